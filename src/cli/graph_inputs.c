@@ -79,13 +79,15 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	choose(inputs, own);
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
-	int mode = !planning->strict;
+	int mode = !planning->strict, tiles = planning->published_tiles;
 	option_integer(inputs->arguments, "cores", planning->machine_cores, inputs->diag, &cores);
 	option_word(inputs->arguments, "mode", inputs->diag, &mode);
+	option_word(inputs->arguments, "tiles", inputs->diag, &tiles);
 	own->cores_given =
 		cores != all || has_key(inputs, "cores") || inputs_given(inputs, "cores");
 	planning->cores = (int)cores;
 	planning->strict = mode == 0;
+	planning->published_tiles = tiles == 1;
 }
 
 /* What the specs ask of single ops and tensors. */
@@ -109,7 +111,7 @@ static void set_cores(struct graph_inputs *own)
 	struct exploration *exploration = &own->exploration;
 	exploration->core_count = 1;
 	exploration->cores[0] = exploration->planning.cores;
-	if (!own->cores_given)
+	if (!own->cores_given && arch_moves_boxes(own->arch))
 		exploration->core_count =
 			explore_cores(exploration->planning.cores, exploration->cores);
 }
@@ -144,6 +146,38 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
 }
 
+/* Of several scratchpads none has a tensor whole, and nests share nothing between steps. */
+static void leave_home(struct inputs *inputs, struct graph_inputs *own)
+{
+	const struct level *lx = own->arch->lx < 0 ? NULL : &own->arch->levels[own->arch->lx];
+	if (!lx || arch_moves_boxes(own->arch) || lx->instances == 1)
+		return;
+	diag_remark(inputs->diag, lx->span,
+		"there are %lld of '%s': all tensors stay in '%s' between ops",
+		(long long)lx->instances, lx->name, arch_home(own->arch)->name);
+	struct arch *arch = arena_copy(inputs->arena, own->arch, sizeof *arch);
+	arch->lx = -1;
+	own->arch = arch;
+}
+
+/* What belongs to machines whose tiles move in boxes. */
+static void refuse_division(struct inputs *inputs, const struct graph_inputs *own)
+{
+	if (arch_moves_boxes(own->arch))
+		return;
+	if (own->chosen.divide || own->chosen.joint)
+		diag_error(inputs->diag, (struct span){0},
+			"steps on '%s' are whole nests, which stage 'map' finds: no solver of the stages "
+			"'divide' and 'joint' is asked",
+			own->arch->name);
+	for (size_t o = 0; own->workload && o < own->workload->op_count; o++)
+		if (own->workload->ops[o].primitive->kind == OP_BROADCAST)
+			diag_error(inputs->diag, own->workload->ops[o].span,
+				"broadcasts move sticks, and '%s' has none; a machine with 'stick: 128B' "
+				"at home and 'transfer: box' runs them",
+				own->arch->name);
+}
+
 /* Everything but the machine and the workload. */
 static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
 	const struct node *const *constraints, const struct shape *problem)
@@ -151,9 +185,11 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	struct exploration *exploration = &own->exploration;
 	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
 		return false;
+	leave_home(inputs, own);
 	set_defaults(exploration);
 	exploration->planning = planning_default(own->arch);
 	read_settings(inputs, own);
+	refuse_division(inputs, own);
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);
 	if (diag_failed(inputs->diag) || !own->workload)

@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
@@ -177,7 +178,12 @@ static struct result_texts texts(const struct exploring *exploring)
 		.run = plan_run_json(arena, &exploring->record, explored),
 		.pareto = plan_pareto_csv(arena, own->arch, &explored->frontier),
 		.table = plan_pareto_table(arena, own->arch, &explored->frontier),
-		.work = arena_format(arena, "%" PRIu64 " candidates", explored->effort.offered),
+		.work = arena_format(arena,
+			"%" PRIu64 " candidates, %.1f %% of %" PRIu64 " questions about ops answered before",
+			explored->effort.offered,
+			100 * (double)explored->effort.known /
+				(double)number_max(1, (int64_t)explored->effort.asked),
+			explored->effort.asked),
 	};
 }
 

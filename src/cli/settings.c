@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const char *const mode_names[] = {"strict", "compatible", NULL};
+static const char *const tiles_names[] = {"price", "published", NULL};
 
 #define COUNT(from, to) .type = OPTION_COUNT, .least = (from), .most = (to)
 #define WORD(names) .type = OPTION_WORD, .words = (names)
@@ -38,6 +39,10 @@ static const struct option table[] = {
 		"strict (default): a span that cannot be met is an error; compatible: a warning, as "
 		"published",
 		.key = "mode", WORD(mode_names), .kinds = "graph", .commands = OF_SPECS},
+	{"tiles", 0, "price|published",
+		"streaming tiles by what they cost (default), or by the published rule: fewest HBM "
+		"bytes first",
+		.key = "tiles", WORD(tiles_names), .kinds = "graph", .commands = OF_SPECS},
 	{"counting", 0, "exact|timeloop",
 		"how accesses are counted: exactly (default), or as Timeloop does",
 		.key = "counting", WORD(counting_names), .kinds = "problem network",

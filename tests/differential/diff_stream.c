@@ -22,7 +22,7 @@ struct tiling {
 };
 
 struct all {
-	const struct stream_question *question;
+	const struct op_question *question;
 	struct arena *arena;
 	struct mapping mapping;
 	uint32_t whole; /* loops that may not be tiled */
@@ -32,7 +32,7 @@ struct all {
 
 static void price(struct all *all)
 {
-	const struct stream_question *q = all->question;
+	const struct op_question *q = all->question;
 	const struct mapping_row *row = &all->mapping.rows[q->arch->lx];
 	struct tiling tiling = {.tiles = 1, .passes = 1};
 	struct traffic_op traffic;
@@ -84,7 +84,7 @@ static void try_orders(struct all *all, int i, uint32_t used)
 
 static void try_factors(struct all *all, int l)
 {
-	const struct stream_question *q = all->question;
+	const struct op_question *q = all->question;
 	if (l == q->op->loop_count) {
 		try_orders(all, 0, 0);
 		return;
@@ -126,7 +126,7 @@ static int compare(const struct tiling *a, const struct tiling *b, int loop_coun
 /* The cost of the op in one tile. */
 static int64_t find_bound(const struct all *all, int64_t hbm)
 {
-	const struct stream_question *q = all->question;
+	const struct op_question *q = all->question;
 	struct mapping mapping = all->mapping;
 	struct traffic_op traffic;
 	int64_t bound;
@@ -165,7 +165,7 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 	struct arena *arena, const char *where)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	struct stream_question question = {
+	struct op_question question = {
 		.arch = plan->arch,
 		.workload = plan->workload,
 		.op = op,

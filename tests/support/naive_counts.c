@@ -3,7 +3,9 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/move.h"
+#include "tests/support/nest_interpreter.h"
 
 #include <string.h>
 
@@ -21,6 +23,11 @@ struct walker {
 	int64_t cores, tiles;
 	struct step_count *out;
 	struct stretch *now, *before; /* by core */
+	enum naive_rule broken;
+	/* What a tile's nest counts in the scratchpad and in all, and words of its output; NULL: none. */
+	const struct nest_count *nest;
+	const struct nest_counts *nest_all;
+	int64_t nest_words;
 };
 
 static int64_t split_of(const struct walker *w, int l)
@@ -164,6 +171,30 @@ static void fetch(struct walker *w, int operand, int dims)
 	}
 }
 
+static int64_t word_bytes(const struct walker *w, int operand)
+{
+	int tensor = op_operand(w->op, operand)->tensor;
+	if (w->broken == NAIVE_WORDS)
+		return 2;
+	return dtype_stored_bytes(w->plan->workload->tensors[tensor].layout.dtype);
+}
+
+/* Update by update: all are sums in fp32 but the last of each word of a tile that finishes. */
+static void walk_nest(struct walker *w, bool first, bool finishes)
+{
+	int operand = w->op->read_count;
+	int64_t *bytes = w->out->bytes[operand];
+	int64_t updates = w->nest[operand].updates, last = finishes ? w->nest_words : 0;
+	if (w->broken == NAIVE_ACCUMULATORS && finishes)
+		last = updates;
+	bytes[TRAFFIC_LX_WRITE] += (updates - last) * 4 + last * word_bytes(w, operand);
+	bytes[TRAFFIC_LX_READ] += w->nest[operand].reads * 4;
+	if (!first && w->broken != NAIVE_PASSES)
+		bytes[TRAFFIC_LX_READ] += w->nest_words * 4;
+	if (!nest_counts_add((struct nest_counts *)w->out->nests, w->nest_all, 1))
+		BUG("a nest of more than an int64_t counts");
+}
+
 static void walk_read(struct walker *w, int operand, int step, bool moves)
 {
 	const struct access *access = op_operand(w->op, operand);
@@ -172,9 +203,12 @@ static void walk_read(struct walker *w, int operand, int step, bool moves)
 	for (int64_t tile = 0; tile < w->tiles; tile++) {
 		for (int64_t core = 0; core < w->cores; core++) {
 			w->now[core] = find_box(w, operand, core, tile);
-			if (!moves)
+			if (!moves && !w->nest)
 				w->out->bytes[operand][TRAFFIC_LX_READ] +=
 					sticks_in(&w->now[core], dims) * STICK_BYTES;
+			if (!moves && w->nest && !(w->broken == NAIVE_TILES && tile))
+				w->out->bytes[operand][TRAFFIC_LX_READ] +=
+					w->nest[operand].reads * word_bytes(w, operand);
 		}
 		if (!in_lx(w, operand, step))
 			fetch(w, operand, dims);
@@ -218,10 +252,12 @@ static void walk_output(struct walker *w, int step)
 			struct stretch box = find_box(w, operand, core, tile);
 			int64_t size = sticks_in(&box, layout->rank - 1) * STICK_BYTES;
 			int64_t partial = size / dtype_stored_bytes(layout->dtype) * 4;
-			bool last = at_pass(w, tile, true);
-			if (!at_pass(w, tile, false))
+			bool last = at_pass(w, tile, true), first = at_pass(w, tile, false);
+			if (w->nest)
+				walk_nest(w, first, last && sharers == 1);
+			if (!w->nest && !first)
 				bytes[TRAFFIC_LX_READ] += partial;
-			if (!last || sharers > 1)
+			if (!w->nest && (!last || sharers > 1))
 				bytes[TRAFFIC_LX_WRITE] += partial;
 			if (!last)
 				continue;
@@ -231,7 +267,8 @@ static void walk_output(struct walker *w, int step)
 				bytes[TRAFFIC_RING] += partial;
 				continue;
 			}
-			bytes[TRAFFIC_LX_WRITE] += size;
+			if (!w->nest || sharers > 1)
+				bytes[TRAFFIC_LX_WRITE] += size;
 			if (!in_lx(w, operand, step)) {
 				bytes[TRAFFIC_HBM_WRITE] += size;
 				bytes[TRAFFIC_LX_DRAIN] += size;
@@ -282,6 +319,63 @@ static void count_opaque(struct walker *w)
 	}
 }
 
+/* Executes the nest once: all tiles have one shape. */
+static const struct nest_counts *interpret(
+	struct walker *w, int step, struct inner_nest *nest, struct arena *arena)
+{
+	struct inner_question question = inner_nest_question(w->plan, step);
+	const char *why;
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	*nest = inner_nest_make(&question, arena, &why);
+	if (!nest->hierarchy)
+		return NULL;
+	nest_interpret(nest->hierarchy, nest->shape, &nest->mapping, counts);
+	w->out->nests = arena_new(arena, struct nest_counts);
+	return counts;
+}
+
+static void take_nest(struct walker *w, int step, struct arena *arena)
+{
+	struct inner_nest nest;
+	w->nest_all = interpret(w, step, &nest, arena);
+	if (!w->nest_all)
+		return;
+	const struct dataspace *output = &nest.shape->spaces[w->op->read_count];
+	w->nest = w->nest_all->at[hierarchy_level(nest.hierarchy, w->plan->arch->lx)];
+	w->nest_words = 1;
+	for (int d = 0; d < nest.shape->dimension_count; d++)
+		if (output->relevant >> d & 1)
+			w->nest_words *= nest.shape->dimensions[d].extent;
+}
+
+/* The op is one nest. */
+static void walk_whole(struct walker *w, int step, struct arena *arena)
+{
+	struct inner_nest nest;
+	const struct arch *arch = w->plan->arch;
+	const struct nest_counts *counts = interpret(w, step, &nest, arena);
+	w->out->computes = 1;
+	for (int l = 0; l < w->op->loop_count; l++)
+		w->out->computes *= w->op->loops[l].extent;
+	if (!counts)
+		return;
+	nest_counts_add((struct nest_counts *)w->out->nests, counts, 1);
+	for (int i = 0; i < op_operands(w->op); i++) {
+		int64_t *bytes = w->out->bytes[i], word = word_bytes(w, i);
+		const struct nest_count *home =
+			&counts->at[hierarchy_level(nest.hierarchy, arch->hbm)][i];
+		bytes[TRAFFIC_HBM_READ] = home->reads * word;
+		bytes[TRAFFIC_HBM_WRITE] = (home->fills + home->updates) * word;
+		if (arch->lx < 0)
+			continue;
+		const struct nest_count *pad =
+			&counts->at[hierarchy_level(nest.hierarchy, arch->lx)][i];
+		bytes[TRAFFIC_LX_FILL] = pad->fills * word;
+		bytes[TRAFFIC_LX_READ] = pad->reads * word;
+		bytes[TRAFFIC_LX_WRITE] = pad->updates * word;
+	}
+}
+
 static void walk_step(struct walker *w, int step, struct arena *arena)
 {
 	w->cores = w->tiles = 1;
@@ -302,6 +396,8 @@ static void walk_step(struct walker *w, int step, struct arena *arena)
 		walk_eviction(w);
 		return;
 	}
+	if (!moves)
+		take_nest(w, step, arena);
 	for (int i = 0; i < w->op->read_count; i++)
 		walk_read(w, i, step, moves);
 	if (moves)
@@ -312,6 +408,12 @@ static void walk_step(struct walker *w, int step, struct arena *arena)
 
 struct counts naive_counts(const struct plan *plan, struct arena *arena)
 {
+	return naive_counts_without(NAIVE_NONE, plan, arena);
+}
+
+struct counts naive_counts_without(
+	enum naive_rule rule, const struct plan *plan, struct arena *arena)
+{
 	struct counts counts = {.step_count = plan->step_count};
 	counts.steps = arena_array(arena, struct step_count, plan->step_count);
 	for (int step = 0; step < plan->step_count; step++) {
@@ -320,9 +422,12 @@ struct counts naive_counts(const struct plan *plan, struct arena *arena)
 			.op = &plan->workload->ops[plan->steps[step].op],
 			.mapping = &plan->steps[step].mapping,
 			.out = &counts.steps[step],
+			.broken = rule,
 		};
 		if (w.op->primitive->kind == OP_OPAQUE)
 			count_opaque(&w);
+		else if (!arch_moves_boxes(plan->arch))
+			walk_whole(&w, step, arena);
 		else
 			walk_step(&w, step, arena);
 	}

@@ -109,7 +109,7 @@ static void the_machine_is_as_fast_as_the_estimate(void **state)
 		struct sim_options options = {.mode = SIM_COUNT};
 		struct plan_cost cost;
 		const char *why;
-		struct stream_question question = {
+		struct op_question question = {
 			.arch = plan->arch,
 			.workload = plan->workload,
 			.op = plan->workload->ops,
@@ -151,7 +151,7 @@ static void few_tilings_are_priced(void **state)
 		"{dimensions: {b: 16, h: 16, q: 256, k: 2048}, "
 		"ops: ['y[b,h,q,k] = x[b,h,q,k] + mask[q,k]']}",
 		(const char *[]){"", NULL}, (const char *[]){NULL});
-	struct stream_question question = {
+	struct op_question question = {
 		.arch = plan->arch,
 		.workload = plan->workload,
 		.op = plan->workload->ops,

@@ -70,7 +70,8 @@ static bool lower_tiles(struct lowering *lowering)
 {
 	struct step_state *step = &lowering->step;
 	uint32_t moved = ~UINT32_C(0);
-	if (!supplies_open(lowering) || !output_open(lowering) || !buffers_place(lowering))
+	if (!nest_open(lowering) || !supplies_open(lowering) || !output_open(lowering) ||
+		!buffers_place(lowering))
 		return false;
 	for (; moved; moved = tile_next(&step->tiling, &step->tile)) {
 		if (is_full(lowering))

@@ -82,7 +82,7 @@ static bool take_accumulators(
 	const struct step_state *step, struct reserve *reserve, struct output *output)
 {
 	const struct operand_projection *projection = &output->projection;
-	int count = step->tiling.passes > 1;
+	int count = step->tiling.passes > 1 || step->adds_up;
 	if (output->ring)
 		count = changes(step, projection) ? SLOTS_MOST : 1;
 	return take_slots(

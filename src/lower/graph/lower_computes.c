@@ -60,7 +60,8 @@ static const struct compute *make_compute(
 	compute->write = output->box[output->classes.of[core]];
 	compute->finish = last_pass && !output->ring;
 	compute->accumulator_read = !first_pass;
-	compute->accumulator_write = !compute->finish;
+	compute->accumulator_write = !compute->finish || step->adds_up;
+	compute->nest = step->nest;
 	compute->accumulator = output->accumulator[output->classes.of[core]];
 	return compute;
 }

@@ -10,6 +10,7 @@
  *	lower_hbm        where tensors lie in HBM
  *	lower_buffers    tile buffers in the reserve of LX
  *	lower_transfers  reads: fetched into buffers, or used where they lie
+ *	lower_nests      what computes carry out inside
  *	lower_computes   one per tile and core
  *	lower_outputs    what leaves: the reduce ring, DMA_OUT
  *	lower_clones     steps that only move into LX
@@ -75,8 +76,10 @@ struct step_state {
 	const struct op *op;
 	struct step_tiling tiling;
 	struct tile tile;
-	const int64_t *counts; /* of the latest compute, by loop; NULL: none yet */
-	int64_t computes;      /* core 0's of the tile before; core c's is c later */
+	const int64_t *counts;         /* of the latest compute, by loop; NULL: none yet */
+	int64_t computes;              /* core 0's of the tile before; core c's is c later */
+	const struct inner_nest *nest; /* of every tile; NULL: there is none */
+	bool adds_up; /* the nest updates a word of the output more often than once */
 	struct supply supplies[OP_READS_MOST];
 	struct output output;
 };
@@ -118,6 +121,8 @@ struct transfer *hbm_transfer(
 	const struct lowering *lowering, const struct operand_box *box, int lx_tensor);
 
 bool buffers_place(struct lowering *lowering);
+
+bool nest_open(struct lowering *lowering); /* the step's */
 
 /* The cores of the mask must hold the box. */
 bool slices_open(struct lowering *lowering, const struct operand_projection *projection,

@@ -1,8 +1,7 @@
 #ifndef LOWER_PROGRAM_H
 #define LOWER_PROGRAM_H
 
-#include "model/graph/plan.h"
-#include "model/machine/arch.h"
+#include "model/graph/inner_nest.h"
 
 #include <stdint.h>
 
@@ -87,7 +86,9 @@ struct transfer {
 
 /*
  * The elements that one tile computes: loop l runs over [first[l],
- * first[l] + count[l]).
+ * first[l] + count[l]).  A nest begins at the first and goes on to the end of the
+ * last unit.  If it updates a word of the output more often than once, sums are in
+ * the accumulator in between, which is then written even by a tile that finishes.
  */
 struct compute {
 	int op;
@@ -95,6 +96,7 @@ struct compute {
 	bool accumulator_read, accumulator_write;
 	bool finish;                        /* converts to the output's dtype and writes it */
 	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
+	const struct inner_nest *nest;      /* all of a step share it; NULL: there is none */
 	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */
 	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */
 	const struct operand_box *reads[];

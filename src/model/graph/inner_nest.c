@@ -2,9 +2,11 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/number.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
+#include <math.h>
 #include <string.h>
 
 int op_unit(const struct arch *arch, const struct op *op)
@@ -16,7 +18,8 @@ bool op_has_inner_nest(const struct arch *arch, const struct op *op)
 {
 	if (!op_is_tiled(op))
 		return false;
-	return !arch_moves_boxes(arch) || !arch_array_is_ideal(arch, op_unit(arch, op));
+	return !arch_moves_boxes(arch) || (op->primitive->kind != OP_RESTICKIFY &&
+						  !arch_array_is_ideal(arch, op_unit(arch, op)));
 }
 
 /* The extents of one tile, in whole units. */
@@ -66,6 +69,23 @@ static struct mapping take_homes(const struct inner_question *question, const st
 	return nest;
 }
 
+static void lift_ports(struct nest_level *scratchpad)
+{
+	scratchpad->read_rate = scratchpad->write_rate = scratchpad->shared_rate =
+		(struct ratio){0, 1};
+}
+
+/* What others leave of the scratchpad, in its words. */
+static void limit_room(struct nest_level *scratchpad, int64_t bytes)
+{
+	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
+	if (scratchpad->entries)
+		words = number_min(words, scratchpad->entries);
+	scratchpad->entries = words;
+	scratchpad->size = (int64_t)floor((double)words / scratchpad->multiple_buffering);
+	scratchpad->no_room = scratchpad->size == 0;
+}
+
 struct inner_nest inner_nest_make(
 	const struct inner_question *question, struct arena *arena, const char **why)
 {
@@ -83,13 +103,43 @@ struct inner_nest inner_nest_make(
 	if (boxes)
 		nest.shape = cut_tile(question, nest.shape, arena);
 	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
-	nest.hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
+	struct hierarchy *hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
 	*why = "the machine is no hierarchy of levels for it";
-	if (!nest.hierarchy)
+	if (!hierarchy)
 		return none;
+	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
+	if (scratchpad >= 0 && boxes)
+		lift_ports(&hierarchy->levels[scratchpad]);
+	else if (scratchpad >= 0 && question->room)
+		limit_room(&hierarchy->levels[scratchpad], question->room);
+	if (question->op->flags)
+		hierarchy_set_flags(hierarchy, question->op->flags);
+	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;
 	return nest;
+}
+
+/* The scratchpad without residents that are no operands of the step; of two operands in one place one
+ * counts.  0: all of it. */
+static int64_t find_room(const struct plan *plan, int step, const struct op *op)
+{
+	int64_t others = 0, shared = 0;
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		bool is_operand = false;
+		if (stay->place != PLACE_LX || stay->from > step || stay->to <= step)
+			continue;
+		for (int k = 0; k < op_operands(op); k++)
+			is_operand |= op_operand(op, k)->tensor == stay->tensor;
+		if (!is_operand)
+			others += stay->size;
+		else if (stay->from == step && stay->in_place_of >= 0)
+			shared += stay->size;
+	}
+	if (others == shared)
+		return 0;
+	return number_max(1, plan->arch->levels[plan->arch->lx].capacity - others + shared);
 }
 
 struct inner_question inner_nest_question(const struct plan *plan, int step)
@@ -102,5 +152,7 @@ struct inner_question inner_nest_question(const struct plan *plan, int step)
 	for (int i = 0; op_is_tiled(op) && i < op_operands(op); i++)
 		if (plan_lx(plan, op_operand(op, i)->tensor, step))
 			question.in_lx |= 1u << i;
+	if (op_is_tiled(op) && !arch_moves_boxes(plan->arch))
+		question.room = find_room(plan, step, op);
 	return question;
 }

@@ -15,7 +15,8 @@
  * The nest's mapping is that of the step, row by row, with one difference where tiles move in boxes: the
  * temporal row of the scratchpad has the streaming tiles there, and so the row of the home, which has no
  * loops of its own, holds the loops that run at the scratchpad inside a tile.  mapping_print calls that
- * row "LX inside".
+ * row "LX inside".  Ports of the scratchpad are the chip's there, and count bytes: the hierarchy has
+ * no limits for them.
  *
  * Operand i is dataspace i, loop l dimension l.
  */
@@ -31,7 +32,7 @@ struct inner_nest {
 int op_unit(const struct arch *arch, const struct op *op);
 
 /* Whether the computes of an op are nests: not in an ideal array that is fed with boxes, not of an op that
- * is not tiled. */
+ * is not tiled.  A restickify between boxes moves sticks through its unit as they are. */
 bool op_has_inner_nest(const struct arch *arch, const struct op *op);
 
 /* What is asked of one op: its share of the cores and its tiles are the mapping's. */
@@ -41,7 +42,9 @@ struct inner_question {
 	const struct op *op;
 	const struct mapping *mapping;
 	uint32_t in_lx; /* bit i: operand i is resident in the scratchpad */
-	int64_t room;   /* bytes of the scratchpad that the op may use; 0: all; unused with boxes */
+	/* Bytes of the scratchpad that the op and its residents may use, at least 1; 0: all of it.
+	 * Unused with boxes. */
+	int64_t room;
 };
 
 /* The nest of an op, or none where it has none or cannot be one: *why says why then (NULL: it has none). */

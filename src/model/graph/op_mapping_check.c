@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/op_mapping.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
@@ -27,16 +28,21 @@ static const char *check_fanout(
 	return NULL;
 }
 
-static const char *check_factors(struct arena *arena, const struct workload *workload,
-	const struct op *op, const struct mapping *mapping, int l)
+static const char *check_factors(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping, int l)
 {
 	int64_t units = op_units(workload, op, l), product = 1;
+	bool nest = op_has_inner_nest(arch, op);
 	for (int r = 0; r < mapping->level_count; r++) {
+		/* Of a nest, whose factors need not divide. */
+		bool inside = nest && r > arch->lx;
+		bool loops_inside = inside || (nest && r == arch->hbm);
 		const struct mapping_row *row = &mapping->rows[r];
 		if (!row->spatial[l] || !row->temporal[l])
 			return arena_format(arena, "a factor of '%s' is 0", op->loops[l].name);
-		if (!number_mul(product, row->spatial[l], &product) ||
-			!number_mul(product, row->temporal[l], &product) || units % product)
+		if (!number_mul(product, inside ? 1 : row->spatial[l], &product) ||
+			!number_mul(product, loops_inside ? 1 : row->temporal[l], &product) ||
+			units % product)
 			return arena_format(arena,
 				"the factors of '%s' do not divide its %lld units",
 				op->loops[l].name, (long long)units);
@@ -103,7 +109,7 @@ const char *mapping_check(struct arena *arena, const struct arch *arch,
 	if (!arch_moves_boxes(arch))
 		return check_nest(arena, arch, workload, op, mapping);
 	for (int l = 0; !why && l < op->loop_count; l++)
-		why = check_factors(arena, workload, op, mapping, l);
+		why = check_factors(arena, arch, workload, op, mapping, l);
 	for (int r = 0; !why && r < arch->level_count; r++)
 		why = check_fanout(arena, arch, mapping, r);
 	if (!why)

@@ -12,8 +12,16 @@ static const char *space_name(struct arena *arena, const struct shape *shape, co
 	return name;
 }
 
-static bool add_operand(struct arena *arena, struct shape *shape, const struct workload *workload,
-	const struct op *op, int operand)
+/* Words of the machine's own width are as wide as those of each level, where tensors are linear. */
+static int64_t word_bits(const struct arch *arch, enum dtype dtype)
+{
+	int64_t bits = 8 * dtype_stored_bytes(dtype);
+	const struct level *home = arch_home(arch);
+	return !arch_moves_boxes(arch) && home && home->word_bits == bits ? 0 : bits;
+}
+
+static bool add_operand(struct arena *arena, struct shape *shape, const struct arch *arch,
+	const struct workload *workload, const struct op *op, int operand)
 {
 	const struct access *access = op_operand(op, operand);
 	const struct tensor *tensor = &workload->tensors[access->tensor];
@@ -22,7 +30,8 @@ static bool add_operand(struct arena *arena, struct shape *shape, const struct w
 		.name = space_name(arena, shape, tensor->name),
 		.written = operand == op->read_count,
 		.rank_count = tensor->layout.host_rank,
-		.word_bits = 8 * dtype_stored_bytes(tensor->layout.dtype),
+		.word_bits = word_bits(arch, tensor->layout.dtype),
+		.role = op_role(op, operand),
 		.span = tensor->span,
 	};
 	for (int k = 0; k < space->rank_count; k++) {
@@ -66,7 +75,7 @@ const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
 			return NULL;
 	}
 	for (int i = 0; i < op_operands(op); i++)
-		if (!add_operand(arena, shape, workload, op, i))
+		if (!add_operand(arena, shape, arch, workload, op, i))
 			return NULL;
 	shape_finish(shape);
 	return shape;

@@ -18,6 +18,7 @@
  *	k_fast                                  default true
  *	lx_planning  LX_PLANNING                0 or 1, default 1
  *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1, default 0
+ *	tiles                                   price (default) or published
  *	clone_split                             none, readers (default) or off
  *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
  *	span_limit                              bytes; default: the machine's
@@ -57,6 +58,7 @@ struct planning {
 	bool k_fast; /* the K-fast division of matrix products */
 	bool lx_planning;
 	bool co_optimize;
+	bool published_tiles; /* streaming tiles by the published rule, else by price */
 	enum clone_split clones;
 	struct name_list eligible; /* op types whose outputs may live in LX */
 	struct name_list in_place; /* map ops whose output may take a dying read's bytes */

@@ -21,6 +21,7 @@ bool planning_read(struct reader *search, struct planning *planning)
 {
 	static const char *const modes[] = {"strict", "compatible", NULL};
 	static const char *const clones[] = {"off", "none", "readers", NULL};
+	static const char *const tiles_words[] = {"price", "published", NULL};
 	size_t errors = diag_errors(search->reading->diag);
 	int64_t cores = planning->cores, reserve = planning->machine_lx - planning->lx_capacity;
 	int64_t tiles = planning->staging_tiles;
@@ -32,6 +33,8 @@ bool planning_read(struct reader *search, struct planning *planning)
 	read_bool(search, "k_fast", OPTIONAL, &planning->k_fast);
 	read_bool(search, "lx_planning", OPTIONAL, &planning->lx_planning);
 	read_bool(search, "co_optimize", OPTIONAL, &planning->co_optimize);
+	if (read_word(search, "tiles", OPTIONAL, tiles_words, &word))
+		planning->published_tiles = word == 1;
 	if (read_word(search, "clone_split", OPTIONAL, clones, &word))
 		planning->clones = (enum clone_split)word;
 	arch_read_reserve(search, "lx_reserve", planning->machine_lx, &reserve);

@@ -25,6 +25,16 @@ int op_operands(const struct op *op)
 	return op->read_count + op->write_count;
 }
 
+const char *op_role(const struct op *op, int operand)
+{
+	if (op->roles)
+		return op->roles[operand];
+	return operand == op->read_count ? "Outputs"
+	       : operand == 0		 ? "Inputs"
+	       : operand == 1		 ? "Weights"
+					 : NULL;
+}
+
 static bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
 {
 	for (int l = 0; l < loop_count; l++) {

@@ -18,6 +18,7 @@
  * passes that change a graph (clones) make a new one.
  */
 struct arena;
+struct nest_flags;
 
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_INTERMEDIATE };
 
@@ -67,6 +68,8 @@ struct op {
 	double constant;
 	enum move_kind move; /* put in by a pass: a plan prints it as a move */
 	int root;            /* of a broadcast: the rank that has what is read */
+	const char *const *roles; /* by operand: what constraints call it; NULL: as op_role says */
+	const struct nest_flags *flags; /* of the levels of its nest (model/graph/inner_nest.h); NULL: none */
 	int loop_count;
 	struct loop loops[OP_LOOPS_MOST];
 	int read_count;
@@ -86,6 +89,10 @@ struct workload {
 /* Operand numbers: 0 .. read_count-1 are the reads, read_count is the output. */
 const struct access *op_operand(const struct op *op, int operand);
 int op_operands(const struct op *op);
+
+/* The role of an operand: what the op says, or the first read is Inputs, the second Weights, the result
+ * Outputs; NULL: it has none. */
+const char *op_role(const struct op *op, int operand);
 
 /* The same element for every iteration; of tensors with as many host dimensions. */
 bool access_equal(

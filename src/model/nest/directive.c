@@ -338,7 +338,7 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 			*out |= (UINT32_C(1) << shape->space_count) - 1;
 		else if (t >= 0)
 			*out |= UINT32_C(1) << t;
-		else
+		else if (!shape_lacks(shape, name))
 			good = directive_refuse(reading, item->span, "dataspace", name, known);
 	}
 	return good;

@@ -78,7 +78,7 @@ static void take_scales(
 		const char *near = t < 0 ? suggest(scale->space, names) : NULL;
 		if (t >= 0)
 			nest->rate_scale[t] = scale->scale;
-		else
+		else if (!shape_lacks(shape, scale->space))
 			WRONG(making, scale->span, "the problem has no dataspace '%s'%s%s%s",
 				scale->space, near ? "; did you mean '" : "", near ? near : "",
 				near ? "'?" : "");
@@ -367,4 +367,28 @@ bool hierarchy_flagged(const struct hierarchy *hierarchy)
 			 level->no_spatial_reuse | level->no_link_transfer;
 	}
 	return flags;
+}
+
+void hierarchy_take_flags(const struct hierarchy *hierarchy, struct nest_flags *out)
+{
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		out->no_temporal_reuse[i] = level->no_temporal_reuse;
+		out->rmw_first_update[i] = level->rmw_first_update;
+		out->no_coalesce[i] = level->no_coalesce;
+		out->no_spatial_reuse[i] = level->no_spatial_reuse;
+		out->no_link_transfer[i] = level->no_link_transfer;
+	}
+}
+
+void hierarchy_set_flags(struct hierarchy *hierarchy, const struct nest_flags *flags)
+{
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		struct nest_level *level = &hierarchy->levels[i];
+		level->no_temporal_reuse = flags->no_temporal_reuse[i];
+		level->rmw_first_update = flags->rmw_first_update[i];
+		level->no_coalesce = flags->no_coalesce[i];
+		level->no_spatial_reuse = flags->no_spatial_reuse[i];
+		level->no_link_transfer = flags->no_link_transfer[i];
+	}
 }

@@ -36,6 +36,7 @@ struct dataspace {
 	struct shape_rank ranks[SHAPE_RANKS_MOST];
 	uint32_t relevant; /* bit d: some rank has a coefficient for dimension d */
 	int64_t word_bits; /* of an element; 0: as wide as the level's words */
+	const char *role;  /* what a machine's constraints call it: "Inputs", ..; NULL: by its name */
 	struct span span;
 };
 
@@ -53,9 +54,13 @@ struct shape {
 	struct span span;
 };
 
-/* Index by name; -1 if there is none. */
+/* Index by name, of a dataspace by its role as well; -1 if there is none. */
 int shape_dimension(const struct shape *shape, const char *name);
 int shape_space(const struct shape *shape, const char *name);
+
+/* A role that no dataspace of a graph's op has: what a machine says of it is not about the op. */
+extern const char *const shape_roles[]; /* "Inputs", "Weights", "Outputs", NULL */
+bool shape_lacks(const struct shape *shape, const char *role);
 
 /* Multiply-adds; false when they do not fit. */
 bool shape_computes(const struct shape *shape, int64_t *out);

@@ -44,6 +44,10 @@ json_t *run_counters(const struct effort *effort)
 	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
 		json_object_set_new(
 			object, counters[i].name, json_integer((json_int_t)counters[i].value));
+	if (effort->asked) {
+		json_object_set_new(object, "ops_asked", json_integer((json_int_t)effort->asked));
+		json_object_set_new(object, "ops_known", json_integer((json_int_t)effort->known));
+	}
 	return object;
 }
 

@@ -108,10 +108,8 @@ void drive_merge(struct drive *drive, struct slot *slot)
 	struct explored *explored = drive->explored;
 	const struct drive_kind *kind = drive->kind;
 	struct arena *arena = drive->arena;
-	bool kept = slot->left;
 	merge_proof(explored, slot);
-	if (kind->merge)
-		kind->merge(drive->self, slot->left);
+	bool kept = kind->merge ? kind->merge(drive->self, slot->left) : slot->left != NULL;
 	if (!slot->arena)
 		return;
 	effort_add(&explored->effort, &slot->effort);
@@ -147,7 +145,7 @@ static void start(struct drive *drive)
 struct round {
 	struct drive *drive;
 	struct slot *slots;
-	size_t count, done;
+	size_t first, count, done; /* tasks first + i, of all of them */
 	struct effort effort;
 };
 
@@ -160,7 +158,7 @@ static void run_task(void *context, size_t i, int thread)
 		return;
 	drive_open(slot, thread);
 	struct arena_mark mark = arena_mark(slot->scratch);
-	drive->kind->run(drive->self, i, slot);
+	drive->kind->run(drive->self, round->first + i, slot);
 	arena_release(slot->scratch, mark);
 }
 
@@ -176,15 +174,14 @@ static void task_done(void *context, size_t i)
 
 /* How many of the tasks, in their order, the rest of the budget is enough for; the last of them may
  * be limited. */
-static size_t limit(struct drive *drive, struct slot *slots, size_t count)
+static size_t limit(struct drive *drive, size_t first, struct slot *slots, size_t count)
 {
 	const struct drive_kind *kind = drive->kind;
 	uint64_t budget = kind->counts_offers ? drive->wishes->budget : 0;
 	uint64_t left = budget - drive->explored->effort.offered;
 	for (size_t i = 0; i < count && budget; i++) {
-		uint64_t wants = kind->wants ? kind->wants(drive->self, i) : 1;
+		uint64_t wants = kind->wants ? kind->wants(drive->self, first + i) : 1;
 		if (wants > left) {
-			drive->explored->limit = "budget";
 			slots[i].most = left;
 			return left ? i + 1 : i;
 		}
@@ -193,17 +190,28 @@ static size_t limit(struct drive *drive, struct slot *slots, size_t count)
 	return count;
 }
 
+/* Tasks may offer less than they want: then the budget is enough for others. */
 static void run_round(struct drive *drive, size_t count)
 {
-	struct round round = {.drive = drive, .slots = arena_array(drive->own, struct slot, count)};
-	for (size_t i = 0; i < count; i++)
-		round.slots[i] = drive_slot(drive);
-	round.count = limit(drive, round.slots, count);
-	drive->round++;
+	struct round round = {.drive = drive};
 	struct parallel work = {&round, run_task, task_done};
-	parallel_each(&work, round.count, drive->wishes->asker.jobs);
-	for (size_t i = 0; i < round.count; i++)
-		drive_merge(drive, &round.slots[i]);
+	bool limited = false;
+	drive->round++;
+	for (size_t done = 0; done < count && !limited; done += round.count) {
+		round = (struct round){.drive = drive,
+			.slots = arena_array(drive->own, struct slot, count - done),
+			.first = done};
+		for (size_t i = 0; i < count - done; i++)
+			round.slots[i] = drive_slot(drive);
+		round.count = limit(drive, done, round.slots, count - done);
+		parallel_each(&work, round.count, drive->wishes->asker.jobs);
+		for (size_t i = 0; i < round.count; i++)
+			drive_merge(drive, &round.slots[i]);
+		limited = !round.count || (round.slots[round.count - 1].most != UINT64_MAX &&
+			drive->explored->effort.offered == drive->wishes->budget);
+	}
+	if (limited)
+		drive->explored->limit = "budget";
 }
 
 static void run_rounds(struct drive *drive)

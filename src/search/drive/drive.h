@@ -61,7 +61,7 @@ struct explored {
 /* What a task leaves behind.  A kind reads and writes the members above the line. */
 struct slot {
 	struct drive *drive;
-	struct arena *arena;   /* lives as long as the result, if a point is kept or `left` set */
+	struct arena *arena;   /* lives as long as the result, if a point is kept, or `merge` says so; without it, if `left` is set */
 	struct arena *scratch; /* until the task ends */
 	uint64_t most;         /* candidates that it may offer */
 	struct effort effort;
@@ -102,8 +102,9 @@ struct drive_kind {
 	/* A copy of it that lives as long as the arena; NULL: of its `size` bytes as they are. */
 	size_t size;
 	struct found *(*keep)(void *self, const struct found *found, struct arena *arena);
-	/* What a task left, in the order of tasks; NULL: it was not run. */
-	void (*merge)(void *self, void *left);
+	/* What a task left, in the order of tasks; NULL: nothing, or it was not run.  Whether it must
+	 * live as long as the result. */
+	bool (*merge)(void *self, void *left);
 	/* After all rounds; may add points beside the frontier. */
 	void (*finish)(void *self, struct explored *explored, struct arena *arena);
 	bool executes_kept; /* what is kept is executed in the last round, and nothing else */

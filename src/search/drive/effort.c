@@ -14,6 +14,8 @@ void effort_add(struct effort *sum, const struct effort *effort)
 	sum->unsimulated += effort->unsimulated;
 	sum->events += effort->events;
 	sum->disagreed += effort->disagreed;
+	sum->asked += effort->asked;
+	sum->known += effort->known;
 	sum->bytes += effort->bytes;
 	if (sum->bytes_most < effort->bytes_most)
 		sum->bytes_most = effort->bytes_most;

@@ -18,6 +18,7 @@ struct effort {
 	uint64_t disagreed;   /* executions that are not as the model says */
 	uint64_t bytes;       /* of scratch memory, over all candidates */
 	uint64_t bytes_most;  /* of one */
+	uint64_t asked, known; /* questions about single ops; those that were answered before */
 	uint64_t bytes_kept;  /* by what the frontier holds, and by proofs */
 };
 

@@ -5,21 +5,27 @@
 #include "base/fatal.h"
 #include "model/graph/plan_file.h"
 #include "search/drive/solver.h"
+#include "search/engine/kept.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/gap.h"
+#include "search/graph/goals.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/task.h"
 
 struct graph {
 	const struct exploration *exploration;
 	struct arena *arena;
-	struct tasks tasks; /* of this round */
-	struct truth truth; /* of the last one */
+	struct kept *kept;         /* what is known of ops */
+	struct goals goals;        /* that plans are offered for */
+	struct frontier published; /* of all rounds, had all plans the published tiles */
+	struct tasks tasks;        /* of this round */
+	struct truth truth;        /* of the last one */
 };
 
 /* A plan while it is judged. */
 struct trial {
 	struct plan_found found;
+	const struct recipe_result *laid_out; /* without tiles */
 	struct recipe_result made;
 	struct outcome outcome;
 };
@@ -27,13 +33,13 @@ struct trial {
 static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
 {
 	struct graph *graph = self;
-	const struct frontier *frontier = drive_frontier(drive);
+	struct recipes from = recipes_of(drive_frontier(drive), &graph->published, graph->arena);
 	if (round == 1)
 		graph->tasks = tasks_first(graph->exploration, graph->arena);
 	else if (round == 2)
-		graph->tasks = tasks_staging(graph->exploration, frontier, graph->arena);
+		graph->tasks = tasks_staging(graph->exploration, &from, graph->arena);
 	else
-		graph->tasks = tasks_varying(graph->exploration, frontier, graph->arena);
+		graph->tasks = tasks_varying(graph->exploration, &from, graph->arena);
 	*count = graph->tasks.count;
 	return round <= 3;
 }
@@ -41,17 +47,95 @@ static bool make_tasks(void *self, int round, struct drive *drive, size_t *count
 static uint64_t count_wants(void *self, size_t task)
 {
 	struct graph *graph = self;
-	return task_wants(&graph->tasks.at[task], graph->arena);
+	return task_wants(&graph->tasks.at[task], graph->arena) * graph->goals.count;
 }
 
-static void offer(struct slot *slot, const struct recipe *recipe, const char *solver)
+static const char *key(void *self, const struct found *found, struct arena *arena)
 {
-	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver}};
-	drive_offer(slot, &trial.found.common);
+	struct text text = text_open(arena);
+	struct plan *plan = ((const struct trial *)found)->made.plan;
+	plan->proof.method = found->solver;
+	plan_write(plan, &text);
+	return text_read(&text);
+}
+
+static struct found *keep(void *self, const struct found *found, struct arena *arena)
+{
+	const struct graph *graph = self;
+	const struct trial *trial = (const struct trial *)found;
+	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
+	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
+		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
+	return &kept->common;
+}
+
+/* Had the plan the published tiles, would it be on the frontier?  Then it is varied as those there are. */
+static void note_published(const struct graph *graph, const struct trial *trial, struct slot *slot)
+{
+	struct frontier *frontier = slot->left;
+	struct trial other = *trial;
+	struct arena *arena = slot->scratch;
+	other.found.recipe.goal = TILES_PUBLISHED;
+	other.made = recipe_tile(&other.found.recipe, trial->laid_out, arena);
+	if (!other.made.plan)
+		return;
+	other.outcome = evaluate_cost(other.made.plan, arena);
+	slot->effort.evaluated++;
+	struct point point = {.score = other.outcome.cost.score};
+	if (other.outcome.why || frontier_beats(&graph->published, &point.score, NULL) ||
+		(frontier && frontier_beats(frontier, &point.score, "")))
+		return;
+	if (!frontier) {
+		slot->left = frontier = arena_new(slot->arena, struct frontier);
+		*frontier = frontier_open(graph->published.objectives);
+	}
+	point.key = arena_text(slot->arena, key(NULL, &other.found.common, arena));
+	point.payload = keep((void *)graph, &other.found.common, slot->arena);
+	frontier_add(frontier, slot->arena, point);
+}
+
+static bool merge(void *self, void *left)
+{
+	struct graph *graph = self;
+	const struct frontier *frontier = left;
+	bool kept = false;
+	for (size_t i = 0; frontier && i < frontier->count; i++)
+		kept |= frontier_add(&graph->published, graph->arena, frontier->points[i]);
+	return kept;
+}
+
+static struct recipe_result lay_out(
+	const struct graph *graph, const struct recipe *recipe, struct slot *slot)
+{
+	struct recipe asked = *recipe;
+	asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
+	asked.kept = graph->kept;
+	return recipe_lay_out(&asked, slot->scratch);
+}
+
+/* A plan for each goal that is worth one. */
+static void offer(const struct graph *graph, const struct recipe *recipe, const char *solver,
+	struct slot *slot)
+{
+	struct arena_mark mark = arena_mark(slot->scratch);
+	struct recipe_result laid_out = lay_out(graph, recipe, slot);
+	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver},
+		.laid_out = &laid_out};
+	slot->effort.evaluated += laid_out.ticks;
+	if (laid_out.cut)
+		slot->limit = "tick limit of the joint search";
+	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
+		trial.found.recipe.goal = graph->goals.at[g];
+		if (g == 0 || goals_gain(&graph->goals, g, &laid_out))
+			drive_offer(slot, &trial.found.common);
+	}
+	if (laid_out.choices && !recipe->planning.published_tiles && !drive_stops(slot->drive))
+		note_published(graph, &trial, slot);
+	arena_release(slot->scratch, mark);
 }
 
 /* Every division of one op, the others as they are. */
-static void vary(const struct task *task, struct slot *slot)
+static void vary(const struct graph *graph, const struct task *task, struct slot *slot)
 {
 	const struct workload *workload = task->recipe.workload;
 	struct problem problem = {
@@ -72,15 +156,15 @@ static void vary(const struct task *task, struct slot *slot)
 		if (drive_stops(slot->drive))
 			return;
 		mappings[task->op] = answer.candidates[i].mappings[0];
-		offer(slot, &recipe, task->solver);
+		offer(graph, &recipe, task->solver, slot);
 	}
 }
 
 /* Every staging tile of one broadcast, the others as they are. */
-static void vary_staging(
-	const struct exploration *exploration, const struct task *task, struct slot *slot)
+static void vary_staging(const struct graph *graph, const struct task *task, struct slot *slot)
 {
-	const struct planning *now = &task->recipe.planning, *limits = &exploration->planning;
+	const struct planning *now = &task->recipe.planning,
+			      *limits = &graph->exploration->planning;
 	const char *op = task->recipe.workload->ops[task->op].name;
 	struct recipe recipe = task->recipe;
 	recipe.given = NULL;
@@ -91,7 +175,7 @@ static void vary_staging(
 			return;
 		recipe.planning.menus = staging_menus_with(now, limits, op, i, slot->arena);
 		if (recipe.planning.menus)
-			offer(slot, &recipe, task->solver);
+			offer(graph, &recipe, task->solver, slot);
 	}
 }
 
@@ -100,27 +184,17 @@ static void run(void *self, size_t i, struct slot *slot)
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
 	if (task->op >= 0 && task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
-		vary_staging(graph->exploration, task, slot);
+		vary_staging(graph, task, slot);
 	else if (task->op >= 0)
-		vary(task, slot);
+		vary(graph, task, slot);
 	else
-		offer(slot, &task->recipe, task->solver);
-}
-
-static struct recipe_result make_plan(const struct recipe *recipe, struct slot *slot)
-{
-	struct recipe asked = *recipe;
-	asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
-	return recipe_plan(&asked, slot->scratch);
+		offer(graph, &task->recipe, task->solver, slot);
 }
 
 static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
 {
 	struct trial *trial = (struct trial *)found;
-	trial->made = make_plan(&trial->found.recipe, slot);
-	slot->effort.evaluated += trial->made.ticks;
-	if (trial->made.cut)
-		slot->limit = "tick limit of the joint search";
+	trial->made = recipe_tile(&trial->found.recipe, trial->laid_out, slot->scratch);
 	if (!trial->made.plan)
 		return trial->made.why;
 	slot->effort.evaluated++;
@@ -161,28 +235,9 @@ static void take_execution(
 			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
 }
 
-static const char *key(void *self, const struct found *found, struct arena *arena)
-{
-	struct text text = text_open(arena);
-	struct plan *plan = ((const struct trial *)found)->made.plan;
-	plan->proof.method = found->solver;
-	plan_write(plan, &text);
-	return text_read(&text);
-}
-
 static const char *label(void *self, const struct found *found, struct arena *arena)
 {
 	return found->solver;
-}
-
-static struct found *keep(void *self, const struct found *found, struct arena *arena)
-{
-	const struct graph *graph = self;
-	const struct trial *trial = (const struct trial *)found;
-	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
-	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
-		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
-	return &kept->common;
 }
 
 /* The truth, if any point is to be executed with data. */
@@ -204,10 +259,12 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 }
 
 /* The plan of what was kept is made again. */
-static bool restore(struct trial *trial, const struct found *found, struct slot *slot)
+static bool restore(const struct graph *graph, struct trial *trial, const struct found *found,
+	struct slot *slot)
 {
 	trial->found = *(const struct plan_found *)found;
-	trial->made = make_plan(&trial->found.recipe, slot);
+	struct recipe_result laid_out = lay_out(graph, &trial->found.recipe, slot);
+	trial->made = recipe_tile(&trial->found.recipe, &laid_out, slot->scratch);
 	if (!trial->made.plan && !trial->made.stopped)
 		BUG("a plan cannot be made again: %s", trial->made.why);
 	if (trial->made.plan)
@@ -220,7 +277,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	const struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
 	struct trial restored, *trial = last ? &restored : (struct trial *)found;
-	if (last && !restore(&restored, found, slot))
+	if (last && !restore(graph, &restored, found, slot))
 		return NULL;
 	struct outcome *outcome = &trial->outcome;
 	const struct score *score = &outcome->cost.score;
@@ -250,12 +307,23 @@ static const struct drive_kind graphs = {
 	.key = key,
 	.label = label,
 	.keep = keep,
+	.merge = merge,
 	.finish = prepare_last,
 	.counts_offers = true,
 };
 
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
-	struct graph graph = {.exploration = exploration, .arena = arena};
-	return drive_explore(&graphs, &graph, &exploration->wishes, arena);
+	const struct objectives *objectives = &exploration->wishes.objectives;
+	struct graph graph = {.exploration = exploration,
+		.arena = arena,
+		.kept = kept_open(),
+		.goals = goals_of(objectives, exploration->planning.published_tiles),
+		.published = frontier_open(*objectives)};
+	struct explored explored = drive_explore(&graphs, &graph, &exploration->wishes, arena);
+	struct kept_tally tally = kept_tally(graph.kept);
+	explored.effort.asked = tally.asked;
+	explored.effort.known = tally.asked - tally.distinct;
+	kept_close(graph.kept);
+	return explored;
 }

@@ -14,6 +14,9 @@
  * Explores the plans of a graph (drive.h).  Of a point it keeps the recipe and what came of it, no
  * plan: recipe_plan makes the plan again.
  *
+ *	round 1  where tiles do not move in boxes: the start; for every objective, nests that are
+ *	         best in it, with what each placement solver keeps in the scratchpad, and with nothing
+ *	         there.  There is no other round then.
  *	round 1  the start; for every core count and clone setting, every solver that divides
  *	         graphs x every placement solver x K-fast on, off; and every solver of the stage
  *	         `joint`, from the first division and with the first placement solver, or with all

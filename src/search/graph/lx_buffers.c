@@ -4,6 +4,7 @@
 #include "model/graph/op_mapping.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/lx_views.h"
+#include "search/graph/nests.h"
 
 #include <string.h>
 
@@ -60,6 +61,20 @@ static bool stands_in_way(const struct buffer_gathering *gathering, int t)
 	return gathering->crowd[to] > gathering->crowd[from];
 }
 
+/* Why the machine keeps a tensor out of the scratchpad in one of its ops; NULL if it does not. */
+static const char *find_unfit(const struct lx_graph *graph, int t)
+{
+	const struct users *users = &graph->users;
+	const char *why = NULL;
+	for (size_t i = users->first[t]; !why && i < users->first[t + 1]; i++) {
+		const struct op *op = &graph->workload->ops[users->at[i].op];
+		if (!arch_moves_boxes(graph->arch) && op_is_tiled(op))
+			why = nests_home(graph->arch, graph->workload, op,
+				1u << users->at[i].operand, graph->arena);
+	}
+	return why;
+}
+
 /* NULL if the op's output may live in LX, under *view. */
 static const char *check_output(
 	const struct buffer_gathering *gathering, const struct op *op, int t, struct view *view)
@@ -85,6 +100,9 @@ static const char *check_output(
 		    graph->arena, view, &why))
 		return why;
 	arena_release(graph->arena, mark);
+	why = find_unfit(graph, t);
+	if (why)
+		return why;
 	int from, to;
 	users_life(&graph->users, t, &from, &to);
 	const struct op *opaque = find_opaque(gathering, from, to);

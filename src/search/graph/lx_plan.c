@@ -271,7 +271,8 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 	} else {
 		graph = lx_graph_open(arch, workload, mappings, planning, arena);
 		for (size_t t = 0; t < workload->tensor_count; t++)
-			graph.reasons[t] = "LX planning is off";
+			graph.reasons[t] = arch->lx < 0 ? "the machine has no scratchpad for it"
+							: "LX planning is off";
 		result.why = lx_staging_choose(&graph);
 		if (result.why)
 			return result;

@@ -1,25 +1,222 @@
 #include "search/graph/nests.h"
 
 #include "base/arena.h"
-#include "model/graph/op_shape.h"
-#include "model/nest/nest_mapping.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "constraints/constraints.h"
+#include "model/graph/inner_nest.h"
+#include "search/drive/solver.h"
+#include "search/nest/feasible.h"
+#include "search/nest/nest_search.h"
 
-bool nests_plan(
-	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why)
+#include <inttypes.h>
+#include <string.h>
+
+/* The mapspace of one op. */
+struct mapspace {
+	struct inner_nest nest;
+	struct constraints constraints;
+	struct domain *domain; /* NULL: the machine's constraints leave nothing */
+};
+
+/* What the machine's own constraints say of an op. */
+static struct constraints read_constraints(
+	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
 {
-	for (int i = 0; i < plan->step_count && !stopper_stops(stopper); i++) {
-		struct step *step = &plan->steps[i];
-		const struct op *op = &plan->workload->ops[step->op];
-		if (!op_is_tiled(op))
+	static const struct node *const none[] = {NULL};
+	struct reading *reading = arena_new(arena, struct reading);
+	struct constraint_context *context = arena_new(arena, struct constraint_context);
+	*reading = (struct reading){.arena = arena, .diag = diag};
+	*context = (struct constraint_context){.reading = reading, .arch = arch, .shape = shape};
+	return constraints_read(context, none);
+}
+
+/* A resident operand has its home in the scratchpad.  False: it may not be kept there. */
+static bool place_homes(const struct inner_question *question, struct domain *domain)
+{
+	const struct arch *arch = question->arch;
+	uint32_t in_lx = question->in_lx;
+	for (int r = 0; in_lx && r < arch->lx; r++) {
+		domain->rows[r].keep &= ~in_lx;
+		domain->rows[r].bypass |= in_lx;
+	}
+	if (!in_lx)
+		return true;
+	if (domain->rows[arch->lx].bypass & in_lx)
+		return false;
+	domain->rows[arch->lx].keep |= in_lx;
+	return true;
+}
+
+/* NULL, or why the op has none. */
+static const char *open_mapspace(
+	const struct inner_question *question, struct mapspace *space, struct arena *arena)
+{
+	struct diag *silent = diag_open(arena);
+	const char *why;
+	space->nest = inner_nest_make(question, arena, &why);
+	if (!space->nest.hierarchy)
+		return why ? why : "it has no nest";
+	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
+	struct domain *domain =
+		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
+	domain->whole_homes = true;
+	if (!constraints_narrow(&space->constraints, domain, silent))
+		return "the machine's constraints leave it no mapping";
+	if (!place_homes(question, domain))
+		return "the machine's constraints keep an operand out of the scratchpad";
+	space->domain = domain;
+	return NULL;
+}
+
+/* The least of the first objective, then of the second. */
+static bool is_better(const struct nest_search *search, const double *a, const double *b)
+{
+	for (size_t k = 0; k < search->wishes.objectives.count; k++)
+		if (a[k] != b[k])
+			return a[k] < b[k];
+	return false;
+}
+
+static void price(const struct nest_search *search, const struct mapping *mapping, double *values)
+{
+	const struct objectives *objectives = &search->wishes.objectives;
+	struct nest_counts counts;
+	struct nest_score score;
+	nest_evaluate(search->model, mapping, &counts, &score);
+	struct score summary = nest_summary(search, &counts, &score);
+	for (size_t k = 0; k < objectives->count; k++)
+		values[k] = objective_value(objectives->at[k], &summary);
+}
+
+/* The best that the solver finds, or the witness that it began with. */
+static const struct mapping *ask(const struct nest_search *search,
+	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena)
+{
+	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
+	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
+	const struct solver *solver = solver_for(STAGE_MAP, FOR_PROBLEMS);
+	struct answer answer = solve_for(&asker, solver, &problem, NEST_STEP_TICKS, 1, arena);
+	const struct mapping *best = search->start;
+	double least[OBJECTIVE_COUNT], values[OBJECTIVE_COUNT];
+	*ticks += answer.ticks;
+	if (best)
+		price(search, best, least);
+	for (size_t i = 0; i < answer.candidate_count; i++) {
+		price(search, answer.candidates[i].mappings, values);
+		if (best && !is_better(search, values, least))
 			continue;
-		const struct shape *shape =
-			shape_of_op(arena, plan->arch, plan->workload, op, NULL);
-		if (!shape) {
-			*why = arena_format(arena,
-				"op '%s' is no loop nest that this machine can run", op->name);
-			return false;
+		best = answer.candidates[i].mappings;
+		memcpy(least, values, sizeof values);
+	}
+	return best;
+}
+
+static const struct mapping *find(const struct inner_question *question,
+	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena, const char **why)
+{
+	struct mapspace mapspace = {0};
+	*why = open_mapspace(question, &mapspace, arena);
+	if (*why)
+		return NULL;
+	struct factors_store store = {.arena = arena, .stopper = wanted->stopper};
+	struct feasible feasible =
+		feasible_find_from(&store, mapspace.domain, 0, FEASIBLE_WORK_MOST);
+	*why = "no mapping fits the machine";
+	if (feasible.verdict == VERDICT_NO)
+		return NULL;
+	const struct space *space = space_make_from(&store, arena, mapspace.domain);
+	*why = "it was asked to stop";
+	if (!space)
+		return NULL;
+	const struct nest_model *model = nest_model_make(
+		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
+	struct nest_search search = {
+		.wishes = {.objectives = {2,
+				   {wanted->objective, wanted->objective == OBJECTIVE_ENERGY
+							       ? OBJECTIVE_LATENCY
+							       : OBJECTIVE_ENERGY}},
+			.seed = 1},
+		.arch = question->arch,
+		.shape = mapspace.nest.shape,
+		.hierarchy = mapspace.nest.hierarchy,
+		.constraints = &mapspace.constraints,
+		.domain = mapspace.domain,
+		.space = space_listed(arena, space),
+		.counting = COUNTING_EXACT,
+		.model = model,
+		.exact = model,
+		.start = feasible.verdict == VERDICT_YES ? &feasible.witness : NULL,
+	};
+	const struct mapping *best = ask(&search, wanted, ticks, arena);
+	*why = best ? NULL : "no mapping was found that fits the machine";
+	return best;
+}
+
+/* All that an answer depends on but the machine, as a text. */
+static const char *describe(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	const struct op *op = question->op;
+	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
+		op_unit(question->arch, op), question->in_lx, question->room);
+	for (int l = 0; l < op->loop_count; l++)
+		text_add(&text, " %" PRId64 "%s", op->loops[l].extent,
+			op->loops[l].reduction ? "r" : "");
+	for (int i = 0; i < op_operands(op); i++) {
+		const struct access *access = op_operand(op, i);
+		const struct layout *layout = &question->workload->tensors[access->tensor].layout;
+		const char *role = op_role(op, i);
+		text_add(&text, "|%d %s", (int)layout->dtype, role ? role : "-");
+		for (int h = 0; h < layout->host_rank; h++)
+			for (int l = 0; l < op->loop_count; l++)
+				if (access->host[h].loop[l])
+					text_add(&text, " %d.%d.%" PRId64, h, l,
+						access->host[h].loop[l]);
+	}
+	return text_read(&text);
+}
+
+bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
+	uint64_t *ticks, const char **why)
+{
+	struct names known = {0};
+	for (int step = 0; step < plan->step_count && !stopper_stops(&wanted->stopper); step++) {
+		struct inner_question question = inner_nest_question(plan, step);
+		if (!op_is_tiled(question.op))
+			continue;
+		const char *key = describe(&question, wanted, arena);
+		int like = names_find(&known, key);
+		if (like >= 0) {
+			plan->steps[step].mapping = plan->steps[like].mapping;
+			continue;
 		}
-		step->mapping = nest_mapping_make(plan->arch, shape);
+		struct arena *scratch = arena_open();
+		const struct mapping *found = find(&question, wanted, ticks, scratch, why);
+		if (found)
+			plan->steps[step].mapping = *found;
+		else
+			*why = arena_format(arena, "op '%s': %s", question.op->name, *why);
+		arena_close(scratch);
+		if (!found)
+			return false;
+		names_add(arena, &known, key, step);
 	}
 	return true;
+}
+
+const char *nests_home(const struct arch *arch, const struct workload *workload,
+	const struct op *op, uint32_t in_lx, struct arena *arena)
+{
+	struct arena *scratch = arena_open();
+	struct mapping blank = mapping_make(arch, op);
+	struct inner_question question = {
+		.arch = arch, .workload = workload, .op = op, .mapping = &blank, .in_lx = in_lx};
+	struct mapspace mapspace = {0};
+	const char *why = open_mapspace(&question, &mapspace, scratch);
+	if (why)
+		why = arena_format(arena, "'%s': %s", op->name, why);
+	arena_close(scratch);
+	return why;
 }

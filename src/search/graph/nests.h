@@ -3,16 +3,30 @@
 
 #include "base/stopper.h"
 #include "model/graph/plan.h"
+#include "search/drive/frontier.h"
 
 /*
  * The nests of all steps of a plan, on a machine whose tiles do not move in boxes, once it is known what
- * is resident in the scratchpad: stage `map` is asked for each op.
+ * is resident in the scratchpad: stage `map` is asked for the best of each op, in what the machine allows
+ * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS ends with the best that
+ * was found.
  *
  * False, and *why, when a step has no nest that fits.  The stopper (NULL: none) is asked for every step;
- * after a yes the other steps have none.
+ * after a yes the other steps have none.  Ops that are alike are asked about once.
  */
+enum { NEST_STEP_TICKS = 200000 };
+
 struct arena;
-bool nests_plan(
-	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why);
+struct nests_wanted {
+	enum objective objective; /* latency, energy, edp or hbm_bytes */
+	struct stopper stopper;
+};
+bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
+	uint64_t *ticks, const char **why);
+
+/* Why an op cannot have the operands of `in_lx` in the scratchpad, by what the machine says of their roles;
+ * NULL: it can. */
+const char *nests_home(const struct arch *arch, const struct workload *workload, const struct op *op,
+	uint32_t in_lx, struct arena *arena);
 
 #endif

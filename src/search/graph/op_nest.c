@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "cost/nest/nest.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
@@ -60,22 +61,43 @@ static struct mapping make_mapping(
 	return nest;
 }
 
-void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
+/* The same with the machine's cores in one row. */
+static void open_einsum(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	struct diag *silent = diag_open(arena);
-	*out = (struct op_nest){0};
 	if (op->primitive->kind != OP_EINSUM)
 		return;
 	out->shape = shape_of_op(arena, plan->arch, plan->workload, op, NULL);
 	if (out->shape)
 		out->hierarchy =
 			hierarchy_make(arena, in_one_row(plan->arch, arena), out->shape, silent);
+	if (out->hierarchy)
+		out->mapping = make_mapping(plan, step, op, out->shape);
+}
+
+/* Where tiles do not move in boxes the step is a nest by itself. */
+static void open_whole(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
+{
+	const char *why;
+	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_nest nest = inner_nest_make(&question, arena, &why);
+	out->shape = nest.shape;
+	out->hierarchy = nest.hierarchy;
+	out->mapping = nest.mapping;
+}
+
+void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
+{
+	*out = (struct op_nest){0};
+	if (arch_moves_boxes(plan->arch))
+		open_einsum(plan, step, arena, out);
+	else
+		open_whole(plan, step, arena, out);
 	if (!out->hierarchy) {
 		out->shape = NULL;
 		return;
 	}
-	out->mapping = make_mapping(plan, step, op, out->shape);
 	const struct nest_model *model =
 		nest_model_make(arena, out->hierarchy, out->shape, COUNTING_EXACT);
 	if (!nest_verdict_counts(nest_evaluate(model, &out->mapping, &out->counts, &out->score)))

@@ -127,22 +127,24 @@ static const struct mapping *divide(
 					 : mappings;
 }
 
-/* Streaming tiles, or whole nests. */
-static bool fill_steps(
-	struct plan *plan, const struct recipe *recipe, struct arena *arena, const char **why)
+/* What streaming tiles could be, or whole nests. */
+static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
+	struct arena *arena)
 {
-	const struct stopper *stopper = &recipe->planning.stopper;
-	return arch_moves_boxes(plan->arch) ? stream_plan(plan, stopper, arena, why)
-					    : nests_plan(plan, stopper, arena, why);
+	const struct nests_wanted wanted = {recipe->objective, recipe->planning.stopper};
+	if (!arch_moves_boxes(plan->arch))
+		return nests_plan(plan, &wanted, arena, &result->ticks, &result->why);
+	result->choices = stream_ask(plan, recipe->planning.published_tiles, recipe->kept,
+		&wanted.stopper, arena, &result->why);
+	return result->choices;
 }
 
-struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
+struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *arena)
 {
-	struct recipe_result result = {0};
+	struct recipe_result result = {.mappings = recipe->mappings};
 	if (recipe->given) {
 		result.mappings = divisions_of(recipe->given, recipe->workload, arena);
-		result.plan = check_plan(arena_copy(arena, recipe->given, sizeof *recipe->given),
-			recipe, &result, arena);
+		result.plan = arena_copy(arena, recipe->given, sizeof *recipe->given);
 		return result;
 	}
 	result.mappings = divide(recipe, &result, arena);
@@ -155,10 +157,34 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
 	result.why = planned.why;
-	if (planned.plan && fill_steps(planned.plan, recipe, arena, &result.why) &&
+	if (planned.plan && fill_steps(planned.plan, recipe, &result, arena) &&
 		!stops(recipe, &result))
-		result.plan = check_plan(planned.plan, recipe, &result, arena);
+		result.plan = planned.plan;
 	if (!result.plan)
 		stops(recipe, &result);
 	return result;
+}
+
+struct recipe_result recipe_tile(
+	const struct recipe *recipe, const struct recipe_result *laid_out, struct arena *arena)
+{
+	struct recipe_result result = *laid_out;
+	if (!result.plan)
+		return result;
+	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
+	plan->steps =
+		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
+	if (result.choices)
+		stream_choose(plan, result.choices,
+			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
+	result.plan = check_plan(plan, recipe, &result, arena);
+	if (!result.plan && !recipe->given)
+		stops(recipe, &result);
+	return result;
+}
+
+struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
+{
+	struct recipe_result laid_out = recipe_lay_out(recipe, arena);
+	return recipe_tile(recipe, &laid_out, arena);
 }

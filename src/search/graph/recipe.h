@@ -3,6 +3,8 @@
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
+#include "search/drive/frontier.h"
+#include "search/graph/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +15,7 @@
  * made again from it at any time, and comes out the same.
  */
 struct arena;
+struct kept;
 struct solver;
 
 struct recipe {
@@ -24,7 +27,10 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
-	uint64_t joint_ticks; /* 0: no limit */
+	enum tile_goal goal; /* of streaming tiles, unless the planning wants the published ones */
+	enum objective objective; /* of each nest, where tiles do not move in boxes */
+	struct kept *kept;        /* what is known of ops already; NULL: nothing */
+	uint64_t joint_ticks;     /* 0: no limit */
 	uint64_t seed;
 };
 
@@ -40,10 +46,18 @@ struct recipe_result {
 	const struct complaint *complaints; /* warnings and errors of the division */
 	size_t reason_count;
 	const struct lx_reason *reasons; /* why tensors stay in HBM */
+	const struct stream_choices
+		*choices; /* of streaming tiles; NULL: of a plan made elsewhere */
 };
 
 /* Everything in the result lives in the arena.  The plan has passed plan_check,
  * keeps all constraints of the planning and has its streaming tiles. */
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena);
+
+/* The same in two steps: a plan without streaming tiles, which is not checked either; then copies of it
+ * with those of the recipe's goal. */
+struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *arena);
+struct recipe_result recipe_tile(
+	const struct recipe *recipe, const struct recipe_result *laid_out, struct arena *arena);
 
 #endif

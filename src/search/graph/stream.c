@@ -1,143 +1,77 @@
 #include "search/graph/stream.h"
 
-#include "base/array.h"
+#include "base/arena.h"
+#include "base/checked.h"
+#include "cost/graph/traffic.h"
+#include "search/engine/kept.h"
 
 #include <inttypes.h>
-
-enum { MEMORY_LISTS = 4096 };
-
-struct asked {
-	struct stream_question question;
-	struct stream_answer answer;
-	size_t before; /* with the same hash, plus 1 */
-};
-
-/* What has been asked in this call, and the answers. */
-struct memory {
-	struct arena *arena;
-	struct array(struct asked) asked;
-	size_t *heads; /* by hash of the question: the last that was asked, plus 1 */
-};
-
-static bool indices_alike(const struct affine *a, const struct affine *b, int loop_count)
-{
-	for (int l = 0; l < loop_count; l++)
-		if (a->loop[l] != b->loop[l])
-			return false;
-	return a->offset == b->offset;
-}
-
-static bool operands_alike(
-	const struct stream_question *a, const struct stream_question *b, int operand)
-{
-	const struct access *x = op_operand(a->op, operand), *y = op_operand(b->op, operand);
-	const struct layout *first = &a->workload->tensors[x->tensor].layout;
-	const struct layout *second = &b->workload->tensors[y->tensor].layout;
-	if (!layout_equal(first, second) || first->host_rank != second->host_rank)
-		return false;
-	for (int d = 0; d < first->rank; d++)
-		if (first->host_dim[d] != second->host_dim[d] || first->part[d] != second->part[d])
-			return false;
-	for (int h = 0; h < first->host_rank; h++)
-		if (!indices_alike(&x->host[h], &y->host[h], a->op->loop_count))
-			return false;
-	return true;
-}
-
-/* Whether two questions must have the same answer. */
-static bool questions_alike(const struct stream_question *a, const struct stream_question *b)
-{
-	if (a->in_lx != b->in_lx || a->arriving != b->arriving ||
-		a->op->loop_count != b->op->loop_count || a->op->read_count != b->op->read_count)
-		return false;
-	for (int l = 0; l < a->op->loop_count; l++)
-		if (a->op->loops[l].extent != b->op->loops[l].extent ||
-			a->op->loops[l].reduction != b->op->loops[l].reduction ||
-			mapping_split(a->arch, a->mapping, l) !=
-				mapping_split(b->arch, b->mapping, l))
-			return false;
-	for (int i = 0; i <= a->op->read_count; i++)
-		if (!operands_alike(a, b, i))
-			return false;
-	return true;
-}
-
-/* Questions that are alike have the same. */
-static size_t hash(const struct stream_question *question)
-{
-	uint64_t h = question->in_lx | (uint64_t)question->arriving << 32;
-	for (int l = 0; l < question->op->loop_count; l++) {
-		h = (h ^ (uint64_t)question->op->loops[l].extent) * 0x9e3779b97f4a7c15u;
-		h = (h ^ (uint64_t)mapping_split(question->arch, question->mapping, l)) *
-		    0x9e3779b97f4a7c15u;
-	}
-	return (size_t)(h >> 40) % MEMORY_LISTS;
-}
-
-static const struct stream_answer *ask(
-	struct memory *memory, const struct stream_question *question)
-{
-	size_t *head = &memory->heads[hash(question)];
-	for (size_t i = *head; i; i = memory->asked.at[i - 1].before)
-		if (questions_alike(&memory->asked.at[i - 1].question, question))
-			return &memory->asked.at[i - 1].answer;
-	struct stream_answer answer = stream_tiles(question, memory->arena);
-	*array_add(memory->arena, &memory->asked) = (struct asked){*question, answer, *head};
-	*head = memory->asked.count;
-	return &memory->asked.at[*head - 1].answer;
-}
-
-static void set_tiles(struct plan *plan, int step, const int64_t *tiles, const int *order)
-{
-	struct mapping *mapping = &plan->steps[step].mapping;
-	struct mapping_row *row = &mapping->rows[plan->arch->lx];
-	for (int i = 0; i < mapping->loop_count; i++) {
-		row->temporal[i] = (uint32_t)tiles[i];
-		row->temporal_order[i] = (uint8_t)order[i];
-	}
-}
+#include <string.h>
 
 static const struct op *op_at(const struct plan *plan, int step)
 {
 	return &plan->workload->ops[plan->steps[step].op];
 }
 
-/* The operands of a step that the clones just before it bring. */
-static uint32_t find_arriving(const struct plan *plan, int step)
+static void set_tiles(
+	struct plan *plan, int step, const uint32_t *tiles, const uint8_t *order)
 {
-	const struct op *op = op_at(plan, step);
-	uint32_t arriving = 0;
-	for (int before = step - 1; before >= 0 && plan_is_move(plan, before); before--)
-		for (int i = 0; i < op->read_count; i++)
-			if (op->reads[i].tensor == op_at(plan, before)->writes[0].tensor)
-				arriving |= 1u << i;
-	return arriving;
+	struct mapping *mapping = &plan->steps[step].mapping;
+	struct mapping_row *row = &mapping->rows[plan->arch->lx];
+	memcpy(row->temporal, tiles, mapping->loop_count * sizeof *tiles);
+	memcpy(row->temporal_order, order, mapping->loop_count * sizeof *order);
 }
 
-static bool tile_op(
-	struct plan *plan, int step, struct memory *memory, struct arena *arena, const char **why)
+/* What the clones just before a step bring, and what that moves. */
+static void find_moves(
+	const struct plan *plan, int step, struct op_question *question, struct arena *arena)
 {
 	const struct op *op = op_at(plan, step);
-	struct stream_question question = {
+	struct arena_mark mark = arena_mark(arena);
+	struct traffic_op *move = arena_new(arena, struct traffic_op);
+	bool fits = true;
+	for (int before = step - 1; before >= 0 && plan_is_move(plan, before); before--) {
+		struct step_count all, core;
+		for (int i = 0; i < op->read_count; i++)
+			if (op->reads[i].tensor == op_at(plan, before)->writes[0].tensor)
+				question->arriving |= 1u << i;
+		traffic_open_step(move, plan, before, arena);
+		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
+			continue;
+		question->moved_hbm = checked_add(
+			&fits, question->moved_hbm, all.bytes[0][TRAFFIC_HBM_READ]);
+		question->moved_fill = checked_add(
+			&fits, question->moved_fill, core.bytes[0][TRAFFIC_LX_FILL]);
+	}
+	arena_release(arena, mark);
+}
+
+/* What is asked about the op of a step. */
+static struct op_question question_of(
+	const struct plan *plan, int step, bool by_rule, struct arena *arena)
+{
+	const struct op *op = op_at(plan, step);
+	struct op_question question = {
 		.arch = plan->arch,
 		.workload = plan->workload,
 		.op = op,
 		.mapping = &plan->steps[step].mapping,
-		.arriving = find_arriving(plan, step),
+		.by_rule = by_rule,
 	};
+	find_moves(plan, step, &question, arena);
 	for (int i = 0; i < op_operands(op); i++)
 		if (plan_lx(plan, op_operand(op, i)->tensor, step))
 			question.in_lx |= 1u << i;
-	const struct stream_answer *answer = ask(memory, &question);
-	if (answer->found) {
-		set_tiles(plan, step, answer->tiles, answer->order);
-		return true;
-	}
-	*why = arena_format(arena,
+	return question;
+}
+
+static const char *refuse(
+	const struct op_question *question, const struct op_answer *answer, struct arena *arena)
+{
+	return arena_format(arena,
 		"op '%s': its smallest tile buffers take %" PRId64 " bytes of a core's LX; %" PRId64
 		" are kept for them",
-		op->name, answer->least_room, arch_stream_capacity(plan->arch));
-	return false;
+		question->op->name, answer->least_room, arch_stream_capacity(question->arch));
 }
 
 /* The loop that alone walks host dimension h of an access, by steps of one from 0; -1. */
@@ -184,7 +118,7 @@ static void match_loops(
 	}
 }
 
-static bool contains(const int *list, int count, int value)
+static bool contains(const uint8_t *list, int count, int value)
 {
 	for (int i = 0; i < count; i++)
 		if (list[i] == value)
@@ -196,8 +130,9 @@ static bool contains(const int *list, int count, int value)
 static void tile_clone(struct plan *plan, int step, int reader)
 {
 	const struct op *op = op_at(plan, step);
-	int64_t tiles[OP_LOOPS_MOST];
-	int order[OP_LOOPS_MOST], matches[OP_LOOPS_MOST], count = 0;
+	uint32_t tiles[OP_LOOPS_MOST];
+	uint8_t order[OP_LOOPS_MOST];
+	int matches[OP_LOOPS_MOST], count = 0;
 	for (int l = 0; l < op->loop_count; l++) {
 		tiles[l] = 1;
 		matches[l] = -1;
@@ -213,36 +148,87 @@ static void tile_clone(struct plan *plan, int step, int reader)
 		for (int l = 0; l < op->loop_count; l++)
 			if (matches[l] == other) {
 				tiles[l] = row->temporal[other];
-				order[count++] = l;
+				order[count++] = (uint8_t)l;
 			}
 	}
 	for (int l = 0; l < op->loop_count; l++)
 		if (!contains(order, count, l))
-			order[count++] = l;
+			order[count++] = (uint8_t)l;
 	set_tiles(plan, step, tiles, order);
 }
 
-bool stream_plan(
-	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why)
+/* Whether an op's tiles are its own choice. */
+static bool is_asked(const struct plan *plan, int step)
 {
-	struct memory memory = {.arena = arena_open()};
-	memory.heads = arena_array(memory.arena, size_t, MEMORY_LISTS);
+	return op_is_tiled(op_at(plan, step)) && !plan_is_move(plan, step) &&
+	       !plan_is_evict(plan, step);
+}
+
+const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule, struct kept *kept,
+	const struct stopper *stopper, struct arena *arena, const char **why)
+{
+	struct kept *own = kept ? NULL : kept_open();
+	struct stream_choices *choices = arena_new(arena, struct stream_choices);
+	choices->at = arena_array(arena, const struct op_answer *, plan->step_count);
+	for (int step = 0; choices && step < plan->step_count && !stopper_stops(stopper); step++) {
+		if (!is_asked(plan, step))
+			continue;
+		struct op_question question = question_of(plan, step, by_rule, arena);
+		const struct op_answer *answer = op_map(own ? own : kept, &question, arena);
+		choices->at[step] = own ? arena_copy(arena, answer, sizeof *answer) : answer;
+		if (!answer->found) {
+			*why = refuse(&question, answer, arena);
+			choices = NULL;
+		}
+	}
+	kept_close(own);
+	return choices;
+}
+
+void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal)
+{
 	int reader = -1;
-	bool tiled = true;
-	for (int step = plan->step_count - 1; step >= 0 && tiled && !stopper_stops(stopper);
-		step--) {
-		if (!op_is_tiled(op_at(plan, step))) {
+	for (int step = plan->step_count - 1; step >= 0; step--) {
+		const struct op_answer *answer = choices->at[step];
+		if (answer) {
+			const struct op_option *option = &answer->at[answer->choice[goal]];
+			set_tiles(plan, step, option->tiles, option->order);
+			reader = step;
+		} else if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {
 			tile_clone(plan, step, reader);
 		} else if (plan_is_evict(plan, step)) {
 			tile_clone(plan, step, -1);
 			reader = -1;
-		} else {
-			tiled = tile_op(plan, step, &memory, arena, why);
-			reader = step;
 		}
 	}
-	arena_close(memory.arena);
-	return tiled;
+}
+
+struct op_value stream_value(
+	const struct plan *plan, const struct stream_choices *choices, enum tile_goal goal)
+{
+	struct op_value sum = {0};
+	bool fits = true;
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op_answer *answer = choices->at[step];
+		if (!answer)
+			continue;
+		const struct op_value *value = &answer->at[answer->choice[goal]].value;
+		sum.cycles = checked_add(&fits, sum.cycles, value->cycles);
+		sum.estimate = checked_add(&fits, sum.estimate, value->estimate);
+		sum.hbm_bytes = checked_add(&fits, sum.hbm_bytes, value->hbm_bytes);
+		sum.energy_pj += value->energy_pj;
+	}
+	return sum;
+}
+
+bool stream_plan(
+	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why)
+{
+	const struct stream_choices *choices =
+		stream_ask(plan, true, NULL, stopper, arena, why);
+	if (choices)
+		stream_choose(plan, choices, TILES_PUBLISHED);
+	return choices;
 }

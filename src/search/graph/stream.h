@@ -2,11 +2,11 @@
 #define SEARCH_STREAM_H
 
 #include "base/stopper.h"
-#include "model/graph/plan.h"
+#include "search/graph/op_map.h"
 
 /*
  * Chooses the streaming tiles of every step, once it is known what is resident
- * in LX: every loop's factor divides its units on one core, reduction loops stay
+ * in LX.  The published rule: every loop's factor divides its units on one core, reduction loops stay
  * innermost, the tile buffers fit the reserve.  In this order:
  *
  *  1. fewest HBM bytes;
@@ -32,20 +32,25 @@
  * call are answered once.  The stopper (NULL: none) is asked for every step; after a yes
  * the other steps have no tiles.
  */
-struct arena;
 bool stream_plan(
 	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why);
 
-/* The tiles of one op, the step of no plan. */
-struct stream_question {
-	const struct arch *arch;
-	const struct workload *workload;
-	const struct op *op;
-	const struct mapping *mapping; /* its division over cores */
-	uint32_t in_lx;                /* bit i: operand i is resident */
-	uint32_t arriving;             /* of those: brought by a clone of the same phase */
+/*
+ * The same in two steps, for any goal of search/graph/op_map.h: what could be chosen for each step, then
+ * the choice.  Answers are kept in `kept` (NULL: for this call).  NULL, and *why, as above.
+ */
+struct stream_choices {
+	const struct op_answer **at; /* by step; NULL: it has no tiles, or those of its reader */
 };
+const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule, struct kept *kept,
+	const struct stopper *stopper, struct arena *arena, const char **why);
+void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal);
 
+/* What the steps add to the plan's score, all together. */
+struct op_value stream_value(
+	const struct plan *plan, const struct stream_choices *choices, enum tile_goal goal);
+
+/* The published tiles of one op, the step of no plan. */
 struct stream_answer {
 	bool found;
 	int64_t tiles[OP_LOOPS_MOST];
@@ -56,6 +61,6 @@ struct stream_answer {
 	uint64_t evaluations; /* tilings and orders that were priced */
 };
 
-struct stream_answer stream_tiles(const struct stream_question *question, struct arena *arena);
+struct stream_answer stream_tiles(const struct op_question *question, struct arena *arena);
 
 #endif

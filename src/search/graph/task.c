@@ -40,7 +40,8 @@ static struct task *add_task(
 		.recipe = recipe,
 		.solver =
 			arena_format(arena, "%s %s", asked ? solver_label(arena, asked) : "staging",
-				solver_label(arena, recipe.place)),
+				recipe.planning.lx_planning ? solver_label(arena, recipe.place)
+							    : "place/none"),
 		.op = -1,
 	};
 	return task;
@@ -93,6 +94,33 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 		}
 }
 
+/* Where steps are whole nests: each for one objective, with what solvers place and with nothing placed. */
+static void add_nests(
+	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+{
+	static const enum objective goals[] = {
+		OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_EDP};
+	const struct objectives *wanted = &exploration->wishes.objectives;
+	const struct solver *map = solver_for(STAGE_MAP, FOR_PROBLEMS);
+	size_t places = exploration->planning.lx_planning ? exploration->place.count : 0;
+	for (size_t g = 0; g < sizeof goals / sizeof *goals; g++) {
+		bool others = goals[g] == OBJECTIVE_LATENCY; /* that no nest is found for */
+		for (size_t i = 0; i < wanted->count; i++)
+			others &= wanted->at[i] != OBJECTIVE_ENERGY &&
+				  wanted->at[i] != OBJECTIVE_HBM_BYTES &&
+				  wanted->at[i] != OBJECTIVE_EDP;
+		if (!objectives_have(wanted, goals[g]) && !others)
+			continue;
+		for (size_t p = 0; p <= places; p++) {
+			struct recipe recipe = recipe_make(exploration, exploration->cores[0],
+				exploration->place.at[p < places ? p : 0]);
+			recipe.objective = goals[g];
+			recipe.planning.lx_planning = p < places;
+			add_task(tasks, arena, recipe, map);
+		}
+	}
+}
+
 static void add_start(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
 {
@@ -140,6 +168,10 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 		add_start(&tasks, exploration, arena);
 	if (exploration->planning.constraints && exploration->planning.constraints->problem)
 		add_problem(&tasks, exploration, arena);
+	if (!arch_moves_boxes(exploration->arch)) {
+		add_nests(&tasks, exploration, arena);
+		return tasks;
+	}
 	for (size_t c = 0; c < exploration->core_count; c++) {
 		int cores = exploration->cores[c];
 		if (!exploration->vary_clones) {
@@ -154,14 +186,13 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 }
 
 struct tasks tasks_staging(
-	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
 {
 	const struct planning *planning = &exploration->planning;
 	struct tasks tasks = {0};
 	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
-	for (size_t i = 0; planning->menus && i < frontier->count; i++) {
-		const struct plan_found *found = frontier->points[i].payload;
-		struct recipe recipe = found->recipe;
+	for (size_t i = 0; planning->menus && i < from->count; i++) {
+		struct recipe recipe = *from->at[i];
 		int64_t last = most;
 		recipe.given = NULL;
 		for (int64_t bytes = most / 2; bytes > 0; bytes /= 2) {
@@ -175,13 +206,13 @@ struct tasks tasks_staging(
 }
 
 struct tasks tasks_varying(
-	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
 {
 	struct tasks tasks = {0};
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct plan_found *found = frontier->points[i].payload;
+	bool divides = arch_moves_boxes(exploration->arch);
+	for (size_t i = 0; divides && i < from->count; i++) {
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			add_varied(&tasks, exploration, &found->recipe, (int)op, arena);
+			add_varied(&tasks, exploration, from->at[i], (int)op, arena);
 	}
 	return tasks;
 }

@@ -2,6 +2,7 @@
 #define SEARCH_TASK_H
 
 #include "search/graph/explore.h"
+#include "search/graph/goals.h"
 #include "search/graph/recipe.h"
 
 /*
@@ -24,12 +25,12 @@ struct tasks {
 /* The start, then every core count with every setting and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
-/* From every point of the frontier, with less and less LX for staging tiles. */
-struct tasks tasks_staging(const struct exploration *exploration, const struct frontier *frontier,
+/* From every recipe, with less and less LX for staging tiles. */
+struct tasks tasks_staging(const struct exploration *exploration, const struct recipes *from,
 	struct arena *arena);
 
-/* From every point of the frontier, each op in turn. */
-struct tasks tasks_varying(const struct exploration *exploration, const struct frontier *frontier,
+/* From every recipe, each op in turn. */
+struct tasks tasks_varying(const struct exploration *exploration, const struct recipes *from,
 	struct arena *arena);
 
 /* Candidates of a task. */

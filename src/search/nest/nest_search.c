@@ -175,12 +175,13 @@ static void run_task(void *self, size_t i, struct slot *slot)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
 }
 
-static void merge(void *self, void *left)
+static bool merge(void *self, void *left)
 {
 	struct nest_driver *driver = self;
 	const struct nest_cells *cells = left;
 	for (size_t k = 0; cells && k < cells->count; k++)
 		*array_add(driver->arena, &driver->cells) = cells->at[k];
+	return cells;
 }
 
 static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)

@@ -23,7 +23,8 @@ static bool check_homes(const struct program *program, struct faults *faults)
 }
 
 struct audit *audit_open(const struct program *program, int rank, struct race *race,
-	const struct sim_options *options, struct faults *faults, struct arena *arena)
+	const struct nests *nests, const struct sim_options *options, struct faults *faults,
+	struct arena *arena)
 {
 	if (!check_homes(program, faults))
 		return NULL;
@@ -40,7 +41,8 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	if (rank == 0)
 		allotment_check(program, faults, arena);
 	if (options->mode == SIM_IDENTITY && rank == 0)
-		audit->sample = sample_open(program, options->seed, audit->shadow, faults, arena);
+		audit->sample =
+			sample_open(program, nests, options->seed, audit->shadow, faults, arena);
 	return audit;
 }
 

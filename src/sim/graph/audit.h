@@ -2,6 +2,7 @@
 #define SIM_AUDIT_H
 
 #include "sim/graph/fault.h"
+#include "sim/graph/nests.h"
 #include "sim/graph/race.h"
 
 /*
@@ -15,7 +16,8 @@ struct audit;
 
 /* NULL after a fault: nothing can be said where tensors have no places in HBM. */
 struct audit *audit_open(const struct program *program, int rank, struct race *race,
-	const struct sim_options *options, struct faults *faults, struct arena *arena);
+	const struct nests *nests, const struct sim_options *options, struct faults *faults,
+	struct arena *arena);
 
 /* Instruction i, which the race has begun, runs on the rank; false when it cannot be carried out
  * at all. */

@@ -13,6 +13,7 @@
 
 struct data {
 	const struct program *program;
+	const struct nests *nests;
 	int rank;
 	struct arena *arena;
 	kernel_function kernel;
@@ -58,13 +59,14 @@ static bool are_given(const struct workload *workload, void *const *inputs)
 	return true;
 }
 
-struct data *data_open(const struct program *program, int rank, const struct sim_options *options,
-	struct arena *arena)
+struct data *data_open(const struct program *program, int rank, const struct nests *nests,
+	const struct sim_options *options, struct arena *arena)
 {
 	void *const *inputs = options->rank_inputs ? options->rank_inputs[rank] : options->inputs;
 	struct data *data = arena_new(arena, struct data);
 	size_t tensors = program->workload->tensor_count;
 	data->program = program;
+	data->nests = nests;
 	data->rank = rank;
 	data->kernel = options->kernel ? options->kernel : kernel_apply;
 	data->arena = arena;
@@ -217,9 +219,10 @@ static void run_opaque(struct data *data, const struct compute *compute, char *m
 	while (box_next(&box, &walk));
 }
 
-static void run_tile(
-	struct data *data, const struct op *op, const struct compute *compute, char *memory)
+static const char *run_tile(struct data *data, const struct op *op, int step,
+	const struct compute *compute, char *memory)
 {
+	const char *why = NULL;
 	struct tile_operand reads[OP_READS_MOST], output;
 	struct box accumulator = {0};
 	for (int i = 0; i < compute->read_count; i++) {
@@ -235,17 +238,22 @@ static void run_tile(
 		move_accumulator(&accumulator, memory, &output, true);
 	else
 		tile_start(op, &output);
-	tile_run(op, compute, reads, &output, data->kernel);
+	if (compute->nest)
+		why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
+	else
+		tile_run(op, compute, reads, &output, data->kernel);
 	if (compute->accumulator_write)
 		move_accumulator(&accumulator, memory, &output, false);
 	if (compute->finish) {
 		struct box box = lx_box(data, &compute->write->region, &compute->write->lx);
 		pack(op, &box, memory, &output);
 	}
+	return why;
 }
 
-static void run_compute(struct data *data, const struct instruction *instruction)
+static const char *run_compute(struct data *data, const struct instruction *instruction)
 {
+	const char *why = NULL;
 	const struct compute *compute = instruction->compute;
 	const struct op *op = &data->program->workload->ops[compute->op];
 	char *memory = find_lx(data, __builtin_ctzll(instruction->mask));
@@ -253,8 +261,9 @@ static void run_compute(struct data *data, const struct instruction *instruction
 	if (op->primitive->kind == OP_OPAQUE)
 		run_opaque(data, compute, memory);
 	else
-		run_tile(data, op, compute, memory);
+		why = run_tile(data, op, instruction->step, compute, memory);
 	arena_release(data->arena, mark);
+	return why;
 }
 
 /* The sum of one element, from core to core. */
@@ -289,18 +298,17 @@ static void run_combine(struct data *data, const struct combine *combine)
 	} while (box_next(&accumulator, &read) && box_next(&output, &write));
 }
 
-void data_run(struct data *data, const struct instruction *instruction)
+const char *data_run(struct data *data, const struct instruction *instruction)
 {
 	if (instruction->mask == 0)
-		return;
+		return NULL;
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
 		run_transfer(data, instruction);
 		break;
 	case ENGINE_COMPUTE:
-		run_compute(data, instruction);
-		break;
+		return run_compute(data, instruction);
 	case ENGINE_RING:
 		run_combine(data, instruction->combine);
 		break;
@@ -308,6 +316,7 @@ void data_run(struct data *data, const struct instruction *instruction)
 	case ENGINE_COUNT:
 		break;
 	}
+	return NULL;
 }
 
 void **data_outputs(const struct data *data, struct arena *arena)

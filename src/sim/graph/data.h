@@ -1,7 +1,7 @@
 #ifndef SIM_DATA_H
 #define SIM_DATA_H
 
-#include "sim/graph/sim.h"
+#include "sim/graph/nests.h"
 
 /*
  * The bytes of HBM and of every LX, and what instructions do to them.  HBM
@@ -12,9 +12,11 @@ struct arena;
 struct data;
 
 /* The data of one rank; each draws inputs of its own (reference.h). */
-struct data *data_open(const struct program *program, int rank, const struct sim_options *options,
-	struct arena *arena);
-void data_run(struct data *data, const struct instruction *instruction);
+struct data *data_open(const struct program *program, int rank, const struct nests *nests,
+	const struct sim_options *options, struct arena *arena);
+
+/* NULL, or why it could not be done. */
+const char *data_run(struct data *data, const struct instruction *instruction);
 
 /* A broadcast's store, from LX of the root to HBM of another rank, or of its own. */
 void data_store(struct data *root, struct data *to, const struct instruction *instruction);

@@ -41,6 +41,7 @@ struct job {
 
 struct machine {
 	const struct program *program;
+	const struct nests *nests;
 	const struct workload *workload;
 	const struct instruction *instructions;
 	struct arena *arena;
@@ -155,7 +156,8 @@ static void open_copying(struct machine *machine, const struct copying *copying)
 	machine->sync = ticks_of(machine, copying->sync);
 }
 
-struct machine *machine_open(const struct program *program, struct arena *arena)
+struct machine *machine_open(
+	const struct program *program, const struct nests *nests, struct arena *arena)
 {
 	static const struct level unlimited;
 	const struct arch *arch = program->arch;
@@ -171,6 +173,7 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 
 	struct machine *machine = arena_new(arena, struct machine);
 	machine->program = program;
+	machine->nests = nests;
 	machine->workload = program->workload;
 	machine->instructions = program->instructions;
 	machine->arena = arena;
@@ -268,6 +271,26 @@ static struct pace work_pace(
 	return machine->mac[bytes];
 }
 
+/* Of a stick; as many bytes need not be whole sticks. */
+static int64_t find_byte_time(const struct machine *machine, struct pace pace, int64_t bytes)
+{
+	if (!number_mul(pace.den, STICK_BYTES, &pace.den))
+		return machine->longest;
+	return find_time(machine, pace, bytes);
+}
+
+static struct demand nest_demand(
+	const struct machine *machine, int step, const struct compute *compute)
+{
+	struct nest_bytes bytes = nests_bytes(machine->nests, step, compute);
+	const struct nest_sim *sim = &nests_find(machine->nests, step)->sim;
+	return (struct demand){
+		.lx_reads = find_byte_time(machine, machine->lx_read, bytes.read),
+		.lx_writes = find_byte_time(machine, machine->lx_write, bytes.written),
+		.work = find_time(machine, (struct pace){machine->ticks, 1}, sim->cycles),
+	};
+}
+
 static struct demand compute_demand(const struct machine *machine, const struct compute *compute)
 {
 	const struct op *op = &machine->workload->ops[compute->op];
@@ -323,7 +346,9 @@ static struct demand find_demand(struct machine *machine, const struct instructi
 	case ENGINE_DMA_OUT:
 		return transfer_demand(machine, instruction);
 	case ENGINE_COMPUTE:
-		return compute_demand(machine, instruction->compute);
+		return instruction->compute->nest
+			       ? nest_demand(machine, instruction->step, instruction->compute)
+			       : compute_demand(machine, instruction->compute);
 	case ENGINE_RING:
 		return combine_demand(machine, instruction->combine);
 	case ENGINE_SYNC:

@@ -1,7 +1,7 @@
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
-#include "lower/graph/program.h"
+#include "sim/graph/nests.h"
 
 /*
  * The clock and what instructions compete for.  Time counts in ticks, a
@@ -17,7 +17,7 @@
  * from HBM.
  *
  *	DMA      HBM for its bytes once; the port of every core of the mask
- *	COMPUTE  the ports of LX and the arithmetic
+ *	COMPUTE  the ports of LX and the arithmetic, which takes as long as its nest, if it has one
  *	RING     the ports of LX, and the links: a core sends a stick on as soon
  *	         as it has received it and added to it, so that every link
  *	         begins one stick after the one before
@@ -31,7 +31,8 @@
 struct arena;
 struct machine;
 
-struct machine *machine_open(const struct program *program, struct arena *arena);
+struct machine *machine_open(
+	const struct program *program, const struct nests *nests, struct arena *arena);
 int64_t machine_ticks(const struct machine *machine); /* of one cycle */
 
 /*

@@ -22,6 +22,7 @@ struct tile_sample {
 
 struct sample {
 	const struct program *program;
+	const struct nests *nests;
 	uint64_t seed;
 	struct shadow *shadow;
 	struct faults *faults;
@@ -30,11 +31,12 @@ struct sample {
 	int count;
 };
 
-struct sample *sample_open(const struct program *program, uint64_t seed, struct shadow *shadow,
-	struct faults *faults, struct arena *arena)
+struct sample *sample_open(const struct program *program, const struct nests *nests, uint64_t seed,
+	struct shadow *shadow, struct faults *faults, struct arena *arena)
 {
 	struct sample *sample = arena_new(arena, struct sample);
 	sample->program = program;
+	sample->nests = nests;
 	sample->seed = seed;
 	sample->shadow = shadow;
 	sample->faults = faults;
@@ -201,8 +203,8 @@ static bool belongs(struct tile_sample *tile, const struct compute *compute, int
 	       (!compute->accumulator_read || tile->sums[core]);
 }
 
-static void run_pass(struct sample *sample, const struct op *op, const struct compute *compute,
-	int core, const struct box *boxes, float *sums)
+static void run_pass(struct sample *sample, const struct op *op, int step,
+	const struct compute *compute, int core, const struct box *boxes, float *sums)
 {
 	const struct workload *workload = sample->program->workload;
 	struct tile_operand reads[OP_READS_MOST], output;
@@ -216,7 +218,10 @@ static void run_pass(struct sample *sample, const struct op *op, const struct co
 	output.values = sums;
 	if (!compute->accumulator_read)
 		tile_start(op, &output);
-	tile_run(op, compute, reads, &output, kernel_apply);
+	if (compute->nest)
+		nests_compute(sample->nests, step, compute, reads, &output, kernel_apply);
+	else
+		tile_run(op, compute, reads, &output, kernel_apply);
 	arena_release(sample->arena, mark);
 }
 
@@ -235,7 +240,7 @@ void sample_compute(struct sample *sample, uint32_t number, const struct box *re
 		tile->sums[core] = arena_array(sample->arena, float, output.size);
 		tile->size = output.size;
 	}
-	run_pass(sample, op, compute, core, reads, tile->sums[core]);
+	run_pass(sample, op, instruction->step, compute, core, reads, tile->sums[core]);
 	if (!compute->finish)
 		return;
 	compare_tile(sample, number, core, tile, tile->sums[core]);

@@ -2,6 +2,7 @@
 #define SIM_SAMPLE_H
 
 #include "sim/graph/box.h"
+#include "sim/graph/nests.h"
 #include "sim/graph/shadow.h"
 
 /*
@@ -14,8 +15,8 @@
 struct arena;
 struct sample;
 
-struct sample *sample_open(const struct program *program, uint64_t seed, struct shadow *shadow,
-	struct faults *faults, struct arena *arena);
+struct sample *sample_open(const struct program *program, const struct nests *nests, uint64_t seed,
+	struct shadow *shadow, struct faults *faults, struct arena *arena);
 
 /* Before the instruction writes; `reads` are its operands' boxes, known to be right. */
 void sample_compute(struct sample *sample, uint32_t instruction, const struct box *reads);

@@ -18,6 +18,7 @@ struct machine_run {
 	const struct program *program;
 	const struct sim_options *options;
 	struct order order;
+	const struct nests *nests;
 	struct machine *machine;
 	struct tally tally;
 	struct faults faults;
@@ -39,7 +40,8 @@ static void open_ranks(struct machine_run *run, struct arena *arena)
 	run->race = race_open(program, &run->order, arena);
 	for (int r = 0; r < program->ranks; r++) {
 		run->faults.rank = r;
-		audits[r] = audit_open(program, r, run->race, run->options, &run->faults, arena);
+		audits[r] = audit_open(
+			program, r, run->race, run->nests, run->options, &run->faults, arena);
 		if (!audits[r])
 			return;
 	}
@@ -48,20 +50,32 @@ static void open_ranks(struct machine_run *run, struct arena *arena)
 		return;
 	run->data = arena_array(arena, struct data *, program->ranks);
 	for (int r = 0; r < program->ranks; r++)
-		run->data[r] = data_open(program, r, run->options, arena);
+		run->data[r] = data_open(program, r, run->nests, run->options, arena);
+}
+
+/* What goes wrong in a nest goes wrong in all tiles of its step. */
+static void check_nests(struct machine_run *run)
+{
+	for (int s = 0; s < run->program->step_count && !faults_full(&run->faults); s++) {
+		const struct executed_nest *nest = nests_find(run->nests, s);
+		const char *why = nest ? nests_wrong(run->nests, nest) : NULL;
+		if (why)
+			fault_add_step(&run->faults, FAULT_VALUE, s, 0, 0, "%s", why);
+	}
 }
 
 static void open_run(struct machine_run *run, struct sim_result *result, struct arena *arena)
 {
 	const struct program *program = run->program;
 	run->order = order_make(program, arena);
-	run->machine = machine_open(program, arena);
-	run->tally = tally_make(program, arena);
+	run->machine = machine_open(program, run->nests, arena);
+	run->tally = tally_make(program, run->nests, arena);
 	run->faults = (struct faults){
 		.program = program,
 		.arena = arena,
 		.at = result->faults,
 	};
+	check_nests(run);
 	if (run->options->mode != SIM_COUNT)
 		open_ranks(run, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
@@ -85,7 +99,7 @@ static void prepare(struct machine_run *run)
 /* What was cut off counts only what it did. */
 static void tally_again(struct machine_run *run, struct arena *arena)
 {
-	run->tally = tally_make(run->program, arena);
+	run->tally = tally_make(run->program, run->nests, arena);
 	for (uint32_t i = 0; i < run->order.count; i++) {
 		if (run->done[i])
 			tally_add(&run->tally, &run->program->instructions[i]);
@@ -127,6 +141,15 @@ static void release_successors(struct machine_run *run, uint32_t i, int64_t end)
 	}
 }
 
+static void compute_data(struct machine_run *run, uint32_t i, int rank)
+{
+	const struct instruction *instruction = &run->program->instructions[i];
+	const char *why = data_run(run->data[rank], instruction);
+	if (why)
+		fault_add(&run->faults, FAULT_VALUE, i, __builtin_ctzll(instruction->mask), 0,
+			"its nest cannot be carried out with values: %s", why);
+}
+
 /* What the instruction finds and leaves in memory. */
 static void examine(struct machine_run *run, struct event event)
 {
@@ -141,7 +164,7 @@ static void examine(struct machine_run *run, struct event event)
 		bool right = audit_run(run->audits[r], i);
 		all &= right;
 		if (right && run->data && !broadcast)
-			data_run(run->data[r], instruction);
+			compute_data(run, i, r);
 	}
 	race_end(run->race);
 	if (!broadcast || !all || !run->data)
@@ -214,6 +237,13 @@ struct sim_result sim_run(
 {
 	struct sim_result result = {0};
 	struct machine_run run = {.program = program, .options = options};
+	struct nests *nests = nests_open(program, options, arena);
+	result.nests = nests->count;
+	result.nest_tiles = nests->tiles;
+	result.too_long = nests->too_long;
+	if (nests->too_long)
+		return result;
+	run.nests = nests;
 	open_run(&run, &result, arena);
 	prepare(&run);
 	start_first(&run);
@@ -226,6 +256,7 @@ struct sim_result sim_run(
 	result.finished = run.events == run.order.count;
 	if (!result.finished)
 		tally_again(&run, arena);
+	tally_close(&run.tally, arena);
 	result.events = run.events;
 	result.ticks_per_cycle = machine_ticks(run.machine);
 	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;

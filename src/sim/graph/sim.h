@@ -48,7 +48,7 @@ struct sim_options {
 	enum sim_mode mode;
 	uint64_t seed;                 /* of the input data */
 	bool small_integers;           /* inputs drawn from {-2 .. 2}: sums are exact */
-	uint64_t steps_most;           /* events; 0: no limit */
+	uint64_t steps_most;           /* events; steps x multipliers of all nests; 0: no limit */
 	const struct stopper *stopper; /* asked now and then; a yes is a limit reached; or NULL */
 	bool trace;                    /* keep when each instruction ran */
 	void *const *inputs;           /* host arrays per tensor, or NULL: drawn from the seed */
@@ -56,6 +56,9 @@ struct sim_options {
 	void *const *const *rank_inputs;
 	/* What a test has the machine compute in place of kernel_apply; NULL: that. */
 	float (*kernel)(const struct primitive *primitive, float a, float b);
+	/* What a test has go wrong in each nest (enum nest_sim_fault), at its occasion number .. */
+	int nest_fault;
+	uint64_t nest_fault_at;
 };
 
 /* When an instruction ran, in ticks; end is below start if it never did. */
@@ -64,9 +67,12 @@ struct sim_run_time {
 };
 
 struct sim_result {
-	bool finished;   /* false: limit reached, or a fault stopped it */
-	uint64_t events; /* instructions that ran */
-	int64_t cycles;  /* of the reference clock, overheads included */
+	bool finished;        /* false: limit reached, or a fault stopped it */
+	const char *too_long; /* why its nests were not executed, and nothing else; NULL */
+	uint64_t events;      /* instructions that ran */
+	int64_t nest_tiles;   /* computes that carry a nest out */
+	int nests;            /* different ones, each executed once for its counts */
+	int64_t cycles;       /* of the reference clock, overheads included */
 	struct counts counts;
 	int tiles_computed;    /* SIM_IDENTITY: for real */
 	int64_t lx_peak_bytes; /* highest resident byte touched on any core */

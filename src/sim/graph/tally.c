@@ -4,13 +4,15 @@
 
 enum { FP32_BYTES = 4 };
 
-struct tally tally_make(const struct program *program, struct arena *arena)
+struct tally tally_make(
+	const struct program *program, const struct nests *nests, struct arena *arena)
 {
-	struct tally tally = {.program = program, .resident_end = INT64_MAX};
+	struct tally tally = {.program = program, .nests = nests, .resident_end = INT64_MAX};
 	tally.counts.step_count = program->step_count;
 	if (program->ranks > 1)
 		tally.hops = hops_open(program, arena);
 	tally.counts.steps = arena_array(arena, struct step_count, program->step_count);
+	tally.nest_tiles = arena_array(arena, int64_t, program->step_count);
 	for (size_t a = 0; a < program->allotment_count; a++) {
 		const struct allotment *allotment = &program->allotments[a];
 		if (allotment->tensor < 0)
@@ -74,6 +76,23 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	note_resident(tally, &transfer->box->region, &transfer->box->lx);
 }
 
+static void add_nest(struct tally *tally, const struct instruction *instruction)
+{
+	const struct compute *compute = instruction->compute;
+	const struct op *op = &tally->program->workload->ops[compute->op];
+	struct step_count *step = &tally->counts.steps[instruction->step];
+	struct nest_bytes bytes = nests_bytes(tally->nests, instruction->step, compute);
+	for (int i = 0; i < compute->read_count; i++) {
+		note_resident(tally, &compute->reads[i]->region, &compute->reads[i]->lx);
+		add(&step->bytes[i][TRAFFIC_LX_READ], bytes.reads[i]);
+	}
+	if (compute->finish)
+		note_resident(tally, &compute->write->region, &compute->write->lx);
+	add(&step->bytes[op->read_count][TRAFFIC_LX_READ], bytes.again);
+	add(&step->bytes[op->read_count][TRAFFIC_LX_WRITE], bytes.written);
+	tally->nest_tiles[instruction->step]++;
+}
+
 static void add_compute(struct tally *tally, const struct instruction *instruction)
 {
 	const struct compute *compute = instruction->compute;
@@ -82,6 +101,14 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	const struct operand_box *write = compute->write;
 	if (op->primitive->kind == OP_OPAQUE)
 		return;
+	int64_t computes = op->primitive->work;
+	for (int l = 0; l < op->loop_count; l++)
+		computes = times(computes, compute->count[l]);
+	add(&step->computes, computes);
+	if (compute->nest) {
+		add_nest(tally, instruction);
+		return;
+	}
 	for (int i = 0; i < compute->read_count; i++) {
 		const struct operand_box *read = compute->reads[i];
 		add(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
@@ -96,10 +123,6 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 		add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
 		note_resident(tally, &write->region, &write->lx);
 	}
-	int64_t computes = op->primitive->work;
-	for (int l = 0; l < op->loop_count; l++)
-		computes = times(computes, compute->count[l]);
-	add(&step->computes, computes);
 }
 
 static void add_combine(struct tally *tally, const struct instruction *instruction)
@@ -132,5 +155,18 @@ void tally_add(struct tally *tally, const struct instruction *instruction)
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:
 		break;
+	}
+}
+
+/* A sum that does not fit is as wrong as the model's. */
+void tally_close(struct tally *tally, struct arena *arena)
+{
+	for (int s = 0; s < tally->program->step_count; s++) {
+		const struct executed_nest *nest = nests_find(tally->nests, s);
+		if (!nest)
+			continue;
+		struct nest_counts *all = arena_new(arena, struct nest_counts);
+		nest_counts_add(all, &nest->sim.counts, tally->nest_tiles[s]);
+		tally->counts.steps[s].nests = all;
 	}
 }

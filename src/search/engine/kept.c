@@ -1,0 +1,103 @@
+#include "search/engine/kept.h"
+
+#include "base/arena.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { LISTS = 1 << 14 };
+
+struct entry {
+	const struct entry *before; /* in the list of its hash */
+	uint64_t hash;
+	size_t size;
+	const void *key, *value;
+};
+
+/* A list grows at its head, under the lock; whoever only looks needs none. */
+struct kept {
+	struct arena *arena;
+	pthread_mutex_t lock;
+	_Atomic(const struct entry *) lists[LISTS];
+	atomic_uint_fast64_t asked;
+	uint64_t distinct;
+};
+
+struct kept *kept_open(void)
+{
+	struct arena *arena = arena_open();
+	struct kept *kept = arena_new(arena, struct kept);
+	kept->arena = arena;
+	pthread_mutex_init(&kept->lock, NULL);
+	return kept;
+}
+
+void kept_close(struct kept *kept)
+{
+	if (!kept)
+		return;
+	pthread_mutex_destroy(&kept->lock);
+	arena_close(kept->arena);
+}
+
+/* FNV-1a, eight bytes at a time. */
+static uint64_t hash_of(const void *key, size_t size)
+{
+	const unsigned char *bytes = key;
+	uint64_t hash = 0xcbf29ce484222325u, word;
+	for (; size; size -= size < sizeof word ? size : sizeof word, bytes += sizeof word) {
+		word = 0;
+		memcpy(&word, bytes, size < sizeof word ? size : sizeof word);
+		hash = (hash ^ word) * 0x100000001b3u;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+static const struct entry *find(
+	const struct entry *at, uint64_t hash, const void *key, size_t size)
+{
+	while (at && (at->hash != hash || at->size != size || memcmp(at->key, key, size)))
+		at = at->before;
+	return at;
+}
+
+const void *kept_find(struct kept *kept, const void *key, size_t size)
+{
+	uint64_t hash = hash_of(key, size);
+	atomic_fetch_add(&kept->asked, 1);
+	const struct entry *entry = find(atomic_load(&kept->lists[hash % LISTS]), hash, key, size);
+	return entry ? entry->value : NULL;
+}
+
+const void *kept_add(
+	struct kept *kept, const void *key, size_t size, const void *value, size_t value_size)
+{
+	uint64_t hash = hash_of(key, size);
+	pthread_mutex_lock(&kept->lock);
+	const struct entry *head = atomic_load(&kept->lists[hash % LISTS]);
+	const struct entry *known = find(head, hash, key, size);
+	if (!known) {
+		struct entry *entry = arena_new(kept->arena, struct entry);
+		*entry = (struct entry){.before = head,
+			.hash = hash,
+			.size = size,
+			.key = arena_copy(kept->arena, key, size),
+			.value = arena_copy(kept->arena, value, value_size)};
+		atomic_store(&kept->lists[hash % LISTS], entry);
+		kept->distinct++;
+		known = entry;
+	}
+	pthread_mutex_unlock(&kept->lock);
+	return known->value;
+}
+
+struct kept_tally kept_tally(struct kept *kept)
+{
+	pthread_mutex_lock(&kept->lock);
+	struct kept_tally tally = {
+		atomic_load(&kept->asked), kept->distinct, arena_used(kept->arena)};
+	pthread_mutex_unlock(&kept->lock);
+	return tally;
+}

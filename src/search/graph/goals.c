@@ -1,0 +1,90 @@
+#include "search/graph/goals.h"
+
+#include "base/arena.h"
+#include "search/graph/explore.h"
+
+static const struct {
+	enum objective objective;
+	enum tile_goal goal;
+} of_objectives[] = {
+	{OBJECTIVE_LATENCY, TILES_LATENCY},
+	{OBJECTIVE_ENERGY, TILES_ENERGY},
+	{OBJECTIVE_HBM_BYTES, TILES_HBM_BYTES},
+	{OBJECTIVE_EDP, TILES_EDP},
+};
+enum { OBJECTIVES = sizeof of_objectives / sizeof *of_objectives };
+
+/* Sums of edp are no edp of sums, so its own goal does not promise anything. */
+struct goals goals_of(const struct objectives *objectives, bool published_tiles)
+{
+	struct goals goals = {0};
+	if (published_tiles)
+		return (struct goals){1, {TILES_PUBLISHED}};
+	if (objectives->count > 1 || objectives_have(objectives, OBJECTIVE_EDP))
+		goals.at[goals.count++] = TILES_ALL;
+	for (size_t i = 0; i < OBJECTIVES; i++)
+		if (objectives_have(objectives, of_objectives[i].objective))
+			goals.at[goals.count++] = of_objectives[i].goal;
+	if (!goals.count)
+		goals.at[goals.count++] = TILES_ALL;
+	return goals;
+}
+
+static double worth(enum tile_goal goal, const struct op_value *value)
+{
+	switch (goal) {
+	case TILES_ENERGY:
+		return value->energy_pj;
+	case TILES_HBM_BYTES:
+		return (double)value->hbm_bytes;
+	case TILES_EDP:
+		return value->energy_pj * (double)value->cycles;
+	default:
+		return (double)value->cycles;
+	}
+}
+
+bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out)
+{
+	if (!laid_out->plan || !laid_out->choices)
+		return false;
+	struct op_value first = stream_value(laid_out->plan, laid_out->choices, goals->at[0]);
+	struct op_value own = stream_value(laid_out->plan, laid_out->choices, goals->at[g]);
+	return worth(goals->at[g], &own) < worth(goals->at[g], &first);
+}
+
+/* Whether two recipes lay out the same plan and go on from it alike. */
+static bool alike(const struct recipe *a, const struct recipe *b)
+{
+	const struct planning *p = &a->planning, *q = &b->planning;
+	if (a->place != b->place || a->given != b->given || p->cores != q->cores ||
+		p->k_fast != q->k_fast || p->clones != q->clones ||
+		p->staging_bytes != q->staging_bytes || p->menus != q->menus)
+		return false;
+	for (size_t o = 0; o < a->workload->op_count; o++)
+		if (!mapping_equal(&a->mappings[o], &b->mappings[o]))
+			return false;
+	return true;
+}
+
+static void add(struct recipes *recipes, const struct frontier *frontier)
+{
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct plan_found *found = frontier->points[i].payload;
+		bool known = false;
+		for (size_t k = 0; k < recipes->count && !known; k++)
+			known = alike(recipes->at[k], &found->recipe);
+		if (!known)
+			recipes->at[recipes->count++] = &found->recipe;
+	}
+}
+
+struct recipes recipes_of(
+	const struct frontier *first, const struct frontier *second, struct arena *arena)
+{
+	struct recipes recipes = {
+		.at = arena_array(arena, const struct recipe *, first->count + second->count)};
+	add(&recipes, first);
+	add(&recipes, second);
+	return recipes;
+}

@@ -1,0 +1,30 @@
+#ifndef SEARCH_GOALS_H
+#define SEARCH_GOALS_H
+
+#include "search/drive/frontier.h"
+#include "search/graph/recipe.h"
+
+/*
+ * For what the tiles of one recipe are chosen: the first goal always gets a plan, and so that plan is no
+ * worse than the one with the published tiles in any objective that is asked for; each other goal is an
+ * objective, and gets one where that says that it gains.
+ */
+struct goals {
+	size_t count;
+	enum tile_goal at[TILE_GOALS];
+};
+
+struct goals goals_of(const struct objectives *objectives, bool published_tiles);
+
+/* Whether the tiles of goal g are better in its objective than those of the first. */
+bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out);
+
+/* Recipes of the points of two frontiers, each once; the points of the first come first. */
+struct recipes {
+	size_t count;
+	const struct recipe **at;
+};
+struct recipes recipes_of(
+	const struct frontier *first, const struct frontier *second, struct arena *arena);
+
+#endif

@@ -1,0 +1,96 @@
+#ifndef SEARCH_OP_MAP_H
+#define SEARCH_OP_MAP_H
+
+#include "model/graph/plan.h"
+
+/*
+ * The stage `map` for one op of a graph: given its share of the cores and the homes of its operands, which
+ * streaming tiles?  The space are all tilings and orders of search/graph/tile_walk.h whose buffers fit the
+ * reserve.  Their prices are what the op adds to a plan's score, which is a sum over ops, so that the best
+ * choice of every op is the best of the plan.
+ *
+ * An answer holds the tilings that somebody may want:
+ *
+ *	published  those of search/graph/stream.h
+ *	all        of those that are no worse than the published ones in bound, energy and HBM bytes,
+ *	           as fast as any
+ *	latency    of those whose bound is no worse than that of the published ones, as fast as any
+ *	energy, hbm_bytes
+ *	           the least of it
+ *	edp        the least energy times estimate, of those whose energy times bound is no worse
+ *
+ * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST).  Of equals those that are as
+ * fast as any stay, of them the published ones, then those of fewest tiles.  The published tiles are
+ * among the candidates of each goal, so no choice is worse than they are in what it is for.
+ */
+struct arena;
+struct kept;
+
+enum tile_goal {
+	TILES_ALL,
+	TILES_PUBLISHED,
+	TILES_LATENCY,
+	TILES_ENERGY,
+	TILES_HBM_BYTES,
+	TILES_EDP,
+	TILE_GOALS
+};
+
+struct op_question {
+	const struct arch *arch;
+	const struct workload *workload;
+	const struct op *op;
+	const struct mapping *mapping; /* its division over cores */
+	uint32_t in_lx;                /* bit i: operand i is resident */
+	uint32_t arriving;             /* of those: brought by a clone of the same phase */
+	bool by_rule;                  /* only the published tiles are wanted */
+	int64_t moved_hbm, moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
+};
+
+/* What a tiling adds to a plan. */
+struct op_value {
+	int64_t cycles;   /* of the slowest resource: what is in latency_cycles */
+	int64_t estimate; /* of cost/graph/streaming.h, which tracks execution */
+	int64_t hbm_bytes;
+	double energy_pj;
+};
+
+struct op_option {
+	uint32_t tiles[OP_LOOPS_MOST];
+	uint8_t order[OP_LOOPS_MOST]; /* innermost first */
+	struct op_value value;
+};
+
+struct op_answer {
+	bool found;         /* else nothing fits */
+	bool proven;        /* every tiling was looked at or excluded */
+	int64_t least_room; /* LX bytes of the smallest buffers; INT64_MAX: not countable */
+	uint64_t evaluations;
+	uint8_t choice[TILE_GOALS]; /* in `at` */
+	size_t count;
+	struct op_option at[TILE_GOALS];
+};
+
+/* Tilings and orders that are priced for one answer, at most; the published tiles come on top. */
+enum { OP_MAP_EVALUATIONS = 20000 };
+
+/* A tiling is as fast as the fastest if its estimate is no more than this part of it above: the estimate
+ * itself is no nearer to what is executed. */
+enum { OP_MAP_AS_FAST = 64 };
+
+/* The answer, kept with what it depends on: shapes, layouts and homes, not names.  `kept` NULL: it is
+ * found anew, into the arena. */
+const struct op_answer *op_map(
+	struct kept *kept, const struct op_question *question, struct arena *arena);
+
+/* All tilings that are better in some value than any with no more tiles, by number of tiles. */
+struct op_front {
+	bool proven;
+	uint64_t evaluations;
+	int64_t least_room;
+	size_t count;
+	const struct op_option *at;
+};
+struct op_front op_map_front(const struct op_question *question, struct arena *arena);
+
+#endif

@@ -1,0 +1,197 @@
+#include "search/graph/tile_walk.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tile_vectors array(struct tile_vector);
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Every number of tiles that some choice of factors gives, ascending. */
+static struct divisors list_tile_counts(const struct tile_walk *walk)
+{
+	int64_t *list = arena_array(walk->arena, int64_t, 1);
+	size_t count = 1;
+	list[0] = 1;
+	for (int l = 0; l < walk->traffic.nest.loop_count; l++) {
+		const struct divisors *factors = &walk->factors[l];
+		if (factors->count == 1)
+			continue;
+		int64_t *longer = arena_array(walk->arena, int64_t, count * factors->count);
+		size_t more = 0, kept = 0;
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = 0; j < factors->count; j++)
+				if (number_mul(list[i], factors->at[j], &longer[more]))
+					more++;
+		qsort(longer, more, sizeof *longer, by_number);
+		for (size_t i = 0; i < more; i++)
+			if (i == 0 || longer[i] != longer[kept - 1])
+				longer[kept++] = longer[i];
+		list = longer;
+		count = kept;
+	}
+	return (struct divisors){list, count};
+}
+
+/* Factors of loops l, l + 1, .. whose product is `rest`, lexicographically. */
+static void list_vectors(const struct tile_walk *walk, int l, int64_t rest,
+	struct tile_vector *open, struct tile_vectors *out)
+{
+	if (l == walk->traffic.nest.loop_count) {
+		if (rest != 1)
+			return;
+		open->rank = out->count;
+		*array_add(walk->arena, out) = *open;
+		return;
+	}
+	int64_t passes = open->passes;
+	for (size_t i = 0; i < walk->factors[l].count; i++) {
+		int64_t factor = walk->factors[l].at[i];
+		if (factor > rest)
+			break;
+		if (rest % factor)
+			continue;
+		open->tiles[l] = factor;
+		open->passes = walk->traffic.nest.loops[l].reduction ? passes * factor : passes;
+		list_vectors(walk, l + 1, rest / factor, open, out);
+	}
+	open->passes = passes;
+}
+
+static int by_passes(const void *a, const void *b)
+{
+	const struct tile_vector *x = a, *y = b;
+	if (x->passes != y->passes)
+		return x->passes < y->passes ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The next permutation in lexicographic order; false after the last. */
+static bool permute(int *list, int count)
+{
+	int i = count - 2, j = count - 1;
+	while (i >= 0 && list[i] > list[i + 1])
+		i--;
+	if (i < 0)
+		return false;
+	while (list[j] < list[i])
+		j--;
+	int kept = list[i];
+	list[i] = list[j];
+	list[j] = kept;
+	for (i++, j = count - 1; i < j; i++, j--) {
+		kept = list[i];
+		list[i] = list[j];
+		list[j] = kept;
+	}
+	return true;
+}
+
+/* Loops that move the same operands can change places: only one of these orders counts. */
+static bool is_canonical(const struct tile_walk *walk, const int *list, int count)
+{
+	for (int i = 0; i < count; i++)
+		for (int j = i + 1; j < count; j++)
+			if (list[i] > list[j] &&
+				walk->signature[list[i]] == walk->signature[list[j]])
+				return false;
+	return true;
+}
+
+/* Tiled loops of a kind, ascending, then, at *end, the whole ones. */
+static int list_loops(const struct tile_walk *walk, bool reductions, int *list, int *tiled)
+{
+	int count = 0;
+	for (int whole = 0; whole < 2; whole++) {
+		for (int l = 0; l < walk->traffic.nest.loop_count; l++) {
+			const struct loopnest_loop *loop = &walk->traffic.nest.loops[l];
+			if (loop->reduction == reductions && (loop->tiles == 1) == whole)
+				list[count++] = l;
+		}
+		if (!whole)
+			*tiled = count;
+	}
+	return count;
+}
+
+void tile_walk_orders(struct tile_walk *walk, tile_visit *visit, void *context)
+{
+	int outer[OP_LOOPS_MOST], inner_tiled, outer_tiled;
+	int *inner = walk->traffic.nest.order;
+	int reductions = list_loops(walk, true, inner, &inner_tiled);
+	int others = list_loops(walk, false, outer, &outer_tiled), kept[OP_LOOPS_MOST];
+	memcpy(kept, outer, sizeof kept);
+	do {
+		if (!is_canonical(walk, inner, inner_tiled))
+			continue;
+		memcpy(outer, kept, sizeof outer);
+		do {
+			if (!is_canonical(walk, outer, outer_tiled))
+				continue;
+			memcpy(&inner[reductions], outer, (size_t)others * sizeof *outer);
+			if (!visit(context))
+				return;
+		} while (permute(outer, outer_tiled));
+	} while (permute(inner, inner_tiled));
+}
+
+void tile_walk_set(struct tile_walk *walk, const int64_t *tiles)
+{
+	for (int l = 0; l < walk->traffic.nest.loop_count; l++)
+		loopnest_tile(&walk->traffic.nest, l, tiles ? tiles[l] : 1);
+}
+
+/* Which reads a loop moves; loops of joint dimensions are like no other. */
+static uint32_t find_signature(const struct traffic_op *traffic, int l)
+{
+	uint32_t signature = 0;
+	for (int i = 0; i < traffic->op->read_count; i++) {
+		const struct footprint *footprint = &traffic->operands[i];
+		if (traffic->in_lx >> i & 1)
+			continue;
+		if (footprint->simple >> l & 1)
+			signature |= 1u << i;
+		if (footprint->joint >> l & 1)
+			signature |= 1u << (OP_READS_MOST + 1 + l);
+	}
+	return signature;
+}
+
+void tile_walk_open(
+	struct tile_walk *walk, const struct op_question *question, struct arena *arena)
+{
+	struct traffic_op *traffic = &walk->traffic;
+	walk->arena = arena;
+	traffic_open(traffic, question->arch, question->workload, question->op, question->mapping,
+		question->in_lx);
+	traffic->arriving = question->arriving;
+	uint32_t whole = traffic->operands[traffic->op->read_count].joint;
+	for (int l = 0; l < traffic->nest.loop_count; l++) {
+		const struct loopnest_loop *loop = &traffic->nest.loops[l];
+		walk->factors[l] =
+			number_divisors(arena, whole >> l & 1 ? 1 : loop->units / loop->split);
+		walk->signature[l] = find_signature(traffic, l);
+	}
+}
+
+void tile_walk_each(struct tile_walk *walk, tile_vector_visit *visit, void *context)
+{
+	struct divisors counts = list_tile_counts(walk);
+	struct tile_vectors vectors = {0};
+	bool goes_on = true;
+	for (size_t i = 0; i < counts.count && goes_on; i++) {
+		struct tile_vector open = {.tile_count = counts.at[i], .passes = 1};
+		vectors.count = 0;
+		list_vectors(walk, 0, counts.at[i], &open, &vectors);
+		qsort(vectors.at, vectors.count, sizeof *vectors.at, by_passes);
+		goes_on = visit(context, NULL);
+		for (size_t v = 0; v < vectors.count && goes_on; v++)
+			goes_on = visit(context, &vectors.at[v]);
+	}
+}

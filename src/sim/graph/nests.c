@@ -1,0 +1,257 @@
+#include "sim/graph/nests.h"
+
+#include "base/arena.h"
+#include "sim/nest/nest_check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FP32_BYTES = 4 };
+
+/* Names, and where prices come from, play no part. */
+static struct hierarchy without_names(const struct hierarchy *hierarchy)
+{
+	struct hierarchy plain;
+	memcpy(&plain, hierarchy, sizeof plain);
+	plain.compute_name = plain.compute_energy_source = plain.energy_source = NULL;
+	for (int i = 0; i < plain.level_count; i++)
+		plain.levels[i].name = plain.levels[i].energy_source = NULL;
+	return plain;
+}
+
+static bool shapes_alike(const struct shape *a, const struct shape *b)
+{
+	bool alike = a->dimension_count == b->dimension_count && a->space_count == b->space_count;
+	for (int d = 0; alike && d < a->dimension_count; d++)
+		alike = a->dimensions[d].extent == b->dimensions[d].extent;
+	for (int t = 0; alike && t < a->space_count; t++)
+		alike = a->spaces[t].written == b->spaces[t].written &&
+			a->spaces[t].rank_count == b->spaces[t].rank_count &&
+			a->spaces[t].word_bits == b->spaces[t].word_bits &&
+			memcmp(a->spaces[t].ranks, b->spaces[t].ranks, sizeof a->spaces[t].ranks) ==
+				0;
+	return alike;
+}
+
+/* Whether two are one; padding that differs only has one executed twice. */
+static bool nests_alike(const struct inner_nest *a, const struct inner_nest *b)
+{
+	if (!shapes_alike(a->shape, b->shape) || !mapping_equal(&a->mapping, &b->mapping))
+		return false;
+	struct hierarchy one = without_names(a->hierarchy), other = without_names(b->hierarchy);
+	return memcmp(&one, &other, sizeof one) == 0;
+}
+
+static const struct hierarchy *without_ports(
+	const struct hierarchy *hierarchy, int scratchpad, struct arena *arena)
+{
+	struct hierarchy *inside = arena_copy(arena, hierarchy, sizeof *hierarchy);
+	struct nest_level *level = &inside->levels[scratchpad];
+	level->read_rate = level->write_rate = level->shared_rate = (struct ratio){0, 1};
+	level->size = level->entries = 0;
+	level->least_utilization = 0;
+	return inside;
+}
+
+/* The one of a step, which may be known already. */
+static struct executed_nest *add_nest(struct nests *nests, const struct inner_nest *nest)
+{
+	const struct arch *arch = nests->program->arch;
+	for (int i = 0; i < nests->count; i++)
+		if (nests_alike(nests->distinct[i]->nest, nest))
+			return nests->distinct[i];
+	struct executed_nest *executed = arena_new(nests->arena, struct executed_nest);
+	nests->distinct[nests->count++] = executed;
+	*executed = (struct executed_nest){.nest = nest, .hierarchy = nest->hierarchy};
+	executed->home = arch->hbm < 0 ? -1 : hierarchy_level(nest->hierarchy, arch->hbm);
+	executed->scratchpad = arch->lx < 0 ? -1 : hierarchy_level(nest->hierarchy, arch->lx);
+	if (arch_moves_boxes(arch))
+		executed->hierarchy =
+			without_ports(nest->hierarchy, executed->scratchpad, nests->arena);
+	return executed;
+}
+
+static int64_t find_work(const struct executed_nest *nest)
+{
+	struct nest_counts counts = {0};
+	enum nest_verdict verdict =
+		nest_check(nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &counts);
+	if (!nest_verdict_counts(verdict))
+		return 0;
+	return nest_check_work(nest->hierarchy, nest->nest->shape, &nest->nest->mapping);
+}
+
+/* Steps x multipliers of all that is executed: with values every tile. */
+static int64_t find_all_work(const struct nests *nests)
+{
+	const struct program *program = nests->program;
+	int64_t all = 0, one = 0;
+	const struct executed_nest *latest = NULL;
+	for (int i = 0; i < nests->count; i++)
+		if (!number_add(all, find_work(nests->distinct[i]), &all))
+			return INT64_MAX;
+	for (size_t i = 0; nests->options->mode == SIM_DATA && i < program->instruction_count;
+		i++) {
+		const struct instruction *instruction = &program->instructions[i];
+		if (instruction->engine != ENGINE_COMPUTE || !instruction->compute->nest)
+			continue;
+		const struct executed_nest *nest = nests->by_step[instruction->step];
+		if (nest != latest)
+			one = find_work(nest);
+		latest = nest;
+		if (!number_add(all, one, &all))
+			return INT64_MAX;
+	}
+	return all;
+}
+
+static struct nest_sim_options find_options(const struct nests *nests)
+{
+	struct nest_sim_options options = {.timing = true,
+		.fault = (enum nest_sim_fault)nests->options->nest_fault,
+		.fault_at = nests->options->nest_fault_at};
+	if (nests->options->stopper)
+		options.stopper = *nests->options->stopper;
+	return options;
+}
+
+static void execute(struct nests *nests, struct executed_nest *nest)
+{
+	struct arena *arena = arena_open();
+	struct nest_sim_options options = find_options(nests);
+	nest->sim = nest_simulate(
+		nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
+	if (nest->sim.wrong)
+		nest->sim.wrong = arena_text(nests->arena, nest->sim.wrong);
+	if (!nest->sim.finished)
+		nests->too_long = nest->sim.wrong;
+	arena_close(arena);
+}
+
+struct nests *nests_open(
+	const struct program *program, const struct sim_options *options, struct arena *arena)
+{
+	struct nests *nests = arena_new(arena, struct nests);
+	*nests = (struct nests){.program = program, .options = options, .arena = arena};
+	nests->by_step = arena_array(arena, struct executed_nest *, program->step_count);
+	nests->distinct = arena_array(arena, struct executed_nest *, program->step_count);
+	for (size_t i = 0; i < program->instruction_count; i++) {
+		const struct instruction *instruction = &program->instructions[i];
+		if (instruction->engine != ENGINE_COMPUTE || !instruction->compute->nest)
+			continue;
+		struct executed_nest **of_step = &nests->by_step[instruction->step];
+		if (!*of_step)
+			*of_step = add_nest(nests, instruction->compute->nest);
+		nests->tiles++;
+	}
+	int64_t work = nests->count ? find_all_work(nests) : 0;
+	if (options->steps_most && work > (int64_t)options->steps_most)
+		nests->too_long = arena_format(arena,
+			"its nests take %" PRId64 " steps of multipliers, and at most %" PRIu64
+			" are taken",
+			work, options->steps_most);
+	for (int i = 0; i < nests->count && !nests->too_long; i++)
+		execute(nests, nests->distinct[i]);
+	return nests;
+}
+
+const struct executed_nest *nests_find(const struct nests *nests, int step)
+{
+	return nests->by_step[step];
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+	int64_t product;
+	return number_mul(a, b, &product) ? product : INT64_MAX;
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return number_add(a, b, &sum) ? sum : INT64_MAX;
+}
+
+static int64_t stored_bytes(const struct nests *nests, const struct op *op, int operand)
+{
+	int tensor = op_operand(op, operand)->tensor;
+	return dtype_stored_bytes(nests->program->workload->tensors[tensor].layout.dtype);
+}
+
+/* Only the last update of a word, and only of a tile that finishes, writes an element. */
+struct nest_bytes nests_bytes(const struct nests *nests, int step, const struct compute *compute)
+{
+	const struct executed_nest *nest = nests->by_step[step];
+	const struct op *op = &nests->program->workload->ops[compute->op];
+	const struct nest_count *count = nest->sim.counts.at[nest->scratchpad];
+	const struct nest_count *sums = &count[op->read_count];
+	struct nest_bytes bytes = {0};
+	for (int i = 0; i < op->read_count; i++) {
+		bytes.reads[i] = times(count[i].reads, stored_bytes(nests, op, i));
+		bytes.read = plus(bytes.read, bytes.reads[i]);
+	}
+	int64_t loads = plus(sums->reads, compute->accumulator_read ? sums->capacity : 0);
+	int64_t word = compute->finish ? stored_bytes(nests, op, op->read_count) : FP32_BYTES;
+	bytes.again = times(FP32_BYTES, loads);
+	bytes.read = plus(bytes.read, bytes.again);
+	bytes.written = plus(
+		times(FP32_BYTES, sums->updates - sums->capacity), times(word, sums->capacity));
+	return bytes;
+}
+
+const char *nests_wrong(const struct nests *nests, const struct executed_nest *nest)
+{
+	static const char *const words[] = {
+		[NEST_FACTORS] = "its factors do not make its extents",
+		[NEST_FANOUT] = "it takes more instances than there are",
+		[NEST_CAPACITY] = "a tile exceeds its level",
+		[NEST_UTILIZATION] = "its tiles or fan-outs are smaller than the machine demands",
+		[NEST_SUMS_APART] = "its sums end in several places",
+		[NEST_HOMELESS] = "an operand is kept nowhere",
+		[NEST_OVERFLOW] = "a count does not fit into 64 bits",
+		[NEST_MEANINGLESS] = "it has no counts",
+		[NEST_UNCOUNTABLE] = "nothing counts it",
+	};
+	if (nest->sim.verdict != NEST_FITS)
+		return arena_format(nests->arena, "its nest cannot be carried out: %s",
+			words[nest->sim.verdict]);
+	if (!nest->sim.right)
+		return arena_format(nests->arena, "its nest, %s", nest->sim.wrong);
+	return NULL;
+}
+
+static struct nest_array_view view_of(const struct tile_operand *operand)
+{
+	struct nest_array_view view = {.at = operand->values};
+	for (int h = 0; h < operand->touch.layout->host_rank; h++) {
+		view.size[h] = operand->touch.high[h] - operand->touch.low[h] + 1;
+		view.stride[h] = operand->stride[h];
+	}
+	return view;
+}
+
+const char *nests_compute(const struct nests *nests, int step, const struct compute *compute,
+	const struct tile_operand *reads, struct tile_operand *output, kernel_function kernel)
+{
+	const struct executed_nest *nest = nests->by_step[step];
+	const struct op *op = &nests->program->workload->ops[compute->op];
+	struct nest_values values = {.primitive = op->primitive,
+		.constant = (float)op->constant,
+		.kernel = kernel,
+		.resumes = compute->accumulator_read};
+	for (int l = 0; l < op->loop_count; l++)
+		values.extents[l] = compute->count[l];
+	for (int i = 0; i < op->read_count; i++)
+		values.views[i] = view_of(&reads[i]);
+	values.views[op->read_count] = view_of(output);
+	struct nest_sim_options options = find_options(nests);
+	options.data = true;
+	options.timing = false;
+	options.values = &values;
+	struct arena *arena = arena_open();
+	struct nest_sim sim = nest_simulate(
+		nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
+	const char *why = sim.finished ? NULL : arena_text(nests->arena, sim.wrong);
+	arena_close(arena);
+	return why;
+}

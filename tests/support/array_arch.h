@@ -1,0 +1,18 @@
+#ifndef SUPPORT_ARRAY_ARCH_H
+#define SUPPORT_ARRAY_ARCH_H
+
+#include "base/random.h"
+#include "model/graph/inner_nest.h"
+
+/*
+ * A small chip whose arrays are described: cores with a scratchpad, columns with a buffer each, lanes
+ * with registers, one multiplier each; tensors move in boxes of sticks.
+ */
+struct arena;
+const struct arch *array_arch(struct arena *arena, int cores);
+
+/* Gives the rows inside the scratchpad of every step random factors, orders and residencies that
+ * make up the tiles; some factors do not divide. */
+void array_draw_nests(struct random *random, struct plan *plan, struct arena *arena);
+
+#endif

@@ -1,0 +1,216 @@
+#include "base/arena.h"
+#include "base/diag.h"
+#include "cost/graph/cost.h"
+#include "cost/graph/inner_cost.h"
+#include "cost/graph/op_price.h"
+#include "model/graph/op_shape.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/set_up.h"
+#include "tests/support/workload_text.h"
+
+#include <math.h>
+
+#include "tests/test.h"
+
+/* A core with a register file and eight multipliers in its scratchpad. */
+#define MACHINE(home, scratchpad, depth)                                                           \
+	"architecture:\n  nodes:\n"                                                                \
+	"  - !Container {name: system, attributes: {clock: 1GHz}}\n"                               \
+	"  - !Component {name: HBM, class: DRAM, attributes: {" home                               \
+	"shared_bandwidth: 32GB/s, read_energy_per_byte: 3pJ, write_energy_per_byte: 3pJ}}\n"      \
+	"  - !Container {name: core, spatial: {meshX: 1}}\n"                                       \
+	"  - !Component {name: LX, class: SRAM, attributes: {size: 256KiB, reserve: 0.5, "         \
+	"alignment: 128, " scratchpad                                                              \
+	"read_bandwidth: 64, write_bandwidth: 64, read_energy_per_byte: 1pJ, "                     \
+	"write_energy_per_byte: 1pJ}}\n"                                                           \
+	"  - !Component {name: RF, class: regfile, attributes: {depth: " depth ", width: 16}}\n"   \
+	"  - !Component {name: mac, class: fpmac, spatial: {meshX: 8}}\n"
+#define BOXES MACHINE("stick: 128B, ", "transfer: box, fill_bandwidth: 64, ", "1024")
+#define SMALL MACHINE("stick: 128B, ", "transfer: box, fill_bandwidth: 64, ", "32")
+#define WORDS MACHINE("", "", "1024")
+#define PRODUCT                                                                                    \
+	"workload: {dimensions: {m: 2, n: 64, k: 128}, "                                           \
+	"ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}"
+
+enum { M, N, K };
+enum { HBM = 1, CORE, LX, RF, MAC };
+
+static struct plan *make_plan(struct arena *arena, const char *machine)
+{
+	struct diag *diag = diag_open(arena);
+	struct plan *plan = arena_new(arena, struct plan);
+	*plan = (struct plan){.arch = arch_of_text(arena, machine, diag),
+		.workload = workload_given(arena, PRODUCT),
+		.cores = 1,
+		.step_count = 1,
+		.steps = arena_array(arena, struct step, 1)};
+	assert_non_null(plan->arch);
+	plan->steps[0].mapping = mapping_make(plan->arch, plan->workload->ops);
+	return plan;
+}
+
+/* Eight columns at a time; every word comes from the scratchpad, and every sum goes back there. */
+static struct plan *make_bare(struct arena *arena, const char *machine, int k_tiles)
+{
+	struct plan *plan = make_plan(arena, machine);
+	struct mapping *mapping = &plan->steps[0].mapping;
+	mapping->rows[LX].temporal[K] = (uint32_t)k_tiles;
+	mapping->rows[HBM].temporal[M] = 2;
+	mapping->rows[HBM].temporal[N] = 8;
+	mapping->rows[HBM].temporal[K] = 128 / (uint32_t)k_tiles;
+	mapping->rows[MAC].spatial[N] = 8;
+	return plan;
+}
+
+/* Loops of a and c multiply to 2 * 8 * 128 = 2048; b has a word for each multiplication. */
+static void every_update_goes_through_the_scratchpad(void **state)
+{
+	struct plan_cost cost;
+	struct plan *plan = make_bare(*state, BOXES, 1);
+	assert_true(cost_plan(plan, *state, &cost));
+	const struct step_count *count = &cost.counts.steps[0];
+	assert_null(cost.score.rejected);
+	assert_int_equal(count->bytes[0][TRAFFIC_LX_READ], 2 * 2048);
+	assert_int_equal(count->bytes[1][TRAFFIC_LX_READ], 2 * 16384);
+	assert_int_equal(count->bytes[2][TRAFFIC_LX_READ], 4 * (16384 - 128));
+	assert_int_equal(count->bytes[2][TRAFFIC_LX_WRITE], 4 * (16384 - 128) + 2 * 128);
+	assert_int_equal(count->bytes[2][TRAFFIC_HBM_WRITE], 256);
+	assert_int_equal(count->bytes[1][TRAFFIC_HBM_READ], 128 * 128);
+	assert_int_equal(count->nests->computes, 16384);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 2048);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_LX_READ],
+		(2 * 2048 + 2 * 16384 + 4 * (16384 - 128) + 127) / 128);
+}
+
+/* Two passes: accumulators in between, each nest from the beginning. */
+static void a_second_pass_reads_what_the_first_left(void **state)
+{
+	struct plan_cost cost;
+	assert_true(cost_plan(make_bare(*state, BOXES, 2), *state, &cost));
+	const struct step_count *count = &cost.counts.steps[0];
+	assert_int_equal(count->bytes[2][TRAFFIC_LX_READ], 4 * (2 * (8192 - 128) + 128));
+	assert_int_equal(count->bytes[2][TRAFFIC_LX_WRITE], 4 * (2 * (8192 - 128) + 128) + 2 * 128);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 2 * 1024);
+}
+
+/* What stays in registers is not read again, needs no accumulator, and costs its own accesses. */
+static void registers_save_the_scratchpad(void **state)
+{
+	struct plan *plan = make_bare(*state, BOXES, 1);
+	struct mapping *mapping = &plan->steps[0].mapping;
+	struct inner_question question = inner_nest_question(plan, 0);
+	struct op_price bare, kept;
+	assert_true(op_price(&question, 0, *state, &bare));
+	mapping->residency[2] |= 1u << RF;
+	mapping->rows[HBM].temporal[K] = 1;
+	mapping->rows[RF].temporal[K] = 128;
+	assert_true(op_price(&question, 0, *state, &kept));
+	const struct inner_cost *inner = inner_cost_make(&question, *state);
+	int registers = hierarchy_level(inner->nest.hierarchy, RF);
+	const struct nest_level *level = &inner->nest.hierarchy->levels[registers];
+	const struct nest_count *rf = kept.counts.nests->at[registers];
+	assert_int_equal(kept.counts.bytes[2][TRAFFIC_LX_WRITE], 2 * 128);
+	assert_int_equal(kept.counts.bytes[2][TRAFFIC_LX_READ], 0);
+	assert_int_equal(rf[2].updates, 16384);
+	assert_int_equal(bare.room - kept.room, 4 * 128);
+	assert_true(kept.bound <= bare.bound);
+	double expected = 16384 * inner->nest.hierarchy->compute_pj +
+			  (double)rf[2].reads * level->pj[NEST_READ] +
+			  (double)rf[2].updates * level->pj[NEST_UPDATE];
+	for (int i = 0; i < 3; i++) {
+		const int64_t *bytes = kept.counts.bytes[i];
+		expected += 3 * (double)(bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE]) +
+			    (double)(bytes[TRAFFIC_LX_READ] + bytes[TRAFFIC_LX_WRITE] +
+				     bytes[TRAFFIC_LX_FILL] + bytes[TRAFFIC_LX_DRAIN]);
+	}
+	assert_true(fabs(kept.energy_pj - expected) < 1e-6);
+}
+
+static void a_nest_that_does_not_fit_is_rejected(void **state)
+{
+	struct plan_cost cost;
+	struct plan *plan = make_bare(*state, SMALL, 1);
+	plan->steps[0].mapping.residency[1] |= 1u << RF;
+	plan->steps[0].mapping.rows[HBM].temporal[K] = 1;
+	plan->steps[0].mapping.rows[RF].temporal[K] = 128;
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_string_equal(
+		cost.score.rejected, "op 'c': the tiles at 'RF' take 1024 words; it holds 32");
+	plan = make_plan(*state, BOXES);
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_string_equal(cost.score.rejected,
+		"op 'c': the factors of dimension 'm' multiply to 1, not to its extent 2");
+}
+
+/* The whole op, as a problem of the same machine has it. */
+static void a_whole_nest_costs_what_the_problem_does(void **state)
+{
+	struct plan_cost cost;
+	struct plan *plan = make_bare(*state, WORDS, 1);
+	struct mapping *mapping = &plan->steps[0].mapping;
+	mapping->residency[1] |= 1u << RF;
+	assert_true(cost_plan(plan, *state, &cost));
+	struct diag *diag = diag_open(*state);
+	const struct shape *shape =
+		shape_of_op(*state, plan->arch, plan->workload, plan->workload->ops, NULL);
+	const struct hierarchy *hierarchy = hierarchy_make(*state, plan->arch, shape, diag);
+	assert_non_null(hierarchy);
+	struct nest_counts counts = {0};
+	struct nest_score score;
+	assert_int_equal(nest_evaluate(nest_model_make(*state, hierarchy, shape, COUNTING_EXACT),
+				 mapping, &counts, &score),
+		NEST_FITS);
+	assert_null(cost.score.rejected);
+	assert_int_equal(cost.score.cycles, score.cycles);
+	assert_true(cost.score.energy_pj == score.energy_pj);
+	assert_true(nest_totals_equal(&counts, cost.counts.steps[0].nests));
+	const struct nest_count *home = counts.at[hierarchy_level(hierarchy, HBM)];
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(
+			cost.counts.steps[0].bytes[i][TRAFFIC_HBM_READ], 2 * home[i].reads);
+		assert_int_equal(cost.counts.steps[0].bytes[i][TRAFFIC_HBM_WRITE],
+			2 * (home[i].fills + home[i].updates));
+	}
+}
+
+/* 256 KiB; other residents leave 200 words to what the op has there. */
+static void others_leave_less_room(void **state)
+{
+	struct plan *plan = make_bare(*state, WORDS, 1);
+	struct mapping *mapping = &plan->steps[0].mapping;
+	struct residency stay = {.tensor = -1,
+		.place = PLACE_LX,
+		.size = (256 << 10) - 400,
+		.to = 1,
+		.in_place_of = -1};
+	struct plan_cost cost;
+	mapping->rows[LX].temporal[M] = 2;
+	mapping->rows[HBM].temporal[M] = 1;
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_null(cost.score.rejected);
+	plan->residencies = &stay;
+	plan->residency_count = 1;
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_null(cost.score.rejected); /* 2 + 8 + 16 words */
+	stay.size = (256 << 10) - 50;
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_string_equal(
+		cost.score.rejected, "op 'c': the tiles at 'LX' take 26 words; it holds 25");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			every_update_goes_through_the_scratchpad, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_second_pass_reads_what_the_first_left, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(registers_save_the_scratchpad, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_nest_that_does_not_fit_is_rejected, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_whole_nest_costs_what_the_problem_does, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(others_leave_less_room, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("inner nests", tests, NULL, NULL);
+}
