@@ -139,8 +139,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		/* The share of a written dataspace is a quotient of boxes where it is not plain. */
 		if ((space->written && !space->plain) || flags >> t & 1)
 			model->slow_spaces |= 1u << t;
-		/* Doubles are whole below that. */
-		model->quick &= space->boxed && counted_at_most(&shape->spaces[t], shape) < 0x1p51;
+		/* Sums are read up to twice as often, and doubles are whole below 2^51. */
+		model->quick &= space->boxed && counted_at_most(&shape->spaces[t], shape) < 0x1p50;
 		model->written[t] = -(int64_t)space->written;
 		model->words[t] = 1;
 		model->odd_spaces |= (uint32_t)!space->plain << t;
