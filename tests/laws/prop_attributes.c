@@ -17,7 +17,7 @@
  * graph or a broadcast costs there, or a note names it as not read.  Values are doubled first; where
  * nothing changes then, as where a buffer is large enough, they are made small.
  */
-enum { INPUTS_MOST = 5 };
+enum { INPUTS_MOST = 8 };
 
 struct spot {
 	const char *file, *key, *bytes;
@@ -60,6 +60,8 @@ static void add_values(struct spots *spots, const char *file, const struct node 
 	for (size_t i = 0; map && map->kind == NODE_MAP && i < map->count; i++) {
 		const struct node *value = map->entries[i].value;
 		struct span span = value->span;
+		if (text_equal(map->entries[i].key, "data_ring"))
+			continue; /* kept for plans to come; specs/README.md says so */
 		if (value->kind == NODE_MAP)
 			add_values(spots, file, value);
 		else if (value->kind == NODE_SCALAR &&
@@ -97,12 +99,14 @@ static void gather(struct spots *spots)
 }
 
 /* What is asked of a machine: what is made for it. */
-static int choose_inputs(const char *bytes, const char *tiny, const char **commands)
+static int choose_inputs(
+	const char *bytes, const char *tiny, const char *reduce, const char **commands)
 {
 	int count = 0;
 	if (strstr(bytes, "copy_in")) {
-		commands[count++] = "score %s specs/broadcasts/weights_16MiB.yaml --format json";
-		commands[count++] = "score %s specs/broadcasts/reduce_gradients.yaml --format json";
+		commands[count++] = "score %s specs/broadcasts/scatter_rows.yaml --format json";
+		commands[count++] = "score %s specs/broadcasts/gather_activations.yaml --format json";
+		commands[count++] = reduce;
 		if (!strstr(bytes, "transfer: box"))
 			return count;
 	}
@@ -149,7 +153,8 @@ static bool counts(struct arena *arena, const struct spot *spot, const char *val
 	const char *machine = arena_format(arena, "%s/machine.yaml", folder);
 	const char *tiny = arena_format(arena,
 		"explore %%s %s/graph.yaml --budget 20 --simulate-budget 1 -q --format csv", folder);
-	int count = choose_inputs(spot->bytes, tiny, commands);
+	const char *reduce = arena_format(arena, "score %%s %s/reduce.yaml --format json", folder);
+	int count = choose_inputs(spot->bytes, tiny, reduce, commands);
 	const char *changed = arena_format(
 		arena, "%.*s%s%s", (int)spot->begin, spot->bytes, value, spot->bytes + spot->end);
 	for (int c = 0; c < count; c++) {
@@ -188,6 +193,9 @@ static void every_attribute_counts(void **state)
 	gather(&spots);
 	long count = draws(12), all = (long)spots.list.count;
 	put_file(arena_format(arena, "%s/graph.yaml", folder), graph);
+	assert_int_equal(shell(arena,
+		"sed 's/rows: 16/rows: 4/' specs/broadcasts/reduce_gradients.yaml > %s/reduce.yaml",
+		folder).status, 0);
 	for (long i = 0; i < count && i < all; i++) {
 		struct arena *own = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
