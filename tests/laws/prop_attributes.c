@@ -1,0 +1,217 @@
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "spec/node.h"
+#include "tests/support/draws.h"
+#include "tests/support/shell.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Every attribute of every machine of specs/arch counts: another value of it changes what a problem, a
+ * graph or a broadcast costs there, or a note names it as not read.  Values are doubled first; where
+ * nothing changes then, as where a buffer is large enough, they are made small.
+ */
+enum { INPUTS_MOST = 8 };
+
+struct spot {
+	const char *file, *key, *bytes;
+	size_t begin, end; /* of the value */
+};
+
+struct spots {
+	struct arena *arena;
+	struct array(struct spot) list;
+};
+
+static const char *const numbers[] = {
+	"2 * (%s)", "(%s) / 2", "(%s) / 1024", "1", "1pJ", "1024 * (%s)", NULL};
+static const struct {
+	const char *word, *other;
+} words[] = {{"true", "false"}, {"false", "true"}, {"box", "delta"}, {"full", "ring"},
+	{"ring", "full"}, {"one", "all"}, {"all", "one"}};
+
+static const char graph[] =
+	"workload:\n"
+	"  dimensions: {m: 2, n: 64, k: 16384}\n"
+	"  ops: ['y[m,n] = sum(k) a[m,k] * b[k,n]', 'z[m,n] = gelu(y[m,n])']\n";
+
+static bool is_number(const char *text)
+{
+	return (*text >= '0' && *text <= '9') || *text == '(';
+}
+
+static const char *other_word(const char *text)
+{
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (text_equal(words[i].word, text))
+			return words[i].other;
+	return NULL;
+}
+
+/* Values of a map, and of the maps in it. */
+static void add_values(struct spots *spots, const char *file, const struct node *map)
+{
+	for (size_t i = 0; map && map->kind == NODE_MAP && i < map->count; i++) {
+		const struct node *value = map->entries[i].value;
+		struct span span = value->span;
+		if (text_equal(map->entries[i].key, "data_ring"))
+			continue; /* kept for plans to come; specs/README.md says so */
+		if (value->kind == NODE_MAP)
+			add_values(spots, file, value);
+		else if (value->kind == NODE_SCALAR &&
+			 (is_number(value->text) || other_word(value->text)))
+			*array_add(spots->arena, &spots->list) = (struct spot){file,
+				map->entries[i].key, span.source->bytes,
+				source_offset(span.source, span.line, span.column),
+				source_offset(span.source, span.end_line, span.end_column)};
+	}
+}
+
+static void add_levels(struct spots *spots, const char *file, const struct node *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		const struct node *item = list->items[i];
+		add_values(spots, file, node_find(item, "attributes"));
+		add_values(spots, file, node_find(item, "spatial"));
+		add_levels(spots, file, node_find(item, "nodes"));
+	}
+}
+
+static void gather(struct spots *spots)
+{
+	glob_t files;
+	assert_int_equal(glob("specs/arch/*.yaml", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		const char *file = arena_text(spots->arena, files.gl_pathv[i]);
+		const char *text = text_of_file(spots->arena, file);
+		const struct node *root = node_read_text(
+			spots->arena, file, text, strlen(text), diag_open(spots->arena));
+		assert_non_null(root);
+		add_levels(spots, file, node_find(node_find(root, "architecture"), "nodes"));
+	}
+	globfree(&files);
+}
+
+/* What is asked of a machine: what is made for it. */
+static int choose_inputs(
+	const char *bytes, const char *tiny, const char *reduce, const char **commands)
+{
+	int count = 0;
+	if (strstr(bytes, "copy_in")) {
+		commands[count++] = "score %s specs/broadcasts/scatter_rows.yaml --format json";
+		commands[count++] = "score %s specs/broadcasts/gather_activations.yaml --format json";
+		commands[count++] = reduce;
+		if (!strstr(bytes, "transfer: box"))
+			return count;
+	}
+	if (strstr(bytes, "ranks:"))
+		commands[count++] = "score %s specs/workloads/gpt_block_4ranks.yaml --format json";
+	else if (strstr(bytes, "transfer: box"))
+		commands[count++] = "score %s specs/workloads/softmax_4mb.yaml --format json";
+	else
+		commands[count++] = "explore %s specs/problems/gemm_512.yaml --solver map=greedy "
+				    "--budget 300 --simulate-budget 1 -q --format csv";
+	commands[count++] = tiny;
+	return count;
+}
+
+static void put_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static const char *format_of(struct arena *arena, const char *format, const char *text)
+{
+	const char *at = strstr(format, "%s");
+	return at ? arena_format(arena, "%.*s%s%s", (int)(at - format), format, text, at + 2) : format;
+}
+
+static const char *ask(struct arena *arena, const char *folder, const char *command,
+	const char *machine)
+{
+	const char *words_of = format_of(arena, command, machine);
+	bool explores = strncmp(command, "explore", 7) == 0;
+	struct ended ended = shell(arena, "\"$LXPLORE\" %s%s%s", words_of,
+		explores ? " -o " : "", explores ? folder : "");
+	return ended.out;
+}
+
+/* Whether some price of the machine is another one with this value; or a note says why not. */
+static bool counts(struct arena *arena, const struct spot *spot, const char *value,
+	const char *folder)
+{
+	const char *commands[INPUTS_MOST];
+	const char *machine = arena_format(arena, "%s/machine.yaml", folder);
+	const char *tiny = arena_format(arena,
+		"explore %%s %s/graph.yaml --budget 20 --simulate-budget 1 -q --format csv", folder);
+	const char *reduce = arena_format(arena, "score %%s %s/reduce.yaml --format json", folder);
+	int count = choose_inputs(spot->bytes, tiny, reduce, commands);
+	const char *changed = arena_format(
+		arena, "%.*s%s%s", (int)spot->begin, spot->bytes, value, spot->bytes + spot->end);
+	for (int c = 0; c < count; c++) {
+		put_file(machine, spot->bytes);
+		const char *before = ask(arena, folder, commands[c], machine);
+		put_file(machine, changed);
+		const char *after = ask(arena, folder, commands[c], machine);
+		if (!text_equal(before, after))
+			return true;
+		const char *note = strstr(after, "not read");
+		if (note && strstr(note, spot->key))
+			return true;
+	}
+	return false;
+}
+
+static bool any_counts(struct arena *arena, const struct spot *spot, const char *folder)
+{
+	const char *old = arena_format(
+		arena, "%.*s", (int)(spot->end - spot->begin), spot->bytes + spot->begin);
+	const char *word = other_word(old);
+	if (word)
+		return counts(arena, spot, word, folder);
+	for (int n = 0; numbers[n]; n++)
+		if (counts(arena, spot, format_of(arena, numbers[n], old), folder))
+			return true;
+	return false;
+}
+
+static void every_attribute_counts(void **state)
+{
+	uint64_t seed = draws_seed(1);
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	struct spots spots = {.arena = arena};
+	gather(&spots);
+	long count = draws(12), all = (long)spots.list.count;
+	put_file(arena_format(arena, "%s/graph.yaml", folder), graph);
+	assert_int_equal(shell(arena,
+		"sed 's/rows: 16/rows: 4/' specs/broadcasts/reduce_gradients.yaml > %s/reduce.yaml",
+		folder).status, 0);
+	for (long i = 0; i < count && i < all; i++) {
+		struct arena *own = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		const struct spot *spot =
+			&spots.list.at[count < all ? draw_below(&random, all) : i];
+		if (!any_counts(own, spot, folder))
+			fail_msg("%s: '%s', %.*s, changes no price", spot->file, spot->key,
+				(int)(spot->end - spot->begin), spot->bytes + spot->begin);
+		arena_close(own);
+	}
+	shell_remove(folder);
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_attribute_counts)};
+	return cmocka_run_group_tests_name("attributes", tests, NULL, NULL);
+}
