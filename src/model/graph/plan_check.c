@@ -1,3 +1,4 @@
+#include "model/graph/inner_nest.h"
 #include "model/graph/plan_check.h"
 
 #include "base/arena.h"
@@ -32,16 +33,16 @@ static const char *check_rows(
 	const struct plan_checking *check, const struct op *op, const struct mapping *mapping)
 {
 	const struct arch *arch = check->plan->arch;
-	bool nest = op_has_inner_nest(arch, op);
 	if (!arch_moves_boxes(arch))
 		return NULL;
+	bool nest = op_has_inner_nest(arch, op); /* the home's loops are those inside a tile */
 	for (int r = 0; r < mapping->level_count; r++) {
 		const struct mapping_row *row = &mapping->rows[r];
+		if (nest && r > arch->lx)
+			continue;
 		for (int l = 0; l < mapping->loop_count; l++) {
-			bool inside = nest && r > arch->lx;
-			bool loops = r == arch->lx || inside || (nest && r == arch->hbm);
-			if ((r == arch->core || inside || row->spatial[l] == 1) &&
-				(loops || row->temporal[l] == 1))
+			if ((r == arch->core || row->spatial[l] == 1) &&
+				(r == arch->lx || (nest && r == arch->hbm) || row->temporal[l] == 1))
 				continue;
 			return arena_format(check->arena,
 				"loop '%s' has a factor at '%s'; a plan divides loops over the "
