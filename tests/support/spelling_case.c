@@ -237,7 +237,8 @@ static void write_words(struct spelling_case *out, struct random *random)
 	text_add(&writing.machine, "}\n");
 	add_keeps(&writing, storages);
 	if (writing.keep.length)
-		text_add(&writing.mapping, " | keep %s", text_read(&writing.keep));
+		text_add(&writing.mapping, "%skeep %s", writing.mapping.length ? " | " : "",
+			text_read(&writing.keep));
 	out->machine = text_read(&writing.machine);
 	out->mapping = text_read(&writing.mapping);
 	out->step = spelling_by_number(arena, &out->shape, out->mapping);
