@@ -92,7 +92,7 @@ static struct explored run_search(struct exploring *exploring)
 	networking->limited = limits->cycles >= 0 || limits->energy_pj >= 0;
 	networking->cycles = limits->cycles >= 0 ? limits->cycles : SUMS_NO_LIMIT;
 	networking->energy =
-		limits->energy_pj >= 0 ? network_energy(limits->energy_pj) : SUMS_NO_LIMIT;
+		limits->energy_pj >= 0 ? network_energy_most(limits->energy_pj) : SUMS_NO_LIMIT;
 	networking->chosen = SIZE_MAX;
 	if (networking->limited)
 		networking->chosen = sums_within(

@@ -4,6 +4,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
+#include "tests/support/nest_line.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,6 +158,27 @@ static void its_bounds_hold_for_plain_spaces(void **state)
 	assert_true(!draws_are_many(count) || tally.bounds > tally.compared / 8);
 }
 
+/* 48 updates that find a sum, 64 + 64 operands and 16 sums that drain are read: without any of them the
+ * bound is far below. */
+static void the_bound_counts_the_sums_that_drain(void **state)
+{
+	struct arena *arena = arena_open();
+	struct nest_case *nest = nest_line(
+		arena, "DRAM Buf MAC", "Z[m,n] = A[m,k] B[k,n], m=4 n=4 k=4", "DRAM: m4 n4 k4");
+	use_words(nest);
+	double *dram = nest_line_level(nest, "DRAM")->pj, *buf = nest_line_level(nest, "Buf")->pj;
+	dram[NEST_READ] = dram[NEST_UPDATE] = 1000;
+	buf[NEST_READ] = 100;
+	buf[NEST_FILL] = buf[NEST_UPDATE] = nest->hierarchy.compute_pj = 0;
+	struct domain *domain = nest_domain_free(arena, nest);
+	drop_constraints(domain);
+	domain->whole_homes = true;
+	struct explored ilp = search_map(domain, COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp", arena);
+	assert_true(best_of(&ilp) == 48 * 1000 + (48 + 128 + 16) * 100);
+	assert_true(ilp.bound > best_of(&ilp) * 0.99);
+	arena_close(arena);
+}
+
 /* The same nest, its dimensions in another order. */
 static struct nest_case turned(const struct nest_case *nest)
 {
@@ -258,6 +280,7 @@ int main(void)
 		cmocka_unit_test(programs_of_systolic_arrays_promise_no_more),
 		cmocka_unit_test(the_compact_program_offers_what_is_legal),
 		cmocka_unit_test(its_bounds_hold_for_plain_spaces),
+		cmocka_unit_test(the_bound_counts_the_sums_that_drain),
 		cmocka_unit_test(the_order_of_dimensions_makes_no_difference),
 		cmocka_unit_test(a_program_that_is_wrong_is_noticed),
 	};

@@ -62,6 +62,7 @@ static void every_fault_is_noticed(void **state)
 	} faults[] = {
 		{"a fill is lost", NEST_SIM_FILL_LOST},
 		{"a drain is lost", NEST_SIM_DRAIN_LOST},
+		{"a drain reads nothing", NEST_SIM_DRAIN_UNREAD},
 		{"the group before's", NEST_SIM_GROUP_WRONG},
 		{"a sum is copied", NEST_SIM_SUM_COPIED},
 		{"a sum is not read", NEST_SIM_SUM_UNREAD},

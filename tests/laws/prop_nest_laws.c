@@ -113,7 +113,8 @@ static const char *everything_comes(const struct nest_case *nest, const struct n
 			if (!written && at->reads < least)
 				return say(arena, nest, i, t, "not every word is read", at->reads,
 					least);
-			if (at->reads < 0 || at->fills < 0 || at->updates < 0 || at->links < 0)
+			if (at->reads < 0 || at->fills < 0 || at->updates < 0 || at->links < 0 ||
+				at->drains < 0)
 				return say(
 					arena, nest, i, t, "below nothing", at->reads, at->fills);
 		}
@@ -133,11 +134,32 @@ static const char *fills_were_read(const struct nest_case *nest, const struct ne
 				continue;
 			const struct nest_count *child = &counts->at[i][t],
 						*from = &counts->at[p][t];
-			int64_t served = from->reads - from->links;
+			int64_t served = from->reads - from->links - from->drains;
 			int64_t got = child->fills - child->links;
 			if (written ? served != got : served > got || (got > 0 && served <= 0))
 				return say(arena, nest, i, t, "read at the parent, filled", served,
 					got);
+		}
+	}
+	return NULL;
+}
+
+/* A sum that comes to a level, from inside or outside, leaves it by a read, but for those that end at
+ * the home. */
+static const char *sums_leave(const struct nest_case *nest, const struct nest_counts *counts,
+	struct random *random, struct arena *arena)
+{
+	for (int t = 0; t < nest->shape.space_count; t++) {
+		for (int i = 0; i < nest->hierarchy.level_count; i++) {
+			const struct nest_count *at = &counts->at[i][t];
+			bool reads_first = nest->hierarchy.levels[i].rmw_first_update >> t & 1;
+			int64_t came = at->fills + at->updates;
+			if (!nest->shape.spaces[t].written || !is_kept(nest, i, t))
+				continue;
+			int64_t least = is_home(nest, i, t) ? 0 : came;
+			if (at->reads < least || (at->reads > came && !reads_first) ||
+				at->drains > at->reads)
+				return say(arena, nest, i, t, "read, came", at->reads, came);
 		}
 	}
 	return NULL;
@@ -290,6 +312,11 @@ static void every_fill_was_read(void **state)
 	try_law("every fill was read", &options, draws_seed(12), longest, fills_were_read);
 }
 
+static void every_sum_leaves(void **state)
+{
+	try_law("every sum leaves", &nest_case_all, draws_seed(17), longest, sums_leave);
+}
+
 static void sharing_in_space_saves(void **state)
 {
 	struct nest_case_options options = plain;
@@ -320,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_word_comes),
 		cmocka_unit_test(every_fill_was_read),
+		cmocka_unit_test(every_sum_leaves),
 		cmocka_unit_test(sharing_in_space_saves),
 		cmocka_unit_test(dataspaces_are_counted_apart),
 		cmocka_unit_test(loops_of_no_dataspace_commute),

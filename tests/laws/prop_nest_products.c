@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "cost/nest/nest.h"
 #include "tests/support/draws.h"
+#include "tests/support/naive_drains.h"
 #include "tests/support/nest_compare.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
  * Where every rank is one dimension, every bound divides and there are no flags, a count is a
  * product of bounds.  These products are made in floating point with 64 bits of mantissa, never
  * too large for it: the exact counts are equal to them, or the answer is that they do not fit.
- * Timeloop's counts are the same there.
+ * Timeloop's counts are the same there, but for the reads of what drains.
  */
 struct products {
 	long double fills, reads, updates;
@@ -82,8 +83,10 @@ static void serve(const struct nest_case *nest, int child, int parent, int t, st
 	}
 	at[parent].updates = served;
 	at[parent].reads = served - elements; /* first visits bring nothing */
-	if (child >= 0)
+	if (child >= 0) {
+		at[child].reads += at[child].fills; /* all that entered drains */
 		at[child].fills = at[parent].reads;
+	}
 }
 
 static void find_products(const struct nest_case *nest, int t, struct products at[])
@@ -166,12 +169,13 @@ static enum nest_verdict count_as(enum counting counting, const struct nest_case
 		&nest->mapping, counts, &score);
 }
 
-/* The outermost level keeps all: a home inside loops holds more than a tile. */
+/* The outermost level keeps all: a home inside loops holds more than a tile.  0: extents stay small. */
 static void draw(uint64_t seed, long i, int64_t extent_most, struct nest_case *nest)
 {
 	struct random random = random_open(seed, (uint64_t)i);
 	nest_case_draw(&random, &options, nest);
-	nest_case_grow(&random, extent_most, nest);
+	if (extent_most)
+		nest_case_grow(&random, extent_most, nest);
 	for (int l = 0; l < nest->hierarchy.level_count; l++)
 		nest->hierarchy.levels[l].size = nest->hierarchy.levels[l].entries = 0;
 	int outermost = nest->hierarchy.level_count - 1;
@@ -216,7 +220,22 @@ static bool is_as_timeloop(const struct nest_case *nest)
 	return as_timeloop;
 }
 
-static void timeloop_counts_the_same(void **state)
+/* Timeloop's counts, and a read for each word that leaves a level for its parent. */
+static void add_drains(const struct nest_case *nest, struct nest_counts *timeloop)
+{
+	for (int t = 0; t < nest->shape.space_count; t++) {
+		int home = nest->hierarchy.level_count - 1;
+		while (!is_kept(nest, home, t))
+			home--;
+		for (int i = 0; i < home && nest->shape.spaces[t].written; i++) {
+			struct nest_count *count = &timeloop->at[i][t];
+			count->drains = is_kept(nest, i, t) ? naive_drains(nest, i, t) : 0;
+			count->reads += count->drains;
+		}
+	}
+}
+
+static void timeloop_counts_all_but_drains(void **state)
 {
 	long count = draws(3000), compared = 0;
 	uint64_t seed = draws_seed(22);
@@ -225,12 +244,13 @@ static void timeloop_counts_the_same(void **state)
 		struct arena_mark mark = arena_mark(arena);
 		struct nest_case nest;
 		struct nest_counts exact, timeloop;
-		draw(seed, i, INT64_C(1) << 12, &nest);
+		draw(seed, i, 0, &nest);
 		if (is_as_timeloop(&nest) &&
 			count_as(COUNTING_EXACT, &nest, &exact, arena) == NEST_FITS &&
 			count_as(COUNTING_TIMELOOP, &nest, &timeloop, arena) == NEST_FITS) {
+			add_drains(&nest, &timeloop);
 			const char *why = nest_counts_differ(
-				arena, &nest, "exact", &exact, "timeloop", &timeloop);
+				arena, &nest, "exact", &exact, "timeloop's and drains", &timeloop);
 			if (why)
 				fail_msg("seed %" PRIu64 " draw %ld:\n%s%s", seed, i,
 					nest_case_text(arena, &nest), why);
@@ -247,7 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_are_products),
-		cmocka_unit_test(timeloop_counts_the_same),
+		cmocka_unit_test(timeloop_counts_all_but_drains),
 	};
 	return cmocka_run_group_tests_name("products of bounds", tests, NULL, NULL);
 }

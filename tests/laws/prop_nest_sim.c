@@ -61,8 +61,9 @@ static const char *check_words(const struct nest_case *nest, const struct nest_c
 			       ? "as many updates as products, but for those that add up on the way"
 			       : NULL;
 	if (written)
-		return counts->at[child][t].fills > up->reads ||
-				       (!reads_first && counts->at[child][t].fills < up->reads)
+		return counts->at[child][t].fills > up->reads - up->drains ||
+				       (!reads_first &&
+					       counts->at[child][t].fills < up->reads - up->drains)
 			       ? "every sum that leaves the parent comes back to a child"
 			       : NULL;
 	int64_t sent = up->reads - up->links, got = counts->computes;

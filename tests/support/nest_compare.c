@@ -40,6 +40,7 @@ const char *nest_counts_differ(struct arena *arena, const struct nest_case *nest
 			compare(&all, place, "fills", x->fills, y->fills);
 			compare(&all, place, "updates", x->updates, y->updates);
 			compare(&all, place, "links", x->links, y->links);
+			compare(&all, place, "drains", x->drains, y->drains);
 		}
 	}
 	return all.text.length ? text_read(&all.text) : NULL;

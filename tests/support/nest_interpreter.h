@@ -39,7 +39,10 @@ enum nest_rule {
 	RULE_RETURN_STAYS,   /* and stays at the parent */
 	RULE_FIRST_UPDATE,   /* multipliers read before their first update */
 	RULE_MULTIPLIERS,    /* multipliers update one by one */
-	RULE_DRAIN_READ,     /* a drain is a read of the child */
+	RULE_DRAIN_READ,     /* a drain reads nothing */
+	RULE_DRAIN_ZERO,     /* who holds no sum reads one, too */
+	RULE_DRAIN_MEETS,    /* what drains onto a sum does not read that one */
+	RULE_DRAIN_PASS,     /* where a sum passes, it is not read */
 	RULE_DRAIN_ALONE,    /* instances drain one by one */
 	RULE_DRAIN_EMPTY,    /* who holds no sum does not drain */
 	RULE_DRAIN_END,      /* nothing drains at the end */

@@ -235,12 +235,25 @@ static void pass_down(struct interpreter *machine, int tier, int space)
 		}
 }
 
+/* One read because sums drain. */
+static void read_drained(struct interpreter *machine, int tier, int space)
+{
+	if (machine->broken == RULE_DRAIN_READ)
+		return;
+	count_at(machine, tier, space)->reads++;
+	count_at(machine, tier, space)->drains++;
+}
+
 static void pass_up(struct interpreter *machine, int tier, int space, const int *leader, int first)
 {
-	for (int outer = tier + 1; outer <= machine->stores[tier][space].parent; outer++)
-		if (machine->stores[outer][space].passed)
-			count_at(machine, outer, space)->updates +=
-				instances_passed(machine, tier, leader, first, outer);
+	for (int outer = tier + 1; outer <= machine->stores[tier][space].parent; outer++) {
+		if (!machine->stores[outer][space].passed)
+			continue;
+		int passed = instances_passed(machine, tier, leader, first, outer);
+		count_at(machine, outer, space)->updates += passed;
+		for (int n = 0; n < passed && machine->broken != RULE_DRAIN_PASS; n++)
+			read_drained(machine, outer, space);
+	}
 }
 
 /* One update of one element of the parent's instance above n. */
@@ -308,13 +321,18 @@ void sums_drain(struct interpreter *machine, int tier, int space)
 				if (leader[n] != first)
 					continue;
 				any |= store->has[here];
+				if (store->has[here] || machine->broken == RULE_DRAIN_ZERO)
+					read_drained(machine, tier, space);
 				value += store->has[here] ? store->sum[here] : 0;
 				store->has[here] = store->fresh[here] = false;
 			}
 			if (!any && machine->broken == RULE_DRAIN_EMPTY)
 				continue;
-			if (machine->broken == RULE_DRAIN_READ)
-				count_at(machine, tier, space)->reads++;
+			int parent = store->parent;
+			if (machine->stores[parent][space].has[sum_number(machine, space,
+				    instance_above(machine, tier, first, parent), element)] &&
+				machine->broken != RULE_DRAIN_MEETS)
+				read_drained(machine, parent, space);
 			add_to_parent(machine, tier, space, first, element, value);
 			pass_up(machine, tier, space, leader, first);
 		}

@@ -143,11 +143,24 @@ static void each_level_tells_its_source(void **state)
 	json_decref(root);
 }
 
+static double energy_of(json_t *root, const char *level)
+{
+	size_t i;
+	json_t *entry;
+	json_array_foreach(json_object_get(root, "levels"), i, entry)
+		if (text_equal(json_string_value(json_object_get(entry, "name")), level))
+			return json_real_value(json_object_get(entry, "energy_pj"));
+	return 0;
+}
+
 /* 384 products of 8 bits: 0.25 pJ each for Timeloop, 0.21875 for Horowitz 2014. */
 static void exact_counting_keeps_its_multipliers(void **state)
 {
-	double ours = energy("", NULL, "exact"), timeloops = energy("", NULL, "timeloop");
-	assert_true(fabs(timeloops - ours - 384 * (0.25 - (3.1 / 16 + 0.1 / 4))) < 1e-6);
+	json_t *ours = score("", NULL, "exact"), *timeloops = score("", NULL, "timeloop");
+	double less = energy_of(timeloops, "MACC") - energy_of(ours, "MACC");
+	assert_true(fabs(less - 384 * (0.25 - (3.1 / 16 + 0.1 / 4))) < 1e-6);
+	json_decref(ours);
+	json_decref(timeloops);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)

@@ -79,13 +79,14 @@ static const struct timed {
 		.stall_by_level = {3},
 	},
 	{
-		/* products 2 and 4 read a sum besides: two words, two cycles */
+		/* products 2 and 4 read a sum besides: two words, two cycles; and the sum drains in one */
 		.name = "multipliers wait for their level",
 		.levels = "DRAM Buf MAC",
 		.mapping = "DRAM: m2 | Buf: k2",
 		.settings = {"Buf read 1/1"},
-		.stall = 2,
-		.stall_by_level = {2},
+		.stall = 3,
+		.drain = 1,
+		.stall_by_level = {3},
 	},
 	{
 		/* 4/3 of a cycle, 2 cycles, 4/3, 2: 20/3 */
@@ -127,13 +128,15 @@ static const struct timed {
 		.stall_by_level = {3},
 	},
 	{
-		/* 2 words, then 1; the third product's word waits until its tile is there */
+		/* 2 words, then 1; the third product's word waits until its tile is there; the first sum
+		 * drains while the last products are made, the second after them */
 		.name = "nothing fills in advance from a tile that changes",
 		.levels = "DRAM GLB RF MAC",
 		.mapping = "DRAM: m2 | GLB: k2",
 		.settings = {"DRAM read 1/1", "GLB read 1/1", "GLB buffers 2/1", "RF buffers 2/1"},
 		.fill = 3,
 		.stall = 1,
+		.drain = 1,
 		.stall_by_level = {1},
 	},
 };

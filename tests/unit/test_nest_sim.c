@@ -60,6 +60,15 @@ static const struct broken {
 		.wrong = "step 23: Z[1, 1] comes out ",
 	},
 	{
+		.name = "a drain reads nothing",
+		.levels = "DRAM Buf MAC",
+		.einsum = "Z[m,n] = A[m,k] B[k,n], m=2 n=3 k=4",
+		.mapping = "DRAM: m2 n3 | Buf: k4",
+		.fault = NEST_SIM_DRAIN_UNREAD,
+		.at = 4,
+		.wrong = "step 23: Z[1, 1] comes out ",
+	},
+	{
 		.name = "a group serves one that wants other words",
 		.levels = "Buf (PE:2x2) RF MAC",
 		.einsum = "O[p] = I[p+r] W[r], p=2 r=2",

@@ -187,7 +187,8 @@ static void price_read(struct nest_view *view, int t)
  * reads as many, and they are filled.  Timeloop's first visits are a share of the
  * dataspace; exactly, a visit is the first wherever the sum did not come from the parent:
  * E - (U - N) of them at a level that is entered by E words for U words of its parent, of
- * which N were first visits there.  With E and U linear in X, so is everything.
+ * which N were first visits there.  What drains is read as well: all that fills or updates a level
+ * inside the home is.  With E and U linear in X, so is everything.
  */
 static void price_written(struct nest_view *view, int t)
 {
@@ -218,14 +219,13 @@ static void price_written(struct nest_view *view, int t)
 			continue;
 		double entered = spread_words(view, t, child);
 		nest_view_add(view, t, child, NEST_FILL, timeloop ? entered : served, price);
-		if (timeloop || entered <= served)
+		if (timeloop)
 			continue;
-		chain->sags = true;
-		for (int i = k + 1; i < chain->count; i++) {
+		nest_view_add(view, t, child, NEST_READ, served, price);
+		for (int i = k + 2; entered > served && i < chain->count; i++) {
 			nest_view_add(view, t, chain->kept[i], NEST_READ, served - entered, price);
-			if (i > k + 1)
-				nest_view_add(view, t, chain->kept[i], NEST_FILL, served - entered,
-					price);
+			nest_view_add(view, t, chain->kept[i], NEST_FILL, served - entered, price);
+			chain->sags = true;
 		}
 	}
 }

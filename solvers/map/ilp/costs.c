@@ -118,7 +118,8 @@ static double least_repeat(const struct ilp_frame *frame, int t)
 	return least;
 }
 
-/* Sums: every update but the first of a visit reads, and what is read goes to the child. */
+/* Sums: every update but the first of a visit reads, and what is read goes to the child.  Exactly, what
+ * came to the child is read there when it drains. */
 static void add_sums(const struct objective_part *part, int t, int c, int p,
 	const struct ilp_line *served, const struct ilp_line *open)
 {
@@ -128,6 +129,8 @@ static void add_sums(const struct objective_part *part, int t, int c, int p,
 	if (c >= 0)
 		price += ilp_price(frame, c, NEST_FILL);
 	add_cost(part, *served, ilp_price(frame, p, NEST_UPDATE), open);
+	if (c >= 0 && !frame->nest.timeloop)
+		add_cost(part, ilp_filled(compact, t, c), ilp_price(frame, c, NEST_READ), open);
 	if (!part->product && ilp_sums_meet(frame, t, p)) {
 		struct ilp_line first = {.arena = compact->arena};
 		add_cost(part, *served, price, open);
@@ -253,7 +256,8 @@ static void add_port(struct ilp_compact *compact, const struct ilp_cuts *cuts, i
 			bool counts = port == 2 || serves == ((port == 1) == written);
 			int c = serves ? other : j, p = serves ? j : other;
 			if (other == j || !counts || level->rate_scale[t] <= 0 ||
-				(!serves && written) || !arc_line(compact, t, c, p, &open, &always))
+				(!serves && written && frame->nest.timeloop) ||
+				!arc_line(compact, t, c, p, &open, &always))
 				continue;
 			struct ilp_line line =
 				serves ? ilp_served(compact, t, c, p) : ilp_filled(compact, t, c);
@@ -276,7 +280,8 @@ static void add_cycles(struct ilp_compact *compact, const struct ilp_cuts *cuts)
 	compact->cycles = milp_column(compact->milp, 0, INFINITY, false, 0);
 	ilp_line_add(&line, compact->cycles, 1);
 	ilp_add_instances(compact, &line, -1, 1);
-	ilp_line_row(compact->milp, &line, log(frame->computes), INFINITY);
+	ilp_line_row(compact->milp, &line, log(frame->computes / ratio_double(hierarchy_rate(frame->search->hierarchy))),
+		INFINITY);
 	for (int j = 0; j < frame->nest.count; j++) {
 		const struct nest_level *level =
 			&frame->search->hierarchy->levels[frame->nest.level[j]];

@@ -213,36 +213,46 @@ static double group_of(const struct nest_view *view, int t, int p, int c)
 }
 
 /*
- * Partial sums.  g[k] groups enter and drain between chain[k - 1] and chain[k]; each drain is an
- * update outside.  Inside, the updates that are no first visits read, and first visits are no
- * more than what enters: g[k + 1] - group * g[k] at least.  More groups cost updates and save
- * reads; a share of the reads small enough not to make that worth while is a bound for any g.
+ * Partial sums, in Timeloop's counting.  g[k] groups enter and drain between chain[k - 1] and
+ * chain[k]; each drain is an update outside.  Inside, the updates that are no first visits read, and
+ * first visits are no more than what enters: g[k + 1] - group * g[k] at least.  More groups cost
+ * updates and save reads; a share of the reads small enough not to make that worth while is a bound
+ * for any g.  *spared: of a read at chain[k - 1], what the bound counts per group.
  */
+static double updates_that_read_pj(const struct nest_view *view, const struct word_flow *flow,
+	int k, double updates, double *spared)
+{
+	int j = view->chains[flow->t].kept[k], parent = view->chains[flow->t].kept[k - 1];
+	double read_pj = view->pj[j][NEST_READ];
+	if (read_pj <= 0) {
+		*spared = 0;
+		return 0;
+	}
+	double group = group_of(view, flow->t, parent, j);
+	double share = fmin(1, (view->pj[parent][NEST_UPDATE] + *spared) / (read_pj * group));
+	*spared = share * read_pj;
+	return *spared * (updates - group * flow->served[k]);
+}
+
+/* Exactly, what comes to a level inside the home is read there: updates, and sums that return. */
 static void written(
 	const struct nest_view *view, const struct word_flow *flow, struct nest_sums *sums)
 {
 	int t = flow->t, last = view->chains[t].count - 1;
 	int home = view->chains[t].kept[0];
 	double first = flow->words * group_of(view, t, view->frame->count, home);
-	double spared = 0; /* of a read at chain[k - 1], what the bound counts per group */
+	double spared = 0;
 	for (int k = 0; k <= last; k++) {
 		int j = view->chains[t].kept[k];
 		double updates = k < last ? flow->served[k + 1] : flow->multiplied, fills = 0;
 		double reads = k == 0 ? fmax(updates - first, 0) : 0;
 		if (k == 1)
 			fills = fmax(flow->served[1] - first, 0);
+		if (k > 0 && !view->frame->timeloop)
+			reads = fills + updates;
 		take(view, t, j, reads, fills, updates, sums);
-		double read_pj = view->pj[j][NEST_READ];
-		if (k > 0 && read_pj > 0) {
-			int parent = view->chains[t].kept[k - 1];
-			double group = group_of(view, t, parent, j);
-			double worth = view->pj[parent][NEST_UPDATE] + spared;
-			double share = fmin(1, worth / (read_pj * group));
-			sums->at[0][0] += share * read_pj * (updates - group * flow->served[k]);
-			spared = share * read_pj;
-		} else {
-			spared = 0;
-		}
+		if (k > 0 && view->frame->timeloop)
+			sums->at[0][0] += updates_that_read_pj(view, flow, k, updates, &spared);
 	}
 }
 

@@ -24,6 +24,10 @@
  * once.  What leaves are the words that entered, so updates(p) = G(c, p).  For the
  * multipliers, which hold nothing, G(c, p) - E(p) sums are read and G(c, p) updated.
  *
+ * A sum that comes to a level, in a fill or an update, is read there once: to return, to
+ * be added to, or to drain.  So reads = fills + updates, and at the home all but the E sums that
+ * stay; those beyond V(c) are `drains`.
+ *
  * Perfect factors, every rank of one dimension: two tiles of one level are the same
  * or share nothing, and each iteration of the pace comes to another tile.  So N(c) is
  * a product: tile x iterations of the pace and the loops around it x instances.
@@ -287,21 +291,37 @@ static int64_t empty_again(const struct exact *x, const struct way *way, int lev
 	return indices;
 }
 
+static void drain(struct exact *x, const struct way *way, int level, int64_t words)
+{
+	add(x, &count_at(x, way, level)->reads, words);
+	add(x, &count_at(x, way, level)->drains, words);
+}
+
 /* What the flow between child and parent comes to, once its parts are known. */
 static void write_back(
 	struct exact *x, const struct way *way, int64_t returned, int64_t first_updates)
 {
 	struct nest_count *parent = count_at(x, way, way->parent);
 	add(x, &parent->reads, returned);
+	drain(x, way, way->parent, -returned);
 	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit)
 		add(x, &parent->reads, first_updates);
-	if (way->child >= 0)
+	if (way->child >= 0) {
 		add(x, &count_at(x, way, way->child)->fills, returned);
+		drain(x, way, way->child, returned);
+	}
 	for (int i = way->child + 1; i < way->parent; i++)
 		if (passes(x, way, i)) {
 			add(x, &count_at(x, way, i)->fills, returned);
 			add(x, &count_at(x, way, i)->reads, returned);
 		}
+}
+
+/* Sums on their way out, which all levels read that they come to, but those that stay at the home. */
+static void update(struct exact *x, const struct way *way, int level, int64_t words, int64_t empty)
+{
+	add(x, &count_at(x, way, level)->updates, words);
+	drain(x, way, level, level == x->loops->home[way->space] ? words - empty : words);
 }
 
 static void write_plain(struct exact *x, const struct way *way)
@@ -318,10 +338,11 @@ static void write_plain(struct exact *x, const struct way *way)
 	write_back(x, way, mul(x, groups - empty, way->words), mul(x, updated, way->words));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			add(x, &count_at(x, way, i)->updates,
+			update(x, way, i,
 				mul(x, way->words,
 					way->moves * instances_of(x, i) *
-						groups_below(x, way, i, true)));
+						groups_below(x, way, i, true)),
+				mul(x, empty, way->words));
 }
 
 /* E(level), of the words that tiles of the child cover, where one of such a pace moves. */
@@ -355,8 +376,7 @@ static void write_imperfect(struct exact *x, const struct way *way)
 	write_back(x, way, groups - empty, empty);
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			add(x, &count_at(x, way, i)->updates,
-				nest_imperfect_drains(&passage, i, &x->fits));
+			update(x, way, i, nest_imperfect_drains(&passage, i, &x->fits), empty);
 }
 
 /* --- the whole way */

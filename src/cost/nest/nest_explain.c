@@ -357,23 +357,29 @@ static void explain_reads(struct explanation *x, struct explained_passage *passa
 
 /*
  * Every group drains by one update.  A sum comes back by one read, unless this is
- * the first visit: the rest of the updates.
+ * the first visit: the rest of the updates.  Exactly, those that drain are read there, too.
  */
 static void explain_updates(struct explanation *x, const struct explained_passage *passage)
 {
 	const struct nest_count *count = &x->counts->at[passage->parent][x->t];
 	const char *parent = level_name(x, passage->parent);
+	int64_t returned = count->reads - count->drains;
 	add_product(x, passage, "updates", passage->parent, passage->groups, count->updates);
 	text_add(&x->text,
 		"    reads at %s = %" PRId64 " updates - %" PRId64
 		" that found no partial sum = %" PRId64 "\n",
-		parent, count->updates, count->updates - count->reads, count->reads);
+		parent, count->updates, count->updates - returned, returned);
 	if (passage->child >= 0)
 		text_add(&x->text,
 			"    fills at %s = %" PRId64
 			" sums that come back, one for each read at %s\n",
 			level_name(x, passage->child), x->counts->at[passage->child][x->t].fills,
 			parent);
+	if (count->drains)
+		text_add(&x->text,
+			"    sums that drain are read at %s, too: %" PRId64 " + %" PRId64
+			" = %" PRId64 "\n",
+			parent, returned, count->drains, count->reads);
 }
 
 static void add_passed(struct explanation *x, const struct explained_passage *passage)

@@ -107,6 +107,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	model->counting = counting;
 	model->fits = shape_computes(shape, &model->computes);
 	model->multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	model->peak = model->multipliers * ratio_double(hierarchy_rate(hierarchy));
 	model->least_busy = hierarchy->least_parallelism * model->multipliers;
 	model->all_dimensions = (1u << shape->dimension_count) - 1;
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -116,7 +117,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 			model->irrelevant[d][t] = 1;
 	}
 	uint32_t flags = 0;
-	model->quick = model->fits;
+	/* The quick count takes steps for cycles, and levels for rows. */
+	model->quick = model->fits && hierarchy_rate(hierarchy).num == hierarchy_rate(hierarchy).den;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);
@@ -137,8 +139,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		/* The share of a written dataspace is a quotient of boxes where it is not plain. */
 		if ((space->written && !space->plain) || flags >> t & 1)
 			model->slow_spaces |= 1u << t;
-		/* Doubles are whole below that. */
-		model->quick &= space->boxed && counted_at_most(&shape->spaces[t], shape) < 0x1p51;
+		/* Sums are read up to twice as often, and doubles are whole below 2^51. */
+		model->quick &= space->boxed && counted_at_most(&shape->spaces[t], shape) < 0x1p50;
 		model->written[t] = -(int64_t)space->written;
 		model->words[t] = 1;
 		model->odd_spaces |= (uint32_t)!space->plain << t;

@@ -31,11 +31,12 @@ static struct passage find_passage(
 	const struct nest_count *child = find_child(model, counts, i, t, &passage.fanout);
 	if (model->shape->spaces[t].written) {
 		passage.entering = (double)count->updates;
-		passage.sums = child ? (double)child->fills : (double)count->reads;
+		passage.sums =
+			child ? (double)child->fills : (double)count->reads - (double)count->drains;
 		/* What came into the children, with a sum or without, leaves them. */
-		passage.children =
-			child ? (double)child->fills + (double)child->updates - (double)child->reads
-			      : (double)counts->computes;
+		passage.children = child ? (double)child->fills + (double)child->updates -
+						   (double)child->reads + (double)child->drains
+					 : (double)counts->computes;
 		return passage;
 	}
 	passage.links = child ? (double)child->links : 0;

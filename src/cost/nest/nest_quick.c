@@ -82,7 +82,7 @@ NEST_PART void go_inwards(
 
 /* Counts of dataspaces, a field in each of the vectors. */
 NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity, masks reads,
-	masks fills, masks updates)
+	masks fills, masks updates, masks drains)
 {
 	masks even = __builtin_shufflevector(capacity, reads, 0, 4, 2, 6);
 	masks odd = __builtin_shufflevector(capacity, reads, 1, 5, 3, 7);
@@ -96,6 +96,7 @@ NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity
 	for (int k = 0; k < count && k < LANES; k++) {
 		memcpy(&at[k].capacity, &rows[k], sizeof rows[k]);
 		at[k].links = 0;
+		at[k].drains = drains[k];
 	}
 }
 
@@ -133,7 +134,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 			served *= state->groups[i];
 		if (!price->storage) {
 			put_counts(&counts->at[i][first], count, (masks)none, (masks)none,
-				(masks)none, (masks)none);
+				(masks)none, (masks)none, (masks)none);
 			put_lanes(&score->space_pj[i][first], none);
 			score->level_pj[i] = 0;
 		} else {
@@ -147,7 +148,9 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 			/* The first word of a sum comes from nowhere. */
 			lanes part = where(sums, state->parts[i]);
 			lanes updates = where(sums, served) * times;
-			lanes reads = where(kept, served) * times - part;
+			/* What drains entered, with a sum or without. */
+			lanes drains = exact ? where(sums, filled) * times : none;
+			lanes reads = where(kept, served) * times - part + drains;
 			lanes fills = filled * times - where(away, part);
 			lanes pj =
 				lanes_pj(price, reads, fills, updates, times * price->block_size) *
@@ -158,7 +161,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 			fills *= left;
 			updates *= left;
 			put_counts(&counts->at[i][first], count, whole(tile), whole(reads),
-				whole(fills), whole(updates));
+				whole(fills), whole(updates), whole(drains));
 			served = chosen(kept, filled, served);
 			held = lanes_sum(tile);
 			if (price->limited) {

@@ -18,7 +18,8 @@
  *
  * The countings differ in the words of a sum that come without one, which are neither read
  * nor filled.  Timeloop: the share that an instance has of all words.  Exactly: E(i) of
- * nest_exact.c, which grows inwards by N - G at every level that keeps it.
+ * nest_exact.c, which grows inwards by N - G at every level that keeps it; and all words that came
+ * are read once more, when they drain.
  *
  * What is not common is left to the long way: a dataspace by its bit in `left` (flags; neighbours
  * that may hand words on; groups of children that are no product), the whole mapping by false

@@ -69,10 +69,12 @@ static struct mapping take_homes(const struct inner_question *question, const st
 	return nest;
 }
 
-static void lift_ports(struct nest_level *scratchpad)
+static void lift_limits(struct nest_level *scratchpad)
 {
 	scratchpad->read_rate = scratchpad->write_rate = scratchpad->shared_rate =
 		(struct ratio){0, 1};
+	scratchpad->size = scratchpad->entries = 0;
+	scratchpad->least_utilization = 0;
 }
 
 /* What others leave of the scratchpad, in its words. */
@@ -102,14 +104,15 @@ struct inner_nest inner_nest_make(
 		return none;
 	if (boxes)
 		nest.shape = cut_tile(question, nest.shape, arena);
-	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
+	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op),
+		question->op->primitive->unit != UNIT_MAC};
 	struct hierarchy *hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
 	*why = "the machine is no hierarchy of levels for it";
 	if (!hierarchy)
 		return none;
 	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
 	if (scratchpad >= 0 && boxes)
-		lift_ports(&hierarchy->levels[scratchpad]);
+		lift_limits(&hierarchy->levels[scratchpad]);
 	else if (scratchpad >= 0 && question->room)
 		limit_room(&hierarchy->levels[scratchpad], question->room);
 	if (question->op->flags)

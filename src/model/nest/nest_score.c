@@ -20,7 +20,7 @@ static bool are_equal(
 			const struct nest_count *x = &a->at[i][t], *y = &b->at[i][t];
 			if (x->capacity != y->capacity || x->reads != y->reads ||
 				x->fills != y->fills || x->updates != y->updates ||
-				x->links != y->links)
+				x->links != y->links || x->drains != y->drains)
 				return false;
 		}
 	}
@@ -60,6 +60,7 @@ bool nest_counts_add(struct nest_counts *sum, const struct nest_counts *one, int
 			fits &= add(&to->fills, from->fills, times);
 			fits &= add(&to->updates, from->updates, times);
 			fits &= add(&to->links, from->links, times);
+			fits &= add(&to->drains, from->drains, times);
 		}
 	}
 	return fits;

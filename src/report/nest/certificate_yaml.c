@@ -29,7 +29,7 @@ static const char *real_text(struct arena *arena, double value)
 static void add_head(
 	struct text *text, const struct nest_search *search, const struct certificate *certificate)
 {
-	text_add(text, "certificate:\n  version: 1\n  program: ");
+	text_add(text, "certificate:\n  version: 2\n  program: ");
 	add_word(text, certificate->program);
 	if (certificate->layer) {
 		text_add(text, "\n  layer: ");

@@ -257,11 +257,12 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
  * Timeloop's counting: all but one visit of each word that an instance has are preceded by a read,
  * and fill every child.
  *
- * `exact`: an update reads what it adds to unless the sum is fresh there, and what is read for a
- * child fills one child; what fills no child is fresh in it.  At home F words are fresh.  So level
- * k reads r(k) = u(0) + .. + u(k) - e(1) - .. - e(k) - F, with u(k) = e(k + 1) / G(k + 1), which
- * is also what fills level k + 1: all is linear in the e(k).  Each lies between what the loops known
- * so far ask for and what arrives from inside, so the least is found at one of both ends.
+ * `exact`: what is read for a child fills one child, and everything that fills or updates a level is
+ * read there once; at home F words stay.  Of all words that enter a level those that were no fill
+ * come without a sum, and leave with one.  So level k sends r(k) = u(0) + .. + u(k) - e(1) - .. -
+ * e(k) - F sums back to level k + 1, with u(k) = e(k + 1) / G(k + 1) updates; it reads u(k) + r(k -
+ * 1), the home r(0): all is linear in the e(k).  Each lies between what the loops known so far ask
+ * for and what arrives from inside, so the least is found at one of both ends.
  */
 struct least_sums {
 	int count;                                                    /* levels */
@@ -303,13 +304,14 @@ static struct least_sums find_sums(
 	return sums;
 }
 
-static void sums_exact(const struct least_sums *sums, double *reads)
+/* r(k) at least. */
+static void sums_back(const struct least_sums *sums, double *back)
 {
 	double shift = -sums->fresh[0];
 	for (int k = 0; k < sums->count; k++) {
 		if (k)
 			shift -= sums->high[k] * (1 - 1 / sums->group[k]);
-		reads[k] = fmax(sums->low[k + 1] / sums->group[k + 1] + shift, 0);
+		back[k] = fmax(sums->low[k + 1] / sums->group[k + 1] + shift, 0);
 	}
 }
 
@@ -320,12 +322,14 @@ static double sums_pj(const struct floor_cell *cell, const struct least_sums *su
 	double inner = 0, pj = 0; /* of r(k) for all k >= i */
 	for (int i = sums->count; i >= 1; i--) {
 		const double *at = cell->pj[kept[i - 1]];
-		double read = at[NEST_READ];
+		double back = i == 1 ? at[NEST_READ] : 0, update = at[NEST_UPDATE];
+		if (i > 1)
+			update += at[NEST_READ];
 		if (i < sums->count)
-			read += cell->pj[kept[i]][NEST_FILL];
-		double price = (at[NEST_UPDATE] + read + inner) / sums->group[i] - inner;
+			back += cell->pj[kept[i]][NEST_FILL] + cell->pj[kept[i]][NEST_READ];
+		double price = (update + back + inner) / sums->group[i] - inner;
 		pj += price * (price >= 0 ? sums->low[i] : sums->high[i]);
-		inner += read;
+		inner += back;
 	}
 	return pj - sums->fresh[0] * inner;
 }
@@ -335,22 +339,22 @@ static double written(const struct floor_cell *cell, const struct floor_loops *l
 	struct least *least)
 {
 	struct least_sums sums = find_sums(cell, loops, j, t);
-	double reads[ARCH_LEVELS_MOST], pj = 0;
-	if (!cell->frame->timeloop)
-		sums_exact(&sums, reads);
+	double back[ARCH_LEVELS_MOST], pj = 0;
+	sums_back(&sums, back);
 	for (int k = 0; k < sums.count; k++) {
 		int at = cell->kept[t][k];
-		double updates = sums.low[k + 1] / sums.group[k + 1], fills = 0;
+		double updates = sums.low[k + 1] / sums.group[k + 1], fills = 0, reads;
 		if (cell->frame->timeloop) {
-			reads[k] = fmax(updates - sums.fresh[k], 0);
+			reads = fmax(updates - sums.fresh[k], 0);
 			fills = k ? fmax(sums.low[k] - sums.fresh[k], 0) : 0;
 		} else {
-			fills = k ? reads[k - 1] : 0;
+			fills = k ? back[k - 1] : 0;
+			reads = k ? fills + updates : back[0];
 		}
-		least->reads[at] = reads[k];
+		least->reads[at] = reads;
 		least->fills[at] = fills;
 		least->updates[at] = updates;
-		pj += reads[k] * cell->pj[at][NEST_READ] + fills * cell->pj[at][NEST_FILL] +
+		pj += reads * cell->pj[at][NEST_READ] + fills * cell->pj[at][NEST_FILL] +
 		      updates * cell->pj[at][NEST_UPDATE];
 	}
 	return cell->frame->timeloop ? pj : fmax(pj, sums_pj(cell, &sums, t));
@@ -436,7 +440,7 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 		waiting = fmax(waiting, cycles_at(reads + writes, all, level->shared_rate));
 		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
 	}
-	double cycles = cell->steps + floor_array(cell, loops, j);
+	double cycles = hierarchy_cycles_least(hierarchy, cell->steps) + floor_array(cell, loops, j);
 	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
 	double leaking = cycles;
 	for (int i = 0; i < hierarchy->level_count; i++)

@@ -32,6 +32,12 @@ wide network_energy(double pj)
 	return (wide)rint(ldexp(pj < most ? pj : most, ENERGY_BITS));
 }
 
+wide network_energy_most(double pj)
+{
+	wide energy = network_energy(pj);
+	return energy + (network_energy(nextafter(pj, INFINITY)) - energy) / 2;
+}
+
 double network_picojoules(wide energy)
 {
 	return ldexp((double)energy, -ENERGY_BITS);

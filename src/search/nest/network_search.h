@@ -64,6 +64,8 @@ struct network_point network_point(
 
 /* Picojoules as whole numbers and back: 2^40 of them are one. */
 wide network_energy(double pj);
+/* The most that is told as no more than that: a double has fewer digits than a sum. */
+wide network_energy_most(double pj);
 double network_picojoules(wide energy);
 
 /* What sums add up for an objective; not for edp. */

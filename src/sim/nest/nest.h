@@ -26,12 +26,13 @@ struct nest_values;
 /* What a test has go wrong, once, to see that it is found. */
 enum nest_sim_fault {
 	NEST_SIM_SOUND,
-	NEST_SIM_FILL_LOST,   /* an instance gets nothing of what enters */
-	NEST_SIM_DRAIN_LOST,  /* a group's sums vanish */
-	NEST_SIM_GROUP_WRONG, /* an instance gets what the group before it gets */
-	NEST_SIM_SUM_COPIED,  /* a returning sum stays at the parent as well */
-	NEST_SIM_SUM_UNREAD,  /* an update forgets the sum that is there */
-	NEST_SIM_HOP_LATE,    /* a PE of an array works with what its neighbour had before */
+	NEST_SIM_FILL_LOST,    /* an instance gets nothing of what enters */
+	NEST_SIM_DRAIN_LOST,   /* a group's sums vanish */
+	NEST_SIM_DRAIN_UNREAD, /* a group's sums leave without being read: as zeros */
+	NEST_SIM_GROUP_WRONG,  /* an instance gets what the group before it gets */
+	NEST_SIM_SUM_COPIED,   /* a returning sum stays at the parent as well */
+	NEST_SIM_SUM_UNREAD,   /* an update forgets the sum that is there */
+	NEST_SIM_HOP_LATE,     /* a PE of an array works with what its neighbour had before */
 	NEST_SIM_FAULTS,
 };
 

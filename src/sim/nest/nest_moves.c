@@ -12,6 +12,7 @@ struct nest_sim_moves {
 	struct nest_words *sets;          /* what each of them moves */
 	bool *linked;
 	int64_t *giver; /* the neighbour that a linked child takes from */
+	int64_t *read;  /* words of it that drain */
 };
 
 struct nest_sim_moves *nest_moves_open(struct nest_run *run)
@@ -30,6 +31,7 @@ struct nest_sim_moves *nest_moves_open(struct nest_run *run)
 	moves->sets = arena_array(run->arena, struct nest_words, most);
 	moves->linked = arena_array(run->arena, bool, most);
 	moves->giver = arena_array(run->arena, int64_t, most);
+	moves->read = arena_array(run->arena, int64_t, most);
 	return moves;
 }
 
@@ -56,44 +58,64 @@ void nest_moves_plan(struct nest_sim_moves *moves, struct nest_store *store, int
 	}
 }
 
-/*
- * Levels that only count what passes: one `first` (and one `second`, if it is none of
- * NEST_ACTIONS) per word for each of their instances above a member of the group.
- */
+/* Levels that only count what passes: each word comes, inwards or outwards, and is read, once for each
+ * of their instances above a member of the group. */
 static void count_passing(struct nest_sim_moves *moves, const struct nest_store *store,
 	const struct nest_groups *groups, int64_t parent, int64_t leader, bool leader_only,
-	enum nest_action first, enum nest_action second)
+	enum nest_action comes)
 {
 	const struct nest_feed *feed = &store->feed;
+	struct nest_run *run = moves->run;
+	int64_t words = moves->sets[leader].count;
 	for (int p = 0; p < feed->pass_count; p++) {
+		int level = feed->pass[p];
 		int64_t before = -1;
 		for (int64_t n = leader; n >= 0; n = leader_only ? -1 : groups->behind[n]) {
 			int64_t through = (parent * feed->children + n) / feed->below[p];
 			if (through == before)
 				continue;
 			before = through;
-			int64_t words = moves->sets[leader].count;
-			nest_run_count(
-				moves->run, feed->pass[p], through, store->space, first, words);
-			if (second != NEST_ACTIONS)
-				nest_run_count(moves->run, feed->pass[p], through, store->space,
-					second, words);
+			nest_run_count(run, level, through, store->space, comes, words);
+			if (comes == NEST_UPDATE)
+				nest_run_drain(run, level, through, store->space, words);
+			else
+				nest_run_count(run, level, through, store->space, NEST_READ, words);
 		}
 	}
 }
 
-static double add_up(const struct nest_run *run, const struct nest_store *store,
-	const struct nest_groups *groups, int64_t first_child, int64_t leader, const int64_t at[])
+/* Reads the sums of a group out of the buffers that have one, and adds them to what the parent has. */
+static void carry_out(struct nest_sim_moves *moves, struct nest_store *store,
+	int64_t parent_instance, int64_t leader)
 {
-	double sum = run->arithmetic.neutral;
-	for (int64_t n = leader; n >= 0; n = groups->behind[n]) {
-		int64_t instance = first_child + n;
-		int64_t place = nest_store_place(store, &store->held[instance], at);
-		if (store->state[instance][place] & WORD_SUM)
-			sum = nest_arithmetic_join(
-				&run->arithmetic, sum, store->value[instance][place]);
+	struct nest_run *run = moves->run;
+	struct nest_store *parent = store->feed.parent;
+	const struct nest_words *set = &moves->sets[leader];
+	int64_t first_child = parent_instance * store->feed.children, met = 0;
+	bool unread = nest_run_fault(run, NEST_SIM_DRAIN_UNREAD);
+	for (int64_t n = leader; n >= 0; n = moves->all.behind[n])
+		moves->read[n] = 0;
+	struct nest_walk walk;
+	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
+		any = nest_walk_next(store->ranks, set, &walk)) {
+		double sum = run->arithmetic.neutral;
+		for (int64_t n = leader; n >= 0; n = moves->all.behind[n]) {
+			int64_t instance = first_child + n;
+			int64_t place = nest_store_place(store, &store->held[instance], walk.at);
+			if (!(store->state[instance][place] & WORD_SUM) || unread)
+				continue;
+			moves->read[n]++;
+			if (run->tensors)
+				sum = nest_arithmetic_join(
+					&run->arithmetic, sum, store->value[instance][place]);
+		}
+		int64_t place = nest_store_place(parent, &parent->held[parent_instance], walk.at);
+		met += (parent->state[parent_instance][place] & WORD_SUM) != 0;
+		nest_store_add(run, parent, parent_instance, place, sum);
 	}
-	return sum;
+	for (int64_t n = leader; n >= 0; n = moves->all.behind[n])
+		nest_run_drain(run, store->level, first_child + n, store->space, moves->read[n]);
+	nest_run_drain(run, parent->level, parent_instance, parent->space, met);
 }
 
 static void drain_group(struct nest_sim_moves *moves, struct nest_store *store,
@@ -111,20 +133,11 @@ static void drain_group(struct nest_sim_moves *moves, struct nest_store *store,
 			run->hierarchy->levels[parent->level].name, parent_instance);
 		return;
 	}
-	count_passing(moves, store, &moves->all, parent_instance, leader, false, NEST_UPDATE,
-		NEST_ACTIONS);
+	count_passing(moves, store, &moves->all, parent_instance, leader, false, NEST_UPDATE);
 	nest_run_count(run, parent->level, parent_instance, store->space, NEST_UPDATE, set->count);
 	if (nest_run_fault(run, NEST_SIM_DRAIN_LOST))
 		return;
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
-		any = nest_walk_next(store->ranks, set, &walk)) {
-		double sum = run->tensors
-				     ? add_up(run, store, &moves->all, first_child, leader, walk.at)
-				     : 0;
-		int64_t place = nest_store_place(parent, &parent->held[parent_instance], walk.at);
-		nest_store_add(run, parent, parent_instance, place, sum);
-	}
+	carry_out(moves, store, parent_instance, leader);
 }
 
 void nest_moves_drain(struct nest_sim_moves *moves, struct nest_store *store)
@@ -245,7 +258,7 @@ static void fill_read_group(struct nest_sim_moves *moves, struct nest_store *sto
 	if (!find_words(moves, store, first + leader, set, parent, parent_instance))
 		return;
 	nest_run_count(run, parent->level, parent_instance, store->space, NEST_READ, set->count);
-	count_passing(moves, store, groups, parent_instance, leader, false, NEST_FILL, NEST_READ);
+	count_passing(moves, store, groups, parent_instance, leader, false, NEST_FILL);
 	for (int64_t n = leader; n >= 0; n = groups->behind[n]) {
 		nest_run_count(run, store->level, first + n, store->space, NEST_FILL, set->count);
 		if (run->tensors)
@@ -300,8 +313,7 @@ static void fill_written_group(struct nest_sim_moves *moves, struct nest_store *
 		return;
 	set->count = returned;
 	nest_run_count(run, parent->level, parent_instance, store->space, NEST_READ, returned);
-	count_passing(
-		moves, store, &moves->all, parent_instance, leader, true, NEST_FILL, NEST_READ);
+	count_passing(moves, store, &moves->all, parent_instance, leader, true, NEST_FILL);
 	nest_run_count(run, store->level, first + leader, store->space, NEST_FILL, returned);
 }
 

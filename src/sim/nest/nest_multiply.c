@@ -179,7 +179,9 @@ static void pass(struct nest_run *run, struct nest_operand *operand, struct crew
 		crew->through[p] = through;
 		nest_run_count(run, feed->pass[p], through, operand->space,
 			written ? NEST_UPDATE : NEST_FILL, 1);
-		if (!written)
+		if (written)
+			nest_run_drain(run, feed->pass[p], through, operand->space, 1);
+		else
 			nest_run_count(run, feed->pass[p], through, operand->space, NEST_READ, 1);
 	}
 }

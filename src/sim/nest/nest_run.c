@@ -63,6 +63,14 @@ void nest_run_count(struct nest_run *run, int level, int64_t instance, int space
 		nest_clock_charge(run->clock, level, instance, space, action, words);
 }
 
+void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space, int64_t words)
+{
+	if (!words)
+		return;
+	nest_run_count(run, level, instance, space, NEST_READ, words);
+	run->counts.at[level][space].drains += words;
+}
+
 void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
 	double value)
 {

@@ -117,8 +117,11 @@ void nest_run_tile(struct nest_run *run, const struct nest_store *store, int64_t
 void nest_run_count(struct nest_run *run, int level, int64_t instance, int space,
 	enum nest_action action, int64_t words);
 
-/* Adds a number to the sum at a place, or makes one of it; the update itself is counted by
- * whoever asks. */
+/* Counts sums that are read because others come from inside, or they themselves leave. */
+void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space, int64_t words);
+
+/* Adds a number to the sum at a place, or makes one of it; the update itself, and the read of what
+ * is there, are counted by whoever asks. */
 void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
 	double value);
 
