@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "campaign/store_database.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- the head */

@@ -9,7 +9,6 @@
 struct campaign_points {
 	const struct arguments *arguments;
 	const struct listener *listener;
-	bool quiet;
 };
 
 /* Explores one point, as `explore` does, on one thread, into a result (campaign/runner.h). */

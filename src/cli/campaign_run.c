@@ -194,6 +194,6 @@ int campaign_run_command(struct arena *arena, const struct arguments *arguments,
 	diag_print(diag, stderr);
 	const struct option_value *output = option_find(arguments, "output");
 	run.folder = output ? output->text : results_default(arena, run.sweep->name);
-	run.points = (struct campaign_points){arguments, &run.listener, run.quiet};
+	run.points = (struct campaign_points){arguments, &run.listener};
 	return run_store(&run);
 }

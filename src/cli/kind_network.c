@@ -62,7 +62,8 @@ static int prepare(struct exploring *exploring)
 		arena_array(exploring->arena, const struct nest_search *, network->layer_count);
 	struct wishes *wishes = &exploring->wishes;
 	wishes->asker.report = NULL;
-	wishes->asker.progress = listener_layers;
+	if (wishes->asker.progress)
+		wishes->asker.progress = listener_layers;
 	bool good = request_check(own->layers[0], &wishes->objectives, inputs->diag);
 	if (!network_objectives(&wishes->objectives, inputs->diag) || !good)
 		return exploration_refuse(exploring);

@@ -7,6 +7,18 @@
 
 #include <string.h>
 
+/* The words that a command's first argument can be, of a usage such as `man|bash|zsh`; false: it is
+ * something else. */
+static bool add_first_words(struct text *text, const struct command *command)
+{
+	size_t length = strcspn(command->usage, " ");
+	if (!memchr(command->usage, '|', length))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		text_add(text, "%c", command->usage[i] == '|' ? ' ' : command->usage[i]);
+	return true;
+}
+
 /* --- bash */
 
 static void add_words(struct text *text, const char *const *words)
@@ -58,12 +70,12 @@ static void add_bash_command(struct text *text, const struct command *command)
 		if (option->commands & command->bit)
 			text_add(text, " --%s", option->name);
 	text_add(text, "' ;;\n");
-	if (command->bit || !strchr(command->usage, '|'))
-		return;
-	text_add(text, "\t'%s '*) _lxplore_words '", command->name);
-	for (const char *at = command->usage; *at; at++)
-		text_add(text, "%c", *at == '|' ? ' ' : *at);
-	text_add(text, "' ;;\n");
+	struct text words = text_open(text->arena);
+	if (add_first_words(&words, command))
+		text_add(text,
+			"\t'%s '*) if [ \"$at\" -eq 2 ]; then _lxplore_words '%s'; "
+			"else _lxplore_files -f; fi ;;\n",
+			command->name, text_read(&words));
 }
 
 /* Words complete what follows the last comma; bash itself splits words at '=', so that --format=te
@@ -189,14 +201,11 @@ static void add_zsh_command(struct text *text, const struct command *command)
 	for (size_t i = 0; (option = settings_at(i)); i++)
 		if (option->commands & command->bit)
 			add_zsh_option(text, command, option);
-	if (!command->bit && strchr(command->usage, '|')) {
-		text_add(text, " \\\n\t\t'1:what:(");
-		for (const char *at = command->usage; *at; at++)
-			text_add(text, "%c", *at == '|' ? ' ' : *at);
-		text_add(text, ")'");
-	} else {
+	struct text words = text_open(text->arena);
+	if (add_first_words(&words, command))
+		text_add(text, " \\\n\t\t'1:what:(%s)'", text_read(&words));
+	if (!words.length || command->bit)
 		text_add(text, " \\\n\t\t'*:file:_files'");
-	}
 	text_add(text, " ;;\n");
 }
 

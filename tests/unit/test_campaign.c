@@ -83,6 +83,42 @@ static void a_point_is_what_explore_says(void **state)
 	assert_true(rows > 0);
 }
 
+/* A network of two layers, a graph and a broadcast: what a point is may vary, too. */
+static void points_are_of_any_kind(void **state)
+{
+	const char *specs = shell(arena, "printf \"$PWD/specs\"").out;
+	folder_put("network.yaml",
+		"network:\n"
+		"  shapes:\n"
+		"    product:\n"
+		"      dimensions: [M, K]\n"
+		"      data_spaces:\n"
+		"      - {name: A, projection: [[[M]], [[K]]]}\n"
+		"      - {name: Z, projection: [[[M]]], read_write: true}\n"
+		"  layers:\n"
+		"  - {name: one, shape: product, instance: {M: 4, K: 8}}\n"
+		"  - {name: two, count: 3, shape: product, instance: {M: 8, K: 8}}\n");
+	folder_put("sweep.yaml",
+		arena_format(arena,
+			"sweep:\n"
+			"  vary:\n"
+			"    specs:\n"
+			"    - [%s/arch/three_level.yaml, network.yaml]\n"
+			"    - [%s/arch/spyre32.yaml, %s/workloads/softmax_dim0.yaml]\n"
+			"    - [%s/arch/a2a3.yaml, %s/broadcasts/get_block.yaml]\n"
+			"    - %s/space_time/matmul.yaml\n",
+			specs, specs, specs, specs, specs, specs));
+	struct ended ended = campaign(
+		arena_format(arena, "run %s/sweep.yaml -q -j 2 -o %s/out", folder, folder));
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	const char *text = exported("out");
+	for (int i = 1; i <= 4; i++)
+		assert_non_null(strstr(text, arena_format(arena, "\n%d,,", i)));
+	assert_null(strstr(text, ",impossible,"));
+	assert_null(strstr(text, ",nothing,"));
+}
+
 static void equal_points_are_explored_once(void **state)
 {
 	folder_put("sweep.yaml", sweep);
@@ -309,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_point_is_what_explore_says),
+		TEST(points_are_of_any_kind),
 		TEST(equal_points_are_explored_once),
 		TEST(threads_change_nothing),
 		TEST(a_killed_run_goes_on),

@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 static const char *const commands[] = {
-	"explore", "score", "simulate", "check", "place", "diff", "report", "list"};
+	"explore", "score", "simulate", "check", "place", "diff", "campaign", "report", "list"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char *print(struct arena *arena, const char *form)
@@ -80,6 +80,9 @@ static void bash_completes(void **state)
 	assert_string_equal(
 		complete(arena, "lxplore explore specs/arch/eyer", 2), "specs/arch/eyeriss.yaml\n");
 	assert_string_equal(complete(arena, "lxplore place --solver firs", 3), "firstfit\n");
+	assert_string_equal(complete(arena, "lxplore campaign st", 2), "status\n");
+	assert_string_equal(complete(arena, "lxplore campaign run specs/sweeps/mach", 3),
+		"specs/sweeps/machine_sizes.yaml\n");
 	arena_close(arena);
 }
 

@@ -247,6 +247,25 @@ static void ends_come_first(void **state)
 		assert_int_equal(expansion.tasks[r].first, cheap[r]);
 }
 
+/* The sweeps that come along have as many points as their pages say. */
+static void shipped_sweeps_expand(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t points;
+	} shipped[] = {{"specs/sweeps/machine_sizes.yaml", 512},
+		{"specs/sweeps/workloads_cores.yaml", 18}};
+	for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+		struct diag *diag = diag_open(*state);
+		struct sweep_expansion expansion;
+		const struct node *file = node_read_file(*state, shipped[i].path, diag);
+		const struct sweep_spec *sweep = sweep_read(*state, &file, 1, diag);
+		assert_string_equal(complaints_text(*state, diag), "");
+		assert_true(expand(*state, sweep, "", &expansion));
+		assert_int_equal(expansion.point_count, shipped[i].points);
+	}
+}
+
 /* Settings, values and names are part of what a store is told apart by. */
 static void fingerprints_tell_sweeps_apart(void **state)
 {
@@ -283,6 +302,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values_are_in_the_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_trees_are_one_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_come_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(shipped_sweeps_expand, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fingerprints_tell_sweeps_apart, set_up, tear_down),
 	};
 	int failed = run_table("points", points, ROWS);
