@@ -28,7 +28,8 @@ static struct nest_level *level_of(struct hierarchy *hierarchy, const struct con
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *level = &hierarchy->levels[i];
 		bool spatial = constraint->part == PART_SPATIAL;
-		if ((spatial ? level->block_row : level->row) == constraint->row)
+		if ((spatial ? level->block_row : level->row) == constraint->row &&
+			(spatial || !level->free))
 			return level;
 	}
 	return NULL;

@@ -1,10 +1,12 @@
 #include "base/arena.h"
+#include "cost/graph/cost.h"
 #include "cost/nest/nest.h"
 #include "lower/graph/lower.h"
 #include "sim/graph/reference.h"
 #include "sim/graph/sim.h"
 #include "tests/support/array_arch.h"
 #include "tests/support/draws.h"
+#include "tests/support/executed.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_plan.h"
 
@@ -28,17 +30,14 @@ static bool count_step(const struct plan *plan, int step, int64_t tiles, struct 
 	struct inner_question question = inner_nest_question(plan, step);
 	const char *why;
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
-	struct hierarchy *inside = arena_copy(arena, nest.hierarchy, sizeof *nest.hierarchy);
-	struct nest_level *lx = &inside->levels[inside->level_count - 1];
-	lx->read_rate = lx->write_rate = lx->shared_rate = (struct ratio){0, 1};
-	lx->size = 0; /* the chip has room for the tiles, whose words are not all as wide as LX's */
 	struct nest_counts one = {0};
-	const struct nest_model *model = nest_model_make(arena, inside, nest.shape, COUNTING_EXACT);
+	const struct nest_model *model =
+		nest_model_make(arena, nest.hierarchy, nest.shape, COUNTING_EXACT);
 	*all = (struct nest_counts){0};
 	if (nest_evaluate(model, &nest.mapping, &one, score) != NEST_FITS)
 		fail_msg("%s: %s: %s", question.op->name,
 			mapping_print(arena, plan->arch, question.op, question.mapping),
-			nest_verdict_text(arena, inside, nest.shape, score));
+			nest_verdict_text(arena, nest.hierarchy, nest.shape, score));
 	return nest_counts_add(all, &one, tiles);
 }
 
@@ -130,6 +129,19 @@ static void compare_values(const struct plan *plan, const struct sim_result *res
 	}
 }
 
+/* The model's counts of the whole plan, and no fewer cycles. */
+static void compare_cost(const struct plan *plan, const struct sim_result *result,
+	const char *where, struct arena *arena)
+{
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, arena, &cost));
+	if (!counts_equal(&cost.counts, &result->counts))
+		fail_msg("%s: the model counts otherwise", where);
+	if (result->cycles < cost.score.cycles)
+		fail_msg("%s: %" PRId64 " cycles, %" PRId64 " in the model", where, result->cycles,
+			cost.score.cycles);
+}
+
 static void random_plans_carry_out_their_nests(void **state)
 {
 	static const struct random_options options = {
@@ -159,8 +171,10 @@ static void random_plans_carry_out_their_nests(void **state)
 			assert_true(result.finished);
 			for (int s = 0; s < plan->step_count && mode == SIM_DATA; s++)
 				check_step(plan, program, s, &result, where, &met, arena);
-			if (mode == SIM_DATA)
+			if (mode == SIM_DATA) {
 				compare_values(plan, &result, seed, where, arena);
+				compare_cost(plan, &result, where, arena);
+			}
 			met.run += mode == SIM_DATA;
 			met.nests += result.nests;
 			met.shared += result.nest_tiles - result.nests;
@@ -175,10 +189,41 @@ static void random_plans_carry_out_their_nests(void **state)
 	assert_true(!draws_are_many(count) || (met.summed && met.rings && met.passes));
 }
 
+/* Whole ops on a machine without boxes: the model's counts, no fewer cycles, the reference's results. */
+static void whole_ops_are_nests(void **state)
+{
+	uint64_t seed = draws_seed(22);
+	long count = draws(150);
+	struct met met = {0};
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct plan *plan = whole_plan(&random, whole_arch(arena), arena);
+		const char *where = arena_format(arena, "draw %ld of seed %" PRIu64, i, seed);
+		struct executed executed = execute_plan(plan, seed, true, arena);
+		if (executed.why)
+			fail_msg("%s: %s", where, executed.why);
+		compare_values(plan, &executed.result, seed, where, arena);
+		struct sim_options how = {.mode = SIM_IDENTITY, .seed = seed};
+		struct sim_result identity = sim_run(executed.program, &how, arena);
+		if (identity.fault_count)
+			fail_msg("%s: %s", where, identity.faults[0].text);
+		assert_int_equal(identity.cycles, executed.result.cycles);
+		met.run++;
+		met.nests += executed.result.nests;
+		met.shared += plan->residency_count;
+		arena_close(arena);
+	}
+	print_message("%ld plans run, %ld nests, %ld tensors in the scratchpad\n", met.run,
+		met.nests, met.shared);
+	assert_true(!draws_are_many(count) || met.shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_plans_carry_out_their_nests),
+		cmocka_unit_test(whole_ops_are_nests),
 	};
 	return cmocka_run_group_tests_name("nests inside tiles", tests, NULL, NULL);
 }

@@ -440,7 +440,7 @@ static void what_is_wrong_is_said(void **state)
 			"'a' around it"},
 		{TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: {global_cycle_seconds: "
 			     "0}}\n"),
-			"error: 'global_cycle_seconds' in the attributes is no cycle time"},
+			"error: 'global_cycle_seconds' in level 'DRAM' is no cycle time"},
 		{TREE("0.4", DRAM DRAM), "error: level 'DRAM' is named twice"},
 		{"architecture: {subtree: [{name: a}, {name: b}]}\n",
 			"error: a 'subtree' has one branch, not 2: the levels of an architecture "

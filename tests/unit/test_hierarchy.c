@@ -179,15 +179,67 @@ static void machines_for_graphs_are_hierarchies_too(void **state)
 	const struct hierarchy *hierarchy = hierarchy_make(*state, arch, &product, diag);
 	assert_non_null(hierarchy);
 	static const struct expected levels[] = {
+		{"inside array", 3, 4, true, 32, 1, 1, 1},
 		{"LX", 3, 4, true, 32, 1, 1, 1},
 		{"inter_core_spatial", 2, 2, false, 1, 1, 32, 1},
 		{"HBM", 1, 4, true, 1, 1, 1, 1},
 	};
 	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
-	assert_int_equal(hierarchy->levels[0].entries, 1 << 20);
-	assert_true(hierarchy->levels[0].read_rate.num == 64);
-	assert_true(hierarchy->levels[0].pj[NEST_READ] == 25);
-	assert_true(hierarchy->compute_pj == 1.5);
+	assert_true(hierarchy->levels[0].free && hierarchy->levels[0].entries == 0);
+	assert_true(hierarchy->levels[0].pj[NEST_READ] == 0);
+	assert_true(hierarchy->levels[1].emptied);
+	assert_int_equal(hierarchy->levels[1].entries, 1 << 20);
+	assert_true(hierarchy->levels[1].read_rate.num == 64);
+	assert_true(hierarchy->levels[1].pj[NEST_READ] == 25);
+	assert_true(hierarchy->compute_pj == 1.5 && hierarchy->compute_rate.num == 1024);
+	assert_int_equal(hierarchy_cycles(hierarchy, 1025), 2);
+	assert_true(hierarchy_cycles_least(hierarchy, 1025) == 2);
+}
+
+/* A part begins in one instance of its first storage and leads to one compute. */
+static void parts_lead_to_one_compute(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		"architecture:\n  nodes:\n"
+		"  - !Container {name: system}\n"
+		"  - !Component {name: DRAM, class: DRAM}\n"
+		"  - !Component {name: LX, class: SRAM, spatial: {meshX: 4}, attributes: "
+		"{scratchpad: true}}\n"
+		"  - !Parallel\n"
+		"    nodes:\n"
+		"    - !Component {name: unit, class: alu, attributes: {vector_rate: 8, "
+		"vector_energy: 3pJ}}\n"
+		"    - !Component {name: rf, class: regfile}\n"
+		"  - !Component {name: mac, class: mac, spatial: {meshX: 2}, attributes: "
+		"{mac_energy: 1pJ}}\n",
+		diag);
+	if (!arch)
+		fail_msg("%s", complaints_text(*state, diag));
+	assert_int_equal(arch->compute, 5);
+	assert_int_equal(arch->vector, 3);
+	assert_int_equal(arch->levels[5].instances, 8);
+	struct machine_part to_mac = {.from = 2, .compute = 5};
+	struct machine_part to_unit = {.from = 1, .compute = 3, .vector = true};
+	const struct hierarchy *mac = hierarchy_make_part(*state, arch, to_mac, &product, diag);
+	const struct hierarchy *unit = hierarchy_make_part(*state, arch, to_unit, &product, diag);
+	assert_non_null(mac);
+	assert_non_null(unit);
+	static const struct expected macs[] = {
+		{"inter_mac_spatial", 5, 5, false, 1, 1, 2, 1},
+		{"rf", 4, 4, true, 1, 1, 1, 1},
+		{"LX", 2, 4, true, 1, 1, 1, 1},
+	};
+	static const struct expected units[] = {
+		{"inside unit", 2, 4, true, 4, 1, 1, 1},
+		{"LX", 2, 4, true, 4, 1, 1, 1},
+		{"inter_LX_spatial", 3, 2, false, 1, 1, 4, 1},
+		{"DRAM", 1, 4, true, 1, 1, 1, 1},
+	};
+	assert_levels(mac, macs, 3);
+	assert_levels(unit, units, 4);
+	assert_true(mac->compute_pj == 1 && hierarchy_cycles(mac, 7) == 7);
+	assert_true(unit->compute_pj == 3 && hierarchy_cycles(unit, 9) == 2);
 }
 
 static void machines_that_come_along_are_read(void **state)
@@ -276,6 +328,7 @@ int main(void)
 			meshes_have_the_networks_of_their_containers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			machines_for_graphs_are_hierarchies_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(parts_lead_to_one_compute, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			machines_that_come_along_are_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),

@@ -4,11 +4,13 @@
 #include "cost/graph/inner_cost.h"
 #include "cost/graph/op_price.h"
 #include "model/graph/op_shape.h"
+#include "report/graph/score_json.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "tests/test.h"
 
@@ -142,6 +144,39 @@ static void a_nest_that_does_not_fit_is_rejected(void **state)
 		"op 'c': the factors of dimension 'm' multiply to 1, not to its extent 2");
 }
 
+/* Levels as a problem prints them; their energies and HBM's are the plan's. */
+static void reports_tell_the_levels(void **state)
+{
+	struct plan *plan = make_bare(*state, BOXES, 2);
+	plan->steps[0].mapping.residency[0] |= 1u << RF;
+	struct outcome outcome = evaluate_cost(plan, *state);
+	assert_null(outcome.why);
+	json_t *root = score_json_value(*state, &outcome, NULL, false), *level;
+	json_t *op = json_array_get(json_object_get(root, "ops"), 0);
+	json_t *nest = json_object_get(op, "nest");
+	double energy = 0;
+	size_t i;
+	assert_string_equal(json_string_value(json_object_get(nest, "mapping")),
+		"LX: k64 n8 m2 | mac: n8 | keep LX,RF: a; LX: b c");
+	json_array_foreach(json_object_get(nest, "levels"), i, level)
+		energy += json_number_value(json_object_get(level, "energy_pj"));
+	for (i = 0; i < 3; i++) {
+		const int64_t *bytes = outcome.cost.counts.steps[0].bytes[i];
+		energy += 3 * (double)(bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE]);
+	}
+	assert_true(fabs(energy - outcome.cost.score.energy_pj) < 1e-6);
+	level = json_array_get(json_object_get(nest, "levels"), 2);
+	assert_string_equal(json_string_value(json_object_get(level, "name")), "LX");
+	level = json_object_get(json_object_get(level, "dataspaces"), "c");
+	assert_int_equal(json_integer_value(json_object_get(level, "total_updates")), 16384);
+	json_decref(root);
+	const char *text = score_text(*state, &outcome, NULL, false);
+	assert_non_null(strstr(text, "\nnest of step 0, op 'c': LX: k64 n8 m2 | mac: n8"));
+	assert_non_null(strstr(text, "\nRF "));
+	assert_non_null(strstr(score_csv(*state, &outcome, NULL, false),
+		"\nops.0.nest.levels.2.dataspaces.c.total_updates,16384\n"));
+}
+
 /* The whole op, as a problem of the same machine has it. */
 static void a_whole_nest_costs_what_the_problem_does(void **state)
 {
@@ -208,6 +243,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(registers_save_the_scratchpad, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_nest_that_does_not_fit_is_rejected, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reports_tell_the_levels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_whole_nest_costs_what_the_problem_does, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(others_leave_less_room, set_up, tear_down),

@@ -172,7 +172,7 @@ double ilp_guess(const struct ilp_frame *frame)
 			value += frame->words[t] * ilp_price(frame, last, NEST_READ);
 		}
 	if (objective == OBJECTIVE_EDP || objective == OBJECTIVE_LATENCY)
-		value *= frame->computes / multipliers;
+		value *= hierarchy_cycles_least(hierarchy, frame->computes / multipliers);
 	return fmax(value, 1);
 }
 

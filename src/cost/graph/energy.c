@@ -4,7 +4,7 @@
 #include "cost/nest/nest_model.h"
 
 /* What a machine without HBM or LX does not have costs nothing. */
-static double traffic_energy(const struct arch *arch, const int64_t *bytes)
+double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_COUNT])
 {
 	static const struct level none;
 	const struct level *hbm = arch->hbm < 0 ? &none : &arch->levels[arch->hbm];
@@ -41,24 +41,47 @@ static void divide(const struct nest_counts *all, int64_t times, struct nest_cou
 	}
 }
 
+/* Makes energies of one nest those of so many. */
+static void multiply(struct nest_score *score, double times)
+{
+	score->compute_pj *= times;
+	score->energy_pj *= times;
+	for (int i = 0; i < ARCH_LEVELS_MOST; i++) {
+		score->level_pj[i] *= times;
+		score->leak_pj[i] *= times;
+		score->network_pj[i] *= times;
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+			score->space_pj[i][t] *= times;
+	}
+}
+
+int64_t energy_of_nests(
+	const struct nest_model *model, const struct nest_counts *all, struct nest_score *score)
+{
+	struct nest_counts one;
+	int64_t times = model->computes > 0 ? all->computes / model->computes : 0;
+	*score = (struct nest_score){0};
+	if (times < 1)
+		return 0;
+	divide(all, times, &one);
+	nest_derive(model, &one, score);
+	multiply(score, (double)times);
+	return times;
+}
+
 /* Of all nests of a step; without the scratchpad, which counts bytes, where tiles move in boxes. */
 static double nests_energy(
 	const struct arch *arch, const struct nest_model *model, const struct nest_counts *all)
 {
-	struct nest_counts one;
 	struct nest_score score;
-	int64_t times = model->computes > 0 ? all->computes / model->computes : 0;
-	if (times < 1)
-		return 0;
-	divide(all, times, &one);
-	nest_derive(model, &one, &score);
+	energy_of_nests(model, all, &score);
 	if (!arch_moves_boxes(arch))
-		return score.energy_pj * (double)times;
+		return score.energy_pj;
 	double energy = score.compute_pj;
 	for (int i = 0; i < model->hierarchy->level_count; i++)
 		energy += model->hierarchy->levels[i].row == arch->lx ? score.network_pj[i]
 								      : score.level_pj[i];
-	return energy * (double)times;
+	return energy;
 }
 
 double energy_add(double energy, const struct arch *arch, const struct op *op,
@@ -69,7 +92,7 @@ double energy_add(double energy, const struct arch *arch, const struct op *op,
 	const struct level *computes = unit < 0 ? &none : &arch->levels[unit];
 	bool linear = op_is_tiled(op) && !arch_moves_boxes(arch);
 	for (int i = 0; !linear && i < op_operands(op); i++)
-		energy += traffic_energy(arch, count->bytes[i]);
+		energy += energy_of_traffic(arch, count->bytes[i]);
 	if (count->nests && model)
 		return energy + nests_energy(arch, model, count->nests);
 	return energy +

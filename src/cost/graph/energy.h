@@ -17,4 +17,12 @@ double energy_of_counts(const struct plan *plan, const struct counts *counts, st
 double energy_add(double energy, const struct arch *arch, const struct op *op,
 	const struct step_count *count, const struct nest_model *model);
 
+/* Of the bytes of one operand. */
+double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_COUNT]);
+
+/* The energies of all nests of a step together, level by level, and the cycles of one of them.  How many
+ * they are; 0: none, or not whole ones. */
+int64_t energy_of_nests(
+	const struct nest_model *model, const struct nest_counts *all, struct nest_score *score);
+
 #endif

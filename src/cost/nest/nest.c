@@ -125,6 +125,7 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 		if (!nest_verdict_counts(verdict))
 			return verdict;
 	}
+	counts->compute_cycles = hierarchy_cycles(model->hierarchy, counts->compute_cycles);
 	if (!nest_array_count(model, mapping, counts))
 		return NEST_OVERFLOW;
 	if (verdict == NEST_FITS)

@@ -157,7 +157,7 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 	/* In Timeloop nothing leaks while the networks fill and drain. */
 	double leaking = counting == COUNTING_TIMELOOP ? (double)most : cycles;
 	double all = (double)counts->computes * model->hierarchy->compute_pj;
-	score->utilization = (double)counts->computes / (model->multipliers * cycles);
+	score->utilization = (double)counts->computes / (model->peak * cycles);
 	score->compute_pj = all;
 	for (int i = 0; i < level_count; i++) {
 		const struct level_price *price = &model->prices[i];

@@ -73,7 +73,7 @@ static void find_offsets(const struct hierarchy *hierarchy, const struct mapping
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		inside *= mapping->rows[level->block_row].spatial[d];
-		int64_t bound = mapping->rows[level->row].temporal[d];
+		int64_t bound = mapping->rows[hierarchy_loops_row(hierarchy, level)].temporal[d];
 		if (i > home && bound > 1) {
 			out->bound[out->count] = bound;
 			out->stride[out->count++] = inside;

@@ -92,7 +92,9 @@ static int64_t product_of(
 	int64_t product = 1;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		if (!number_mul(product, mapping->rows[level->row].temporal[dimension], &product) ||
+		const struct mapping_row *row =
+			&mapping->rows[hierarchy_loops_row(hierarchy, level)];
+		if (!number_mul(product, row->temporal[dimension], &product) ||
 			!number_mul(product, mapping->rows[level->block_row].spatial[dimension],
 				&product))
 			return INT64_MAX;
@@ -170,7 +172,8 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 	loops->count = 0;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		const struct mapping_row *row = &mapping->rows[level->row];
+		const struct mapping_row *row =
+			&mapping->rows[hierarchy_loops_row(hierarchy, level)];
 		take_extents(&gathering, dimension_count, loops->child[i]);
 		loops->block[i] = loops->count;
 		add_block(&gathering, dimension_count, &mapping->rows[level->block_row], i);

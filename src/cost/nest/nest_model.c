@@ -107,6 +107,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	model->counting = counting;
 	model->fits = shape_computes(shape, &model->computes);
 	model->multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	model->peak = model->multipliers * ratio_double(hierarchy_rate(hierarchy));
 	model->least_busy = hierarchy->least_parallelism * model->multipliers;
 	model->all_dimensions = (1u << shape->dimension_count) - 1;
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -116,7 +117,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 			model->irrelevant[d][t] = 1;
 	}
 	uint32_t flags = 0;
-	model->quick = model->fits;
+	/* The quick count takes steps for cycles, and levels for rows. */
+	model->quick = model->fits && hierarchy_rate(hierarchy).num == hierarchy_rate(hierarchy).den;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);

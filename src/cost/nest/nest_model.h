@@ -50,6 +50,7 @@ struct nest_model {
 	bool fits;              /* the multiply-adds fit an int64_t */
 	int64_t computes;       /* multiply-adds */
 	double multipliers;     /* of the machine */
+	double peak;            /* multiply-adds per cycle of all of them */
 	double least_busy;      /* multipliers that must be */
 	int64_t network_cycles; /* of all levels: added to the cycles */
 	bool priced_hops;       /* some network's energy is given */

@@ -100,6 +100,8 @@ static bool lower_step(struct lowering *lowering, int s)
 	step->tile = (struct tile){0};
 	step->computes = -1;
 	step->counts = NULL;
+	if (!arch_moves_boxes(plan->arch))
+		return whole_lower(lowering);
 	if (step->op->primitive->kind == OP_OPAQUE)
 		return opaque_lower(lowering);
 	if (step->op->primitive->kind == OP_BROADCAST)
@@ -119,7 +121,8 @@ static bool lower_steps(struct lowering *lowering)
 	for (int s = 0; s < plan->step_count; s++) {
 		if (!lower_step(lowering, s) || is_full(lowering))
 			return false;
-		if (plan_joins_next(plan, s) || s + 1 == plan->step_count)
+		bool joins = arch_moves_boxes(plan->arch) && plan_joins_next(plan, s);
+		if (joins || s + 1 == plan->step_count)
 			continue;
 		queue_sync(&lowering->queues, s);
 		lowering->clones.count = 0;
@@ -159,6 +162,8 @@ static int64_t least_of_step(const struct plan *plan, int step)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	if (!arch_moves_boxes(plan->arch))
+		return 1;
 	if (op->primitive->kind == OP_OPAQUE)
 		return opaque_size(plan, step);
 	if (plan->steps[step].staging)
@@ -198,7 +203,7 @@ const struct program *lower_within(
 	const struct program *program = NULL;
 	int64_t overhead;
 	add_residents(lowering);
-	if (plan->arch->lx < 0)
+	if (plan->arch->lx < 0 && arch_moves_boxes(plan->arch))
 		refuse(lowering, "the architecture has no LX");
 	else if (!exceeds(plan, lowering->most) && check_coordinates(lowering) &&
 		 hbm_place(lowering) && count_overhead(lowering, &overhead) &&

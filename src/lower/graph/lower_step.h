@@ -17,6 +17,7 @@
  *	lower_evicts     steps that only move out of it
  *	lower_opaque     steps that nobody looks into
  *	lower_staging    broadcasts
+ *	lower_whole      ops as one nest, where tiles do not move in boxes
  *
  * Functions that answer bool say false after `refuse`, or when the list is full.
  */
@@ -146,6 +147,8 @@ bool evict_lower(struct lowering *lowering);
 
 bool opaque_lower(struct lowering *lowering);
 int64_t opaque_size(const struct plan *plan, int step); /* instructions */
+
+bool whole_lower(struct lowering *lowering);
 
 bool staging_lower(struct lowering *lowering);
 int64_t staging_size(const struct plan *plan, int step); /* instructions */

@@ -84,11 +84,21 @@ struct transfer {
 	int rank; /* of a broadcast's DMA_OUT: in whose HBM */
 };
 
+/* Where an operand of a whole op lies in its home: the host array, row by row from the address on. */
+struct whole_operand {
+	int tensor;
+	bool in_lx; /* resident in the scratchpad; else in HBM */
+	int64_t address, bytes;
+};
+
 /*
  * The elements that one tile computes: loop l runs over [first[l],
  * first[l] + count[l]).  A nest begins at the first and goes on to the end of the
  * last unit.  If it updates a word of the output more often than once, sums are in
  * the accumulator in between, which is then written even by a tile that finishes.
+ *
+ * Where tiles do not move in boxes a compute is a whole op, on core 0: it names its operands alone, and the
+ * nest moves what it needs of them.  An opaque op has none.
  */
 struct compute {
 	int op;
@@ -97,6 +107,7 @@ struct compute {
 	bool finish;                        /* converts to the output's dtype and writes it */
 	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
 	const struct inner_nest *nest;      /* all of a step share it; NULL: there is none */
+	const struct whole_operand *whole;  /* by operand, read_count 0; NULL: of boxes */
 	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */
 	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */
 	const struct operand_box *reads[];

@@ -69,18 +69,18 @@ static struct mapping take_homes(const struct inner_question *question, const st
 	return nest;
 }
 
-static void lift_ports(struct nest_level *scratchpad)
+static void lift_limits(struct nest_level *scratchpad)
 {
 	scratchpad->read_rate = scratchpad->write_rate = scratchpad->shared_rate =
 		(struct ratio){0, 1};
+	scratchpad->size = scratchpad->entries = 0;
+	scratchpad->least_utilization = 0;
 }
 
 /* What others leave of the scratchpad, in its words. */
 static void limit_room(struct nest_level *scratchpad, int64_t bytes)
 {
 	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
-	if (scratchpad->entries)
-		words = number_min(words, scratchpad->entries);
 	scratchpad->entries = words;
 	scratchpad->size = (int64_t)floor((double)words / scratchpad->multiple_buffering);
 	scratchpad->no_room = scratchpad->size == 0;
@@ -102,18 +102,19 @@ struct inner_nest inner_nest_make(
 		return none;
 	if (boxes)
 		nest.shape = cut_tile(question, nest.shape, arena);
-	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
+	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op),
+		question->op->primitive->unit != UNIT_MAC};
 	struct hierarchy *hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
 	*why = "the machine is no hierarchy of levels for it";
 	if (!hierarchy)
 		return none;
-	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
-	if (scratchpad >= 0 && boxes)
-		lift_ports(&hierarchy->levels[scratchpad]);
-	else if (scratchpad >= 0 && question->room)
-		limit_room(&hierarchy->levels[scratchpad], question->room);
 	if (question->op->flags)
 		hierarchy_set_flags(hierarchy, question->op->flags);
+	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
+	if (scratchpad >= 0 && boxes)
+		lift_limits(&hierarchy->levels[scratchpad]);
+	else if (scratchpad >= 0 && question->room)
+		limit_room(&hierarchy->levels[scratchpad], question->room);
 	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;

@@ -15,8 +15,8 @@
  * The nest's mapping is that of the step, row by row, with one difference where tiles move in boxes: the
  * temporal row of the scratchpad has the streaming tiles there, and so the row of the home, which has no
  * loops of its own, holds the loops that run at the scratchpad inside a tile.  mapping_print calls that
- * row "LX inside".  Ports of the scratchpad are the chip's there, and count bytes: the hierarchy has
- * no limits for them.
+ * row "LX inside".  Ports and room of the scratchpad are the chip's there, and count bytes: the hierarchy
+ * has no limits for them.
  *
  * Operand i is dataspace i, loop l dimension l.
  */

@@ -48,13 +48,13 @@ static bool fits_boxes(const struct arch *arch, struct diag *diag)
 			(long long)core->instances, ARCH_CORES_MOST);
 		return false;
 	}
-	bool path = true;
+	bool path = true, ideal = arch_array_is_ideal(arch, arch->compute);
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
 		bool around = r >= arch->lx || r == arch->hbm || level->kind != LEVEL_STORAGE;
 		path &= need(!level->parallel || r > arch->lx, level->span, diag,
 			"boxes do not go through a !Parallel; it must stand inside the scratchpad");
-		path &= need(!level->constraints, level->span, diag,
+		path &= need(!level->constraints || (r > arch->lx && !ideal), level->span, diag,
 			"the constraints beside its attributes are of nests; plans take those of a "
 			"'constraints' file");
 		path &= need(around || level->parallel, level->span, diag,

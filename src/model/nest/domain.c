@@ -62,5 +62,8 @@ struct domain *domain_make(struct arena *arena, const struct arch *arch, const s
 	};
 	for (int r = 0; r < arch->level_count; r++)
 		open_row(domain, r);
+	for (int i = 0; hierarchy && i < hierarchy->level_count; i++)
+		if (hierarchy->levels[i].free)
+			domain->rows[hierarchy->levels[i].row].keep = (1u << shape->space_count) - 1;
 	return domain;
 }

@@ -57,8 +57,8 @@ int64_t domain_fanout(const struct arch *arch, int row);
 /*
  * Everything that the machine allows: storage rows have temporal factors 1 .. extent, rows
  * with a fan-out spatial ones, dummy levels temporal ones if the hierarchy says so, all
- * other factors are 1; the outermost storage keeps everything, every other storage level may
- * keep or bypass; levels that only fan out and storage without room bypass.
+ * other factors are 1; the outermost storage keeps everything, and so does the one around an ideal array, every
+ * other storage level may keep or bypass; levels that only fan out and storage without room bypass.
  */
 struct domain *domain_make(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const struct hierarchy *hierarchy);

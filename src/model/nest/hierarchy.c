@@ -25,28 +25,24 @@ static bool fans_out(const struct level *level)
 	return level->fanout_x > 1 || level->fanout_y > 1;
 }
 
-/* One compute level, innermost, and a storage around it. */
+/* A compute level, nothing inside the last of them, and a storage. */
 static bool find_compute(struct hierarchy_making *making)
 {
 	const struct arch *arch = making->arch;
-	int storages = 0;
-	making->compute = making->trivial = -1;
+	int storages = 0, last = -1;
+	making->trivial = -1;
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
 		storages += level->kind == LEVEL_STORAGE;
 		if (!fans_out(level))
 			making->trivial = r;
-		if (making->compute >= 0) {
-			WRONG(making, level->span,
-				level->kind == LEVEL_COMPUTE
-					? "'%s' and '%s' both compute; one einsum runs on one of "
-					  "them"
-					: "'%s' stands inside '%s', which computes",
-				level->name, arch->levels[making->compute].name);
-			return false;
-		}
 		if (level->kind == LEVEL_COMPUTE)
-			making->compute = r;
+			last = r;
+	}
+	if (last >= 0 && last < arch->level_count - 1) {
+		WRONG(making, arch->levels[last + 1].span, "'%s' stands inside '%s', which computes",
+			arch->levels[last + 1].name, arch->levels[last].name);
+		return false;
 	}
 	if (making->compute < 0)
 		WRONG(making, arch->span, "no level of the machine computes");
@@ -203,24 +199,70 @@ static void add_fanout(struct hierarchy_making *making, int row)
 	fan_out(making, level);
 }
 
-static void add_row(struct hierarchy_making *making, int row)
+/* What an ideal array holds: the loops of the storage around it run inside. */
+static void add_free_level(struct hierarchy_making *making, const struct level *compute)
+{
+	struct hierarchy *hierarchy = making->hierarchy;
+	struct nest_level *around = NULL;
+	for (int i = hierarchy->level_count - 1; i >= 0 && !around; i--)
+		if (hierarchy->levels[i].storage)
+			around = &hierarchy->levels[i];
+	if (!around)
+		return;
+	if (making->arch->levels[around->row].parallel)
+		WRONG(making, compute->span,
+			"'%s' computes %.10g at a time, with all of a tile of the storage around it, "
+			"and '%s' is only a branch of a !Parallel; put one storage around it",
+			compute->name, ratio_double(hierarchy->compute_rate),
+			making->arch->levels[around->row].name);
+	struct nest_level *nest = add_level(making,
+		arena_format(making->arena, "inside %s", compute->name), around->row);
+	if (!nest)
+		return;
+	nest->storage = nest->free = true;
+	around->emptied = true;
+}
+
+static void add_compute(struct hierarchy_making *making, const struct machine_part *part)
+{
+	const struct level *level = &making->arch->levels[part->compute];
+	struct hierarchy *hierarchy = making->hierarchy;
+	hierarchy->compute_name = level->name;
+	hierarchy->compute_row = part->compute;
+	hierarchy->compute_mesh_x = making->mesh_x;
+	hierarchy->compute_mesh_y = making->mesh_y;
+	hierarchy->vector = part->vector;
+	hierarchy->compute_rate = part->vector ? level->vector_rate : level->mac_rate;
+	if (hierarchy->compute_rate.num > hierarchy->compute_rate.den)
+		add_free_level(making, level);
+}
+
+static void add_row(struct hierarchy_making *making, int row, const struct machine_part *part)
 {
 	const struct level *level = &making->arch->levels[row];
-	struct hierarchy *hierarchy = making->hierarchy;
-	if (making->arch->tree)
+	if (row == part->from && row > 0)
+		; /* one instance of it */
+	else if (making->arch->tree)
 		fill_block(making, row);
 	else
 		add_fanout(making, row);
-	if (row == making->compute) {
-		hierarchy->compute_name = level->name;
-		hierarchy->compute_row = row;
-		hierarchy->compute_mesh_x = making->mesh_x;
-		hierarchy->compute_mesh_y = making->mesh_y;
+	if (row == part->compute) {
+		add_compute(making, part);
 	} else if (level->kind == LEVEL_STORAGE || level->device) {
 		struct nest_level *nest = add_level(making, level->name, row);
 		if (nest && level->kind == LEVEL_STORAGE)
 			take_storage(making, level, nest);
 	}
+}
+
+/* Whether a row is around the compute of a part. */
+static bool leads_to(const struct arch *arch, int row, int compute)
+{
+	const struct level *level = &arch->levels[row], *to = &arch->levels[compute];
+	if (row == compute)
+		return true;
+	return level->kind != LEVEL_COMPUTE &&
+	       (!to->parallel || level->parallel != to->parallel || level->branch == to->branch);
 }
 
 static void turn_round(struct hierarchy *hierarchy)
@@ -253,7 +295,7 @@ static void find_gates(struct hierarchy_making *making)
 		struct nest_level *nest = &hierarchy->levels[i];
 		const struct level *level = &making->arch->levels[nest->row];
 		nest->gated_at = i;
-		if (!nest->storage || !level->gated_at)
+		if (!nest->storage || nest->free || !level->gated_at)
 			continue;
 		for (int g = 0; g < hierarchy->level_count; g++)
 			if (text_equal(names[g], level->gated_at))
@@ -300,6 +342,12 @@ static void find_array(struct hierarchy_making *making)
 		if ((begun || nest->systolic) && !between && nest->storage)
 			between = nest->name;
 	}
+	struct ratio rate = hierarchy->compute_rate;
+	if (hierarchy->array_end && rate.num != rate.den)
+		WRONG(making, making->arch->levels[hierarchy->compute_row].span,
+			"'%s' is in a systolic array, and its rate is %.10g; its PEs do one "
+			"multiply-add a cycle",
+			hierarchy->compute_name, ratio_double(rate));
 	for (int i = 0; i < hierarchy->array_inner; i++)
 		hierarchy->array_overlaps |= hierarchy->levels[i].storage;
 	for (int i = 0; i < hierarchy->array_inner; i++)
@@ -320,11 +368,12 @@ struct hierarchy *hierarchy_make_part(struct arena *arena, const struct arch *ar
 		.mesh_x = 1,
 		.mesh_y = 1,
 		.errors = diag_errors(diag)};
+	making.compute = part.compute;
 	if (!find_compute(&making))
 		return NULL;
-	making.compute = part.compute;
-	for (int r = part.from; r <= making.compute; r++)
-		add_row(&making, r);
+	for (int r = part.from; r <= part.compute; r++)
+		if (leads_to(arch, r, part.compute))
+			add_row(&making, r, &part);
 	turn_round(hierarchy);
 	find_gates(&making);
 	find_rings(&making);
@@ -344,9 +393,33 @@ struct hierarchy *hierarchy_make(
 int hierarchy_level(const struct hierarchy *hierarchy, int row)
 {
 	for (int i = 0; i < hierarchy->level_count; i++)
-		if (hierarchy->levels[i].row == row && row != hierarchy->compute_row)
+		if (hierarchy->levels[i].row == row && row != hierarchy->compute_row &&
+			!hierarchy->levels[i].free)
 			return i;
 	return -1;
+}
+
+struct ratio hierarchy_rate(const struct hierarchy *hierarchy)
+{
+	return hierarchy->compute_rate.num ? hierarchy->compute_rate : (struct ratio){1, 1};
+}
+
+int64_t hierarchy_cycles(const struct hierarchy *hierarchy, int64_t steps)
+{
+	struct ratio rate = hierarchy_rate(hierarchy);
+	int64_t cycles = INT64_MAX;
+	if (rate.num == rate.den)
+		return steps;
+	ratio_time(steps, rate, &cycles);
+	return cycles;
+}
+
+double hierarchy_cycles_least(const struct hierarchy *hierarchy, double steps)
+{
+	struct ratio rate = hierarchy_rate(hierarchy);
+	return rate.num == rate.den
+		       ? steps
+		       : ceil(steps * (double)rate.den / (double)rate.num * (1 - 0x1p-40));
 }
 
 unsigned hierarchy_update_flags(const struct hierarchy *hierarchy)

@@ -23,6 +23,10 @@
  * there is nothing to say it names a row of factors 1: the multipliers' row for
  * the temporal loops of a component's fan-out, any row without a fan-out for a
  * block of one.
+ *
+ * Multipliers with a rate above 1 are an ideal array.  What it holds is a level of its own, innermost and
+ * free, without limits: it has the loops of the storage around it, and so the whole tile that is there,
+ * which that storage serves once.  Nothing may be kept around that storage, so all is kept in it.
  */
 enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
 
@@ -33,6 +37,8 @@ struct nest_level {
 	int row;       /* level of the architecture: mapping.rows[row] has the temporal loops */
 	int block_row; /* row whose spatial factors are the block below this level */
 	bool storage;  /* false: only fans out */
+	bool free;     /* what an ideal array holds: the tile of the storage around it */
+	bool emptied;  /* that storage: its row's temporal loops are those of the free level */
 	int64_t mesh_x, mesh_y;     /* instances in the machine, along X and Y */
 	int64_t fanout_x, fanout_y; /* of the block below */
 	bool systolic;              /* the block below is a part of the systolic array */
@@ -77,7 +83,9 @@ struct hierarchy {
 	const char *compute_name;
 	int compute_row;
 	int64_t compute_mesh_x, compute_mesh_y;
-	double compute_pj;        /* per multiply-add */
+	double compute_pj;        /* per multiply-add, or per element of a map or reduction */
+	struct ratio compute_rate; /* of one multiplier: multiply-adds, or elements, per cycle; 0: 1 */
+	bool vector;               /* it computes maps and reductions */
 	double least_parallelism; /* utilization / parallelism constraint, 0 */
 	double clock_ns;          /* of a cycle */
 	/* The rows of the multipliers, and of all, with the levels' names where they differ. */
@@ -93,9 +101,11 @@ struct hierarchy *hierarchy_make(
  * `compute`. */
 struct machine_part {
 	int from, compute;
+	bool vector; /* for a map or reduction: at the vector rate and energy of `compute` */
 };
 
-/* The same of a part: of branches that do not lead to `compute` nothing is taken. */
+/* The same of a part: of branches that do not lead to `compute`, and of other computes, nothing is
+ * taken. */
 struct hierarchy *hierarchy_make_part(struct arena *arena, const struct arch *arch,
 	struct machine_part part, const struct shape *shape, struct diag *diag);
 
@@ -114,6 +124,23 @@ void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const str
 
 /* The level of an architecture row; -1 if the row is none. */
 int hierarchy_level(const struct hierarchy *hierarchy, int row);
+
+/* The row that has the temporal loops of a level; where it has none, the multipliers' one, which has
+ * factors 1. */
+static inline int hierarchy_loops_row(
+	const struct hierarchy *hierarchy, const struct nest_level *level)
+{
+	return level->emptied ? hierarchy->compute_row : level->row;
+}
+
+/* What one multiplier does in a cycle. */
+struct ratio hierarchy_rate(const struct hierarchy *hierarchy);
+
+/* Cycles of this many steps of a multiplier; at most INT64_MAX, rounded up. */
+int64_t hierarchy_cycles(const struct hierarchy *hierarchy, int64_t steps);
+
+/* The same of at least so many steps: no more cycles than there are, also where doubles err. */
+double hierarchy_cycles_least(const struct hierarchy *hierarchy, double steps);
 
 /* Whether some level has a flag for some dataspace. */
 bool hierarchy_flagged(const struct hierarchy *hierarchy);

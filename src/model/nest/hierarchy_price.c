@@ -71,12 +71,14 @@ void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const str
 {
 	const struct level *compute = &arch->levels[hierarchy->compute_row];
 	const struct action_energies *pj = energies_of(compute, counting);
-	hierarchy->compute_pj = pj->compute;
-	hierarchy->compute_energy_source = source_of(compute, counting, pj->origin);
+	bool vector = hierarchy->vector && compute->vector_priced;
+	hierarchy->compute_pj = vector ? compute->vector_pj : pj->compute;
+	hierarchy->compute_energy_source =
+		source_of(compute, counting, vector ? ENERGY_OF_LEVEL : pj->origin);
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *nest = &hierarchy->levels[i];
 		const struct level *level = &arch->levels[nest->row];
-		if (!nest->storage)
+		if (!nest->storage || nest->free)
 			continue;
 		pj = energies_of(level, counting);
 		nest->pj[NEST_READ] = pj->read;

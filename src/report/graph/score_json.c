@@ -43,8 +43,9 @@ static json_t *make_levels(const struct shown_score *of)
 {
 	const struct arch *arch = of->outcome->plan->arch;
 	json_t *list = json_array();
-	json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
-					    TRAFFIC_LX_FILL, TRAFFIC_LINK));
+	if (arch->lx >= 0)
+		json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
+						    TRAFFIC_LX_FILL, TRAFFIC_LINK));
 	json_array_append_new(
 		list, make_level(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
 	return list;
@@ -79,23 +80,31 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 			resource_names[slowest], "resource_cycles", resources));
 }
 
-/* The op as a nest on this machine: words of elements instead of bytes of sticks. */
+/* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of
+ * elements instead of bytes of sticks. */
 static void add_nest(json_t *object, const struct shown_score *of, int step)
 {
+	const struct plan *plan = of->outcome->plan;
+	const struct step_count *count = &of->counts->steps[step];
 	struct op_nest *nest = arena_new(of->arena, struct op_nest);
-	op_nest_make(of->outcome->plan, step, of->arena, nest);
+	if (count->nests)
+		op_nest_inside(plan, step, count, of->arena, nest);
+	else
+		op_nest_make(plan, step, of->arena, nest);
 	if (!nest->shape)
 		return;
-	struct nest_report report = {.arch = of->outcome->plan->arch,
+	struct nest_report report = {.arch = plan->arch,
 		.hierarchy = nest->hierarchy,
 		.shape = nest->shape,
 		.mapping = &nest->mapping,
-		.counts = &nest->counts};
+		.counts = &nest->counts,
+		.score = &nest->score};
 	json_object_set_new(object, "nest",
 		json_pack("{s:s, s:I, s:o}", "mapping",
 			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),
 			"computes", (json_int_t)nest->counts.computes, "levels",
-			nest_json_words(of->arena, &report)));
+			count->nests ? nest_json_levels(of->arena, &report)
+				     : nest_json_words(of->arena, &report)));
 }
 
 /* The tiles that a broadcast goes through. */

@@ -16,7 +16,8 @@
  *	ops      by step: name, type, cores, bundle, mapping, computes, bytes per
  *	         operand; for the model also the phase's cycles and its slowest resource; of
  *	         an einsum the same as a `nest` on this machine: mapping, computes, and the
- *	         words of every level and operand (search/graph/op_nest.h)
+ *	         words of every level and operand (search/graph/op_nest.h); where its computes
+ *	         are nests, these, with cycles and energies
  *	tensors  where each lies: place, address, size, from, to, in_place_of, or why not in LX
  *
  * A simulation adds: executed, finished, events, agrees, faults, worst_ulps; and where a tensor

@@ -1,7 +1,9 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/graph/score_json.h"
+#include "report/nest/nest_report.h"
 #include "search/graph/lx_plan.h"
+#include "search/graph/op_nest.h"
 
 #include <inttypes.h>
 
@@ -26,6 +28,27 @@ static void add_ops(struct text *text, const struct plan *plan, const struct cou
 			step_bytes(step, TRAFFIC_HBM_READ, TRAFFIC_HBM_WRITE),
 			step_bytes(step, TRAFFIC_LX_READ, TRAFFIC_LX_WRITE),
 			mapping_print(text->arena, plan->arch, op, mapping));
+	}
+}
+
+/* The nests of each op level by level, as of a problem. */
+static void add_nests(struct text *text, const struct plan *plan, const struct counts *counts)
+{
+	for (int s = 0; s < plan->step_count; s++) {
+		struct op_nest *nest = arena_new(text->arena, struct op_nest);
+		op_nest_inside(plan, s, &counts->steps[s], text->arena, nest);
+		if (!nest->shape)
+			continue;
+		struct nest_report report = {.arch = plan->arch,
+			.hierarchy = nest->hierarchy,
+			.shape = nest->shape,
+			.mapping = &nest->mapping,
+			.counts = &nest->counts,
+			.score = &nest->score};
+		text_add(text, "\nnest of step %d, op '%s': %s\n", s,
+			plan->workload->ops[plan->steps[s].op].name,
+			nest_mapping_print(text->arena, plan->arch, nest->shape, &nest->mapping));
+		nest_text_levels(text, &report);
 	}
 }
 
@@ -114,6 +137,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 			text_add(&text, "fault       %s\n", sim->faults[i].text);
 	}
 	add_ops(&text, plan, counts);
+	add_nests(&text, plan, counts);
 	add_tensors(&text, plan, made);
 	return text_read(&text);
 }

@@ -115,7 +115,7 @@ bool nest_report_shows(const struct nest_report *report, int level)
 	return nest->storage && (keeps || report->score->level_pj[level] != 0);
 }
 
-static json_t *make_levels(struct arena *arena, const struct nest_report *report)
+json_t *nest_json_levels(struct arena *arena, const struct nest_report *report)
 {
 	json_t *list = json_array();
 	json_array_append_new(list, make_multipliers(report));
@@ -137,7 +137,7 @@ static void add_counts(struct arena *arena, json_t *root, const struct nest_repo
 	json_decref(numbers);
 	if (report->projection)
 		json_object_set_new(root, "projection", nest_array_json(report));
-	json_object_set_new(root, "levels", make_levels(arena, report));
+	json_object_set_new(root, "levels", nest_json_levels(arena, report));
 }
 
 static void add_run(json_t *root, const struct nest_report *report)

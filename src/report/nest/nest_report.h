@@ -56,6 +56,11 @@ bool nest_report_shows(const struct nest_report *report, int level);
 /* The levels without the multipliers, and without times and energies: words only. */
 json_t *nest_json_words(struct arena *arena, const struct nest_report *report);
 
+/* The levels alone, with times and energies. */
+json_t *nest_json_levels(struct arena *arena, const struct nest_report *report);
+struct text;
+void nest_text_levels(struct text *text, const struct nest_report *report);
+
 json_t *nest_json_value(struct arena *arena, const struct nest_report *report);
 const char *nest_json(struct arena *arena, const struct nest_report *report);
 

@@ -101,7 +101,7 @@ static void add_level(struct text *text, const struct nest_report *report, int i
 			add_space(text, report, i, t);
 }
 
-static void add_levels(struct text *text, const struct nest_report *report)
+void nest_text_levels(struct text *text, const struct nest_report *report)
 {
 	const struct hierarchy *hierarchy = report->hierarchy;
 	text_add(text, "\n%-16s %10s %12s %12s %12s %12s %14s\n", "level", "instances", "capacity",
@@ -160,6 +160,6 @@ const char *nest_text(struct arena *arena, const struct nest_report *report)
 		add_run(&text, report);
 	add_nest(&text, report);
 	if (report->counted)
-		add_levels(&text, report);
+		nest_text_levels(&text, report);
 	return text_read(&text);
 }

@@ -84,6 +84,8 @@ static void add_level(struct hash *hash, const struct nest_level *level, int spa
 	add_rate(hash, level->shared_rate);
 	for (int t = 0; t < space_count; t++)
 		add_real(hash, level->rate_scale[t]);
+	if (level->free)
+		add(hash, level->free);
 	if (level->ring) /* where there is none hashes are as they were */
 		add(hash, level->ring);
 }
@@ -97,6 +99,8 @@ static void add_hierarchy(struct hash *hash, const struct hierarchy *hierarchy, 
 	add(hash, hierarchy->compute_mesh_x);
 	add(hash, hierarchy->compute_mesh_y);
 	add_real(hash, hierarchy->compute_pj);
+	if (hierarchy_rate(hierarchy).num != hierarchy_rate(hierarchy).den)
+		add_rate(hash, hierarchy_rate(hierarchy));
 	add_real(hash, hierarchy->least_parallelism);
 }
 

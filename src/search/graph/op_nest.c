@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "cost/nest/nest.h"
+#include "cost/graph/energy.h"
 #include "model/graph/inner_nest.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
@@ -61,45 +61,81 @@ static struct mapping make_mapping(
 	return nest;
 }
 
-/* The same with the machine's cores in one row. */
-static void open_einsum(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
+void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	struct diag *silent = diag_open(arena);
-	if (op->primitive->kind != OP_EINSUM)
+	*out = (struct op_nest){0};
+	if (op->primitive->kind != OP_EINSUM || op_has_inner_nest(plan->arch, op))
 		return;
 	out->shape = shape_of_op(arena, plan->arch, plan->workload, op, NULL);
 	if (out->shape)
 		out->hierarchy =
 			hierarchy_make(arena, in_one_row(plan->arch, arena), out->shape, silent);
-	if (out->hierarchy)
-		out->mapping = make_mapping(plan, step, op, out->shape);
-}
-
-/* Where tiles do not move in boxes the step is a nest by itself. */
-static void open_whole(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
-{
-	const char *why;
-	struct inner_question question = inner_nest_question(plan, step);
-	struct inner_nest nest = inner_nest_make(&question, arena, &why);
-	out->shape = nest.shape;
-	out->hierarchy = nest.hierarchy;
-	out->mapping = nest.mapping;
-}
-
-void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
-{
-	*out = (struct op_nest){0};
-	if (arch_moves_boxes(plan->arch))
-		open_einsum(plan, step, arena, out);
-	else
-		open_whole(plan, step, arena, out);
 	if (!out->hierarchy) {
 		out->shape = NULL;
 		return;
 	}
+	out->mapping = make_mapping(plan, step, op, out->shape);
 	const struct nest_model *model =
 		nest_model_make(arena, out->hierarchy, out->shape, COUNTING_EXACT);
 	if (!nest_verdict_counts(nest_evaluate(model, &out->mapping, &out->counts, &out->score)))
 		out->shape = NULL;
+}
+
+/* What all tiles of a core do, and the energy of the bytes that they cost the scratchpad. */
+static void add_tiles(
+	const struct plan *plan, const struct step_count *count, int64_t tiles, struct op_nest *out)
+{
+	const struct arch *arch = plan->arch;
+	bool boxes = arch_moves_boxes(arch);
+	for (int i = 0; i < out->hierarchy->level_count; i++) {
+		out->counts.utilized[i] /= tiles;
+		out->score.level_cycles[i] *= tiles;
+		if (!boxes || out->hierarchy->levels[i].row != arch->lx)
+			continue;
+		out->score.level_pj[i] = out->score.network_pj[i];
+		for (int t = 0; t < out->shape->space_count; t++) {
+			int64_t bytes[TRAFFIC_COUNT] = {0};
+			for (int k = TRAFFIC_LX_FILL; k <= TRAFFIC_LX_WRITE; k++)
+				bytes[k] = count->bytes[t][k];
+			out->score.space_pj[i][t] = energy_of_traffic(arch, bytes);
+			out->score.level_pj[i] += out->score.space_pj[i][t];
+		}
+	}
+	out->counts.utilized_computes /= tiles;
+	out->score.cycles *= tiles;
+}
+
+void op_nest_inside(const struct plan *plan, int step, const struct step_count *count,
+	struct arena *arena, struct op_nest *out)
+{
+	const char *why;
+	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_nest nest = inner_nest_make(&question, arena, &why);
+	*out = (struct op_nest){0};
+	if (!nest.hierarchy || !count->nests)
+		return;
+	const struct nest_model *model =
+		nest_model_make(arena, nest.hierarchy, nest.shape, COUNTING_EXACT);
+	int64_t times = energy_of_nests(model, count->nests, &out->score);
+	if (!times)
+		return;
+	int64_t cores =
+		arch_moves_boxes(plan->arch) ? mapping_cores(plan->arch, question.mapping) : 1;
+	int64_t all = arch_moves_boxes(plan->arch) ? arch_cores(plan->arch) : 1;
+	struct hierarchy *hierarchy = arena_copy(arena, nest.hierarchy, sizeof *hierarchy);
+	for (int i = 0; i < hierarchy->level_count; i++)
+		hierarchy->levels[i].mesh_x *= all;
+	hierarchy->compute_mesh_x *= all;
+	out->shape = nest.shape;
+	out->hierarchy = hierarchy;
+	out->mapping = nest.mapping;
+	out->counts = *count->nests;
+	out->counts.compute_cycles /= cores;
+	out->counts.array_cycles /= cores;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		for (int t = 0; t < nest.shape->space_count; t++)
+			out->counts.at[i][t].capacity /= times;
+	add_tiles(plan, count, times / cores, out);
 }

@@ -10,7 +10,7 @@
  * LX; what lies in LX for good has its home there.  Where whole sticks are used,
  * and no index adds two loops, its words at HBM times the bytes of an element are the
  * bytes of the plan's score.  Its time and energy are not the plan's: the array of a
- * core is one multiplier here.
+ * core is one multiplier here.  An op whose computes are nests has none of this.
  */
 struct arena;
 
@@ -23,5 +23,15 @@ struct op_nest {
 };
 
 void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out);
+
+/*
+ * The nests inside a step that has some (model/graph/inner_nest.h), all tiles and cores together, of
+ * counts of the model or the simulator: mapping and `capacity` are those of one tile, instances
+ * those of all cores, cycles those of a core.  Where tiles move in boxes the energy of the scratchpad is
+ * that of its bytes.
+ */
+struct step_count;
+void op_nest_inside(const struct plan *plan, int step, const struct step_count *count,
+	struct arena *arena, struct op_nest *out);
 
 #endif

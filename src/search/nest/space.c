@@ -22,7 +22,8 @@ static void add_levels(struct space *space)
 			hierarchy->dummy_loops && domain_iterates(space->domain->arch, level->row);
 		if (level->storage || dummy)
 			space->levels[space->level_count++] =
-				(struct tiling_level){level->row, i, false};
+				(struct tiling_level){
+					hierarchy_loops_row(hierarchy, level), i, false};
 	}
 }
 

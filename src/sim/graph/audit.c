@@ -10,9 +10,9 @@ static bool check_homes(const struct program *program, struct faults *faults)
 	const struct workload *workload = program->workload;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		int64_t bytes = workload->tensors[t].layout.bytes, home = program->hbm[t];
-		if (home == -1 ||
-			(home >= 0 && home % STICK_BYTES == 0 && bytes <= program->hbm_bytes &&
-				home <= program->hbm_bytes - bytes))
+		int64_t unit = arch_moves_boxes(program->arch) ? STICK_BYTES : 1;
+		if (home == -1 || (home >= 0 && home % unit == 0 && bytes <= program->hbm_bytes &&
+					  home <= program->hbm_bytes - bytes))
 			continue;
 		fault_add_step(faults, FAULT_BOUNDS, -1, FAULT_IN_HBM, home,
 			"'%s' has no place in the %" PRId64 " bytes of HBM",
@@ -38,6 +38,8 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
 	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
+	if (!arch_moves_boxes(arch))
+		audit->whole = audit_whole_open(program, arena);
 	if (rank == 0)
 		allotment_check(program, faults, arena);
 	if (options->mode == SIM_IDENTITY && rank == 0)
@@ -285,6 +287,8 @@ static bool run(struct audit *audit)
 	case ENGINE_DMA_OUT:
 		return run_transfer(audit);
 	case ENGINE_COMPUTE:
+		if (audit->whole)
+			return audit_whole_run(audit);
 		return audit->instruction->mask != 0 && run_compute(audit);
 	case ENGINE_RING:
 		return audit->instruction->mask != 0 && run_combine(audit);
@@ -327,6 +331,10 @@ static void check_tensor(struct audit *audit, int tensor)
 void audit_end(struct audit *audit)
 {
 	const struct program *program = audit->program;
+	if (audit->whole) {
+		audit_whole_end(audit);
+		return;
+	}
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		if (program->hbm[t] >= 0 && program->workload->tensors[t].producer >= 0)
 			check_tensor(audit, (int)t);

@@ -3,6 +3,7 @@
 
 #include "sim/graph/allotment.h"
 #include "sim/graph/audit.h"
+#include "sim/graph/audit_whole.h"
 #include "sim/graph/box.h"
 #include "sim/graph/cover.h"
 #include "sim/graph/race.h"
@@ -20,7 +21,8 @@ struct audit {
 	struct race *race;
 	struct shadow *shadow;
 	struct cover *cover;
-	struct sample *sample; /* NULL in data mode */
+	struct sample *sample;     /* NULL in data mode */
+	struct audit_whole *whole; /* NULL where tiles move in boxes */
 	struct allotment_index allotments;
 	int64_t lx_bytes;
 	uint32_t current;

@@ -42,7 +42,8 @@ static void fill_hbm(struct data *data)
 			continue;
 		char *at = data->hbm + program->hbm[t];
 		for (int64_t s = 0; s < tensor->layout.sticks; s++)
-			image_pack(&tensor->layout, s, data->given[t], at + s * STICK_BYTES);
+			image_pack(&tensor->layout, s, data->given[t],
+				at + s * tensor->layout.stick_bytes);
 	}
 }
 
@@ -251,14 +252,75 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	return why;
 }
 
+/* Between the values of an operand, a box of the host array, and where that lies row by row. */
+static void move_whole(const struct op *op, char *array, struct tile_operand *operand, bool load)
+{
+	const struct touch *touch = &operand->touch;
+	enum dtype dtype = touch->layout->dtype;
+	int64_t at[LAYOUT_HOST_RANK_MOST];
+	memcpy(at, touch->low, sizeof at);
+	for (int64_t i = 0; i < operand->size; i++) {
+		int64_t place = 0;
+		for (int h = 0; h < touch->layout->host_rank; h++)
+			place += at[h] * touch->layout->host_stride[h];
+		char *stored = array + place * dtype_stored_bytes(dtype);
+		if (load)
+			operand->values[i] = kernel_load(dtype, stored);
+		else
+			kernel_store(dtype, stored, tile_finish(op, operand->values[i]));
+		for (int h = touch->layout->host_rank - 1; h >= 0; h--) {
+			if (++at[h] <= touch->high[h])
+				break;
+			at[h] = touch->low[h];
+		}
+	}
+}
+
+static const char *run_whole(
+	struct data *data, const struct op *op, int step, const struct compute *compute, char *lx)
+{
+	struct tile_operand reads[OP_READS_MOST], output;
+	char *arrays[OP_READS_MOST + 1];
+	for (int i = 0; i < op_operands(op); i++) {
+		const struct whole_operand *whole = &compute->whole[i];
+		char *array = (whole->in_lx ? lx : data->hbm) + whole->address;
+		if (op->primitive->kind == OP_OPAQUE && i >= op->read_count)
+			memcpy(array, data->given[whole->tensor], (size_t)whole->bytes);
+		if (op->primitive->kind == OP_OPAQUE)
+			continue;
+		open_operand(data, op, compute, i, i < op->read_count ? &reads[i] : &output);
+		if (i < op->read_count)
+			move_whole(op, array, &reads[i], true);
+		arrays[i] = array;
+	}
+	if (op->primitive->kind == OP_OPAQUE)
+		return NULL;
+	const char *why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
+	if (!why)
+		move_whole(op, arrays[op->read_count], &output, false);
+	return why;
+}
+
+/* NULL: the compute has nothing to do with it. */
+static char *lx_of(struct data *data, const struct instruction *instruction)
+{
+	const struct compute *compute = instruction->compute;
+	bool uses = !compute->whole;
+	for (int i = 0; !uses && i < op_operands(&data->program->workload->ops[compute->op]); i++)
+		uses = compute->whole[i].in_lx;
+	return uses ? find_lx(data, __builtin_ctzll(instruction->mask)) : NULL;
+}
+
 static const char *run_compute(struct data *data, const struct instruction *instruction)
 {
 	const char *why = NULL;
 	const struct compute *compute = instruction->compute;
 	const struct op *op = &data->program->workload->ops[compute->op];
-	char *memory = find_lx(data, __builtin_ctzll(instruction->mask));
+	char *memory = lx_of(data, instruction);
 	struct arena_mark mark = arena_mark(data->arena);
-	if (op->primitive->kind == OP_OPAQUE)
+	if (compute->whole)
+		why = run_whole(data, op, instruction->step, compute, memory);
+	else if (op->primitive->kind == OP_OPAQUE)
 		run_opaque(data, compute, memory);
 	else
 		why = run_tile(data, op, instruction->step, compute, memory);
@@ -334,7 +396,7 @@ void **data_outputs(const struct data *data, struct arena *arena)
 			arena, (size_t)elements, (size_t)dtype_stored_bytes(layout->dtype));
 		const char *at = data->hbm + program->hbm[t];
 		for (int64_t s = 0; s < layout->sticks; s++)
-			image_unpack(layout, s, at + s * STICK_BYTES, arrays[t]);
+			image_unpack(layout, s, at + s * layout->stick_bytes, arrays[t]);
 	}
 	return arrays;
 }

@@ -279,16 +279,21 @@ static int64_t find_byte_time(const struct machine *machine, struct pace pace, i
 	return find_time(machine, pace, bytes);
 }
 
+/* A whole op's nest has the ports of all levels in it; nobody knows how long an opaque one takes. */
 static struct demand nest_demand(
 	const struct machine *machine, int step, const struct compute *compute)
 {
+	const struct executed_nest *nest = nests_find(machine->nests, step);
+	if (!nest)
+		return (struct demand){.idle = true};
+	struct demand demand = {
+		.work = find_time(machine, (struct pace){machine->ticks, 1}, nest->sim.cycles)};
+	if (compute->whole)
+		return demand;
 	struct nest_bytes bytes = nests_bytes(machine->nests, step, compute);
-	const struct nest_sim *sim = &nests_find(machine->nests, step)->sim;
-	return (struct demand){
-		.lx_reads = find_byte_time(machine, machine->lx_read, bytes.read),
-		.lx_writes = find_byte_time(machine, machine->lx_write, bytes.written),
-		.work = find_time(machine, (struct pace){machine->ticks, 1}, sim->cycles),
-	};
+	demand.lx_reads = find_byte_time(machine, machine->lx_read, bytes.read);
+	demand.lx_writes = find_byte_time(machine, machine->lx_write, bytes.written);
+	return demand;
 }
 
 static struct demand compute_demand(const struct machine *machine, const struct compute *compute)
@@ -346,7 +351,7 @@ static struct demand find_demand(struct machine *machine, const struct instructi
 	case ENGINE_DMA_OUT:
 		return transfer_demand(machine, instruction);
 	case ENGINE_COMPUTE:
-		return instruction->compute->nest
+		return instruction->compute->nest || instruction->compute->whole
 			       ? nest_demand(machine, instruction->step, instruction->compute)
 			       : compute_demand(machine, instruction->compute);
 	case ENGINE_RING:

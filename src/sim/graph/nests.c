@@ -42,17 +42,6 @@ static bool nests_alike(const struct inner_nest *a, const struct inner_nest *b)
 	return memcmp(&one, &other, sizeof one) == 0;
 }
 
-static const struct hierarchy *without_ports(
-	const struct hierarchy *hierarchy, int scratchpad, struct arena *arena)
-{
-	struct hierarchy *inside = arena_copy(arena, hierarchy, sizeof *hierarchy);
-	struct nest_level *level = &inside->levels[scratchpad];
-	level->read_rate = level->write_rate = level->shared_rate = (struct ratio){0, 1};
-	level->size = level->entries = 0;
-	level->least_utilization = 0;
-	return inside;
-}
-
 /* The one of a step, which may be known already. */
 static struct executed_nest *add_nest(struct nests *nests, const struct inner_nest *nest)
 {
@@ -62,12 +51,9 @@ static struct executed_nest *add_nest(struct nests *nests, const struct inner_ne
 			return nests->distinct[i];
 	struct executed_nest *executed = arena_new(nests->arena, struct executed_nest);
 	nests->distinct[nests->count++] = executed;
-	*executed = (struct executed_nest){.nest = nest, .hierarchy = nest->hierarchy};
+	executed->nest = nest;
 	executed->home = arch->hbm < 0 ? -1 : hierarchy_level(nest->hierarchy, arch->hbm);
 	executed->scratchpad = arch->lx < 0 ? -1 : hierarchy_level(nest->hierarchy, arch->lx);
-	if (arch_moves_boxes(arch))
-		executed->hierarchy =
-			without_ports(nest->hierarchy, executed->scratchpad, nests->arena);
 	return executed;
 }
 
@@ -75,10 +61,10 @@ static int64_t find_work(const struct executed_nest *nest)
 {
 	struct nest_counts counts = {0};
 	enum nest_verdict verdict =
-		nest_check(nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &counts);
+		nest_check(nest->nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &counts);
 	if (!nest_verdict_counts(verdict))
 		return 0;
-	return nest_check_work(nest->hierarchy, nest->nest->shape, &nest->nest->mapping);
+	return nest_check_work(nest->nest->hierarchy, nest->nest->shape, &nest->nest->mapping);
 }
 
 /* Steps x multipliers of all that is executed: with values every tile. */
@@ -120,7 +106,7 @@ static void execute(struct nests *nests, struct executed_nest *nest)
 	struct arena *arena = arena_open();
 	struct nest_sim_options options = find_options(nests);
 	nest->sim = nest_simulate(
-		nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
+		nest->nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
 	if (nest->sim.wrong)
 		nest->sim.wrong = arena_text(nests->arena, nest->sim.wrong);
 	if (!nest->sim.finished)
@@ -250,7 +236,7 @@ const char *nests_compute(const struct nests *nests, int step, const struct comp
 	options.values = &values;
 	struct arena *arena = arena_open();
 	struct nest_sim sim = nest_simulate(
-		nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
+		nest->nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
 	const char *why = sim.finished ? NULL : arena_text(nests->arena, sim.wrong);
 	arena_close(arena);
 	return why;

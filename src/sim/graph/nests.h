@@ -8,13 +8,11 @@
 /*
  * The nests that computes of a program carry out.  Each distinct one is executed once for its counts
  * and its cycles, which all tiles and steps that carry it out have; with values it is executed
- * anew every time.  Where tiles move in boxes the scratchpad has no ports and no size in it: those are the
- * chip's, which serves them, and tiles have their places there.
+ * anew every time.
  */
 struct executed_nest {
 	const struct inner_nest *nest;
-	const struct hierarchy *hierarchy; /* as it is executed */
-	int home, scratchpad;              /* levels of it; -1: it does not reach so far */
+	int home, scratchpad; /* levels of its hierarchy; -1: it does not reach so far */
 	struct nest_sim sim;
 };
 

@@ -93,12 +93,52 @@ static void add_nest(struct tally *tally, const struct instruction *instruction)
 	tally->nest_tiles[instruction->step]++;
 }
 
+static void add_opaque(const struct op *op, const struct compute *compute, struct step_count *step)
+{
+	for (int i = 0; i < op_operands(op); i++)
+		add(&step->bytes[i][i < op->read_count ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE],
+			compute->whole[i].bytes);
+}
+
+/* Words at the home and at the scratchpad, as bytes of what is stored. */
+static void add_whole(struct tally *tally, const struct instruction *instruction)
+{
+	const struct compute *compute = instruction->compute;
+	const struct workload *workload = tally->program->workload;
+	const struct op *op = &workload->ops[compute->op];
+	const struct executed_nest *nest = nests_find(tally->nests, instruction->step);
+	for (int i = 0; i < op_operands(op); i++) {
+		const struct whole_operand *operand = &compute->whole[i];
+		int64_t *bytes = tally->counts.steps[instruction->step].bytes[i];
+		int64_t stored =
+			dtype_stored_bytes(workload->tensors[operand->tensor].layout.dtype);
+		if (nest->home >= 0) {
+			const struct nest_count *home = &nest->sim.counts.at[nest->home][i];
+			add(&bytes[TRAFFIC_HBM_READ], times(home->reads, stored));
+			add(&bytes[TRAFFIC_HBM_WRITE], times(home->fills, stored));
+			add(&bytes[TRAFFIC_HBM_WRITE], times(home->updates, stored));
+		}
+		if (nest->scratchpad >= 0) {
+			const struct nest_count *lx = &nest->sim.counts.at[nest->scratchpad][i];
+			add(&bytes[TRAFFIC_LX_FILL], times(lx->fills, stored));
+			add(&bytes[TRAFFIC_LX_READ], times(lx->reads, stored));
+			add(&bytes[TRAFFIC_LX_WRITE], times(lx->updates, stored));
+		}
+		if (operand->in_lx)
+			tally->lx_peak =
+				number_max(tally->lx_peak, operand->address + operand->bytes);
+	}
+	tally->nest_tiles[instruction->step]++;
+}
+
 static void add_compute(struct tally *tally, const struct instruction *instruction)
 {
 	const struct compute *compute = instruction->compute;
 	const struct op *op = &tally->program->workload->ops[compute->op];
 	struct step_count *step = &tally->counts.steps[instruction->step];
 	const struct operand_box *write = compute->write;
+	if (op->primitive->kind == OP_OPAQUE && compute->whole)
+		add_opaque(op, compute, step);
 	if (op->primitive->kind == OP_OPAQUE)
 		return;
 	int64_t computes = op->primitive->work;
@@ -106,7 +146,10 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 		computes = times(computes, compute->count[l]);
 	add(&step->computes, computes);
 	if (compute->nest) {
-		add_nest(tally, instruction);
+		if (compute->whole)
+			add_whole(tally, instruction);
+		else
+			add_nest(tally, instruction);
 		return;
 	}
 	for (int i = 0; i < compute->read_count; i++) {

@@ -204,6 +204,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	else if (!run->wrong && nest_homes_apart(run))
 		out.verdict = NEST_SUMS_APART;
 	out.counts = run->counts;
+	out.counts.compute_cycles = hierarchy_cycles(hierarchy, run->counts.compute_cycles);
 	out.wrong = run->wrong;
 	out.right = !run->wrong;
 	out.events = run->events;

@@ -24,7 +24,7 @@ static bool list_factors(const struct hierarchy *hierarchy, const struct mapping
 		const struct nest_level *level = &hierarchy->levels[i];
 		int64_t bounds[2] = {
 			level->block_row < 0 ? 1 : mapping->rows[level->block_row].spatial[d],
-			mapping->rows[level->row].temporal[d]};
+			mapping->rows[hierarchy_loops_row(hierarchy, level)].temporal[d]};
 		for (int k = 0; k < 2; k++) {
 			out->at[out->count++] =
 				(struct checked_factor){bounds[k], inside, i, k == 0};

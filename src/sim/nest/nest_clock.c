@@ -40,6 +40,8 @@ struct nest_clock {
 	struct gate gates[ARCH_LEVELS_MOST];
 	struct ticks busy; /* what ports have done so far */
 	int64_t cycle;     /* ticks */
+	int64_t step;      /* ticks that a step of the multipliers takes */
+	struct ratio rate; /* steps per cycle */
 	int64_t now, first, last;
 	int64_t steps;
 	uint64_t transfer;
@@ -48,7 +50,9 @@ struct nest_clock {
 
 static int64_t common_multiple(const struct hierarchy *hierarchy)
 {
-	int64_t multiple = 1;
+	int64_t multiple = hierarchy_rate(hierarchy).num;
+	if (multiple > TICKS_MOST)
+		return TICKS_MOST;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		int64_t numbers[] = {
@@ -71,6 +75,8 @@ struct nest_clock *nest_clock_open(
 	struct nest_clock *clock = arena_new(arena, struct nest_clock);
 	clock->level_count = hierarchy->level_count;
 	clock->cycle = common_multiple(hierarchy);
+	clock->rate = hierarchy_rate(hierarchy);
+	clock->step = number_ceil_div(clock->cycle * clock->rate.den, clock->rate.num);
 	clock->first = -1;
 	clock->transfer = 1;
 	for (int i = 0; i < hierarchy->level_count; i++) {
@@ -236,8 +242,8 @@ void nest_clock_step(struct nest_clock *clock)
 	}
 	if (clock->first < 0)
 		clock->first = clock->now;
-	clock->gates[slowest].stalled += number_max(ticks - clock->cycle, 0);
-	advance(clock, number_max(ticks, clock->cycle));
+	clock->gates[slowest].stalled += number_max(ticks - clock->step, 0);
+	advance(clock, number_max(ticks, clock->step));
 	clock->last = clock->now;
 	clock->steps++;
 }
@@ -249,11 +255,12 @@ bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out)
 			end_window(clock, i);
 	}
 	int64_t first = number_ceil_div(number_max(clock->first, 0), clock->cycle);
-	int64_t last = number_ceil_div(clock->last, clock->cycle);
+	int64_t last = number_ceil_div(clock->last, clock->cycle), working = clock->steps;
+	clock->overflow |= !ratio_time(clock->steps, clock->rate, &working);
 	out->cycles = number_ceil_div(clock->now, clock->cycle);
 	out->fill_cycles = first;
 	out->drain_cycles = out->cycles - last;
-	out->stall_cycles = last - first - clock->steps;
+	out->stall_cycles = last - first - working;
 	int64_t ticks = 0, told = 0;
 	for (int i = 0; i < clock->level_count; i++) {
 		ticks += clock->gates[i].stalled;

@@ -16,7 +16,8 @@ static void lay_loops(struct nest_run *run)
 		const struct nest_level *level = &hierarchy->levels[i];
 		for (int d = 0; level->block_row >= 0 && d < dimensions; d++)
 			inside[d] *= run->mapping->rows[level->block_row].spatial[d];
-		const struct mapping_row *row = &run->mapping->rows[level->row];
+		const struct mapping_row *row =
+			&run->mapping->rows[hierarchy_loops_row(hierarchy, level)];
 		for (int k = 0; k < dimensions; k++) {
 			int d = row->temporal_order[k];
 			if (row->temporal[d] > 1)

@@ -1,0 +1,182 @@
+#include "sim/graph/audit_whole.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "sim/graph/audit_access.h"
+
+#include <inttypes.h>
+
+/* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`. */
+struct piece {
+	int64_t low, high, base;
+	int tensor, step; /* who wrote it; -1: it was there before */
+};
+
+struct audit_whole {
+	struct arena *arena;
+	struct pieces {
+		struct array(struct piece) list;
+	} hbm, lx;
+};
+
+static void add_piece(struct audit_whole *whole, struct pieces *memory, struct piece piece)
+{
+	if (piece.low < piece.high)
+		*array_add(whole->arena, &memory->list) = piece;
+}
+
+/* What lies in its bytes no longer does. */
+static void overwrite(struct audit_whole *whole, struct pieces *memory, struct piece piece)
+{
+	size_t count = memory->list.count;
+	for (size_t i = 0; i < count; i++) {
+		struct piece *old = &memory->list.at[i], rest = *old;
+		if (old->high <= piece.low || old->low >= piece.high)
+			continue;
+		rest.low = piece.high;
+		old->high = number_max(old->low, number_min(old->high, piece.low));
+		add_piece(whole, memory, rest);
+	}
+	size_t kept = 0;
+	for (size_t i = 0; i < memory->list.count; i++)
+		if (memory->list.at[i].low < memory->list.at[i].high)
+			memory->list.at[kept++] = memory->list.at[i];
+	memory->list.count = kept;
+	add_piece(whole, memory, piece);
+}
+
+static const struct piece *find_piece(const struct pieces *memory, int64_t address)
+{
+	for (size_t i = 0; i < memory->list.count; i++)
+		if (memory->list.at[i].low <= address && address < memory->list.at[i].high)
+			return &memory->list.at[i];
+	return NULL;
+}
+
+struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena)
+{
+	struct audit_whole *whole = arena_new(arena, struct audit_whole);
+	whole->arena = arena;
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct tensor *tensor = &program->workload->tensors[t];
+		int64_t home = program->hbm[t];
+		if (tensor->producer < 0 && home >= 0)
+			add_piece(whole, &whole->hbm,
+				(struct piece){
+					home, home + tensor->layout.bytes, home, (int)t, -1});
+	}
+	return whole;
+}
+
+/* The first byte of the array that is not there, and what lies in its place: NULL, nothing. */
+static int64_t find_missing(const struct pieces *memory, const struct piece *wanted, int since,
+	const struct piece **found)
+{
+	int64_t at = wanted->low;
+	while (at < wanted->high) {
+		*found = find_piece(memory, at);
+		if (!*found || (*found)->tensor != wanted->tensor ||
+			(*found)->base != wanted->base ||
+			((*found)->step >= 0 && (*found)->step < since))
+			return at;
+		at = (*found)->high;
+	}
+	return -1;
+}
+
+/* Where an operand may lie; false after a fault.  *since: the step from which its bytes are its own. */
+static bool check_place(struct audit *audit, const struct whole_operand *operand, int *since)
+{
+	const struct program *program = audit->program;
+	int64_t end = operand->address + operand->bytes;
+	*since = 0;
+	if (!operand->in_lx) {
+		bool inside = operand->address >= 0 && end <= program->hbm_bytes;
+		if (!inside || operand->address != program->hbm[operand->tensor])
+			fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
+				operand->address, "'%s' does not belong there",
+				audit_name(audit, operand->tensor));
+		return inside;
+	}
+	bool inside = operand->address >= 0 && end <= audit->lx_bytes;
+	const struct allotment *allotment =
+		inside ? allotment_find(&audit->allotments, audit->instruction->step, 0,
+				 operand->tensor, operand->address, end)
+		       : NULL;
+	if (!allotment)
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, 0, operand->address,
+			"bytes %" PRId64 " to %" PRId64
+			" of the scratchpad are not allotted to '%s'",
+			operand->address, end, audit_name(audit, operand->tensor));
+	*since = allotment ? allotment->from : 0;
+	return inside;
+}
+
+static struct piece piece_of(const struct audit *audit, const struct whole_operand *operand)
+{
+	int tensor = operand->tensor;
+	return (struct piece){operand->address, operand->address + operand->bytes, operand->address,
+		operand->in_lx ? tensor : tensor_home(audit->program->workload, tensor),
+		audit->instruction->step};
+}
+
+static void read_array(struct audit *audit, const struct whole_operand *operand, int since)
+{
+	struct piece wanted = piece_of(audit, operand);
+	const struct pieces *memory = operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
+	const struct piece *found;
+	int core = operand->in_lx ? 0 : FAULT_IN_HBM;
+	int64_t at = find_missing(memory, &wanted, since, &found);
+	const char *name = audit_name(audit, operand->tensor);
+	if (at < 0)
+		return;
+	int64_t byte = at - operand->address;
+	if (!found)
+		fault_add(audit->faults, FAULT_UNWRITTEN, audit->current, core, at,
+			"it reads byte %" PRId64 " of '%s' where nobody wrote", byte, name);
+	else
+		fault_add(audit->faults, FAULT_STALE, audit->current, core, at,
+			"it reads byte %" PRId64 " of '%s' and finds byte %" PRId64
+			" of '%s' of step %d",
+			byte, name, at - found->base, audit_name(audit, found->tensor),
+			found->step);
+}
+
+bool audit_whole_run(struct audit *audit)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct op *op = &audit->program->workload->ops[compute->op];
+	bool right = true;
+	int since[OP_READS_MOST + 1], operands = op_operands(op);
+	for (int i = 0; i < operands; i++) {
+		int own;
+		right &= check_place(audit, &compute->whole[i], &own);
+		if (i <= OP_READS_MOST)
+			since[i] = own;
+	}
+	for (int i = 0; right && i < op->read_count; i++)
+		read_array(audit, &compute->whole[i], since[i]);
+	for (int i = op->read_count; right && i < operands; i++) {
+		const struct whole_operand *written = &compute->whole[i];
+		overwrite(audit->whole, written->in_lx ? &audit->whole->lx : &audit->whole->hbm,
+			piece_of(audit, written));
+	}
+	return right;
+}
+
+void audit_whole_end(struct audit *audit)
+{
+	const struct program *program = audit->program;
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct tensor *tensor = &program->workload->tensors[t];
+		int64_t home = program->hbm[t];
+		const struct piece *found;
+		struct piece wanted = {home, home + tensor->layout.bytes, home,
+			tensor_home(program->workload, (int)t), -1};
+		if (home < 0 || tensor->producer < 0 ||
+			find_missing(&audit->whole->hbm, &wanted, 0, &found) < 0)
+			continue;
+		fault_add_step(audit->faults, FAULT_UNWRITTEN, -1, FAULT_IN_HBM, home,
+			"at the end '%s' is not there", tensor->name);
+	}
+}
