@@ -12,6 +12,7 @@
 #include "model/machine/arch_read.h"
 #include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
+#include "search/graph/nests.h"
 #include "search/graph/recipe.h"
 
 #include <stdio.h>
@@ -209,6 +210,8 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	read_settings(inputs, own);
 	refuse_division(inputs, own);
 	refuse_map(inputs, own);
+	if (own->workload && !arch_moves_boxes(own->arch))
+		own->workload = nests_flag(own->arch, own->workload, inputs->diag, inputs->arena);
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);
 	if (diag_failed(inputs->diag) || !own->workload)

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/users.h"
 #include "model/packing/buffer.h"
 
@@ -26,8 +27,8 @@ static const char *name_of(const struct plan_checking *check, int tensor)
 	return check->plan->workload->tensors[tensor].name;
 }
 
-/* Steps divide over cores and tile at LX, where tiles move in boxes; a mapping that asks for more
- * promises too much. */
+/* Steps divide over cores and tile at LX, where tiles move in boxes, and have loops inside where a tile
+ * is a nest of its own; a mapping that asks for more promises too much. */
 static const char *check_rows(
 	const struct plan_checking *check, const struct op *op, const struct mapping *mapping)
 {

@@ -122,7 +122,9 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	struct slot *slot)
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
-	struct recipe_result laid_out = lay_out(graph, recipe, slot);
+	struct recipe_result laid_out = {0};
+	if (arch_moves_boxes(recipe->arch))
+		laid_out = lay_out(graph, recipe, slot);
 	struct trial trial = {
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
@@ -130,7 +132,10 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 		slot->limit = "tick limit of the joint search";
 	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
-		if (g == 0 || goals_gain(&graph->goals, g, &laid_out))
+		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */
+			laid_out = lay_out(graph, &trial.found.recipe, slot);
+			drive_offer(slot, &trial.found.common);
+		} else if (g == 0 || goals_gain(&graph->goals, g, &laid_out))
 			drive_offer(slot, &trial.found.common);
 	}
 	if (laid_out.choices && !recipe->planning.published_tiles && !drive_stops(slot->drive))

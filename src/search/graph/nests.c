@@ -31,6 +31,23 @@ static struct constraints read_constraints(
 	return constraints_read(context, none);
 }
 
+/* A result may stay in the scratchpad wherever its sums are kept: it leaves for the storage that is marked
+ * as its place. */
+static void let_result_stay(const struct inner_question *question, struct constraints *constraints)
+{
+	uint32_t result = question->in_lx & 1u << question->op->read_count;
+	struct constraint *at = (struct constraint *)constraints->at;
+	for (size_t i = 0; i < constraints->count; i++) {
+		if (at[i].part != PART_DATASPACE || at[i].row != question->arch->lx)
+			continue;
+		if (text_equal(at[i].kind->key, "keep_only"))
+			at[i].spaces |= result;
+		else if (text_equal(at[i].kind->key, "bypass") ||
+			 text_equal(at[i].kind->key, "bypass_only"))
+			at[i].spaces &= ~result;
+	}
+}
+
 /* A resident operand has its home in the scratchpad.  False: it may not be kept there. */
 static bool place_homes(const struct inner_question *question, struct domain *domain)
 {
@@ -86,6 +103,7 @@ static const char *open_mapspace(
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
 	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
+	let_result_stay(question, &space->constraints);
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
 	domain->whole_homes = true;
@@ -99,24 +117,20 @@ static const char *open_mapspace(
 	return NULL;
 }
 
-/* The least of the first objective, then of the second. */
-static bool is_better(const struct nest_search *search, const double *a, const double *b)
-{
-	for (size_t k = 0; k < search->wishes.objectives.count; k++)
-		if (a[k] != b[k])
-			return a[k] < b[k];
-	return false;
-}
+/* What an answer is compared by: the objective, then energy x latency. */
+struct worth {
+	double first, then;
+};
 
-static void price(const struct nest_search *search, const struct mapping *mapping, double *values)
+static struct worth worth_of(
+	const struct nest_search *search, enum objective objective, const struct mapping *mapping)
 {
-	const struct objectives *objectives = &search->wishes.objectives;
 	struct nest_counts counts;
 	struct nest_score score;
 	nest_evaluate(search->model, mapping, &counts, &score);
 	struct score summary = nest_summary(search, &counts, &score);
-	for (size_t k = 0; k < objectives->count; k++)
-		values[k] = objective_value(objectives->at[k], &summary);
+	return (struct worth){
+		objective_value(objective, &summary), objective_value(OBJECTIVE_EDP, &summary)};
 }
 
 /* All the work is one share. */
@@ -131,31 +145,50 @@ static void share(
 		problem->end = 1;
 }
 
-/* The best that the solver finds, or the witness that it began with. */
+/* The best so far, and what it is worth in the objective that is wanted. */
+struct leader {
+	const struct mapping *best; /* NULL: none yet */
+	struct worth worth;
+};
+
+static void take_better(const struct nest_search *search, enum objective objective,
+	const struct answer *answer, struct leader *leader)
+{
+	for (size_t i = 0; i < answer->candidate_count; i++) {
+		const struct mapping *other = answer->candidates[i].mappings;
+		struct worth worth = worth_of(search, objective, other), least = leader->worth;
+		bool better = worth.first < least.first ||
+			      (worth.first == least.first && worth.then < least.then);
+		if (!leader->best || better)
+			*leader = (struct leader){other, worth};
+	}
+}
+
+/* The best that the solver finds, or the witness that it began with.  A proof of one objective says
+ * nothing of the others, so the best in energy x latency is a candidate, too. */
 static const struct mapping *ask(const struct nest_search *search,
 	const struct nests_wanted *wanted, struct nest_answer *out, struct arena *arena)
 {
-	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
-	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
+	const enum objective asked[] = {wanted->objective, OBJECTIVE_EDP};
 	const struct solver *solver =
 		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
 	uint64_t ticks = arch_moves_boxes(search->arch) ? NEST_TILE_TICKS : NEST_STEP_TICKS;
-	share(search, solver, &problem);
-	struct answer answer = solve_for(&asker, solver, &problem, ticks, 1, arena);
-	const struct mapping *best = search->start;
-	double least[OBJECTIVE_COUNT], values[OBJECTIVE_COUNT];
-	out->ticks = answer.ticks;
-	out->proven = answer.status == PROOF_OPTIMAL;
-	if (best)
-		price(search, best, least);
-	for (size_t i = 0; i < answer.candidate_count; i++) {
-		price(search, answer.candidates[i].mappings, values);
-		if (best && !is_better(search, values, least))
-			continue;
-		best = answer.candidates[i].mappings;
-		memcpy(least, values, sizeof values);
+	struct leader leader = {.best = search->start};
+	if (leader.best)
+		leader.worth = worth_of(search, wanted->objective, leader.best);
+	for (int k = 0; k < 1 + (wanted->objective != OBJECTIVE_EDP); k++) {
+		struct nest_search own = *search;
+		struct problem problem = {.stage = STAGE_MAP, .nest = &own, .op = -1};
+		struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
+		own.wishes.objectives = (struct objectives){1, {asked[k]}};
+		share(&own, solver, &problem);
+		struct answer answer = solve_for(&asker, solver, &problem, ticks, 1, arena);
+		out->ticks += answer.ticks;
+		if (k == 0)
+			out->proven = answer.status == PROOF_OPTIMAL;
+		take_better(search, wanted->objective, &answer, &leader);
 	}
-	return best;
+	return leader.best;
 }
 
 static const struct mapping *find(const struct inner_question *question,
@@ -167,8 +200,7 @@ static const struct mapping *find(const struct inner_question *question,
 	if (*why)
 		return NULL;
 	struct factors_store store = {.arena = arena, .stopper = wanted->stopper};
-	struct feasible feasible =
-		feasible_find_from(&store, mapspace.domain, 0, FEASIBLE_WORK_MOST);
+	struct feasible feasible = feasible_find_from(&store, mapspace.domain, 0, NEST_STEP_TICKS);
 	*why = "no mapping fits the machine";
 	if (feasible.verdict == VERDICT_NO)
 		return NULL;
@@ -179,11 +211,7 @@ static const struct mapping *find(const struct inner_question *question,
 	const struct nest_model *model = nest_model_make(
 		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
 	struct nest_search search = {
-		.wishes = {.objectives = {2,
-				   {wanted->objective, wanted->objective == OBJECTIVE_ENERGY
-							       ? OBJECTIVE_LATENCY
-							       : OBJECTIVE_ENERGY}},
-			.seed = 1},
+		.wishes = {.budget = NEST_STEP_TICKS, .seed = 1},
 		.arch = question->arch,
 		.shape = mapspace.nest.shape,
 		.hierarchy = mapspace.nest.hierarchy,
@@ -193,7 +221,9 @@ static const struct mapping *find(const struct inner_question *question,
 		.counting = COUNTING_EXACT,
 		.model = model,
 		.exact = model,
-		.start = feasible.verdict == VERDICT_YES ? &feasible.witness : NULL,
+		.start = feasible.verdict == VERDICT_YES
+				 ? arena_copy(arena, &feasible.witness, sizeof feasible.witness)
+				 : NULL,
 	};
 	const struct mapping *best = ask(&search, wanted, answer, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
@@ -293,4 +323,30 @@ const char *nests_home(const struct arch *arch, const struct workload *workload,
 		why = arena_format(arena, "'%s': %s", op->name, why);
 	arena_close(scratch);
 	return why;
+}
+
+const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena)
+{
+	struct workload *flagged = arena_copy(arena, workload, sizeof *workload);
+	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
+	flagged->ops = ops;
+	for (size_t o = 0; o < workload->op_count && !diag_failed(diag); o++) {
+		const char *why;
+		struct mapping blank = mapping_make(arch, &ops[o]);
+		struct inner_question question = {
+			.arch = arch, .workload = workload, .op = &ops[o], .mapping = &blank};
+		struct inner_nest nest = inner_nest_make(&question, arena, &why);
+		if (!nest.hierarchy)
+			continue;
+		struct constraints constraints = read_constraints(arch, nest.shape, diag, arena);
+		struct hierarchy *own = arena_copy(arena, nest.hierarchy, sizeof *own);
+		constraints_flag(&constraints, own);
+		if (!hierarchy_flagged(own))
+			continue;
+		struct nest_flags *flags = arena_new(arena, struct nest_flags);
+		hierarchy_take_flags(own, flags);
+		ops[o].flags = flags;
+	}
+	return flagged;
 }

@@ -15,7 +15,7 @@
  * after a yes the other steps have none.  Answers are kept by all that they depend on: ops that are alike
  * are asked about once.
  */
-enum { NEST_STEP_TICKS = 200000, NEST_TILE_TICKS = 5000 };
+enum { NEST_STEP_TICKS = 20000, NEST_TILE_TICKS = 5000 };
 
 struct arena;
 struct kept;
@@ -43,5 +43,11 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
  * NULL: it can. */
 const char *nests_home(const struct arch *arch, const struct workload *workload,
 	const struct op *op, uint32_t in_lx, struct arena *arena);
+
+/* The workload with the flags (no_reuse, ..) that the machine sets for each op, by roles.  Complains about
+ * constraints of the machine that no op of a graph understands. */
+struct diag;
+const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena);
 
 #endif

@@ -127,12 +127,21 @@ static const struct mapping *divide(
 					 : mappings;
 }
 
+/* What a nest is to be best in. */
+static enum objective objective_of(enum tile_goal goal)
+{
+	return goal == TILES_LATENCY     ? OBJECTIVE_LATENCY
+	       : goal == TILES_ENERGY    ? OBJECTIVE_ENERGY
+	       : goal == TILES_HBM_BYTES ? OBJECTIVE_HBM_BYTES
+					 : OBJECTIVE_EDP;
+}
+
 /* What streaming tiles could be, or whole nests. */
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
 	struct arena *arena)
 {
 	const struct nests_wanted wanted = {
-		recipe->objective, recipe->map, recipe->kept, recipe->planning.stopper};
+		objective_of(recipe->goal), recipe->map, recipe->kept, recipe->planning.stopper};
 	if (!arch_moves_boxes(plan->arch))
 		return nests_plan(plan, &wanted, arena, &result->why);
 	result->choices =
