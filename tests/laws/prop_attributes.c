@@ -38,7 +38,7 @@ static const struct {
 
 static const char graph[] =
 	"workload:\n"
-	"  dimensions: {m: 2, n: 64, k: 16384}\n"
+	"  dimensions: {m: 2, n: 64, k: 4096}\n"
 	"  ops: ['y[m,n] = sum(k) a[m,k] * b[k,n]', 'z[m,n] = gelu(y[m,n])']\n";
 
 static bool is_number(const char *text)
@@ -151,8 +151,7 @@ static bool counts(struct arena *arena, const struct spot *spot, const char *val
 {
 	const char *commands[INPUTS_MOST];
 	const char *machine = arena_format(arena, "%s/machine.yaml", folder);
-	const char *tiny = arena_format(arena,
-		"explore %%s %s/graph.yaml --budget 20 --simulate-budget 1 -q --format csv", folder);
+	const char *tiny = arena_format(arena, "score %%s %s/graph.yaml --format json", folder);
 	const char *reduce = arena_format(arena, "score %%s %s/reduce.yaml --format json", folder);
 	int count = choose_inputs(spot->bytes, tiny, reduce, commands);
 	const char *changed = arena_format(
