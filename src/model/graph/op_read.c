@@ -246,6 +246,22 @@ static void read_root(struct draft *draft, struct reader *reader, struct op *op)
 	op->root = (int)root;
 }
 
+/* What a machine's constraints call the operands, reads first. */
+static void read_roles(struct draft *draft, struct reader *reader, struct op *op)
+{
+	const char *const *roles;
+	size_t count;
+	if (!read_texts(reader, "roles", OPTIONAL, &roles, &count))
+		return;
+	if ((int)count == op_operands(op))
+		op->roles = roles;
+	else
+		diag_error(draft->reading->diag, node_find(reader->map, "roles")->span,
+			"the op has %d operands, and %zu roles; one for each, as in [Inputs, Weights, "
+			"Outputs]",
+			op_operands(op), count);
+}
+
 static bool read_op_map(struct draft *draft, const struct node *node, struct op *op)
 {
 	struct reader reader;
@@ -262,10 +278,13 @@ static bool read_op_map(struct draft *draft, const struct node *node, struct op 
 		draft_op.text = node_find(node, "op");
 		read_text(&reader, "type", OPTIONAL, &op->type);
 		good = good && read_notation(&draft_op);
-		if (good)
+		if (good) {
 			read_root(draft, &reader, op);
-		else
+			read_roles(draft, &reader, op);
+		} else {
 			read_node(&reader, "root", OPTIONAL);
+			read_node(&reader, "roles", OPTIONAL);
+		}
 	}
 	reader_done(&reader);
 	return good;
