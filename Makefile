@@ -35,7 +35,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-psabi
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
 	$(WARNINGS) $(MODE_FLAGS_$(MODE))
-LIBS := -lyaml -lconfig -ljansson -lglpk -lgmp -lm
+LIBS := -lyaml -lconfig -ljansson -lglpk -lgmp -lsqlite3 -lm
 
 COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
 LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))

@@ -21,6 +21,7 @@ static const struct command *const commands[] = {
 	&command_simulate,
 	&command_check,
 	&command_diff,
+	&command_campaign,
 	&command_report,
 	&command_list,
 	&command_manual,
@@ -79,6 +80,12 @@ int command_end(const char *fault, int status)
 		return status;
 	fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n", fault);
 	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
+}
+
+void command_add(const char *text)
+{
+	if (fputs(text, stdout) == EOF)
+		fatal("cannot write to stdout: %s", strerror(errno));
 }
 
 void command_print(const char *text)

@@ -33,7 +33,7 @@ struct command {
 };
 
 extern const struct command command_explore, command_score, command_simulate, command_check,
-	command_diff, command_report, command_list, command_manual;
+	command_diff, command_campaign, command_report, command_list, command_manual;
 
 /* The commands one after the other, those of one kind of input last; NULL after the last. */
 const struct command *command_at(size_t i);
@@ -53,6 +53,9 @@ int command_end(const char *fault, int status);
 
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);
+
+/* A part of what command_print ends. */
+void command_add(const char *text);
 
 /* Into a file; what cannot be written ends the program. */
 void command_write(struct arena *arena, const char *path, const char *text);

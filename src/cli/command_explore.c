@@ -1,4 +1,4 @@
-#include "cli/kind.h"
+#include "cli/exploration.h"
 #include "cli/results.h"
 #include "cli/settings.h"
 #include "search/engine/parallel.h"
@@ -9,15 +9,12 @@ static int explore_inputs(struct exploring *exploring, enum format format, bool 
 {
 	const struct inputs *inputs = exploring->inputs;
 	const struct explorer *explorer = &inputs->kind->explore;
-	int status = explorer->prepare ? explorer->prepare(exploring) : EXIT_FOUND;
+	int status = exploration_prepare(exploring);
 	if (status != EXIT_FOUND)
 		return status;
 	diag_print(inputs->diag, stderr);
 	exploring->folder = results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
-	exploring->explored = explorer->run(exploring);
-	exploring->record = results_record(inputs, &exploring->listener);
-	if (!exploring->record.limit)
-		exploring->record.limit = exploring->explored.limit;
+	exploration_run(exploring);
 	if (explorer->finish)
 		explorer->finish(exploring);
 	return results_end(exploring, format, quiet);
@@ -35,10 +32,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	good &= command_format(arguments, diag, &format);
 	if (!good)
 		return command_refuse(diag);
-	struct exploring exploring = {.arena = arena,
-		.inputs = &inputs,
-		.listener = listener_open(seconds, quiet, inputs.kind->explore.counted),
-		.wishes = inputs.wishes};
+	struct listener listener = listener_open(seconds, quiet, inputs.kind->explore.counted);
+	struct exploring exploring = exploration_open(&inputs, &listener, stderr);
 	exploring.wishes.asker = listener_asker(&exploring.listener, (int)jobs);
 	return explore_inputs(&exploring, format, quiet);
 }

@@ -8,6 +8,8 @@
 #include "report/run/run_json.h"
 #include "search/drive/solver.h"
 
+#include <stdio.h>
+
 /*
  * A kind of input, as the commands see it: graphs, problems, networks, recurrences, broadcasts,
  * packings.  The commands name none of them: they read the specs, ask the registry whose they are,
@@ -18,7 +20,8 @@
  * in it; the build finds it.  What explores it is a table of its own (search/drive/drive.h).
  *
  * A function that answers an int answers an exit status.  It prints what inputs->diag collected
- * before anything else; who answers `false` leaves that to the command.
+ * before anything else; who answers `false` leaves that to the command.  What explores says all
+ * to exploring->people, for a campaign explores many at a time.
  */
 struct diff;
 struct exploring;
@@ -97,6 +100,7 @@ struct exploring {
 	struct arena *arena;
 	const struct inputs *inputs;
 	struct listener listener;
+	FILE *people;         /* where is said what is for people: stderr */
 	struct wishes wishes; /* as in the inputs, and who asks */
 	void *search;         /* the kind's own */
 	struct folder *folder;

@@ -134,7 +134,7 @@ static int prepare(struct exploring *exploring)
 	const struct broadcast_inputs *own = inputs->own;
 	if (broadcast_legal(own->broadcast, exploring->arena, inputs->diag))
 		return EXIT_FOUND;
-	diag_print(inputs->diag, stderr);
+	diag_print(inputs->diag, exploring->people);
 	return EXIT_IMPOSSIBLE;
 }
 

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/certificate.h"
+#include "cli/exploration.h"
 #include "cli/kind.h"
 #include "cli/nest_check.h"
 #include "cli/nest_request.h"
@@ -212,20 +213,20 @@ static void tell_conflict(struct exploring *exploring)
 	struct mapspace_check check =
 		mapspace_check(own->domain, own->constraints, &stopper, silent, exploring->arena);
 	if (!check.contradictory && check.feasible.verdict == VERDICT_NO)
-		fputs(mapspace_conflict_text(exploring->arena, &check), stderr);
+		fputs(mapspace_conflict_text(exploring->arena, &check), exploring->people);
 }
 
 static int prepare(struct exploring *exploring)
 {
 	const struct inputs *inputs = exploring->inputs;
 	if (!request_check(inputs->own, &inputs->wishes.objectives, inputs->diag))
-		return command_refuse(inputs->diag);
+		return exploration_refuse(exploring);
 	struct nest_search *search = arena_new(exploring->arena, struct nest_search);
 	exploring->search = search;
 	if (request_search(exploring->arena, inputs->own, &exploring->wishes, inputs->diag, search))
 		return EXIT_FOUND;
 	bool stopped = listener_stop(&exploring->listener);
-	diag_print(inputs->diag, stderr);
+	diag_print(inputs->diag, exploring->people);
 	if (!stopped)
 		tell_conflict(exploring);
 	return listener_status(stopped);
@@ -246,7 +247,7 @@ static void finish(struct exploring *exploring)
 		struct diag *homes = diag_open(exploring->arena);
 		warn_homes(exploring->inputs->own, &found->mapping, frontier->points[i].key,
 			exploring->arena, homes);
-		diag_print(homes, stderr);
+		diag_print(homes, exploring->people);
 	}
 	record->objectives = nest_objectives_texts(exploring->arena, search);
 	record->counting = counting_names[search->counting];

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/certificate.h"
+#include "cli/exploration.h"
 #include "cli/kind.h"
 #include "cli/nest_check.h"
 #include "cli/nest_request.h"
@@ -64,11 +65,11 @@ static int prepare(struct exploring *exploring)
 	wishes->asker.progress = listener_layers;
 	bool good = request_check(own->layers[0], &wishes->objectives, inputs->diag);
 	if (!network_objectives(&wishes->objectives, inputs->diag) || !good)
-		return command_refuse(inputs->diag);
+		return exploration_refuse(exploring);
 	good = make_searches(exploring, wishes, searches);
 	bool stopped = listener_stop(&exploring->listener);
 	if (!good) {
-		diag_print(inputs->diag, stderr);
+		diag_print(inputs->diag, exploring->people);
 		return listener_status(stopped);
 	}
 	networking->search = (struct network_search){
@@ -218,7 +219,7 @@ static int judge(const struct exploring *exploring)
 	bool proven = explored->total.complete &&
 		      (explored->sums.excess == 0 || networking->energy == SUMS_NO_LIMIT);
 	size_t nearest = sums_nearest(&explored->sums, networking->cycles, networking->energy);
-	fprintf(stderr, "lxplore: %s %s; the nearest is %s\n",
+	fprintf(exploring->people, "lxplore: %s %s; the nearest is %s\n",
 		proven ? "no choice of mappings keeps the network"
 		       : "none of the mappings that were found keep the network",
 		limits_text(arena, &own->limits), point_text(arena, explored, nearest));

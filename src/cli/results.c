@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "cli/exploration.h"
 #include "model/nest/nest_score.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
@@ -31,7 +32,7 @@ static const char *const *list_options(
 }
 
 /* One folder below results/ for any name of a workload or problem. */
-static const char *default_folder(struct arena *arena, const char *name)
+const char *results_default(struct arena *arena, const char *name)
 {
 	char *own = arena_copy(arena, name, strlen(name) + 1);
 	for (char *at = own; *at; at++)
@@ -46,16 +47,10 @@ struct folder *results_open(
 	const struct option_value *output = option_find(arguments, "output");
 	struct folder *folder = NULL;
 	const char *why =
-		folder_open(arena, output ? output->text : default_folder(arena, name), &folder);
+		folder_open(arena, output ? output->text : results_default(arena, name), &folder);
 	if (why)
 		fatal("%s", why);
 	return folder;
-}
-
-static size_t count_points(const struct exploring *exploring)
-{
-	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	return explorer->points ? explorer->points(exploring) : exploring->explored.frontier.count;
 }
 
 /* The folder takes the place of that of the run before. */
@@ -63,7 +58,7 @@ static void write_files(const struct exploring *exploring, const struct result_t
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	struct folder *folder = exploring->folder;
-	for (size_t i = 0; i < count_points(exploring); i++) {
+	for (size_t i = 0; i < exploration_points(exploring); i++) {
 		const char *text = explorer->plan(exploring, i);
 		if (text)
 			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
@@ -73,24 +68,6 @@ static void write_files(const struct exploring *exploring, const struct result_t
 	const char *why = folder_close(folder);
 	if (why)
 		fatal("%s", why);
-}
-
-static int tell_nothing(const struct exploring *exploring)
-{
-	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	const struct explored *explored = &exploring->explored;
-	const char *limit = exploring->record.limit, *why;
-	bool certain = explorer->none ? explored->complete : !limit;
-	if (explorer->nothing)
-		why = explorer->nothing(exploring, &certain);
-	else
-		why = arena_format(exploring->arena, "no %s was found%s", explorer->found,
-			certain && explorer->none ? explorer->none : "");
-	fprintf(stderr, "lxplore: %s%s%s\n", why, limit ? ": " : "", limit ? limit : "");
-	const char **lines = refusals_lines(&explored->refusals, exploring->arena);
-	for (size_t i = 0; i < explored->refusals.count; i++)
-		fprintf(stderr, "  %s\n", lines[i]);
-	return certain ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
 /* A proof that ended with a gap. */
@@ -121,24 +98,17 @@ static void tell_points(const struct exploring *exploring, const char *work, siz
 
 int results_end(const struct exploring *exploring, enum format format, bool quiet)
 {
-	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	const struct explored *explored = &exploring->explored;
-	struct result_texts texts = explorer->texts(exploring);
-	size_t count = count_points(exploring);
-	int status = EXIT_FOUND;
+	struct result_texts texts = exploring->inputs->kind->explore.texts(exploring);
+	size_t count = exploration_points(exploring);
 	write_files(exploring, &texts);
 	command_print(format == FORMAT_TEXT  ? texts.table
 		      : format == FORMAT_CSV ? texts.pareto
 					     : texts.run);
-	if (explored->complaint)
-		fprintf(stderr, "lxplore: %s\n", explored->complaint);
-	if (!count)
-		status = tell_nothing(exploring);
-	else if (explorer->judge)
-		status = explorer->judge(exploring);
+	int status = exploration_judge(exploring);
 	if (count && !quiet)
 		tell_points(exploring, texts.work, count);
-	return command_end(explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
+	return command_end(
+		exploring->explored.fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
 
 struct run_record results_record(const struct inputs *inputs, const struct listener *listener)

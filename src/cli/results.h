@@ -12,6 +12,9 @@
 struct folder *results_open(
 	struct arena *arena, const struct arguments *arguments, const char *name);
 
+/* The same as of NAME. */
+const char *results_default(struct arena *arena, const char *name);
+
 /* Version, sources, options, seed, objectives, time; counting is exact. */
 struct run_record results_record(const struct inputs *inputs, const struct listener *listener);
 

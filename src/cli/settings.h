@@ -20,7 +20,9 @@ enum {
 	OF_DIFF = 1 << 4,
 	OF_PLACE = 1 << 5,
 	OF_REPORT = 1 << 6,
-	OF_SPECS = OF_EXPLORE | OF_SCORE | OF_SIMULATE | OF_CHECK | OF_DIFF,
+	OF_CAMPAIGN = 1 << 7,
+	OF_SPECS = OF_EXPLORE | OF_SCORE | OF_SIMULATE | OF_CHECK | OF_DIFF | OF_CAMPAIGN,
+	OF_EXPLORATIONS = OF_EXPLORE | OF_CAMPAIGN,
 };
 
 /* Rows of the table one after the other, those of kinds last; NULL after the last. */

@@ -69,6 +69,14 @@ struct sheet {
 	struct unread unread;
 };
 
+bool sheet_key_is(const char *key)
+{
+	for (int k = 0; k < KEYS; k++)
+		if (text_equal(known_keys[k].name, key))
+			return true;
+	return false;
+}
+
 struct sheet *sheet_open(struct arena *arena, struct diag *diag)
 {
 	struct sheet *sheet = arena_new(arena, struct sheet);

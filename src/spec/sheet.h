@@ -28,6 +28,9 @@ struct sheet;
 
 struct sheet *sheet_open(struct arena *arena, struct diag *diag);
 
+/* Whether a key may stand at the top of any spec. */
+bool sheet_key_is(const char *key);
+
 /* A key that specs may have besides; before the first file. */
 void sheet_know(struct sheet *sheet, const char *key);
 

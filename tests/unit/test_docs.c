@@ -28,6 +28,7 @@ static const char *const pages[] = {
 	"solvers/place/README.md",
 	"specs/README.md",
 	"specs/broadcasts.md",
+	"specs/campaigns.md",
 	"specs/counting.md",
 	"specs/graphs.md",
 	"specs/networks.md",
@@ -138,6 +139,12 @@ static const struct shown_block blocks[] = {
 	{"specs/networks.md", RUN, "lxplore check specs/arch/gemmini.yaml network.yaml", NULL, 0},
 	{"specs/networks.md", QUIET, NULL, NULL, 0},
 	{"specs/networks.md", SHOWS, "two_layers: 2 layers", NULL, 0},
+
+	{"specs/campaigns.md", PUT, "sweep:", "sweep.yaml", 0},
+	{"specs/campaigns.md", RUN, "lxplore campaign run sweep.yaml -o products", NULL, 0},
+	{"specs/campaigns.md", SAYS, "products: 4 points", NULL, 0},
+	{"specs/campaigns.md", RUN, "for i in 1 2 3", NULL, 0},
+	{"specs/campaigns.md", SAYS, "4 points are equal", NULL, 0},
 
 	{"specs/broadcasts.md", PUT, "broadcast:", "broadcast.yaml", 0},
 	{"specs/broadcasts.md", RUN, "lxplore check specs/arch/a2a3.yaml broadcast.yaml", NULL, 0},

@@ -69,6 +69,17 @@ struct planning planning_default(const struct arch *arch)
 	};
 }
 
+const char *planning_environment_text(struct arena *arena)
+{
+	static const char *const names[] = {
+		"SENCORES", "LX_PLANNING", "CO_OPTIMIZING_LX_PLANNING", "DXP_LX_FRAC_AVAIL"};
+	struct text text = text_open(arena);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (getenv(names[i]))
+			text_add(&text, "%s=%s ", names[i], getenv(names[i]));
+	return text_read(&text);
+}
+
 static bool read_cores_variable(struct planning *planning, struct diag *diag)
 {
 	const char *value = getenv("SENCORES"), *at = value;

@@ -88,6 +88,9 @@ struct planning planning_default(const struct arch *arch);
 /* The environment's wishes; false after complaining.  The only getenv of the program. */
 bool planning_environment(struct planning *planning, struct diag *diag);
 
+/* What of it is set, as one text: "SENCORES=4 ". */
+const char *planning_environment_text(struct arena *arena);
+
 /* Reads the keys above out of a `search:` map and leaves the others to the caller. */
 struct reader;
 bool planning_read(struct reader *search, struct planning *planning);

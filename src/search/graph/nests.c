@@ -52,7 +52,7 @@ static void let_result_stay(const struct inner_question *question, struct constr
 static bool place_homes(const struct inner_question *question, struct domain *domain)
 {
 	const struct arch *arch = question->arch;
-	uint32_t in_lx = question->in_lx;
+	uint32_t in_lx = arch_moves_boxes(arch) ? 0 : question->in_lx;
 	for (int r = 0; in_lx && r < arch->lx; r++) {
 		domain->rows[r].keep &= ~in_lx;
 		domain->rows[r].bypass |= in_lx;
@@ -63,6 +63,34 @@ static bool place_homes(const struct inner_question *question, struct domain *do
 		return false;
 	domain->rows[arch->lx].keep |= in_lx;
 	return true;
+}
+
+/* Rows outside the part have no loops and keep nothing; the outermost storage of it keeps everything. */
+static void cut_rows(struct domain *domain)
+{
+	const struct hierarchy *hierarchy = domain->hierarchy;
+	uint32_t all = (1u << domain->shape->space_count) - 1, rows = 0, blocks = 0;
+	int home = -1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		rows |= 1u << hierarchy->levels[i].row;
+		blocks |= 1u << hierarchy->levels[i].block_row;
+		if (hierarchy->levels[i].storage)
+			home = hierarchy->levels[i].row;
+	}
+	for (int r = 0; r < domain->arch->level_count; r++) {
+		struct row_domain *row = &domain->rows[r];
+		for (int d = 0; d < domain->shape->dimension_count; d++) {
+			if (!(rows >> r & 1))
+				row->temporal[d].most = 1;
+			if (!(blocks >> r & 1))
+				row->spatial[d].most = 1;
+		}
+		if (rows >> r & 1)
+			continue;
+		row->keep = 0;
+		row->bypass = all;
+	}
+	domain->rows[home].keep = all;
 }
 
 /* NULL, or why the op has none. */
@@ -79,6 +107,8 @@ static const char *open_mapspace(
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
 	domain->whole_homes = true;
+	if (arch_moves_boxes(question->arch))
+		cut_rows(domain);
 	if (!constraints_narrow(&space->constraints, domain, silent))
 		return "the machine's constraints leave it no mapping";
 	if (!place_homes(question, domain))
@@ -103,37 +133,67 @@ static struct worth worth_of(
 		objective_value(objective, &summary), objective_value(OBJECTIVE_EDP, &summary)};
 }
 
+/* All the work is one share. */
+static void share(
+	const struct nest_search *search, const struct solver *solver, struct problem *problem)
+{
+	if (solver->sharing == SHARING_ENUMERATION)
+		problem->end = space_factors_count(search->space);
+	else if (solver->sharing == SHARING_DRAWS)
+		problem->end = NEST_STEP_TICKS;
+	else
+		problem->end = 1;
+}
+
+/* The best so far, and what it is worth in the objective that is wanted. */
+struct leader {
+	const struct mapping *best; /* NULL: none yet */
+	struct worth worth;
+};
+
+static void take_better(const struct nest_search *search, enum objective objective,
+	const struct answer *answer, struct leader *leader)
+{
+	for (size_t i = 0; i < answer->candidate_count; i++) {
+		const struct mapping *other = answer->candidates[i].mappings;
+		struct worth worth = worth_of(search, objective, other), least = leader->worth;
+		bool better = worth.first < least.first ||
+			      (worth.first == least.first && worth.then < least.then);
+		if (!leader->best || better)
+			*leader = (struct leader){other, worth};
+	}
+}
+
 /* The best that the solver finds, or the witness that it began with.  A proof of one objective says
  * nothing of the others, so the best in energy x latency is a candidate, too. */
-static const struct mapping *ask(
-	const struct nest_search *search, const struct nests_wanted *wanted, struct arena *arena)
+static const struct mapping *ask(const struct nest_search *search,
+	const struct nests_wanted *wanted, struct nest_answer *out, struct arena *arena)
 {
 	const enum objective asked[] = {wanted->objective, OBJECTIVE_EDP};
-	const struct mapping *best = search->start;
-	struct worth least = best ? worth_of(search, wanted->objective, best) : (struct worth){0};
+	const struct solver *solver =
+		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
+	uint64_t ticks = arch_moves_boxes(search->arch) ? NEST_TILE_TICKS : NEST_STEP_TICKS;
+	struct leader leader = {.best = search->start};
+	if (leader.best)
+		leader.worth = worth_of(search, wanted->objective, leader.best);
 	for (int k = 0; k < 1 + (wanted->objective != OBJECTIVE_EDP); k++) {
 		struct nest_search own = *search;
 		struct problem problem = {.stage = STAGE_MAP, .nest = &own, .op = -1};
 		struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
 		own.wishes.objectives = (struct objectives){1, {asked[k]}};
-		struct answer answer = solve_for(&asker, solver_for(STAGE_MAP, FOR_PROBLEMS),
-			&problem, NEST_STEP_TICKS, 1, arena);
-		for (size_t i = 0; i < answer.candidate_count; i++) {
-			const struct mapping *other = answer.candidates[i].mappings;
-			struct worth worth = worth_of(search, wanted->objective, other);
-			if (best &&
-				(worth.first > least.first ||
-					(worth.first == least.first && worth.then >= least.then)))
-				continue;
-			best = other;
-			least = worth;
-		}
+		share(&own, solver, &problem);
+		struct answer answer = solve_for(&asker, solver, &problem, ticks, 1, arena);
+		out->ticks += answer.ticks;
+		if (k == 0)
+			out->proven = answer.status == PROOF_OPTIMAL;
+		take_better(search, wanted->objective, &answer, &leader);
 	}
-	return best;
+	return leader.best;
 }
 
 static const struct mapping *find(const struct inner_question *question,
-	const struct nests_wanted *wanted, struct arena *arena, const char **why)
+	const struct nests_wanted *wanted, struct nest_answer *answer, struct arena *arena,
+	const char **why)
 {
 	struct mapspace mapspace = {0};
 	*why = open_mapspace(question, &mapspace, arena);
@@ -165,9 +225,21 @@ static const struct mapping *find(const struct inner_question *question,
 				 ? arena_copy(arena, &feasible.witness, sizeof feasible.witness)
 				 : NULL,
 	};
-	const struct mapping *best = ask(&search, wanted, arena);
+	const struct mapping *best = ask(&search, wanted, answer, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
 	return best;
+}
+
+/* Of the whole op, or of a tile of it in whole units. */
+static int64_t extent_of(const struct inner_question *question, int l)
+{
+	const struct op *op = question->op;
+	if (!arch_moves_boxes(question->arch))
+		return op->loops[l].extent;
+	int64_t parts = mapping_split(question->arch, question->mapping, l);
+	int64_t units = op_units(question->workload, op, l) / parts;
+	return units / question->mapping->rows[question->arch->lx].temporal[l] *
+	       op_grain(question->workload, op, l);
 }
 
 /* All that an answer depends on but the machine, as a text. */
@@ -176,10 +248,11 @@ static const char *describe(const struct inner_question *question,
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
-	text_add(&text, "nest %d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
-		op_unit(question->arch, op), question->in_lx, question->room);
+	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
+		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
+		question->room);
 	for (int l = 0; l < op->loop_count; l++)
-		text_add(&text, " %" PRId64 "%s", op->loops[l].extent,
+		text_add(&text, " %" PRId64 "%s", extent_of(question, l),
 			op->loops[l].reduction ? "r" : "");
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct access *access = op_operand(op, i);
@@ -195,45 +268,46 @@ static const char *describe(const struct inner_question *question,
 	return text_read(&text);
 }
 
-/* Found before, or now. */
-static const struct mapping *recall(struct kept *kept, const struct inner_question *question,
-	const struct nests_wanted *wanted, struct arena *arena, const char **why)
+const struct nest_answer *nests_ask(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct arena *arena)
 {
 	const char *key = describe(question, wanted, arena);
-	const struct mapping *known = kept_find(kept, key, strlen(key));
+	size_t size = strlen(key) + 1;
+	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
 	if (known)
 		return known;
+	struct nest_answer answer = {0};
 	struct arena *scratch = arena_open();
-	const struct mapping *found = find(question, wanted, scratch, why);
+	const struct mapping *found = find(question, wanted, &answer, scratch, &answer.why);
 	if (found)
-		found = stopper_stops(&wanted->stopper)
-				? arena_copy(
-					  arena, found, sizeof *found) /* it may not be the best */
-				: kept_add(kept, key, strlen(key), found, sizeof *found);
-	else
-		*why = arena_format(arena, "op '%s': %s", question->op->name, *why);
+		answer.mapping = *found;
 	arena_close(scratch);
-	return found;
+	if (!wanted->kept || stopper_stops(&wanted->stopper))
+		return arena_copy(arena, &answer, sizeof answer);
+	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.ticks);
 }
 
 bool nests_plan(
-	struct plan *plan, const struct nests_wanted *wanted, struct arena *arena, const char **why)
+	struct plan *plan, const struct nests_wanted *asked, struct arena *arena, const char **why)
 {
-	struct kept *own = wanted->kept ? NULL : kept_open();
-	bool good = true;
-	for (int step = 0; good && step < plan->step_count && !stopper_stops(&wanted->stopper);
+	struct nests_wanted wanted = *asked;
+	struct kept *own = wanted.kept ? NULL : kept_open();
+	bool found = true;
+	if (own)
+		wanted.kept = own;
+	for (int step = 0; found && step < plan->step_count && !stopper_stops(&wanted.stopper);
 		step++) {
 		struct inner_question question = inner_nest_question(plan, step);
 		if (!op_is_tiled(question.op))
 			continue;
-		const struct mapping *found =
-			recall(own ? own : wanted->kept, &question, wanted, arena, why);
-		good = found != NULL;
-		if (found)
-			plan->steps[step].mapping = *found;
+		const struct nest_answer *answer = nests_ask(&question, &wanted, arena);
+		plan->steps[step].mapping = answer->mapping;
+		found = !answer->why;
+		if (!found)
+			*why = arena_format(arena, "op '%s': %s", question.op->name, answer->why);
 	}
 	kept_close(own);
-	return good;
+	return found;
 }
 
 const char *nests_home(const struct arch *arch, const struct workload *workload,

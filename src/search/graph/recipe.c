@@ -140,12 +140,12 @@ static enum objective objective_of(enum tile_goal goal)
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
 	struct arena *arena)
 {
-	const struct stopper *stopper = &recipe->planning.stopper;
-	const struct nests_wanted wanted = {objective_of(recipe->goal), recipe->kept, *stopper};
+	const struct nests_wanted wanted = {
+		objective_of(recipe->goal), recipe->map, recipe->kept, recipe->planning.stopper};
 	if (!arch_moves_boxes(plan->arch))
 		return nests_plan(plan, &wanted, arena, &result->why);
-	result->choices = stream_ask(
-		plan, recipe->planning.published_tiles, recipe->kept, stopper, arena, &result->why);
+	result->choices =
+		stream_ask(plan, recipe->planning.published_tiles, &wanted, arena, &result->why);
 	return result->choices;
 }
 
@@ -184,7 +184,9 @@ struct recipe_result recipe_tile(
 	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
 	plan->steps =
 		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
-	if (result.choices)
+	if (result.choices && recipe->tiles)
+		stream_take(plan, 0, recipe->tiles);
+	else if (result.choices)
 		stream_choose(plan, result.choices,
 			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
 	result.plan = check_plan(plan, recipe, &result, arena);

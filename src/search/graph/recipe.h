@@ -26,10 +26,12 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
-	enum tile_goal
-		goal; /* of tiles, unless the planning wants the published ones, and of nests */
-	struct kept *kept;    /* what is known of ops already; NULL: nothing */
-	uint64_t joint_ticks; /* 0: no limit */
+	const struct solver *map; /* of nests; NULL: as for problems */
+	/* Of tiles, unless the planning wants the published ones, and of nests. */
+	enum tile_goal goal;
+	const struct op_option *tiles; /* of the only step; NULL: by the goal */
+	struct kept *kept;             /* what is known of ops already; NULL: nothing */
+	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t seed;
 };
 

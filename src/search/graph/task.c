@@ -22,6 +22,7 @@ static struct recipe recipe_make(
 		.workload = exploration->workload,
 		.planning = exploration->planning,
 		.place = place,
+		.map = exploration->map,
 		.joint_ticks = exploration->joint_ticks,
 		.seed = exploration->wishes.seed,
 	};
@@ -191,14 +192,17 @@ struct tasks tasks_staging(
 	return tasks;
 }
 
-struct tasks tasks_varying(
-	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
+struct tasks tasks_varying(const struct exploration *exploration, const struct recipes *from,
+	bool once, struct arena *arena)
 {
 	struct tasks tasks = {0};
 	bool divides = arch_moves_boxes(exploration->arch);
-	for (size_t i = 0; divides && i < from->count; i++) {
+	for (size_t i = 0; divides && i < (once && from->count ? 1 : from->count); i++) {
+		struct recipe recipe = *from->at[i];
+		if (once)
+			recipe.planning.cores = exploration->planning.cores;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			add_varied(&tasks, exploration, from->at[i], (int)op, arena);
+			add_varied(&tasks, exploration, &recipe, (int)op, arena);
 	}
 	return tasks;
 }

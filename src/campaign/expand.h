@@ -1,0 +1,60 @@
+#ifndef CAMPAIGN_EXPAND_H
+#define CAMPAIGN_EXPAND_H
+
+#include "campaign/canon.h"
+#include "campaign/sweep.h"
+
+#include <stdint.h>
+
+/*
+ * The points of a sweep.  A point is a set of trees, those of the specs with its values set; points
+ * whose trees are equal are one task.
+ *
+ * Tasks are ranked for who looks at a campaign before it has ended: ends of ordered axes come
+ * first, then middles, quarters and so on; among these what is estimated as cheap.  The estimate is
+ * the number of points of the loops of a problem, of a network the sum over its layers; of another
+ * input the number of nodes of its specs.
+ */
+struct sweep_point {
+	const char *name;          /* of the named points, "small/tiny"; "" */
+	const char *const *labels; /* by target; NULL: it has no value here */
+	size_t file_count;
+	const struct node *const *files;
+	int level; /* 0: at the ends of ordered axes, 1: in the middle .. */
+};
+
+enum point_fate { POINT_WRONG, POINT_LEFT_OUT, POINT_THERE };
+
+/* Point by point; remembers where paths lead, so it belongs to one thread. */
+struct expander;
+struct expander *expander_open(struct arena *arena, const struct sweep_spec *sweep);
+
+/* The combinations of options, with those that are left out; 0 after complaining of too many. */
+enum { POINTS_MOST = 1000000 };
+uint64_t expand_combinations(const struct sweep_spec *sweep);
+
+/* One of them, in the arena given. */
+enum point_fate expander_point(struct expander *expander, uint64_t combination, struct arena *arena,
+	struct diag *diag, struct sweep_point *out);
+
+struct expanded_task {
+	digest spec;
+	int level;
+	double estimate;
+	size_t first; /* of its points */
+};
+
+struct sweep_expansion {
+	size_t point_count;
+	const uint64_t *combinations; /* of the points */
+	const size_t *task_of;        /* the points' tasks */
+	size_t task_count;
+	const struct expanded_task *tasks; /* as they are ranked */
+	digest fingerprint;                /* of all that is here, and of all labels */
+};
+
+/* `settings` says what else decides on results.  False after complaining. */
+bool expand(struct arena *arena, const struct sweep_spec *sweep, const char *settings,
+	struct sweep_expansion *out);
+
+#endif

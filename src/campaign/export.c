@@ -1,0 +1,262 @@
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "campaign/outputs.h"
+#include "report/run/json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const task_status_names[] = {"found", "impossible", "wrong", "nothing", NULL};
+
+/* --- lines of a CSV */
+
+struct cells array(const char *); /* as they stand there, with their quotes */
+
+static struct cells split(struct arena *arena, const char *line)
+{
+	struct cells cells = {0};
+	const char *end = line + strcspn(line, "\n");
+	for (const char *from = line;; from++) {
+		const char *to = from;
+		bool quoted = false;
+		for (; to < end && (quoted || *to != ','); to++)
+			quoted ^= *to == '"';
+		*array_add(arena, &cells) = arena_format(arena, "%.*s", (int)(to - from), from);
+		if (to == end)
+			return cells;
+		from = to;
+	}
+}
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return *line ? line + 1 : line;
+}
+
+static const char *unquote(struct arena *arena, const char *cell)
+{
+	struct text text = text_open(arena);
+	if (*cell != '"')
+		return cell;
+	for (cell++; *cell && !(*cell == '"' && cell[1] != '"'); cell++) {
+		cell += *cell == '"';
+		text_bytes(&text, cell, 1);
+	}
+	return text_read(&text);
+}
+
+/* --- the columns of all results together */
+
+struct exporter {
+	struct arena *arena, *scratch;
+	print_text *print;
+	json_t *targets;      /* the head's columns */
+	struct cells heads;   /* headers of pareto.csv that were met */
+	struct cells columns; /* theirs together */
+	size_t count;
+};
+
+static bool has(const struct cells *cells, const char *name)
+{
+	for (size_t i = 0; i < cells->count; i++)
+		if (text_equal(cells->at[i], name))
+			return true;
+	return false;
+}
+
+static void collect_columns(
+	void *context, const struct store_point *point, const struct task_result *result)
+{
+	struct exporter *exporter = context;
+	size_t length = result ? strcspn(result->pareto, "\n") : 0;
+	for (size_t i = 0; i < exporter->heads.count && length; i++)
+		if (strncmp(exporter->heads.at[i], result->pareto, length) == 0 &&
+			!exporter->heads.at[i][length])
+			return;
+	if (!length)
+		return;
+	const char *head = arena_format(exporter->arena, "%.*s", (int)length, result->pareto);
+	*array_add(exporter->arena, &exporter->heads) = head;
+	struct cells names = split(exporter->arena, head);
+	for (size_t i = 0; i < names.count; i++)
+		if (!has(&exporter->columns, names.at[i]))
+			*array_add(exporter->arena, &exporter->columns) = names.at[i];
+}
+
+static const char *column_name(const char *name)
+{
+	return text_equal(name, "point") ? "frontier" : name;
+}
+
+/* Cells of a row by the columns of all; "" where the row has none. */
+static const char **arrange(
+	const struct exporter *exporter, const struct cells *names, const struct cells *row)
+{
+	const char **cells =
+		arena_array(exporter->scratch, const char *, exporter->columns.count + 1);
+	for (size_t c = 0; c < exporter->columns.count; c++) {
+		cells[c] = "";
+		for (size_t i = 0; i < names->count && i < row->count; i++)
+			if (text_equal(names->at[i], exporter->columns.at[c]))
+				cells[c] = row->at[i];
+	}
+	return cells;
+}
+
+static const char *status_of(const struct task_result *result)
+{
+	return result ? task_status_names[result->status & 3] : "open";
+}
+
+/* --- CSV */
+
+static void print_row(const struct exporter *exporter, const struct text *head, const char **cells)
+{
+	struct text line = text_open(exporter->scratch);
+	text_add(&line, "%s", text_read(head));
+	for (size_t c = 0; c < exporter->columns.count; c++)
+		text_add(&line, ",%s", cells ? cells[c] : "");
+	text_add(&line, "\n");
+	exporter->print(text_read(&line));
+}
+
+static void print_point(
+	void *context, const struct store_point *point, const struct task_result *result)
+{
+	struct exporter *exporter = context;
+	struct arena_mark mark = arena_mark(exporter->scratch);
+	struct text head = text_open(exporter->scratch);
+	json_t *labels = json_loads(point->labels, 0, NULL);
+	text_add(&head, "%zu,", point->ordinal);
+	csv_field(&head, point->name);
+	for (size_t t = 0; t < json_array_size(exporter->targets); t++) {
+		const char *label = json_string_value(json_array_get(labels, t));
+		text_add(&head, ",");
+		csv_field(&head, label ? label : "");
+	}
+	json_decref(labels);
+	text_add(&head, ",%s,%s", status_of(result), result ? result->version : "");
+	const char *line = result ? result->pareto : "";
+	struct cells names = split(exporter->scratch, line);
+	line = next_line(line);
+	if (!*line)
+		print_row(exporter, &head, NULL);
+	for (; *line; line = next_line(line)) {
+		struct cells row = split(exporter->scratch, line);
+		print_row(exporter, &head, arrange(exporter, &names, &row));
+	}
+	arena_release(exporter->scratch, mark);
+}
+
+static const char *open_exporter(struct arena *arena, struct store *store, print_text *print,
+	struct exporter *out, struct store_head *head)
+{
+	const char *why = store_head(store, head);
+	*out = (struct exporter){.arena = arena, .print = print};
+	if (why)
+		return why;
+	if (!head->fingerprint)
+		return arena_format(arena, "store '%s' has no points", store_path(store));
+	out->targets = json_loads(head->columns, 0, NULL);
+	out->scratch = arena_open();
+	return store_each_point(store, collect_columns, out);
+}
+
+static void close_exporter(struct exporter *exporter)
+{
+	json_decref(exporter->targets);
+	arena_close(exporter->scratch);
+}
+
+const char *export_csv(struct arena *arena, struct store *store, print_text *print)
+{
+	struct exporter exporter;
+	struct store_head head;
+	const char *why = open_exporter(arena, store, print, &exporter, &head);
+	struct text line = text_open(arena);
+	text_add(&line, "point,name");
+	for (size_t t = 0; t < json_array_size(exporter.targets); t++) {
+		text_add(&line, ",");
+		csv_field(&line, json_string_value(json_array_get(exporter.targets, t)));
+	}
+	text_add(&line, ",status,version");
+	for (size_t c = 0; c < exporter.columns.count; c++)
+		text_add(&line, ",%s", column_name(exporter.columns.at[c]));
+	text_add(&line, "\n");
+	if (!why) {
+		print(text_read(&line));
+		why = store_each_point(store, print_point, &exporter);
+	}
+	close_exporter(&exporter);
+	return why;
+}
+
+/* --- JSON */
+
+/* A cell as a number where it is one, and null where it is empty. */
+static json_t *cell_value(struct arena *arena, const char *cell)
+{
+	json_error_t error;
+	if (!*cell)
+		return json_null();
+	json_t *number =
+		strchr("-0123456789", *cell) ? json_loads(cell, JSON_DECODE_ANY, &error) : NULL;
+	return number ? number : json_string(unquote(arena, cell));
+}
+
+static json_t *frontier_value(struct exporter *exporter, const struct task_result *result)
+{
+	json_t *list = json_array();
+	const char *line = result ? result->pareto : "";
+	struct cells names = split(exporter->scratch, line);
+	for (line = next_line(line); *line; line = next_line(line)) {
+		struct cells row = split(exporter->scratch, line);
+		json_t *object = json_object();
+		for (size_t i = 0; i < names.count && i < row.count; i++)
+			json_object_set_new(object, column_name(names.at[i]),
+				cell_value(exporter->scratch, row.at[i]));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static void print_object(
+	void *context, const struct store_point *point, const struct task_result *result)
+{
+	struct exporter *exporter = context;
+	struct arena_mark mark = arena_mark(exporter->scratch);
+	json_t *labels = json_loads(point->labels, 0, NULL), *values = json_object();
+	for (size_t t = 0; t < json_array_size(exporter->targets); t++)
+		json_object_set(values, json_string_value(json_array_get(exporter->targets, t)),
+			json_array_get(labels, t));
+	json_decref(labels);
+	json_t *plans = result ? json_loads(result->plans, 0, NULL) : NULL;
+	json_t *object = json_pack("{s:I, s:s, s:o, s:s, s:s, s:s, s:o, s:o}", "point",
+		(json_int_t)point->ordinal, "name", point->name, "values", values, "status",
+		status_of(result), "version", result ? result->version : "", "message",
+		result ? result->message : "", "frontier", frontier_value(exporter, result),
+		"plans", plans ? plans : json_array());
+	exporter->print(exporter->count++ ? ",\n" : "\n");
+	exporter->print(json_dump(exporter->scratch, object, JSON_COMPACT));
+	arena_release(exporter->scratch, mark);
+}
+
+const char *export_json(struct arena *arena, struct store *store, print_text *print)
+{
+	struct exporter exporter;
+	struct store_head head;
+	const char *why = open_exporter(arena, store, print, &exporter, &head);
+	if (!why) {
+		print("{\"campaign\": ");
+		print(json_dump(arena, json_string(head.name), JSON_ENCODE_ANY));
+		print(", \"columns\": ");
+		print(head.columns);
+		print(", \"points\": [");
+		why = store_each_point(store, print_object, &exporter);
+		print("\n]}\n");
+	}
+	close_exporter(&exporter);
+	return why;
+}

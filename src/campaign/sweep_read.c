@@ -1,0 +1,333 @@
+#include "campaign/sweep.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "campaign/condition.h"
+#include "spec/expr.h"
+#include "spec/sheet.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct axes_draft array(struct sweep_axis);
+struct rules_draft array(struct sweep_rule);
+
+/* --- targets */
+
+static bool is_path(const struct sweep_spec *sweep, const struct path *path)
+{
+	return path->count > 1 || sheet_key_is(path->text) ||
+	       path_file(path, sweep->files, sweep->file_count) < sweep->file_count;
+}
+
+static bool is_parameter(const char *name)
+{
+	size_t i = 0;
+	while (isalnum((unsigned char)name[i]) || name[i] == '_')
+		i++;
+	return i && !name[i] && !isdigit((unsigned char)name[0]);
+}
+
+static bool find_target(const struct sweep_spec *sweep, const char *text, size_t *out)
+{
+	for (*out = 0; *out < sweep->target_count; ++*out)
+		if (text_equal(sweep->targets[*out].path.text, text))
+			return true;
+	return false;
+}
+
+/* A new target, or that of another named point. */
+static bool add_target(
+	struct sweep_reading *reading, const char *text, struct span span, bool again, size_t *out)
+{
+	struct sweep_spec *sweep = reading->sweep;
+	struct arena *arena = sweep->arena;
+	if (find_target(sweep, text, out)) {
+		if (again)
+			return true;
+		diag_error(sweep->diag, span, "'%s' has values twice", text);
+		diag_note(sweep->diag, sweep->targets[*out].path.span, "first given here");
+		return false;
+	}
+	struct sweep_target target = {.role = TARGET_PARAMETER};
+	if (!path_parse(arena, text, span, sweep->diag, &target.path))
+		return false;
+	if (text_equal(text, "specs"))
+		target.role = TARGET_FILES;
+	else if (is_path(sweep, &target.path))
+		target.role = TARGET_PATH;
+	else if (!is_parameter(text)) {
+		diag_error(sweep->diag, span,
+			"'%s' is no name of a parameter: letters, digits and '_' make one", text);
+		return false;
+	}
+	if (sweep->target_count == reading->target_capacity)
+		sweep->targets = array_grown(arena, sweep->targets, sweep->target_count,
+			&reading->target_capacity, sizeof *sweep->targets);
+	sweep->targets[sweep->target_count++] = target;
+	return true;
+}
+
+/* --- axes */
+
+static void read_vary(
+	struct sweep_reading *reading, const struct node *map, struct axes_draft *axes)
+{
+	for (size_t i = 0; map && i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		size_t target;
+		struct sweep_axis axis;
+		if (add_target(reading, entry->key, entry->key_span, false, &target) &&
+			sweep_values(reading, target, entry->value, &axis))
+			*array_add(reading->sweep->arena, axes) = axis;
+	}
+}
+
+/* Option i is value i of all of them. */
+static void read_zip(struct sweep_reading *reading, const struct node *map, struct axes_draft *axes)
+{
+	struct arena *arena = reading->sweep->arena;
+	struct sweep_axis zipped = {.ordered = false};
+	struct sweep_axis *parts = arena_array(arena, struct sweep_axis, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		size_t target;
+		if (!add_target(reading, entry->key, entry->key_span, false, &target) ||
+			!sweep_values(reading, target, entry->value, &parts[i]))
+			return;
+		zipped.ordered |= parts[i].ordered;
+		if (parts[i].when) {
+			reading_refuse(&reading->reading, parts[i].when,
+				"a 'when' beside values that are zipped; `when:` of the sweep leaves "
+				"points out");
+			return;
+		}
+		if (parts[i].count != parts[0].count) {
+			diag_error(reading->sweep->diag, entry->key_span,
+				"'%s' has %zu values, '%s' %zu; what is zipped has equally many",
+				entry->key, parts[i].count, map->entries[0].key, parts[0].count);
+			return;
+		}
+	}
+	struct sweep_option *options =
+		arena_array(arena, struct sweep_option, map->count ? parts[0].count : 0);
+	for (size_t o = 0; map->count && o < parts[0].count; o++) {
+		struct sweep_value *values = arena_array(arena, struct sweep_value, map->count);
+		for (size_t i = 0; i < map->count; i++)
+			values[i] = parts[i].options[o].values[0];
+		options[o] = (struct sweep_option){.count = map->count, .values = values};
+	}
+	zipped.count = map->count ? parts[0].count : 0;
+	zipped.options = options;
+	if (zipped.count)
+		*array_add(arena, axes) = zipped;
+}
+
+static void read_zips(
+	struct sweep_reading *reading, const struct node *node, struct axes_draft *axes)
+{
+	for (size_t i = 0; node && i < (node->kind == NODE_LIST ? node->count : 1); i++) {
+		const struct node *map = node_item(node, i);
+		if (map->kind == NODE_MAP)
+			read_zip(reading, map, axes);
+		else
+			reading_refuse(&reading->reading, map,
+				"'zip' is %s; a map of parameters to lists is expected",
+				node_kind_name(map));
+	}
+}
+
+static void read_points(
+	struct sweep_reading *reading, const struct node *map, struct axes_draft *axes)
+{
+	struct arena *arena = reading->sweep->arena;
+	size_t first = reading->sweep->target_count;
+	if (!map || !map->count)
+		return;
+	struct sweep_option *options = arena_array(arena, struct sweep_option, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node *point = map->entries[i].value;
+		if (point->kind != NODE_MAP) {
+			reading_refuse(&reading->reading, point,
+				"point '%s' is %s; a map of parameters to values is expected",
+				map->entries[i].key, node_kind_name(point));
+			return;
+		}
+		struct sweep_value *values = arena_array(arena, struct sweep_value, point->count);
+		for (size_t k = 0; k < point->count; k++) {
+			const struct node_entry *entry = &point->entries[k];
+			size_t target;
+			bool again =
+				find_target(reading->sweep, entry->key, &target) && target >= first;
+			if (!add_target(reading, entry->key, entry->key_span, again, &target) ||
+				!sweep_value(reading, target, entry->value, &values[k]))
+				return;
+		}
+		options[i] = (struct sweep_option){map->entries[i].key, point->count, values};
+	}
+	*array_add(arena, axes) = (struct sweep_axis){.count = map->count, .options = options};
+}
+
+/* --- rules and conditions */
+
+static void read_set(
+	struct sweep_reading *reading, const struct node *map, struct rules_draft *rules)
+{
+	for (size_t i = 0; map && i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		size_t target;
+		if (!add_target(reading, entry->key, entry->key_span, false, &target))
+			continue;
+		if (reading->sweep->targets[target].role == TARGET_FILES)
+			diag_error(reading->sweep->diag, entry->key_span,
+				"'specs' are files of 'vary', 'zip' or 'points'; nothing derives them");
+		else
+			*array_add(reading->sweep->arena, rules) =
+				(struct sweep_rule){target, entry->value};
+	}
+}
+
+/* Marks the parameters that a text names. */
+static void mark_used(struct sweep_spec *sweep, const struct node *node)
+{
+	if (!node)
+		return;
+	for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++)
+		mark_used(sweep, node->items[i]);
+	for (size_t i = 0; node->kind == NODE_SCALAR && i < sweep->target_count; i++) {
+		const char *names[] = {sweep->targets[i].path.text, NULL};
+		struct setting_values one = {.absent = names};
+		if (condition_misses(&one, node->text))
+			sweep->targets[i].used = true;
+	}
+}
+
+static void check_used(struct sweep_spec *sweep)
+{
+	struct array(const char *) known = {0};
+	mark_used(sweep, sweep->when);
+	for (size_t i = 0; i < sweep->axis_count; i++)
+		mark_used(sweep, sweep->axes[i].when);
+	for (size_t i = 0; i < sweep->rule_count; i++)
+		mark_used(sweep, sweep->rules[i].value);
+	for (size_t i = 0; i < sweep->file_count; i++)
+		for (size_t k = 0; k < sweep->files[i]->count; k++)
+			*array_add(sweep->arena, &known) = sweep->files[i]->entries[k].key;
+	*array_add(sweep->arena, &known) = "specs";
+	*array_add(sweep->arena, &known) = NULL;
+	for (size_t i = 0; i < sweep->target_count; i++) {
+		const struct sweep_target *target = &sweep->targets[i];
+		if (target->role != TARGET_PARAMETER || target->used)
+			continue;
+		const char *near = suggest(target->path.text, known.at);
+		diag_error(sweep->diag, target->path.span,
+			"parameter '%s' sets nothing: it is no path, and neither 'set' nor 'when' "
+			"uses it%s%s%s",
+			target->path.text, near ? "; did you mean '" : "", near ? near : "",
+			near ? "'?" : "");
+	}
+}
+
+/* --- the whole */
+
+static void read_specs(struct sweep_reading *reading, const struct node *node)
+{
+	struct sweep_spec *sweep = reading->sweep;
+	size_t more = !node ? 0 : node->kind == NODE_LIST ? node->count : 1;
+	const struct node **files =
+		arena_array(sweep->arena, const struct node *, sweep->file_count + more);
+	for (size_t i = 0; i < sweep->file_count; i++)
+		files[i] = sweep->files[i];
+	for (size_t i = 0; i < more; i++) {
+		const struct node *file = sweep_file(reading, node_item(node, i));
+		if (file)
+			files[sweep->file_count++] = file;
+	}
+	sweep->files = files;
+	for (size_t i = 0; i < sweep->file_count && !sweep->variables; i++) {
+		const struct node *variables = node_find(files[i], "variables");
+		if (variables)
+			sweep->variables = variables_read(sweep->arena, sweep->diag, variables);
+	}
+}
+
+static const struct node *without(struct arena *arena, const struct node *map, size_t entry)
+{
+	struct node *copy = arena_copy(arena, map, sizeof *map);
+	struct node_entry *entries = arena_array(arena, struct node_entry, map->count);
+	copy->count = 0;
+	for (size_t i = 0; i < map->count; i++)
+		if (i != entry)
+			entries[copy->count++] = map->entries[i];
+	copy->entries = entries;
+	copy->index = NULL;
+	return copy;
+}
+
+/* The map `sweep:`; the rest of the files are specs of all points. */
+static const struct node *find_map(
+	struct sweep_spec *sweep, const struct node *const *files, size_t count)
+{
+	const struct node *map = NULL;
+	const struct node **rest = arena_array(sweep->arena, const struct node *, count);
+	sweep->files = rest;
+	for (size_t i = 0; i < count; i++) {
+		int index = node_index(files[i], "sweep");
+		rest[i] = index < 0 ? files[i] : without(sweep->arena, files[i], (size_t)index);
+		if (files[i]->kind != NODE_MAP)
+			diag_error(sweep->diag, files[i]->span,
+				"the file is %s; a map with keys such as 'architecture:' is expected",
+				node_kind_name(files[i]));
+		if (index < 0)
+			continue;
+		if (map) {
+			diag_error(sweep->diag, files[i]->entries[index].key_span,
+				"key 'sweep' is given twice; a campaign has one");
+			diag_note(sweep->diag, map->span, "first given here");
+		}
+		map = files[i]->entries[index].value;
+	}
+	if (!map)
+		diag_error(sweep->diag, (struct span){0},
+			"no file has a 'sweep:', which says what varies; try "
+			"specs/sweeps/machine_sizes.yaml");
+	return map;
+}
+
+const struct sweep_spec *sweep_read(
+	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag)
+{
+	struct sweep_spec *sweep = arena_new(arena, struct sweep_spec);
+	struct sweep_reading reading = {{arena, diag, NULL, NULL}, sweep, 0, 0, 0, NULL};
+	struct axes_draft axes = {0};
+	struct rules_draft rules = {0};
+	struct reader map;
+	*sweep = (struct sweep_spec){.arena = arena,
+		.diag = diag,
+		.name = "campaign",
+		.file_count = count,
+		.files = files};
+	sweep->map = find_map(sweep, files, count);
+	if (!sweep->map || diag_failed(diag) ||
+		!reader_open(&map, &reading.reading, sweep->map, "sweep"))
+		return NULL;
+	read_text(&map, "name", OPTIONAL, &sweep->name);
+	read_specs(&reading, read_node(&map, "specs", OPTIONAL));
+	read_points(&reading, read_map(&map, "points", OPTIONAL), &axes);
+	read_vary(&reading, read_map(&map, "vary", OPTIONAL), &axes);
+	read_zips(&reading, read_node(&map, "zip", OPTIONAL), &axes);
+	read_set(&reading, read_map(&map, "set", OPTIONAL), &rules);
+	sweep->when = read_node(&map, "when", OPTIONAL);
+	reader_done(&map);
+	sweep->axis_count = axes.count;
+	sweep->axes = axes.at;
+	sweep->rule_count = rules.count;
+	sweep->rules = rules.at;
+	if (!axes.count && !diag_failed(diag))
+		diag_error(diag, sweep->map->span,
+			"the sweep varies nothing: 'vary', 'zip' or 'points' say what");
+	if (!diag_failed(diag))
+		check_used(sweep);
+	return diag_failed(diag) ? NULL : sweep;
+}

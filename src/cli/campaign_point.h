@@ -1,0 +1,19 @@
+#ifndef CLI_CAMPAIGN_POINT_H
+#define CLI_CAMPAIGN_POINT_H
+
+#include "base/option.h"
+#include "campaign/runner.h"
+#include "cli/listener.h"
+
+/* What the points of a campaign share: options, and the person in front. */
+struct campaign_points {
+	const struct arguments *arguments;
+	const struct listener *listener;
+	bool quiet;
+};
+
+/* Explores one point, as `explore` does, on one thread, into a result (campaign/runner.h). */
+bool campaign_point_explore(void *points, const struct sweep_point *point,
+	const struct stopper *stopper, struct arena *arena, struct task_result *out);
+
+#endif

@@ -1,0 +1,28 @@
+#ifndef CLI_EXPLORATION_H
+#define CLI_EXPLORATION_H
+
+#include "cli/kind.h"
+
+/*
+ * One exploration of any kind of input, as `explore` and campaigns carry it out: they make the
+ * struct with exploration_open, prepare and run it, and take its results where they want them.
+ */
+
+/* What the inputs ask; the listener is copied, and the caller sets wishes.asker. */
+struct exploring exploration_open(
+	const struct inputs *inputs, const struct listener *listener, FILE *people);
+
+/* EXIT_FOUND where the search can begin; else why not was said. */
+int exploration_prepare(struct exploring *exploring);
+
+void exploration_run(struct exploring *exploring);
+
+/* How many points there are, and what the search comes to: says where there is none, where a proof
+ * has a gap, and answers the exit status. */
+size_t exploration_points(const struct exploring *exploring);
+int exploration_judge(const struct exploring *exploring);
+
+/* Says what the diag collected; EXIT_INPUT. */
+int exploration_refuse(const struct exploring *exploring);
+
+#endif

@@ -1,0 +1,326 @@
+/*
+ * `lxplore campaign` as its users run it: a point is what `explore` says of it; what is exported is
+ * the same after any end of any process, on any number of threads, and as shards in any order.
+ */
+#include "base/arena.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "tests/support/draws.h"
+#include "tests/support/folder.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+#define SPECS                                                                                      \
+	"specs/arch/three_level.yaml specs/problems/gemm_16.yaml "                                 \
+	"specs/constraints/keep_all.yaml"
+
+/* 45 points of 30 trees: n is 8 for two of its values. */
+static const char sweep[] = "sweep:\n"
+			    "  name: small\n"
+			    "  vary:\n"
+			    "    problem.instance.M: [4, 8, 16]\n"
+			    "    n: {from: 4, to: 16, factor: 2}\n"
+			    "    search.seed: {from: 1, to: 5}\n"
+			    "  set:\n"
+			    "    problem.instance.N: min(n, 8)\n"
+			    "search: {budget: 500}\n";
+
+static struct ended campaign(const char *words)
+{
+	return shell(arena, "$LXPLORE campaign %s", words);
+}
+
+static const char *run_words(const char *name)
+{
+	return arena_format(arena, "run " SPECS " %s --simulate none -q -o %s/%s",
+		run_folder_path("sweep.yaml"), folder, name);
+}
+
+static const char *exported(const char *name)
+{
+	struct ended csv = campaign(arena_format(arena, "export %s/%s", folder, name));
+	struct ended json =
+		campaign(arena_format(arena, "export --format json -o %s/%s", folder, name));
+	assert_int_equal(csv.status, 0);
+	assert_int_equal(json.status, 0);
+	return arena_format(arena, "%s%s", csv.out, json.out);
+}
+
+/* The export of an undisturbed run. */
+static const char *whole(void)
+{
+	folder_put("sweep.yaml", sweep);
+	assert_int_equal(campaign(run_words("whole")).status, 0);
+	const char *text = exported("whole");
+	assert_null(strstr(text, ",open,"));
+	return text;
+}
+
+static void a_point_is_what_explore_says(void **state)
+{
+	folder_put("sweep.yaml", sweep);
+	assert_int_equal(campaign(run_words("out")).status, 0);
+	folder_put("same.yaml", "search: {budget: 500, seed: 3}\n");
+	struct ended explored = shell(arena,
+		"sed 's/N: 16/N: 8/' specs/problems/gemm_16.yaml > %s/problem.yaml && $LXPLORE explore "
+		"specs/arch/three_level.yaml specs/constraints/keep_all.yaml %s/problem.yaml "
+		"%s/same.yaml --simulate none -q --format csv -o %s/explored",
+		folder, folder, folder, folder);
+	assert_int_equal(explored.status, 0);
+	const char *text = exported("out");
+	char *lines = arena_text(arena, strchr(explored.out, '\n') + 1);
+	size_t rows = 0;
+	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"), rows++)
+		assert_non_null(strstr(text, arena_format(arena, "\n43,,16,16,3,8,found,%s,%s\n",
+						     LXPLORE_VERSION, line)));
+	assert_true(rows > 0);
+}
+
+static void equal_points_are_explored_once(void **state)
+{
+	folder_put("sweep.yaml", sweep);
+	assert_int_equal(campaign(run_words("out")).status, 0);
+	struct ended status = campaign(arena_format(arena, "status %s/out", folder));
+	assert_non_null(strstr(status.out, "small: 45 points, 30 of them different\n"
+					   "done 30 (100.0 %), running 0, open 0\n"));
+}
+
+static void threads_change_nothing(void **state)
+{
+	const char *text = whole();
+	for (int jobs = 1; jobs <= 7; jobs += 3) {
+		assert_int_equal(
+			campaign(arena_format(arena, "%s%d -j %d", run_words("jobs"), jobs, jobs))
+				.status,
+			0);
+		assert_string_equal(exported(arena_format(arena, "jobs%d", jobs)), text);
+	}
+}
+
+/* Starts `campaign run` beside the test. */
+static pid_t start(const char *name)
+{
+	const char *words = arena_format(arena, "exec \"$LXPLORE\" campaign %s", run_words(name));
+	const char *program = getenv("LXPLORE");
+	setenv("LXPLORE", program ? program : "build/release/lxplore", 1);
+	pid_t child = fork();
+	if (child == 0) {
+		execl("/bin/sh", "sh", "-c", words, (char *)NULL);
+		_exit(127);
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+static void a_killed_run_goes_on(void **state)
+{
+	struct random random = random_open(draws_seed(25), 0);
+	const char *text = whole();
+	int kills = 0;
+	for (int i = 0; i < 10; i++) {
+		int status;
+		pid_t child = start("killed");
+		usleep((useconds_t)random_below(&random, 60000));
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		kills += WIFSIGNALED(status);
+	}
+	assert_true(kills > 0);
+	assert_int_equal(campaign(run_words("killed")).status, 0);
+	assert_string_equal(exported("killed"), text);
+}
+
+static void shards_merge_in_any_order(void **state)
+{
+	enum { SHARDS = 5 };
+	struct random random = random_open(draws_seed(25), 0);
+	const char *text = whole();
+	const char *parts[SHARDS];
+	for (int i = 0; i < SHARDS; i++) {
+		parts[i] = arena_format(arena, "part%d", i + 1);
+		struct ended ended = campaign(arena_format(
+			arena, "%s --shard %d/%d", run_words(parts[i]), i + 1, SHARDS));
+		assert_int_equal(ended.status, 0);
+		assert_non_null(strstr(exported(parts[i]), ",open,"));
+	}
+	for (int i = SHARDS; i-- > 1;) {
+		size_t other = (size_t)random_below(&random, (uint64_t)i + 1);
+		const char *part = parts[i];
+		parts[i] = parts[other];
+		parts[other] = part;
+	}
+	for (int i = 0; i < 2 * SHARDS; i++) /* the second time nothing changes */
+		assert_int_equal(campaign(arena_format(arena, "merge %s/merged %s/%s", folder,
+						  folder, parts[i % SHARDS]))
+					 .status,
+			0);
+	assert_string_equal(exported("merged"), text);
+	assert_int_equal(
+		campaign(arena_format(arena, "diff %s/merged %s/whole", folder, folder)).status, 0);
+}
+
+/* Tasks that one process did, of its closing line. */
+static long done_now(const char *err)
+{
+	const char *at = strstr(err, " done, ");
+	assert_non_null(at);
+	return atol(at + strlen(" done, "));
+}
+
+static void two_processes_share_a_campaign(void **state)
+{
+	const char *text = whole();
+	struct ended both = shell(arena,
+		"$LXPLORE campaign run " SPECS
+		" %s/sweep.yaml --simulate none -o %s/shared 2>%s/a & "
+		"$LXPLORE campaign run " SPECS
+		" %s/sweep.yaml --simulate none -o %s/shared 2>%s/b; "
+		"wait",
+		folder, folder, folder, folder, folder, folder);
+	assert_int_equal(both.status, 0);
+	assert_string_equal(exported("shared"), text);
+	assert_int_equal(done_now(folder_text("a")) + done_now(folder_text("b")), 30);
+}
+
+static void an_interrupted_run_goes_on(void **state)
+{
+	const char *text = whole();
+	int status;
+	pid_t child = start("interrupted");
+	usleep(30000);
+	kill(child, SIGINT);
+	waitpid(child, &status, 0);
+	/* before it began, at work, or at its end */
+	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 130 || WEXITSTATUS(status) == 0);
+	assert_int_equal(campaign(run_words("interrupted")).status, 0);
+	assert_string_equal(exported("interrupted"), text);
+}
+
+/* No file may grow beyond some KiB; then it may again. */
+static void a_full_disk_keeps_what_was_done(void **state)
+{
+	const char *text = whole();
+	struct ended full = shell(arena, "ulimit -f 48; $LXPLORE campaign %s", run_words("full"));
+	assert_int_equal(full.status, 4);
+	assert_non_null(strstr(full.err, "campaign.sqlite': the disk is full"));
+	assert_int_equal(campaign(run_words("full")).status, 0);
+	assert_string_equal(exported("full"), text);
+}
+
+/* Root may write anywhere: somebody else runs it. */
+static void a_folder_that_may_not_be_written_is_told(void **state)
+{
+	const char *text = whole();
+	struct ended ended = shell(arena,
+		"chmod 755 %s && chmod 555 %s/whole && chmod 444 %s/whole/* && "
+		"cp \"$LXPLORE\" %s/program && run='' && "
+		"if [ $(id -u) = 0 ]; then run='setpriv --reuid 65534 --clear-groups'; fi && "
+		"$run %s/program campaign export %s/whole > %s/csv && "
+		"$run %s/program campaign %s",
+		folder, folder, folder, folder, folder, folder, folder, folder, run_words("whole"));
+	assert_int_equal(ended.status, 4);
+	if (!strstr(ended.err, "may not be written"))
+		fail_msg("said: %s", ended.err);
+	assert_non_null(strstr(text, folder_text("csv")));
+	shell(arena, "chmod -R u+w %s", folder);
+	assert_string_equal(exported("whole"), text);
+}
+
+static void what_differs_is_told(void **state)
+{
+	whole();
+	struct ended other = campaign(
+		arena_format(arena, "%s --solver map=random --budget 2", run_words("other")));
+	assert_int_equal(other.status, 0);
+	struct ended diff = campaign(arena_format(arena, "diff %s/whole %s/other", folder, folder));
+	assert_int_equal(diff.status, 1);
+	assert_non_null(strstr(diff.out, "problem.instance.M=16 n=16 search.seed=5"));
+	assert_non_null(
+		strstr(diff.out, "0 points are equal, 45 differ, 0 are in A alone, 0 in B alone"));
+	struct ended merge =
+		campaign(arena_format(arena, "merge %s/whole %s/other", folder, folder));
+	assert_int_equal(merge.status, 4);
+	assert_non_null(strstr(merge.err, "are of different campaigns"));
+}
+
+/* More points in the sweep: those that are done stay done. */
+static void a_longer_sweep_goes_on(void **state)
+{
+	whole();
+	folder_put("sweep.yaml", arena_format(arena, "%s", sweep));
+	shell(arena, "sed -i 's/to: 5/to: 6/' %s/sweep.yaml", folder);
+	struct ended more = shell(arena,
+		"$LXPLORE campaign run " SPECS " %s/sweep.yaml --simulate "
+		"none -o %s/whole",
+		folder, folder);
+	assert_int_equal(more.status, 0);
+	assert_non_null(strstr(more.err, "54 points, 36 different; 36 of 36 done, 6 of them now"));
+}
+
+static void wrong_calls_are_told(void **state)
+{
+	static const char *const calls[][2] = {
+		{"", "campaign wants one of: run, status, export, diff, merge"},
+		{"rnu", "there is no 'campaign rnu'; did you mean 'run'?"},
+		{"status", "no folder of a campaign is given"},
+		{"status a b", "'b' is one argument too many"},
+		{"status /nowhere", "there is no campaign in '/nowhere'"},
+		{"export /nowhere --seed 2", "'--seed' means nothing to 'campaign export'"},
+		{"diff /nowhere", "campaign diff wants two folders"},
+		{"run", "no spec file is given"},
+		{"run specs/arch/eyeriss.yaml", "no file has a 'sweep:'"},
+		{"run specs/sweeps/machine_sizes.yaml --shard 0/2", "'--shard' wants I/N"},
+		{"run specs/sweeps/machine_sizes.yaml --shard 3/2", "'--shard' wants I/N"},
+	};
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		struct ended ended = campaign(calls[i][0]);
+		assert_true(ended.status == 2 || ended.status == 4);
+		if (!strstr(ended.err, calls[i][1]))
+			fail_msg("'campaign %s' says: %s", calls[i][0], ended.err);
+	}
+}
+
+/* A point whose specs are wrong says so; the others are found. */
+static void a_wrong_point_says_why(void **state)
+{
+	folder_put("sweep.yaml", "sweep:\n"
+				 "  vary:\n"
+				 "    problem.instance.M: [4, -3]\n"
+				 "search: {budget: 500}\n");
+	struct ended ended = campaign(run_words("out"));
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "1 of the points has wrong specs"));
+	assert_non_null(strstr(ended.err, "sweep.yaml:3:29: error: "));
+	const char *text = exported("out");
+	assert_non_null(strstr(text, "1,,4,found,"));
+	assert_non_null(strstr(text, "2,,-3,wrong,"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_point_is_what_explore_says),
+		TEST(equal_points_are_explored_once),
+		TEST(threads_change_nothing),
+		TEST(a_killed_run_goes_on),
+		TEST(shards_merge_in_any_order),
+		TEST(two_processes_share_a_campaign),
+		TEST(an_interrupted_run_goes_on),
+		TEST(a_full_disk_keeps_what_was_done),
+		TEST(a_folder_that_may_not_be_written_is_told),
+		TEST(what_differs_is_told),
+		TEST(a_longer_sweep_goes_on),
+		TEST(wrong_calls_are_told),
+		TEST(a_wrong_point_says_why),
+	};
+	return cmocka_run_group_tests_name("campaign", tests, NULL, NULL);
+}

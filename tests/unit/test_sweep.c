@@ -1,0 +1,291 @@
+/*
+ * Sweeps: the points that a `sweep:` comes down to, their trees, and what is said of wrong ones.
+ */
+#include "base/arena.h"
+#include "base/text.h"
+#include "campaign/expand.h"
+#include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static const char base[] = "architecture:\n"
+			   "  nodes:\n"
+			   "  - !Component {name: DRAM, attributes: {width: 64}}\n"
+			   "  - !Component {name: GLB, attributes: {depth: 512, width: 32}}\n"
+			   "  - !Container {name: 'PE[0..3]', spatial: {meshX: 4}}\n"
+			   "variables: {unit: 8}\n"
+			   "problem: {instance: {K: 16, M: 32}}\n";
+
+/* `text` stands under `sweep:`, two blanks in. */
+static const struct sweep_spec *read_sweep(struct arena *arena, const char *text, struct diag *diag)
+{
+	struct text whole = text_open(arena);
+	text_add(&whole, "sweep:\n");
+	for (const char *line = text; *line; line += *line == '\n') {
+		text_add(&whole, "  %.*s\n", (int)strcspn(line, "\n"), line);
+		line += strcspn(line, "\n");
+	}
+	const struct node *files[] = {
+		node_read_text(arena, "base.yaml", base, strlen(base), diag),
+		node_read_text(arena, "s.yaml", text_read(&whole), whole.length, diag),
+	};
+	assert_non_null(files[0]);
+	assert_non_null(files[1]);
+	return sweep_read(arena, files, 2, diag);
+}
+
+/* "name: label label;" for each point; "-" where it has no value. */
+static const char *points_of(struct arena *arena, const char *text, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	const struct sweep_spec *sweep = read_sweep(arena, text, diag);
+	struct sweep_expansion expansion;
+	struct text lines = text_open(arena);
+	if (sweep && expand(arena, sweep, "", &expansion)) {
+		struct expander *expander = expander_open(arena, sweep);
+		for (size_t p = 0; p < expansion.point_count; p++) {
+			struct sweep_point point;
+			assert_int_equal(expander_point(expander, expansion.combinations[p], arena,
+						 diag, &point),
+				POINT_THERE);
+			text_add(&lines, "%s%s%s", p ? "; " : "", point.name,
+				*point.name ? ":" : "");
+			for (size_t t = 0; t < sweep->target_count; t++)
+				text_add(&lines, "%s%s", t || *point.name ? " " : "",
+					point.labels[t] ? point.labels[t] : "-");
+		}
+	}
+	*complaints = complaints_text(arena, diag);
+	return text_read(&lines);
+}
+
+struct row {
+	const char *sweep, *points;
+};
+
+static const struct row rows[] = {
+	{"vary: {problem.instance.K: [1, 2], problem.instance.M: [3, 4]}", "1 3; 1 4; 2 3; 2 4"},
+	{"vary: {problem.instance.K: 5}", "5"},
+	{"vary: {problem.instance.K: {from: 1, to: 7, step: 3}}", "1; 4; 7"},
+	{"vary: {problem.instance.K: {from: 3, to: 1, step: -1}}", "3; 2; 1"},
+	{"vary: {problem.instance.K: {from: 1, to: 3}}", "1; 2; 3"},
+	{"vary: {problem.instance.K: {from: 2, to: 2}}", "2"},
+	{"vary: {architecture.GLB.depth: {from: 16KiB, to: 64KiB, factor: 2}}",
+		"16384B; 32768B; 65536B"},
+	{"vary: {problem.instance.K: {from: 1, to: 1000, count: 4}}", "1; 10; 100; 1000"},
+	{"vary: {problem.instance.K: {from: 1, to: 4, count: 9}}", "1; 2; 3; 4"},
+	{"vary: {problem.instance.K: {from: 0.5, to: 1, step: 0.25}}", "0.5; 0.75; 1"},
+	{"vary: {search.clock: {from: 1GHz, to: 4GHz, factor: 2}}", "1GHz; 2GHz; 4GHz"},
+	{"vary: {search.objectives: [latency, [latency, energy]]}", "latency; [latency, energy]"},
+	{"zip: {problem.instance.K: [1, 2], problem.instance.M: [3, 4]}", "1 3; 2 4"},
+	{"zip: [{problem.instance.K: [1, 2]}, {problem.instance.M: [3, 4]}]", "1 3; 1 4; 2 3; 2 4"},
+	{"points: {a: {problem.instance.K: 1}, b: {problem.instance.M: 2}}", "a: 1 -; b: - 2"},
+	{"points: {a: {k: 1}, b: {k: 2}}\nvary: {m: [1, 2]}\nset: {problem.instance.K: k * m}",
+		"a: 1 1 1; a: 1 2 2; b: 2 1 2; b: 2 2 4"},
+	{"vary: {k: [3, 4]}\nset: {problem.instance.K: 2 ** k * unit, problem.instance.M: '7'}",
+		"3 64 7; 4 128 7"},
+	{"vary: {mode: [fast, slow]}\nset: {search.solver.map: mode}", "fast fast; slow slow"},
+	{"vary: {problem.instance.K: [1, 2, 3]}\nset: {problem.instance.M: problem.instance.K + 1}",
+		"1 2; 2 3; 3 4"},
+	{"vary: {problem.instance.K: [1, 2], problem.instance.M: [1, 2]}\n"
+	 "when: problem.instance.K < problem.instance.M or problem.instance.M == 1",
+		"1 1; 1 2; 2 1"},
+	{"vary: {k: [1, 2, 3, 4]}\nset: {problem.instance.K: k}\nwhen: [k > 1, not k == 3]",
+		"2 2; 4 4"},
+	{"vary: {k: [1, 2, 3, 4]}\nset: {problem.instance.K: k}\n"
+	 "when: (k < 2 or k > 3) and k % 2 == 0",
+		"4 4"},
+	{"vary: {s: [ilp, random], n: {values: [1, 2], when: s == random}}\n"
+	 "set: {search.solver.map: s, search.seed: n}",
+		"ilp - ilp -; random 1 random 1; random 2 random 2"},
+	{"vary: {architecture.PE.meshX: [8]}", "8"},
+	{"vary: {architecture.nodes.1.attributes.width: [8]}", "8"},
+};
+
+static void points_are_as_written(void **state)
+{
+	const struct row *row = *state;
+	const char *complaints;
+	test_arena = arena_open();
+	assert_string_equal(points_of(test_arena, row->sweep, &complaints), row->points);
+	assert_string_equal(complaints, "");
+	arena_close(test_arena);
+}
+
+/* What is wrong, at its line and column. */
+static const struct row wrongs[] = {
+	{"vary: {problem.instance.N: [1]}",
+		"s.yaml:2:10: error: path 'problem.instance.N' hits nothing: 'instance' has no 'N'"},
+	{"vary: {architecture.GLBB.depth: [1]}",
+		"s.yaml:2:10: error: path 'architecture.GLBB.depth' hits nothing: 'architecture' has no "
+		"'GLBB'; did you mean 'GLB'?"},
+	{"vary: {architecture.width: [1]}",
+		"s.yaml:2:10: error: path 'architecture.width' hits 2 things: 'width' is ambiguous; the "
+		"key before it tells which is meant"},
+	{"vary: {archtecture.GLB.depth: [1]}",
+		"s.yaml:2:10: error: path 'archtecture.GLB.depth' hits nothing: no spec has a "
+		"'archtecture'; did you mean 'architecture'?"},
+	{"vary: {problem..K: [1]}", "s.yaml:2:10: error: path 'problem..K' has an empty word"},
+	{"vary: {prblem: [1]}",
+		"s.yaml:2:10: error: parameter 'prblem' sets nothing: it is no path, and "
+		"neither 'set' nor 'when' uses it; did you mean 'problem'?"},
+	{"vary: {k: [1]}\nset: {problem.instance.K: kk}",
+		"s.yaml:2:10: error: parameter 'k' sets nothing"},
+	{"vary: {k: [1]}\nset: {problem.instance.K: k + kk}",
+		"s.yaml:3:33: error: 'problem.instance.K': unknown variable 'kk'; did you mean 'k'?"},
+	{"vary: {problem.instance.K: []}", "s.yaml:2:30: error: 'problem.instance.K' has no value"},
+	{"vary: {problem.instance.K: {from: 1, too: 2}}", "s.yaml:2:"},
+	{"vary: {problem.instance.K: {from: 1, to: 8, step: -1}}",
+		"s.yaml:2:30: error: the range never reaches its end by such steps"},
+	{"vary: {problem.instance.K: {from: 1, to: 8, factor: 2, count: 3}}",
+		"s.yaml:2:30: error: the range has one of 'step', 'factor' and 'count'"},
+	{"vary: {problem.instance.K: {from: 1, to: 1GiB, step: 1}}",
+		"s.yaml:2:30: error: the range has more than a million values"},
+	{"vary: {problem.instance.K: {vals: [1]}}", "s.yaml:2:30: error: "},
+	{"vary: {problem.instance.K: [1], problem.instance.M: [1]}\nwhen: problem.instance.K > 1",
+		"s.yaml:3:9: error: no point is left: 'when' never holds"},
+	{"vary: {k: [1]}\nset: {problem.instance.K: k}\nwhen: k >",
+		"s.yaml:4:9: error: 'when': a comparison has two sides"},
+	{"vary: {k: [1]}\nset: {problem.instance.K: k}\nwhen: k",
+		"s.yaml:4:9: error: 'when': a comparison such as"},
+	{"vary: {k: [fast]}\nset: {search.solver.map: k}\nwhen: k == fsat",
+		"s.yaml:4:14: error: 'when': 'k' is never 'fsat'; did you mean 'fast'?"},
+	{"zip: {problem.instance.K: [1, 2], problem.instance.M: [1]}",
+		"s.yaml:2:37: error: 'problem.instance.M' has 1 values, 'problem.instance.K' 2; what is "
+		"zipped has equally many"},
+	{"vary: {problem.instance.K: [1]}\nset: {problem.instance.K: 2}",
+		"s.yaml:3:9: error: 'problem.instance.K' has values twice"},
+	{"vary: {problem.instance.K: [1]}\nvari: {}",
+		"s.yaml:3:3: error: unknown key 'vari' in sweep; did you mean 'vary'?"},
+	{"name: x", "s.yaml:2:3: error: the sweep varies nothing"},
+	{"vary: {specs: [nowhere.yaml]}", "nowhere.yaml: error: "},
+	{"vary: {specs: [{a: 1}]}", "s.yaml:2:18: error: a map is no name of a file"},
+	{"vary: {problem: {layers: specs/arch/eyeriss.yaml}}",
+		"s.yaml:2:28: error: 'specs/arch/eyeriss.yaml' has no 'network:' with 'layers:'"},
+	{"vary: {problem: {layers: specs/workloads/resnet50.yaml, only: [conv1, conv9]}}",
+		"s.yaml:2:73: error: no network has a layer 'conv9'"},
+	{"vary: {search.seed: {from: 1, to: 9999}, search.budget: {from: 1, to: 9999}}",
+		"s.yaml:2:3: error: the sweep has more than 10000000 combinations"},
+};
+
+static void wrong_sweeps_are_told(void **state)
+{
+	const struct row *row = *state;
+	const char *complaints;
+	test_arena = arena_open();
+	assert_string_equal(points_of(test_arena, row->sweep, &complaints), "");
+	if (strncmp(complaints, row->points, strlen(row->points)) != 0)
+		fail_msg("'%s' says: %s", row->sweep, complaints);
+	arena_close(test_arena);
+}
+
+static const struct sweep_spec *expand_text(
+	struct arena *arena, const char *text, struct sweep_expansion *out)
+{
+	struct diag *diag = diag_open(arena);
+	const struct sweep_spec *sweep = read_sweep(arena, text, diag);
+	assert_non_null(sweep);
+	assert_true(expand(arena, sweep, "", out));
+	assert_string_equal(complaints_text(arena, diag), "");
+	return sweep;
+}
+
+/* The tree of a point is that of the specs but for the values that are set. */
+static void values_are_in_the_tree(void **state)
+{
+	struct sweep_expansion expansion;
+	const struct sweep_spec *sweep = expand_text(*state,
+		"vary: {architecture.GLB.depth: [7], search.solver.map: [ilp], architecture.PE.meshX: "
+		"[2]}",
+		&expansion);
+	struct sweep_point point;
+	assert_int_equal(
+		expander_point(expander_open(*state, sweep), 0, *state, sweep->diag, &point),
+		POINT_THERE);
+	struct text text = text_open(*state);
+	for (size_t i = 0; i < point.file_count; i++)
+		text_add(&text, "%s\n", canon_text(*state, point.files[i]));
+	assert_string_equal(text_read(&text),
+		"{architecture: {nodes: [!Component {name: DRAM, attributes: {width: 64}}, "
+		"!Component {name: GLB, attributes: {depth: 7, width: 32}}, !Container {name: "
+		"\"PE[0..3]\", spatial: {meshX: 2}}]}, variables: {unit: 8}, problem: {instance: {K: "
+		"16, M: 32}}}\n{}\n{search: {solver: {map: ilp}}}\n");
+}
+
+/* Layers that are equal but for their names, and values that are what was there, are one task. */
+static void equal_trees_are_one_task(void **state)
+{
+	struct sweep_expansion expansion;
+	expand_text(*state,
+		"vary: {problem: {layers: specs/workloads/resnet50.yaml, only: [conv2_x_1x1b, "
+		"conv2_1_down, conv1]}}",
+		&expansion);
+	assert_int_equal(expansion.point_count, 3);
+	assert_int_equal(expansion.task_count, 2);
+	expand_text(*state, "vary: {k: [1, 2, 3, 4]}\nset: {problem.instance.K: 16 + k // 3}",
+		&expansion);
+	assert_int_equal(expansion.point_count, 4);
+	assert_int_equal(expansion.task_count, 2);
+	assert_int_equal(expansion.task_of[0], expansion.task_of[1]);
+}
+
+/* Ends, then the middle, then quarters; among these the smaller problem. */
+static void ends_come_first(void **state)
+{
+	struct sweep_expansion expansion;
+	expand_text(*state, "vary: {problem.instance.K: {from: 1, to: 9}}", &expansion);
+	static const size_t order[] = {0, 8, 4, 2, 6, 1, 3, 5, 7};
+	for (size_t r = 0; r < 9; r++)
+		assert_int_equal(expansion.tasks[r].first, order[r]);
+	expand_text(*state, "vary: {search.solver.map: [x, y], problem.instance.K: [9, 1]}",
+		&expansion);
+	static const size_t cheap[] = {1, 3, 0, 2};
+	for (size_t r = 0; r < 4; r++)
+		assert_int_equal(expansion.tasks[r].first, cheap[r]);
+}
+
+/* Settings, values and names are part of what a store is told apart by. */
+static void fingerprints_tell_sweeps_apart(void **state)
+{
+	static const char *const texts[] = {"vary: {problem.instance.K: [1, 2]}",
+		"vary: {problem.instance.K: [2, 1]}", "vary: {problem.instance.K: [1, 2, 3]}",
+		"vary: {problem.instance.M: [1, 2]}",
+		"points: {a: {problem.instance.K: 1}, b: {problem.instance.K: 2}}"};
+	struct sweep_expansion expansions[5], other;
+	for (int i = 0; i < 5; i++) {
+		const struct sweep_spec *sweep = expand_text(*state, texts[i], &expansions[i]);
+		for (int k = 0; k < i; k++)
+			assert_false(expansions[k].fingerprint == expansions[i].fingerprint);
+		assert_true(expand(*state, sweep, "", &other));
+		assert_true(other.fingerprint == expansions[i].fingerprint);
+		assert_true(expand(*state, sweep, "--seed=2", &other));
+		assert_false(other.fingerprint == expansions[i].fingerprint);
+		assert_false(other.tasks[0].spec == expansions[i].tasks[0].spec);
+	}
+}
+
+int main(void)
+{
+	enum { ROWS = sizeof rows / sizeof *rows, WRONGS = sizeof wrongs / sizeof *wrongs };
+	struct CMUnitTest points[ROWS], refused[WRONGS];
+	for (size_t i = 0; i < ROWS; i++)
+		points[i] = (struct CMUnitTest){.name = rows[i].points,
+			.test_func = points_are_as_written,
+			.initial_state = (void *)&rows[i]};
+	for (size_t i = 0; i < WRONGS; i++)
+		refused[i] = (struct CMUnitTest){.name = "wrong sweep",
+			.test_func = wrong_sweeps_are_told,
+			.initial_state = (void *)&wrongs[i]};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(values_are_in_the_tree, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(equal_trees_are_one_task, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_come_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(fingerprints_tell_sweeps_apart, set_up, tear_down),
+	};
+	int failed = run_table("points", points, ROWS);
+	failed += run_table("wrong", refused, WRONGS);
+	return failed + cmocka_run_group_tests_name("trees", tests, NULL, NULL);
+}
