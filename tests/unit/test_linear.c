@@ -75,6 +75,9 @@ static void what_cannot_be_is_said(void **state)
 		{"workload:\n  dimensions: {m: 5}\n  ops: ['y[m] = exp(x[m])']\n", 24,
 			"error: no dtype has the 24 bits of a word of 'DRAM'; give 'DRAM' a 'datawidth' "
 			"of 8, 16 or 32, or the workload a 'dtype'"},
+		{"workload:\n  dimensions: {m: 5}\n"
+		 "  ops: [{op: 'y[m] = exp(x[m])', roles: [Inputs]}]\n",
+			16, "w.yaml:3:41: error: 'y' has 2 operands and 1 roles"},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct arena *arena = arena_open();
