@@ -6,11 +6,13 @@
 #include "cli/kind.h"
 #include "constraints/constraints.h"
 #include "constraints/graph.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
 #include "model/machine/arch_read.h"
 #include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
+#include "search/graph/nests.h"
 #include "search/graph/recipe.h"
 
 #include <stdio.h>
@@ -42,6 +44,10 @@ static void choose(const struct inputs *inputs, struct graph_inputs *own)
 		if (choice->line && !line)
 			place = divide = false;
 		line = choice->line;
+		if (stage == STAGE_MAP) {
+			exploration->map = choice->solver;
+			continue;
+		}
 		if (stage == STAGE_PLACE && !place)
 			exploration->place.count = 0;
 		if (stage != STAGE_PLACE && !divide) {
@@ -178,6 +184,19 @@ static void refuse_division(struct inputs *inputs, const struct graph_inputs *ow
 				own->arch->name);
 }
 
+/* A solver that nobody would ask. */
+static void refuse_map(struct inputs *inputs, const struct graph_inputs *own)
+{
+	bool asked = !own->exploration.map;
+	for (size_t o = 0; own->workload && o < own->workload->op_count; o++)
+		asked |= op_has_inner_nest(own->arch, &own->workload->ops[o]);
+	if (!asked)
+		diag_error(inputs->diag, (struct span){0},
+			"the array of '%s' is ideal: no op of the graph has loops inside a tile that "
+			"%s could find",
+			own->arch->name, solver_label(inputs->arena, own->exploration.map));
+}
+
 /* Everything but the machine and the workload. */
 static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
 	const struct node *const *constraints, const struct shape *problem)
@@ -190,6 +209,9 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	exploration->planning = planning_default(own->arch);
 	read_settings(inputs, own);
 	refuse_division(inputs, own);
+	refuse_map(inputs, own);
+	if (own->workload && !arch_moves_boxes(own->arch))
+		own->workload = nests_flag(own->arch, own->workload, inputs->diag, inputs->arena);
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);
 	if (diag_failed(inputs->diag) || !own->workload)
@@ -298,6 +320,7 @@ struct recipe_result graph_inputs_plan(const struct inputs *inputs)
 		.divide = explore_dividers(exploration).at[0],
 		.joint = joint,
 		.place = exploration->place.at[0],
+		.map = exploration->map,
 		.joint_ticks = exploration->joint_ticks,
 		.seed = inputs->wishes.seed,
 	};

@@ -251,7 +251,7 @@ const struct input_kind graph_kind = {
 	.subject = SUBJECT_GRAPH,
 	.objectives = {4,
 		{OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}},
-	.stages = 1 << STAGE_DIVIDE | 1 << STAGE_PLACE | 1 << STAGE_JOINT,
+	.stages = 1 << STAGE_DIVIDE | 1 << STAGE_PLACE | 1 << STAGE_JOINT | 1 << STAGE_MAP,
 	.plan = "plan",
 	.list = "ops",
 	.read = graph_inputs_read,

@@ -72,7 +72,7 @@ static struct constraints draw_constraints(struct drawing *drawing)
 	int count = 1 + below(drawing, CONSTRAINTS_MOST);
 	for (int i = 0; i < count; i++) {
 		*array_add(drawing->arena, &list) = draw_constraint(drawing);
-		struct constraints constraints = {list.count, list.at};
+		struct constraints constraints = {.count = list.count, .at = list.at};
 		struct domain *domain =
 			arena_copy(drawing->arena, drawing->machine, sizeof *drawing->machine);
 		if (!constraints_narrow(&constraints, domain, diag_open(drawing->arena)))

@@ -195,7 +195,7 @@ static void add_storage(struct writing *writing, const char *name, bool outermos
 	if (!draw_chance(random, 3))
 		text_add(text, ", read_bandwidth: %lld, write_bandwidth: %lld",
 			1ll + draw_below(random, 8), 1ll + draw_below(random, 8));
-	if (draw_chance(random, 3))
+	if (!outermost && draw_chance(random, 3))
 		text_add(text, ", network_fill_latency: %lld", 1ll + draw_below(random, 20));
 	text_add(text, ", vector_access_energy: %lld.5}\n", 1ll + draw_below(random, 90));
 }
@@ -245,9 +245,31 @@ static void write_words(struct spelling_case *out, struct random *random)
 
 /* --- a machine that moves boxes */
 
+static const char *write_ideal(struct spelling_case *out, struct random *random)
+{
+	return arena_format(out->arena,
+		"  - !Component\n    name: array\n    class: fp16_array\n    attributes: {mac_rate: %lld, "
+		"vector_rate: 64, mac_energy: 1.5pJ, vector_energy: 1pJ}\n",
+		16ll << draw_below(random, 7));
+}
+
+/* Rows of elements with registers. */
+static const char *write_array(struct spelling_case *out, struct random *random)
+{
+	return arena_format(out->arena,
+		"  - !Container\n    name: PE\n    spatial: {meshX: %lld}\n"
+		"  - !Component\n    name: RF\n    class: regfile\n    attributes: {width: 16, "
+		"read_bandwidth: %lld, write_bandwidth: 4, vector_access_energy: 0.5}\n"
+		"  - !Component\n    name: MAC\n    class: fp16_mac\n    attributes: {mac_rate: 1, "
+		"vector_rate: 1, mac_energy: %lldpJ, vector_energy: 1pJ}\n",
+		2ll << draw_below(random, 3), 1ll + draw_below(random, 4),
+		1ll + draw_below(random, 9));
+}
+
 static void write_boxes(struct spelling_case *out, struct random *random)
 {
 	out->cores = 1 + (int)draw_below(random, 8);
+	out->described = draw_chance(random, 2);
 	out->machine = arena_format(out->arena,
 		"architecture:\n  version: 0.4\n  name: machine\n  nodes:\n"
 		"  - !Container\n    name: system\n    attributes: {clock: 1GHz, bundle_overhead: %lldns}\n"
@@ -259,11 +281,10 @@ static void write_boxes(struct spelling_case *out, struct random *random)
 		"  - !Component\n    name: LX\n    class: SRAM\n    attributes: {size: 2MiB, reserve: 0.5, "
 		"transfer: box, alignment: 128, read_bandwidth: %lld, write_bandwidth: 64, "
 		"fill_bandwidth: 32, read_energy_per_byte: 2pJ, write_energy_per_byte: 3pJ}\n"
-		"  - !Component\n    name: array\n    class: fp16_array\n    attributes: {mac_rate: %lld, "
-		"vector_rate: 64, mac_energy: 1.5pJ, vector_energy: 1pJ}\n",
+		"%s",
 		(long long)draw_below(random, 300), 16ll << draw_below(random, 6),
 		1ll + draw_below(random, 90), (long long)out->cores, 8ll << draw_below(random, 4),
-		16ll << draw_below(random, 7));
+		out->described ? write_array(out, random) : write_ideal(out, random));
 }
 
 /* --- both */

@@ -16,6 +16,7 @@ struct spelling_case {
 	struct arena *arena;
 	struct shape shape; /* the written dataspace is the last */
 	bool boxes;         /* tiles move in boxes; else the mappings are filled in, too */
+	bool described;     /* the array of a machine of boxes has rows and registers, PE and RF */
 	int cores;
 	const char *machine, *problem, *workload;
 	const char *mapping; /* of the problem: the value of `mapping:` */

@@ -19,11 +19,12 @@ const char softmax_yaml[] = "workload:\n"
 			    "    - y[m,n] = e[m,n] / d[n]\n";
 
 static const struct workload *read_sheet(
-	struct arena *arena, struct sheet *sheet, struct diag *diag, const char **complaints)
+	struct arena *arena, struct sheet *sheet, const struct level *home, struct diag *diag,
+	const char **complaints)
 {
 	struct reading reading = sheet_reading(sheet);
 	const struct node *node = sheet_find(sheet, "workload");
-	const struct workload *workload = node ? workload_read(&reading, node, NULL) : NULL;
+	const struct workload *workload = node ? workload_read(&reading, node, home) : NULL;
 	if (complaints)
 		*complaints = complaints_text(arena, diag);
 	return diag_failed(diag) ? NULL : workload;
@@ -32,12 +33,18 @@ static const struct workload *read_sheet(
 const struct workload *workload_of_text(
 	struct arena *arena, const char *yaml, const char **complaints)
 {
+	return workload_at_home(arena, yaml, NULL, complaints);
+}
+
+const struct workload *workload_at_home(struct arena *arena, const char *yaml,
+	const struct level *home, const char **complaints)
+{
 	struct diag *diag = diag_open(arena);
 	struct sheet *sheet = sheet_open(arena, diag);
 	const struct node *root = node_read_text(arena, "w.yaml", yaml, strlen(yaml), diag);
 	if (root)
 		sheet_add(sheet, root);
-	return read_sheet(arena, sheet, diag, complaints);
+	return read_sheet(arena, sheet, home, diag, complaints);
 }
 
 const struct workload *workload_of_file(
@@ -46,7 +53,7 @@ const struct workload *workload_of_file(
 	struct diag *diag = diag_open(arena);
 	struct sheet *sheet = sheet_open(arena, diag);
 	sheet_add_file(sheet, path);
-	return read_sheet(arena, sheet, diag, complaints);
+	return read_sheet(arena, sheet, NULL, diag, complaints);
 }
 
 const struct workload *workload_given(struct arena *arena, const char *yaml)

@@ -132,7 +132,8 @@ static void no_row_is_lost(const char *csv, const char *published, const char *n
 		for (int own = 1; csv_cell(arena, csv, own, "plan") && !covered; own++)
 			covered = covers(csv, own, published, row);
 		if (!covered)
-			fail_msg("%s: with tiles by price nothing is as good as point %d", name, row);
+			fail_msg("%s: with tiles by price nothing is as good as point %d", name,
+				row);
 	}
 }
 

@@ -1,38 +1,18 @@
+/* Tensors on machines without sticks: host arrays, row by row, in words of their home. */
 #include "base/arena.h"
-#include "base/text.h"
 #include "model/graph/op_mapping.h"
-#include "model/graph/plan_check.h"
-#include "model/graph/workload_read.h"
-#include "spec/sheet.h"
 #include "tests/support/arch_text.h"
-#include "tests/support/complaints.h"
+#include "tests/support/workload_text.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-/*
- * Tensors on machines without sticks: host arrays, row by row, in words of their home.
- */
 
 static const char small_yaml[] = "workload:\n"
 				 "  dimensions: {m: 5, n: 7}\n"
 				 "  ops:\n"
 				 "    - {op: \"t[n,m] = restickify x[m,n]\"}\n"
 				 "    - s[n] = sum(m) t[n,m]\n";
-
-static const struct workload *read_workload(
-	struct arena *arena, const char *yaml, const struct level *home, const char **complaints)
-{
-	struct diag *diag = diag_open(arena);
-	struct sheet *sheet = sheet_open(arena, diag);
-	sheet_add(sheet, node_read_text(arena, "w.yaml", yaml, strlen(yaml), diag));
-	struct reading reading = sheet_reading(sheet);
-	const struct workload *workload =
-		workload_read(&reading, sheet_find(sheet, "workload"), home);
-	*complaints = complaints_text(arena, diag);
-	return workload;
-}
 
 static void arrays_have_no_padding(void **state)
 {
@@ -46,7 +26,7 @@ static void arrays_have_no_padding(void **state)
 		struct level home = {.name = "DRAM", .word_bits = table[i].word_bits};
 		const char *complaints;
 		const struct workload *workload =
-			read_workload(arena, small_yaml, &home, &complaints);
+			workload_at_home(arena, small_yaml, &home, &complaints);
 		assert_non_null(workload);
 		const struct layout *x = &workload->tensors[workload_tensor(workload, "x")].layout;
 		assert_true(layout_is_linear(x));
@@ -70,7 +50,7 @@ static void sticks_are_as_before(void **state)
 	struct arena *arena = arena_open();
 	struct level home = {.name = "HBM", .word_bits = 16, .stick = 128};
 	const char *complaints;
-	const struct workload *workload = read_workload(arena, small_yaml, &home, &complaints);
+	const struct workload *workload = workload_at_home(arena, small_yaml, &home, &complaints);
 	assert_non_null(workload);
 	const struct layout *x = &workload->tensors[workload_tensor(workload, "x")].layout;
 	assert_int_equal(x->bytes, 5 * 128);
@@ -100,7 +80,7 @@ static void what_cannot_be_is_said(void **state)
 		struct arena *arena = arena_open();
 		struct level home = {.name = "DRAM", .word_bits = table[i].word_bits};
 		const char *complaints;
-		assert_null(read_workload(arena, table[i].yaml, &home, &complaints));
+		assert_null(workload_at_home(arena, table[i].yaml, &home, &complaints));
 		if (!strstr(complaints, table[i].said))
 			fail_msg("%s", complaints);
 		arena_close(arena);
@@ -126,7 +106,7 @@ static void mappings_are_whole_nests(void **state)
 	const struct arch *arch = arch_of_file(arena, "specs/arch/eyeriss.yaml", diag);
 	const char *complaints;
 	const struct workload *workload =
-		read_workload(arena, small_yaml, arch_home(arch), &complaints);
+		workload_at_home(arena, small_yaml, arch_home(arch), &complaints);
 	const struct op *op = &workload->ops[0];
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct mapping mapping, again;

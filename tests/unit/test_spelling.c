@@ -1,5 +1,6 @@
 /* One op written as a problem and as a workload, for a machine whose tiles move in boxes. */
 #include "base/arena.h"
+#include "tests/support/csv.h"
 #include "tests/support/folder.h"
 
 #include <stdio.h>
@@ -71,6 +72,12 @@ static void a_mapping_is_a_plan(void **state)
 	assert_int_equal(scored.status, 0);
 	assert_non_null(strstr(scored.out, "\"cycles\": 19613"));
 	assert_non_null(strstr(scored.out, "\"core: K2 M4 N2 | LX: N4\""));
+	/* and back */
+	const char *line = "\"HBM: N4 | core: K2 M4 N2 | LX: K256 N64 M128\"";
+	assert_non_null(strstr(scored.out, line));
+	struct ended again =
+		score(folder_put("line.yaml", arena_format(arena, "mapping: %s\n", line)));
+	assert_string_equal(again.out, scored.out);
 }
 
 static void constraints_of_its_mapspace_hold(void **state)
@@ -90,6 +97,28 @@ static void constraints_of_its_mapspace_hold(void **state)
 		strstr(broken.err, "held.yaml:3:44: error: 'core' (spatial) has K=2, not K=1"));
 }
 
+static const char *explore_on_gemmini(const char *op)
+{
+	const char *workload = arena_format(arena,
+		"workload:\n  name: gemm\n  dimensions: {M: 64, N: 64, K: 64}\n  ops:\n  - %s\n",
+		op);
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/gemmini.yaml %s --objective energy --simulate none -q "
+		"-o %s > /dev/null",
+		folder_put("gemm.yaml", workload), folder);
+	assert_int_equal(ended.status, 0);
+	return arena_text(arena, csv_cell(arena, folder_text("pareto.csv"), 1, "energy_pj"));
+}
+
+/* Where operands stand in another order, `roles:` say which the machine means. */
+static void roles_go_with_operands(void **state)
+{
+	const char *plain = explore_on_gemmini("\"O[M,N] = sum(K) I[M,K] * W[K,N]\"");
+	assert_string_equal(plain,
+		explore_on_gemmini("{op: \"O[M,N] = sum(K) W[K,N] * I[M,K]\", roles: [Weights, "
+				   "Inputs, Outputs]}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +130,8 @@ int main(void)
 			a_mapping_is_a_plan, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			constraints_of_its_mapspace_hold, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			roles_go_with_operands, folder_set_up, folder_tear_down),
 	};
 	return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

@@ -52,8 +52,6 @@ struct ratio latency_rate(
 	struct ratio rate = !multiplies ? unit->vector_rate
 			    : nests     ? unit->mac_rate
 					: array_rate(unit, workload, op);
-	if (nests && !rate.num)
-		rate = (struct ratio){1, 1};
 	struct ratio units = {1, 1};
 	if (ratio_make(unit->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);

@@ -24,7 +24,7 @@ int64_t latency_nest(const struct traffic_op *op, bool *fits);
 /*
  * Operations per cycle of the unit that an op runs on, on one core: the array for
  * einsums, the vector unit for the others.  0: unlimited.  A rate too large to be
- * multiplied stays as it is.  A multiplier of a described array does one where no rate is given.
+ * multiplied stays as it is.
  */
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);

@@ -139,12 +139,25 @@ static const char *fill_tile(struct arena *arena, const struct arch *arch,
 			(long long)wanted, arch->levels[arch->lx].name, (long long)left);
 	if (arch_array_is_ideal(arch, op_unit(arch, op)))
 		return NULL;
-	if (padded % inside)
-		return arena_format(arena,
-			"'%s' runs over %lld inside '%s', which does not divide a tile of %lld",
-			name, (long long)inside, arch->levels[arch->lx].name, (long long)padded);
-	out->rows[arch->hbm].temporal[l] = (uint32_t)(padded / inside);
+	out->rows[arch->hbm].temporal[l] = (uint32_t)number_ceil_div(padded, inside);
 	return NULL;
+}
+
+/* Loops inside a tile in their order; those over padding alone, of which directives say nothing, and all
+ * of an ideal array outermost. */
+static void order_left(const struct arch *arch, const struct op *op, const struct box_names *names,
+	const struct mapping_row *left, struct mapping_row *home)
+{
+	bool ideal = arch_array_is_ideal(arch, op_unit(arch, op));
+	uint8_t order[OP_LOOPS_MOST] = {0};
+	int count = 0;
+	for (int i = 0; i < op->loop_count; i++)
+		if (!ideal && left->temporal[names->dimension[home->temporal_order[i]]] > 1)
+			order[count++] = home->temporal_order[i];
+	for (int l = 0; l < op->loop_count; l++)
+		if (ideal || left->temporal[names->dimension[l]] == 1)
+			order[count++] = (uint8_t)l;
+	memcpy(home->temporal_order, order, sizeof order);
 }
 
 const char *box_mapping(struct arena *arena, const struct arch *arch,
@@ -174,8 +187,6 @@ const char *box_mapping(struct arena *arena, const struct arch *arch,
 									       : arch->lx]
 					.name);
 	}
-	if (arch_array_is_ideal(arch, op_unit(arch, op)))
-		for (int i = 0; i < op->loop_count; i++)
-			out->rows[arch->hbm].temporal_order[i] = (uint8_t)i;
+	order_left(arch, op, &names, &nest->rows[arch->lx], &out->rows[arch->hbm]);
 	return why;
 }

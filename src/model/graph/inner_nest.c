@@ -81,8 +81,6 @@ static void lift_limits(struct nest_level *scratchpad)
 static void limit_room(struct nest_level *scratchpad, int64_t bytes)
 {
 	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
-	if (scratchpad->entries)
-		words = number_min(words, scratchpad->entries);
 	scratchpad->entries = words;
 	scratchpad->size = (int64_t)floor((double)words / scratchpad->multiple_buffering);
 	scratchpad->no_room = scratchpad->size == 0;
@@ -110,13 +108,13 @@ struct inner_nest inner_nest_make(
 	*why = "the machine is no hierarchy of levels for it";
 	if (!hierarchy)
 		return none;
+	if (question->op->flags)
+		hierarchy_set_flags(hierarchy, question->op->flags);
 	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
 	if (scratchpad >= 0 && boxes)
 		lift_limits(&hierarchy->levels[scratchpad]);
 	else if (scratchpad >= 0 && question->room)
 		limit_room(&hierarchy->levels[scratchpad], question->room);
-	if (question->op->flags)
-		hierarchy_set_flags(hierarchy, question->op->flags);
 	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;

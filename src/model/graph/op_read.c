@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "model/graph/sticks.h"
 #include "model/machine/topology.h"
+#include "model/nest/shape.h"
 
 /* `type` unless the spec says so: as the published lists call ops. */
 static const char *default_type(const struct op *op)
@@ -246,6 +247,37 @@ static void read_root(struct draft *draft, struct reader *reader, struct op *op)
 	op->root = (int)root;
 }
 
+/* What constraints call the operands: one of Inputs, Weights and Outputs each, in the order written. */
+static void read_roles(struct draft *draft, struct reader *reader, struct op *op)
+{
+	const struct node *list = read_list(reader, "roles", OPTIONAL);
+	const char **roles = arena_array(draft->reading->arena, const char *, op_operands(op));
+	if (!list)
+		return;
+	if (list->count != (size_t)op_operands(op)) {
+		diag_error(draft->reading->diag, list->span,
+			"'%s' has %d operands and %zu roles; each has one, the result the last",
+			draft->tensors.at[op->writes[0].tensor].name, op_operands(op), list->count);
+		return;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		if (!node_text(draft->reading, list->items[i], "a role", &roles[i]))
+			return;
+		bool known = false, twice = false;
+		for (int k = 0; shape_roles[k]; k++)
+			known |= text_equal(roles[i], shape_roles[k]);
+		for (size_t k = 0; k < i; k++)
+			twice |= text_equal(roles[i], roles[k]);
+		if (!known || twice)
+			diag_error(draft->reading->diag, list->items[i]->span,
+				twice ? "two operands are '%s'"
+				      : "no machine calls an operand '%s'; there are Inputs, Weights "
+					"and Outputs",
+				roles[i]);
+	}
+	op->roles = roles;
+}
+
 static bool read_op_map(struct draft *draft, const struct node *node, struct op *op)
 {
 	struct reader reader;
@@ -262,10 +294,13 @@ static bool read_op_map(struct draft *draft, const struct node *node, struct op 
 		draft_op.text = node_find(node, "op");
 		read_text(&reader, "type", OPTIONAL, &op->type);
 		good = good && read_notation(&draft_op);
-		if (good)
+		if (good) {
 			read_root(draft, &reader, op);
-		else
+			read_roles(draft, &reader, op);
+		} else {
 			read_node(&reader, "root", OPTIONAL);
+			read_node(&reader, "roles", OPTIONAL);
+		}
 	}
 	reader_done(&reader);
 	return good;

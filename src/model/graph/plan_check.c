@@ -1,7 +1,9 @@
+#include "model/graph/inner_nest.h"
 #include "model/graph/plan_check.h"
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/users.h"
 #include "model/packing/buffer.h"
 
@@ -25,19 +27,22 @@ static const char *name_of(const struct plan_checking *check, int tensor)
 	return check->plan->workload->tensors[tensor].name;
 }
 
-/* Steps divide over cores and tile at LX, where tiles move in boxes; a mapping that asks for more
- * promises too much. */
+/* Steps divide over cores and tile at LX, where tiles move in boxes, and have loops inside where a tile
+ * is a nest of its own; a mapping that asks for more promises too much. */
 static const char *check_rows(
 	const struct plan_checking *check, const struct op *op, const struct mapping *mapping)
 {
 	const struct arch *arch = check->plan->arch;
 	if (!arch_moves_boxes(arch))
 		return NULL;
+	bool nest = op_has_inner_nest(arch, op); /* the home's loops are those inside a tile */
 	for (int r = 0; r < mapping->level_count; r++) {
 		const struct mapping_row *row = &mapping->rows[r];
+		if (nest && r > arch->lx)
+			continue;
 		for (int l = 0; l < mapping->loop_count; l++) {
 			if ((r == arch->core || row->spatial[l] == 1) &&
-				(r == arch->lx || row->temporal[l] == 1))
+				(r == arch->lx || (nest && r == arch->hbm) || row->temporal[l] == 1))
 				continue;
 			return arena_format(check->arena,
 				"loop '%s' has a factor at '%s'; a plan divides loops over the "

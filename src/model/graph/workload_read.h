@@ -22,6 +22,7 @@
  *	    - e[m,n] = exp(s[m,n])
  *	    - {op: "d[n] = sum(m) e[m,n]", name: total, type: sum}
  *	    - y[m,n] = e[m,n] / d[n]
+ *	    - {op: "z[m] = sum(k) w[m,k] * a[k]", roles: [Weights, Inputs, Outputs]}
  *	    - {opaque: topk, reads: [y], writes: ["idx[k]"]}
  *
  * The notation of an op is in einsum.h.  A reduction names its dimensions; a
@@ -34,6 +35,9 @@
  * bare dimension may read a part only of a shape that is given so.  `layout:`
  * names dimensions, or their numbers where an index is no single dimension.
  * Dimensions of extent 1 stay in the arrays and are no loops.
+ *
+ * `roles:` are what constraints and machines call the operands, the result last: the first is Inputs, the
+ * second Weights, the result Outputs unless given.
  *
  * `name:` of an op is its output's unless given.  `type:` is what lists of ops
  * call it: the function's name, but "amax" and "amin" for reductions; for a sum

@@ -207,11 +207,14 @@ static void run_round(struct drive *drive, size_t count)
 		parallel_each(&work, round.count, drive->wishes->asker.jobs);
 		for (size_t i = 0; i < round.count; i++)
 			drive_merge(drive, &round.slots[i]);
-		limited = !round.count || (round.slots[round.count - 1].most != UINT64_MAX &&
-			drive->explored->effort.offered == drive->wishes->budget);
+		limited = !round.count ||
+			  (round.slots[round.count - 1].most != UINT64_MAX &&
+				  drive->explored->effort.offered == drive->wishes->budget);
 	}
-	if (limited)
+	if (limited) {
 		drive->explored->limit = "budget";
+		drive->explored->complete = false;
+	}
 }
 
 static void run_rounds(struct drive *drive)

@@ -21,7 +21,7 @@ struct kept {
 	pthread_mutex_t lock;
 	_Atomic(const struct entry *) lists[LISTS];
 	atomic_uint_fast64_t asked;
-	uint64_t distinct;
+	uint64_t distinct, work;
 };
 
 struct kept *kept_open(void)
@@ -41,6 +41,14 @@ void kept_close(struct kept *kept)
 	arena_close(kept->arena);
 }
 
+void kept_leave(struct kept *kept, struct arena *arena)
+{
+	if (!kept)
+		return;
+	pthread_mutex_destroy(&kept->lock);
+	arena_adopt(arena, kept->arena);
+}
+
 /* FNV-1a, eight bytes at a time. */
 static uint64_t hash_of(const void *key, size_t size)
 {
@@ -55,8 +63,7 @@ static uint64_t hash_of(const void *key, size_t size)
 	return hash;
 }
 
-static const struct entry *find(
-	const struct entry *at, uint64_t hash, const void *key, size_t size)
+static const struct entry *find(const struct entry *at, uint64_t hash, const void *key, size_t size)
 {
 	while (at && (at->hash != hash || at->size != size || memcmp(at->key, key, size)))
 		at = at->before;
@@ -71,8 +78,8 @@ const void *kept_find(struct kept *kept, const void *key, size_t size)
 	return entry ? entry->value : NULL;
 }
 
-const void *kept_add(
-	struct kept *kept, const void *key, size_t size, const void *value, size_t value_size)
+const void *kept_add(struct kept *kept, const void *key, size_t size, const void *value,
+	size_t value_size, uint64_t work)
 {
 	uint64_t hash = hash_of(key, size);
 	pthread_mutex_lock(&kept->lock);
@@ -87,6 +94,7 @@ const void *kept_add(
 			.value = arena_copy(kept->arena, value, value_size)};
 		atomic_store(&kept->lists[hash % LISTS], entry);
 		kept->distinct++;
+		kept->work += work;
 		known = entry;
 	}
 	pthread_mutex_unlock(&kept->lock);
@@ -96,8 +104,7 @@ const void *kept_add(
 struct kept_tally kept_tally(struct kept *kept)
 {
 	pthread_mutex_lock(&kept->lock);
-	struct kept_tally tally = {
-		atomic_load(&kept->asked), kept->distinct, arena_used(kept->arena)};
+	struct kept_tally tally = {atomic_load(&kept->asked), kept->distinct, kept->work};
 	pthread_mutex_unlock(&kept->lock);
 	return tally;
 }

@@ -17,6 +17,7 @@ struct graph {
 	struct arena *arena;
 	struct kept *kept;         /* what is known of ops */
 	struct goals goals;        /* that plans are offered for */
+	bool all;                  /* all plans are looked at */
 	struct frontier published; /* of all rounds, had all plans the published tiles */
 	struct tasks tasks;        /* of this round */
 	struct truth truth;        /* of the last one */
@@ -39,7 +40,7 @@ static bool make_tasks(void *self, int round, struct drive *drive, size_t *count
 	else if (round == 2)
 		graph->tasks = tasks_staging(graph->exploration, &from, graph->arena);
 	else
-		graph->tasks = tasks_varying(graph->exploration, &from, graph->arena);
+		graph->tasks = tasks_varying(graph->exploration, &from, graph->all, graph->arena);
 	*count = graph->tasks.count;
 	return round <= 3;
 }
@@ -64,6 +65,9 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	const struct graph *graph = self;
 	const struct trial *trial = (const struct trial *)found;
 	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
+	if (trial->found.recipe.tiles)
+		kept->recipe.tiles = arena_copy(
+			arena, trial->found.recipe.tiles, sizeof *trial->found.recipe.tiles);
 	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
 		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
 	return &kept->common;
@@ -118,20 +122,49 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	struct slot *slot)
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
-	struct recipe_result laid_out = lay_out(graph, recipe, slot);
-	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver},
-		.laid_out = &laid_out};
+	struct recipe_result laid_out = {0};
+	if (arch_moves_boxes(recipe->arch))
+		laid_out = lay_out(graph, recipe, slot);
+	struct trial trial = {
+		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
 		slot->limit = "tick limit of the joint search";
 	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
-		if (g == 0 || goals_gain(&graph->goals, g, &laid_out))
+		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */
+			laid_out = lay_out(graph, &trial.found.recipe, slot);
+			drive_offer(slot, &trial.found.common);
+		} else if (g == 0 || goals_gain(&graph->goals, g, &laid_out))
 			drive_offer(slot, &trial.found.common);
 	}
 	if (laid_out.choices && !recipe->planning.published_tiles && !drive_stops(slot->drive))
 		note_published(graph, &trial, slot);
 	arena_release(slot->scratch, mark);
+}
+
+/* Every tiling that is worth having of the only op, for a division; false if it could not be looked at
+ * to the end. */
+static bool offer_all(const struct graph *graph, const struct recipe *recipe, const char *solver,
+	struct slot *slot)
+{
+	struct arena_mark mark = arena_mark(slot->scratch);
+	struct recipe_result laid_out = lay_out(graph, recipe, slot);
+	struct trial trial = {
+		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
+	struct op_front front = {.proven = !drive_stops(slot->drive)};
+	if (laid_out.plan)
+		front = stream_front(laid_out.plan, 0, OP_ALL_EVALUATIONS, slot->scratch);
+	struct op_option *options =
+		arena_copy(slot->scratch, front.at, front.count * sizeof *options);
+	size_t count = goals_sift(options, front.count);
+	slot->effort.evaluated += front.evaluations;
+	for (size_t i = 0; i < count; i++) {
+		trial.found.recipe.tiles = &options[i];
+		drive_offer(slot, &trial.found.common);
+	}
+	arena_release(slot->scratch, mark);
+	return front.proven && (!laid_out.plan || laid_out.plan->step_count == 1);
 }
 
 /* Every division of one op, the others as they are. */
@@ -153,10 +186,14 @@ static void vary(const struct graph *graph, const struct task *task, struct slot
 	recipe.mappings = mappings;
 	recipe.given = NULL;
 	for (size_t i = 0; i < answer.candidate_count && slot->effort.offered < slot->most; i++) {
-		if (drive_stops(slot->drive))
+		if (drive_stops(slot->drive)) {
+			slot->complete = false;
 			return;
+		}
 		mappings[task->op] = answer.candidates[i].mappings[0];
 		offer(graph, &recipe, task->solver, slot);
+		if (graph->all)
+			slot->complete &= offer_all(graph, &recipe, task->solver, slot);
 	}
 }
 
@@ -183,6 +220,7 @@ static void run(void *self, size_t i, struct slot *slot)
 {
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
+	slot->complete = graph->all;
 	if (task->op >= 0 && task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
 		vary_staging(graph, task, slot);
 	else if (task->op >= 0)
@@ -319,11 +357,13 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 		.arena = arena,
 		.kept = kept_open(),
 		.goals = goals_of(objectives, exploration->planning.published_tiles),
+		.all = goals_are_all(exploration),
 		.published = frontier_open(*objectives)};
 	struct explored explored = drive_explore(&graphs, &graph, &exploration->wishes, arena);
 	struct kept_tally tally = kept_tally(graph.kept);
 	explored.effort.asked = tally.asked;
 	explored.effort.known = tally.asked - tally.distinct;
+	explored.effort.evaluated += tally.work;
 	kept_close(graph.kept);
 	return explored;
 }

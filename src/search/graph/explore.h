@@ -43,6 +43,7 @@ struct exploration {
 	int cores[EXPLORE_CORES_MOST];
 	bool vary_k_fast, vary_clones;
 	struct portfolio divide, place, joint; /* what takes part; one at least places */
+	const struct solver *map;              /* of nests; NULL: as for problems */
 	uint64_t joint_ticks;                  /* of one joint search */
 	uint64_t place_ticks; /* of one placement by a solver that proves; 0: the planning's */
 };

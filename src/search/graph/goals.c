@@ -1,6 +1,7 @@
 #include "search/graph/goals.h"
 
 #include "base/arena.h"
+#include "search/drive/solver.h"
 #include "search/graph/explore.h"
 
 static const struct {
@@ -51,6 +52,53 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 	struct op_value first = stream_value(laid_out->plan, laid_out->choices, goals->at[0]);
 	struct op_value own = stream_value(laid_out->plan, laid_out->choices, goals->at[g]);
 	return worth(goals->at[g], &own) < worth(goals->at[g], &first);
+}
+
+/* Whether an op reads a tensor twice: a clone of it may pay. */
+static bool reads_twice(const struct op *op)
+{
+	for (int i = 0; i < op->read_count; i++)
+		for (int k = 0; k < i; k++)
+			if (op->reads[i].tensor == op->reads[k].tensor)
+				return true;
+	return false;
+}
+
+bool goals_are_all(const struct exploration *exploration)
+{
+	const struct arch *arch = exploration->arch;
+	const struct op *op = exploration->workload->ops;
+	bool enumerates = false;
+	for (size_t i = 0; i < exploration->divide.count; i++)
+		enumerates |= exploration->divide.at[i]->sharing == SHARING_ENUMERATION;
+	return exploration->workload->op_count == 1 && enumerates && op_is_tiled(op) &&
+	       !reads_twice(op) && !exploration->start && !exploration->wishes.budget &&
+	       !exploration->planning.published_tiles && arch_moves_boxes(arch) &&
+	       !op_has_inner_nest(arch, op);
+}
+
+static bool beats(const struct op_value *a, const struct op_value *b)
+{
+	bool equal = a->cycles == b->cycles && a->energy_pj == b->energy_pj &&
+		     a->hbm_bytes == b->hbm_bytes;
+	return a->cycles <= b->cycles && a->energy_pj <= b->energy_pj &&
+	       a->hbm_bytes <= b->hbm_bytes && (!equal || a->estimate < b->estimate);
+}
+
+size_t goals_sift(struct op_option *options, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool beaten = false;
+		for (size_t k = 0; k < count && !beaten; k++)
+			beaten = beats(&options[k].value, &options[i].value);
+		if (!beaten) {
+			struct op_option swapped = options[kept];
+			options[kept++] = options[i];
+			options[i] = swapped;
+		}
+	}
+	return kept;
 }
 
 /* Whether two recipes lay out the same plan and go on from it alike. */

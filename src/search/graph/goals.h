@@ -19,6 +19,17 @@ struct goals goals_of(const struct objectives *objectives, bool published_tiles)
 /* Whether the tiles of goal g are better in its objective than those of the first. */
 bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out);
 
+/*
+ * Whether a graph is one op whose plans are its divisions over the cores, tiles and orders, all of which can
+ * be looked at: then the frontier is proven.
+ */
+struct exploration;
+bool goals_are_all(const struct exploration *exploration);
+
+/* The options of which none is beaten by another in bound, energy and HBM bytes; of those alike the one of
+ * the least estimate.  Sorts `at` of the front anew. */
+size_t goals_sift(struct op_option *options, size_t count);
+
 /* Recipes of the points of two frontiers, each once; the points of the first come first. */
 struct recipes {
 	size_t count;

@@ -1,11 +1,11 @@
 #include "search/graph/nests.h"
 
 #include "base/arena.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "model/graph/inner_nest.h"
 #include "search/drive/solver.h"
+#include "search/engine/kept.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
@@ -31,11 +31,28 @@ static struct constraints read_constraints(
 	return constraints_read(context, none);
 }
 
+/* A result may stay in the scratchpad wherever its sums are kept: it leaves for the storage that is marked
+ * as its place. */
+static void let_result_stay(const struct inner_question *question, struct constraints *constraints)
+{
+	uint32_t result = question->in_lx & 1u << question->op->read_count;
+	struct constraint *at = (struct constraint *)constraints->at;
+	for (size_t i = 0; i < constraints->count; i++) {
+		if (at[i].part != PART_DATASPACE || at[i].row != question->arch->lx)
+			continue;
+		if (text_equal(at[i].kind->key, "keep_only"))
+			at[i].spaces |= result;
+		else if (text_equal(at[i].kind->key, "bypass") ||
+			 text_equal(at[i].kind->key, "bypass_only"))
+			at[i].spaces &= ~result;
+	}
+}
+
 /* A resident operand has its home in the scratchpad.  False: it may not be kept there. */
 static bool place_homes(const struct inner_question *question, struct domain *domain)
 {
 	const struct arch *arch = question->arch;
-	uint32_t in_lx = question->in_lx;
+	uint32_t in_lx = arch_moves_boxes(arch) ? 0 : question->in_lx;
 	for (int r = 0; in_lx && r < arch->lx; r++) {
 		domain->rows[r].keep &= ~in_lx;
 		domain->rows[r].bypass |= in_lx;
@@ -48,6 +65,34 @@ static bool place_homes(const struct inner_question *question, struct domain *do
 	return true;
 }
 
+/* Rows outside the part have no loops and keep nothing; the outermost storage of it keeps everything. */
+static void cut_rows(struct domain *domain)
+{
+	const struct hierarchy *hierarchy = domain->hierarchy;
+	uint32_t all = (1u << domain->shape->space_count) - 1, rows = 0, blocks = 0;
+	int home = -1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		rows |= 1u << hierarchy->levels[i].row;
+		blocks |= 1u << hierarchy->levels[i].block_row;
+		if (hierarchy->levels[i].storage)
+			home = hierarchy->levels[i].row;
+	}
+	for (int r = 0; r < domain->arch->level_count; r++) {
+		struct row_domain *row = &domain->rows[r];
+		for (int d = 0; d < domain->shape->dimension_count; d++) {
+			if (!(rows >> r & 1))
+				row->temporal[d].most = 1;
+			if (!(blocks >> r & 1))
+				row->spatial[d].most = 1;
+		}
+		if (rows >> r & 1)
+			continue;
+		row->keep = 0;
+		row->bypass = all;
+	}
+	domain->rows[home].keep = all;
+}
+
 /* NULL, or why the op has none. */
 static const char *open_mapspace(
 	const struct inner_question *question, struct mapspace *space, struct arena *arena)
@@ -58,9 +103,12 @@ static const char *open_mapspace(
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
 	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
+	let_result_stay(question, &space->constraints);
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
 	domain->whole_homes = true;
+	if (arch_moves_boxes(question->arch))
+		cut_rows(domain);
 	if (!constraints_narrow(&space->constraints, domain, silent))
 		return "the machine's constraints leave it no mapping";
 	if (!place_homes(question, domain))
@@ -69,59 +117,90 @@ static const char *open_mapspace(
 	return NULL;
 }
 
-/* The least of the first objective, then of the second. */
-static bool is_better(const struct nest_search *search, const double *a, const double *b)
-{
-	for (size_t k = 0; k < search->wishes.objectives.count; k++)
-		if (a[k] != b[k])
-			return a[k] < b[k];
-	return false;
-}
+/* What an answer is compared by: the objective, then energy x latency. */
+struct worth {
+	double first, then;
+};
 
-static void price(const struct nest_search *search, const struct mapping *mapping, double *values)
+static struct worth worth_of(
+	const struct nest_search *search, enum objective objective, const struct mapping *mapping)
 {
-	const struct objectives *objectives = &search->wishes.objectives;
 	struct nest_counts counts;
 	struct nest_score score;
 	nest_evaluate(search->model, mapping, &counts, &score);
 	struct score summary = nest_summary(search, &counts, &score);
-	for (size_t k = 0; k < objectives->count; k++)
-		values[k] = objective_value(objectives->at[k], &summary);
+	return (struct worth){
+		objective_value(objective, &summary), objective_value(OBJECTIVE_EDP, &summary)};
 }
 
-/* The best that the solver finds, or the witness that it began with. */
-static const struct mapping *ask(const struct nest_search *search,
-	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena)
+/* All the work is one share. */
+static void share(
+	const struct nest_search *search, const struct solver *solver, struct problem *problem)
 {
-	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
-	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
-	const struct solver *solver = solver_for(STAGE_MAP, FOR_PROBLEMS);
-	struct answer answer = solve_for(&asker, solver, &problem, NEST_STEP_TICKS, 1, arena);
-	const struct mapping *best = search->start;
-	double least[OBJECTIVE_COUNT], values[OBJECTIVE_COUNT];
-	*ticks += answer.ticks;
-	if (best)
-		price(search, best, least);
-	for (size_t i = 0; i < answer.candidate_count; i++) {
-		price(search, answer.candidates[i].mappings, values);
-		if (best && !is_better(search, values, least))
-			continue;
-		best = answer.candidates[i].mappings;
-		memcpy(least, values, sizeof values);
+	if (solver->sharing == SHARING_ENUMERATION)
+		problem->end = space_factors_count(search->space);
+	else if (solver->sharing == SHARING_DRAWS)
+		problem->end = NEST_STEP_TICKS;
+	else
+		problem->end = 1;
+}
+
+/* The best so far, and what it is worth in the objective that is wanted. */
+struct leader {
+	const struct mapping *best; /* NULL: none yet */
+	struct worth worth;
+};
+
+static void take_better(const struct nest_search *search, enum objective objective,
+	const struct answer *answer, struct leader *leader)
+{
+	for (size_t i = 0; i < answer->candidate_count; i++) {
+		const struct mapping *other = answer->candidates[i].mappings;
+		struct worth worth = worth_of(search, objective, other), least = leader->worth;
+		bool better = worth.first < least.first ||
+			      (worth.first == least.first && worth.then < least.then);
+		if (!leader->best || better)
+			*leader = (struct leader){other, worth};
 	}
-	return best;
+}
+
+/* The best that the solver finds, or the witness that it began with.  A proof of one objective says
+ * nothing of the others, so the best in energy x latency is a candidate, too. */
+static const struct mapping *ask(const struct nest_search *search,
+	const struct nests_wanted *wanted, struct nest_answer *out, struct arena *arena)
+{
+	const enum objective asked[] = {wanted->objective, OBJECTIVE_EDP};
+	const struct solver *solver =
+		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
+	uint64_t ticks = arch_moves_boxes(search->arch) ? NEST_TILE_TICKS : NEST_STEP_TICKS;
+	struct leader leader = {.best = search->start};
+	if (leader.best)
+		leader.worth = worth_of(search, wanted->objective, leader.best);
+	for (int k = 0; k < 1 + (wanted->objective != OBJECTIVE_EDP); k++) {
+		struct nest_search own = *search;
+		struct problem problem = {.stage = STAGE_MAP, .nest = &own, .op = -1};
+		struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
+		own.wishes.objectives = (struct objectives){1, {asked[k]}};
+		share(&own, solver, &problem);
+		struct answer answer = solve_for(&asker, solver, &problem, ticks, 1, arena);
+		out->ticks += answer.ticks;
+		if (k == 0)
+			out->proven = answer.status == PROOF_OPTIMAL;
+		take_better(search, wanted->objective, &answer, &leader);
+	}
+	return leader.best;
 }
 
 static const struct mapping *find(const struct inner_question *question,
-	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena, const char **why)
+	const struct nests_wanted *wanted, struct nest_answer *answer, struct arena *arena,
+	const char **why)
 {
 	struct mapspace mapspace = {0};
 	*why = open_mapspace(question, &mapspace, arena);
 	if (*why)
 		return NULL;
 	struct factors_store store = {.arena = arena, .stopper = wanted->stopper};
-	struct feasible feasible =
-		feasible_find_from(&store, mapspace.domain, 0, FEASIBLE_WORK_MOST);
+	struct feasible feasible = feasible_find_from(&store, mapspace.domain, 0, NEST_STEP_TICKS);
 	*why = "no mapping fits the machine";
 	if (feasible.verdict == VERDICT_NO)
 		return NULL;
@@ -132,11 +211,7 @@ static const struct mapping *find(const struct inner_question *question,
 	const struct nest_model *model = nest_model_make(
 		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
 	struct nest_search search = {
-		.wishes = {.objectives = {2,
-				   {wanted->objective, wanted->objective == OBJECTIVE_ENERGY
-							       ? OBJECTIVE_LATENCY
-							       : OBJECTIVE_ENERGY}},
-			.seed = 1},
+		.wishes = {.budget = NEST_STEP_TICKS, .seed = 1},
 		.arch = question->arch,
 		.shape = mapspace.nest.shape,
 		.hierarchy = mapspace.nest.hierarchy,
@@ -146,11 +221,25 @@ static const struct mapping *find(const struct inner_question *question,
 		.counting = COUNTING_EXACT,
 		.model = model,
 		.exact = model,
-		.start = feasible.verdict == VERDICT_YES ? &feasible.witness : NULL,
+		.start = feasible.verdict == VERDICT_YES
+				 ? arena_copy(arena, &feasible.witness, sizeof feasible.witness)
+				 : NULL,
 	};
-	const struct mapping *best = ask(&search, wanted, ticks, arena);
+	const struct mapping *best = ask(&search, wanted, answer, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
 	return best;
+}
+
+/* Of the whole op, or of a tile of it in whole units. */
+static int64_t extent_of(const struct inner_question *question, int l)
+{
+	const struct op *op = question->op;
+	if (!arch_moves_boxes(question->arch))
+		return op->loops[l].extent;
+	int64_t parts = mapping_split(question->arch, question->mapping, l);
+	int64_t units = op_units(question->workload, op, l) / parts;
+	return units / question->mapping->rows[question->arch->lx].temporal[l] *
+	       op_grain(question->workload, op, l);
 }
 
 /* All that an answer depends on but the machine, as a text. */
@@ -160,9 +249,10 @@ static const char *describe(const struct inner_question *question,
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
 	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
-		op_unit(question->arch, op), question->in_lx, question->room);
+		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
+		question->room);
 	for (int l = 0; l < op->loop_count; l++)
-		text_add(&text, " %" PRId64 "%s", op->loops[l].extent,
+		text_add(&text, " %" PRId64 "%s", extent_of(question, l),
 			op->loops[l].reduction ? "r" : "");
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct access *access = op_operand(op, i);
@@ -178,32 +268,46 @@ static const char *describe(const struct inner_question *question,
 	return text_read(&text);
 }
 
-bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
-	uint64_t *ticks, const char **why)
+const struct nest_answer *nests_ask(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct arena *arena)
 {
-	struct names known = {0};
-	for (int step = 0; step < plan->step_count && !stopper_stops(&wanted->stopper); step++) {
+	const char *key = describe(question, wanted, arena);
+	size_t size = strlen(key) + 1;
+	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
+	if (known)
+		return known;
+	struct nest_answer answer = {0};
+	struct arena *scratch = arena_open();
+	const struct mapping *found = find(question, wanted, &answer, scratch, &answer.why);
+	if (found)
+		answer.mapping = *found;
+	arena_close(scratch);
+	if (!wanted->kept || stopper_stops(&wanted->stopper))
+		return arena_copy(arena, &answer, sizeof answer);
+	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.ticks);
+}
+
+bool nests_plan(
+	struct plan *plan, const struct nests_wanted *asked, struct arena *arena, const char **why)
+{
+	struct nests_wanted wanted = *asked;
+	struct kept *own = wanted.kept ? NULL : kept_open();
+	bool found = true;
+	if (own)
+		wanted.kept = own;
+	for (int step = 0; found && step < plan->step_count && !stopper_stops(&wanted.stopper);
+		step++) {
 		struct inner_question question = inner_nest_question(plan, step);
 		if (!op_is_tiled(question.op))
 			continue;
-		const char *key = describe(&question, wanted, arena);
-		int like = names_find(&known, key);
-		if (like >= 0) {
-			plan->steps[step].mapping = plan->steps[like].mapping;
-			continue;
-		}
-		struct arena *scratch = arena_open();
-		const struct mapping *found = find(&question, wanted, ticks, scratch, why);
-		if (found)
-			plan->steps[step].mapping = *found;
-		else
-			*why = arena_format(arena, "op '%s': %s", question.op->name, *why);
-		arena_close(scratch);
+		const struct nest_answer *answer = nests_ask(&question, &wanted, arena);
+		plan->steps[step].mapping = answer->mapping;
+		found = !answer->why;
 		if (!found)
-			return false;
-		names_add(arena, &known, key, step);
+			*why = arena_format(arena, "op '%s': %s", question.op->name, answer->why);
 	}
-	return true;
+	kept_close(own);
+	return found;
 }
 
 const char *nests_home(const struct arch *arch, const struct workload *workload,
@@ -219,4 +323,30 @@ const char *nests_home(const struct arch *arch, const struct workload *workload,
 		why = arena_format(arena, "'%s': %s", op->name, why);
 	arena_close(scratch);
 	return why;
+}
+
+const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena)
+{
+	struct workload *flagged = arena_copy(arena, workload, sizeof *workload);
+	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
+	flagged->ops = ops;
+	for (size_t o = 0; o < workload->op_count && !diag_failed(diag); o++) {
+		const char *why;
+		struct mapping blank = mapping_make(arch, &ops[o]);
+		struct inner_question question = {
+			.arch = arch, .workload = workload, .op = &ops[o], .mapping = &blank};
+		struct inner_nest nest = inner_nest_make(&question, arena, &why);
+		if (!nest.hierarchy)
+			continue;
+		struct constraints constraints = read_constraints(arch, nest.shape, diag, arena);
+		struct hierarchy *own = arena_copy(arena, nest.hierarchy, sizeof *own);
+		constraints_flag(&constraints, own);
+		if (!hierarchy_flagged(own))
+			continue;
+		struct nest_flags *flags = arena_new(arena, struct nest_flags);
+		hierarchy_take_flags(own, flags);
+		ops[o].flags = flags;
+	}
+	return flagged;
 }

@@ -2,31 +2,52 @@
 #define SEARCH_NESTS_H
 
 #include "base/stopper.h"
-#include "model/graph/plan.h"
+#include "model/graph/inner_nest.h"
 #include "search/drive/frontier.h"
 
 /*
  * The nests of all steps of a plan, on a machine whose tiles do not move in boxes, once it is known what
  * is resident in the scratchpad: stage `map` is asked for the best of each op, in what the machine allows
- * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS ends with the best that
- * was found.
+ * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS, of a tile NEST_TILE_TICKS,
+ * ends with the best that was found.
  *
  * False, and *why, when a step has no nest that fits.  The stopper (NULL: none) is asked for every step;
- * after a yes the other steps have none.  Ops that are alike are asked about once.
+ * after a yes the other steps have none.  Answers are kept by all that they depend on: ops that are alike
+ * are asked about once.
  */
-enum { NEST_STEP_TICKS = 200000 };
+enum { NEST_STEP_TICKS = 20000, NEST_TILE_TICKS = 5000 };
 
 struct arena;
+struct kept;
+struct solver;
 struct nests_wanted {
-	enum objective objective; /* latency, energy, edp or hbm_bytes */
+	enum objective objective;    /* latency, energy, edp or hbm_bytes */
+	const struct solver *solver; /* of the stage; NULL: as for problems */
+	struct kept *kept;           /* what is known already; NULL: nothing */
 	struct stopper stopper;
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
-	uint64_t *ticks, const char **why);
+	const char **why);
+
+/* The nest of one op, or of a tile of its mapping (model/graph/inner_nest.h), on its own. */
+struct nest_answer {
+	const char *why; /* nothing fits; else NULL */
+	bool proven;     /* nothing fits that is better in the objective */
+	uint64_t ticks;
+	struct mapping mapping; /* of the nest */
+};
+const struct nest_answer *nests_ask(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct arena *arena);
 
 /* Why an op cannot have the operands of `in_lx` in the scratchpad, by what the machine says of their roles;
  * NULL: it can. */
-const char *nests_home(const struct arch *arch, const struct workload *workload, const struct op *op,
-	uint32_t in_lx, struct arena *arena);
+const char *nests_home(const struct arch *arch, const struct workload *workload,
+	const struct op *op, uint32_t in_lx, struct arena *arena);
+
+/* The workload with the flags (no_reuse, ..) that the machine sets for each op, by roles.  Complains about
+ * constraints of the machine that no op of a graph understands. */
+struct diag;
+const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena);
 
 #endif

@@ -93,8 +93,8 @@ static int64_t as_fast(int64_t least)
 }
 
 /* Options in the order of tiles: the published ones, then the first that is as fast as any. */
-static const struct op_option *choose(enum tile_goal goal, const struct op_option *published,
-	const struct op_front *front)
+static const struct op_option *choose(
+	enum tile_goal goal, const struct op_option *published, const struct op_front *front)
 {
 	double best = worth(goal, &published->value);
 	int64_t least = published->value.estimate;
@@ -153,7 +153,97 @@ static bool may_choose(const struct op_question *question, struct arena *arena)
 	return !question->moved_fill || traffic_is_even(traffic);
 }
 
-static struct op_answer find(const struct op_question *question, struct arena *arena)
+/* Each goal's tiles by the price with an ideal array. */
+static void choose_all(
+	const struct op_option *published, const struct op_front *front, struct op_answer *answer)
+{
+	answer->count = 0;
+	for (int goal = 0; goal < TILE_GOALS; goal++)
+		answer->choice[goal] = keep(answer,
+			goal == TILES_PUBLISHED ? published
+						: choose((enum tile_goal)goal, published, front));
+}
+
+static enum objective objective_of(enum tile_goal goal)
+{
+	return goal == TILES_LATENCY     ? OBJECTIVE_LATENCY
+	       : goal == TILES_ENERGY    ? OBJECTIVE_ENERGY
+	       : goal == TILES_HBM_BYTES ? OBJECTIVE_ENERGY
+					 : OBJECTIVE_EDP;
+}
+
+void op_map_nest(const struct arch *arch, const struct mapping *nest, struct mapping *mapping)
+{
+	uint32_t inside = ~((2u << arch->lx) - 1);
+	struct mapping_row *home = &mapping->rows[arch->hbm];
+	const struct mapping_row *own = &nest->rows[arch->lx];
+	memcpy(home->temporal, own->temporal, sizeof home->temporal);
+	memcpy(home->temporal_order, own->temporal_order, sizeof home->temporal_order);
+	for (int r = arch->lx + 1; r < arch->level_count; r++)
+		mapping->rows[r] = nest->rows[r];
+	for (int i = 0; i <= OP_READS_MOST; i++)
+		mapping->residency[i] =
+			(mapping->residency[i] & ~inside) | (nest->residency[i] & inside);
+}
+
+/* Tiles with their nest, and what both cost; false, and answer->why, if there is none. */
+static bool add_nest(const struct op_question *question, const struct nests_wanted *wanted,
+	const struct op_option *tiles, struct arena *arena, struct op_answer *answer,
+	struct op_option *out)
+{
+	struct mapping mapping = *question->mapping;
+	struct mapping_row *row = &mapping.rows[question->arch->lx];
+	struct inner_question inner = {.arch = question->arch,
+		.workload = question->workload,
+		.op = question->op,
+		.mapping = &mapping,
+		.in_lx = question->in_lx};
+	memcpy(row->temporal, tiles->tiles, sizeof row->temporal);
+	memcpy(row->temporal_order, tiles->order, sizeof row->temporal_order);
+	const struct nest_answer *nest = nests_ask(&inner, wanted, arena);
+	answer->why = nest->why;
+	if (nest->why)
+		return false;
+	op_map_nest(question->arch, &nest->mapping, &mapping);
+	struct traffic_op *traffic = arena_new(arena, struct traffic_op);
+	traffic_open_nest(traffic, &inner, arena);
+	traffic->arriving = question->arriving;
+	*out = *tiles;
+	out->nest = &nest->mapping;
+	answer->why = traffic->inner ? traffic->inner->why : NULL;
+	return !answer->why && op_value_find(traffic, question, &out->value);
+}
+
+/* The tiles that goals chose, each with a nest of least energy x latency, and the one for its own goal. */
+static void choose_nests(const struct op_question *question, const struct nests_wanted *wanted,
+	struct arena *arena, struct op_answer *answer)
+{
+	static const enum tile_goal goals[] = {TILES_EDP, TILES_LATENCY, TILES_ENERGY};
+	struct op_option options[TILE_GOALS * 3], published = {0};
+	struct op_front front = {.at = options};
+	const struct op_answer ideal = *answer;
+	for (size_t i = 0; i < ideal.count; i++)
+		for (int g = 0; g < (question->by_rule ? 1 : 3); g++) {
+			struct nests_wanted asked = *wanted;
+			if (g > 0 && ideal.choice[goals[g]] != i)
+				continue;
+			asked.objective = objective_of(goals[g]);
+			if (!add_nest(question, &asked, &ideal.at[i], arena, answer,
+				    &options[front.count]))
+				continue;
+			if (i == ideal.choice[TILES_PUBLISHED] && !published.nest)
+				published = options[front.count];
+			front.count++;
+		}
+	answer->found = published.nest;
+	if (!answer->found)
+		return;
+	answer->why = NULL;
+	choose_all(&published, &front, answer);
+}
+
+static struct op_answer find(
+	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
 {
 	struct stream_answer published = stream_tiles(question, arena);
 	struct op_answer answer = {.found = published.found,
@@ -165,27 +255,29 @@ static struct op_answer find(const struct op_question *question, struct arena *a
 		return answer;
 	if (price_published(question, &published, arena, &first) && !question->by_rule &&
 		may_choose(question, arena))
-		front = op_map_front(question, arena);
+		front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
 	answer.proven = front.proven;
 	answer.evaluations += front.evaluations;
-	for (int goal = 0; goal < TILE_GOALS; goal++)
-		answer.choice[goal] = keep(&answer,
-			goal == TILES_PUBLISHED ? &first
-						: choose((enum tile_goal)goal, &first, &front));
+	choose_all(&first, &front, &answer);
+	if (op_has_inner_nest(question->arch, question->op)) {
+		answer.proven = false;
+		choose_nests(question, wanted, arena, &answer);
+	}
 	return answer;
 }
 
 const struct op_answer *op_map(
-	struct kept *kept, const struct op_question *question, struct arena *arena)
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
 {
 	size_t size;
 	const char *key = key_of(question, arena, &size);
-	const struct op_answer *known = kept ? kept_find(kept, key, size) : NULL;
+	const struct op_answer *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;
-	struct op_answer *answer = arena_new(arena, struct op_answer);
 	struct arena_mark mark = arena_mark(arena);
-	*answer = find(question, arena);
+	struct op_answer answer = find(question, wanted, arena);
 	arena_release(arena, mark);
-	return kept ? kept_add(kept, key, size, answer, sizeof *answer) : answer;
+	if (stopper_stops(&wanted->stopper))
+		return arena_copy(arena, &answer, sizeof answer);
+	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.evaluations);
 }

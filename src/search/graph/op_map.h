@@ -1,7 +1,7 @@
 #ifndef SEARCH_OP_MAP_H
 #define SEARCH_OP_MAP_H
 
-#include "model/graph/plan.h"
+#include "search/graph/nests.h"
 
 /*
  * The stage `map` for one op of a graph: given its share of the cores and the homes of its operands, which
@@ -19,13 +19,14 @@
  *	           the least of it
  *	edp        the least energy times estimate, of those whose energy times bound is no worse
  *
+ * Where the array is described, the tiles that an ideal one would get are the candidates, each with the
+ * nest of a tile that is best in the goal's objective (search/graph/nests.h), and the price is that of
+ * both.
+ *
  * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST).  Of equals those that are as
  * fast as any stay, of them the published ones, then those of fewest tiles.  The published tiles are
  * among the candidates of each goal, so no choice is worse than they are in what it is for.
  */
-struct arena;
-struct kept;
-
 enum tile_goal {
 	TILES_ALL,
 	TILES_PUBLISHED,
@@ -44,7 +45,8 @@ struct op_question {
 	uint32_t in_lx;                /* bit i: operand i is resident */
 	uint32_t arriving;             /* of those: brought by a clone of the same phase */
 	bool by_rule;                  /* only the published tiles are wanted */
-	int64_t moved_hbm, moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
+	int64_t moved_hbm,
+		moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
 };
 
 /* What a tiling adds to a plan. */
@@ -58,11 +60,13 @@ struct op_value {
 struct op_option {
 	uint32_t tiles[OP_LOOPS_MOST];
 	uint8_t order[OP_LOOPS_MOST]; /* innermost first */
+	const struct mapping *nest;   /* of a tile; NULL: the array is ideal */
 	struct op_value value;
 };
 
 struct op_answer {
-	bool found;         /* else nothing fits */
+	bool found;         /* else nothing fits, or: */
+	const char *why;    /* no tile has a nest; NULL */
 	bool proven;        /* every tiling was looked at or excluded */
 	int64_t least_room; /* LX bytes of the smallest buffers; INT64_MAX: not countable */
 	uint64_t evaluations;
@@ -71,17 +75,21 @@ struct op_answer {
 	struct op_option at[TILE_GOALS];
 };
 
-/* Tilings and orders that are priced for one answer, at most; the published tiles come on top. */
-enum { OP_MAP_EVALUATIONS = 20000 };
+/* Tilings and orders that are priced for one answer, at most; the published tiles come on top.  And where
+ * an op stands alone, to prove what is best. */
+enum { OP_MAP_EVALUATIONS = 20000, OP_ALL_EVALUATIONS = 10000000 };
 
 /* A tiling is as fast as the fastest if its estimate is no more than this part of it above: the estimate
  * itself is no nearer to what is executed. */
 enum { OP_MAP_AS_FAST = 64 };
 
-/* The answer, kept with what it depends on: shapes, layouts and homes, not names.  `kept` NULL: it is
- * found anew, into the arena. */
+/* The answer, kept with what it depends on: shapes, layouts and homes, not names.  wanted->kept must be
+ * there; nests of tiles are found as `wanted` says, for each goal in what it is for. */
 const struct op_answer *op_map(
-	struct kept *kept, const struct op_question *question, struct arena *arena);
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena);
+
+/* Gives a mapping the rows of a tile's nest. */
+void op_map_nest(const struct arch *arch, const struct mapping *nest, struct mapping *mapping);
 
 /* All tilings that are better in some value than any with no more tiles, by number of tiles. */
 struct op_front {
@@ -91,6 +99,7 @@ struct op_front {
 	size_t count;
 	const struct op_option *at;
 };
-struct op_front op_map_front(const struct op_question *question, struct arena *arena);
+struct op_front op_map_front(
+	const struct op_question *question, uint64_t evaluations_most, struct arena *arena);
 
 #endif

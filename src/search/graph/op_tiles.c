@@ -8,7 +8,7 @@ struct tile_front {
 	const struct op_question *question;
 	struct tile_walk walk;
 	int64_t room, least_room;
-	uint64_t evaluations;
+	uint64_t evaluations, evaluations_most;
 	bool cut;
 	struct array(struct op_option) options;
 };
@@ -39,7 +39,7 @@ static bool visit_order(void *context)
 {
 	struct tile_front *front = context;
 	struct op_value value;
-	if (front->evaluations++ >= OP_MAP_EVALUATIONS)
+	if (front->evaluations++ >= front->evaluations_most)
 		front->cut = true;
 	else if (op_value_find(&front->walk.traffic, front->question, &value))
 		add(front, &value);
@@ -61,12 +61,14 @@ static bool visit_vector(void *context, const struct tile_vector *vector)
 	return !front->cut;
 }
 
-struct op_front op_map_front(const struct op_question *question, struct arena *arena)
+struct op_front op_map_front(
+	const struct op_question *question, uint64_t evaluations_most, struct arena *arena)
 {
 	struct tile_front *front = arena_new(arena, struct tile_front);
 	front->question = question;
 	front->room = arch_stream_capacity(question->arch);
 	front->least_room = INT64_MAX;
+	front->evaluations_most = evaluations_most;
 	tile_walk_open(&front->walk, question, arena);
 	tile_walk_each(&front->walk, visit_vector, front);
 	return (struct op_front){.proven = !front->cut,

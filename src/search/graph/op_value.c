@@ -21,8 +21,8 @@ static int64_t find_core_cycles(
 	return most;
 }
 
-bool op_value_find(const struct traffic_op *traffic, const struct op_question *question,
-	struct op_value *out)
+bool op_value_find(
+	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out)
 {
 	struct step_count count;
 	struct counts counts = {1, &count};

@@ -5,7 +5,7 @@
 #include "search/graph/op_map.h"
 
 /* What an op adds to a plan with the tiles and the order that are set; false when it cannot be counted. */
-bool op_value_find(const struct traffic_op *traffic, const struct op_question *question,
-	struct op_value *out);
+bool op_value_find(
+	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
 
 #endif

@@ -127,15 +127,25 @@ static const struct mapping *divide(
 					 : mappings;
 }
 
+/* What a nest is to be best in. */
+static enum objective objective_of(enum tile_goal goal)
+{
+	return goal == TILES_LATENCY     ? OBJECTIVE_LATENCY
+	       : goal == TILES_ENERGY    ? OBJECTIVE_ENERGY
+	       : goal == TILES_HBM_BYTES ? OBJECTIVE_HBM_BYTES
+					 : OBJECTIVE_EDP;
+}
+
 /* What streaming tiles could be, or whole nests. */
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
 	struct arena *arena)
 {
-	const struct nests_wanted wanted = {recipe->objective, recipe->planning.stopper};
+	const struct nests_wanted wanted = {
+		objective_of(recipe->goal), recipe->map, recipe->kept, recipe->planning.stopper};
 	if (!arch_moves_boxes(plan->arch))
-		return nests_plan(plan, &wanted, arena, &result->ticks, &result->why);
-	result->choices = stream_ask(plan, recipe->planning.published_tiles, recipe->kept,
-		&wanted.stopper, arena, &result->why);
+		return nests_plan(plan, &wanted, arena, &result->why);
+	result->choices =
+		stream_ask(plan, recipe->planning.published_tiles, &wanted, arena, &result->why);
 	return result->choices;
 }
 
@@ -174,7 +184,9 @@ struct recipe_result recipe_tile(
 	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
 	plan->steps =
 		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
-	if (result.choices)
+	if (result.choices && recipe->tiles)
+		stream_take(plan, 0, recipe->tiles);
+	else if (result.choices)
 		stream_choose(plan, result.choices,
 			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
 	result.plan = check_plan(plan, recipe, &result, arena);

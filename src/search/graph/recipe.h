@@ -3,7 +3,6 @@
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
-#include "search/drive/frontier.h"
 #include "search/graph/stream.h"
 
 #include <stdbool.h>
@@ -27,10 +26,12 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
-	enum tile_goal goal; /* of streaming tiles, unless the planning wants the published ones */
-	enum objective objective; /* of each nest, where tiles do not move in boxes */
-	struct kept *kept;        /* what is known of ops already; NULL: nothing */
-	uint64_t joint_ticks;     /* 0: no limit */
+	const struct solver *map; /* of nests; NULL: as for problems */
+	/* Of tiles, unless the planning wants the published ones, and of nests. */
+	enum tile_goal goal;
+	const struct op_option *tiles; /* of the only step; NULL: by the goal */
+	struct kept *kept;             /* what is known of ops already; NULL: nothing */
+	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t seed;
 };
 

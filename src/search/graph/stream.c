@@ -13,8 +13,7 @@ static const struct op *op_at(const struct plan *plan, int step)
 	return &plan->workload->ops[plan->steps[step].op];
 }
 
-static void set_tiles(
-	struct plan *plan, int step, const uint32_t *tiles, const uint8_t *order)
+static void set_tiles(struct plan *plan, int step, const uint32_t *tiles, const uint8_t *order)
 {
 	struct mapping *mapping = &plan->steps[step].mapping;
 	struct mapping_row *row = &mapping->rows[plan->arch->lx];
@@ -38,10 +37,10 @@ static void find_moves(
 		traffic_open_step(move, plan, before, arena);
 		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
 			continue;
-		question->moved_hbm = checked_add(
-			&fits, question->moved_hbm, all.bytes[0][TRAFFIC_HBM_READ]);
-		question->moved_fill = checked_add(
-			&fits, question->moved_fill, core.bytes[0][TRAFFIC_LX_FILL]);
+		question->moved_hbm =
+			checked_add(&fits, question->moved_hbm, all.bytes[0][TRAFFIC_HBM_READ]);
+		question->moved_fill =
+			checked_add(&fits, question->moved_fill, core.bytes[0][TRAFFIC_LX_FILL]);
 	}
 	arena_release(arena, mark);
 }
@@ -68,6 +67,8 @@ static struct op_question question_of(
 static const char *refuse(
 	const struct op_question *question, const struct op_answer *answer, struct arena *arena)
 {
+	if (answer->why)
+		return arena_format(arena, "op '%s': %s", question->op->name, answer->why);
 	return arena_format(arena,
 		"op '%s': its smallest tile buffers take %" PRId64 " bytes of a core's LX; %" PRId64
 		" are kept for them",
@@ -164,25 +165,43 @@ static bool is_asked(const struct plan *plan, int step)
 	       !plan_is_evict(plan, step);
 }
 
-const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule, struct kept *kept,
-	const struct stopper *stopper, struct arena *arena, const char **why)
+const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
+	const struct nests_wanted *asked, struct arena *arena, const char **why)
 {
-	struct kept *own = kept ? NULL : kept_open();
+	struct nests_wanted wanted = *asked;
+	struct kept *own = wanted.kept ? NULL : kept_open();
 	struct stream_choices *choices = arena_new(arena, struct stream_choices);
+	if (own)
+		wanted.kept = own;
 	choices->at = arena_array(arena, const struct op_answer *, plan->step_count);
-	for (int step = 0; choices && step < plan->step_count && !stopper_stops(stopper); step++) {
+	for (int step = 0; choices && step < plan->step_count && !stopper_stops(&wanted.stopper);
+		step++) {
 		if (!is_asked(plan, step))
 			continue;
 		struct op_question question = question_of(plan, step, by_rule, arena);
-		const struct op_answer *answer = op_map(own ? own : kept, &question, arena);
-		choices->at[step] = own ? arena_copy(arena, answer, sizeof *answer) : answer;
+		const struct op_answer *answer = op_map(&wanted, &question, arena);
+		choices->at[step] = answer;
 		if (!answer->found) {
 			*why = refuse(&question, answer, arena);
 			choices = NULL;
 		}
 	}
-	kept_close(own);
+	kept_leave(own, arena);
 	return choices;
+}
+
+struct op_front stream_front(
+	const struct plan *plan, int step, uint64_t evaluations_most, struct arena *arena)
+{
+	struct op_question question = question_of(plan, step, false, arena);
+	return op_map_front(&question, evaluations_most, arena);
+}
+
+void stream_take(struct plan *plan, int step, const struct op_option *option)
+{
+	set_tiles(plan, step, option->tiles, option->order);
+	if (option->nest)
+		op_map_nest(plan->arch, option->nest, &plan->steps[step].mapping);
 }
 
 void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal)
@@ -191,8 +210,7 @@ void stream_choose(struct plan *plan, const struct stream_choices *choices, enum
 	for (int step = plan->step_count - 1; step >= 0; step--) {
 		const struct op_answer *answer = choices->at[step];
 		if (answer) {
-			const struct op_option *option = &answer->at[answer->choice[goal]];
-			set_tiles(plan, step, option->tiles, option->order);
+			stream_take(plan, step, &answer->at[answer->choice[goal]]);
 			reader = step;
 		} else if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
@@ -226,8 +244,8 @@ struct op_value stream_value(
 bool stream_plan(
 	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why)
 {
-	const struct stream_choices *choices =
-		stream_ask(plan, true, NULL, stopper, arena, why);
+	const struct nests_wanted wanted = {.stopper = stopper ? *stopper : (struct stopper){0}};
+	const struct stream_choices *choices = stream_ask(plan, true, &wanted, arena, why);
 	if (choices)
 		stream_choose(plan, choices, TILES_PUBLISHED);
 	return choices;

@@ -37,14 +37,20 @@ bool stream_plan(
 
 /*
  * The same in two steps, for any goal of search/graph/op_map.h: what could be chosen for each step, then
- * the choice.  Answers are kept in `kept` (NULL: for this call).  NULL, and *why, as above.
+ * the choice.  Answers are kept where wanted->kept says (NULL: for this call), nests of tiles found as
+ * it says, the objective apart.  NULL, and *why, as above.
  */
 struct stream_choices {
 	const struct op_answer **at; /* by step; NULL: it has no tiles, or those of its reader */
 };
-const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule, struct kept *kept,
-	const struct stopper *stopper, struct arena *arena, const char **why);
+const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
+	const struct nests_wanted *wanted, struct arena *arena, const char **why);
 void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal);
+
+/* All tilings of a step that are worth having; and one of them as its choice. */
+struct op_front stream_front(
+	const struct plan *plan, int step, uint64_t evaluations_most, struct arena *arena);
+void stream_take(struct plan *plan, int step, const struct op_option *option);
 
 /* What the steps add to the plan's score, all together. */
 struct op_value stream_value(

@@ -74,7 +74,8 @@ static void try_vector(struct tile_search *search, const struct tile_vector *vec
 			!is_faster(search, record.cycles)))
 		return;
 	int64_t hbm = find_order(search, record.order);
-	if (hbm > search->best_hbm || !streaming_estimate(&search->walk.traffic, hbm, &record.cycles))
+	if (hbm > search->best_hbm ||
+		!streaming_estimate(&search->walk.traffic, hbm, &record.cycles))
 		return;
 	if (hbm < search->best_hbm) {
 		search->best_hbm = hbm;

@@ -22,6 +22,7 @@ static struct recipe recipe_make(
 		.workload = exploration->workload,
 		.planning = exploration->planning,
 		.place = place,
+		.map = exploration->map,
 		.joint_ticks = exploration->joint_ticks,
 		.seed = exploration->wishes.seed,
 	};
@@ -94,30 +95,16 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 		}
 }
 
-/* Where steps are whole nests: each for one objective, with what solvers place and with nothing placed. */
+/* Where steps are whole nests: with what solvers place, and with nothing placed. */
 static void add_nests(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
 {
-	static const enum objective goals[] = {
-		OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_EDP};
-	const struct objectives *wanted = &exploration->wishes.objectives;
-	const struct solver *map = solver_for(STAGE_MAP, FOR_PROBLEMS);
 	size_t places = exploration->planning.lx_planning ? exploration->place.count : 0;
-	for (size_t g = 0; g < sizeof goals / sizeof *goals; g++) {
-		bool others = goals[g] == OBJECTIVE_LATENCY; /* that no nest is found for */
-		for (size_t i = 0; i < wanted->count; i++)
-			others &= wanted->at[i] != OBJECTIVE_ENERGY &&
-				  wanted->at[i] != OBJECTIVE_HBM_BYTES &&
-				  wanted->at[i] != OBJECTIVE_EDP;
-		if (!objectives_have(wanted, goals[g]) && !others)
-			continue;
-		for (size_t p = 0; p <= places; p++) {
-			struct recipe recipe = recipe_make(exploration, exploration->cores[0],
-				exploration->place.at[p < places ? p : 0]);
-			recipe.objective = goals[g];
-			recipe.planning.lx_planning = p < places;
-			add_task(tasks, arena, recipe, map);
-		}
+	for (size_t p = 0; p <= places; p++) {
+		struct recipe recipe = recipe_make(exploration, exploration->cores[0],
+			exploration->place.at[p < places ? p : 0]);
+		recipe.planning.lx_planning = p < places;
+		add_task(tasks, arena, recipe, solver_for(STAGE_MAP, FOR_PROBLEMS));
 	}
 }
 
@@ -205,14 +192,17 @@ struct tasks tasks_staging(
 	return tasks;
 }
 
-struct tasks tasks_varying(
-	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
+struct tasks tasks_varying(const struct exploration *exploration, const struct recipes *from,
+	bool once, struct arena *arena)
 {
 	struct tasks tasks = {0};
 	bool divides = arch_moves_boxes(exploration->arch);
-	for (size_t i = 0; divides && i < from->count; i++) {
+	for (size_t i = 0; divides && i < (once && from->count ? 1 : from->count); i++) {
+		struct recipe recipe = *from->at[i];
+		if (once)
+			recipe.planning.cores = exploration->planning.cores;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			add_varied(&tasks, exploration, from->at[i], (int)op, arena);
+			add_varied(&tasks, exploration, &recipe, (int)op, arena);
 	}
 	return tasks;
 }

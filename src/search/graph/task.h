@@ -26,12 +26,12 @@ struct tasks {
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
 /* From every recipe, with less and less LX for staging tiles. */
-struct tasks tasks_staging(const struct exploration *exploration, const struct recipes *from,
-	struct arena *arena);
+struct tasks tasks_staging(
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena);
 
-/* From every recipe, each op in turn. */
+/* From every recipe, or once with all cores, each op in turn. */
 struct tasks tasks_varying(const struct exploration *exploration, const struct recipes *from,
-	struct arena *arena);
+	bool once, struct arena *arena);
 
 /* Candidates of a task. */
 uint64_t task_wants(const struct task *task, struct arena *arena);

@@ -163,8 +163,7 @@ static uint32_t find_signature(const struct traffic_op *traffic, int l)
 	return signature;
 }
 
-void tile_walk_open(
-	struct tile_walk *walk, const struct op_question *question, struct arena *arena)
+void tile_walk_open(struct tile_walk *walk, const struct op_question *question, struct arena *arena)
 {
 	struct traffic_op *traffic = &walk->traffic;
 	walk->arena = arena;
