@@ -210,6 +210,8 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	read_settings(inputs, own);
 	refuse_division(inputs, own);
 	refuse_map(inputs, own);
+	if (own->workload)
+		inner_nests_fit_words(own->arch, own->workload, inputs->diag);
 	if (own->workload && !arch_moves_boxes(own->arch))
 		own->workload = nests_flag(own->arch, own->workload, inputs->diag, inputs->arena);
 	if (own->workload)

@@ -22,6 +22,34 @@ bool op_has_inner_nest(const struct arch *arch, const struct op *op)
 						  !arch_array_is_ideal(arch, op_unit(arch, op)));
 }
 
+bool inner_nests_fit_words(
+	const struct arch *arch, const struct workload *workload, struct diag *diag)
+{
+	struct arena *arena = arena_open();
+	bool *told = arena_array(arena, bool, workload->tensor_count), fit = true;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int i = 0; op_has_inner_nest(arch, op) && i < op->read_count; i++) {
+			int t = op->reads[i].tensor;
+			const struct tensor *tensor = &workload->tensors[t];
+			const struct level *unit = &arch->levels[op_unit(arch, op)];
+			int bits = 8 * dtype_stored_bytes(tensor->layout.dtype);
+			if (told[t] || bits <= unit->word_bits)
+				continue;
+			told[t] = true;
+			fit = false;
+			diag_error(diag, tensor->span,
+				"'%s' is %s, of %d bits, and '%s', which computes '%s', has words of "
+				"%lld; give it a narrower 'dtype', or the machine's levels a "
+				"'datawidth' of %d",
+				tensor->name, dtype_names[tensor->layout.dtype], bits, unit->name,
+				op->name, (long long)unit->word_bits, bits);
+		}
+	}
+	arena_close(arena);
+	return fit;
+}
+
 /* The extents of one tile, in whole units. */
 static const struct shape *cut_tile(
 	const struct inner_question *question, const struct shape *whole, struct arena *arena)

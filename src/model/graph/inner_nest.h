@@ -35,6 +35,11 @@ int op_unit(const struct arch *arch, const struct op *op);
  * is not tiled.  A restickify between boxes moves sticks through its unit as they are. */
 bool op_has_inner_nest(const struct arch *arch, const struct op *op);
 
+/* Whether the values that nests read fit the words of the unit that they run on; complains about every
+ * tensor that is wider.  Results may be: sums are. */
+bool inner_nests_fit_words(
+	const struct arch *arch, const struct workload *workload, struct diag *diag);
+
 /* What is asked of one op: its share of the cores and its tiles are the mapping's. */
 struct inner_question {
 	const struct arch *arch;
