@@ -2,10 +2,10 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "constraints/constraints.h"
 #include "model/graph/inner_nest.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
+#include "search/graph/op_constraints.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
@@ -18,18 +18,6 @@ struct mapspace {
 	struct constraints constraints;
 	struct domain *domain; /* NULL: the machine's constraints leave nothing */
 };
-
-/* What the machine's own constraints say of an op. */
-static struct constraints read_constraints(
-	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
-{
-	static const struct node *const none[] = {NULL};
-	struct reading *reading = arena_new(arena, struct reading);
-	struct constraint_context *context = arena_new(arena, struct constraint_context);
-	*reading = (struct reading){.arena = arena, .diag = diag};
-	*context = (struct constraint_context){.reading = reading, .arch = arch, .shape = shape};
-	return constraints_read(context, none);
-}
 
 /* A result may stay in the scratchpad wherever its sums are kept: it leaves for the storage that is marked
  * as its place. */
@@ -102,7 +90,7 @@ static const char *open_mapspace(
 	space->nest = inner_nest_make(question, arena, &why);
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
-	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
+	space->constraints = op_constraints_read(question->arch, space->nest.shape, silent, arena);
 	let_result_stay(question, &space->constraints);
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
@@ -110,7 +98,7 @@ static const char *open_mapspace(
 	if (arch_moves_boxes(question->arch))
 		cut_rows(domain);
 	if (!constraints_narrow(&space->constraints, domain, silent))
-		return "the machine's constraints leave it no mapping";
+		return "the constraints leave it no mapping";
 	if (!place_homes(question, domain))
 		return "the machine's constraints keep an operand out of the scratchpad";
 	space->domain = domain;
@@ -191,32 +179,32 @@ static const struct mapping *ask(const struct nest_search *search,
 	return leader.best;
 }
 
-static const struct mapping *find(const struct inner_question *question,
-	const struct nests_wanted *wanted, struct nest_answer *answer, struct arena *arena,
-	const char **why)
+/* The search of an op's mapspace; false, and *why, where there is nothing to search. */
+static bool open_search(const struct inner_question *question, const struct nests_wanted *wanted,
+	struct nest_search *out, struct arena *arena, const char **why)
 {
-	struct mapspace mapspace = {0};
-	*why = open_mapspace(question, &mapspace, arena);
+	struct mapspace *mapspace = arena_new(arena, struct mapspace);
+	*why = open_mapspace(question, mapspace, arena);
 	if (*why)
-		return NULL;
+		return false;
 	struct factors_store store = {.arena = arena, .stopper = wanted->stopper};
-	struct feasible feasible = feasible_find_from(&store, mapspace.domain, 0, NEST_STEP_TICKS);
+	struct feasible feasible = feasible_find_from(&store, mapspace->domain, 0, NEST_STEP_TICKS);
 	*why = "no mapping fits the machine";
 	if (feasible.verdict == VERDICT_NO)
-		return NULL;
-	const struct space *space = space_make_from(&store, arena, mapspace.domain);
+		return false;
+	const struct space *space = space_make_from(&store, arena, mapspace->domain);
 	*why = "it was asked to stop";
 	if (!space)
-		return NULL;
+		return false;
 	const struct nest_model *model = nest_model_make(
-		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
-	struct nest_search search = {
+		arena, mapspace->nest.hierarchy, mapspace->nest.shape, COUNTING_EXACT);
+	*out = (struct nest_search){
 		.wishes = {.budget = NEST_STEP_TICKS, .seed = 1},
 		.arch = question->arch,
-		.shape = mapspace.nest.shape,
-		.hierarchy = mapspace.nest.hierarchy,
-		.constraints = &mapspace.constraints,
-		.domain = mapspace.domain,
+		.shape = mapspace->nest.shape,
+		.hierarchy = mapspace->nest.hierarchy,
+		.constraints = &mapspace->constraints,
+		.domain = mapspace->domain,
 		.space = space_listed(arena, space),
 		.counting = COUNTING_EXACT,
 		.model = model,
@@ -225,6 +213,17 @@ static const struct mapping *find(const struct inner_question *question,
 				 ? arena_copy(arena, &feasible.witness, sizeof feasible.witness)
 				 : NULL,
 	};
+	*why = NULL;
+	return true;
+}
+
+static const struct mapping *find(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct nest_answer *answer, struct arena *arena,
+	const char **why)
+{
+	struct nest_search search;
+	if (!open_search(question, wanted, &search, arena, why))
+		return NULL;
 	const struct mapping *best = ask(&search, wanted, answer, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
 	return best;
@@ -251,14 +250,16 @@ static const char *describe(const struct inner_question *question,
 	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
 		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
 		question->room);
+	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
 	for (int l = 0; l < op->loop_count; l++)
-		text_add(&text, " %" PRId64 "%s", extent_of(question, l),
-			op->loops[l].reduction ? "r" : "");
+		text_add(&text, " %" PRId64 "%s%s", extent_of(question, l),
+			op->loops[l].reduction ? "r" : "", named ? op->loops[l].name : "");
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct access *access = op_operand(op, i);
 		const struct layout *layout = &question->workload->tensors[access->tensor].layout;
 		const char *role = op_role(op, i);
-		text_add(&text, "|%d %s", (int)layout->dtype, role ? role : "-");
+		text_add(&text, "|%d %s %s", (int)layout->dtype, role ? role : "-",
+			named ? question->workload->tensors[access->tensor].name : "");
 		for (int h = 0; h < layout->host_rank; h++)
 			for (int l = 0; l < op->loop_count; l++)
 				if (access->host[h].loop[l])
@@ -285,6 +286,50 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 	if (!wanted->kept || stopper_stops(&wanted->stopper))
 		return arena_copy(arena, &answer, sizeof answer);
 	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.ticks);
+}
+
+/* Those of a plan of one nest that the nest decides. */
+static struct objectives objectives_of(const struct objectives *asked)
+{
+	struct objectives own = {0};
+	for (size_t i = 0; i < asked->count; i++)
+		if (nest_objective(asked->at[i]))
+			own.at[own.count++] = asked->at[i];
+	return own.count ? own : (struct objectives){1, {OBJECTIVE_LATENCY}};
+}
+
+/* Whether plans of one nest are in the order of their nests: cores and bundles add time, words of other
+ * widths are other bytes. */
+static bool keep_order(const struct nest_search *search, const struct objectives *asked)
+{
+	const struct arch *arch = search->arch;
+	bool narrow = false;
+	for (int t = 0; t < search->shape->space_count; t++)
+		narrow |= search->shape->spaces[t].word_bits != 0;
+	return !(narrow && objectives_have(asked, OBJECTIVE_HBM_BYTES)) &&
+	       !(arch->bundle_cycles && objectives_have(asked, OBJECTIVE_EDP)) &&
+	       (arch_cores(arch) == 1 ||
+		       (!arch->core_cycles && !objectives_have(asked, OBJECTIVE_CORES)));
+}
+
+struct explored nests_explore(const struct inner_question *question,
+	const struct nests_wanted *wanted, const struct wishes *wishes, struct arena *arena,
+	const char **why)
+{
+	struct nest_search search;
+	struct explored explored = {0};
+	if (!open_search(question, wanted, &search, arena, why))
+		return explored;
+	search.wishes = *wishes;
+	search.wishes.objectives = objectives_of(&wishes->objectives);
+	search.wishes.simulate = SIMULATE_NONE;
+	search.solver = wanted->solver;
+	search.wishes.budget = search.solver && search.solver->proves ? 0 : NEST_BUDGET;
+	explored = nest_explore(&search, arena);
+	explored.complete &= keep_order(&search, &wishes->objectives);
+	if (!explored.frontier.count)
+		*why = "no mapping was found that fits the machine";
+	return explored;
 }
 
 bool nests_plan(
@@ -323,30 +368,4 @@ const char *nests_home(const struct arch *arch, const struct workload *workload,
 		why = arena_format(arena, "'%s': %s", op->name, why);
 	arena_close(scratch);
 	return why;
-}
-
-const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
-	struct diag *diag, struct arena *arena)
-{
-	struct workload *flagged = arena_copy(arena, workload, sizeof *workload);
-	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
-	flagged->ops = ops;
-	for (size_t o = 0; o < workload->op_count && !diag_failed(diag); o++) {
-		const char *why;
-		struct mapping blank = mapping_make(arch, &ops[o]);
-		struct inner_question question = {
-			.arch = arch, .workload = workload, .op = &ops[o], .mapping = &blank};
-		struct inner_nest nest = inner_nest_make(&question, arena, &why);
-		if (!nest.hierarchy)
-			continue;
-		struct constraints constraints = read_constraints(arch, nest.shape, diag, arena);
-		struct hierarchy *own = arena_copy(arena, nest.hierarchy, sizeof *own);
-		constraints_flag(&constraints, own);
-		if (!hierarchy_flagged(own))
-			continue;
-		struct nest_flags *flags = arena_new(arena, struct nest_flags);
-		hierarchy_take_flags(own, flags);
-		ops[o].flags = flags;
-	}
-	return flagged;
 }
