@@ -154,7 +154,8 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	struct op_front front = {.proven = !drive_stops(slot->drive)};
 	if (laid_out.plan)
-		front = stream_front(laid_out.plan, 0, OP_ALL_EVALUATIONS, slot->scratch);
+		front = stream_front(laid_out.plan, 0, recipe_constraints(recipe),
+			OP_ALL_EVALUATIONS, slot->scratch);
 	struct op_option *options =
 		arena_copy(slot->scratch, front.at, front.count * sizeof *options);
 	size_t count = goals_sift(options, front.count);
