@@ -35,6 +35,56 @@ static void the_frontier_of_one_op_is_proven(void **state)
 	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "none");
 }
 
+static const char small_product[] = "workload:\n"
+				    "  name: mm\n"
+				    "  dimensions: {m: 64, n: 32, k: 32}\n"
+				    "  ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']\n";
+static const char small_problem[] =
+	"problem:\n"
+	"  shape:\n"
+	"    name: mm\n"
+	"    dimensions: [M, N, K]\n"
+	"    data-spaces:\n"
+	"    - {name: Inputs, projection: [[[M]], [[K]]]}\n"
+	"    - {name: Weights, projection: [[[K]], [[N]]]}\n"
+	"    - {name: Outputs, projection: [[[M]], [[N]]], read-write: True}\n"
+	"  instance: {M: 64, N: 32, K: 32}\n";
+
+/* Latency, energy, HBM bytes and proof of all points. */
+static const char *frontier_of(const char *machine, const char *spec, const char *options)
+{
+	static const char *const columns[] = {"latency_cycles", "energy_pj", "hbm_bytes", "proof"};
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/%s.yaml %s %s --simulate none -q -o %s", machine,
+		folder_put("mm.yaml", spec), options, folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = folder_text("pareto.csv"), *out = "";
+	for (int row = 1; csv_cell(arena, csv, row, "proof"); row++)
+		for (int i = 0; i < 4; i++)
+			out = arena_format(
+				arena, "%s %s", out, csv_cell(arena, csv, row, columns[i]));
+	return out;
+}
+
+/* Where steps are whole nests, one op has the frontier of its problem, and its proof. */
+static void one_op_is_explored_as_its_problem(void **state)
+{
+	static const char *const machines[] = {"eyeriss", "gemmini", "simba", "tpu", "tpu_v4i"};
+	static const char *const options[] = {"--objective latency", "--objective energy",
+		"--objective edp", "--objective energy --solver map=exact",
+		"--objective latency,energy,hbm_bytes"};
+	for (int i = 0; i < 5; i++)
+		for (int k = 0; k < 5; k++) {
+			const char *own = frontier_of(machines[i], small_product, options[k]);
+			assert_string_equal(
+				own, frontier_of(machines[i], small_problem, options[k]));
+			if (k < 4)
+				assert_non_null(strstr(own, "optimal"));
+		}
+	assert_null(strstr(
+		frontier_of("simba", small_product, "--objective energy --budget 2"), "optimal"));
+}
+
 /* Each objective alone has the least of what the frontier over all of them has. */
 static void objectives_agree_with_the_frontier(void **state)
 {
@@ -83,6 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			the_frontier_of_one_op_is_proven, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			one_op_is_explored_as_its_problem, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			objectives_agree_with_the_frontier, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -104,7 +104,7 @@ static void constraints_steer_streaming_tiles(void **state)
 		const char *entry, *tiles;
 	} rows[] = {
 		{"factors: [K=2]", " K2\""},
-		{"factors: [M=4, N=2, K=1], permutation: [M, N]", "| LX: N2 M4\""},
+		{"factors: [M=4, N=2, K=2], permutation: [K, M, N]", "| LX: N2 M4 K2\""},
 		{"factors: [M=2, N=2, K=2], permutation: [K, M, N]", "| LX: N2 M2 K2\""},
 		{"factors: [M=2, N=2, K=2], permutation: [K, N, M]", "| LX: M2 N2 K2\""},
 	};

@@ -11,6 +11,7 @@
 #include "search/graph/goals.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/task.h"
+#include "search/nest/nest_search.h"
 
 struct graph {
 	const struct exploration *exploration;
@@ -68,6 +69,9 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	if (trial->found.recipe.tiles)
 		kept->recipe.tiles = arena_copy(
 			arena, trial->found.recipe.tiles, sizeof *trial->found.recipe.tiles);
+	if (trial->found.recipe.nest)
+		kept->recipe.nest = arena_copy(
+			arena, trial->found.recipe.nest, sizeof *trial->found.recipe.nest);
 	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
 		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
 	return &kept->common;
@@ -168,6 +172,40 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 	return front.proven && (!laid_out.plan || laid_out.plan->step_count == 1);
 }
 
+/* Every nest that is worth having of the only op; false if there is none. */
+static bool offer_nests(const struct graph *graph, const struct recipe *recipe, struct slot *slot)
+{
+	const char *why;
+	const struct op *op = recipe->workload->ops;
+	struct trial trial = {.found = {.recipe = *recipe}};
+	struct recipe *own = &trial.found.recipe;
+	struct arena_mark mark = arena_mark(slot->scratch);
+	struct mapping blank = mapping_make(recipe->arch, op);
+	struct inner_question question = {.arch = recipe->arch,
+		.workload = recipe->workload,
+		.op = op,
+		.mapping = &blank};
+	struct wishes wishes = graph->exploration->wishes;
+	struct nests_wanted wanted = {
+		.solver = recipe->map, .stopper = {slot->drive, drive_stops}};
+	wishes.asker = drive_asker(slot->drive);
+	struct explored nests = nests_explore(&question, &wanted, &wishes, slot->scratch, &why);
+	if (nests.frontier.count)
+		drive_nest(slot, &nests);
+	for (size_t i = 0; i < nests.frontier.count; i++) {
+		const struct nest_found *nest = nests.frontier.points[i].payload;
+		own->nest = &nest->mapping;
+		trial.found.common.solver =
+			arena_format(slot->arena, "%s place/none", nest->common.solver);
+		struct recipe_result laid_out = lay_out(graph, own, slot);
+		trial.laid_out = &laid_out;
+		drive_offer(slot, &trial.found.common);
+	}
+	size_t count = nests.frontier.count;
+	arena_release(slot->scratch, mark);
+	return count;
+}
+
 /* Every division of one op, the others as they are. */
 static void vary(const struct graph *graph, const struct task *task, struct slot *slot)
 {
@@ -226,7 +264,8 @@ static void run(void *self, size_t i, struct slot *slot)
 		vary_staging(graph, task, slot);
 	else if (task->op >= 0)
 		vary(graph, task, slot);
-	else
+	else if (!graph->all || arch_moves_boxes(task->recipe.arch) ||
+		 !offer_nests(graph, &task->recipe, slot))
 		offer(graph, &task->recipe, task->solver, slot);
 }
 

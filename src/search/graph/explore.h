@@ -16,7 +16,7 @@
  *
  *	round 1  where tiles do not move in boxes: the start; for every objective, nests that are
  *	         best in it, with what each placement solver keeps in the scratchpad, and with nothing
- *	         there.  There is no other round then.
+ *	         there; of a graph of one op the frontier of its nests.  There is no other round then.
  *	round 1  the start; for every core count and clone setting, every solver that divides
  *	         graphs x every placement solver x K-fast on, off; and every solver of the stage
  *	         `joint`, from the first division and with the first placement solver, or with all

@@ -1,6 +1,7 @@
 #include "search/graph/goals.h"
 
 #include "base/arena.h"
+#include "constraints/kind.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
 
@@ -71,9 +72,12 @@ bool goals_are_all(const struct exploration *exploration)
 	bool enumerates = false;
 	for (size_t i = 0; i < exploration->divide.count; i++)
 		enumerates |= exploration->divide.at[i]->sharing == SHARING_ENUMERATION;
-	return exploration->workload->op_count == 1 && enumerates && op_is_tiled(op) &&
-	       !reads_twice(op) && !exploration->start && !exploration->wishes.budget &&
-	       !exploration->planning.published_tiles && arch_moves_boxes(arch) &&
+	if (exploration->workload->op_count != 1 || !op_is_tiled(op) || exploration->start ||
+		exploration->wishes.budget)
+		return false;
+	if (!arch_moves_boxes(arch))
+		return !exploration->planning.constraints || !exploration->planning.constraints->count;
+	return enumerates && !reads_twice(op) && !exploration->planning.published_tiles &&
 	       !op_has_inner_nest(arch, op);
 }
 

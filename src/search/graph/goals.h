@@ -20,8 +20,8 @@ struct goals goals_of(const struct objectives *objectives, bool published_tiles)
 bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out);
 
 /*
- * Whether a graph is one op whose plans are its divisions over the cores, tiles and orders, all of which can
- * be looked at: then the frontier is proven.
+ * Whether a graph is one op whose plans can all be looked at: then the frontier is proven.  Where tiles move
+ * in boxes these are its divisions over the cores, tiles and orders, elsewhere its nests.
  */
 struct exploration;
 bool goals_are_all(const struct exploration *exploration);

@@ -179,32 +179,32 @@ static const struct mapping *ask(const struct nest_search *search,
 	return leader.best;
 }
 
-static const struct mapping *find(const struct inner_question *question,
-	const struct nests_wanted *wanted, struct nest_answer *answer, struct arena *arena,
-	const char **why)
+/* The search of an op's mapspace; false, and *why, where there is nothing to search. */
+static bool open_search(const struct inner_question *question, const struct nests_wanted *wanted,
+	struct nest_search *out, struct arena *arena, const char **why)
 {
-	struct mapspace mapspace = {0};
-	*why = open_mapspace(question, &mapspace, arena);
+	struct mapspace *mapspace = arena_new(arena, struct mapspace);
+	*why = open_mapspace(question, mapspace, arena);
 	if (*why)
-		return NULL;
+		return false;
 	struct factors_store store = {.arena = arena, .stopper = wanted->stopper};
-	struct feasible feasible = feasible_find_from(&store, mapspace.domain, 0, NEST_STEP_TICKS);
+	struct feasible feasible = feasible_find_from(&store, mapspace->domain, 0, NEST_STEP_TICKS);
 	*why = "no mapping fits the machine";
 	if (feasible.verdict == VERDICT_NO)
-		return NULL;
-	const struct space *space = space_make_from(&store, arena, mapspace.domain);
+		return false;
+	const struct space *space = space_make_from(&store, arena, mapspace->domain);
 	*why = "it was asked to stop";
 	if (!space)
-		return NULL;
+		return false;
 	const struct nest_model *model = nest_model_make(
-		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
-	struct nest_search search = {
+		arena, mapspace->nest.hierarchy, mapspace->nest.shape, COUNTING_EXACT);
+	*out = (struct nest_search){
 		.wishes = {.budget = NEST_STEP_TICKS, .seed = 1},
 		.arch = question->arch,
-		.shape = mapspace.nest.shape,
-		.hierarchy = mapspace.nest.hierarchy,
-		.constraints = &mapspace.constraints,
-		.domain = mapspace.domain,
+		.shape = mapspace->nest.shape,
+		.hierarchy = mapspace->nest.hierarchy,
+		.constraints = &mapspace->constraints,
+		.domain = mapspace->domain,
 		.space = space_listed(arena, space),
 		.counting = COUNTING_EXACT,
 		.model = model,
@@ -213,6 +213,17 @@ static const struct mapping *find(const struct inner_question *question,
 				 ? arena_copy(arena, &feasible.witness, sizeof feasible.witness)
 				 : NULL,
 	};
+	*why = NULL;
+	return true;
+}
+
+static const struct mapping *find(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct nest_answer *answer, struct arena *arena,
+	const char **why)
+{
+	struct nest_search search;
+	if (!open_search(question, wanted, &search, arena, why))
+		return NULL;
 	const struct mapping *best = ask(&search, wanted, answer, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
 	return best;
@@ -275,6 +286,50 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 	if (!wanted->kept || stopper_stops(&wanted->stopper))
 		return arena_copy(arena, &answer, sizeof answer);
 	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.ticks);
+}
+
+/* Those of a plan of one nest that the nest decides. */
+static struct objectives objectives_of(const struct objectives *asked)
+{
+	struct objectives own = {0};
+	for (size_t i = 0; i < asked->count; i++)
+		if (nest_objective(asked->at[i]))
+			own.at[own.count++] = asked->at[i];
+	return own.count ? own : (struct objectives){1, {OBJECTIVE_LATENCY}};
+}
+
+/* Whether plans of one nest are in the order of their nests: cores and bundles add time, words of other
+ * widths are other bytes. */
+static bool keep_order(const struct nest_search *search, const struct objectives *asked)
+{
+	const struct arch *arch = search->arch;
+	bool narrow = false;
+	for (int t = 0; t < search->shape->space_count; t++)
+		narrow |= search->shape->spaces[t].word_bits != 0;
+	return !(narrow && objectives_have(asked, OBJECTIVE_HBM_BYTES)) &&
+	       !(arch->bundle_cycles && objectives_have(asked, OBJECTIVE_EDP)) &&
+	       (arch_cores(arch) == 1 ||
+		       (!arch->core_cycles && !objectives_have(asked, OBJECTIVE_CORES)));
+}
+
+struct explored nests_explore(const struct inner_question *question,
+	const struct nests_wanted *wanted, const struct wishes *wishes, struct arena *arena,
+	const char **why)
+{
+	struct nest_search search;
+	struct explored explored = {0};
+	if (!open_search(question, wanted, &search, arena, why))
+		return explored;
+	search.wishes = *wishes;
+	search.wishes.objectives = objectives_of(&wishes->objectives);
+	search.wishes.simulate = SIMULATE_NONE;
+	search.solver = wanted->solver;
+	search.wishes.budget = search.solver && search.solver->proves ? 0 : NEST_BUDGET;
+	explored = nest_explore(&search, arena);
+	explored.complete &= keep_order(&search, &wishes->objectives);
+	if (!explored.frontier.count)
+		*why = "no mapping was found that fits the machine";
+	return explored;
 }
 
 bool nests_plan(

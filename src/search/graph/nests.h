@@ -3,7 +3,7 @@
 
 #include "base/stopper.h"
 #include "model/graph/inner_nest.h"
-#include "search/drive/frontier.h"
+#include "search/drive/drive.h"
 
 /*
  * The nests of all steps of a plan, on a machine whose tiles do not move in boxes, once it is known what
@@ -40,6 +40,16 @@ struct nest_answer {
 };
 const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena);
+
+/*
+ * The frontier of the nests of an op that is all of a graph, with the budget of a problem: its points
+ * (struct nest_found) are those of the same problem.  The objectives of the wishes that a nest has no say in
+ * are left out.  What a plan adds to a nest may change the order of two nests: then nothing is proven.
+ * Without points *why is set.
+ */
+struct explored nests_explore(const struct inner_question *question,
+	const struct nests_wanted *wanted, const struct wishes *wishes, struct arena *arena,
+	const char **why);
 
 /* Why an op cannot have the operands of `in_lx` in the scratchpad, by what the machine says of their roles;
  * NULL: it can. */

@@ -148,6 +148,10 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 {
 	const struct nests_wanted wanted = {objective_of(recipe->goal), recipe->map, recipe->kept,
 		recipe->planning.stopper, recipe_constraints(recipe)};
+	if (recipe->nest) {
+		plan->steps[0].mapping = *recipe->nest;
+		return true;
+	}
 	if (!arch_moves_boxes(plan->arch))
 		return nests_plan(plan, &wanted, arena, &result->why);
 	result->choices =

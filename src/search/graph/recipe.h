@@ -30,6 +30,7 @@ struct recipe {
 	/* Of tiles, unless the planning wants the published ones, and of nests. */
 	enum tile_goal goal;
 	const struct op_option *tiles; /* of the only step; NULL: by the goal */
+	const struct mapping *nest;    /* the same, where it is a whole nest */
 	struct kept *kept;             /* what is known of ops already; NULL: nothing */
 	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t seed;

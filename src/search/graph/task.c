@@ -95,16 +95,19 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 		}
 }
 
-/* Where steps are whole nests: with what solvers place, and with nothing placed. */
+/* Where steps are whole nests: with what solvers place, and with nothing placed.  One op has nothing to
+ * place. */
 static void add_nests(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
 {
-	size_t places = exploration->planning.lx_planning ? exploration->place.count : 0;
+	bool places_some = exploration->planning.lx_planning && !goals_are_all(exploration);
+	size_t places = places_some ? exploration->place.count : 0;
 	for (size_t p = 0; p <= places; p++) {
 		struct recipe recipe = recipe_make(exploration, exploration->cores[0],
 			exploration->place.at[p < places ? p : 0]);
 		recipe.planning.lx_planning = p < places;
-		add_task(tasks, arena, recipe, solver_for(STAGE_MAP, FOR_PROBLEMS));
+		add_task(tasks, arena, recipe,
+			recipe.map ? recipe.map : solver_for(STAGE_MAP, FOR_PROBLEMS));
 	}
 }
 
