@@ -116,7 +116,8 @@ static struct recipe_result lay_out(
 	const struct graph *graph, const struct recipe *recipe, struct slot *slot)
 {
 	struct recipe asked = *recipe;
-	asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
+	if (!recipe->nest) /* what was found until a stop is still made into a plan */
+		asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
 	asked.kept = graph->kept;
 	return recipe_lay_out(&asked, slot->scratch);
 }
