@@ -12,7 +12,7 @@
 #include "model/machine/arch_read.h"
 #include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
-#include "search/graph/nests.h"
+#include "search/graph/op_constraints.h"
 #include "search/graph/recipe.h"
 
 #include <stdio.h>
@@ -131,6 +131,8 @@ bool graph_inputs_check_plan(const struct inputs *inputs)
 		if (why)
 			diag_error(inputs->diag, constraints->at[i].span, "%s", why);
 	}
+	for (int step = 0; own->plan && step < own->plan->step_count; step++)
+		op_constraints_check(own->plan, step, inputs->diag, inputs->arena);
 	return !diag_failed(inputs->diag);
 }
 
@@ -184,13 +186,18 @@ static void refuse_division(struct inputs *inputs, const struct graph_inputs *ow
 				own->arch->name);
 }
 
+static bool has_nests(const struct graph_inputs *own)
+{
+	bool has = false;
+	for (size_t o = 0; own->workload && o < own->workload->op_count; o++)
+		has |= op_has_inner_nest(own->arch, &own->workload->ops[o]);
+	return has;
+}
+
 /* A solver that nobody would ask. */
 static void refuse_map(struct inputs *inputs, const struct graph_inputs *own)
 {
-	bool asked = !own->exploration.map;
-	for (size_t o = 0; own->workload && o < own->workload->op_count; o++)
-		asked |= op_has_inner_nest(own->arch, &own->workload->ops[o]);
-	if (!asked)
+	if (own->exploration.map && !has_nests(own))
 		diag_error(inputs->diag, (struct span){0},
 			"the array of '%s' is ideal: no op of the graph has loops inside a tile that "
 			"%s could find",
@@ -212,8 +219,12 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	refuse_map(inputs, own);
 	if (own->workload)
 		inner_nests_fit_words(own->arch, own->workload, inputs->diag);
-	if (own->workload && !arch_moves_boxes(own->arch))
-		own->workload = nests_flag(own->arch, own->workload, inputs->diag, inputs->arena);
+	if (own->workload && has_nests(own)) {
+		if (!problem)
+			own->arch = op_constraints_take(&inputs->reading, own->arch, constraints);
+		own->workload = op_constraints_flag(
+			own->arch, own->workload, inputs->diag, inputs->arena);
+	}
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);
 	if (diag_failed(inputs->diag) || !own->workload)

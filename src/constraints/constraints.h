@@ -21,6 +21,13 @@ const struct node *const *constraints_lists(struct sheet *sheet, struct arena *a
 struct constraints constraints_read(
 	const struct constraint_context *context, const struct node *const *lists);
 
+/* Only those of `lists`, none of the machine's own. */
+struct constraints constraints_read_lists(
+	const struct constraint_context *context, const struct node *const *lists);
+
+/* Whether an entry of a list is about a graph as a whole, `type: graph`. */
+bool constraints_is_of_graph(const struct node *entry);
+
 /* The flags (no_reuse, rmw_first_update, ...) that the directives of a mapping carry.  The mapping
  * itself is read by nest_mapping_read, which complains about all else in it. */
 struct constraints constraints_of_mapping(

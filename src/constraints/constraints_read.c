@@ -426,27 +426,62 @@ const struct node *const *constraints_lists(struct sheet *sheet, struct arena *a
 	return lists;
 }
 
-struct constraints constraints_read(
-	const struct constraint_context *context, const struct node *const *lists)
+bool constraints_is_of_graph(const struct node *entry)
 {
-	struct constraint_finding finding = {.context = *context, .architecture = true};
-	const struct arch *arch = context->arch;
-	for (int r = 0; r < arch->level_count && !is_of_graph(context); r++) {
+	const struct node *type = entry->kind == NODE_MAP ? node_find(entry, "type") : NULL;
+	return type && type->kind == NODE_SCALAR && text_equal(type->text, "graph");
+}
+
+static void read_inline(struct constraint_finding *finding)
+{
+	const struct arch *arch = finding->context.arch;
+	finding->architecture = true;
+	for (int r = 0; r < arch->level_count; r++) {
 		const struct aim aim = {
 			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1, -1};
-		read_group(&finding, arch->levels[r].constraints, &aim);
+		read_group(finding, arch->levels[r].constraints, &aim);
 	}
-	for (int i = 0; i < arch->nothing_count && !is_of_graph(context); i++) {
+	for (int i = 0; i < arch->nothing_count; i++) {
 		const struct aim aim = {"!Nothing", -1, -1, i};
-		read_group(&finding, arch->nothings[i].constraints, &aim);
+		read_group(finding, arch->nothings[i].constraints, &aim);
 	}
-	finding.architecture = false;
+	finding->architecture = false;
+}
+
+/* Entries that the machine has for the nests of a graph are not about the graph. */
+static void read_lists(struct constraint_finding *finding, const struct node *const *lists)
+{
+	const struct constraint_context *context = &finding->context;
+	bool left = is_of_graph(context) && context->arch->constraints;
 	for (int i = 0; lists && lists[i]; i++) {
 		const struct node *targets = constraints_targets(context->reading, lists[i]);
 		for (size_t k = 0; targets && k < targets->count; k++)
-			read_one(&finding, targets->items[k]);
+			if (!left || constraints_is_of_graph(targets->items[k]))
+				read_one(finding, targets->items[k]);
 	}
-	return (struct constraints){.count = finding.found.count, .at = finding.found.at};
+}
+
+static struct constraints found(const struct constraint_finding *finding)
+{
+	return (struct constraints){.count = finding->found.count, .at = finding->found.at};
+}
+
+struct constraints constraints_read(
+	const struct constraint_context *context, const struct node *const *lists)
+{
+	struct constraint_finding finding = {.context = *context};
+	if (!is_of_graph(context))
+		read_inline(&finding);
+	read_lists(&finding, lists);
+	return found(&finding);
+}
+
+struct constraints constraints_read_lists(
+	const struct constraint_context *context, const struct node *const *lists)
+{
+	struct constraint_finding finding = {.context = *context};
+	read_lists(&finding, lists);
+	return found(&finding);
 }
 
 struct constraints constraints_of_mapping(
@@ -470,5 +505,5 @@ struct constraints constraints_of_mapping(
 		if (good && types[type].part != PART_MACHINE)
 			read_part(&finding, &map, types[type].part, &aim);
 	}
-	return (struct constraints){.count = finding.found.count, .at = finding.found.at};
+	return found(&finding);
 }

@@ -195,8 +195,10 @@ static void add_storage(struct writing *writing, const char *name, bool outermos
 	if (!draw_chance(random, 3))
 		text_add(text, ", read_bandwidth: %lld, write_bandwidth: %lld",
 			1ll + draw_below(random, 8), 1ll + draw_below(random, 8));
-	if (!outermost && draw_chance(random, 3))
+	if (draw_chance(random, 3))
 		text_add(text, ", network_fill_latency: %lld", 1ll + draw_below(random, 20));
+	if (draw_chance(random, 3))
+		text_add(text, ", network_drain_latency: %lld", 1ll + draw_below(random, 20));
 	text_add(text, ", vector_access_energy: %lld.5}\n", 1ll + draw_below(random, 90));
 }
 

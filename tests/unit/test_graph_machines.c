@@ -114,6 +114,50 @@ static void flags_of_a_machine_hold_in_graphs(void **state)
 		fail_msg("%.17g pJ", energy);
 }
 
+/* Constraints of a file steer the nest of every op that has their names, and plans that break them are told. */
+static void files_constrain_the_nests_of_ops(void **state)
+{
+	static const char product[] = "workload:\n"
+				      "  dimensions: {m: 16, n: 16, k: 16}\n"
+				      "  ops: ['C[m,n] = sum(k) A[m,k] * B[k,n]', "
+				      "'D[m,n] = relu(C[m,n])']\n";
+	static const struct {
+		const char *key, *entry, *row;
+	} rows[] = {
+		{"constraints", "{target: column, type: spatial, factors: [m=2, k=8]}",
+			"column: m2 k8"},
+		{"architecture_constraints",
+			"{target: column, type: spatial, factors: [k=4, n=1]}", "column: k4 |"},
+		{"mapspace_constraints",
+			"{target: weight_register, type: temporal, factors: [m=2, k=1, n=1]}",
+			"weight_register: m2 |"},
+	};
+	const char *workload = folder_put("product.yaml", product);
+	struct ended free_one = shell(arena,
+		"$LXPLORE explore specs/arch/gemmini.yaml %s -q --objective energy -o %s/free", workload,
+		folder);
+	assert_int_equal(free_one.status, 0);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *file = folder_put("constraints.yaml",
+			arena_format(arena, "%s: [%s]\n", rows[i].key, rows[i].entry));
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/gemmini.yaml %s %s -q --objective energy -o %s",
+			workload, file, folder);
+		if (ended.status)
+			fail_msg("%s: %s", rows[i].entry, ended.err);
+		assert_string_equal(column(folder_text("pareto.csv"), "sim_agrees", 1), "true");
+		const char *plan = folder_text("plans/point-001.yaml");
+		if (!strstr(plan, rows[i].row))
+			fail_msg("%s: %s", rows[i].entry, plan);
+		struct ended checked = shell(arena,
+			"$LXPLORE check specs/arch/gemmini.yaml %s %s %s/free/plans/point-001.yaml",
+			workload, file, folder);
+		bool same = strstr(folder_text("free/plans/point-001.yaml"), rows[i].row);
+		if ((checked.status == 0) != same || (!same && !strstr(checked.err, "op 'C'")))
+			fail_msg("%s: %s", rows[i].entry, checked.err);
+	}
+}
+
 static void what_has_no_meaning_is_refused(void **state)
 {
 	static const struct {
@@ -141,6 +185,8 @@ int main(void)
 			graphs_run_on_machines_without_boxes, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			flags_of_a_machine_hold_in_graphs, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			files_constrain_the_nests_of_ops, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_has_no_meaning_is_refused, folder_set_up, folder_tear_down),
 	};

@@ -119,6 +119,26 @@ static void a_name_that_ends_in_a_digit_keeps_it(void **state)
 	assert_true(mapping_equal(&mapping, &again));
 }
 
+/* Where a tile is a nest, the home's row has the loops at LX inside it, and LX's the tiles. */
+static void loops_inside_a_tile_have_a_name(void **state)
+{
+	static const char text[] = "core: n8 | LX: n2 k16 | LX inside: m4 k2 | array: m8";
+	const struct fixture *f = *state;
+	struct arch *slow = arena_copy(f->arena, f->arch, sizeof *f->arch);
+	struct mapping mapping;
+	slow->levels[slow->compute].mac_rate = (struct ratio){1, 1};
+	slow->levels[slow->compute].fanout_x = 2;
+	assert_null(mapping_parse(f->arena, slow, f->op, text, &mapping));
+	assert_int_equal(mapping.rows[slow->hbm].temporal[0], 4);
+	assert_int_equal(mapping.rows[slow->lx].temporal[1], 2);
+	assert_string_equal(mapping_print(f->arena, slow, f->op, &mapping), text);
+	assert_string_equal(mapping_parse(f->arena, slow, f->op, "HBM: m4", &mapping),
+		"'HBM' has no loops of its own: its tiles stand at 'LX', the loops inside a tile at "
+		"'LX inside'");
+	assert_string_equal(mapping_parse(f->arena, f->arch, f->op, "LX inside: m4", &mapping),
+		"after 'LX' follow ':' and factors");
+}
+
 static void wrong_text_is_explained(void **state)
 {
 	static const char *const rows[][2] = {
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(text_comes_back_the_same),
 		cmocka_unit_test(blanks_and_the_order_of_parts_do_not_matter),
 		cmocka_unit_test(a_name_that_ends_in_a_digit_keeps_it),
+		cmocka_unit_test(loops_inside_a_tile_have_a_name),
 		cmocka_unit_test(wrong_text_is_explained),
 		cmocka_unit_test(impossible_mappings_are_refused),
 		cmocka_unit_test(at_most_one_reduction_is_split),

@@ -118,6 +118,13 @@ static const struct timed {
 		.stall_by_level = {12},
 	},
 	{
+		.name = "the home's network takes its time, too",
+		.levels = "DRAM Buf MAC",
+		.mapping = "DRAM: m2 | Buf: k2",
+		.settings = {"DRAM fill 5/1", "DRAM drain 7/1"},
+		.drain = 12,
+	},
+	{
 		.name = "is seen in part with two buffers",
 		.levels = "DRAM Buf MAC",
 		.mapping = "DRAM: m2 | Buf: k2",

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/op_mapping.h"
 #include "model/machine/mapping_notation.h"
 
@@ -18,6 +19,7 @@ static struct mapping_notation notation_of(
 		.loop_count = op->loop_count,
 		.operand_count = (int)number_min(op_operands(op), OP_READS_MOST + 1),
 		.kept_by_default = mapping_kept_by_default(arch),
+		.inner = arch_moves_boxes(arch) && op_has_inner_nest(arch, op),
 	};
 	for (int l = 0; l < op->loop_count; l++) {
 		notation.loops[l] = op->loops[l].name;

@@ -149,6 +149,10 @@ struct arch {
 	int nothing_count;
 	struct nothing nothings[ARCH_LEVELS_MOST]; /* every !Nothing */
 
+	/* Entries of constraint files that every nest of a graph takes, each in a list of its own, NULL
+	 * at the end (search/graph/op_constraints.h); NULL: none. */
+	const struct node *const *constraints;
+
 	size_t note_count;
 	const struct source_note *notes;
 	struct span span;

@@ -70,18 +70,28 @@ static const char *quoted(struct arena *arena, const char *name)
 	return strchr(name, ' ') ? arena_format(arena, "\"%s\"", name) : name;
 }
 
+static void add_row(struct text *text, const struct level *level, const char *kind, const char *row)
+{
+	if (*row)
+		text_add(text, "%s%s%s:%s", text->length ? " | " : "",
+			quoted(text->arena, level->name), kind, row);
+}
+
 static void print_level(struct text *text, const struct mapping_notation *notation,
 	const struct mapping *mapping, int r)
 {
-	const struct level *level = &notation->arch->levels[r];
+	const struct arch *arch = notation->arch;
+	const struct level *level = &arch->levels[r];
 	for (int spatial = 1; spatial >= 0; spatial--) {
-		const char *row = print_row(text->arena, notation, mapping, r, spatial);
 		const char *kind = spatial ? " spatial" : " temporal";
-		if (*row)
-			text_add(text, "%s%s%s:%s", text->length ? " | " : "",
-				quoted(text->arena, level->name),
-				spatial == is_spatial_by_default(level) ? "" : kind, row);
+		if (notation->inner && r == arch->hbm && !spatial)
+			continue;
+		add_row(text, level, spatial == is_spatial_by_default(level) ? "" : kind,
+			print_row(text->arena, notation, mapping, r, spatial));
 	}
+	if (notation->inner && r == arch->lx)
+		add_row(text, level, " inside",
+			print_row(text->arena, notation, mapping, arch->hbm, false));
 }
 
 static const char *print_places(struct arena *arena, const struct arch *arch, uint32_t residency)
@@ -335,10 +345,21 @@ static void parse_part(struct notation_parse *parse)
 	int r = find_level(parse, name);
 	if (r < 0)
 		return;
-	bool spatial = scan_text(&parse->at, "spatial");
-	if (!spatial && !scan_text(&parse->at, "temporal"))
-		spatial = is_spatial_by_default(&parse->notation->arch->levels[r]);
+	const struct arch *arch = parse->notation->arch;
+	bool inside = parse->notation->inner && r == arch->lx && scan_text(&parse->at, "inside");
+	bool spatial = !inside && scan_text(&parse->at, "spatial");
+	if (!inside && !spatial && !scan_text(&parse->at, "temporal"))
+		spatial = is_spatial_by_default(&arch->levels[r]);
+	if (parse->notation->inner && r == arch->hbm && !spatial)
+		parse->why = arena_format(parse->arena,
+			"'%s' has no loops of its own: its tiles stand at '%s', the loops inside a tile "
+			"at '%s inside'",
+			name, arch->levels[arch->lx].name, arch->levels[arch->lx].name);
+	if (inside)
+		r = arch->hbm;
 	uint64_t bit = 1ull << (2 * r + spatial);
+	if (parse->why)
+		return;
 	if (!scan_text(&parse->at, ":"))
 		parse->why = arena_format(parse->arena, "after '%s' follow ':' and factors", name);
 	else if (parse->rows_given & bit)

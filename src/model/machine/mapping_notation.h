@@ -9,6 +9,9 @@
  *
  * With extents, a bound whose last round is shorter shows it ("M=4,3"), and a
  * last round that is written must be the right one.
+ *
+ * With `inner`, the temporal row of the home stands for the loops that run at the scratchpad inside a tile
+ * (model/graph/inner_nest.h), and is written behind that of the scratchpad: "LX: n2 | LX inside: m4".
  */
 struct mapping_notation {
 	const struct arch *arch;
@@ -22,6 +25,7 @@ struct mapping_notation {
 	const char *operands[OP_READS_MOST + 2]; /* NULL ends them */
 	int64_t extents[OP_LOOPS_MOST];          /* 0: no last rounds */
 	uint32_t kept_by_default;                /* levels */
+	bool inner; /* see above */
 };
 
 const char *notation_print(struct arena *arena, const struct mapping_notation *notation,

@@ -2,10 +2,10 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "constraints/constraints.h"
 #include "model/graph/inner_nest.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
+#include "search/graph/op_constraints.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
@@ -18,18 +18,6 @@ struct mapspace {
 	struct constraints constraints;
 	struct domain *domain; /* NULL: the machine's constraints leave nothing */
 };
-
-/* What the machine's own constraints say of an op. */
-static struct constraints read_constraints(
-	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
-{
-	static const struct node *const none[] = {NULL};
-	struct reading *reading = arena_new(arena, struct reading);
-	struct constraint_context *context = arena_new(arena, struct constraint_context);
-	*reading = (struct reading){.arena = arena, .diag = diag};
-	*context = (struct constraint_context){.reading = reading, .arch = arch, .shape = shape};
-	return constraints_read(context, none);
-}
 
 /* A result may stay in the scratchpad wherever its sums are kept: it leaves for the storage that is marked
  * as its place. */
@@ -102,7 +90,7 @@ static const char *open_mapspace(
 	space->nest = inner_nest_make(question, arena, &why);
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
-	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
+	space->constraints = op_constraints_read(question->arch, space->nest.shape, silent, arena);
 	let_result_stay(question, &space->constraints);
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
@@ -110,7 +98,7 @@ static const char *open_mapspace(
 	if (arch_moves_boxes(question->arch))
 		cut_rows(domain);
 	if (!constraints_narrow(&space->constraints, domain, silent))
-		return "the machine's constraints leave it no mapping";
+		return "the constraints leave it no mapping";
 	if (!place_homes(question, domain))
 		return "the machine's constraints keep an operand out of the scratchpad";
 	space->domain = domain;
@@ -262,14 +250,16 @@ static const char *describe(const struct inner_question *question,
 	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
 		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
 		question->room);
+	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
 	for (int l = 0; l < op->loop_count; l++)
-		text_add(&text, " %" PRId64 "%s", extent_of(question, l),
-			op->loops[l].reduction ? "r" : "");
+		text_add(&text, " %" PRId64 "%s%s", extent_of(question, l),
+			op->loops[l].reduction ? "r" : "", named ? op->loops[l].name : "");
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct access *access = op_operand(op, i);
 		const struct layout *layout = &question->workload->tensors[access->tensor].layout;
 		const char *role = op_role(op, i);
-		text_add(&text, "|%d %s", (int)layout->dtype, role ? role : "-");
+		text_add(&text, "|%d %s %s", (int)layout->dtype, role ? role : "-",
+			named ? question->workload->tensors[access->tensor].name : "");
 		for (int h = 0; h < layout->host_rank; h++)
 			for (int l = 0; l < op->loop_count; l++)
 				if (access->host[h].loop[l])
@@ -381,30 +371,4 @@ const char *nests_home(const struct arch *arch, const struct workload *workload,
 		why = arena_format(arena, "'%s': %s", op->name, why);
 	arena_close(scratch);
 	return why;
-}
-
-const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
-	struct diag *diag, struct arena *arena)
-{
-	struct workload *flagged = arena_copy(arena, workload, sizeof *workload);
-	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
-	flagged->ops = ops;
-	for (size_t o = 0; o < workload->op_count && !diag_failed(diag); o++) {
-		const char *why;
-		struct mapping blank = mapping_make(arch, &ops[o]);
-		struct inner_question question = {
-			.arch = arch, .workload = workload, .op = &ops[o], .mapping = &blank};
-		struct inner_nest nest = inner_nest_make(&question, arena, &why);
-		if (!nest.hierarchy)
-			continue;
-		struct constraints constraints = read_constraints(arch, nest.shape, diag, arena);
-		struct hierarchy *own = arena_copy(arena, nest.hierarchy, sizeof *own);
-		constraints_flag(&constraints, own);
-		if (!hierarchy_flagged(own))
-			continue;
-		struct nest_flags *flags = arena_new(arena, struct nest_flags);
-		hierarchy_take_flags(own, flags);
-		ops[o].flags = flags;
-	}
-	return flagged;
 }

@@ -54,10 +54,4 @@ struct explored nests_explore(const struct inner_question *question,
 const char *nests_home(const struct arch *arch, const struct workload *workload,
 	const struct op *op, uint32_t in_lx, struct arena *arena);
 
-/* The workload with the flags (no_reuse, ..) that the machine sets for each op, by roles.  Complains about
- * constraints of the machine that no op of a graph understands. */
-struct diag;
-const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
-	struct diag *diag, struct arena *arena);
-
 #endif

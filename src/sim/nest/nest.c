@@ -46,15 +46,31 @@ static bool is_background(const struct phase *phase, const struct nest_store *st
 	return level->multiple_buffering >= 2 && phase->changed >= 0 && !store->feed.parent->moving;
 }
 
-static int64_t find_latency(
-	const struct phase *phase, const struct nest_store *store, enum nest_transfer transfer)
+/* Of the networks to levels `from` up to before `to`; the bits of those that took their time. */
+static int64_t find_latency(const struct nest_run *run, int from, int to,
+	enum nest_transfer transfer, uint32_t *taken)
 {
 	int64_t latency = 0;
-	for (int i = store->level; i < store->feed.parent->level; i++) {
-		const struct nest_level *level = &phase->run->hierarchy->levels[i];
+	for (int i = from; i < to; i++) {
+		const struct nest_level *level = &run->hierarchy->levels[i];
 		latency += transfer == NEST_FILLS ? level->fill_cycles : level->drain_cycles;
+		*taken |= 1u << i;
 	}
 	return latency;
+}
+
+/* A mapping takes the latencies of all networks, also of those that nothing went through: the one to
+ * the home, those to levels that are bypassed. */
+static void wait_for_others(struct nest_run *run)
+{
+	int levels = run->hierarchy->level_count;
+	for (int transfer = 0; run->clock && transfer <= NEST_DRAINS; transfer++)
+		for (int i = 0; i < levels; i++) {
+			uint32_t taken = run->latencies[transfer];
+			if (!(taken >> i & 1))
+				nest_clock_wait(run->clock, i,
+					find_latency(run, i, i + 1, transfer, &taken));
+		}
 }
 
 static void move_level(const struct phase *phase, int level, enum nest_transfer transfer)
@@ -63,6 +79,7 @@ static void move_level(const struct phase *phase, int level, enum nest_transfer 
 	for (int background = 0; background < 2; background++) {
 		uint64_t events = run->events;
 		int64_t latency = 0;
+		uint32_t taken = 0;
 		for (int t = 0; t < run->shape->space_count; t++) {
 			struct nest_store *store = run->stores[level][t];
 			if (!store || !store->moving ||
@@ -72,10 +89,14 @@ static void move_level(const struct phase *phase, int level, enum nest_transfer 
 				nest_moves_fill(phase->moves, store);
 			else if (store->written)
 				nest_moves_drain(phase->moves, store);
-			latency = number_max(latency, find_latency(phase, store, transfer));
+			latency = number_max(latency,
+				find_latency(run, level, store->feed.parent->level, transfer,
+					&taken));
 		}
-		if (run->clock && run->events > events)
-			nest_clock_transfer(run->clock, level, transfer, background == 1, latency);
+		if (!run->clock || run->events == events)
+			continue;
+		run->latencies[transfer] |= taken;
+		nest_clock_transfer(run->clock, level, transfer, background == 1, latency);
 	}
 }
 
@@ -148,6 +169,7 @@ static bool execute(struct nest_run *run)
 	phase.changed = NEST_END;
 	turn_array(run, true);
 	move(&phase);
+	wait_for_others(run);
 	if (run->tensors)
 		nest_tensors_end(run);
 	return true;

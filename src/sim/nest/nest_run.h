@@ -91,6 +91,7 @@ struct nest_run {
 	bool overflow;
 	const char *wrong;            /* the first move that could not be done */
 	struct nest_clock *clock;     /* NULL without timing */
+	uint32_t latencies[2];        /* by transfer: levels whose networks have taken their time */
 	struct nest_array *array;     /* NULL: the machine has none */
 	struct nest_tensors *tensors; /* NULL without data */
 	struct nest_arithmetic arithmetic;
