@@ -158,6 +158,31 @@ static void files_constrain_the_nests_of_ops(void **state)
 	}
 }
 
+/* A table of energies prices an op as it prices the problem. */
+static void tables_price_the_nests_of_ops(void **state)
+{
+	static const char ert[] = "ERT: {tables: [{name: DRAM, actions: [{name: read, energy: 7}, "
+				  "{name: write, energy: 9}]}]}\n";
+	static const char op[] =
+		"workload: {dimensions: {M: 512, N: 512, K: 512}, ops: ['Outputs[M,N] = sum(K) "
+		"Inputs[M,K] * Weights[K,N]']}\n";
+	const char *files[] = {"specs/problems/gemm_512.yaml", folder_put("op.yaml", op)};
+	const char *energies[2][2];
+	for (int k = 0; k < 4; k++) {
+		const char *table = k & 2 ? folder_put("ert.yaml", ert) : "";
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/gemmini.yaml %s %s --objective energy --simulate "
+			"none -q -o %s",
+			files[k & 1], table, folder);
+		if (ended.status)
+			fail_msg("%s", ended.err);
+		energies[k >> 1][k & 1] = column(folder_text("pareto.csv"), "energy_pj", 1);
+	}
+	assert_string_equal(energies[0][0], energies[0][1]);
+	assert_string_equal(energies[1][0], energies[1][1]);
+	assert_string_not_equal(energies[0][0], energies[1][0]);
+}
+
 static void what_has_no_meaning_is_refused(void **state)
 {
 	static const struct {
@@ -187,6 +212,8 @@ int main(void)
 			flags_of_a_machine_hold_in_graphs, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			files_constrain_the_nests_of_ops, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			tables_price_the_nests_of_ops, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_has_no_meaning_is_refused, folder_set_up, folder_tear_down),
 	};

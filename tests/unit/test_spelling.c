@@ -97,6 +97,42 @@ static void constraints_of_its_mapspace_hold(void **state)
 		strstr(broken.err, "held.yaml:3:44: error: 'core' (spatial) has K=2, not K=1"));
 }
 
+/* Loops at the home are streaming tiles: constraints steer them, their number and their order. */
+static void constraints_steer_streaming_tiles(void **state)
+{
+	static const struct {
+		const char *entry, *tiles;
+	} rows[] = {
+		{"factors: [K=2]", " K2\""},
+		{"factors: [M=4, N=2, K=2], permutation: [K, M, N]", "| LX: N2 M4 K2\""},
+		{"factors: [M=2, N=2, K=2], permutation: [K, M, N]", "| LX: N2 M2 K2\""},
+		{"factors: [M=2, N=2, K=2], permutation: [K, N, M]", "| LX: M2 N2 K2\""},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *held = folder_put("held.yaml",
+			arena_format(arena,
+				"constraints: [{target: HBM, type: temporal, %s}]\n"
+				"search: {cores: 4}\n",
+				rows[i].entry));
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s "
+			"--simulate none -q -o %s",
+			held, folder);
+		if (ended.status)
+			fail_msg("%s: %s", rows[i].entry, ended.err);
+		const char *plan = folder_text("plans/point-001.yaml");
+		if (!strstr(plan, rows[i].tiles))
+			fail_msg("%s: %s", rows[i].entry, plan);
+	}
+	struct ended none = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s -q -o %s",
+		folder_put("none.yaml", "constraints: [{target: HBM, type: temporal, "
+					"factors: [M=1024]}, {target: core, type: spatial, "
+					"factors: [M=2]}]\n"),
+		folder);
+	assert_int_not_equal(none.status, 0);
+}
+
 static const char *explore_on_gemmini(const char *op)
 {
 	const char *workload = arena_format(arena,
@@ -130,6 +166,8 @@ int main(void)
 			a_mapping_is_a_plan, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			constraints_of_its_mapspace_hold, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			constraints_steer_streaming_tiles, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			roles_go_with_operands, folder_set_up, folder_tear_down),
 	};

@@ -18,6 +18,7 @@
 enum { NEST_STEP_TICKS = 20000, NEST_TILE_TICKS = 5000 };
 
 struct arena;
+struct constraints;
 struct kept;
 struct solver;
 struct nests_wanted {
@@ -25,6 +26,7 @@ struct nests_wanted {
 	const struct solver *solver; /* of the stage; NULL: as for problems */
 	struct kept *kept;           /* what is known already; NULL: nothing */
 	struct stopper stopper;
+	const struct constraints *constraints; /* of streaming tiles, where a problem is the graph; NULL */
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);

@@ -44,6 +44,7 @@ static const char *key_of(const struct op_question *question, struct arena *aren
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
 	put(&key, arch_stream_capacity(question->arch));
+	put(&key, (int64_t)(intptr_t)question->constraints);
 	for (int l = 0; l < op->loop_count; l++) {
 		put(&key, op->loops[l].extent << 1 | op->loops[l].reduction);
 		put(&key, mapping_split(question->arch, question->mapping, l));
@@ -248,6 +249,7 @@ static struct op_answer find(
 	struct stream_answer published = stream_tiles(question, arena);
 	struct op_answer answer = {.found = published.found,
 		.least_room = published.least_room,
+		.why = published.constrained ? "no streaming tiles keep the constraints" : NULL,
 		.evaluations = published.evaluations};
 	struct op_option first;
 	struct op_front front = {0};

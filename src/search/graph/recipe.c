@@ -136,12 +136,18 @@ static enum objective objective_of(enum tile_goal goal)
 					 : OBJECTIVE_EDP;
 }
 
+const struct constraints *recipe_constraints(const struct recipe *recipe)
+{
+	const struct constraints *constraints = recipe->planning.constraints;
+	return constraints && constraints->problem ? constraints : NULL;
+}
+
 /* What streaming tiles could be, or whole nests. */
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
 	struct arena *arena)
 {
-	const struct nests_wanted wanted = {
-		objective_of(recipe->goal), recipe->map, recipe->kept, recipe->planning.stopper};
+	const struct nests_wanted wanted = {objective_of(recipe->goal), recipe->map, recipe->kept,
+		recipe->planning.stopper, recipe_constraints(recipe)};
 	if (recipe->nest) {
 		plan->steps[0].mapping = *recipe->nest;
 		return true;

@@ -62,4 +62,7 @@ struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *a
 struct recipe_result recipe_tile(
 	const struct recipe *recipe, const struct recipe_result *laid_out, struct arena *arena);
 
+/* The constraints of streaming tiles, where the graph is a problem; NULL: none. */
+const struct constraints *recipe_constraints(const struct recipe *recipe);
+
 #endif

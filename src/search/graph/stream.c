@@ -46,8 +46,8 @@ static void find_moves(
 }
 
 /* What is asked about the op of a step. */
-static struct op_question question_of(
-	const struct plan *plan, int step, bool by_rule, struct arena *arena)
+static struct op_question question_of(const struct plan *plan, int step, bool by_rule,
+	const struct constraints *constraints, struct arena *arena)
 {
 	const struct op *op = op_at(plan, step);
 	struct op_question question = {
@@ -56,6 +56,7 @@ static struct op_question question_of(
 		.op = op,
 		.mapping = &plan->steps[step].mapping,
 		.by_rule = by_rule,
+		.constraints = constraints,
 	};
 	find_moves(plan, step, &question, arena);
 	for (int i = 0; i < op_operands(op); i++)
@@ -178,7 +179,7 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 		step++) {
 		if (!is_asked(plan, step))
 			continue;
-		struct op_question question = question_of(plan, step, by_rule, arena);
+		struct op_question question = question_of(plan, step, by_rule, wanted.constraints, arena);
 		const struct op_answer *answer = op_map(&wanted, &question, arena);
 		choices->at[step] = answer;
 		if (!answer->found) {
@@ -191,9 +192,10 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 }
 
 struct op_front stream_front(
-	const struct plan *plan, int step, uint64_t evaluations_most, struct arena *arena)
+	const struct plan *plan, int step, const struct constraints *constraints,
+	uint64_t evaluations_most, struct arena *arena)
 {
-	struct op_question question = question_of(plan, step, false, arena);
+	struct op_question question = question_of(plan, step, false, constraints, arena);
 	return op_map_front(&question, evaluations_most, arena);
 }
 

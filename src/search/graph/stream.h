@@ -47,9 +47,10 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 	const struct nests_wanted *wanted, struct arena *arena, const char **why);
 void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal);
 
-/* All tilings of a step that are worth having; and one of them as its choice. */
-struct op_front stream_front(
-	const struct plan *plan, int step, uint64_t evaluations_most, struct arena *arena);
+/* All tilings of a step that are worth having and keep the constraints of a problem (NULL: none); and one
+ * of them as its choice. */
+struct op_front stream_front(const struct plan *plan, int step,
+	const struct constraints *constraints, uint64_t evaluations_most, struct arena *arena);
 void stream_take(struct plan *plan, int step, const struct op_option *option);
 
 /* What the steps add to the plan's score, all together. */
@@ -65,6 +66,7 @@ struct stream_answer {
 	int64_t cycles;       /* estimated, of 2 */
 	int64_t least_room;   /* LX bytes of the smallest buffers; INT64_MAX: not countable */
 	uint64_t evaluations; /* tilings and orders that were priced */
+	bool constrained;     /* constraints have excluded some */
 };
 
 struct stream_answer stream_tiles(const struct op_question *question, struct arena *arena);

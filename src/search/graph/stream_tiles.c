@@ -74,7 +74,7 @@ static void try_vector(struct tile_search *search, const struct tile_vector *vec
 			!is_faster(search, record.cycles)))
 		return;
 	int64_t hbm = find_order(search, record.order);
-	if (hbm > search->best_hbm ||
+	if (hbm == INT64_MAX || hbm > search->best_hbm ||
 		!streaming_estimate(&search->walk.traffic, hbm, &record.cycles))
 		return;
 	if (hbm < search->best_hbm) {
@@ -138,6 +138,7 @@ struct stream_answer stream_tiles(const struct op_question *question, struct are
 	}
 	answer.least_room = search->least_room;
 	answer.evaluations = search->evaluations;
+	answer.constrained = search->walk.constrained;
 	if (record) {
 		answer.found = true;
 		answer.hbm_bytes = search->best_hbm;

@@ -1,6 +1,8 @@
 #include "search/graph/tile_walk.h"
 
 #include "base/array.h"
+#include "constraints/constraints.h"
+#include "model/graph/box_nest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +98,7 @@ static bool permute(int *list, int count)
 /* Loops that move the same operands can change places: only one of these orders counts. */
 static bool is_canonical(const struct tile_walk *walk, const int *list, int count)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count && !walk->question->constraints; i++)
 		for (int j = i + 1; j < count; j++)
 			if (list[i] > list[j] &&
 				walk->signature[list[i]] == walk->signature[list[j]])
@@ -120,6 +122,42 @@ static int list_loops(const struct tile_walk *walk, bool reductions, int *list, 
 	return count;
 }
 
+/* Whether constraints are about what the tiles decide: loops at the home, and, where an ideal array has
+ * none, those at the scratchpad. */
+static bool is_decided(const struct op_question *question, const struct constraint *constraint)
+{
+	const struct arch *arch = question->arch;
+	return constraint->part == PART_TEMPORAL &&
+	       (constraint->row == arch->hbm ||
+		       (constraint->row == arch->lx && !op_has_inner_nest(arch, question->op)));
+}
+
+/* Whether the tiles and the order that are set keep the constraints. */
+static bool keeps(struct tile_walk *walk)
+{
+	const struct op_question *question = walk->question;
+	const struct constraints *constraints = question->constraints;
+	if (!constraints || !constraints->problem)
+		return true;
+	struct arena_mark mark = arena_mark(walk->arena);
+	struct mapping mapping = *question->mapping;
+	struct mapping_row *row = &mapping.rows[question->arch->lx];
+	for (int l = 0; l < walk->traffic.nest.loop_count; l++) {
+		row->temporal[l] = (uint32_t)walk->traffic.nest.loops[l].tiles;
+		row->temporal_order[l] = (uint8_t)walk->traffic.nest.order[l];
+	}
+	struct mapping nest = box_nest(question->arch, question->workload, question->op,
+		constraints->problem->shape, &mapping);
+	bool good = true;
+	for (size_t i = 0; good && i < constraints->count; i++)
+		good = !is_decided(question, &constraints->at[i]) ||
+		       !constraints_check_one(
+			       constraints, i, constraints->problem, &nest, walk->arena);
+	walk->constrained |= !good;
+	arena_release(walk->arena, mark);
+	return good;
+}
+
 void tile_walk_orders(struct tile_walk *walk, tile_visit *visit, void *context)
 {
 	int outer[OP_LOOPS_MOST], inner_tiled, outer_tiled;
@@ -135,7 +173,7 @@ void tile_walk_orders(struct tile_walk *walk, tile_visit *visit, void *context)
 			if (!is_canonical(walk, outer, outer_tiled))
 				continue;
 			memcpy(&inner[reductions], outer, (size_t)others * sizeof *outer);
-			if (!visit(context))
+			if (keeps(walk) && !visit(context))
 				return;
 		} while (permute(outer, outer_tiled));
 	} while (permute(inner, inner_tiled));
@@ -167,6 +205,7 @@ void tile_walk_open(struct tile_walk *walk, const struct op_question *question, 
 {
 	struct traffic_op *traffic = &walk->traffic;
 	walk->arena = arena;
+	walk->question = question;
 	traffic_open(traffic, question->arch, question->workload, question->op, question->mapping,
 		question->in_lx);
 	traffic->arriving = question->arriving;

@@ -20,9 +20,11 @@ struct tile_walk {
 	struct traffic_op traffic; /* of the tiles and the order that are set */
 	struct divisors factors[OP_LOOPS_MOST];
 	uint32_t signature[OP_LOOPS_MOST];
+	const struct op_question *question;
+	bool constrained; /* constraints of the question have kept some order from being visited */
 };
 
-/* The walk must stay where it is. */
+/* The walk must stay where it is, and the question. */
 void tile_walk_open(
 	struct tile_walk *walk, const struct op_question *question, struct arena *arena);
 
@@ -35,7 +37,8 @@ void tile_walk_each(struct tile_walk *walk, tile_vector_visit *visit, void *cont
 void tile_walk_set(struct tile_walk *walk, const int64_t *tiles);
 
 /* Visits the orders of the factors that are set, the lexicographically least first: of those that differ
- * only by loops that move the same operands, one.  Ends when a visit says false. */
+ * only by loops that move the same operands, one; where the question has constraints, all that keep
+ * them.  Ends when a visit says false. */
 typedef bool tile_visit(void *context);
 void tile_walk_orders(struct tile_walk *walk, tile_visit *visit, void *context);
 
