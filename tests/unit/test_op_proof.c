@@ -85,6 +85,50 @@ static void one_op_is_explored_as_its_problem(void **state)
 		frontier_of("simba", small_product, "--objective energy --budget 2"), "optimal"));
 }
 
+static void a_part_of_an_enumeration_proves_nothing(void **state)
+{
+	const char *own = frontier_of("simba", small_product, "--solver map=linear");
+	assert_null(strstr(own, "optimal"));
+	own = frontier_of("simba", small_problem, "--solver map=linear");
+	assert_null(strstr(own, "optimal"));
+}
+
+static const char bundles[] =
+	"architecture:\n  version: 0.4\n  name: machine\n  nodes:\n"
+	"  - !Container\n    name: system\n"
+	"    attributes: {datawidth: 16, clock: 1GHz, bundle_overhead: 90ns}\n"
+	"  - !Component\n    name: DRAM\n    class: DRAM\n    attributes: {width: 64}\n"
+	"  - !Component\n    name: RF\n    class: regfile\n    attributes: {depth: 64, width: 16}\n"
+	"  - !Component\n    name: MAC\n    class: intmac\n    attributes: {datawidth: 16}\n";
+
+/* The proof of the one row of an exploration on that machine. */
+static const char *proof_of(const char *workload, const char *objective)
+{
+	const char *spec = arena_format(arena, "%s%s", bundles, workload);
+	struct ended ended =
+		shell(arena, "$LXPLORE explore %s --objective %s --simulate none -q -o %s",
+			folder_put("both.yaml", spec), objective, folder);
+	assert_int_equal(ended.status, 0);
+	return csv_cell(arena, folder_text("pareto.csv"), 1, "proof");
+}
+
+/* What a plan adds to its nest may make another nest the best. */
+static void a_nest_does_not_prove_more_than_its_own(void **state)
+{
+	static const char narrow[] = "workload:\n"
+				     "  name: mm\n"
+				     "  dimensions: {m: 8, n: 4, k: 4}\n"
+				     "  tensors: {a: {dtype: int8}}\n"
+				     "  ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']\n";
+	const char *wide = strstr(narrow, "  tensors"), *rest = strstr(narrow, "  ops");
+	wide = arena_format(arena, "%.*s%s", (int)(wide - narrow), narrow, rest);
+	assert_string_equal(proof_of(wide, "latency"), "optimal");
+	assert_string_equal(proof_of(wide, "hbm_bytes"), "optimal");
+	assert_string_equal(proof_of(wide, "edp"), "none");
+	assert_string_equal(proof_of(narrow, "energy"), "optimal");
+	assert_string_equal(proof_of(narrow, "hbm_bytes"), "none");
+}
+
 /* Each objective alone has the least of what the frontier over all of them has. */
 static void objectives_agree_with_the_frontier(void **state)
 {
@@ -135,6 +179,10 @@ int main(void)
 			the_frontier_of_one_op_is_proven, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			one_op_is_explored_as_its_problem, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_part_of_an_enumeration_proves_nothing, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_nest_does_not_prove_more_than_its_own, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			objectives_agree_with_the_frontier, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

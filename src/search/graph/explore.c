@@ -116,7 +116,8 @@ static struct recipe_result lay_out(
 	const struct graph *graph, const struct recipe *recipe, struct slot *slot)
 {
 	struct recipe asked = *recipe;
-	asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
+	if (!recipe->nest) /* what was found until a stop is still made into a plan */
+		asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
 	asked.kept = graph->kept;
 	return recipe_lay_out(&asked, slot->scratch);
 }
@@ -190,8 +191,11 @@ static bool offer_nests(const struct graph *graph, const struct recipe *recipe, 
 		.solver = recipe->map, .stopper = {slot->drive, drive_stops}};
 	wishes.asker = drive_asker(slot->drive);
 	struct explored nests = nests_explore(&question, &wanted, &wishes, slot->scratch, &why);
-	if (nests.frontier.count)
+	if (nests.frontier.count) {
 		drive_nest(slot, &nests);
+		slot->bound = nests.bound;
+		slot->within = nests.within;
+	}
 	for (size_t i = 0; i < nests.frontier.count; i++) {
 		const struct nest_found *nest = nests.frontier.points[i].payload;
 		own->nest = &nest->mapping;

@@ -326,7 +326,10 @@ struct explored nests_explore(const struct inner_question *question,
 	search.solver = wanted->solver;
 	search.wishes.budget = search.solver && search.solver->proves ? 0 : NEST_BUDGET;
 	explored = nest_explore(&search, arena);
-	explored.complete &= keep_order(&search, &wishes->objectives);
+	bool proves = keep_order(&search, &wishes->objectives);
+	explored.complete &= proves;
+	if (!proves || search.wishes.objectives.at[0] != wishes->objectives.at[0])
+		explored.bound = explored.within = 0;
 	if (!explored.frontier.count)
 		*why = "no mapping was found that fits the machine";
 	return explored;

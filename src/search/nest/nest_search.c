@@ -25,6 +25,7 @@ struct nest_driver {
 	const struct solver *solver;
 	const char *solver_name;
 	struct array(struct nest_task) tasks;
+	bool partial; /* they leave out a part of the space: together they prove nothing */
 	struct nest_cells cells;
 	struct drive *drive;
 	struct arena *arena;
@@ -170,6 +171,7 @@ static void run_task(void *self, size_t i, struct slot *slot)
 	};
 	struct answer answer = drive_ask(slot, driver->solver, &problem, driver->tasks.at[i].ticks,
 		driver->search->wishes.seed, slot->scratch);
+	slot->complete &= !driver->partial;
 	take_cells(driver->search, &answer, slot);
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
@@ -207,6 +209,7 @@ static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
 				driver->tasks.count = 0;
 			else
 				add_task(driver, first, f + 1, share + left);
+			driver->partial = !whole && f + 1 < count;
 			return !whole;
 		}
 		left -= rests;
