@@ -205,6 +205,38 @@ static void refuse_map(struct inputs *inputs, const struct graph_inputs *own)
 			own->arch->name, solver_label(inputs->arena, own->exploration.map));
 }
 
+/* Where tiles move in boxes, home and scratchpad are no levels of a nest. */
+static void note_unused(struct inputs *inputs, const struct arch *arch)
+{
+	const int rows[] = {arch->hbm, arch->lx};
+	for (int k = 0; arch_moves_boxes(arch) && k < 2; k++) {
+		const struct level *level = &arch->levels[rows[k]];
+		/* the networks to a described array's scratchpad take their time for every tile */
+		bool idle = k == 0 || arch_array_is_ideal(arch, arch->compute);
+		const struct {
+			const char *key;
+			bool given;
+		} keys[] = {
+			{"multiple_buffering", level->multiple_buffering != 1},
+			{"min_utilization", level->least_utilization != 0},
+			{"network_fill_latency", idle && level->fill_cycles},
+			{"network_drain_latency", idle && level->drain_cycles},
+			{"per_dataspace_bandwidth_consumption_scale", level->scale_count > 0},
+			{"energy_per_hop", idle && level->hop_pj != 0},
+			{"router_energy", idle && level->router_pj != 0},
+		};
+		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+			if (keys[i].given)
+				diag_remark(inputs->diag, level->span,
+					"'%s' of '%s' is of nests, and not read "
+					"where tiles move in boxes",
+					keys[i].key, level->name);
+	}
+	if (arch->data_ring.present && option_find(inputs->arguments, "verbose"))
+		diag_remark(inputs->diag, arch->levels[arch->core].span,
+			"'data_ring' is not read: no plan uses it yet");
+}
+
 /* Everything but the machine and the workload. */
 static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
 	const struct node *const *constraints, const struct shape *problem)
@@ -213,6 +245,7 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
 		return false;
 	leave_home(inputs, own);
+	note_unused(inputs, own->arch);
 	set_defaults(exploration);
 	exploration->planning = planning_default(own->arch);
 	read_settings(inputs, own);
