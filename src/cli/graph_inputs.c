@@ -256,8 +256,8 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	if (own->workload && has_nests(own)) {
 		if (!problem)
 			own->arch = op_constraints_take(&inputs->reading, own->arch, constraints);
-		own->workload = op_constraints_flag(
-			own->arch, own->workload, inputs->diag, inputs->arena);
+		own->workload =
+			op_constraints_flag(own->arch, own->workload, inputs->diag, inputs->arena);
 	}
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);
@@ -285,8 +285,7 @@ static const struct arch *read_machine(
 	struct inputs *inputs, struct sheet *sheet, const struct node *node)
 {
 	const struct arch *arch = arch_read(&inputs->reading, node);
-	const struct node *ert =
-		arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
+	const struct node *ert = arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
 	return ert ? ert_read(&inputs->reading, ert, arch) : arch;
 }
 

@@ -179,7 +179,8 @@ static struct result_texts texts(const struct exploring *exploring)
 		.pareto = plan_pareto_csv(arena, own->arch, &explored->frontier),
 		.table = plan_pareto_table(arena, own->arch, &explored->frontier),
 		.work = arena_format(arena,
-			"%" PRIu64 " candidates, %.1f %% of %" PRIu64 " questions about ops answered before",
+			"%" PRIu64 " candidates, %.1f %% of %" PRIu64
+			" questions about ops answered before",
 			explored->effort.offered,
 			100 * (double)explored->effort.known /
 				(double)number_max(1, (int64_t)explored->effort.asked),

@@ -110,8 +110,7 @@ const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading
 		return NULL;
 	}
 	const struct arch *arch = arch_read(reading, node);
-	const struct node *ert =
-		arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
+	const struct node *ert = arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
 	return ert ? ert_read(reading, ert, arch) : arch;
 }
 

@@ -36,10 +36,9 @@ static const struct {
 } words[] = {{"true", "false"}, {"false", "true"}, {"box", "delta"}, {"full", "ring"},
 	{"ring", "full"}, {"one", "all"}, {"all", "one"}};
 
-static const char graph[] =
-	"workload:\n"
-	"  dimensions: {m: 2, n: 64, k: 4096}\n"
-	"  ops: ['y[m,n] = sum(k) a[m,k] * b[k,n]', 'z[m,n] = gelu(y[m,n])']\n";
+static const char graph[] = "workload:\n"
+			    "  dimensions: {m: 2, n: 64, k: 4096}\n"
+			    "  ops: ['y[m,n] = sum(k) a[m,k] * b[k,n]', 'z[m,n] = gelu(y[m,n])']\n";
 
 static bool is_number(const char *text)
 {
@@ -71,10 +70,10 @@ static void add_values(struct spots *spots, const char *file, const struct node 
 			continue;
 		if (value->kind == NODE_SCALAR &&
 			(is_number(value->text) || other_word(value->text)))
-			*array_add(spots->arena, &spots->list) = (struct spot){file,
-				map->entries[i].key, span.source->bytes,
-				source_offset(span.source, span.line, span.column),
-				source_offset(span.source, span.end_line, span.end_column)};
+			*array_add(spots->arena, &spots->list) =
+				(struct spot){file, map->entries[i].key, span.source->bytes,
+					source_offset(span.source, span.line, span.column),
+					source_offset(span.source, span.end_line, span.end_column)};
 	}
 }
 
@@ -110,7 +109,8 @@ static int choose_inputs(
 	int count = 0;
 	if (strstr(bytes, "copy_in")) {
 		commands[count++] = "score %s specs/broadcasts/scatter_rows.yaml --format json";
-		commands[count++] = "score %s specs/broadcasts/gather_activations.yaml --format json";
+		commands[count++] =
+			"score %s specs/broadcasts/gather_activations.yaml --format json";
 		commands[count++] = reduce;
 		if (!strstr(bytes, "transfer: box"))
 			return count;
@@ -137,11 +137,12 @@ static void put_file(const char *path, const char *text)
 static const char *format_of(struct arena *arena, const char *format, const char *text)
 {
 	const char *at = strstr(format, "%s");
-	return at ? arena_format(arena, "%.*s%s%s", (int)(at - format), format, text, at + 2) : format;
+	return at ? arena_format(arena, "%.*s%s%s", (int)(at - format), format, text, at + 2)
+		  : format;
 }
 
-static struct ended ask(struct arena *arena, const char *folder, const char *command,
-	const char *machine)
+static struct ended ask(
+	struct arena *arena, const char *folder, const char *command, const char *machine)
 {
 	const char *words_of = format_of(arena, command, machine);
 	bool explores = strncmp(command, "explore", 7) == 0;
@@ -162,8 +163,8 @@ static bool is_noted(struct arena *arena, const char *notes, const char *key)
 }
 
 /* Whether some price of the machine is another one with this value; or a note says why not. */
-static bool counts(struct arena *arena, const struct spot *spot, const char *value,
-	const char *folder)
+static bool counts(
+	struct arena *arena, const struct spot *spot, const char *value, const char *folder)
 {
 	const char *commands[INPUTS_MOST];
 	const char *machine = arena_format(arena, "%s/machine.yaml", folder);
@@ -216,7 +217,8 @@ static void what_is_of_nests_is_noted(void **state)
 			place, place, entry, folder, folder, folder);
 		const char *key = arena_format(arena, "%.*s", (int)strcspn(entry, ":"), entry);
 		const char *refused = arena_format(arena, "error: '%s'", key);
-		if (!strstr(ended.err, refused) && (ended.status || !is_noted(arena, ended.err, key)))
+		if (!strstr(ended.err, refused) &&
+			(ended.status || !is_noted(arena, ended.err, key)))
 			fail_msg("%s: %s", entry, ended.err);
 	}
 	shell_remove(folder);
@@ -232,9 +234,12 @@ static void every_attribute_counts(void **state)
 	gather(&spots);
 	long count = draws(12), all = (long)spots.list.count;
 	put_file(arena_format(arena, "%s/graph.yaml", folder), graph);
-	assert_int_equal(shell(arena,
-		"sed 's/rows: 16/rows: 4/' specs/broadcasts/reduce_gradients.yaml > %s/reduce.yaml",
-		folder).status, 0);
+	assert_int_equal(
+		shell(arena,
+			"sed 's/rows: 16/rows: 4/' specs/broadcasts/reduce_gradients.yaml > %s/reduce.yaml",
+			folder)
+			.status,
+		0);
 	for (long i = 0; i < count && i < all; i++) {
 		struct arena *own = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);

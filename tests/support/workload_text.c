@@ -18,9 +18,8 @@ const char softmax_yaml[] = "workload:\n"
 			    "    - d[n] = sum(m) e[m,n]\n"
 			    "    - y[m,n] = e[m,n] / d[n]\n";
 
-static const struct workload *read_sheet(
-	struct arena *arena, struct sheet *sheet, const struct level *home, struct diag *diag,
-	const char **complaints)
+static const struct workload *read_sheet(struct arena *arena, struct sheet *sheet,
+	const struct level *home, struct diag *diag, const char **complaints)
 {
 	struct reading reading = sheet_reading(sheet);
 	const struct node *node = sheet_find(sheet, "workload");
@@ -36,8 +35,8 @@ const struct workload *workload_of_text(
 	return workload_at_home(arena, yaml, NULL, complaints);
 }
 
-const struct workload *workload_at_home(struct arena *arena, const char *yaml,
-	const struct level *home, const char **complaints)
+const struct workload *workload_at_home(
+	struct arena *arena, const char *yaml, const struct level *home, const char **complaints)
 {
 	struct diag *diag = diag_open(arena);
 	struct sheet *sheet = sheet_open(arena, diag);

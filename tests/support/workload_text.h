@@ -19,8 +19,8 @@ const struct workload *workload_of_file(
 	struct arena *arena, const char *path, const char **complaints);
 
 /* The same on a machine with this home. */
-const struct workload *workload_at_home(struct arena *arena, const char *yaml,
-	const struct level *home, const char **complaints);
+const struct workload *workload_at_home(
+	struct arena *arena, const char *yaml, const struct level *home, const char **complaints);
 
 /* One that is right; BUG if it is refused. */
 const struct workload *workload_given(struct arena *arena, const char *yaml);

@@ -184,10 +184,11 @@ static void roles_are_found_by_what_levels_are(void **state)
 			1, 2, 2, 3},
 		{HEAD SYSTEM DRAM "  - !Component {name: glb, class: SRAM}\n" MAC, 1, -1, -1, 3},
 		{HEAD SYSTEM DRAM CORES PAD "  - !Component {name: L2, class: SRAM, attributes: "
-					    "{scratchpad: true}}\n" MAC, 1, 2, 3, 5},
+					    "{scratchpad: true}}\n" MAC,
+			1, 2, 3, 5},
 		{HEAD SYSTEM DRAM "  - !Component {name: v, class: alu, attributes: {vector_rate: "
-				  "2}}\n" CORES PAD
-			"  - !Component {name: mac, class: mac}\n", 1, 3, 4, 5},
+				  "2}}\n" CORES PAD "  - !Component {name: mac, class: mac}\n",
+			1, 3, 4, 5},
 		{HEAD SYSTEM "  - !Component {name: mac, class: intmac}\n", -1, -1, -1, 1},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -126,16 +126,16 @@ static void files_constrain_the_nests_of_ops(void **state)
 	} rows[] = {
 		{"constraints", "{target: column, type: spatial, factors: [m=2, k=8]}",
 			"column: m2 k8"},
-		{"architecture_constraints",
-			"{target: column, type: spatial, factors: [k=4, n=1]}", "column: k4 |"},
+		{"architecture_constraints", "{target: column, type: spatial, factors: [k=4, n=1]}",
+			"column: k4 |"},
 		{"mapspace_constraints",
 			"{target: weight_register, type: temporal, factors: [m=2, k=1, n=1]}",
 			"weight_register: m2 |"},
 	};
 	const char *workload = folder_put("product.yaml", product);
 	struct ended free_one = shell(arena,
-		"$LXPLORE explore specs/arch/gemmini.yaml %s -q --objective energy -o %s/free", workload,
-		folder);
+		"$LXPLORE explore specs/arch/gemmini.yaml %s -q --objective energy -o %s/free",
+		workload, folder);
 	assert_int_equal(free_one.status, 0);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *file = folder_put("constraints.yaml",

@@ -54,9 +54,9 @@ static const char small_problem[] =
 static const char *frontier_of(const char *machine, const char *spec, const char *options)
 {
 	static const char *const columns[] = {"latency_cycles", "energy_pj", "hbm_bytes", "proof"};
-	struct ended ended = shell(arena,
-		"$LXPLORE explore specs/arch/%s.yaml %s %s --simulate none -q -o %s", machine,
-		folder_put("mm.yaml", spec), options, folder);
+	struct ended ended =
+		shell(arena, "$LXPLORE explore specs/arch/%s.yaml %s %s --simulate none -q -o %s",
+			machine, folder_put("mm.yaml", spec), options, folder);
 	assert_int_equal(ended.status, 0);
 	const char *csv = folder_text("pareto.csv"), *out = "";
 	for (int row = 1; csv_cell(arena, csv, row, "proof"); row++)

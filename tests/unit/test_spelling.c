@@ -109,11 +109,11 @@ static void constraints_steer_streaming_tiles(void **state)
 		{"factors: [M=2, N=2, K=2], permutation: [K, N, M]", "| LX: M2 N2 K2\""},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *held = folder_put("held.yaml",
-			arena_format(arena,
-				"constraints: [{target: HBM, type: temporal, %s}]\n"
-				"search: {cores: 4}\n",
-				rows[i].entry));
+		const char *held = folder_put(
+			"held.yaml", arena_format(arena,
+					     "constraints: [{target: HBM, type: temporal, %s}]\n"
+					     "search: {cores: 4}\n",
+					     rows[i].entry));
 		struct ended ended = shell(arena,
 			"$LXPLORE explore specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s "
 			"--simulate none -q -o %s",

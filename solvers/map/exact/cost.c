@@ -9,8 +9,9 @@
 void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost)
 {
 	const struct nest_frame *frame = view->frame;
-	double waiting = 0, cycles = hierarchy_cycles_least(frame->search->hierarchy, view->cycles) +
-				     cost->array_cycles;
+	double waiting = 0,
+	       cycles = hierarchy_cycles_least(frame->search->hierarchy, view->cycles) +
+			cost->array_cycles;
 	for (int m = frame->port_first; m < frame->meter_count; m++) {
 		double port = nest_meter(&cost->sums, m);
 		waiting = port > waiting ? port : waiting;

@@ -280,7 +280,8 @@ static void add_cycles(struct ilp_compact *compact, const struct ilp_cuts *cuts)
 	compact->cycles = milp_column(compact->milp, 0, INFINITY, false, 0);
 	ilp_line_add(&line, compact->cycles, 1);
 	ilp_add_instances(compact, &line, -1, 1);
-	ilp_line_row(compact->milp, &line, log(frame->computes / ratio_double(hierarchy_rate(frame->search->hierarchy))),
+	ilp_line_row(compact->milp, &line,
+		log(frame->computes / ratio_double(hierarchy_rate(frame->search->hierarchy))),
 		INFINITY);
 	for (int j = 0; j < frame->nest.count; j++) {
 		const struct nest_level *level =

@@ -118,7 +118,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	}
 	uint32_t flags = 0;
 	/* The quick count takes steps for cycles, and levels for rows. */
-	model->quick = model->fits && hierarchy_rate(hierarchy).num == hierarchy_rate(hierarchy).den;
+	model->quick =
+		model->fits && hierarchy_rate(hierarchy).num == hierarchy_rate(hierarchy).den;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);

@@ -1,5 +1,5 @@
-#include "model/graph/inner_nest.h"
 #include "model/graph/plan_check.h"
+#include "model/graph/inner_nest.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -42,7 +42,8 @@ static const char *check_rows(
 			continue;
 		for (int l = 0; l < mapping->loop_count; l++) {
 			if ((r == arch->core || row->spatial[l] == 1) &&
-				(r == arch->lx || (nest && r == arch->hbm) || row->temporal[l] == 1))
+				(r == arch->lx || (nest && r == arch->hbm) ||
+					row->temporal[l] == 1))
 				continue;
 			return arena_format(check->arena,
 				"loop '%s' has a factor at '%s'; a plan divides loops over the "

@@ -30,8 +30,8 @@ const char *op_role(const struct op *op, int operand)
 	if (op->roles)
 		return op->roles[operand];
 	return operand == op->read_count ? "Outputs"
-	       : operand == 0		 ? "Inputs"
-	       : operand == 1		 ? "Weights"
+	       : operand == 0            ? "Inputs"
+	       : operand == 1            ? "Weights"
 					 : NULL;
 }
 

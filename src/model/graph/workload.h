@@ -66,10 +66,11 @@ struct op {
 	const struct primitive *primitive;
 	bool has_constant; /* a map's second operand is `constant` */
 	double constant;
-	enum move_kind move; /* put in by a pass: a plan prints it as a move */
-	int root;            /* of a broadcast: the rank that has what is read */
+	enum move_kind move;      /* put in by a pass: a plan prints it as a move */
+	int root;                 /* of a broadcast: the rank that has what is read */
 	const char *const *roles; /* by operand: what constraints call it; NULL: as op_role says */
-	const struct nest_flags *flags; /* of the levels of its nest (model/graph/inner_nest.h); NULL: none */
+	const struct nest_flags
+		*flags; /* of the levels of its nest (model/graph/inner_nest.h); NULL: none */
 	int loop_count;
 	struct loop loops[OP_LOOPS_MOST];
 	int read_count;

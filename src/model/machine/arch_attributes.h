@@ -16,8 +16,7 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz);
 void attributes_machine(struct reader *attributes, struct arch *arch);
 
 /* Attributes of levels. */
-void attributes_storage(
-	struct reader *attributes, const struct arch *arch, struct level *level);
+void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level);
 void attributes_compute(struct reader *attributes, struct level *level);
 
 /* Whether the clock is known, which what is per second needs; complains. */

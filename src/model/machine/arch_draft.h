@@ -38,8 +38,9 @@ struct arch_draft {
 	/* The attributes of the containers around the next level, outermost first. */
 	struct array(const struct node *) scope;
 	struct array(struct clock_map) clocks;
-	struct array(struct arch_entry) subtrees; /* what those of the older form say of the machine */
-	struct array(struct stranger) strangers;  /* keys that are left to Accelergy */
+	struct array(
+		struct arch_entry) subtrees; /* what those of the older form say of the machine */
+	struct array(struct stranger) strangers; /* keys that are left to Accelergy */
 	struct array(struct span) settled; /* keys complained about, read, or used in arithmetic */
 	struct array(struct source_note) notes;
 };

@@ -23,7 +23,8 @@ static bool fits_home(const struct arch *arch, struct diag *diag)
 			home->name, levels[r].name);
 		return false;
 	}
-	return need(home->instances == 1, home->span, diag, "its outermost storage is in several parts");
+	return need(home->instances == 1, home->span, diag,
+		"its outermost storage is in several parts");
 }
 
 static bool fits_lx(const struct level *lx, bool boxes, struct diag *diag)

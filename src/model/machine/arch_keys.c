@@ -252,14 +252,14 @@ static bool is_own(const struct node *own, const struct node_entry *entry)
 }
 
 /* A key that nothing reads here, of which somebody else may. */
-static bool is_read_elsewhere(const struct arch_draft *draft, const struct node_entry *entry, bool own)
+static bool is_read_elsewhere(
+	const struct arch_draft *draft, const struct node_entry *entry, bool own)
 {
 	bool known = is_among(entry->key, accepted) || is_of_storages(entry->key);
 	return is_settled(draft, entry->key_span) || (known && !own);
 }
 
-void arch_keys_done(
-	struct arch_draft *draft, struct reader *attributes, const struct node *own)
+void arch_keys_done(struct arch_draft *draft, struct reader *attributes, const struct node *own)
 {
 	struct arena *arena = draft->reading->arena;
 	struct diag *diag = draft->reading->diag;
@@ -273,9 +273,8 @@ void arch_keys_done(
 		if (asked || is_read_elsewhere(draft, entry, mine))
 			continue;
 		bool known = is_among(entry->key, accepted) || is_of_storages(entry->key);
-		const char *near = known || diag_full(diag)
-					   ? NULL
-					   : suggest_misspelt(entry->key, missing);
+		const char *near =
+			known || diag_full(diag) ? NULL : suggest_misspelt(entry->key, missing);
 		if (!near && !arch_key_of_machine(entry->key)) {
 			*array_add(arena, &draft->strangers) =
 				(struct stranger){*entry, attributes->what};

@@ -25,8 +25,7 @@ void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes)
  * strangers.  What containers say is theirs until no level inside reads it: close their readers last.
  * `own` is the map without what is inherited; it may be NULL.
  */
-void arch_keys_done(
-	struct arch_draft *draft, struct reader *attributes, const struct node *own);
+void arch_keys_done(struct arch_draft *draft, struct reader *attributes, const struct node *own);
 
 /* All strangers go into the run's note. */
 void arch_keys_note(const struct arch_draft *draft);

@@ -38,8 +38,7 @@ static void read_fanout(struct arch_draft *draft, struct arch_entry *entry,
 	const struct node *spatial, struct level *level)
 {
 	struct reader mesh;
-	if (!spatial ||
-		!reader_open(&mesh, entry->attributes.reading, spatial, entry->node.what))
+	if (!spatial || !reader_open(&mesh, entry->attributes.reading, spatial, entry->node.what))
 		return;
 	mesh.what = entry->node.what;
 	read_integer(&mesh, "meshX", OPTIONAL, 1, INT32_MAX, &level->fanout_x);

@@ -211,7 +211,8 @@ static void close_containers(struct arch_draft *draft)
 	}
 	for (int r = 0; r < draft->arch->level_count; r++) {
 		struct arch_entry *entry = &draft->entries[r];
-		if (draft->arch->levels[r].kind == LEVEL_CONTAINER && !draft->arch->levels[r].device)
+		if (draft->arch->levels[r].kind == LEVEL_CONTAINER &&
+			!draft->arch->levels[r].device)
 			arch_keys_done(draft, &entry->attributes, entry->own);
 	}
 }

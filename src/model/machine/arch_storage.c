@@ -78,8 +78,7 @@ static void set_entries(struct level *level, int64_t words)
 }
 
 /* Which of several amounts counts: Timeloop asks for `entries` first and then for `depth`. */
-static int choose_amount(
-	struct reader *attributes, const char *const *keys, const bool *given)
+static int choose_amount(struct reader *attributes, const char *const *keys, const bool *given)
 {
 	int first = given[2] ? 2 : given[1] ? 1 : given[0] ? 0 : 3;
 	int count = given[0] + given[1] + given[2] + given[3];
@@ -105,8 +104,8 @@ static void read_capacity(struct reader *attributes, struct level *level)
 	for (int k = 0; k < 4; k++)
 		given[k] =
 			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
-			       : read_integer(attributes, keys[k], OPTIONAL, 0, INT64_MAX,
-					 &amounts[k]);
+			       : read_integer(
+					 attributes, keys[k], OPTIONAL, 0, INT64_MAX, &amounts[k]);
 	int k = choose_amount(attributes, keys, given);
 	if (k < 0)
 		return;
@@ -332,8 +331,7 @@ static void read_energies(struct reader *attributes, struct level *level)
 	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
 }
 
-void attributes_storage(
-	struct reader *attributes, const struct arch *arch, struct level *level)
+void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level)
 {
 	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
 	read_row(attributes, level);

@@ -25,7 +25,7 @@ struct mapping_notation {
 	const char *operands[OP_READS_MOST + 2]; /* NULL ends them */
 	int64_t extents[OP_LOOPS_MOST];          /* 0: no last rounds */
 	uint32_t kept_by_default;                /* levels */
-	bool inner; /* see above */
+	bool inner;                              /* see above */
 };
 
 const char *notation_print(struct arena *arena, const struct mapping_notation *notation,

@@ -64,6 +64,7 @@ struct domain *domain_make(struct arena *arena, const struct arch *arch, const s
 		open_row(domain, r);
 	for (int i = 0; hierarchy && i < hierarchy->level_count; i++)
 		if (hierarchy->levels[i].free)
-			domain->rows[hierarchy->levels[i].row].keep = (1u << shape->space_count) - 1;
+			domain->rows[hierarchy->levels[i].row].keep =
+				(1u << shape->space_count) - 1;
 	return domain;
 }

@@ -40,8 +40,9 @@ static bool find_compute(struct hierarchy_making *making)
 			last = r;
 	}
 	if (last >= 0 && last < arch->level_count - 1) {
-		WRONG(making, arch->levels[last + 1].span, "'%s' stands inside '%s', which computes",
-			arch->levels[last + 1].name, arch->levels[last].name);
+		WRONG(making, arch->levels[last + 1].span,
+			"'%s' stands inside '%s', which computes", arch->levels[last + 1].name,
+			arch->levels[last].name);
 		return false;
 	}
 	if (making->compute < 0)
@@ -215,8 +216,8 @@ static void add_free_level(struct hierarchy_making *making, const struct level *
 			"and '%s' is only a branch of a !Parallel; put one storage around it",
 			compute->name, ratio_double(hierarchy->compute_rate),
 			making->arch->levels[around->row].name);
-	struct nest_level *nest = add_level(making,
-		arena_format(making->arena, "inside %s", compute->name), around->row);
+	struct nest_level *nest = add_level(
+		making, arena_format(making->arena, "inside %s", compute->name), around->row);
 	if (!nest)
 		return;
 	nest->storage = nest->free = true;

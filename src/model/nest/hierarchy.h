@@ -83,9 +83,10 @@ struct hierarchy {
 	const char *compute_name;
 	int compute_row;
 	int64_t compute_mesh_x, compute_mesh_y;
-	double compute_pj;        /* per multiply-add, or per element of a map or reduction */
-	struct ratio compute_rate; /* of one multiplier: multiply-adds, or elements, per cycle; 0: 1 */
-	bool vector;               /* it computes maps and reductions */
+	double compute_pj; /* per multiply-add, or per element of a map or reduction */
+	struct ratio
+		compute_rate; /* of one multiplier: multiply-adds, or elements, per cycle; 0: 1 */
+	bool vector;          /* it computes maps and reductions */
 	double least_parallelism; /* utilization / parallelism constraint, 0 */
 	double clock_ns;          /* of a cycle */
 	/* The rows of the multipliers, and of all, with the levels' names where they differ. */

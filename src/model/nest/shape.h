@@ -36,7 +36,8 @@ struct dataspace {
 	struct shape_rank ranks[SHAPE_RANKS_MOST];
 	uint32_t relevant; /* bit d: some rank has a coefficient for dimension d */
 	int64_t word_bits; /* of an element; 0: as wide as the level's words */
-	const char *role;  /* what a machine's constraints call it: "Inputs", ..; NULL: by its name */
+	const char
+		*role; /* what a machine's constraints call it: "Inputs", ..; NULL: by its name */
 	struct span span;
 };
 

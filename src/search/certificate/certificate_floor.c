@@ -440,7 +440,8 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 		waiting = fmax(waiting, cycles_at(reads + writes, all, level->shared_rate));
 		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
 	}
-	double cycles = hierarchy_cycles_least(hierarchy, cell->steps) + floor_array(cell, loops, j);
+	double cycles =
+		hierarchy_cycles_least(hierarchy, cell->steps) + floor_array(cell, loops, j);
 	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
 	double leaking = cycles;
 	for (int i = 0; i < hierarchy->level_count; i++)

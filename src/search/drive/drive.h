@@ -61,7 +61,8 @@ struct explored {
 /* What a task leaves behind.  A kind reads and writes the members above the line. */
 struct slot {
 	struct drive *drive;
-	struct arena *arena;   /* lives as long as the result, if a point is kept, or `merge` says so; without it, if `left` is set */
+	struct arena *
+		arena; /* lives as long as the result, if a point is kept, or `merge` says so; without it, if `left` is set */
 	struct arena *scratch; /* until the task ends */
 	uint64_t most;         /* candidates that it may offer */
 	struct effort effort;

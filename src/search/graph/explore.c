@@ -182,13 +182,10 @@ static bool offer_nests(const struct graph *graph, const struct recipe *recipe, 
 	struct recipe *own = &trial.found.recipe;
 	struct arena_mark mark = arena_mark(slot->scratch);
 	struct mapping blank = mapping_make(recipe->arch, op);
-	struct inner_question question = {.arch = recipe->arch,
-		.workload = recipe->workload,
-		.op = op,
-		.mapping = &blank};
+	struct inner_question question = {
+		.arch = recipe->arch, .workload = recipe->workload, .op = op, .mapping = &blank};
 	struct wishes wishes = graph->exploration->wishes;
-	struct nests_wanted wanted = {
-		.solver = recipe->map, .stopper = {slot->drive, drive_stops}};
+	struct nests_wanted wanted = {.solver = recipe->map, .stopper = {slot->drive, drive_stops}};
 	wishes.asker = drive_asker(slot->drive);
 	struct explored nests = nests_explore(&question, &wanted, &wishes, slot->scratch, &why);
 	if (nests.frontier.count) {

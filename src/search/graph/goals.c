@@ -76,7 +76,8 @@ bool goals_are_all(const struct exploration *exploration)
 		exploration->wishes.budget)
 		return false;
 	if (!arch_moves_boxes(arch))
-		return !exploration->planning.constraints || !exploration->planning.constraints->count;
+		return !exploration->planning.constraints ||
+		       !exploration->planning.constraints->count;
 	return enumerates && !reads_twice(op) && !exploration->planning.published_tiles &&
 	       !op_has_inner_nest(arch, op);
 }

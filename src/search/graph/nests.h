@@ -26,7 +26,8 @@ struct nests_wanted {
 	const struct solver *solver; /* of the stage; NULL: as for problems */
 	struct kept *kept;           /* what is known already; NULL: nothing */
 	struct stopper stopper;
-	const struct constraints *constraints; /* of streaming tiles, where a problem is the graph; NULL */
+	const struct constraints
+		*constraints; /* of streaming tiles, where a problem is the graph; NULL */
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);

@@ -28,8 +28,8 @@ static void refuse_ruby(const struct reading *reading, const struct node *list)
 			"nests divide");
 }
 
-const struct arch *op_constraints_take(const struct reading *reading, const struct arch *arch,
-	const struct node *const *lists)
+const struct arch *op_constraints_take(
+	const struct reading *reading, const struct arch *arch, const struct node *const *lists)
 {
 	struct arena *arena = reading->arena;
 	struct array(const struct node *) found = {0};
@@ -81,8 +81,8 @@ static size_t count_entries(const struct arch *arch)
 	return count;
 }
 
-struct constraints op_constraints_read(const struct arch *arch, const struct shape *shape,
-	struct diag *diag, struct arena *arena)
+struct constraints op_constraints_read(
+	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
 {
 	size_t count = count_entries(arch), kept = 0;
 	const struct node **lists = arena_array(arena, const struct node *, count + 1);
@@ -148,8 +148,8 @@ static void judge_entry(const struct arch *arch, const struct workload *workload
 			without > 1 ? "go" : "goes");
 }
 
-const struct workload *op_constraints_flag(const struct arch *arch,
-	const struct workload *workload, struct diag *diag, struct arena *arena)
+const struct workload *op_constraints_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena)
 {
 	struct workload *flagged = arena_copy(arena, workload, sizeof *workload);
 	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
@@ -196,8 +196,7 @@ static bool is_about(const struct constraint *constraint, const struct inner_que
 	       hierarchy_level(hierarchy, row) >= 0;
 }
 
-void op_constraints_check(
-	const struct plan *plan, int step, struct diag *diag, struct arena *arena)
+void op_constraints_check(const struct plan *plan, int step, struct diag *diag, struct arena *arena)
 {
 	const char *why;
 	const struct arch *arch = plan->arch;

@@ -11,20 +11,20 @@
  */
 
 /* The machine with the entries of files that are not of `type: graph`; `lists` as of constraints_lists. */
-const struct arch *op_constraints_take(const struct reading *reading, const struct arch *arch,
-	const struct node *const *lists);
+const struct arch *op_constraints_take(
+	const struct reading *reading, const struct arch *arch, const struct node *const *lists);
 
 /* What constrains an op's nest.  Complains about what the op cannot have inline. */
-struct constraints op_constraints_read(const struct arch *arch, const struct shape *shape,
-	struct diag *diag, struct arena *arena);
+struct constraints op_constraints_read(
+	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena);
 
 /* Whether there are any. */
 bool op_constraints_any(const struct arch *arch);
 
 /* The workload with the flags (no_reuse, ..) of each op.  Complains about what no op of the graph can
  * have, and warns of entries that some ops go without. */
-const struct workload *op_constraints_flag(const struct arch *arch,
-	const struct workload *workload, struct diag *diag, struct arena *arena);
+const struct workload *op_constraints_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena);
 
 /* Complains about what a step of a plan breaks.  What is resident in the scratchpad has its home there. */
 void op_constraints_check(

@@ -41,10 +41,10 @@ struct op_question {
 	const struct arch *arch;
 	const struct workload *workload;
 	const struct op *op;
-	const struct mapping *mapping; /* its division over cores */
-	uint32_t in_lx;                /* bit i: operand i is resident */
-	uint32_t arriving;             /* of those: brought by a clone of the same phase */
-	bool by_rule;                  /* only the published tiles are wanted */
+	const struct mapping *mapping;         /* its division over cores */
+	uint32_t in_lx;                        /* bit i: operand i is resident */
+	uint32_t arriving;                     /* of those: brought by a clone of the same phase */
+	bool by_rule;                          /* only the published tiles are wanted */
 	const struct constraints *constraints; /* of a problem that the op is; NULL: none */
 	int64_t moved_hbm,
 		moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */

@@ -179,7 +179,8 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 		step++) {
 		if (!is_asked(plan, step))
 			continue;
-		struct op_question question = question_of(plan, step, by_rule, wanted.constraints, arena);
+		struct op_question question =
+			question_of(plan, step, by_rule, wanted.constraints, arena);
 		const struct op_answer *answer = op_map(&wanted, &question, arena);
 		choices->at[step] = answer;
 		if (!answer->found) {
@@ -191,9 +192,8 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 	return choices;
 }
 
-struct op_front stream_front(
-	const struct plan *plan, int step, const struct constraints *constraints,
-	uint64_t evaluations_most, struct arena *arena)
+struct op_front stream_front(const struct plan *plan, int step,
+	const struct constraints *constraints, uint64_t evaluations_most, struct arena *arena)
 {
 	struct op_question question = question_of(plan, step, false, constraints, arena);
 	return op_map_front(&question, evaluations_most, arena);

@@ -21,9 +21,8 @@ static void add_levels(struct space *space)
 		bool dummy =
 			hierarchy->dummy_loops && domain_iterates(space->domain->arch, level->row);
 		if (level->storage || dummy)
-			space->levels[space->level_count++] =
-				(struct tiling_level){
-					hierarchy_loops_row(hierarchy, level), i, false};
+			space->levels[space->level_count++] = (struct tiling_level){
+				hierarchy_loops_row(hierarchy, level), i, false};
 	}
 }
 

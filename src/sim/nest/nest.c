@@ -47,8 +47,8 @@ static bool is_background(const struct phase *phase, const struct nest_store *st
 }
 
 /* Of the networks to levels `from` up to before `to`; the bits of those that took their time. */
-static int64_t find_latency(const struct nest_run *run, int from, int to,
-	enum nest_transfer transfer, uint32_t *taken)
+static int64_t find_latency(
+	const struct nest_run *run, int from, int to, enum nest_transfer transfer, uint32_t *taken)
 {
 	int64_t latency = 0;
 	for (int i = from; i < to; i++) {
@@ -89,9 +89,9 @@ static void move_level(const struct phase *phase, int level, enum nest_transfer 
 				nest_moves_fill(phase->moves, store);
 			else if (store->written)
 				nest_moves_drain(phase->moves, store);
-			latency = number_max(latency,
-				find_latency(run, level, store->feed.parent->level, transfer,
-					&taken));
+			latency = number_max(
+				latency, find_latency(run, level, store->feed.parent->level,
+						 transfer, &taken));
 		}
 		if (!run->clock || run->events == events)
 			continue;
