@@ -54,6 +54,8 @@ static double staying(const struct nest_view *view, const struct uneven_part *pa
 		double last = extent - (ceil(extent / round) - 1) * round;
 		most = fmax(most, last <= round / 2 ? last : 0);
 	}
+	if (part->level < 0) /* all bounds are chosen */
+		return most;
 	double round = (double)part->most[d] * view->inside[part->level][d];
 	return fmax(most, floor(fmin(extent / 3, round / 2)));
 }
