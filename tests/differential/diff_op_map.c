@@ -6,6 +6,7 @@
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
 #include "tests/support/draws.h"
+#include "tests/support/every_tiling.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
@@ -42,8 +43,9 @@ static int64_t find_cycles(const struct every *every, const struct step_count *c
 	return phase.cycles;
 }
 
-static void price(struct every *every)
+static void price(void *user)
 {
+	struct every *every = user;
 	const struct op_question *q = every->question;
 	struct inner_question inner = {.arch = q->arch,
 		.workload = q->workload,
@@ -58,42 +60,6 @@ static void price(struct every *every)
 	if (fits && priced.room <= arch_stream_capacity(q->arch))
 		*array_add(every->arena, &every->values) = (struct op_value){
 			cycles, priced.estimate, priced.hbm_bytes, priced.energy_pj};
-}
-
-/* Position i gets any loop not yet used; reductions stay inside all others. */
-static void try_orders(struct every *every, int i, uint32_t used)
-{
-	const struct op *op = every->question->op;
-	struct mapping_row *row = &every->mapping.rows[every->question->arch->lx];
-	bool reductions_left = false;
-	if (i == op->loop_count) {
-		price(every);
-		return;
-	}
-	for (int l = 0; l < op->loop_count; l++)
-		reductions_left |= op->loops[l].reduction && !(used >> l & 1);
-	for (int l = 0; l < op->loop_count; l++) {
-		if (used >> l & 1 || op->loops[l].reduction != reductions_left)
-			continue;
-		row->temporal_order[i] = (uint8_t)l;
-		try_orders(every, i + 1, used | 1u << l);
-	}
-}
-
-static void try_factors(struct every *every, int l)
-{
-	const struct op_question *q = every->question;
-	if (l == q->op->loop_count) {
-		try_orders(every, 0, 0);
-		return;
-	}
-	int64_t units = op_units(q->workload, q->op, l) / mapping_split(q->arch, q->mapping, l);
-	for (int64_t t = 1; t <= (every->whole >> l & 1 ? 1 : units); t++) {
-		if (units % t)
-			continue;
-		every->mapping.rows[q->arch->lx].temporal[l] = (uint32_t)t;
-		try_factors(every, l + 1);
-	}
 }
 
 static bool covers(const struct op_value *a, const struct op_value *b)
@@ -183,7 +149,8 @@ static void check_step(
 	if (traffic.moves || traffic.evicts)
 		return;
 	every.whole = traffic.operands[op->read_count].joint;
-	try_factors(&every, 0);
+	every_tiling_visit(
+		&(struct every_tiling){every.question, every.whole, &every.mapping, price, &every});
 	struct kept *kept = kept_open();
 	struct nests_wanted wanted = {.kept = kept};
 	struct op_front front = op_map_front(&question, OP_ALL_EVALUATIONS, arena);

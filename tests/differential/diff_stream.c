@@ -3,6 +3,7 @@
 #include "cost/graph/streaming.h"
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"
+#include "tests/support/every_tiling.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
@@ -30,8 +31,9 @@ struct all {
 	size_t count, capacity;
 };
 
-static void price(struct all *all)
+static void price(void *user)
 {
+	struct all *all = user;
 	const struct op_question *q = all->question;
 	const struct mapping_row *row = &all->mapping.rows[q->arch->lx];
 	struct tiling tiling = {.tiles = 1, .passes = 1};
@@ -59,43 +61,6 @@ static void price(struct all *all)
 			memcpy(all->list, old, all->count * sizeof *old);
 	}
 	all->list[all->count++] = tiling;
-}
-
-/* Orders: position i gets any loop not yet used; a tiled reduction only inside all others. */
-static void try_orders(struct all *all, int i, uint32_t used)
-{
-	const struct op *op = all->question->op;
-	struct mapping_row *row = &all->mapping.rows[all->question->arch->lx];
-	if (i == op->loop_count) {
-		price(all);
-		return;
-	}
-	bool reductions_left = false;
-	for (int l = 0; l < op->loop_count; l++)
-		if (op->loops[l].reduction && !(used >> l & 1))
-			reductions_left = true;
-	for (int l = 0; l < op->loop_count; l++) {
-		if (used >> l & 1 || op->loops[l].reduction != reductions_left)
-			continue;
-		row->temporal_order[i] = (uint8_t)l;
-		try_orders(all, i + 1, used | 1u << l);
-	}
-}
-
-static void try_factors(struct all *all, int l)
-{
-	const struct op_question *q = all->question;
-	if (l == q->op->loop_count) {
-		try_orders(all, 0, 0);
-		return;
-	}
-	int64_t units = op_units(q->workload, q->op, l) / mapping_split(q->arch, q->mapping, l);
-	for (int64_t t = 1; t <= (all->whole >> l & 1 ? 1 : units); t++) {
-		if (units % t)
-			continue;
-		all->mapping.rows[q->arch->lx].temporal[l] = (uint32_t)t;
-		try_factors(all, l + 1);
-	}
 }
 
 /* a before b: see stream.h, without rule 2.  Orders compare by their tiled loops only. */
@@ -177,7 +142,8 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 	struct traffic_op traffic;
 	traffic_open(&traffic, plan->arch, plan->workload, op, question.mapping, 0);
 	all.whole = traffic.operands[op->read_count].joint;
-	try_factors(&all, 0);
+	every_tiling_visit(
+		&(struct every_tiling){all.question, all.whole, &all.mapping, price, &all});
 	const struct tiling *best = find_best(&all);
 	struct stream_answer answer = stream_tiles(&question, arena);
 	if (answer.found != (best != NULL))

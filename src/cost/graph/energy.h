@@ -7,7 +7,7 @@
 /*
  * Picojoules of counts, the model's or the simulator's: every count times its entry of the machine's
  * table, added in a fixed order (steps, operands, then the order of the traffics), so that equal
- * counts give equal sums.  Of inner nests the levels inside the scratchpad and the multiply-adds
+ * counts give equal sums.  The levels inside the scratchpad and the multiply-adds of inner nests
  * cost what a nest's do; where tiles do not move in boxes a step costs what its nest does.
  */
 struct arena;
@@ -17,7 +17,7 @@ double energy_of_counts(const struct plan *plan, const struct counts *counts, st
 double energy_add(double energy, const struct arch *arch, const struct op *op,
 	const struct step_count *count, const struct nest_model *model);
 
-/* Of the bytes of one operand. */
+/* What the bytes of one operand cost. */
 double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_COUNT]);
 
 /* The energies of all nests of a step together, level by level, and the cycles of one of them.  How many

@@ -34,7 +34,7 @@ static const char *check_factors(struct arena *arena, const struct arch *arch,
 	int64_t units = op_units(workload, op, l), product = 1;
 	bool nest = op_has_inner_nest(arch, op);
 	for (int r = 0; r < mapping->level_count; r++) {
-		/* Of a nest, whose factors need not divide. */
+		/* The factors of a nest need not divide. */
 		bool inside = nest && r > arch->lx;
 		bool loops_inside = inside || (nest && r == arch->hbm);
 		const struct mapping_row *row = &mapping->rows[r];

@@ -70,8 +70,8 @@ struct domain;
 struct constraints {
 	size_t count;
 	struct constraint *at;
-	/* Of a graph that was written as a problem: the mappings that constraints of problems are
-	 * about; NULL: there are none. */
+	/* The mappings that constraints of problems are about, where a graph was written as one; NULL:
+	 * it was not. */
 	const struct domain *problem;
 };
 

@@ -82,6 +82,16 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 
 /* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of
  * elements instead of bytes of sticks. */
+struct nest_report score_nest_report(const struct arch *arch, const struct op_nest *nest)
+{
+	return (struct nest_report){.arch = arch,
+		.hierarchy = nest->hierarchy,
+		.shape = nest->shape,
+		.mapping = &nest->mapping,
+		.counts = &nest->counts,
+		.score = &nest->score};
+}
+
 static void add_nest(json_t *object, const struct shown_score *of, int step)
 {
 	const struct plan *plan = of->outcome->plan;
@@ -93,12 +103,7 @@ static void add_nest(json_t *object, const struct shown_score *of, int step)
 		op_nest_make(plan, step, of->arena, nest);
 	if (!nest->shape)
 		return;
-	struct nest_report report = {.arch = plan->arch,
-		.hierarchy = nest->hierarchy,
-		.shape = nest->shape,
-		.mapping = &nest->mapping,
-		.counts = &nest->counts,
-		.score = &nest->score};
+	struct nest_report report = score_nest_report(plan->arch, nest);
 	json_object_set_new(object, "nest",
 		json_pack("{s:s, s:I, s:o}", "mapping",
 			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),

@@ -33,6 +33,11 @@ const char *score_json(struct arena *arena, const struct outcome *outcome,
 const char *score_csv(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator);
 
+/* The nest of a step as reports of problems take it; it points into `nest`. */
+struct nest_report;
+struct op_nest;
+struct nest_report score_nest_report(const struct arch *arch, const struct op_nest *nest);
+
 /* For people: totals, one line per op, one per tensor. */
 const char *score_text(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator);

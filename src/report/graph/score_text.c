@@ -39,12 +39,7 @@ static void add_nests(struct text *text, const struct plan *plan, const struct c
 		op_nest_inside(plan, s, &counts->steps[s], text->arena, nest);
 		if (!nest->shape)
 			continue;
-		struct nest_report report = {.arch = plan->arch,
-			.hierarchy = nest->hierarchy,
-			.shape = nest->shape,
-			.mapping = &nest->mapping,
-			.counts = &nest->counts,
-			.score = &nest->score};
+		struct nest_report report = score_nest_report(plan->arch, nest);
 		text_add(text, "\nnest of step %d, op '%s': %s\n", s,
 			plan->workload->ops[plan->steps[s].op].name,
 			nest_mapping_print(text->arena, plan->arch, nest->shape, &nest->mapping));

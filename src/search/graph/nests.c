@@ -229,7 +229,7 @@ static const struct mapping *find(const struct inner_question *question,
 	return best;
 }
 
-/* Of the whole op, or of a tile of it in whole units. */
+/* What a nest has of a loop: all of it, or a tile in whole units. */
 static int64_t extent_of(const struct inner_question *question, int l)
 {
 	const struct op *op = question->op;

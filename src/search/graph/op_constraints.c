@@ -196,14 +196,15 @@ static bool is_about(const struct constraint *constraint, const struct inner_que
 	       hierarchy_level(hierarchy, row) >= 0;
 }
 
-void op_constraints_check(const struct plan *plan, int step, struct diag *diag, struct arena *arena)
+const char *op_constraints_check(
+	const struct plan *plan, int step, struct diag *diag, struct arena *arena)
 {
-	const char *why;
+	const char *why, *first = NULL;
 	const struct arch *arch = plan->arch;
 	struct inner_question question = inner_nest_question(plan, step);
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	if (!nest.hierarchy)
-		return;
+		return NULL;
 	struct constraints constraints =
 		op_constraints_read(arch, nest.shape, diag_open(arena), arena);
 	const struct domain *domain = domain_make(arena, arch, nest.shape, nest.hierarchy);
@@ -212,7 +213,12 @@ void op_constraints_check(const struct plan *plan, int step, struct diag *diag, 
 		if (!is_about(constraint, &question, nest.hierarchy))
 			continue;
 		why = constraints_check_one(&constraints, i, domain, &nest.mapping, arena);
-		if (why)
+		if (!why)
+			continue;
+		if (diag)
 			diag_error(diag, constraint->span, "op '%s': %s", question.op->name, why);
+		if (!first)
+			first = arena_format(arena, "op '%s': %s", question.op->name, why);
 	}
+	return first;
 }

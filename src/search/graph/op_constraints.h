@@ -26,8 +26,9 @@ bool op_constraints_any(const struct arch *arch);
 const struct workload *op_constraints_flag(const struct arch *arch, const struct workload *workload,
 	struct diag *diag, struct arena *arena);
 
-/* Complains about what a step of a plan breaks.  What is resident in the scratchpad has its home there. */
-void op_constraints_check(
+/* The first constraint that a step of a plan breaks, in a sentence; NULL: none.  Complains about all of
+ * them (diag NULL: in silence).  What is resident in the scratchpad has its home there. */
+const char *op_constraints_check(
 	const struct plan *plan, int step, struct diag *diag, struct arena *arena);
 
 #endif

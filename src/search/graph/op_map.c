@@ -165,12 +165,13 @@ static void choose_all(
 						: choose((enum tile_goal)goal, published, front));
 }
 
-static enum objective objective_of(enum tile_goal goal)
+enum objective op_map_objective(const struct arch *arch, enum tile_goal goal)
 {
-	return goal == TILES_LATENCY     ? OBJECTIVE_LATENCY
-	       : goal == TILES_ENERGY    ? OBJECTIVE_ENERGY
-	       : goal == TILES_HBM_BYTES ? OBJECTIVE_ENERGY
-					 : OBJECTIVE_EDP;
+	if (goal == TILES_LATENCY)
+		return OBJECTIVE_LATENCY;
+	if (goal == TILES_HBM_BYTES && !arch_moves_boxes(arch))
+		return OBJECTIVE_HBM_BYTES;
+	return goal == TILES_ENERGY || goal == TILES_HBM_BYTES ? OBJECTIVE_ENERGY : OBJECTIVE_EDP;
 }
 
 void op_map_nest(const struct arch *arch, const struct mapping *nest, struct mapping *mapping)
@@ -228,7 +229,7 @@ static void choose_nests(const struct op_question *question, const struct nests_
 			struct nests_wanted asked = *wanted;
 			if (g > 0 && ideal.choice[goals[g]] != i)
 				continue;
-			asked.objective = objective_of(goals[g]);
+			asked.objective = op_map_objective(question->arch, goals[g]);
 			if (!add_nest(question, &asked, &ideal.at[i], arena, answer,
 				    &options[front.count]))
 				continue;

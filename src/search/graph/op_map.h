@@ -37,6 +37,9 @@ enum tile_goal {
 	TILE_GOALS
 };
 
+/* What a nest is to be best in for a goal; one inside a tile moves nothing at HBM. */
+enum objective op_map_objective(const struct arch *arch, enum tile_goal goal);
+
 struct op_question {
 	const struct arch *arch;
 	const struct workload *workload;

@@ -9,8 +9,8 @@
  * over tiles run at HBM, the core split is spatial, the loops inside a tile run at
  * LX; what lies in LX for good has its home there.  Where whole sticks are used,
  * and no index adds two loops, its words at HBM times the bytes of an element are the
- * bytes of the plan's score.  Its time and energy are not the plan's: the array of a
- * core is one multiplier here.  An op whose computes are nests has none of this.
+ * bytes of the plan's score.  Its time and energy are not the plan's, which moves boxes of
+ * sticks and has ports and accumulators.  An op whose computes are nests has none of this.
  */
 struct arena;
 

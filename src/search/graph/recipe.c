@@ -8,6 +8,7 @@
 #include "search/drive/solver.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/nests.h"
+#include "search/graph/op_constraints.h"
 #include "search/graph/stream.h"
 
 /* A division of all ops, the last that the solver offers; NULL, and why not. */
@@ -64,7 +65,14 @@ static struct plan *check_plan(struct plan *plan, const struct recipe *recipe,
 		result->why = arena_format(arena, "the plan is illegal: %s", faults.at[0].why);
 		return NULL;
 	}
-	const char *why;
+	const char *why = NULL;
+	bool nests = op_constraints_any(plan->arch);
+	for (int step = 0; nests && !why && step < plan->step_count; step++)
+		why = op_constraints_check(plan, step, NULL, arena);
+	if (why) {
+		result->why = why;
+		return NULL;
+	}
 	result->broken = graph_check(recipe->planning.constraints, plan, arena, &why);
 	if (!result->broken)
 		return plan;
@@ -127,15 +135,6 @@ static const struct mapping *divide(
 					 : mappings;
 }
 
-/* What a nest is to be best in. */
-static enum objective objective_of(enum tile_goal goal)
-{
-	return goal == TILES_LATENCY     ? OBJECTIVE_LATENCY
-	       : goal == TILES_ENERGY    ? OBJECTIVE_ENERGY
-	       : goal == TILES_HBM_BYTES ? OBJECTIVE_HBM_BYTES
-					 : OBJECTIVE_EDP;
-}
-
 const struct constraints *recipe_constraints(const struct recipe *recipe)
 {
 	const struct constraints *constraints = recipe->planning.constraints;
@@ -146,8 +145,8 @@ const struct constraints *recipe_constraints(const struct recipe *recipe)
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
 	struct arena *arena)
 {
-	const struct nests_wanted wanted = {objective_of(recipe->goal), recipe->map, recipe->kept,
-		recipe->planning.stopper, recipe_constraints(recipe)};
+	const struct nests_wanted wanted = {op_map_objective(plan->arch, recipe->goal), recipe->map,
+		recipe->kept, recipe->planning.stopper, recipe_constraints(recipe)};
 	if (recipe->nest) {
 		plan->steps[0].mapping = *recipe->nest;
 		return true;

@@ -271,7 +271,7 @@ static struct pace work_pace(
 	return machine->mac[bytes];
 }
 
-/* Of a stick; as many bytes need not be whole sticks. */
+/* The time of as many bytes as need not be whole sticks, at the pace of a stick. */
 static int64_t find_byte_time(const struct machine *machine, struct pace pace, int64_t bytes)
 {
 	if (!number_mul(pace.den, STICK_BYTES, &pace.den))

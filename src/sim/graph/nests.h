@@ -30,7 +30,7 @@ struct nests {
 struct nests *nests_open(
 	const struct program *program, const struct sim_options *options, struct arena *arena);
 
-/* Of a compute of a step; NULL if it carries none out. */
+/* The nest of a step's computes; NULL if they carry none out. */
 const struct executed_nest *nests_find(const struct nests *nests, int step);
 
 /* What a compute that carries one out takes of LX where tiles move in boxes: of all reads, of the

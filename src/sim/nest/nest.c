@@ -46,7 +46,7 @@ static bool is_background(const struct phase *phase, const struct nest_store *st
 	return level->multiple_buffering >= 2 && phase->changed >= 0 && !store->feed.parent->moving;
 }
 
-/* Of the networks to levels `from` up to before `to`; the bits of those that took their time. */
+/* What the networks to levels `from` up to before `to` take; marks those levels in *taken. */
 static int64_t find_latency(
 	const struct nest_run *run, int from, int to, enum nest_transfer transfer, uint32_t *taken)
 {

@@ -16,7 +16,7 @@ struct nest_arithmetic {
 
 struct nest_arithmetic nest_arithmetic_make(const struct nest_values *values);
 
-/* Of a point of the nest: what it contributes. */
+/* What a point of the nest contributes. */
 double nest_arithmetic_point(
 	const struct nest_arithmetic *arithmetic, const double *words, int count);
 
