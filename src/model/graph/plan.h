@@ -66,6 +66,21 @@
  *     broadcasts takes all of them as long.  Counts, energy and cycles of a plan
  *     are those of the one rank that is the root of all its broadcasts; links
  *     count each byte once for each link that it crosses.
+ * 12. The steps of a run share outer tile loops, the first outermost: each is a
+ *     loop of that name in every op of the run, cut into `tiles` equal numbers of
+ *     units (the last may be ragged), outside the division over cores and the
+ *     streaming tiles.  An iteration carries out the steps of the run as phases, one
+ *     after the other, each as if its op had but this part of the loops;
+ *     iterations follow each other without overlap, and nothing is kept in tile
+ *     buffers from one to the next.  A tensor that only steps of the run make and
+ *     read, all of them part by part alike, has the bytes of one part in LX, at the
+ *     same address in all iterations; its view is of the part.  All other
+ *     tensors are whole.  All steps of a run are of one bundle.
+ * 13. A relayout copies a tensor in LX from one view to another, over the data
+ *     ring between the cores: every slice of the new view is sent by the nearest core that holds
+ *     it, the least of those, both ways round at once.  It is a phase of its own.
+ * 14. A view can say that some cores hold nothing (view.h).  A step whose
+ *     reduction is split over cores leaves its output in LX on the owners alone.
  */
 enum place { PLACE_HBM, PLACE_LX };
 
@@ -94,6 +109,18 @@ struct proof {
 	double value, bound;      /* of what the method minimises, in its unit */
 };
 
+/* Steps [first, end) with the loops that they share: point 12. */
+enum { RUN_LOOPS_MOST = 4 };
+struct run_loop {
+	const char *name;
+	int64_t tiles;
+};
+struct tile_run {
+	int first, end;
+	int loop_count;
+	struct run_loop loops[RUN_LOOPS_MOST]; /* outermost first */
+};
+
 struct plan {
 	const struct arch *arch;
 	const struct workload *workload;
@@ -101,6 +128,8 @@ struct plan {
 	int step_count, residency_count;
 	struct step *steps;
 	struct residency *residencies; /* by tensor, then from */
+	int run_count;
+	struct tile_run *runs; /* in the order of steps; they do not overlap */
 	struct proof proof;
 };
 

@@ -38,6 +38,21 @@
  *	    - {where: LX, view: "cores 4: dim 0 / 4 by 1", address: 0, size: 512, from: 0, to: 3}
  *	    - {where: HBM, from: 2, to: 6}
  *	    - {where: LX, view: "cores 4: dim 0 / 4 by 1", address: 512, size: 512, from: 5, to: 8}
+ *
+ * A run of steps with the loops that they share, outermost first, is one entry; steps are numbered as if
+ * they stood by themselves:
+ *
+ *	  - loop: {q: 8}
+ *	    steps:
+ *	    - {op: S, bundle: 1, mapping: "core: h4 q8"}
+ *	    - {op: amax, bundle: 1, mapping: "core: h4 q8"}
+ *
+ * A relayout makes a copy under another view.  `readers` are the later steps that use what a move makes;
+ * without it, all of them.  So a tensor can be in HBM and in LX at once, or under two views:
+ *
+ *	  - {move: relayout, tensor: a, as: relayout_a, readers: [fc2], bundle: 1, mapping: "core: d0=4"}
+ *
+ * A view with "only / 8 by 4" is on the cores c with floor(c / 4) mod 8 = 0 alone.
  */
 void plan_write(const struct plan *plan, struct text *text);
 

@@ -11,7 +11,8 @@
  * A view says which core holds which slice of a tensor: device dimension `dim`
  * is cut into `split` equal parts, and core c holds part floor(c / divisor) mod
  * split of it.  Cores 0 .. cores-1 hold something.  Where the product of
- * splits is below `cores`, slices are held by several cores (a broadcast).
+ * splits is below `cores`, slices are held by several cores (a broadcast), unless `only` says that some
+ * hold nothing: then core c holds something if floor(c / only_divisor) mod only = 0.
  * The slice is stored dense: row-major over device sizes / splits.
  */
 enum { VIEW_PARTS_MOST = LAYOUT_RANK_MOST };
@@ -23,6 +24,7 @@ struct view_part {
 
 struct view {
 	int64_t cores;
+	int64_t only, only_divisor; /* 0 or 1: all cores hold something */
 	int part_count;
 	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
 };

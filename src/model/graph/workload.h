@@ -50,6 +50,7 @@ enum move_kind {
 	MOVE_CLONE,  /* of a graph input, for LX */
 	MOVE_EVICT,  /* from LX to HBM: there it goes on */
 	MOVE_RELOAD, /* from HBM to LX again */
+	MOVE_RELAYOUT, /* from LX to LX under another view */
 };
 extern const char
 	*const move_names[]; /* in the order of move_kind; NULL: of no move, and the end */

@@ -9,6 +9,8 @@
  */
 struct arch;
 struct folding;
+struct joint_answer;
+struct joint_space;
 struct mapping;
 struct nest_search;
 struct packing;
@@ -42,6 +44,7 @@ struct problem {
 	const struct packing *packing;            /* place */
 	const struct mapping *division;           /* joint: the mappings to start from, by op */
 	const struct solver *place;               /* joint: who places what it divides */
+	const struct joint_space *joint;          /* joint: of those for plans; NULL: of the others */
 	const struct nest_search *nest;           /* map: nest_search.h */
 	const struct project_search *projections; /* project: project_search.h */
 	const struct synthesis *synthesis;        /* broadcast, scatter */
@@ -52,6 +55,7 @@ struct candidate {
 	enum stage stage;
 	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
 	const struct placement *placement;    /* place */
+	const struct joint_answer *joint;     /* joint: of a joint space */
 	const struct projection *projection;  /* project */
 	const struct folding *folding;        /* project: of an einsum, in place of a projection */
 	const struct send_schedule *schedule; /* broadcast, scatter */

@@ -43,6 +43,7 @@ enum purpose {
 	FOR_RECURRENCES = 1 << 6,
 	FOR_FOLDINGS = 1 << 7, /* of a recurrence onto an array of a fixed size */
 	FOR_SCHEDULES = 1 << 8,
+	FOR_PLANS = 1 << 9, /* joint: of a joint space (search/joint/joint_space.h) */
 };
 
 /* Callers name no solver: they find one by what it is for, or get what the user chose. */
