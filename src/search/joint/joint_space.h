@@ -27,7 +27,8 @@
  *
  * Room: at each step the bytes of all tensors that are in LX before or after it, of both views of a relay,
  * and `room` of the option are at most `capacity`; but an out that takes over the bytes of a use
- * (joint_out.in_place) counts only as far as it is larger, if the used tensor is dropped with the step.
+ * (joint_out.in_place) counts only as far as it is larger, if the used tensor lies there under the very
+ * view of the use, and is dropped with the step.
  * This is necessary, not sufficient: addresses are found afterwards (joint_pack.h), and what cannot be
  * packed is no answer.
  *
