@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_value.h"
+#include "search/graph/options.h"
 #include "search/graph/stream.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@
  * nest of a tile that is best in the goal's objective (search/graph/nests.h), and the price is that of
  * both.
  *
- * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST).  Of equals those that are as
+ * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST in options.h).  Of equals those that are as
  * fast as any stay, of them the published ones, then those of fewest tiles.  The published tiles are
  * among the candidates of each goal, so no choice is worse than they are in what it is for.
  */
@@ -78,14 +78,6 @@ struct op_answer {
 	size_t count;
 	struct op_option at[TILE_GOALS];
 };
-
-/* Tilings and orders that are priced for one answer, at most; the published tiles come on top.  And where
- * an op stands alone, to prove what is best. */
-enum { OP_MAP_EVALUATIONS = 20000, OP_ALL_EVALUATIONS = 10000000 };
-
-/* A tiling is as fast as the fastest if its estimate is no more than this part of it above: the estimate
- * itself is no nearer to what is executed. */
-enum { OP_MAP_AS_FAST = 64 };
 
 /* The answer, kept with what it depends on: shapes, layouts and homes, not names.  wanted->kept must be
  * there; nests of tiles are found as `wanted` says, for each goal in what it is for. */
