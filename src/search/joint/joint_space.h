@@ -44,13 +44,13 @@ enum joint_mode { JOINT_HBM, JOINT_RESIDENT, JOINT_MOVED };
 
 struct joint_tensor {
 	const char *name;
-	int producer;        /* the op that makes it; -1: an input */
-	int last;            /* the last op that reads it, or its producer */
-	bool output;         /* it must be valid in HBM at the end */
-	int view_count;      /* 0: it never lies in LX */
+	int producer;         /* the op that makes it; -1: an input */
+	int last;             /* the last op that reads it, or its producer */
+	bool output;          /* it must be valid in HBM at the end */
+	int view_count;       /* 0: it never lies in LX */
 	const int64_t *bytes; /* by view: of LX, on each core */
-	const int *cores;    /* by view: how many take part in moving it */
-	const bool *serves;  /* [held * view_count + asked] */
+	const int *cores;     /* by view: how many take part in moving it */
+	const bool *serves;   /* [held * view_count + asked] */
 	const int64_t *relay; /* [from * view_count + to]; JOINT_NEVER: it cannot be done */
 	const int64_t *evict; /* by view; JOINT_NEVER */
 };
@@ -76,8 +76,9 @@ struct joint_option {
 	int use_count, out_count, argument_count;
 	const struct joint_use *uses; /* each tensor once, ascending */
 	const struct joint_out *outs;
-	const int *arguments; /* further tensors that it uses in HBM, ascending; no tensor of uses or outs */
-	const void *choice;   /* what it stands for; a solver leaves it alone */
+	const int *
+		arguments; /* further tensors that it uses in HBM, ascending; no tensor of uses or outs */
+	const void *choice; /* what it stands for; a solver leaves it alone */
 };
 
 struct joint_space {
@@ -85,9 +86,9 @@ struct joint_space {
 	size_t option_count;
 	const struct joint_tensor *tensors;
 	const struct joint_option *options; /* by first, then end */
-	const size_t *first_option;         /* by op: the first with this `first`; op_count + 1 entries */
-	int64_t capacity, alignment;        /* bytes of LX */
-	int bundle_most;                    /* 0: any number */
+	const size_t *first_option;  /* by op: the first with this `first`; op_count + 1 entries */
+	int64_t capacity, alignment; /* bytes of LX */
+	int bundle_most;             /* 0: any number */
 	int64_t bundle_value, core_value;
 	const void *graph; /* what it was made of (joint_graph.h); NULL: of nothing */
 };
