@@ -27,14 +27,18 @@
  *
  * Room: at each step the bytes of all tensors that are in LX before or after it, of both views of a relay,
  * and `room` of the option are at most `capacity`; but an out that takes over the bytes of a use
- * (joint_out.in_place) counts only as far as it is larger, if the used tensor is dropped with the step.
+ * (joint_out.in_place) counts only as far as it is larger, if the used tensor lies there under the very
+ * view of the use, and is dropped with the step.
  * This is necessary, not sufficient: addresses are found afterwards (joint_pack.h), and what cannot be
  * packed is no answer.
  *
  * Bundles: runs of steps.  A bundle costs bundle_value + core_value x the widest of its steps, and uses at
  * most bundle_most distinct tensors in HBM: those of uses JOINT_HBM and JOINT_MOVED, of outs in HBM, of
- * evictions, and `arguments` of options; copies of one tensor are one.  The step behind an option that ends_bundle begins a
- * bundle.
+ * evictions, and `arguments` of options.  An eviction is as wide as the view that it stores, a relay as
+ * the wider one of its two.  The step behind an option that ends_bundle begins a bundle.
+ *
+ * A list of steps names no drops: a tensor is in LX from the step that brings or makes it up to the last
+ * one that needs it there.  An option may leave one tensor in both places: it has two outs then.
  *
  * The value of an answer is the sum of its options, relays, evictions and bundles.
  */
@@ -72,12 +76,12 @@ struct joint_option {
 	int64_t value;
 	int64_t room; /* LX bytes that it needs beside uses and outs */
 	int cores;
-	bool ends_bundle; /* an opaque op; it also needs LX empty of all tensors */
+	bool ends_bundle; /* an opaque op; no tensor is in LX before, while or after it runs */
 	int use_count, out_count, argument_count;
 	const struct joint_use *uses; /* each tensor once, ascending */
 	const struct joint_out *outs;
-	const int *
-		arguments; /* further tensors that it uses in HBM, ascending; no tensor of uses or outs */
+	/* further tensors in HBM, valid there or not, ascending; none of uses or outs */
+	const int *arguments;
 	const void *choice; /* what it stands for; a solver leaves it alone */
 };
 
