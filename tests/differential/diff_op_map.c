@@ -5,6 +5,7 @@
 #include "cost/graph/op_price.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
+#include "search/graph/options.h"
 #include "tests/support/draws.h"
 #include "tests/support/every_tiling.h"
 #include "tests/support/random_plan.h"
@@ -138,7 +139,7 @@ static void check_step(
 		.workload = plan->workload,
 		.op = op,
 		.mapping = &plan->steps[step].mapping,
-		.in_lx = inner_nest_question(plan, step).in_lx};
+		.in_lx = inner_nest_question(arena, plan, step).in_lx};
 	struct every every = {.question = &question,
 		.plan = plan,
 		.step = step,

@@ -187,8 +187,8 @@ bool relayout_lower(struct lowering *lowering)
 	if (!plan->arch->data_ring.present)
 		return refuse(
 			lowering, "op '%s' is a relayout, and there is no data ring", op->name);
-	slices_make(layout, plan_lx(plan, tensor, step), &relayout->from);
-	slices_make(layout, plan_lx(plan, op->writes[0].tensor, step), &relayout->to);
+	slices_make(plan, plan_lx(plan, tensor, step), 0, &relayout->from);
+	slices_make(plan, plan_lx(plan, op->writes[0].tensor, step), 0, &relayout->to);
 	find_shipments(lowering, relayout, &region);
 	set_up(lowering, relayout);
 	for (int far = 0; far <= relayout->cores / 2; far++)

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "model/graph/move.h"
-#include "model/graph/users.h"
+#include "model/graph/run.h"
 #include "model/graph/workload_move.h"
 
 #include <stdlib.h>
@@ -58,6 +58,19 @@ static void copy_stays(struct moving *moving)
 	}
 }
 
+/* By the steps that they have now, which are those of the given plan with moves between them. */
+static void shift_runs(struct moving *moving, const struct granted *granted, int count)
+{
+	for (int r = 0; r < moving->plan->run_count; r++) {
+		struct tile_run *run = &moving->plan->runs[r];
+		int before_first = 0, before_last = 0;
+		while (before_last < count && granted[before_last].wish->before <= run->end - 1)
+			before_first += granted[before_last++].wish->before <= run->first;
+		run->first += before_first;
+		run->end += before_last;
+	}
+}
+
 static void add_move(struct moving *moving, const struct granted *granted, int bundle)
 {
 	struct plan *plan = moving->plan;
@@ -90,14 +103,14 @@ static void add_move(struct moving *moving, const struct granted *granted, int b
 			wish->kind == MOVE_EVICT ? &old->view : &stay->view)};
 }
 
-/* Every stay is of all steps from the first that uses its tensor to the last. */
+/* Every stay is of all of its tensor's life. */
 static void end_stays(struct moving *moving)
 {
 	struct plan *plan = moving->plan;
 	struct users users = users_make(moving->growing.arena, plan->workload);
 	for (int i = 0; i < plan->residency_count; i++) {
 		struct residency *stay = &plan->residencies[i];
-		users_life(&users, stay->tensor, &stay->from, &stay->to);
+		plan_life(plan, &users, stay->tensor, &stay->from, &stay->to);
 	}
 }
 
@@ -113,6 +126,7 @@ struct plan *plan_with_moves(
 	plan->workload = moving.growing.workload;
 	plan->steps = arena_array(arena, struct step, steps + moves);
 	plan->residencies = arena_array(arena, struct residency, given->residency_count + moves);
+	plan->runs = arena_copy(arena, given->runs, (size_t)given->run_count * sizeof *given->runs);
 	const struct granted *granted = grant(&moving, wishes, count);
 	copy_stays(&moving);
 	plan->step_count = 0;
@@ -128,6 +142,7 @@ struct plan *plan_with_moves(
 		plan->step_count++;
 	}
 	plan->residency_count = given->residency_count + moves;
+	shift_runs(&moving, granted, moves);
 	end_stays(&moving);
 	return plan;
 }
