@@ -108,7 +108,8 @@ static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
 /* Two clone settings with each of them. */
 static void who_is_named_is_asked_beside_a_joint_solver(void **state)
 {
-	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4");
+	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4 "
+		      "--price bound");
 	assert_int_equal(offered(), 4);
 }
 

@@ -16,6 +16,31 @@ static struct traffic_op *open_steps(const struct plan *plan, struct arena *aren
 	return ops;
 }
 
+/* The op of a phase, with what the moves before it bring. */
+static bool estimate_phase(
+	const struct step_count *counts, struct traffic_op *ops, struct phase_cost *phase)
+{
+	int last = phase->end_step - 1;
+	struct traffic_op *op = &ops[last];
+	phase->estimate = phase->cycles;
+	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts)
+		return true;
+	for (int step = phase->first_step; step < last; step++)
+		for (int i = 0; i < op->op->read_count; i++)
+			if (op->op->reads[i].tensor == ops[step].op->writes[0].tensor)
+				op->arriving |= 1u << i;
+	bool fits = true;
+	int64_t hbm = 0, cycles;
+	for (int i = 0; i <= OP_READS_MOST; i++) {
+		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_READ]);
+		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_WRITE]);
+	}
+	if (!fits || !streaming_estimate(op, hbm, &cycles))
+		return false;
+	phase->estimate = number_max(phase->cycles, cycles);
+	return true;
+}
+
 static bool count_steps(const struct plan *plan, const struct traffic_op *ops, struct arena *arena,
 	struct counts *out)
 {
@@ -86,9 +111,12 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 {
 	struct score *score = &cost->score;
 	bool fits = true;
-	score->cycles = cost->overhead_cycles;
-	for (int i = 0; i < cost->phase_count; i++)
-		score->cycles = checked_add(&fits, score->cycles, cost->phases[i].cycles);
+	score->cycles = score->estimate_cycles = cost->overhead_cycles;
+	for (int i = 0; i < cost->phase_count; i++) {
+		const struct phase_cost *phase = &cost->phases[i];
+		score->cycles = checked_add(&fits, score->cycles, phase->cycles);
+		score->estimate_cycles = checked_add(&fits, score->estimate_cycles, phase->estimate);
+	}
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct step_count *count = &cost->counts.steps[step];
 		for (int i = 0; i <= OP_READS_MOST; i++) {
@@ -112,13 +140,14 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 
 bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out)
 {
-	const struct traffic_op *ops = open_steps(plan, arena);
+	struct traffic_op *ops = open_steps(plan, arena);
 	*out = (struct plan_cost){0};
 	if (!count_steps(plan, ops, arena, &out->counts))
 		return false;
 	out->phase_count = latency_phases(plan, arena, &out->phases);
 	for (int i = 0; i < out->phase_count; i++)
-		if (!latency_phase(plan, &out->counts, ops, arena, &out->phases[i]))
+		if (!latency_phase(plan, &out->counts, ops, arena, &out->phases[i]) ||
+			!estimate_phase(out->counts.steps, ops, &out->phases[i]))
 			return false;
 	if (!plan_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
 		return false;
