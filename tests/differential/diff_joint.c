@@ -1,0 +1,254 @@
+#include "base/arena.h"
+#include "search/drive/solver.h"
+#include "search/joint/joint_space.h"
+#include "tests/support/draws.h"
+#include "tests/support/joint_all.h"
+#include "tests/support/joint_draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/test.h"
+
+/*
+ * The solvers of joint spaces against all states, one by one, on random spaces: the best value, or that there
+ * is no answer.  joint_value agrees with what the states say, and finds no random answer below the best.  All
+ * kinds of decisions must occur in best answers.
+ */
+enum { DRAWS = 150, STATES_MOST = 400000, RANDOM_ANSWERS = 150, STEPS_MOST = 64 };
+
+enum kind {
+	STREAMED,
+	RESIDENT,
+	SERVED, /* by another view */
+	MOVED,
+	RELOADED,
+	RELAYED,
+	EVICTED,
+	FUSED,
+	IN_PLACE,
+	IN_BOTH,
+	OPAQUE,
+	FURTHER,
+	BUNDLED,
+	SPLIT,
+	KIND_COUNT
+};
+
+static const char *const kind_names[] = {"read from HBM", "read in LX", "read under another view",
+	"moved", "reloaded", "relayed", "evicted", "fused", "in place", "in HBM and LX", "opaque",
+	"further arguments", "bundled", "bundles split"};
+
+struct tally {
+	long found, none, unknown;
+	long kinds[KIND_COUNT]; /* best answers with it */
+	long kept, broken;      /* random answers that keep the rules, and others */
+};
+
+static void note_option(const struct joint_space *space, const struct joint_option *option,
+	const int *held, bool *seen)
+{
+	seen[FUSED] |= option->end > option->first + 1;
+	seen[OPAQUE] |= option->ends_bundle;
+	seen[FURTHER] |= option->argument_count > 0;
+	for (int u = 0; u < option->use_count; u++) {
+		const struct joint_use *use = &option->uses[u];
+		seen[STREAMED] |= use->mode == JOINT_HBM;
+		seen[RESIDENT] |= use->mode == JOINT_RESIDENT;
+		seen[SERVED] |= use->mode == JOINT_RESIDENT && held[use->tensor] != use->view;
+		seen[MOVED] |= use->mode == JOINT_MOVED;
+		seen[RELOADED] |=
+			use->mode == JOINT_MOVED && space->tensors[use->tensor].producer >= 0;
+	}
+	for (int o = 0; o < option->out_count; o++) {
+		seen[IN_PLACE] |= option->outs[o].in_place >= 0;
+		seen[IN_BOTH] |= o && option->outs[o].tensor == option->outs[o - 1].tensor;
+	}
+}
+
+static void follow_views(const struct joint_option *option, int *held)
+{
+	for (int u = 0; u < option->use_count; u++)
+		if (option->uses[u].mode == JOINT_MOVED)
+			held[option->uses[u].tensor] = option->uses[u].view;
+	for (int o = 0; o < option->out_count; o++)
+		if (option->outs[o].view >= 0)
+			held[option->outs[o].tensor] = option->outs[o].view;
+}
+
+static void note_kinds(
+	const struct joint_space *space, const struct joint_answer *answer, struct tally *tally)
+{
+	bool seen[KIND_COUNT] = {false};
+	int held[JOINT_ALL_TENSORS] = {0};
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct joint_step *step = &answer->steps[i];
+		seen[step->begins_bundle ? SPLIT : BUNDLED] |= i > 0;
+		seen[RELAYED] |= step->kind == JOINT_RELAY;
+		seen[EVICTED] |= step->kind == JOINT_EVICT;
+		if (step->kind == JOINT_RELAY)
+			held[step->tensor] = step->view;
+		if (step->kind != JOINT_OPTION)
+			continue;
+		note_option(space, &space->options[step->option], held, seen);
+		follow_views(&space->options[step->option], held);
+	}
+	for (int k = 0; k < KIND_COUNT; k++)
+		tally->kinds[k] += seen[k];
+}
+
+static void draw_move(
+	struct random *random, const struct joint_space *space, struct joint_step *step)
+{
+	*step = (struct joint_step){.kind = draw_chance(random, 2) ? JOINT_RELAY : JOINT_EVICT,
+		.begins_bundle = draw_chance(random, 2),
+		.tensor = (int)draw_below(random, space->tensor_count),
+		.view = (int)draw_below(random, 3)};
+}
+
+/* Steps that may or may not keep the rules. */
+static struct joint_answer draw_answer(
+	struct random *random, const struct joint_space *space, struct joint_step *steps)
+{
+	struct joint_answer answer = {.steps = steps};
+	for (int at = 0; at < space->op_count && answer.count < STEPS_MOST;) {
+		struct joint_step *step = &steps[answer.count++];
+		size_t first = space->first_option[at], count = space->first_option[at + 1] - first;
+		*step = (struct joint_step){
+			.begins_bundle = answer.count == 1 || draw_chance(random, 2)};
+		if (at && draw_chance(random, 8)) {
+			draw_move(random, space, step);
+			continue;
+		}
+		if (!count)
+			break;
+		step->option = first + (size_t)draw_below(random, (int64_t)count);
+		at = space->options[step->option].end;
+	}
+	return answer;
+}
+
+/* The best steps with a few changes. */
+static struct joint_answer change_answer(struct random *random, const struct joint_space *space,
+	const struct joint_answer *best, struct joint_step *steps)
+{
+	struct joint_answer answer = {.steps = steps};
+	for (size_t i = 0; i < best->count && answer.count + 2 < STEPS_MOST; i++) {
+		const struct joint_step *step = &best->steps[i];
+		if (step->kind != JOINT_OPTION && draw_chance(random, 6))
+			continue;
+		steps[answer.count] = *step;
+		steps[answer.count].begins_bundle ^= i > 0 && draw_chance(random, 8);
+		if (step->kind == JOINT_RELAY && draw_chance(random, 4))
+			steps[answer.count].view = (int)draw_below(random, 3);
+		if (step->kind == JOINT_OPTION && draw_chance(random, 8)) {
+			int at = space->options[step->option].first;
+			size_t first = space->first_option[at];
+			steps[answer.count].option =
+				first + (size_t)draw_below(random,
+						(int64_t)(space->first_option[at + 1] - first));
+		}
+		answer.count++;
+		if (draw_chance(random, 5))
+			draw_move(random, space, &steps[answer.count++]);
+	}
+	return answer;
+}
+
+static void try_answers(struct random *random, const struct joint_space *space,
+	const struct joint_all *all, struct arena *arena, struct tally *tally)
+{
+	struct joint_step steps[STEPS_MOST];
+	for (int i = 0; i < RANDOM_ANSWERS; i++) {
+		struct joint_answer answer =
+			all->found && i % 3 ? change_answer(random, space, &all->answer, steps)
+					    : draw_answer(random, space, steps);
+		const char *why = NULL;
+		int64_t value = joint_value(space, &answer, arena, &why);
+		int64_t expected = joint_all_value(space, &answer);
+		if (value != expected)
+			fail_msg("joint_value says %" PRId64 " (%s), the states %" PRId64, value,
+				why ? why : "no fault", expected);
+		tally->broken += value == JOINT_NEVER;
+		tally->kept += value != JOINT_NEVER;
+		assert_true(value == JOINT_NEVER || (all->found && value >= all->answer.value));
+	}
+}
+
+static void check_solver(const struct joint_space *space, const struct joint_all *all,
+	const struct solver *solver, struct arena *arena)
+{
+	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
+	struct answer answer = solve(solver, &problem, 0, 1, arena);
+	const char *why = NULL;
+	if (!all->found && (answer.status != PROOF_INFEASIBLE || answer.candidate_count))
+		fail_msg("%s: an answer where there is none", solver->name);
+	if (!all->found)
+		return;
+	if (!answer.candidate_count || answer.status != PROOF_OPTIMAL)
+		fail_msg("%s: no proven answer, the best is %" PRId64, solver->name,
+			all->answer.value);
+	const struct joint_answer *found = answer.candidates[answer.candidate_count - 1].joint;
+	int64_t value = joint_value(space, found, arena, &why);
+	if (why)
+		fail_msg("%s: %s", solver->name, why);
+	if (value != found->value || value != all->answer.value || answer.bound != (double)value)
+		fail_msg("%s: value %" PRId64 " (says %" PRId64
+			 "), bound %.17g; the best is %" PRId64,
+			solver->name, value, found->value, answer.bound, all->answer.value);
+}
+
+static void check_space(struct random *random, const struct joint_space *space, struct arena *arena,
+	struct tally *tally)
+{
+	const char *why = NULL;
+	struct joint_all all = joint_all(space, STATES_MOST, arena);
+	if (!all.known) {
+		tally->unknown++;
+		return;
+	}
+	tally->found += all.found;
+	tally->none += !all.found;
+	if (all.found && joint_value(space, &all.answer, arena, &why) != all.answer.value)
+		fail_msg("joint_value: %s; the states say %" PRId64, why ? why : "another value",
+			all.answer.value);
+	if (all.found)
+		note_kinds(space, &all.answer, tally);
+	try_answers(random, space, &all, arena, tally);
+	struct portfolio asked = portfolio_for(STAGE_JOINT, FOR_PLANS);
+	for (size_t s = 0; s < asked.count; s++)
+		check_solver(space, &all, asked.at[s], arena);
+}
+
+static void test_best(void **state)
+{
+	uint64_t seed = draws_seed(24);
+	long count = draws(DRAWS);
+	struct tally tally = {0};
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct joint_draw draw = {.ops = 2 + (int)draw_below(&random, 5),
+			.blocks = 1,
+			.views = 1 + (int)draw_below(&random, 3),
+			.options = 2 + (int)draw_below(&random, 7)};
+		const struct joint_space *space = joint_draw(&random, &draw, arena);
+		check_space(&random, space, arena, &tally);
+		arena_close(arena);
+	}
+	print_message("%ld with an answer, %ld without, %ld too large\n", tally.found, tally.none,
+		tally.unknown);
+	print_message("random answers: %ld keep the rules, %ld do not\n", tally.kept, tally.broken);
+	for (int k = 0; k < KIND_COUNT; k++)
+		print_message("%s: %ld\n", kind_names[k], tally.kinds[k]);
+	for (int k = 0; draws_are_many(count) && k < KIND_COUNT; k++)
+		assert_true(tally.kinds[k] > 0);
+	assert_true(tally.unknown <= count / 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_best)};
+	return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
+}
