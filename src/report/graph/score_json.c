@@ -79,8 +79,8 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 	json_object_set_new(object, "phase",
 		json_pack("{s:i, s:i, s:I, s:I, s:s, s:o}", "from", phase->first_step, "to",
 			phase->end_step, "cycles", (json_int_t)phase->cycles, "estimate_cycles",
-			(json_int_t)phase->estimate, "slowest",
-			resource_names[slowest], "resource_cycles", resources));
+			(json_int_t)phase->estimate, "slowest", resource_names[slowest],
+			"resource_cycles", resources));
 }
 
 /* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of

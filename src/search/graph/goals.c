@@ -86,10 +86,9 @@ bool goals_are_all(const struct exploration *exploration)
 static bool beats(const struct op_value *a, const struct op_value *b, enum price price)
 {
 	int64_t x = op_value_latency(a, price), y = op_value_latency(b, price);
-	bool equal = x == y && a->energy_pj == b->energy_pj &&
-		     a->hbm_bytes == b->hbm_bytes;
-	return x <= y && a->energy_pj <= b->energy_pj &&
-	       a->hbm_bytes <= b->hbm_bytes && (!equal || a->estimate < b->estimate);
+	bool equal = x == y && a->energy_pj == b->energy_pj && a->hbm_bytes == b->hbm_bytes;
+	return x <= y && a->energy_pj <= b->energy_pj && a->hbm_bytes <= b->hbm_bytes &&
+	       (!equal || a->estimate < b->estimate);
 }
 
 size_t goals_sift(struct op_option *options, size_t count, enum price price)

@@ -42,7 +42,7 @@ static const char *key_of(
 	put(&key, op->primitive->kind << 8 | op->primitive->unit);
 	put(&key, op->primitive->work);
 	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
-			all << 1 | question->by_rule);
+			  all << 1 | question->by_rule);
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving);
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
@@ -72,8 +72,7 @@ static bool may_serve(enum tile_goal goal, enum price price, const struct op_val
 	int64_t own = op_value_latency(value, price);
 	int64_t most = op_value_latency(published, price);
 	if (goal == TILES_ALL)
-		return own <= most &&
-		       value->energy_pj <= published->energy_pj &&
+		return own <= most && value->energy_pj <= published->energy_pj &&
 		       value->hbm_bytes <= published->hbm_bytes;
 	if (goal == TILES_LATENCY)
 		return own <= most;
@@ -120,8 +119,8 @@ static const struct op_option *choose(enum tile_goal goal, enum price price,
 		return published;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
-		if (may_serve(goal, price, value, &published->value) && worth(goal, value) <= best &&
-			value->estimate <= as_fast(least))
+		if (may_serve(goal, price, value, &published->value) &&
+			worth(goal, value) <= best && value->estimate <= as_fast(least))
 			return &front->at[i];
 	}
 	return published;
@@ -169,10 +168,10 @@ static void choose_all(const struct op_option *published, const struct op_front 
 {
 	answer->count = 0;
 	for (int goal = 0; goal < TILE_GOALS; goal++)
-		answer->choice[goal] = keep(answer,
-			goal == TILES_PUBLISHED
-				? published
-				: choose((enum tile_goal)goal, price, published, front));
+		answer->choice[goal] = keep(
+			answer, goal == TILES_PUBLISHED
+					? published
+					: choose((enum tile_goal)goal, price, published, front));
 }
 
 enum objective op_map_objective(const struct arch *arch, enum tile_goal goal)
