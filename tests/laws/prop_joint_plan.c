@@ -50,7 +50,7 @@ static struct joint_question draw_question(struct random *random, struct arena *
 		.workload = random_graph(random, arena),
 		.planning = planning,
 		.weights = weights[draw_below(random, 3)],
-		.price = PRICE_BOUND,
+		.price = draw_chance(random, 2) ? PRICE_BOUND : PRICE_ESTIMATE,
 		.kinds = FREE_ALL};
 }
 
@@ -70,7 +70,9 @@ static void look_at(const struct plan *plan, struct seen *seen)
 /* What the plan's score is worth, and how far off rounding may leave it. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
-	return (double)question->weights.cycles * (double)score->cycles +
+	return (double)question->weights.cycles *
+		       (double)(question->price == PRICE_BOUND ? score->cycles
+							       : score->estimate_cycles) +
 	       (double)question->weights.energy * score->energy_pj * 1024 +
 	       (double)question->weights.hbm_bytes * (double)score->hbm_bytes;
 }
