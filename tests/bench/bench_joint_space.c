@@ -27,13 +27,11 @@ static void show(const char *path, enum price price, bool published)
 	struct planning planning = planning_default(arch);
 	struct kept *kept = kept_open();
 	planning.published_tiles = published;
+	planning.price = price;
 	struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
 		.workload = workload,
 		.planning = &planning,
-		.weights = {.cycles = 1},
-		.price = price,
-		.kinds = FREE_ALL,
-		.kept = kept};
+		.aim = {.cycles = 1, .kept = kept}};
 	const char *why;
 	double start = seconds();
 	const struct joint_space *space = joint_graph_make(&question, arena, &why);

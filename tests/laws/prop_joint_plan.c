@@ -28,7 +28,7 @@ struct seen {
 	long built, clones, reloads, evicts, in_place;
 };
 
-static const struct joint_weights weights[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
+static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
 
 struct asked {
 	struct joint_question question;
@@ -44,14 +44,13 @@ static struct joint_question draw_question(struct random *random, struct arena *
 	const struct arch *arch = spyre_arch(arena, count);
 	*planning = planning_default(arch);
 	planning->published_tiles = draw_chance(random, 2);
+	planning->price = draw_chance(random, 2) ? PRICE_BOUND : PRICE_ESTIMATE;
 	if (draw_chance(random, 2))
 		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
 		.workload = random_graph(random, arena),
 		.planning = planning,
-		.weights = weights[draw_below(random, 3)],
-		.price = draw_chance(random, 2) ? PRICE_BOUND : PRICE_ESTIMATE,
-		.kinds = FREE_ALL};
+		.aim = aims[draw_below(random, 3)]};
 }
 
 static void look_at(const struct plan *plan, struct seen *seen)
@@ -70,11 +69,11 @@ static void look_at(const struct plan *plan, struct seen *seen)
 /* What the plan's score is worth, and how far off rounding may leave it. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
-	return (double)question->weights.cycles *
-		       (double)(question->price == PRICE_BOUND ? score->cycles
-							       : score->estimate_cycles) +
-	       (double)question->weights.energy * score->energy_pj * 1024 +
-	       (double)question->weights.hbm_bytes * (double)score->hbm_bytes;
+	int64_t cycles = question->planning->price == PRICE_BOUND ? score->cycles
+								  : score->estimate_cycles;
+	return (double)question->aim.cycles * (double)cycles +
+	       (double)question->aim.energy * score->energy_pj * 1024 +
+	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
 }
 
 static void judge(
@@ -88,7 +87,7 @@ static void judge(
 		fail_msg("%s\n%s", faults.at[0].why, text_read(&text));
 	assert_true(cost_plan(plan, arena, &cost));
 	double own = worth(&asked->question, &cost.score);
-	double off = asked->question.weights.energy ? plan->step_count + 1e-12 * own : 0;
+	double off = asked->question.aim.energy ? plan->step_count + 1e-12 * own : 0;
 	if (cost.score.rejected)
 		fail_msg("%s\n%s", cost.score.rejected, text_read(&text));
 	if (fabs(own - (double)value) > off)
