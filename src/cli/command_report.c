@@ -39,6 +39,7 @@ static const struct column {
 } columns[] = {
 	{"point", 0},
 	{"latency_cycles", 0},
+	{"estimate_cycles", 0},
 	{"latency_ns", 1e3},
 	{"energy_pj", 1e6},
 	{"hbm_bytes", 0},
@@ -55,7 +56,7 @@ static const struct column {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static const char *const titles[] = {"point", "cycles", "us", "uJ", "HBM bytes", "LX peak", "cores",
+static const char *const titles[] = {"point", "cycles", "estimate", "us", "uJ", "HBM bytes", "LX peak", "cores",
 	"PEs", "rounds", "use %", "sim/model", "agrees", "executed", "proof", "<solver", NULL};
 _Static_assert(sizeof titles / sizeof *titles == COLUMNS + 1, "a title for each column");
 

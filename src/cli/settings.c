@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/kind.h"
+#include "model/machine/score.h"
 #include "model/nest/nest_score.h"
 #include "search/drive/drive.h"
 
@@ -43,6 +44,10 @@ static const struct option table[] = {
 		"streaming tiles by what they cost (default), or by the published rule: fewest HBM "
 		"bytes first",
 		.key = "tiles", WORD(tiles_names), .kinds = "graph", .commands = OF_SPECS},
+	{"price", 0, "bound|estimate",
+		"what latency and edp mean: an estimate of what execution takes (default), or the "
+		"bound that it never comes below",
+		.key = "price", WORD(price_names), .kinds = "graph", .commands = OF_SPECS},
 	{"counting", 0, "exact|timeloop",
 		"how accesses are counted: exactly (default), or as Timeloop does",
 		.key = "counting", WORD(counting_names), .kinds = "problem network",
