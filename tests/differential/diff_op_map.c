@@ -5,6 +5,7 @@
 #include "cost/graph/op_price.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
+#include "search/graph/options.h"
 #include "tests/support/draws.h"
 #include "tests/support/every_tiling.h"
 #include "tests/support/random_plan.h"

@@ -12,7 +12,8 @@ struct all_state {
 	uint8_t place[JOINT_ALL_TENSORS];
 	uint32_t used; /* in HBM, by the bundle */
 	int16_t at, widest;
-	uint8_t must_begin, pad[3];
+	int16_t step; /* of a given answer; else 0 */
+	uint8_t must_begin, pad;
 };
 
 struct all_node {
@@ -33,6 +34,7 @@ struct all_open {
 enum { SLOTS = 1 << 16 };
 struct searching {
 	const struct joint_space *space;
+	const struct joint_answer *given; /* only its steps are taken; NULL: all */
 	struct arena *arena;
 	struct array(struct all_node) nodes;
 	struct array(struct all_open) heap;
@@ -136,6 +138,18 @@ static int count_bits(uint32_t bits)
 
 /* --- steps */
 
+static bool is_given(const struct searching *searching, size_t from, const struct joint_step *step)
+{
+	size_t i = (size_t)searching->nodes.at[from].state.step;
+	if (i == searching->given->count)
+		return false;
+	const struct joint_step *given = &searching->given->steps[i];
+	return step->kind == given->kind && step->begins_bundle == given->begins_bundle &&
+	       (step->kind == JOINT_OPTION ? step->option == given->option
+					   : step->tensor == given->tensor) &&
+	       (step->kind != JOINT_RELAY || step->view == given->view);
+}
+
 /* A step of `cores` that uses these tensors in HBM and leads to `after`: of the same bundle, and of one
  * of its own. */
 static void take(struct searching *searching, size_t from, const struct all_state *after,
@@ -153,6 +167,9 @@ static void take(struct searching *searching, size_t from, const struct all_stat
 		if (space->bundle_most && count_bits(state.used) > space->bundle_most)
 			continue;
 		step.begins_bundle = begins;
+		if (searching->given && !is_given(searching, from, &step))
+			continue;
+		state.step = (int16_t)(state.step + (searching->given != NULL));
 		reach(searching, from + 1, &state,
 			value + (begins ? space->bundle_value : 0) +
 				space->core_value * (state.widest - widest),
@@ -242,8 +259,9 @@ static bool apply(const struct joint_space *space, const struct joint_option *op
 		int64_t bytes = space->tensors[out->tensor].bytes[out->view];
 		*room += bytes;
 		if (place & 1u << o) {
-			int t = option->uses[out->in_place].tensor, view = held(state, t);
-			if (view < 0)
+			const struct joint_use *use = &option->uses[out->in_place];
+			int t = use->tensor, view = held(state, t);
+			if (view != use->view)
 				return false;
 			int64_t old = space->tensors[t].bytes[view];
 			*room -= old < bytes ? old : bytes;
@@ -301,9 +319,12 @@ static void take_options(struct searching *searching, size_t from)
 
 /* --- the search */
 
-static bool is_end(const struct joint_space *space, const struct all_state *state)
+static bool is_end(const struct searching *searching, const struct all_state *state)
 {
+	const struct joint_space *space = searching->space;
 	if (state->at < space->op_count)
+		return false;
+	if (searching->given && (size_t)state->step < searching->given->count)
 		return false;
 	for (int t = 0; t < space->tensor_count; t++)
 		if (space->tensors[t].output && !(state->place[t] & IN_HBM))
@@ -338,31 +359,40 @@ static void start(struct searching *searching)
 	reach(searching, 0, &state, 0, NULL);
 }
 
+static struct joint_all search(struct searching *searching, size_t most, struct arena *arena)
+{
+	struct joint_all all = {.known = true};
+	searching->arena = arena_open();
+	searching->slots = arena_array(searching->arena, size_t, SLOTS);
+	start(searching);
+	while (searching->heap.count && !all.found && all.known) {
+		struct all_open open = pop(searching);
+		struct all_node *node = &searching->nodes.at[open.node];
+		if (node->done)
+			continue;
+		node->done = true;
+		all.known = all.states++ < most;
+		all.found = is_end(searching, &node->state);
+		if (all.found)
+			all.answer = trace(searching, open.node, arena);
+		drop(searching, open.node);
+		relay_and_evict(searching, open.node);
+		take_options(searching, open.node);
+	}
+	arena_close(searching->arena);
+	return all;
+}
+
 struct joint_all joint_all(const struct joint_space *space, size_t most, struct arena *arena)
 {
-	struct arena *scratch = arena_open();
-	struct searching searching = {.space = space, .arena = scratch};
-	struct joint_all all = {.known = true};
-	searching.slots = arena_array(scratch, size_t, SLOTS);
-	start(&searching);
-	while (searching.heap.count && !all.found) {
-		struct all_open open = pop(&searching);
-		if (searching.nodes.at[open.node].done)
-			continue;
-		if (all.states++ == most) {
-			all.known = false;
-			break;
-		}
-		searching.nodes.at[open.node].done = true;
-		if (is_end(space, &searching.nodes.at[open.node].state)) {
-			all.found = true;
-			all.answer = trace(&searching, open.node, arena);
-			break;
-		}
-		drop(&searching, open.node);
-		relay_and_evict(&searching, open.node);
-		take_options(&searching, open.node);
-	}
-	arena_close(scratch);
-	return all;
+	return search(&(struct searching){.space = space}, most, arena);
+}
+
+int64_t joint_all_value(const struct joint_space *space, const struct joint_answer *answer)
+{
+	struct arena *arena = arena_open();
+	struct searching searching = {.space = space, .given = answer};
+	struct joint_all all = search(&searching, SIZE_MAX, arena);
+	arena_close(arena);
+	return all.found ? all.answer.value : JOINT_NEVER;
 }

@@ -22,4 +22,8 @@ struct joint_all {
 struct arena;
 struct joint_all joint_all(const struct joint_space *space, size_t most, struct arena *arena);
 
+/* The least that these steps cost in the same states, whenever tensors are dropped; JOINT_NEVER: a rule is
+ * broken. */
+int64_t joint_all_value(const struct joint_space *space, const struct joint_answer *answer);
+
 #endif

@@ -10,6 +10,7 @@
 #include "search/graph/gap.h"
 #include "search/graph/goals.h"
 #include "search/graph/lx_staging.h"
+#include "search/graph/options.h"
 #include "search/graph/task.h"
 #include "search/nest/nest_search.h"
 

@@ -23,7 +23,7 @@
  * nest of a tile that is best in the goal's objective (search/graph/nests.h), and the price is that of
  * both.
  *
- * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST).  Of equals those that are as
+ * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST in options.h).  Of equals those that are as
  * fast as any stay, of them the published ones, then those of fewest tiles.  The published tiles are
  * among the candidates of each goal, so no choice is worse than they are in what it is for.
  */
@@ -79,14 +79,6 @@ struct op_answer {
 	struct op_option at[TILE_GOALS];
 };
 
-/* Tilings and orders that are priced for one answer, at most; the published tiles come on top.  And where
- * an op stands alone, to prove what is best. */
-enum { OP_MAP_EVALUATIONS = 20000, OP_ALL_EVALUATIONS = 10000000 };
-
-/* A tiling is as fast as the fastest if its estimate is no more than this part of it above: the estimate
- * itself is no nearer to what is executed. */
-enum { OP_MAP_AS_FAST = 64 };
-
 /* The answer, kept with what it depends on: shapes, layouts and homes, not names.  wanted->kept must be
  * there; nests of tiles are found as `wanted` says, for each goal in what it is for. */
 const struct op_answer *op_map(
@@ -105,5 +97,15 @@ struct op_front {
 };
 struct op_front op_map_front(
 	const struct op_question *question, uint64_t evaluations_most, struct arena *arena);
+
+/* The same within OP_MAP_EVALUATIONS, behind the published tiles, where tiles are not by rule; kept, too. */
+struct op_choices {
+	const char *why; /* as of op_answer */
+	bool proven;
+	size_t count; /* 0: nothing fits */
+	struct op_option at[];
+};
+const struct op_choices *op_map_all(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena);
 
 #endif
