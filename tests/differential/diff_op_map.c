@@ -139,7 +139,7 @@ static void check_step(
 		.workload = plan->workload,
 		.op = op,
 		.mapping = &plan->steps[step].mapping,
-		.in_lx = inner_nest_question(plan, step).in_lx};
+		.in_lx = inner_nest_question(arena, plan, step).in_lx};
 	struct every every = {.question = &question,
 		.plan = plan,
 		.step = step,
