@@ -49,7 +49,8 @@ static char **line_of(
 		const struct source *source = path ? file_read(arena, path, diag) : NULL;
 		if (!source || !hash ||
 			!text_equal(hash, arena_format(arena, "%016" PRIx64, source->hash))) {
-			*why = arena_format(arena, "'%s' is gone, or has changed since the run: "
+			*why = arena_format(arena,
+				"'%s' is gone, or has changed since the run: "
 				"there are no maps, timelines and energies",
 				path ? path : "a spec");
 			return NULL;
@@ -59,8 +60,9 @@ static char **line_of(
 	json_array_foreach(json_object_get(run, "options"), i, option) {
 		const char *text = json_string_value(option);
 		size_t length = text ? strcspn(text, "=") : 0;
-		if (length > 2 && settings_find(arena_format(arena, "%.*s", (int)length - 2, text + 2),
-					  OF_SCORE))
+		if (length > 2 &&
+			settings_find(
+				arena_format(arena, "%.*s", (int)length - 2, text + 2), OF_SCORE))
 			*array_add(arena, &line) = (char *)text;
 	}
 	*array_add(arena, &line) = (char *)plan;
@@ -121,12 +123,13 @@ static const char *run_page(struct arena *arena, const char *folder, struct diag
 	if (!csv)
 		return NULL;
 	if (!run) {
-		diag_error(diag, (struct span){0}, "'%s/run.json' is no JSON: %s", folder, error.text);
+		diag_error(
+			diag, (struct span){0}, "'%s/run.json' is no JSON: %s", folder, error.text);
 		return NULL;
 	}
 	json_t *notes = json_array(), *points = list_points(arena, folder, run, notes);
 	return page_html(arena, json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run,
-		"csv", csv, "points", points, "notes", notes));
+					"csv", csv, "points", points, "notes", notes));
 }
 
 static struct text *printed; /* where print_to adds what an export prints */
@@ -168,8 +171,8 @@ static const char *campaign_page(struct arena *arena, const char *folder, struct
 	if (!campaign)
 		return NULL;
 	slim(campaign);
-	return page_html(
-		arena, json_pack("{s:s, s:o, s:[]}", "title", folder, "campaign", campaign, "notes"));
+	return page_html(arena,
+		json_pack("{s:s, s:o, s:[]}", "title", folder, "campaign", campaign, "notes"));
 }
 
 const char *report_page(struct arena *arena, const char *folder, struct diag *diag)

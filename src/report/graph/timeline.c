@@ -2,15 +2,14 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "cost/graph/latency.h"
 
 struct work {
 	int64_t from, to, busy; /* ticks */
 	uint64_t cores;
 };
 
-static void add_work(struct work *work, const struct instruction *instruction,
-	const struct sim_run_time *time)
+static void add_work(
+	struct work *work, const struct instruction *instruction, const struct sim_run_time *time)
 {
 	bool first = !work->cores;
 	work->from = first ? time->start : number_min(work->from, time->start);
@@ -23,8 +22,8 @@ json_t *timeline_json(struct arena *arena, const struct outcome *outcome)
 {
 	const struct program *program = outcome->program;
 	double ns = arch_nanoseconds(outcome->plan->arch, 1) / (double)outcome->sim.ticks_per_cycle;
-	struct work *works = arena_array(
-		arena, struct work, (size_t)program->step_count * ENGINE_COUNT);
+	struct work *works =
+		arena_array(arena, struct work, (size_t)program->step_count * ENGINE_COUNT);
 	json_t *list = json_array();
 	for (size_t i = 0; i < program->instruction_count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
@@ -40,10 +39,10 @@ json_t *timeline_json(struct arena *arena, const struct outcome *outcome)
 			if (!work->cores)
 				continue;
 			double busy = (double)work->busy / __builtin_popcountll(work->cores);
-			json_array_append_new(list,
-				json_pack("{s:i, s:s, s:f, s:f, s:f}", "step", step, "engine",
-					engine_names[engine], "from", (double)work->from * ns, "to",
-					(double)work->to * ns, "busy", busy * ns));
+			json_array_append_new(
+				list, json_pack("{s:i, s:s, s:f, s:f, s:f}", "step", step, "engine",
+					      engine_names[engine], "from", (double)work->from * ns,
+					      "to", (double)work->to * ns, "busy", busy * ns));
 		}
 	return list;
 }
@@ -51,20 +50,21 @@ json_t *timeline_json(struct arena *arena, const struct outcome *outcome)
 json_t *timeline_machine(const struct outcome *outcome)
 {
 	const struct arch *arch = outcome->plan->arch;
-	double ns = arch_nanoseconds(arch, 1), cores = (double)arch_cores(arch);
+	double ns = arch_nanoseconds(arch, 1);
 	const struct ratio *read = &arch->levels[arch->hbm].read_rate;
-	const struct workload *workload = outcome->plan->workload;
-	double fastest = 0;
-	for (size_t o = 0; o < workload->op_count; o++) {
-		struct ratio rate = latency_rate(arch, workload, &workload->ops[o]);
-		if (rate.num > 0 && ratio_double(rate) > fastest)
-			fastest = ratio_double(rate);
+	const struct level *units[] = {&arch->levels[arch->compute], &arch->levels[arch->vector]};
+	double fastest = 0; /* operations of all instances each cycle */
+	for (int i = 0; i < 2; i++) {
+		double rate = (double)units[i]->instances *
+			      ratio_double(i ? units[i]->vector_rate : units[i]->mac_rate);
+		fastest = rate > fastest ? rate : fastest;
 	}
-	json_t *machine = json_pack("{s:s, s:f}", "name", arch->name, "cores", cores);
+	json_t *machine = json_pack("{s:s}", "name", arch->name);
 	if (read->num > 0)
-		json_object_set_new(machine, "hbm_bytes_per_ns", json_real(ratio_double(*read) / ns));
+		json_object_set_new(
+			machine, "hbm_bytes_per_ns", json_real(ratio_double(*read) / ns));
 	if (fastest > 0)
-		json_object_set_new(machine, "computes_per_ns", json_real(fastest * cores / ns));
+		json_object_set_new(machine, "computes_per_ns", json_real(fastest / ns));
 	if (arch->lx >= 0)
 		json_object_set_new(machine, "lx_bytes", json_integer(arch_lx_capacity(arch)));
 	return machine;

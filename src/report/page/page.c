@@ -35,11 +35,12 @@ const char *page_html(struct arena *arena, json_t *data)
 {
 	struct text page = text_open(arena);
 	const char *title = json_string_value(json_object_get(data, "title"));
-	text_add(&page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-			"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-			"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
-			"<title>");
+	text_add(&page,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+		"<title>");
 	add_title(&page, title ? title : "lxplore");
 	text_add(&page, "</title>\n<style>\n");
 	text_bytes(&page, page_css, strlen(page_css));
