@@ -1,13 +1,12 @@
 // check.mjs BROWSER FOLDER PAGE...: opens pages of reports in a headless browser, wide and narrow, and uses them: no
 // complaint in the console, no dialog, a click on a point chooses it, every tab shows something, headings sort.
-// Each chart is zoomed by the wheel for two seconds, and frames are counted: thousands of points may not take three times
-// as long as the few of the first page.  Leaves screenshots.
+// Each chart is zoomed by the wheel for two seconds, and frames are counted.  Leaves screenshots.
 import puppeteer from "puppeteer-core";
 import { basename } from "node:path";
 
 const [path, folder, ...pages] = process.argv.slice(2);
 const browser = await puppeteer.launch({ executablePath: path, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
-const usual = {};
+const FRAMES_LEAST = 8; // each second, on cores that others use, too; idle ones draw 60
 let failed = 0;
 const expect = (good, what) => { if (!good) { failed++; console.error(`page-check: ${what}`); } };
 
@@ -51,8 +50,7 @@ async function use(file, width) {
 	const start = Date.now();
 	for (let i = 0; Date.now() - start < 2000; i++) await page.mouse.wheel({ deltaY: i % 20 < 10 ? -60 : 60 });
 	const rate = await page.evaluate(() => frames_seen) / ((Date.now() - start) / 1000);
-	usual[width] ??= rate;
-	expect(rate >= usual[width] / 3, `${name}: only ${rate.toFixed(1)} frames a second, against ${usual[width].toFixed(1)}`);
+	expect(rate >= FRAMES_LEAST, `${name}: only ${rate.toFixed(1)} frames a second`);
 	await page.evaluate(() => lxplore.chart.dispatchAction({ type: "dataZoom", start: 0, end: 100 }));
 	await page.evaluate(() => lxplore.chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 1, start: 0, end: 100 }));
 	const open = tabs.map(tab => tab[0]).find(tab => tab === "timeline") || tabs[0]?.[0];

@@ -112,9 +112,9 @@ function scatter() {
 		chart.setOption({
 			textStyle: {color: css("--ink")}, animation: false, grid: {left: 76, right: 20, top: 16, bottom: 74},
 			xAxis: axis(x.value), yAxis: {...axis(y.value), nameGap: 58},
-			dataZoom: [{type: "inside"}, {type: "inside", yAxisIndex: 0}, {type: "slider", height: 16, bottom: 8}],
+			dataZoom: [{type: "inside"}, {type: "inside", yAxisIndex: 0}, {type: "slider", height: 16, bottom: 8, showDataShadow: false}],
 			tooltip: {confine: true, renderMode: "richText", formatter: at => tell(shown[at.dataIndex])},
-			series: [{type: "scatter", symbolSize: small ? 11 : 4, large: !small, itemStyle: {color: css("--mark"), opacity: 0.7}, data: shown.map(point => {
+			series: [{type: "scatter", symbolSize: small ? 11 : 3, large: !small, itemStyle: {color: css("--mark"), opacity: 0.7}, data: shown.map(point => {
 				const value = place(point);
 				return small ? {value, itemStyle: {opacity: is_beaten(point, x.value, y.value) ? 0.35 : 0.9}} : value;
 			})}, {type: "scatter", symbolSize: 13, silent: true, z: 3, itemStyle: {color: css("--other")}, data: shown.includes(chosen) ? [place(chosen)] : []}],
