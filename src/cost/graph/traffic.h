@@ -35,8 +35,10 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 struct arena;
 void traffic_open_nest(
 	struct traffic_op *traffic, const struct inner_question *question, struct arena *arena);
-void traffic_open_step(
-	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena);
+
+/* A step, in one iteration of its run. */
+void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step,
+	int64_t iteration, struct arena *arena);
 
 /* Points 3 to 8, 10 and 11 of model/graph/plan.h.  False when a count does not fit. */
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out);

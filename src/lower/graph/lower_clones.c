@@ -21,7 +21,7 @@ bool clone_lower(struct lowering *lowering)
 	const struct residency *stay =
 		plan_lx(lowering->plan, step->op->writes[0].tensor, step->number);
 	if (!supplies_open(lowering) ||
-		!slices_open(lowering, &supply->projection, stay, &supply->slices))
+		!slices_open(lowering, stay, &supply->slices))
 		return false;
 	supply->resident = true;
 	struct clone *clone = open_clone(lowering);

@@ -1,6 +1,7 @@
 #include "model/graph/plan.h"
 
 #include "base/number.h"
+#include "model/graph/run.h"
 
 /* The first stay that is not of a lower tensor. */
 static int first_stay(const struct plan *plan, int tensor)
@@ -59,7 +60,7 @@ bool plan_is_evict(const struct plan *plan, int step)
 bool plan_joins_next(const struct plan *plan, int step)
 {
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
-	       !plan->steps[step + 1].staging;
+	       !plan->steps[step + 1].staging && !plan_run(plan, step + 1);
 }
 
 bool plan_is_move(const struct plan *plan, int step)
