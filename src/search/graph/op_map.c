@@ -34,13 +34,14 @@ static void put_operand(struct text *key, const struct op_question *question, in
 	}
 }
 
-static const char *key_of(const struct op_question *question, struct arena *arena, size_t *size)
+static const char *key_of(
+	const struct op_question *question, bool all, struct arena *arena, size_t *size)
 {
 	const struct op *op = question->op;
 	struct text key = text_open(arena);
 	put(&key, op->primitive->kind << 8 | op->primitive->unit);
 	put(&key, op->primitive->work);
-	put(&key, op->loop_count << 16 | op->read_count << 8 | question->by_rule);
+	put(&key, op->loop_count << 16 | op->read_count << 8 | all << 1 | question->by_rule);
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving);
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
@@ -245,23 +246,34 @@ static void choose_nests(const struct op_question *question, const struct nests_
 	choose_all(&published, &front, answer);
 }
 
-static struct op_answer find(
-	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
+/* What the rule and the price offer, the published tiles first; *front as the array that follows. */
+static struct op_answer ask_all(const struct op_question *question, struct arena *arena,
+	struct op_option *first, struct op_front *front)
 {
 	struct stream_answer published = stream_tiles(question, arena);
 	struct op_answer answer = {.found = published.found,
 		.least_room = published.least_room,
 		.why = published.constrained ? "no streaming tiles keep the constraints" : NULL,
 		.evaluations = published.evaluations};
-	struct op_option first;
-	struct op_front front = {0};
+	*front = (struct op_front){0};
 	if (!published.found)
 		return answer;
-	if (price_published(question, &published, arena, &first) && !question->by_rule &&
+	if (price_published(question, &published, arena, first) && !question->by_rule &&
 		may_choose(question, arena))
-		front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
-	answer.proven = front.proven;
-	answer.evaluations += front.evaluations;
+		*front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
+	answer.proven = front->proven;
+	answer.evaluations += front->evaluations;
+	return answer;
+}
+
+static struct op_answer find(
+	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
+{
+	struct op_option first;
+	struct op_front front;
+	struct op_answer answer = ask_all(question, arena, &first, &front);
+	if (!answer.found)
+		return answer;
 	choose_all(&first, &front, &answer);
 	if (op_has_inner_nest(question->arch, question->op)) {
 		answer.proven = false;
@@ -274,7 +286,7 @@ const struct op_answer *op_map(
 	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
 {
 	size_t size;
-	const char *key = key_of(question, arena, &size);
+	const char *key = key_of(question, false, arena, &size);
 	const struct op_answer *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;
@@ -284,4 +296,46 @@ const struct op_answer *op_map(
 	if (stopper_stops(&wanted->stopper))
 		return arena_copy(arena, &answer, sizeof answer);
 	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.evaluations);
+}
+
+/* Tiles that are nests: those that goals chose. */
+static const struct op_choices *list_nests(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
+{
+	const struct op_answer *answer = op_map(wanted, question, arena);
+	size_t count = answer->found ? answer->count : 0;
+	struct op_choices *choices =
+		arena_alloc(arena, sizeof *choices + count * sizeof *choices->at);
+	*choices =
+		(struct op_choices){.why = answer->why, .proven = answer->proven, .count = count};
+	memcpy(choices->at, answer->at, count * sizeof *choices->at);
+	return choices;
+}
+
+const struct op_choices *op_map_all(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
+{
+	if (op_has_inner_nest(question->arch, question->op))
+		return list_nests(wanted, question, arena);
+	size_t size;
+	const char *key = key_of(question, true, arena, &size);
+	const struct op_choices *known = kept_find(wanted->kept, key, size);
+	if (known)
+		return known;
+	struct arena_mark mark = arena_mark(arena);
+	struct op_option first;
+	struct op_front front;
+	struct op_answer answer = ask_all(question, arena, &first, &front);
+	size_t count = answer.found ? front.count + 1 : 0;
+	size_t bytes = sizeof(struct op_choices) + count * sizeof(struct op_option);
+	struct op_choices *choices = arena_alloc(arena, bytes);
+	*choices = (struct op_choices){.why = answer.why, .proven = answer.proven, .count = count};
+	if (count)
+		choices->at[0] = first;
+	if (front.count)
+		memcpy(&choices->at[1], front.at, front.count * sizeof *front.at);
+	const struct op_choices *kept =
+		kept_add(wanted->kept, key, size, choices, bytes, answer.evaluations);
+	arena_release(arena, mark);
+	return kept;
 }

@@ -98,4 +98,14 @@ struct op_front {
 struct op_front op_map_front(
 	const struct op_question *question, uint64_t evaluations_most, struct arena *arena);
 
+/* The same within OP_MAP_EVALUATIONS, behind the published tiles, where tiles are not by rule; kept, too. */
+struct op_choices {
+	const char *why; /* as of op_answer */
+	bool proven;
+	size_t count; /* 0: nothing fits */
+	struct op_option at[];
+};
+const struct op_choices *op_map_all(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena);
+
 #endif

@@ -1,0 +1,80 @@
+#ifndef SEARCH_JOINT_GRAPH_H
+#define SEARCH_JOINT_GRAPH_H
+
+#include "constraints/constraints.h"
+#include "model/graph/staging.h"
+#include "model/graph/view.h"
+#include "search/graph/op_map.h"
+#include "search/joint/joint_space.h"
+
+/*
+ * The joint space of a workload, on machines whose tiles move in boxes: every legal division of every op
+ * (the solver that enumerates them) with the orders of its loops over the cores that make a difference to a
+ * view, each operand in HBM, in LX or moved into LX, the output in HBM or LX, and the streaming tiles of
+ * least value.  Tensors of the space are those of the workload, by number.
+ *
+ * Values are what the steps add to the score of the plan that joint_build makes, so that the sum over an
+ * answer is the plan's: its cycles (latency_cycles, or estimate_cycles, as the price says), its energy in
+ * 2^-10 pJ, rounded for each option, and its HBM bytes, each times its weight.
+ *
+ * Views are those that an op asks for or leaves behind under one of its divisions.  A tensor is moved into LX
+ * under a view that a later op asks for, too, if it serves as well; it is left in LX only where somebody may
+ * find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
+ */
+struct arena;
+struct kept;
+struct planning;
+
+enum joint_price { JOINT_ESTIMATE, JOINT_BOUND };
+
+/* What is decided, beside where tensors lie; the ablation takes one away at a time. */
+enum joint_kinds {
+	FREE_EVICT = 1 << 0,      /* what is in LX may be written back */
+	FREE_RELOAD = 1 << 1,     /* what an op has made may be moved into LX */
+	FREE_CLONE = 1 << 2,      /* so may inputs of the graph */
+	FREE_FEW_CORES = 1 << 3,  /* ops may use fewer cores than they could */
+	FREE_REDUCTION = 1 << 4,  /* they may split a reduction */
+	FREE_MANY_LOOPS = 1 << 5, /* and more than one loop */
+	FREE_ORDERS = 1 << 6,     /* in any order over the cores */
+	FREE_ALL = (1 << 7) - 1,
+};
+
+struct joint_weights {
+	int64_t cycles, energy, hbm_bytes; /* of a cycle, of 2^-10 pJ, of a byte */
+};
+
+struct joint_question {
+	const struct arch *arch;
+	const struct workload *workload;
+	const struct planning *planning; /* tiles by its published_tiles */
+	struct joint_weights weights;
+	enum joint_price price;
+	unsigned kinds;           /* a set of enum joint_kinds */
+	const struct solver *map; /* of nests; NULL: as for problems */
+	struct kept *kept;        /* what is known of ops; NULL: nothing */
+};
+
+/* NULL, and *why, when something of the graph cannot be said in a joint space, or somebody stops it
+ * (planning->stopper). */
+const struct joint_space *joint_graph_make(
+	const struct joint_question *question, struct arena *arena, const char **why);
+
+/* One op of an option. */
+struct joint_part {
+	const struct mapping *mapping;        /* its division */
+	const struct op_option *tiles;        /* NULL: an opaque op, or a broadcast */
+	const struct staging_option *staging; /* of a broadcast; else NULL */
+};
+
+/* What an option stands for (joint_option.choice): its ops, from `first` on. */
+struct joint_choice {
+	const struct joint_part *parts;
+};
+
+/* What a space was made of (joint_space.graph). */
+struct joint_graph {
+	struct joint_question question;
+	const struct view *const *views; /* by tensor, then view */
+};
+
+#endif
