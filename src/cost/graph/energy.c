@@ -17,6 +17,7 @@ double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_CO
 	energy += (double)bytes[TRAFFIC_LX_READ] * lx->read_pj;
 	energy += (double)bytes[TRAFFIC_LX_WRITE] * lx->write_pj;
 	energy += (double)bytes[TRAFFIC_RING] * arch->reduce_ring.pj;
+	energy += (double)bytes[TRAFFIC_DATA_RING] * arch->data_ring.pj;
 	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
 	return energy;
 }

@@ -31,9 +31,11 @@ static json_t *make_level(const struct shown_score *of, int level, int64_t utili
 {
 	const struct level *at = &of->outcome->plan->arch->levels[level];
 	json_t *bytes = json_object();
-	for (int t = (int)first; t < (int)end; t++)
-		json_object_set_new(bytes, traffic_names[t],
-			json_integer(counts_total(of->counts, (enum traffic)t)));
+	for (int t = (int)first; t < (int)end; t++) {
+		int64_t total = counts_total(of->counts, (enum traffic)t);
+		if (total || t != TRAFFIC_DATA_RING)
+			json_object_set_new(bytes, traffic_names[t], json_integer(total));
+	}
 	return json_pack("{s:s, s:I, s:I, s:o}", "name", at->name, "instances",
 		(json_int_t)at->instances, "utilized_instances", (json_int_t)utilized, "bytes",
 		bytes);
