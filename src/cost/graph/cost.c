@@ -26,8 +26,7 @@ static bool add_iterations(
 		for (int t = 0; t < TRAFFIC_COUNT; t++)
 			all->bytes[i][t] = checked_add(&fits, all->bytes[i][t],
 				checked_mul(&fits, one->bytes[i][t], times));
-	all->computes =
-		checked_add(&fits, all->computes, checked_mul(&fits, one->computes, times));
+	all->computes = checked_add(&fits, all->computes, checked_mul(&fits, one->computes, times));
 	if (!one->nests)
 		return fits;
 	struct nest_counts *nests = arena_new(arena, struct nest_counts);
@@ -110,8 +109,8 @@ static bool price_phase(const struct plan *plan, struct traffic_op *ops, struct 
 	return fits;
 }
 
-static const char *find_rejection(const struct plan *plan, const struct traffic_op *ops,
-	struct arena *arena, const char *why)
+static const char *find_rejection(
+	const struct plan *plan, const struct traffic_op *ops, struct arena *arena, const char *why)
 {
 	for (int step = 0; step < plan->step_count && !why; step++)
 		why = op_price_reject(&ops[step], &plan->steps[step].mapping, arena);

@@ -133,8 +133,7 @@ bool buffers_place(struct lowering *lowering);
 bool nest_open(struct lowering *lowering); /* the step's */
 
 /* The cores of the mask must hold the box. */
-bool slices_open(
-	struct lowering *lowering, const struct residency *stay, struct slices *slices);
+bool slices_open(struct lowering *lowering, const struct residency *stay, struct slices *slices);
 bool slices_hold(struct lowering *lowering, const struct slices *slices, const struct region *box,
 	uint64_t mask);
 

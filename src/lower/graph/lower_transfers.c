@@ -2,8 +2,7 @@
 
 #include <inttypes.h>
 
-bool slices_open(
-	struct lowering *lowering, const struct residency *stay, struct slices *slices)
+bool slices_open(struct lowering *lowering, const struct residency *stay, struct slices *slices)
 {
 	const struct step_state *step = &lowering->step;
 	if (stay->view.cores < step->tiling.cores)

@@ -116,8 +116,7 @@ struct plan *plan_with_moves(
 	plan->workload = moving.growing.workload;
 	plan->steps = arena_array(arena, struct step, steps + moves);
 	plan->residencies = arena_array(arena, struct residency, given->residency_count + moves);
-	plan->runs = arena_copy(
-		arena, given->runs, (size_t)given->run_count * sizeof *given->runs);
+	plan->runs = arena_copy(arena, given->runs, (size_t)given->run_count * sizeof *given->runs);
 	const struct granted *granted = grant(&moving, wishes, count);
 	copy_stays(&moving, granted, count);
 	plan->step_count = 0;

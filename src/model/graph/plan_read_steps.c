@@ -230,8 +230,7 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 	return true;
 }
 
-static void read_loops(
-	struct plan_reading *file, const struct node *loops, struct tile_run *run)
+static void read_loops(struct plan_reading *file, const struct node *loops, struct tile_run *run)
 {
 	if (loops->count > RUN_LOOPS_MOST)
 		WRONG(file, loops->span, "the steps of a run share at most %d loops, not %zu",

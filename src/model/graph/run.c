@@ -47,8 +47,7 @@ static int shared_loop(const struct op *op, const struct tile_run *run, int l)
 }
 
 /* Elements of a part that is not cut short. */
-static int64_t full_part(
-	const struct workload *workload, const struct op *op, int l, int64_t tiles)
+static int64_t full_part(const struct workload *workload, const struct op *op, int l, int64_t tiles)
 {
 	int64_t units = op_units(workload, op, l) / tiles;
 	return tiles == 1 ? op->loops[l].extent : units * op_grain(workload, op, l);
@@ -85,8 +84,7 @@ const struct op *run_op(struct arena *arena, const struct workload *workload, co
 	if (!run)
 		return op;
 	struct op *part = arena_copy(arena, op, sizeof *op);
-	part->writes =
-		arena_copy(arena, op->writes, (size_t)op->write_count * sizeof *op->writes);
+	part->writes = arena_copy(arena, op->writes, (size_t)op->write_count * sizeof *op->writes);
 	for (int l = 0; l < op->loop_count; l++) {
 		parts[l] = run_part(workload, op, run, iteration, l);
 		part->loops[l].extent = parts[l].count;
@@ -105,8 +103,8 @@ const struct op *plan_step_op(struct arena *arena, const struct plan *plan, int 
 }
 
 /* Whether a box moves by whole sticks from each part to the next. */
-static bool moves_evenly(const struct workload *workload, const struct op *op, int operand, int l,
-	int64_t elements)
+static bool moves_evenly(
+	const struct workload *workload, const struct op *op, int operand, int l, int64_t elements)
 {
 	const struct access *access = op_operand(op, operand);
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
@@ -144,8 +142,8 @@ struct run_classes run_classes(struct arena *arena, const struct workload *workl
 		for (size_t c = 0; c < before; c++) {
 			struct run_class of = classes.at[c];
 			classes.at[c].count *= !alike ? 1 : ragged ? tiles - 1 : tiles;
-			for (int64_t tile = alike ? tiles - 1 : 1; tile < tiles && (ragged || !alike);
-				tile++)
+			for (int64_t tile = alike ? tiles - 1 : 1;
+				tile < tiles && (ragged || !alike); tile++)
 				*array_add(arena, &classes) =
 					(struct run_class){of.iteration + tile, of.count};
 		}
@@ -185,8 +183,7 @@ const struct tile_run *plan_inside(const struct plan *plan, const struct users *
 	return run && to <= run->end ? run : NULL;
 }
 
-void plan_life(
-	const struct plan *plan, const struct users *users, int tensor, int *from, int *to)
+void plan_life(const struct plan *plan, const struct users *users, int tensor, int *from, int *to)
 {
 	users_life(users, tensor, from, to);
 	if (*from == *to || plan_inside(plan, users, tensor))
@@ -227,8 +224,7 @@ struct layout plan_stay_layout(const struct plan *plan, const struct residency *
 		int h = layout.host_dim[d];
 		int64_t per = layout.part[d] == PART_STICK_OUTER ? layout.per_stick : 1;
 		if (layout.part[d] != PART_SYNTHETIC)
-			layout.size[d] =
-				number_ceil_div(host_part(plan, stay, 0, h).count, per);
+			layout.size[d] = number_ceil_div(host_part(plan, stay, 0, h).count, per);
 		layout.sticks *= layout.size[d];
 	}
 	layout.bytes = layout.sticks * layout.stick_bytes;

@@ -60,8 +60,7 @@ const struct tile_run *plan_inside(const struct plan *plan, const struct users *
 
 /* Steps [from, to) in which a tensor must be where it is: from its first use to its last, and all
  * iterations of the runs that use it from outside. */
-void plan_life(
-	const struct plan *plan, const struct users *users, int tensor, int *from, int *to);
+void plan_life(const struct plan *plan, const struct users *users, int tensor, int *from, int *to);
 
 /* What a stay in LX holds: the tensor, or one part of it at a time. */
 struct layout plan_stay_layout(const struct plan *plan, const struct residency *stay);

@@ -19,8 +19,8 @@ static const char *check_shape(struct arena *arena, const struct plan *plan, int
 	for (int k = 0; k < run->loop_count; k++) {
 		for (int other = 0; other < k; other++)
 			if (text_equal(run->loops[k].name, run->loops[other].name))
-				return arena_format(arena, "the run has loop '%s' twice",
-					run->loops[k].name);
+				return arena_format(
+					arena, "the run has loop '%s' twice", run->loops[k].name);
 		if (run->loops[k].tiles < 1 ||
 			!number_mul(iterations, run->loops[k].tiles, &iterations))
 			return "the run has no iterations, or more than can be counted";
