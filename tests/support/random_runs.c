@@ -12,7 +12,7 @@
 enum { OPS_MOST = 5 };
 
 /* X1 = f(X0), X2 = f(X1), ..: all have loops h and m, and products reduce over the last dimension. */
-static const struct workload *draw_chain(
+const struct workload *random_chain(
 	struct random *random, const struct arch *arch, struct arena *arena)
 {
 	int ops = 2 + (int)draw_below(random, OPS_MOST - 1);
@@ -91,7 +91,7 @@ static void keep_some(struct random *random, struct plan *plan, struct arena *ar
 
 struct plan *random_runs(struct random *random, const struct arch *arch, struct arena *arena)
 {
-	const struct workload *workload = draw_chain(random, arch, arena);
+	const struct workload *workload = random_chain(random, arch, arena);
 	struct plan *plan = arena_new(arena, struct plan);
 	*plan = (struct plan){.arch = arch,
 		.workload = workload,

@@ -10,6 +10,10 @@
  * inside the run.  The steps have blank mappings.
  */
 struct arena;
+/* Their workload. */
+const struct workload *random_chain(
+	struct random *random, const struct arch *arch, struct arena *arena);
+
 struct plan *random_runs(struct random *random, const struct arch *arch, struct arena *arena);
 
 #endif
