@@ -4,10 +4,11 @@
 #include "tests/support/draws.h"
 #include "tests/support/joint_all.h"
 #include "tests/support/joint_draw.h"
+#include "tests/support/lp_file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/test.h"
 
@@ -277,10 +278,27 @@ static struct joint_draw draw_size(struct random *random, int ops_most)
 		.options = 2 + (int)draw_below(random, 7)};
 }
 
+/* The written program, solved by others. */
+static void check_text(const struct joint_space *space, const struct joint_all *all,
+	struct arena *arena, long *by_cbc)
+{
+	const struct solver *ilp = solver_find(STAGE_JOINT, "ilp");
+	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
+	const char *why = NULL, *text = ilp->program(&problem, arena, &why);
+	assert_non_null(text);
+	struct lp_answer glpk = lp_solve(text, LP_GLPK), cbc = lp_solve(text, LP_CBC);
+	double best = all->found ? (double)all->answer.value : 0;
+	assert_true(glpk.known && glpk.found == all->found);
+	assert_true(!all->found || fabs(glpk.value - best) < 1e-4);
+	assert_true(!cbc.known || cbc.found == all->found);
+	assert_true(!cbc.known || !all->found || fabs(cbc.value - best) < 1e-4);
+	*by_cbc += cbc.known;
+}
+
 static void test_program(void **state)
 {
 	uint64_t seed = draws_seed(17);
-	long count = draws_up_to(PROGRAM_DRAWS, 1000), found = 0, bundles = 0;
+	long count = draws_up_to(PROGRAM_DRAWS, 1000), found = 0, bundles = 0, by_cbc = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
@@ -290,11 +308,15 @@ static void test_program(void **state)
 		struct joint_all all = joint_all(space, STATES_MOST, arena);
 		assert_true(all.known);
 		check_solver(&random, space, &all, solver_find(STAGE_JOINT, "ilp"), arena);
+		if (i % 10 == 0)
+			check_text(space, &all, arena, &by_cbc);
 		found += all.found;
 		bundles += all.found && space->bundle_most;
 		arena_close(arena);
 	}
-	print_message("%ld with an answer, %ld of them with a limit for bundles\n", found, bundles);
+	print_message(
+		"%ld with an answer, %ld of them with a limit for bundles; %ld solved by cbc\n",
+		found, bundles, by_cbc);
 	assert_true(!draws_are_many(count) || (bundles && found < count));
 }
 

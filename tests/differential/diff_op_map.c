@@ -39,7 +39,7 @@ static int64_t find_cycles(const struct every *every, const struct step_count *c
 	counts.steps = arena_array(every->arena, struct step_count, plan.step_count);
 	counts.steps[every->step] = *count;
 	struct traffic_op *ops = arena_array(every->arena, struct traffic_op, plan.step_count);
-	traffic_open_step(&ops[every->step], &plan, every->step, 0, every->arena);
+	traffic_open_step(&ops[every->step], &plan, every->step, every->arena);
 	assert_true(latency_phase(&plan, &counts, ops, every->arena, &phase));
 	return phase.cycles;
 }

@@ -13,7 +13,7 @@ static struct traffic_op *open_steps(const struct plan *plan, struct arena *aren
 {
 	struct traffic_op *ops = arena_array(arena, struct traffic_op, plan->step_count);
 	for (int step = 0; step < plan->step_count; step++)
-		traffic_open_step(&ops[step], plan, step, 0, arena);
+		traffic_open_step(&ops[step], plan, step, arena);
 	return ops;
 }
 
@@ -49,7 +49,7 @@ static bool count_step(
 	struct traffic_op *op = arena_new(arena, struct traffic_op);
 	for (size_t c = 0; c < classes.count; c++) {
 		struct step_count one;
-		traffic_open_step(op, plan, step, classes.at[c].iteration, arena);
+		traffic_open_iteration(op, plan, step, classes.at[c].iteration, arena);
 		if (!traffic_count(op, &one) ||
 			!add_iterations(out, &one, classes.at[c].count, arena))
 			return false;
@@ -98,7 +98,7 @@ static bool price_phase(const struct plan *plan, struct traffic_op *ops, struct 
 	bool fits = true;
 	for (size_t c = 0; c < classes.count; c++) {
 		struct phase_cost one = {.first_step = step, .end_step = phase->end_step};
-		traffic_open_step(&ops[step], plan, step, classes.at[c].iteration, arena);
+		traffic_open_iteration(&ops[step], plan, step, classes.at[c].iteration, arena);
 		fits &= traffic_count(&ops[step], &counts->steps[step]) &&
 			latency_phase(plan, counts, ops, arena, &one) &&
 			add_phases(phase, &one, classes.at[c].count);

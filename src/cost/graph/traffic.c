@@ -47,7 +47,7 @@ void traffic_open_nest(
 		traffic->inner = inner_cost_make(question, arena);
 }
 
-void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step,
+void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan, int step,
 	int64_t iteration, struct arena *arena)
 {
 	struct inner_question question = inner_nest_question(arena, plan, step);
@@ -58,6 +58,12 @@ void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int 
 		struct move move = move_find(plan, step);
 		loopnest_move(&traffic->nest, &move);
 	}
+}
+
+void traffic_open_step(
+	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena)
+{
+	traffic_open_iteration(traffic, plan, step, 0, arena);
 }
 
 int64_t traffic_passes(const struct traffic_op *traffic, bool *fits)

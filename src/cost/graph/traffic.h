@@ -35,9 +35,11 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 struct arena;
 void traffic_open_nest(
 	struct traffic_op *traffic, const struct inner_question *question, struct arena *arena);
+void traffic_open_step(
+	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena);
 
-/* A step, in one iteration of its run. */
-void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step,
+/* The same in one iteration of the step's run; traffic_open_step opens the first. */
+void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan, int step,
 	int64_t iteration, struct arena *arena);
 
 /* Points 3 to 8, 10 and 11 of model/graph/plan.h.  False when a count does not fit. */

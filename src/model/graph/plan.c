@@ -94,8 +94,8 @@ static const struct workload *copy_workload(
 	struct arena *arena, const struct workload *workload, const struct workload *given)
 {
 	struct workload *copy = arena_copy(arena, workload, sizeof *workload);
-	struct tensor *tensors = arena_copy(
-		arena, workload->tensors, workload->tensor_count * sizeof *tensors);
+	struct tensor *tensors =
+		arena_copy(arena, workload->tensors, workload->tensor_count * sizeof *tensors);
 	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
 	for (size_t t = given->tensor_count; t < workload->tensor_count; t++)
 		tensors[t].name = arena_text(arena, tensors[t].name);
@@ -117,11 +117,12 @@ struct plan *plan_copy(struct arena *arena, const struct plan *plan, const struc
 {
 	struct plan *copy = arena_copy(arena, plan, sizeof *plan);
 	copy->workload = copy_workload(arena, plan->workload, given);
-	copy->steps = arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
+	copy->steps =
+		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
 	for (int s = 0; s < plan->step_count; s++)
 		if (plan->steps[s].staging)
-			copy->steps[s].staging = arena_copy(arena, plan->steps[s].staging,
-				sizeof *plan->steps[s].staging);
+			copy->steps[s].staging = arena_copy(
+				arena, plan->steps[s].staging, sizeof *plan->steps[s].staging);
 	copy->residencies = arena_copy(arena, plan->residencies,
 		(size_t)plan->residency_count * sizeof *plan->residencies);
 	copy->runs = arena_copy(arena, plan->runs, (size_t)plan->run_count * sizeof *plan->runs);

@@ -34,7 +34,7 @@ static void find_moves(
 		for (int i = 0; i < op->read_count; i++)
 			if (op->reads[i].tensor == op_at(plan, before)->writes[0].tensor)
 				question->arriving |= 1u << i;
-		traffic_open_step(move, plan, before, 0, arena);
+		traffic_open_step(move, plan, before, arena);
 		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
 			continue;
 		question->moved_hbm =

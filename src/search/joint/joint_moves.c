@@ -48,7 +48,7 @@ static struct joint_transfer find(
 	struct traffic_op *traffic = arena_new(making->scratch, struct traffic_op);
 	struct step_count core;
 	struct plan_cost cost;
-	traffic_open_step(traffic, plan, 0, 0, making->scratch);
+	traffic_open_step(traffic, plan, 0, making->scratch);
 	if (cost_plan(plan, making->scratch, &cost) && traffic_count_core(traffic, 0, &core)) {
 		transfer.possible = true;
 		transfer.cycles = cost.phases[0].cycles;
