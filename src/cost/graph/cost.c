@@ -82,7 +82,8 @@ static bool estimate_phase(
 	int last = phase->end_step - 1;
 	struct traffic_op *op = &ops[last];
 	phase->estimate = phase->cycles;
-	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts)
+	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts ||
+		op->relayout)
 		return true;
 	for (int step = phase->first_step; step < last; step++)
 		for (int i = 0; i < op->op->read_count; i++)
