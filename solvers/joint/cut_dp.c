@@ -22,5 +22,6 @@ const struct solver joint_cut_dp_solver = {
 		"shortest path over the cuts between ops: divisions, residency, movement, bundles at once",
 	.purposes = FOR_PLANS,
 	.proves = true,
+	.plans = true,
 	.run = cut_dp_run,
 };

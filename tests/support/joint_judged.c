@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const struct joint_weights weights[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
+static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
 
 struct joint_question joint_question_draw(
 	struct random *random, const int *cores, int core_counts, struct arena *arena)
@@ -28,17 +28,16 @@ struct joint_question joint_question_draw(
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
 		.workload = random_graph(random, arena),
 		.planning = planning,
-		.weights = weights[draw_below(random, 3)],
-		.price = JOINT_BOUND,
-		.kinds = FREE_ALL};
+		.aim = aims[draw_below(random, 3)],
+		.price = JOINT_BOUND};
 }
 
 /* What the plan's score is worth, and how far off rounding may leave it. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
-	return (double)question->weights.cycles * (double)score->cycles +
-	       (double)question->weights.energy * score->energy_pj * 1024 +
-	       (double)question->weights.hbm_bytes * (double)score->hbm_bytes;
+	return (double)question->aim.cycles * (double)score->cycles +
+	       (double)question->aim.energy * score->energy_pj * 1024 +
+	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
 }
 
 const char *joint_judge(const struct joint_question *question, const struct plan *plan,
@@ -55,7 +54,7 @@ const char *joint_judge(const struct joint_question *question, const struct plan
 	if (cost.score.rejected)
 		return arena_format(arena, "%s\n%s", cost.score.rejected, text_read(&text));
 	double own = worth(question, &cost.score);
-	double off = question->weights.energy ? plan->step_count + 1e-12 * own : 0;
+	double off = question->aim.energy ? plan->step_count + 1e-12 * own : 0;
 	if (fabs(own - (double)value) > off)
 		return arena_format(arena, "the plan is worth %.17g, the answer %" PRId64 "\n%s",
 			own, value, text_read(&text));
