@@ -107,6 +107,9 @@ static const struct option table[] = {
 	{"format", 0, "text|csv|json|yaml",
 		"of what is printed: a listing, pareto.csv, run.json (default text)",
 		WORD(format_names), .commands = OF_REPORT},
+	{"html", 0, NULL, "one HTML file with the frontier, plans, maps and timelines, that opens "
+			  "without a network: DIR/report.html, or -o FILE", .commands = OF_REPORT},
+	{"output", 'o', "FILE", "where the page goes", .type = OPTION_FILE, .commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
 

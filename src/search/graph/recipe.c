@@ -161,8 +161,7 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 
 bool recipe_is_whole(const struct recipe *recipe)
 {
-	return !recipe->given && !recipe->mappings && recipe->joint &&
-	       recipe->joint->purposes & FOR_PLANS;
+	return !recipe->given && !recipe->mappings && recipe->joint && recipe->joint->plans_all;
 }
 
 /* The unit of what is to be least, where that is one thing. */
