@@ -191,6 +191,14 @@ static bool held_everywhere(const struct plan *plan, int tensor, const struct vi
 	return true;
 }
 
+static bool crosses_opaque(const struct plan *plan, const struct residency *stay)
+{
+	for (int step = stay->from; step < stay->to; step++)
+		if (plan->workload->ops[step].primitive->kind == OP_OPAQUE)
+			return true;
+	return false;
+}
+
 /* Intermediate tensors go to LX one above the other, where that is possible. */
 static void draw_residencies(struct random *random, const struct random_options *options,
 	struct plan *plan, struct arena *arena)
@@ -206,7 +214,8 @@ static void draw_residencies(struct random *random, const struct random_options 
 		stay.view.cores = 1;
 		bool legal = tensor->role == TENSOR_INTERMEDIATE &&
 			     make_view(plan, tensor->producer, &stay.view) &&
-			     held_everywhere(plan, t, &stay.view);
+			     held_everywhere(plan, t, &stay.view) &&
+			     !crosses_opaque(plan, &stay);
 		if (!options->legal)
 			legal = random_below(random, 2) == 0;
 		if (!legal || random_below(random, 4) == 0)
