@@ -60,7 +60,8 @@ static void add_move(struct building *building, enum move_kind kind, int tensor)
 {
 	struct growing *growing = &building->growing;
 	const struct plan *plan = building->plan;
-	int from = kind == MOVE_EVICT ? building->in_lx[tensor] : building->in_hbm[tensor];
+	bool in_lx = kind == MOVE_EVICT || kind == MOVE_RELAYOUT;
+	int from = in_lx ? building->in_lx[tensor] : building->in_hbm[tensor];
 	int to = building->tensor_count++;
 	const char *name = growing_name(growing, kind, from);
 	growing_reserve(growing, name, to);
@@ -265,8 +266,10 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 			building.next_stay++;
 		if (step->kind == JOINT_OPTION)
 			take_option(&building, &space->options[step->option]);
-		else if (step->kind == JOINT_EVICT)
-			add_move(&building, MOVE_EVICT, step->tensor);
+		else
+			add_move(&building,
+				step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
+				step->tensor);
 	}
 	add_residencies(&building);
 	if (arch_moves_boxes(building.plan->arch))

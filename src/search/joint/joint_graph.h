@@ -19,8 +19,8 @@
  * 2^-10 pJ, rounded for each option, and its HBM bytes, each times its weight.
  *
  * Views are those that an op asks for or leaves behind under one of its divisions.  A tensor is moved into LX
- * under a view that a later op asks for, too, if it serves as well; it is left in LX only where somebody may
- * find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
+ * under a view that a later op asks for, too, if it serves as well, and laid out anew under a view that an op
+ * asks for; it is left in LX only where somebody may find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
  */
 struct arena;
 struct planning;
@@ -36,6 +36,7 @@ enum joint_kind {
 	KIND_ORDERS = 1 << 6,     /* in any order over the cores */
 	KIND_FUSION = 1 << 7,     /* runs of ops may share a tile loop */
 	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
+	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
 };
 
 struct joint_question {
