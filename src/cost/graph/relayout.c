@@ -224,7 +224,7 @@ static bool find_price(
 	filled[TRAFFIC_LX_FILL] = checked_mul(&fits, relaying->fill, STICK_BYTES);
 	filled[TRAFFIC_DATA_RING] = checked_mul(&fits, relaying->crossed, STICK_BYTES);
 	out->energy_pj = energy_of_traffic(arch, drained) + energy_of_traffic(arch, filled);
-	return fits;
+	return out->fits = fits;
 }
 
 bool relayout_price(const struct arch *arch, const struct layout *layout, const struct view *from,

@@ -58,10 +58,25 @@ bool plan_is_evict(const struct plan *plan, int step)
 	       !plan_lx(plan, op->writes[0].tensor, step);
 }
 
+bool plan_is_relayout(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return op->move == MOVE_RELAYOUT && op_copies_sticks(plan->workload, op) &&
+	       plan_lx(plan, op->reads[0].tensor, step) &&
+	       plan_lx(plan, op->writes[0].tensor, step);
+}
+
+bool plan_only_moves(const struct plan *plan, int step)
+{
+	return plan_is_move(plan, step) || plan_is_evict(plan, step) ||
+	       plan_is_relayout(plan, step);
+}
+
 bool plan_joins_next(const struct plan *plan, int step)
 {
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
-	       !plan->steps[step + 1].staging && !plan_run(plan, step + 1);
+	       !plan->steps[step + 1].staging && !plan_is_relayout(plan, step + 1) &&
+	       !plan_run(plan, step + 1);
 }
 
 bool plan_is_move(const struct plan *plan, int step)
