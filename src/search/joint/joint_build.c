@@ -20,7 +20,8 @@ struct building {
 	struct growing growing;
 	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
 	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
-	struct residency *inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
+	struct residency
+		*inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
 	size_t next_stay;
 	int tensor_count, bundle;
 	struct plan *plan;
@@ -124,11 +125,10 @@ static void add_run(struct building *building, const struct joint_choice *choice
 	run->end = run->first + choice->run->end - choice->run->first;
 	for (int i = 0; i < choice->inside_count; i++) {
 		const struct joint_inside *inside = &choice->inside[i];
-		building->inside[inside->tensor] =
-			(struct residency){.place = PLACE_LX,
-				.view = inside->view,
-				.address = room + inside->offset,
-				.size = 1};
+		building->inside[inside->tensor] = (struct residency){.place = PLACE_LX,
+			.view = inside->view,
+			.address = room + inside->offset,
+			.size = 1};
 	}
 }
 
@@ -267,8 +267,7 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 		if (step->kind == JOINT_OPTION)
 			take_option(&building, &space->options[step->option]);
 		else
-			add_move(&building,
-				step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
+			add_move(&building, step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
 				step->tensor);
 	}
 	add_residencies(&building);

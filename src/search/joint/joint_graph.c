@@ -72,9 +72,9 @@ static void fill_moves(struct joint_making *making, int t, struct joint_tensor *
 		bytes[v] = view_bytes(layout, &views->at[v]);
 		evict[v] = JOINT_NEVER;
 		for (int to = 0; to < views->count; to++)
-			relay[v * views->count + to] =
-				may_relay(making, t, v, to) ? joint_relay(making, t, v, to)
-							    : JOINT_NEVER;
+			relay[v * views->count + to] = may_relay(making, t, v, to)
+							       ? joint_relay(making, t, v, to)
+							       : JOINT_NEVER;
 		cores[v] = 1;
 		if (nests)
 			continue;

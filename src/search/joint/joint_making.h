@@ -39,8 +39,9 @@ struct joint_transfer {
 struct joint_views {
 	struct view *at;
 	int count, capacity;
-	int *asked, *first_asked; /* by view: the last op that asks for it, or -1; the first, or INT_MAX */
-	int *made;  /* by view: the first op that may leave the tensor under it, INT_MAX: none so far */
+	int *asked,
+		*first_asked; /* by view: the last op that asks for it, or -1; the first, or INT_MAX */
+	int *made; /* by view: the first op that may leave the tensor under it, INT_MAX: none so far */
 	bool *serves;
 	struct joint_transfer *in, *out;
 };
@@ -55,7 +56,7 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
-	bool unproven; /* of joint_graph */
+	bool unproven;                             /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
 };
 
