@@ -67,6 +67,7 @@ struct filling {
 	const uint16_t *codes; /* of the state */
 	const struct joint_option *option;
 	struct menu_move *move;
+	int fresh;
 };
 
 static uint16_t code_before(const struct filling *filling, int tensor)
@@ -82,6 +83,7 @@ static void mention(struct filling *filling, int tensor)
 	int before = frame_slot(filling->frame, filling->cut, tensor);
 	int after = frame_slot(filling->frame, filling->option->end, tensor);
 	filling->move->args++;
+	filling->fresh += frame_is_fresh(filling->frame, filling->cut, tensor);
 	filling->move->args_before |= before == CUT_NO_SLOT ? 0 : UINT64_C(1) << before;
 	filling->move->args_after |= after == CUT_NO_SLOT ? 0 : UINT64_C(1) << after;
 }
@@ -128,17 +130,17 @@ static bool take_use(struct filling *filling, const struct joint_use *use)
 	return true;
 }
 
-/* The bytes that an out takes over if the used tensor is dropped. */
+/* The bytes that an out takes over if the used tensor is dropped: of one that lies under the view asked for. */
 static int64_t taken_over(const struct filling *filling, const struct joint_out *out)
 {
 	if (out->view < 0 || out->in_place < 0)
 		return 0;
 	const struct joint_tensor *tensors = filling->frame->space->tensors;
 	const struct joint_use *use = &filling->option->uses[out->in_place];
-	int view =
-		use->mode == JOINT_MOVED ? use->view : cut_view(code_before(filling, use->tensor));
+	if (use->mode == JOINT_RESIDENT && cut_view(code_before(filling, use->tensor)) != use->view)
+		return 0;
 	int64_t made = tensors[out->tensor].bytes[out->view],
-		held = tensors[use->tensor].bytes[view];
+		held = tensors[use->tensor].bytes[use->view];
 	return made < held ? made : held;
 }
 
@@ -197,6 +199,7 @@ static bool fill(struct filling *filling)
 		return false;
 	for (int a = 0; a < option->argument_count; a++)
 		mention(filling, option->arguments[a]);
+	move->relaxed = frame_relaxed(filling->frame, option->value, option->cores, filling->fresh);
 	bool in_lx = move->held != 0;
 	for (int o = 0; o < option->out_count; o++)
 		in_lx |= option->outs[o].view >= 0;
@@ -288,7 +291,8 @@ static int compare_moves(const void *left, const void *right)
 
 static bool does_as_well(const struct menu_move *a, const struct menu_move *b)
 {
-	return a->value <= b->value && a->bytes <= b->bytes && a->cores <= b->cores;
+	return a->value <= b->value && a->relaxed <= b->relaxed && a->bytes <= b->bytes &&
+	       a->cores <= b->cores;
 }
 
 static struct menu without_dominated(struct moves *moves, struct arena *arena)

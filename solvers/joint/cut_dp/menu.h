@@ -14,7 +14,7 @@ struct menu_effect {
 struct menu_move {
 	uint32_t option;
 	int end;
-	int64_t value;
+	int64_t value, relaxed;
 	int64_t bytes; /* in LX while it runs, beside those of the state */
 	int64_t unless; /* with this many there is no need for it, which is to drop what its outs take over; -1: none */
 	int cores;

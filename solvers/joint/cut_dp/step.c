@@ -167,6 +167,7 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		making.bytes = cut_add(bytes, move->bytes);
 		step.which = move->option;
 		step.value = move->value;
+		step.relaxed = move->relaxed;
 		step.cores = move->cores;
 		step.ends_bundle = move->ends_bundle;
 		step.args = move->args;
@@ -181,6 +182,15 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 	return true;
 }
 
+int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
+{
+	const struct joint_tensor *at = &frame->space->tensors[tensor];
+	if (at->evict[view] == JOINT_NEVER)
+		return JOINT_NEVER;
+	return frame_relaxed(
+		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
+}
+
 static bool evict(struct making *making, int slot)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
@@ -192,6 +202,7 @@ static bool evict(struct making *making, int slot)
 	step->which = (uint32_t)making->steps->frame->cuts[making->cut].tensors[slot];
 	step->value = tensor->evict[view];
 	step->cores = tensor->cores[view];
+	step->relaxed = steps_evict(making->steps->frame, making->cut, (int)step->which, view);
 	step->args = 1;
 	step->args_before = step->args_after = UINT64_C(1) << slot;
 	memcpy(step->codes, making->codes,
@@ -220,6 +231,7 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 			continue;
 		step->value = value;
 		step->view = to;
+		step->relaxed = frame_relaxed(making->steps->frame, value, 0, 0);
 		step->cores = tensor->cores[from] > tensor->cores[to] ? tensor->cores[from]
 								      : tensor->cores[to];
 		making->bytes = cut_add(bytes, tensor->bytes[to]);
