@@ -257,7 +257,8 @@ static bool run_beam(struct search *search)
 		layer_add(search->layers[0], &first);
 	for (int c = 0; c < search->frame->cut_count; c++) {
 		bool done = expand_cut(search, c);
-		search->bound = number_max(search->bound, find_open(search, done ? c + 1 : c));
+		search->bound = number_max(search->bound,
+			find_open(search, done && c < search->frame->space->op_count ? c + 1 : c));
 		if (!done)
 			return false;
 	}
@@ -311,5 +312,6 @@ void search(struct run *run, const struct frame *frame)
 			break;
 	}
 	prove(&search, done);
+	steps_close(search.steps);
 	arena_close(arena);
 }

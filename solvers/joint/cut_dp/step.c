@@ -150,7 +150,6 @@ static bool drop_all(struct making *making)
 bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
 	step_visit *visit, void *context)
 {
-	int64_t capacity = steps->frame->space->capacity;
 	const struct menu *menu = menus_find(steps->menus, cut, codes);
 	struct step step = {.kind = JOINT_OPTION};
 	struct making making = {.steps = steps,
@@ -160,11 +159,9 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		.visit = visit,
 		.context = context};
 	for (size_t i = 0; i < menu->count; i++) {
-		const struct menu_move *move = &menu->moves[i];
-		if (move->unless >= 0 && cut_add(bytes, move->unless) <= capacity)
-			continue;
+		const struct menu_move *move = menu->entries[i].move;
 		making.move = move;
-		making.bytes = cut_add(bytes, move->bytes);
+		making.bytes = cut_add(bytes, menu->entries[i].bytes);
 		step.which = move->option;
 		step.value = move->value;
 		step.relaxed = move->relaxed;
@@ -255,4 +252,9 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		if (cut_view(codes[s]) >= 0 && (!evict(&making, s) || !relay(&making, s, bytes)))
 			return false;
 	return true;
+}
+
+void steps_close(struct steps *steps)
+{
+	menus_close(steps->menus);
 }

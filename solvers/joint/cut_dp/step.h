@@ -31,6 +31,7 @@ typedef bool step_visit(void *context, const struct step *step);
 
 struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
+void steps_close(struct steps *steps);
 
 /* Options that can be taken from a state at a cut, which has these bytes in LX. */
 bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
