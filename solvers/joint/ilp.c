@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
 #include "search/engine/milp.h"
-#include "search/joint/joint_space.h"
+#include "search/joint/joint_plan.h"
 #include "solvers/joint/ilp_program.h"
 
 #include <math.h>
@@ -50,16 +50,39 @@ static bool has_relays(const struct joint_space *space)
 	return false;
 }
 
-static bool takes(struct run *run, const struct joint_space *space)
+/* NULL, or why not. */
+static const char *refusal(const struct joint_space *space, struct arena *arena)
 {
-	bool relays = has_relays(space);
-	if (relays)
-		run_complain(run, true, -1, "ilp knows no relayouts; cut_dp does");
-	else if (space->option_count > OPTIONS_MOST)
-		run_complain(run, true, -1,
+	if (has_relays(space))
+		return "ilp knows no relayouts; cut_dp does";
+	if (space->option_count > OPTIONS_MOST)
+		return arena_format(arena,
 			"ilp takes at most %d options, here are %zu; cut_dp takes them",
 			OPTIONS_MOST, space->option_count);
-	return !relays && space->option_count <= OPTIONS_MOST;
+	return NULL;
+}
+
+/* NULL, and *why. */
+static const struct ilp_program *make_program(
+	const struct problem *problem, struct arena *arena, const char **why)
+{
+	*why = problem->joint ? refusal(problem->joint, arena)
+			      : "ilp is for whole plans, not for divisions alone";
+	if (*why)
+		return NULL;
+	const struct ilp_program *program = ilp_program_make(problem->joint, arena);
+	int columns = milp_size(program->milp).columns;
+	if (columns > COLUMNS_MOST)
+		*why = arena_format(arena,
+			"ilp takes programs of at most %d columns, this has %d; cut_dp takes it",
+			COLUMNS_MOST, columns);
+	return *why ? NULL : program;
+}
+
+static const char *ilp_text(const struct problem *problem, struct arena *arena, const char **why)
+{
+	const struct ilp_program *program = make_program(problem, arena, why);
+	return program ? ilp_program_text(program, arena) : NULL;
 }
 
 static void conclude(struct asking *asking, const struct milp_answer *answer)
@@ -75,28 +98,22 @@ static void conclude(struct asking *asking, const struct milp_answer *answer)
 	bound = fmax(0, ceil(bound - milp_margin(asking->program->mass, bound)));
 	if (!asking->found)
 		return;
-	struct joint_answer *best = arena_copy(run_arena(run), &asking->best, sizeof *best);
-	double value = (double)best->value;
-	struct candidate candidate = {.stage = STAGE_JOINT, .joint = best};
-	run_offer(run, &candidate, value);
-	run_prove(run, value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
+	double value = (double)asking->best.value;
+	bool packed = joint_plan_offer(run, asking->program->space, &asking->best);
+	run_prove(run, packed && value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
 }
 
 static void ilp_run(struct run *run, const struct problem *problem)
 {
-	const struct joint_space *space = problem->joint;
-	if (!space) {
-		run_complain(run, true, -1, "ilp is for whole plans, not for divisions alone");
+	const char *why = NULL;
+	struct problem of_space = *problem;
+	of_space.joint = joint_plan_space(run, problem);
+	if (!of_space.joint)
 		return;
-	}
-	if (!takes(run, space))
-		return;
-	struct asking asking = {.run = run, .program = ilp_program_make(space, run_arena(run))};
-	struct milp_size size = milp_size(asking.program->milp);
-	if (size.columns > COLUMNS_MOST) {
-		run_complain(run, true, -1,
-			"ilp takes programs of at most %d columns, this has %d; cut_dp takes it",
-			COLUMNS_MOST, size.columns);
+	struct asking asking = {
+		.run = run, .program = make_program(&of_space, run_arena(run), &why)};
+	if (why) {
+		run_complain(run, true, -1, "%s", why);
 		return;
 	}
 	struct milp_wishes wishes = {
@@ -112,5 +129,7 @@ const struct solver joint_ilp_solver = {
 	.name = "ilp",
 	.summary = "an integer program of all decisions but relayouts; proves, for small graphs",
 	.proves = true,
+	.plans_all = true,
 	.run = ilp_run,
+	.program = ilp_text,
 };

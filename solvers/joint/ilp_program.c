@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/text.h"
 #include "search/engine/milp.h"
 
 #include <math.h>
@@ -14,9 +15,15 @@ struct making {
 	struct array(struct ilp_slot) slots;
 };
 
-static int column(struct making *making, bool whole, double cost)
+/* With a name of three numbers at most; -1: none. */
+static int column(struct making *making, bool whole, double cost, char kind, int a, int b, int c)
 {
-	return milp_column(making->milp, 0, 1, whole, cost);
+	int made = milp_column(making->milp, 0, 1, whole, cost);
+	const char *name = b < 0   ? arena_format(making->arena, "%c_%d", kind, a)
+			   : c < 0 ? arena_format(making->arena, "%c_%d_%d", kind, a, b)
+				   : arena_format(making->arena, "%c_%d_%d_%d", kind, a, b, c);
+	milp_name(making->milp, made, name);
+	return made;
 }
 
 /* --- columns */
@@ -33,14 +40,16 @@ static void make_tensor(struct making *making, int t)
 	columns->held = arena_array(making->arena, int, count);
 	columns->kept = arena_array(making->arena, int, count);
 	for (int i = 0; i < count; i++) {
-		columns->held[i] = column(making, false, 0);
-		columns->kept[i] = column(making, false, 0);
+		int view = i % tensor->view_count, cut = columns->from + i / tensor->view_count;
+		columns->held[i] = column(making, false, 0, 'h', t, view, cut);
+		columns->kept[i] = column(making, false, 0, 'k', t, view, cut);
 	}
 	if (tensor->producer < 0)
 		return;
 	columns->valid = arena_array(making->arena, int, ops + 1);
 	for (int c = 0; c <= ops; c++)
-		columns->valid[c] = c > tensor->producer ? column(making, false, 0) : -1;
+		columns->valid[c] =
+			c > tensor->producer ? column(making, false, 0, 'z', t, c, -1) : -1;
 }
 
 static int column_at(
@@ -85,17 +94,18 @@ static void add_slot(struct making *making, int op, int cut)
 {
 	const struct joint_space *space = making->space;
 	struct ilp_program *program = making->program;
+	int s = (int)making->slots.count;
 	struct ilp_slot *slot = array_add(making->arena, &making->slots);
 	int views = program->first_view[space->tensor_count];
 	*slot = (struct ilp_slot){.op = op, .cut = cut};
-	slot->begins = column(making, true, (double)space->bundle_value);
+	slot->begins = column(making, true, (double)space->bundle_value, 'b', s, -1, -1);
 	slot->wide = arena_array(making->arena, int, program->width_count);
 	for (int l = 0; l < program->width_count; l++)
-		slot->wide[l] = column(making, false, 0);
+		slot->wide[l] = column(making, false, 0, 'w', program->widths[l], s, -1);
 	if (space->bundle_most) {
 		slot->used = arena_array(making->arena, int, space->tensor_count);
 		for (int t = 0; t < space->tensor_count; t++)
-			slot->used[t] = column(making, false, 0);
+			slot->used[t] = column(making, false, 0, 'n', t, s, -1);
 	}
 	if (cut < 0)
 		return;
@@ -104,7 +114,8 @@ static void add_slot(struct making *making, int op, int cut)
 		for (int v = 0; v < space->tensors[t].view_count; v++)
 			slot->evicts[program->first_view[t] + v] =
 				can_evict(making, t, v, cut)
-					? column(making, true, (double)space->tensors[t].evict[v])
+					? column(making, true, (double)space->tensors[t].evict[v],
+						  'e', t, v, s)
 					: -1;
 }
 
@@ -160,7 +171,8 @@ struct ilp_program *ilp_program_make(const struct joint_space *space, struct are
 	program->tensors = arena_array(arena, struct ilp_tensor, tensors);
 	program->first_view = arena_array(arena, int, tensors + 1);
 	for (size_t o = 0; o < space->option_count; o++)
-		program->options[o] = column(&making, true, (double)space->options[o].value);
+		program->options[o] =
+			column(&making, true, (double)space->options[o].value, 'x', (int)o, -1, -1);
 	for (int t = 0; t < space->tensor_count; t++) {
 		program->first_view[t + 1] = program->first_view[t] + space->tensors[t].view_count;
 		make_tensor(&making, t);
@@ -223,4 +235,23 @@ struct joint_answer ilp_program_read(
 		begins = false;
 	}
 	return (struct joint_answer){.count = count, .steps = steps};
+}
+
+const char *ilp_program_text(const struct ilp_program *program, struct arena *arena)
+{
+	const struct joint_space *space = program->space;
+	struct text comment = text_open(arena);
+	text_add(&comment,
+		"\\ The joint space of %d ops, but for relayouts.  x_o: option o is taken;\n"
+		"\\ h_t_v_c, k_t_v_c: tensor t is in LX under view v at cut c, before and after evictions;\n"
+		"\\ z_t_c: t is valid in HBM; e_t_v_s: t is evicted in slot s; b_s: a bundle begins;\n"
+		"\\ n_t_s: it uses t in HBM; w_l_s: it is l cores wide.\n",
+		space->op_count);
+	for (int t = 0; t < space->tensor_count; t++)
+		text_add(&comment, "\\ tensor %d: %s, %d views\n", t, space->tensors[t].name,
+			space->tensors[t].view_count);
+	for (int op = 0; op < space->op_count; op++)
+		text_add(&comment, "\\ options of op %d: from x_%zu to x_%zu\n", op,
+			space->first_option[op], space->first_option[op + 1] - 1);
+	return milp_text(program->milp, text_read(&comment), arena);
 }

@@ -69,4 +69,7 @@ void ilp_rows_make(const struct ilp_program *program, struct arena *arena);
 struct joint_answer ilp_program_read(
 	const struct ilp_program *program, const double *values, struct arena *arena);
 
+/* In the LP format. */
+const char *ilp_program_text(const struct ilp_program *program, struct arena *arena);
+
 #endif

@@ -46,14 +46,15 @@ static void show(char **arguments, const char *path)
 	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
 	struct planning planning = planning_default(arch);
 	planning.published_tiles = arguments[2][1] == 'u';
+	planning.price = arguments[1][0] == 'b' ? PRICE_BOUND : PRICE_ESTIMATE;
 	struct kept *kept = kept_open();
 	struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
 		.workload = workload_of_file(arena, path, NULL),
 		.planning = &planning,
-		.weights = {arguments[0][0] == 'c', arguments[0][0] == 'e', arguments[0][0] == 'h'},
-		.price = arguments[1][0] == 'b' ? JOINT_BOUND : JOINT_ESTIMATE,
-		.kinds = FREE_ALL,
-		.kept = kept};
+		.aim = {.cycles = arguments[0][0] == 'c',
+			.energy = arguments[0][0] == 'e',
+			.hbm_bytes = arguments[0][0] == 'h',
+			.kept = kept}};
 	const char *why = "there is no such workload";
 	double start = seconds();
 	const struct joint_space *space =

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "search/drive/solver.h"
+#include "search/joint/joint_plan.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
 #include "solvers/joint/cut_dp/relax.h"
@@ -20,6 +21,7 @@ struct search {
 	struct relaxation *relaxation;
 	struct joint_answer *best; /* NULL: none yet */
 	int64_t bound;             /* proven, in parts */
+	int64_t unpacked;          /* the least value of an answer without addresses */
 	struct effort_of_proof effort;
 
 	/* one beam */
@@ -203,21 +205,42 @@ static struct joint_answer *trace(const struct search *search, uint32_t at)
 	return answer;
 }
 
+struct complete {
+	int64_t cost;
+	uint32_t label;
+};
+
+static int compare_costs(const void *left, const void *right)
+{
+	const struct complete *a = left, *b = right;
+	if (a->cost != b->cost)
+		return a->cost < b->cost ? -1 : 1;
+	return a->label < b->label ? -1 : a->label > b->label;
+}
+
+/* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
 static void find_best(struct search *search)
 {
+	struct arena *scratch = arena_open();
 	struct layer *layer = search->layers[search->frame->space->op_count];
-	uint32_t best = LABEL_NONE;
+	struct complete *all = arena_array(scratch, struct complete, layer_label_count(layer));
+	size_t count = 0;
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
 		const struct label *label = layer_label(layer, i);
-		if (!label->dominated && is_complete(search, label->state) &&
-			(best == LABEL_NONE || label->cost < layer_label(layer, best)->cost))
-			best = i;
+		if (!label->dominated && is_complete(search, label->state))
+			all[count++] = (struct complete){label->cost, i};
 	}
-	if (best == LABEL_NONE)
-		return;
-	search->best = trace(search, best);
-	struct candidate candidate = {.stage = STAGE_JOINT, .joint = search->best};
-	run_offer(search->run, &candidate, (double)search->best->value);
+	if (count)
+		qsort(all, count, sizeof *all, compare_costs);
+	for (size_t k = 0; k < count; k++) {
+		struct joint_answer *answer = trace(search, all[k].label);
+		if (joint_plan_offer(search->run, search->frame->space, answer)) {
+			search->best = answer;
+			break;
+		}
+		search->unpacked = number_min(search->unpacked, answer->value);
+	}
+	arena_close(scratch);
 }
 
 /* The least bound of what is left to be looked at from this cut on. */
@@ -276,18 +299,44 @@ static void add_first_state(struct search *search)
 	layer_state(search->layers[0], codes);
 }
 
+/* Wider and wider beams, until one drops nothing; false: the budget is spent. */
+static bool widen_beams(struct search *search)
+{
+	for (search->width = CUT_BEAM_FIRST;; search->width *= CUT_BEAM_TIMES) {
+		bool done = run_beam(search);
+		report(search);
+		if (!done || search->dropped == JOINT_NEVER)
+			return done;
+	}
+}
+
 static void prove(struct search *search, bool done)
 {
+	int64_t bound = number_min(bound_of(search), search->unpacked);
 	for (int c = 0; c < search->frame->cut_count; c++)
 		search->effort.states += layer_state_count(search->layers[c]);
 	run_looked(search->run, search->effort);
 	run_evaluated(search->run, search->effort.labels);
-	if (done && !search->best)
+	if (done && !search->best && search->unpacked == JOINT_NEVER)
 		run_prove(search->run, PROOF_INFEASIBLE, 0);
-	else if (search->best && (done || bound_of(search) >= search->best->value))
+	else if (search->best && (bound >= search->best->value ||
+					 (done && search->unpacked >= search->best->value)))
 		run_prove(search->run, PROOF_OPTIMAL, (double)search->best->value);
 	else if (search->relaxation)
-		run_prove(search->run, PROOF_BOUND, (double)bound_of(search));
+		run_prove(search->run, PROOF_BOUND, (double)bound);
+}
+
+/* Where nothing that was found has addresses, something with less in LX may have. */
+static void leave_room(struct search *search)
+{
+	int64_t bound = search->bound;
+	for (int part = CUT_ROOM_PARTS - 1; part > 0 && !search->best; part--) {
+		steps_leave_room(
+			search->steps, search->frame->space->capacity / CUT_ROOM_PARTS * part);
+		if (!widen_beams(search))
+			break;
+	}
+	search->bound = bound;
 }
 
 void search(struct run *run, const struct frame *frame)
@@ -296,21 +345,16 @@ void search(struct run *run, const struct frame *frame)
 	struct search search = {.run = run,
 		.frame = frame,
 		.arena = arena,
+		.unpacked = JOINT_NEVER,
 		.steps = steps_open(frame, arena),
 		.layers = arena_array(arena, struct layer *, frame->cut_count)};
 	for (int c = 0; c < frame->cut_count; c++)
 		search.layers[c] = layer_open(frame, c, arena);
 	add_first_state(&search);
 	search.relaxation = relax(run, frame, search.steps, search.layers, arena);
-	bool done = false;
-	for (search.width = CUT_BEAM_FIRST; search.relaxation && !done;
-		search.width *= CUT_BEAM_TIMES) {
-		bool goes_on = run_beam(&search);
-		report(&search);
-		done = goes_on && search.dropped == JOINT_NEVER;
-		if (!goes_on)
-			break;
-	}
+	bool done = search.relaxation && widen_beams(&search);
+	if (done && !search.best && search.unpacked != JOINT_NEVER)
+		leave_room(&search);
 	prove(&search, done);
 	steps_close(search.steps);
 	arena_close(arena);

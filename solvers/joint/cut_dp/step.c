@@ -7,6 +7,7 @@
 
 struct steps {
 	const struct frame *frame;
+	int64_t capacity;
 	struct menus *menus;
 	int8_t **
 		sources; /* [from * cut_count + to][slot at to]: the slot at `from`; made when asked for */
@@ -31,6 +32,7 @@ struct steps *steps_open(const struct frame *frame, struct arena *arena)
 {
 	struct steps *steps = arena_new(arena, struct steps);
 	steps->frame = frame;
+	steps->capacity = frame->space->capacity;
 	steps->menus = menus_open(frame, arena);
 	steps->sources =
 		arena_array(arena, int8_t *, (size_t)frame->cut_count * (size_t)frame->cut_count);
@@ -95,7 +97,7 @@ static void place_codes(struct making *making, uint64_t dropped)
 /* Drops some of the tensors from the i-th on; `least`: the fewest bytes of one that is dropped. */
 static bool drop_some(struct making *making, int i, uint64_t dropped, int64_t least)
 {
-	int64_t capacity = making->steps->frame->space->capacity;
+	int64_t capacity = making->steps->capacity;
 	if (making->bytes <= capacity) {
 		if (dropped && making->bytes + least <= capacity)
 			return true; /* one of them need not be dropped */
@@ -138,8 +140,7 @@ static bool drop_all(struct making *making)
 	int held = 0;
 	for (int s = 0; s < cut->slot_count; s++)
 		held += cut_view(making->codes[s]) >= 0;
-	if (held > making->droppable_count ||
-		making->move->bytes > making->steps->frame->space->capacity)
+	if (held > making->droppable_count || making->move->bytes > making->steps->capacity)
 		return true;
 	for (int i = 0; i < making->droppable_count; i++)
 		dropped |= UINT64_C(1) << making->droppable[i];
@@ -257,4 +258,9 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 void steps_close(struct steps *steps)
 {
 	menus_close(steps->menus);
+}
+
+void steps_leave_room(struct steps *steps, int64_t capacity)
+{
+	steps->capacity = capacity;
 }

@@ -32,6 +32,7 @@ typedef bool step_visit(void *context, const struct step *step);
 struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
 void steps_close(struct steps *steps);
+void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
 
 /* Options that can be taken from a state at a cut, which has these bytes in LX. */
 bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,

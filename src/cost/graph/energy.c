@@ -105,7 +105,7 @@ double energy_add(double energy, const struct arch *arch, const struct op *op,
 static const struct nest_model *find_model(const struct plan *plan, int step, struct arena *arena)
 {
 	const char *why;
-	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_question question = inner_nest_question(arena, plan, step);
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	return nest.hierarchy ? nest_model_make(arena, nest.hierarchy, nest.shape, COUNTING_EXACT)
 			      : NULL;

@@ -440,7 +440,7 @@ bool nests_plan(
 		wanted.kept = own;
 	for (int step = 0; found && step < plan->step_count && !stopper_stops(&wanted.stopper);
 		step++) {
-		struct inner_question question = inner_nest_question(plan, step);
+		struct inner_question question = inner_nest_question(arena, plan, step);
 		if (!op_is_tiled(question.op))
 			continue;
 		const struct nest_answer *answer = nests_ask(&question, &wanted, arena);

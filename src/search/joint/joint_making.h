@@ -55,8 +55,14 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
+	bool unproven; /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
 };
+
+static inline bool joint_is_free(const struct joint_making *making, enum joint_kind kind)
+{
+	return !(making->question->aim.fixed & kind);
+}
 
 /* All divisions of an op; false, and making->why. */
 bool joint_divisions_make(struct joint_making *making, int op);
