@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/move.h"
 #include "model/graph/run.h"
 
 /* The first stay that is not of a lower tensor. */
@@ -86,6 +87,18 @@ bool plan_is_move(const struct plan *plan, int step)
 	       !plan_lx(plan, op->reads[0].tensor, step);
 }
 
+/* Cores that a step takes: of a relayout those of the view with more slices. */
+static int64_t width_of(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	int64_t width = mapping_cores(plan->arch, &plan->steps[step].mapping);
+	if (!plan_is_relayout(plan, step))
+		return width;
+	const struct residency *from = plan_lx(plan, op->reads[0].tensor, step);
+	struct mapping held = move_mapping(plan->arch, plan->workload, op, &from->view);
+	return number_max(width, mapping_cores(plan->arch, &held));
+}
+
 bool plan_overhead(const struct plan *plan, int64_t *cycles)
 {
 	const struct arch *arch = plan->arch;
@@ -94,8 +107,7 @@ bool plan_overhead(const struct plan *plan, int64_t *cycles)
 		int64_t widest = 0, bundle_cycles;
 		int bundle = plan->steps[step].bundle;
 		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
-			widest =
-				number_max(widest, mapping_cores(arch, &plan->steps[step].mapping));
+			widest = number_max(widest, width_of(plan, step));
 		if (!number_mul(widest, arch->core_cycles, &bundle_cycles) ||
 			!number_add(bundle_cycles, arch->bundle_cycles, &bundle_cycles) ||
 			!number_add(*cycles, bundle_cycles, cycles))

@@ -84,7 +84,8 @@
  *     A core sends a box up to all cores with the same slice of the new view that are at most half of the
  *     ring away that way, itself among them, and down to the others: it is read once for each way,
  *     leaves a copy at each, and counts on every link that it crosses.  Before any box moves, every core sets up
- *     its contiguous runs (struct ring).  It is a phase of its own, divided as the new view is.
+ *     its contiguous runs (struct ring).  It is a phase of its own, divided as the new view is, and as wide in its
+ *     bundle as the one of the two views with more slices.
  * 14. A view can say that some cores hold nothing (view.h).  A step whose
  *     reduction is split over cores leaves its output in LX on the owners alone.
  */
