@@ -46,7 +46,9 @@ static void find_views(struct joint_making *making, int o, struct joint_division
 		const char *why;
 		struct arena_mark mark = arena_mark(making->scratch);
 		division->views[i] = -1;
-		if (may_lie(making, tensor) && !(division->partial && !reads) &&
+		bool owners = division->partial && !reads;
+		if (may_lie(making, tensor) &&
+			(!owners || joint_is_free(making, KIND_OWNERS)) &&
 			lx_view(question->arch, question->workload, op, division->mapping, i,
 				making->scratch, &view, &why))
 			division->views[i] = joint_views_add(making, tensor, &view, reads ? o : -1);
