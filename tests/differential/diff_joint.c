@@ -4,10 +4,11 @@
 #include "tests/support/draws.h"
 #include "tests/support/joint_all.h"
 #include "tests/support/joint_draw.h"
+#include "tests/support/lp_file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/test.h"
 
@@ -16,7 +17,13 @@
  * is no answer.  joint_value agrees with what the states say, and finds no random answer below the best.  All
  * kinds of decisions must occur in best answers.
  */
-enum { DRAWS = 150, STATES_MOST = 400000, RANDOM_ANSWERS = 150, STEPS_MOST = 64 };
+enum {
+	DRAWS = 150,
+	PROGRAM_DRAWS = 120,
+	STATES_MOST = 400000,
+	RANDOM_ANSWERS = 150,
+	STEPS_MOST = 64
+};
 
 enum kind {
 	STREAMED,
@@ -176,27 +183,45 @@ static void try_answers(struct random *random, const struct joint_space *space,
 	}
 }
 
-static void check_solver(const struct joint_space *space, const struct joint_all *all,
-	const struct solver *solver, struct arena *arena)
+static void check_answer(const struct joint_space *space, const struct joint_all *all,
+	const struct solver *solver, const struct answer *answer, struct arena *arena)
+{
+	const char *why = NULL;
+	bool bound = answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND;
+	if (bound && (!all->found || answer->bound > (double)all->answer.value))
+		fail_msg("%s: bound %.17g; the best is %" PRId64, solver->name, answer->bound,
+			all->found ? all->answer.value : -1);
+	if (answer->status == PROOF_INFEASIBLE && all->found)
+		fail_msg("%s: no answer; the best is %" PRId64, solver->name, all->answer.value);
+	for (size_t i = 0; i < answer->candidate_count; i++) {
+		const struct joint_answer *found = answer->candidates[i].joint;
+		int64_t value = joint_value(space, found, arena, &why);
+		if (why)
+			fail_msg("%s: %s", solver->name, why);
+		if (value != found->value || !all->found || value < all->answer.value)
+			fail_msg("%s: says %" PRId64 ", it costs %" PRId64, solver->name,
+				found->value, value);
+	}
+}
+
+/* To the end, and with a budget that may end it before. */
+static void check_solver(struct random *random, const struct joint_space *space,
+	const struct joint_all *all, const struct solver *solver, struct arena *arena)
 {
 	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
 	struct answer answer = solve(solver, &problem, 0, 1, arena);
-	const char *why = NULL;
-	if (!all->found && (answer.status != PROOF_INFEASIBLE || answer.candidate_count))
-		fail_msg("%s: an answer where there is none", solver->name);
-	if (!all->found)
-		return;
-	if (!answer.candidate_count || answer.status != PROOF_OPTIMAL)
-		fail_msg("%s: no proven answer, the best is %" PRId64, solver->name,
-			all->answer.value);
-	const struct joint_answer *found = answer.candidates[answer.candidate_count - 1].joint;
-	int64_t value = joint_value(space, found, arena, &why);
-	if (why)
-		fail_msg("%s: %s", solver->name, why);
-	if (value != found->value || value != all->answer.value || answer.bound != (double)value)
-		fail_msg("%s: value %" PRId64 " (says %" PRId64
-			 "), bound %.17g; the best is %" PRId64,
-			solver->name, value, found->value, answer.bound, all->answer.value);
+	check_answer(space, all, solver, &answer, arena);
+	size_t count = answer.candidate_count;
+	if (!all->found && answer.status != PROOF_INFEASIBLE)
+		fail_msg("%s: does not see that there is no answer", solver->name);
+	if (all->found && (answer.status != PROOF_OPTIMAL || !count ||
+				  answer.candidates[count - 1].joint->value != all->answer.value))
+		fail_msg("%s: the best is %" PRId64 "; it offers %" PRId64 " with bound %.17g",
+			solver->name, all->answer.value,
+			count ? answer.candidates[count - 1].joint->value : -1, answer.bound);
+	uint64_t ticks = 1 + random_below(random, answer.ticks + 1);
+	answer = solve(solver, &problem, ticks, 1, arena);
+	check_answer(space, all, solver, &answer, arena);
 }
 
 static void check_space(struct random *random, const struct joint_space *space, struct arena *arena,
@@ -218,21 +243,92 @@ static void check_space(struct random *random, const struct joint_space *space, 
 	try_answers(random, space, &all, arena, tally);
 	struct portfolio asked = portfolio_for(STAGE_JOINT, FOR_PLANS);
 	for (size_t s = 0; s < asked.count; s++)
-		check_solver(space, &all, asked.at[s], arena);
+		check_solver(random, space, &all, asked.at[s], arena);
+}
+
+static long draws_up_to(long by_default, long most)
+{
+	long count = draws(by_default);
+	return count < most ? count : most;
+}
+
+/* The same space, where no view can be relayed. */
+static const struct joint_space *without_relays(
+	const struct joint_space *space, struct arena *arena)
+{
+	struct joint_space *other = arena_copy(arena, space, sizeof *space);
+	struct joint_tensor *tensors =
+		arena_copy(arena, space->tensors, sizeof *tensors * (size_t)space->tensor_count);
+	for (int t = 0; t < space->tensor_count; t++) {
+		int count = tensors[t].view_count * tensors[t].view_count;
+		int64_t *relay = arena_array(arena, int64_t, count);
+		for (int k = 0; k < count; k++)
+			relay[k] = JOINT_NEVER;
+		tensors[t].relay = relay;
+	}
+	other->tensors = tensors;
+	return other;
+}
+
+static struct joint_draw draw_size(struct random *random, int ops_most)
+{
+	return (struct joint_draw){.ops = 2 + (int)draw_below(random, ops_most - 1),
+		.blocks = 1,
+		.views = 1 + (int)draw_below(random, 3),
+		.options = 2 + (int)draw_below(random, 7)};
+}
+
+/* The written program, solved by others. */
+static void check_text(const struct joint_space *space, const struct joint_all *all,
+	struct arena *arena, long *by_cbc)
+{
+	const struct solver *ilp = solver_find(STAGE_JOINT, "ilp");
+	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
+	const char *why = NULL, *text = ilp->program(&problem, arena, &why);
+	assert_non_null(text);
+	struct lp_answer glpk = lp_solve(text, LP_GLPK), cbc = lp_solve(text, LP_CBC);
+	double best = all->found ? (double)all->answer.value : 0;
+	assert_true(glpk.known && glpk.found == all->found);
+	assert_true(!all->found || fabs(glpk.value - best) < 1e-4);
+	assert_true(!cbc.known || cbc.found == all->found);
+	assert_true(!cbc.known || !all->found || fabs(cbc.value - best) < 1e-4);
+	*by_cbc += cbc.known;
+}
+
+static void test_program(void **state)
+{
+	uint64_t seed = draws_seed(17);
+	long count = draws_up_to(PROGRAM_DRAWS, 1000), found = 0, bundles = 0, by_cbc = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct joint_draw draw = draw_size(&random, 5);
+		const struct joint_space *space =
+			without_relays(joint_draw(&random, &draw, arena), arena);
+		struct joint_all all = joint_all(space, STATES_MOST, arena);
+		assert_true(all.known);
+		check_solver(&random, space, &all, solver_find(STAGE_JOINT, "ilp"), arena);
+		if (i % 10 == 0)
+			check_text(space, &all, arena, &by_cbc);
+		found += all.found;
+		bundles += all.found && space->bundle_most;
+		arena_close(arena);
+	}
+	print_message(
+		"%ld with an answer, %ld of them with a limit for bundles; %ld solved by cbc\n",
+		found, bundles, by_cbc);
+	assert_true(!draws_are_many(count) || (bundles && found < count));
 }
 
 static void test_best(void **state)
 {
 	uint64_t seed = draws_seed(24);
-	long count = draws(DRAWS);
+	long count = draws_up_to(DRAWS, 4000);
 	struct tally tally = {0};
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
-		struct joint_draw draw = {.ops = 2 + (int)draw_below(&random, 5),
-			.blocks = 1,
-			.views = 1 + (int)draw_below(&random, 3),
-			.options = 2 + (int)draw_below(&random, 7)};
+		struct joint_draw draw = draw_size(&random, 6);
 		const struct joint_space *space = joint_draw(&random, &draw, arena);
 		check_space(&random, space, arena, &tally);
 		arena_close(arena);
@@ -249,6 +345,7 @@ static void test_best(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_best)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_best), cmocka_unit_test(test_program)};
 	return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
 }

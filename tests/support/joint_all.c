@@ -259,8 +259,9 @@ static bool apply(const struct joint_space *space, const struct joint_option *op
 		int64_t bytes = space->tensors[out->tensor].bytes[out->view];
 		*room += bytes;
 		if (place & 1u << o) {
-			int t = option->uses[out->in_place].tensor, view = held(state, t);
-			if (view < 0)
+			const struct joint_use *use = &option->uses[out->in_place];
+			int t = use->tensor, view = held(state, t);
+			if (view != use->view)
 				return false;
 			int64_t old = space->tensors[t].bytes[view];
 			*room -= old < bytes ? old : bytes;

@@ -56,6 +56,11 @@ struct solver {
 	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
 	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
 	void (*run)(struct run *run, const struct problem *problem);
+
+	/* The problem in the LP format, for other programs to solve; NULL: and *why.  No function: it
+	 * is none of linear programs. */
+	const char *(*program)(
+		const struct problem *problem, struct arena *arena, const char **why);
 };
 
 extern const struct solver *const solvers[]; /* by stage, then name; NULL ends them */

@@ -118,4 +118,22 @@ struct arena;
 int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,
 	struct arena *arena, const char **why);
 
+/* A stay of a tensor in LX under one view. */
+struct joint_stay {
+	int tensor, view;
+	size_t from, to;       /* the first and the last step that need it */
+	ptrdiff_t in_place_of; /* the stay whose bytes it may take over, if that ends with `from`; -1 */
+	bool passed_on;        /* an out takes over its bytes, if it ends with that step */
+	size_t passed_at;
+};
+
+struct joint_stays {
+	size_t count;
+	const struct joint_stay *at;
+};
+
+/* The stays of an answer, by the step that begins them; none, and *why, if it breaks a rule. */
+struct joint_stays joint_stays(const struct joint_space *space, const struct joint_answer *answer,
+	struct arena *arena, const char **why);
+
 #endif

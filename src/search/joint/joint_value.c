@@ -8,13 +8,6 @@
  * An answer, followed step by step.  It does not say when a tensor is dropped: a stay in LX ends with the
  * last step that needs it, which leaves the most room and breaks no rule that a later drop keeps.
  */
-struct joint_stay {
-	int tensor, view;
-	size_t from, to; /* the first and the last step that need it */
-	bool passed_on;  /* an out takes over its bytes, if it ends with that step */
-	size_t passed_at;
-};
-
 struct valuing {
 	const struct joint_space *space;
 	const struct joint_answer *answer;
@@ -61,8 +54,11 @@ static struct joint_stay *stay_of(const struct valuing *valuing, int tensor)
 
 static void begin_stay(struct valuing *valuing, int tensor, int view)
 {
-	valuing->stays[valuing->stay_count++] = (struct joint_stay){
-		.tensor = tensor, .view = view, .from = valuing->step, .to = valuing->step};
+	valuing->stays[valuing->stay_count++] = (struct joint_stay){.tensor = tensor,
+		.view = view,
+		.from = valuing->step,
+		.to = valuing->step,
+		.in_place_of = -1};
 	valuing->held[tensor] = valuing->stay_count;
 }
 
@@ -137,12 +133,15 @@ static bool take_out(
 		return true;
 	const struct joint_use *use = &option->uses[out->in_place];
 	struct joint_stay *stay = stay_of(valuing, use->tensor);
+	struct joint_stay *made = stay_of(valuing, out->tensor);
 	if (use->mode == JOINT_HBM)
 		return refuse(valuing, use->tensor, "is streamed and has no bytes to take over");
 	if (stay->passed_on && stay->passed_at == valuing->step)
 		return refuse(valuing, use->tensor, "has its bytes taken over twice");
-	stay->passed_on = true;
+	stay->passed_on = stay->view == use->view;
 	stay->passed_at = valuing->step;
+	if (stay->passed_on)
+		made->in_place_of = stay - valuing->stays;
 	return true;
 }
 
@@ -309,11 +308,11 @@ static size_t stays_most(const struct joint_space *space, const struct joint_ans
 	return most;
 }
 
-int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,
-	struct arena *arena, const char **why)
+static bool open(struct valuing *valuing, const struct joint_space *space,
+	const struct joint_answer *answer, struct arena *arena)
 {
 	size_t tensors = (size_t)space->tensor_count;
-	struct valuing valuing = {.space = space,
+	*valuing = (struct valuing){.space = space,
 		.answer = answer,
 		.arena = arena,
 		.fits = true,
@@ -323,9 +322,25 @@ int64_t joint_value(const struct joint_space *space, const struct joint_answer *
 		.used = arena_array(arena, bool, tensors),
 		.stays = arena_array(arena, struct joint_stay, stays_most(space, answer))};
 	for (size_t t = 0; t < tensors; t++)
-		valuing.valid[t] = space->tensors[t].producer < 0;
-	bool good = follow(&valuing);
+		valuing->valid[t] = space->tensors[t].producer < 0;
+	return follow(valuing);
+}
+
+int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,
+	struct arena *arena, const char **why)
+{
+	struct valuing valuing;
+	bool good = open(&valuing, space, answer, arena);
 	if (why)
 		*why = good ? NULL : valuing.why;
 	return good ? valuing.value : JOINT_NEVER;
+}
+
+struct joint_stays joint_stays(const struct joint_space *space, const struct joint_answer *answer,
+	struct arena *arena, const char **why)
+{
+	struct valuing valuing;
+	bool good = open(&valuing, space, answer, arena);
+	*why = good ? NULL : valuing.why;
+	return (struct joint_stays){good ? valuing.stay_count : 0, valuing.stays};
 }
