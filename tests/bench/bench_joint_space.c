@@ -30,10 +30,8 @@ static void show(const char *path, enum joint_price price, bool published)
 	struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
 		.workload = workload,
 		.planning = &planning,
-		.weights = {.cycles = 1},
-		.price = price,
-		.kinds = FREE_ALL,
-		.kept = kept};
+		.aim = {.cycles = 1, .kept = kept},
+		.price = price};
 	const char *why;
 	double start = seconds();
 	const struct joint_space *space = joint_graph_make(&question, arena, &why);

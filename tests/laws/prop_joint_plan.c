@@ -28,7 +28,7 @@ struct seen {
 	long built, clones, reloads, evicts, in_place;
 };
 
-static const struct joint_weights weights[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
+static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
 
 struct asked {
 	struct joint_question question;
@@ -49,9 +49,8 @@ static struct joint_question draw_question(struct random *random, struct arena *
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
 		.workload = random_graph(random, arena),
 		.planning = planning,
-		.weights = weights[draw_below(random, 3)],
-		.price = JOINT_BOUND,
-		.kinds = FREE_ALL};
+		.aim = aims[draw_below(random, 3)],
+		.price = JOINT_BOUND};
 }
 
 static void look_at(const struct plan *plan, struct seen *seen)
@@ -70,9 +69,9 @@ static void look_at(const struct plan *plan, struct seen *seen)
 /* What the plan's score is worth, and how far off rounding may leave it. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
-	return (double)question->weights.cycles * (double)score->cycles +
-	       (double)question->weights.energy * score->energy_pj * 1024 +
-	       (double)question->weights.hbm_bytes * (double)score->hbm_bytes;
+	return (double)question->aim.cycles * (double)score->cycles +
+	       (double)question->aim.energy * score->energy_pj * 1024 +
+	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
 }
 
 static void judge(
@@ -86,7 +85,7 @@ static void judge(
 		fail_msg("%s\n%s", faults.at[0].why, text_read(&text));
 	assert_true(cost_plan(plan, arena, &cost));
 	double own = worth(&asked->question, &cost.score);
-	double off = asked->question.weights.energy ? plan->step_count + 1e-12 * own : 0;
+	double off = asked->question.aim.energy ? plan->step_count + 1e-12 * own : 0;
 	if (cost.score.rejected)
 		fail_msg("%s\n%s", cost.score.rejected, text_read(&text));
 	if (fabs(own - (double)value) > off)

@@ -135,6 +135,12 @@ struct plan {
 	struct proof proof;
 };
 
+/* A plan of a workload, with the moves that were put into it: all that it does not share with the workload lives
+ * in the arena. */
+struct arena;
+struct plan *plan_copy(
+	struct arena *arena, const struct plan *plan, const struct workload *given);
+
 /* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 

@@ -73,6 +73,9 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	if (trial->found.recipe.nest)
 		kept->recipe.nest = arena_copy(
 			arena, trial->found.recipe.nest, sizeof *trial->found.recipe.nest);
+	if (recipe_is_whole(&trial->found.recipe))
+		kept->recipe.given =
+			plan_copy(arena, trial->made.plan, graph->exploration->workload);
 	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
 		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
 	return &kept->common;
@@ -136,7 +139,8 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
 		slot->limit = "tick limit of the joint search";
-	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
+	size_t goals = recipe_is_whole(recipe) ? 1 : graph->goals.count;
+	for (size_t g = 0; g < goals && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
 		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */
 			laid_out = lay_out(graph, &trial.found.recipe, slot);

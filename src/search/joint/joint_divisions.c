@@ -25,7 +25,7 @@ static bool may_lie(const struct joint_making *making, int tensor)
 	const struct workload *workload = making->question->workload;
 	const struct planning *planning = making->question->planning;
 	const struct tensor *at = &workload->tensors[tensor];
-	bool clones = planning->clones != CLONE_OFF && making->question->kinds & FREE_CLONE &&
+	bool clones = planning->clones != CLONE_OFF && joint_is_free(making, KIND_CLONE) &&
 		      name_list_has(&planning->eligible, primitive_clone.name);
 	if (!planning->lx_planning || making->stays[tensor] == STAY_HBM)
 		return false;
@@ -98,7 +98,7 @@ static void add_orders(struct joint_making *making, int op, const struct mapping
 	const struct arch *arch = making->question->arch;
 	struct mapping mapping = *given;
 	add(&ordering, given);
-	if (arch->core < 0 || !(making->question->kinds & FREE_ORDERS))
+	if (arch->core < 0 || !joint_is_free(making, KIND_ORDERS))
 		return;
 	struct mapping_row *row = &mapping.rows[arch->core];
 	int rest = 0;
@@ -118,13 +118,12 @@ static bool is_free(const struct joint_making *making, const struct op *op,
 	const struct mapping *mapping, int64_t most)
 {
 	const struct joint_question *question = making->question;
-	unsigned kinds = question->kinds;
 	int split = 0;
 	for (int l = 0; l < op->loop_count; l++)
 		split += mapping_split(question->arch, mapping, l) > 1;
-	return (kinds & FREE_MANY_LOOPS || split <= 1) &&
-	       (kinds & FREE_FEW_CORES || mapping_cores(question->arch, mapping) == most) &&
-	       (kinds & FREE_REDUCTION ||
+	return (joint_is_free(making, KIND_MANY_LOOPS) || split <= 1) &&
+	       (joint_is_free(making, KIND_FEW_CORES) || mapping_cores(question->arch, mapping) == most) &&
+	       (joint_is_free(making, KIND_REDUCTION) ||
 		       mapping_reduction_split(question->arch, op, mapping) <= 1);
 }
 
@@ -135,7 +134,7 @@ static int64_t most_cores(
 	int64_t most = 0;
 	struct joint_question question = *making->question;
 	struct joint_making other = {.question = &question};
-	question.kinds |= FREE_FEW_CORES;
+	question.aim.fixed &= ~(unsigned)KIND_FEW_CORES;
 	for (size_t i = 0; i < answer->candidate_count; i++)
 		if (is_free(&other, op, answer->candidates[i].mappings, 0))
 			most = number_max(

@@ -43,7 +43,7 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 static void fill_moves(struct joint_making *making, int t, struct joint_tensor *out)
 {
 	struct joint_views *views = &making->views[t];
-	bool free = making->question->kinds & FREE_EVICT && making->stays[t] != STAY_LX &&
+	bool free = joint_is_free(making, KIND_EVICT) && making->stays[t] != STAY_LX &&
 		    making->question->workload->tensors[t].producer >= 0;
 	int64_t *relay = arena_array(making->arena, int64_t, views->count * views->count);
 	int64_t *evict = arena_array(making->arena, int64_t, views->count);
@@ -115,11 +115,11 @@ static void fill_bundles(const struct joint_making *making, struct joint_space *
 const struct joint_space *joint_graph_make(
 	const struct joint_question *question, struct arena *arena, const char **why)
 {
-	struct kept *own = question->kept ? NULL : kept_open();
+	struct kept *own = question->aim.kept ? NULL : kept_open();
 	struct joint_making making = {.question = question,
 		.arena = arena,
 		.scratch = arena_open(),
-		.kept = own ? own : question->kept,
+		.kept = own ? own : question->aim.kept,
 		.users = users_make(arena, question->workload),
 		.stays = graph_stays(arena, question->planning->constraints, question->workload)};
 	struct joint_space *space = arena_new(arena, struct joint_space);

@@ -4,6 +4,7 @@
 #include "constraints/constraints.h"
 #include "model/graph/staging.h"
 #include "model/graph/view.h"
+#include "search/drive/candidate.h"
 #include "search/graph/op_map.h"
 #include "search/joint/joint_space.h"
 
@@ -22,36 +23,27 @@
  * find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
  */
 struct arena;
-struct kept;
 struct planning;
 
 enum joint_price { JOINT_ESTIMATE, JOINT_BOUND };
 
 /* What is decided, beside where tensors lie; the ablation takes one away at a time. */
-enum joint_kinds {
-	FREE_EVICT = 1 << 0,      /* what is in LX may be written back */
-	FREE_RELOAD = 1 << 1,     /* what an op has made may be moved into LX */
-	FREE_CLONE = 1 << 2,      /* so may inputs of the graph */
-	FREE_FEW_CORES = 1 << 3,  /* ops may use fewer cores than they could */
-	FREE_REDUCTION = 1 << 4,  /* they may split a reduction */
-	FREE_MANY_LOOPS = 1 << 5, /* and more than one loop */
-	FREE_ORDERS = 1 << 6,     /* in any order over the cores */
-	FREE_ALL = (1 << 7) - 1,
-};
-
-struct joint_weights {
-	int64_t cycles, energy, hbm_bytes; /* of a cycle, of 2^-10 pJ, of a byte */
+enum joint_kind {
+	KIND_EVICT = 1 << 0,      /* what is in LX may be written back */
+	KIND_RELOAD = 1 << 1,     /* what an op has made may be moved into LX */
+	KIND_CLONE = 1 << 2,      /* so may inputs of the graph */
+	KIND_FEW_CORES = 1 << 3,  /* ops may use fewer cores than they could */
+	KIND_REDUCTION = 1 << 4,  /* they may split a reduction */
+	KIND_MANY_LOOPS = 1 << 5, /* and more than one loop */
+	KIND_ORDERS = 1 << 6,     /* in any order over the cores */
 };
 
 struct joint_question {
 	const struct arch *arch;
 	const struct workload *workload;
 	const struct planning *planning; /* tiles by its published_tiles */
-	struct joint_weights weights;
+	struct joint_aim aim;
 	enum joint_price price;
-	unsigned kinds;           /* a set of enum joint_kinds */
-	const struct solver *map; /* of nests; NULL: as for problems */
-	struct kept *kept;        /* what is known of ops; NULL: nothing */
 };
 
 /* NULL, and *why, when something of the graph cannot be said in a joint space, or somebody stops it

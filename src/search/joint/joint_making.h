@@ -58,6 +58,11 @@ struct joint_making {
 	struct array(struct joint_option) options; /* in the arena */
 };
 
+static inline bool joint_is_free(const struct joint_making *making, enum joint_kind kind)
+{
+	return !(making->question->aim.fixed & kind);
+}
+
 /* All divisions of an op; false, and making->why. */
 bool joint_divisions_make(struct joint_making *making, int op);
 

@@ -20,7 +20,7 @@ struct draft_option {
 	struct joint_use uses[OP_READS_MOST];
 	struct joint_out out;
 	int64_t value;
-	int cores;
+	int cores, number;
 	const struct mapping *mapping;
 	struct op_option tiles;
 };
@@ -40,7 +40,7 @@ struct choosing {
 int64_t joint_worth(
 	const struct joint_making *making, int64_t cycles, double energy_pj, int64_t hbm_bytes)
 {
-	const struct joint_weights *weights = &making->question->weights;
+	const struct joint_aim *weights = &making->question->aim;
 	double energy = energy_pj * 1024;
 	bool fits = energy < 0x1p62;
 	int64_t sum = checked_mul(&fits, weights->cycles, cycles);
@@ -59,7 +59,7 @@ static bool find_tiles(const struct choosing *choosing, const struct op_question
 	struct joint_making *making = choosing->making;
 	const struct joint_question *asked = making->question;
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP,
-		.solver = asked->map,
+		.solver = asked->aim.map,
 		.kept = making->kept,
 		.stopper = asked->planning->stopper};
 	struct arena_mark mark = arena_mark(making->scratch);
@@ -83,6 +83,7 @@ static bool find_tiles(const struct choosing *choosing, const struct op_question
 
 static void add_draft(struct choosing *choosing)
 {
+	choosing->draft.number = (int)choosing->drafts.count;
 	*array_add(choosing->making->scratch, &choosing->drafts) = choosing->draft;
 }
 
@@ -230,7 +231,7 @@ static bool may_be_moved(const struct choosing *choosing, int tensor)
 {
 	const struct joint_question *question = choosing->making->question;
 	bool input = question->workload->tensors[tensor].producer < 0;
-	return question->kinds & (input ? FREE_CLONE : FREE_RELOAD);
+	return joint_is_free(choosing->making, input ? KIND_CLONE : KIND_RELOAD);
 }
 
 static void choose_read(struct choosing *choosing, int r)
@@ -322,7 +323,7 @@ static int compare_drafts(const void *left, const void *right)
 	int order = compare_places(a, b);
 	order = order ? order : compare_numbers(a->value, b->value);
 	order = order ? order : compare_numbers(a->cores, b->cores);
-	return order ? order : (a->mapping > b->mapping) - (a->mapping < b->mapping);
+	return order ? order : compare_numbers(a->number, b->number);
 }
 
 static void keep(struct joint_making *making, int op, const struct draft_option *draft)
