@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "cost/graph/cost.h"
 #include "model/graph/plan_check.h"
@@ -11,6 +12,7 @@
 #include "tests/support/joint_walk.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/spyre.h"
+#include "tests/support/workload_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +27,7 @@
 enum { ANSWERS = 4 };
 
 struct seen {
-	long built, clones, reloads, evicts, in_place;
+	long built, clones, reloads, evicts, in_place, runs;
 };
 
 static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
@@ -36,6 +38,21 @@ struct asked {
 	uint64_t seed;
 };
 
+/* Small attentions, whose scores LX may not hold. */
+static const struct workload *draw_scores(struct random *random, struct arena *arena)
+{
+	static const int heads[] = {2, 3, 4}, queries[] = {12, 16, 64, 100};
+	const char *mapped = draw_chance(random, 2) ? "neg(s[h,q,k])" : "s[h,q,k] - x[h,q]";
+	return workload_given(arena,
+		arena_format(arena,
+			"workload: {dimensions: {h: %d, q: %d, k: 128, d: 64}, ops: ["
+			"'t[h,d,k] = restickify K[h,k,d]', "
+			"'s[h,q,k] = sum(d) Q[h,q,d] * t[h,d,k]', 'x[h,q] = max(k) s[h,q,k]', "
+			"'e[h,q,k] = %s', 'f[h,q,k] = e[h,q,k] - x[h,q]', "
+			"'o[h,q,d] = sum(k) f[h,q,k] * V[h,k,d]', 'y[h,q,d] = o[h,q,d] + Q[h,q,d]']}",
+			heads[draw_below(random, 3)], queries[draw_below(random, 4)], mapped));
+}
+
 static struct joint_question draw_question(struct random *random, struct arena *arena)
 {
 	static const int cores[] = {2, 4, 8, 32};
@@ -44,10 +61,17 @@ static struct joint_question draw_question(struct random *random, struct arena *
 	const struct arch *arch = spyre_arch(arena, count);
 	*planning = planning_default(arch);
 	planning->published_tiles = draw_chance(random, 2);
+	bool scores = draw_chance(random, 3);
+	const struct workload *workload =
+		scores ? draw_scores(random, arena) : random_graph(random, arena);
 	if (draw_chance(random, 2))
 		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
+	if (scores)
+		planning->lx_capacity = number_align_up(
+			workload->tensors[workload_tensor(workload, "s")].layout.bytes / count,
+			1024);
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
-		.workload = random_graph(random, arena),
+		.workload = workload,
 		.planning = planning,
 		.aim = aims[draw_below(random, 3)],
 		.price = JOINT_BOUND};
@@ -63,6 +87,7 @@ static void look_at(const struct plan *plan, struct seen *seen)
 	}
 	for (int i = 0; i < plan->residency_count; i++)
 		seen->in_place += plan->residencies[i].in_place_of >= 0;
+	seen->runs += plan->run_count;
 	seen->built++;
 }
 
@@ -132,6 +157,7 @@ static void answers_are_plans(void **state)
 			try_answer(&asked, &random, arena, &seen);
 		arena_close(arena);
 	}
+	print_message("%ld plans, %ld runs\n", seen.built, seen.runs);
 	assert_true(!draws_are_many(count) ||
 		    (seen.built > 2 * count && seen.clones > count && seen.reloads > count &&
 			    seen.evicts > count && seen.in_place > count / 2));

@@ -101,7 +101,7 @@ static void take(struct walking *walking, size_t number)
 	}
 }
 
-/* One of those that may be taken; those that find something in LX, or leave it there, more often. */
+/* One of those that may be taken; runs, and those that find something in LX or leave it there, more often. */
 static size_t draw(const struct walking *walking, int op)
 {
 	const struct joint_space *space = walking->space;
@@ -111,7 +111,7 @@ static size_t draw(const struct walking *walking, int op)
 		const struct joint_option *option = &space->options[i];
 		if (!may_take(walking, option))
 			continue;
-		int64_t weight = 1;
+		int64_t weight = option->end > option->first + 1 ? 1024 : 1;
 		for (int u = 0; u < option->use_count; u++)
 			weight *= option->uses[u].mode == JOINT_RESIDENT ? 16 : 1;
 		for (int o = 0; o < option->out_count; o++)

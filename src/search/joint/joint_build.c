@@ -5,9 +5,15 @@
 #include "base/number.h"
 #include "model/graph/move.h"
 #include "model/graph/planning.h"
-#include "model/graph/users.h"
+#include "model/graph/run.h"
 #include "model/graph/workload_move.h"
 #include "search/graph/stream.h"
+
+/* What lives inside a run, and where its room is. */
+struct placed_inside {
+	const struct joint_inside *inside; /* NULL: nothing of the kind */
+	int64_t room;
+};
 
 /* A plan in the making, beside the answer that it comes from. */
 struct building {
@@ -19,6 +25,7 @@ struct building {
 	struct growing growing;
 	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
 	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
+	struct placed_inside *insides; /* by tensor of the graph */
 	size_t next_stay;
 	int tensor_count, bundle;
 	struct plan *plan;
@@ -132,8 +139,19 @@ static void take_option(struct building *building, const struct joint_option *op
 		else
 			begin_stay(building, tensor, tensor);
 	}
+	struct plan *plan = building->plan;
+	int first = plan->step_count;
 	for (int o = option->first; o < option->end; o++)
 		take_op(building, &choice->parts[o - option->first]);
+	for (int i = 0; i < choice->inside_count; i++)
+		building->insides[choice->insides[i].tensor] = (struct placed_inside){
+			&choice->insides[i], building->packing->rooms[building->step]};
+	if (choice->run) {
+		struct tile_run *run = &plan->runs[plan->run_count++];
+		*run = *choice->run;
+		run->first = first;
+		run->end = plan->step_count;
+	}
 }
 
 /* --- residencies */
@@ -146,6 +164,15 @@ static int tensor_of_stay(const struct building *building, int stay)
 	return -1;
 }
 
+static void add_inside(const struct placed_inside *at, struct residency *stay)
+{
+	stay->place = PLACE_LX;
+	stay->view = *at->inside->view;
+	stay->address = at->room + at->inside->offset;
+	stay->size = at->inside->size;
+	stay->in_place_of = at->inside->in_place_of;
+}
+
 static void add_residencies(struct building *building)
 {
 	struct plan *plan = building->plan;
@@ -153,9 +180,11 @@ static void add_residencies(struct building *building)
 	plan->residencies = arena_array(building->arena, struct residency, building->tensor_count);
 	for (int t = 0; t < building->tensor_count; t++) {
 		struct residency stay = {.tensor = t, .place = PLACE_HBM, .in_place_of = -1};
-		users_life(&users, t, &stay.from, &stay.to);
+		plan_life(plan, &users, t, &stay.from, &stay.to);
 		if (stay.from >= stay.to)
 			continue;
+		if (t < building->space->tensor_count && building->insides[t].inside)
+			add_inside(&building->insides[t], &stay);
 		if (building->stays[t]) {
 			size_t number = (size_t)building->stays[t] - 1;
 			int parent = building->packing->in_place_of[number];
@@ -202,6 +231,7 @@ static struct building open(const struct joint_space *space, const struct joint_
 		.in_hbm = arena_array(arena, int, tensors),
 		.in_lx = arena_array(arena, int, tensors),
 		.stays = arena_array(arena, int, tensors + moves),
+		.insides = arena_array(arena, struct placed_inside, tensors),
 		.tensor_count = tensors,
 		.bundle = -1,
 		.plan = arena_new(arena, struct plan),
@@ -211,7 +241,8 @@ static struct building open(const struct joint_space *space, const struct joint_
 	*building.plan = (struct plan){.arch = graph->question.arch,
 		.workload = building.growing.workload,
 		.cores = graph->question.planning->cores,
-		.steps = arena_array(arena, struct step, steps)};
+		.steps = arena_array(arena, struct step, steps),
+		.runs = arena_array(arena, struct tile_run, steps)};
 	return building;
 }
 

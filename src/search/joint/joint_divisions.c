@@ -20,7 +20,7 @@ static bool is_listed(const struct joint_making *making, const struct op *op)
 }
 
 /* Whether a tensor may lie in LX at all, as an operand of some op. */
-static bool may_lie(const struct joint_making *making, int tensor)
+bool joint_may_lie(const struct joint_making *making, int tensor)
 {
 	const struct workload *workload = making->question->workload;
 	const struct planning *planning = making->question->planning;
@@ -47,7 +47,7 @@ static void find_views(struct joint_making *making, int o, struct joint_division
 		const char *why;
 		struct arena_mark mark = arena_mark(making->scratch);
 		division->views[i] = -1;
-		if (may_lie(making, tensor) && !(division->partial && !reads) &&
+		if (joint_may_lie(making, tensor) && !(division->partial && !reads) &&
 			lx_view(question->arch, question->workload, op, division->mapping, i,
 				making->scratch, &view, &why))
 			division->views[i] = joint_views_add(making, tensor, &view, reads ? o : -1);

@@ -18,6 +18,8 @@ static bool find_divisions(struct joint_making *making)
 		if (!joint_divisions_make(making, o))
 			return false;
 	}
+	if (joint_is_free(making, KIND_RUNS))
+		joint_runs_find(making);
 	for (int t = 0; t < (int)workload->tensor_count; t++)
 		joint_views_close(making, t);
 	return true;
@@ -30,6 +32,7 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 	for (int o = 0; o < ops; o++) {
 		if (!joint_options_make(making, o))
 			return false;
+		joint_runs_make(making, o);
 		first[o + 1] = making->options.count;
 	}
 	space->op_count = ops;

@@ -36,6 +36,7 @@ enum joint_kind {
 	KIND_REDUCTION = 1 << 4,  /* they may split a reduction */
 	KIND_MANY_LOOPS = 1 << 5, /* and more than one loop */
 	KIND_ORDERS = 1 << 6,     /* in any order over the cores */
+	KIND_RUNS = 1 << 7,       /* runs of ops may share tile loops */
 };
 
 struct joint_question {
@@ -58,9 +59,20 @@ struct joint_part {
 	const struct staging_option *staging; /* of a broadcast; else NULL */
 };
 
-/* What an option stands for (joint_option.choice): its ops, from `first` on. */
+/* What lives inside a run, in the room of its option. */
+struct joint_inside {
+	int tensor;
+	const struct view *view;
+	int64_t offset, size; /* bytes on each core */
+	int in_place_of;      /* a tensor; -1 */
+};
+
+/* What an option stands for (joint_option.choice): its ops, from `first` on, and the loops that they share. */
 struct joint_choice {
 	const struct joint_part *parts;
+	const struct tile_run *run; /* NULL: none */
+	int inside_count;
+	const struct joint_inside *insides;
 };
 
 /* What a space was made of (joint_space.graph). */
