@@ -68,7 +68,7 @@ static struct joint_question draw_question(struct random *random, struct arena *
 		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
 	if (scores)
 		planning->lx_capacity = number_align_up(
-			workload->tensors[workload_tensor(workload, "s")].layout.bytes / count,
+			workload->tensors[workload_tensor(workload, "s")].layout.bytes / count / 2,
 			1024);
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
 		.workload = workload,
