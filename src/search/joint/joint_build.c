@@ -6,14 +6,9 @@
 #include "model/graph/move.h"
 #include "model/graph/planning.h"
 #include "model/graph/run.h"
+#include "model/graph/users.h"
 #include "model/graph/workload_move.h"
 #include "search/graph/stream.h"
-
-/* What lives inside a run, and where its room is. */
-struct placed_inside {
-	const struct joint_inside *inside; /* NULL: nothing of the kind */
-	int64_t room;
-};
 
 /* A plan in the making, beside the answer that it comes from. */
 struct building {
@@ -25,7 +20,7 @@ struct building {
 	struct growing growing;
 	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
 	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
-	struct placed_inside *insides; /* by tensor of the graph */
+	struct residency *inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
 	size_t next_stay;
 	int tensor_count, bundle;
 	struct plan *plan;
@@ -117,6 +112,26 @@ static void take_op(struct building *building, const struct joint_part *part)
 		building->choices.at[step->op] = only_choice(building, part->tiles);
 }
 
+/* The run of the steps that come next, and where what is inside lies. */
+static void add_run(struct building *building, const struct joint_choice *choice)
+{
+	struct plan *plan = building->plan;
+	struct tile_run *run = &plan->runs[plan->run_count++];
+	int64_t room = building->packing->rooms[building->step];
+	*run = *choice->run;
+	run->first = plan->step_count;
+	run->end = run->first + choice->run->end - choice->run->first;
+	for (int i = 0; i < choice->inside_count; i++) {
+		const struct joint_inside *inside = &choice->inside[i];
+		building->inside[inside->tensor] =
+			(struct residency){.place = PLACE_LX,
+				.view = inside->view,
+				.address = room + inside->offset,
+				.size = 1,
+				.in_place_of = inside->in_place_of - 1};
+	}
+}
+
 static void take_option(struct building *building, const struct joint_option *option)
 {
 	const struct joint_choice *choice = option->choice;
@@ -139,19 +154,10 @@ static void take_option(struct building *building, const struct joint_option *op
 		else
 			begin_stay(building, tensor, tensor);
 	}
-	struct plan *plan = building->plan;
-	int first = plan->step_count;
+	if (choice->run)
+		add_run(building, choice);
 	for (int o = option->first; o < option->end; o++)
 		take_op(building, &choice->parts[o - option->first]);
-	for (int i = 0; i < choice->inside_count; i++)
-		building->insides[choice->insides[i].tensor] = (struct placed_inside){
-			&choice->insides[i], building->packing->rooms[building->step]};
-	if (choice->run) {
-		struct tile_run *run = &plan->runs[plan->run_count++];
-		*run = *choice->run;
-		run->first = first;
-		run->end = plan->step_count;
-	}
 }
 
 /* --- residencies */
@@ -164,13 +170,15 @@ static int tensor_of_stay(const struct building *building, int stay)
 	return -1;
 }
 
-static void add_inside(const struct placed_inside *at, struct residency *stay)
+/* A part of a tensor that lives inside a run. */
+static void take_inside(const struct building *building, int tensor, struct residency *stay)
 {
 	stay->place = PLACE_LX;
-	stay->view = *at->inside->view;
-	stay->address = at->room + at->inside->offset;
-	stay->size = at->inside->size;
-	stay->in_place_of = at->inside->in_place_of;
+	stay->view = building->inside[tensor].view;
+	stay->address = building->inside[tensor].address;
+	stay->in_place_of = building->inside[tensor].in_place_of;
+	struct layout layout = plan_stay_layout(building->plan, stay);
+	stay->size = view_bytes(&layout, &stay->view);
 }
 
 static void add_residencies(struct building *building)
@@ -183,8 +191,8 @@ static void add_residencies(struct building *building)
 		plan_life(plan, &users, t, &stay.from, &stay.to);
 		if (stay.from >= stay.to)
 			continue;
-		if (t < building->space->tensor_count && building->insides[t].inside)
-			add_inside(&building->insides[t], &stay);
+		if (building->inside[t].size)
+			take_inside(building, t, &stay);
 		if (building->stays[t]) {
 			size_t number = (size_t)building->stays[t] - 1;
 			int parent = building->packing->in_place_of[number];
@@ -231,7 +239,7 @@ static struct building open(const struct joint_space *space, const struct joint_
 		.in_hbm = arena_array(arena, int, tensors),
 		.in_lx = arena_array(arena, int, tensors),
 		.stays = arena_array(arena, int, tensors + moves),
-		.insides = arena_array(arena, struct placed_inside, tensors),
+		.inside = arena_array(arena, struct residency, tensors + moves),
 		.tensor_count = tensors,
 		.bundle = -1,
 		.plan = arena_new(arena, struct plan),
@@ -263,6 +271,7 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 			add_move(&building, MOVE_EVICT, step->tensor);
 	}
 	add_residencies(&building);
-	stream_choose(building.plan, &building.choices, TILES_ALL);
+	if (arch_moves_boxes(building.plan->arch))
+		stream_choose(building.plan, &building.choices, TILES_ALL);
 	return building.plan;
 }

@@ -62,7 +62,7 @@ struct joint_run {
 	const struct mapping *mappings; /* by op of the run, without tiles */
 	int64_t cores, room;
 	int inside_count, outer_count;
-	struct joint_inside *insides;
+	struct joint_inside *inside;
 	struct joint_outer *outers;
 };
 
@@ -76,6 +76,7 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
+	bool unproven; /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
 	struct array(struct joint_run) runs;       /* by their first ops */
 };
@@ -117,9 +118,6 @@ void joint_runs_make(struct joint_making *making, int op);
 /* The tiles of least value, the first of equals. */
 bool joint_tiles(struct joint_making *making, const struct op_question *question, double moved_pj,
 	struct op_option *tiles, int64_t *value);
-
-/* What an op adds to the cycles that are asked for. */
-int64_t joint_cycles(const struct joint_making *making, const struct op_value *value);
 
 /* By the weights; JOINT_NEVER where it cannot be counted. */
 int64_t joint_worth(

@@ -52,12 +52,6 @@ int64_t joint_worth(
 
 /* --- one price */
 
-int64_t joint_cycles(const struct joint_making *making, const struct op_value *value)
-{
-	return making->question->price == JOINT_BOUND ? value->cycles
-						      : number_max(value->cycles, value->estimate);
-}
-
 bool joint_tiles(struct joint_making *making, const struct op_question *question,
 	double moved_pj, struct op_option *tiles, int64_t *value)
 {
@@ -71,7 +65,8 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	*value = JOINT_NEVER;
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct op_value *own = &choices->at[i].value;
-		int64_t worth = joint_worth(making, joint_cycles(making, own), own->energy_pj + moved_pj,
+		int64_t cycles = op_value_latency(own, asked->planning->price);
+		int64_t worth = joint_worth(making, cycles, own->energy_pj + moved_pj,
 			own->hbm_bytes + question->moved_hbm);
 		if (worth < *value) {
 			*value = worth;

@@ -37,19 +37,12 @@ struct run_choosing {
 
 /* --- the price */
 
-static const struct joint_inside *find_inside(const struct joint_run *run, int tensor)
-{
-	for (int i = 0; i < run->inside_count; i++)
-		if (run->insides[i].tensor == tensor)
-			return &run->insides[i];
-	return NULL;
-}
-
 static bool is_in_lx(const struct run_choosing *choosing, int tensor)
 {
 	const struct joint_run *run = choosing->run;
-	if (find_inside(run, tensor))
-		return true;
+	for (int i = 0; i < run->inside_count; i++)
+		if (run->inside[i].tensor == tensor)
+			return true;
 	for (int n = 0; n < run->outer_count; n++)
 		if (run->outers[n].tensor == tensor)
 			return run->outers[n].made ? choosing->outs[n] >= 0
@@ -102,7 +95,7 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 		}
 		int64_t times = classes.at[c].count;
 		sums->cycles = checked_add(&fits, sums->cycles,
-			checked_mul(&fits, joint_cycles(making, &value), times));
+			checked_mul(&fits, op_value_latency(&value, asked->planning->price), times));
 		sums->hbm_bytes = checked_add(
 			&fits, sums->hbm_bytes, checked_mul(&fits, value.hbm_bytes, times));
 		sums->energy_pj += value.energy_pj * (double)times;
@@ -399,7 +392,7 @@ static void keep(struct joint_making *making, const struct draft_run *draft)
 	*choice = (struct joint_choice){.parts = parts,
 		.run = arena_copy(arena, &run->loops, sizeof run->loops),
 		.inside_count = run->inside_count,
-		.insides = run->insides};
+		.inside = run->inside};
 	*option = draft->option;
 	option->uses = arena_copy(
 		arena, draft->uses, (size_t)option->use_count * sizeof *option->uses);

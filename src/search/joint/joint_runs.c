@@ -127,18 +127,19 @@ static bool pack_insides(struct trying *trying, struct joint_run *run)
 	struct buffer *buffers = arena_array(arena, struct buffer, run->inside_count);
 	int *parents = arena_array(arena, int, run->inside_count);
 	for (int i = 0; i < run->inside_count; i++) {
-		const struct joint_inside *inside = &run->insides[i];
+		const struct joint_inside *inside = &run->inside[i];
+		const struct tensor *tensor = &trying->part.tensors[inside->tensor];
 		struct residency stay = stay_inside(trying, inside->tensor);
-		buffers[i] = (struct buffer){.name = trying->part.tensors[inside->tensor].name,
-			.size = inside->size,
+		buffers[i] = (struct buffer){.name = tensor->name,
+			.size = view_bytes(&tensor->layout, &inside->view),
 			.start = stay.from,
 			.end = stay.to};
 		for (int k = 0; k < i && !buffers[i].parent_count; k++) {
 			const struct op *op = &trying->part.ops[stay.from];
-			if (buffers[k].end != stay.from + 1 || run->insides[k].size < inside->size ||
+			if (buffers[k].end != stay.from + 1 || buffers[k].size < buffers[i].size ||
 				!joint_may_take_over(trying->making, &trying->part, op,
-					run->insides[k].tensor) ||
-				!view_equal(run->insides[k].view, inside->view))
+					run->inside[k].tensor) ||
+				!view_equal(&run->inside[k].view, &inside->view))
 				continue;
 			parents[i] = k;
 			buffers[i].parents = &parents[i];
@@ -162,10 +163,9 @@ static bool pack_insides(struct trying *trying, struct joint_run *run)
 		return false;
 	run->room = 0;
 	for (int i = 0; i < run->inside_count; i++) {
-		run->insides[i].offset = placement->addresses[i];
-		run->insides[i].in_place_of = placement->in_place_of[i] < 0
-						      ? -1
-						      : run->insides[placement->in_place_of[i]].tensor;
+		int parent = placement->in_place_of[i];
+		run->inside[i].offset = placement->addresses[i];
+		run->inside[i].in_place_of = parent < 0 ? 0 : 1 + run->inside[parent].tensor;
 		run->room = number_max(run->room, placement->addresses[i] + buffers[i].size);
 	}
 	return true;
@@ -222,18 +222,17 @@ static void add_run(struct trying *trying)
 		return;
 	run.mappings = mappings;
 	run.cores = mapping_cores(making->question->arch, &mappings[0]);
-	run.insides = arena_array(arena, struct joint_inside, ops);
+	run.inside = arena_array(arena, struct joint_inside, ops);
 	run.outers = arena_array(making->scratch, struct joint_outer, count_operands(trying));
 	for (int o = trying->run.first; o < trying->run.end; o++) {
 		int tensor = trying->part.ops[o].writes[0].tensor;
-		struct view *view = arena_new(arena, struct view);
+		struct view view;
 		if (!is_inside(trying, tensor))
 			continue;
-		if (!parts_meet(trying, mappings, tensor, view))
+		if (!parts_meet(trying, mappings, tensor, &view))
 			return;
-		run.insides[run.inside_count++] = (struct joint_inside){.tensor = tensor,
-			.view = view,
-			.size = view_bytes(&trying->part.tensors[tensor].layout, view)};
+		run.inside[run.inside_count++] =
+			(struct joint_inside){.tensor = tensor, .view = view};
 	}
 	if (!pack_insides(trying, &run))
 		return;
@@ -478,8 +477,10 @@ void joint_runs_find(struct joint_making *making)
 		}
 		if (end == first)
 			continue;
+		size_t before = making->runs.count;
 		for (int last = end; last <= ops && add_runs(making, first, last); last++)
 			;
-		first = end - 1;
+		if (making->runs.count > before)
+			first = end - 1;
 	}
 }
