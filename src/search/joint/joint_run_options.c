@@ -378,6 +378,17 @@ static int compare_drafts(const void *left, const void *right)
 	return order ? order : (a->parts > b->parts) - (a->parts < b->parts);
 }
 
+/* The loops that are cut. */
+static const struct tile_run *copy_loops(const struct tile_run *loops, struct arena *arena)
+{
+	struct tile_run *run = arena_copy(arena, loops, sizeof *loops);
+	run->loop_count = 0;
+	for (int k = 0; k < loops->loop_count; k++)
+		if (loops->loops[k].tiles > 1)
+			run->loops[run->loop_count++] = loops->loops[k];
+	return run;
+}
+
 static void keep(struct joint_making *making, const struct draft_run *draft)
 {
 	struct arena *arena = making->arena;
@@ -390,7 +401,7 @@ static void keep(struct joint_making *making, const struct draft_run *draft)
 	for (int i = 0; i < ops; i++)
 		parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
 	*choice = (struct joint_choice){.parts = parts,
-		.run = arena_copy(arena, &run->loops, sizeof run->loops),
+		.run = copy_loops(&run->loops, arena),
 		.inside_count = run->inside_count,
 		.inside = run->inside};
 	*option = draft->option;
