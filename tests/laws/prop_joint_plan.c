@@ -18,7 +18,7 @@
 enum { ANSWERS = 4 };
 
 struct seen {
-	long built, clones, reloads, evicts, relayouts, in_place, runs;
+	long built, clones, reloads, evicts, relayouts, owned, in_place, runs;
 };
 
 static const int cores[] = {2, 4, 8, 32};
@@ -58,8 +58,10 @@ static void look_at(const struct plan *plan, struct seen *seen)
 		seen->evicts += move == MOVE_EVICT;
 		seen->relayouts += move == MOVE_RELAYOUT;
 	}
-	for (int i = 0; i < plan->residency_count; i++)
+	for (int i = 0; i < plan->residency_count; i++) {
 		seen->in_place += plan->residencies[i].in_place_of >= 0;
+		seen->owned += plan->residencies[i].view.only > 1;
+	}
 	seen->runs += plan->run_count;
 	seen->built++;
 }
@@ -108,9 +110,10 @@ static void answers_are_plans(void **state)
 	}
 	print_message("%ld plans, %ld runs of steps\n", seen.built, seen.runs);
 	assert_true(!draws_are_many(count) ||
-		    (seen.built > 2 * count && seen.clones > count && seen.reloads > count &&
+		    (seen.built > count && seen.clones > count && seen.reloads > count / 2 &&
 			    seen.evicts > count / 2 && seen.relayouts > count / 2 &&
-			    seen.in_place > count / 2 && seen.runs > count / 4));
+			    seen.owned > count / 16 && seen.in_place > count / 2 &&
+			    seen.runs > count / 4));
 }
 
 int main(void)
