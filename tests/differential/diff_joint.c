@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "search/certificate/plan_bound.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_build.h"
 #include "tests/support/draws.h"
@@ -237,6 +238,31 @@ static void check_solver(struct random *random, const struct joint_space *space,
 	check_answer(space, all, solver, &answer, arena);
 }
 
+/* The second program agrees: nothing is below the best, and something is below more than that.  Nor does it
+ * claim more within a budget. */
+static void check_bound(struct random *random, const struct joint_space *space,
+	const struct joint_all *all, struct arena *arena)
+{
+	int64_t best = all->found ? all->answer.value : 1000;
+	struct plan_bound_question question = {.space = space, .claim = best};
+	struct plan_bound bound = plan_bound_find(&question, arena);
+	if (bound.answer != VERDICT_YES || bound.bound != best)
+		fail_msg("the best is %" PRId64 "; below it: %s, bound %" PRId64, best,
+			bound.why ? bound.why : "something", bound.bound);
+	question.budget = 1 + random_below(random, bound.states + 1);
+	question.claim = best + 1 + draw_below(random, 10);
+	bound = plan_bound_find(&question, arena);
+	if (all->found && bound.answer == VERDICT_YES)
+		fail_msg("the best is %" PRId64 "; %" PRId64 " is believed", best, question.claim);
+	assert_true(!all->found || bound.bound <= best);
+	question.budget = 0;
+	bound = plan_bound_find(&question, arena);
+	if (all->found && !space->graph &&
+		(bound.answer != VERDICT_NO || bound.witness.value != best))
+		fail_msg("the best is %" PRId64 "; %" PRId64 " is not refuted: %s", best,
+			question.claim, bound.why ? bound.why : "another value");
+}
+
 static struct joint_all check_space(struct random *random, const struct joint_space *space,
 	size_t states_most, struct arena *arena, struct tally *tally)
 {
@@ -254,6 +280,7 @@ static struct joint_all check_space(struct random *random, const struct joint_sp
 	if (all.found)
 		note_kinds(space, &all.answer, tally);
 	try_answers(random, space, &all, arena, tally);
+	check_bound(random, space, &all, arena);
 	struct portfolio asked = portfolio_for(STAGE_JOINT, FOR_PLANS);
 	for (size_t s = 0; s < asked.count; s++)
 		check_solver(random, space, &all, asked.at[s], arena);
