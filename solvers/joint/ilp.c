@@ -92,7 +92,7 @@ static double bound_of(const struct asking *asking, const struct milp_answer *an
 
 /* The best point with addresses.  What has none is forbidden, and the rest looked through again: no
  * bound before is too high for it. */
-static void solve_all(struct asking *asking, const struct problem *problem)
+static void solve_all(struct asking *asking)
 {
 	struct run *run = asking->run;
 	struct milp_wishes wishes = {
@@ -111,7 +111,7 @@ static void solve_all(struct asking *asking, const struct problem *problem)
 			return;
 		double value = (double)asking->best.value,
 		       bound = fmin(bound_of(asking, &answer), value);
-		if (joint_plan_offer(run, problem, asking->program->space, &asking->best)) {
+		if (joint_plan_offer(run, asking->program->space, &asking->best)) {
 			run_prove(run, value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
 			return;
 		}
@@ -131,7 +131,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 	if (why)
 		run_complain(run, true, -1, "%s", why);
 	else
-		solve_all(&asking, problem);
+		solve_all(&asking);
 }
 
 const struct solver joint_ilp_solver = {
@@ -139,7 +139,7 @@ const struct solver joint_ilp_solver = {
 	.name = "ilp",
 	.summary = "an integer program of all decisions but relayouts; proves, for small graphs",
 	.proves = true,
-	.plans = true,
+	.plans_all = true,
 	.run = ilp_run,
 	.program = ilp_text,
 };

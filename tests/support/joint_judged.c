@@ -23,19 +23,21 @@ struct joint_question joint_question_draw(
 	const struct arch *arch = spyre_arch(arena, count);
 	*planning = planning_default(arch);
 	planning->published_tiles = draw_chance(random, 2);
+	planning->price = draw_chance(random, 2) ? PRICE_BOUND : PRICE_ESTIMATE;
 	if (draw_chance(random, 2))
 		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
 		.workload = random_graph(random, arena),
 		.planning = planning,
-		.aim = aims[draw_below(random, 3)],
-		.price = JOINT_BOUND};
+		.aim = aims[draw_below(random, 3)]};
 }
 
 /* What the plan's score is worth, and how far off rounding may leave it. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
-	return (double)question->aim.cycles * (double)score->cycles +
+	int64_t cycles = question->planning->price == PRICE_BOUND ? score->cycles
+								  : score->estimate_cycles;
+	return (double)question->aim.cycles * (double)cycles +
 	       (double)question->aim.energy * score->energy_pj * 1024 +
 	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
 }

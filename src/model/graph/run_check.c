@@ -25,9 +25,7 @@ static const char *check_shape(struct arena *arena, const struct plan *plan, int
 			!number_mul(iterations, run->loops[k].tiles, &iterations))
 			return "the run has no iterations, or more than can be counted";
 	}
-	return arch_moves_boxes(plan->arch)
-		       ? NULL
-		       : "the ops of this machine are whole nests, and share no loops";
+	return NULL;
 }
 
 /* Loop k of the run is a loop of the op that can be cut so, and as in the op before. */

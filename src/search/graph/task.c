@@ -86,7 +86,7 @@ static void add_plans(
 		exploration->cores[exploration->core_count - 1], exploration->place.at[0]);
 	for (size_t j = 0; j < exploration->joint.count; j++)
 		for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
-			if (!exploration->joint.at[j]->plans ||
+			if (!exploration->joint.at[j]->plans_all ||
 				!objectives_have(
 					&exploration->wishes.objectives, aims[i].objective))
 				continue;
@@ -113,7 +113,7 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 	recipe.divide = dividers.at[0];
 	size_t places = exploration->divide.count ? 1 : exploration->place.count;
 	for (size_t j = 0; j < exploration->joint.count; j++)
-		for (size_t p = 0; p < places && !exploration->joint.at[j]->plans; p++) {
+		for (size_t p = 0; p < places && !exploration->joint.at[j]->plans_all; p++) {
 			recipe.joint = exploration->joint.at[j];
 			recipe.place = exploration->place.at[p];
 			add_task(tasks, arena, recipe, recipe.joint);

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "model/graph/move.h"
 #include "model/graph/planning.h"
+#include "model/graph/run.h"
 #include "model/graph/users.h"
 #include "model/graph/workload_move.h"
 #include "search/graph/stream.h"
@@ -19,6 +20,7 @@ struct building {
 	struct growing growing;
 	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
 	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
+	struct residency *inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
 	size_t next_stay;
 	int tensor_count, bundle;
 	struct plan *plan;
@@ -110,6 +112,25 @@ static void take_op(struct building *building, const struct joint_part *part)
 		building->choices.at[step->op] = only_choice(building, part->tiles);
 }
 
+/* The run of the steps that come next, and where what is inside lies. */
+static void add_run(struct building *building, const struct joint_choice *choice)
+{
+	struct plan *plan = building->plan;
+	struct tile_run *run = &plan->runs[plan->run_count++];
+	int64_t room = building->packing->rooms[building->step];
+	*run = *choice->run;
+	run->first = plan->step_count;
+	run->end = run->first + choice->run->end - choice->run->first;
+	for (int i = 0; i < choice->inside_count; i++) {
+		const struct joint_inside *inside = &choice->inside[i];
+		building->inside[inside->tensor] =
+			(struct residency){.place = PLACE_LX,
+				.view = inside->view,
+				.address = room + inside->offset,
+				.size = 1};
+	}
+}
+
 static void take_option(struct building *building, const struct joint_option *option)
 {
 	const struct joint_choice *choice = option->choice;
@@ -132,6 +153,8 @@ static void take_option(struct building *building, const struct joint_option *op
 		else
 			begin_stay(building, tensor, tensor);
 	}
+	if (choice->run)
+		add_run(building, choice);
 	for (int o = option->first; o < option->end; o++)
 		take_op(building, &choice->parts[o - option->first]);
 }
@@ -146,6 +169,16 @@ static int tensor_of_stay(const struct building *building, int stay)
 	return -1;
 }
 
+/* A part of a tensor that lives inside a run. */
+static void take_inside(const struct building *building, int tensor, struct residency *stay)
+{
+	stay->place = PLACE_LX;
+	stay->view = building->inside[tensor].view;
+	stay->address = building->inside[tensor].address;
+	struct layout layout = plan_stay_layout(building->plan, stay);
+	stay->size = view_bytes(&layout, &stay->view);
+}
+
 static void add_residencies(struct building *building)
 {
 	struct plan *plan = building->plan;
@@ -153,9 +186,11 @@ static void add_residencies(struct building *building)
 	plan->residencies = arena_array(building->arena, struct residency, building->tensor_count);
 	for (int t = 0; t < building->tensor_count; t++) {
 		struct residency stay = {.tensor = t, .place = PLACE_HBM, .in_place_of = -1};
-		users_life(&users, t, &stay.from, &stay.to);
+		plan_life(plan, &users, t, &stay.from, &stay.to);
 		if (stay.from >= stay.to)
 			continue;
+		if (building->inside[t].size)
+			take_inside(building, t, &stay);
 		if (building->stays[t]) {
 			size_t number = (size_t)building->stays[t] - 1;
 			int parent = building->packing->in_place_of[number];
@@ -202,6 +237,7 @@ static struct building open(const struct joint_space *space, const struct joint_
 		.in_hbm = arena_array(arena, int, tensors),
 		.in_lx = arena_array(arena, int, tensors),
 		.stays = arena_array(arena, int, tensors + moves),
+		.inside = arena_array(arena, struct residency, tensors + moves),
 		.tensor_count = tensors,
 		.bundle = -1,
 		.plan = arena_new(arena, struct plan),
@@ -211,7 +247,8 @@ static struct building open(const struct joint_space *space, const struct joint_
 	*building.plan = (struct plan){.arch = graph->question.arch,
 		.workload = building.growing.workload,
 		.cores = graph->question.planning->cores,
-		.steps = arena_array(arena, struct step, steps)};
+		.steps = arena_array(arena, struct step, steps),
+		.runs = arena_array(arena, struct tile_run, steps)};
 	return building;
 }
 
@@ -232,6 +269,7 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 			add_move(&building, MOVE_EVICT, step->tensor);
 	}
 	add_residencies(&building);
-	stream_choose(building.plan, &building.choices, TILES_ALL);
+	if (arch_moves_boxes(building.plan->arch))
+		stream_choose(building.plan, &building.choices, TILES_ALL);
 	return building.plan;
 }

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "search/engine/kept.h"
 #include "search/joint/joint_making.h"
+#include "search/joint/joint_nests.h"
 
 static bool find_divisions(struct joint_making *making)
 {
@@ -15,7 +16,9 @@ static bool find_divisions(struct joint_making *making)
 			making->why = "it was asked to stop";
 			return false;
 		}
-		if (!joint_divisions_make(making, o))
+		if (!arch_moves_boxes(making->question->arch))
+			joint_nests_views(making, o);
+		else if (!joint_divisions_make(making, o))
 			return false;
 	}
 	for (int t = 0; t < (int)workload->tensor_count; t++)
@@ -27,8 +30,10 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 {
 	int ops = (int)making->question->workload->op_count;
 	size_t *first = arena_array(making->arena, size_t, ops + 1);
+	bool nests = !arch_moves_boxes(making->question->arch);
 	for (int o = 0; o < ops; o++) {
-		if (!joint_options_make(making, o))
+		bool whole = nests && op_is_tiled(&making->question->workload->ops[o]);
+		if (!(whole ? joint_nests_options : joint_options_make)(making, o))
 			return false;
 		first[o + 1] = making->options.count;
 	}
@@ -43,7 +48,8 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 static void fill_moves(struct joint_making *making, int t, struct joint_tensor *out)
 {
 	struct joint_views *views = &making->views[t];
-	bool free = joint_is_free(making, KIND_EVICT) && making->stays[t] != STAY_LX &&
+	bool nests = !arch_moves_boxes(making->question->arch);
+	bool free = joint_is_free(making, KIND_EVICT) && !nests && making->stays[t] != STAY_LX &&
 		    making->question->workload->tensors[t].producer >= 0;
 	int64_t *relay = arena_array(making->arena, int64_t, views->count * views->count);
 	int64_t *evict = arena_array(making->arena, int64_t, views->count);
@@ -55,6 +61,9 @@ static void fill_moves(struct joint_making *making, int t, struct joint_tensor *
 		evict[v] = JOINT_NEVER;
 		for (int to = 0; to < views->count; to++)
 			relay[v * views->count + to] = JOINT_NEVER;
+		cores[v] = 1;
+		if (nests)
+			continue;
 		const struct joint_transfer *move = joint_move_out(making, t, v);
 		cores[v] = move->cores;
 		if (free && move->possible && views->made[v])
@@ -100,6 +109,7 @@ static const struct joint_graph *make_graph(const struct joint_making *making)
 				(size_t)making->views[t].count * sizeof **views);
 	graph->question = *making->question;
 	graph->views = views;
+	graph->unproven = making->unproven;
 	return graph;
 }
 
@@ -124,10 +134,7 @@ const struct joint_space *joint_graph_make(
 		.stays = graph_stays(arena, question->planning->constraints, question->workload)};
 	struct joint_space *space = arena_new(arena, struct joint_space);
 	space->capacity = question->planning->lx_capacity;
-	if (!arch_moves_boxes(question->arch))
-		making.why = "on a machine whose tiles do not move in boxes nothing can be decided "
-			     "jointly yet";
-	else if (question->arch->lx < 0)
+	if (question->arch->lx < 0)
 		making.why = "the machine has no scratchpad";
 	else if (question->planning->constraints && question->planning->constraints->problem)
 		making.why = "the graph is a problem with constraints of its own";

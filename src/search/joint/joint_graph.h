@@ -25,8 +25,6 @@
 struct arena;
 struct planning;
 
-enum joint_price { JOINT_ESTIMATE, JOINT_BOUND };
-
 /* What is decided, beside where tensors lie; the ablation takes one away at a time. */
 enum joint_kind {
 	KIND_EVICT = 1 << 0,      /* what is in LX may be written back */
@@ -36,14 +34,15 @@ enum joint_kind {
 	KIND_REDUCTION = 1 << 4,  /* they may split a reduction */
 	KIND_MANY_LOOPS = 1 << 5, /* and more than one loop */
 	KIND_ORDERS = 1 << 6,     /* in any order over the cores */
+	KIND_FUSION = 1 << 7,     /* runs of ops may share a tile loop */
+	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
 };
 
 struct joint_question {
 	const struct arch *arch;
 	const struct workload *workload;
-	const struct planning *planning; /* tiles by its published_tiles */
+	const struct planning *planning; /* tiles and cycles as it says */
 	struct joint_aim aim;
-	enum joint_price price;
 };
 
 /* NULL, and *why, when something of the graph cannot be said in a joint space, or somebody stops it
@@ -58,15 +57,26 @@ struct joint_part {
 	const struct staging_option *staging; /* of a broadcast; else NULL */
 };
 
+/* A tensor that only a run makes and reads: where its part lies in the option's room. */
+struct joint_inside {
+	int tensor;
+	struct view view;
+	int64_t offset;
+};
+
 /* What an option stands for (joint_option.choice): its ops, from `first` on. */
 struct joint_choice {
 	const struct joint_part *parts;
+	const struct tile_run *run; /* whose steps are ops; NULL: of a single op */
+	int inside_count;
+	const struct joint_inside *inside;
 };
 
 /* What a space was made of (joint_space.graph). */
 struct joint_graph {
 	struct joint_question question;
 	const struct view *const *views; /* by tensor, then view */
+	bool unproven; /* some op has a nest that nobody has proven to be best */
 };
 
 #endif

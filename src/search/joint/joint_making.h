@@ -55,6 +55,7 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
+	bool unproven; /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
 };
 
