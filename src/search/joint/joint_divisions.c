@@ -31,8 +31,7 @@ static bool may_lie(const struct joint_making *making, int tensor)
 		return false;
 	if (at->producer < 0)
 		return clones && users_root(workload, &making->users, tensor) < 0;
-	return op_is_tiled(&workload->ops[at->producer]) &&
-	       is_listed(making, &workload->ops[at->producer]);
+	return is_listed(making, &workload->ops[at->producer]);
 }
 
 /* By operand, what the cores need or leave behind. */
