@@ -86,10 +86,6 @@ bool lx_view(const struct arch *arch, const struct workload *workload, const str
 		if (split <= 1)
 			continue;
 		const char *wrong = cut(workload, op, access, l, split, divisor, out);
-		if (operand >= op->read_count && op->loops[l].reduction) {
-			out->only = split;
-			out->only_divisor = divisor;
-		}
 		divisor *= split;
 		if (wrong) {
 			*why = arena_format(arena, "loop %s/%lld of '%s' %s", op->loops[l].name,

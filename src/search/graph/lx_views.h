@@ -10,8 +10,7 @@
  * What each core needs of a tensor.  An access under a mapping has a per-core
  * view when every divided loop that indexes the tensor walks one device
  * dimension alone, from end to end, and cuts it into equal parts of whole
- * sticks; else what a core touches is no slice, and `why` says so.  Of the output of a split reduction
- * only the owners have a slice.
+ * sticks; else what a core touches is no slice, and `why` says so.
  *
  * Wherever the published code finds a view (by the loop's coefficient among the
  * strides of the layout), and that view tells the bytes that a core touches,

@@ -36,8 +36,8 @@ enum joint_kind {
 	KIND_ORDERS = 1 << 6,      /* in any order over the cores */
 	KIND_FUSION = 1 << 7,      /* runs of ops may share a tile loop */
 	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
+	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
 	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
-	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX, on its owners */
 };
 
 struct joint_question {
@@ -64,6 +64,7 @@ struct joint_inside {
 	int tensor;
 	struct view view;
 	int64_t offset;
+	int in_place_of; /* plus 1: the tensor inside whose bytes it takes over; 0: none */
 };
 
 /* What an option stands for (joint_option.choice): its ops, from `first` on. */
