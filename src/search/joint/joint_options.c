@@ -55,8 +55,8 @@ int64_t joint_worth(
 
 /* --- one price */
 
-bool joint_tiles(struct joint_making *making, const struct op_question *question,
-	double moved_pj, struct op_option *tiles, int64_t *value)
+bool joint_tiles(struct joint_making *making, const struct op_question *question, double moved_pj,
+	struct op_option *tiles, int64_t *value)
 {
 	const struct joint_question *asked = making->question;
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP,
@@ -162,9 +162,9 @@ static void price_in_place(struct choosing *choosing)
 	bool taken = false;
 	for (int r = 0; r < choosing->read_count; r++) {
 		const struct joint_use *use = &draft->uses[r];
-		if (use->mode == JOINT_HBM || !joint_may_take_over(choosing->making,
-						    choosing->making->question->workload,
-						    choosing->op, use->tensor) ||
+		if (use->mode == JOINT_HBM ||
+			!joint_may_take_over(choosing->making, choosing->making->question->workload,
+				choosing->op, use->tensor) ||
 			!view_equal(&views[use->tensor].at[use->view], own))
 			continue;
 		draft->out.in_place = r;
