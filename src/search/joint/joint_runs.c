@@ -9,8 +9,13 @@
 #include <string.h>
 
 /*
- * Which runs of ops there are to choose from, before what they cost (joint_run_options.c).  See README.md for
- * what is in the space.
+ * Which runs of ops there are to choose from, before what they cost (joint_run_options.c):
+ *
+ *	ops    from one that makes what LX cannot hold whole (is_big), up to the last reader of all such
+ *	       tensors or any op behind it, as long as all share a loop
+ *	tiles  of the loops that all share: as few as leave all parts room in LX, a half, or a quarter of it
+ *	cores  one division for all ops, by shared loops in any order, over as many cores as they allow
+ *	parts  of what lives inside are all in LX, in place of each other where they may be
  */
 enum { VECTORS_MOST = 4096 };
 
@@ -340,6 +345,15 @@ struct tiles_list {
 	struct array(struct tried_tiles) all;
 };
 
+/* Whether as many loops may be cut as are. */
+static bool are_free(const struct trying *trying)
+{
+	int cut = 0;
+	for (int k = 0; k < trying->run.loop_count; k++)
+		cut += trying->run.loops[k].tiles > 1;
+	return cut <= 1 || joint_is_free(trying->making, KIND_FUSED_LOOPS);
+}
+
 static void list_tiles(struct trying *trying, int k, struct tiles_list *list)
 {
 	int step;
@@ -349,7 +363,7 @@ static void list_tiles(struct trying *trying, int k, struct tiles_list *list)
 		return;
 	if (k == run->loop_count) {
 		struct tried_tiles tried = {.iterations = run_iterations(run)};
-		if (plan_run_misfit(trying->arena, &trying->plan, 0, &step))
+		if (plan_run_misfit(trying->arena, &trying->plan, 0, &step) || !are_free(trying))
 			return;
 		for (int i = 0; i < k; i++)
 			tried.tiles.at[i] = run->loops[i].tiles;
