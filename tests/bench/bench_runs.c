@@ -29,8 +29,9 @@ static int64_t execute(const struct plan *plan, const struct score *score, struc
 {
 	struct outcome outcome = evaluate_cost(plan, arena);
 	struct simulation how = {
-		.mode = evaluate_mode(plan->workload, plan->arch, score) == SIM_COUNT ? SIM_COUNT
-										      : SIM_IDENTITY};
+		.mode = evaluate_mode(plan->workload, plan->arch, score) == SIM_COUNT
+				? SIM_COUNT
+				: SIM_IDENTITY};
 	evaluate_simulate(&outcome, &how, arena);
 	if (!outcome.simulated || !outcome.agrees)
 		printf("  it does not agree: %s\n", outcome.why ? outcome.why : "counts or faults");

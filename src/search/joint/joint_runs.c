@@ -29,9 +29,9 @@ struct trying {
 	struct joint_making *making;
 	struct plan plan; /* whose steps are the ops; its only run is the one that is tried */
 	struct tile_run run;
-	struct arena *arena;    /* of the tiles that are tried */
-	struct workload part;   /* of the first iteration */
-	struct factors splits;  /* over the cores */
+	struct arena *arena;                    /* of the tiles that are tried */
+	struct workload part;                   /* of the first iteration */
+	struct factors splits;                  /* over the cores */
 	int order[RUN_LOOPS_MOST], order_count; /* shared loops that are split, fastest first */
 };
 
@@ -142,8 +142,8 @@ static bool pack_insides(struct trying *trying, struct joint_run *run)
 		for (int k = 0; k < i && !buffers[i].parent_count; k++) {
 			const struct op *op = &trying->part.ops[stay.from];
 			if (buffers[k].end != stay.from + 1 || buffers[k].size < buffers[i].size ||
-				!joint_may_take_over(trying->making, &trying->part, op,
-					run->inside[k].tensor) ||
+				!joint_may_take_over(
+					trying->making, &trying->part, op, run->inside[k].tensor) ||
 				!view_equal(&run->inside[k].view, &inside->view))
 				continue;
 			parents[i] = k;
@@ -161,8 +161,7 @@ static bool pack_insides(struct trying *trying, struct joint_run *run)
 		solve(solver_for(STAGE_PLACE, FOR_PACKINGS), &problem, 100000, 0, arena);
 	if (!answer.candidate_count)
 		return false;
-	const struct placement *placement =
-		answer.candidates[answer.candidate_count - 1].placement;
+	const struct placement *placement = answer.candidates[answer.candidate_count - 1].placement;
 	struct packing_fault fault = packing_check(&packing, placement);
 	if (fault.a >= 0)
 		return false;
@@ -286,8 +285,8 @@ static int64_t most_cores(const struct trying *trying, int k, int64_t left)
 		return 1;
 	struct divisors divisors = number_divisors(trying->arena, units_of(trying, k));
 	for (size_t i = 0; i < divisors.count && divisors.at[i] <= left; i++)
-		most = number_max(most,
-			divisors.at[i] * most_cores(trying, k + 1, left / divisors.at[i]));
+		most = number_max(
+			most, divisors.at[i] * most_cores(trying, k + 1, left / divisors.at[i]));
 	return most;
 }
 
@@ -473,7 +472,8 @@ static bool is_big(const struct joint_making *making, int tensor)
 	const struct joint_question *question = making->question;
 	const struct tensor *at = &question->workload->tensors[tensor];
 	return at->role == TENSOR_INTERMEDIATE && joint_may_lie(making, tensor) &&
-	       at->layout.bytes / 2 / question->planning->cores >= question->planning->lx_capacity / 2;
+	       at->layout.bytes / 2 / question->planning->cores >=
+		       question->planning->lx_capacity / 2;
 }
 
 void joint_runs_find(struct joint_making *making)
