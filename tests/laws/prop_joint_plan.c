@@ -15,7 +15,7 @@
 enum { ANSWERS = 4 };
 
 struct seen {
-	long built, clones, reloads, evicts, in_place;
+	long built, clones, reloads, evicts, relayouts, owned, in_place;
 };
 
 static const int cores[] = {2, 4, 8, 32};
@@ -33,9 +33,12 @@ static void look_at(const struct plan *plan, struct seen *seen)
 		seen->clones += move == MOVE_CLONE;
 		seen->reloads += move == MOVE_RELOAD;
 		seen->evicts += move == MOVE_EVICT;
+		seen->relayouts += move == MOVE_RELAYOUT;
 	}
-	for (int i = 0; i < plan->residency_count; i++)
+	for (int i = 0; i < plan->residency_count; i++) {
 		seen->in_place += plan->residencies[i].in_place_of >= 0;
+		seen->owned += plan->residencies[i].view.only > 1;
+	}
 	seen->built++;
 }
 
@@ -80,7 +83,8 @@ static void answers_are_plans(void **state)
 	}
 	assert_true(!draws_are_many(count) ||
 		    (seen.built > 2 * count && seen.clones > count && seen.reloads > count &&
-			    seen.evicts > count && seen.in_place > count / 2));
+			    seen.evicts > count && seen.relayouts > count &&
+			    seen.owned > count / 8 && seen.in_place > count / 2));
 }
 
 int main(void)

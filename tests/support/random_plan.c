@@ -261,7 +261,10 @@ struct plan *random_evictions(struct random *random, const struct plan *given, s
 			if (random_below(random, 4) == 0)
 				break;
 			int away = (int)plan->workload->tensor_count - 1;
-			wish = (struct plan_wish){MOVE_RELOAD, away, use + 1, stay};
+			wish = (struct plan_wish){.kind = MOVE_RELOAD,
+				.tensor = away,
+				.before = use + 1,
+				.stay = stay};
 			plan = plan_with_moves(arena, plan, &wish, 1);
 		}
 	}

@@ -163,8 +163,7 @@ static void tile_clone(struct plan *plan, int step, int reader)
 /* Whether an op's tiles are its own choice. */
 static bool is_asked(const struct plan *plan, int step)
 {
-	return op_is_tiled(op_at(plan, step)) && !plan_is_move(plan, step) &&
-	       !plan_is_evict(plan, step);
+	return op_is_tiled(op_at(plan, step)) && !plan_only_moves(plan, step);
 }
 
 const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
@@ -219,7 +218,7 @@ void stream_choose(struct plan *plan, const struct stream_choices *choices, enum
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {
 			tile_clone(plan, step, reader);
-		} else if (plan_is_evict(plan, step)) {
+		} else {
 			tile_clone(plan, step, -1);
 			reader = -1;
 		}

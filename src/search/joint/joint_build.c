@@ -20,7 +20,8 @@ struct building {
 	struct growing growing;
 	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
 	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
-	struct residency *inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
+	struct residency
+		*inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
 	size_t next_stay;
 	int tensor_count, bundle;
 	struct plan *plan;
@@ -60,7 +61,8 @@ static void add_move(struct building *building, enum move_kind kind, int tensor)
 {
 	struct growing *growing = &building->growing;
 	const struct plan *plan = building->plan;
-	int from = kind == MOVE_EVICT ? building->in_lx[tensor] : building->in_hbm[tensor];
+	bool in_lx = kind == MOVE_EVICT || kind == MOVE_RELAYOUT;
+	int from = in_lx ? building->in_lx[tensor] : building->in_hbm[tensor];
 	int to = building->tensor_count++;
 	const char *name = growing_name(growing, kind, from);
 	growing_reserve(growing, name, to);
@@ -123,11 +125,10 @@ static void add_run(struct building *building, const struct joint_choice *choice
 	run->end = run->first + choice->run->end - choice->run->first;
 	for (int i = 0; i < choice->inside_count; i++) {
 		const struct joint_inside *inside = &choice->inside[i];
-		building->inside[inside->tensor] =
-			(struct residency){.place = PLACE_LX,
-				.view = inside->view,
-				.address = room + inside->offset,
-				.size = 1};
+		building->inside[inside->tensor] = (struct residency){.place = PLACE_LX,
+			.view = inside->view,
+			.address = room + inside->offset,
+			.size = 1};
 	}
 }
 
@@ -265,8 +266,9 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 			building.next_stay++;
 		if (step->kind == JOINT_OPTION)
 			take_option(&building, &space->options[step->option]);
-		else if (step->kind == JOINT_EVICT)
-			add_move(&building, MOVE_EVICT, step->tensor);
+		else
+			add_move(&building, step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
+				step->tensor);
 	}
 	add_residencies(&building);
 	if (arch_moves_boxes(building.plan->arch))

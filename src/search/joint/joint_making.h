@@ -39,8 +39,9 @@ struct joint_transfer {
 struct joint_views {
 	struct view *at;
 	int count, capacity;
-	int *asked; /* by view: the last op that asks for it, or -1 */
-	bool *made; /* somebody so far may leave the tensor under it */
+	int *asked,
+		*first_asked; /* by view: the last op that asks for it, or -1; the first, or INT_MAX */
+	int *made; /* by view: the first op that may leave the tensor under it, INT_MAX: none so far */
 	bool *serves;
 	struct joint_transfer *in, *out;
 };
@@ -55,13 +56,19 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
-	bool unproven; /* of joint_graph */
+	bool unproven;                             /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
 };
 
 static inline bool joint_is_free(const struct joint_making *making, enum joint_kind kind)
 {
 	return !(making->question->aim.fixed & kind);
+}
+
+/* Whether what is in LX can be laid out anew. */
+static inline bool joint_relays(const struct joint_making *making)
+{
+	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present;
 }
 
 /* All divisions of an op; false, and making->why. */
@@ -75,6 +82,9 @@ void joint_views_close(struct joint_making *making, int tensor);
 bool joint_serves(const struct joint_views *views, int held, int asked);
 
 const struct joint_transfer *joint_move_in(struct joint_making *making, int tensor, int view);
+/* From one view to another; JOINT_NEVER where it cannot be done. */
+int64_t joint_relay(struct joint_making *making, int tensor, int from, int to);
+
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 
 /* The options of an op, in making->options; false, and making->why. */

@@ -167,7 +167,8 @@ static bool is_worth_making(const struct choosing *choosing, int tensor, int vie
 {
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int asked = 0; asked < views->count; asked++)
-		if (views->asked[asked] > choosing->number && joint_serves(views, view, asked))
+		if (views->asked[asked] > choosing->number &&
+			(joint_serves(views, view, asked) || joint_relays(choosing->making)))
 			return true;
 	return false;
 }
@@ -184,7 +185,7 @@ static void choose_out(struct choosing *choosing)
 		price(choosing);
 	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
 		return;
-	making->views[tensor].made[view] = true;
+	making->views[tensor].made[view] = choosing->number;
 	draft->out.view = view;
 	price_in_place(choosing);
 }
@@ -217,10 +218,12 @@ static bool is_least(const struct choosing *choosing, int r, int view)
 }
 
 /* Whether anything that has happened by now leaves the tensor as it is asked for. */
-static bool may_be_found(const struct joint_views *views, int asked)
+static bool may_be_found(
+	const struct choosing *choosing, const struct joint_views *views, int asked)
 {
 	for (int held = 0; held < views->count; held++)
-		if (views->made[held] && joint_serves(views, held, asked))
+		if (views->made[held] < choosing->number &&
+			(joint_serves(views, held, asked) || joint_relays(choosing->making)))
 			return true;
 	return false;
 }
@@ -249,7 +252,7 @@ static void choose_read(struct choosing *choosing, int r)
 		if (!serves_all(choosing, r, view))
 			continue;
 		bool least = is_least(choosing, r, view);
-		if (least && may_be_found(views, view)) {
+		if (least && may_be_found(choosing, views, view)) {
 			*use = (struct joint_use){tensor, JOINT_RESIDENT, view};
 			choose_read(choosing, r + 1);
 		}
@@ -261,6 +264,12 @@ static void choose_read(struct choosing *choosing, int r)
 	}
 }
 
+static void note_move(const struct choosing *choosing, const struct joint_use *use)
+{
+	int *made = &choosing->making->views[use->tensor].made[use->view];
+	*made = (int)number_min(*made, choosing->number);
+}
+
 /* What is moved by this op may be found by the ones behind it. */
 static void note_moves(const struct choosing *choosing)
 {
@@ -268,7 +277,7 @@ static void note_moves(const struct choosing *choosing)
 		for (int r = 0; r < choosing->read_count; r++) {
 			const struct joint_use *use = &choosing->drafts.at[i].uses[r];
 			if (use->mode == JOINT_MOVED)
-				choosing->making->views[use->tensor].made[use->view] = true;
+				note_move(choosing, use);
 		}
 }
 
