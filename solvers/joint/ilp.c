@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
 #include "search/engine/milp.h"
+#include "search/joint/joint_graph.h"
 #include "search/joint/joint_plan.h"
 #include "solvers/joint/ilp_program.h"
 
@@ -123,7 +124,12 @@ static void solve_all(struct asking *asking)
 
 static void ilp_run(struct run *run, const struct problem *problem)
 {
-	const struct joint_space *space = joint_plan_space(run, problem);
+	/* Of a space that is made here, that without relayouts. */
+	struct joint_aim aim = problem->aim ? *problem->aim : (struct joint_aim){0};
+	struct problem without = *problem;
+	aim.fixed |= KIND_RELAY;
+	without.aim = &aim;
+	const struct joint_space *space = joint_plan_space(run, &without);
 	const char *why = NULL;
 	if (!space)
 		return;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "cost/graph/traffic.h"
+#include "model/graph/run.h"
 #include "search/engine/kept.h"
 
 #include <inttypes.h>
@@ -213,7 +214,7 @@ void stream_choose(struct plan *plan, const struct stream_choices *choices, enum
 		const struct op_answer *answer = choices->at[step];
 		if (answer) {
 			stream_take(plan, step, &answer->at[answer->choice[goal]]);
-			reader = step;
+			reader = plan_run(plan, step) ? -1 : step; /* a move joins no run */
 		} else if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {

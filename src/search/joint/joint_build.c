@@ -125,10 +125,12 @@ static void add_run(struct building *building, const struct joint_choice *choice
 	run->end = run->first + choice->run->end - choice->run->first;
 	for (int i = 0; i < choice->inside_count; i++) {
 		const struct joint_inside *inside = &choice->inside[i];
-		building->inside[inside->tensor] = (struct residency){.place = PLACE_LX,
-			.view = inside->view,
-			.address = room + inside->offset,
-			.size = 1};
+		building->inside[inside->tensor] =
+			(struct residency){.place = PLACE_LX,
+				.view = inside->view,
+				.address = room + inside->offset,
+				.size = 1,
+				.in_place_of = inside->in_place_of - 1};
 	}
 }
 
@@ -176,6 +178,7 @@ static void take_inside(const struct building *building, int tensor, struct resi
 	stay->place = PLACE_LX;
 	stay->view = building->inside[tensor].view;
 	stay->address = building->inside[tensor].address;
+	stay->in_place_of = building->inside[tensor].in_place_of;
 	struct layout layout = plan_stay_layout(building->plan, stay);
 	stay->size = view_bytes(&layout, &stay->view);
 }

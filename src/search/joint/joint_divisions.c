@@ -20,7 +20,7 @@ static bool is_listed(const struct joint_making *making, const struct op *op)
 }
 
 /* Whether a tensor may lie in LX at all, as an operand of some op. */
-static bool may_lie(const struct joint_making *making, int tensor)
+bool joint_may_lie(const struct joint_making *making, int tensor)
 {
 	const struct workload *workload = making->question->workload;
 	const struct planning *planning = making->question->planning;
@@ -59,7 +59,7 @@ static void find_views(struct joint_making *making, int o, struct joint_division
 		struct arena_mark mark = arena_mark(making->scratch);
 		division->views[i] = -1;
 		bool owned = division->partial && !reads;
-		if (may_lie(making, tensor) && (!owned || joint_is_free(making, KIND_OWNERS)) &&
+		if (joint_may_lie(making, tensor) && (!owned || joint_is_free(making, KIND_OWNERS)) &&
 			lx_view(question->arch, question->workload, op, division->mapping, i,
 				making->scratch, &view, &why)) {
 			if (owned)

@@ -23,6 +23,8 @@ static bool find_divisions(struct joint_making *making)
 		else if (!joint_divisions_make(making, o))
 			return false;
 	}
+	if (joint_is_free(making, KIND_FUSION) && arch_moves_boxes(making->question->arch))
+		joint_runs_find(making);
 	for (int t = 0; t < (int)workload->tensor_count; t++)
 		joint_views_close(making, t);
 	return true;
@@ -37,6 +39,7 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 		bool whole = nests && op_is_tiled(&making->question->workload->ops[o]);
 		if (!(whole ? joint_nests_options : joint_options_make)(making, o))
 			return false;
+		joint_runs_make(making, o);
 		first[o + 1] = making->options.count;
 	}
 	space->op_count = ops;

@@ -64,6 +64,7 @@ struct joint_inside {
 	int tensor;
 	struct view view;
 	int64_t offset;
+	int in_place_of; /* plus 1: the tensor inside whose bytes it takes over; 0: none */
 };
 
 /* What an option stands for (joint_option.choice): its ops, from `first` on. */

@@ -52,11 +52,9 @@ int64_t joint_worth(
 
 /* --- one price */
 
-/* The tiles of least value, the first of equals. */
-static bool find_tiles(const struct choosing *choosing, const struct op_question *question,
+bool joint_tiles(struct joint_making *making, const struct op_question *question,
 	double moved_pj, struct op_option *tiles, int64_t *value)
 {
-	struct joint_making *making = choosing->making;
 	const struct joint_question *asked = making->question;
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP,
 		.solver = asked->aim.map,
@@ -116,28 +114,30 @@ static void price(struct choosing *choosing)
 	if (draft->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
 	draft->mapping = division->mapping;
-	if (fits && find_tiles(choosing, &question, moved_pj, &draft->tiles, &draft->value))
+	if (fits && joint_tiles(making, &question, moved_pj, &draft->tiles, &draft->value))
 		add_draft(choosing);
 }
 
 /* --- what may be taken over */
 
-/* Whether the op reads a tensor only where it writes, in the same layout. */
-static bool may_take_over(const struct choosing *choosing, int r)
+bool joint_may_take_over(const struct joint_making *making, const struct workload *workload,
+	const struct op *op, int tensor)
 {
-	const struct workload *workload = choosing->making->question->workload;
-	const struct planning *planning = choosing->making->question->planning;
-	const struct op *op = choosing->op;
+	const struct planning *planning = making->question->planning;
 	const struct layout *own = &workload->tensors[op->writes[0].tensor].layout;
-	const struct layout *other = &workload->tensors[choosing->reads[r].tensor].layout;
+	const struct layout *other = &workload->tensors[tensor].layout;
+	bool reads = false;
 	if (op->primitive->kind != OP_MAP || !name_list_has(&planning->in_place, op->type) ||
 		!layout_equal(own, other))
 		return false;
-	for (int i = 0; i < op->read_count; i++)
-		if (choosing->reads[r].operands >> i & 1 &&
-			!access_equal(op, &op->reads[i], &op->writes[0], own->host_rank))
+	for (int i = 0; i < op->read_count; i++) {
+		if (op->reads[i].tensor != tensor)
+			continue;
+		reads = true;
+		if (!access_equal(op, &op->reads[i], &op->writes[0], own->host_rank))
 			return false;
-	return true;
+	}
+	return reads;
 }
 
 static void price_in_place(struct choosing *choosing)
@@ -148,7 +148,9 @@ static void price_in_place(struct choosing *choosing)
 	bool taken = false;
 	for (int r = 0; r < choosing->read_count; r++) {
 		const struct joint_use *use = &draft->uses[r];
-		if (use->mode == JOINT_HBM || !may_take_over(choosing, r) ||
+		if (use->mode == JOINT_HBM || !joint_may_take_over(choosing->making,
+						    choosing->making->question->workload,
+						    choosing->op, use->tensor) ||
 			!view_equal(&views[use->tensor].at[use->view], own))
 			continue;
 		draft->out.in_place = r;
