@@ -357,7 +357,7 @@ static void prove(struct search *search, bool done)
 	else if (search->best && (bound >= search->best->value ||
 					 (done && search->unpacked >= search->best->value)))
 		run_prove(search->run, PROOF_OPTIMAL, (double)search->best->value);
-	else
+	else if (search->best)
 		run_prove(search->run, PROOF_BOUND, (double)bound);
 }
 
