@@ -102,6 +102,8 @@ bool node_integer(const struct reading *reading, const struct node *node, const 
 	int64_t least, int64_t most, int64_t *out);
 bool node_size(const struct reading *reading, const struct node *node, const char *what,
 	int64_t least, int64_t most, int64_t *bytes);
+bool node_nanoseconds(const struct reading *reading, const struct node *node, const char *what,
+	struct ratio *out);
 bool node_number(
 	const struct reading *reading, const struct node *node, const char *what, double *out);
 bool node_text(

@@ -194,3 +194,9 @@ bool read_nanoseconds(struct reader *reader, const char *key, enum need need, st
 	return node && compute_ratio(reader->reading, node, reader_place(reader, key), &duration,
 			       true, out);
 }
+
+bool node_nanoseconds(
+	const struct reading *reading, const struct node *node, const char *what, struct ratio *out)
+{
+	return compute_ratio(reading, node, what, &duration, true, out);
+}

@@ -32,7 +32,7 @@ static struct plan *draw_plan(struct random *random, bool boxes, struct arena *a
 static bool all_counted(const struct plan *plan, struct arena *arena, long *nests)
 {
 	for (int s = 0; s < plan->step_count; s++) {
-		struct inner_question question = inner_nest_question(plan, s);
+		struct inner_question question = inner_nest_question(arena, plan, s);
 		const struct inner_cost *inner = inner_cost_make(&question, arena);
 		if (inner && (!inner->model || !nest_verdict_counts(inner->score.verdict)))
 			return false;

@@ -27,7 +27,7 @@ struct met {
 static bool count_step(const struct plan *plan, int step, int64_t tiles, struct nest_counts *all,
 	struct nest_score *score, struct arena *arena)
 {
-	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_question question = inner_nest_question(arena, plan, step);
 	const char *why;
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	struct nest_counts one = {0};

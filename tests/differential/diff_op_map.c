@@ -5,6 +5,7 @@
 #include "cost/graph/op_price.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
+#include "search/graph/options.h"
 #include "tests/support/draws.h"
 #include "tests/support/every_tiling.h"
 #include "tests/support/random_plan.h"
@@ -31,7 +32,7 @@ static int64_t find_cycles(const struct every *every, const struct step_count *c
 {
 	struct plan plan = *every->plan;
 	struct counts counts = {.step_count = plan.step_count};
-	struct phase_cost phase = {every->step, every->step + 1, 0, {0}};
+	struct phase_cost phase = {every->step, every->step + 1, 0, 0, {0}};
 	plan.steps =
 		arena_copy(every->arena, plan.steps, (size_t)plan.step_count * sizeof *plan.steps);
 	plan.steps[every->step].mapping = every->mapping;
@@ -59,7 +60,7 @@ static void price(void *user)
 	arena_release(every->arena, mark);
 	if (fits && priced.room <= arch_stream_capacity(q->arch))
 		*array_add(every->arena, &every->values) = (struct op_value){
-			cycles, priced.estimate, priced.hbm_bytes, priced.energy_pj};
+			cycles, number_max(cycles, priced.estimate), priced.hbm_bytes, priced.energy_pj};
 }
 
 static bool covers(const struct op_value *a, const struct op_value *b)
@@ -138,7 +139,7 @@ static void check_step(
 		.workload = plan->workload,
 		.op = op,
 		.mapping = &plan->steps[step].mapping,
-		.in_lx = inner_nest_question(plan, step).in_lx};
+		.in_lx = inner_nest_question(arena, plan, step).in_lx};
 	struct every every = {.question = &question,
 		.plan = plan,
 		.step = step,

@@ -34,7 +34,7 @@ static const char returns[] = RETURNS;
 static const char stays_returns[] = STAYS "; " RETURNS;
 static const char idle[] =
 	"elements may stand idle here; AccelForge has all in use (min_usage), which takes more words";
-static const char stops[] = "stage map stops after 20,000 mappings of a step; its space holds the "
+static const char stops[] = "stage map stops after 50,000 mappings of a step; its space holds the "
 			    "published mappings that have rows";
 
 /* In place of a plan: inside the fan-out a buffer is emptied at every step, as in AccelForge's tree. */
@@ -52,7 +52,7 @@ static const struct row {
 	{"simple", "gpt3_175B", "gpt3_175B_prefill", GPT_PREFILL, NULL, 1, 1, same},
 	{"simple", "gpt3_175B", "gpt3_175B_decode", GPT_DECODE, NULL, 1, 1, same},
 	{"eyeriss", "matmuls", "matmuls", MATMULS, NULL, 0.9194, 1.0001, stays},
-	{"eyeriss", "matmuls", "matmuls", MATMULS, refetch, 1.036, 1.0001, stops},
+	{"eyeriss", "matmuls", "matmuls", MATMULS, refetch, 1, 1.0001, cycles},
 	{"eyeriss", "matmuls", "matmuls", MATMULS, "eyeriss_matmuls", 1, 1.0001, cycles},
 	{"eyeriss", "three_matmuls_annotated", "three_matmuls_annotated", "", NULL, 0.8997, 1,
 		stays_returns},
@@ -61,30 +61,30 @@ static const struct row {
 	{"eyeriss", "three_matmuls_annotated", "three_matmuls_annotated", "",
 		"eyeriss_three_matmuls", 0.9843, 1, returns},
 	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, NULL, 0.8453, 1, stays_returns},
-	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, refetch, 1.2203, 1.0614, stops},
+	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, refetch, 1.1024, 1.005, stops},
 	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_decode", GPT_DECODE, NULL, 0.9866, 0.9881,
 		stays_returns},
-	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_decode", GPT_DECODE, refetch, 1.0009, 1.0001, stops},
+	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_decode", GPT_DECODE, refetch, 0.9993, 1, returns},
 	{"simba", "matmuls", "matmuls", MATMULS, NULL, 0.9993, 1, idle},
-	{"simba", "matmuls", "matmuls", MATMULS, refetch, 1.0121, 1, stops},
+	{"simba", "matmuls", "matmuls", MATMULS, refetch, 0.9993, 1, idle},
 	{"simba", "matmuls", "matmuls", MATMULS, "simba_matmuls", 1, 1, cycles},
 	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", NULL, 1, 1, cycles},
-	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", refetch, 1.0255, 1,
-		stops},
+	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", refetch, 1, 1,
+		cycles},
 	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, NULL, 0.5015, 0.424,
 		stays_returns},
-	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, refetch, 1.1525, 1, stops},
+	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, refetch, 0.9913, 1, returns},
 	{"simba", "gpt3_6.7B", "gpt3_6.7B_decode", GPT_DECODE, NULL, 1, 1, idle},
-	{"simba", "gpt3_6.7B", "gpt3_6.7B_decode", GPT_DECODE, refetch, 1.0002, 1, stops},
+	{"simba", "gpt3_6.7B", "gpt3_6.7B_decode", GPT_DECODE, refetch, 1.0001, 1, stops},
 	{"tpu_v4i", "matmuls", "matmuls", MATMULS, NULL, 1, 1.0469, cycles},
 	{"tpu_v4i", "three_matmuls_annotated", "three_matmuls_annotated", "", NULL, 0.8874, 1.0112,
 		idle},
 	{"tpu_v4i", "three_matmuls_annotated", "three_matmuls_annotated", "",
 		"tpu_v4i_three_matmuls", 1, 1.0112, cycles},
-	{"tpu_v4i", "gpt3_175B", "gpt3_175B_prefill", GPT_PREFILL, NULL, 1.2588, 1, stops},
+	{"tpu_v4i", "gpt3_175B", "gpt3_175B_prefill", GPT_PREFILL, NULL, 1.0485, 1, stops},
 	{"tpu_v4i", "gpt3_175B", "gpt3_175B_prefill", GPT_PREFILL, "tpu_v4i_gpt3_prefill", 1, 1,
 		cycles},
-	{"tpu_v4i", "gpt3_175B", "gpt3_175B_decode", GPT_DECODE, NULL, 1, 1, stops},
+	{"tpu_v4i", "gpt3_175B", "gpt3_175B_decode", GPT_DECODE, NULL, 0.9999, 1, stops},
 };
 
 /* Bits that one component read and wrote, ours and published. */

@@ -106,7 +106,7 @@ static void draw_nest(struct random *random, const struct arch *arch, const stru
 void array_draw_nests(struct random *random, struct plan *plan, struct arena *arena)
 {
 	for (int s = 0; s < plan->step_count; s++) {
-		struct inner_question question = inner_nest_question(plan, s);
+		struct inner_question question = inner_nest_question(arena, plan, s);
 		const char *why;
 		struct inner_nest nest = inner_nest_make(&question, arena, &why);
 		if (nest.hierarchy)

@@ -323,7 +323,7 @@ static void count_opaque(struct walker *w)
 static const struct nest_counts *interpret(
 	struct walker *w, int step, struct inner_nest *nest, struct arena *arena)
 {
-	struct inner_question question = inner_nest_question(w->plan, step);
+	struct inner_question question = inner_nest_question(arena, w->plan, step);
 	const char *why;
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	*nest = inner_nest_make(&question, arena, &why);

@@ -59,6 +59,8 @@ static void assert_same_ring(const struct ring *a, const struct ring *b)
 	assert_int_equal(a->present, b->present);
 	assert_same_ratio(a->rate, b->rate);
 	assert_true(a->pj == b->pj);
+	for (int parts = 1; parts <= RING_PARTS_MOST + 1; parts++)
+		assert_same_ratio(ring_run(a, parts), ring_run(b, parts));
 	for (int i = 0; primitives[i]; i++)
 		assert_int_equal(ring_reduces(a, primitives[i]), ring_reduces(b, primitives[i]));
 }

@@ -100,7 +100,7 @@ static void registers_save_the_scratchpad(void **state)
 {
 	struct plan *plan = make_bare(*state, BOXES, 1);
 	struct mapping *mapping = &plan->steps[0].mapping;
-	struct inner_question question = inner_nest_question(plan, 0);
+	struct inner_question question = inner_nest_question(*state, plan, 0);
 	struct op_price bare, kept;
 	assert_true(op_price(&question, 0, *state, &bare));
 	mapping->residency[2] |= 1u << RF;

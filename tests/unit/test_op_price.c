@@ -13,7 +13,7 @@ static void check_alike(struct arena *arena, const char *mapping, const char *co
 {
 	const char *const mappings[] = {mapping, NULL};
 	const struct plan *plan = plan_text(arena, 4, PRODUCT, mappings, stays);
-	struct inner_question question = inner_nest_question(plan, 0);
+	struct inner_question question = inner_nest_question(arena, plan, 0);
 	struct plan_cost cost;
 	struct op_price price;
 	assert_true(cost_plan(plan, arena, &cost));
@@ -42,7 +42,7 @@ static void room_is_that_of_tiles_and_accumulators(void **state)
 {
 	static const char *const none[] = {NULL}, *const mappings[] = {"LX: k2", NULL};
 	struct inner_question question =
-		inner_nest_question(plan_text(*state, 1, PRODUCT, mappings, none), 0);
+		inner_nest_question(*state, plan_text(*state, 1, PRODUCT, mappings, none), 0);
 	struct op_price price;
 	assert_true(op_price(&question, 0, *state, &price));
 	assert_int_equal(price.room, 2 * 4 * 128 + 2 * 64 * 2 * 128 + 8 * 128 + 16 * 128);

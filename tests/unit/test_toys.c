@@ -106,9 +106,20 @@ static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
 }
 
 /* Two clone settings with each of them. */
+/* A plan for each objective, each with its bound; nobody else is asked. */
+static void a_graph_is_planned_as_a_whole_by_it(void **state)
+{
+	const char *csv = explore(GRAPH " --solver joint=toy_plan");
+	expect_all(csv, "joint/toy_plan");
+	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "bound");
+	assert_non_null(strstr(folder_text("plans/point-001.yaml"), "joint/toy_plan"));
+	assert_null(strstr(folder_text("plans/point-001.yaml"), "where: LX"));
+}
+
 static void who_is_named_is_asked_beside_a_joint_solver(void **state)
 {
-	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4");
+	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4 "
+		      "--price bound");
 	assert_int_equal(offered(), 4);
 }
 
@@ -226,6 +237,7 @@ int main(void)
 		TEST(a_graph_is_placed_by_it),
 		TEST(a_packing_is_placed_by_it),
 		TEST(a_graph_is_divided_and_placed_jointly_by_it),
+		TEST(a_graph_is_planned_as_a_whole_by_it),
 		TEST(who_is_named_is_asked_beside_a_joint_solver),
 		TEST(a_problem_is_mapped_by_it),
 		TEST(a_recurrence_is_projected_by_it),

@@ -6,6 +6,7 @@
 #include "cost/graph/latency.h"
 #include "cost/graph/op_price.h"
 #include "cost/graph/streaming.h"
+#include "model/graph/run.h"
 
 /* All steps, opened once. */
 static struct traffic_op *open_steps(const struct plan *plan, struct arena *arena)
@@ -16,6 +17,46 @@ static struct traffic_op *open_steps(const struct plan *plan, struct arena *aren
 	return ops;
 }
 
+/* Adds what so many iterations alike do. */
+static bool add_iterations(
+	struct step_count *all, const struct step_count *one, int64_t times, struct arena *arena)
+{
+	bool fits = true;
+	for (int i = 0; i <= OP_READS_MOST; i++)
+		for (int t = 0; t < TRAFFIC_COUNT; t++)
+			all->bytes[i][t] = checked_add(&fits, all->bytes[i][t],
+				checked_mul(&fits, one->bytes[i][t], times));
+	all->computes = checked_add(&fits, all->computes, checked_mul(&fits, one->computes, times));
+	if (!one->nests)
+		return fits;
+	struct nest_counts *nests = arena_new(arena, struct nest_counts);
+	if (all->nests)
+		*nests = *all->nests;
+	all->nests = nests;
+	return nest_counts_add(nests, one->nests, times) && fits;
+}
+
+static struct run_classes find_classes(const struct plan *plan, int step, struct arena *arena)
+{
+	return run_classes(arena, plan->workload, &plan->workload->ops[plan->steps[step].op],
+		plan_run(plan, step));
+}
+
+static bool count_step(
+	const struct plan *plan, int step, struct arena *arena, struct step_count *out)
+{
+	struct run_classes classes = find_classes(plan, step, arena);
+	struct traffic_op *op = arena_new(arena, struct traffic_op);
+	for (size_t c = 0; c < classes.count; c++) {
+		struct step_count one;
+		traffic_open_iteration(op, plan, step, classes.at[c].iteration, arena);
+		if (!traffic_count(op, &one) ||
+			!add_iterations(out, &one, classes.at[c].count, arena))
+			return false;
+	}
+	return true;
+}
+
 static bool count_steps(const struct plan *plan, const struct traffic_op *ops, struct arena *arena,
 	struct counts *out)
 {
@@ -23,7 +64,8 @@ static bool count_steps(const struct plan *plan, const struct traffic_op *ops, s
 	out->step_count = plan->step_count;
 	out->steps = arena_array(arena, struct step_count, plan->step_count);
 	for (int step = 0; step < plan->step_count; step++)
-		if (!traffic_count(&ops[step], &out->steps[step]))
+		if (!(plan_run(plan, step) ? count_step(plan, step, arena, &out->steps[step])
+					   : traffic_count(&ops[step], &out->steps[step])))
 			fits = false;
 	return fits && counts_fit(out);
 }
@@ -33,10 +75,77 @@ bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *ou
 	return count_steps(plan, open_steps(plan, arena), arena, out);
 }
 
-static const char *find_rejection(
-	const struct plan *plan, const struct traffic_op *ops, struct arena *arena)
+/* The op of a phase, with what the moves before it bring. */
+static bool estimate_phase(
+	const struct step_count *counts, struct traffic_op *ops, struct phase_cost *phase)
 {
-	const char *why = NULL;
+	int last = phase->end_step - 1;
+	struct traffic_op *op = &ops[last];
+	phase->estimate = phase->cycles;
+	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts)
+		return true;
+	for (int step = phase->first_step; step < last; step++)
+		for (int i = 0; i < op->op->read_count; i++)
+			if (op->op->reads[i].tensor == ops[step].op->writes[0].tensor)
+				op->arriving |= 1u << i;
+	bool fits = true;
+	int64_t hbm = 0, cycles;
+	for (int i = 0; i <= OP_READS_MOST; i++) {
+		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_READ]);
+		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_WRITE]);
+	}
+	if (!fits || !streaming_estimate(op, hbm, &cycles))
+		return false;
+	phase->estimate = number_max(phase->cycles, cycles);
+	return true;
+}
+
+/* Bound and estimate. */
+static bool time_phase(const struct plan *plan, struct traffic_op *ops, const struct counts *counts,
+	struct arena *arena, struct phase_cost *phase)
+{
+	return latency_phase(plan, counts, ops, arena, phase) &&
+	       estimate_phase(counts->steps, ops, phase);
+}
+
+static bool add_phases(struct phase_cost *all, const struct phase_cost *one, int64_t times)
+{
+	bool fits = true;
+	all->cycles = checked_add(&fits, all->cycles, checked_mul(&fits, one->cycles, times));
+	all->estimate = checked_add(&fits, all->estimate, checked_mul(&fits, one->estimate, times));
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		all->resource[r] = checked_add(
+			&fits, all->resource[r], checked_mul(&fits, one->resource[r], times));
+	return fits;
+}
+
+/* A phase; that of a step in a run has all iterations, which follow each other.  `ops` and counts are
+ * those of one iteration meanwhile.  *why: what the machine cannot carry out. */
+static bool price_phase(const struct plan *plan, struct traffic_op *ops, struct counts *counts,
+	struct arena *arena, struct phase_cost *phase, const char **why)
+{
+	int step = phase->first_step;
+	if (!plan_run(plan, step))
+		return time_phase(plan, ops, counts, arena, phase);
+	struct run_classes classes = find_classes(plan, step, arena);
+	struct step_count all = counts->steps[step];
+	bool fits = true;
+	for (size_t c = 0; c < classes.count; c++) {
+		struct phase_cost one = {.first_step = step, .end_step = phase->end_step};
+		traffic_open_iteration(&ops[step], plan, step, classes.at[c].iteration, arena);
+		fits &= traffic_count(&ops[step], &counts->steps[step]) &&
+			time_phase(plan, ops, counts, arena, &one) &&
+			add_phases(phase, &one, classes.at[c].count);
+		if (!*why)
+			*why = op_price_reject(&ops[step], &plan->steps[step].mapping, arena);
+	}
+	counts->steps[step] = all;
+	return fits;
+}
+
+static const char *find_rejection(
+	const struct plan *plan, const struct traffic_op *ops, struct arena *arena, const char *why)
+{
 	for (int step = 0; step < plan->step_count && !why; step++)
 		why = op_price_reject(&ops[step], &plan->steps[step].mapping, arena);
 	return why;
@@ -86,9 +195,13 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 {
 	struct score *score = &cost->score;
 	bool fits = true;
-	score->cycles = cost->overhead_cycles;
-	for (int i = 0; i < cost->phase_count; i++)
-		score->cycles = checked_add(&fits, score->cycles, cost->phases[i].cycles);
+	score->cycles = score->estimate_cycles = cost->overhead_cycles;
+	for (int i = 0; i < cost->phase_count; i++) {
+		const struct phase_cost *phase = &cost->phases[i];
+		score->cycles = checked_add(&fits, score->cycles, phase->cycles);
+		score->estimate_cycles =
+			checked_add(&fits, score->estimate_cycles, phase->estimate);
+	}
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct step_count *count = &cost->counts.steps[step];
 		for (int i = 0; i <= OP_READS_MOST; i++) {
@@ -112,18 +225,19 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 
 bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out)
 {
-	const struct traffic_op *ops = open_steps(plan, arena);
+	struct traffic_op *ops = open_steps(plan, arena);
+	const char *why = NULL;
 	*out = (struct plan_cost){0};
 	if (!count_steps(plan, ops, arena, &out->counts))
 		return false;
 	out->phase_count = latency_phases(plan, arena, &out->phases);
 	for (int i = 0; i < out->phase_count; i++)
-		if (!latency_phase(plan, &out->counts, ops, arena, &out->phases[i]))
+		if (!price_phase(plan, ops, &out->counts, arena, &out->phases[i], &why))
 			return false;
 	if (!plan_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
 		return false;
 	struct score *score = &out->score;
-	score->rejected = find_rejection(plan, ops, arena);
+	score->rejected = find_rejection(plan, ops, arena, why);
 	score->feasible = !score->rejected;
 	score->energy_pj = find_energy(plan, ops, &out->counts);
 	score->lx_peak_bytes = find_peak(plan);

@@ -17,6 +17,7 @@ double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_CO
 	energy += (double)bytes[TRAFFIC_LX_READ] * lx->read_pj;
 	energy += (double)bytes[TRAFFIC_LX_WRITE] * lx->write_pj;
 	energy += (double)bytes[TRAFFIC_RING] * arch->reduce_ring.pj;
+	energy += (double)bytes[TRAFFIC_DATA_RING] * arch->data_ring.pj;
 	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
 	return energy;
 }
@@ -104,7 +105,7 @@ double energy_add(double energy, const struct arch *arch, const struct op *op,
 static const struct nest_model *find_model(const struct plan *plan, int step, struct arena *arena)
 {
 	const char *why;
-	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_question question = inner_nest_question(arena, plan, step);
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	return nest.hierarchy ? nest_model_make(arena, nest.hierarchy, nest.shape, COUNTING_EXACT)
 			      : NULL;

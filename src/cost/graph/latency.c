@@ -80,6 +80,13 @@ static void memory_cycles(const struct level *level, int64_t read, int64_t writt
 	}
 }
 
+int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits)
+{
+	int64_t read_cycles, write_cycles;
+	memory_cycles(&arch->levels[arch->lx], read, written, &read_cycles, &write_cycles, fits);
+	return number_max(read_cycles, write_cycles);
+}
+
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits)
 {
 	int64_t read_cycles, write_cycles;

@@ -29,7 +29,8 @@ int64_t latency_nest(const struct traffic_op *op, bool *fits);
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);
 
-/* Cycles that HBM takes for this many bytes. */
+/* Cycles that HBM, or the ports of one core's LX, take for this many bytes. */
+int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 
 /* What one core does, summed over ops before it is divided by rates. */

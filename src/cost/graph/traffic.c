@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "cost/graph/staging.h"
 #include "model/graph/move.h"
+#include "model/graph/run.h"
 
 enum { ACCUMULATOR_BYTES = 4 };
 
@@ -46,15 +47,23 @@ void traffic_open_nest(
 		traffic->inner = inner_cost_make(question, arena);
 }
 
-void traffic_open_step(
-	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena)
+void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan, int step,
+	int64_t iteration, struct arena *arena)
 {
-	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_question question = inner_nest_question(arena, plan, step);
+	question.op = run_op(arena, plan->workload, &plan->workload->ops[plan->steps[step].op],
+		plan_run(plan, step), iteration);
 	traffic_open_nest(traffic, &question, arena);
 	if (traffic->moves || traffic->evicts) {
 		struct move move = move_find(plan, step);
 		loopnest_move(&traffic->nest, &move);
 	}
+}
+
+void traffic_open_step(
+	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena)
+{
+	traffic_open_iteration(traffic, plan, step, 0, arena);
 }
 
 int64_t traffic_passes(const struct traffic_op *traffic, bool *fits)

@@ -38,6 +38,10 @@ void traffic_open_nest(
 void traffic_open_step(
 	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena);
 
+/* The same in one iteration of the step's run; traffic_open_step opens the first. */
+void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan, int step,
+	int64_t iteration, struct arena *arena);
+
 /* Points 3 to 8, 10 and 11 of model/graph/plan.h.  False when a count does not fit. */
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
 

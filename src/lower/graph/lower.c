@@ -1,6 +1,7 @@
 #include "lower/graph/lower.h"
 
 #include "lower/graph/lower_step.h"
+#include "model/graph/run.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -91,11 +92,12 @@ static bool lower_tiles(struct lowering *lowering)
 	return true;
 }
 
-static bool lower_step(struct lowering *lowering, int s)
+static bool lower_step(struct lowering *lowering, int s, int64_t iteration)
 {
 	const struct plan *plan = lowering->plan;
 	struct step_state *step = &lowering->step;
 	step->number = s;
+	step->iteration = iteration;
 	step->op = &plan->workload->ops[plan->steps[s].op];
 	step->tile = (struct tile){0};
 	step->computes = -1;
@@ -106,7 +108,7 @@ static bool lower_step(struct lowering *lowering, int s)
 		return opaque_lower(lowering);
 	if (step->op->primitive->kind == OP_BROADCAST)
 		return staging_lower(lowering);
-	lowering->why = tiling_make(plan, s, lowering->queues.arena, &step->tiling);
+	lowering->why = tiling_make(plan, s, iteration, lowering->queues.arena, &step->tiling);
 	if (lowering->why)
 		return false;
 	if (plan_is_move(plan, s))
@@ -114,12 +116,34 @@ static bool lower_step(struct lowering *lowering, int s)
 	return plan_is_evict(plan, s) ? evict_lower(lowering) : lower_tiles(lowering);
 }
 
+/* Every step of a run is a phase in each iteration. */
+static bool lower_run(struct lowering *lowering, const struct tile_run *run)
+{
+	int64_t iterations = run_iterations(run);
+	for (int64_t i = 0; i < iterations; i++) {
+		for (int s = run->first; s < run->end; s++) {
+			if (!lower_step(lowering, s, i) || is_full(lowering))
+				return false;
+			if (i + 1 < iterations || s + 1 < lowering->plan->step_count)
+				queue_sync(&lowering->queues, s);
+		}
+	}
+	return true;
+}
+
 /* Moves and the op behind them are one phase.  Nothing needs a SYNC after the last. */
 static bool lower_steps(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
 	for (int s = 0; s < plan->step_count; s++) {
-		if (!lower_step(lowering, s) || is_full(lowering))
+		const struct tile_run *run = plan_run(plan, s);
+		if (run && !lower_run(lowering, run))
+			return false;
+		if (run) {
+			s = run->end - 1;
+			continue;
+		}
+		if (!lower_step(lowering, s, 0) || is_full(lowering))
 			return false;
 		bool joins = arch_moves_boxes(plan->arch) && plan_joins_next(plan, s);
 		if (joins || s + 1 == plan->step_count)
@@ -182,10 +206,11 @@ static int64_t least_of_step(const struct plan *plan, int step)
 static bool exceeds(const struct plan *plan, uint64_t most)
 {
 	for (int s = 0; s < plan->step_count; s++) {
-		uint64_t least = (uint64_t)least_of_step(plan, s);
-		if (least > most)
+		int64_t least, iterations = run_iterations(plan_run(plan, s));
+		if (!number_mul(least_of_step(plan, s), iterations, &least) ||
+			(uint64_t)least > most)
 			return true;
-		most -= least;
+		most -= (uint64_t)least;
 	}
 	return false;
 }

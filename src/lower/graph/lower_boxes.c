@@ -1,5 +1,7 @@
 #include "lower/graph/lower_boxes.h"
 
+#include "model/graph/run.h"
+
 void projection_make(const struct workload *workload, const struct op *op, int operand,
 	struct operand_projection *projection)
 {
@@ -61,14 +63,17 @@ bool projection_begins_at_sticks(
 	int stick = projection->layout->stick_dim, per_stick = projection->layout->per_stick;
 	if (stick < 0)
 		return true;
+	int64_t begin = projection->access->host[stick].offset;
 	for (int i = 0; i < projection->term_count; i++) {
 		const struct projection_term *term = &projection->terms[i];
-		if (term->host == stick &&
-			tiling->span[term->loop] * term->factor % per_stick != 0 &&
+		if (term->host != stick)
+			continue;
+		if (tiling->span[term->loop] * term->factor % per_stick != 0 &&
 			tiling->span[term->loop] < tiling->extent[term->loop])
 			return false;
+		begin += tiling->first[term->loop] * term->factor;
 	}
-	return projection->access->host[stick].offset % per_stick == 0;
+	return begin % per_stick == 0;
 }
 
 /*
@@ -129,13 +134,16 @@ struct location location_within(
 	return location;
 }
 
-void slices_make(const struct layout *layout, const struct residency *stay, struct slices *slices)
+void slices_make(const struct plan *plan, const struct residency *stay, int64_t iteration,
+	struct slices *slices)
 {
+	struct layout layout = plan_stay_layout(plan, stay);
 	slices->stay = stay;
-	for (int d = 0; d + 1 < layout->rank; d++) {
-		slices->size[d] = view_size(layout, &stay->view, d);
+	for (int d = 0; d + 1 < layout.rank; d++) {
+		int64_t first = plan_stay_first(plan, stay, iteration, d);
+		slices->size[d] = view_size(&layout, &stay->view, d);
 		for (int c = 0; c < stay->view.cores && c < PROGRAM_CORES_MOST; c++)
-			slices->origin[c][d] = view_first(layout, &stay->view, d, c);
+			slices->origin[c][d] = first + view_first(&layout, &stay->view, d, c);
 	}
 }
 

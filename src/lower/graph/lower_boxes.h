@@ -43,14 +43,15 @@ struct location location_dense(const struct region *box, int64_t address, int64_
 struct location location_within(
 	const struct region *box, int64_t address, const int64_t *size, const int64_t *origin);
 
-/* What each core holds of a tensor that is resident in LX. */
+/* What each core holds of a tensor that is resident in LX, in an iteration of the run of which it has a part. */
 struct slices {
 	const struct residency *stay;
 	int64_t size[REGION_RANK_MOST];
 	int64_t origin[PROGRAM_CORES_MOST][REGION_RANK_MOST];
 };
 
-void slices_make(const struct layout *layout, const struct residency *stay, struct slices *slices);
+void slices_make(const struct plan *plan, const struct residency *stay, int64_t iteration,
+	struct slices *slices);
 
 /* The first device dimension in which the box leaves the core's slice; -1: it does not. */
 int slices_miss(const struct slices *slices, const struct region *box, int core);

@@ -103,6 +103,28 @@ static bool take_all(struct step_state *step, struct reserve *reserve)
 	return take_accumulators(step, reserve, output);
 }
 
+/* Once for all iterations of a run: they share the bytes. */
+static void allot_tiles(struct lowering *lowering, const struct reserve *reserve)
+{
+	const struct step_state *step = &lowering->step;
+	for (size_t i = lowering->allotments.count; step->iteration > 0 && i > 0; i--) {
+		struct allotment *allotment = &lowering->allotments.at[i - 1];
+		if (allotment->tensor >= 0 || allotment->from != step->number)
+			continue;
+		allotment->size = number_max(allotment->size, reserve->used);
+		return;
+	}
+	*array_add(lowering->queues.arena, &lowering->allotments) = (struct allotment){
+		.tensor = -1,
+		.address = reserve->address,
+		.size = reserve->used,
+		.from = step->number,
+		.to = step->number + 1,
+		.in_place_of = -1,
+		.cores = cores_below(step->tiling.cores),
+	};
+}
+
 bool buffers_place(struct lowering *lowering)
 {
 	struct step_state *step = &lowering->step;
@@ -122,14 +144,6 @@ bool buffers_place(struct lowering *lowering)
 			step->op->name, reserve.used, arch->levels[arch->lx].name,
 			arch_stream_capacity(arch));
 	if (reserve.used > 0)
-		*array_add(lowering->queues.arena, &lowering->allotments) = (struct allotment){
-			.tensor = -1,
-			.address = reserve.address,
-			.size = reserve.used,
-			.from = step->number,
-			.to = step->number + 1,
-			.in_place_of = -1,
-			.cores = cores_below(step->tiling.cores),
-		};
+		allot_tiles(lowering, &reserve);
 	return true;
 }

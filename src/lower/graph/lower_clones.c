@@ -20,8 +20,7 @@ bool clone_lower(struct lowering *lowering)
 	struct supply *supply = &step->supplies[0];
 	const struct residency *stay =
 		plan_lx(lowering->plan, step->op->writes[0].tensor, step->number);
-	if (!supplies_open(lowering) ||
-		!slices_open(lowering, &supply->projection, stay, &supply->slices))
+	if (!supplies_open(lowering) || !slices_open(lowering, stay, &supply->slices))
 		return false;
 	supply->resident = true;
 	struct clone *clone = open_clone(lowering);

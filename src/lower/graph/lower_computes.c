@@ -77,7 +77,7 @@ void computes_add(struct lowering *lowering)
 		queue_open(&lowering->queues, ENGINE_COMPUTE, UINT64_C(1) << c);
 		need_all(lowering, c, first_pass, last_pass && !step->output.ring);
 		int64_t number = queue_close(
-			&lowering->queues, step->number, (int)step->tile.number, &instruction);
+			&lowering->queues, step->number, tile_in_step(step), &instruction);
 		instruction->compute = make_compute(lowering, c, first_pass, last_pass);
 		if (c == 0)
 			first = number;

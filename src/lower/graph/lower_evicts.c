@@ -31,7 +31,7 @@ bool evict_lower(struct lowering *lowering)
 		return true;
 	projection_make(workload, step->op, step->op->read_count, projection);
 	tiling_group(&step->tiling, projection->loops, classes);
-	if (!slices_open(lowering, projection, stay, &step->output.slices))
+	if (!slices_open(lowering, stay, &step->output.slices))
 		return false;
 	do {
 		for (int k = 0; k < classes->count; k++) {

@@ -73,7 +73,8 @@ static bool adds_up(const struct inner_nest *nest, int space)
 bool nest_open(struct lowering *lowering)
 {
 	struct step_state *step = &lowering->step;
-	struct inner_question question = inner_nest_question(lowering->plan, step->number);
+	struct inner_question question =
+		inner_nest_question(lowering->queues.arena, lowering->plan, step->number);
 	const char *why;
 	struct inner_nest nest = inner_nest_make(&question, lowering->queues.arena, &why);
 	step->nest = NULL;

@@ -24,7 +24,7 @@ bool output_open(struct lowering *lowering)
 			"'%s'",
 			step->op->name,
 			primitive->partial ? primitive->partial->name : primitive->name);
-	return !stay || slices_open(lowering, &output->projection, stay, &output->slices);
+	return !stay || slices_open(lowering, stay, &output->slices);
 }
 
 /* Where the output tile at work is accumulated; NULL: nowhere. */
@@ -99,7 +99,7 @@ static void add_ring(struct lowering *lowering, int k)
 		queue_need(&lowering->queues, output->classes.leader[k],
 			output->sent[k][turn(&output->slots, output->finished)]);
 	output->combined[k][turn(&output->accumulators, output->finished)] =
-		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+		queue_close(&lowering->queues, step->number, tile_in_step(step), &instruction);
 	instruction->combine = make_combine(lowering, k);
 }
 
@@ -116,7 +116,7 @@ static void send(struct lowering *lowering, int k)
 		made = output->combined[k][turn(&output->accumulators, output->finished)];
 	queue_need(&lowering->queues, owner, made);
 	output->sent[k][turn(&output->slots, output->finished)] =
-		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+		queue_close(&lowering->queues, step->number, tile_in_step(step), &instruction);
 	instruction->transfer = hbm_transfer(lowering, box, box->region.tensor);
 }
 

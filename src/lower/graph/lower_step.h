@@ -74,6 +74,7 @@ struct output {
 
 struct step_state {
 	int number;
+	int64_t iteration; /* of the step's run; 0 of a step by itself */
 	const struct op *op;
 	struct step_tiling tiling;
 	struct tile tile;
@@ -106,6 +107,12 @@ struct lowering {
 	const char *why;
 };
 
+/* Tiles are numbered through all iterations of a run. */
+static inline int tile_in_step(const struct step_state *step)
+{
+	return (int)(step->iteration * step->tiling.tiles + step->tile.number);
+}
+
 /* fp32 bytes of a stick of the output. */
 static inline int64_t accumulator_unit(const struct output *output)
 {
@@ -126,8 +133,7 @@ bool buffers_place(struct lowering *lowering);
 bool nest_open(struct lowering *lowering); /* the step's */
 
 /* The cores of the mask must hold the box. */
-bool slices_open(struct lowering *lowering, const struct operand_projection *projection,
-	const struct residency *stay, struct slices *slices);
+bool slices_open(struct lowering *lowering, const struct residency *stay, struct slices *slices);
 bool slices_hold(struct lowering *lowering, const struct slices *slices, const struct region *box,
 	uint64_t mask);
 

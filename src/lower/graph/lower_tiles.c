@@ -2,14 +2,15 @@
 
 #include "base/arena.h"
 #include "model/graph/move.h"
+#include "model/graph/run.h"
 
 #include <inttypes.h>
 
-static void divide_loop(
-	const struct plan *plan, int step, int l, int64_t divisor, struct step_tiling *tiling)
+/* `op` has the extents of the iteration. */
+static void divide_loop(const struct plan *plan, int step, const struct op *op, int l,
+	int64_t divisor, struct step_tiling *tiling)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	int64_t grain = op_grain(plan->workload, op, l);
 	int64_t units = op_units(plan->workload, op, l) / mapping_split(plan->arch, mapping, l);
 	tiling->factor[l] = mapping->rows[plan->arch->lx].temporal[l];
@@ -18,7 +19,7 @@ static void divide_loop(
 	tiling->span[l] = units / tiling->factor[l] * grain;
 	int64_t split = mapping_split(plan->arch, mapping, l);
 	for (int c = 0; c < tiling->cores; c++)
-		tiling->start[c][l] = c / divisor % split * tiling->share[l];
+		tiling->start[c][l] = tiling->first[l] + c / divisor % split * tiling->share[l];
 }
 
 /* False when the tiles cannot be counted. */
@@ -37,11 +38,14 @@ static bool order_loops(
 	return true;
 }
 
-const char *tiling_make(
-	const struct plan *plan, int step, struct arena *arena, struct step_tiling *tiling)
+const char *tiling_make(const struct plan *plan, int step, int64_t iteration, struct arena *arena,
+	struct step_tiling *tiling)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	const struct tile_run *run = plan_run(plan, step);
+	struct arena_mark mark = arena_mark(arena);
+	const struct op *whole = &plan->workload->ops[plan->steps[step].op];
+	const struct op *op = run_op(arena, plan->workload, whole, run, iteration);
 	const char *why = mapping_check(arena, plan->arch, plan->workload, op, mapping);
 	if (why)
 		return arena_format(arena, "the mapping of op '%s': %s", op->name, why);
@@ -54,11 +58,14 @@ const char *tiling_make(
 	tiling->cores = (int)cores;
 	tiling->loop_count = op->loop_count;
 	tiling->reduction_split = mapping_reduction_split(plan->arch, op, mapping);
-	for (int l = 0; l < op->loop_count; l++)
-		divide_loop(plan, step, l,
+	for (int l = 0; l < op->loop_count; l++) {
+		tiling->first[l] = run_part(plan->workload, whole, run, iteration, l).first;
+		divide_loop(plan, step, op, l,
 			moves ? move.divisor[l] : mapping_divisor(plan->arch, mapping, l), tiling);
+	}
 	if (!order_loops(&mapping->rows[plan->arch->lx], op, tiling))
 		return arena_format(arena, "op '%s' has too many tiles", op->name);
+	arena_release(arena, mark);
 	return NULL;
 }
 

@@ -14,7 +14,8 @@ struct step_tiling {
 	int64_t reduction_split;
 	int order[OP_LOOPS_MOST];      /* innermost first */
 	int64_t factor[OP_LOOPS_MOST]; /* tiles along the loop */
-	int64_t extent[OP_LOOPS_MOST]; /* elements of the op, a core, a tile */
+	int64_t first[OP_LOOPS_MOST];  /* element of the op in this iteration of its run */
+	int64_t extent[OP_LOOPS_MOST]; /* elements of that, a core, a tile */
 	int64_t share[OP_LOOPS_MOST];
 	int64_t span[OP_LOOPS_MOST];
 	int64_t start[PROGRAM_CORES_MOST][OP_LOOPS_MOST]; /* first element of a core */
@@ -24,10 +25,10 @@ struct tile {
 	int64_t number, at[OP_LOOPS_MOST];
 };
 
-/* NULL, or why the step's mapping cannot be carried out. */
+/* In one iteration of the step's run.  NULL, or why the step's mapping cannot be carried out. */
 struct arena;
-const char *tiling_make(
-	const struct plan *plan, int step, struct arena *arena, struct step_tiling *tiling);
+const char *tiling_make(const struct plan *plan, int step, int64_t iteration, struct arena *arena,
+	struct step_tiling *tiling);
 
 /* Goes to the next tile; answers which loops moved, a bit each, 0 after the last tile. */
 uint32_t tile_next(const struct step_tiling *tiling, struct tile *tile);
@@ -41,7 +42,8 @@ static inline int64_t tile_first(
 static inline int64_t tile_count(
 	const struct step_tiling *tiling, const struct tile *tile, int core, int l)
 {
-	return number_min(tiling->span[l], tiling->extent[l] - tile_first(tiling, tile, core, l));
+	int64_t end = tiling->first[l] + tiling->extent[l];
+	return number_min(tiling->span[l], end - tile_first(tiling, tile, core, l));
 }
 
 /* Cores in classes: cores of one class start alike in all of the given loops. */

@@ -2,8 +2,7 @@
 
 #include <inttypes.h>
 
-bool slices_open(struct lowering *lowering, const struct operand_projection *projection,
-	const struct residency *stay, struct slices *slices)
+bool slices_open(struct lowering *lowering, const struct residency *stay, struct slices *slices)
 {
 	const struct step_state *step = &lowering->step;
 	if (stay->view.cores < step->tiling.cores)
@@ -12,7 +11,7 @@ bool slices_open(struct lowering *lowering, const struct operand_projection *pro
 			" cores do",
 			step->op->name, step->tiling.cores - 1,
 			lowering->plan->workload->tensors[stay->tensor].name, stay->view.cores);
-	slices_make(projection->layout, stay, slices);
+	slices_make(lowering->plan, stay, step->iteration, slices);
 	return true;
 }
 
@@ -58,7 +57,7 @@ static bool supply_open(struct lowering *lowering, struct supply *supply, int op
 	supply->clone = find_clone(lowering, supply->projection.tensor);
 	for (int k = 0; k < supply->classes.count; k++)
 		supply->held[k] = (struct held){.arrived = -1, .last_readers = {-1, -1}};
-	return !stay || slices_open(lowering, &supply->projection, stay, &supply->slices);
+	return !stay || slices_open(lowering, stay, &supply->slices);
 }
 
 bool supplies_open(struct lowering *lowering)
@@ -112,7 +111,7 @@ static void fetch(struct lowering *lowering, struct supply *supply, const int *l
 	for (int i = 0; i < count; i++)
 		need_slot(lowering, supply, list[i]);
 	int64_t number = queue_close(
-		queues, lowering->step.number, (int)lowering->step.tile.number, &instruction);
+		queues, lowering->step.number, tile_in_step(&lowering->step), &instruction);
 	instruction->transfer = hbm_transfer(
 		lowering, box, supply->resident ? supply->slices.stay->tensor : box->region.tensor);
 	for (int i = 0; i < count; i++) {

@@ -84,11 +84,13 @@ struct transfer {
 	int rank; /* of a broadcast's DMA_OUT: in whose HBM */
 };
 
-/* Where an operand of a whole op lies in its home: the host array, row by row from the address on. */
+/* Where an operand of a whole op lies in its home: a box of the host array, row by row from the address on;
+ * all of the array, or in the scratchpad the part that an iteration has. */
 struct whole_operand {
 	int tensor;
 	bool in_lx; /* resident in the scratchpad; else in HBM */
 	int64_t address, bytes;
+	int64_t first[LAYOUT_HOST_RANK_MOST], size[LAYOUT_HOST_RANK_MOST];
 };
 
 /*
@@ -97,8 +99,8 @@ struct whole_operand {
  * last unit.  If it updates a word of the output more often than once, sums are in
  * the accumulator in between, which is then written even by a tile that finishes.
  *
- * Where tiles do not move in boxes a compute is a whole op, on core 0: it names its operands alone, and the
- * nest moves what it needs of them.  An opaque op has none.
+ * Where tiles do not move in boxes a compute is a whole op, or what an iteration has of it, on core 0: it names
+ * its operands alone, and the nest moves what it needs of them.  An opaque op has none.
  */
 struct compute {
 	int op;

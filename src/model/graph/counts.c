@@ -13,6 +13,7 @@ const char *const traffic_names[] = {
 	[TRAFFIC_LX_READ] = "lx_read",
 	[TRAFFIC_LX_WRITE] = "lx_write",
 	[TRAFFIC_RING] = "ring",
+	[TRAFFIC_DATA_RING] = "data_ring",
 	[TRAFFIC_LINK] = "link",
 	[TRAFFIC_COUNT] = NULL,
 };

@@ -17,6 +17,7 @@ enum traffic {
 	TRAFFIC_LX_READ,   /* computes and rings reading LX */
 	TRAFFIC_LX_WRITE,  /* computes and rings writing LX */
 	TRAFFIC_RING,      /* bytes over reduce-ring links */
+	TRAFFIC_DATA_RING, /* bytes over links of the data ring, each link counted */
 	TRAFFIC_LINK,      /* bytes over links between ranks, each link counted */
 	TRAFFIC_COUNT,
 };

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/number.h"
 #include "model/graph/op_shape.h"
+#include "model/graph/run.h"
 #include "model/nest/nest_mapping.h"
 
 #include <math.h>
@@ -171,9 +172,9 @@ static int64_t find_room(const struct plan *plan, int step, const struct op *op)
 	return number_max(1, plan->arch->levels[plan->arch->lx].capacity - others + shared);
 }
 
-struct inner_question inner_nest_question(const struct plan *plan, int step)
+struct inner_question inner_nest_question(struct arena *arena, const struct plan *plan, int step)
 {
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	const struct op *op = plan_step_op(arena, plan, step);
 	struct inner_question question = {.arch = plan->arch,
 		.workload = plan->workload,
 		.op = op,

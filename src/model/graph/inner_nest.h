@@ -56,7 +56,7 @@ struct inner_question {
 struct inner_nest inner_nest_make(
 	const struct inner_question *question, struct arena *arena, const char **why);
 
-/* The question of a step. */
-struct inner_question inner_nest_question(const struct plan *plan, int step);
+/* The question of a step; of one in a run that of its first iteration, whose tiles are those of all. */
+struct inner_question inner_nest_question(struct arena *arena, const struct plan *plan, int step);
 
 #endif

@@ -1,6 +1,8 @@
 #include "model/graph/plan.h"
 
+#include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/run.h"
 
 /* The first stay that is not of a lower tensor. */
 static int first_stay(const struct plan *plan, int tensor)
@@ -59,7 +61,7 @@ bool plan_is_evict(const struct plan *plan, int step)
 bool plan_joins_next(const struct plan *plan, int step)
 {
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
-	       !plan->steps[step + 1].staging;
+	       !plan->steps[step + 1].staging && !plan_run(plan, step + 1);
 }
 
 bool plan_is_move(const struct plan *plan, int step)
@@ -85,4 +87,44 @@ bool plan_overhead(const struct plan *plan, int64_t *cycles)
 			return false;
 	}
 	return true;
+}
+
+/* Moves and what they make have names of their own. */
+static const struct workload *copy_workload(
+	struct arena *arena, const struct workload *workload, const struct workload *given)
+{
+	struct workload *copy = arena_copy(arena, workload, sizeof *workload);
+	struct tensor *tensors =
+		arena_copy(arena, workload->tensors, workload->tensor_count * sizeof *tensors);
+	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
+	for (size_t t = given->tensor_count; t < workload->tensor_count; t++)
+		tensors[t].name = arena_text(arena, tensors[t].name);
+	for (size_t o = 0; o < workload->op_count; o++) {
+		struct op *op = &ops[o];
+		if (!op->move)
+			continue;
+		op->name = arena_text(arena, op->name);
+		op->writes = arena_copy(arena, op->writes, sizeof *op->writes);
+		for (int l = 0; l < op->loop_count; l++)
+			op->loops[l].name = arena_text(arena, op->loops[l].name);
+	}
+	copy->tensors = tensors;
+	copy->ops = ops;
+	return copy;
+}
+
+struct plan *plan_copy(struct arena *arena, const struct plan *plan, const struct workload *given)
+{
+	struct plan *copy = arena_copy(arena, plan, sizeof *plan);
+	copy->workload = copy_workload(arena, plan->workload, given);
+	copy->steps =
+		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
+	for (int s = 0; s < plan->step_count; s++)
+		if (plan->steps[s].staging)
+			copy->steps[s].staging = arena_copy(
+				arena, plan->steps[s].staging, sizeof *plan->steps[s].staging);
+	copy->residencies = arena_copy(arena, plan->residencies,
+		(size_t)plan->residency_count * sizeof *plan->residencies);
+	copy->runs = arena_copy(arena, plan->runs, (size_t)plan->run_count * sizeof *plan->runs);
+	return copy;
 }

@@ -75,7 +75,9 @@
  *     buffers from one to the next.  A tensor that only steps of the run make and
  *     read, all of them part by part alike, has the bytes of one part in LX, at the
  *     same address in all iterations; its view is of the part.  All other
- *     tensors are whole.  All steps of a run are of one bundle.
+ *     tensors are whole, and stay where they are for the whole run.  An iteration
+ *     writes its part of each output and nothing else, so no step reduces over a
+ *     loop that is shared.  All steps of a run are of one bundle, and none is a move.
  * 13. A relayout copies a tensor in LX from one view to another, over the data
  *     ring between the cores: every slice of the new view is sent by the nearest core that holds
  *     it, the least of those, both ways round at once.  It is a phase of its own.
@@ -133,6 +135,12 @@ struct plan {
 	struct proof proof;
 };
 
+/* A plan of a workload, with the moves that were put into it: all that it does not share with the workload lives
+ * in the arena. */
+struct arena;
+struct plan *plan_copy(
+	struct arena *arena, const struct plan *plan, const struct workload *given);
+
 /* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 
@@ -148,7 +156,7 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op);
 /* A step that only moves something into LX: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);
 
-/* A move that is of one phase with the step behind it: not with a broadcast. */
+/* A move that is of one phase with the step behind it: not with a broadcast, nor with a run. */
 bool plan_joins_next(const struct plan *plan, int step);
 
 /* A step that only moves something out of LX: point 10. */

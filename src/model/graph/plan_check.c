@@ -3,8 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "model/graph/inner_nest.h"
-#include "model/graph/users.h"
+#include "model/graph/run.h"
 #include "model/packing/buffer.h"
 
 struct plan_checking {
@@ -107,7 +106,8 @@ static void check_step(struct plan_checking *check, int i)
 	add_fault(check, i, -1, why);
 	if (!op_is_tiled(op))
 		return;
-	why = mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
+	why = mapping_check(check->arena, plan->arch, plan->workload,
+		plan_step_op(check->arena, plan, i), &step->mapping);
 	if (!why)
 		why = check_rows(check, op, &step->mapping);
 	if (!why && op->move)
@@ -119,6 +119,17 @@ static void check_step(struct plan_checking *check, int i)
 	add_fault(check, i, -1, why);
 }
 
+static bool has_all_steps(struct plan_checking *check)
+{
+	const struct plan *plan = check->plan;
+	if (plan->step_count == (int)plan->workload->op_count)
+		return true;
+	add_fault(check, -1, -1,
+		arena_format(check->arena, "it has %d steps for %zu ops", plan->step_count,
+			plan->workload->op_count));
+	return false;
+}
+
 static void check_steps(struct plan_checking *check)
 {
 	const struct plan *plan = check->plan;
@@ -126,12 +137,8 @@ static void check_steps(struct plan_checking *check)
 		add_fault(check, -1, -1,
 			arena_format(check->arena, "the machine has %lld cores, not %d",
 				(long long)arch_cores(plan->arch), plan->cores));
-	if (plan->step_count != (int)plan->workload->op_count) {
-		add_fault(check, -1, -1,
-			arena_format(check->arena, "it has %d steps for %zu ops", plan->step_count,
-				plan->workload->op_count));
+	if (!has_all_steps(check))
 		return;
-	}
 	for (int i = 0; i < plan->step_count; i++)
 		check_step(check, i);
 }
@@ -152,7 +159,7 @@ static const struct op *find_hbm_user(const struct plan_checking *check, int ten
 static const char *check_steps_of(const struct plan_checking *check, const struct residency *stay)
 {
 	int from, to;
-	users_life(&check->users, stay->tensor, &from, &to);
+	plan_life(check->plan, &check->users, stay->tensor, &from, &to);
 	if (stay->from == from && stay->to == to)
 		return NULL;
 	return arena_format(check->arena,
@@ -176,8 +183,8 @@ static const char *check_life(const struct plan_checking *check, const struct re
 
 static const char *check_slice(const struct plan_checking *check, const struct residency *stay)
 {
-	const struct layout *layout = &check->plan->workload->tensors[stay->tensor].layout;
-	const char *why = view_check(check->arena, layout, &stay->view);
+	struct layout layout = plan_stay_layout(check->plan, stay);
+	const char *why = view_check(check->arena, &layout, &stay->view);
 	if (why)
 		return why;
 	if (stay->view.cores > arch_cores(check->plan->arch))
@@ -186,10 +193,19 @@ static const char *check_slice(const struct plan_checking *check, const struct r
 	if (stay->view.cores > check->plan->cores)
 		return arena_format(check->arena, "its view has %lld cores, the plan %d",
 			(long long)stay->view.cores, check->plan->cores);
-	if (stay->size != view_bytes(layout, &stay->view))
+	if (stay->size != view_bytes(&layout, &stay->view))
 		return arena_format(check->arena, "its slice has %lld bytes, not %lld",
-			(long long)view_bytes(layout, &stay->view), (long long)stay->size);
+			(long long)view_bytes(&layout, &stay->view), (long long)stay->size);
 	return NULL;
+}
+
+/* Later iterations of a run read again what lies whole in LX. */
+static bool takes_part_for_part(const struct plan_checking *check, const struct residency *stay)
+{
+	const struct plan *plan = check->plan;
+	const struct tile_run *run = plan_run(plan, plan->workload->tensors[stay->tensor].producer);
+	return !run || (plan_inside(plan, &check->users, stay->tensor) == run &&
+			       plan_inside(plan, &check->users, stay->in_place_of) == run);
 }
 
 /* The op writes each element where it read the parent's, and nowhere else reads the parent. */
@@ -213,6 +229,10 @@ static const char *check_in_place(const struct plan_checking *check, const struc
 		return arena_format(check->arena,
 			"op '%s' does not map '%s' to it element by element", op->name,
 			parent->name);
+	if (!takes_part_for_part(check, stay))
+		return arena_format(check->arena,
+			"'%s' and it do not both live inside the run of op '%s'", parent->name,
+			op->name);
 	return layout_equal(&child->layout, &parent->layout)
 		       ? NULL
 		       : arena_format(check->arena, "'%s' has another layout", parent->name);
@@ -386,11 +406,26 @@ static void check_stays(struct plan_checking *check)
 		check_packing(check, stays, count);
 }
 
+/* Nothing else can be said of steps that do not share loops as they say. */
+static bool check_runs(struct plan_checking *check)
+{
+	if (check->plan->run_count && !has_all_steps(check))
+		return false;
+	for (int r = 0; r < check->plan->run_count; r++) {
+		int step;
+		const char *why = plan_run_misfit(check->arena, check->plan, r, &step);
+		add_fault(check, step, -1, why);
+	}
+	return check->faults.count == 0;
+}
+
 struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
 {
 	struct plan_checking check = {
 		.plan = plan, .arena = arena, .users = users_make(arena, plan->workload)};
-	check_steps(&check);
-	check_stays(&check);
+	if (check_runs(&check)) {
+		check_steps(&check);
+		check_stays(&check);
+	}
 	return (struct plan_faults){check.faults.count, check.faults.at};
 }

@@ -52,7 +52,7 @@
  *
  *	  - {move: relayout, tensor: a, as: relayout_a, readers: [fc2], bundle: 1, mapping: "core: d0=4"}
  *
- * A view with "only / 8 by 4" is on the cores c with floor(c / 4) mod 8 = 0 alone.
+ * A view "cores 32 only / 8 by 4: ..." is on the cores c < 32 with floor(c / 4) mod 8 = 0 alone.
  */
 void plan_write(const struct plan *plan, struct text *text);
 

@@ -48,7 +48,7 @@ static struct granted *grant(struct moving *moving, const struct plan_wish *wish
 	return granted;
 }
 
-/* The given stays, by the steps that they will have. */
+/* The given stays and runs, by the steps that they will have. */
 static void copy_stays(struct moving *moving, const struct granted *granted, size_t count)
 {
 	const struct plan *given = moving->given;
@@ -64,6 +64,10 @@ static void copy_stays(struct moving *moving, const struct granted *granted, siz
 		stay->from = steps[stay->from];
 		stay->to = steps[stay->to - 1] + 1;
 		moving->stays[stay->tensor] = i + 1;
+	}
+	for (int r = 0; r < given->run_count; r++) {
+		moving->plan->runs[r].first = steps[given->runs[r].first];
+		moving->plan->runs[r].end = steps[given->runs[r].end - 1] + 1;
 	}
 }
 
@@ -112,6 +116,7 @@ struct plan *plan_with_moves(
 	plan->workload = moving.growing.workload;
 	plan->steps = arena_array(arena, struct step, steps + moves);
 	plan->residencies = arena_array(arena, struct residency, given->residency_count + moves);
+	plan->runs = arena_copy(arena, given->runs, (size_t)given->run_count * sizeof *given->runs);
 	const struct granted *granted = grant(&moving, wishes, count);
 	copy_stays(&moving, granted, count);
 	plan->step_count = 0;

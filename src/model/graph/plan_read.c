@@ -3,7 +3,7 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/plan_reading.h"
-#include "model/graph/users.h"
+#include "model/graph/run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -134,6 +134,8 @@ static void finish(struct plan_reading *file)
 		file->workload->op_count > growing->from->op_count ? file->workload : growing->from;
 	plan->steps = file->steps.at;
 	plan->step_count = (int)file->steps.count;
+	plan->runs = file->runs.at;
+	plan->run_count = (int)file->runs.count;
 	plan->residency_count = (int)file->stays.count;
 	plan->residencies = arena_array(file->reading->arena, struct residency, file->stays.count);
 	for (size_t i = 0; i < file->stays.count; i++)
@@ -171,7 +173,7 @@ static void check_outputs(struct plan_reading *file, const struct node *tensors)
 	for (int t = 0; t < (int)plan->workload->tensor_count; t++) {
 		const struct tensor *tensor = &plan->workload->tensors[t];
 		int from, to;
-		users_life(&users, t, &from, &to);
+		plan_life(plan, &users, t, &from, &to);
 		if (tensor->role == TENSOR_OUTPUT && !known[t])
 			WRONG(file, tensors->span,
 				"output '%s' has no stay: {where: HBM, from: %d, to: %d}",

@@ -230,13 +230,61 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 	return true;
 }
 
+static void read_loops(struct plan_reading *file, const struct node *loops, struct tile_run *run)
+{
+	if (loops->count > RUN_LOOPS_MOST)
+		WRONG(file, loops->span, "the steps of a run share at most %d loops, not %zu",
+			RUN_LOOPS_MOST, loops->count);
+	for (size_t i = 0; i < loops->count && i < RUN_LOOPS_MOST; i++) {
+		struct run_loop *loop = &run->loops[run->loop_count++];
+		loop->name = loops->entries[i].key;
+		node_integer(file->reading, loops->entries[i].value,
+			arena_format(file->reading->arena, "the tiles of loop '%s'", loop->name), 1,
+			UINT32_MAX, &loop->tiles);
+	}
+}
+
+static bool read_run_step(struct plan_reading *file, const struct node *node)
+{
+	if (node->kind == NODE_MAP && node_find(node, "move")) {
+		WRONG(file, node->span, "a run has no moves; put it before 'loop'");
+		return false;
+	}
+	return read_step(file, node);
+}
+
+/* `{loop: {q: 8}, steps: [...]}`: steps that share a loop. */
+static bool read_run(struct plan_reading *file, const struct node *node)
+{
+	struct reader map;
+	if (!reader_open(&map, file->reading, node, "run"))
+		return false;
+	const struct node *loops = read_map(&map, "loop", REQUIRED);
+	const struct node *steps = read_list(&map, "steps", REQUIRED);
+	reader_done(&map);
+	if (!loops || !steps)
+		return false;
+	struct tile_run run = {.first = (int)file->steps.count};
+	read_loops(file, loops, &run);
+	for (size_t i = 0; i < steps->count; i++)
+		if (!read_run_step(file, steps->items[i]))
+			return false;
+	run.end = (int)file->steps.count;
+	if (run.first == run.end)
+		WRONG(file, node->span, "a run of steps has no steps");
+	*array_add(file->reading->arena, &file->runs) = run;
+	return true;
+}
+
 bool plan_read_steps(struct plan_reading *file, struct reader *map)
 {
 	const struct node *list = read_list(map, "steps", REQUIRED);
 	if (!list)
 		return false;
 	for (size_t i = 0; i < list->count; i++) {
-		if (!read_step(file, list->items[i]))
+		const struct node *item = list->items[i];
+		bool is_run = item->kind == NODE_MAP && node_find(item, "loop");
+		if (!(is_run ? read_run(file, item) : read_step(file, item)))
 			return false;
 	}
 	if (file->versions.count)

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "model/graph/plan_file.h"
+#include "model/graph/run.h"
 #include "spec/quote.h"
 
 #include <inttypes.h>
@@ -99,7 +100,7 @@ static void write_step(const struct writing *writing, const struct step *step)
 	struct text *text = writing->text;
 	const struct plan *plan = writing->plan;
 	const struct op *op = &plan->workload->ops[step->op];
-	text_add(text, "  - {");
+	text_add(text, "- {");
 	if (op->move) {
 		write_word(text, "move", op->type);
 		write_word(text, ", tensor", name_of(writing, op->reads[0].tensor));
@@ -113,6 +114,24 @@ static void write_step(const struct writing *writing, const struct step *step)
 	if (step->staging)
 		write_staging(text, step->staging);
 	text_add(text, "}\n");
+}
+
+/* What stands before a step: the loops of a run before its first one. */
+static void write_indent(const struct writing *writing, int step)
+{
+	struct text *text = writing->text;
+	const struct tile_run *run = plan_run(writing->plan, step);
+	text_add(text, "  ");
+	if (run && step == run->first) {
+		text_add(text, "- loop: {");
+		for (int k = 0; k < run->loop_count; k++) {
+			text_add(text, "%s", k ? ", " : "");
+			quote_yaml(text, run->loops[k].name);
+			text_add(text, ": %" PRId64, run->loops[k].tiles);
+		}
+		text_add(text, "}\n    steps:\n  ");
+	}
+	text_add(text, "%s", run ? "  " : "");
 }
 
 static void write_bundles(const struct writing *writing)
@@ -215,8 +234,10 @@ void plan_write(const struct plan *plan, struct text *text)
 		text_add(text, "\n");
 	write_word(text, "  architecture", plan->arch->name);
 	text_add(text, "\n  cores: %d\n  steps:%s\n", plan->cores, plan->step_count ? "" : " []");
-	for (int i = 0; i < plan->step_count; i++)
+	for (int i = 0; i < plan->step_count; i++) {
+		write_indent(&writing, i);
 		write_step(&writing, &plan->steps[i]);
+	}
 	write_bundles(&writing);
 	write_tensors(&writing);
 	write_proof(text, &plan->proof);

@@ -24,9 +24,31 @@ static bool same_part(const struct view_part *a, const struct view_part *b, int6
 	       number_min(a->divisor, cores) == number_min(b->divisor, cores);
 }
 
+bool view_holds(const struct view *view, int64_t core)
+{
+	return core < view->cores &&
+	       (view->only < 2 || core / view->only_divisor % view->only == 0);
+}
+
+int64_t view_holders(const struct view *view)
+{
+	int64_t holders = 0;
+	for (int64_t core = 0; core < view->cores; core++)
+		holders += view_holds(view, core);
+	return holders;
+}
+
+static bool same_holders(const struct view *a, const struct view *b)
+{
+	for (int64_t core = 0; (a->only > 1 || b->only > 1) && core < a->cores; core++)
+		if (view_holds(a, core) != view_holds(b, core))
+			return false;
+	return true;
+}
+
 bool view_equal(const struct view *a, const struct view *b)
 {
-	if (a->cores != b->cores)
+	if (a->cores != b->cores || !same_holders(a, b))
 		return false;
 	for (int d = 0; d < LAYOUT_RANK_MOST; d++) {
 		if (!same_part(find_part(a, d), find_part(b, d), a->cores))
@@ -61,6 +83,8 @@ const char *view_check(struct arena *arena, const struct layout *layout, const s
 {
 	if (view->cores < 1)
 		return "a view needs a core at least";
+	if (view->only > 1 && view->only_divisor < 1)
+		return "'only / N by D' needs a divisor D of at least 1";
 	for (int i = 0; i < view->part_count; i++) {
 		const struct view_part *part = &view->parts[i];
 		if (part->dim < 0 || part->dim + 1 >= layout->rank)
@@ -82,6 +106,9 @@ const char *view_print(struct arena *arena, const struct view *view)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "cores %lld", (long long)view->cores);
+	if (view->only > 1)
+		text_add(&text, " only / %lld by %lld", (long long)view->only,
+			(long long)view->only_divisor);
 	for (int i = 0; i < view->part_count; i++) {
 		const struct view_part *part = &view->parts[i];
 		text_add(&text, "%s dim %d / %lld by %lld", i ? "," : ":", part->dim,
@@ -90,20 +117,30 @@ const char *view_print(struct arena *arena, const struct view *view)
 	return text_read(&text);
 }
 
+/* "/ 4 by 2" */
+static bool scan_slots(const char **text, int64_t *split, int64_t *divisor)
+{
+	return scan_text(text, "/") && scan_integer(text, split) && scan_text(text, "by") &&
+	       scan_integer(text, divisor);
+}
+
 const char *view_parse(const char *text, struct view *out)
 {
-	static const char *const form = "a view reads 'cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1'";
+	static const char *const form =
+		"a view reads 'cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1' or 'cores 8 only / 2 by 4: ...'";
 	struct view view = {0};
 	if (!scan_text(&text, "cores") || !scan_integer(&text, &view.cores))
+		return form;
+	if (scan_text(&text, "only") &&
+		(!scan_slots(&text, &view.only, &view.only_divisor) || view.only < 2))
 		return form;
 	bool more = scan_text(&text, ":");
 	while (more) {
 		struct view_part part = {0};
 		int64_t dim;
 		if (!scan_text(&text, "dim") || !scan_integer(&text, &dim) ||
-			!scan_text(&text, "/") || !scan_integer(&text, &part.split) ||
-			!scan_text(&text, "by") || !scan_integer(&text, &part.divisor) ||
-			dim > LAYOUT_RANK_MOST || view.part_count == VIEW_PARTS_MOST)
+			!scan_slots(&text, &part.split, &part.divisor) || dim > LAYOUT_RANK_MOST ||
+			view.part_count == VIEW_PARTS_MOST)
 			return form;
 		part.dim = (int)dim;
 		view.parts[view.part_count++] = part;

@@ -29,6 +29,12 @@ struct view {
 	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
 };
 
+/* Whether a core holds a slice. */
+bool view_holds(const struct view *view, int64_t core);
+
+/* How many hold one. */
+int64_t view_holders(const struct view *view);
+
 /* The same slices on the same cores. */
 bool view_equal(const struct view *a, const struct view *b);
 
@@ -38,7 +44,8 @@ const char *view_check(struct arena *arena, const struct layout *layout, const s
 
 /*
  * One line: "cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1" cuts device dimension 1
- * into 4 parts, of which core c holds part c / 2 % 4.  `parse` answers NULL, or
+ * into 4 parts, of which core c holds part c / 2 % 4; "cores 8 only / 2 by 4: ..." is on cores 0 to 3.
+ * `parse` answers NULL, or
  * what is wrong with the text.
  */
 const char *view_print(struct arena *arena, const struct view *view);

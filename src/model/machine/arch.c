@@ -81,6 +81,12 @@ bool ring_reduces(const struct ring *ring, const struct primitive *reduction)
 	return false;
 }
 
+struct ratio ring_run(const struct ring *ring, int64_t parts)
+{
+	int64_t clamped = number_min(number_max(parts, RING_PARTS_LEAST), RING_PARTS_MOST);
+	return ring->run_cycles[clamped - RING_PARTS_LEAST];
+}
+
 int arch_level(const struct arch *arch, const char *name)
 {
 	for (int i = 0; i < arch->level_count; i++) {

@@ -103,15 +103,22 @@ struct level {
 };
 
 /* A ring joins the instances of the core level. */
+enum { RING_PARTS_LEAST = 2, RING_PARTS_MOST = 8 };
 struct ring {
 	bool present;
-	struct ratio rate;                         /* bytes per cycle, one link, one direction */
-	double pj;                                 /* per byte */
+	struct ratio rate; /* bytes per cycle, one link, one direction */
+	double pj;         /* per byte and link */
+	/* of a data ring: cycles to set up one contiguous run of a slice that is cut into so many parts
+	 * (RING_PARTS_LEAST at [0]; fewer cost the same, and more as much as the most); 0: no time */
+	struct ratio run_cycles[RING_PARTS_MOST - RING_PARTS_LEAST + 1];
 	const struct primitive *const *reductions; /* that a reduce ring can do; NULL ends them */
 };
 
 /* Whether a reduce ring can do a reduction; nothing does NULL. */
 bool ring_reduces(const struct ring *ring, const struct primitive *reduction);
+
+/* Cycles of one contiguous run of a slice that is cut into so many parts. */
+struct ratio ring_run(const struct ring *ring, int64_t parts);
 
 /* A branch of a !Parallel that stores nothing. */
 struct nothing {
@@ -137,7 +144,7 @@ struct arch {
 
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
 	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
-	struct ring data_ring, reduce_ring; /* data_ring: kept, not used by any plan yet */
+	struct ring data_ring, reduce_ring; /* relayouts; split reductions */
 	int64_t ranks;                      /* machines like this one that run a graph together */
 	int rank_columns;                   /* of a mesh of them; else 0 */
 	struct copying copying;             /* what ranks exchange tensors with */

@@ -150,6 +150,31 @@ static void read_reductions(struct reader *map, struct ring *ring)
 	ring->reductions = reductions;
 }
 
+/* Times by the number of parts, from RING_PARTS_LEAST on; the last holds for more. */
+static void read_runs(struct reader *map, struct ratio clock_hz, struct ring *ring)
+{
+	const struct node *list = read_list(map, "run_overhead", OPTIONAL);
+	int most = RING_PARTS_MOST - RING_PARTS_LEAST + 1;
+	struct ratio nanoseconds, per_nanosecond, cycles = {0, 1};
+	if (!list || !attributes_timed(map, "run_overhead", clock_hz))
+		return;
+	if (list->count < 1 || list->count > (size_t)most)
+		diag_error(map->reading->diag, list->span,
+			"'run_overhead' has 1 to %d times, for slices cut into %d, %d, ... parts, not %zu",
+			most, RING_PARTS_LEAST, RING_PARTS_LEAST + 1, list->count);
+	for (int i = 0; i < most; i++) {
+		if ((size_t)i < list->count) {
+			if (!node_nanoseconds(map->reading, list->items[i],
+				    "a time of 'run_overhead'", &nanoseconds))
+				return;
+			if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
+				!ratio_mul(nanoseconds, per_nanosecond, &cycles))
+				attributes_too_large(map, "run_overhead");
+		}
+		ring->run_cycles[i] = cycles;
+	}
+}
+
 static void read_ring(struct reader *attributes, const char *key, struct ratio clock_hz,
 	bool reduces, struct ring *ring)
 {
@@ -163,6 +188,8 @@ static void read_ring(struct reader *attributes, const char *key, struct ratio c
 	read_picojoules(&map, "energy_per_byte", OPTIONAL, &ring->pj);
 	if (reduces)
 		read_reductions(&map, ring);
+	else
+		read_runs(&map, clock_hz, ring);
 	reader_done(&map);
 }
 

@@ -31,9 +31,11 @@ static json_t *make_level(const struct shown_score *of, int level, int64_t utili
 {
 	const struct level *at = &of->outcome->plan->arch->levels[level];
 	json_t *bytes = json_object();
-	for (int t = (int)first; t < (int)end; t++)
-		json_object_set_new(bytes, traffic_names[t],
-			json_integer(counts_total(of->counts, (enum traffic)t)));
+	for (int t = (int)first; t < (int)end; t++) {
+		int64_t total = counts_total(of->counts, (enum traffic)t);
+		if (total || t != TRAFFIC_DATA_RING)
+			json_object_set_new(bytes, traffic_names[t], json_integer(total));
+	}
 	return json_pack("{s:s, s:I, s:I, s:o}", "name", at->name, "instances",
 		(json_int_t)at->instances, "utilized_instances", (json_int_t)utilized, "bytes",
 		bytes);
@@ -75,9 +77,10 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 				resources, resource_names[r], json_integer(phase->resource[r]));
 	}
 	json_object_set_new(object, "phase",
-		json_pack("{s:i, s:i, s:I, s:s, s:o}", "from", phase->first_step, "to",
-			phase->end_step, "cycles", (json_int_t)phase->cycles, "slowest",
-			resource_names[slowest], "resource_cycles", resources));
+		json_pack("{s:i, s:i, s:I, s:I, s:s, s:o}", "from", phase->first_step, "to",
+			phase->end_step, "cycles", (json_int_t)phase->cycles, "estimate_cycles",
+			(json_int_t)phase->estimate, "slowest", resource_names[slowest],
+			"resource_cycles", resources));
 }
 
 /* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of
@@ -251,6 +254,8 @@ json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 	add_ranks(root, &of);
 	if (from_simulator)
 		add_simulation(root, outcome);
+	else
+		json_object_set_new(root, "estimate_cycles", json_integer(score->estimate_cycles));
 	json_object_set_new(root, "levels", make_levels(&of));
 	json_object_set_new(root, "ops", make_ops(&of));
 	json_object_set_new(root, "tensors", make_tensors(&of, made));

@@ -11,10 +11,12 @@ struct arch;
 struct folding;
 struct joint_answer;
 struct joint_space;
+struct kept;
 struct mapping;
 struct nest_search;
 struct packing;
 struct placement;
+struct plan;
 struct planning;
 struct project_search;
 struct projection;
@@ -35,6 +37,16 @@ enum stage {
 };
 extern const char *const stage_names[]; /* the folders of solvers/ */
 
+/* What the plan of a workload as a whole is to be best in: a sum of cycles (as planning->price says), energy
+ * and HBM bytes. */
+struct joint_aim {
+	int64_t cycles, energy, hbm_bytes; /* weights of a cycle, of 2^-10 pJ, of a byte */
+	unsigned fixed;           /* what is not decided: a set of enum joint_kind (search/joint/joint_graph.h) */
+	const struct solver *map; /* of nests; NULL: as for problems */
+	uint64_t nest_ticks;      /* of a whole nest; 0: NEST_STEP_TICKS (search/graph/options.h) */
+	struct kept *kept;        /* what is known of ops; NULL: nothing */
+};
+
 struct problem {
 	enum stage stage;
 	const struct arch *arch;
@@ -44,7 +56,8 @@ struct problem {
 	const struct packing *packing;            /* place */
 	const struct mapping *division;           /* joint: the mappings to start from, by op */
 	const struct solver *place;               /* joint: who places what it divides */
-	const struct joint_space *joint;          /* joint: of those for plans; NULL: of the others */
+	const struct joint_space *joint;          /* joint: of those for plans; NULL: it follows from the aim */
+	const struct joint_aim *aim;              /* joint: of those for plans, without a space */
 	const struct nest_search *nest;           /* map: nest_search.h */
 	const struct project_search *projections; /* project: project_search.h */
 	const struct synthesis *synthesis;        /* broadcast, scatter */
@@ -56,6 +69,7 @@ struct candidate {
 	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
 	const struct placement *placement;    /* place */
 	const struct joint_answer *joint;     /* joint: of a joint space */
+	const struct plan *plan;              /* joint: of an aim */
 	const struct projection *projection;  /* project */
 	const struct folding *folding;        /* project: of an einsum, in place of a projection */
 	const struct send_schedule *schedule; /* broadcast, scatter */

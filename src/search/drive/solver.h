@@ -54,8 +54,14 @@ struct solver {
 	unsigned purposes;    /* a set of enum purpose; 0: it is asked by name alone */
 	enum sharing sharing; /* what problem->first and end mean */
 	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
+	bool plans_all;   /* joint: it searches joint spaces, whole plans; else divisions */
 	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
 	void (*run)(struct run *run, const struct problem *problem);
+
+	/* The problem in the LP format, for other programs to solve; NULL: and *why.  No function: it
+	 * is none of linear programs. */
+	const char *(*program)(
+		const struct problem *problem, struct arena *arena, const char **why);
 };
 
 extern const struct solver *const solvers[]; /* by stage, then name; NULL ends them */

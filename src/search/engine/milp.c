@@ -1,7 +1,5 @@
-#include "search/engine/milp.h"
-
-#include "base/array.h"
 #include "base/fatal.h"
+#include "search/engine/milp_rows.h"
 
 #include <glpk.h>
 #include <math.h>
@@ -14,35 +12,6 @@ enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
 /* What a row without columns may miss its bounds by, relatively. */
 #define ROW_TOLERANCE 1e-7
 
-struct program_column {
-	double least, most, cost;
-	bool integer;
-};
-
-struct program_row {
-	double least, most;
-	size_t first; /* of its entries */
-};
-
-struct program_entry {
-	int column;
-	double coefficient;
-};
-
-struct milp {
-	struct arena *arena;
-	struct array(struct program_column) columns;
-	struct array(struct program_row) rows;
-	struct array(struct program_entry) entries;
-};
-
-/* Entries of one row, from 1 as GLPK wants them; those of one column added up. */
-struct packed {
-	int *columns;
-	double *coefficients;
-	int *place; /* by column: where in the row; 0: not there */
-};
-
 struct milp *milp_make(struct arena *arena)
 {
 	struct milp *milp = arena_new(arena, struct milp);
@@ -53,14 +22,13 @@ struct milp *milp_make(struct arena *arena)
 int milp_column(struct milp *milp, double least, double most, bool integer, double cost)
 {
 	*array_add(milp->arena, &milp->columns) =
-		(struct program_column){least, most, cost, integer};
+		(struct milp_column){least, most, cost, integer, NULL};
 	return (int)milp->columns.count - 1;
 }
 
 int milp_row(struct milp *milp, double least, double most)
 {
-	*array_add(milp->arena, &milp->rows) =
-		(struct program_row){least, most, milp->entries.count};
+	*array_add(milp->arena, &milp->rows) = (struct milp_row){least, most, milp->entries.count};
 	return (int)milp->rows.count - 1;
 }
 
@@ -68,7 +36,12 @@ void milp_entry(struct milp *milp, int column, double coefficient)
 {
 	if (!milp->rows.count || column < 0 || (size_t)column >= milp->columns.count)
 		BUG("no such row or column");
-	*array_add(milp->arena, &milp->entries) = (struct program_entry){column, coefficient};
+	*array_add(milp->arena, &milp->entries) = (struct milp_entry){column, coefficient};
+}
+
+void milp_name(struct milp *milp, int column, const char *name)
+{
+	milp->columns.at[column].name = name;
 }
 
 void milp_cost(struct milp *milp, int column, double cost)
@@ -81,19 +54,19 @@ void milp_fix(struct milp *milp, int column, double value)
 	milp->columns.at[column].least = milp->columns.at[column].most = value;
 }
 
-static struct packed open_packed(const struct milp *milp, struct arena *arena)
+struct milp_packed milp_open_packed(const struct milp *milp, struct arena *arena)
 {
 	size_t count = milp->columns.count + 1;
-	return (struct packed){arena_array(arena, int, count), arena_array(arena, double, count),
-		arena_array(arena, int, count)};
+	return (struct milp_packed){arena_array(arena, int, count),
+		arena_array(arena, double, count), arena_array(arena, int, count)};
 }
 
-static int pack(const struct milp *milp, size_t r, struct packed *packed)
+int milp_pack(const struct milp *milp, size_t r, struct milp_packed *packed)
 {
 	size_t end = r + 1 < milp->rows.count ? milp->rows.at[r + 1].first : milp->entries.count;
 	int count = 0;
 	for (size_t k = milp->rows.at[r].first; k < end; k++) {
-		const struct program_entry *entry = &milp->entries.at[k];
+		const struct milp_entry *entry = &milp->entries.at[k];
 		int *place = &packed->place[entry->column];
 		if (!*place) {
 			*place = ++count;
@@ -110,13 +83,13 @@ static int pack(const struct milp *milp, size_t r, struct packed *packed)
 struct milp_size milp_size(const struct milp *milp)
 {
 	struct arena_mark mark = arena_mark(milp->arena);
-	struct packed packed = open_packed(milp, milp->arena);
+	struct milp_packed packed = milp_open_packed(milp, milp->arena);
 	struct milp_size size = {
 		.rows = (int)milp->rows.count, .columns = (int)milp->columns.count};
 	for (size_t c = 0; c < milp->columns.count; c++)
 		size.integers += milp->columns.at[c].integer;
 	for (size_t r = 0; r < milp->rows.count; r++)
-		size.entries += (size_t)pack(milp, r, &packed);
+		size.entries += (size_t)milp_pack(milp, r, &packed);
 	arena_release(milp->arena, mark);
 	return size;
 }
@@ -179,7 +152,7 @@ static void load_columns(struct solving *solving)
 	double constant = 0;
 	int count = 0;
 	for (size_t c = 0; c < milp->columns.count; c++) {
-		const struct program_column *column = &milp->columns.at[c];
+		const struct milp_column *column = &milp->columns.at[c];
 		if (column->least == column->most)
 			constant += column->cost * column->least;
 		else
@@ -189,7 +162,7 @@ static void load_columns(struct solving *solving)
 		glp_add_cols(problem, count);
 	glp_set_obj_coef(problem, 0, constant);
 	for (size_t c = 0; c < milp->columns.count; c++) {
-		const struct program_column *column = &milp->columns.at[c];
+		const struct milp_column *column = &milp->columns.at[c];
 		int number = solving->number[c];
 		if (!number)
 			continue;
@@ -202,10 +175,10 @@ static void load_columns(struct solving *solving)
 }
 
 /* False if a row without such columns does not hold. */
-static bool load_row(struct solving *solving, size_t r, struct packed *packed)
+static bool load_row(struct solving *solving, size_t r, struct milp_packed *packed)
 {
-	const struct program_row *row = &solving->milp->rows.at[r];
-	int count = pack(solving->milp, r, packed), kept = 0;
+	const struct milp_row *row = &solving->milp->rows.at[r];
+	int count = milp_pack(solving->milp, r, packed), kept = 0;
 	double constant = 0, size = 1;
 	for (int k = 1; k <= count; k++) {
 		int c = packed->columns[k] - 1;
@@ -232,7 +205,7 @@ static bool load_row(struct solving *solving, size_t r, struct packed *packed)
 static bool load(struct solving *solving)
 {
 	const struct milp *milp = solving->milp;
-	struct packed packed = open_packed(milp, solving->arena);
+	struct milp_packed packed = milp_open_packed(milp, solving->arena);
 	bool holds = true;
 	solving->problem = glp_create_prob();
 	solving->number = arena_array(solving->arena, int, milp->columns.count);

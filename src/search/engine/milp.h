@@ -45,6 +45,12 @@ void milp_cost(struct milp *milp, int column, double cost);
 /* Narrows a column to one value. */
 void milp_fix(struct milp *milp, int column, double value);
 
+/* What the LP format calls a column; it must live as long as the program. */
+void milp_name(struct milp *milp, int column, const char *name);
+
+/* The program in the LP format, as CBC, GLPK, SCIP and others read it, behind a comment of lines. */
+const char *milp_text(const struct milp *milp, const char *comment, struct arena *arena);
+
 struct milp_size {
 	int rows, columns, integers;
 	size_t entries; /* nonzeros, those of one row and column as one */

@@ -10,6 +10,7 @@
 #include "search/graph/gap.h"
 #include "search/graph/goals.h"
 #include "search/graph/lx_staging.h"
+#include "search/graph/options.h"
 #include "search/graph/task.h"
 #include "search/nest/nest_search.h"
 
@@ -72,6 +73,9 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	if (trial->found.recipe.nest)
 		kept->recipe.nest = arena_copy(
 			arena, trial->found.recipe.nest, sizeof *trial->found.recipe.nest);
+	if (recipe_is_whole(&trial->found.recipe))
+		kept->recipe.given =
+			plan_copy(arena, trial->made.plan, graph->exploration->workload);
 	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
 		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
 	return &kept->common;
@@ -90,6 +94,7 @@ static void note_published(const struct graph *graph, const struct trial *trial,
 	other.outcome = evaluate_cost(other.made.plan, arena);
 	slot->effort.evaluated++;
 	struct point point = {.score = other.outcome.cost.score};
+	point.score.price = graph->exploration->planning.price;
 	if (other.outcome.why || frontier_beats(&graph->published, &point.score, NULL) ||
 		(frontier && frontier_beats(frontier, &point.score, "")))
 		return;
@@ -135,7 +140,8 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
 		slot->limit = "tick limit of the joint search";
-	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
+	size_t goals = recipe_is_whole(recipe) ? 1 : graph->goals.count;
+	for (size_t g = 0; g < goals && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
 		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */
 			laid_out = lay_out(graph, &trial.found.recipe, slot);
@@ -163,7 +169,7 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 			OP_ALL_EVALUATIONS, slot->scratch);
 	struct op_option *options =
 		arena_copy(slot->scratch, front.at, front.count * sizeof *options);
-	size_t count = goals_sift(options, front.count);
+	size_t count = goals_sift(options, front.count, recipe->planning.price);
 	slot->effort.evaluated += front.evaluations;
 	for (size_t i = 0; i < count; i++) {
 		trial.found.recipe.tiles = &options[i];
@@ -279,6 +285,7 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	slot->effort.evaluated++;
 	trial->outcome = evaluate_cost(trial->made.plan, slot->scratch);
 	*score = trial->outcome.cost.score;
+	score->price = ((const struct graph *)self)->exploration->planning.price;
 	const struct proof *proof = &trial->made.plan->proof;
 	found->proof = proof->status;
 	found->bound = proof->bound;
@@ -397,7 +404,7 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 	struct graph graph = {.exploration = exploration,
 		.arena = arena,
 		.kept = kept_open(),
-		.goals = goals_of(objectives, exploration->planning.published_tiles),
+		.goals = goals_of(objectives, &exploration->planning),
 		.all = goals_are_all(exploration),
 		.published = frontier_open(*objectives)};
 	struct explored explored = drive_explore(&graphs, &graph, &exploration->wishes, arena);

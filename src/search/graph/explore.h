@@ -20,7 +20,8 @@
  *	round 1  the start; for every core count and clone setting, every solver that divides
  *	         graphs x every placement solver x K-fast on, off; and every solver of the stage
  *	         `joint`, from the first division and with the first placement solver, or with all
- *	         where nothing else asks them
+ *	         where nothing else asks them; those that plan everything once for each objective
+ *	         that is a sum over steps
  *	round 2  of a graph with broadcasts: every point of that frontier with less and less LX
  *	         for staging tiles
  *	round 3  where a solver enumerates the divisions of an op: from every point of the
@@ -45,6 +46,7 @@ struct exploration {
 	struct portfolio divide, place, joint; /* what takes part; one at least places */
 	const struct solver *map;              /* of nests; NULL: as for problems */
 	uint64_t joint_ticks;                  /* of one joint search */
+	uint64_t plan_ticks; /* of one that plans everything; 0: no limit */
 	uint64_t place_ticks; /* of one placement by a solver that proves; 0: the planning's */
 };
 

@@ -2,10 +2,13 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cost/graph/op_price.h"
 #include "model/graph/inner_nest.h"
+#include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_constraints.h"
+#include "search/graph/options.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
@@ -242,12 +245,12 @@ static int64_t extent_of(const struct inner_question *question, int l)
 }
 
 /* All that an answer depends on but the machine, as a text. */
-static const char *describe(const struct inner_question *question,
-	const struct nests_wanted *wanted, struct arena *arena)
+static const char *describe(
+	const struct inner_question *question, const char *wish, struct arena *arena)
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
-	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
+	text_add(&text, "%s %d %" PRIu32 " %" PRId64, wish,
 		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
 		question->room);
 	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
@@ -272,7 +275,8 @@ static const char *describe(const struct inner_question *question,
 const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena)
 {
-	const char *key = describe(question, wanted, arena);
+	const char *wish = arena_format(arena, "%d", (int)wanted->objective);
+	const char *key = describe(question, wish, arena);
 	size_t size = strlen(key) + 1;
 	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
 	if (known)
@@ -286,6 +290,97 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 	if (!wanted->kept || stopper_stops(&wanted->stopper))
 		return arena_copy(arena, &answer, sizeof answer);
 	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.ticks);
+}
+
+/* All that the solver offers and nobody beats, the witness that it began with among them. */
+static struct frontier ask_front(
+	struct nest_search *search, const struct nests_wanted *wanted, struct nest_front *out,
+	struct arena *arena)
+{
+	const struct solver *solver =
+		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
+	struct frontier frontier = nest_frontier(search);
+	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
+	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
+	share(search, solver, &problem);
+	struct answer answer = solve_for(&asker, solver, &problem, out->ticks, 1, arena);
+	out->proven = answer.status == PROOF_OPTIMAL;
+	out->ticks = answer.ticks;
+	for (size_t i = 0; i <= answer.candidate_count; i++) {
+		struct nest_counts counts;
+		struct nest_score score;
+		const struct mapping *mapping = i < answer.candidate_count
+							? answer.candidates[i].mappings
+							: search->start;
+		if (!mapping || nest_evaluate(search->model, mapping, &counts, &score) != NEST_FITS)
+			continue;
+		struct point point = {.score = nest_summary(search, &counts, &score),
+			.key = nest_mapping_print(arena, search->arch, search->shape, mapping),
+			.payload = (void *)(uintptr_t)mapping};
+		frontier_add(&frontier, arena, point);
+	}
+	return frontier;
+}
+
+/* What a nest costs as a step of a plan; false when it cannot be counted. */
+static bool price_choice(const struct inner_question *question, const struct mapping *mapping,
+	struct nest_choice *out, struct arena *arena)
+{
+	struct inner_question priced = *question;
+	struct op_price price;
+	priced.mapping = mapping;
+	if (!op_price(&priced, 0, arena, &price) || price.why)
+		return false;
+	*out = (struct nest_choice){
+		*mapping, price.bound, price.hbm_bytes, price.room, price.energy_pj};
+	return true;
+}
+
+static const struct nest_front *find_front(const struct inner_question *question,
+	const struct nests_wanted *wanted, const struct objectives *objectives, uint64_t ticks,
+	struct arena *arena)
+{
+	struct nest_search search;
+	struct nest_front head = {.ticks = ticks};
+	struct frontier found = {0};
+	if (open_search(question, wanted, &search, arena, &head.why)) {
+		search.wishes.objectives = *objectives;
+		search.wishes.budget = ticks;
+		found = ask_front(&search, wanted, &head, arena);
+	}
+	struct nest_front *front =
+		arena_alloc(arena, sizeof head + found.count * sizeof *front->at);
+	*front = head;
+	for (size_t i = 0; i < found.count; i++)
+		front->count += price_choice(question, found.points[i].payload,
+			&front->at[front->count], arena);
+	if (!front->why && !front->count)
+		front->why = "no mapping was found that fits the machine";
+	return front;
+}
+
+const struct nest_front *nests_front(const struct inner_question *question,
+	const struct nests_wanted *wanted, const struct objectives *objectives, uint64_t ticks,
+	struct arena *arena)
+{
+	struct text wish = text_open(arena);
+	text_add(&wish, "front %" PRIu64, ticks);
+	for (size_t i = 0; i < objectives->count; i++)
+		text_add(&wish, ",%d", (int)objectives->at[i]);
+	const char *key = describe(question, text_read(&wish), arena);
+	size_t size = strlen(key) + 1;
+	const struct nest_front *known = kept_find(wanted->kept, key, size);
+	if (known)
+		return known;
+	struct arena *scratch = arena_open();
+	const struct nest_front *front = find_front(question, wanted, objectives, ticks, scratch);
+	size_t bytes = sizeof *front + front->count * sizeof *front->at;
+	const struct nest_front *answer =
+		stopper_stops(&wanted->stopper)
+			? arena_copy(arena, front, bytes)
+			: kept_add(wanted->kept, key, size, front, bytes, front->ticks);
+	arena_close(scratch);
+	return answer;
 }
 
 /* Those of a plan of one nest that the nest decides. */
@@ -345,7 +440,7 @@ bool nests_plan(
 		wanted.kept = own;
 	for (int step = 0; found && step < plan->step_count && !stopper_stops(&wanted.stopper);
 		step++) {
-		struct inner_question question = inner_nest_question(plan, step);
+		struct inner_question question = inner_nest_question(arena, plan, step);
 		if (!op_is_tiled(question.op))
 			continue;
 		const struct nest_answer *answer = nests_ask(&question, &wanted, arena);

@@ -8,15 +8,13 @@
 /*
  * The nests of all steps of a plan, on a machine whose tiles do not move in boxes, once it is known what
  * is resident in the scratchpad: stage `map` is asked for the best of each op, in what the machine allows
- * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS, of a tile NEST_TILE_TICKS,
- * ends with the best that was found.
+ * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS, of a tile NEST_TILE_TICKS
+ * (options.h), ends with the best that was found.
  *
  * False, and *why, when a step has no nest that fits.  The stopper (NULL: none) is asked for every step;
  * after a yes the other steps have none.  Answers are kept by all that they depend on: ops that are alike
  * are asked about once.
  */
-enum { NEST_STEP_TICKS = 20000, NEST_TILE_TICKS = 5000 };
-
 struct arena;
 struct constraints;
 struct kept;
@@ -28,6 +26,7 @@ struct nests_wanted {
 	struct stopper stopper;
 	const struct constraints
 		*constraints; /* of streaming tiles, where a problem is the graph; NULL */
+	enum price price;     /* of streaming tiles */
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);
@@ -41,6 +40,27 @@ struct nest_answer {
 };
 const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena);
+
+/*
+ * All nests of an op that are worth having: of those that somebody finds in `ticks`, which none beats in
+ * every objective.  `proven`: no other nest belongs to them.
+ */
+struct nest_choice {
+	struct mapping mapping;
+	int64_t cycles, hbm_bytes;
+	int64_t room; /* bytes of the scratchpad that its tiles take, residents apart */
+	double energy_pj;
+};
+struct nest_front {
+	const char *why; /* nothing fits; else NULL */
+	bool proven;
+	uint64_t ticks;
+	size_t count;
+	struct nest_choice at[];
+};
+const struct nest_front *nests_front(const struct inner_question *question,
+	const struct nests_wanted *wanted, const struct objectives *objectives, uint64_t ticks,
+	struct arena *arena);
 
 /*
  * The frontier of the nests of an op that is all of a graph, with the budget of a problem: its points

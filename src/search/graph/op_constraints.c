@@ -201,7 +201,7 @@ const char *op_constraints_check(
 {
 	const char *why, *first = NULL;
 	const struct arch *arch = plan->arch;
-	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_question question = inner_nest_question(arena, plan, step);
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	if (!nest.hierarchy)
 		return NULL;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_value.h"
+#include "search/graph/options.h"
 #include "search/graph/stream.h"
 
 #include <string.h>
@@ -33,13 +34,15 @@ static void put_operand(struct text *key, const struct op_question *question, in
 	}
 }
 
-static const char *key_of(const struct op_question *question, struct arena *arena, size_t *size)
+static const char *key_of(
+	const struct op_question *question, bool all, struct arena *arena, size_t *size)
 {
 	const struct op *op = question->op;
 	struct text key = text_open(arena);
 	put(&key, op->primitive->kind << 8 | op->primitive->unit);
 	put(&key, op->primitive->work);
-	put(&key, op->loop_count << 16 | op->read_count << 8 | question->by_rule);
+	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
+			  all << 1 | question->by_rule);
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving);
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
@@ -57,19 +60,24 @@ static const char *key_of(const struct op_question *question, struct arena *aren
 
 /* --- the choice of each goal */
 
-/* Whether a tiling is in question for a goal at all. */
-static bool may_serve(
-	enum tile_goal goal, const struct op_value *value, const struct op_value *published)
+int64_t op_value_latency(const struct op_value *value, enum price price)
 {
-	double edp = value->energy_pj * (double)value->cycles;
+	return price == PRICE_ESTIMATE ? value->estimate : value->cycles;
+}
+
+/* Whether a tiling is in question for a goal at all. */
+static bool may_serve(enum tile_goal goal, enum price price, const struct op_value *value,
+	const struct op_value *published)
+{
+	int64_t own = op_value_latency(value, price);
+	int64_t most = op_value_latency(published, price);
 	if (goal == TILES_ALL)
-		return value->cycles <= published->cycles &&
-		       value->energy_pj <= published->energy_pj &&
+		return own <= most && value->energy_pj <= published->energy_pj &&
 		       value->hbm_bytes <= published->hbm_bytes;
 	if (goal == TILES_LATENCY)
-		return value->cycles <= published->cycles;
+		return own <= most;
 	if (goal == TILES_EDP)
-		return edp <= published->energy_pj * (double)published->cycles;
+		return value->energy_pj * (double)own <= published->energy_pj * (double)most;
 	return true;
 }
 
@@ -94,15 +102,15 @@ static int64_t as_fast(int64_t least)
 }
 
 /* Options in the order of tiles: the published ones, then the first that is as fast as any. */
-static const struct op_option *choose(
-	enum tile_goal goal, const struct op_option *published, const struct op_front *front)
+static const struct op_option *choose(enum tile_goal goal, enum price price,
+	const struct op_option *published, const struct op_front *front)
 {
 	double best = worth(goal, &published->value);
 	int64_t least = published->value.estimate;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
 		double own = worth(goal, value);
-		if (!may_serve(goal, value, &published->value) || own > best)
+		if (!may_serve(goal, price, value, &published->value) || own > best)
 			continue;
 		least = own < best ? value->estimate : number_min(least, value->estimate);
 		best = own;
@@ -111,8 +119,8 @@ static const struct op_option *choose(
 		return published;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
-		if (may_serve(goal, value, &published->value) && worth(goal, value) <= best &&
-			value->estimate <= as_fast(least))
+		if (may_serve(goal, price, value, &published->value) &&
+			worth(goal, value) <= best && value->estimate <= as_fast(least))
 			return &front->at[i];
 	}
 	return published;
@@ -155,14 +163,15 @@ static bool may_choose(const struct op_question *question, struct arena *arena)
 }
 
 /* Each goal's tiles by the price with an ideal array. */
-static void choose_all(
-	const struct op_option *published, const struct op_front *front, struct op_answer *answer)
+static void choose_all(const struct op_option *published, const struct op_front *front,
+	enum price price, struct op_answer *answer)
 {
 	answer->count = 0;
 	for (int goal = 0; goal < TILE_GOALS; goal++)
-		answer->choice[goal] = keep(answer,
-			goal == TILES_PUBLISHED ? published
-						: choose((enum tile_goal)goal, published, front));
+		answer->choice[goal] = keep(
+			answer, goal == TILES_PUBLISHED
+					? published
+					: choose((enum tile_goal)goal, price, published, front));
 }
 
 enum objective op_map_objective(const struct arch *arch, enum tile_goal goal)
@@ -241,27 +250,38 @@ static void choose_nests(const struct op_question *question, const struct nests_
 	if (!answer->found)
 		return;
 	answer->why = NULL;
-	choose_all(&published, &front, answer);
+	choose_all(&published, &front, question->price, answer);
 }
 
-static struct op_answer find(
-	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
+/* What the rule and the price offer, the published tiles first; *front as the array that follows. */
+static struct op_answer ask_all(const struct op_question *question, struct arena *arena,
+	struct op_option *first, struct op_front *front)
 {
 	struct stream_answer published = stream_tiles(question, arena);
 	struct op_answer answer = {.found = published.found,
 		.least_room = published.least_room,
 		.why = published.constrained ? "no streaming tiles keep the constraints" : NULL,
 		.evaluations = published.evaluations};
-	struct op_option first;
-	struct op_front front = {0};
+	*front = (struct op_front){0};
 	if (!published.found)
 		return answer;
-	if (price_published(question, &published, arena, &first) && !question->by_rule &&
+	if (price_published(question, &published, arena, first) && !question->by_rule &&
 		may_choose(question, arena))
-		front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
-	answer.proven = front.proven;
-	answer.evaluations += front.evaluations;
-	choose_all(&first, &front, &answer);
+		*front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
+	answer.proven = front->proven;
+	answer.evaluations += front->evaluations;
+	return answer;
+}
+
+static struct op_answer find(
+	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
+{
+	struct op_option first;
+	struct op_front front;
+	struct op_answer answer = ask_all(question, arena, &first, &front);
+	if (!answer.found)
+		return answer;
+	choose_all(&first, &front, question->price, &answer);
 	if (op_has_inner_nest(question->arch, question->op)) {
 		answer.proven = false;
 		choose_nests(question, wanted, arena, &answer);
@@ -273,7 +293,7 @@ const struct op_answer *op_map(
 	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
 {
 	size_t size;
-	const char *key = key_of(question, arena, &size);
+	const char *key = key_of(question, false, arena, &size);
 	const struct op_answer *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;
@@ -283,4 +303,46 @@ const struct op_answer *op_map(
 	if (stopper_stops(&wanted->stopper))
 		return arena_copy(arena, &answer, sizeof answer);
 	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.evaluations);
+}
+
+/* Tiles that are nests: those that goals chose. */
+static const struct op_choices *list_nests(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
+{
+	const struct op_answer *answer = op_map(wanted, question, arena);
+	size_t count = answer->found ? answer->count : 0;
+	struct op_choices *choices =
+		arena_alloc(arena, sizeof *choices + count * sizeof *choices->at);
+	*choices =
+		(struct op_choices){.why = answer->why, .proven = answer->proven, .count = count};
+	memcpy(choices->at, answer->at, count * sizeof *choices->at);
+	return choices;
+}
+
+const struct op_choices *op_map_all(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
+{
+	if (op_has_inner_nest(question->arch, question->op))
+		return list_nests(wanted, question, arena);
+	size_t size;
+	const char *key = key_of(question, true, arena, &size);
+	const struct op_choices *known = kept_find(wanted->kept, key, size);
+	if (known)
+		return known;
+	struct arena_mark mark = arena_mark(arena);
+	struct op_option first;
+	struct op_front front;
+	struct op_answer answer = ask_all(question, arena, &first, &front);
+	size_t count = answer.found ? front.count + 1 : 0;
+	size_t bytes = sizeof(struct op_choices) + count * sizeof(struct op_option);
+	struct op_choices *choices = arena_alloc(arena, bytes);
+	*choices = (struct op_choices){.why = answer.why, .proven = answer.proven, .count = count};
+	if (count)
+		choices->at[0] = first;
+	if (front.count)
+		memcpy(&choices->at[1], front.at, front.count * sizeof *front.at);
+	const struct op_choices *kept =
+		kept_add(wanted->kept, key, size, choices, bytes, answer.evaluations);
+	arena_release(arena, mark);
+	return kept;
 }

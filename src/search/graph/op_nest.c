@@ -111,7 +111,7 @@ void op_nest_inside(const struct plan *plan, int step, const struct step_count *
 	struct arena *arena, struct op_nest *out)
 {
 	const char *why;
-	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_question question = inner_nest_question(arena, plan, step);
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	*out = (struct op_nest){0};
 	if (!nest.hierarchy || !count->nests)

@@ -146,7 +146,8 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 	struct arena *arena)
 {
 	const struct nests_wanted wanted = {op_map_objective(plan->arch, recipe->goal), recipe->map,
-		recipe->kept, recipe->planning.stopper, recipe_constraints(recipe)};
+		recipe->kept, recipe->planning.stopper, recipe_constraints(recipe),
+		recipe->planning.price};
 	if (recipe->nest) {
 		plan->steps[0].mapping = *recipe->nest;
 		return true;
@@ -158,6 +159,59 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 	return result->choices;
 }
 
+bool recipe_is_whole(const struct recipe *recipe)
+{
+	return !recipe->given && !recipe->mappings && recipe->joint && recipe->joint->plans_all;
+}
+
+/* The unit of what is to be least, where that is one thing. */
+static double unit_of(const struct joint_aim *aim)
+{
+	if (!aim->energy && !aim->hbm_bytes)
+		return (double)aim->cycles;
+	if (!aim->cycles && !aim->hbm_bytes)
+		return (double)aim->energy * 1024;
+	return aim->cycles || aim->energy ? 1 : (double)aim->hbm_bytes;
+}
+
+/* What was found until a stop is still a plan. */
+static struct recipe_result plan_whole(const struct recipe *recipe, struct arena *arena)
+{
+	struct recipe_result result = {0};
+	struct joint_aim aim = recipe->aim;
+	if (!aim.cycles && !aim.energy && !aim.hbm_bytes)
+		aim.cycles = 1;
+	aim.kept = recipe->kept;
+	aim.map = recipe->map;
+	struct problem problem = {.stage = STAGE_JOINT,
+		.arch = recipe->arch,
+		.workload = recipe->workload,
+		.planning = &recipe->planning,
+		.op = -1,
+		.aim = &aim};
+	struct asker asker = {.jobs = 1, .stopper = recipe->planning.stopper};
+	struct answer answer =
+		solve_for(&asker, recipe->joint, &problem, recipe->plan_ticks, recipe->seed, arena);
+	result.ticks = answer.ticks;
+	result.cut = answer.cut;
+	if (!answer.candidate_count) {
+		result.why = answer.complaint_count ? answer.complaints[0].text
+						    : "the joint search found no plan";
+		stops(recipe, &result);
+		return result;
+	}
+	size_t last = answer.candidate_count - 1;
+	struct plan *plan = arena_copy(arena, answer.candidates[last].plan, sizeof *plan);
+	plan->proof = (struct proof){.status = answer.status,
+		.method = solver_label(arena, recipe->joint),
+		.space = "divisions, orders, views, moves, bundles and tiles of all ops",
+		.value = answer.values[last] / unit_of(&aim),
+		.bound = answer.bound / unit_of(&aim)};
+	result.plan = plan;
+	result.mappings = divisions_of(plan, recipe->workload, arena);
+	return result;
+}
+
 struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *arena)
 {
 	struct recipe_result result = {.mappings = recipe->mappings};
@@ -166,6 +220,8 @@ struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *a
 		result.plan = arena_copy(arena, recipe->given, sizeof *recipe->given);
 		return result;
 	}
+	if (recipe_is_whole(recipe))
+		return plan_whole(recipe, arena);
 	result.mappings = divide(recipe, &result, arena);
 	if (stops(recipe, &result) || !result.mappings)
 		return result;

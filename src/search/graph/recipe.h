@@ -3,6 +3,7 @@
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
+#include "search/drive/candidate.h"
 #include "search/graph/stream.h"
 
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 
 /*
  * How one plan is made: a division, LX planning with a placement solver, then
- * streaming tiles.  Small enough to keep for every candidate; the plan can be
+ * streaming tiles; or all of it by one solver.  Small enough to keep for every candidate; the plan can be
  * made again from it at any time, and comes out the same.
  */
 struct arena;
@@ -25,6 +26,7 @@ struct recipe {
 	const struct mapping *mappings; /* by op; NULL: those of `divide` */
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
+	struct joint_aim aim;           /* of one that plans everything */
 	const struct solver *place;
 	const struct solver *map; /* of nests; NULL: as for problems */
 	/* Of tiles, unless the planning wants the published ones, and of nests. */
@@ -33,6 +35,7 @@ struct recipe {
 	const struct mapping *nest;    /* the same, where it is a whole nest */
 	struct kept *kept;             /* what is known of ops already; NULL: nothing */
 	uint64_t joint_ticks;          /* 0: no limit */
+	uint64_t plan_ticks;           /* the same of one that plans everything */
 	uint64_t seed;
 };
 
@@ -61,6 +64,9 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *arena);
 struct recipe_result recipe_tile(
 	const struct recipe *recipe, const struct recipe_result *laid_out, struct arena *arena);
+
+/* Whether one solver plans everything: nothing of it is chosen afterwards. */
+bool recipe_is_whole(const struct recipe *recipe);
 
 /* The constraints of streaming tiles, where the graph is a problem; NULL: none. */
 const struct constraints *recipe_constraints(const struct recipe *recipe);

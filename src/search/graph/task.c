@@ -24,6 +24,7 @@ static struct recipe recipe_make(
 		.place = place,
 		.map = exploration->map,
 		.joint_ticks = exploration->joint_ticks,
+		.plan_ticks = exploration->plan_ticks,
 		.seed = exploration->wishes.seed,
 	};
 	recipe.planning.cores = cores;
@@ -72,6 +73,30 @@ static void add_divided(struct tasks *tasks, const struct exploration *explorati
 	}
 }
 
+/* Whole plans, each the best in one objective. */
+static void add_plans(
+	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+{
+	static const struct {
+		enum objective objective;
+		struct joint_aim aim;
+	} aims[] = {{OBJECTIVE_LATENCY, {.cycles = 1}}, {OBJECTIVE_ENERGY, {.energy = 1}},
+		{OBJECTIVE_HBM_BYTES, {.hbm_bytes = 1}}};
+	struct recipe recipe = recipe_make(exploration,
+		exploration->cores[exploration->core_count - 1], exploration->place.at[0]);
+	for (size_t j = 0; j < exploration->joint.count; j++)
+		for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
+			if (!exploration->joint.at[j]->plans_all ||
+				!objectives_have(
+					&exploration->wishes.objectives, aims[i].objective))
+				continue;
+			recipe.joint = exploration->joint.at[j];
+			recipe.aim = aims[i].aim;
+			add_task(tasks, arena, recipe, recipe.joint)->solver =
+				solver_label(arena, recipe.joint);
+		}
+}
+
 /* One core count and one clone setting. */
 static void add_candidates(struct tasks *tasks, const struct exploration *exploration, int cores,
 	enum clone_split clones, struct arena *arena)
@@ -88,7 +113,7 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 	recipe.divide = dividers.at[0];
 	size_t places = exploration->divide.count ? 1 : exploration->place.count;
 	for (size_t j = 0; j < exploration->joint.count; j++)
-		for (size_t p = 0; p < places; p++) {
+		for (size_t p = 0; p < places && !exploration->joint.at[j]->plans_all; p++) {
 			recipe.joint = exploration->joint.at[j];
 			recipe.place = exploration->place.at[p];
 			add_task(tasks, arena, recipe, recipe.joint);
@@ -162,6 +187,7 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 		add_nests(&tasks, exploration, arena);
 		return tasks;
 	}
+	add_plans(&tasks, exploration, arena);
 	for (size_t c = 0; c < exploration->core_count; c++) {
 		int cores = exploration->cores[c];
 		if (!exploration->vary_clones) {

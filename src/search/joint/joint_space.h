@@ -27,14 +27,18 @@
  *
  * Room: at each step the bytes of all tensors that are in LX before or after it, of both views of a relay,
  * and `room` of the option are at most `capacity`; but an out that takes over the bytes of a use
- * (joint_out.in_place) counts only as far as it is larger, if the used tensor is dropped with the step.
+ * (joint_out.in_place) counts only as far as it is larger, if the used tensor lies there under the very
+ * view of the use, and is dropped with the step.
  * This is necessary, not sufficient: addresses are found afterwards (joint_pack.h), and what cannot be
  * packed is no answer.
  *
  * Bundles: runs of steps.  A bundle costs bundle_value + core_value x the widest of its steps, and uses at
  * most bundle_most distinct tensors in HBM: those of uses JOINT_HBM and JOINT_MOVED, of outs in HBM, of
- * evictions, and `arguments` of options; copies of one tensor are one.  The step behind an option that ends_bundle begins a
- * bundle.
+ * evictions, and `arguments` of options.  An eviction is as wide as the view that it stores, a relay as
+ * the wider one of its two.  The step behind an option that ends_bundle begins a bundle.
+ *
+ * A list of steps names no drops: a tensor is in LX from the step that brings or makes it up to the last
+ * one that needs it there.  An option may leave one tensor in both places: it has two outs then.
  *
  * The value of an answer is the sum of its options, relays, evictions and bundles.
  */
@@ -44,13 +48,13 @@ enum joint_mode { JOINT_HBM, JOINT_RESIDENT, JOINT_MOVED };
 
 struct joint_tensor {
 	const char *name;
-	int producer;        /* the op that makes it; -1: an input */
-	int last;            /* the last op that reads it, or its producer */
-	bool output;         /* it must be valid in HBM at the end */
-	int view_count;      /* 0: it never lies in LX */
+	int producer;         /* the op that makes it; -1: an input */
+	int last;             /* the last op that reads it, or its producer */
+	bool output;          /* it must be valid in HBM at the end */
+	int view_count;       /* 0: it never lies in LX */
 	const int64_t *bytes; /* by view: of LX, on each core */
-	const int *cores;    /* by view: how many take part in moving it */
-	const bool *serves;  /* [held * view_count + asked] */
+	const int *cores;     /* by view: how many take part in moving it */
+	const bool *serves;   /* [held * view_count + asked] */
 	const int64_t *relay; /* [from * view_count + to]; JOINT_NEVER: it cannot be done */
 	const int64_t *evict; /* by view; JOINT_NEVER */
 };
@@ -72,12 +76,13 @@ struct joint_option {
 	int64_t value;
 	int64_t room; /* LX bytes that it needs beside uses and outs */
 	int cores;
-	bool ends_bundle; /* an opaque op; it also needs LX empty of all tensors */
+	bool ends_bundle; /* an opaque op; no tensor is in LX before, while or after it runs */
 	int use_count, out_count, argument_count;
 	const struct joint_use *uses; /* each tensor once, ascending */
 	const struct joint_out *outs;
-	const int *arguments; /* further tensors that it uses in HBM, ascending; no tensor of uses or outs */
-	const void *choice;   /* what it stands for; a solver leaves it alone */
+	/* further tensors in HBM, valid there or not, ascending; none of uses or outs */
+	const int *arguments;
+	const void *choice; /* what it stands for; a solver leaves it alone */
 };
 
 struct joint_space {
@@ -85,9 +90,9 @@ struct joint_space {
 	size_t option_count;
 	const struct joint_tensor *tensors;
 	const struct joint_option *options; /* by first, then end */
-	const size_t *first_option;         /* by op: the first with this `first`; op_count + 1 entries */
-	int64_t capacity, alignment;        /* bytes of LX */
-	int bundle_most;                    /* 0: any number */
+	const size_t *first_option;  /* by op: the first with this `first`; op_count + 1 entries */
+	int64_t capacity, alignment; /* bytes of LX */
+	int bundle_most;             /* 0: any number */
 	int64_t bundle_value, core_value;
 	const void *graph; /* what it was made of (joint_graph.h); NULL: of nothing */
 };
@@ -111,6 +116,24 @@ struct joint_answer {
 /* What an answer costs by the rules above, found step by step; *why, and JOINT_NEVER, if it breaks one. */
 struct arena;
 int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,
+	struct arena *arena, const char **why);
+
+/* A stay of a tensor in LX under one view. */
+struct joint_stay {
+	int tensor, view;
+	size_t from, to;       /* the first and the last step that need it */
+	ptrdiff_t in_place_of; /* the stay whose bytes it may take over, if that ends with `from`; -1 */
+	bool passed_on;        /* an out takes over its bytes, if it ends with that step */
+	size_t passed_at;
+};
+
+struct joint_stays {
+	size_t count;
+	const struct joint_stay *at;
+};
+
+/* The stays of an answer, by the step that begins them; none, and *why, if it breaks a rule. */
+struct joint_stays joint_stays(const struct joint_space *space, const struct joint_answer *answer,
 	struct arena *arena, const char **why);
 
 #endif

@@ -3,10 +3,13 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "sim/graph/audit_access.h"
+#include "sim/graph/touch.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-/* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`. */
+/* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`, or would if all of it were
+ * there: of a part of a tensor each row has a base of its own. */
 struct piece {
 	int64_t low, high, base;
 	int tensor, step; /* who wrote it; -1: it was there before */
@@ -21,7 +24,11 @@ struct audit_whole {
 
 static void add_piece(struct audit_whole *whole, struct pieces *memory, struct piece piece)
 {
-	if (piece.low < piece.high)
+	struct piece *last = memory->list.count ? &memory->list.at[memory->list.count - 1] : NULL;
+	if (last && last->high == piece.low && last->base == piece.base &&
+		last->tensor == piece.tensor && last->step == piece.step)
+		last->high = piece.high;
+	else if (piece.low < piece.high)
 		*array_add(whole->arena, &memory->list) = piece;
 }
 
@@ -112,25 +119,92 @@ static bool check_place(struct audit *audit, const struct whole_operand *operand
 	return inside;
 }
 
-static struct piece piece_of(const struct audit *audit, const struct whole_operand *operand)
+/* The rows of what a compute touches of an operand: bytes that follow each other in the tensor's host array
+ * and where they lie. */
+struct rows {
+	struct touch touch;
+	const struct whole_operand *operand;
+	int outer; /* host dimensions that go from row to row; those behind the next are whole */
+	int64_t at[LAYOUT_HOST_RANK_MOST];
+	int64_t bytes; /* of a row */
+};
+
+static bool open_rows(struct audit *audit, int operand, struct rows *rows)
 {
-	int tensor = operand->tensor;
-	return (struct piece){operand->address, operand->address + operand->bytes, operand->address,
-		operand->in_lx ? tensor : tensor_home(audit->program->workload, tensor),
+	const struct compute *compute = audit->instruction->compute;
+	const struct workload *workload = audit->program->workload;
+	const struct op *op = &workload->ops[compute->op];
+	const struct whole_operand *whole = &compute->whole[operand];
+	const struct layout *layout = &workload->tensors[whole->tensor].layout;
+	bool inside = true;
+	*rows = (struct rows){.operand = whole, .bytes = dtype_stored_bytes(layout->dtype)};
+	if (op->primitive->kind == OP_OPAQUE)
+		rows->touch = (struct touch){.layout = layout};
+	for (int h = 0; op->primitive->kind == OP_OPAQUE && h < layout->host_rank; h++)
+		rows->touch.high[h] = layout->host_size[h] - 1;
+	if (op->primitive->kind != OP_OPAQUE)
+		inside = touch_loops(op, compute) &&
+			 touch_make(workload, op, compute, operand, &rows->touch);
+	for (int h = 0; inside && h < layout->host_rank; h++)
+		inside = rows->touch.low[h] >= whole->first[h] &&
+			 rows->touch.high[h] < whole->first[h] + whole->size[h];
+	if (!inside) {
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current,
+			whole->in_lx ? 0 : FAULT_IN_HBM, whole->address,
+			"its loops leave what is there of '%s'", audit_name(audit, whole->tensor));
+		return false;
+	}
+	int h = layout->host_rank;
+	while (h > 0) {
+		h--;
+		int64_t count = rows->touch.high[h] - rows->touch.low[h] + 1;
+		rows->bytes *= count;
+		if (count < whole->size[h] || whole->size[h] < layout->host_size[h])
+			break;
+	}
+	rows->outer = h;
+	memcpy(rows->at, rows->touch.low, sizeof rows->at);
+	return true;
+}
+
+static bool next_row(struct rows *rows)
+{
+	for (int h = rows->outer - 1; h >= 0; h--) {
+		if (++rows->at[h] <= rows->touch.high[h])
+			return true;
+		rows->at[h] = rows->touch.low[h];
+	}
+	return false;
+}
+
+static struct piece row_piece(const struct audit *audit, const struct rows *rows)
+{
+	const struct whole_operand *operand = rows->operand;
+	const struct layout *layout = rows->touch.layout;
+	int64_t there = 0, element = 0, stored = dtype_stored_bytes(layout->dtype);
+	for (int h = 0; h < layout->host_rank; h++) {
+		there = there * operand->size[h] + rows->at[h] - operand->first[h];
+		element = element * layout->host_size[h] + rows->at[h];
+	}
+	int64_t low = operand->address + there * stored;
+	return (struct piece){low, low + rows->bytes, low - element * stored,
+		operand->in_lx ? operand->tensor
+			       : tensor_home(audit->program->workload, operand->tensor),
 		audit->instruction->step};
 }
 
-static void read_array(struct audit *audit, const struct whole_operand *operand, int since)
+static bool read_row(struct audit *audit, const struct rows *rows, int since)
 {
-	struct piece wanted = piece_of(audit, operand);
-	const struct pieces *memory = operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
+	struct piece wanted = row_piece(audit, rows);
+	bool in_lx = rows->operand->in_lx;
+	const struct pieces *memory = in_lx ? &audit->whole->lx : &audit->whole->hbm;
 	const struct piece *found;
-	int core = operand->in_lx ? 0 : FAULT_IN_HBM;
+	int core = in_lx ? 0 : FAULT_IN_HBM;
 	int64_t at = find_missing(memory, &wanted, since, &found);
-	const char *name = audit_name(audit, operand->tensor);
+	const char *name = audit_name(audit, rows->operand->tensor);
 	if (at < 0)
-		return;
-	int64_t byte = at - operand->address;
+		return true;
+	int64_t byte = at - wanted.base;
 	if (!found)
 		fault_add(audit->faults, FAULT_UNWRITTEN, audit->current, core, at,
 			"it reads byte %" PRId64 " of '%s' where nobody wrote", byte, name);
@@ -140,6 +214,7 @@ static void read_array(struct audit *audit, const struct whole_operand *operand,
 			" of '%s' of step %d",
 			byte, name, at - found->base, audit_name(audit, found->tensor),
 			found->step);
+	return false;
 }
 
 bool audit_whole_run(struct audit *audit)
@@ -154,12 +229,19 @@ bool audit_whole_run(struct audit *audit)
 		if (i <= OP_READS_MOST)
 			since[i] = own;
 	}
-	for (int i = 0; right && i < op->read_count; i++)
-		read_array(audit, &compute->whole[i], since[i]);
+	struct rows rows;
+	for (int i = 0; right && i < op->read_count; i++) {
+		right = open_rows(audit, i, &rows);
+		while (right && read_row(audit, &rows, since[i]) && next_row(&rows))
+			;
+	}
 	for (int i = op->read_count; right && i < operands; i++) {
-		const struct whole_operand *written = &compute->whole[i];
-		overwrite(audit->whole, written->in_lx ? &audit->whole->lx : &audit->whole->hbm,
-			piece_of(audit, written));
+		right = open_rows(audit, i, &rows);
+		bool more = right;
+		for (; more; more = next_row(&rows))
+			overwrite(audit->whole,
+				rows.operand->in_lx ? &audit->whole->lx : &audit->whole->hbm,
+				row_piece(audit, &rows));
 	}
 	return right;
 }

@@ -5,7 +5,8 @@
 
 /*
  * What lies in the memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold
- * arrays row by row, so that the bytes of each are a piece, of which others may have overwritten parts.
+ * arrays row by row, and the scratchpad the parts of arrays that iterations of a run have.  What a compute
+ * writes are rows, of which others may have overwritten parts.
  */
 struct audit;
 struct audit_whole;

@@ -252,8 +252,9 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	return why;
 }
 
-/* Between the values of an operand, a box of the host array, and where that lies row by row. */
-static void move_whole(const struct op *op, char *array, struct tile_operand *operand, bool load)
+/* Between the values of an operand, a box of the host array, and where that lies in a memory, row by row. */
+static void move_whole(const struct op *op, char *memory, const struct whole_operand *whole,
+	struct tile_operand *operand, bool load)
 {
 	const struct touch *touch = &operand->touch;
 	enum dtype dtype = touch->layout->dtype;
@@ -262,8 +263,8 @@ static void move_whole(const struct op *op, char *array, struct tile_operand *op
 	for (int64_t i = 0; i < operand->size; i++) {
 		int64_t place = 0;
 		for (int h = 0; h < touch->layout->host_rank; h++)
-			place += at[h] * touch->layout->host_stride[h];
-		char *stored = array + place * dtype_stored_bytes(dtype);
+			place = place * whole->size[h] + at[h] - whole->first[h];
+		char *stored = memory + whole->address + place * dtype_stored_bytes(dtype);
 		if (load)
 			operand->values[i] = kernel_load(dtype, stored);
 		else
@@ -280,24 +281,24 @@ static const char *run_whole(
 	struct data *data, const struct op *op, int step, const struct compute *compute, char *lx)
 {
 	struct tile_operand reads[OP_READS_MOST], output;
-	char *arrays[OP_READS_MOST + 1];
+	const struct whole_operand *written = &compute->whole[op->read_count];
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct whole_operand *whole = &compute->whole[i];
-		char *array = (whole->in_lx ? lx : data->hbm) + whole->address;
+		char *memory = whole->in_lx ? lx : data->hbm;
 		if (op->primitive->kind == OP_OPAQUE && i >= op->read_count)
-			memcpy(array, data->given[whole->tensor], (size_t)whole->bytes);
+			memcpy(memory + whole->address, data->given[whole->tensor],
+				(size_t)whole->bytes);
 		if (op->primitive->kind == OP_OPAQUE)
 			continue;
 		open_operand(data, op, compute, i, i < op->read_count ? &reads[i] : &output);
 		if (i < op->read_count)
-			move_whole(op, array, &reads[i], true);
-		arrays[i] = array;
+			move_whole(op, memory, whole, &reads[i], true);
 	}
 	if (op->primitive->kind == OP_OPAQUE)
 		return NULL;
 	const char *why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
 	if (!why)
-		move_whole(op, arrays[op->read_count], &output, false);
+		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, false);
 	return why;
 }
 

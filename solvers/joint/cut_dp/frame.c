@@ -1,0 +1,227 @@
+#include "solvers/joint/cut_dp/frame.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+
+#include <string.h>
+
+struct building {
+	struct frame *frame;
+	const struct joint_space *space;
+	struct arena *arena;
+	int *births, *deaths;
+	int *hbm_last; /* by tensor: the last `first` of an option that uses it in HBM; op_count: an output */
+	const char **why;
+};
+
+static bool refuse(struct building *building, const char *why)
+{
+	*building->why = why;
+	return false;
+}
+
+static void mention(
+	struct building *building, const struct joint_option *option, int t, bool in_hbm)
+{
+	if (building->births[t] > option->end)
+		building->births[t] = option->end;
+	if (building->deaths[t] < option->first)
+		building->deaths[t] = option->first;
+	if (in_hbm && building->hbm_last[t] < option->first)
+		building->hbm_last[t] = option->first;
+}
+
+static bool check_option(struct building *building, const struct joint_option *option)
+{
+	if (option->value < 0 || option->room < 0 || option->cores < 0)
+		return refuse(building, "an option has a value, room or cores below 0");
+	if (option->cores > building->frame->width_most)
+		building->frame->width_most = option->cores;
+	return true;
+}
+
+static bool find_lives(struct building *building)
+{
+	const struct joint_space *space = building->space;
+	for (size_t i = 0; i < space->option_count; i++) {
+		const struct joint_option *option = &space->options[i];
+		if (!check_option(building, option))
+			return false;
+		for (int u = 0; u < option->use_count; u++)
+			mention(building, option, option->uses[u].tensor,
+				option->uses[u].mode != JOINT_RESIDENT);
+		for (int o = 0; o < option->out_count; o++)
+			mention(building, option, option->outs[o].tensor, option->outs[o].view < 0);
+		for (int a = 0; a < option->argument_count; a++)
+			mention(building, option, option->arguments[a], true);
+	}
+	for (int t = 0; t < space->tensor_count; t++) {
+		const struct joint_tensor *tensor = &space->tensors[t];
+		if (tensor->output)
+			building->deaths[t] = building->hbm_last[t] = space->op_count;
+		if (tensor->view_count >= INT16_MAX)
+			return refuse(building, "a tensor has more views than a state can say");
+		for (int v = 0; v < tensor->view_count; v++) {
+			if (tensor->bytes[v] < 0 || tensor->evict[v] < 0 || tensor->cores[v] < 0)
+				return refuse(
+					building, "a view has bytes, cores or a price below 0");
+			if (tensor->cores[v] > building->frame->width_most)
+				building->frame->width_most = tensor->cores[v];
+		}
+		for (int v = 0; v < tensor->view_count * tensor->view_count; v++)
+			if (tensor->relay[v] < 0)
+				return refuse(building, "a relay has a price below 0");
+	}
+	return true;
+}
+
+static bool price_bundles(struct building *building)
+{
+	const struct joint_space *space = building->space;
+	struct frame *frame = building->frame;
+	if (space->bundle_value < 0 || space->core_value < 0 || space->bundle_most < 0)
+		return refuse(building, "bundles have a price or limit below 0");
+	if (frame->width_most >= UINT16_MAX || space->tensor_count >= UINT16_MAX)
+		return refuse(building, "more cores or tensors than a label can count");
+	frame->args_most = space->bundle_most < space->tensor_count ? space->bundle_most : 0;
+	int64_t *over = arena_array(building->arena, int64_t, frame->width_most + 1);
+	for (int w = 0; w <= frame->width_most; w++) {
+		int64_t cores = 0;
+		bool fits = number_mul(space->core_value, w, &cores);
+		over[w] = fits ? cut_add(space->bundle_value, cores) : JOINT_NEVER;
+	}
+	if (over[frame->width_most] == JOINT_NEVER)
+		return refuse(building, "a bundle costs more than can be counted");
+	frame->over = over;
+	return true;
+}
+
+/* What can be said of a view can be said of each that can be relayed to it. */
+static void follow_relays(const struct joint_tensor *tensor, int *most)
+{
+	int n = tensor->view_count;
+	for (bool again = true; again;) {
+		again = false;
+		for (int v = 0; v < n; v++)
+			for (int w = 0; w < n; w++)
+				if (tensor->relay[v * n + w] != JOINT_NEVER && most[v] < most[w]) {
+					most[v] = most[w];
+					again = true;
+				}
+	}
+}
+
+/* By tensor and view: the last `first` of an option that reads what lies so, perhaps after relays; -1: none. */
+static int **find_last_served(const struct building *building)
+{
+	const struct joint_space *space = building->space;
+	int **last = arena_array(building->arena, int *, space->tensor_count);
+	for (int t = 0; t < space->tensor_count; t++) {
+		int n = space->tensors[t].view_count;
+		last[t] = arena_array(building->arena, int, n + 1);
+		for (int v = 0; v < n; v++)
+			last[t][v] = -1;
+	}
+	for (size_t i = 0; i < space->option_count; i++) {
+		const struct joint_option *option = &space->options[i];
+		for (int u = 0; u < option->use_count; u++) {
+			const struct joint_use *use = &option->uses[u];
+			int n = space->tensors[use->tensor].view_count;
+			if (use->mode != JOINT_RESIDENT)
+				continue;
+			for (int v = 0; v < n; v++)
+				if (space->tensors[use->tensor].serves[v * n + use->view] &&
+					last[use->tensor][v] < option->first)
+					last[use->tensor][v] = option->first;
+		}
+	}
+	for (int t = 0; t < space->tensor_count; t++)
+		follow_relays(&space->tensors[t], last[t]);
+	return last;
+}
+
+/* By view: can it become valid in HBM, perhaps after relays? */
+static int *find_storable(const struct building *building, int t)
+{
+	const struct joint_tensor *tensor = &building->space->tensors[t];
+	int *storable = arena_array(building->arena, int, tensor->view_count + 1);
+	for (int v = 0; v < tensor->view_count; v++)
+		storable[v] = tensor->evict[v] != JOINT_NEVER;
+	follow_relays(tensor, storable);
+	return storable;
+}
+
+/* What is left of each code at this cut. */
+static const uint16_t *keep_codes(const struct building *building, int cut, int t,
+	const int *last_served, const int *storable)
+{
+	int n = building->space->tensors[t].view_count;
+	uint16_t *kept = arena_array(building->arena, uint16_t, 2 * (n + 1));
+	bool wanted = building->hbm_last[t] >= cut;
+	for (int code = 0; code < 2 * (n + 1); code++) {
+		int view = cut_view((uint16_t)code);
+		bool valid = code & CUT_VALID;
+		bool needed = view >= 0 &&
+			      (last_served[view] >= cut || (!valid && wanted && storable[view]));
+		kept[code] = cut_code(valid && wanted, needed ? view : -1);
+	}
+	return kept;
+}
+
+static bool make_cuts(struct building *building)
+{
+	const struct joint_space *space = building->space;
+	struct frame *frame = building->frame;
+	struct cut *cuts = arena_array(building->arena, struct cut, frame->cut_count);
+	int **last_served = find_last_served(building);
+	int **storable = arena_array(building->arena, int *, space->tensor_count);
+	for (int t = 0; t < space->tensor_count; t++)
+		storable[t] = find_storable(building, t);
+	size_t slot_count = (size_t)frame->cut_count * (size_t)space->tensor_count;
+	int8_t *slots = arena_array(building->arena, int8_t, slot_count);
+	memset(slots, CUT_NO_SLOT, slot_count);
+	for (int c = 0; c < frame->cut_count; c++) {
+		struct cut *cut = &cuts[c];
+		int *tensors = arena_array(building->arena, int, CUT_SLOTS_MOST);
+		const uint16_t **kept =
+			arena_array(building->arena, const uint16_t *, CUT_SLOTS_MOST);
+		for (int t = 0; t < space->tensor_count; t++) {
+			if (c < building->births[t] || c > building->deaths[t])
+				continue;
+			if (cut->slot_count == CUT_SLOTS_MOST)
+				return refuse(
+					building, "more tensors live at once than a state can say");
+			uint64_t bit = UINT64_C(1) << cut->slot_count;
+			slots[c * space->tensor_count + t] = (int8_t)cut->slot_count;
+			cut->mentions |= building->hbm_last[t] >= c ? bit : 0;
+			tensors[cut->slot_count] = t;
+			kept[cut->slot_count++] =
+				keep_codes(building, c, t, last_served[t], storable[t]);
+		}
+		cut->tensors = tensors;
+		cut->kept = kept;
+	}
+	frame->cuts = cuts;
+	frame->slots = slots;
+	return true;
+}
+
+const struct frame *frame_make(
+	const struct joint_space *space, struct arena *arena, const char **why)
+{
+	struct frame *frame = arena_new(arena, struct frame);
+	struct building building = {.frame = frame, .space = space, .arena = arena, .why = why};
+	frame->space = space;
+	frame->arena = arena;
+	frame->cut_count = space->op_count + 1;
+	building.births = arena_array(arena, int, space->tensor_count);
+	building.deaths = arena_array(arena, int, space->tensor_count);
+	building.hbm_last = arena_array(arena, int, space->tensor_count);
+	for (int t = 0; t < space->tensor_count; t++) {
+		building.births[t] = space->op_count;
+		building.deaths[t] = building.hbm_last[t] = -1;
+	}
+	if (!find_lives(&building) || !price_bundles(&building) || !make_cuts(&building))
+		return NULL;
+	return frame;
+}

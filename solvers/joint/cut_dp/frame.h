@@ -1,0 +1,72 @@
+#ifndef JOINT_CUT_DP_FRAME_H
+#define JOINT_CUT_DP_FRAME_H
+
+#include "search/joint/joint_space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A joint space, prepared for a search over its cuts.  Cut c lies before op c; cut op_count is the end.
+ *
+ * A tensor has a slot at each cut between the first and the last option that mention it, an output up to the
+ * end.  Its code there says where it is: bit 0: valid in HBM; the rest: its view + 1, 0: not in LX.
+ *
+ * A tensor is dropped from LX only where room is wanted: to keep it costs nothing.  But where nothing can need
+ * it in LX any more, it is taken out of the state, so that equal futures are equal states.
+ */
+enum { CUT_SLOTS_MOST = 64, CUT_VALID = 1 };
+#define CUT_NO_SLOT (-1)
+
+struct cut {
+	int slot_count;
+	const int *tensors;          /* by slot, ascending */
+	const uint16_t *const *kept; /* [slot][code]: without a view that nothing needs */
+	uint64_t mentions;           /* slots whose tensor may still be used in HBM */
+};
+
+struct frame {
+	const struct joint_space *space;
+	struct arena *arena;
+	int cut_count; /* op_count + 1 */
+	const struct cut *cuts;
+	const int8_t *slots; /* [cut * tensor_count + tensor]; CUT_NO_SLOT */
+	const int64_t *
+		over; /* what a bundle of this width costs; JOINT_NEVER: more than can be counted */
+	int width_most;
+	int args_most; /* of a bundle; 0: any number */
+};
+
+/* NULL after saying in *why what cannot be searched. */
+const struct frame *frame_make(
+	const struct joint_space *space, struct arena *arena, const char **why);
+
+static inline int frame_slot(const struct frame *frame, int cut, int tensor)
+{
+	return frame->slots[(size_t)cut * (size_t)frame->space->tensor_count + (size_t)tensor];
+}
+
+static inline uint16_t cut_code(bool valid, int view)
+{
+	return (uint16_t)((view + 1) << 1 | valid);
+}
+
+static inline int cut_view(uint16_t code)
+{
+	return (code >> 1) - 1;
+}
+
+/* The bytes in LX of a tensor with this code. */
+static inline int64_t cut_bytes(const struct joint_tensor *tensor, uint16_t code)
+{
+	return cut_view(code) < 0 ? 0 : tensor->bytes[cut_view(code)];
+}
+
+/* A sum of what is not negative; JOINT_NEVER where it is more than can be counted. */
+static inline int64_t cut_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? JOINT_NEVER : sum;
+}
+
+#endif

@@ -1,0 +1,158 @@
+#include "solvers/joint/cut_dp/layer.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+
+#include <string.h>
+
+/* Labels do not move: a chunk of them is never grown. */
+enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS };
+
+struct state {
+	uint32_t first; /* label */
+	int64_t bytes;
+};
+
+struct chunks array(struct label *);
+struct states array(struct state);
+struct codes array(uint16_t);
+
+struct layer {
+	const struct frame *frame;
+	const struct cut *cut;
+	struct arena *arena;
+	uint32_t label_count;
+	struct chunks chunks;
+	struct states states;
+	struct codes codes; /* slot_count + 1 for each state; the first is not used */
+	uint32_t *table;    /* state + 1, by hash */
+	size_t table_size;  /* a power of two */
+};
+
+struct layer *layer_open(const struct frame *frame, int cut, struct arena *arena)
+{
+	struct layer *layer = arena_new(arena, struct layer);
+	layer->frame = frame;
+	layer->cut = &frame->cuts[cut];
+	layer->arena = arena;
+	return layer;
+}
+
+static uint64_t hash_codes(const uint16_t *codes, int count)
+{
+	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+	for (int i = 0; i < count; i++) {
+		hash = (hash ^ codes[i]) * UINT64_C(0xd6e8feb86659fd93);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+uint32_t layer_state_count(const struct layer *layer)
+{
+	return (uint32_t)layer->states.count;
+}
+
+const uint16_t *layer_codes(const struct layer *layer, uint32_t state)
+{
+	return layer->codes.at + (size_t)state * (size_t)(layer->cut->slot_count + 1) + 1;
+}
+
+uint32_t layer_first(const struct layer *layer, uint32_t state)
+{
+	return layer->states.at[state].first;
+}
+
+int64_t layer_bytes(const struct layer *layer, uint32_t state)
+{
+	return layer->states.at[state].bytes;
+}
+
+static void grow_table(struct layer *layer)
+{
+	size_t size = layer->table_size ? layer->table_size * 2 : 64;
+	layer->table = arena_array(layer->arena, uint32_t, size);
+	layer->table_size = size;
+	for (uint32_t s = 0; s < layer->states.count; s++) {
+		size_t row = hash_codes(layer_codes(layer, s), layer->cut->slot_count) & (size - 1);
+		while (layer->table[row])
+			row = (row + 1) & (size - 1);
+		layer->table[row] = s + 1;
+	}
+}
+
+uint32_t layer_state(struct layer *layer, const uint16_t *codes)
+{
+	int slots = layer->cut->slot_count;
+	if (2 * (layer->states.count + 1) > layer->table_size)
+		grow_table(layer);
+	size_t row = hash_codes(codes, slots) & (layer->table_size - 1);
+	for (; layer->table[row]; row = (row + 1) & (layer->table_size - 1))
+		if (!memcmp(layer_codes(layer, layer->table[row] - 1), codes,
+			    (size_t)slots * sizeof *codes))
+			return layer->table[row] - 1;
+	struct state *state = array_add(layer->arena, &layer->states);
+	*state = (struct state){.first = LABEL_NONE};
+	array_add(layer->arena, &layer->codes); /* so that no state has none */
+	for (int s = 0; s < slots; s++) {
+		*array_add(layer->arena, &layer->codes) = codes[s];
+		state->bytes +=
+			cut_bytes(&layer->frame->space->tensors[layer->cut->tensors[s]], codes[s]);
+	}
+	layer->table[row] = (uint32_t)layer->states.count;
+	return (uint32_t)layer->states.count - 1;
+}
+
+uint32_t layer_label_count(const struct layer *layer)
+{
+	return layer->label_count;
+}
+
+struct label *layer_label(const struct layer *layer, uint32_t i)
+{
+	return &layer->chunks.at[i >> CHUNK_BITS][i & (CHUNK - 1)];
+}
+
+static bool dominates(const struct frame *frame, const struct label *a, const struct label *b)
+{
+	if (a->cost > b->cost)
+		return false;
+	if (b->bundle.args == LABEL_CLOSED)
+		return true;
+	if (cut_add(a->cost, frame->over[b->bundle.widest]) <= b->cost)
+		return true;
+	if (a->bundle.args == LABEL_CLOSED ||
+		a->bundle.args + __builtin_popcountll(b->bundle.in_hbm & ~a->bundle.in_hbm) >
+			b->bundle.args)
+		return false;
+	int64_t wider = b->bundle.widest > a->bundle.widest
+				? frame->over[b->bundle.widest] - frame->over[a->bundle.widest]
+				: 0;
+	return cut_add(a->cost, wider) <= b->cost;
+}
+
+uint32_t layer_add(struct layer *layer, const struct label *label)
+{
+	struct state *state = &layer->states.at[label->state];
+	for (uint32_t i = state->first; i != LABEL_NONE; i = layer_label(layer, i)->next)
+		if (dominates(layer->frame, layer_label(layer, i), label))
+			return LABEL_NONE;
+	for (uint32_t *link = &state->first; *link != LABEL_NONE;) {
+		struct label *other = layer_label(layer, *link);
+		if (dominates(layer->frame, label, other)) {
+			other->dominated = true;
+			*link = other->next;
+		} else {
+			link = &other->next;
+		}
+	}
+	if (layer->label_count == layer->chunks.count * CHUNK)
+		*array_add(layer->arena, &layer->chunks) =
+			arena_array(layer->arena, struct label, CHUNK);
+	uint32_t added = layer->label_count++;
+	struct label *kept = layer_label(layer, added);
+	*kept = *label;
+	kept->next = state->first;
+	state->first = added;
+	return added;
+}

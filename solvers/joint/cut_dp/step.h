@@ -1,0 +1,45 @@
+#ifndef JOINT_CUT_DP_STEP_H
+#define JOINT_CUT_DP_STEP_H
+
+#include "solvers/joint/cut_dp/frame.h"
+
+/*
+ * Steps that can be taken from a state, with the states that they lead to.
+ *
+ * What the options of a cut do depends on the codes of few slots only, those that they use.  So there is a menu for
+ * each choice of these: the options that can be taken, what they change, what room they want; without those that
+ * another one does as well.  Where room is short, a step drops tensors: each set from which none can be
+ * left out.
+ */
+struct step {
+	enum joint_step_kind kind;
+	uint32_t which; /* an option; or a tensor */
+	int view;       /* of a relay */
+	int64_t value;
+	int cores;
+	bool ends_bundle;
+	int args;             /* tensors that it uses in HBM */
+	uint64_t args_before; /* those that have slots at the cut before, at the one after */
+	uint64_t args_after;
+	int cut; /* where it leads to */
+	uint16_t codes[CUT_SLOTS_MOST];
+};
+
+/* Called for each step; false: no more. */
+typedef bool step_visit(void *context, const struct step *step);
+
+struct steps;
+struct steps *steps_open(const struct frame *frame, struct arena *arena);
+
+/* Options that can be taken from a state at a cut, which has these bytes in LX. */
+bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
+	step_visit *visit, void *context);
+
+/* Evictions and relays, which lead to the same cut. */
+bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
+	step_visit *visit, void *context);
+
+/* The slots at `to` whose tensors are in this set of slots at `from`. */
+uint64_t steps_slots(const struct steps *steps, int from, int to, uint64_t slots);
+
+#endif

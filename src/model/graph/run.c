@@ -1,0 +1,241 @@
+#include "model/graph/run.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+#include "base/text.h"
+
+const struct tile_run *plan_run(const struct plan *plan, int step)
+{
+	for (int r = 0; r < plan->run_count; r++)
+		if (plan->runs[r].first <= step && step < plan->runs[r].end)
+			return &plan->runs[r];
+	return NULL;
+}
+
+int64_t run_iterations(const struct tile_run *run)
+{
+	int64_t iterations = 1;
+	for (int k = 0; run && k < run->loop_count; k++)
+		iterations *= run->loops[k].tiles;
+	return iterations;
+}
+
+int run_loop(const struct op *op, const struct tile_run *run, int k)
+{
+	for (int l = 0; l < op->loop_count; l++)
+		if (text_equal(op->loops[l].name, run->loops[k].name))
+			return l;
+	return -1;
+}
+
+/* Which part of the run's loop k an iteration has. */
+static int64_t position(const struct tile_run *run, int64_t iteration, int k)
+{
+	for (int inner = run->loop_count - 1; inner > k; inner--)
+		iteration /= run->loops[inner].tiles;
+	return iteration % run->loops[k].tiles;
+}
+
+/* The run's loop that an op's loop is; -1. */
+static int shared_loop(const struct op *op, const struct tile_run *run, int l)
+{
+	for (int k = 0; run && k < run->loop_count; k++)
+		if (run_loop(op, run, k) == l)
+			return k;
+	return -1;
+}
+
+/* Elements of a part that is not cut short. */
+static int64_t full_part(const struct workload *workload, const struct op *op, int l, int64_t tiles)
+{
+	int64_t units = op_units(workload, op, l) / tiles;
+	return tiles == 1 ? op->loops[l].extent : units * op_grain(workload, op, l);
+}
+
+struct run_part run_part(const struct workload *workload, const struct op *op,
+	const struct tile_run *run, int64_t iteration, int l)
+{
+	int k = shared_loop(op, run, l);
+	if (k < 0)
+		return (struct run_part){0, op->loops[l].extent};
+	int64_t full = full_part(workload, op, l, run->loops[k].tiles);
+	int64_t first = position(run, iteration, k) * full;
+	return (struct run_part){first, number_min(full, op->loops[l].extent - first)};
+}
+
+static void shift(struct affine *affine, const struct run_part *parts, int loop_count)
+{
+	for (int l = 0; l < loop_count; l++)
+		affine->offset += affine->loop[l] * parts[l].first;
+}
+
+static void shift_access(struct access *access, const struct run_part *parts, int loop_count)
+{
+	shift(&access->linear, parts, loop_count);
+	for (int h = 0; h < LAYOUT_HOST_RANK_MOST; h++)
+		shift(&access->host[h], parts, loop_count);
+}
+
+const struct op *run_op(struct arena *arena, const struct workload *workload, const struct op *op,
+	const struct tile_run *run, int64_t iteration)
+{
+	struct run_part parts[OP_LOOPS_MOST];
+	if (!run)
+		return op;
+	struct op *part = arena_copy(arena, op, sizeof *op);
+	part->writes = arena_copy(arena, op->writes, (size_t)op->write_count * sizeof *op->writes);
+	for (int l = 0; l < op->loop_count; l++) {
+		parts[l] = run_part(workload, op, run, iteration, l);
+		part->loops[l].extent = parts[l].count;
+	}
+	for (int i = 0; i < op->read_count; i++)
+		shift_access(&part->reads[i], parts, op->loop_count);
+	for (int i = 0; i < op->write_count; i++)
+		shift_access(&part->writes[i], parts, op->loop_count);
+	return part;
+}
+
+const struct op *plan_step_op(struct arena *arena, const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return run_op(arena, plan->workload, op, plan_run(plan, step), 0);
+}
+
+/* Whether a box moves by whole sticks from each part to the next. */
+static bool moves_evenly(
+	const struct workload *workload, const struct op *op, int operand, int l, int64_t elements)
+{
+	const struct access *access = op_operand(op, operand);
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	int h = layout->stick_dim;
+	return h < 0 || access->host[h].loop[l] * elements % layout->per_stick == 0;
+}
+
+static bool are_alike(
+	const struct workload *workload, const struct op *op, const struct tile_run *run)
+{
+	for (int k = 0; k < run->loop_count; k++) {
+		int l = run_loop(op, run, k);
+		int64_t elements = full_part(workload, op, l, run->loops[k].tiles);
+		for (int i = 0; run->loops[k].tiles > 1 && i < op_operands(op); i++)
+			if (!moves_evenly(workload, op, i, l, elements))
+				return false;
+	}
+	return true;
+}
+
+struct run_classes run_classes(struct arena *arena, const struct workload *workload,
+	const struct op *op, const struct tile_run *run)
+{
+	struct array(struct run_class) classes = {0};
+	*array_add(arena, &classes) = (struct run_class){0, 1};
+	bool alike = run && are_alike(workload, op, run);
+	for (int k = 0; run && k < run->loop_count; k++) {
+		int l = run_loop(op, run, k);
+		int64_t tiles = run->loops[k].tiles;
+		int64_t full = full_part(workload, op, l, tiles);
+		bool ragged = op->loops[l].extent % full != 0;
+		size_t before = classes.count;
+		for (size_t c = 0; c < before; c++)
+			classes.at[c].iteration *= tiles;
+		for (size_t c = 0; c < before; c++) {
+			struct run_class of = classes.at[c];
+			classes.at[c].count *= !alike ? 1 : ragged ? tiles - 1 : tiles;
+			for (int64_t tile = alike ? tiles - 1 : 1;
+				tile < tiles && (ragged || !alike); tile++)
+				*array_add(arena, &classes) =
+					(struct run_class){of.iteration + tile, of.count};
+		}
+	}
+	return (struct run_classes){classes.count, classes.at};
+}
+
+int run_walks(const struct workload *workload, const struct op *op, int operand, int h)
+{
+	const struct access *access = op_operand(op, operand);
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	const struct affine *walk = &access->host[h];
+	int alone = -1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (walk->loop[l] == 0)
+			continue;
+		if (alone >= 0)
+			return -1;
+		alone = l;
+	}
+	if (alone < 0 || walk->loop[alone] != 1 || walk->offset != 0 ||
+		op->loops[alone].extent != layout->host_size[h])
+		return -1;
+	for (int other = 0; other < layout->host_rank; other++)
+		if (other != h && access->host[other].loop[alone] != 0)
+			return -1;
+	return alone;
+}
+
+const struct tile_run *plan_inside(const struct plan *plan, const struct users *users, int tensor)
+{
+	int from, to;
+	if (plan->workload->tensors[tensor].role != TENSOR_INTERMEDIATE)
+		return NULL;
+	users_life(users, tensor, &from, &to);
+	const struct tile_run *run = from < to ? plan_run(plan, from) : NULL;
+	return run && to <= run->end ? run : NULL;
+}
+
+void plan_life(const struct plan *plan, const struct users *users, int tensor, int *from, int *to)
+{
+	users_life(users, tensor, from, to);
+	if (*from == *to || plan_inside(plan, users, tensor))
+		return;
+	const struct tile_run *first = plan_run(plan, *from), *last = plan_run(plan, *to - 1);
+	if (first)
+		*from = first->first;
+	if (last)
+		*to = last->end;
+}
+
+/* The run of which a stay holds parts; NULL. */
+static const struct tile_run *stay_run(const struct plan *plan, const struct residency *stay)
+{
+	const struct tile_run *run = plan_run(plan, stay->from);
+	int producer = plan->workload->tensors[stay->tensor].producer;
+	bool inside = run && stay->to <= run->end && producer >= run->first && producer < run->end;
+	return stay->place == PLACE_LX && inside ? run : NULL;
+}
+
+/* The part of host dimension h that an iteration has of a tensor. */
+static struct run_part host_part(
+	const struct plan *plan, const struct residency *stay, int64_t iteration, int h)
+{
+	const struct tensor *tensor = &plan->workload->tensors[stay->tensor];
+	const struct tile_run *run = stay_run(plan, stay);
+	const struct op *op = run ? &plan->workload->ops[tensor->producer] : NULL;
+	int l = run ? run_walks(plan->workload, op, op->read_count, h) : -1;
+	return l < 0 ? (struct run_part){0, tensor->layout.host_size[h]}
+		     : run_part(plan->workload, op, run, iteration, l);
+}
+
+struct layout plan_stay_layout(const struct plan *plan, const struct residency *stay)
+{
+	struct layout layout = plan->workload->tensors[stay->tensor].layout;
+	layout.sticks = 1;
+	for (int d = 0; d + 1 < layout.rank; d++) {
+		int h = layout.host_dim[d];
+		int64_t per = layout.part[d] == PART_STICK_OUTER ? layout.per_stick : 1;
+		if (layout.part[d] != PART_SYNTHETIC)
+			layout.size[d] = number_ceil_div(host_part(plan, stay, 0, h).count, per);
+		layout.sticks *= layout.size[d];
+	}
+	layout.bytes = layout.sticks * layout.stick_bytes;
+	return layout;
+}
+
+int64_t plan_stay_first(
+	const struct plan *plan, const struct residency *stay, int64_t iteration, int d)
+{
+	const struct layout *layout = &plan->workload->tensors[stay->tensor].layout;
+	int h = layout->host_dim[d];
+	int64_t per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+	return h < 0 ? 0 : host_part(plan, stay, iteration, h).first / per;
+}

@@ -1,0 +1,75 @@
+#ifndef MODEL_RUN_H
+#define MODEL_RUN_H
+
+#include "model/graph/plan.h"
+#include "model/graph/users.h"
+
+/*
+ * Runs of steps that share tile loops (point 12 of plan.h): the part of an op that one iteration carries
+ * out, and the part of a tensor that LX then holds.  Iterations count through the loops like the digits of
+ * a number, the innermost fastest.  A NULL run is a step by itself: one iteration with all of the op.
+ */
+struct arena;
+
+/* The run that a step is of; NULL. */
+const struct tile_run *plan_run(const struct plan *plan, int step);
+
+int64_t run_iterations(const struct tile_run *run);
+
+/* The loop of an op that is loop k of the run; -1 if it has none. */
+int run_loop(const struct op *op, const struct tile_run *run, int k);
+
+/* Elements of the op's loop l that an iteration has. */
+struct run_part {
+	int64_t first, count;
+};
+struct run_part run_part(const struct workload *workload, const struct op *op,
+	const struct tile_run *run, int64_t iteration, int l);
+
+/*
+ * The op of one iteration: its loops have the extents of the part, and its accesses begin where the
+ * part does, in coordinates of the whole tensors.  A loop may have the extent 1.
+ */
+const struct op *run_op(struct arena *arena, const struct workload *workload, const struct op *op,
+	const struct tile_run *run, int64_t iteration);
+
+/* The op of a step in the first iteration; of a step by itself the op. */
+const struct op *plan_step_op(struct arena *arena, const struct plan *plan, int step);
+
+/*
+ * Iterations that are alike for an op, which then has the same counts in them: those that differ only in
+ * where their parts begin.  Parts that are cut short differ, and all do where moving on by a part does not
+ * move a box of some operand by whole sticks.
+ */
+struct run_class {
+	int64_t iteration, count; /* the first of them, and how many there are */
+};
+struct run_classes {
+	size_t count;
+	const struct run_class *at;
+};
+struct run_classes run_classes(struct arena *arena, const struct workload *workload,
+	const struct op *op, const struct tile_run *run);
+
+/* The first loop of an op that walks host dimension h of an operand, if it walks it alone, element by
+ * element from the first to the last, and no other dimension; -1. */
+int run_walks(const struct workload *workload, const struct op *op, int operand, int h);
+
+/* What only steps of one run make and read: that run; else NULL. */
+const struct tile_run *plan_inside(const struct plan *plan, const struct users *users, int tensor);
+
+/* Steps [from, to) in which a tensor must be where it is: from its first use to its last, and all
+ * iterations of the runs that use it from outside. */
+void plan_life(const struct plan *plan, const struct users *users, int tensor, int *from, int *to);
+
+/* What a stay in LX holds: the tensor, or one part of it at a time. */
+struct layout plan_stay_layout(const struct plan *plan, const struct residency *stay);
+
+/* The device coordinate at which that begins in an iteration of its run. */
+int64_t plan_stay_first(
+	const struct plan *plan, const struct residency *stay, int64_t iteration, int d);
+
+/* Why the steps of run r cannot share its loops, and which of them is the cause (-1: none); NULL. */
+const char *plan_run_misfit(struct arena *arena, const struct plan *plan, int r, int *step);
+
+#endif

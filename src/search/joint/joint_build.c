@@ -1,0 +1,275 @@
+#include "search/joint/joint_build.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+#include "model/graph/move.h"
+#include "model/graph/planning.h"
+#include "model/graph/run.h"
+#include "model/graph/users.h"
+#include "model/graph/workload_move.h"
+#include "search/graph/stream.h"
+
+/* A plan in the making, beside the answer that it comes from. */
+struct building {
+	const struct joint_space *space;
+	const struct joint_answer *answer;
+	const struct joint_packing *packing;
+	const struct joint_graph *graph;
+	struct arena *arena;
+	struct growing growing;
+	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
+	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
+	struct residency *inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
+	size_t next_stay;
+	int tensor_count, bundle;
+	struct plan *plan;
+	struct stream_choices choices;
+	size_t step; /* of the answer */
+};
+
+static const struct view *view_of(const struct building *building, size_t stay)
+{
+	const struct joint_stay *at = &building->packing->stays.at[stay];
+	return &building->graph->views[at->tensor][at->view];
+}
+
+/* What begins to stay in LX with this step, as this tensor of the plan. */
+static size_t begin_stay(struct building *building, int of, int tensor)
+{
+	const struct joint_stays *stays = &building->packing->stays;
+	size_t stay = building->next_stay;
+	while (stays->at[stay].from < building->step || stays->at[stay].tensor != of)
+		stay++;
+	building->stays[tensor] = (int)stay + 1;
+	building->in_lx[of] = tensor;
+	return stay;
+}
+
+static struct step *add_step(struct building *building)
+{
+	struct plan *plan = building->plan;
+	struct step *step = &plan->steps[plan->step_count];
+	*step = (struct step){.op = plan->step_count, .bundle = building->bundle};
+	plan->step_count++;
+	return step;
+}
+
+/* A move of what the tensor of the graph is in HBM, or in LX. */
+static void add_move(struct building *building, enum move_kind kind, int tensor)
+{
+	struct growing *growing = &building->growing;
+	const struct plan *plan = building->plan;
+	int from = kind == MOVE_EVICT ? building->in_lx[tensor] : building->in_hbm[tensor];
+	int to = building->tensor_count++;
+	const char *name = growing_name(growing, kind, from);
+	growing_reserve(growing, name, to);
+	growing_move(growing, kind, from, to, name);
+	const struct view *view;
+	if (kind == MOVE_EVICT) {
+		view = view_of(building, (size_t)building->stays[from] - 1);
+		building->in_hbm[tensor] = to;
+	} else {
+		view = view_of(building, begin_stay(building, tensor, to));
+	}
+	struct step *step = add_step(building);
+	step->mapping = move_mapping(
+		plan->arch, growing->workload, &growing->workload->ops[step->op], view);
+}
+
+/* --- options */
+
+static const struct staging *make_staging(
+	const struct building *building, const struct staging_option *option)
+{
+	const struct arch *arch = building->graph->question.arch;
+	struct staging *staging = arena_new(building->arena, struct staging);
+	*staging = (struct staging){option->rows, option->sticks, option->count, {0}};
+	int64_t pitch = number_align_up(staging_bytes(staging), arch->levels[arch->lx].alignment);
+	for (int k = 0; k < option->count; k++)
+		staging->addresses[k] = building->packing->rooms[building->step] + k * pitch;
+	return staging;
+}
+
+/* The tiles of a step, as the only ones that it could have. */
+static const struct op_answer *only_choice(
+	const struct building *building, const struct op_option *tiles)
+{
+	struct op_answer *answer = arena_new(building->arena, struct op_answer);
+	*answer = (struct op_answer){.found = true, .count = 1};
+	answer->at[0] = *tiles;
+	return answer;
+}
+
+static void take_op(struct building *building, const struct joint_part *part)
+{
+	growing_take(&building->growing);
+	struct step *step = add_step(building);
+	step->mapping = *part->mapping;
+	if (part->staging)
+		step->staging = make_staging(building, part->staging);
+	if (part->tiles)
+		building->choices.at[step->op] = only_choice(building, part->tiles);
+}
+
+/* The run of the steps that come next, and where what is inside lies. */
+static void add_run(struct building *building, const struct joint_choice *choice)
+{
+	struct plan *plan = building->plan;
+	struct tile_run *run = &plan->runs[plan->run_count++];
+	int64_t room = building->packing->rooms[building->step];
+	*run = *choice->run;
+	run->first = plan->step_count;
+	run->end = run->first + choice->run->end - choice->run->first;
+	for (int i = 0; i < choice->inside_count; i++) {
+		const struct joint_inside *inside = &choice->inside[i];
+		building->inside[inside->tensor] =
+			(struct residency){.place = PLACE_LX,
+				.view = inside->view,
+				.address = room + inside->offset,
+				.size = 1};
+	}
+}
+
+static void take_option(struct building *building, const struct joint_option *option)
+{
+	const struct joint_choice *choice = option->choice;
+	struct growing *growing = &building->growing;
+	for (int u = 0; u < option->use_count; u++) {
+		int tensor = option->uses[u].tensor;
+		bool input = building->space->tensors[tensor].producer < 0;
+		if (option->uses[u].mode == JOINT_MOVED)
+			add_move(building, input ? MOVE_CLONE : MOVE_RELOAD, tensor);
+	}
+	for (int u = 0; u < option->use_count; u++) {
+		const struct joint_use *use = &option->uses[u];
+		growing->now[use->tensor] = use->mode == JOINT_HBM ? building->in_hbm[use->tensor]
+								   : building->in_lx[use->tensor];
+	}
+	for (int o = 0; o < option->out_count; o++) {
+		int tensor = option->outs[o].tensor;
+		if (option->outs[o].view < 0)
+			building->in_hbm[tensor] = tensor;
+		else
+			begin_stay(building, tensor, tensor);
+	}
+	if (choice->run)
+		add_run(building, choice);
+	for (int o = option->first; o < option->end; o++)
+		take_op(building, &choice->parts[o - option->first]);
+}
+
+/* --- residencies */
+
+static int tensor_of_stay(const struct building *building, int stay)
+{
+	for (int t = 0; t < building->tensor_count; t++)
+		if (building->stays[t] == stay + 1)
+			return t;
+	return -1;
+}
+
+/* A part of a tensor that lives inside a run. */
+static void take_inside(const struct building *building, int tensor, struct residency *stay)
+{
+	stay->place = PLACE_LX;
+	stay->view = building->inside[tensor].view;
+	stay->address = building->inside[tensor].address;
+	struct layout layout = plan_stay_layout(building->plan, stay);
+	stay->size = view_bytes(&layout, &stay->view);
+}
+
+static void add_residencies(struct building *building)
+{
+	struct plan *plan = building->plan;
+	struct users users = users_make(building->arena, plan->workload);
+	plan->residencies = arena_array(building->arena, struct residency, building->tensor_count);
+	for (int t = 0; t < building->tensor_count; t++) {
+		struct residency stay = {.tensor = t, .place = PLACE_HBM, .in_place_of = -1};
+		plan_life(plan, &users, t, &stay.from, &stay.to);
+		if (stay.from >= stay.to)
+			continue;
+		if (building->inside[t].size)
+			take_inside(building, t, &stay);
+		if (building->stays[t]) {
+			size_t number = (size_t)building->stays[t] - 1;
+			int parent = building->packing->in_place_of[number];
+			stay.place = PLACE_LX;
+			stay.view = *view_of(building, number);
+			stay.address = building->packing->addresses[number];
+			stay.size = view_bytes(&plan->workload->tensors[t].layout, &stay.view);
+			if (parent >= 0)
+				stay.in_place_of = tensor_of_stay(building, parent);
+		}
+		plan->residencies[plan->residency_count++] = stay;
+	}
+}
+
+static int count_moves(const struct joint_space *space, const struct joint_answer *answer)
+{
+	int count = 0;
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct joint_step *step = &answer->steps[i];
+		if (step->kind != JOINT_OPTION) {
+			count++;
+			continue;
+		}
+		const struct joint_option *option = &space->options[step->option];
+		for (int u = 0; u < option->use_count; u++)
+			count += option->uses[u].mode == JOINT_MOVED;
+	}
+	return count;
+}
+
+static struct building open(const struct joint_space *space, const struct joint_answer *answer,
+	const struct joint_packing *packing, struct arena *arena)
+{
+	const struct joint_graph *graph = space->graph;
+	const struct workload *workload = graph->question.workload;
+	int moves = count_moves(space, answer), tensors = (int)workload->tensor_count;
+	int steps = (int)workload->op_count + moves;
+	struct building building = {.space = space,
+		.answer = answer,
+		.packing = packing,
+		.graph = graph,
+		.arena = arena,
+		.growing = growing_open(arena, workload, (size_t)moves),
+		.in_hbm = arena_array(arena, int, tensors),
+		.in_lx = arena_array(arena, int, tensors),
+		.stays = arena_array(arena, int, tensors + moves),
+		.inside = arena_array(arena, struct residency, tensors + moves),
+		.tensor_count = tensors,
+		.bundle = -1,
+		.plan = arena_new(arena, struct plan),
+		.choices = {arena_array(arena, const struct op_answer *, steps)}};
+	for (int t = 0; t < tensors; t++)
+		building.in_hbm[t] = building.in_lx[t] = t;
+	*building.plan = (struct plan){.arch = graph->question.arch,
+		.workload = building.growing.workload,
+		.cores = graph->question.planning->cores,
+		.steps = arena_array(arena, struct step, steps),
+		.runs = arena_array(arena, struct tile_run, steps)};
+	return building;
+}
+
+struct plan *joint_build(const struct joint_space *space, const struct joint_answer *answer,
+	const struct joint_packing *packing, struct arena *arena)
+{
+	struct building building = open(space, answer, packing, arena);
+	const struct joint_stays *stays = &packing->stays;
+	for (; building.step < answer->count; building.step++) {
+		const struct joint_step *step = &answer->steps[building.step];
+		building.bundle += step->begins_bundle;
+		while (building.next_stay < stays->count &&
+			stays->at[building.next_stay].from < building.step)
+			building.next_stay++;
+		if (step->kind == JOINT_OPTION)
+			take_option(&building, &space->options[step->option]);
+		else if (step->kind == JOINT_EVICT)
+			add_move(&building, MOVE_EVICT, step->tensor);
+	}
+	add_residencies(&building);
+	if (arch_moves_boxes(building.plan->arch))
+		stream_choose(building.plan, &building.choices, TILES_ALL);
+	return building.plan;
+}

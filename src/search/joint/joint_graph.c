@@ -1,0 +1,152 @@
+#include "search/joint/joint_graph.h"
+
+#include "base/number.h"
+#include "search/engine/kept.h"
+#include "search/joint/joint_making.h"
+#include "search/joint/joint_nests.h"
+
+static bool find_divisions(struct joint_making *making)
+{
+	const struct workload *workload = making->question->workload;
+	making->divisions =
+		arena_array(making->scratch, struct joint_divisions, workload->op_count);
+	making->views = arena_array(making->scratch, struct joint_views, workload->tensor_count);
+	for (int o = 0; o < (int)workload->op_count; o++) {
+		if (stopper_stops(&making->question->planning->stopper)) {
+			making->why = "it was asked to stop";
+			return false;
+		}
+		if (!arch_moves_boxes(making->question->arch))
+			joint_nests_views(making, o);
+		else if (!joint_divisions_make(making, o))
+			return false;
+	}
+	for (int t = 0; t < (int)workload->tensor_count; t++)
+		joint_views_close(making, t);
+	return true;
+}
+
+static bool find_options(struct joint_making *making, struct joint_space *space)
+{
+	int ops = (int)making->question->workload->op_count;
+	size_t *first = arena_array(making->arena, size_t, ops + 1);
+	bool nests = !arch_moves_boxes(making->question->arch);
+	for (int o = 0; o < ops; o++) {
+		bool whole = nests && op_is_tiled(&making->question->workload->ops[o]);
+		if (!(whole ? joint_nests_options : joint_options_make)(making, o))
+			return false;
+		first[o + 1] = making->options.count;
+	}
+	space->op_count = ops;
+	space->first_option = first;
+	space->options = making->options.at;
+	space->option_count = making->options.count;
+	return true;
+}
+
+/* Writing back what an op has made, where HBM has no copy: a phase of its own. */
+static void fill_moves(struct joint_making *making, int t, struct joint_tensor *out)
+{
+	struct joint_views *views = &making->views[t];
+	bool nests = !arch_moves_boxes(making->question->arch);
+	bool free = joint_is_free(making, KIND_EVICT) && !nests && making->stays[t] != STAY_LX &&
+		    making->question->workload->tensors[t].producer >= 0;
+	int64_t *relay = arena_array(making->arena, int64_t, views->count * views->count);
+	int64_t *evict = arena_array(making->arena, int64_t, views->count);
+	int64_t *bytes = arena_array(making->arena, int64_t, views->count);
+	int *cores = arena_array(making->arena, int, views->count);
+	const struct layout *layout = &making->question->workload->tensors[t].layout;
+	for (int v = 0; v < views->count; v++) {
+		bytes[v] = view_bytes(layout, &views->at[v]);
+		evict[v] = JOINT_NEVER;
+		for (int to = 0; to < views->count; to++)
+			relay[v * views->count + to] = JOINT_NEVER;
+		cores[v] = 1;
+		if (nests)
+			continue;
+		const struct joint_transfer *move = joint_move_out(making, t, v);
+		cores[v] = move->cores;
+		if (free && move->possible && views->made[v])
+			evict[v] =
+				joint_worth(making, move->cycles, move->energy_pj, move->hbm_bytes);
+	}
+	out->bytes = bytes;
+	out->cores = cores;
+	out->relay = relay;
+	out->evict = evict;
+	out->serves = views->serves;
+	out->view_count = views->count;
+}
+
+static void fill_tensors(struct joint_making *making, struct joint_space *space)
+{
+	const struct workload *workload = making->question->workload;
+	int count = (int)workload->tensor_count;
+	struct joint_tensor *tensors = arena_array(making->arena, struct joint_tensor, count);
+	for (int t = 0; t < count; t++) {
+		const struct tensor *from = &workload->tensors[t];
+		int first, end;
+		users_life(&making->users, t, &first, &end);
+		tensors[t] = (struct joint_tensor){.name = from->name,
+			.producer = from->producer,
+			.last = number_max(end - 1, from->producer),
+			.output = from->role == TENSOR_OUTPUT};
+		fill_moves(making, t, &tensors[t]);
+	}
+	space->tensors = tensors;
+	space->tensor_count = count;
+}
+
+static const struct joint_graph *make_graph(const struct joint_making *making)
+{
+	struct arena *arena = making->arena;
+	size_t count = making->question->workload->tensor_count;
+	struct joint_graph *graph = arena_new(arena, struct joint_graph);
+	const struct view **views = arena_array(arena, const struct view *, count);
+	for (size_t t = 0; t < count; t++)
+		if (making->views[t].count)
+			views[t] = arena_copy(arena, making->views[t].at,
+				(size_t)making->views[t].count * sizeof **views);
+	graph->question = *making->question;
+	graph->views = views;
+	graph->unproven = making->unproven;
+	return graph;
+}
+
+/* What a bundle costs, in the unit of the space. */
+static void fill_bundles(const struct joint_making *making, struct joint_space *space)
+{
+	const struct arch *arch = making->question->arch;
+	space->bundle_most = (int)number_min(arch->bundle_tensors, INT32_MAX);
+	space->bundle_value = joint_worth(making, arch->bundle_cycles, 0, 0);
+	space->core_value = joint_worth(making, arch->core_cycles, 0, 0);
+}
+
+const struct joint_space *joint_graph_make(
+	const struct joint_question *question, struct arena *arena, const char **why)
+{
+	struct kept *own = question->aim.kept ? NULL : kept_open();
+	struct joint_making making = {.question = question,
+		.arena = arena,
+		.scratch = arena_open(),
+		.kept = own ? own : question->aim.kept,
+		.users = users_make(arena, question->workload),
+		.stays = graph_stays(arena, question->planning->constraints, question->workload)};
+	struct joint_space *space = arena_new(arena, struct joint_space);
+	space->capacity = question->planning->lx_capacity;
+	if (question->arch->lx < 0)
+		making.why = "the machine has no scratchpad";
+	else if (question->planning->constraints && question->planning->constraints->problem)
+		making.why = "the graph is a problem with constraints of its own";
+	bool made = !making.why && find_divisions(&making) && find_options(&making, space);
+	if (made) {
+		space->alignment = question->arch->levels[question->arch->lx].alignment;
+		fill_tensors(&making, space);
+		fill_bundles(&making, space);
+		space->graph = make_graph(&making);
+	}
+	*why = making.why ? arena_text(arena, making.why) : NULL;
+	arena_close(making.scratch);
+	kept_leave(own, arena);
+	return made ? space : NULL;
+}

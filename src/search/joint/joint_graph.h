@@ -1,0 +1,82 @@
+#ifndef SEARCH_JOINT_GRAPH_H
+#define SEARCH_JOINT_GRAPH_H
+
+#include "constraints/constraints.h"
+#include "model/graph/staging.h"
+#include "model/graph/view.h"
+#include "search/drive/candidate.h"
+#include "search/graph/op_map.h"
+#include "search/joint/joint_space.h"
+
+/*
+ * The joint space of a workload, on machines whose tiles move in boxes: every legal division of every op
+ * (the solver that enumerates them) with the orders of its loops over the cores that make a difference to a
+ * view, each operand in HBM, in LX or moved into LX, the output in HBM or LX, and the streaming tiles of
+ * least value.  Tensors of the space are those of the workload, by number.
+ *
+ * Values are what the steps add to the score of the plan that joint_build makes, so that the sum over an
+ * answer is the plan's: its cycles (latency_cycles, or estimate_cycles, as the price says), its energy in
+ * 2^-10 pJ, rounded for each option, and its HBM bytes, each times its weight.
+ *
+ * Views are those that an op asks for or leaves behind under one of its divisions.  A tensor is moved into LX
+ * under a view that a later op asks for, too, if it serves as well; it is left in LX only where somebody may
+ * find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
+ */
+struct arena;
+struct planning;
+
+/* What is decided, beside where tensors lie; the ablation takes one away at a time. */
+enum joint_kind {
+	KIND_EVICT = 1 << 0,      /* what is in LX may be written back */
+	KIND_RELOAD = 1 << 1,     /* what an op has made may be moved into LX */
+	KIND_CLONE = 1 << 2,      /* so may inputs of the graph */
+	KIND_FEW_CORES = 1 << 3,  /* ops may use fewer cores than they could */
+	KIND_REDUCTION = 1 << 4,  /* they may split a reduction */
+	KIND_MANY_LOOPS = 1 << 5, /* and more than one loop */
+	KIND_ORDERS = 1 << 6,     /* in any order over the cores */
+	KIND_FUSION = 1 << 7,     /* runs of ops may share a tile loop */
+	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
+};
+
+struct joint_question {
+	const struct arch *arch;
+	const struct workload *workload;
+	const struct planning *planning; /* tiles and cycles as it says */
+	struct joint_aim aim;
+};
+
+/* NULL, and *why, when something of the graph cannot be said in a joint space, or somebody stops it
+ * (planning->stopper). */
+const struct joint_space *joint_graph_make(
+	const struct joint_question *question, struct arena *arena, const char **why);
+
+/* One op of an option. */
+struct joint_part {
+	const struct mapping *mapping;        /* its division */
+	const struct op_option *tiles;        /* NULL: an opaque op, or a broadcast */
+	const struct staging_option *staging; /* of a broadcast; else NULL */
+};
+
+/* A tensor that only a run makes and reads: where its part lies in the option's room. */
+struct joint_inside {
+	int tensor;
+	struct view view;
+	int64_t offset;
+};
+
+/* What an option stands for (joint_option.choice): its ops, from `first` on. */
+struct joint_choice {
+	const struct joint_part *parts;
+	const struct tile_run *run; /* whose steps are ops; NULL: of a single op */
+	int inside_count;
+	const struct joint_inside *inside;
+};
+
+/* What a space was made of (joint_space.graph). */
+struct joint_graph {
+	struct joint_question question;
+	const struct view *const *views; /* by tensor, then view */
+	bool unproven; /* some op has a nest that nobody has proven to be best */
+};
+
+#endif

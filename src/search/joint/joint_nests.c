@@ -1,0 +1,472 @@
+#include "search/joint/joint_nests.h"
+
+#include "base/checked.h"
+#include "base/number.h"
+#include "search/graph/options.h"
+#include "search/joint/options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op *op_at(const struct joint_making *making, int op)
+{
+	return &making->question->workload->ops[op];
+}
+
+static bool may_lie(const struct joint_making *making, int tensor)
+{
+	const struct workload *workload = making->question->workload;
+	const struct planning *planning = making->question->planning;
+	const struct tensor *at = &workload->tensors[tensor];
+	const struct users *users = &making->users;
+	if (!planning->lx_planning || at->role != TENSOR_INTERMEDIATE ||
+		making->stays[tensor] == STAY_HBM)
+		return false;
+	for (size_t i = users->first[tensor]; i < users->first[tensor + 1]; i++)
+		if (!op_is_tiled(&workload->ops[users->at[i].op]))
+			return false;
+	return name_list_has(&planning->eligible, workload->ops[at->producer].type);
+}
+
+void joint_nests_views(struct joint_making *making, int o)
+{
+	const struct view whole = {.cores = 1};
+	const struct op *op = op_at(making, o);
+	for (int i = 0; i < op->write_count; i++)
+		if (may_lie(making, op->writes[i].tensor))
+			joint_views_add(making, op->writes[i].tensor, &whole, -1);
+}
+
+/* --- a range of ops */
+
+/* Bytes of a tensor in the scratchpad, or of its part in the run. */
+static int64_t find_bytes(const struct nest_range *range, int tensor)
+{
+	const struct arch *arch = range->making->question->arch;
+	const struct residency stay = {.tensor = tensor, .place = PLACE_LX, .view = {.cores = 1}};
+	struct residency at = stay;
+	users_life(&range->making->users, tensor, &at.from, &at.to);
+	struct layout layout = plan_stay_layout(range->plan, &at);
+	return number_align_up(
+		view_bytes(&layout, &at.view), number_max(1, arch->levels[arch->lx].alignment));
+}
+
+static bool is_listed(const struct nest_tensor *list, int count, int tensor)
+{
+	for (int i = 0; i < count; i++)
+		if (list[i].tensor == tensor)
+			return true;
+	return false;
+}
+
+static void add_tensor(struct nest_range *range, int tensor)
+{
+	bool inside = plan_inside(range->plan, &range->making->users, tensor);
+	struct nest_tensor *list = inside ? range->inside : range->outer;
+	int *count = inside ? &range->inside_count : &range->outer_count;
+	if (!range->making->views[tensor].count || is_listed(list, *count, tensor))
+		return;
+	list[(*count)++] = (struct nest_tensor){
+		.tensor = tensor, .bytes = find_bytes(range, tensor), .in_lx = inside};
+}
+
+static int compare_tensors(const void *left, const void *right)
+{
+	const struct nest_tensor *a = left, *b = right;
+	return (a->tensor > b->tensor) - (a->tensor < b->tensor);
+}
+
+static bool live_together(const struct nest_range *range, int a, int b)
+{
+	int from, to, other_from, other_to;
+	users_life(&range->making->users, a, &from, &to);
+	users_life(&range->making->users, b, &other_from, &other_to);
+	return from < other_to && other_from < to;
+}
+
+/* First fit: each part above those before it that are in its way. */
+static void place_inside(struct nest_range *range)
+{
+	for (int i = 0; i < range->inside_count; i++) {
+		struct nest_tensor *own = &range->inside[i];
+		for (int k = 0; k < i; k++) {
+			const struct nest_tensor *other = &range->inside[k];
+			if (!live_together(range, own->tensor, other->tensor) ||
+				own->offset >= other->offset + other->bytes ||
+				other->offset >= own->offset + own->bytes)
+				continue;
+			own->offset = other->offset + other->bytes;
+			k = -1;
+		}
+		range->span = number_max(range->span, own->offset + own->bytes);
+	}
+}
+
+static int compare_levels(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+	return (*a < *b) - (*a > *b);
+}
+
+/* What any set of the tensors leaves that live across the range and that it does not use. */
+static void list_levels(struct nest_range *range)
+{
+	const struct joint_making *making = range->making;
+	const struct users *users = &making->users;
+	int64_t capacity = making->question->planning->lx_capacity, sizes[NEST_CROSSING_MOST + 1];
+	int count = 0, from, to;
+	for (int t = 0; t < (int)making->question->workload->tensor_count; t++) {
+		users_life(users, t, &from, &to);
+		if (making->views[t].count && from < range->first && to > range->end &&
+			!is_listed(range->outer, range->outer_count, t) &&
+			count < NEST_CROSSING_MOST)
+			sizes[count++] = find_bytes(range, t);
+	}
+	range->levels = arena_array(range->arena, int64_t, 1 << count);
+	for (int set = 0; set < 1 << count; set++) {
+		int64_t level = capacity;
+		for (int i = 0; i < count; i++)
+			level -= set >> i & 1 ? sizes[i] : 0;
+		if (level > 0)
+			range->levels[range->level_count++] = level;
+	}
+	qsort(range->levels, (size_t)range->level_count, sizeof *range->levels, compare_levels);
+}
+
+/* The graph with a run, or without; steps are ops. */
+static const struct plan *make_plan(
+	const struct joint_making *making, const struct tile_run *run, struct arena *arena)
+{
+	const struct workload *workload = making->question->workload;
+	struct plan *plan = arena_new(arena, struct plan);
+	*plan = (struct plan){.arch = making->question->arch,
+		.workload = workload,
+		.cores = 1,
+		.step_count = (int)workload->op_count,
+		.steps = arena_array(arena, struct step, workload->op_count),
+		.run_count = run != NULL};
+	if (run)
+		plan->runs = arena_copy(arena, run, sizeof *run);
+	for (int i = 0; i < plan->step_count; i++)
+		plan->steps[i].op = i;
+	return plan;
+}
+
+/* Whether each op of a run makes or reads something inside. */
+static bool is_joined(const struct nest_range *range)
+{
+	for (int o = range->first; o < range->end; o++) {
+		const struct op *op = op_at(range->making, o);
+		bool joined = false;
+		for (int i = 0; i < op_operands(op); i++)
+			joined |= is_listed(
+				range->inside, range->inside_count, op_operand(op, i)->tensor);
+		if (!joined)
+			return false;
+	}
+	return true;
+}
+
+bool nest_range_open(struct joint_making *making, const struct tile_run *run, int first, int end,
+	struct nest_range *out)
+{
+	struct arena *arena = making->scratch;
+	int most = (end - first) * (OP_READS_MOST + 1), step;
+	*out = (struct nest_range){.making = making,
+		.arena = arena,
+		.plan = make_plan(making, run, arena),
+		.first = first,
+		.end = end,
+		.iterations = run_iterations(run),
+		.outer = arena_array(arena, struct nest_tensor, most),
+		.inside = arena_array(arena, struct nest_tensor, most)};
+	if (run && plan_run_misfit(arena, out->plan, 0, &step))
+		return false;
+	for (int o = first; o < end; o++)
+		for (int i = 0; i < op_operands(op_at(making, o)); i++)
+			add_tensor(out, op_operand(op_at(making, o), i)->tensor);
+	if (run && !is_joined(out))
+		return false;
+	qsort(out->outer, (size_t)out->outer_count, sizeof *out->outer, compare_tensors);
+	qsort(out->inside, (size_t)out->inside_count, sizeof *out->inside, compare_tensors);
+	place_inside(out);
+	list_levels(out);
+	return out->span <= making->question->planning->lx_capacity;
+}
+
+/* --- one option */
+
+/* The nest of a step, and bytes of the scratchpad. */
+struct nest_step {
+	struct nest_choice choice;
+	int64_t used;  /* of its own operands and tiles */
+	int64_t extra; /* of that, without what its operands take */
+	int64_t others;
+};
+
+static const struct nest_tensor *find_in_lx(const struct nest_range *range, int tensor)
+{
+	for (int i = 0; i < range->inside_count; i++)
+		if (range->inside[i].tensor == tensor)
+			return &range->inside[i];
+	for (int i = 0; i < range->outer_count; i++)
+		if (range->outer[i].tensor == tensor && range->outer[i].in_lx)
+			return &range->outer[i];
+	return NULL;
+}
+
+static bool reads_or_writes(const struct op *op, int tensor)
+{
+	for (int i = 0; i < op_operands(op); i++)
+		if (op_operand(op, i)->tensor == tensor)
+			return true;
+	return false;
+}
+
+/* Bytes of what lies in the scratchpad during a step: its operands, or all but these. */
+static int64_t bytes_at(const struct nest_range *range, int step, bool operands)
+{
+	const struct op *op = op_at(range->making, step);
+	int64_t bytes = 0;
+	int from, to;
+	for (int i = 0; i < range->outer_count; i++)
+		if (range->outer[i].in_lx && reads_or_writes(op, range->outer[i].tensor) == operands)
+			bytes += range->outer[i].bytes;
+	for (int i = 0; i < range->inside_count; i++) {
+		users_life(&range->making->users, range->inside[i].tensor, &from, &to);
+		if (from <= step && step < to &&
+			reads_or_writes(op, range->inside[i].tensor) == operands)
+			bytes += range->inside[i].bytes;
+	}
+	return bytes;
+}
+
+static int64_t worth(const struct nest_range *range, const struct nest_choice *choice)
+{
+	return joint_worth(
+		range->making, choice->cycles, choice->energy_pj, choice->hbm_bytes);
+}
+
+/* The best nest within the room; false: none is known to fit. */
+static bool ask(const struct nest_range *range, struct inner_question *question,
+	const struct nests_wanted *wanted, int64_t room, struct nest_choice *out)
+{
+	const struct joint_question *asked = range->making->question;
+	const struct joint_aim *aim = &asked->aim;
+	struct objectives objectives = {0};
+	int64_t least = JOINT_NEVER;
+	if (aim->cycles)
+		objectives.at[objectives.count++] = OBJECTIVE_LATENCY;
+	if (aim->energy)
+		objectives.at[objectives.count++] = OBJECTIVE_ENERGY;
+	if (aim->hbm_bytes)
+		objectives.at[objectives.count++] = OBJECTIVE_HBM_BYTES;
+	question->room = room;
+	const struct nest_front *front = nests_front(question, wanted, &objectives,
+		aim->nest_ticks ? aim->nest_ticks : NEST_STEP_TICKS, range->making->scratch);
+	range->making->unproven |= !front->why && !front->proven;
+	for (size_t i = 0; i < front->count; i++) {
+		int64_t own = worth(range, &front->at[i]);
+		if (own < least) {
+			least = own;
+			*out = front->at[i];
+		}
+	}
+	return least < JOINT_NEVER;
+}
+
+static bool choose_step(
+	const struct nest_range *range, int step, int64_t level, struct nest_step *out)
+{
+	const struct joint_question *asked = range->making->question;
+	const struct arch *arch = asked->arch;
+	const struct op *op = plan_step_op(range->making->scratch, range->plan, step);
+	struct mapping blank = mapping_make(arch, op);
+	struct inner_question question = {
+		.arch = arch, .workload = asked->workload, .op = op, .mapping = &blank};
+	const struct nests_wanted wanted = {.solver = asked->aim.map,
+		.kept = range->making->kept,
+		.stopper = asked->planning->stopper};
+	double buffers = number_max(1, arch->levels[arch->lx].multiple_buffering);
+	int64_t own = bytes_at(range, step, true), whole = arch->levels[arch->lx].capacity;
+	out->others = bytes_at(range, step, false);
+	int64_t room = level - out->others;
+	if (room <= 0)
+		return false;
+	for (int i = 0; i < op_operands(op); i++)
+		if (find_in_lx(range, op_operand(op, i)->tensor))
+			question.in_lx |= 1u << i;
+	for (int tries = 0; tries < 2; tries++) { /* what needs little room leaves much */
+		int64_t asks = tries == 0 || room == whole ? 0 : room;
+		if (!ask(range, &question, &wanted, asks, &out->choice))
+			return false;
+		out->used = (int64_t)ceil((double)(own + out->choice.room) * buffers);
+		out->extra = out->used - own;
+		if (out->used <= room)
+			return true;
+	}
+	return false;
+}
+
+struct nest_option {
+	int64_t value, room, used;
+	struct nest_step *steps;
+};
+
+static bool choose_steps(
+	const struct nest_range *range, int64_t level, struct nest_option *out)
+{
+	bool fits = true;
+	int64_t cycles = 0, hbm_bytes = 0;
+	double energy = 0;
+	out->used = 0;
+	out->room = range->span;
+	for (int s = range->first; s < range->end; s++) {
+		struct nest_step *step = &out->steps[s - range->first];
+		if (!choose_step(range, s, level, step))
+			return false;
+		int64_t inside = bytes_at(range, s, true) + step->others;
+		for (int i = 0; i < range->outer_count; i++)
+			inside -= range->outer[i].in_lx ? range->outer[i].bytes : 0;
+		out->room = number_max(out->room, inside + step->extra);
+		out->used = number_max(out->used, step->others + step->used);
+		cycles = checked_add(
+			&fits, cycles, checked_mul(&fits, range->iterations, step->choice.cycles));
+		hbm_bytes = checked_add(&fits, hbm_bytes,
+			checked_mul(&fits, range->iterations, step->choice.hbm_bytes));
+		energy += (double)range->iterations * step->choice.energy_pj;
+	}
+	out->value = fits ? joint_worth(range->making, cycles, energy, hbm_bytes) : JOINT_NEVER;
+	return out->value < JOINT_NEVER;
+}
+
+/* Every tensor that is read from outside, made for outside, or at home between two of the ops. */
+struct nest_places {
+	int use_count, out_count, argument_count;
+	struct joint_use *uses;
+	struct joint_out *outs;
+	int *arguments;
+};
+
+static struct nest_places list_places(const struct nest_range *range, struct arena *arena)
+{
+	const struct workload *workload = range->making->question->workload;
+	int most = (range->end - range->first) * (OP_READS_MOST + 1);
+	struct nest_places places = {.uses = arena_array(arena, struct joint_use, most),
+		.outs = arena_array(arena, struct joint_out, most),
+		.arguments = arena_array(arena, int, most)};
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		int producer = workload->tensors[t].producer;
+		bool made = producer >= range->first && producer < range->end, used = made;
+		bool in_lx = find_in_lx(range, t);
+		for (int o = range->first; !used && o < range->end; o++)
+			used = reads_or_writes(op_at(range->making, o), t);
+		if (!used || is_listed(range->inside, range->inside_count, t))
+			continue;
+		if (!made)
+			places.uses[places.use_count++] = (struct joint_use){
+				t, in_lx ? JOINT_RESIDENT : JOINT_HBM, in_lx ? 0 : -1};
+		else if (plan_inside(range->plan, &range->making->users, t))
+			places.arguments[places.argument_count++] = t;
+		else
+			places.outs[places.out_count++] =
+				(struct joint_out){t, in_lx ? 0 : -1, -1};
+	}
+	return places;
+}
+
+static const struct joint_choice *make_choice(
+	const struct nest_range *range, const struct nest_option *option)
+{
+	struct arena *arena = range->making->arena;
+	int count = range->end - range->first;
+	struct joint_choice *choice = arena_new(arena, struct joint_choice);
+	struct joint_part *parts = arena_array(arena, struct joint_part, count);
+	struct joint_inside *inside = arena_array(arena, struct joint_inside, range->inside_count);
+	for (int i = 0; i < count; i++)
+		parts[i].mapping = arena_copy(arena, &option->steps[i].choice.mapping,
+			sizeof option->steps[i].choice.mapping);
+	for (int i = 0; i < range->inside_count; i++)
+		inside[i] = (struct joint_inside){
+			range->inside[i].tensor, {.cores = 1}, range->inside[i].offset};
+	*choice = (struct joint_choice){
+		.parts = parts, .inside_count = range->inside_count, .inside = inside};
+	if (range->plan->run_count)
+		choice->run = arena_copy(arena, range->plan->runs, sizeof *choice->run);
+	return choice;
+}
+
+static void keep(const struct nest_range *range, const struct nest_option *option)
+{
+	struct joint_making *making = range->making;
+	struct nest_places places = list_places(range, making->arena);
+	*array_add(making->arena, &making->options) = (struct joint_option){.first = range->first,
+		.end = range->end,
+		.value = option->value,
+		.room = option->room,
+		.cores = 1,
+		.use_count = places.use_count,
+		.out_count = places.out_count,
+		.argument_count = places.argument_count,
+		.uses = places.uses,
+		.outs = places.outs,
+		.arguments = places.arguments,
+		.choice = make_choice(range, option)};
+}
+
+/* The best nests in all of the scratchpad, then in the most room that is less than those take, .. */
+static void add_levels(struct nest_range *range)
+{
+	struct joint_making *making = range->making;
+	struct nest_option option = {.steps = arena_array(
+					     range->arena, struct nest_step, range->end - range->first)};
+	int64_t value = JOINT_NEVER, used = INT64_MAX;
+	for (int i = 0; i < range->level_count; i++) {
+		if (range->levels[i] >= used)
+			continue;
+		if (!choose_steps(range, range->levels[i], &option))
+			return;
+		used = option.used;
+		if (option.value == value) /* the same in less room */
+			making->options.count--;
+		value = option.value;
+		keep(range, &option);
+	}
+}
+
+static void choose_places(struct nest_range *range, int k)
+{
+	if (k == range->outer_count) {
+		add_levels(range);
+		return;
+	}
+	enum stay stay = range->making->stays[range->outer[k].tensor];
+	for (int in_lx = stay == STAY_LX; in_lx < 2; in_lx++) {
+		range->outer[k].in_lx = in_lx;
+		choose_places(range, k + 1);
+	}
+}
+
+void nest_range_options(struct nest_range *range)
+{
+	choose_places(range, 0);
+}
+
+bool joint_nests_options(struct joint_making *making, int o)
+{
+	size_t before = making->options.count;
+	struct arena_mark mark = arena_mark(making->scratch);
+	struct nest_range range;
+	if (nest_range_open(making, NULL, o, o + 1, &range))
+		nest_range_options(&range);
+	if (joint_is_free(making, KIND_FUSION))
+		joint_nests_runs(making, o);
+	arena_release(making->scratch, mark);
+	if (stopper_stops(&making->question->planning->stopper))
+		making->why = "it was asked to stop";
+	else if (making->options.count == before)
+		making->why = arena_format(making->arena,
+			"op '%s' cannot be carried out: no nest of it fits", op_at(making, o)->name);
+	return !making->why;
+}

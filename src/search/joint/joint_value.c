@@ -1,0 +1,346 @@
+#include "base/arena.h"
+#include "base/checked.h"
+#include "search/joint/joint_space.h"
+
+#include <string.h>
+
+/*
+ * An answer, followed step by step.  It does not say when a tensor is dropped: a stay in LX ends with the
+ * last step that needs it, which leaves the most room and breaks no rule that a later drop keeps.
+ */
+struct valuing {
+	const struct joint_space *space;
+	const struct joint_answer *answer;
+	struct arena *arena;
+	const char *why;
+	bool fits;
+	size_t step;
+
+	bool *valid;  /* by tensor: in HBM */
+	size_t *held; /* by tensor: its stay + 1; 0: none */
+	struct joint_stay *stays;
+	size_t stay_count;
+
+	/* of the bundle */
+	bool *used; /* by tensor */
+	int used_count, widest;
+	bool must_begin;
+	int64_t value;
+};
+
+static bool refuse(struct valuing *valuing, int tensor, const char *why)
+{
+	valuing->why =
+		arena_format(valuing->arena, "step %zu: tensor %d %s", valuing->step, tensor, why);
+	return false;
+}
+
+static bool refuse_step(struct valuing *valuing, const char *why)
+{
+	valuing->why = arena_format(valuing->arena, "step %zu %s", valuing->step, why);
+	return false;
+}
+
+static void add(struct valuing *valuing, int64_t value)
+{
+	valuing->value = checked_add(&valuing->fits, valuing->value, value);
+}
+
+static struct joint_stay *stay_of(const struct valuing *valuing, int tensor)
+{
+	size_t held = valuing->held[tensor];
+	return held ? &valuing->stays[held - 1] : NULL;
+}
+
+static void begin_stay(struct valuing *valuing, int tensor, int view)
+{
+	valuing->stays[valuing->stay_count++] = (struct joint_stay){.tensor = tensor,
+		.view = view,
+		.from = valuing->step,
+		.to = valuing->step,
+		.in_place_of = -1};
+	valuing->held[tensor] = valuing->stay_count;
+}
+
+static bool serves(const struct joint_tensor *tensor, int held, int asked)
+{
+	return tensor->serves[held * tensor->view_count + asked];
+}
+
+/* --- bundles */
+
+static void use_in_hbm(struct valuing *valuing, int tensor)
+{
+	valuing->used_count += !valuing->used[tensor];
+	valuing->used[tensor] = true;
+}
+
+static void end_bundle(struct valuing *valuing)
+{
+	if (valuing->step) {
+		add(valuing, valuing->space->bundle_value);
+		add(valuing,
+			checked_mul(&valuing->fits, valuing->space->core_value, valuing->widest));
+	}
+	memset(valuing->used, 0, sizeof *valuing->used * (size_t)valuing->space->tensor_count);
+	valuing->used_count = valuing->widest = 0;
+	valuing->must_begin = false;
+}
+
+static bool in_bundle(struct valuing *valuing, int cores)
+{
+	int most = valuing->space->bundle_most;
+	if (cores > valuing->widest)
+		valuing->widest = cores;
+	if (most && valuing->used_count > most)
+		return refuse_step(valuing, "has more tensors in HBM than a bundle may use");
+	return true;
+}
+
+/* --- steps */
+
+static bool take_use(struct valuing *valuing, const struct joint_use *use)
+{
+	const struct joint_tensor *tensor = &valuing->space->tensors[use->tensor];
+	struct joint_stay *stay = stay_of(valuing, use->tensor);
+	if (use->mode == JOINT_RESIDENT) {
+		if (!stay)
+			return refuse(valuing, use->tensor, "is not in LX");
+		if (!serves(tensor, stay->view, use->view))
+			return refuse(
+				valuing, use->tensor, "is in LX under a view that does not serve");
+		stay->to = valuing->step;
+		return true;
+	}
+	if (!valuing->valid[use->tensor])
+		return refuse(valuing, use->tensor, "is not in HBM");
+	use_in_hbm(valuing, use->tensor);
+	if (use->mode == JOINT_MOVED)
+		begin_stay(valuing, use->tensor, use->view);
+	return true;
+}
+
+static bool take_out(
+	struct valuing *valuing, const struct joint_option *option, const struct joint_out *out)
+{
+	if (out->view < 0) {
+		valuing->valid[out->tensor] = true;
+		use_in_hbm(valuing, out->tensor);
+		return true;
+	}
+	begin_stay(valuing, out->tensor, out->view);
+	if (out->in_place < 0)
+		return true;
+	const struct joint_use *use = &option->uses[out->in_place];
+	struct joint_stay *stay = stay_of(valuing, use->tensor);
+	struct joint_stay *made = stay_of(valuing, out->tensor);
+	if (use->mode == JOINT_HBM)
+		return refuse(valuing, use->tensor, "is streamed and has no bytes to take over");
+	if (stay->passed_on && stay->passed_at == valuing->step)
+		return refuse(valuing, use->tensor, "has its bytes taken over twice");
+	stay->passed_on = stay->view == use->view;
+	stay->passed_at = valuing->step;
+	if (stay->passed_on)
+		made->in_place_of = stay - valuing->stays;
+	return true;
+}
+
+static bool take_option(struct valuing *valuing, size_t index)
+{
+	const struct joint_option *option = &valuing->space->options[index];
+	add(valuing, option->value);
+	for (int u = 0; u < option->use_count; u++)
+		if (!take_use(valuing, &option->uses[u]))
+			return false;
+	for (int o = 0; o < option->out_count; o++)
+		if (!take_out(valuing, option, &option->outs[o]))
+			return false;
+	for (int a = 0; a < option->argument_count; a++)
+		use_in_hbm(valuing, option->arguments[a]);
+	return in_bundle(valuing, option->cores);
+}
+
+static bool take_relay(struct valuing *valuing, int t, int view)
+{
+	const struct joint_tensor *tensor = &valuing->space->tensors[t];
+	struct joint_stay *stay = stay_of(valuing, t);
+	if (!stay)
+		return refuse(valuing, t, "is not in LX");
+	if (view < 0 || view >= tensor->view_count || view == stay->view)
+		return refuse(valuing, t, "has no such view to be relayed to");
+	int64_t value = tensor->relay[stay->view * tensor->view_count + view];
+	int cores = tensor->cores[stay->view] > tensor->cores[view] ? tensor->cores[stay->view]
+								    : tensor->cores[view];
+	if (value == JOINT_NEVER)
+		return refuse(valuing, t, "cannot be relayed to this view");
+	stay->to = valuing->step;
+	begin_stay(valuing, t, view);
+	add(valuing, value);
+	return in_bundle(valuing, cores);
+}
+
+static bool take_evict(struct valuing *valuing, int t)
+{
+	const struct joint_tensor *tensor = &valuing->space->tensors[t];
+	struct joint_stay *stay = stay_of(valuing, t);
+	if (!stay)
+		return refuse(valuing, t, "is not in LX");
+	if (tensor->evict[stay->view] == JOINT_NEVER)
+		return refuse(valuing, t, "cannot be evicted from this view");
+	if (valuing->valid[t])
+		return refuse(valuing, t, "is evicted, and valid in HBM already");
+	stay->to = valuing->step;
+	valuing->valid[t] = true;
+	use_in_hbm(valuing, t);
+	add(valuing, tensor->evict[stay->view]);
+	return in_bundle(valuing, tensor->cores[stay->view]);
+}
+
+static bool take_step(struct valuing *valuing, const struct joint_step *step, int *at)
+{
+	const struct joint_space *space = valuing->space;
+	if (step->begins_bundle)
+		end_bundle(valuing);
+	else if (valuing->must_begin)
+		return refuse_step(valuing, "must begin a bundle");
+	if (step->kind != JOINT_OPTION && (step->tensor < 0 || step->tensor >= space->tensor_count))
+		return refuse_step(valuing, "is of no tensor");
+	if (step->kind == JOINT_RELAY)
+		return take_relay(valuing, step->tensor, step->view);
+	if (step->kind == JOINT_EVICT)
+		return take_evict(valuing, step->tensor);
+	if (step->option >= space->option_count || space->options[step->option].first != *at)
+		return refuse_step(valuing, "is no option of the next op");
+	*at = space->options[step->option].end;
+	valuing->must_begin = space->options[step->option].ends_bundle;
+	return take_option(valuing, step->option);
+}
+
+/* --- room */
+
+/* What outs of the last step of a stay take over of its bytes counts once. */
+static int64_t taken_over(const struct valuing *valuing, const struct joint_stay *stay)
+{
+	const struct joint_space *space = valuing->space;
+	if (!stay->passed_on || stay->passed_at != stay->to)
+		return 0;
+	const struct joint_option *option =
+		&space->options[valuing->answer->steps[stay->to].option];
+	int64_t held = space->tensors[stay->tensor].bytes[stay->view];
+	for (int o = 0; o < option->out_count; o++) {
+		const struct joint_out *out = &option->outs[o];
+		if (out->view < 0 || out->in_place < 0 ||
+			option->uses[out->in_place].tensor != stay->tensor)
+			continue;
+		int64_t made = space->tensors[out->tensor].bytes[out->view];
+		return made < held ? made : held;
+	}
+	return 0;
+}
+
+static bool check_step(struct valuing *valuing, int64_t room, int stays)
+{
+	const struct joint_space *space = valuing->space;
+	const struct joint_step *step = &valuing->answer->steps[valuing->step];
+	const struct joint_option *option =
+		step->kind == JOINT_OPTION ? &space->options[step->option] : NULL;
+	if (option)
+		room = checked_add(&valuing->fits, room, option->room);
+	if (option && option->ends_bundle && stays)
+		return refuse_step(valuing, "needs an empty LX");
+	if (room > space->capacity)
+		return refuse_step(valuing, "needs more room than LX has");
+	return true;
+}
+
+static bool check_room(struct valuing *valuing)
+{
+	size_t count = valuing->answer->count;
+	int64_t *room = arena_array(valuing->arena, int64_t, count);
+	int *stays = arena_array(valuing->arena, int, count);
+	for (size_t s = 0; s < valuing->stay_count; s++) {
+		const struct joint_stay *stay = &valuing->stays[s];
+		int64_t bytes = valuing->space->tensors[stay->tensor].bytes[stay->view];
+		for (size_t i = stay->from; i <= stay->to; i++) {
+			room[i] = checked_add(&valuing->fits, room[i], bytes);
+			stays[i]++;
+		}
+		room[stay->to] -= taken_over(valuing, stay);
+	}
+	for (valuing->step = 0; valuing->step < count; valuing->step++)
+		if (!check_step(valuing, room[valuing->step], stays[valuing->step]))
+			return false;
+	return true;
+}
+
+static bool follow(struct valuing *valuing)
+{
+	const struct joint_space *space = valuing->space;
+	const struct joint_answer *answer = valuing->answer;
+	int at = 0;
+	for (valuing->step = 0; valuing->step < answer->count; valuing->step++)
+		if (!take_step(valuing, &answer->steps[valuing->step], &at))
+			return false;
+	end_bundle(valuing);
+	if (at < space->op_count)
+		return refuse_step(valuing, "is missing: not all ops were carried out");
+	for (int t = 0; t < space->tensor_count; t++)
+		if (space->tensors[t].output && !valuing->valid[t])
+			return refuse(valuing, t, "is an output and not in HBM at the end");
+	if (valuing->fits && !check_room(valuing))
+		return false;
+	if (!valuing->fits)
+		valuing->why = "the sum is more than can be counted";
+	return valuing->fits;
+}
+
+/* Stays that an answer can begin: one for each use and out, one for each relay. */
+static size_t stays_most(const struct joint_space *space, const struct joint_answer *answer)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct joint_step *step = &answer->steps[i];
+		bool option = step->kind == JOINT_OPTION && step->option < space->option_count;
+		most += option ? (size_t)space->options[step->option].use_count +
+					 (size_t)space->options[step->option].out_count
+			       : 1;
+	}
+	return most;
+}
+
+static bool open(struct valuing *valuing, const struct joint_space *space,
+	const struct joint_answer *answer, struct arena *arena)
+{
+	size_t tensors = (size_t)space->tensor_count;
+	*valuing = (struct valuing){.space = space,
+		.answer = answer,
+		.arena = arena,
+		.fits = true,
+		.must_begin = true,
+		.valid = arena_array(arena, bool, tensors),
+		.held = arena_array(arena, size_t, tensors),
+		.used = arena_array(arena, bool, tensors),
+		.stays = arena_array(arena, struct joint_stay, stays_most(space, answer))};
+	for (size_t t = 0; t < tensors; t++)
+		valuing->valid[t] = space->tensors[t].producer < 0;
+	return follow(valuing);
+}
+
+int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,
+	struct arena *arena, const char **why)
+{
+	struct valuing valuing;
+	bool good = open(&valuing, space, answer, arena);
+	if (why)
+		*why = good ? NULL : valuing.why;
+	return good ? valuing.value : JOINT_NEVER;
+}
+
+struct joint_stays joint_stays(const struct joint_space *space, const struct joint_answer *answer,
+	struct arena *arena, const char **why)
+{
+	struct valuing valuing;
+	bool good = open(&valuing, space, answer, arena);
+	*why = good ? NULL : valuing.why;
+	return (struct joint_stays){good ? valuing.stay_count : 0, valuing.stays};
+}

@@ -1,0 +1,78 @@
+#include "search/joint/joint_making.h"
+
+#include <string.h>
+
+int joint_views_add(struct joint_making *making, int tensor, const struct view *view, int asked_by)
+{
+	struct joint_views *views = &making->views[tensor];
+	int v = 0;
+	while (v < views->count && !view_equal(&views->at[v], view))
+		v++;
+	if (v == views->count) {
+		if (views->count == views->capacity) {
+			int more = views->capacity ? 2 * views->capacity : 8;
+			struct view *at = arena_array(making->scratch, struct view, more);
+			int *asked = arena_array(making->scratch, int, more);
+			if (views->count) {
+				memcpy(at, views->at, (size_t)views->count * sizeof *at);
+				memcpy(asked, views->asked, (size_t)views->count * sizeof *asked);
+			}
+			views->at = at;
+			views->asked = asked;
+			views->capacity = more;
+		}
+		views->at[v] = *view;
+		views->asked[v] = -1;
+		views->count++;
+	}
+	if (asked_by > views->asked[v])
+		views->asked[v] = asked_by;
+	return v;
+}
+
+static bool holds(const struct view *view, int64_t core)
+{
+	return core < view->cores &&
+	       (view->only <= 1 || core / view->only_divisor % view->only == 0);
+}
+
+/* Every core that needs something finds it in what it holds. */
+static bool find_serves(
+	const struct layout *layout, const struct view *held, const struct view *asked)
+{
+	for (int64_t core = 0; core < asked->cores; core++) {
+		if (!holds(asked, core))
+			continue;
+		if (!holds(held, core))
+			return false;
+		for (int d = 0; d + 1 < layout->rank; d++) {
+			int64_t first = view_first(layout, held, d, core);
+			int64_t needed = view_first(layout, asked, d, core);
+			if (needed < first || needed + view_size(layout, asked, d) >
+						      first + view_size(layout, held, d))
+				return false;
+		}
+	}
+	return true;
+}
+
+void joint_views_close(struct joint_making *making, int tensor)
+{
+	struct joint_views *views = &making->views[tensor];
+	const struct layout *layout = &making->question->workload->tensors[tensor].layout;
+	int count = views->count;
+	views->made = arena_array(making->scratch, bool, count);
+	views->in = arena_array(making->scratch, struct joint_transfer, count);
+	views->out = arena_array(making->scratch, struct joint_transfer, count);
+	views->serves =
+		arena_alloc_array(making->arena, (size_t)count, (size_t)count * sizeof(bool));
+	for (int held = 0; held < count; held++)
+		for (int asked = 0; asked < count; asked++)
+			views->serves[held * count + asked] =
+				find_serves(layout, &views->at[held], &views->at[asked]);
+}
+
+bool joint_serves(const struct joint_views *views, int held, int asked)
+{
+	return views->serves[held * views->count + asked];
+}

@@ -1,0 +1,17 @@
+#ifndef SEARCH_JOINT_OPTIONS_H
+#define SEARCH_JOINT_OPTIONS_H
+
+#include "base/tuning.h"
+
+/* Where tiles do not move in boxes: what of runs and of room is looked at. */
+#define JOINT_OPTIONS(OPTION)                                                                      \
+	OPTION(NEST_RUN_OPS, 8, 2, 1 << 10, "ops that share loops: longer runs cut more tensors")  \
+	OPTION(NEST_RUN_TILES, 4, 1, 1 << 10,                                                      \
+		"numbers of tiles, from the fewest for which the parts fit: more fetch more")      \
+	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                      \
+		"tensors that may lie in the scratchpad meanwhile: 2^10 sets of them leave "       \
+		"different room")
+
+OPTIONS(JOINT_OPTIONS)
+
+#endif

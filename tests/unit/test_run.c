@@ -1,0 +1,216 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "model/graph/plan_check.h"
+#include "model/graph/plan_file.h"
+#include "model/graph/run.h"
+#include "spec/sheet.h"
+#include "tests/support/complaints.h"
+#include "tests/support/executed.h"
+#include "tests/support/set_up.h"
+#include "tests/support/spyre.h"
+#include "tests/support/workload_text.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static const char attention[] =
+	"workload:\n"
+	"  name: small\n"
+	"  dimensions: {h: 2, q: 100, k: 128, d: 64}\n"
+	"  ops:\n"
+	"    - S[h,q,k] = sum(d) Q[h,q,d] * KT[h,d,k]\n"
+	"    - amax[h,q] = max(k) S[h,q,k]\n"
+	"    - sub[h,q,k] = S[h,q,k] - amax[h,q]\n"
+	"    - exp[h,q,k] = neg(sub[h,q,k])\n"
+	"    - O[h,q,d] = sum(k) exp[h,q,k] * V[h,k,d]\n";
+
+static const char fused[] =
+	"plan:\n"
+	"  version: 1\n"
+	"  workload: small\n"
+	"  architecture: spyre32\n"
+	"  cores: 32\n"
+	"  steps:\n"
+	"  - loop: {q: 5}\n"
+	"    steps:\n"
+	"    - {op: S, bundle: 0, mapping: \"core: h2 q4\"}\n"
+	"    - {op: amax, bundle: 0, mapping: \"core: h2 q4\"}\n"
+	"    - {op: sub, bundle: 0, mapping: \"core: h2 q4\"}\n"
+	"    - {op: exp, bundle: 0, mapping: \"core: h2 q4\"}\n"
+	"    - {op: O, bundle: 0, mapping: \"core: h2 q4\"}\n"
+	"  bundles:\n"
+	"  - {bundle: 0, arguments: [Q, KT, V, O]}\n"
+	"  tensors:\n"
+	"    S:\n"
+	"    - {where: LX, view: \"cores 8: dim 0 / 4 by 2, dim 2 / 2 by 1\", address: 0, size: 1280, "
+	"from: 0, to: 3}\n"
+	"    amax:\n"
+	"    - {where: LX, view: \"cores 8: dim 0 / 4 by 2, dim 2 / 2 by 1\", address: 1280, size: 640, "
+	"from: 1, to: 3}\n"
+	"    sub:\n"
+	"    - {where: LX, view: \"cores 8: dim 0 / 4 by 2, dim 2 / 2 by 1\", address: 0, size: 1280, "
+	"from: 2, to: 4, in_place_of: S}\n"
+	"    exp:\n"
+	"    - {where: LX, view: \"cores 8: dim 0 / 4 by 2, dim 2 / 2 by 1\", address: 0, size: 1280, "
+	"from: 3, to: 5, in_place_of: sub}\n"
+	"    O:\n"
+	"    - {where: HBM, from: 0, to: 5}\n"
+	"  proof: {status: none}\n";
+
+static const struct plan *read_plan(struct arena *arena, const char *yaml, struct diag *diag)
+{
+	const struct node *root = node_read_text(arena, "plan.yaml", yaml, strlen(yaml), diag);
+	struct sheet *sheet = sheet_open(arena, diag);
+	if (!root)
+		return NULL;
+	sheet_add(sheet, root);
+	struct reading reading = sheet_reading(sheet);
+	return plan_read(&reading, sheet_find(sheet, "plan"), spyre_arch(arena, 32),
+		workload_given(arena, attention));
+}
+
+static const struct plan *good_plan(struct arena *arena)
+{
+	struct diag *diag = diag_open(arena);
+	const struct plan *plan = read_plan(arena, fused, diag);
+	if (!plan)
+		fail_msg("%s", complaints_text(arena, diag));
+	return plan;
+}
+
+static void a_run_is_written_as_it_was_read(void **state)
+{
+	struct text text = text_open(*state);
+	plan_write(good_plan(*state), &text);
+	assert_string_equal(text_read(&text), fused);
+}
+
+static void an_iteration_has_a_part(void **state)
+{
+	const struct plan *plan = good_plan(*state);
+	const struct tile_run *run = plan_run(plan, 2);
+	const struct workload *workload = plan->workload;
+	assert_int_equal(run_iterations(run), 5);
+	assert_null(plan_run(plan, 5));
+	const struct op *op = run_op(*state, workload, &workload->ops[0], run, 3);
+	assert_int_equal(op->loops[run_loop(op, run, 0)].extent, 20);
+	assert_int_equal(op->reads[0].host[1].offset, 60);
+	assert_int_equal(op->reads[0].linear.offset, 60 * 64);
+	assert_int_equal(op->reads[1].linear.offset, 0);
+	const struct residency *stay = plan_lx(plan, workload_tensor(workload, "S"), 1);
+	struct layout part = plan_stay_layout(plan, stay);
+	assert_int_equal(part.size[0], 20);
+	assert_int_equal(part.bytes, 2 * 20 * 2 * 128);
+	assert_int_equal(plan_stay_first(plan, stay, 3, 0), 60);
+	assert_int_equal(plan_stay_first(plan, stay, 3, 1), 0);
+}
+
+/* Loops that do not come out even: the last part of q is short, and all others are alike. */
+static void iterations_are_in_classes(void **state)
+{
+	const struct workload *workload =
+		workload_given(*state, "workload: {dimensions: {m: 6, n: 1000}, ops: ['y[m,n] = neg(x[m,n])']}");
+	struct tile_run run = {0, 1, 2, {{"m", 3}, {"n", 4}}};
+	struct run_classes classes = run_classes(*state, workload, &workload->ops[0], &run);
+	assert_int_equal(classes.count, 2);
+	assert_int_equal(classes.at[0].count, 9);
+	assert_int_equal(classes.at[1].iteration, 3);
+	assert_int_equal(classes.at[1].count, 3);
+	assert_int_equal(run_part(workload, &workload->ops[0], &run, 7, 0).first, 2);
+	assert_int_equal(run_part(workload, &workload->ops[0], &run, 7, 1).first, 768);
+	assert_int_equal(run_part(workload, &workload->ops[0], &run, 7, 1).count, 232);
+}
+
+static void a_run_costs_its_iterations(void **state)
+{
+	const struct plan *plan = good_plan(*state);
+	const char *why = execute_exactly(plan, 7, *state);
+	if (why)
+		fail_msg("%s", why);
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_int_equal(cost.phase_count, 5);
+	/* KT again in each iteration, Q and O once */
+	assert_int_equal(cost.counts.steps[0].bytes[1][TRAFFIC_HBM_READ], 5 * 2 * 64 * 2 * 128);
+	assert_int_equal(cost.counts.steps[0].bytes[0][TRAFFIC_HBM_READ], 2 * 100 * 128);
+	assert_int_equal(cost.counts.steps[4].bytes[2][TRAFFIC_HBM_WRITE], 2 * 100 * 128);
+	assert_int_equal(cost.counts.steps[1].computes, 2 * 100 * 128);
+}
+
+static void what_is_wrong_with_a_run_is_said(void **state)
+{
+	static const struct {
+		const char *from, *to, *error;
+	} rows[] = {
+		{"{q: 5}", "{q: 3}",
+			"'S': the 3 tiles of 'q' that its run shares do not divide its 100 units"},
+		{"{q: 5}", "{x: 5}", "'S': it has no loop 'x', which its run shares"},
+		{"{q: 5}", "{k: 2}",
+			"'amax': it reduces over 'k', which its run shares: its output would not "
+			"be whole before the last iteration"},
+		{"{q: 5}", "{q: 0}", "the tiles of loop 'q' is 0; it can be 1 to 4294967295"},
+		{"{q: 5}", "{}", "the steps of a run share 1 to 4 loops, not 0"},
+		{"{q: 5}", "5", "'loop' in run is a word; a map is expected"},
+		{"loop: {q: 5}", "loop: {q: 5}\n    bundle: 0", "unknown key 'bundle' in run"},
+		{"{op: exp, bundle: 0", "{op: exp, bundle: 1",
+			"'exp': all steps of a run are of one bundle"},
+		{"- {op: S,", "- {move: clone, tensor: Q, as: c, bundle: 0, mapping: undivided}\n    - {op: S,",
+			"a run has no moves; put it before 'loop'"},
+		{"core: h2 q4\"}\n    - {op: sub", "core: h2 q8\"}\n    - {op: sub",
+			"'amax': the factors of 'q' do not divide its 20 units"},
+		{"size: 640", "size: 3200", "'amax': its slice has 640 bytes, not 3200"},
+		{"from: 1, to: 3", "from: 0, to: 3",
+			"'amax': it lives in steps 1 to 3, and stays in LX for 0 to 3"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct diag *diag = diag_open(arena);
+		const char *at = strstr(fused, rows[i].from);
+		assert_non_null(at);
+		const char *plan = arena_format(arena, "%.*s%s%s", (int)(at - fused), fused,
+			rows[i].to, at + strlen(rows[i].from));
+		if (read_plan(arena, plan, diag))
+			fail_msg("accepted: %s", rows[i].error);
+		const char *error = complaints_first(arena, diag) + strlen("error: ");
+		if (strncmp(error, rows[i].error, strlen(rows[i].error)))
+			fail_msg("%s\ninstead of %s", error, rows[i].error);
+		arena_close(arena);
+	}
+}
+
+/* In one iteration of the run all of `a` is read, of which only a part is there. */
+static void parts_are_read_as_they_are_made(void **state)
+{
+	const struct workload *workload = workload_given(*state,
+		"workload: {dimensions: {m: 128, n: 128, k: 128}, ops: ['a[m,k] = neg(x[m,k])', "
+		"'y[m,n] = sum(k) a[m,k] * w[k,n]', 'z[m,n] = sum(k) y[m,k] * y[k,n]']}");
+	struct step steps[3];
+	for (int s = 0; s < 3; s++)
+		steps[s] = (struct step){
+			.op = s, .mapping = mapping_make(spyre_arch(*state, 1), &workload->ops[s])};
+	struct tile_run runs[] = {{0, 3, 1, {{"m", 4}}}};
+	struct plan plan = {.arch = spyre_arch(*state, 1), .workload = workload, .cores = 1,
+		.step_count = 3, .steps = steps, .run_count = 1, .runs = runs};
+	struct plan_faults faults = plan_check(&plan, *state);
+	assert_int_equal(faults.count, 1);
+	assert_int_equal(faults.at[0].step, 2);
+	assert_string_equal(faults.at[0].why,
+		"it does not read 'y' in the parts in which 'y' makes it: end the run of 'm' before "
+		"it");
+	runs[0].end = 2;
+	assert_int_equal(plan_check(&plan, *state).count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_is_written_as_it_was_read),
+		cmocka_unit_test(an_iteration_has_a_part),
+		cmocka_unit_test(iterations_are_in_classes),
+		cmocka_unit_test(a_run_costs_its_iterations),
+		cmocka_unit_test(what_is_wrong_with_a_run_is_said),
+		cmocka_unit_test(parts_are_read_as_they_are_made),
+	};
+	return cmocka_run_group_tests_name("runs", tests, set_up, tear_down);
+}
