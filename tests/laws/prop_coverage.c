@@ -81,8 +81,8 @@ static const enum dtype dtypes[] = {
 	DTYPE_FP16, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_INT32, DTYPE_INT8};
 
 struct tally {
-	uint64_t seed; /* of the data */
-	long turns;    /* of shapes and cores, for each head, tail and dtype */
+	uint64_t seed;     /* of the data */
+	long turns;        /* of shapes and cores, for each head, tail and dtype */
 	long combinations; /* of head, function, tail and dtype */
 	long run, in_lx, divided;
 };
