@@ -204,7 +204,7 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 	struct plan *plan = arena_copy(arena, answer.candidates[last].plan, sizeof *plan);
 	plan->proof = (struct proof){.status = answer.status,
 		.method = solver_label(arena, recipe->joint),
-		.space = "divisions, orders, views, moves, bundles and tiles of all ops",
+		.space = plan->proof.space,
 		.value = answer.values[last] / unit_of(&aim),
 		.bound = answer.bound / unit_of(&aim)};
 	result.plan = plan;

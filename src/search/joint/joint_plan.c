@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "search/joint/joint_build.h"
+#include "search/joint/joint_claim.h"
 
 const struct joint_space *joint_plan_space(struct run *run, const struct problem *problem)
 {
@@ -28,7 +29,10 @@ bool joint_plan_offer(
 		struct joint_packing packing = joint_pack(space, answer, run, 0, arena);
 		if (packing.status != VERDICT_YES)
 			return false;
-		candidate.plan = joint_build(space, answer, &packing, arena);
+		const struct joint_graph *graph = space->graph;
+		struct plan *plan = joint_build(space, answer, &packing, arena);
+		plan->proof.space = joint_claim_text(arena, &graph->question);
+		candidate.plan = plan;
 	}
 	run_offer(run, &candidate, (double)answer->value);
 	return true;
