@@ -26,7 +26,8 @@ struct label {
 	int64_t bound; /* no answer that goes on from it is below, in parts (frame_scale) */
 	struct bundle bundle;
 	bool dominated, begins_bundle;
-	uint8_t kind; /* enum joint_step_kind: how it came here */
+	bool is_chosen, is_changed; /* for evictions and relays; they were made */
+	uint8_t kind;               /* enum joint_step_kind: how it came here */
 	uint16_t parent_cut;
 	uint32_t parent;      /* LABEL_NONE: it is the first */
 	uint32_t step;        /* an option; or a tensor */

@@ -18,6 +18,9 @@ struct search {
 	struct run *run;
 	const struct frame *frame;
 	struct steps *steps;
+	const struct frame
+		*relaxed; /* of the relaxation; the frame itself if nothing can be relayed */
+	struct steps *relaxed_steps;
 	struct converter *converter;
 	struct floor *floor;
 	struct joint_answer *best; /* NULL: none yet */
@@ -29,13 +32,14 @@ struct search {
 	struct arena *arena;
 	struct layer **layers; /* by cut */
 	struct relaxation *relaxation;
+	bool lazy;       /* steps.h */
 	size_t width;    /* labels of a cut that are gone on from */
 	int64_t dropped; /* the least bound of those that were not */
 
 	/* what is being expanded */
 	int cut;
 	uint32_t state;
-	uint32_t label; /* LABEL_NONE: all of the state */
+	bool changes; /* evictions and relays: of labels that are chosen */
 };
 
 /*
@@ -117,11 +121,9 @@ static bool take_step(void *context, const struct step *step)
 	search->effort.edges++;
 	struct layer *here = search->layers[search->cut];
 	uint32_t state = layer_state(search->layers[step->cut], step->codes);
-	if (search->label != LABEL_NONE) {
-		go_from(search, search->label, step, state);
-	} else {
-		for (uint32_t i = layer_first(here, search->state); i != LABEL_NONE;
-			i = layer_label(here, i)->next)
+	for (uint32_t i = layer_first(here, search->state), next; i != LABEL_NONE; i = next) {
+		next = layer_label(here, i)->next;
+		if (!search->changes || layer_label(here, i)->is_chosen)
 			go_from(search, i, step, state);
 	}
 	return run_spend(search->run, 1);
@@ -150,19 +152,37 @@ static void drop_worst(struct search *search, struct layer *layer)
 	arena_close(scratch);
 }
 
+/* Evictions and relays from all labels, also from those that they make. */
+static bool expand_changes(struct search *search, struct layer *layer)
+{
+	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
+		const struct label *label = layer_label(layer, i);
+		uint32_t state = label->state;
+		if (label->dominated || label->is_changed)
+			continue;
+		search->state = state;
+		for (uint32_t k = layer_first(layer, state); k != LABEL_NONE;
+			k = layer_label(layer, k)->next)
+			layer_label(layer, k)->is_chosen = !layer_label(layer, k)->is_changed;
+		if (!steps_changes(search->steps, search->cut, layer_codes(layer, state),
+			    layer_bytes(layer, state), take_step, search))
+			return false;
+		for (uint32_t k = layer_first(layer, state); k != LABEL_NONE;
+			k = layer_label(layer, k)->next)
+			layer_label(layer, k)->is_changed |= layer_label(layer, k)->is_chosen;
+	}
+	return true;
+}
+
 static bool expand_cut(struct search *search, int cut)
 {
 	struct layer *layer = search->layers[cut];
 	search->cut = cut;
-	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
-		const struct label *label = layer_label(layer, i);
-		search->label = i;
-		if (!label->dominated &&
-			!steps_changes(search->steps, cut, layer_codes(layer, label->state),
-				layer_bytes(layer, label->state), take_step, search))
-			return false;
-	}
-	search->label = LABEL_NONE;
+	search->changes = true;
+	drop_worst(search, layer);
+	if (!expand_changes(search, layer))
+		return false;
+	search->changes = false;
 	drop_worst(search, layer);
 	for (uint32_t s = 0; s < layer_state_count(layer) && cut < search->frame->space->op_count;
 		s++) {
@@ -280,12 +300,16 @@ static bool run_beam(struct search *search)
 	for (int c = 0; c < search->frame->cut_count; c++)
 		layer_clear(search->layers[c]);
 	search->dropped = JOINT_NEVER;
-	if (find_bound(search, 0, &first))
+	if (find_bound(search, 0, &first)) {
 		layer_add(search->layers[0], &first);
+		search->bound = number_max(search->bound, first.bound);
+	}
 	for (int c = 0; c < search->frame->cut_count; c++) {
 		bool done = expand_cut(search, c);
-		search->bound = number_max(search->bound,
-			find_open(search, done && c < search->frame->space->op_count ? c + 1 : c));
+		if (!search->lazy)
+			search->bound = number_max(search->bound,
+				find_open(search,
+					done && c < search->frame->space->op_count ? c + 1 : c));
 		if (!done)
 			return false;
 	}
@@ -312,8 +336,8 @@ static void open_pass(struct search *search)
 	for (int c = 0; c < frame->cut_count; c++)
 		search->layers[c] = layer_open(frame, c, search->arena);
 	add_first_state(search);
-	search->relaxation = relax_open(search->run, frame, search->steps, search->layers,
-		search->converter, search->floor, search->arena);
+	search->relaxation = relax_open(search->run, search->relaxed, search->relaxed_steps,
+		search->layers, search->converter, search->floor, search->arena);
 }
 
 static void close_pass(struct search *search)
@@ -323,14 +347,27 @@ static void close_pass(struct search *search)
 	arena_close(search->arena);
 }
 
+/* A beam, lazy or not. */
+static bool run_lazy(struct search *search, bool lazy)
+{
+	search->lazy = lazy;
+	steps_be_lazy(search->steps, lazy, false);
+	bool done = run_beam(search);
+	report(search);
+	return done;
+}
+
+/* Where tensors can be relayed, a beam is lazy until it drops nothing. */
 static bool run_pass(struct search *search, bool relaxes)
 {
 	int64_t limit = search->best ? (search->best->value - 1) * frame_scale(search->frame)
 				     : JOINT_NEVER - 1;
+	bool relays = search->relaxed != search->frame;
 	open_pass(search);
 	bool done = !relaxes || relax_run(search->relaxation, search->width, limit);
-	done = done && run_beam(search);
-	report(search);
+	done = done && run_lazy(search, relays);
+	if (done && relays && search->dropped == JOINT_NEVER)
+		done = run_lazy(search, false);
 	close_pass(search);
 	return done;
 }
@@ -342,7 +379,7 @@ static bool widen_beams(struct search *search)
 	for (bool relaxes = false;; relaxes = true, search->width *= CUT_BEAM_TIMES) {
 		if (!run_pass(search, relaxes))
 			return false;
-		if (search->dropped == JOINT_NEVER)
+		if (!search->lazy && search->dropped == JOINT_NEVER)
 			return true;
 	}
 }
@@ -377,16 +414,18 @@ static void leave_room(struct search *search)
 void search(struct run *run, const struct frame *frame)
 {
 	struct arena *arena = arena_open();
-	struct search search = {.run = run,
-		.frame = frame,
-		.unpacked = JOINT_NEVER,
-		.steps = steps_open(frame, arena),
-		.converter = converter_open(frame, arena),
-		.floor = floor_open(frame, arena)};
+	struct search search = {.run = run, .frame = frame, .unpacked = JOINT_NEVER};
+	search.relaxed = frame_with_less_room(frame, arena);
+	search.steps = steps_open(frame, arena);
+	search.relaxed_steps = steps_open(search.relaxed, arena);
+	steps_be_lazy(search.relaxed_steps, true, true);
+	search.converter = converter_open(search.relaxed, arena);
+	search.floor = floor_open(search.relaxed, arena);
 	bool done = widen_beams(&search);
 	if (done && !search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
 	prove(&search, done);
 	steps_close(search.steps);
+	steps_close(search.relaxed_steps);
 	arena_close(arena);
 }

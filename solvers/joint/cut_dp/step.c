@@ -5,9 +5,19 @@
 
 #include <string.h>
 
+/* What options of a cut may need. */
+struct demand {
+	bool is_made, has_opaque;
+	uint64_t in_hbm, in_lx; /* slots */
+	int64_t room;           /* the most that one needs */
+	bool **asked;           /* by slot, then view: one that serves it */
+};
+
 struct steps {
 	const struct frame *frame;
 	int64_t capacity;
+	bool lazy, roomless;
+	struct demand *demands; /* by cut */
 	struct menus *menus;
 	int8_t **
 		sources; /* [from * cut_count + to][slot at to]: the slot at `from`; made when asked for */
@@ -34,6 +44,7 @@ struct steps *steps_open(const struct frame *frame, struct arena *arena)
 	steps->frame = frame;
 	steps->capacity = frame->space->capacity;
 	steps->menus = menus_open(frame, arena);
+	steps->demands = arena_array(arena, struct demand, frame->cut_count);
 	steps->sources =
 		arena_array(arena, int8_t *, (size_t)frame->cut_count * (size_t)frame->cut_count);
 	return steps;
@@ -189,6 +200,63 @@ int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
 		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
 }
 
+static void demand_uses(const struct frame *frame, int cut, const struct joint_option *option,
+	struct demand *demand)
+{
+	for (int u = 0; u < option->use_count; u++) {
+		const struct joint_use *use = &option->uses[u];
+		const struct joint_tensor *tensor = &frame->space->tensors[use->tensor];
+		int slot = frame_slot(frame, cut, use->tensor), n = tensor->view_count;
+		if (slot == CUT_NO_SLOT)
+			continue;
+		if (use->mode != JOINT_RESIDENT)
+			demand->in_hbm |= UINT64_C(1) << slot;
+		else
+			demand->in_lx |= UINT64_C(1) << slot;
+		for (int v = 0; v < n && use->mode == JOINT_RESIDENT; v++)
+			demand->asked[slot][v] |= tensor->serves[v * n + use->view];
+	}
+}
+
+static const struct demand *demand_at(struct steps *steps, int cut)
+{
+	const struct frame *frame = steps->frame;
+	const struct joint_space *space = frame->space;
+	struct demand *demand = &steps->demands[cut];
+	if (demand->is_made || cut == space->op_count)
+		return demand;
+	demand->is_made = true;
+	demand->asked = arena_array(frame->arena, bool *, frame->cuts[cut].slot_count + 1);
+	for (int s = 0; s < frame->cuts[cut].slot_count; s++)
+		demand->asked[s] = arena_array(frame->arena, bool,
+			space->tensors[frame->cuts[cut].tensors[s]].view_count + 1);
+	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
+		const struct joint_option *option = &space->options[i];
+		int64_t room = option->room;
+		demand_uses(frame, cut, option, demand);
+		demand->has_opaque |= option->ends_bundle;
+		for (int u = 0; u < option->use_count; u++)
+			if (option->uses[u].mode == JOINT_MOVED)
+				room = cut_add(room, space->tensors[option->uses[u].tensor]
+							     .bytes[option->uses[u].view]);
+		for (int o = 0; o < option->out_count; o++)
+			if (option->outs[o].view >= 0)
+				room = cut_add(room, space->tensors[option->outs[o].tensor]
+							     .bytes[option->outs[o].view]);
+		demand->room = room > demand->room ? room : demand->room;
+	}
+	return demand;
+}
+
+/* Somebody at this cut may want the tensor in HBM, or out of LX. */
+static bool may_evict(struct making *making, int slot, int64_t bytes)
+{
+	const struct demand *demand = demand_at(making->steps, making->cut);
+	return !making->steps->lazy || making->cut == making->steps->frame->space->op_count ||
+	       (demand->in_hbm | demand->in_lx) >> slot & 1 || demand->has_opaque ||
+	       cut_add(bytes, demand->room) > making->steps->capacity;
+}
+
 static bool evict(struct making *making, int slot)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
@@ -220,12 +288,17 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 	step->args = 0;
 	step->args_before = step->args_after = 0;
 	making->slot = slot;
+	const struct demand *demand = demand_at(making->steps, making->cut);
+	bool lazy = making->steps->lazy;
+	if (lazy && !(demand->in_lx >> slot & 1))
+		return true;
 	find_droppable(making, UINT64_C(1) << slot);
 	const uint16_t *kept = making->steps->frame->cuts[making->cut].kept[slot];
 	for (int to = 0; to < tensor->view_count; to++) {
 		int64_t value = tensor->relay[from * tensor->view_count + to];
 		uint16_t code = cut_code(making->codes[slot] & CUT_VALID, to);
-		if (to == from || value == JOINT_NEVER || cut_view(kept[code]) != to)
+		if (to == from || value == JOINT_NEVER || cut_view(kept[code]) != to ||
+			(lazy && !demand->asked[slot][to]))
 			continue;
 		step->value = value;
 		step->view = to;
@@ -233,6 +306,8 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 		step->cores = tensor->cores[from] > tensor->cores[to] ? tensor->cores[from]
 								      : tensor->cores[to];
 		making->bytes = cut_add(bytes, tensor->bytes[to]);
+		if (making->steps->roomless)
+			making->bytes -= tensor->bytes[from];
 		if (!drop_some(making, 0, 0, INT64_MAX / 2))
 			return false;
 	}
@@ -250,7 +325,9 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		.visit = visit,
 		.context = context};
 	for (int s = 0; s < steps->frame->cuts[cut].slot_count; s++)
-		if (cut_view(codes[s]) >= 0 && (!evict(&making, s) || !relay(&making, s, bytes)))
+		if (cut_view(codes[s]) >= 0 &&
+			((may_evict(&making, s, bytes) && !evict(&making, s)) ||
+				!relay(&making, s, bytes)))
 			return false;
 	return true;
 }
@@ -263,4 +340,10 @@ void steps_close(struct steps *steps)
 void steps_leave_room(struct steps *steps, int64_t capacity)
 {
 	steps->capacity = capacity;
+}
+
+void steps_be_lazy(struct steps *steps, bool lazy, bool roomless)
+{
+	steps->lazy = lazy;
+	steps->roomless = roomless;
 }

@@ -29,8 +29,14 @@ struct step {
 /* Called for each step; false: no more. */
 typedef bool step_visit(void *context, const struct step *step);
 
+/*
+ * Lazy evictions and relays come only before options of the same cut that may need them: those that use the
+ * tensor, or want more room than there is.  With bundles, or where relays free room, that may miss the best.
+ * `roomless`: relays take no room for two views.
+ */
 struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
+void steps_be_lazy(struct steps *steps, bool lazy, bool roomless);
 void steps_close(struct steps *steps);
 void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
 
