@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct search {
 	struct run *run;
@@ -98,20 +99,86 @@ static bool enter(const struct search *search, const struct label *from, const s
 	return out->cost != JOINT_NEVER;
 }
 
+/* A relay on the way to a lazy option: its label is part of a path, and not gone on from but by that. */
+static uint32_t add_relay(struct search *search, uint32_t parent, const struct step_relay *relay,
+	uint16_t *codes, bool begins)
+{
+	struct layer *layer = search->layers[search->cut];
+	struct step step = {.kind = JOINT_RELAY,
+		.value = relay->value,
+		.cores = relay->cores,
+		.cut = search->cut};
+	struct label label = {.parent_cut = (uint16_t)search->cut,
+		.parent = parent,
+		.kind = JOINT_RELAY,
+		.step = (uint32_t)search->frame->cuts[search->cut].tensors[relay->slot],
+		.view = (uint16_t)relay->view};
+	codes[relay->slot] = cut_code(codes[relay->slot] & CUT_VALID, relay->view);
+	if (!enter(search, layer_label(layer, parent), &step, begins, &label))
+		return LABEL_NONE;
+	label.state = layer_state(layer, codes);
+	label.dominated = true;
+	return layer_append(layer, &label);
+}
+
+static void add_option(struct search *search, uint32_t parent, const struct step *step,
+	uint32_t state, bool begins)
+{
+	struct label label = {.parent_cut = (uint16_t)search->cut,
+		.parent = parent,
+		.kind = (uint8_t)step->kind,
+		.step = step->which,
+		.view = (uint16_t)step->view,
+		.state = state};
+	if (enter(search, layer_label(search->layers[search->cut], parent), step, begins, &label) &&
+		find_bound(search, step->cut, &label) &&
+		layer_add(search->layers[step->cut], &label) != LABEL_NONE)
+		search->effort.labels++;
+}
+
+/* The relays first; a bundle may begin with the first of them, or with the option. */
+static void go_relaying(
+	struct search *search, uint32_t parent, const struct step *step, uint32_t state, bool first)
+{
+	struct layer *layer = search->layers[search->cut];
+	uint16_t codes[CUT_SLOTS_MOST];
+	struct step option = *step;
+	memcpy(codes, layer_codes(layer, search->state),
+		sizeof *codes * (size_t)search->frame->cuts[search->cut].slot_count);
+	for (int r = 0; r < step->relay_count && parent != LABEL_NONE; r++) {
+		option.value -= step->relays[r].value;
+		parent = add_relay(search, parent, &step->relays[r], codes, first && r == 0);
+	}
+	if (parent == LABEL_NONE)
+		return;
+	add_option(search, parent, &option, state, false);
+	if (!first)
+		add_option(search, parent, &option, state, true);
+}
+
+/* Is a label that takes the step, at the least, within what is searched? */
+static bool is_worth(
+	struct search *search, const struct label *from, const struct step *step, uint32_t state)
+{
+	struct label label = {.cost = cut_add(from->cost, step->value), .state = state};
+	label.bundle = from->bundle;
+	label.bundle.args = 0;
+	if (step->cores > label.bundle.widest)
+		label.bundle.widest = (uint16_t)step->cores;
+	return label.cost != JOINT_NEVER && find_bound(search, step->cut, &label);
+}
+
 static void go_from(struct search *search, uint32_t parent, const struct step *step, uint32_t state)
 {
-	const struct label *from = layer_label(search->layers[search->cut], parent);
-	for (int begins = 0; begins < 2; begins++) {
-		struct label label = {.parent_cut = (uint16_t)search->cut,
-			.parent = parent,
-			.kind = (uint8_t)step->kind,
-			.step = step->which,
-			.view = (uint16_t)step->view,
-			.state = state};
-		if (enter(search, from, step, begins, &label) &&
-			find_bound(search, step->cut, &label) &&
-			layer_add(search->layers[step->cut], &label) != LABEL_NONE)
-			search->effort.labels++;
+	if (step->relay_count) {
+		if (!is_worth(
+			    search, layer_label(search->layers[search->cut], parent), step, state))
+			return;
+		go_relaying(search, parent, step, state, false);
+		go_relaying(search, parent, step, state, true);
+	} else {
+		add_option(search, parent, step, state, false);
+		add_option(search, parent, step, state, true);
 	}
 }
 

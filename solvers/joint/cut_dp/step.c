@@ -159,47 +159,6 @@ static bool drop_all(struct making *making)
 	return making->visit(making->context, making->step);
 }
 
-bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
-	step_visit *visit, void *context)
-{
-	const struct menu *menu = menus_find(steps->menus, cut, codes);
-	struct step step = {.kind = JOINT_OPTION};
-	struct making making = {.steps = steps,
-		.cut = cut,
-		.codes = codes,
-		.step = &step,
-		.visit = visit,
-		.context = context};
-	for (size_t i = 0; i < menu->count; i++) {
-		const struct menu_move *move = menu->entries[i].move;
-		making.move = move;
-		making.bytes = cut_add(bytes, menu->entries[i].bytes);
-		step.which = move->option;
-		step.value = move->value;
-		step.relaxed = move->relaxed;
-		step.cores = move->cores;
-		step.ends_bundle = move->ends_bundle;
-		step.args = move->args;
-		step.args_before = move->args_before;
-		step.args_after = move->args_after;
-		step.cut = move->end;
-		find_droppable(&making, move->held);
-		if (!(move->ends_bundle ? drop_all(&making)
-					: drop_some(&making, 0, 0, INT64_MAX / 2)))
-			return false;
-	}
-	return true;
-}
-
-int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
-{
-	const struct joint_tensor *at = &frame->space->tensors[tensor];
-	if (at->evict[view] == JOINT_NEVER)
-		return JOINT_NEVER;
-	return frame_relaxed(
-		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
-}
-
 static void demand_uses(const struct frame *frame, int cut, const struct joint_option *option,
 	struct demand *demand)
 {
@@ -248,6 +207,108 @@ static const struct demand *demand_at(struct steps *steps, int cut)
 	return demand;
 }
 
+static bool take_move(struct making *making, const struct menu_entry *entry, int64_t bytes)
+{
+	const struct menu_move *move = entry->move;
+	struct step *step = making->step;
+	making->move = move;
+	making->bytes = cut_add(bytes, entry->bytes);
+	step->which = move->option;
+	step->value = move->value;
+	step->relaxed = move->relaxed;
+	for (int r = 0; r < step->relay_count; r++) {
+		int64_t value = step->relays[r].value;
+		step->value = cut_add(step->value, value);
+		step->relaxed =
+			cut_add(step->relaxed, frame_relaxed(making->steps->frame, value, 0, 0));
+	}
+	step->cores = move->cores;
+	step->ends_bundle = move->ends_bundle;
+	step->args = move->args;
+	step->args_before = move->args_before;
+	step->args_after = move->args_after;
+	step->cut = move->end;
+	find_droppable(making, move->held);
+	return move->ends_bundle ? drop_all(making) : drop_some(making, 0, 0, INT64_MAX / 2);
+}
+
+/* All options of the menu that read in LX all that was relayed. */
+static bool take_menu(struct making *making, int64_t bytes)
+{
+	const struct menu *menu = menus_find(making->steps->menus, making->cut, making->codes);
+	uint64_t relayed = 0;
+	for (int r = 0; r < making->step->relay_count; r++)
+		relayed |= UINT64_C(1) << making->step->relays[r].slot;
+	for (size_t i = 0; i < menu->count; i++) {
+		const struct menu_move *move = menu->entries[i].move;
+		if (!(relayed & ~(move->held & ~move->replaced)) &&
+			!take_move(making, &menu->entries[i], bytes))
+			return false;
+	}
+	return true;
+}
+
+/* Lazy relays of tensors in slots from this one on, to views that options of the cut ask for; `both`: the
+ * bytes while they run. */
+static bool relay_some(
+	struct making *making, uint16_t *codes, int slot, int64_t bytes, int64_t both)
+{
+	struct steps *steps = making->steps;
+	struct step *step = making->step;
+	const struct demand *demand = demand_at(steps, making->cut);
+	if (slot == steps->frame->cuts[making->cut].slot_count)
+		return (!steps->roomless && step->relay_count && both > steps->capacity) ||
+		       take_menu(making, bytes);
+	if (!relay_some(making, codes, slot + 1, bytes, both))
+		return false;
+	int from = cut_view(codes[slot]);
+	if (from < 0 || !(demand->in_lx >> slot & 1) || step->relay_count == STEP_RELAYS_MOST)
+		return true;
+	const struct joint_tensor *tensor = tensor_at(making, slot);
+	uint16_t before = codes[slot];
+	bool goes_on = true;
+	for (int to = 0; to < tensor->view_count && goes_on; to++) {
+		int64_t value = tensor->relay[from * tensor->view_count + to];
+		if (to == from || value == JOINT_NEVER || !demand->asked[slot][to])
+			continue;
+		int wider = tensor->cores[from] > tensor->cores[to] ? from : to;
+		step->relays[step->relay_count++] =
+			(struct step_relay){slot, to, tensor->cores[wider], value};
+		codes[slot] = cut_code(before & CUT_VALID, to);
+		goes_on = relay_some(making, codes, slot + 1,
+			bytes + tensor->bytes[to] - tensor->bytes[from], both + tensor->bytes[to]);
+		codes[slot] = before;
+		step->relay_count--;
+	}
+	return goes_on;
+}
+
+bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
+	step_visit *visit, void *context)
+{
+	struct step step = {.kind = JOINT_OPTION};
+	uint16_t relayed[CUT_SLOTS_MOST];
+	struct making making = {.steps = steps,
+		.cut = cut,
+		.codes = steps->lazy ? relayed : codes,
+		.step = &step,
+		.visit = visit,
+		.context = context};
+	if (!steps->lazy)
+		return take_menu(&making, bytes);
+	memcpy(relayed, codes, (size_t)steps->frame->cuts[cut].slot_count * sizeof *relayed);
+	return relay_some(&making, relayed, 0, bytes, bytes);
+}
+
+int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
+{
+	const struct joint_tensor *at = &frame->space->tensors[tensor];
+	if (at->evict[view] == JOINT_NEVER)
+		return JOINT_NEVER;
+	return frame_relaxed(
+		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
+}
+
 /* Somebody at this cut may want the tensor in HBM, or out of LX. */
 static bool may_evict(struct making *making, int slot, int64_t bytes)
 {
@@ -288,17 +349,14 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 	step->args = 0;
 	step->args_before = step->args_after = 0;
 	making->slot = slot;
-	const struct demand *demand = demand_at(making->steps, making->cut);
-	bool lazy = making->steps->lazy;
-	if (lazy && !(demand->in_lx >> slot & 1))
+	if (making->steps->lazy)
 		return true;
 	find_droppable(making, UINT64_C(1) << slot);
 	const uint16_t *kept = making->steps->frame->cuts[making->cut].kept[slot];
 	for (int to = 0; to < tensor->view_count; to++) {
 		int64_t value = tensor->relay[from * tensor->view_count + to];
 		uint16_t code = cut_code(making->codes[slot] & CUT_VALID, to);
-		if (to == from || value == JOINT_NEVER || cut_view(kept[code]) != to ||
-			(lazy && !demand->asked[slot][to]))
+		if (to == from || value == JOINT_NEVER || cut_view(kept[code]) != to)
 			continue;
 		step->value = value;
 		step->view = to;
@@ -306,8 +364,6 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 		step->cores = tensor->cores[from] > tensor->cores[to] ? tensor->cores[from]
 								      : tensor->cores[to];
 		making->bytes = cut_add(bytes, tensor->bytes[to]);
-		if (making->steps->roomless)
-			making->bytes -= tensor->bytes[from];
 		if (!drop_some(making, 0, 0, INT64_MAX / 2))
 			return false;
 	}

@@ -11,6 +11,13 @@
  * another one does as well.  Where room is short, a step drops tensors: each set from which none can be
  * left out.
  */
+enum { STEP_RELAYS_MOST = 8 };
+
+struct step_relay {
+	int slot, view, cores;
+	int64_t value;
+};
+
 struct step {
 	enum joint_step_kind kind;
 	uint32_t which; /* an option; or a tensor */
@@ -23,6 +30,8 @@ struct step {
 	uint64_t args_before; /* those that have slots at the cut before, at the one after */
 	uint64_t args_after;
 	int cut; /* where it leads to */
+	int relay_count; /* relays right before it, of a lazy option: their values are in `value` and `relaxed` */
+	struct step_relay relays[STEP_RELAYS_MOST];
 	uint16_t codes[CUT_SLOTS_MOST];
 };
 
@@ -30,9 +39,10 @@ struct step {
 typedef bool step_visit(void *context, const struct step *step);
 
 /*
- * Lazy evictions and relays come only before options of the same cut that may need them: those that use the
- * tensor, or want more room than there is.  With bundles, or where relays free room, that may miss the best.
- * `roomless`: relays take no room for two views.
+ * Lazy relays come only right before an option that reads what they made, as one step with it; lazy
+ * evictions only at cuts whose options may need them: that use the tensor, or want more room than there is.
+ * With bundles, or where relays free room, that may miss the best.  `roomless`: relays take no room for two
+ * views.
  */
 struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
