@@ -103,7 +103,7 @@ static const struct option table[] = {
 		.type = OPTION_FILE, .commands = OF_CHECK},
 	{"budget", 0, "N",
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
-		"number; 3000000 states)",
+		"number; 2000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml",
 		"of what is printed: a listing, pareto.csv, run.json (default text)",
