@@ -256,10 +256,8 @@ static bool ask(const struct nest_range *range, struct inner_question *question,
 	const struct joint_aim *aim = &asked->aim;
 	struct objectives objectives = {0};
 	int64_t least = JOINT_NEVER;
-	if (aim->cycles)
-		objectives.at[objectives.count++] = OBJECTIVE_LATENCY;
-	if (aim->energy)
-		objectives.at[objectives.count++] = OBJECTIVE_ENERGY;
+	if (aim->cycles || aim->energy) /* one front for all weights */
+		objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
 	if (aim->hbm_bytes)
 		objectives.at[objectives.count++] = OBJECTIVE_HBM_BYTES;
 	question->room = room;
