@@ -43,7 +43,7 @@ static void share_out(struct nest_run *try, const int64_t *extents, int k, int64
 	}
 }
 
-/* The fewest iterations first. */
+/* The fewest iterations first, then the most. */
 static void try_loops(struct nest_run *try)
 {
 	const struct op *op = &try->making->question->workload->ops[try->run.first];
@@ -53,9 +53,10 @@ static void try_loops(struct nest_run *try)
 		most *= extents[k];
 	}
 	try->taken = 0;
-	for (int64_t all = 2; all <= most && try->taken < NEST_RUN_TILES; all++)
+	for (int64_t all = 2; all < most && try->taken + 1 < NEST_RUN_TILES; all++)
 		if (most % all == 0 && !stopper_stops(&try->making->question->planning->stopper))
 			share_out(try, extents, 0, all);
+	share_out(try, extents, 0, most);
 }
 
 /* Whether steps [first, end) can share the loops at all, cut into single elements. */

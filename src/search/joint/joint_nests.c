@@ -2,7 +2,6 @@
 
 #include "base/checked.h"
 #include "base/number.h"
-#include "search/graph/options.h"
 #include "search/joint/options.h"
 
 #include <math.h>
@@ -262,7 +261,7 @@ static bool ask(const struct nest_range *range, struct inner_question *question,
 		objectives.at[objectives.count++] = OBJECTIVE_HBM_BYTES;
 	question->room = room;
 	const struct nest_front *front = nests_front(question, wanted, &objectives,
-		aim->nest_ticks ? aim->nest_ticks : NEST_STEP_TICKS, range->making->scratch);
+		aim->nest_ticks ? aim->nest_ticks : NEST_JOINT_TICKS, range->making->scratch);
 	range->making->unproven |= !front->why && !front->proven;
 	for (size_t i = 0; i < front->count; i++) {
 		int64_t own = worth(range, &front->at[i]);

@@ -14,7 +14,7 @@
  *
  * An option of several ops is a run (model/graph/plan.h, point 12).  Each tensor that only the run makes and
  * reads has one part in the scratchpad, where it may lie there at all; each op makes or reads such a tensor.
- * The run shares one loop, or two; of the numbers of tiles the fewest for which the parts fit, and a few more
+ * The run shares one loop, or two; of the numbers of tiles the fewest for which the parts fit, and the most
  * (options.h).
  *
  * There are no moves and no evictions, nothing takes over bytes in place, and what the graph gives away stays
