@@ -178,6 +178,13 @@ $(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_kinds.o $(OUT)/toy_solvers.o $(OUT)/to
 		%.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
+# The charts of reports, by npm; empty where that cannot be.
+CHARTS := build/charts/charts.js
+$(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/charts
+	@scripts/charts $@
+$(OUT)/src/report/page/page_assets.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
+$(OUT)/src/report/page/page_assets.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
+
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)

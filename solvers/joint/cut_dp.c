@@ -1,14 +1,16 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
+#include "search/joint/joint_plan.h"
 #include "solvers/joint/cut_dp/frame.h"
 #include "solvers/joint/cut_dp/search.h"
 
 static void cut_dp_run(struct run *run, const struct problem *problem)
 {
 	const char *why = NULL;
-	if (!problem->joint)
+	const struct joint_space *space = joint_plan_space(run, problem);
+	if (!space)
 		return;
-	const struct frame *frame = frame_make(problem->joint, run_arena(run), &why);
+	const struct frame *frame = frame_make(space, run_arena(run), &why);
 	if (frame)
 		search(run, frame);
 	else
@@ -22,5 +24,6 @@ const struct solver joint_cut_dp_solver = {
 		"shortest path over the cuts between ops: divisions, residency, movement, bundles at once",
 	.purposes = FOR_PLANS,
 	.proves = true,
+	.plans_all = true,
 	.run = cut_dp_run,
 };

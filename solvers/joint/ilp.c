@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
 #include "search/engine/milp.h"
-#include "search/joint/joint_space.h"
+#include "search/joint/joint_plan.h"
 #include "solvers/joint/ilp_program.h"
 
 #include <math.h>
@@ -98,17 +98,20 @@ static void conclude(struct asking *asking, const struct milp_answer *answer)
 	bound = fmax(0, ceil(bound - milp_margin(asking->program->mass, bound)));
 	if (!asking->found)
 		return;
-	struct joint_answer *best = arena_copy(run_arena(run), &asking->best, sizeof *best);
-	double value = (double)best->value;
-	struct candidate candidate = {.stage = STAGE_JOINT, .joint = best};
-	run_offer(run, &candidate, value);
-	run_prove(run, value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
+	double value = (double)asking->best.value;
+	bool packed = joint_plan_offer(run, asking->program->space, &asking->best);
+	run_prove(run, packed && value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
 }
 
 static void ilp_run(struct run *run, const struct problem *problem)
 {
 	const char *why = NULL;
-	struct asking asking = {.run = run, .program = make_program(problem, run_arena(run), &why)};
+	struct problem of_space = *problem;
+	of_space.joint = joint_plan_space(run, problem);
+	if (!of_space.joint)
+		return;
+	struct asking asking = {
+		.run = run, .program = make_program(&of_space, run_arena(run), &why)};
 	if (why) {
 		run_complain(run, true, -1, "%s", why);
 		return;
@@ -126,6 +129,7 @@ const struct solver joint_ilp_solver = {
 	.name = "ilp",
 	.summary = "an integer program of all decisions but relayouts; proves, for small graphs",
 	.proves = true,
+	.plans_all = true,
 	.run = ilp_run,
 	.program = ilp_text,
 };

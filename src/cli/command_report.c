@@ -2,10 +2,13 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/report_page.h"
 #include "cli/settings.h"
+#include "report/page/page.h"
 #include "report/run/listing.h"
 #include "spec/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +42,7 @@ static const struct column {
 } columns[] = {
 	{"point", 0},
 	{"latency_cycles", 0},
+	{"estimate_cycles", 0},
 	{"latency_ns", 1e3},
 	{"energy_pj", 1e6},
 	{"hbm_bytes", 0},
@@ -55,7 +59,7 @@ static const struct column {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static const char *const titles[] = {"point", "cycles", "us", "uJ", "HBM bytes", "LX peak", "cores",
+static const char *const titles[] = {"point", "cycles", "estimate", "us", "uJ", "HBM bytes", "LX peak", "cores",
 	"PEs", "rounds", "use %", "sim/model", "agrees", "executed", "proof", "<solver", NULL};
 _Static_assert(sizeof titles / sizeof *titles == COLUMNS + 1, "a title for each column");
 
@@ -83,6 +87,20 @@ static const char *show(struct arena *arena, const char *csv)
 	return listing_text(listing);
 }
 
+static int write_page(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	const struct option_value *output = option_find(arguments, "output");
+	const char *folder = arguments->at[0];
+	const char *path = output ? output->text : arena_format(arena, "%s/report.html", folder);
+	const char *page = report_page(arena, folder, diag);
+	if (!page)
+		return command_refuse(diag);
+	command_write(arena, path, page);
+	fprintf(stderr, "lxplore: %s has %zu bytes%s\n", path, strlen(page),
+		page_has_charts() ? "" : ", without charts: the program was built without npm");
+	return EXIT_FOUND;
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	enum format format = FORMAT_TEXT;
@@ -90,6 +108,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		diag_error(diag, (struct span){0}, "report wants one results folder");
 	if (!command_format(arguments, diag, &format) || diag_failed(diag))
 		return command_refuse(diag);
+	if (option_find(arguments, "html"))
+		return write_page(arena, arguments, diag);
 	/* JSON is YAML as it stands. */
 	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
 	const char *path =
@@ -105,8 +125,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 const struct command command_report = {
 	.name = "report",
 	.usage = "DIR",
-	.summary = "prints the table of a results folder",
-	.manual = "DIR is a folder that `lxplore explore -o DIR` wrote.\n",
+	.summary = "the table of a results folder, or a page",
+	.manual = "DIR is a folder that `lxplore explore -o DIR` wrote; with --html also one of a\n"
+		  "campaign.\n",
 	.bit = OF_REPORT,
 	.run = run,
 };

@@ -87,14 +87,17 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
 	int mode = !planning->strict, tiles = planning->published_tiles;
+	int price = (int)planning->price;
 	option_integer(inputs->arguments, "cores", planning->machine_cores, inputs->diag, &cores);
 	option_word(inputs->arguments, "mode", inputs->diag, &mode);
 	option_word(inputs->arguments, "tiles", inputs->diag, &tiles);
+	option_word(inputs->arguments, "price", inputs->diag, &price);
 	own->cores_given =
 		cores != all || has_key(inputs, "cores") || inputs_given(inputs, "cores");
 	planning->cores = (int)cores;
 	planning->strict = mode == 0;
 	planning->published_tiles = tiles == 1;
+	planning->price = (enum price)price;
 }
 
 /* What the specs ask of single ops and tensors. */

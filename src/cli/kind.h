@@ -8,6 +8,7 @@
 #include "report/run/run_json.h"
 #include "search/drive/solver.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 /*
@@ -77,6 +78,8 @@ struct input_kind {
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
+	/* What a page shows of the plan among the inputs: report/page/page.h; NULL: nothing can be said. */
+	json_t *(*details)(const struct inputs *inputs);
 	int (*check)(const struct inputs *inputs, enum format format);
 	/* Whether the specs bring a plan of it. */
 	bool (*has_plan)(const struct inputs *inputs);

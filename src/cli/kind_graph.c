@@ -9,11 +9,14 @@
 #include "report/graph/diff.h"
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
+#include "report/graph/timeline.h"
 #include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+enum { PAGE_STEPS_MOST = 1000000 }; /* of an execution for a page */
 
 static struct simulation how_to_execute(
 	const struct graph_inputs *own, const struct outcome *outcome)
@@ -65,6 +68,28 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		      : format == FORMAT_CSV ? score_csv(arena, &outcome, &made, simulated)
 					     : score_json(arena, &outcome, &made, simulated));
 	return simulated && !outcome.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}
+
+/* The score, when each engine worked on each step, and what the machine can do at most. */
+static json_t *details(const struct inputs *inputs)
+{
+	if (!graph_inputs_check_plan(inputs))
+		return NULL;
+	struct recipe_result made = graph_inputs_plan(inputs);
+	if (!made.plan)
+		return NULL;
+	struct outcome outcome = evaluate_cost(made.plan, inputs->arena);
+	struct simulation how = {.mode = SIM_COUNT, .steps_most = PAGE_STEPS_MOST, .trace = true};
+	if (outcome.why)
+		return NULL;
+	json_t *value = json_object();
+	json_object_set_new(
+		value, "score", score_json_value(inputs->arena, &outcome, &made, false));
+	evaluate_simulate(&outcome, &how, inputs->arena);
+	if (outcome.simulated)
+		json_object_set_new(value, "timeline", timeline_json(inputs->arena, &outcome));
+	json_object_set_new(value, "machine", timeline_machine(&outcome));
+	return value;
 }
 
 /* --- check */
@@ -264,6 +289,7 @@ const struct input_kind graph_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.details = details,
 	.check = check,
 	.has_plan = has_plan,
 	.compare = compare,

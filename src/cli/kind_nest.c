@@ -179,6 +179,16 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
 
+static json_t *details(const struct inputs *inputs)
+{
+	const struct nest_inputs *own = inputs->own;
+	if (!own->mapping)
+		return NULL;
+	enum counting counting = find_counting(own, inputs->arena, inputs->diag);
+	struct nest_report report = make_report(own, counting, inputs->arena);
+	return json_pack("{s:o}", "score", nest_json_value(inputs->arena, &report));
+}
+
 static int check(const struct inputs *inputs, enum format format)
 {
 	const struct nest_inputs *own = inputs->own;
@@ -355,6 +365,7 @@ const struct input_kind nest_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.details = details,
 	.check = check,
 	.has_plan = has_plan,
 	.unlike = unlike,

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/kind.h"
+#include "model/machine/score.h"
 #include "model/nest/nest_score.h"
 #include "search/drive/drive.h"
 
@@ -43,6 +44,10 @@ static const struct option table[] = {
 		"streaming tiles by what they cost (default), or by the published rule: fewest HBM "
 		"bytes first",
 		.key = "tiles", WORD(tiles_names), .kinds = "graph", .commands = OF_SPECS},
+	{"price", 0, "bound|estimate",
+		"what latency and edp mean: an estimate of what execution takes (default), or the "
+		"bound that it never comes below",
+		.key = "price", WORD(price_names), .kinds = "graph", .commands = OF_SPECS},
 	{"counting", 0, "exact|timeloop",
 		"how accesses are counted: exactly (default), or as Timeloop does",
 		.key = "counting", WORD(counting_names), .kinds = "problem network",
@@ -102,6 +107,9 @@ static const struct option table[] = {
 	{"format", 0, "text|csv|json|yaml",
 		"of what is printed: a listing, pareto.csv, run.json (default text)",
 		WORD(format_names), .commands = OF_REPORT},
+	{"html", 0, NULL, "one HTML file with the frontier, plans, maps and timelines, that opens "
+			  "without a network: DIR/report.html, or -o FILE", .commands = OF_REPORT},
+	{"output", 'o', "FILE", "where the page goes", .type = OPTION_FILE, .commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
 

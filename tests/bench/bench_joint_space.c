@@ -18,7 +18,7 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void show(const char *path, enum joint_price price, bool published)
+static void show(const char *path, enum price price, bool published)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
@@ -27,11 +27,11 @@ static void show(const char *path, enum joint_price price, bool published)
 	struct planning planning = planning_default(arch);
 	struct kept *kept = kept_open();
 	planning.published_tiles = published;
+	planning.price = price;
 	struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
 		.workload = workload,
 		.planning = &planning,
-		.aim = {.cycles = 1, .kept = kept},
-		.price = price};
+		.aim = {.cycles = 1, .kept = kept}};
 	const char *why;
 	double start = seconds();
 	const struct joint_space *space = joint_graph_make(&question, arena, &why);
@@ -54,7 +54,7 @@ static void show(const char *path, enum joint_price price, bool published)
 
 int main(int argc, char **argv)
 {
-	enum joint_price price = argc > 1 && argv[1][0] == 'b' ? JOINT_BOUND : JOINT_ESTIMATE;
+	enum price price = argc > 1 && argv[1][0] == 'b' ? PRICE_BOUND : PRICE_ESTIMATE;
 	for (int i = 3; i < argc; i++)
 		show(argv[i], price, argv[2][1] == 'u');
 	return 0;

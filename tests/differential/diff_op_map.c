@@ -32,7 +32,7 @@ static int64_t find_cycles(const struct every *every, const struct step_count *c
 {
 	struct plan plan = *every->plan;
 	struct counts counts = {.step_count = plan.step_count};
-	struct phase_cost phase = {every->step, every->step + 1, 0, {0}};
+	struct phase_cost phase = {every->step, every->step + 1, 0, 0, {0}};
 	plan.steps =
 		arena_copy(every->arena, plan.steps, (size_t)plan.step_count * sizeof *plan.steps);
 	plan.steps[every->step].mapping = every->mapping;
@@ -60,7 +60,7 @@ static void price(void *user)
 	arena_release(every->arena, mark);
 	if (fits && priced.room <= arch_stream_capacity(q->arch))
 		*array_add(every->arena, &every->values) = (struct op_value){
-			cycles, priced.estimate, priced.hbm_bytes, priced.energy_pj};
+			cycles, number_max(cycles, priced.estimate), priced.hbm_bytes, priced.energy_pj};
 }
 
 static bool covers(const struct op_value *a, const struct op_value *b)

@@ -47,13 +47,13 @@ static struct joint_question draw_question(
 	int machine = (int)draw_below(random, MACHINES + 1);
 	const struct arch *arch = machine == MACHINES ? whole_arch(arena) : read[machine];
 	*planning = planning_default(arch);
+	planning->price = PRICE_BOUND;
 	if (draw_chance(random, 2))
 		planning->lx_capacity = 64 * (1 + draw_below(random, 32));
 	return (struct joint_question){.arch = arch,
 		.workload = random_chain(random, arch, arena),
 		.planning = planning,
-		.aim = aims[draw_below(random, sizeof aims / sizeof *aims)],
-		.price = JOINT_BOUND};
+		.aim = aims[draw_below(random, sizeof aims / sizeof *aims)]};
 }
 
 static void look_at(const struct plan *plan, struct seen *seen)

@@ -1,19 +1,9 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "cost/graph/cost.h"
-#include "model/graph/plan_check.h"
-#include "model/graph/plan_file.h"
-#include "model/graph/planning.h"
-#include "search/engine/kept.h"
 #include "search/joint/joint_build.h"
 #include "tests/support/draws.h"
-#include "tests/support/executed.h"
+#include "tests/support/joint_judged.h"
 #include "tests/support/joint_walk.h"
-#include "tests/support/random_graph.h"
-#include "tests/support/spyre.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #include "tests/test.h"
 
@@ -28,30 +18,13 @@ struct seen {
 	long built, clones, reloads, evicts, in_place;
 };
 
-static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
+static const int cores[] = {2, 4, 8, 32};
 
 struct asked {
 	struct joint_question question;
 	const struct joint_space *space;
 	uint64_t seed;
 };
-
-static struct joint_question draw_question(struct random *random, struct arena *arena)
-{
-	static const int cores[] = {2, 4, 8, 32};
-	int count = cores[draw_below(random, 4)];
-	struct planning *planning = arena_new(arena, struct planning);
-	const struct arch *arch = spyre_arch(arena, count);
-	*planning = planning_default(arch);
-	planning->published_tiles = draw_chance(random, 2);
-	if (draw_chance(random, 2))
-		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
-	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
-		.workload = random_graph(random, arena),
-		.planning = planning,
-		.aim = aims[draw_below(random, 3)],
-		.price = JOINT_BOUND};
-}
 
 static void look_at(const struct plan *plan, struct seen *seen)
 {
@@ -64,36 +37,6 @@ static void look_at(const struct plan *plan, struct seen *seen)
 	for (int i = 0; i < plan->residency_count; i++)
 		seen->in_place += plan->residencies[i].in_place_of >= 0;
 	seen->built++;
-}
-
-/* What the plan's score is worth, and how far off rounding may leave it. */
-static double worth(const struct joint_question *question, const struct score *score)
-{
-	return (double)question->aim.cycles * (double)score->cycles +
-	       (double)question->aim.energy * score->energy_pj * 1024 +
-	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
-}
-
-static void judge(
-	const struct asked *asked, const struct plan *plan, int64_t value, struct arena *arena)
-{
-	struct plan_faults faults = plan_check(plan, arena);
-	struct plan_cost cost;
-	struct text text = text_open(arena);
-	plan_write(plan, &text);
-	if (faults.count)
-		fail_msg("%s\n%s", faults.at[0].why, text_read(&text));
-	assert_true(cost_plan(plan, arena, &cost));
-	double own = worth(&asked->question, &cost.score);
-	double off = asked->question.aim.energy ? plan->step_count + 1e-12 * own : 0;
-	if (cost.score.rejected)
-		fail_msg("%s\n%s", cost.score.rejected, text_read(&text));
-	if (fabs(own - (double)value) > off)
-		fail_msg("the plan is worth %.17g, the answer %" PRId64 "\n%s", own, value,
-			text_read(&text));
-	const char *why = execute_exactly(plan, asked->seed, arena);
-	if (why)
-		fail_msg("%s\n%s", why, text_read(&text));
 }
 
 static void try_answer(
@@ -111,7 +54,9 @@ static void try_answer(
 	if (packing.status != VERDICT_YES)
 		return;
 	const struct plan *plan = joint_build(asked->space, &answer, &packing, arena);
-	judge(asked, plan, value, arena);
+	why = joint_judge(&asked->question, plan, value, asked->seed, arena);
+	if (why)
+		fail_msg("%s", why);
 	look_at(plan, seen);
 }
 
@@ -124,7 +69,8 @@ static void answers_are_plans(void **state)
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)draw);
 		const char *why = NULL;
-		struct asked asked = {.question = draw_question(&random, arena), .seed = seed};
+		struct asked asked = {
+			.question = joint_question_draw(&random, cores, 4, arena), .seed = seed};
 		asked.space = joint_graph_make(&asked.question, arena, &why);
 		if (!asked.space)
 			fail_msg("draw %ld: %s", draw, why);

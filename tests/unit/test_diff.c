@@ -173,7 +173,7 @@ static void graphs_are_compared_too(void **state)
 	assert_int_equal(
 		shell(arena,
 			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml "
-			"-q --budget 30 --simulate none -o %s/out",
+			"-q --budget 30 --simulate none --price bound -o %s/out",
 			folder)
 			.status,
 		0);

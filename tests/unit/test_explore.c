@@ -137,6 +137,20 @@ static void no_row_is_lost(const char *csv, const char *published, const char *n
 	}
 }
 
+/* The bound is one, and the estimate tracks execution: scripts/estimates prints how near. */
+static void estimates_are_near(const char *csv, const char *name)
+{
+	for (int row = 1; csv_cell(arena, csv, row, "plan"); row++) {
+		double bound = strtod(csv_cell(arena, csv, row, "latency_cycles"), NULL);
+		double estimate = strtod(csv_cell(arena, csv, row, "estimate_cycles"), NULL);
+		double executed = strtod(csv_cell(arena, csv, row, "sim_cycles"), NULL);
+		if (estimate < bound || executed < bound || estimate > 1.02 * executed ||
+			estimate < 0.93 * executed)
+			fail_msg("%s, point %d: bound %.0f, estimate %.0f, executed %.0f", name,
+				row, bound, estimate, executed);
+	}
+}
+
 /* Those under version control have the published tiles; no others are worse. */
 static void frontiers_are_those_under_version_control(void **state)
 {
@@ -148,7 +162,7 @@ static void frontiers_are_those_under_version_control(void **state)
 		for (int by_rule = 0; by_rule < 2; by_rule++) {
 			struct ended ended = shell(arena,
 				"$LXPLORE explore specs/arch/spyre32.yaml "
-				"specs/workloads/%.*s.yaml -q -o %s --tiles %s",
+				"specs/workloads/%.*s.yaml -q -o %s --price bound --tiles %s",
 				(int)(strlen(name) - strlen(".csv")), name, folder,
 				by_rule ? "published" : "price");
 			assert_int_equal(ended.status, 0);
@@ -156,6 +170,7 @@ static void frontiers_are_those_under_version_control(void **state)
 				assert_string_equal(folder_text("pareto.csv"), published);
 			else
 				no_row_is_lost(folder_text("pareto.csv"), published, name);
+			estimates_are_near(folder_text("pareto.csv"), name);
 		}
 	}
 	globfree(&files);

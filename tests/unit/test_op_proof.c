@@ -132,7 +132,7 @@ static void a_nest_does_not_prove_more_than_its_own(void **state)
 /* Each objective alone has the least of what the frontier over all of them has. */
 static void objectives_agree_with_the_frontier(void **state)
 {
-	static const char *const columns[][2] = {{"latency", "latency_cycles"},
+	static const char *const columns[][2] = {{"latency", "estimate_cycles"},
 		{"energy", "energy_pj"}, {"hbm_bytes", "hbm_bytes"}, {"edp", "edp"}};
 	for (int i = 0; i < 4; i++) {
 		const char *all = explore("spyre32", "");

@@ -118,7 +118,8 @@ static void a_graph_is_planned_as_a_whole_by_it(void **state)
 
 static void who_is_named_is_asked_beside_a_joint_solver(void **state)
 {
-	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4");
+	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4 "
+		      "--price bound");
 	assert_int_equal(offered(), 4);
 }
 

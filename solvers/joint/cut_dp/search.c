@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "search/drive/solver.h"
+#include "search/joint/joint_plan.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/step.h"
 
@@ -175,9 +176,8 @@ void search(struct run *run, const struct frame *frame)
 	uint32_t best = done ? find_best(&search) : LABEL_NONE;
 	if (best != LABEL_NONE) {
 		struct joint_answer *answer = trace(&search, best);
-		struct candidate candidate = {.stage = STAGE_JOINT, .joint = answer};
-		run_offer(run, &candidate, (double)answer->value);
-		run_prove(run, PROOF_OPTIMAL, (double)answer->value);
+		bool packed = joint_plan_offer(run, frame->space, answer);
+		run_prove(run, packed ? PROOF_OPTIMAL : PROOF_BOUND, (double)answer->value);
 	} else if (done) {
 		run_prove(run, PROOF_INFEASIBLE, 0);
 	}

@@ -75,10 +75,44 @@ bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *ou
 	return count_steps(plan, open_steps(plan, arena), arena, out);
 }
 
+/* The op of a phase, with what the moves before it bring. */
+static bool estimate_phase(
+	const struct step_count *counts, struct traffic_op *ops, struct phase_cost *phase)
+{
+	int last = phase->end_step - 1;
+	struct traffic_op *op = &ops[last];
+	phase->estimate = phase->cycles;
+	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts)
+		return true;
+	for (int step = phase->first_step; step < last; step++)
+		for (int i = 0; i < op->op->read_count; i++)
+			if (op->op->reads[i].tensor == ops[step].op->writes[0].tensor)
+				op->arriving |= 1u << i;
+	bool fits = true;
+	int64_t hbm = 0, cycles;
+	for (int i = 0; i <= OP_READS_MOST; i++) {
+		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_READ]);
+		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_WRITE]);
+	}
+	if (!fits || !streaming_estimate(op, hbm, &cycles))
+		return false;
+	phase->estimate = number_max(phase->cycles, cycles);
+	return true;
+}
+
+/* Bound and estimate. */
+static bool time_phase(const struct plan *plan, struct traffic_op *ops, const struct counts *counts,
+	struct arena *arena, struct phase_cost *phase)
+{
+	return latency_phase(plan, counts, ops, arena, phase) &&
+	       estimate_phase(counts->steps, ops, phase);
+}
+
 static bool add_phases(struct phase_cost *all, const struct phase_cost *one, int64_t times)
 {
 	bool fits = true;
 	all->cycles = checked_add(&fits, all->cycles, checked_mul(&fits, one->cycles, times));
+	all->estimate = checked_add(&fits, all->estimate, checked_mul(&fits, one->estimate, times));
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		all->resource[r] = checked_add(
 			&fits, all->resource[r], checked_mul(&fits, one->resource[r], times));
@@ -92,7 +126,7 @@ static bool price_phase(const struct plan *plan, struct traffic_op *ops, struct 
 {
 	int step = phase->first_step;
 	if (!plan_run(plan, step))
-		return latency_phase(plan, counts, ops, arena, phase);
+		return time_phase(plan, ops, counts, arena, phase);
 	struct run_classes classes = find_classes(plan, step, arena);
 	struct step_count all = counts->steps[step];
 	bool fits = true;
@@ -100,7 +134,7 @@ static bool price_phase(const struct plan *plan, struct traffic_op *ops, struct 
 		struct phase_cost one = {.first_step = step, .end_step = phase->end_step};
 		traffic_open_iteration(&ops[step], plan, step, classes.at[c].iteration, arena);
 		fits &= traffic_count(&ops[step], &counts->steps[step]) &&
-			latency_phase(plan, counts, ops, arena, &one) &&
+			time_phase(plan, ops, counts, arena, &one) &&
 			add_phases(phase, &one, classes.at[c].count);
 		if (!*why)
 			*why = op_price_reject(&ops[step], &plan->steps[step].mapping, arena);
@@ -161,9 +195,13 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 {
 	struct score *score = &cost->score;
 	bool fits = true;
-	score->cycles = cost->overhead_cycles;
-	for (int i = 0; i < cost->phase_count; i++)
-		score->cycles = checked_add(&fits, score->cycles, cost->phases[i].cycles);
+	score->cycles = score->estimate_cycles = cost->overhead_cycles;
+	for (int i = 0; i < cost->phase_count; i++) {
+		const struct phase_cost *phase = &cost->phases[i];
+		score->cycles = checked_add(&fits, score->cycles, phase->cycles);
+		score->estimate_cycles =
+			checked_add(&fits, score->estimate_cycles, phase->estimate);
+	}
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct step_count *count = &cost->counts.steps[step];
 		for (int i = 0; i <= OP_READS_MOST; i++) {

@@ -13,6 +13,9 @@
  *	        in exact rationals; the slowest resource counts
  *	graph   sum of phases + bundle overheads
  *
+ * The estimate of a phase is cost/graph/streaming.h's of its op, with what its moves bring; of moves alone, opaque
+ * ops, broadcasts and nests it is the same as the cycles.
+ *
  * Resources: the queues of a broadcast's root (cost/graph/staging.h); HBM (all bytes); per core the fill port, the LX read port, the LX
  * write port, the array (einsums) or the vector unit (the others); of the
  * reduce ring one link, since all links of a chain stream at the same time, each
@@ -50,6 +53,7 @@ extern const char *const resource_names[]; /* in the order of the enum */
 struct phase_cost {
 	int first_step, end_step;         /* [first, end) */
 	int64_t cycles;                   /* of the slowest resource */
+	int64_t estimate;                 /* with what starts and ends it; never less */
 	int64_t resource[RESOURCE_COUNT]; /* cycles of each */
 };
 struct plan_cost {

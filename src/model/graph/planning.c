@@ -56,6 +56,7 @@ struct planning planning_default(const struct arch *arch)
 	return (struct planning){
 		.cores = cores < PLANNING_CORES_MOST ? cores : PLANNING_CORES_MOST,
 		.strict = true,
+		.price = PRICE_ESTIMATE,
 		.k_fast = true,
 		.lx_planning = arch->lx >= 0,
 		.clones = CLONE_READERS,

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/stopper.h"
+#include "model/machine/score.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
  *	lx_planning  LX_PLANNING                0 or 1, default 1
  *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1, default 0
  *	tiles                                   price (default) or published
+ *	price                                   estimate (default) or bound
  *	clone_split                             none, readers (default) or off
  *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
  *	span_limit                              bytes; default: the machine's
@@ -59,6 +61,7 @@ struct planning {
 	bool lx_planning;
 	bool co_optimize;
 	bool published_tiles; /* streaming tiles by the published rule, else by price */
+	enum price price;     /* what latency and edp mean */
 	enum clone_split clones;
 	struct name_list eligible; /* op types whose outputs may live in LX */
 	struct name_list in_place; /* map ops whose output may take a dying read's bytes */

@@ -35,6 +35,8 @@ bool planning_read(struct reader *search, struct planning *planning)
 	read_bool(search, "co_optimize", OPTIONAL, &planning->co_optimize);
 	if (read_word(search, "tiles", OPTIONAL, tiles_words, &word))
 		planning->published_tiles = word == 1;
+	if (read_word(search, "price", OPTIONAL, price_names, &word))
+		planning->price = (enum price)word;
 	if (read_word(search, "clone_split", OPTIONAL, clones, &word))
 		planning->clones = (enum clone_split)word;
 	arch_read_reserve(search, "lx_reserve", planning->machine_lx, &reserve);

@@ -6,11 +6,19 @@
 /*
  * What a candidate of any kind costs: what it has no part of is 0.  Of a plan it follows from its
  * counts (model/graph/counts.h) and the architecture's tables, of a problem from those of nests.
+ *
+ * A graph has two latencies: `cycles`, a bound that no execution comes below, and `estimate_cycles`, which
+ * tracks execution.  The price says which of them the objectives latency and edp mean.
  */
+enum price { PRICE_BOUND, PRICE_ESTIMATE };
+extern const char *const price_names[]; /* NULL ends them */
+
 struct score {
 	bool feasible;
 	const char *rejected; /* the constraint or rule that says no; NULL when feasible */
-	int64_t cycles;       /* of the reference clock, overheads included */
+	enum price price;
+	int64_t cycles;          /* of the reference clock, overheads included */
+	int64_t estimate_cycles; /* the same; never less */
 	double energy_pj;
 	int64_t hbm_bytes;     /* read + written */
 	int64_t lx_peak_bytes; /* highest resident address in use on any core */

@@ -20,7 +20,8 @@ const char *plan_pareto_csv(
 		const struct found *found = point->payload;
 		struct pareto_row row = {
 			.groups = PARETO_TIME | PARETO_ENERGY | PARETO_CORES | PARETO_USE |
-				  PARETO_CLOCKED | (point->score.buffer_bytes ? PARETO_LINKS : 0),
+				  PARETO_CLOCKED | PARETO_ESTIMATE |
+				  (point->score.buffer_bytes ? PARETO_LINKS : 0),
 			.score = &point->score,
 			.found = found,
 			.nanoseconds = arch_nanoseconds(arch, point->score.cycles),
@@ -46,7 +47,7 @@ static const char *print_bytes(struct arena *arena, int64_t count)
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
-	static const char *const titles[] = {"point", "latency", "energy", "HBM", "LX peak",
+	static const char *const titles[] = {"point", "latency", "estimate", "energy", "HBM", "LX peak",
 		"cores", "sim/model", "executed", "<solver", NULL};
 	struct listing *listing = listing_open(arena, titles);
 	struct text text = text_open(arena);
@@ -56,6 +57,8 @@ const char *plan_pareto_table(
 		const struct execution *execution = &found->execution;
 		listing_cell(listing, "%zu", i + 1);
 		listing_cell(listing, "%.2f us", arch_nanoseconds(arch, point->score.cycles) / 1e3);
+		listing_cell(listing, "%.2f us",
+			arch_nanoseconds(arch, point->score.estimate_cycles) / 1e3);
 		listing_cell(listing, "%.3f uJ", point->score.energy_pj / 1e6);
 		listing_cell(listing, "%s", print_bytes(arena, point->score.hbm_bytes));
 		listing_cell(listing, "%s", print_bytes(arena, point->score.lx_peak_bytes));

@@ -77,9 +77,10 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 				resources, resource_names[r], json_integer(phase->resource[r]));
 	}
 	json_object_set_new(object, "phase",
-		json_pack("{s:i, s:i, s:I, s:s, s:o}", "from", phase->first_step, "to",
-			phase->end_step, "cycles", (json_int_t)phase->cycles, "slowest",
-			resource_names[slowest], "resource_cycles", resources));
+		json_pack("{s:i, s:i, s:I, s:I, s:s, s:o}", "from", phase->first_step, "to",
+			phase->end_step, "cycles", (json_int_t)phase->cycles, "estimate_cycles",
+			(json_int_t)phase->estimate, "slowest", resource_names[slowest],
+			"resource_cycles", resources));
 }
 
 /* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of
@@ -253,6 +254,8 @@ json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 	add_ranks(root, &of);
 	if (from_simulator)
 		add_simulation(root, outcome);
+	else
+		json_object_set_new(root, "estimate_cycles", json_integer(score->estimate_cycles));
 	json_object_set_new(root, "levels", make_levels(&of));
 	json_object_set_new(root, "ops", make_ops(&of));
 	json_object_set_new(root, "tensors", make_tensors(&of, made));

@@ -105,6 +105,10 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	struct text text = text_open(arena);
 	text_add(&text, "latency     %.3f us (%" PRId64 " cycles)\n",
 		arch_nanoseconds(plan->arch, cycles) / 1e3, cycles);
+	if (!from_simulator)
+		text_add(&text, "estimate    %.3f us (%" PRId64 " cycles)\n",
+			arch_nanoseconds(plan->arch, score->estimate_cycles) / 1e3,
+			score->estimate_cycles);
 	text_add(&text, "energy      %.3f uJ\n",
 		(from_simulator ? outcome->sim_energy_pj : score->energy_pj) / 1e6);
 	text_add(&text, "HBM bytes   %" PRId64 "\n",

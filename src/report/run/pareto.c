@@ -51,6 +51,7 @@ static const struct column {
 	{"link_bytes", PARETO_LINKS, INTEGER, AT(score.link_bytes), false},
 	{"buffer_bytes", PARETO_LINKS, INTEGER, AT(score.buffer_bytes), false},
 	{"rounds", PARETO_ROUNDS, INTEGER, AT(score.rounds), false},
+	{"estimate_cycles", PARETO_ESTIMATE, INTEGER, AT(score.estimate_cycles), false},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -87,7 +88,7 @@ void pareto_add(struct text *text, size_t number, const struct pareto_row *row)
 		.score = *row->score,
 		.execution = *execution,
 		.nanoseconds = row->nanoseconds,
-		.edp = row->score->energy_pj * (double)row->score->cycles,
+		.edp = objective_value(OBJECTIVE_EDP, row->score),
 		.ratio = execution_ratio(execution, row->score->cycles),
 		.gap = found->proof == PROOF_BOUND ? found->gap : 0,
 		.agrees = execution->agrees ? "true" : "false",

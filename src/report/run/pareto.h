@@ -19,6 +19,7 @@ enum pareto_group {
 	PARETO_ARRAY = 32,   /* of PEs */
 	PARETO_LINKS = 64,
 	PARETO_ROUNDS = 128,
+	PARETO_ESTIMATE = 256, /* cycles are a bound, and there is an estimate beside it */
 };
 
 struct pareto_row {

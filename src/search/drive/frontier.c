@@ -56,17 +56,22 @@ bool objectives_have(const struct objectives *objectives, enum objective objecti
 	return false;
 }
 
+static double latency(const struct score *score)
+{
+	return (double)(score->price == PRICE_ESTIMATE ? score->estimate_cycles : score->cycles);
+}
+
 double objective_value(enum objective objective, const struct score *score)
 {
 	if (objective >= OBJECTIVE_ACCESSES)
 		return (double)score->accesses[objective - OBJECTIVE_ACCESSES];
 	switch (objective) {
 	case OBJECTIVE_LATENCY:
-		return (double)score->cycles;
+		return latency(score);
 	case OBJECTIVE_ENERGY:
 		return score->energy_pj;
 	case OBJECTIVE_EDP:
-		return score->energy_pj * (double)score->cycles;
+		return score->energy_pj * latency(score);
 	case OBJECTIVE_HBM_BYTES:
 		return (double)score->hbm_bytes;
 	case OBJECTIVE_LX_PEAK:

@@ -54,6 +54,7 @@ struct solver {
 	unsigned purposes;    /* a set of enum purpose; 0: it is asked by name alone */
 	enum sharing sharing; /* what problem->first and end mean */
 	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
+	bool plans_all;   /* joint: it searches joint spaces, whole plans; else divisions */
 	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
 	void (*run)(struct run *run, const struct problem *problem);
 

@@ -94,6 +94,7 @@ static void note_published(const struct graph *graph, const struct trial *trial,
 	other.outcome = evaluate_cost(other.made.plan, arena);
 	slot->effort.evaluated++;
 	struct point point = {.score = other.outcome.cost.score};
+	point.score.price = graph->exploration->planning.price;
 	if (other.outcome.why || frontier_beats(&graph->published, &point.score, NULL) ||
 		(frontier && frontier_beats(frontier, &point.score, "")))
 		return;
@@ -168,7 +169,7 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 			OP_ALL_EVALUATIONS, slot->scratch);
 	struct op_option *options =
 		arena_copy(slot->scratch, front.at, front.count * sizeof *options);
-	size_t count = goals_sift(options, front.count);
+	size_t count = goals_sift(options, front.count, recipe->planning.price);
 	slot->effort.evaluated += front.evaluations;
 	for (size_t i = 0; i < count; i++) {
 		trial.found.recipe.tiles = &options[i];
@@ -284,6 +285,7 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	slot->effort.evaluated++;
 	trial->outcome = evaluate_cost(trial->made.plan, slot->scratch);
 	*score = trial->outcome.cost.score;
+	score->price = ((const struct graph *)self)->exploration->planning.price;
 	const struct proof *proof = &trial->made.plan->proof;
 	found->proof = proof->status;
 	found->bound = proof->bound;
@@ -402,7 +404,7 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 	struct graph graph = {.exploration = exploration,
 		.arena = arena,
 		.kept = kept_open(),
-		.goals = goals_of(objectives, exploration->planning.published_tiles),
+		.goals = goals_of(objectives, &exploration->planning),
 		.all = goals_are_all(exploration),
 		.published = frontier_open(*objectives)};
 	struct explored explored = drive_explore(&graphs, &graph, &exploration->wishes, arena);

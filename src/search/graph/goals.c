@@ -17,11 +17,11 @@ static const struct {
 enum { OBJECTIVES = sizeof of_objectives / sizeof *of_objectives };
 
 /* Sums of edp are no edp of sums, so its own goal does not promise anything. */
-struct goals goals_of(const struct objectives *objectives, bool published_tiles)
+struct goals goals_of(const struct objectives *objectives, const struct planning *planning)
 {
-	struct goals goals = {0};
-	if (published_tiles)
-		return (struct goals){1, {TILES_PUBLISHED}};
+	struct goals goals = {.price = planning->price};
+	if (planning->published_tiles)
+		return (struct goals){1, {TILES_PUBLISHED}, planning->price};
 	if (objectives->count > 1 || objectives_have(objectives, OBJECTIVE_EDP))
 		goals.at[goals.count++] = TILES_ALL;
 	for (size_t i = 0; i < OBJECTIVES; i++)
@@ -32,17 +32,18 @@ struct goals goals_of(const struct objectives *objectives, bool published_tiles)
 	return goals;
 }
 
-static double worth(enum tile_goal goal, const struct op_value *value)
+static double worth(const struct goals *goals, size_t g, const struct op_value *value)
 {
-	switch (goal) {
+	double latency = (double)op_value_latency(value, goals->price);
+	switch (goals->at[g]) {
 	case TILES_ENERGY:
 		return value->energy_pj;
 	case TILES_HBM_BYTES:
 		return (double)value->hbm_bytes;
 	case TILES_EDP:
-		return value->energy_pj * (double)value->cycles;
+		return value->energy_pj * latency;
 	default:
-		return (double)value->cycles;
+		return latency;
 	}
 }
 
@@ -52,7 +53,7 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 		return false;
 	struct op_value first = stream_value(laid_out->plan, laid_out->choices, goals->at[0]);
 	struct op_value own = stream_value(laid_out->plan, laid_out->choices, goals->at[g]);
-	return worth(goals->at[g], &own) < worth(goals->at[g], &first);
+	return worth(goals, g, &own) < worth(goals, g, &first);
 }
 
 /* Whether an op reads a tensor twice: a clone of it may pay. */
@@ -82,21 +83,21 @@ bool goals_are_all(const struct exploration *exploration)
 	       !op_has_inner_nest(arch, op);
 }
 
-static bool beats(const struct op_value *a, const struct op_value *b)
+static bool beats(const struct op_value *a, const struct op_value *b, enum price price)
 {
-	bool equal = a->cycles == b->cycles && a->energy_pj == b->energy_pj &&
-		     a->hbm_bytes == b->hbm_bytes;
-	return a->cycles <= b->cycles && a->energy_pj <= b->energy_pj &&
-	       a->hbm_bytes <= b->hbm_bytes && (!equal || a->estimate < b->estimate);
+	int64_t x = op_value_latency(a, price), y = op_value_latency(b, price);
+	bool equal = x == y && a->energy_pj == b->energy_pj && a->hbm_bytes == b->hbm_bytes;
+	return x <= y && a->energy_pj <= b->energy_pj && a->hbm_bytes <= b->hbm_bytes &&
+	       (!equal || a->estimate < b->estimate);
 }
 
-size_t goals_sift(struct op_option *options, size_t count)
+size_t goals_sift(struct op_option *options, size_t count, enum price price)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
 		bool beaten = false;
 		for (size_t k = 0; k < count && !beaten; k++)
-			beaten = beats(&options[k].value, &options[i].value);
+			beaten = beats(&options[k].value, &options[i].value, price);
 		if (!beaten) {
 			struct op_option swapped = options[kept];
 			options[kept++] = options[i];

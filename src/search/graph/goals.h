@@ -12,9 +12,10 @@
 struct goals {
 	size_t count;
 	enum tile_goal at[TILE_GOALS];
+	enum price price;
 };
 
-struct goals goals_of(const struct objectives *objectives, bool published_tiles);
+struct goals goals_of(const struct objectives *objectives, const struct planning *planning);
 
 /* Whether the tiles of goal g are better in its objective than those of the first. */
 bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out);
@@ -26,9 +27,9 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 struct exploration;
 bool goals_are_all(const struct exploration *exploration);
 
-/* The options of which none is beaten by another in bound, energy and HBM bytes; of those alike the one of
+/* The options of which none is beaten by another in latency, energy and HBM bytes; of those alike the one of
  * the least estimate.  Sorts `at` of the front anew. */
-size_t goals_sift(struct op_option *options, size_t count);
+size_t goals_sift(struct op_option *options, size_t count, enum price price);
 
 /* Recipes of the points of two frontiers, each once; the points of the first come first. */
 struct recipes {

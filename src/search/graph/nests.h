@@ -26,6 +26,7 @@ struct nests_wanted {
 	struct stopper stopper;
 	const struct constraints
 		*constraints; /* of streaming tiles, where a problem is the graph; NULL */
+	enum price price;     /* of streaming tiles */
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);

@@ -41,7 +41,8 @@ static const char *key_of(
 	struct text key = text_open(arena);
 	put(&key, op->primitive->kind << 8 | op->primitive->unit);
 	put(&key, op->primitive->work);
-	put(&key, op->loop_count << 16 | op->read_count << 8 | all << 1 | question->by_rule);
+	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
+			  all << 1 | question->by_rule);
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving);
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
@@ -59,19 +60,24 @@ static const char *key_of(
 
 /* --- the choice of each goal */
 
-/* Whether a tiling is in question for a goal at all. */
-static bool may_serve(
-	enum tile_goal goal, const struct op_value *value, const struct op_value *published)
+int64_t op_value_latency(const struct op_value *value, enum price price)
 {
-	double edp = value->energy_pj * (double)value->cycles;
+	return price == PRICE_ESTIMATE ? value->estimate : value->cycles;
+}
+
+/* Whether a tiling is in question for a goal at all. */
+static bool may_serve(enum tile_goal goal, enum price price, const struct op_value *value,
+	const struct op_value *published)
+{
+	int64_t own = op_value_latency(value, price);
+	int64_t most = op_value_latency(published, price);
 	if (goal == TILES_ALL)
-		return value->cycles <= published->cycles &&
-		       value->energy_pj <= published->energy_pj &&
+		return own <= most && value->energy_pj <= published->energy_pj &&
 		       value->hbm_bytes <= published->hbm_bytes;
 	if (goal == TILES_LATENCY)
-		return value->cycles <= published->cycles;
+		return own <= most;
 	if (goal == TILES_EDP)
-		return edp <= published->energy_pj * (double)published->cycles;
+		return value->energy_pj * (double)own <= published->energy_pj * (double)most;
 	return true;
 }
 
@@ -96,15 +102,15 @@ static int64_t as_fast(int64_t least)
 }
 
 /* Options in the order of tiles: the published ones, then the first that is as fast as any. */
-static const struct op_option *choose(
-	enum tile_goal goal, const struct op_option *published, const struct op_front *front)
+static const struct op_option *choose(enum tile_goal goal, enum price price,
+	const struct op_option *published, const struct op_front *front)
 {
 	double best = worth(goal, &published->value);
 	int64_t least = published->value.estimate;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
 		double own = worth(goal, value);
-		if (!may_serve(goal, value, &published->value) || own > best)
+		if (!may_serve(goal, price, value, &published->value) || own > best)
 			continue;
 		least = own < best ? value->estimate : number_min(least, value->estimate);
 		best = own;
@@ -113,8 +119,8 @@ static const struct op_option *choose(
 		return published;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
-		if (may_serve(goal, value, &published->value) && worth(goal, value) <= best &&
-			value->estimate <= as_fast(least))
+		if (may_serve(goal, price, value, &published->value) &&
+			worth(goal, value) <= best && value->estimate <= as_fast(least))
 			return &front->at[i];
 	}
 	return published;
@@ -157,14 +163,15 @@ static bool may_choose(const struct op_question *question, struct arena *arena)
 }
 
 /* Each goal's tiles by the price with an ideal array. */
-static void choose_all(
-	const struct op_option *published, const struct op_front *front, struct op_answer *answer)
+static void choose_all(const struct op_option *published, const struct op_front *front,
+	enum price price, struct op_answer *answer)
 {
 	answer->count = 0;
 	for (int goal = 0; goal < TILE_GOALS; goal++)
-		answer->choice[goal] = keep(answer,
-			goal == TILES_PUBLISHED ? published
-						: choose((enum tile_goal)goal, published, front));
+		answer->choice[goal] = keep(
+			answer, goal == TILES_PUBLISHED
+					? published
+					: choose((enum tile_goal)goal, price, published, front));
 }
 
 enum objective op_map_objective(const struct arch *arch, enum tile_goal goal)
@@ -243,7 +250,7 @@ static void choose_nests(const struct op_question *question, const struct nests_
 	if (!answer->found)
 		return;
 	answer->why = NULL;
-	choose_all(&published, &front, answer);
+	choose_all(&published, &front, question->price, answer);
 }
 
 /* What the rule and the price offer, the published tiles first; *front as the array that follows. */
@@ -274,7 +281,7 @@ static struct op_answer find(
 	struct op_answer answer = ask_all(question, arena, &first, &front);
 	if (!answer.found)
 		return answer;
-	choose_all(&first, &front, &answer);
+	choose_all(&first, &front, question->price, &answer);
 	if (op_has_inner_nest(question->arch, question->op)) {
 		answer.proven = false;
 		choose_nests(question, wanted, arena, &answer);

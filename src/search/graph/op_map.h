@@ -12,18 +12,19 @@
  * An answer holds the tilings that somebody may want:
  *
  *	published  those of search/graph/stream.h
- *	all        of those that are no worse than the published ones in bound, energy and HBM bytes,
+ *	all        of those that are no worse than the published ones in latency, energy and HBM bytes,
  *	           as fast as any
- *	latency    of those whose bound is no worse than that of the published ones, as fast as any
+ *	latency    of those whose latency is no worse than that of the published ones, as fast as any
  *	energy, hbm_bytes
  *	           the least of it
- *	edp        the least energy times estimate, of those whose energy times bound is no worse
+ *	edp        the least energy times estimate, of those whose energy times latency is no worse
  *
  * Where the array is described, the tiles that an ideal one would get are the candidates, each with the
  * nest of a tile that is best in the goal's objective (search/graph/nests.h), and the price is that of
  * both.
  *
- * As fast as any is one whose estimate is near the least (OP_MAP_AS_FAST in options.h).  Of equals those that are as
+ * Latency is what the price says: the bound or the estimate.  As fast as any is one whose estimate is near
+ * the least (OP_MAP_AS_FAST in options.h).  Of equals those that are as
  * fast as any stay, of them the published ones, then those of fewest tiles.  The published tiles are
  * among the candidates of each goal, so no choice is worse than they are in what it is for.
  */
@@ -48,18 +49,21 @@ struct op_question {
 	uint32_t in_lx;                        /* bit i: operand i is resident */
 	uint32_t arriving;                     /* of those: brought by a clone of the same phase */
 	bool by_rule;                          /* only the published tiles are wanted */
+	enum price price;                      /* what latency and edp mean */
 	const struct constraints *constraints; /* of a problem that the op is; NULL: none */
 	int64_t moved_hbm,
 		moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
 };
 
-/* What a tiling adds to a plan. */
+/* What a tiling adds to a plan, and what of it is the latency. */
 struct op_value {
 	int64_t cycles;   /* of the slowest resource: what is in latency_cycles */
-	int64_t estimate; /* of cost/graph/streaming.h, which tracks execution */
+	int64_t estimate; /* of cost/graph/streaming.h, which tracks execution; no less than that */
 	int64_t hbm_bytes;
 	double energy_pj;
 };
+
+int64_t op_value_latency(const struct op_value *value, enum price price);
 
 struct op_option {
 	uint32_t tiles[OP_LOOPS_MOST];

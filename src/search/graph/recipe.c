@@ -146,7 +146,8 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 	struct arena *arena)
 {
 	const struct nests_wanted wanted = {op_map_objective(plan->arch, recipe->goal), recipe->map,
-		recipe->kept, recipe->planning.stopper, recipe_constraints(recipe)};
+		recipe->kept, recipe->planning.stopper, recipe_constraints(recipe),
+		recipe->planning.price};
 	if (recipe->nest) {
 		plan->steps[0].mapping = *recipe->nest;
 		return true;
@@ -160,8 +161,7 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 
 bool recipe_is_whole(const struct recipe *recipe)
 {
-	return !recipe->given && !recipe->mappings && recipe->joint &&
-	       recipe->joint->purposes & FOR_PLANS;
+	return !recipe->given && !recipe->mappings && recipe->joint && recipe->joint->plans_all;
 }
 
 /* The unit of what is to be least, where that is one thing. */

@@ -26,7 +26,7 @@ struct recipe {
 	const struct mapping *mappings; /* by op; NULL: those of `divide` */
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
-	struct joint_aim aim;           /* of one that plans everything (FOR_PLANS) */
+	struct joint_aim aim;           /* of one that plans everything */
 	const struct solver *place;
 	const struct solver *map; /* of nests; NULL: as for problems */
 	/* Of tiles, unless the planning wants the published ones, and of nests. */

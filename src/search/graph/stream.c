@@ -47,7 +47,7 @@ static void find_moves(
 
 /* What is asked about the op of a step. */
 static struct op_question question_of(const struct plan *plan, int step, bool by_rule,
-	const struct constraints *constraints, struct arena *arena)
+	enum price price, const struct constraints *constraints, struct arena *arena)
 {
 	const struct op *op = op_at(plan, step);
 	struct op_question question = {
@@ -56,6 +56,7 @@ static struct op_question question_of(const struct plan *plan, int step, bool by
 		.op = op,
 		.mapping = &plan->steps[step].mapping,
 		.by_rule = by_rule,
+		.price = price,
 		.constraints = constraints,
 	};
 	find_moves(plan, step, &question, arena);
@@ -180,7 +181,7 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 		if (!is_asked(plan, step))
 			continue;
 		struct op_question question =
-			question_of(plan, step, by_rule, wanted.constraints, arena);
+			question_of(plan, step, by_rule, wanted.price, wanted.constraints, arena);
 		const struct op_answer *answer = op_map(&wanted, &question, arena);
 		choices->at[step] = answer;
 		if (!answer->found) {
@@ -195,7 +196,7 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 struct op_front stream_front(const struct plan *plan, int step,
 	const struct constraints *constraints, uint64_t evaluations_most, struct arena *arena)
 {
-	struct op_question question = question_of(plan, step, false, constraints, arena);
+	struct op_question question = question_of(plan, step, false, PRICE_BOUND, constraints, arena);
 	return op_map_front(&question, evaluations_most, arena);
 }
 

@@ -73,11 +73,6 @@ static void add_divided(struct tasks *tasks, const struct exploration *explorati
 	}
 }
 
-static bool plans(const struct solver *solver)
-{
-	return solver->purposes & FOR_PLANS;
-}
-
 /* Whole plans, each the best in one objective. */
 static void add_plans(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
@@ -91,7 +86,7 @@ static void add_plans(
 		exploration->cores[exploration->core_count - 1], exploration->place.at[0]);
 	for (size_t j = 0; j < exploration->joint.count; j++)
 		for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
-			if (!plans(exploration->joint.at[j]) ||
+			if (!exploration->joint.at[j]->plans_all ||
 				!objectives_have(
 					&exploration->wishes.objectives, aims[i].objective))
 				continue;
@@ -118,7 +113,7 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 	recipe.divide = dividers.at[0];
 	size_t places = exploration->divide.count ? 1 : exploration->place.count;
 	for (size_t j = 0; j < exploration->joint.count; j++)
-		for (size_t p = 0; p < places && !plans(exploration->joint.at[j]); p++) {
+		for (size_t p = 0; p < places && !exploration->joint.at[j]->plans_all; p++) {
 			recipe.joint = exploration->joint.at[j];
 			recipe.place = exploration->place.at[p];
 			add_task(tasks, arena, recipe, recipe.joint);

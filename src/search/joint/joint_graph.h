@@ -25,8 +25,6 @@
 struct arena;
 struct planning;
 
-enum joint_price { JOINT_ESTIMATE, JOINT_BOUND };
-
 /* What is decided, beside where tensors lie; the ablation takes one away at a time. */
 enum joint_kind {
 	KIND_EVICT = 1 << 0,      /* what is in LX may be written back */
@@ -43,9 +41,8 @@ enum joint_kind {
 struct joint_question {
 	const struct arch *arch;
 	const struct workload *workload;
-	const struct planning *planning; /* tiles by its published_tiles */
+	const struct planning *planning; /* tiles and cycles as it says */
 	struct joint_aim aim;
-	enum joint_price price;
 };
 
 /* NULL, and *why, when something of the graph cannot be said in a joint space, or somebody stops it

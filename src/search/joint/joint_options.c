@@ -67,9 +67,7 @@ static bool find_tiles(const struct choosing *choosing, const struct op_question
 	*value = JOINT_NEVER;
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct op_value *own = &choices->at[i].value;
-		int64_t cycles = asked->price == JOINT_BOUND
-					 ? own->cycles
-					 : number_max(own->cycles, own->estimate);
+		int64_t cycles = op_value_latency(own, asked->planning->price);
 		int64_t worth = joint_worth(making, cycles, own->energy_pj + moved_pj,
 			own->hbm_bytes + question->moved_hbm);
 		if (worth < *value) {

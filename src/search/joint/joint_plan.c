@@ -18,13 +18,13 @@ const struct joint_space *joint_plan_space(struct run *run, const struct problem
 	return space;
 }
 
-bool joint_plan_offer(struct run *run, const struct problem *problem,
-	const struct joint_space *space, const struct joint_answer *answer)
+bool joint_plan_offer(
+	struct run *run, const struct joint_space *space, const struct joint_answer *answer)
 {
 	struct arena *arena = run_arena(run);
 	struct candidate candidate = {
 		.stage = STAGE_JOINT, .joint = arena_copy(arena, answer, sizeof *answer)};
-	if (!problem->joint) {
+	if (space->graph) {
 		struct joint_packing packing = joint_pack(space, answer, run, 0, arena);
 		if (packing.status != VERDICT_YES)
 			return false;

@@ -12,9 +12,9 @@
 /* The space to be searched; NULL after complaining. */
 const struct joint_space *joint_plan_space(struct run *run, const struct problem *problem);
 
-/* Offers an answer: as it is, or where there is an aim the plan that comes of it.  False, without an offer, if
- * it cannot be packed. */
-bool joint_plan_offer(struct run *run, const struct problem *problem,
-	const struct joint_space *space, const struct joint_answer *answer);
+/* Offers an answer, and the plan that comes of it where the space is of a workload.  False, without an offer,
+ * if there are no addresses for it. */
+bool joint_plan_offer(
+	struct run *run, const struct joint_space *space, const struct joint_answer *answer);
 
 #endif

@@ -32,7 +32,7 @@ static void run_toy(struct run *run, const struct problem *problem)
 	}
 	answer.steps = steps;
 	answer.value = joint_value(space, &answer, run_arena(run), NULL);
-	if (joint_plan_offer(run, problem, space, &answer))
+	if (joint_plan_offer(run, space, &answer))
 		run_prove(run, PROOF_BOUND, 1);
 }
 
@@ -40,6 +40,6 @@ const struct solver joint_toy_plan_solver = {
 	.stage = STAGE_JOINT,
 	.name = "toy_plan",
 	.summary = "nothing in LX",
-	.purposes = FOR_PLANS,
+	.plans_all = true,
 	.run = run_toy,
 };

@@ -1,0 +1,182 @@
+#include "cli/report_page.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "campaign/outputs.h"
+#include "cli/kind.h"
+#include "cli/settings.h"
+#include "cli/spec_files.h"
+#include "report/page/page.h"
+#include "spec/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Points with details: of more, the page would be too large to send around. */
+enum { DETAILS_MOST = 60 };
+
+static const char *read_file(
+	struct arena *arena, const char *folder, const char *name, struct diag *diag)
+{
+	const struct source *source =
+		file_read_table(arena, arena_format(arena, "%s/%s", folder, name), diag);
+	if (!source || !file_check_characters(source, diag))
+		return NULL;
+	return arena_format(arena, "%.*s", (int)source->length, source->bytes);
+}
+
+static void add_note(json_t *notes, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		if (text_equal(json_string_value(json_array_get(notes, i)), text))
+			return;
+	json_array_append_new(notes, json_string(text));
+}
+
+/* The specs of the run, and its options as far as `score` has them; NULL, and why not. */
+static char **line_of(
+	struct arena *arena, const json_t *run, const char *plan, int *count, const char **why)
+{
+	struct array(char *) line = {0};
+	size_t i;
+	json_t *spec, *option;
+	json_array_foreach(json_object_get(run, "specs"), i, spec) {
+		const char *path = json_string_value(json_object_get(spec, "path"));
+		const char *hash = json_string_value(json_object_get(spec, "fnv1a"));
+		struct diag *diag = diag_open(arena);
+		const struct source *source = path ? file_read(arena, path, diag) : NULL;
+		if (!source || !hash ||
+			!text_equal(hash, arena_format(arena, "%016" PRIx64, source->hash))) {
+			*why = arena_format(arena,
+				"'%s' is gone, or has changed since the run: "
+				"there are no maps, timelines and energies",
+				path ? path : "a spec");
+			return NULL;
+		}
+		*array_add(arena, &line) = (char *)path;
+	}
+	json_array_foreach(json_object_get(run, "options"), i, option) {
+		const char *text = json_string_value(option);
+		size_t length = text ? strcspn(text, "=") : 0;
+		if (length > 2 &&
+			settings_find(
+				arena_format(arena, "%.*s", (int)length - 2, text + 2), OF_SCORE))
+			*array_add(arena, &line) = (char *)text;
+	}
+	*array_add(arena, &line) = (char *)plan;
+	*count = (int)line.count;
+	return line.at;
+}
+
+/* What the kind says of one plan; NULL, and why not. */
+static json_t *details_of(
+	struct arena *arena, const json_t *run, const char *plan, const char **why)
+{
+	int count;
+	char **line = line_of(arena, run, plan, &count, why);
+	struct diag *diag = diag_open(arena);
+	struct arguments arguments;
+	struct inputs inputs;
+	if (!line)
+		return NULL;
+	*why = "the specs of the run cannot be read again: there are no maps, timelines and energies";
+	if (!option_parse(arena, settings_of(arena, OF_SCORE), count, line, diag, &arguments))
+		return NULL;
+	spec_files(arena, &arguments, diag);
+	if (diag_failed(diag) || !inputs_read(arena, &arguments, diag, &inputs) ||
+		diag_failed(diag) || !inputs.kind->details)
+		return NULL;
+	return inputs.kind->details(&inputs);
+}
+
+/* The plans of the table's rows, by their number. */
+static json_t *list_points(
+	struct arena *arena, const char *folder, const json_t *run, json_t *notes)
+{
+	json_t *points = json_object();
+	struct diag *diag = diag_open(arena);
+	for (int i = 1; i <= DETAILS_MOST; i++) {
+		const char *name = arena_format(arena, "plans/point-%03d.yaml", i), *why = NULL;
+		const char *path = arena_format(arena, "%s/%s", folder, name);
+		const char *text = access(path, R_OK) ? NULL : read_file(arena, folder, name, diag);
+		if (!text)
+			break;
+		json_t *details = details_of(arena, run, path, &why);
+		json_t *point = json_pack("{s:s}", "plan", text);
+		if (details)
+			json_object_set_new(point, "details", details);
+		else if (why)
+			add_note(notes, why);
+		json_object_set_new(points, arena_format(arena, "%d", i), point);
+	}
+	return points;
+}
+
+static const char *run_page(struct arena *arena, const char *folder, struct diag *diag)
+{
+	const char *text = read_file(arena, folder, "run.json", diag);
+	const char *csv = text ? read_file(arena, folder, "pareto.csv", diag) : NULL;
+	json_error_t error;
+	json_t *run = csv ? json_loads(text, 0, &error) : NULL;
+	if (!csv)
+		return NULL;
+	if (!run) {
+		diag_error(
+			diag, (struct span){0}, "'%s/run.json' is no JSON: %s", folder, error.text);
+		return NULL;
+	}
+	json_t *notes = json_array(), *points = list_points(arena, folder, run, notes);
+	return page_html(arena, json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run,
+					"csv", csv, "points", points, "notes", notes));
+}
+
+static struct text *printed; /* where print_to adds what an export prints */
+
+static void print_to(const char *text)
+{
+	text_add(printed, "%s", text);
+}
+
+/* Leaves out what is empty, and the plans of all but the first points. */
+static void slim(json_t *campaign)
+{
+	size_t i, f;
+	json_t *point, *found, *value;
+	const char *key;
+	void *next;
+	json_array_foreach(json_object_get(campaign, "points"), i, point) {
+		if (i >= DETAILS_MOST)
+			json_object_del(point, "plans");
+		json_array_foreach(json_object_get(point, "frontier"), f, found)
+			json_object_foreach_safe(found, next, key, value)
+				if (json_is_null(value))
+					json_object_del(found, key);
+	}
+}
+
+static const char *campaign_page(struct arena *arena, const char *folder, struct diag *diag)
+{
+	struct text text = text_open(arena);
+	struct store *store = NULL;
+	const char *why = store_open_read(folder, &store);
+	printed = &text;
+	if (!why)
+		why = export_json(arena, store, print_to);
+	json_t *campaign = why ? NULL : json_loads(text_read(&text), 0, NULL);
+	if (!campaign)
+		diag_error(diag, (struct span){0}, "%s", why ? why : "the campaign is no JSON");
+	store_close(store);
+	if (!campaign)
+		return NULL;
+	slim(campaign);
+	return page_html(arena,
+		json_pack("{s:s, s:o, s:[]}", "title", folder, "campaign", campaign, "notes"));
+}
+
+const char *report_page(struct arena *arena, const char *folder, struct diag *diag)
+{
+	bool campaign = !access(arena_format(arena, "%s/campaign.sqlite", folder), R_OK);
+	return campaign ? campaign_page(arena, folder, diag) : run_page(arena, folder, diag);
+}

@@ -1,0 +1,56 @@
+#include "report/page/page.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/page/page_assets.h"
+#include "report/run/json_text.h"
+
+#include <string.h>
+
+bool page_has_charts(void)
+{
+	return page_charts[0];
+}
+
+/* JSON inside a page: no "<" may begin markup. */
+static void add_data(struct text *page, const char *json)
+{
+	for (const char *at = json; *at; at++)
+		if (*at == '<')
+			text_add(page, "\\u003c");
+		else
+			text_bytes(page, at, 1);
+}
+
+static void add_title(struct text *page, const char *title)
+{
+	for (; *title; title++)
+		if (*title == '<' || *title == '&')
+			text_add(page, *title == '<' ? "&lt;" : "&amp;");
+		else
+			text_bytes(page, title, 1);
+}
+
+const char *page_html(struct arena *arena, json_t *data)
+{
+	struct text page = text_open(arena);
+	const char *title = json_string_value(json_object_get(data, "title"));
+	text_add(&page,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+		"<title>");
+	add_title(&page, title ? title : "lxplore");
+	text_add(&page, "</title>\n<style>\n");
+	text_bytes(&page, page_css, strlen(page_css));
+	text_add(&page, "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n"
+			"<script type=\"application/json\" id=\"data\">");
+	add_data(&page, json_dump(arena, data, JSON_COMPACT));
+	text_add(&page, "</script>\n<script>\n");
+	text_bytes(&page, page_charts, strlen(page_charts));
+	text_add(&page, "</script>\n<script>\n");
+	text_bytes(&page, page_js, strlen(page_js));
+	text_add(&page, "</script>\n</body>\n</html>\n");
+	return text_read(&page);
+}

@@ -1,0 +1,351 @@
+"use strict";
+/* The page: a list of points, a chart to choose from, and what is known of the chosen one.  All text goes through
+ * textContent, so that names are never markup. */
+(() => {
+const data = JSON.parse(document.getElementById("data").textContent);
+const page = document.getElementById("page");
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#999999"];
+
+/* --- elements */
+
+function element(name, attributes, ...children) {
+	const at = document.createElement(name);
+	for (const key in attributes || {})
+		if (key.startsWith("on")) at.addEventListener(key.slice(2), attributes[key]);
+		else if (attributes[key] !== undefined) at.setAttribute(key, attributes[key]);
+	at.append(...children);
+	return at;
+}
+function drawing(name, attributes, text) {
+	const at = document.createElementNS("http://www.w3.org/2000/svg", name);
+	for (const key in attributes) at.setAttribute(key, attributes[key]);
+	if (text !== undefined) at.textContent = text;
+	return at;
+}
+function figure(width, height, label) {
+	return drawing("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
+}
+function hint(shape, text) { shape.append(drawing("title", {}, text)); return shape; }
+
+/* --- numbers */
+
+const units = {latency_ns: ["us", 1e3], energy_pj: ["uJ", 1e6], sim_energy_pj: ["uJ", 1e6]};
+const name_of = column => column.replace(/_ns$/, "").replace(/_pj$/, "").replaceAll("_", " ") + (units[column] ? ` (${units[column][0]})` : "");
+const scaled = (column, value) => units[column] ? value / units[column][1] : value;
+const short = value => typeof value !== "number" ? String(value ?? "") :
+	Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toLocaleString("en-US") : value.toPrecision(5).replace(/\.?0+$/, "");
+function bytes(value) {
+	for (const unit of ["B", "KiB", "MiB", "GiB"]) {
+		if (Math.abs(value) < 1024 || unit === "GiB") return `${short(Math.round(value * 10) / 10)} ${unit}`;
+		value /= 1024;
+	}
+}
+
+/* --- what there is: points with values by column */
+
+function read_csv(text) {
+	const rows = [[""]];
+	let quoted = false;
+	for (let i = 0; i < text.length; i++) {
+		const row = rows[rows.length - 1], letter = text[i];
+		if (letter === '"' && quoted && text[i + 1] === '"') row[row.length - 1] += text[++i];
+		else if (letter === '"') quoted = !quoted;
+		else if (letter === "," && !quoted) row.push("");
+		else if (letter === "\n" && !quoted) rows.push([""]);
+		else row[row.length - 1] += letter;
+	}
+	return rows.filter(row => row.length > 1);
+}
+const value_of = text => text !== "" && text !== null && isFinite(text) && typeof text !== "boolean" ? Number(text) : text;
+
+function points_of_run() {
+	const [names, ...rows] = read_csv(data.csv);
+	return rows.map(row => {
+		const values = Object.fromEntries(names.map((name, i) => [name, value_of(row[i] ?? "")]));
+		return {title: `point ${values.point}`, values, ...(data.points[values.point] || {})};
+	});
+}
+function points_of_campaign() {
+	const list = [];
+	for (const point of data.campaign.points)
+		(point.frontier || []).forEach((found, i) => {
+			const values = {point: point.point};
+			for (const key in point.values) values[key] = value_of(point.values[key]);
+			for (const key in found) if (found[key] !== null) values[key] = value_of(found[key]);
+			list.push({title: `${point.name || "point " + point.point}, ${found.frontier}`, values, plan: (point.plans || [])[i]});
+		});
+	return list;
+}
+const points = data.campaign ? points_of_campaign() : points_of_run();
+const columns = [...new Set(points.flatMap(point => Object.keys(point.values)))].filter(name => points.some(point => point.values[name] !== "" && point.values[name] !== undefined));
+const numeric = columns.filter(name => name !== "point" && points.every(point => typeof point.values[name] === "number" || point.values[name] === "" || point.values[name] === undefined));
+const swept = data.campaign ? data.campaign.columns : [];
+let chosen = null;
+const listeners = [];
+function choose(point) { chosen = point; for (const listener of listeners) listener(point); }
+
+/* --- the scatter of all points */
+
+function is_beaten(point, x, y) {
+	return points.some(other => other !== point && other.values[x] <= point.values[x] && other.values[y] <= point.values[y] &&
+		(other.values[x] < point.values[x] || other.values[y] < point.values[y]));
+}
+function scatter() {
+	const box = element("div", {class: "chart", id: "frontier"});
+	const pick = (usual, change) => {
+		const select = element("select", {onchange: change});
+		for (const name of numeric) select.append(element("option", {value: name, ...(name === usual ? {selected: ""} : {})}, name_of(name)));
+		return select;
+	};
+	const varies = name => new Set(points.map(point => point.values[name])).size > 1;
+	const first = ["latency_ns", "latency_cycles", "rounds"].find(name => numeric.includes(name)) || numeric[0];
+	const second = ["energy_pj", "hbm_bytes", "edp", "cores"].find(name => numeric.includes(name) && name !== first && varies(name)) || numeric[1] || first;
+	const x = pick(first, show), y = pick(second, show), log = element("input", {type: "checkbox", onchange: show});
+	const chart = window.charts && window.charts.init(box);
+	function show() {
+		const shown = points.filter(point => typeof point.values[x.value] === "number" && typeof point.values[y.value] === "number");
+		const small = shown.length <= 2000;
+		const axis = name => ({type: log.checked ? "log" : "value", scale: true, name: name_of(name), nameLocation: "middle", nameGap: 34, axisLine: {lineStyle: {color: css("--soft")}}, splitLine: {lineStyle: {color: css("--line")}}});
+		const place = point => [scaled(x.value, point.values[x.value]), scaled(y.value, point.values[y.value])];
+		if (!chart) return;
+		chart.setOption({
+			textStyle: {color: css("--ink")}, animation: false, grid: {left: 76, right: 20, top: 16, bottom: 74},
+			xAxis: axis(x.value), yAxis: {...axis(y.value), nameGap: 58},
+			dataZoom: [{type: "inside"}, {type: "inside", yAxisIndex: 0}, {type: "slider", height: 16, bottom: 8, showDataShadow: false}],
+			tooltip: {confine: true, renderMode: "richText", formatter: at => tell(shown[at.dataIndex])},
+			series: [{type: "scatter", symbolSize: small ? 11 : 3, large: !small, itemStyle: {color: css("--mark"), opacity: 0.7}, data: shown.map(point => {
+				const value = place(point);
+				return small ? {value, itemStyle: {opacity: is_beaten(point, x.value, y.value) ? 0.35 : 0.9}} : value;
+			})}, {type: "scatter", symbolSize: 13, silent: true, z: 3, itemStyle: {color: css("--other")}, data: shown.includes(chosen) ? [place(chosen)] : []}],
+		}, true);
+		chart.off("click");
+		chart.on("click", at => choose(shown[at.dataIndex]));
+	}
+	const tell = point => [point.title, ...[x.value, y.value, "proof", "solver", ...swept].map(name => `${name_of(name)}: ${short(scaled(name, point.values[name]))}`)].join("\n");
+	listeners.push(show);
+	if (chart) new ResizeObserver(() => chart.resize()).observe(box);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+	window.lxplore = {points, choose, chart, zoom: () => chart && chart.dispatchAction({type: "dataZoom", start: 20, end: 80})};
+	show();
+	return element("section", {}, element("h2", {}, data.campaign ? "All points of the campaign" : "The frontier"),
+		element("div", {class: "picks"}, element("label", {}, "x ", x), element("label", {}, "y ", y), element("label", {}, log, " logarithmic")),
+		chart ? box : element("p", {class: "note"}, "The program was built without charts: install npm and build it again. Tables and plans are complete."),
+		element("p", {}, "Wheel or pinch zooms, a click chooses a point. Points that another one beats in both values are paler."));
+}
+
+/* --- the table of all points */
+
+function table() {
+	const shown = columns.filter(name => !["plan", "mapping", "worst_tensor"].includes(name) && (name === "point" || new Set(points.map(point => point.values[name])).size > 1 || ["latency_cycles", "energy_pj", "proof", "solver"].includes(name)));
+	const body = element("tbody", {}), rows = new Map();
+	let by = null, up = true;
+	const limit = 500;
+	function fill() {
+		const sorted = [...points];
+		if (by) sorted.sort((a, b) => {
+			const p = a.values[by] ?? "", q = b.values[by] ?? "";
+			return (typeof p === "number" && typeof q === "number" ? p - q : String(p).localeCompare(String(q))) * (up ? 1 : -1);
+		});
+		rows.clear();
+		body.replaceChildren(...sorted.slice(0, limit).map(point => {
+			const row = element("tr", {onclick: () => choose(point), tabindex: "0", onkeydown: event => event.key === "Enter" && choose(point)},
+				...shown.map(name => element("td", typeof point.values[name] === "number" ? {} : {class: "words"}, short(scaled(name, point.values[name])))));
+			rows.set(point, row);
+			return row;
+		}));
+		mark();
+	}
+	const mark = () => rows.forEach((row, point) => row.classList.toggle("chosen", point === chosen));
+	listeners.push(mark);
+	fill();
+	return element("section", {}, element("h2", {}, "Points"),
+		element("div", {class: "scroll low"}, element("table", {},
+			element("thead", {}, element("tr", {}, ...shown.map(name => element("th", {}, element("button", {onclick: () => { up = by === name ? !up : true; by = name; fill(); }}, name_of(name)))))),
+			body)),
+		points.length > limit ? element("p", {}, `${limit} of ${points.length} points are shown; a click on a heading sorts all of them.`) : "");
+}
+
+/* --- the chosen point */
+
+/* "core: h4 k8 | LX: h2" as boxes within each other. */
+function boxes(mapping) {
+	const outer = element("div", {});
+	let at = outer;
+	for (const part of mapping.split(" | ")) {
+		const cut = part.indexOf(":");
+		if (part.startsWith("keep")) { outer.append(element("p", {}, part)); continue; }
+		const box = element("div", {class: "nest"}, element("b", {}, cut < 0 ? "" : part.slice(0, cut) + " "), cut < 0 ? part : part.slice(cut + 1).trim());
+		at.append(box);
+		at = box;
+	}
+	return outer;
+}
+function nests(point) {
+	const ops = point.details?.score?.ops;
+	if (ops) return element("div", {}, ...ops.flatMap(op => [element("p", {}, op.op, op.mapping === "undivided" ? ": undivided" : ""), op.mapping && op.mapping !== "undivided" ? boxes(op.mapping) : ""]));
+	return point.values.mapping ? boxes(point.values.mapping) : null;
+}
+
+/* The map of LX: steps across, addresses upwards. */
+function lx_map(point) {
+	const tensors = Object.entries(point.details?.score?.tensors || {}).flatMap(([name, stays]) => [].concat(stays).map(stay => ({name, ...stay}))).filter(stay => stay.place === "LX" && stay.address !== undefined);
+	if (!tensors.length) return null;
+	const steps = point.details.score.ops.length, top = Math.max(...tensors.map(t => t.address + t.bytes_per_core), 1);
+	const width = 720, height = 330, left = 70, bottom = 30, svg = figure(width, height, "tensors in LX by step and address");
+	const x = step => left + (width - left - 8) * step / steps, y = address => (height - bottom) * (1 - address / top) + 4;
+	for (let i = 0; i <= 4; i++) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(top * i / 4), y2: y(top * i / 4)}), drawing("text", {class: "soft", x: left - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, bytes(top * i / 4)));
+	for (let step = 0; step < steps; step++) if (steps <= 24 || step % Math.ceil(steps / 24) === 0) svg.append(drawing("text", {class: "soft", x: (x(step) + x(step + 1)) / 2, y: height - 8, "text-anchor": "middle"}, step));
+	tensors.forEach((t, i) => {
+		const tall = Math.max(1.5, y(t.address) - y(t.address + t.bytes_per_core)), wide = x(t.to) - x(t.from);
+		svg.append(hint(drawing("rect", {x: x(t.from), y: y(t.address + t.bytes_per_core), width: wide, height: tall, fill: colours[i % 8], "fill-opacity": 0.45, stroke: colours[i % 8]}),
+			`${t.name}: ${bytes(t.bytes_per_core)} at ${t.address}, steps ${t.from} to ${t.to}`));
+		if (tall > 12 && wide > 7 * t.name.length) svg.append(drawing("text", {x: x(t.from) + 4, y: y(t.address + t.bytes_per_core) + 12}, t.name));
+	});
+	return element("figure", {}, saved(svg, "lx"), element("figcaption", {}, `Bytes of LX on each core by step; ${bytes(point.details.machine?.lx_bytes || 0)} are for tensors.`));
+}
+/* A drawing, and a button that keeps it as a file. */
+function saved(svg, name) {
+	const keep = () => {
+		const copy = svg.cloneNode(true);
+		copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+		copy.prepend(drawing("style", {}, "text{font:11px sans-serif;fill:#1c2430}.line{stroke:#d5dae1}.soft{fill:#5b6675}"));
+		element("a", {href: URL.createObjectURL(new Blob([copy.outerHTML], {type: "image/svg+xml"})), download: `${name}.svg`}).click();
+	};
+	return element("div", {}, svg, element("button", {onclick: keep}, "save SVG"));
+}
+
+function timeline(point) {
+	const rows = point.details?.timeline;
+	if (!rows?.length) return null;
+	const ops = point.details.score.ops, engines = [...new Set(rows.map(row => row.engine))], end = Math.max(...rows.map(row => row.to), 1);
+	const width = 720, left = 80, tall = 34, svg = figure(width, engines.length * tall + 26, "engines by time");
+	const x = ns => left + (width - left - 8) * ns / end;
+	engines.forEach((engine, i) => svg.append(drawing("text", {class: "soft", x: left - 6, y: i * tall + 20, "text-anchor": "end"}, engine)));
+	for (const row of rows) {
+		const y = engines.indexOf(row.engine) * tall + 4, wide = Math.max(1, x(row.to) - x(row.from));
+		const share = row.to > row.from ? Math.min(1, row.busy / (row.to - row.from)) : 0, colour = colours[row.step % 8], op = ops[row.step]?.op ?? "";
+		svg.append(hint(drawing("rect", {x: x(row.from), y, width: wide, height: tall - 8, fill: colour, "fill-opacity": 0.15 + 0.7 * share, stroke: colour, "stroke-width": 0.5}),
+			`${op}, ${row.engine}: ${short(row.from / 1e3)} to ${short(row.to / 1e3)} us, busy ${Math.round(100 * share)} %`));
+		if (wide > 7 * op.length + 6) svg.append(drawing("text", {x: x(row.from) + 3, y: y + 17}, op));
+	}
+	for (let i = 0; i <= 4; i++) svg.append(drawing("text", {class: "soft", x: Math.min(x(end * i / 4), width - 30), y: engines.length * tall + 18, "text-anchor": "middle"}, `${short(end * i / 4e3)} us`));
+	return element("figure", {}, saved(svg, "timeline"), element("figcaption", {}, "The execution on the simulator without the overhead of bundles; the darker, the busier."));
+}
+
+/* Horizontal bars: [name, value, text, title]. */
+function bars(rows, label) {
+	const most = Math.max(...rows.map(row => row[1]), 1e-30), width = 720, tall = 20, left = 150, svg = figure(width, rows.length * tall + 4, label);
+	rows.forEach(([name, value, text, title, colour], i) => {
+		svg.append(drawing("text", {x: left - 6, y: i * tall + 14, "text-anchor": "end"}, name.length > 22 ? name.slice(0, 21) + "…" : name),
+			hint(drawing("rect", {x: left, y: i * tall + 3, width: Math.max(1, (width - left - 130) * value / most), height: tall - 6, fill: colour || colours[0]}), title || text),
+			drawing("text", {class: "soft", x: left + 6 + (width - left - 130) * value / most, y: i * tall + 14}, text));
+	});
+	return element("figure", {}, saved(svg, label.replaceAll(" ", "-")), element("figcaption", {}, label));
+}
+function phases(point) {
+	const ops = point.details?.score?.ops?.filter(op => op.phase);
+	if (!ops?.length) return null;
+	const resources = [...new Set(ops.map(op => op.phase.slowest))];
+	return bars(ops.map(op => [op.op, op.phase.cycles, `${short(op.phase.cycles)} ${op.phase.slowest}`, Object.entries(op.phase.resource_cycles || {}).map(([name, cycles]) => `${name} ${short(cycles)}`).join(", "), colours[resources.indexOf(op.phase.slowest) % 8]]), "cycles of each phase and what bounds it");
+}
+function energies(point) {
+	const levels = point.details?.score?.levels;
+	if (!levels) return null;
+	if (levels.some(level => level.energy_pj !== undefined))
+		return bars(levels.map(level => [level.name, level.energy_pj || 0, `${short(level.energy_pj / 1e6)} uJ`]), "energy of each level");
+	return bars(levels.flatMap(level => Object.entries(level.bytes || {}).map(([kind, count]) => [`${level.name} ${kind.replace(/^(lx|hbm)_/, "")}`, count, bytes(count)])), "bytes moved at each level");
+}
+
+/* Operations per byte of HBM against operations per nanosecond, both by powers of ten. */
+function roofline(point) {
+	const machine = point.details?.machine, ops = point.details?.score?.ops;
+	if (!machine?.hbm_bytes_per_ns || !machine.computes_per_ns || !ops) return null;
+	const ns = point.values.latency_ns / point.values.latency_cycles;
+	const at = ops.map(op => {
+		const moved = (op.operands || []).reduce((sum, operand) => sum + (operand.bytes?.hbm_read || 0) + (operand.bytes?.hbm_write || 0), 0);
+		return {name: op.op, rate: op.computes / (op.phase?.cycles * ns), intensity: op.computes / Math.max(moved, 1), inside: !moved};
+	}).filter(op => op.rate > 0 && isFinite(op.rate) && op.intensity > 0);
+	if (!at.length) return null;
+	const peak = machine.computes_per_ns, slope = machine.hbm_bytes_per_ns, ridge = peak / slope;
+	const low = Math.floor(Math.log10(Math.min(...at.map(op => op.intensity), ridge / 10))), high = Math.ceil(Math.log10(Math.max(...at.map(op => op.intensity), ridge * 10)));
+	const floor = Math.floor(Math.log10(Math.min(...at.map(op => op.rate), slope * 10 ** low))), roof = Math.ceil(Math.log10(peak)) + 0.2;
+	const width = 720, height = 320, left = 56, svg = figure(width, height, "roofline");
+	const x = v => left + (width - left - 12) * (Math.log10(v) - low) / (high - low), y = v => (height - 30) * (1 - (Math.log10(v) - floor) / (roof - floor));
+	for (let e = low; e <= high; e++) svg.append(drawing("text", {class: "soft", x: x(10 ** e), y: height - 10, "text-anchor": "middle"}, `1e${e}`), drawing("line", {class: "line", x1: x(10 ** e), x2: x(10 ** e), y1: 0, y2: height - 30}));
+	for (let e = floor; e < roof; e++) svg.append(drawing("text", {class: "soft", x: left - 6, y: y(10 ** e) + 4, "text-anchor": "end"}, `1e${e}`), drawing("line", {class: "line", x1: left, x2: width, y1: y(10 ** e), y2: y(10 ** e)}));
+	svg.append(drawing("polyline", {points: `${x(10 ** low)},${y(slope * 10 ** low)} ${x(ridge)},${y(peak)} ${x(10 ** high)},${y(peak)}`, fill: "none", stroke: css("--other"), "stroke-width": 2}));
+	at.forEach((op, i) => svg.append(hint(drawing("circle", {cx: x(op.intensity), cy: y(op.rate), r: 6, fill: colours[i % 8], "fill-opacity": 0.8}), `${op.name}: ${short(op.rate)} operations/ns, ${op.inside ? "no byte of HBM" : short(op.intensity) + " operations/byte"}`)));
+	return element("figure", {}, saved(svg, "roofline"), element("figcaption", {}, "Operations per byte of HBM (across) and per nanosecond (upwards) of each op; the line is the machine's peak."));
+}
+
+function facts(point) {
+	const names = ["latency_cycles", "estimate_cycles", "latency_ns", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
+	return element("dl", {}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {}, name_of(name)), element("dd", {}, short(scaled(name, point.values[name])))]));
+}
+const tabs = [["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", energies], ["roofline", roofline],
+	["plan", point => point.plan ? element("pre", {}, point.plan) : null]];
+function detail() {
+	const title = element("h2", {id: "chosen"}, ""), bar = element("nav", {role: "tablist"}), body = element("div", {id: "detail"}), list = element("div", {});
+	let open = "timeline";
+	listeners.push(point => {
+		title.textContent = point.title;
+		const made = tabs.map(([name, make]) => [name, make(point)]).filter(tab => tab[1]);
+		list.replaceChildren(facts(point));
+		if (!made.some(tab => tab[0] === open)) open = made.length ? made[0][0] : "";
+		const show = name => {
+			open = name;
+			body.replaceChildren(made.find(tab => tab[0] === name)?.[1] || "");
+			for (const button of bar.children) button.setAttribute("aria-selected", String(button.textContent === name));
+		};
+		bar.replaceChildren(...made.map(([name]) => element("button", {role: "tab", onclick: () => show(name)}, name)));
+		show(open);
+	});
+	return element("section", {}, title, bar, body, list);
+}
+
+/* --- campaigns: how values go together, and what each does */
+
+function parallel() {
+	const axes = [...swept, ...["latency_cycles", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
+	if (!window.charts || axes.length < 2) return "";
+	const box = element("div", {class: "chart tall"});
+	const chart = window.charts.init(box);
+	const show = () => chart.setOption({
+		animation: false, textStyle: {color: css("--ink")}, parallel: {left: 50, right: 60, top: 40, bottom: 20},
+		parallelAxis: axes.map((name, dim) => ({dim, name: name_of(name), nameTextStyle: {color: css("--ink")}, ...(numeric.includes(name) ? {scale: true} : {type: "category", data: [...new Set(points.map(point => String(point.values[name])))]})})),
+		series: [{type: "parallel", lineStyle: {width: 1, opacity: points.length > 300 ? 0.12 : 0.4, color: css("--mark")}, data: points.map(point => axes.map(name => numeric.includes(name) ? scaled(name, point.values[name]) : String(point.values[name])))}],
+	}, true);
+	show();
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+	new ResizeObserver(() => chart.resize()).observe(box);
+	return element("section", {}, element("h2", {}, "Values and results"), box, element("p", {}, "A line for each point; drag along an axis to keep a part of it."));
+}
+function sensitivity() {
+	const objective = ["latency_cycles", "rounds", "energy_pj"].find(name => numeric.includes(name));
+	const parts = swept.filter(name => { const count = new Set(points.map(point => point.values[name])).size; return count > 1 && count <= 40; }).map(name => {
+		const best = new Map();
+		for (const point of points) {
+			const value = point.values[objective], key = String(point.values[name]);
+			if (typeof value === "number" && !(best.get(key) <= value)) best.set(key, value);
+		}
+		return bars([...best].map(([key, value]) => [key, value, short(value)]), `least ${name_of(objective)} by ${name}`);
+	});
+	return objective && parts.length ? element("section", {}, element("h2", {}, "What each value does"), element("div", {class: "columns"}, ...parts)) : "";
+}
+
+/* --- provenance */
+
+function provenance() {
+	const run = data.run;
+	if (!run) return element("p", {}, `${data.campaign.points.length} points, ${points.length} on their frontiers`);
+	const counters = Object.entries(run.counters || {}).filter(entry => entry[1]).map(([name, count]) => `${name.replaceAll("_", " ")} ${short(count)}`).join(", ");
+	return element("div", {}, element("p", {}, `${(run.specs || []).map(spec => spec.path).join(" ")} ${(run.options || []).join(" ")}`),
+		element("details", {}, element("summary", {}, `lxplore ${run.version}, seed ${run.seed}, objectives ${(run.objectives || []).join(", ")}, ${short(run.seconds)} s${run.cut_short ? `, cut short by ${run.limit}` : ""}`), element("p", {}, counters)));
+}
+page.append(element("header", {}, element("h1", {}, data.title), provenance(), ...data.notes.map(note => element("p", {class: "note"}, note))));
+if (points.length) {
+	page.append(element("div", {class: "columns"}, scatter(), detail()), data.campaign ? parallel() : "", data.campaign ? sensitivity() : "", table());
+	choose(points[0]);
+} else page.append(element("p", {}, "No point was found."));
+})();

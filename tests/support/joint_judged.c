@@ -1,0 +1,65 @@
+#include "tests/support/joint_judged.h"
+
+#include "base/arena.h"
+#include "cost/graph/cost.h"
+#include "model/graph/plan_check.h"
+#include "model/graph/plan_file.h"
+#include "model/graph/planning.h"
+#include "tests/support/draws.h"
+#include "tests/support/executed.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/spyre.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
+
+struct joint_question joint_question_draw(
+	struct random *random, const int *cores, int core_counts, struct arena *arena)
+{
+	int count = cores[draw_below(random, core_counts)];
+	struct planning *planning = arena_new(arena, struct planning);
+	const struct arch *arch = spyre_arch(arena, count);
+	*planning = planning_default(arch);
+	planning->published_tiles = draw_chance(random, 2);
+	planning->price = draw_chance(random, 2) ? PRICE_BOUND : PRICE_ESTIMATE;
+	if (draw_chance(random, 2))
+		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
+	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
+		.workload = random_graph(random, arena),
+		.planning = planning,
+		.aim = aims[draw_below(random, 3)]};
+}
+
+/* What the plan's score is worth, and how far off rounding may leave it. */
+static double worth(const struct joint_question *question, const struct score *score)
+{
+	int64_t cycles = question->planning->price == PRICE_BOUND ? score->cycles
+								  : score->estimate_cycles;
+	return (double)question->aim.cycles * (double)cycles +
+	       (double)question->aim.energy * score->energy_pj * 1024 +
+	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
+}
+
+const char *joint_judge(const struct joint_question *question, const struct plan *plan,
+	int64_t value, uint64_t seed, struct arena *arena)
+{
+	struct plan_faults faults = plan_check(plan, arena);
+	struct plan_cost cost;
+	struct text text = text_open(arena);
+	plan_write(plan, &text);
+	if (faults.count)
+		return arena_format(arena, "%s\n%s", faults.at[0].why, text_read(&text));
+	if (!cost_plan(plan, arena, &cost))
+		return "it cannot be counted";
+	if (cost.score.rejected)
+		return arena_format(arena, "%s\n%s", cost.score.rejected, text_read(&text));
+	double own = worth(question, &cost.score);
+	double off = question->aim.energy ? plan->step_count + 1e-12 * own : 0;
+	if (fabs(own - (double)value) > off)
+		return arena_format(arena, "the plan is worth %.17g, the answer %" PRId64 "\n%s",
+			own, value, text_read(&text));
+	const char *why = execute_exactly(plan, seed, arena);
+	return why ? arena_format(arena, "%s\n%s", why, text_read(&text)) : NULL;
+}
