@@ -100,7 +100,8 @@ static void conclude(struct asking *asking, const struct milp_answer *answer)
 		return;
 	double value = (double)asking->best.value;
 	bool packed = joint_plan_offer(run, asking->program->space, &asking->best);
-	run_prove(run, packed && value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
+	joint_plan_prove(run, asking->program->space,
+		packed && value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
 }
 
 static void ilp_run(struct run *run, const struct problem *problem)

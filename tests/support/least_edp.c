@@ -73,14 +73,14 @@ static bool minimise(struct hull *hull, double cycles, double energy, struct lin
 	if (hull->out.why)
 		return false;
 	const struct joint_graph *graph = space->graph;
-	bool proven = answer.status == PROOF_OPTIMAL;
+	bool proven = answer.status == PROOF_OPTIMAL, best_found = proven || graph->unproven;
 	hull->out.proven &= proven;
 	hull->out.nests_unproven |= graph->unproven;
 	hull->out.options = space->option_count;
 	*line = (struct line){.cycles = (double)question.aim.cycles,
 		.energy = (double)question.aim.energy * 1024,
-		.value = proven ? (double)best->value
-				: answer.status == PROOF_BOUND ? answer.bound : 0,
+		.value = best_found ? (double)best->value
+				    : answer.status == PROOF_BOUND ? answer.bound : 0,
 		.at_cycles = (double)cost.score.cycles,
 		.at_energy = cost.score.energy_pj};
 	double own = cost.score.energy_pj * (double)cost.score.cycles;

@@ -177,7 +177,8 @@ void search(struct run *run, const struct frame *frame)
 	if (best != LABEL_NONE) {
 		struct joint_answer *answer = trace(&search, best);
 		bool packed = joint_plan_offer(run, frame->space, answer);
-		run_prove(run, packed ? PROOF_OPTIMAL : PROOF_BOUND, (double)answer->value);
+		joint_plan_prove(run, frame->space, packed ? PROOF_OPTIMAL : PROOF_BOUND,
+			(double)answer->value);
 	} else if (done) {
 		run_prove(run, PROOF_INFEASIBLE, 0);
 	}

@@ -27,6 +27,14 @@ void joint_nests_views(struct joint_making *making, int op);
 /* The options that begin with a tiled op; false, and making->why. */
 bool joint_nests_options(struct joint_making *making, int op);
 
+/* The nest of least value; its value, or JOINT_NEVER: none is known to fit. */
+int64_t joint_nest_ask(struct joint_making *making, const struct inner_question *question,
+	uint64_t ticks, struct nest_choice *out);
+
+/* Looks longer at the nests of a plan's steps, if the space that it comes of had but a brief look: none gets
+ * worse. */
+void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, struct arena *arena);
+
 /* A tensor that may lie in the scratchpad, and bytes that it takes. */
 struct nest_tensor {
 	int tensor;

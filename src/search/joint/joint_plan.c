@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "search/joint/joint_build.h"
+#include "search/joint/joint_nests.h"
 
 const struct joint_space *joint_plan_space(struct run *run, const struct problem *problem)
 {
@@ -28,8 +29,18 @@ bool joint_plan_offer(
 		struct joint_packing packing = joint_pack(space, answer, run, 0, arena);
 		if (packing.status != VERDICT_YES)
 			return false;
-		candidate.plan = joint_build(space, answer, &packing, arena);
+		struct plan *plan = joint_build(space, answer, &packing, arena);
+		joint_nests_polish(space->graph, plan, arena);
+		candidate.plan = plan;
 	}
 	run_offer(run, &candidate, (double)answer->value);
 	return true;
+}
+
+void joint_plan_prove(struct run *run, const struct joint_space *space, enum proof_status status,
+	double bound)
+{
+	const struct joint_graph *graph = space->graph;
+	if (!graph || !graph->unproven)
+		run_prove(run, status, bound);
 }
