@@ -84,17 +84,19 @@ static bool estimate_phase(
 	phase->estimate = phase->cycles;
 	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts)
 		return true;
-	for (int step = phase->first_step; step < last; step++)
+	bool fits = true;
+	int64_t hbm = 0, moved = 0, cycles;
+	for (int step = phase->first_step; step < last; step++) {
+		moved = checked_add(&fits, moved, counts[step].bytes[0][TRAFFIC_HBM_READ]);
 		for (int i = 0; i < op->op->read_count; i++)
 			if (op->op->reads[i].tensor == ops[step].op->writes[0].tensor)
 				op->arriving |= 1u << i;
-	bool fits = true;
-	int64_t hbm = 0, cycles;
+	}
 	for (int i = 0; i <= OP_READS_MOST; i++) {
 		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_READ]);
 		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_WRITE]);
 	}
-	if (!fits || !streaming_estimate(op, hbm, &cycles))
+	if (!fits || !streaming_phase(op, hbm, moved, &cycles))
 		return false;
 	phase->estimate = number_max(phase->cycles, cycles);
 	return true;

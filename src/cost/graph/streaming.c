@@ -165,3 +165,63 @@ bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int
 		*cycles = number_max(*cycles, by_ring);
 	return true;
 }
+
+/* The cycles of the cores from the tile on that uses the last new box of an operand. */
+static int64_t cycles_behind(const struct traffic_op *traffic, int operand, int64_t cycles)
+{
+	const struct loopnest *nest = &traffic->nest;
+	const struct footprint *footprint = &traffic->operands[operand];
+	double tiles = 1, before = 0;
+	for (int i = 0; i < nest->loop_count; i++) {
+		int l = nest->order[i];
+		if ((footprint->simple | footprint->joint) >> l & 1)
+			before += tiles * (double)(nest->loops[l].tiles - 1);
+		tiles *= (double)nest->loops[l].tiles;
+	}
+	return (int64_t)((double)cycles * (1 - before / tiles));
+}
+
+/* Of an op all of whose reads are in LX, some since this phase. */
+static int64_t estimate_arrivals(
+	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, bool *fits)
+{
+	const struct arch *arch = traffic->arch;
+	struct step_time time = find_time(traffic, hbm_bytes, fits);
+	int64_t moved = latency_hbm(arch, moved_bytes, 0, fits), start = moved, behind = 0;
+	for (int i = 0; i < traffic->op->read_count; i++) {
+		const struct footprint *footprint = &traffic->operands[i];
+		if (!(traffic->arriving >> i & 1))
+			continue;
+		int64_t all = checked_mul(fits, footprint_least(footprint, fits), STICK_BYTES);
+		int64_t first =
+			checked_mul(fits, footprint_first(footprint, fits).transfers, STICK_BYTES);
+		int64_t rest = latency_hbm(arch, number_max(0, all - first), 0, fits);
+		start = number_min(start, number_max(0, moved - rest));
+		behind = number_max(behind, cycles_behind(traffic, i, time.cores));
+	}
+	int64_t ring = time.ring / traffic_output_tiles(traffic, fits) + time.last;
+	return number_max(start + time.cores, moved + behind) + ring;
+}
+
+bool streaming_phase(
+	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, int64_t *cycles)
+{
+	bool streams = false, fits = true;
+	for (int i = 0; i < traffic->op->read_count; i++)
+		streams |= !is_in_lx(traffic, i);
+	if (!moved_bytes || !streams) {
+		if (!streaming_estimate(traffic, hbm_bytes, cycles))
+			return false;
+		if (moved_bytes)
+			*cycles = number_max(
+				*cycles, estimate_arrivals(traffic, hbm_bytes, moved_bytes, &fits));
+		return fits;
+	}
+	struct traffic_op own = *traffic;
+	own.arriving = 0;
+	int64_t moved = latency_hbm(traffic->arch, moved_bytes, 0, &fits);
+	if (!streaming_estimate(&own, hbm_bytes, cycles))
+		return false;
+	*cycles = checked_add(&fits, *cycles, moved);
+	return fits;
+}

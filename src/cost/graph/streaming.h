@@ -31,4 +31,12 @@ bool streaming_room(const struct traffic_op *traffic, int64_t *bytes);
 bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
 bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
 
+/*
+ * The estimate of a phase: of an op, and of moves before it that bring `moved_bytes` from HBM.  All moves come
+ * before the first tile that the op streams itself.  An op that streams nothing begins with the first tile of
+ * the last move; behind the last tile of a move come the computes of all tiles from its first use on.
+ */
+bool streaming_phase(
+	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, int64_t *cycles);
+
 #endif

@@ -37,7 +37,7 @@ bool op_value_find(
 	out->cycles = number_max(find_core_cycles(traffic, question, &fits),
 		latency_hbm(question->arch, checked_add(&fits, read, question->moved_hbm), written,
 			&fits));
-	fits &= streaming_estimate(traffic, out->hbm_bytes, &out->estimate);
+	fits &= streaming_phase(traffic, out->hbm_bytes, question->moved_hbm, &out->estimate);
 	out->estimate = number_max(out->estimate, out->cycles);
 	return fits;
 }
