@@ -39,6 +39,32 @@ static int64_t price_step(struct joint_making *making, const struct inner_questi
 	return joint_worth(making, price.bound, price.energy_pj, price.hbm_bytes);
 }
 
+/* What needs little room fits many plans, and is asked about once. */
+static void polish(struct joint_making *making, struct plan *plan, int step)
+{
+	struct inner_question question = inner_nest_question(making->scratch, plan, step);
+	int64_t rooms[] = {0, question.room};
+	if (!op_is_tiled(question.op))
+		return;
+	int64_t least = price_step(making, &question);
+	for (int i = 0; i < (question.room ? 2 : 1); i++) {
+		struct nest_choice choice;
+		struct inner_question asked = question;
+		asked.room = rooms[i];
+		if (joint_nest_ask(making, &asked, NEST_STEP_TICKS, &choice) == JOINT_NEVER)
+			continue;
+		asked.room = question.room;
+		asked.mapping = &choice.mapping;
+		int64_t own = price_step(making, &asked);
+		if (own < least) {
+			least = own;
+			plan->steps[step].mapping = choice.mapping;
+		}
+		if (own < JOINT_NEVER)
+			return;
+	}
+}
+
 void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, struct arena *arena)
 {
 	struct joint_making making = {
@@ -47,14 +73,8 @@ void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, stru
 	making.kept = own ? own : graph->question.aim.kept;
 	bool brief = !arch_moves_boxes(plan->arch) && graph->unproven &&
 		     !graph->question.aim.nest_ticks;
-	for (int step = 0; brief && step < plan->step_count; step++) {
-		struct nest_choice choice;
-		struct inner_question question = inner_nest_question(making.scratch, plan, step);
-		if (op_is_tiled(question.op) &&
-			joint_nest_ask(&making, &question, NEST_STEP_TICKS, &choice) <
-				price_step(&making, &question))
-			plan->steps[step].mapping = choice.mapping;
-	}
+	for (int step = 0; brief && step < plan->step_count; step++)
+		polish(&making, plan, step);
 	kept_close(own);
 	arena_close(making.scratch);
 }
