@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
 #include "search/engine/milp.h"
+#include "search/joint/joint_graph.h"
 #include "search/joint/joint_plan.h"
 #include "solvers/joint/ilp_program.h"
 
@@ -10,7 +11,7 @@
  * The integer program of a joint space (ilp_program.h), given to GLPK.  What a point says is followed step by
  * step before it counts.  Larger spaces are refused: cut_dp takes them.
  */
-enum { OPTIONS_MOST = 5000, COLUMNS_MOST = 60000, ROWS_OF_A_TICK = 64 };
+enum { OPTIONS_MOST = 5000, COLUMNS_MOST = 60000, ROWS_OF_A_TICK = 64, ROUNDS_MOST = 20 };
 
 struct asking {
 	struct run *run;
@@ -64,13 +65,12 @@ static const char *refusal(const struct joint_space *space, struct arena *arena)
 
 /* NULL, and *why. */
 static const struct ilp_program *make_program(
-	const struct problem *problem, struct arena *arena, const char **why)
+	const struct joint_space *space, struct arena *arena, const char **why)
 {
-	*why = problem->joint ? refusal(problem->joint, arena)
-			      : "ilp is for whole plans, not for divisions alone";
+	*why = refusal(space, arena);
 	if (*why)
 		return NULL;
-	const struct ilp_program *program = ilp_program_make(problem->joint, arena);
+	const struct ilp_program *program = ilp_program_make(space, arena);
 	int columns = milp_size(program->milp).columns;
 	if (columns > COLUMNS_MOST)
 		*why = arena_format(arena,
@@ -81,48 +81,64 @@ static const struct ilp_program *make_program(
 
 static const char *ilp_text(const struct problem *problem, struct arena *arena, const char **why)
 {
-	const struct ilp_program *program = make_program(problem, arena, why);
+	const struct ilp_program *program = make_program(problem->joint, arena, why);
 	return program ? ilp_program_text(program, arena) : NULL;
 }
 
-static void conclude(struct asking *asking, const struct milp_answer *answer)
+static double bound_of(const struct asking *asking, const struct milp_answer *answer)
+{
+	double bound = answer->status == PROOF_NONE ? 0 : answer->bound;
+	return fmax(0, ceil(bound - milp_margin(asking->program->mass, bound)));
+}
+
+/* The best point with addresses.  What has none is forbidden, and the rest looked through again: no
+ * bound before is too high for it. */
+static void solve_all(struct asking *asking)
 {
 	struct run *run = asking->run;
-	if (answer->status == PROOF_NONE)
-		run_complain(run, false, -1, "ilp: GLPK gave up: %s", answer->fault);
-	if (answer->status == PROOF_INFEASIBLE && !asking->found) {
-		run_prove(run, PROOF_INFEASIBLE, 0);
-		return;
+	struct milp_wishes wishes = {
+		.user = asking, .go_on = go_on, .found = found, .covers = true};
+	for (int round = 0; round < ROUNDS_MOST; round++) {
+		asking->found = false;
+		struct milp_answer answer =
+			milp_solve(asking->program->milp, &wishes, run_arena(run));
+		if (answer.values)
+			found(asking, answer.values);
+		if (answer.status == PROOF_NONE)
+			run_complain(run, false, -1, "ilp: GLPK gave up: %s", answer.fault);
+		if (answer.status == PROOF_INFEASIBLE && !asking->found)
+			run_prove(run, PROOF_INFEASIBLE, 0);
+		if (!asking->found)
+			return;
+		double value = (double)asking->best.value,
+		       bound = fmin(bound_of(asking, &answer), value);
+		if (joint_plan_offer(run, asking->program->space, &asking->best)) {
+			joint_plan_prove(run, asking->program->space,
+				value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
+			return;
+		}
+		ilp_program_forbid(asking->program, &asking->best);
 	}
-	double bound = answer->status == PROOF_NONE ? 0 : answer->bound;
-	bound = fmax(0, ceil(bound - milp_margin(asking->program->mass, bound)));
-	if (!asking->found)
-		return;
-	double value = (double)asking->best.value;
-	bool packed = joint_plan_offer(run, asking->program->space, &asking->best);
-	joint_plan_prove(run, asking->program->space,
-		packed && value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, fmin(bound, value));
+	run_complain(run, false, -1,
+		"ilp: %d answers have no addresses, and it looks for no others", ROUNDS_MOST);
 }
 
 static void ilp_run(struct run *run, const struct problem *problem)
 {
+	/* Of a space that is made here, that without relayouts. */
+	struct joint_aim aim = problem->aim ? *problem->aim : (struct joint_aim){0};
+	struct problem without = *problem;
+	aim.fixed |= KIND_RELAY;
+	without.aim = &aim;
+	const struct joint_space *space = joint_plan_space(run, &without);
 	const char *why = NULL;
-	struct problem of_space = *problem;
-	of_space.joint = joint_plan_space(run, problem);
-	if (!of_space.joint)
+	if (!space)
 		return;
-	struct asking asking = {
-		.run = run, .program = make_program(&of_space, run_arena(run), &why)};
-	if (why) {
+	struct asking asking = {.run = run, .program = make_program(space, run_arena(run), &why)};
+	if (why)
 		run_complain(run, true, -1, "%s", why);
-		return;
-	}
-	struct milp_wishes wishes = {
-		.user = &asking, .go_on = go_on, .found = found, .covers = true};
-	struct milp_answer answer = milp_solve(asking.program->milp, &wishes, run_arena(run));
-	if (answer.values)
-		found(&asking, answer.values);
-	conclude(&asking, &answer);
+	else
+		solve_all(&asking);
 }
 
 const struct solver joint_ilp_solver = {

@@ -237,6 +237,34 @@ struct joint_answer ilp_program_read(
 	return (struct joint_answer){.count = count, .steps = steps};
 }
 
+/* All columns that evict a tensor at a cut: one of them is 1, or none. */
+static void forbid_evict(const struct ilp_program *program, int t, int cut)
+{
+	for (int s = 0; s < program->slot_count; s++)
+		for (int v = 0;
+			program->slots[s].cut == cut && v < program->space->tensors[t].view_count;
+			v++) {
+			int column = program->slots[s].evicts[program->first_view[t] + v];
+			if (column >= 0)
+				milp_entry(program->milp, column, 1);
+		}
+}
+
+void ilp_program_forbid(const struct ilp_program *program, const struct joint_answer *answer)
+{
+	int cut = 0;
+	milp_row(program->milp, -INFINITY, (double)answer->count - 1);
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct joint_step *step = &answer->steps[i];
+		if (step->kind == JOINT_EVICT) {
+			forbid_evict(program, step->tensor, cut);
+			continue;
+		}
+		milp_entry(program->milp, program->options[step->option], 1);
+		cut = program->space->options[step->option].end;
+	}
+}
+
 const char *ilp_program_text(const struct ilp_program *program, struct arena *arena)
 {
 	const struct joint_space *space = program->space;

@@ -69,6 +69,9 @@ void ilp_rows_make(const struct ilp_program *program, struct arena *arena);
 struct joint_answer ilp_program_read(
 	const struct ilp_program *program, const double *values, struct arena *arena);
 
+/* Excludes these options with these evictions at these cuts, in any bundles. */
+void ilp_program_forbid(const struct ilp_program *program, const struct joint_answer *answer);
+
 /* In the LP format. */
 const char *ilp_program_text(const struct ilp_program *program, struct arena *arena);
 

@@ -290,20 +290,20 @@ static bool is_saving(const struct joint_option *option, const struct saving *sa
 	return false;
 }
 
-/* Bytes that are saved if the tensor is held under this view, as the factor of the column in the
+/* Bytes that are saved if the tensor is held under the view of its use, as the factor of the column in the
  * row of room. */
 struct saved {
 	int column;
 	int64_t bytes;
 };
 
-static struct saved make_saved(struct rows *rows, const struct saving *saving, int view)
+static struct saved make_saved(struct rows *rows, const struct saving *saving)
 {
 	const struct joint_space *space = rows->space;
 	const struct joint_tensor *tensor = &space->tensors[saving->tensor];
 	int64_t made = space->tensors[saving->out].bytes[saving->out_view];
 	bool resident = saving->mode == JOINT_RESIDENT;
-	struct saved saved = {milp_column(rows->milp, 0, 1, false, 0), tensor->bytes[view]};
+	struct saved saved = {milp_column(rows->milp, 0, 1, false, 0), tensor->bytes[saving->view]};
 	if (made < saved.bytes)
 		saved.bytes = made;
 	at_most(rows, 0);
@@ -315,7 +315,7 @@ static struct saved make_saved(struct rows *rows, const struct saving *saving, i
 	if (resident) {
 		at_most(rows, 0);
 		add(rows, saved.column, 1);
-		add(rows, ilp_kept(rows->program, saving->tensor, view, saving->first), -1);
+		add(rows, ilp_kept(rows->program, saving->tensor, saving->view, saving->first), -1);
 	}
 	for (int cut = resident ? saving->first + 1 : saving->end; cut <= saving->end; cut++) {
 		at_most(rows, 1);
@@ -339,16 +339,9 @@ struct saved_list array(struct saved);
 
 static void add_saving(struct rows *rows, const struct saving *saving, struct saved_list *list)
 {
-	const struct joint_tensor *tensor = &rows->space->tensors[saving->tensor];
-	for (int v = 0; v < tensor->view_count; v++) {
-		bool held = saving->mode == JOINT_MOVED
-				    ? v == saving->view
-				    : tensor->serves[v * tensor->view_count + saving->view] &&
-					      ilp_kept(rows->program, saving->tensor, v,
-						      saving->first) >= 0;
-		if (held)
-			*array_add(rows->arena, list) = make_saved(rows, saving, v);
-	}
+	if (saving->mode == JOINT_MOVED ||
+		ilp_kept(rows->program, saving->tensor, saving->view, saving->first) >= 0)
+		*array_add(rows->arena, list) = make_saved(rows, saving);
 }
 
 /* Of what an option makes or moves, and needs beside it. */

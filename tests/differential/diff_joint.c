@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "search/certificate/plan_bound.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_build.h"
 #include "tests/support/draws.h"
@@ -228,13 +229,39 @@ static void check_solver(struct random *random, const struct joint_space *space,
 	if (!all->found && answer.status != PROOF_INFEASIBLE)
 		fail_msg("%s: does not see that there is no answer", solver->name);
 	if (all->found && !is_proven(solver, &answer, (double)all->answer.value))
-		fail_msg("%s: the best is %" PRId64 "; it offers %.17g with bound %.17g",
+		fail_msg("%s: the best is %" PRId64 "; it offers %.17g with bound %.17g%s%s",
 			solver->name, all->answer.value,
 			answer.candidate_count ? answer.values[answer.candidate_count - 1] : -1,
-			answer.bound);
+			answer.bound, answer.complaint_count ? ": " : "",
+			answer.complaint_count ? answer.complaints[0].text : "");
 	uint64_t ticks = 1 + random_below(random, answer.ticks + 1);
 	answer = solve(solver, &problem, ticks, 1, arena);
 	check_answer(space, all, solver, &answer, arena);
+}
+
+/* The second program agrees: nothing is below the best, and something is below more than that.  Nor does it
+ * claim more within a budget. */
+static void check_bound(struct random *random, const struct joint_space *space,
+	const struct joint_all *all, struct arena *arena)
+{
+	int64_t best = all->found ? all->answer.value : 1000;
+	struct plan_bound_question question = {.space = space, .claim = best};
+	struct plan_bound bound = plan_bound_find(&question, arena);
+	if (bound.answer != VERDICT_YES || bound.bound != best)
+		fail_msg("the best is %" PRId64 "; below it: %s, bound %" PRId64, best,
+			bound.why ? bound.why : "something", bound.bound);
+	question.budget = 1 + random_below(random, bound.states + 1);
+	question.claim = best + 1 + draw_below(random, 10);
+	bound = plan_bound_find(&question, arena);
+	if (all->found && bound.answer == VERDICT_YES)
+		fail_msg("the best is %" PRId64 "; %" PRId64 " is believed", best, question.claim);
+	assert_true(!all->found || bound.bound <= best);
+	question.budget = 0;
+	bound = plan_bound_find(&question, arena);
+	if (all->found && !space->graph &&
+		(bound.answer != VERDICT_NO || bound.witness.value != best))
+		fail_msg("the best is %" PRId64 "; %" PRId64 " is not refuted: %s", best,
+			question.claim, bound.why ? bound.why : "another value");
 }
 
 static struct joint_all check_space(struct random *random, const struct joint_space *space,
@@ -254,6 +281,7 @@ static struct joint_all check_space(struct random *random, const struct joint_sp
 	if (all.found)
 		note_kinds(space, &all.answer, tally);
 	try_answers(random, space, &all, arena, tally);
+	check_bound(random, space, &all, arena);
 	struct portfolio asked = portfolio_for(STAGE_JOINT, FOR_PLANS);
 	for (size_t s = 0; s < asked.count; s++)
 		check_solver(random, space, &all, asked.at[s], arena);
@@ -375,8 +403,12 @@ static void test_graphs(void **state)
 			fail_msg("%s", why);
 		struct joint_all all =
 			check_space(&random, space, GRAPH_STATES_MOST, arena, &tally);
-		if (all.found && i % 8 == 0 && space->option_count <= PROGRAM_OPTIONS)
-			check_solver(&random, space, &all, solver_find(STAGE_JOINT, "ilp"), arena);
+		if (all.found && i % 8 == 0 && space->option_count <= PROGRAM_OPTIONS) {
+			const struct joint_space *other = without_relays(space, arena);
+			struct joint_all best = joint_all(other, GRAPH_STATES_MOST, arena);
+			check_solver(
+				&random, other, &best, solver_find(STAGE_JOINT, "ilp"), arena);
+		}
 		built += all.found && check_plan(&question, space, &all.answer, seed, arena);
 		arena_close(arena);
 	}

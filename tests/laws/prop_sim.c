@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "lower/graph/lower.h"
+#include "model/graph/run.h"
 #include "sim/graph/reference.h"
 #include "sim/graph/sim.h"
 #include "tests/support/mutable_program.h"
@@ -21,6 +22,7 @@ static const struct row {
 	int cores;
 	const char *workload;
 	const char *mappings[6], *stays[5];
+	struct tile_run run; /* without loops: none */
 } rows[] = {
 	{
 		.name = "double buffers and a broadcast",
@@ -57,6 +59,16 @@ static const struct row {
 			"e at 512 steps 3 5 in place of s, cores 2: dim 1 / 2 by 1"},
 	},
 	{
+		.name = "a run of two iterations, whose parts have the same bytes",
+		.cores = 2,
+		.workload = "{dimensions: {m: 4, n: 64}, ops: ['a[m,n] = neg(x[m,n])', 't[m] = "
+			    "max(n) a[m,n]', 'y[m,n] = a[m,n] - t[m]']}",
+		.mappings = {"core: m2", "core: m2", "core: m2"},
+		.stays = {"a at 0 steps 0 3, cores 2: dim 1 / 2 by 1",
+			"t at 128 steps 1 3, cores 2: dim 1 / 2 by 1"},
+		.run = {0, 3, 1, {{"m", 2}}},
+	},
+	{
 		.name = "an opaque op in between",
 		.cores = 2,
 		.workload = "{dimensions: {m: 8, n: 64}, ops: ['y[m,n] = neg(x[m,n])', {opaque: "
@@ -75,11 +87,26 @@ struct subject {
 	struct arena *arena;
 };
 
+/* The steps share the loops of the row's run, and LX has parts. */
+static void add_run(struct plan *plan, const struct row *row, struct arena *arena)
+{
+	if (!row->run.loop_count)
+		return;
+	plan->run_count = 1;
+	plan->runs = arena_copy(arena, &row->run, sizeof row->run);
+	for (int i = 0; i < plan->residency_count; i++) {
+		struct residency *stay = &plan->residencies[i];
+		struct layout part = plan_stay_layout(plan, stay);
+		stay->size = view_bytes(&part, &stay->view);
+	}
+}
+
 static struct subject open_subject(const struct row *row, struct arena *arena)
 {
 	const char *why;
-	const struct plan *plan =
+	struct plan *plan =
 		plan_text(arena, row->cores, row->workload, row->mappings, row->stays);
+	add_run(plan, row, arena);
 	struct subject subject = {.arena = arena, .program = lower_plan(plan, arena, &why)};
 	if (!subject.program)
 		fail_msg("%s: %s", row->name, why);

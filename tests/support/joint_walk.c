@@ -101,7 +101,10 @@ static void take(struct walking *walking, size_t number)
 	}
 }
 
-/* One of those that may be taken; those that find something in LX, or leave it there, more often. */
+/*
+ * One of those that may be taken; those that find something in LX or leave it there more often,
+ * and most of all runs, which need the room.
+ */
 static size_t draw(const struct walking *walking, int op)
 {
 	const struct joint_space *space = walking->space;
@@ -111,9 +114,11 @@ static size_t draw(const struct walking *walking, int op)
 		const struct joint_option *option = &space->options[i];
 		if (!may_take(walking, option))
 			continue;
-		int64_t weight = 1;
+		bool run = option->end > option->first + 1;
+		int64_t weight = run ? 1024 : 1;
 		for (int u = 0; u < option->use_count; u++)
-			weight *= option->uses[u].mode == JOINT_RESIDENT ? 16 : 1;
+			weight *= option->uses[u].mode == (run ? JOINT_HBM : JOINT_RESIDENT) ? 16
+											      : 1;
 		for (int o = 0; o < option->out_count; o++)
 			weight *= option->outs[o].in_place >= 0 ? 8
 				  : option->outs[o].view >= 0   ? 4

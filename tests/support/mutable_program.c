@@ -56,6 +56,15 @@ static void copy_instruction(
 		copy->combine = arena_copy(arena, head->combine, sizeof *head->combine);
 		head->combine = copy->combine;
 		break;
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		copy->send = arena_copy(arena, head->send, sizeof *head->send);
+		if (head->send->from) {
+			copy->send->from = copy->send_from = copy_operand(arena, head->send->from);
+			copy->send->to = copy->send_to = copy_operand(arena, head->send->to);
+		}
+		head->send = copy->send;
+		break;
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:
 		break;

@@ -12,12 +12,14 @@ struct arena;
 struct mutable_instruction {
 	struct instruction *head; /* of the copy */
 	uint32_t *dependences;
-	struct transfer *transfer; /* one of these three, or none */
+	struct transfer *transfer; /* one of these four, or none */
 	struct operand_box *transfer_box;
 	struct compute *compute;
 	int64_t *first, *count;       /* its loops */
 	struct location *accumulator; /* of the compute; NULL: none */
 	struct combine *combine;
+	struct send *send;
+	struct operand_box *send_from, *send_to;          /* of the send; NULL: none */
 	struct operand_box *reads[OP_READS_MOST], *write; /* of the compute */
 };
 

@@ -75,6 +75,15 @@ static void touch_all(struct arena *arena, struct naive_order *order, uint32_t i
 		}
 	} else if (instruction->engine == ENGINE_COMPUTE) {
 		touch_compute(arena, order, i, __builtin_ctzll(instruction->mask));
+	} else if (instruction->engine == ENGINE_UP || instruction->engine == ENGINE_DOWN) {
+		const struct send *send = instruction->send;
+		if (!send->from)
+			return;
+		touch_box(arena, order, i, __builtin_ctzll(instruction->mask), false,
+			&send->from->region, &send->from->lx, STICK_BYTES);
+		for (uint64_t m = send->receivers; m; m &= m - 1)
+			touch_box(arena, order, i, __builtin_ctzll(m), true, &send->to->region,
+				&send->to->lx, STICK_BYTES);
 	} else if (instruction->engine == ENGINE_RING) {
 		for (int k = 0; k < combine->core_count; k++)
 			touch_box(arena, order, i, combine->cores[k], false, &combine->region,

@@ -76,6 +76,18 @@ static void print_combine(
 		combine->output.address);
 }
 
+static void print_send(struct text *text, const struct program *program, const struct send *send)
+{
+	if (!send->from) {
+		text_add(text, " %" PRId64 " runs of %" PRId64 " parts", send->runs, send->parts);
+		return;
+	}
+	print_region(text, program, &send->from->region);
+	text_add(text, "@%" PRId64 " -> ", send->from->lx.address);
+	print_cores(text, send->receivers);
+	text_add(text, "@%" PRId64, send->to->lx.address);
+}
+
 static void print_instruction(
 	struct text *text, const struct program *program, const struct instruction *instruction)
 {
@@ -99,6 +111,10 @@ static void print_instruction(
 		break;
 	case ENGINE_RING:
 		print_combine(text, program, instruction->combine);
+		break;
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		print_send(text, program, instruction->send);
 		break;
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:

@@ -3,9 +3,13 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/plan_check.h"
 #include "model/graph/plan_move.h"
-#include "model/graph/users.h"
+#include "model/graph/run.h"
 #include "tests/support/draws.h"
+#include "tests/support/random_graph.h"
+
+#include <string.h>
 
 /* A divisor of n that is at most `most`; 1 as likely as all others together. */
 static int64_t draw_divisor(struct random *random, int64_t n, int64_t most, struct arena *arena)
@@ -116,13 +120,13 @@ static void follow(const struct plan *plan, const struct op *other, const struct
 }
 
 /* What the producer leaves on its cores; false when that is no even cut of the tensor. */
-static bool make_view(const struct plan *plan, int step, struct view *view)
+static bool make_view(const struct plan *plan, int step, const struct layout *layout,
+	struct arena *arena, struct view *view)
 {
 	const struct workload *workload = plan->workload;
-	const struct op *op = &workload->ops[plan->steps[step].op];
+	const struct op *op = plan_step_op(arena, plan, step);
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct access *access = &op->writes[0];
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	*view = (struct view){.cores = mapping_cores(plan->arch, mapping)};
 	if (mapping_reduction_split(plan->arch, op, mapping) > 1)
 		return false;
@@ -141,13 +145,12 @@ static bool make_view(const struct plan *plan, int step, struct view *view)
 	return true;
 }
 
-/* Whether what core c uses of the tensor lies in its slice. */
-static bool holds(const struct plan *plan, int step, const struct access *access,
-	const struct view *view, int64_t core)
+/* Whether what core c uses of the tensor in the first iteration lies in its slice. */
+static bool holds(const struct plan *plan, int step, const struct op *op,
+	const struct access *access, const struct layout *layout, const struct view *view,
+	int64_t core)
 {
 	const struct workload *workload = plan->workload;
-	const struct op *op = &workload->ops[plan->steps[step].op];
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	if (core >= view->cores)
 		return false;
 	for (int d = 0; d + 1 < layout->rank; d++) {
@@ -173,10 +176,11 @@ static bool holds(const struct plan *plan, int step, const struct access *access
 	return true;
 }
 
-static bool held_everywhere(const struct plan *plan, int tensor, const struct view *view)
+static bool held_everywhere(const struct plan *plan, int tensor, const struct layout *layout,
+	const struct view *view, struct arena *arena)
 {
 	for (int step = 0; step < plan->step_count; step++) {
-		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		const struct op *op = plan_step_op(arena, plan, step);
 		for (int i = 0; i < op_operands(op); i++) {
 			if (op_operand(op, i)->tensor != tensor)
 				continue;
@@ -184,11 +188,35 @@ static bool held_everywhere(const struct plan *plan, int tensor, const struct vi
 				return false;
 			int64_t cores = mapping_cores(plan->arch, &plan->steps[step].mapping);
 			for (int64_t c = 0; c < cores; c++)
-				if (!holds(plan, step, op_operand(op, i), view, c))
+				if (!holds(plan, step, op, op_operand(op, i), layout, view, c))
 					return false;
 		}
 	}
 	return true;
+}
+
+/* In place of a tensor that the op reads for the last time, if there is one. */
+static void draw_parent(const struct plan *plan, struct residency *stay)
+{
+	const struct op *op = &plan->workload->ops[stay->from];
+	for (int i = 0; i < op->read_count; i++) {
+		const struct residency *parent = plan_lx(plan, op->reads[i].tensor, stay->from);
+		if (!parent || parent->to != stay->from + 1 || parent->size != stay->size)
+			continue;
+		struct residency child = *stay;
+		child.in_place_of = parent->tensor;
+		child.address = parent->address;
+		struct plan tried = *plan;
+		struct arena *arena = arena_open();
+		tried.residencies =
+			arena_array(arena, struct residency, plan->residency_count + 1);
+		memcpy(tried.residencies, plan->residencies,
+			(size_t)plan->residency_count * sizeof child);
+		tried.residencies[tried.residency_count++] = child;
+		if (plan_check(&tried, arena).count == 0)
+			*stay = child;
+		arena_close(arena);
+	}
 }
 
 /* Intermediate tensors go to LX one above the other, where that is possible. */
@@ -202,21 +230,24 @@ static void draw_residencies(struct random *random, const struct random_options 
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		struct residency stay = {.tensor = t, .place = PLACE_LX, .in_place_of = -1};
-		users_life(&users, t, &stay.from, &stay.to);
+		plan_life(plan, &users, t, &stay.from, &stay.to);
 		stay.view.cores = 1;
+		struct layout layout = plan_stay_layout(plan, &stay);
 		bool legal = tensor->role == TENSOR_INTERMEDIATE &&
-			     make_view(plan, tensor->producer, &stay.view) &&
-			     held_everywhere(plan, t, &stay.view);
+			     make_view(plan, tensor->producer, &layout, arena, &stay.view) &&
+			     held_everywhere(plan, t, &layout, &stay.view, arena);
 		if (!options->legal)
 			legal = random_below(random, 2) == 0;
 		if (!legal || random_below(random, 4) == 0)
 			continue;
-		stay.size = options->legal ? view_bytes(&tensor->layout, &stay.view)
+		stay.size = options->legal ? view_bytes(&layout, &stay.view)
 					   : tensor->layout.bytes;
 		stay.address = number_align_up(top, alignment);
 		if (stay.address + stay.size > arch_lx_capacity(plan->arch))
 			continue;
 		top = stay.address + stay.size;
+		if (options->runs && random_below(random, 2))
+			draw_parent(plan, &stay);
 		plan->residencies[plan->residency_count++] = stay;
 	}
 }
@@ -261,7 +292,10 @@ struct plan *random_evictions(struct random *random, const struct plan *given, s
 			if (random_below(random, 4) == 0)
 				break;
 			int away = (int)plan->workload->tensor_count - 1;
-			wish = (struct plan_wish){MOVE_RELOAD, away, use + 1, stay};
+			wish = (struct plan_wish){.kind = MOVE_RELOAD,
+				.tensor = away,
+				.before = use + 1,
+				.stay = stay};
 			plan = plan_with_moves(arena, plan, &wish, 1);
 		}
 	}
@@ -286,10 +320,62 @@ static void follow_neighbour(
 	draw_tiles(random, plan->arch, plan->workload, op, mapping, arena);
 }
 
+/* One or two loops of the first op of a run, in parts of whole units. */
+static void draw_loops(
+	struct random *random, const struct plan *plan, struct tile_run *run, struct arena *arena)
+{
+	const struct op *op = &plan->workload->ops[run->first];
+	int count = 1 + (random_below(random, 3) == 0), first = (int)random_below(random, 8);
+	for (int i = 0; i < count && i < op->loop_count; i++) {
+		int l = (first + i) % op->loop_count;
+		int64_t units = op_units(plan->workload, op, l);
+		run->loops[run->loop_count++] = (struct run_loop){
+			op->loops[l].name, draw_divisor(random, units, units, arena)};
+	}
+}
+
+/* Runs that the checker lets pass, as long as they can be of what is drawn. */
+static void draw_runs(struct random *random, struct plan *plan, struct arena *arena)
+{
+	plan->runs = arena_array(arena, struct tile_run, plan->step_count);
+	for (int first = 0, step; first < plan->step_count; first++) {
+		struct tile_run *run = &plan->runs[plan->run_count];
+		int most = first + 1 + (int)random_below(random, 6);
+		*run = (struct tile_run){.first = first, .end = (int)number_min(most, plan->step_count)};
+		draw_loops(random, plan, run, arena);
+		plan->run_count++;
+		while (run->first < run->end &&
+			plan_run_misfit(arena, plan, plan->run_count - 1, &step))
+			run->end--;
+		if (run->first == run->end)
+			plan->run_count--;
+		else
+			first = run->end - 1;
+	}
+}
+
+/* A step of a graph is mostly divided as the step before it that made what it reads. */
+static void follow_producer(
+	struct random *random, struct plan *plan, int step, struct arena *arena)
+{
+	const struct op *op = plan_step_op(arena, plan, step);
+	struct mapping *mapping = &plan->steps[step].mapping;
+	int i = (int)random_below(random, (uint64_t)op->read_count);
+	int from = plan->workload->tensors[op->reads[i].tensor].producer;
+	if (from < 0 || random_below(random, 4) == 0)
+		return;
+	const struct op *other = plan_step_op(arena, plan, from);
+	follow(plan, other, &other->writes[0], &plan->steps[from].mapping, op, &op->reads[i],
+		mapping);
+	draw_tiles(random, plan->arch, plan->workload, op, mapping, arena);
+}
+
 struct plan *random_plan(struct random *random, const struct random_options *options,
 	const struct arch *arch, int cores, struct arena *arena)
 {
-	const struct workload *workload = random_workload(random, options, arena);
+	const struct workload *workload = options->runs
+						  ? random_graph(random, arena)
+						  : random_workload(random, options, arena);
 	struct plan *plan = arena_new(arena, struct plan);
 	*plan = (struct plan){
 		.arch = arch,
@@ -299,13 +385,18 @@ struct plan *random_plan(struct random *random, const struct random_options *opt
 		.steps = arena_array(arena, struct step, workload->op_count),
 	};
 	int bundle = 0;
+	if (options->runs)
+		draw_runs(random, plan, arena);
 	for (int i = 0; i < plan->step_count; i++) {
-		const struct op *op = &workload->ops[i];
+		const struct tile_run *run = plan_run(plan, i);
+		const struct op *op = run_op(arena, workload, &workload->ops[i], run, 0);
 		plan->steps[i] = (struct step){
 			.op = i,
 			.bundle = bundle,
 			.mapping = random_mapping(random, arch, cores, workload, op, arena),
 		};
+		if (run && i + 1 < run->end)
+			continue;
 		if (op->primitive->kind == OP_OPAQUE || (!op->move && random_below(random, 3) == 0))
 			bundle++;
 	}
@@ -313,8 +404,10 @@ struct plan *random_plan(struct random *random, const struct random_options *opt
 	while (workload->ops[drawn].move)
 		drawn++;
 	for (int i = 0; i < plan->step_count; i++)
-		if (i != drawn)
+		if (options->runs)
+			follow_producer(random, plan, i, arena);
+		else if (i != drawn)
 			follow_neighbour(random, plan, i, drawn, arena);
 	draw_residencies(random, options, plan, arena);
-	return options->legal ? random_evictions(random, plan, arena) : plan;
+	return options->legal && !options->runs ? random_evictions(random, plan, arena) : plan;
 }

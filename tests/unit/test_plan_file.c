@@ -215,7 +215,7 @@ static void what_is_wrong_with_moves_is_said(void **state)
 		{"move: evict, tensor: e", "move: evict, tensor: e, as: f",
 			"unknown key 'as' in step"},
 		{"move: evict", "move: evicts",
-			"'move' in step is 'evicts'; it can be clone, evict or reload; did you "
+			"'move' in step is 'evicts'; it can be clone, evict, reload or relayout; did you "
 			"mean 'evict'?"},
 		{"size: 262144, from: 2, to: 5", "size: 262144, from: 2, to: 4",
 			"'evict_e': it evicts 'e', which does not lie in LX or goes on there"},
@@ -255,7 +255,7 @@ static void what_is_wrong_is_said(void **state)
 			"op 'y' ran before"},
 		{"  proof:", "  prof:", "unknown key 'prof' in plan; did you mean 'proof'?"},
 		{"move: clone", "move: clown",
-			"'move' in step is 'clown'; it can be clone, evict or reload; did you mean "
+			"'move' in step is 'clown'; it can be clone, evict, reload or relayout; did you mean "
 			"'clone'?"},
 		{"tensor: x", "tensor: z", "no tensor 'z' in the workload"},
 		{"as: clone_x", "as: mx", "there is a tensor or an op 'mx' already"},

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "lower/graph/lower.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/run.h"
@@ -138,6 +139,21 @@ static void a_run_costs_its_iterations(void **state)
 	assert_int_equal(cost.counts.steps[1].computes, 2 * 100 * 128);
 }
 
+static void an_iteration_that_is_left_out_is_noticed(void **state)
+{
+	const char *why;
+	struct program program = *lower_plan(good_plan(*state), *state, &why);
+	size_t count = program.instruction_count;
+	while (program.instructions[count - 1].tile != 3)
+		count--;
+	program.instruction_count = count + 1;
+	struct sim_options options = {.mode = SIM_IDENTITY, .small_integers = true};
+	struct sim_result result = sim_run(&program, &options, *state);
+	assert_int_equal(result.fault_count, 1);
+	assert_int_equal(result.faults[0].kind, FAULT_UNWRITTEN);
+	assert_non_null(strstr(result.faults[0].text, "stick 160 of 'O' is not there"));
+}
+
 static void what_is_wrong_with_a_run_is_said(void **state)
 {
 	static const struct {
@@ -209,6 +225,7 @@ int main(void)
 		cmocka_unit_test(an_iteration_has_a_part),
 		cmocka_unit_test(iterations_are_in_classes),
 		cmocka_unit_test(a_run_costs_its_iterations),
+		cmocka_unit_test(an_iteration_that_is_left_out_is_noticed),
 		cmocka_unit_test(what_is_wrong_with_a_run_is_said),
 		cmocka_unit_test(parts_are_read_as_they_are_made),
 	};

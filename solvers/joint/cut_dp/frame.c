@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct building {
@@ -10,7 +11,9 @@ struct building {
 	const struct joint_space *space;
 	struct arena *arena;
 	int *births, *deaths;
-	int *hbm_last; /* by tensor: the last `first` of an option that uses it in HBM; op_count: an output */
+	int *hbm_from, *argued_from;
+	int *hbm_last; /* by tensor: the last `first` of an option that mentions it in HBM; op_count: an output */
+	int *valid_last; /* that needs it valid there */
 	const char **why;
 };
 
@@ -29,6 +32,16 @@ static void mention(
 		building->deaths[t] = option->first;
 	if (in_hbm && building->hbm_last[t] < option->first)
 		building->hbm_last[t] = option->first;
+	if (in_hbm && building->hbm_from[t] > option->end)
+		building->hbm_from[t] = option->end;
+}
+
+static void note_use(
+	struct building *building, const struct joint_option *option, const struct joint_use *use)
+{
+	mention(building, option, use->tensor, use->mode != JOINT_RESIDENT);
+	if (use->mode != JOINT_RESIDENT && building->valid_last[use->tensor] < option->first)
+		building->valid_last[use->tensor] = option->first;
 }
 
 static bool check_option(struct building *building, const struct joint_option *option)
@@ -48,17 +61,21 @@ static bool find_lives(struct building *building)
 		if (!check_option(building, option))
 			return false;
 		for (int u = 0; u < option->use_count; u++)
-			mention(building, option, option->uses[u].tensor,
-				option->uses[u].mode != JOINT_RESIDENT);
+			note_use(building, option, &option->uses[u]);
 		for (int o = 0; o < option->out_count; o++)
 			mention(building, option, option->outs[o].tensor, option->outs[o].view < 0);
-		for (int a = 0; a < option->argument_count; a++)
-			mention(building, option, option->arguments[a], true);
+		for (int a = 0; a < option->argument_count; a++) {
+			int t = option->arguments[a];
+			mention(building, option, t, true);
+			if (building->argued_from[t] > option->end)
+				building->argued_from[t] = option->end;
+		}
 	}
 	for (int t = 0; t < space->tensor_count; t++) {
 		const struct joint_tensor *tensor = &space->tensors[t];
 		if (tensor->output)
-			building->deaths[t] = building->hbm_last[t] = space->op_count;
+			building->deaths[t] = building->hbm_last[t] = building->valid_last[t] =
+				space->op_count;
 		if (tensor->view_count >= INT16_MAX)
 			return refuse(building, "a tensor has more views than a state can say");
 		for (int v = 0; v < tensor->view_count; v++) {
@@ -96,8 +113,7 @@ static bool price_bundles(struct building *building)
 	return true;
 }
 
-/* What can be said of a view can be said of each that can be relayed to it. */
-static void follow_relays(const struct joint_tensor *tensor, int *most)
+void frame_follow_relays(const struct joint_tensor *tensor, int64_t *most)
 {
 	int n = tensor->view_count;
 	for (bool again = true; again;) {
@@ -112,13 +128,13 @@ static void follow_relays(const struct joint_tensor *tensor, int *most)
 }
 
 /* By tensor and view: the last `first` of an option that reads what lies so, perhaps after relays; -1: none. */
-static int **find_last_served(const struct building *building)
+static int64_t **find_last_served(const struct building *building)
 {
 	const struct joint_space *space = building->space;
-	int **last = arena_array(building->arena, int *, space->tensor_count);
+	int64_t **last = arena_array(building->arena, int64_t *, space->tensor_count);
 	for (int t = 0; t < space->tensor_count; t++) {
 		int n = space->tensors[t].view_count;
-		last[t] = arena_array(building->arena, int, n + 1);
+		last[t] = arena_array(building->arena, int64_t, n + 1);
 		for (int v = 0; v < n; v++)
 			last[t][v] = -1;
 	}
@@ -136,28 +152,28 @@ static int **find_last_served(const struct building *building)
 		}
 	}
 	for (int t = 0; t < space->tensor_count; t++)
-		follow_relays(&space->tensors[t], last[t]);
+		frame_follow_relays(&space->tensors[t], last[t]);
 	return last;
 }
 
 /* By view: can it become valid in HBM, perhaps after relays? */
-static int *find_storable(const struct building *building, int t)
+static int64_t *find_storable(const struct building *building, int t)
 {
 	const struct joint_tensor *tensor = &building->space->tensors[t];
-	int *storable = arena_array(building->arena, int, tensor->view_count + 1);
+	int64_t *storable = arena_array(building->arena, int64_t, tensor->view_count + 1);
 	for (int v = 0; v < tensor->view_count; v++)
 		storable[v] = tensor->evict[v] != JOINT_NEVER;
-	follow_relays(tensor, storable);
+	frame_follow_relays(tensor, storable);
 	return storable;
 }
 
 /* What is left of each code at this cut. */
 static const uint16_t *keep_codes(const struct building *building, int cut, int t,
-	const int *last_served, const int *storable)
+	const int64_t *last_served, const int64_t *storable)
 {
 	int n = building->space->tensors[t].view_count;
 	uint16_t *kept = arena_array(building->arena, uint16_t, 2 * (n + 1));
-	bool wanted = building->hbm_last[t] >= cut;
+	bool wanted = building->valid_last[t] >= cut;
 	for (int code = 0; code < 2 * (n + 1); code++) {
 		int view = cut_view((uint16_t)code);
 		bool valid = code & CUT_VALID;
@@ -173,8 +189,8 @@ static bool make_cuts(struct building *building)
 	const struct joint_space *space = building->space;
 	struct frame *frame = building->frame;
 	struct cut *cuts = arena_array(building->arena, struct cut, frame->cut_count);
-	int **last_served = find_last_served(building);
-	int **storable = arena_array(building->arena, int *, space->tensor_count);
+	int64_t **last_served = find_last_served(building);
+	int64_t **storable = arena_array(building->arena, int64_t *, space->tensor_count);
 	for (int t = 0; t < space->tensor_count; t++)
 		storable[t] = find_storable(building, t);
 	size_t slot_count = (size_t)frame->cut_count * (size_t)space->tensor_count;
@@ -217,11 +233,25 @@ const struct frame *frame_make(
 	building.births = arena_array(arena, int, space->tensor_count);
 	building.deaths = arena_array(arena, int, space->tensor_count);
 	building.hbm_last = arena_array(arena, int, space->tensor_count);
+	building.valid_last = arena_array(arena, int, space->tensor_count);
+	building.hbm_from = arena_array(arena, int, space->tensor_count);
+	building.argued_from = arena_array(arena, int, space->tensor_count);
+	frame->hbm_from = building.hbm_from;
+	frame->argued_from = building.argued_from;
 	for (int t = 0; t < space->tensor_count; t++) {
 		building.births[t] = space->op_count;
-		building.deaths[t] = building.hbm_last[t] = -1;
+		building.hbm_from[t] = building.argued_from[t] = INT_MAX;
+		building.deaths[t] = building.hbm_last[t] = building.valid_last[t] = -1;
 	}
 	if (!find_lives(&building) || !price_bundles(&building) || !make_cuts(&building))
 		return NULL;
 	return frame;
+}
+
+int64_t frame_relaxed(const struct frame *frame, int64_t value, int cores, int fresh)
+{
+	int64_t scaled = 0, share = 0;
+	bool fits = number_mul(value, frame_scale(frame), &scaled) &&
+		    (!frame->args_most || number_mul(frame->over[cores], fresh, &share));
+	return fits ? cut_add(scaled, share) : JOINT_NEVER;
 }

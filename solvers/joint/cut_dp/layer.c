@@ -103,6 +103,13 @@ uint32_t layer_state(struct layer *layer, const uint16_t *codes)
 	return (uint32_t)layer->states.count - 1;
 }
 
+void layer_clear(struct layer *layer)
+{
+	for (size_t s = 0; s < layer->states.count; s++)
+		layer->states.at[s].first = LABEL_NONE;
+	layer->label_count = 0;
+}
+
 uint32_t layer_label_count(const struct layer *layer)
 {
 	return layer->label_count;
@@ -155,4 +162,17 @@ uint32_t layer_add(struct layer *layer, const struct label *label)
 	kept->next = state->first;
 	state->first = added;
 	return added;
+}
+
+void layer_drop(struct layer *layer, int64_t bound)
+{
+	for (size_t s = 0; s < layer->states.count; s++)
+		for (uint32_t *link = &layer->states.at[s].first; *link != LABEL_NONE;) {
+			struct label *label = layer_label(layer, *link);
+			label->dominated = label->bound >= bound;
+			if (label->dominated)
+				*link = label->next;
+			else
+				link = &label->next;
+		}
 }

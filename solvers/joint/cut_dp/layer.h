@@ -22,7 +22,8 @@ struct bundle {
 };
 
 struct label {
-	int64_t cost; /* of all steps and bundles, the open one included as wide as it is */
+	int64_t cost;  /* of all steps and bundles, the open one included as wide as it is */
+	int64_t bound; /* no answer that goes on from it is below, in parts (frame_scale) */
 	struct bundle bundle;
 	bool dominated, begins_bundle;
 	uint8_t kind; /* enum joint_step_kind: how it came here */
@@ -43,8 +44,11 @@ const uint16_t *layer_codes(const struct layer *layer, uint32_t state);
 uint32_t layer_first(const struct layer *layer, uint32_t state); /* label */
 int64_t layer_bytes(const struct layer *layer, uint32_t state);  /* in LX */
 
+void layer_clear(struct layer *layer); /* of labels; states stay */
+
 /* Adds a label unless another dominates it; those that it dominates are marked.  LABEL_NONE if not added. */
 uint32_t layer_add(struct layer *layer, const struct label *label);
+void layer_drop(struct layer *layer, int64_t bound); /* labels with this bound or a greater one */
 uint32_t layer_label_count(const struct layer *layer);
 struct label *layer_label(const struct layer *layer, uint32_t i);
 

@@ -5,34 +5,59 @@
 
 #include <stddef.h>
 
-/* The options of a cut, where the tensors that they use are at known places: see step.h. */
+/*
+ * Which options can be taken from a state, without those that another one does as well: the same effects for no
+ * more value, room and cores.  That depends on the codes of few slots only, those that options of the cut use.
+ *
+ * Moves are options as they act at their cut; an option whose outs may take over bytes of a tensor that is kept
+ * otherwise has further moves that drop it.  For each code of a slot there is the set of moves that it allows; a
+ * menu is the intersection of these sets.
+ */
 struct menu_effect {
 	int slot; /* at the cut after it */
 	uint16_t code;
 };
 
+/* Bytes that are not needed twice if a slot has this code. */
+struct menu_saving {
+	int slot;
+	uint16_t code;
+	int64_t bytes;
+};
+
 struct menu_move {
 	uint32_t option;
 	int end;
-	int64_t value;
-	int64_t bytes; /* in LX while it runs, beside those of the state */
-	int64_t unless; /* with this many there is no need for it, which is to drop what its outs take over; -1: none */
+	int64_t value, relaxed;
+	int64_t bytes; /* in LX, beside those of the state: less what it replaces and saves there */
+	bool drops;    /* it is of use only where room is short */
 	int cores;
 	bool ends_bundle;
 	int args;
 	uint64_t args_before, args_after; /* see struct step */
 	uint64_t held;                    /* slots that it needs in LX, or fills */
-	int effect_count;
+	uint64_t replaced;                /* slots that it fills */
+	int effect_count, saving_count;
 	struct menu_effect *effects; /* by slot */
+	struct menu_saving *savings;
+	uint32_t group; /* of moves with the same effects */
+};
+
+struct menu_entry {
+	const struct menu_move *move;
+	int64_t bytes; /* as above, from this state */
 };
 
 struct menu {
 	size_t count;
-	const struct menu_move *moves;
+	const struct menu_entry *entries;
 };
 
 struct menus;
 struct menus *menus_open(const struct frame *frame, struct arena *arena);
+void menus_close(struct menus *menus);
+
+/* Good until another cut is asked for. */
 const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes);
 
 #endif

@@ -1,12 +1,16 @@
 #include "solvers/joint/cut_dp/search.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_plan.h"
 #include "solvers/joint/cut_dp/layer.h"
+#include "solvers/joint/cut_dp/options.h"
+#include "solvers/joint/cut_dp/relax.h"
 #include "solvers/joint/cut_dp/step.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
 
 struct search {
 	struct run *run;
@@ -14,12 +18,46 @@ struct search {
 	struct arena *arena;
 	struct steps *steps;
 	struct layer **layers; /* by cut */
+	struct relaxation *relaxation;
+	struct joint_answer *best; /* NULL: none yet */
+	int64_t bound;             /* proven, in parts */
+	int64_t unpacked;          /* the least value of an answer without addresses */
+	struct effort_of_proof effort;
+
+	/* one beam */
+	size_t width;    /* labels of a cut that are gone on from */
+	int64_t dropped; /* the least bound of those that were not */
 
 	/* what is being expanded */
 	int cut;
 	uint32_t state;
 	uint32_t label; /* LABEL_NONE: all of the state */
 };
+
+/*
+ * What a label's bundle has already paid for.  Later steps of it are charged shares of over(w) / most for at most
+ * most - args tensors, where w is its width in the end; widening it to w costs over(w) - over(widest), which is
+ * no less than the part of these shares that is above over(widest) / most each.
+ */
+static int64_t paid(const struct frame *frame, const struct bundle *bundle)
+{
+	if (!frame->args_most || bundle->args == LABEL_CLOSED)
+		return 0;
+	return frame->over[bundle->widest] * (frame->args_most - bundle->args);
+}
+
+static bool find_bound(const struct search *search, int cut, struct label *label)
+{
+	const struct frame *frame = search->frame;
+	int64_t rest = relax_rest(search->relaxation, cut, label->state), cost;
+	if (rest == JOINT_NEVER || !number_mul(label->cost, frame_scale(frame), &cost))
+		return false;
+	label->bound = cut_add(cost, rest);
+	if (label->bound == JOINT_NEVER)
+		return false;
+	label->bound = number_max(label->bound - paid(frame, &label->bundle), cost);
+	return !search->best || label->bound <= (search->best->value - 1) * frame_scale(frame);
+}
 
 /* A label behind a step: in its parent's bundle, or in a new one. */
 static bool enter(const struct search *search, const struct label *from, const struct step *step,
@@ -62,14 +100,17 @@ static void go_from(struct search *search, uint32_t parent, const struct step *s
 			.step = step->which,
 			.view = (uint16_t)step->view,
 			.state = state};
-		if (enter(search, from, step, begins, &label))
-			layer_add(search->layers[step->cut], &label);
+		if (enter(search, from, step, begins, &label) &&
+			find_bound(search, step->cut, &label) &&
+			layer_add(search->layers[step->cut], &label) != LABEL_NONE)
+			search->effort.labels++;
 	}
 }
 
 static bool take_step(void *context, const struct step *step)
 {
 	struct search *search = context;
+	search->effort.edges++;
 	struct layer *here = search->layers[search->cut];
 	uint32_t state = layer_state(search->layers[step->cut], step->codes);
 	if (search->label != LABEL_NONE) {
@@ -80,6 +121,29 @@ static bool take_step(void *context, const struct step *step)
 			go_from(search, i, step, state);
 	}
 	return run_spend(search->run, 1);
+}
+
+static int compare_bounds(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return a < b ? -1 : a > b;
+}
+
+/* The beam: of labels with equal bounds, all are kept or none. */
+static void drop_worst(struct search *search, struct layer *layer)
+{
+	struct arena *scratch = arena_open();
+	size_t count = 0;
+	int64_t *bounds = arena_array(scratch, int64_t, layer_label_count(layer));
+	for (uint32_t i = 0; i < layer_label_count(layer); i++)
+		if (!layer_label(layer, i)->dominated)
+			bounds[count++] = layer_label(layer, i)->bound;
+	if (count > search->width) {
+		qsort(bounds, count, sizeof *bounds, compare_bounds);
+		layer_drop(layer, bounds[search->width]);
+		search->dropped = number_min(search->dropped, bounds[search->width]);
+	}
+	arena_close(scratch);
 }
 
 static bool expand_cut(struct search *search, int cut)
@@ -95,11 +159,13 @@ static bool expand_cut(struct search *search, int cut)
 			return false;
 	}
 	search->label = LABEL_NONE;
+	drop_worst(search, layer);
 	for (uint32_t s = 0; s < layer_state_count(layer) && cut < search->frame->space->op_count;
 		s++) {
 		search->state = s;
-		if (!steps_options(search->steps, cut, layer_codes(layer, s), layer_bytes(layer, s),
-			    take_step, search))
+		if (layer_first(layer, s) != LABEL_NONE &&
+			!steps_options(search->steps, cut, layer_codes(layer, s),
+				layer_bytes(layer, s), take_step, search))
 			return false;
 	}
 	return true;
@@ -139,17 +205,140 @@ static struct joint_answer *trace(const struct search *search, uint32_t at)
 	return answer;
 }
 
-static uint32_t find_best(const struct search *search)
+struct complete {
+	int64_t cost;
+	uint32_t label;
+};
+
+static int compare_costs(const void *left, const void *right)
 {
+	const struct complete *a = left, *b = right;
+	if (a->cost != b->cost)
+		return a->cost < b->cost ? -1 : 1;
+	return a->label < b->label ? -1 : a->label > b->label;
+}
+
+/* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
+static void find_best(struct search *search)
+{
+	struct arena *scratch = arena_open();
 	struct layer *layer = search->layers[search->frame->space->op_count];
-	uint32_t best = LABEL_NONE;
+	struct complete *all = arena_array(scratch, struct complete, layer_label_count(layer));
+	size_t count = 0;
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
 		const struct label *label = layer_label(layer, i);
-		if (!label->dominated && is_complete(search, label->state) &&
-			(best == LABEL_NONE || label->cost < layer_label(layer, best)->cost))
-			best = i;
+		if (!label->dominated && is_complete(search, label->state))
+			all[count++] = (struct complete){label->cost, i};
 	}
-	return best;
+	if (count)
+		qsort(all, count, sizeof *all, compare_costs);
+	for (size_t k = 0; k < count; k++) {
+		struct joint_answer *answer = trace(search, all[k].label);
+		if (joint_plan_offer(search->run, search->frame->space, answer)) {
+			search->best = answer;
+			break;
+		}
+		search->unpacked = number_min(search->unpacked, answer->value);
+	}
+	arena_close(scratch);
+}
+
+/* The least bound of what is left to be looked at from this cut on. */
+static int64_t find_open(const struct search *search, int cut)
+{
+	int64_t least = search->dropped;
+	if (search->best)
+		least = number_min(least, search->best->value * frame_scale(search->frame));
+	for (int c = cut; c < search->frame->cut_count; c++)
+		for (uint32_t i = 0; i < layer_label_count(search->layers[c]); i++) {
+			const struct label *label = layer_label(search->layers[c], i);
+			if (!label->dominated)
+				least = number_min(least, label->bound);
+		}
+	return least;
+}
+
+static int64_t bound_of(const struct search *search)
+{
+	return number_ceil_div(search->bound, frame_scale(search->frame));
+}
+
+static void report(struct search *search)
+{
+	run_report(search->run, search->best ? (double)search->best->value : INFINITY,
+		(double)bound_of(search));
+}
+
+/* All cuts, with at most `width` labels at each; false: the budget is spent. */
+static bool run_beam(struct search *search)
+{
+	struct label first = {.bundle = {.args = LABEL_CLOSED}, .parent = LABEL_NONE};
+	for (int c = 0; c < search->frame->cut_count; c++)
+		layer_clear(search->layers[c]);
+	search->dropped = JOINT_NEVER;
+	if (find_bound(search, 0, &first))
+		layer_add(search->layers[0], &first);
+	for (int c = 0; c < search->frame->cut_count; c++) {
+		bool done = expand_cut(search, c);
+		search->bound = number_max(search->bound,
+			find_open(search, done && c < search->frame->space->op_count ? c + 1 : c));
+		if (!done)
+			return false;
+	}
+	find_best(search);
+	return true;
+}
+
+static void add_first_state(struct search *search)
+{
+	const struct frame *frame = search->frame;
+	uint16_t codes[CUT_SLOTS_MOST];
+	for (int s = 0; s < frame->cuts[0].slot_count; s++)
+		codes[s] =
+			cut_code(frame->space->tensors[frame->cuts[0].tensors[s]].producer < 0, -1);
+	layer_state(search->layers[0], codes);
+}
+
+/* Wider and wider beams, until one drops nothing; false: the budget is spent. */
+static bool widen_beams(struct search *search)
+{
+	for (search->width = CUT_BEAM_FIRST;; search->width *= CUT_BEAM_TIMES) {
+		bool done = run_beam(search);
+		report(search);
+		if (!done || search->dropped == JOINT_NEVER)
+			return done;
+	}
+}
+
+static void prove(struct search *search, bool done)
+{
+	int64_t bound = number_min(bound_of(search), search->unpacked);
+	for (int c = 0; c < search->frame->cut_count; c++)
+		search->effort.states += layer_state_count(search->layers[c]);
+	run_looked(search->run, search->effort);
+	run_evaluated(search->run, search->effort.labels);
+	if (done && !search->best && search->unpacked == JOINT_NEVER)
+		run_prove(search->run, PROOF_INFEASIBLE, 0);
+	else if (search->best && (bound >= search->best->value ||
+					 (done && search->unpacked >= search->best->value)))
+		joint_plan_prove(search->run, search->frame->space, PROOF_OPTIMAL,
+			(double)search->best->value);
+	else if (search->relaxation)
+		joint_plan_prove(
+			search->run, search->frame->space, PROOF_BOUND, (double)bound);
+}
+
+/* Where nothing that was found has addresses, something with less in LX may have. */
+static void leave_room(struct search *search)
+{
+	int64_t bound = search->bound;
+	for (int part = CUT_ROOM_PARTS - 1; part > 0 && !search->best; part--) {
+		steps_leave_room(
+			search->steps, search->frame->space->capacity / CUT_ROOM_PARTS * part);
+		if (!widen_beams(search))
+			break;
+	}
+	search->bound = bound;
 }
 
 void search(struct run *run, const struct frame *frame)
@@ -158,29 +347,17 @@ void search(struct run *run, const struct frame *frame)
 	struct search search = {.run = run,
 		.frame = frame,
 		.arena = arena,
+		.unpacked = JOINT_NEVER,
 		.steps = steps_open(frame, arena),
 		.layers = arena_array(arena, struct layer *, frame->cut_count)};
 	for (int c = 0; c < frame->cut_count; c++)
 		search.layers[c] = layer_open(frame, c, arena);
-	uint16_t codes[CUT_SLOTS_MOST];
-	for (int s = 0; s < frame->cuts[0].slot_count; s++)
-		codes[s] =
-			cut_code(frame->space->tensors[frame->cuts[0].tensors[s]].producer < 0, -1);
-	struct label first = {.bundle = {.args = LABEL_CLOSED},
-		.parent = LABEL_NONE,
-		.state = layer_state(search.layers[0], codes)};
-	layer_add(search.layers[0], &first);
-	bool done = true;
-	for (int c = 0; c < frame->cut_count && done; c++)
-		done = expand_cut(&search, c);
-	uint32_t best = done ? find_best(&search) : LABEL_NONE;
-	if (best != LABEL_NONE) {
-		struct joint_answer *answer = trace(&search, best);
-		bool packed = joint_plan_offer(run, frame->space, answer);
-		joint_plan_prove(run, frame->space, packed ? PROOF_OPTIMAL : PROOF_BOUND,
-			(double)answer->value);
-	} else if (done) {
-		run_prove(run, PROOF_INFEASIBLE, 0);
-	}
+	add_first_state(&search);
+	search.relaxation = relax(run, frame, search.steps, search.layers, arena);
+	bool done = search.relaxation && widen_beams(&search);
+	if (done && !search.best && search.unpacked != JOINT_NEVER)
+		leave_room(&search);
+	prove(&search, done);
+	steps_close(search.steps);
 	arena_close(arena);
 }

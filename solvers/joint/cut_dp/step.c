@@ -7,6 +7,7 @@
 
 struct steps {
 	const struct frame *frame;
+	int64_t capacity;
 	struct menus *menus;
 	int8_t **
 		sources; /* [from * cut_count + to][slot at to]: the slot at `from`; made when asked for */
@@ -31,6 +32,7 @@ struct steps *steps_open(const struct frame *frame, struct arena *arena)
 {
 	struct steps *steps = arena_new(arena, struct steps);
 	steps->frame = frame;
+	steps->capacity = frame->space->capacity;
 	steps->menus = menus_open(frame, arena);
 	steps->sources =
 		arena_array(arena, int8_t *, (size_t)frame->cut_count * (size_t)frame->cut_count);
@@ -95,7 +97,7 @@ static void place_codes(struct making *making, uint64_t dropped)
 /* Drops some of the tensors from the i-th on; `least`: the fewest bytes of one that is dropped. */
 static bool drop_some(struct making *making, int i, uint64_t dropped, int64_t least)
 {
-	int64_t capacity = making->steps->frame->space->capacity;
+	int64_t capacity = making->steps->capacity;
 	if (making->bytes <= capacity) {
 		if (dropped && making->bytes + least <= capacity)
 			return true; /* one of them need not be dropped */
@@ -138,8 +140,7 @@ static bool drop_all(struct making *making)
 	int held = 0;
 	for (int s = 0; s < cut->slot_count; s++)
 		held += cut_view(making->codes[s]) >= 0;
-	if (held > making->droppable_count ||
-		making->move->bytes > making->steps->frame->space->capacity)
+	if (held > making->droppable_count || making->move->bytes > making->steps->capacity)
 		return true;
 	for (int i = 0; i < making->droppable_count; i++)
 		dropped |= UINT64_C(1) << making->droppable[i];
@@ -150,7 +151,6 @@ static bool drop_all(struct making *making)
 bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
 	step_visit *visit, void *context)
 {
-	int64_t capacity = steps->frame->space->capacity;
 	const struct menu *menu = menus_find(steps->menus, cut, codes);
 	struct step step = {.kind = JOINT_OPTION};
 	struct making making = {.steps = steps,
@@ -160,13 +160,12 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		.visit = visit,
 		.context = context};
 	for (size_t i = 0; i < menu->count; i++) {
-		const struct menu_move *move = &menu->moves[i];
-		if (move->unless >= 0 && cut_add(bytes, move->unless) <= capacity)
-			continue;
+		const struct menu_move *move = menu->entries[i].move;
 		making.move = move;
-		making.bytes = cut_add(bytes, move->bytes);
+		making.bytes = cut_add(bytes, menu->entries[i].bytes);
 		step.which = move->option;
 		step.value = move->value;
+		step.relaxed = move->relaxed;
 		step.cores = move->cores;
 		step.ends_bundle = move->ends_bundle;
 		step.args = move->args;
@@ -181,6 +180,15 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 	return true;
 }
 
+int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
+{
+	const struct joint_tensor *at = &frame->space->tensors[tensor];
+	if (at->evict[view] == JOINT_NEVER)
+		return JOINT_NEVER;
+	return frame_relaxed(
+		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
+}
+
 static bool evict(struct making *making, int slot)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
@@ -192,6 +200,7 @@ static bool evict(struct making *making, int slot)
 	step->which = (uint32_t)making->steps->frame->cuts[making->cut].tensors[slot];
 	step->value = tensor->evict[view];
 	step->cores = tensor->cores[view];
+	step->relaxed = steps_evict(making->steps->frame, making->cut, (int)step->which, view);
 	step->args = 1;
 	step->args_before = step->args_after = UINT64_C(1) << slot;
 	memcpy(step->codes, making->codes,
@@ -220,6 +229,7 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 			continue;
 		step->value = value;
 		step->view = to;
+		step->relaxed = frame_relaxed(making->steps->frame, value, 0, 0);
 		step->cores = tensor->cores[from] > tensor->cores[to] ? tensor->cores[from]
 								      : tensor->cores[to];
 		making->bytes = cut_add(bytes, tensor->bytes[to]);
@@ -243,4 +253,14 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		if (cut_view(codes[s]) >= 0 && (!evict(&making, s) || !relay(&making, s, bytes)))
 			return false;
 	return true;
+}
+
+void steps_close(struct steps *steps)
+{
+	menus_close(steps->menus);
+}
+
+void steps_leave_room(struct steps *steps, int64_t capacity)
+{
+	steps->capacity = capacity;
 }

@@ -18,6 +18,7 @@ struct step {
 	int64_t value;
 	int cores;
 	bool ends_bundle;
+	int64_t relaxed;      /* frame_relaxed */
 	int args;             /* tensors that it uses in HBM */
 	uint64_t args_before; /* those that have slots at the cut before, at the one after */
 	uint64_t args_after;
@@ -30,6 +31,8 @@ typedef bool step_visit(void *context, const struct step *step);
 
 struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
+void steps_close(struct steps *steps);
+void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
 
 /* Options that can be taken from a state at a cut, which has these bytes in LX. */
 bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
@@ -38,6 +41,9 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 /* Evictions and relays, which lead to the same cut. */
 bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
 	step_visit *visit, void *context);
+
+/* The relaxed cost of an eviction of what is not valid in HBM; JOINT_NEVER. */
+int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view);
 
 /* The slots at `to` whose tensors are in this set of slots at `from`. */
 uint64_t steps_slots(const struct steps *steps, int from, int to, uint64_t slots);

@@ -82,7 +82,8 @@ static bool estimate_phase(
 	int last = phase->end_step - 1;
 	struct traffic_op *op = &ops[last];
 	phase->estimate = phase->cycles;
-	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts)
+	if (!arch_moves_boxes(op->arch) || !op_is_tiled(op->op) || op->moves || op->evicts ||
+		op->relayout)
 		return true;
 	bool fits = true;
 	int64_t hbm = 0, moved = 0, cycles;

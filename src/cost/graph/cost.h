@@ -18,7 +18,7 @@
  *
  * Resources: the queues of a broadcast's root (cost/graph/staging.h); HBM (all bytes); per core the fill port, the LX read port, the LX
  * write port, the array (einsums) or the vector unit (the others); of the
- * reduce ring one link, since all links of a chain stream at the same time, each
+ * data ring the links, after what sets up runs (cost/graph/relayout.h); of the reduce ring one link, since all links of a chain stream at the same time, each
  * a stick behind the one before.  The busiest core counts; what waits for what
  * inside a phase does not, so the cycles are a lower bound of the machine's.
  * The array's rate is for operands of 2 bytes, the widest counts; 1 byte
@@ -45,6 +45,7 @@ enum resource {
 	RESOURCE_LX, /* both, of a whole op that is a nest */
 	RESOURCE_COMPUTE,
 	RESOURCE_RING,
+	RESOURCE_DATA_RING, /* a relayout: links, then ports, and the runs before them */
 	RESOURCE_LINKS, /* the queues of a broadcast's root, from its first load to its last store */
 	RESOURCE_COUNT,
 };

@@ -12,6 +12,7 @@ const char *const resource_names[] = {
 	[RESOURCE_LX] = "lx",
 	[RESOURCE_COMPUTE] = "compute",
 	[RESOURCE_RING] = "ring",
+	[RESOURCE_DATA_RING] = "data_ring",
 	[RESOURCE_LINKS] = "links",
 	[RESOURCE_COUNT] = NULL,
 };
@@ -221,7 +222,9 @@ bool latency_phase(const struct plan *plan, const struct counts *counts,
 	bool fits = true;
 	const struct traffic_op *own = &ops[phase->first_step];
 	phase->cycles = 0;
-	if (arch_moves_boxes(plan->arch)) {
+	if (own->relayout) {
+		phase->resource[RESOURCE_DATA_RING] = own->relayout->cycles;
+	} else if (arch_moves_boxes(plan->arch)) {
 		find_hbm(plan, counts, phase, &fits);
 		find_cores(plan, own, phase, &fits);
 		find_links(plan, phase, arena, &fits);

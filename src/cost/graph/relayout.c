@@ -13,6 +13,7 @@ struct holding {
 	int64_t size[LAYOUT_RANK_MOST];
 	int64_t first[CORES_MOST][LAYOUT_RANK_MOST];
 	int leader[CORES_MOST]; /* the least core with the same slice; -1: it holds nothing */
+	int copies[CORES_MOST]; /* by leader: cores with its slice */
 };
 
 struct relaying {
@@ -22,7 +23,8 @@ struct relaying {
 	/* by sender and leader of the receivers: how far the box goes each way; FAR_NONE: not that way */
 	int8_t up[CORES_MOST][CORES_MOST], down[CORES_MOST][CORES_MOST];
 	/* by core, in sticks; of link i, from core i to i + 1 and back */
-	int64_t link_up[CORES_MOST], link_down[CORES_MOST], read[CORES_MOST], written[CORES_MOST];
+	int64_t link_up[CORES_MOST + 1], link_down[CORES_MOST + 1];
+	int64_t read[CORES_MOST], written[CORES_MOST];
 	int64_t sent[CORES_MOST], received[CORES_MOST]; /* runs */
 	int cut[CORES_MOST]; /* by leader of senders: boxes that its slice is cut into */
 	int64_t parts, drain, fill, crossed;
@@ -52,6 +54,7 @@ static void hold(
 			if (k == c ||
 				(holding->leader[k] == k && same_slice(layout, holding, k, c)))
 				holding->leader[c] = k;
+		holding->copies[holding->leader[c]]++;
 	}
 }
 
@@ -78,13 +81,16 @@ static int64_t overlap(const struct relaying *relaying, int sender, int receiver
 
 static int way_up(const struct relaying *relaying, int sender, int receiver)
 {
-	return (receiver - sender + relaying->cores) % relaying->cores;
+	int up = receiver - sender;
+	return up < 0 ? up + relaying->cores : up;
 }
 
 /* The nearest of those with the same slice as `leader`, the least of those. */
 static int find_sender(const struct relaying *relaying, int leader, int receiver)
 {
 	int best = leader, least = relaying->cores;
+	if (relaying->from.copies[leader] == 1)
+		return leader;
 	for (int c = leader; c < relaying->cores; c++) {
 		int up = way_up(relaying, c, receiver);
 		int distance = up <= relaying->cores - up ? up : relaying->cores - up;
@@ -126,11 +132,11 @@ static bool receive(struct relaying *relaying, int receiver)
 	return missing == 0;
 }
 
-/* One box goes one way, to the furthest of its receivers. */
+/* One box goes one way, to the furthest of its receivers, over `far` links from the first on: where it begins to
+ * be on links counts, and where it ends to be. */
 static void send(
 	struct relaying *relaying, int sender, int64_t sticks, int64_t runs, int far, bool up)
 {
-	int at = sender;
 	if (far == FAR_NONE)
 		return;
 	relaying->drain += sticks;
@@ -138,14 +144,27 @@ static void send(
 	relaying->sent[sender] += runs;
 	relaying->crossed = checked_add(
 		&relaying->fits, relaying->crossed, checked_mul(&relaying->fits, sticks, far));
-	for (int i = 0; i < far; i++) {
-		if (!up)
-			at = (at + relaying->cores - 1) % relaying->cores;
-		int64_t *link = up ? &relaying->link_up[at] : &relaying->link_down[at];
-		*link = checked_add(&relaying->fits, *link, sticks);
-		if (up)
-			at = (at + 1) % relaying->cores;
+	int64_t *link = up ? relaying->link_up : relaying->link_down;
+	int first = up ? sender : sender - far, end = first + far;
+	if (first < 0) {
+		link[first + relaying->cores] += sticks;
+		link[relaying->cores] -= sticks;
+		first = 0;
 	}
+	if (end > relaying->cores) {
+		link[0] += sticks;
+		link[end - relaying->cores] -= sticks;
+		end = relaying->cores;
+	}
+	link[first] += sticks;
+	link[end] -= sticks;
+}
+
+/* From where boxes begin and end to what is on each link. */
+static void add_up(int64_t *link, int cores)
+{
+	for (int c = 1; c < cores; c++)
+		link[c] += link[c - 1];
 }
 
 static void send_all(struct relaying *relaying)
@@ -161,6 +180,8 @@ static void send_all(struct relaying *relaying)
 			send(relaying, s, sticks, runs, down, false);
 		}
 	}
+	add_up(relaying->link_up, relaying->cores);
+	add_up(relaying->link_down, relaying->cores);
 }
 
 static int64_t most(const int64_t *values, int count)
@@ -203,7 +224,7 @@ static bool find_price(
 	filled[TRAFFIC_LX_FILL] = checked_mul(&fits, relaying->fill, STICK_BYTES);
 	filled[TRAFFIC_DATA_RING] = checked_mul(&fits, relaying->crossed, STICK_BYTES);
 	out->energy_pj = energy_of_traffic(arch, drained) + energy_of_traffic(arch, filled);
-	return fits;
+	return out->fits = fits;
 }
 
 bool relayout_price(const struct arch *arch, const struct layout *layout, const struct view *from,

@@ -27,10 +27,11 @@ struct relayout_price {
 	int64_t runs;              /* of the busiest core */
 	int64_t parts;
 	double energy_pj;
+	bool fits; /* else it cannot be done, or not be counted, and the rest has no meaning */
 };
 
-/* False when it cannot be done, as the machine has no data ring or nobody holds what is asked for, or when a
- * count does not fit. */
+/* Answers what `fits` says: false when the machine has no data ring, when nobody holds what is asked for, or
+ * when a count does not fit. */
 bool relayout_price(const struct arch *arch, const struct layout *layout, const struct view *from,
 	const struct view *to, struct relayout_price *out);
 

@@ -1,5 +1,6 @@
 #include "cost/graph/traffic.h"
 
+#include "base/arena.h"
 #include "base/checked.h"
 #include "cost/graph/staging.h"
 #include "model/graph/move.h"
@@ -43,8 +44,19 @@ void traffic_open_nest(
 			.workload = question->workload,
 			.op = question->op,
 			.in_lx = question->in_lx};
-	if (!traffic->moves && !traffic->evicts)
+	if (!traffic->moves && !traffic->evicts && question->op->move != MOVE_RELAYOUT)
 		traffic->inner = inner_cost_make(question, arena);
+}
+
+static const struct relayout_price *price_relayout(
+	const struct plan *plan, int step, struct arena *arena)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	int from = op->reads[0].tensor, to = op->writes[0].tensor;
+	struct relayout_price *price = arena_new(arena, struct relayout_price);
+	relayout_price(plan->arch, &plan->workload->tensors[to].layout,
+		&plan_lx(plan, from, step)->view, &plan_lx(plan, to, step)->view, price);
+	return price;
 }
 
 void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan, int step,
@@ -54,6 +66,8 @@ void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan,
 	question.op = run_op(arena, plan->workload, &plan->workload->ops[plan->steps[step].op],
 		plan_run(plan, step), iteration);
 	traffic_open_nest(traffic, &question, arena);
+	if (plan_is_relayout(plan, step))
+		traffic->relayout = price_relayout(plan, step, arena);
 	if (traffic->moves || traffic->evicts) {
 		struct move move = move_find(plan, step);
 		loopnest_move(&traffic->nest, &move);
@@ -288,6 +302,9 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 		count_opaque(traffic, out);
 	} else if (traffic->op->primitive->kind == OP_BROADCAST) {
 		count_broadcast(traffic, out, &fits);
+	} else if (traffic->relayout) {
+		*out = slots ? (struct step_count){0} : traffic->relayout->counts;
+		fits = traffic->relayout->fits;
 	} else if (!arch_moves_boxes(traffic->arch)) {
 		count_whole(traffic, out, &fits);
 	} else if (traffic->moves) {

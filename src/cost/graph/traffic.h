@@ -3,6 +3,7 @@
 
 #include "cost/graph/footprint.h"
 #include "cost/graph/inner_cost.h"
+#include "cost/graph/relayout.h"
 #include "model/graph/counts.h"
 
 /*
@@ -17,12 +18,13 @@ struct traffic_op {
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
 	const struct inner_cost
-		*inner;      /* NULL: its computes are no nests; also after traffic_open */
-	uint32_t in_lx;      /* bit i: operand i is resident */
-	uint32_t arriving;   /* of those: brought by a clone of the same phase */
-	bool moves;          /* a clone into LX: point 7 of model/graph/plan.h */
-	bool evicts;         /* point 10 */
-	int64_t ranks, hops; /* of a broadcast: point 11 */
+		*inner;    /* NULL: its computes are no nests; also after traffic_open */
+	uint32_t in_lx;    /* bit i: operand i is resident */
+	uint32_t arriving; /* of those: brought by a clone of the same phase */
+	bool moves;        /* a clone into LX: point 7 of model/graph/plan.h */
+	bool evicts;       /* point 10 */
+	const struct relayout_price *relayout; /* point 13; NULL */
+	int64_t ranks, hops;                   /* of a broadcast: point 11 */
 };
 
 /* An op, its share of the cores and its tiles, and the homes of its operands.  The footprints point

@@ -39,7 +39,7 @@ static void add_residents(struct lowering *lowering)
 			.from = stay->from,
 			.to = stay->to,
 			.in_place_of = stay->in_place_of,
-			.cores = cores_below(stay->view.cores),
+			.cores = holders_of(&stay->view),
 		};
 	}
 }
@@ -108,6 +108,8 @@ static bool lower_step(struct lowering *lowering, int s, int64_t iteration)
 		return opaque_lower(lowering);
 	if (step->op->primitive->kind == OP_BROADCAST)
 		return staging_lower(lowering);
+	if (plan_is_relayout(plan, s))
+		return relayout_lower(lowering);
 	lowering->why = tiling_make(plan, s, iteration, lowering->queues.arena, &step->tiling);
 	if (lowering->why)
 		return false;
@@ -192,7 +194,7 @@ static int64_t least_of_step(const struct plan *plan, int step)
 		return opaque_size(plan, step);
 	if (plan->steps[step].staging)
 		return staging_size(plan, step);
-	if (plan_is_move(plan, step) || plan_is_evict(plan, step))
+	if (plan_only_moves(plan, step))
 		return 0;
 	int64_t size = mapping_cores(plan->arch, mapping);
 	for (int l = 0; l < op->loop_count; l++) {

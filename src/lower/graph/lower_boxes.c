@@ -134,11 +134,21 @@ struct location location_within(
 	return location;
 }
 
+uint64_t holders_of(const struct view *view)
+{
+	uint64_t holders = 0;
+	for (int c = 0; c < view->cores && c < PROGRAM_CORES_MOST; c++)
+		if (view_holds(view, c))
+			holders |= UINT64_C(1) << c;
+	return holders;
+}
+
 void slices_make(const struct plan *plan, const struct residency *stay, int64_t iteration,
 	struct slices *slices)
 {
 	struct layout layout = plan_stay_layout(plan, stay);
 	slices->stay = stay;
+	slices->holders = holders_of(&stay->view);
 	for (int d = 0; d + 1 < layout.rank; d++) {
 		int64_t first = plan_stay_first(plan, stay, iteration, d);
 		slices->size[d] = view_size(&layout, &stay->view, d);

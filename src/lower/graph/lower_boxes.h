@@ -46,10 +46,12 @@ struct location location_within(
 /* What each core holds of a tensor that is resident in LX, in an iteration of the run of which it has a part. */
 struct slices {
 	const struct residency *stay;
+	uint64_t holders; /* bit c: core c */
 	int64_t size[REGION_RANK_MOST];
 	int64_t origin[PROGRAM_CORES_MOST][REGION_RANK_MOST];
 };
 
+uint64_t holders_of(const struct view *view);
 void slices_make(const struct plan *plan, const struct residency *stay, int64_t iteration,
 	struct slices *slices);
 

@@ -15,6 +15,7 @@
  *	lower_outputs    what leaves: the reduce ring, DMA_OUT
  *	lower_clones     steps that only move into LX
  *	lower_evicts     steps that only move out of it
+ *	lower_relayouts  steps that only move from LX to LX
  *	lower_opaque     steps that nobody looks into
  *	lower_staging    broadcasts
  *	lower_whole      ops as one nest, where tiles do not move in boxes
@@ -150,6 +151,8 @@ bool clone_lower(struct lowering *lowering);
 int64_t clone_arrival(const struct clone *clone, const struct region *box, int core);
 
 bool evict_lower(struct lowering *lowering);
+
+bool relayout_lower(struct lowering *lowering);
 
 bool opaque_lower(struct lowering *lowering);
 int64_t opaque_size(const struct plan *plan, int step); /* instructions */

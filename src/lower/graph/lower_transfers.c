@@ -20,6 +20,11 @@ bool slices_hold(struct lowering *lowering, const struct slices *slices, const s
 {
 	for (uint64_t m = mask; m; m &= m - 1) {
 		int core = least_core(m), d = slices_miss(slices, box, core);
+		if (!(slices->holders >> core & 1))
+			return refuse(lowering,
+				"op '%s' runs on core %d, which holds nothing of '%s'",
+				lowering->step.op->name, core,
+				lowering->plan->workload->tensors[slices->stay->tensor].name);
 		if (d < 0)
 			continue;
 		int64_t origin = slices->origin[core][d];

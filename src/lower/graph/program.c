@@ -5,6 +5,8 @@ const char *const engine_names[] = {
 	[ENGINE_DMA_OUT] = "out",
 	[ENGINE_COMPUTE] = "compute",
 	[ENGINE_RING] = "ring",
+	[ENGINE_UP] = "up",
+	[ENGINE_DOWN] = "down",
 	[ENGINE_SYNC] = "sync",
 	[ENGINE_COUNT] = NULL,
 };

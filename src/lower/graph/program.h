@@ -19,13 +19,16 @@
  *	COMPUTE  one tile of an op on one core
  *	RING     combines the accumulators of the cores of the mask, which follow each
  *	         other on the reduce ring, and leaves the output on the owner
+ *	UP, DOWN the data ring's two directions: a core sends a box of its LX that way round to the cores of
+ *	         `receivers`, where it comes to lie at one address on each; or it sets up runs
  *	SYNC     takes no time and moves nothing: joins dependences, so that the
  *	         steps of a plan need not name each other's instructions
  *
  * Instructions are listed in an order in which they could run one by one.
  * Every instruction of a phase (model/graph/plan.h, point 7) happens after every
  * instruction of the phases before it: a SYNC stands between any two.  No
- * dependence is implied by the others; each is needed.
+ * dependence is implied by the others; each is needed.  A relayout has a SYNC of its own, between the
+ * setting up of runs and what is sent.
  *
  * Several ranks carry out one program, each on its own memories.  The instructions of a
  * broadcast's step are those of its root alone, in queues of their own beside the engines', and
@@ -43,6 +46,8 @@ enum engine {
 	ENGINE_DMA_OUT,
 	ENGINE_COMPUTE,
 	ENGINE_RING,
+	ENGINE_UP,
+	ENGINE_DOWN,
 	ENGINE_SYNC,
 	ENGINE_COUNT
 };
@@ -125,6 +130,15 @@ struct combine {
 	struct location accumulator, output;
 };
 
+/* UP, DOWN: from core c to c + 1, c + 2, ..., or to c - 1, c - 2, ..., up to the last receiver; the first core
+ * of the machine follows the last. */
+struct send {
+	const struct operand_box *from,
+		*to;         /* the same box at the sender and at all receivers, or */
+	uint64_t receivers;  /* bit c: core c; the sender may be one */
+	int64_t runs, parts; /* NULL: the core sets up so many runs of slices that are cut so */
+};
+
 struct instruction {
 	enum engine engine;
 	int step; /* of the plan */
@@ -136,6 +150,7 @@ struct instruction {
 		const struct transfer *transfer;
 		const struct compute *compute;
 		const struct combine *combine;
+		const struct send *send;
 	};
 };
 

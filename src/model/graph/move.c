@@ -80,7 +80,8 @@ struct move move_find(const struct plan *plan, int step)
 	struct move move = {0};
 	if (!stay)
 		BUG("step %d is no move", step);
-	if (follow_view(plan, step, &stay->view, &move))
+	bool skips = !leaves && stay->view.only > 1;
+	if (!skips && follow_view(plan, step, &stay->view, &move))
 		return move;
 	move.cores = mapping_cores(plan->arch, mapping);
 	move.copies = 1;

@@ -9,7 +9,8 @@
  * LX says which cores hold which.  A view that cuts as the mapping does, but hands the slices out in another order
  * or to several cores each, is a multicast: loop l's slot on core c is
  * floor(c / divisor[l]) mod split of l, on cores 0 .. cores-1, and every slice
- * lies on `copies` cores.  With any other view the mapping decides alone.
+ * lies on `copies` cores.  With any other view the mapping decides alone, and with one that leaves cores out
+ * where something comes in.
  */
 struct move {
 	int64_t cores, copies;

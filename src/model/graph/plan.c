@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/move.h"
 #include "model/graph/run.h"
 
 /* The first stay that is not of a lower tensor. */
@@ -58,10 +59,25 @@ bool plan_is_evict(const struct plan *plan, int step)
 	       !plan_lx(plan, op->writes[0].tensor, step);
 }
 
+bool plan_is_relayout(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return op->move == MOVE_RELAYOUT && op_copies_sticks(plan->workload, op) &&
+	       plan_lx(plan, op->reads[0].tensor, step) &&
+	       plan_lx(plan, op->writes[0].tensor, step);
+}
+
+bool plan_only_moves(const struct plan *plan, int step)
+{
+	return plan_is_move(plan, step) || plan_is_evict(plan, step) ||
+	       plan_is_relayout(plan, step);
+}
+
 bool plan_joins_next(const struct plan *plan, int step)
 {
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
-	       !plan->steps[step + 1].staging && !plan_run(plan, step + 1);
+	       !plan->steps[step + 1].staging && !plan_is_relayout(plan, step + 1) &&
+	       !plan_run(plan, step + 1);
 }
 
 bool plan_is_move(const struct plan *plan, int step)
@@ -69,6 +85,18 @@ bool plan_is_move(const struct plan *plan, int step)
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	return op_copies_sticks(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
 	       !plan_lx(plan, op->reads[0].tensor, step);
+}
+
+/* Cores that a step takes: of a relayout those of the view with more slices. */
+static int64_t width_of(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	int64_t width = mapping_cores(plan->arch, &plan->steps[step].mapping);
+	if (!plan_is_relayout(plan, step))
+		return width;
+	const struct residency *from = plan_lx(plan, op->reads[0].tensor, step);
+	struct mapping held = move_mapping(plan->arch, plan->workload, op, &from->view);
+	return number_max(width, mapping_cores(plan->arch, &held));
 }
 
 bool plan_overhead(const struct plan *plan, int64_t *cycles)
@@ -79,8 +107,7 @@ bool plan_overhead(const struct plan *plan, int64_t *cycles)
 		int64_t widest = 0, bundle_cycles;
 		int bundle = plan->steps[step].bundle;
 		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
-			widest =
-				number_max(widest, mapping_cores(arch, &plan->steps[step].mapping));
+			widest = number_max(widest, width_of(plan, step));
 		if (!number_mul(widest, arch->core_cycles, &bundle_cycles) ||
 			!number_add(bundle_cycles, arch->bundle_cycles, &bundle_cycles) ||
 			!number_add(*cycles, bundle_cycles, cycles))

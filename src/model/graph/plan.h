@@ -46,7 +46,7 @@
  *     as the read's, and overlaps the step that follows it.  The slices of its
  *     mapping go to the cores that the view of its output names, several for
  *     one slice if it does (model/graph/move.h).  Such clones and the next op form
- *     one phase, unless that is a broadcast; every other op is a phase of its
+ *     one phase, unless that is a broadcast or a relayout; every other op is a phase of its
  *     own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
@@ -79,8 +79,13 @@
  *     writes its part of each output and nothing else, so no step reduces over a
  *     loop that is shared.  All steps of a run are of one bundle, and none is a move.
  * 13. A relayout copies a tensor in LX from one view to another, over the data
- *     ring between the cores: every slice of the new view is sent by the nearest core that holds
- *     it, the least of those, both ways round at once.  It is a phase of its own.
+ *     ring that joins all cores of the machine: what a core needs of another's slice comes
+ *     from the nearest core that holds that slice, the least of those, or stays if it is its own.
+ *     A core sends a box up to all cores with the same slice of the new view that are at most half of the
+ *     ring away that way, itself among them, and down to the others: it is read once for each way,
+ *     leaves a copy at each, and counts on every link that it crosses.  Before any box moves, every core sets up
+ *     its contiguous runs (struct ring).  It is a phase of its own, divided as the new view is, and as wide in its
+ *     bundle as the one of the two views with more slices.
  * 14. A view can say that some cores hold nothing (view.h).  A step whose
  *     reduction is split over cores leaves its output in LX on the owners alone.
  */
@@ -138,8 +143,7 @@ struct plan {
 /* A plan of a workload, with the moves that were put into it: all that it does not share with the workload lives
  * in the arena. */
 struct arena;
-struct plan *plan_copy(
-	struct arena *arena, const struct plan *plan, const struct workload *given);
+struct plan *plan_copy(struct arena *arena, const struct plan *plan, const struct workload *given);
 
 /* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
@@ -156,10 +160,16 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op);
 /* A step that only moves something into LX: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);
 
-/* A move that is of one phase with the step behind it: not with a broadcast, nor with a run. */
+/* A move that is of one phase with the step behind it: not with a broadcast, a relayout or a run. */
 bool plan_joins_next(const struct plan *plan, int step);
 
 /* A step that only moves something out of LX: point 10. */
 bool plan_is_evict(const struct plan *plan, int step);
+
+/* A step that only moves something from LX to LX: point 13. */
+bool plan_is_relayout(const struct plan *plan, int step);
+
+/* Any of these three: nothing is computed. */
+bool plan_only_moves(const struct plan *plan, int step);
 
 #endif

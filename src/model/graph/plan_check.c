@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/graph/move.h"
 #include "model/graph/run.h"
 #include "model/packing/buffer.h"
 
@@ -54,11 +55,56 @@ static const char *check_rows(
 	return NULL;
 }
 
+static const char *check_slice(const struct plan_checking *check, const struct residency *stay)
+{
+	struct layout layout = plan_stay_layout(check->plan, stay);
+	const char *why = view_check(check->arena, &layout, &stay->view);
+	if (why)
+		return why;
+	if (stay->view.cores > arch_cores(check->plan->arch))
+		return arena_format(check->arena, "its view has %lld cores, the machine %lld",
+			(long long)stay->view.cores, (long long)arch_cores(check->plan->arch));
+	if (stay->view.cores > check->plan->cores)
+		return arena_format(check->arena, "its view has %lld cores, the plan %d",
+			(long long)stay->view.cores, check->plan->cores);
+	if (stay->size != view_bytes(&layout, &stay->view))
+		return arena_format(check->arena, "its slice has %lld bytes, not %lld",
+			(long long)view_bytes(&layout, &stay->view), (long long)stay->size);
+	return NULL;
+}
+
+/* From LX to LX, over a ring, and every core finds what it needs. */
+static const char *check_relayout(const struct plan_checking *check, int i, const struct op *op)
+{
+	const struct plan *plan = check->plan;
+	const char *from = name_of(check, op->reads[0].tensor);
+	if (!plan_is_relayout(plan, i))
+		return arena_format(check->arena,
+			"it lays '%s' out anew, which does not lie in LX or goes on in HBM", from);
+	if (!plan->arch->data_ring.present)
+		return "the machine has no data ring";
+	const struct residency *old = plan_lx(plan, op->reads[0].tensor, i);
+	const struct view *to = &plan_lx(plan, op->writes[0].tensor, i)->view;
+	if (check_slice(check, old) || check_slice(check, plan_lx(plan, op->writes[0].tensor, i)))
+		return NULL; /* the stay is complained about */
+	if (!view_is_whole(&old->view))
+		return arena_format(check->arena, "no core holds some of the slices of '%s'", from);
+	struct mapping mapping = move_mapping(plan->arch, plan->workload, op, to);
+	if (!mapping_equal(&mapping, &plan->steps[i].mapping))
+		return arena_format(check->arena,
+			"it is divided as '%s'; its new view is that of '%s'",
+			mapping_print(check->arena, plan->arch, op, &plan->steps[i].mapping),
+			mapping_print(check->arena, plan->arch, op, &mapping));
+	return NULL;
+}
+
 /* A move is what it is called. */
 static const char *check_move(const struct plan_checking *check, int i, const struct op *op)
 {
 	const struct plan *plan = check->plan;
 	const char *from = name_of(check, op->reads[0].tensor);
+	if (op->move == MOVE_RELAYOUT)
+		return check_relayout(check, i, op);
 	if (op->move == MOVE_EVICT && !plan_is_evict(plan, i))
 		return arena_format(check->arena,
 			"it evicts '%s', which does not lie in LX or goes on there", from);
@@ -179,24 +225,6 @@ static const char *check_life(const struct plan_checking *check, const struct re
 		return user->primitive->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
 							  : "a broadcast uses it in HBM";
 	return check_steps_of(check, stay);
-}
-
-static const char *check_slice(const struct plan_checking *check, const struct residency *stay)
-{
-	struct layout layout = plan_stay_layout(check->plan, stay);
-	const char *why = view_check(check->arena, &layout, &stay->view);
-	if (why)
-		return why;
-	if (stay->view.cores > arch_cores(check->plan->arch))
-		return arena_format(check->arena, "its view has %lld cores, the machine %lld",
-			(long long)stay->view.cores, (long long)arch_cores(check->plan->arch));
-	if (stay->view.cores > check->plan->cores)
-		return arena_format(check->arena, "its view has %lld cores, the plan %d",
-			(long long)stay->view.cores, check->plan->cores);
-	if (stay->size != view_bytes(&layout, &stay->view))
-		return arena_format(check->arena, "its slice has %lld bytes, not %lld",
-			(long long)view_bytes(&layout, &stay->view), (long long)stay->size);
-	return NULL;
 }
 
 /* Later iterations of a run read again what lies whole in LX. */

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "model/graph/move.h"
+#include "model/graph/run.h"
 #include "model/graph/workload_move.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static int compare_granted(const void *left, const void *right)
 	const struct granted *a = left, *b = right;
 	if (a->wish->before != b->wish->before)
 		return a->wish->before < b->wish->before ? -1 : 1;
-	if (a->wish->kind != b->wish->kind)
+	if ((a->wish->kind == MOVE_EVICT) != (b->wish->kind == MOVE_EVICT))
 		return a->wish->kind == MOVE_EVICT ? -1 : 1;
 	int order = a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
 	return a->wish->kind == MOVE_EVICT ? -order : order;
@@ -48,30 +49,28 @@ static struct granted *grant(struct moving *moving, const struct plan_wish *wish
 	return granted;
 }
 
-/* The given stays and runs, by the steps that they will have. */
-static void copy_stays(struct moving *moving, const struct granted *granted, size_t count)
+static void copy_stays(struct moving *moving)
 {
 	const struct plan *given = moving->given;
-	int *steps = arena_array(moving->growing.arena, int, given->step_count);
-	for (int step = 0, before = 0; step < given->step_count; step++) {
-		while (before < (int)count && granted[before].wish->before <= step)
-			before++;
-		steps[step] = step + before;
-	}
 	for (int i = 0; i < given->residency_count; i++) {
-		struct residency *stay = &moving->plan->residencies[i];
-		*stay = given->residencies[i];
-		stay->from = steps[stay->from];
-		stay->to = steps[stay->to - 1] + 1;
-		moving->stays[stay->tensor] = i + 1;
-	}
-	for (int r = 0; r < given->run_count; r++) {
-		moving->plan->runs[r].first = steps[given->runs[r].first];
-		moving->plan->runs[r].end = steps[given->runs[r].end - 1] + 1;
+		moving->plan->residencies[i] = given->residencies[i];
+		moving->stays[given->residencies[i].tensor] = i + 1;
 	}
 }
 
-/* The move is the last that uses the tensor, and all behind it use what it makes. */
+/* By the steps that they have now, which are those of the given plan with moves between them. */
+static void shift_runs(struct moving *moving, const struct granted *granted, int count)
+{
+	for (int r = 0; r < moving->plan->run_count; r++) {
+		struct tile_run *run = &moving->plan->runs[r];
+		int before_first = 0, before_last = 0;
+		while (before_last < count && granted[before_last].wish->before <= run->end - 1)
+			before_first += granted[before_last++].wish->before <= run->first;
+		run->first += before_first;
+		run->end += before_last;
+	}
+}
+
 static void add_move(struct moving *moving, const struct granted *granted, int bundle)
 {
 	struct plan *plan = moving->plan;
@@ -82,26 +81,37 @@ static void add_move(struct moving *moving, const struct granted *granted, int b
 	struct residency *stay = &plan->residencies[slot], none = {.to = 0};
 	struct residency *old =
 		moving->stays[tensor] ? &plan->residencies[moving->stays[tensor] - 1] : &none;
-	if (wish->kind == MOVE_EVICT && old->place != PLACE_LX)
+	if (wish->kind != MOVE_RELOAD && old->place != PLACE_LX)
 		BUG("tensor %d is not in LX", tensor);
-	*stay = (struct residency){.tensor = granted->tensor,
-		.from = step,
-		.to = (int)number_max(step + 1, old->to),
-		.in_place_of = -1};
-	if (wish->kind == MOVE_RELOAD) {
+	*stay = (struct residency){.tensor = granted->tensor, .in_place_of = -1};
+	if (wish->kind != MOVE_EVICT) {
 		stay->place = PLACE_LX;
 		stay->view = wish->stay.view;
 		stay->address = wish->stay.address;
 		stay->size = wish->stay.size;
 	}
-	old->to = step + 1;
 	moving->stays[granted->tensor] = slot + 1;
-	growing_move(&moving->growing, wish->kind, tensor, granted->tensor, granted->name);
+	if (wish->readers)
+		growing_move_for(&moving->growing, wish->kind, tensor, granted->tensor,
+			granted->name, wish->readers, wish->reader_count);
+	else
+		growing_move(&moving->growing, wish->kind, tensor, granted->tensor, granted->name);
 	plan->steps[step] = (struct step){.op = step,
 		.bundle = bundle,
 		.mapping = move_mapping(plan->arch, moving->growing.workload,
 			&moving->growing.workload->ops[step],
 			wish->kind == MOVE_EVICT ? &old->view : &stay->view)};
+}
+
+/* Every stay is of all of its tensor's life. */
+static void end_stays(struct moving *moving)
+{
+	struct plan *plan = moving->plan;
+	struct users users = users_make(moving->growing.arena, plan->workload);
+	for (int i = 0; i < plan->residency_count; i++) {
+		struct residency *stay = &plan->residencies[i];
+		plan_life(plan, &users, stay->tensor, &stay->from, &stay->to);
+	}
 }
 
 struct plan *plan_with_moves(
@@ -118,7 +128,7 @@ struct plan *plan_with_moves(
 	plan->residencies = arena_array(arena, struct residency, given->residency_count + moves);
 	plan->runs = arena_copy(arena, given->runs, (size_t)given->run_count * sizeof *given->runs);
 	const struct granted *granted = grant(&moving, wishes, count);
-	copy_stays(&moving, granted, count);
+	copy_stays(&moving);
 	plan->step_count = 0;
 	for (int o = 0, i = 0; o <= steps; o++) {
 		int bundle = given->steps[o < steps ? o : o - 1].bundle;
@@ -132,5 +142,7 @@ struct plan *plan_with_moves(
 		plan->step_count++;
 	}
 	plan->residency_count = given->residency_count + moves;
+	shift_runs(&moving, granted, moves);
+	end_stays(&moving);
 	return plan;
 }

@@ -4,22 +4,24 @@
 #include "model/graph/plan.h"
 
 /*
- * Puts evictions and reloads (point 10 of plan.h) into a plan in which every
+ * Puts evictions, reloads and relayouts (points 10 and 13 of plan.h) into a plan in which every
  * tensor has one stay for all of its life; it still has afterwards, with new
  * tensors for the later stays.  A move takes the bundle of the step before
  * which it is put, or of the last one, and is divided as the slices lie.
  */
 struct plan_wish {
-	enum move_kind kind;   /* MOVE_EVICT or MOVE_RELOAD */
+	enum move_kind kind;   /* MOVE_EVICT, MOVE_RELOAD or MOVE_RELAYOUT */
 	int tensor;            /* of the given plan: what it is by then is moved */
 	int before;            /* right before this step of the given plan */
-	struct residency stay; /* of a reload: view, address and size in LX */
+	struct residency stay; /* of a reload or relayout: view, address and size in LX */
+	const int *
+		readers; /* ops of the given plan that use what it makes, while all others go on with */
+	size_t reader_count; /* what there was; NULL: all do from there on */
 };
 
 /*
- * The plan with its moves.  Wish i makes tensor i behind those of the given plan, which all who
- * use the tensor from there on use.  Of those before one step, evictions come first, the last
- * wish first, then reloads in order.
+ * The plan with its moves.  Wish i makes tensor i behind those of the given plan.  Of those before one
+ * step, evictions come first, the last wish first, then the others in order.
  */
 struct arena;
 struct plan *plan_with_moves(

@@ -24,6 +24,17 @@ static void read_slice(struct plan_reading *file, struct reader *map, struct res
 			plan_find_tensor(file, parent, plan_span_of(map, "in_place_of"));
 }
 
+/* What the op that makes a tensor reads of the other; if it does not, what that is by then. */
+static int find_parent(const struct plan_reading *file, int tensor, int parent, int step)
+{
+	int producer = tensor < 0 ? -1 : file->workload->tensors[tensor].producer;
+	const struct op *op = producer < 0 ? NULL : &file->workload->ops[producer];
+	for (int i = 0; op && i < op->read_count; i++)
+		if (file->origins[op->reads[i].tensor] == parent)
+			return op->reads[i].tensor;
+	return plan_find_version(file, parent, step);
+}
+
 static void read_stay(struct plan_reading *file, const struct node *node, int tensor)
 {
 	static const char *const places[] = {"HBM", "LX", NULL};
@@ -44,7 +55,7 @@ static void read_stay(struct plan_reading *file, const struct node *node, int te
 	if (stay.tensor >= 0)
 		stay.tensor = plan_find_version(file, stay.tensor, stay.from);
 	if (stay.in_place_of >= 0)
-		stay.in_place_of = plan_find_version(file, stay.in_place_of, stay.from);
+		stay.in_place_of = find_parent(file, stay.tensor, stay.in_place_of, stay.from);
 	reader_done(&map);
 	size_t order = file->stays.count;
 	*array_add(file->reading->arena, &file->stays) =
@@ -230,9 +241,10 @@ static void open_workload(
 	file->growing = growing_open(arena, workload, moves);
 	file->workload = file->growing.workload;
 	file->origins = arena_array(arena, int, workload->tensor_count + moves);
-	file->latest = arena_array(arena, int, workload->tensor_count + moves);
+	file->in_lx = arena_array(arena, int, workload->tensor_count + moves);
+	file->in_hbm = arena_array(arena, int, workload->tensor_count + moves);
 	for (size_t t = 0; t < workload->tensor_count; t++)
-		file->origins[t] = file->latest[t] = (int)t;
+		file->origins[t] = file->in_lx[t] = file->in_hbm[t] = (int)t;
 }
 
 const struct plan *plan_read(const struct reading *reading, const struct node *node,

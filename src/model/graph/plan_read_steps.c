@@ -48,6 +48,15 @@ static const char *op_near(const struct plan_reading *file, const char *name)
 	return suggest(name, known);
 }
 
+static void complain_about_op(struct plan_reading *file, const char *name, struct span span)
+{
+	const char *near = op_near(file, name);
+	if (near)
+		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
+	else
+		WRONG(file, span, "no op '%s' in the workload", name);
+}
+
 static void complain_about_turn(struct plan_reading *file, const char *name, struct span span)
 {
 	const struct growing *growing = &file->growing;
@@ -59,11 +68,7 @@ static void complain_about_turn(struct plan_reading *file, const char *name, str
 			WRONG(file, span, "op '%s' ran before", name);
 		return;
 	}
-	const char *near = op_near(file, name);
-	if (near)
-		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
-	else
-		WRONG(file, span, "no op '%s' in the workload", name);
+	complain_about_op(file, name, span);
 }
 
 static int compare_versions(const void *left, const void *right)
@@ -90,32 +95,82 @@ int plan_find_version(const struct plan_reading *file, int tensor, int step)
 	return last && last->origin == tensor ? last->tensor : tensor;
 }
 
-static void add_move(struct plan_reading *file, enum move_kind kind, int from, const char *name)
+/* `readers: [fc2]`: later ops of the workload that use what is moved; *list NULL: all of them do. */
+static bool read_readers(
+	struct plan_reading *file, struct reader *map, int tensor, const int **list, size_t *count)
 {
-	int to = (int)file->workload->tensor_count;
-	growing_reserve(&file->growing, name, to);
-	growing_move(&file->growing, kind, from, to, name);
-	file->latest[to] = file->origins[to] = to;
-	if (kind == MOVE_CLONE)
+	const struct growing *growing = &file->growing;
+	const char *const *names;
+	if (!read_texts(map, "readers", OPTIONAL, &names, count))
+		return !node_find(map->map, "readers");
+	int *readers = arena_array(file->reading->arena, int, *count + 1);
+	for (size_t i = 0; i < *count; i++) {
+		bool reads = false;
+		int number = readers[i] = names_find(&growing->ops, names[i]);
+		if (number < 0)
+			complain_about_op(file, names[i], plan_span_of(map, "readers"));
+		else if (number < (int)growing->taken)
+			WRONG(file, plan_span_of(map, "readers"), "op '%s' runs before the move",
+				names[i]);
+		if (number < (int)growing->taken)
+			return false;
+		const struct op *op = &growing->from->ops[number];
+		for (int k = 0; k < op->read_count; k++)
+			reads |= op->reads[k].tensor == growing->first[tensor];
+		if (!reads) {
+			WRONG(file, plan_span_of(map, "readers"), "op '%s' does not read '%s'",
+				names[i], growing->from->tensors[growing->first[tensor]].name);
+			return false;
+		}
+	}
+	*list = readers;
+	return true;
+}
+
+/* What an evict or a reload makes goes by the name of its tensor; others have one of their own. */
+static void note_version(
+	struct plan_reading *file, enum move_kind kind, int from, int to, bool for_all)
+{
+	int origin = file->origins[from];
+	file->in_lx[to] = file->in_hbm[to] = file->origins[to] = to;
+	if (kind == MOVE_CLONE || kind == MOVE_RELAYOUT)
 		return;
-	file->origins[to] = file->origins[from];
-	file->latest[file->origins[to]] = to;
+	file->origins[to] = origin;
+	if (for_all || kind == MOVE_RELOAD)
+		file->in_lx[origin] = to;
+	if (for_all || kind == MOVE_EVICT)
+		file->in_hbm[origin] = to;
 	*array_add(file->reading->arena, &file->versions) =
-		(struct version){file->origins[to], (int)file->steps.count, to};
+		(struct version){origin, (int)file->steps.count, to};
+}
+
+static bool add_move(struct plan_reading *file, struct reader *map, enum move_kind kind, int from,
+	const char *name)
+{
+	struct growing *growing = &file->growing;
+	int to = (int)file->workload->tensor_count;
+	const int *readers = NULL;
+	size_t count = 0;
+	if (!read_readers(file, map, from, &readers, &count))
+		return false;
+	growing_reserve(growing, name, to);
+	if (readers)
+		growing_move_for(growing, kind, from, to, name, readers, count);
+	else
+		growing_move(growing, kind, from, to, name);
+	note_version(file, kind, from, to, !readers);
+	return true;
 }
 
 /* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
-static bool read_clone(struct plan_reading *file, struct reader *map, int t)
+static bool read_name(struct plan_reading *file, struct reader *map, const char **as)
 {
-	const char *as;
-	if (!read_text(map, "as", REQUIRED, &as))
+	if (!read_text(map, "as", REQUIRED, as))
 		return false;
-	if (growing_has_name(&file->growing, as)) {
-		WRONG(file, plan_span_of(map, "as"), "there is a tensor or an op '%s' already", as);
-		return false;
-	}
-	add_move(file, MOVE_CLONE, t, as);
-	return true;
+	if (!growing_has_name(&file->growing, *as))
+		return true;
+	WRONG(file, plan_span_of(map, "as"), "there is a tensor or an op '%s' already", *as);
+	return false;
 }
 
 /* What is moved has been written before: an op of the workload that had its turn did that. */
@@ -127,7 +182,7 @@ static bool is_written(const struct plan_reading *file, int tensor)
 
 static bool read_move(struct plan_reading *file, struct reader *map)
 {
-	const char *tensor;
+	const char *tensor, *name;
 	int move;
 	bool word = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
 	if (!read_text(map, "tensor", REQUIRED, &tensor) || !word)
@@ -140,12 +195,13 @@ static bool read_move(struct plan_reading *file, struct reader *map)
 			tensor);
 		return false;
 	}
-	t = file->latest[t];
 	enum move_kind kind = (enum move_kind)(move + MOVE_CLONE);
-	if (kind == MOVE_CLONE)
-		return read_clone(file, map, t);
-	add_move(file, kind, t, growing_name(&file->growing, kind, t));
-	return true;
+	t = kind == MOVE_EVICT || kind == MOVE_RELAYOUT ? file->in_lx[t] : file->in_hbm[t];
+	if (kind == MOVE_EVICT || kind == MOVE_RELOAD)
+		name = growing_name(&file->growing, kind, t);
+	else if (!read_name(file, map, &name))
+		return false;
+	return add_move(file, map, kind, t, name);
 }
 
 static bool read_op(struct plan_reading *file, struct reader *map)

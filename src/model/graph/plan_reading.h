@@ -28,7 +28,7 @@ struct plan_reading {
 	struct growing growing;          /* the workload as far as the steps go */
 	const struct workload *workload; /* the same */
 	int *origins;                    /* by tensor: where evictions and reloads began */
-	int *latest;                     /* by tensor: what it is by now after those */
+	int *in_lx, *in_hbm;             /* by tensor: what it is by now there after those */
 	struct array(
 		struct version) versions; /* by origin, then producer, once all steps are read */
 	struct array(struct step) steps;

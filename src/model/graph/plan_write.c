@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/run.h"
+#include "model/graph/users.h"
 #include "spec/quote.h"
 
 #include <inttypes.h>
@@ -52,6 +53,7 @@ struct writing {
 	const struct plan *plan;
 	const int *origins; /* by tensor */
 	int *first, *at;    /* residencies by origin: at[first[t]] .. at[first[t + 1] - 1] */
+	struct users users;
 };
 
 static struct writing writing_open(struct text *text, const struct plan *plan)
@@ -62,7 +64,8 @@ static struct writing writing_open(struct text *text, const struct plan *plan)
 		.plan = plan,
 		.origins = tensor_origins(arena, plan->workload),
 		.first = arena_array(arena, int, tensors + 2),
-		.at = arena_array(arena, int, plan->residency_count)};
+		.at = arena_array(arena, int, plan->residency_count),
+		.users = users_make(arena, plan->workload)};
 	for (int i = 0; i < plan->residency_count; i++)
 		writing.first[writing.origins[plan->residencies[i].tensor] + 2]++;
 	for (size_t t = 2; t < tensors + 2; t++)
@@ -95,6 +98,45 @@ static void write_staging(struct text *text, const struct staging *staging)
 	text_add(text, "]}");
 }
 
+/* Ops of the workload behind `step` that use a tensor, or what moves behind it make of that, but for those of
+ * the move at `except`; writes their names behind so many others, and answers how many there are then. */
+static int list_readers(const struct writing *writing, int tensor, int step, int except,
+	struct text *text, int count)
+{
+	const struct workload *workload = writing->plan->workload;
+	size_t first = writing->users.first[tensor], end = writing->users.first[tensor + 1];
+	for (size_t i = first; i < end; i++) {
+		int user = writing->users.at[i].op;
+		const struct op *op = &workload->ops[user];
+		if (user <= step || user == except ||
+			writing->users.at[i].operand >= op->read_count ||
+			(i > first && writing->users.at[i - 1].op == user))
+			continue;
+		if (op->move) {
+			int made = op->writes[0].tensor;
+			count = list_readers(writing, made, step, except, text, count);
+			continue;
+		}
+		if (text) {
+			text_add(text, "%s", count ? ", " : "");
+			quote_yaml(text, op->name);
+		}
+		count++;
+	}
+	return count;
+}
+
+/* All ops behind a move use what it makes, or `readers` lists those that do. */
+static void write_readers(const struct writing *writing, int step)
+{
+	const struct op *op = &writing->plan->workload->ops[writing->plan->steps[step].op];
+	if (!list_readers(writing, op->reads[0].tensor, step, step, NULL, 0))
+		return;
+	text_add(writing->text, ", readers: [");
+	list_readers(writing, op->writes[0].tensor, step, step, writing->text, 0);
+	text_add(writing->text, "]");
+}
+
 static void write_step(const struct writing *writing, const struct step *step)
 {
 	struct text *text = writing->text;
@@ -104,8 +146,9 @@ static void write_step(const struct writing *writing, const struct step *step)
 	if (op->move) {
 		write_word(text, "move", op->type);
 		write_word(text, ", tensor", name_of(writing, op->reads[0].tensor));
-		if (op->move == MOVE_CLONE)
+		if (op->move == MOVE_CLONE || op->move == MOVE_RELAYOUT)
 			write_word(text, ", as", op->name);
+		write_readers(writing, (int)(step - plan->steps));
 	} else {
 		write_word(text, "op", op->name);
 	}
@@ -207,7 +250,8 @@ static void write_tensors(const struct writing *writing)
 	}
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct op *op = &workload->ops[plan->steps[step].op];
-		for (int i = 0; op->move == MOVE_CLONE && i < op->write_count; i++)
+		bool named = op->move == MOVE_CLONE || op->move == MOVE_RELAYOUT;
+		for (int i = 0; named && i < op->write_count; i++)
 			write_tensor(writing, op->writes[i].tensor);
 	}
 }

@@ -38,6 +38,35 @@ int64_t view_holders(const struct view *view)
 	return holders;
 }
 
+static int64_t part_on(const struct view_part *part, int64_t core)
+{
+	return core / part->divisor % part->split;
+}
+
+static bool same_slice(const struct view *view, int64_t a, int64_t b)
+{
+	for (int i = 0; i < view->part_count; i++)
+		if (part_on(&view->parts[i], a) != part_on(&view->parts[i], b))
+			return false;
+	return true;
+}
+
+bool view_is_whole(const struct view *view)
+{
+	int64_t slices = 1, different = 0;
+	for (int i = 0; i < view->part_count; i++)
+		if (!number_mul(slices, view->parts[i].split, &slices))
+			return false;
+	for (int64_t core = 0; core < view->cores; core++) {
+		int64_t before = 0;
+		while (before < core &&
+			!(view_holds(view, before) && same_slice(view, before, core)))
+			before++;
+		different += view_holds(view, core) && before == core;
+	}
+	return different == slices;
+}
+
 static bool same_holders(const struct view *a, const struct view *b)
 {
 	for (int64_t core = 0; (a->only > 1 || b->only > 1) && core < a->cores; core++)

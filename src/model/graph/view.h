@@ -35,6 +35,9 @@ bool view_holds(const struct view *view, int64_t core);
 /* How many hold one. */
 int64_t view_holders(const struct view *view);
 
+/* Whether every slice lies on some core. */
+bool view_is_whole(const struct view *view);
+
 /* The same slices on the same cores. */
 bool view_equal(const struct view *a, const struct view *b);
 

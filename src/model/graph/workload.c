@@ -9,7 +9,8 @@ const char *const move_names[] = {
 	[MOVE_CLONE] = "clone",
 	[MOVE_EVICT] = "evict",
 	[MOVE_RELOAD] = "reload",
-	[MOVE_RELOAD + 1] = NULL,
+	[MOVE_RELAYOUT] = "relayout",
+	[MOVE_RELAYOUT + 1] = NULL,
 };
 
 const struct access *op_operand(const struct op *op, int operand)

@@ -77,7 +77,8 @@ struct growing growing_open(struct arena *arena, const struct workload *workload
 		.from = workload,
 		.workload = workload_copy(arena, workload, room),
 		.now = arena_array(arena, int, workload->tensor_count),
-		.first = arena_array(arena, int, workload->tensor_count + room)};
+		.first = arena_array(arena, int, workload->tensor_count + room),
+		.exceptions = arena_array(arena, int, workload->op_count)};
 	growing.workload->op_count = 0;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		growing.now[t] = growing.first[t] = (int)t;
@@ -99,30 +100,70 @@ static struct tensor *tensor_at(struct growing *growing, int tensor)
 	return (struct tensor *)&growing->workload->tensors[tensor];
 }
 
+/* What an op of the graph reads in place of a tensor. */
+static int *find_read(struct growing *growing, size_t op, int tensor)
+{
+	for (int e = growing->exceptions[op]; e; e = growing->excepted.at[e - 1].next)
+		if (growing->excepted.at[e - 1].tensor == tensor)
+			return &growing->excepted.at[e - 1].now;
+	return NULL;
+}
+
 void growing_take(struct growing *growing)
 {
 	int number = (int)growing->workload->op_count;
 	struct op *op = next_op(growing);
-	*op = growing->from->ops[growing->taken++];
-	for (int i = 0; i < op->read_count; i++)
-		op->reads[i].tensor = growing->now[op->reads[i].tensor];
+	*op = growing->from->ops[growing->taken];
+	for (int i = 0; i < op->read_count; i++) {
+		int tensor = op->reads[i].tensor;
+		const int *excepted = find_read(growing, growing->taken, tensor);
+		op->reads[i].tensor = excepted ? *excepted : growing->now[tensor];
+	}
+	growing->taken++;
 	for (int i = 0; i < op->write_count; i++)
 		tensor_at(growing, op->writes[i].tensor)->producer = number;
 }
 
-void growing_move(
+static void add_move(
 	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name)
 {
 	struct workload *workload = growing->workload;
-	int first = growing->first[tensor], number = (int)workload->op_count;
+	int number = (int)workload->op_count;
 	*tensor_at(growing, to) = moved_tensor(workload, kind, tensor, number, name);
 	*next_op(growing) =
 		make_move(growing->arena, kind, &workload->tensors[tensor], tensor, to, name);
 	if (workload->tensor_count <= (size_t)to)
 		workload->tensor_count = (size_t)to + 1;
-	growing->first[to] = first;
+	growing->first[to] = growing->first[tensor];
+}
+
+void growing_move(
+	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name)
+{
+	int first = growing->first[tensor];
+	add_move(growing, kind, tensor, to, name);
 	if (growing->now[first] == tensor)
 		growing->now[first] = to;
+	for (size_t e = 0; e < growing->excepted.count; e++)
+		if (growing->excepted.at[e].now == tensor)
+			growing->excepted.at[e].now = to;
+}
+
+void growing_move_for(struct growing *growing, enum move_kind kind, int tensor, int to,
+	const char *name, const int *readers, size_t count)
+{
+	int first = growing->first[tensor];
+	add_move(growing, kind, tensor, to, name);
+	for (size_t i = 0; i < count; i++) {
+		int *read = find_read(growing, (size_t)readers[i], first);
+		if (read) {
+			*read = to;
+			continue;
+		}
+		*array_add(growing->arena, &growing->excepted) =
+			(struct growing_exception){first, to, growing->exceptions[readers[i]]};
+		growing->exceptions[readers[i]] = (int)growing->excepted.count;
+	}
 }
 
 const char *growing_name(const struct growing *growing, enum move_kind kind, int tensor)

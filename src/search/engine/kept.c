@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { LISTS = 1 << 14 };
+enum { LISTS = 1 << 16 };
 
 struct entry {
 	const struct entry *before; /* in the list of its hash */

@@ -198,7 +198,7 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 	struct plan *plan = arena_copy(arena, answer.candidates[last].plan, sizeof *plan);
 	plan->proof = (struct proof){.status = answer.status,
 		.method = solver_label(arena, recipe->joint),
-		.space = "divisions, orders, views, moves, bundles and tiles of all ops",
+		.space = plan->proof.space,
 		.value = answer.values[last] / plans_unit(&aim),
 		.bound = answer.bound / plans_unit(&aim)};
 	result.plan = plan;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "cost/graph/traffic.h"
+#include "model/graph/run.h"
 #include "search/engine/kept.h"
 
 #include <inttypes.h>
@@ -163,8 +164,7 @@ static void tile_clone(struct plan *plan, int step, int reader)
 /* Whether an op's tiles are its own choice. */
 static bool is_asked(const struct plan *plan, int step)
 {
-	return op_is_tiled(op_at(plan, step)) && !plan_is_move(plan, step) &&
-	       !plan_is_evict(plan, step);
+	return op_is_tiled(op_at(plan, step)) && !plan_only_moves(plan, step);
 }
 
 const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
@@ -214,12 +214,12 @@ void stream_choose(struct plan *plan, const struct stream_choices *choices, enum
 		const struct op_answer *answer = choices->at[step];
 		if (answer) {
 			stream_take(plan, step, &answer->at[answer->choice[goal]]);
-			reader = step;
+			reader = plan_run(plan, step) ? -1 : step; /* a move joins no run */
 		} else if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {
 			tile_clone(plan, step, reader);
-		} else if (plan_is_evict(plan, step)) {
+		} else {
 			tile_clone(plan, step, -1);
 			reader = -1;
 		}

@@ -20,7 +20,8 @@ struct building {
 	struct growing growing;
 	int *in_hbm, *in_lx; /* by tensor of the graph: the tensor that it is there; -1 */
 	int *stays;          /* by tensor of the plan: its stay + 1; 0: in HBM */
-	struct residency *inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
+	struct residency
+		*inside; /* by tensor of the plan: of one inside a run; size 0: it is none */
 	size_t next_stay;
 	int tensor_count, bundle;
 	struct plan *plan;
@@ -60,7 +61,8 @@ static void add_move(struct building *building, enum move_kind kind, int tensor)
 {
 	struct growing *growing = &building->growing;
 	const struct plan *plan = building->plan;
-	int from = kind == MOVE_EVICT ? building->in_lx[tensor] : building->in_hbm[tensor];
+	bool in_lx = kind == MOVE_EVICT || kind == MOVE_RELAYOUT;
+	int from = in_lx ? building->in_lx[tensor] : building->in_hbm[tensor];
 	int to = building->tensor_count++;
 	const char *name = growing_name(growing, kind, from);
 	growing_reserve(growing, name, to);
@@ -127,7 +129,8 @@ static void add_run(struct building *building, const struct joint_choice *choice
 			(struct residency){.place = PLACE_LX,
 				.view = inside->view,
 				.address = room + inside->offset,
-				.size = 1};
+				.size = 1,
+				.in_place_of = inside->in_place_of - 1};
 	}
 }
 
@@ -175,6 +178,7 @@ static void take_inside(const struct building *building, int tensor, struct resi
 	stay->place = PLACE_LX;
 	stay->view = building->inside[tensor].view;
 	stay->address = building->inside[tensor].address;
+	stay->in_place_of = building->inside[tensor].in_place_of;
 	struct layout layout = plan_stay_layout(building->plan, stay);
 	stay->size = view_bytes(&layout, &stay->view);
 }
@@ -265,8 +269,9 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 			building.next_stay++;
 		if (step->kind == JOINT_OPTION)
 			take_option(&building, &space->options[step->option]);
-		else if (step->kind == JOINT_EVICT)
-			add_move(&building, MOVE_EVICT, step->tensor);
+		else
+			add_move(&building, step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
+				step->tensor);
 	}
 	add_residencies(&building);
 	if (arch_moves_boxes(building.plan->arch))

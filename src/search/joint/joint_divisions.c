@@ -20,7 +20,7 @@ static bool is_listed(const struct joint_making *making, const struct op *op)
 }
 
 /* Whether a tensor may lie in LX at all, as an operand of some op. */
-static bool may_lie(const struct joint_making *making, int tensor)
+bool joint_may_lie(const struct joint_making *making, int tensor)
 {
 	const struct workload *workload = making->question->workload;
 	const struct planning *planning = making->question->planning;
@@ -31,8 +31,19 @@ static bool may_lie(const struct joint_making *making, int tensor)
 		return false;
 	if (at->producer < 0)
 		return clones && users_root(workload, &making->users, tensor) < 0;
-	return op_is_tiled(&workload->ops[at->producer]) &&
-	       is_listed(making, &workload->ops[at->producer]);
+	return is_listed(making, &workload->ops[at->producer]);
+}
+
+/* Of those that share a sum one has the result: the one whose part of the reduction is the first. */
+static void leave_to_owners(const struct arch *arch, const struct op *op,
+	const struct mapping *mapping, struct view *view)
+{
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!op->loops[l].reduction || mapping_split(arch, mapping, l) <= 1)
+			continue;
+		view->only = mapping_split(arch, mapping, l);
+		view->only_divisor = mapping_divisor(arch, mapping, l);
+	}
 }
 
 /* By operand, what the cores need or leave behind. */
@@ -47,12 +58,16 @@ static void find_views(struct joint_making *making, int o, struct joint_division
 		const char *why;
 		struct arena_mark mark = arena_mark(making->scratch);
 		division->views[i] = -1;
-		if (may_lie(making, tensor) && !(division->partial && !reads) &&
+		bool owned = division->partial && !reads;
+		if (joint_may_lie(making, tensor) && (!owned || joint_is_free(making, KIND_OWNERS)) &&
 			lx_view(question->arch, question->workload, op, division->mapping, i,
-				making->scratch, &view, &why))
+				making->scratch, &view, &why)) {
+			if (owned)
+				leave_to_owners(question->arch, op, division->mapping, &view);
 			division->views[i] = joint_views_add(making, tensor, &view, reads ? o : -1);
-		else
+		} else {
 			arena_release(making->scratch, mark);
+		}
 	}
 }
 
@@ -122,7 +137,8 @@ static bool is_free(const struct joint_making *making, const struct op *op,
 	for (int l = 0; l < op->loop_count; l++)
 		split += mapping_split(question->arch, mapping, l) > 1;
 	return (joint_is_free(making, KIND_MANY_LOOPS) || split <= 1) &&
-	       (joint_is_free(making, KIND_FEW_CORES) || mapping_cores(question->arch, mapping) == most) &&
+	       (joint_is_free(making, KIND_FEW_CORES) ||
+		       mapping_cores(question->arch, mapping) == most) &&
 	       (joint_is_free(making, KIND_REDUCTION) ||
 		       mapping_reduction_split(question->arch, op, mapping) <= 1);
 }

@@ -5,6 +5,8 @@
 #include "search/joint/joint_making.h"
 #include "search/joint/joint_nests.h"
 
+#include <limits.h>
+
 static bool find_divisions(struct joint_making *making)
 {
 	const struct workload *workload = making->question->workload;
@@ -21,6 +23,8 @@ static bool find_divisions(struct joint_making *making)
 		else if (!joint_divisions_make(making, o))
 			return false;
 	}
+	if (joint_is_free(making, KIND_FUSION) && arch_moves_boxes(making->question->arch))
+		joint_runs_find(making);
 	for (int t = 0; t < (int)workload->tensor_count; t++)
 		joint_views_close(making, t);
 	return true;
@@ -35,6 +39,7 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 		bool whole = nests && op_is_tiled(&making->question->workload->ops[o]);
 		if (!(whole ? joint_nests_options : joint_options_make)(making, o))
 			return false;
+		joint_runs_make(making, o);
 		first[o + 1] = making->options.count;
 	}
 	space->op_count = ops;
@@ -42,6 +47,16 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 	space->options = making->options.at;
 	space->option_count = making->options.count;
 	return true;
+}
+
+/* From a view under which it was left, moved in or laid out, to one that a later op asks for, and does not find
+ * otherwise or in less room. */
+static bool may_relay(const struct joint_making *making, int t, int from, int to)
+{
+	const struct joint_views *views = &making->views[t];
+	int from_op = (int)number_min(views->made[from], views->first_asked[from]);
+	return joint_relays(making) && from != to && from_op < views->asked[to] &&
+	       (!joint_serves(views, from, to) || !joint_serves(views, to, from));
 }
 
 /* Writing back what an op has made, where HBM has no copy: a phase of its own. */
@@ -60,13 +75,15 @@ static void fill_moves(struct joint_making *making, int t, struct joint_tensor *
 		bytes[v] = view_bytes(layout, &views->at[v]);
 		evict[v] = JOINT_NEVER;
 		for (int to = 0; to < views->count; to++)
-			relay[v * views->count + to] = JOINT_NEVER;
+			relay[v * views->count + to] = may_relay(making, t, v, to)
+							       ? joint_relay(making, t, v, to)
+							       : JOINT_NEVER;
 		cores[v] = 1;
 		if (nests)
 			continue;
 		const struct joint_transfer *move = joint_move_out(making, t, v);
 		cores[v] = move->cores;
-		if (free && move->possible && views->made[v])
+		if (free && move->possible && (views->made[v] < INT_MAX || joint_relays(making)))
 			evict[v] =
 				joint_worth(making, move->cycles, move->energy_pj, move->hbm_bytes);
 	}

@@ -19,23 +19,25 @@
  * 2^-10 pJ, rounded for each option, and its HBM bytes, each times its weight.
  *
  * Views are those that an op asks for or leaves behind under one of its divisions.  A tensor is moved into LX
- * under a view that a later op asks for, too, if it serves as well; it is left in LX only where somebody may
- * find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
+ * under a view that a later op asks for, too, if it serves as well, and laid out anew under a view that an op
+ * asks for; it is left in LX only where somebody may find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
  */
 struct arena;
 struct planning;
 
 /* What is decided, beside where tensors lie; the ablation takes one away at a time. */
 enum joint_kind {
-	KIND_EVICT = 1 << 0,      /* what is in LX may be written back */
-	KIND_RELOAD = 1 << 1,     /* what an op has made may be moved into LX */
-	KIND_CLONE = 1 << 2,      /* so may inputs of the graph */
-	KIND_FEW_CORES = 1 << 3,  /* ops may use fewer cores than they could */
-	KIND_REDUCTION = 1 << 4,  /* they may split a reduction */
-	KIND_MANY_LOOPS = 1 << 5, /* and more than one loop */
-	KIND_ORDERS = 1 << 6,     /* in any order over the cores */
-	KIND_FUSION = 1 << 7,     /* runs of ops may share a tile loop */
+	KIND_EVICT = 1 << 0,       /* what is in LX may be written back */
+	KIND_RELOAD = 1 << 1,      /* what an op has made may be moved into LX */
+	KIND_CLONE = 1 << 2,       /* so may inputs of the graph */
+	KIND_FEW_CORES = 1 << 3,   /* ops may use fewer cores than they could */
+	KIND_REDUCTION = 1 << 4,   /* they may split a reduction */
+	KIND_MANY_LOOPS = 1 << 5,  /* and more than one loop */
+	KIND_ORDERS = 1 << 6,      /* in any order over the cores */
+	KIND_FUSION = 1 << 7,      /* runs of ops may share a tile loop */
 	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
+	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
+	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
 };
 
 struct joint_question {
@@ -62,6 +64,7 @@ struct joint_inside {
 	int tensor;
 	struct view view;
 	int64_t offset;
+	int in_place_of; /* plus 1: the tensor inside whose bytes it takes over; 0: none */
 };
 
 /* What an option stands for (joint_option.choice): its ops, from `first` on. */
@@ -76,7 +79,7 @@ struct joint_choice {
 struct joint_graph {
 	struct joint_question question;
 	const struct view *const *views; /* by tensor, then view */
-	bool unproven; /* some op has a nest that nobody has proven to be best */
+	bool unproven;                   /* some op has a nest that nobody has proven to be best */
 };
 
 #endif

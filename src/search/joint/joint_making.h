@@ -39,10 +39,32 @@ struct joint_transfer {
 struct joint_views {
 	struct view *at;
 	int count, capacity;
-	int *asked; /* by view: the last op that asks for it, or -1 */
-	bool *made; /* somebody so far may leave the tensor under it */
+	int *asked,
+		*first_asked; /* by view: the last op that asks for it, or -1; the first, or INT_MAX */
+	int *made; /* by view: the first op that may leave the tensor under it, INT_MAX: none so far */
 	bool *serves;
 	struct joint_transfer *in, *out;
+};
+
+/* A tensor that a run uses, and that does not live inside it. */
+enum { JOINT_ASKED_MOST = 16 };
+struct joint_outer {
+	int tensor;
+	bool made;  /* by an op of the run */
+	bool never; /* some op of it cannot use the tensor in LX */
+	int view;   /* under which it is left, or which serves all who read it; -1 */
+	int asked_count, asked[JOINT_ASKED_MOST]; /* views that ops of the run ask for */
+};
+
+/* A run of ops with the tiles of the loops that they share, and one division for all of them. */
+struct joint_run {
+	struct tile_run loops; /* first and end are ops */
+	struct workload part;  /* of the first iteration: its ops, and parts of what lives inside */
+	const struct mapping *mappings; /* by op of the run, without tiles */
+	int64_t cores, room;
+	int inside_count, outer_count;
+	struct joint_inside *inside;
+	struct joint_outer *outers;
 };
 
 struct joint_making {
@@ -55,13 +77,20 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
-	bool unproven; /* of joint_graph */
+	bool unproven;                             /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
+	struct array(struct joint_run) runs;       /* by their first ops */
 };
 
 static inline bool joint_is_free(const struct joint_making *making, enum joint_kind kind)
 {
 	return !(making->question->aim.fixed & kind);
+}
+
+/* Whether what is in LX can be laid out anew. */
+static inline bool joint_relays(const struct joint_making *making)
+{
+	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present;
 }
 
 /* All divisions of an op; false, and making->why. */
@@ -75,10 +104,30 @@ void joint_views_close(struct joint_making *making, int tensor);
 bool joint_serves(const struct joint_views *views, int held, int asked);
 
 const struct joint_transfer *joint_move_in(struct joint_making *making, int tensor, int view);
+/* From one view to another; JOINT_NEVER where it cannot be done. */
+int64_t joint_relay(struct joint_making *making, int tensor, int from, int to);
+
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);
+
+/* Whether a tensor may lie in LX at all, as an operand of some op. */
+bool joint_may_lie(const struct joint_making *making, int tensor);
+
+/* Whether an op reads a tensor only where it writes, in the same layout. */
+bool joint_may_take_over(const struct joint_making *making, const struct workload *workload,
+	const struct op *op, int tensor);
+
+/* The runs that are in the space, with the views that they ask for; before views are closed. */
+void joint_runs_find(struct joint_making *making);
+
+/* The options of those that begin with an op, behind those of the op alone. */
+void joint_runs_make(struct joint_making *making, int op);
+
+/* The tiles of least value, the first of equals. */
+bool joint_tiles(struct joint_making *making, const struct op_question *question, double moved_pj,
+	struct op_option *tiles, int64_t *value);
 
 /* By the weights; JOINT_NEVER where it cannot be counted. */
 int64_t joint_worth(

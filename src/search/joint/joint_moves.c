@@ -1,7 +1,10 @@
+#include "base/text.h"
 #include "cost/graph/cost.h"
+#include "cost/graph/relayout.h"
 #include "cost/graph/traffic.h"
 #include "model/graph/move.h"
 #include "model/graph/workload_move.h"
+#include "search/engine/kept.h"
 #include "search/joint/joint_making.h"
 
 /* A plan of one step: a move of the tensor, which lies in LX under the view behind it, or before. */
@@ -75,4 +78,61 @@ const struct joint_transfer *joint_move_out(struct joint_making *making, int ten
 	if (!views->out[view].known)
 		views->out[view] = find(making, MOVE_EVICT, tensor, &views->at[view]);
 	return &views->out[view];
+}
+
+/* --- relayouts, which equal layouts and views share */
+
+struct relay_price {
+	bool possible;
+	int64_t cycles;
+	double energy_pj;
+};
+
+static void put(struct text *key, int64_t value)
+{
+	text_bytes(key, (const char *)&value, sizeof value);
+}
+
+static void put_view(struct text *key, const struct view *view)
+{
+	put(key, view->cores);
+	put(key, view->only > 1 ? view->only << 16 | view->only_divisor : 0);
+	for (int i = 0; i < view->part_count; i++) {
+		put(key, view->parts[i].dim);
+		put(key, view->parts[i].split << 16 | view->parts[i].divisor);
+	}
+	put(key, -1);
+}
+
+static const struct relay_price *find_relay(struct joint_making *making,
+	const struct layout *layout, const struct view *from, const struct view *to)
+{
+	struct text key = text_open(making->scratch);
+	put(&key, layout->rank);
+	put(&key, layout->stick_bytes);
+	for (int d = 0; d < layout->rank; d++)
+		put(&key, layout->size[d]);
+	put_view(&key, from);
+	put_view(&key, to);
+	const struct relay_price *known = kept_find(making->kept, text_read(&key), key.length);
+	if (known)
+		return known;
+	struct relayout_price found;
+	struct relay_price price = {0};
+	price.possible = relayout_price(making->question->arch, layout, from, to, &found);
+	price.cycles = found.cycles;
+	price.energy_pj = found.energy_pj;
+	return kept_add(making->kept, text_read(&key), key.length, &price, sizeof price, 1);
+}
+
+int64_t joint_relay(struct joint_making *making, int tensor, int from, int to)
+{
+	const struct joint_views *views = &making->views[tensor];
+	struct arena_mark mark = arena_mark(making->scratch);
+	const struct relay_price *price =
+		find_relay(making, &making->question->workload->tensors[tensor].layout,
+			&views->at[from], &views->at[to]);
+	arena_release(making->scratch, mark);
+	return price->possible ? joint_worth(making, price->cycles, price->energy_pj, 0)
+			       : JOINT_NEVER;
 }

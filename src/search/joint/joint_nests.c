@@ -351,8 +351,9 @@ static const struct joint_choice *make_choice(
 		parts[i].mapping = arena_copy(arena, &option->steps[i].choice.mapping,
 			sizeof option->steps[i].choice.mapping);
 	for (int i = 0; i < range->inside_count; i++)
-		inside[i] = (struct joint_inside){
-			range->inside[i].tensor, {.cores = 1}, range->inside[i].offset};
+		inside[i] = (struct joint_inside){.tensor = range->inside[i].tensor,
+			.view = {.cores = 1},
+			.offset = range->inside[i].offset};
 	*choice = (struct joint_choice){
 		.parts = parts, .inside_count = range->inside_count, .inside = inside};
 	if (range->plan->run_count)

@@ -52,11 +52,9 @@ int64_t joint_worth(
 
 /* --- one price */
 
-/* The tiles of least value, the first of equals. */
-static bool find_tiles(const struct choosing *choosing, const struct op_question *question,
+bool joint_tiles(struct joint_making *making, const struct op_question *question,
 	double moved_pj, struct op_option *tiles, int64_t *value)
 {
-	struct joint_making *making = choosing->making;
 	const struct joint_question *asked = making->question;
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP,
 		.solver = asked->aim.map,
@@ -116,28 +114,30 @@ static void price(struct choosing *choosing)
 	if (draft->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
 	draft->mapping = division->mapping;
-	if (fits && find_tiles(choosing, &question, moved_pj, &draft->tiles, &draft->value))
+	if (fits && joint_tiles(making, &question, moved_pj, &draft->tiles, &draft->value))
 		add_draft(choosing);
 }
 
 /* --- what may be taken over */
 
-/* Whether the op reads a tensor only where it writes, in the same layout. */
-static bool may_take_over(const struct choosing *choosing, int r)
+bool joint_may_take_over(const struct joint_making *making, const struct workload *workload,
+	const struct op *op, int tensor)
 {
-	const struct workload *workload = choosing->making->question->workload;
-	const struct planning *planning = choosing->making->question->planning;
-	const struct op *op = choosing->op;
+	const struct planning *planning = making->question->planning;
 	const struct layout *own = &workload->tensors[op->writes[0].tensor].layout;
-	const struct layout *other = &workload->tensors[choosing->reads[r].tensor].layout;
+	const struct layout *other = &workload->tensors[tensor].layout;
+	bool reads = false;
 	if (op->primitive->kind != OP_MAP || !name_list_has(&planning->in_place, op->type) ||
 		!layout_equal(own, other))
 		return false;
-	for (int i = 0; i < op->read_count; i++)
-		if (choosing->reads[r].operands >> i & 1 &&
-			!access_equal(op, &op->reads[i], &op->writes[0], own->host_rank))
+	for (int i = 0; i < op->read_count; i++) {
+		if (op->reads[i].tensor != tensor)
+			continue;
+		reads = true;
+		if (!access_equal(op, &op->reads[i], &op->writes[0], own->host_rank))
 			return false;
-	return true;
+	}
+	return reads;
 }
 
 static void price_in_place(struct choosing *choosing)
@@ -148,7 +148,9 @@ static void price_in_place(struct choosing *choosing)
 	bool taken = false;
 	for (int r = 0; r < choosing->read_count; r++) {
 		const struct joint_use *use = &draft->uses[r];
-		if (use->mode == JOINT_HBM || !may_take_over(choosing, r) ||
+		if (use->mode == JOINT_HBM || !joint_may_take_over(choosing->making,
+						    choosing->making->question->workload,
+						    choosing->op, use->tensor) ||
 			!view_equal(&views[use->tensor].at[use->view], own))
 			continue;
 		draft->out.in_place = r;
@@ -167,7 +169,8 @@ static bool is_worth_making(const struct choosing *choosing, int tensor, int vie
 {
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int asked = 0; asked < views->count; asked++)
-		if (views->asked[asked] > choosing->number && joint_serves(views, view, asked))
+		if (views->asked[asked] > choosing->number &&
+			(joint_serves(views, view, asked) || joint_relays(choosing->making)))
 			return true;
 	return false;
 }
@@ -184,7 +187,7 @@ static void choose_out(struct choosing *choosing)
 		price(choosing);
 	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
 		return;
-	making->views[tensor].made[view] = true;
+	making->views[tensor].made[view] = choosing->number;
 	draft->out.view = view;
 	price_in_place(choosing);
 }
@@ -217,10 +220,12 @@ static bool is_least(const struct choosing *choosing, int r, int view)
 }
 
 /* Whether anything that has happened by now leaves the tensor as it is asked for. */
-static bool may_be_found(const struct joint_views *views, int asked)
+static bool may_be_found(
+	const struct choosing *choosing, const struct joint_views *views, int asked)
 {
 	for (int held = 0; held < views->count; held++)
-		if (views->made[held] && joint_serves(views, held, asked))
+		if (views->made[held] < choosing->number &&
+			(joint_serves(views, held, asked) || joint_relays(choosing->making)))
 			return true;
 	return false;
 }
@@ -249,7 +254,7 @@ static void choose_read(struct choosing *choosing, int r)
 		if (!serves_all(choosing, r, view))
 			continue;
 		bool least = is_least(choosing, r, view);
-		if (least && may_be_found(views, view)) {
+		if (least && may_be_found(choosing, views, view)) {
 			*use = (struct joint_use){tensor, JOINT_RESIDENT, view};
 			choose_read(choosing, r + 1);
 		}
@@ -261,6 +266,12 @@ static void choose_read(struct choosing *choosing, int r)
 	}
 }
 
+static void note_move(const struct choosing *choosing, const struct joint_use *use)
+{
+	int *made = &choosing->making->views[use->tensor].made[use->view];
+	*made = (int)number_min(*made, choosing->number);
+}
+
 /* What is moved by this op may be found by the ones behind it. */
 static void note_moves(const struct choosing *choosing)
 {
@@ -268,7 +279,7 @@ static void note_moves(const struct choosing *choosing)
 		for (int r = 0; r < choosing->read_count; r++) {
 			const struct joint_use *use = &choosing->drafts.at[i].uses[r];
 			if (use->mode == JOINT_MOVED)
-				choosing->making->views[use->tensor].made[use->view] = true;
+				note_move(choosing, use);
 		}
 }
 

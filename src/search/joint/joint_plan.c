@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "search/joint/joint_build.h"
+#include "search/joint/joint_claim.h"
 #include "search/joint/joint_nests.h"
 
 const struct joint_space *joint_plan_space(struct run *run, const struct problem *problem)
@@ -29,8 +30,10 @@ bool joint_plan_offer(
 		struct joint_packing packing = joint_pack(space, answer, run, 0, arena);
 		if (packing.status != VERDICT_YES)
 			return false;
+		const struct joint_graph *graph = space->graph;
 		struct plan *plan = joint_build(space, answer, &packing, arena);
-		joint_nests_polish(space->graph, plan, arena);
+		plan->proof.space = joint_claim_text(arena, &graph->question);
+		joint_nests_polish(graph, plan, arena);
 		candidate.plan = plan;
 	}
 	run_offer(run, &candidate, (double)answer->value);

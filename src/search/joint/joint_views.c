@@ -1,5 +1,6 @@
 #include "search/joint/joint_making.h"
 
+#include <limits.h>
 #include <string.h>
 
 int joint_views_add(struct joint_making *making, int tensor, const struct view *view, int asked_by)
@@ -13,20 +14,27 @@ int joint_views_add(struct joint_making *making, int tensor, const struct view *
 			int more = views->capacity ? 2 * views->capacity : 8;
 			struct view *at = arena_array(making->scratch, struct view, more);
 			int *asked = arena_array(making->scratch, int, more);
+			int *first = arena_array(making->scratch, int, more);
 			if (views->count) {
 				memcpy(at, views->at, (size_t)views->count * sizeof *at);
 				memcpy(asked, views->asked, (size_t)views->count * sizeof *asked);
+				memcpy(first, views->first_asked,
+					(size_t)views->count * sizeof *first);
 			}
 			views->at = at;
 			views->asked = asked;
+			views->first_asked = first;
 			views->capacity = more;
 		}
 		views->at[v] = *view;
 		views->asked[v] = -1;
+		views->first_asked[v] = INT_MAX;
 		views->count++;
 	}
 	if (asked_by > views->asked[v])
 		views->asked[v] = asked_by;
+	if (asked_by >= 0 && asked_by < views->first_asked[v])
+		views->first_asked[v] = asked_by;
 	return v;
 }
 
@@ -61,7 +69,9 @@ void joint_views_close(struct joint_making *making, int tensor)
 	struct joint_views *views = &making->views[tensor];
 	const struct layout *layout = &making->question->workload->tensors[tensor].layout;
 	int count = views->count;
-	views->made = arena_array(making->scratch, bool, count);
+	views->made = arena_array(making->scratch, int, count);
+	for (int v = 0; v < count; v++)
+		views->made[v] = INT_MAX;
 	views->in = arena_array(making->scratch, struct joint_transfer, count);
 	views->out = arena_array(making->scratch, struct joint_transfer, count);
 	views->serves =

@@ -292,6 +292,9 @@ static bool run(struct audit *audit)
 		return audit->instruction->mask != 0 && run_compute(audit);
 	case ENGINE_RING:
 		return audit->instruction->mask != 0 && run_combine(audit);
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		return audit->instruction->mask != 0 && audit_send(audit);
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:
 		break;

@@ -3,6 +3,7 @@
 
 #include "sim/graph/allotment.h"
 #include "sim/graph/audit.h"
+#include "sim/graph/audit_send.h"
 #include "sim/graph/audit_whole.h"
 #include "sim/graph/box.h"
 #include "sim/graph/cover.h"
@@ -24,6 +25,7 @@ struct audit {
 	struct sample *sample;     /* NULL in data mode */
 	struct audit_whole *whole; /* NULL where tiles move in boxes */
 	struct allotment_index allotments;
+	struct audit_runs runs;
 	int64_t lx_bytes;
 	uint32_t current;
 	const struct instruction *instruction; /* the current one */

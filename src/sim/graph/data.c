@@ -361,6 +361,17 @@ static void run_combine(struct data *data, const struct combine *combine)
 	} while (box_next(&accumulator, &read) && box_next(&output, &write));
 }
 
+static void run_send(struct data *data, int sender, const struct send *send)
+{
+	if (!send->from)
+		return;
+	struct box from = lx_box(data, &send->from->region, &send->from->lx);
+	struct box to = lx_box(data, &send->to->region, &send->to->lx);
+	const char *source = find_lx(data, sender);
+	for (uint64_t m = send->receivers; m; m &= m - 1)
+		copy_box(&from, source, &to, find_lx(data, __builtin_ctzll(m)));
+}
+
 const char *data_run(struct data *data, const struct instruction *instruction)
 {
 	if (instruction->mask == 0)
@@ -374,6 +385,10 @@ const char *data_run(struct data *data, const struct instruction *instruction)
 		return run_compute(data, instruction);
 	case ENGINE_RING:
 		run_combine(data, instruction->combine);
+		break;
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		run_send(data, __builtin_ctzll(instruction->mask), instruction->send);
 		break;
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:

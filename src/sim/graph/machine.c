@@ -11,7 +11,7 @@ enum {
 	HBM_WRITES,
 	CORES, /* the first core's servers */
 };
-enum { PORT, LX_READS, LX_WRITES, UNIT, LINK, SERVERS_PER_CORE };
+enum { PORT, LX_READS, LX_WRITES, UNIT, LINK, LINK_UP, LINK_DOWN, SERVERS_PER_CORE };
 
 /* More ticks to a cycle than this, and times round up instead. */
 enum { TICKS_MOST = 1 << 16 };
@@ -56,7 +56,8 @@ struct machine {
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
 	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
 	struct pace vector;
-	int64_t link_stick;                       /* ticks of a stick on a link */
+	struct pace ring;                         /* of a stick, the data ring's links */
+	int64_t link_stick, ring_stick;           /* ticks of a stick on a link */
 	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
 	int64_t in_latency, out_latency, link_latency, sync;
 	struct hops hops;
@@ -156,6 +157,14 @@ static void open_copying(struct machine *machine, const struct copying *copying)
 	machine->sync = ticks_of(machine, copying->sync);
 }
 
+static bool has_relayouts(const struct program *program)
+{
+	for (int s = 0; s < program->step_count; s++)
+		if (program->workload->ops[program->step_ops[s]].move == MOVE_RELAYOUT)
+			return true;
+	return false;
+}
+
 struct machine *machine_open(
 	const struct program *program, const struct nests *nests, struct arena *arena)
 {
@@ -188,6 +197,8 @@ struct machine *machine_open(
 	ticks = refine(ticks, STICK_BYTES, lx->read_rate);
 	ticks = refine(ticks, STICK_BYTES, lx_write);
 	ticks = refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	if (has_relayouts(program))
+		ticks = refine(ticks, STICK_BYTES, arch->data_ring.rate);
 	if (program->ranks > 1)
 		ticks = refine_copying(ticks, &arch->copying);
 	machine->ticks = ticks;
@@ -197,6 +208,7 @@ struct machine *machine_open(
 	machine->lx_read = find_pace(ticks, STICK_BYTES, lx->read_rate);
 	machine->lx_write = find_pace(ticks, STICK_BYTES, lx_write);
 	machine->link = find_pace(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	machine->ring = find_pace(ticks, STICK_BYTES, arch->data_ring.rate);
 	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
 		struct ratio rate;
 		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
@@ -204,6 +216,7 @@ struct machine *machine_open(
 	}
 	machine->vector = find_pace(ticks, 1, vector);
 	machine->link_stick = find_time(machine, machine->link, 1);
+	machine->ring_stick = find_time(machine, machine->ring, 1);
 	if (program->ranks > 1)
 		open_copying(machine, &arch->copying);
 	return machine;
@@ -342,6 +355,22 @@ static struct demand combine_demand(const struct machine *machine, const struct 
 	};
 }
 
+static struct demand send_demand(const struct machine *machine, const struct send *send)
+{
+	struct ratio time = ring_run(&machine->program->arch->data_ring, send->parts);
+	if (send->from) {
+		int64_t sticks = send->from->region.sticks;
+		return (struct demand){
+			.lx_reads = find_time(machine, machine->lx_read, sticks),
+			.lx_writes = find_time(machine, machine->lx_write, sticks),
+			.link = find_time(machine, machine->ring, sticks),
+		};
+	}
+	if (time.num > 0 && !ratio_mul(time, (struct ratio){send->runs, 1}, &time))
+		return (struct demand){.stream = machine->longest};
+	return (struct demand){.stream = ticks_of(machine, time)};
+}
+
 static struct demand find_demand(struct machine *machine, const struct instruction *instruction)
 {
 	if (instruction->mask == 0 && instruction->engine != ENGINE_SYNC)
@@ -356,6 +385,9 @@ static struct demand find_demand(struct machine *machine, const struct instructi
 			       : compute_demand(machine, instruction->compute);
 	case ENGINE_RING:
 		return combine_demand(machine, instruction->combine);
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		return send_demand(machine, instruction->send);
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:
 		break;
@@ -461,6 +493,36 @@ static int64_t run_combine(struct machine *machine, const struct demand *demand,
 	return number_max(number_max(end, arrived), written);
 }
 
+/* From core to core; a link begins a stick behind the one before, and a receiver writes what passes. */
+static int64_t run_send(struct machine *machine, const struct demand *demand, int core,
+	const struct send *send, int64_t ready)
+{
+	bool up = demand->engine == ENGINE_UP;
+	int cores = (int)arch_cores(machine->program->arch);
+	int64_t end = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
+	int64_t first = ready;
+	uint64_t left = send->receivers;
+	if (!send->from)
+		return ready + demand->stream;
+	for (int i = 0; left && i < cores; i++) {
+		if (left >> core & 1) {
+			int64_t written =
+				serve(machine, lx_writes(machine, core), ready, demand->lx_writes);
+			end = number_max(end, written);
+			left &= ~(UINT64_C(1) << core);
+		}
+		int next = up ? (core + 1) % cores : (core + cores - 1) % cores;
+		if (left) {
+			int64_t arrived = serve(machine,
+				core_server(core, up ? LINK_UP : LINK_DOWN), first, demand->link);
+			first = arrived - demand->link + machine->ring_stick;
+			end = number_max(end, arrived);
+		}
+		core = next;
+	}
+	return end;
+}
+
 static int64_t run(struct machine *machine, const struct demand *demand, uint32_t i, int64_t ready)
 {
 	uint64_t mask = machine->jobs[i].mask;
@@ -474,6 +536,10 @@ static int64_t run(struct machine *machine, const struct demand *demand, uint32_
 		return run_compute(machine, demand, __builtin_ctzll(mask), ready);
 	case ENGINE_RING:
 		return run_combine(machine, demand, machine->instructions[i].combine, ready);
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		return run_send(machine, demand, __builtin_ctzll(mask),
+			machine->instructions[i].send, ready);
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:
 		break;

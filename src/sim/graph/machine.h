@@ -11,7 +11,8 @@
  * Every shared thing is a server that takes work in the order in which
  * instructions become ready: HBM (one for reads and writes, or one each); per
  * core the port of its transfers, the read and the write port of LX (or one for
- * both), its arithmetic, and its link to the next core on the reduce ring.  An
+ * both), its arithmetic, its link to the next core on the reduce ring, and those of the data ring, one each
+ * way.  An
  * instruction asks all the servers that it needs at once and ends when the last
  * is through: transfers stream, so a busy port of one core keeps nobody else
  * from HBM.
@@ -21,6 +22,8 @@
  *	RING     the ports of LX, and the links: a core sends a stick on as soon
  *	         as it has received it and added to it, so that every link
  *	         begins one stick after the one before
+ *	UP, DOWN the read port of the sender's LX, the links that way, each a stick behind the one before,
+ *	         and the write port of every receiver; or nobody, while runs are set up
  *	SYNC     ends at the next whole cycle
  *
  * The clock is that of the root of the broadcast at work, and of any rank in between.  Its DMAs

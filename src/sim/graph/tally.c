@@ -180,6 +180,26 @@ static void add_combine(struct tally *tally, const struct instruction *instructi
 	note_resident(tally, &combine->region, &combine->output);
 }
 
+static void add_send(struct tally *tally, int core, bool up, int step, const struct send *send)
+{
+	int cores = (int)arch_cores(tally->program->arch), far = 0;
+	struct step_count *count = &tally->counts.steps[step];
+	if (!send->from)
+		return;
+	int64_t bytes = bytes_of(&send->from->region);
+	for (uint64_t m = send->receivers; m; m &= m - 1) {
+		int to = __builtin_ctzll(m);
+		int way = (up ? to - core + cores : core - to + cores) % cores;
+		far = way > far ? way : far;
+	}
+	add(&count->bytes[send->from->operand][TRAFFIC_LX_DRAIN], bytes);
+	add(&count->bytes[send->to->operand][TRAFFIC_LX_FILL],
+		times(bytes, __builtin_popcountll(send->receivers)));
+	add(&count->bytes[send->to->operand][TRAFFIC_DATA_RING], times(bytes, far));
+	note_resident(tally, &send->from->region, &send->from->lx);
+	note_resident(tally, &send->to->region, &send->to->lx);
+}
+
 void tally_add(struct tally *tally, const struct instruction *instruction)
 {
 	if (instruction->mask == 0)
@@ -194,6 +214,11 @@ void tally_add(struct tally *tally, const struct instruction *instruction)
 		break;
 	case ENGINE_RING:
 		add_combine(tally, instruction);
+		break;
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		add_send(tally, __builtin_ctzll(instruction->mask),
+			instruction->engine == ENGINE_UP, instruction->step, instruction->send);
 		break;
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:

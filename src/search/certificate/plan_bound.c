@@ -1,0 +1,245 @@
+#include "search/certificate/plan_bound.h"
+
+#include "base/arena.h"
+#include "search/certificate/plan_state.h"
+#include "search/joint/joint_pack.h"
+
+#include <string.h>
+
+enum { PACK_TICKS = 200000, NUMBERS_MOST = 30000 };
+
+/* --- the heap: by least, then those that are further, then the older */
+
+static bool is_before(const struct bounding *bounding, struct bound_open a, struct bound_open b)
+{
+	uint16_t cut_a = bounding->nodes.at[a.node].state.cut;
+	uint16_t cut_b = bounding->nodes.at[b.node].state.cut;
+	if (a.least != b.least)
+		return a.least < b.least;
+	return cut_a != cut_b ? cut_a > cut_b : a.node < b.node;
+}
+
+static void push(struct bounding *bounding, struct bound_open open)
+{
+	array_add(bounding->arena, &bounding->heap);
+	struct bound_open *heap = bounding->heap.at;
+	size_t i = bounding->heap.count - 1;
+	for (; i && is_before(bounding, open, heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = open;
+}
+
+static struct bound_open pop(struct bounding *bounding)
+{
+	struct bound_open *heap = bounding->heap.at, top = heap[0];
+	size_t count = --bounding->heap.count, i = 0;
+	struct bound_open last = heap[count];
+	for (size_t child; (child = 2 * i + 1) < count; i = child) {
+		if (child + 1 < count && is_before(bounding, heap[child + 1], heap[child]))
+			child++;
+		if (!is_before(bounding, heap[child], last))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = last;
+	return top;
+}
+
+/* --- states */
+
+/* The least that is left, times the scale; JOINT_NEVER: nothing leads to an end.  Tensors that the bundle
+ * has room for need not pay for a bundle: no more than that many, each of the width that it has. */
+static int64_t rest_of(const struct bounding *bounding, const struct bound_state *state)
+{
+	const struct joint_space *space = bounding->space;
+	const struct plan_cut *cut = cut_of(bounding, state);
+	size_t index = 0, unit = 1;
+	for (int k = 0; k < cut->count && k < PLAN_RELAXED_MOST; k++, unit *= PLACE_COUNT) {
+		bool hbm = state->place[k] & BIT_HBM, lx = view_of(state, k) >= 0;
+		if (!hbm && !lx && is_needed(bounding, cut->tensors[k], false, state->cut))
+			return JOINT_NEVER;
+		index += unit * (size_t)(hbm && lx ? PLACE_IN_BOTH
+					 : lx      ? PLACE_IN_LX
+						   : PLACE_IN_HBM);
+	}
+	int64_t rest = cut->least[index];
+	if (rest == JOINT_NEVER || state->must_begin || !space->bundle_most)
+		return rest;
+	rest -= (space->bundle_most - count_used(state)) * plan_relaxed_share(space, state->widest);
+	return rest > 0 ? rest : 0;
+}
+
+static size_t slot_of(const struct bounding *bounding, const struct bound_state *state)
+{
+	const unsigned char *bytes = (const unsigned char *)state;
+	uint64_t hash = 1469598103934665603u;
+	for (size_t i = 0; i < sizeof *state; i++)
+		hash = (hash ^ bytes[i]) * 1099511628211u;
+	hash ^= hash >> 29;
+	return (size_t)hash & (bounding->slot_count - 1);
+}
+
+static void grow_slots(struct bounding *bounding)
+{
+	bounding->slot_count = bounding->slot_count ? 2 * bounding->slot_count : 1 << 12;
+	bounding->slots = arena_array(bounding->arena, uint32_t, bounding->slot_count);
+	for (size_t i = 0; i < bounding->nodes.count; i++) {
+		size_t s = slot_of(bounding, &bounding->nodes.at[i].state);
+		while (bounding->slots[s])
+			s = (s + 1) & (bounding->slot_count - 1);
+		bounding->slots[s] = (uint32_t)i + 1;
+	}
+}
+
+/* The number of the node of a state, new or not. */
+static uint32_t intern(struct bounding *bounding, const struct bound_state *state)
+{
+	if (2 * bounding->nodes.count >= bounding->slot_count)
+		grow_slots(bounding);
+	size_t s = slot_of(bounding, state);
+	for (; bounding->slots[s]; s = (s + 1) & (bounding->slot_count - 1))
+		if (!memcmp(&bounding->nodes.at[bounding->slots[s] - 1].state, state,
+			    sizeof *state))
+			return bounding->slots[s] - 1;
+	struct bound_node *node = array_add(bounding->arena, &bounding->nodes);
+	node->state = *state;
+	node->value = JOINT_NEVER;
+	bounding->slots[s] = (uint32_t)bounding->nodes.count;
+	return (uint32_t)bounding->nodes.count - 1;
+}
+
+void bound_reach(struct bounding *bounding, uint32_t from, const struct bound_state *state,
+	int64_t value, struct joint_step step)
+{
+	int64_t rest = rest_of(bounding, state);
+	if (rest == JOINT_NEVER)
+		return;
+	int64_t least = checked_add(&bounding->fits,
+		checked_mul(&bounding->fits, value, bounding->relaxed->scale), rest);
+	if (least >= bounding->limit)
+		return;
+	uint32_t i = intern(bounding, state);
+	struct bound_node *node = &bounding->nodes.at[i];
+	if (node->value <= value)
+		return;
+	node->value = value;
+	node->from = from;
+	node->step = step;
+	node->done = false;
+	push(bounding, (struct bound_open){least, i});
+}
+
+/* --- the search */
+
+static bool is_end(const struct bounding *bounding, const struct bound_state *state)
+{
+	const struct plan_cut *cut = cut_of(bounding, state);
+	bool end = state->cut == bounding->space->op_count;
+	for (int k = 0; k < cut->count; k++)
+		end = end && state->place[k] & BIT_HBM;
+	return end;
+}
+
+static struct joint_answer trace(const struct bounding *bounding, uint32_t end, struct arena *arena)
+{
+	struct joint_answer answer = {.value = bounding->nodes.at[end].value};
+	for (uint32_t i = end + 1; bounding->nodes.at[i - 1].from;
+		i = bounding->nodes.at[i - 1].from)
+		answer.count++;
+	struct joint_step *steps = arena_array(arena, struct joint_step, answer.count);
+	size_t at = answer.count;
+	for (uint32_t i = end + 1; at; i = bounding->nodes.at[i - 1].from)
+		steps[--at] = bounding->nodes.at[i - 1].step;
+	answer.steps = steps;
+	return answer;
+}
+
+/* An answer below the claim: whether it is one in truth. */
+static void judge(
+	struct bounding *bounding, uint32_t end, struct arena *arena, struct plan_bound *bound)
+{
+	const char *why = NULL;
+	struct joint_answer answer = trace(bounding, end, arena);
+	bound->answer = VERDICT_OPEN;
+	int64_t value = joint_value(bounding->space, &answer, arena, &why);
+	if (why || value != answer.value) {
+		bound->why = arena_format(bounding->arena, "an answer below the claim is none: %s",
+			why ? why : "it costs more");
+		return;
+	}
+	bool packed = true;
+	if (bounding->space->graph)
+		packed = joint_pack(bounding->space, &answer, NULL, PACK_TICKS, arena).status ==
+			 VERDICT_YES;
+	bound->why = "an answer below the claim fits by its bytes, but no addresses were found";
+	bound->witness = answer;
+	if (packed)
+		bound->answer = VERDICT_NO;
+}
+
+static void search(struct bounding *bounding, struct arena *arena, struct plan_bound *bound)
+{
+	uint64_t most = bounding->question->budget ? bounding->question->budget : PLAN_BOUND_STATES;
+	bound->answer = VERDICT_YES;
+	while (bounding->heap.count && bounding->fits) {
+		struct bound_open open = pop(bounding);
+		struct bound_node *node = &bounding->nodes.at[open.node];
+		if (node->done)
+			continue;
+		bound->bound =
+			(open.least + bounding->relaxed->scale - 1) / bounding->relaxed->scale;
+		if (bound->states == most || stopper_stops(&bounding->question->stopper)) {
+			bound->answer = VERDICT_OPEN;
+			bound->why = bound->states == most ? "the budget of states ended"
+							   : "it was asked to stop";
+			return;
+		}
+		node->done = true;
+		bound->states++;
+		if (is_end(bounding, &node->state)) {
+			judge(bounding, open.node, arena, bound);
+			return;
+		}
+		bound_steps(bounding, open.node);
+	}
+	bound->bound = bounding->question->claim;
+}
+
+/* Whether all numbers of the space fit into those of a state. */
+static bool is_small(const struct joint_space *space)
+{
+	bool small = space->op_count <= NUMBERS_MOST;
+	for (int t = 0; t < space->tensor_count; t++)
+		small &= space->tensors[t].view_count <= NUMBERS_MOST;
+	for (size_t o = 0; o < space->option_count; o++)
+		small &= space->options[o].cores <= NUMBERS_MOST;
+	return small;
+}
+
+struct plan_bound plan_bound_find(const struct plan_bound_question *question, struct arena *arena)
+{
+	struct plan_bound bound = {.answer = VERDICT_OPEN};
+	struct bounding bounding = {.question = question,
+		.space = question->space,
+		.arena = arena_open(),
+		.fits = true};
+	bound.why = "it has more ops, views or cores than the check can number";
+	if (is_small(question->space))
+		bounding.relaxed = plan_relaxed_make(question->space, bounding.arena, &bound.why);
+	if (bounding.relaxed) {
+		struct bound_state start;
+		memset(&start, 0, sizeof start);
+		start.must_begin = 1;
+		bounding.limit =
+			checked_mul(&bounding.fits, question->claim, bounding.relaxed->scale);
+		bound_reach(&bounding, 0, &start, 0, (struct joint_step){0});
+		search(&bounding, arena, &bound);
+	}
+	if (!bounding.fits)
+		bound = (struct plan_bound){
+			.answer = VERDICT_OPEN, .why = "a sum does not fit into 64 bits"};
+	if (bound.why)
+		bound.why = arena_text(arena, bound.why);
+	arena_close(bounding.arena);
+	return bound;
+}

@@ -1,0 +1,28 @@
+#ifndef SEARCH_JOINT_CLAIM_H
+#define SEARCH_JOINT_CLAIM_H
+
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
+#include "search/joint/joint_graph.h"
+
+/*
+ * What a proof about a whole plan is of, as its plan says it in `space` (plan.h, struct proof):
+ *
+ *	cycles by estimate, tiles by price, 2064384 bytes of LX, fixed: nothing
+ *	2 cycles + 3 energy by bound, tiles by published, 1024 bytes of LX, fixed: relay reload
+ *
+ * the sum that is least and the price of its cycles; how tiles are chosen; the room of the planner; and which
+ * kinds of decisions are not free.
+ */
+struct arena;
+
+const char *joint_claim_text(struct arena *arena, const struct joint_question *question);
+
+/* Into the question's aim and the planning; false, and *why. */
+bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *aim,
+	struct planning *planning, const char **why);
+
+/* How many units of the space are one of the proof: of a cycle, a pJ, a byte, or of the sum. */
+double joint_claim_unit(const struct joint_aim *aim);
+
+#endif

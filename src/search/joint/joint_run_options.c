@@ -1,0 +1,447 @@
+#include "base/arena.h"
+#include "base/checked.h"
+#include "cost/graph/latency.h"
+#include "model/graph/run.h"
+#include "search/graph/op_value.h"
+#include "search/joint/joint_making.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the runs that begin with one op cost, wherever the tensors are that they use. */
+enum { ALL_PLACES_MOST = 4 }; /* tensors that may lie in LX of which every choice of places is tried */
+
+/* Sums over steps and iterations. */
+struct sums {
+	int64_t cycles, hbm_bytes, fill;
+	double energy_pj;
+};
+
+/* An option while it is chosen, and what it is compared by. */
+struct draft_run {
+	struct joint_option option;
+	const struct joint_run *run;
+	struct joint_use *uses;
+	struct joint_out *outs;
+	struct joint_part *parts;
+};
+
+struct run_choosing {
+	struct joint_making *making;
+	const struct joint_run *run;
+	struct joint_use *uses; /* by outer: of what is read, where it is */
+	int *outs;              /* by outer: of what is made, the view under which it is left; -1 */
+	bool fixed;             /* places are those of `uses`: not all are tried */
+	struct array(struct draft_run) drafts;
+};
+
+/* --- the price */
+
+static bool is_in_lx(const struct run_choosing *choosing, int tensor)
+{
+	const struct joint_run *run = choosing->run;
+	for (int i = 0; i < run->inside_count; i++)
+		if (run->inside[i].tensor == tensor)
+			return true;
+	for (int n = 0; n < run->outer_count; n++)
+		if (run->outers[n].tensor == tensor)
+			return run->outers[n].made ? choosing->outs[n] >= 0
+						   : choosing->uses[n].mode != JOINT_HBM;
+	return false;
+}
+
+/* All iterations of one op, with the tiles that are best for the first. */
+static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles, struct sums *sums)
+{
+	struct joint_making *making = choosing->making;
+	const struct joint_question *asked = making->question;
+	const struct joint_run *run = choosing->run;
+	const struct op *whole = &asked->workload->ops[o];
+	struct mapping mapping = run->mappings[o - run->loops.first];
+	struct op_question question = {.arch = asked->arch,
+		.workload = &run->part,
+		.op = &run->part.ops[o],
+		.mapping = &mapping,
+		.by_rule = asked->planning->published_tiles};
+	int64_t worth;
+	bool fits = true;
+	for (int i = 0; i < op_operands(whole); i++)
+		if (is_in_lx(choosing, op_operand(whole, i)->tensor))
+			question.in_lx |= 1u << i;
+	if (!joint_tiles(making, &question, 0, tiles, &worth))
+		return false;
+	memcpy(mapping.rows[asked->arch->lx].temporal, tiles->tiles,
+		whole->loop_count * sizeof *tiles->tiles);
+	memcpy(mapping.rows[asked->arch->lx].temporal_order, tiles->order,
+		(size_t)whole->loop_count);
+	if (tiles->nest)
+		op_map_nest(asked->arch, tiles->nest, &mapping);
+	struct run_classes classes =
+		run_classes(making->scratch, asked->workload, whole, &run->loops);
+	for (size_t c = 0; c < classes.count; c++) {
+		struct op_value value = tiles->value;
+		if (classes.at[c].iteration > 0) {
+			struct traffic_op *traffic = arena_new(making->scratch, struct traffic_op);
+			question.op = run_op(making->scratch, asked->workload, whole, &run->loops,
+				classes.at[c].iteration);
+			struct inner_question inner = {.arch = asked->arch,
+				.workload = &run->part,
+				.op = question.op,
+				.mapping = &mapping,
+				.in_lx = question.in_lx};
+			traffic_open_nest(traffic, &inner, making->scratch);
+			if (!op_value_find(traffic, &question, &value))
+				return false;
+		}
+		int64_t times = classes.at[c].count;
+		sums->cycles = checked_add(&fits, sums->cycles,
+			checked_mul(&fits, op_value_latency(&value, asked->planning->price), times));
+		sums->hbm_bytes = checked_add(
+			&fits, sums->hbm_bytes, checked_mul(&fits, value.hbm_bytes, times));
+		sums->energy_pj += value.energy_pj * (double)times;
+	}
+	return fits;
+}
+
+/* What is brought into LX right before the run is one phase. */
+static bool add_moves(struct run_choosing *choosing, struct sums *sums, int64_t *cores)
+{
+	const struct joint_run *run = choosing->run;
+	const struct arch *arch = choosing->making->question->arch;
+	int64_t resources[RESOURCE_COUNT] = {0}, bytes = 0;
+	struct core_work work = {0};
+	bool fits = true;
+	for (int n = 0; n < run->outer_count; n++) {
+		const struct joint_use *use = &choosing->uses[n];
+		if (run->outers[n].made || use->mode != JOINT_MOVED)
+			continue;
+		const struct joint_transfer *in =
+			joint_move_in(choosing->making, use->tensor, use->view);
+		bytes = checked_add(&fits, bytes, in->hbm_bytes);
+		work.fill = checked_add(&fits, work.fill, in->fill);
+		sums->energy_pj += in->energy_pj;
+		*cores = number_max(*cores, in->cores);
+		fits &= in->possible;
+	}
+	latency_raise(resources, arch, &work, &fits);
+	int64_t cycles =
+		number_max(resources[RESOURCE_FILL], latency_hbm(arch, bytes, 0, &fits));
+	sums->cycles = checked_add(&fits, sums->cycles, cycles);
+	sums->hbm_bytes = checked_add(&fits, sums->hbm_bytes, bytes);
+	return fits;
+}
+
+static int compare_uses(const void *left, const void *right)
+{
+	const struct joint_use *a = left, *b = right;
+	return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
+}
+
+static int compare_outs(const void *left, const void *right)
+{
+	const struct joint_out *a = left, *b = right;
+	return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
+}
+
+/* Adds what is chosen, if it can be carried out. */
+static void price(struct run_choosing *choosing)
+{
+	struct joint_making *making = choosing->making;
+	const struct joint_run *run = choosing->run;
+	int ops = run->loops.end - run->loops.first;
+	struct sums sums = {0};
+	int64_t cores = run->cores;
+	struct op_option *tiles = arena_array(making->scratch, struct op_option, ops);
+	for (int o = run->loops.first; o < run->loops.end; o++)
+		if (!add_op(choosing, o, &tiles[o - run->loops.first], &sums))
+			return;
+	if (!add_moves(choosing, &sums, &cores))
+		return;
+	struct draft_run draft = {.run = run,
+		.uses = arena_array(making->scratch, struct joint_use, run->outer_count),
+		.outs = arena_array(making->scratch, struct joint_out, run->outer_count),
+		.parts = arena_array(making->scratch, struct joint_part, ops),
+		.option = {.first = run->loops.first,
+			.end = run->loops.end,
+			.value = joint_worth(making, sums.cycles, sums.energy_pj, sums.hbm_bytes),
+			.room = run->room,
+			.cores = (int)cores}};
+	for (int n = 0; n < run->outer_count; n++)
+		if (run->outers[n].made)
+			draft.outs[draft.option.out_count++] = (struct joint_out){
+				run->outers[n].tensor, choosing->outs[n], -1};
+		else
+			draft.uses[draft.option.use_count++] = choosing->uses[n];
+	qsort(draft.uses, (size_t)draft.option.use_count, sizeof *draft.uses, compare_uses);
+	qsort(draft.outs, (size_t)draft.option.out_count, sizeof *draft.outs, compare_outs);
+	for (int i = 0; i < ops; i++)
+		draft.parts[i] = (struct joint_part){.mapping = &run->mappings[i], .tiles = &tiles[i]};
+	if (draft.option.value < JOINT_NEVER)
+		*array_add(making->scratch, &choosing->drafts) = draft;
+}
+
+/* --- where tensors are */
+
+/* The view that serves all ops of the run that read the tensor; -1. */
+static int find_served(const struct joint_views *views, const struct joint_outer *outer)
+{
+	for (int a = 0; a < outer->asked_count && !outer->never; a++) {
+		bool all = true;
+		for (int b = 0; b < outer->asked_count; b++)
+			all &= joint_serves(views, outer->asked[a], outer->asked[b]);
+		if (all)
+			return outer->asked[a];
+	}
+	return -1;
+}
+
+/* The view under which what the run makes can be left in LX; -1. */
+static int find_left(
+	const struct joint_making *making, const struct joint_run *run, const struct joint_outer *outer)
+{
+	const struct joint_views *views = &making->views[outer->tensor];
+	bool wanted = false;
+	if (outer->never || outer->view < 0 ||
+		making->question->workload->tensors[outer->tensor].role == TENSOR_OUTPUT)
+		return -1;
+	for (int a = 0; a < outer->asked_count; a++)
+		if (!joint_serves(views, outer->view, outer->asked[a]))
+			return -1;
+	for (int v = 0; v < views->count; v++)
+		wanted |= views->asked[v] >= run->loops.end && joint_serves(views, outer->view, v);
+	return wanted ? outer->view : -1;
+}
+
+static bool may_be_found(const struct joint_views *views, int asked)
+{
+	for (int held = 0; held < views->count; held++)
+		if (views->made[held] && joint_serves(views, held, asked))
+			return true;
+	return false;
+}
+
+static bool may_be_moved(const struct joint_making *making, int tensor)
+{
+	bool input = making->question->workload->tensors[tensor].producer < 0;
+	return joint_is_free(making, input ? KIND_CLONE : KIND_RELOAD);
+}
+
+static void choose_outer(struct run_choosing *choosing, int n);
+
+static void choose_made(struct run_choosing *choosing, int n)
+{
+	struct joint_making *making = choosing->making;
+	const struct joint_outer *outer = &choosing->run->outers[n];
+	int left = find_left(making, choosing->run, outer);
+	choosing->outs[n] = -1;
+	if (making->stays[outer->tensor] != STAY_LX || left < 0)
+		choose_outer(choosing, n + 1);
+	if (left < 0)
+		return;
+	making->views[outer->tensor].made[left] = true;
+	choosing->outs[n] = left;
+	choose_outer(choosing, n + 1);
+}
+
+static void choose_outer(struct run_choosing *choosing, int n)
+{
+	struct joint_making *making = choosing->making;
+	if (n == choosing->run->outer_count) {
+		price(choosing);
+		return;
+	}
+	const struct joint_outer *outer = &choosing->run->outers[n];
+	struct joint_use *use = &choosing->uses[n];
+	if (outer->made) {
+		choose_made(choosing, n);
+		return;
+	}
+	if (choosing->fixed) {
+		choose_outer(choosing, n + 1);
+		return;
+	}
+	struct joint_views *views = &making->views[outer->tensor];
+	int view = find_served(views, outer);
+	*use = (struct joint_use){outer->tensor, JOINT_HBM, -1};
+	if (making->stays[outer->tensor] != STAY_LX)
+		choose_outer(choosing, n + 1);
+	if (view < 0)
+		return;
+	if (may_be_found(views, view)) {
+		*use = (struct joint_use){outer->tensor, JOINT_RESIDENT, view};
+		choose_outer(choosing, n + 1);
+	}
+	if (may_be_moved(making, outer->tensor)) {
+		*use = (struct joint_use){outer->tensor, JOINT_MOVED, view};
+		choose_outer(choosing, n + 1);
+		views->made[view] = true;
+	}
+}
+
+/* An outer tensor by what it costs to have it in LX. */
+struct ranked {
+	int outer;
+	int64_t bytes;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+	int order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+	return order ? order : a->outer - b->outer;
+}
+
+/* With many tensors: those that take least of LX are there, one more each time. */
+static void choose_by_rank(struct run_choosing *choosing, struct ranked *ranked, int count)
+{
+	struct joint_making *making = choosing->making;
+	const struct joint_run *run = choosing->run;
+	choosing->fixed = true;
+	qsort(ranked, (size_t)count, sizeof *ranked, compare_ranked);
+	for (int n = 0; n < run->outer_count; n++)
+		choosing->uses[n] = (struct joint_use){run->outers[n].tensor, JOINT_HBM, -1};
+	for (int moved = 0; moved <= count; moved++) {
+		bool all = true;
+		for (int n = 0; n < run->outer_count; n++)
+			all &= run->outers[n].made || choosing->uses[n].mode != JOINT_HBM ||
+			       making->stays[run->outers[n].tensor] != STAY_LX;
+		if (all)
+			choose_outer(choosing, 0);
+		if (moved == count)
+			break;
+		const struct joint_outer *outer = &run->outers[ranked[moved].outer];
+		struct joint_views *views = &making->views[outer->tensor];
+		int view = find_served(views, outer);
+		bool found = making->question->workload->tensors[outer->tensor].producer >= 0 &&
+			     may_be_found(views, view);
+		choosing->uses[ranked[moved].outer] = (struct joint_use){
+			outer->tensor, found ? JOINT_RESIDENT : JOINT_MOVED, view};
+		views->made[view] |= !found;
+	}
+	choosing->fixed = false;
+}
+
+static void choose(struct run_choosing *choosing)
+{
+	struct joint_making *making = choosing->making;
+	const struct joint_run *run = choosing->run;
+	struct arena *scratch = making->scratch;
+	choosing->uses = arena_array(scratch, struct joint_use, run->outer_count);
+	choosing->outs = arena_array(scratch, int, run->outer_count);
+	struct ranked *ranked = arena_array(scratch, struct ranked, run->outer_count);
+	int count = 0;
+	for (int n = 0; n < run->outer_count; n++) {
+		const struct joint_outer *outer = &run->outers[n];
+		const struct joint_views *views = &making->views[outer->tensor];
+		int view = outer->made ? -1 : find_served(views, outer);
+		if (view < 0 || (!may_be_found(views, view) && !may_be_moved(making, outer->tensor)))
+			continue;
+		ranked[count++] = (struct ranked){n,
+			view_bytes(&making->question->workload->tensors[outer->tensor].layout,
+				&views->at[view])};
+	}
+	if (count > ALL_PLACES_MOST)
+		choose_by_rank(choosing, ranked, count);
+	else
+		choose_outer(choosing, 0);
+}
+
+/* --- what is kept */
+
+static int compare_places(const struct draft_run *a, const struct draft_run *b)
+{
+	const struct joint_option *x = &a->option, *y = &b->option;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	for (int u = 0; u < x->use_count; u++) {
+		if (a->uses[u].mode != b->uses[u].mode)
+			return a->uses[u].mode < b->uses[u].mode ? -1 : 1;
+		if (a->uses[u].view != b->uses[u].view)
+			return a->uses[u].view < b->uses[u].view ? -1 : 1;
+	}
+	for (int i = 0; i < x->out_count; i++)
+		if (a->outs[i].view != b->outs[i].view)
+			return a->outs[i].view < b->outs[i].view ? -1 : 1;
+	return 0;
+}
+
+static int compare_drafts(const void *left, const void *right)
+{
+	const struct draft_run *a = left, *b = right;
+	int order = compare_places(a, b);
+	if (!order)
+		order = (a->option.value > b->option.value) - (a->option.value < b->option.value);
+	if (!order)
+		order = (a->option.room > b->option.room) - (a->option.room < b->option.room);
+	if (!order)
+		order = a->option.cores - b->option.cores;
+	return order ? order : (a->parts > b->parts) - (a->parts < b->parts);
+}
+
+/* The loops that are cut. */
+static const struct tile_run *copy_loops(const struct tile_run *loops, struct arena *arena)
+{
+	struct tile_run *run = arena_copy(arena, loops, sizeof *loops);
+	run->loop_count = 0;
+	for (int k = 0; k < loops->loop_count; k++)
+		if (loops->loops[k].tiles > 1)
+			run->loops[run->loop_count++] = loops->loops[k];
+	return run;
+}
+
+static void keep(struct joint_making *making, const struct draft_run *draft)
+{
+	struct arena *arena = making->arena;
+	const struct joint_run *run = draft->run;
+	int ops = run->loops.end - run->loops.first;
+	struct joint_option *option = array_add(arena, &making->options);
+	struct joint_part *parts =
+		arena_copy(arena, draft->parts, (size_t)ops * sizeof *parts);
+	struct joint_choice *choice = arena_new(arena, struct joint_choice);
+	for (int i = 0; i < ops; i++)
+		parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
+	*choice = (struct joint_choice){.parts = parts,
+		.run = copy_loops(&run->loops, arena),
+		.inside_count = run->inside_count,
+		.inside = run->inside};
+	*option = draft->option;
+	option->uses = arena_copy(
+		arena, draft->uses, (size_t)option->use_count * sizeof *option->uses);
+	option->outs = arena_copy(
+		arena, draft->outs, (size_t)option->out_count * sizeof *option->outs);
+	option->choice = choice;
+}
+
+/* Of equal places those that another does not beat in value, room and cores. */
+static void keep_best(struct run_choosing *choosing)
+{
+	struct draft_run *drafts = choosing->drafts.at;
+	size_t count = choosing->drafts.count, first = choosing->making->options.count;
+	if (count)
+		qsort(drafts, count, sizeof *drafts, compare_drafts);
+	for (size_t i = 0; i < count; i++) {
+		const struct joint_option *own = &drafts[i].option;
+		bool beaten = false;
+		if (i > 0 && compare_places(&drafts[i], &drafts[i - 1]))
+			first = choosing->making->options.count;
+		for (size_t k = first; k < choosing->making->options.count; k++) {
+			const struct joint_option *other = &choosing->making->options.at[k];
+			beaten |= other->room <= own->room && other->cores <= own->cores;
+		}
+		if (!beaten)
+			keep(choosing->making, &drafts[i]);
+	}
+}
+
+void joint_runs_make(struct joint_making *making, int op)
+{
+	struct run_choosing choosing = {.making = making};
+	for (size_t r = 0; r < making->runs.count; r++) {
+		if (making->runs.at[r].loops.first != op ||
+			stopper_stops(&making->question->planning->stopper))
+			continue;
+		choosing.run = &making->runs.at[r];
+		choose(&choosing);
+	}
+	keep_best(&choosing);
+}
