@@ -144,6 +144,44 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	return tell(&result, &search, file->certificate, format, arena, diag);
 }
 
+/* The specs with the plan behind them: what it says of itself. */
+static int check_plan(struct arena *arena, const struct arguments *arguments,
+	const struct option_value *path, struct diag *diag)
+{
+	struct arguments with = *arguments;
+	const char **at = arena_array(arena, const char *, arguments->count + 1);
+	struct span *spans = arena_array(arena, struct span, arguments->count + 1);
+	struct inputs inputs;
+	int64_t budget = 0;
+	enum format format = FORMAT_TEXT;
+	for (size_t i = 0; i < arguments->count; i++) {
+		at[i] = arguments->at[i];
+		spans[i] = arguments->spans[i];
+	}
+	at[arguments->count] = path->text;
+	spans[arguments->count] = path->span;
+	with.at = at;
+	with.spans = spans;
+	with.count++;
+	if (!inputs_read(arena, &with, diag, &inputs) ||
+		!option_integer(arguments, "budget", 0, diag, &budget) ||
+		!command_format(arguments, diag, &format))
+		return command_refuse(diag);
+	if (inputs.kind->check_claim && inputs.kind->has_plan(&inputs))
+		return inputs.kind->check_claim(&inputs, format, (uint64_t)budget);
+	if (!diag_failed(diag))
+		diag_error(diag, path->span, "no plan of %s says that it is proven",
+			inputs.kind->noun);
+	return command_refuse(diag);
+}
+
+/* Whether the file is a plan: its proof is in it. */
+static bool is_plan(struct arena *arena, const char *path)
+{
+	const struct node *root = node_read_file(arena, path, diag_open(arena));
+	return root && root->kind == NODE_MAP && node_find(root, "plan");
+}
+
 int certificate_check_command(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
@@ -151,6 +189,8 @@ int certificate_check_command(
 	const struct nest_inputs *nest = NULL;
 	struct certificate_file file;
 	struct inputs inputs;
+	if (is_plan(arena, path->text))
+		return check_plan(arena, arguments, path, diag);
 	if (!certificate_file_open(arena, path->text, diag, &file)) {
 		if (access(path->text, F_OK) != 0)
 			diag_note(diag, path->span,

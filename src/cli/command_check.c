@@ -42,7 +42,11 @@ const struct command command_check = {
 		"search that shares nothing with the solvers, that no mapping of the whole space is\n"
 		"better than claimed.  The counting is the certificate's.  Exit status 1 when it is\n"
 		"rejected, with the reason; 3 when the budget ended first.  A proof among factors that\n"
-		"need not divide (--imperfect) has no certificate.\n",
+		"need not divide (--imperfect) has no certificate.\n"
+		"\n"
+		"With --certificate and a plan of a workload graph: that the plan keeps all rules and is\n"
+		"worth what its proof says, and, by a search that shares nothing with the solvers, that\n"
+		"no plan of the space that the proof names is below its bound.\n",
 	.reads_specs = true,
 	.bit = OF_CHECK,
 	.run = run,

@@ -90,6 +90,8 @@ struct input_kind {
 	/* The problem that a certificate is of, `layer` NULL or a network's; NULL after complaining. */
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);
+	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
+	int (*check_claim)(const struct inputs *inputs, enum format format, uint64_t budget);
 	const char *(*listed)(struct arena *arena); /* lines of the list */
 };
 

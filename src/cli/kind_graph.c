@@ -6,6 +6,7 @@
 #include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"
+#include "report/graph/claim_report.h"
 #include "report/graph/diff.h"
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
@@ -140,6 +141,31 @@ static int check(const struct inputs *inputs, enum format format)
 	if (!graph_inputs_believe(inputs, &made))
 		return EXIT_IMPOSSIBLE;
 	return check_plan(inputs, &made);
+}
+
+static int check_claim(const struct inputs *inputs, enum format format, uint64_t budget)
+{
+	const struct graph_inputs *own = inputs->own;
+	struct listener listener = listener_open(0, false, "states");
+	if (!graph_inputs_check_plan(inputs))
+		return command_refuse(inputs->diag);
+	struct plan_claim_question question = {.plan = own->plan,
+		.arch = own->arch,
+		.workload = own->workload,
+		.planning = &own->exploration.planning,
+		.budget = budget,
+		.stopper = {&listener, listener_stop}};
+	struct plan_claim claim = plan_claim_check(&question, inputs->arena);
+	if (claim.answer == VERDICT_NO)
+		diag_error(inputs->diag, own->plan_span, "rejected: %s", claim.why);
+	diag_print(inputs->diag, stderr);
+	command_print(format == FORMAT_TEXT ? claim_report_text(inputs->arena, &claim)
+					    : claim_report_json(inputs->arena, &claim));
+	if (claim.answer == VERDICT_OPEN && listener_interrupted())
+		return EXIT_INTERRUPTED;
+	return claim.answer == VERDICT_YES  ? EXIT_FOUND
+	       : claim.answer == VERDICT_NO ? EXIT_IMPOSSIBLE
+					    : EXIT_NOTHING;
 }
 
 /* --- explore */
@@ -291,6 +317,7 @@ const struct input_kind graph_kind = {
 	.score = score,
 	.details = details,
 	.check = check,
+	.check_claim = check_claim,
 	.has_plan = has_plan,
 	.compare = compare,
 	.listed = list_ops,

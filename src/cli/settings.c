@@ -100,17 +100,20 @@ static const struct option table[] = {
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",
-		"the certificate.yaml of a results folder, or a layer's: find out anew whether what "
-		"explore proved holds",
+		"the certificate.yaml of a results folder, or a layer's, or a graph's plan: find out "
+		"anew whether what explore proved holds",
 		.type = OPTION_FILE, .commands = OF_CHECK},
 	{"budget", 0, "N",
-		"at most N bounds and mappings to check a certificate (default: any number)",
+		"at most N bounds and mappings, or states, to check a certificate (default: any "
+		"number; 3000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml",
 		"of what is printed: a listing, pareto.csv, run.json (default text)",
 		WORD(format_names), .commands = OF_REPORT},
-	{"html", 0, NULL, "one HTML file with the frontier, plans, maps and timelines, that opens "
-			  "without a network: DIR/report.html, or -o FILE", .commands = OF_REPORT},
+	{"html", 0, NULL,
+		"one HTML file with the frontier, plans, maps and timelines, that opens "
+		"without a network: DIR/report.html, or -o FILE",
+		.commands = OF_REPORT},
 	{"output", 'o', "FILE", "where the page goes", .type = OPTION_FILE, .commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},

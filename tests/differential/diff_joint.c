@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/certificate/plan_bound.h"
+#include "search/claim/plan_bound.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_build.h"
 #include "tests/support/draws.h"

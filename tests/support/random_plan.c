@@ -195,6 +195,14 @@ static bool held_everywhere(const struct plan *plan, int tensor, const struct la
 	return true;
 }
 
+static bool crosses_opaque(const struct plan *plan, const struct residency *stay)
+{
+	for (int step = stay->from; step < stay->to; step++)
+		if (plan->workload->ops[step].primitive->kind == OP_OPAQUE)
+			return true;
+	return false;
+}
+
 /* In place of a tensor that the op reads for the last time, if there is one. */
 static void draw_parent(const struct plan *plan, struct residency *stay)
 {
@@ -208,8 +216,7 @@ static void draw_parent(const struct plan *plan, struct residency *stay)
 		child.address = parent->address;
 		struct plan tried = *plan;
 		struct arena *arena = arena_open();
-		tried.residencies =
-			arena_array(arena, struct residency, plan->residency_count + 1);
+		tried.residencies = arena_array(arena, struct residency, plan->residency_count + 1);
 		memcpy(tried.residencies, plan->residencies,
 			(size_t)plan->residency_count * sizeof child);
 		tried.residencies[tried.residency_count++] = child;
@@ -235,13 +242,13 @@ static void draw_residencies(struct random *random, const struct random_options 
 		struct layout layout = plan_stay_layout(plan, &stay);
 		bool legal = tensor->role == TENSOR_INTERMEDIATE &&
 			     make_view(plan, tensor->producer, &layout, arena, &stay.view) &&
-			     held_everywhere(plan, t, &layout, &stay.view, arena);
+			     held_everywhere(plan, t, &layout, &stay.view, arena) &&
+			     !crosses_opaque(plan, &stay);
 		if (!options->legal)
 			legal = random_below(random, 2) == 0;
 		if (!legal || random_below(random, 4) == 0)
 			continue;
-		stay.size = options->legal ? view_bytes(&layout, &stay.view)
-					   : tensor->layout.bytes;
+		stay.size = options->legal ? view_bytes(&layout, &stay.view) : tensor->layout.bytes;
 		stay.address = number_align_up(top, alignment);
 		if (stay.address + stay.size > arch_lx_capacity(plan->arch))
 			continue;
@@ -341,7 +348,8 @@ static void draw_runs(struct random *random, struct plan *plan, struct arena *ar
 	for (int first = 0, step; first < plan->step_count; first++) {
 		struct tile_run *run = &plan->runs[plan->run_count];
 		int most = first + 1 + (int)random_below(random, 6);
-		*run = (struct tile_run){.first = first, .end = (int)number_min(most, plan->step_count)};
+		*run = (struct tile_run){
+			.first = first, .end = (int)number_min(most, plan->step_count)};
 		draw_loops(random, plan, run, arena);
 		plan->run_count++;
 		while (run->first < run->end &&
@@ -355,8 +363,7 @@ static void draw_runs(struct random *random, struct plan *plan, struct arena *ar
 }
 
 /* A step of a graph is mostly divided as the step before it that made what it reads. */
-static void follow_producer(
-	struct random *random, struct plan *plan, int step, struct arena *arena)
+static void follow_producer(struct random *random, struct plan *plan, int step, struct arena *arena)
 {
 	const struct op *op = plan_step_op(arena, plan, step);
 	struct mapping *mapping = &plan->steps[step].mapping;
@@ -373,9 +380,8 @@ static void follow_producer(
 struct plan *random_plan(struct random *random, const struct random_options *options,
 	const struct arch *arch, int cores, struct arena *arena)
 {
-	const struct workload *workload = options->runs
-						  ? random_graph(random, arena)
-						  : random_workload(random, options, arena);
+	const struct workload *workload = options->runs ? random_graph(random, arena)
+							: random_workload(random, options, arena);
 	struct plan *plan = arena_new(arena, struct plan);
 	*plan = (struct plan){
 		.arch = arch,

@@ -119,18 +119,19 @@ static void plans_of_long_graphs_are_read(void **state)
 	for (int i = 0; i < OPS; i++) {
 		text_add(&spec, "  - {op: 'a%d[m] = neg(a%d[m])', name: %s_%d}\n", i + 1, i, name,
 			i);
-		text_add(&steps, "  - {op: %s_%d, bundle: 0, mapping: undivided}\n", name, i);
+		text_add(&steps, "  - {op: %s_%d, bundle: %d, mapping: undivided}\n", name, i,
+			i + 1);
 	}
 	const struct workload *workload = workload_given(*state, text_read(&spec));
 	struct text text = text_open(*state);
 	text_add(&text,
 		"plan:\n  version: 1\n  workload: workload\n  architecture: spyre32\n  cores: 1\n  steps:\n"
 		"  - {op: a0, bundle: 0, mapping: undivided}\n%s"
-		"  bundles:\n  - {bundle: 0, arguments: [x",
+		"  bundles:\n  - {bundle: 0, arguments: [x, a0]}\n",
 		text_read(&steps));
-	for (int i = 0; i <= OPS; i++)
-		text_add(&text, ", a%d", i);
-	text_add(&text, "]}\n  tensors:\n");
+	for (int i = 0; i < OPS; i++)
+		text_add(&text, "  - {bundle: %d, arguments: [a%d, a%d]}\n", i + 1, i, i + 1);
+	text_add(&text, "  tensors:\n");
 	for (int i = 0; i <= OPS; i++)
 		text_add(&text, "    a%d:\n    - {where: HBM, from: %d, to: %d}\n", i, i,
 			i < OPS ? i + 2 : OPS + 1);

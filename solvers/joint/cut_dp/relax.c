@@ -2,15 +2,17 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "search/drive/solver.h"
 #include "solvers/joint/cut_dp/convert.h"
+#include "solvers/joint/cut_dp/floor.h"
 #include "solvers/joint/cut_dp/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Of a state.  UNSEEN: the relaxation has not come here. */
-enum fate { UNSEEN, KEPT, CONVERTED, GUESSED };
+enum fate { UNSEEN, KEPT, CONVERTED, DROPPED, GUESSED };
 
 struct node {
 	int64_t cost; /* to come here, relaxed */
@@ -31,6 +33,9 @@ struct relaxation {
 	struct layer *const *layers;
 	struct arena *arena;
 	struct converter *converter;
+	struct floor *floor;
+	size_t width;
+	int64_t limit;
 	struct nodes *nodes; /* by cut, then state */
 	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
 
@@ -50,6 +55,11 @@ static struct node *node_of(struct relaxation *relaxation, int cut, uint32_t sta
 	return &nodes->at[state];
 }
 
+static int64_t floor_of(struct relaxation *relaxation, int cut, uint32_t state)
+{
+	return floor_rest(relaxation->floor, cut, layer_codes(relaxation->layers[cut], state));
+}
+
 /* --- forward */
 
 static bool reach(void *context, const struct step *step)
@@ -57,6 +67,9 @@ static bool reach(void *context, const struct step *step)
 	struct relaxation *relaxation = context;
 	struct node *from = node_of(relaxation, relaxation->cut, relaxation->state);
 	int64_t cost = cut_add(from->cost, step->relaxed);
+	if (cut_add(cost, floor_rest(relaxation->floor, step->cut, step->codes)) >
+		relaxation->limit)
+		return run_spend(relaxation->run, 1);
 	uint32_t state = layer_state(relaxation->layers[step->cut], step->codes);
 	struct node *to = node_of(relaxation, step->cut, state);
 	bool here = step->cut == relaxation->cut, cheaper = cost < to->cost;
@@ -71,15 +84,15 @@ static bool reach(void *context, const struct step *step)
 }
 
 struct ranked {
-	int64_t cost;
+	int64_t bound;
 	uint32_t state;
 };
 
 static int compare_ranked(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
-	if (a->cost != b->cost)
-		return a->cost < b->cost ? -1 : 1;
+	if (a->bound != b->bound)
+		return a->bound < b->bound ? -1 : 1;
 	return a->state < b->state ? -1 : a->state > b->state;
 }
 
@@ -109,14 +122,20 @@ static void keep_cheapest(struct relaxation *relaxation, int cut)
 	size_t count = relaxation->nodes[cut].count;
 	struct ranked *ranked = arena_array(scratch, struct ranked, count);
 	for (uint32_t s = 0; s < count; s++)
-		ranked[s] = (struct ranked){relaxation->nodes[cut].at[s].cost, s};
+		ranked[s] = (struct ranked){
+			cut_add(relaxation->nodes[cut].at[s].cost, floor_of(relaxation, cut, s)),
+			s};
 	if (count)
 		qsort(ranked, count, sizeof *ranked, compare_ranked);
 	for (size_t i = 0; i < count; i++) {
-		if (find_conversion(relaxation, cut, ranked[i].state))
+		bool drops = relaxation->kept[cut].count >= relaxation->width;
+		if (ranked[i].bound > relaxation->limit)
+			break;
+		if (!drops && find_conversion(relaxation, cut, ranked[i].state))
 			continue;
-		node_of(relaxation, cut, ranked[i].state)->fate = KEPT;
-		*array_add(relaxation->arena, &relaxation->kept[cut]) = ranked[i].state;
+		node_of(relaxation, cut, ranked[i].state)->fate = drops ? DROPPED : KEPT;
+		if (!drops)
+			*array_add(relaxation->arena, &relaxation->kept[cut]) = ranked[i].state;
 	}
 	arena_close(scratch);
 }
@@ -173,12 +192,15 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 static int64_t rest_of(struct relaxation *relaxation, int cut, uint32_t state)
 {
 	const struct node *node = node_of(relaxation, cut, state);
-	if (node->fate != CONVERTED)
+	if (node->fate == KEPT || node->fate == GUESSED)
 		return node->rest;
+	int64_t floor = floor_of(relaxation, cut, state);
+	if (node->fate != CONVERTED)
+		return floor;
 	int64_t rest = node_of(relaxation, cut, node->from)->rest;
 	if (rest == JOINT_NEVER)
 		return rest;
-	return rest > node->convert ? rest - node->convert : 0;
+	return number_max(rest - node->convert, floor);
 }
 
 static bool look_back(void *context, const struct step *step)
@@ -231,8 +253,9 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 	return true;
 }
 
-struct relaxation *relax(struct run *run, const struct frame *frame, struct steps *steps,
-	struct layer *const *layers, struct arena *arena)
+struct relaxation *relax_open(struct run *run, const struct frame *frame, struct steps *steps,
+	struct layer *const *layers, struct converter *converter, struct floor *floor,
+	struct arena *arena)
 {
 	struct relaxation *relaxation = arena_new(arena, struct relaxation);
 	relaxation->run = run;
@@ -240,17 +263,25 @@ struct relaxation *relax(struct run *run, const struct frame *frame, struct step
 	relaxation->steps = steps;
 	relaxation->layers = layers;
 	relaxation->arena = arena;
-	relaxation->converter = converter_open(frame, arena);
+	relaxation->converter = converter;
+	relaxation->floor = floor;
 	relaxation->nodes = arena_array(arena, struct nodes, frame->cut_count);
 	relaxation->kept = arena_array(arena, struct list, frame->cut_count);
-	node_of(relaxation, 0, 0)->cost = 0;
-	for (int c = 0; c < frame->cut_count; c++)
-		if (!go_forward(relaxation, c))
-			return NULL;
-	for (int c = frame->cut_count; c-- > 0;)
-		if (!go_backward(relaxation, c))
-			return NULL;
 	return relaxation;
+}
+
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit)
+{
+	relaxation->width = width;
+	relaxation->limit = limit;
+	node_of(relaxation, 0, 0)->cost = 0;
+	for (int c = 0; c < relaxation->frame->cut_count; c++)
+		if (!go_forward(relaxation, c))
+			return false;
+	for (int c = relaxation->frame->cut_count; c-- > 0;)
+		if (!go_backward(relaxation, c))
+			return false;
+	return true;
 }
 
 /* From what it could be converted from. */
@@ -258,7 +289,7 @@ static int64_t guess(struct relaxation *relaxation, int cut, uint32_t state)
 {
 	const struct layer *layer = relaxation->layers[cut];
 	const struct list *kept = &relaxation->kept[cut];
-	int64_t best = 0;
+	int64_t best = floor_of(relaxation, cut, state);
 	for (size_t k = 0; k < kept->count && k < CUT_RIVALS_MOST; k++) {
 		int64_t rest = node_of(relaxation, cut, kept->at[k])->rest;
 		if (rest <= best)
@@ -277,7 +308,7 @@ static int64_t guess(struct relaxation *relaxation, int cut, uint32_t state)
 int64_t relax_rest(struct relaxation *relaxation, int cut, uint32_t state)
 {
 	struct node *node = node_of(relaxation, cut, state);
-	if (node->fate == UNSEEN) {
+	if (node->fate == UNSEEN || node->fate == DROPPED) {
 		int64_t rest = guess(relaxation, cut, state);
 		node = node_of(relaxation, cut, state);
 		node->rest = rest;

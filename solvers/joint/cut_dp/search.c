@@ -4,6 +4,8 @@
 #include "base/number.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_plan.h"
+#include "solvers/joint/cut_dp/convert.h"
+#include "solvers/joint/cut_dp/floor.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
 #include "solvers/joint/cut_dp/relax.h"
@@ -15,16 +17,18 @@
 struct search {
 	struct run *run;
 	const struct frame *frame;
-	struct arena *arena;
 	struct steps *steps;
-	struct layer **layers; /* by cut */
-	struct relaxation *relaxation;
+	struct converter *converter;
+	struct floor *floor;
 	struct joint_answer *best; /* NULL: none yet */
 	int64_t bound;             /* proven, in parts */
 	int64_t unpacked;          /* the least value of an answer without addresses */
 	struct effort_of_proof effort;
 
 	/* one beam */
+	struct arena *arena;
+	struct layer **layers; /* by cut */
+	struct relaxation *relaxation;
 	size_t width;    /* labels of a cut that are gone on from */
 	int64_t dropped; /* the least bound of those that were not */
 
@@ -299,22 +303,53 @@ static void add_first_state(struct search *search)
 	layer_state(search->layers[0], codes);
 }
 
+/* States, labels and the relaxation are made anew for each beam. */
+static void open_pass(struct search *search)
+{
+	const struct frame *frame = search->frame;
+	search->arena = arena_open();
+	search->layers = arena_array(search->arena, struct layer *, frame->cut_count);
+	for (int c = 0; c < frame->cut_count; c++)
+		search->layers[c] = layer_open(frame, c, search->arena);
+	add_first_state(search);
+	search->relaxation = relax_open(search->run, frame, search->steps, search->layers,
+		search->converter, search->floor, search->arena);
+}
+
+static void close_pass(struct search *search)
+{
+	for (int c = 0; c < search->frame->cut_count; c++)
+		search->effort.states += layer_state_count(search->layers[c]);
+	arena_close(search->arena);
+}
+
+static bool run_pass(struct search *search, bool relaxes)
+{
+	int64_t limit = search->best ? (search->best->value - 1) * frame_scale(search->frame)
+				     : JOINT_NEVER - 1;
+	open_pass(search);
+	bool done = !relaxes || relax_run(search->relaxation, search->width, limit);
+	done = done && run_beam(search);
+	report(search);
+	close_pass(search);
+	return done;
+}
+
 /* Wider and wider beams, until one drops nothing; false: the budget is spent. */
 static bool widen_beams(struct search *search)
 {
-	for (search->width = CUT_BEAM_FIRST;; search->width *= CUT_BEAM_TIMES) {
-		bool done = run_beam(search);
-		report(search);
-		if (!done || search->dropped == JOINT_NEVER)
-			return done;
+	search->width = CUT_BEAM_FIRST;
+	for (bool relaxes = false;; relaxes = true, search->width *= CUT_BEAM_TIMES) {
+		if (!run_pass(search, relaxes))
+			return false;
+		if (search->dropped == JOINT_NEVER)
+			return true;
 	}
 }
 
 static void prove(struct search *search, bool done)
 {
 	int64_t bound = number_min(bound_of(search), search->unpacked);
-	for (int c = 0; c < search->frame->cut_count; c++)
-		search->effort.states += layer_state_count(search->layers[c]);
 	run_looked(search->run, search->effort);
 	run_evaluated(search->run, search->effort.labels);
 	if (done && !search->best && search->unpacked == JOINT_NEVER)
@@ -323,7 +358,7 @@ static void prove(struct search *search, bool done)
 					 (done && search->unpacked >= search->best->value)))
 		joint_plan_prove(search->run, search->frame->space, PROOF_OPTIMAL,
 			(double)search->best->value);
-	else if (search->relaxation)
+	else if (search->best)
 		joint_plan_prove(
 			search->run, search->frame->space, PROOF_BOUND, (double)bound);
 }
@@ -346,15 +381,11 @@ void search(struct run *run, const struct frame *frame)
 	struct arena *arena = arena_open();
 	struct search search = {.run = run,
 		.frame = frame,
-		.arena = arena,
 		.unpacked = JOINT_NEVER,
 		.steps = steps_open(frame, arena),
-		.layers = arena_array(arena, struct layer *, frame->cut_count)};
-	for (int c = 0; c < frame->cut_count; c++)
-		search.layers[c] = layer_open(frame, c, arena);
-	add_first_state(&search);
-	search.relaxation = relax(run, frame, search.steps, search.layers, arena);
-	bool done = search.relaxation && widen_beams(&search);
+		.converter = converter_open(frame, arena),
+		.floor = floor_open(frame, arena)};
+	bool done = widen_beams(&search);
 	if (done && !search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
 	prove(&search, done);

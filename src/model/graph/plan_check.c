@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/graph/bundle.h"
 #include "model/graph/move.h"
 #include "model/graph/run.h"
 #include "model/packing/buffer.h"
@@ -201,6 +202,17 @@ static const struct op *find_hbm_user(const struct plan_checking *check, int ten
 	return NULL;
 }
 
+/* The first opaque op at which a stay goes on; it leaves nothing in LX.  NULL. */
+static const struct op *find_wiper(const struct plan *plan, const struct residency *stay)
+{
+	for (int step = stay->from; step < stay->to; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		if (op->primitive->kind == OP_OPAQUE)
+			return op;
+	}
+	return NULL;
+}
+
 /* A tensor stays where it is for all of its life. */
 static const char *check_steps_of(const struct plan_checking *check, const struct residency *stay)
 {
@@ -224,6 +236,11 @@ static const char *check_life(const struct plan_checking *check, const struct re
 	if (user)
 		return user->primitive->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
 							  : "a broadcast uses it in HBM";
+	user = find_wiper(check->plan, stay);
+	if (user)
+		return arena_format(check->arena,
+			"the opaque op '%s' runs while it stays, and leaves nothing in LX",
+			user->name);
 	return check_steps_of(check, stay);
 }
 
@@ -447,6 +464,13 @@ static bool check_runs(struct plan_checking *check)
 	return check->faults.count == 0;
 }
 
+static void check_bundles(struct plan_checking *check)
+{
+	int step;
+	const char *why = plan_bundle_misfit(check->arena, check->plan, &step);
+	add_fault(check, step, -1, why);
+}
+
 struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
 {
 	struct plan_checking check = {
@@ -455,5 +479,7 @@ struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
 		check_steps(&check);
 		check_stays(&check);
 	}
+	if (!check.faults.count)
+		check_bundles(&check);
 	return (struct plan_faults){check.faults.count, check.faults.at};
 }

@@ -38,20 +38,14 @@ int joint_views_add(struct joint_making *making, int tensor, const struct view *
 	return v;
 }
 
-static bool holds(const struct view *view, int64_t core)
-{
-	return core < view->cores &&
-	       (view->only <= 1 || core / view->only_divisor % view->only == 0);
-}
-
 /* Every core that needs something finds it in what it holds. */
 static bool find_serves(
 	const struct layout *layout, const struct view *held, const struct view *asked)
 {
 	for (int64_t core = 0; core < asked->cores; core++) {
-		if (!holds(asked, core))
+		if (!view_holds(asked, core))
 			continue;
-		if (!holds(held, core))
+		if (!view_holds(held, core))
 			return false;
 		for (int d = 0; d + 1 < layout->rank; d++) {
 			int64_t first = view_first(layout, held, d, core);

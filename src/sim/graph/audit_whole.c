@@ -235,6 +235,8 @@ bool audit_whole_run(struct audit *audit)
 		while (right && read_row(audit, &rows, since[i]) && next_row(&rows))
 			;
 	}
+	if (op->primitive->kind == OP_OPAQUE)
+		audit->whole->lx.list.count = 0; /* nobody knows what it leaves there */
 	for (int i = op->read_count; right && i < operands; i++) {
 		right = open_rows(audit, i, &rows);
 		bool more = right;

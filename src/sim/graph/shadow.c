@@ -25,6 +25,7 @@ struct shadow {
 	struct arena *arena;
 	struct shadow_cell **pages[PROGRAM_CORES_MOST + 1]; /* NULL: never touched */
 	int64_t sizes[PROGRAM_CORES_MOST + 1];              /* in pages */
+	int *wiped; /* by step: the last opaque op's before it; -1 */
 	size_t input_count;
 	int *inputs; /* graph inputs by address in HBM */
 };
@@ -47,6 +48,18 @@ static void find_inputs(struct shadow *shadow, int rank)
 	}
 }
 
+static int *find_wiped(const struct program *program, struct arena *arena)
+{
+	int *wiped = arena_array(arena, int, program->step_count + 1), last = -1;
+	for (int s = 0; s < program->step_count; s++) {
+		const struct op *op = &program->workload->ops[program->step_ops[s]];
+		wiped[s] = last;
+		if (op->primitive->kind == OP_OPAQUE)
+			last = s;
+	}
+	return wiped;
+}
+
 struct shadow *shadow_open(const struct program *program, int rank, struct race *race,
 	struct faults *faults, struct arena *arena)
 {
@@ -60,6 +73,7 @@ struct shadow *shadow_open(const struct program *program, int rank, struct race 
 		int64_t bytes = m == HBM ? program->hbm_bytes : lx;
 		shadow->sizes[m] = number_ceil_div(bytes, PAGE_CELLS * STICK_BYTES);
 	}
+	shadow->wiped = find_wiped(program, arena);
 	find_inputs(shadow, rank);
 	return shadow;
 }
@@ -153,17 +167,23 @@ static void complain_content(struct shadow *shadow, int core, int64_t address,
 		"it reads %s and finds %s", wanted, other);
 }
 
-/* What an earlier step left behind is not this step's, even if it looks like it. */
+/* What an earlier step left behind is not this step's, even if it looks like it; nor is anything in LX after an
+ * opaque op, of which nobody knows what it does there. */
 static bool check_since(struct shadow *shadow, int core, int64_t address, int since,
 	const struct content *expected, uint32_t writer)
 {
-	if (writer == RACE_NOBODY || shadow->program->instructions[writer].step >= since)
+	const struct instruction *instructions = shadow->program->instructions;
+	int wiped = shadow->wiped[instructions[race_current(shadow->race)].step];
+	if (core != FAULT_IN_HBM)
+		since = number_max(since, wiped);
+	if (writer == RACE_NOBODY || instructions[writer].step >= since)
 		return true;
 	char wanted[160];
 	print_content(shadow, expected, wanted, sizeof wanted);
 	fault_add(shadow->faults, FAULT_STALE, race_current(shadow->race), core, address,
-		"it reads %s and finds what instruction %u left there in step %d", wanted, writer,
-		shadow->program->instructions[writer].step);
+		"it reads %s and finds what instruction %u left there in step %d%s", wanted, writer,
+		instructions[writer].step,
+		since == wiped ? ", before an opaque op that may have changed it" : "");
 	return false;
 }
 

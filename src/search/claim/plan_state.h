@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/checked.h"
-#include "search/certificate/plan_bound.h"
-#include "search/certificate/plan_relaxed.h"
+#include "search/claim/plan_bound.h"
+#include "search/claim/plan_relaxed.h"
 
 /* The states of the search of plan_bound.c, and their steps (plan_steps.c). */
 /* Where a tensor is: a bit for HBM, and the number of its view in LX + 1. */

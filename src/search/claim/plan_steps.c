@@ -1,4 +1,4 @@
-#include "search/certificate/plan_state.h"
+#include "search/claim/plan_state.h"
 
 #include <string.h>
 

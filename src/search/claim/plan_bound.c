@@ -1,7 +1,7 @@
-#include "search/certificate/plan_bound.h"
+#include "search/claim/plan_bound.h"
 
 #include "base/arena.h"
-#include "search/certificate/plan_state.h"
+#include "search/claim/plan_state.h"
 #include "search/joint/joint_pack.h"
 
 #include <string.h>

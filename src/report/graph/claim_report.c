@@ -1,0 +1,33 @@
+#include "report/graph/claim_report.h"
+
+#include "base/text.h"
+#include "report/run/run_head.h"
+
+#include <inttypes.h>
+
+static const char *const answers[] = {"holds", "rejected", "undecided"};
+
+const char *claim_report_text(struct arena *arena, const struct plan_claim *claim)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "certificate  %s\n", answers[claim->answer]);
+	text_add(&text, "claim        %s\n", claim->claim);
+	if (claim->options)
+		text_add(&text, "work         %" PRIu64 " states, %zu options of ops\n",
+			claim->states, claim->options);
+	if (claim->answer == VERDICT_OPEN && claim->options)
+		text_add(&text, "verified     no plan is below %.17g\n", claim->bound);
+	if (claim->why)
+		text_add(&text, "because      %s\n", claim->why);
+	return text_read(&text);
+}
+
+const char *claim_report_json(struct arena *arena, const struct plan_claim *claim)
+{
+	json_t *root = json_pack("{s:s, s:s, s:f, s:I, s:I}", "certificate", answers[claim->answer],
+		"claim", claim->claim, "verified", claim->bound, "states",
+		(json_int_t)claim->states, "options", (json_int_t)claim->options);
+	if (claim->why)
+		json_object_set_new(root, "because", json_string(claim->why));
+	return run_dump(arena, root);
+}

@@ -1,0 +1,109 @@
+#include "search/claim/plan_claim.h"
+
+#include "base/arena.h"
+#include "cost/graph/cost.h"
+#include "search/joint/joint_claim.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static struct plan_claim reject(struct plan_claim *claim, const char *why)
+{
+	claim->answer = VERDICT_NO;
+	claim->why = why;
+	return *claim;
+}
+
+/* What the plan's score is worth, in units of the space. */
+static bool find_worth(const struct plan *plan, const struct joint_aim *aim, enum price price,
+	struct arena *arena, double *worth)
+{
+	struct plan_cost cost;
+	if (!cost_plan(plan, arena, &cost) || cost.score.rejected)
+		return false;
+	const struct score *score = &cost.score;
+	int64_t cycles = price == PRICE_BOUND ? score->cycles : score->estimate_cycles;
+	*worth = (double)aim->cycles * (double)cycles +
+		 (double)aim->energy * score->energy_pj * 1024 +
+		 (double)aim->hbm_bytes * (double)score->hbm_bytes;
+	return true;
+}
+
+/* NULL, or why value and bound cannot be what they are called.  Energies of options are rounded each. */
+static const char *check_numbers(
+	const struct plan *plan, const struct joint_aim *aim, enum price price, struct arena *arena)
+{
+	const struct proof *proof = &plan->proof;
+	double worth = 0, unit = joint_claim_unit(aim);
+	if (!find_worth(plan, aim, price, arena, &worth))
+		return "the plan has no score";
+	double off = aim->energy ? plan->step_count * (double)aim->energy + 1e-12 * worth : 0;
+	if (fabs(worth - proof->value * unit) > off)
+		return arena_format(
+			arena, "the plan is worth %.17g, not %.17g", worth / unit, proof->value);
+	if (!(proof->bound <= proof->value))
+		return "the bound is above the value";
+	if (proof->status == PROOF_OPTIMAL && proof->bound != proof->value)
+		return "it is called optimal, but the bound is below the value";
+	if (!(proof->bound >= 0 && proof->bound * unit < 0x1p53))
+		return "the bound is no number that a sum of costs can be";
+	return NULL;
+}
+
+static void check_bound(const struct plan_claim_question *question, struct joint_question *space_of,
+	struct plan_claim *claim, struct arena *arena)
+{
+	const char *why = NULL;
+	double unit = joint_claim_unit(&space_of->aim);
+	const struct joint_space *space = joint_graph_make(space_of, arena, &why);
+	claim->answer = VERDICT_OPEN;
+	claim->why = why;
+	if (!space)
+		return;
+	double least = question->plan->proof.bound * unit;
+	bool whole = fabs(least - round(least)) < 1e-6 * unit;
+	struct plan_bound_question asked = {.space = space,
+		.claim = (int64_t)(whole ? round(least) : ceil(least)),
+		.budget = question->budget,
+		.stopper = question->stopper};
+	struct plan_bound bound = plan_bound_find(&asked, arena);
+	claim->answer = bound.answer;
+	claim->why = bound.why;
+	claim->bound = (double)bound.bound / unit;
+	claim->options = space->option_count;
+	claim->states = bound.states;
+	if (bound.answer == VERDICT_NO)
+		claim->why = arena_format(
+			arena, "there is a plan of %.17g", (double)bound.witness.value / unit);
+}
+
+struct plan_claim plan_claim_check(const struct plan_claim_question *question, struct arena *arena)
+{
+	const struct proof *proof = &question->plan->proof;
+	struct planning planning = *question->planning;
+	struct joint_question space_of = {
+		.arch = question->arch, .workload = question->workload, .planning = &planning};
+	struct plan_claim claim = {.claim = "none"};
+	const char *why = NULL;
+	if ((proof->status != PROOF_OPTIMAL && proof->status != PROOF_BOUND) || !proof->space)
+		return reject(&claim, "the plan says of nothing that it is proven");
+	if (!joint_claim_read(arena, proof->space, &space_of.aim, &planning, &why))
+		return reject(&claim, arena_format(arena,
+					      "the space of the proof is not one that can be made "
+					      "again: %s",
+					      why));
+	claim.claim = arena_format(arena, "no plan is below %.17g: %s", proof->bound, proof->space);
+	planning.cores = question->plan->cores;
+	planning.stopper = question->stopper;
+	if (planning.lx_capacity != question->planning->lx_capacity)
+		return reject(
+			&claim, arena_format(arena,
+					"the proof is of %" PRId64
+					" bytes of LX, these settings leave %" PRId64,
+					planning.lx_capacity, question->planning->lx_capacity));
+	why = check_numbers(question->plan, &space_of.aim, planning.price, arena);
+	if (why)
+		return reject(&claim, why);
+	check_bound(question, &space_of, &claim, arena);
+	return claim;
+}

@@ -1,0 +1,40 @@
+#ifndef SEARCH_PLAN_CLAIM_H
+#define SEARCH_PLAN_CLAIM_H
+
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
+#include "search/claim/plan_bound.h"
+
+/*
+ * Whether what a plan says of itself holds (its `proof`), found out anew from the specs:
+ *
+ *  1. its value is what its score says, of the sum and price that the proof names (joint_claim.h), and no
+ *     less than its bound; an optimal one's bound is its value;
+ *  2. no plan of the space that the proof names is below the bound: the joint space is made again from
+ *     workload, machine and settings, and searched by plan_bound_find.
+ *
+ * That the plan keeps all rules is for plan_check, which reads it.
+ */
+struct arena;
+
+struct plan_claim_question {
+	const struct plan *plan;
+	const struct arch *arch;         /* with the reserve of the planning */
+	const struct workload *workload; /* as its spec gives it: without the plan's moves */
+	const struct planning *planning; /* cores, price and tiles are the plan's */
+	uint64_t budget;                 /* states; 0: PLAN_BOUND_STATES */
+	struct stopper stopper;
+};
+
+struct plan_claim {
+	enum verdict answer;
+	const char *why;   /* it does not hold, or was not found out; NULL */
+	const char *claim; /* in words */
+	double bound;      /* in the unit of the proof: what was found out to be no too much */
+	size_t options;    /* of the space */
+	uint64_t states;
+};
+
+struct plan_claim plan_claim_check(const struct plan_claim_question *question, struct arena *arena);
+
+#endif

@@ -1,0 +1,227 @@
+#include "base/arena.h"
+#include "search/claim/plan_claim.h"
+#include "search/drive/solver.h"
+#include "search/joint/joint_build.h"
+#include "search/joint/joint_claim.h"
+#include "tests/support/draws.h"
+#include "tests/support/joint_judged.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * What proven plans of random small graphs say of themselves holds, as a second program finds out.  It is
+ * rejected once the bound is raised, the value lowered, the price a cheaper one, the space another, or the
+ * plan the best of a space that lacks an option.
+ */
+enum { DRAWS = 100, TICKS = 20000 };
+
+static const int cores[] = {1, 2, 4, 8};
+
+struct tally {
+	long held, raised, lowered, cheaper, dropped, looser, undecided;
+};
+
+static struct plan *build(const struct joint_space *space, const struct joint_answer *answer,
+	const struct joint_question *question, struct arena *arena)
+{
+	struct joint_packing packing = joint_pack(space, answer, NULL, 100000, arena);
+	if (packing.status != VERDICT_YES)
+		return NULL;
+	struct plan *plan = joint_build(space, answer, &packing, arena);
+	double value = (double)answer->value / joint_claim_unit(&question->aim);
+	plan->proof = (struct proof){.status = PROOF_OPTIMAL,
+		.space = joint_claim_text(arena, question),
+		.value = value,
+		.bound = value};
+	return plan;
+}
+
+static struct plan_claim check(const struct joint_question *question, const struct plan *plan,
+	uint64_t budget, struct arena *arena)
+{
+	struct plan_claim_question asked = {.plan = plan,
+		.arch = question->arch,
+		.workload = question->workload,
+		.planning = question->planning,
+		.budget = budget};
+	return plan_claim_check(&asked, arena);
+}
+
+static const struct joint_answer *best_of(const struct joint_space *space, struct arena *arena)
+{
+	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
+	struct answer answer = solve(solver_for(STAGE_JOINT, FOR_PLANS), &problem, TICKS, 1, arena);
+	if (!answer.candidate_count || answer.status != PROOF_OPTIMAL)
+		return NULL;
+	return answer.candidates[answer.candidate_count - 1].joint;
+}
+
+/* The space without an option. */
+static const struct joint_space *without(
+	const struct joint_space *space, size_t option, struct arena *arena)
+{
+	struct joint_space *other = arena_copy(arena, space, sizeof *space);
+	struct joint_option *options = arena_array(arena, struct joint_option, space->option_count);
+	size_t *first = arena_array(arena, size_t, space->op_count + 1);
+	other->option_count = 0;
+	for (size_t o = 0; o < space->option_count; o++)
+		if (o != option)
+			options[other->option_count++] = space->options[o];
+	for (int op = 0; op <= space->op_count; op++)
+		first[op] = space->first_option[op] - (space->first_option[op] > option);
+	other->options = options;
+	other->first_option = first;
+	return other;
+}
+
+/* A plan that is the best without one of its options, and says that it is the best of all. */
+static void drop_option(const struct joint_question *question, const struct joint_space *space,
+	const struct joint_answer *best, struct arena *arena, struct tally *tally)
+{
+	for (size_t i = 0; i < best->count; i++) {
+		if (best->steps[i].kind != JOINT_OPTION)
+			continue;
+		const struct joint_space *other = without(space, best->steps[i].option, arena);
+		const struct joint_answer *worse = best_of(other, arena);
+		struct plan *plan = worse ? build(other, worse, question, arena) : NULL;
+		if (!plan || worse->value == best->value)
+			continue;
+		struct plan_claim claim = check(question, plan, 0, arena);
+		if (claim.answer != VERDICT_NO)
+			fail_msg("a plan of %lld is believed, the best is %lld: %s",
+				(long long)worse->value, (long long)best->value,
+				claim.why ? claim.why : "");
+		tally->dropped++;
+		return;
+	}
+}
+
+static void must(const struct joint_question *question, const struct plan *plan,
+	enum verdict expected, struct arena *arena)
+{
+	struct plan_claim claim = check(question, plan, 0, arena);
+	if (claim.answer != expected)
+		fail_msg(
+			"%s: %s, not as expected", claim.claim, claim.why ? claim.why : "it holds");
+}
+
+static void corrupt(const struct joint_question *question, const struct plan *plan,
+	struct arena *arena, struct tally *tally)
+{
+	double step = 1 / joint_claim_unit(&question->aim);
+	struct plan other = *plan;
+	struct joint_question cheap = *question;
+	struct planning planning = *question->planning;
+	other.proof.bound += step;
+	must(question, &other, VERDICT_NO, arena); /* above the value */
+	other.proof.value = other.proof.bound;
+	if (!question->aim.energy) {
+		must(question, &other, VERDICT_NO, arena); /* a value that is not the plan's */
+		tally->raised++;
+		other.proof.value = other.proof.bound = plan->proof.value - step;
+		must(question, &other, VERDICT_NO, arena);
+		tally->lowered++;
+	}
+	other = *plan;
+	other.proof.bound -= step;
+	must(question, &other, VERDICT_NO, arena); /* optimal, with a gap */
+	other.proof.status = PROOF_BOUND;
+	must(question, &other, VERDICT_YES, arena);
+	tally->looser++;
+	planning.price = planning.price == PRICE_BOUND ? PRICE_ESTIMATE : PRICE_BOUND;
+	cheap.planning = &planning;
+	other = *plan;
+	other.proof.space = joint_claim_text(arena, &cheap);
+	struct plan_claim claim = check(question, &other, 0, arena);
+	tally->cheaper += claim.answer == VERDICT_NO;
+	other.proof.space = "cycles by guess, tiles by price, 10 bytes of LX, fixed: nothing";
+	must(question, &other, VERDICT_NO, arena);
+	other.proof.space = NULL;
+	must(question, &other, VERDICT_NO, arena);
+}
+
+static void limit(const struct joint_question *question, const struct plan *plan,
+	const struct plan_claim *held, struct random *random, struct arena *arena,
+	struct tally *tally)
+{
+	if (held->states < 2)
+		return;
+	struct plan_claim claim =
+		check(question, plan, 1 + random_below(random, held->states - 1), arena);
+	assert_int_equal(claim.answer, VERDICT_OPEN);
+	assert_true(claim.bound <= plan->proof.value);
+	tally->undecided++;
+}
+
+static void claims_are_checked(void **state)
+{
+	uint64_t seed = draws_seed(5);
+	long count = draws(DRAWS);
+	struct tally tally = {0};
+	count = count < 2000 ? count : 2000;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct joint_question question = joint_question_draw(&random, cores, 3, arena);
+		const char *why = NULL;
+		const struct joint_space *space = joint_graph_make(&question, arena, &why);
+		const struct joint_answer *best = space ? best_of(space, arena) : NULL;
+		const struct plan *plan = best ? build(space, best, &question, arena) : NULL;
+		if (plan) {
+			struct plan_claim claim = check(&question, plan, 0, arena);
+			if (claim.answer != VERDICT_YES)
+				fail_msg("draw %ld: %s: %s", i, claim.claim, claim.why);
+			tally.held++;
+			corrupt(&question, plan, arena, &tally);
+			limit(&question, plan, &claim, &random, arena, &tally);
+			drop_option(&question, space, best, arena, &tally);
+		}
+		arena_close(arena);
+	}
+	print_message(
+		"%ld hold, %ld with a looser bound; rejected: %ld raised, %ld lowered, %ld of a "
+		"cheaper price, %ld without an option; %ld undecided within a budget\n",
+		tally.held, tally.looser, tally.raised, tally.lowered, tally.cheaper, tally.dropped,
+		tally.undecided);
+	assert_true(!draws_are_many(count) ||
+		    (tally.held > count / 2 && tally.cheaper && tally.dropped > count / 10));
+}
+
+/* The text of a space, and back. */
+static void spaces_have_a_text(void **state)
+{
+	static const char *const wrong[] = {"", "cycles", "cycles by bound",
+		"cycles by bound, tiles by price, 5",
+		"5 by bound, tiles by price, 5 bytes of LX, fixed: nothing",
+		"cycles by bound, tiles by price, 5 bytes of LX, fixed:",
+		"cycles by bound, tiles by price, 5 bytes of LX, fixed: love",
+		"cycles by bound, tiles by price, 5 bytes of LX, fixed: nothing more"};
+	static const char *const right[] = {
+		"cycles by bound, tiles by price, 5 bytes of LX, fixed: nothing",
+		"2 cycles + 3 energy + hbm_bytes by estimate, tiles by published, 5 bytes of LX, fixed: evict "
+		"reload clone few_cores reduction many_loops orders fusion fused_loops relay"};
+	struct arena *arena = arena_open();
+	struct planning planning = {0};
+	struct joint_aim aim;
+	const char *why;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		assert_false(joint_claim_read(arena, wrong[i], &aim, &planning, &why));
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+		assert_true(joint_claim_read(arena, right[i], &aim, &planning, &why));
+		struct joint_question question = {.aim = aim, .planning = &planning};
+		assert_string_equal(joint_claim_text(arena, &question), right[i]);
+	}
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(claims_are_checked),
+		cmocka_unit_test(spaces_have_a_text),
+	};
+	return cmocka_run_group_tests_name("plan_claim", tests, NULL, NULL);
+}
