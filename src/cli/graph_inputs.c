@@ -33,7 +33,6 @@ static void set_defaults(struct exploration *exploration)
 		.plan_ticks = PLAN_LABELS,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 	};
-	portfolio_add(&exploration->joint, solver_for(STAGE_JOINT, FOR_PLANS));
 }
 
 /* The first choice of a stage leaves nobody else in play; divide and joint are chosen together.  What
@@ -86,8 +85,10 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	exploration->vary_k_fast = !has_key(inputs, "k_fast");
 	exploration->vary_clones = !has_key(inputs, "clone_split");
 	inputs_settings(inputs, NULL);
-	choose(inputs, own);
 	inputs_count(inputs, "labels", &exploration->plan_ticks);
+	if (exploration->plan_ticks)
+		portfolio_add(&exploration->joint, solver_for(STAGE_JOINT, FOR_PLANS));
+	choose(inputs, own);
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
 	int mode = !planning->strict, tiles = planning->published_tiles;

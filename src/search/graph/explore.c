@@ -52,7 +52,8 @@ static bool make_tasks(void *self, int round, struct drive *drive, size_t *count
 	} else if (round <= ROUNDS_OF_PLANS) {
 		struct plan_aims aims = plans_between(
 			&exploration->wishes.objectives, &graph->planned, graph->arena);
-		graph->tasks = tasks_plans(exploration, &aims, graph->arena);
+		graph->tasks = (struct tasks){0};
+		tasks_plans(&graph->tasks, exploration, &aims, graph->arena);
 	} else if (round == ROUNDS_OF_PLANS + 1) {
 		graph->tasks = tasks_staging(exploration, &from, graph->arena);
 	} else {

@@ -17,11 +17,11 @@
  *	round 1  where tiles do not move in boxes: the start; for every objective, nests that are
  *	         best in it, with what each placement solver keeps in the scratchpad, and with nothing
  *	         there; of a graph of one op the frontier of its nests.  There is no other round then.
- *	round 1  solvers that plan everything, for each objective alone that is a sum over steps and
- *	         each limit of cores (search/graph/plans.h); the start; for every core count and clone
- *	         setting, every solver that divides graphs x every placement solver x K-fast on, off;
- *	         and every other solver of the stage `joint`, from the first division and with the
- *	         first placement solver, or with all where nothing else asks them
+ *	round 1  the start; of several ops, solvers that plan everything, for each objective alone
+ *	         that is a sum over steps and each limit of cores (search/graph/plans.h); for every
+ *	         core count and clone setting, every solver that divides graphs x every placement
+ *	         solver x K-fast on, off; and every other solver of the stage `joint`, from the first
+ *	         division and with the first placement solver, or with all where nothing else asks them
  *	round 2, 3
  *	         whole plans that are best in sums of latency and energy
  *	round 4  of a graph with broadcasts: every point of that frontier with less and less LX

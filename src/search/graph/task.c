@@ -73,10 +73,9 @@ static void add_divided(struct tasks *tasks, const struct exploration *explorati
 	}
 }
 
-struct tasks tasks_plans(
-	const struct exploration *exploration, const struct plan_aims *aims, struct arena *arena)
+void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
+	const struct plan_aims *aims, struct arena *arena)
 {
-	struct tasks tasks = {0};
 	struct recipe recipe =
 		recipe_make(exploration, exploration->planning.cores, exploration->place.at[0]);
 	for (size_t i = 0; i < aims->count; i++)
@@ -86,10 +85,9 @@ struct tasks tasks_plans(
 			recipe.joint = exploration->joint.at[j];
 			recipe.planning.cores = aims->at[i].cores;
 			recipe.aim = aims->at[i].aim;
-			add_task(&tasks, arena, recipe, recipe.joint)->solver =
+			add_task(tasks, arena, recipe, recipe.joint)->solver =
 				solver_label(arena, recipe.joint);
 		}
-	return tasks;
 }
 
 /* One core count and one clone setting. */
@@ -174,13 +172,13 @@ static void add_problem(
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
-	if (!goals_are_all(exploration)) {
-		struct plan_aims aims = plans_alone(&exploration->wishes.objectives,
-			exploration->core_count, exploration->cores, arena);
-		tasks = tasks_plans(exploration, &aims, arena);
-	}
 	if (exploration->start)
 		add_start(&tasks, exploration, arena);
+	if (exploration->workload->op_count > 1) {
+		struct plan_aims aims = plans_alone(&exploration->wishes.objectives,
+			exploration->core_count, exploration->cores, arena);
+		tasks_plans(&tasks, exploration, &aims, arena);
+	}
 	if (exploration->planning.constraints && exploration->planning.constraints->problem)
 		add_problem(&tasks, exploration, arena);
 	if (!arch_moves_boxes(exploration->arch)) {

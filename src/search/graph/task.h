@@ -24,10 +24,10 @@ struct tasks {
 };
 
 /* Whole plans, by each solver of joint spaces that takes part. */
-struct tasks tasks_plans(const struct exploration *exploration, const struct plan_aims *aims,
-	struct arena *arena);
+void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
+	const struct plan_aims *aims, struct arena *arena);
 
-/* Whole plans that are best in one objective, the start, then every core count with every setting and solver that takes part. */
+/* The start, whole plans of a graph of several ops that are best in one objective, then every core count with every setting and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
 /* From every recipe, with less and less LX for staging tiles. */
