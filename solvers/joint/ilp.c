@@ -122,7 +122,8 @@ static void solve_all(struct asking *asking)
 		double value = (double)asking->best.value,
 		       bound = fmin(bound_of(asking, &answer), value);
 		if (joint_plan_offer(run, asking->program->space, &asking->best)) {
-			run_prove(run, value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
+			joint_plan_prove(run, asking->program->space,
+				value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
 			return;
 		}
 		ilp_program_forbid(asking->program, &asking->best);
