@@ -282,9 +282,6 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 					"where tiles move in boxes",
 					keys[i].key, level->name);
 	}
-	if (arch->data_ring.present && option_find(inputs->arguments, "verbose"))
-		diag_remark(inputs->diag, arch->levels[arch->core].span,
-			"'data_ring' is not read: no plan uses it yet");
 }
 
 /* Everything but the machine and the workload. */
