@@ -271,10 +271,13 @@ static void relax_relays(struct joint_tensor *tensor, struct arena *arena)
 	int n = tensor->view_count;
 	const int64_t *before = tensor->relay;
 	int64_t *relay = arena_copy(arena, before, (size_t)(n * n) * sizeof *relay);
+	int64_t *last = arena_array(arena, int64_t, n);
+	for (int w = 0; w < n; w++)
+		last[w] = least_of(before + w, n, n, w);
 	for (int v = 0; v < n; v++) {
-		int64_t out = least_of(before + v * n, n, 1, v);
-		for (int w = 0; w < n && out != JOINT_NEVER; w++) {
-			int64_t chain = cut_add(out, least_of(before + w, n, n, w));
+		int64_t first = least_of(before + v * n, n, 1, v);
+		for (int w = 0; w < n && first != JOINT_NEVER; w++) {
+			int64_t chain = cut_add(first, last[w]);
 			if (v != w && chain < relay[v * n + w])
 				relay[v * n + w] = chain;
 		}

@@ -221,7 +221,7 @@ static bool look_back(void *context, const struct step *step)
 	int64_t rest = cut_add(step->relaxed, rest_of(relaxation, step->cut, state));
 	if (rest < relaxation->least)
 		relaxation->least = rest;
-	return run_spend(relaxation->run, 1);
+	return run_go_on(relaxation->run, 1);
 }
 
 static bool is_complete(const struct relaxation *relaxation, uint32_t state)

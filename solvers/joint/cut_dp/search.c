@@ -33,9 +33,10 @@ struct search {
 	struct arena *arena;
 	struct layer **layers; /* by cut */
 	struct relaxation *relaxation;
-	bool lazy;       /* steps.h */
-	size_t width;    /* labels of a cut that are gone on from */
-	int64_t dropped; /* the least bound of those that were not */
+	bool lazy;              /* step.h */
+	bool is_first, goes_on; /* the first one belongs to every answer; the budget is not spent */
+	size_t width;           /* labels of a cut that are gone on from */
+	int64_t dropped;        /* the least bound of those that were not */
 
 	/* what is being expanded */
 	int cut;
@@ -132,8 +133,11 @@ static void add_option(struct search *search, uint32_t parent, const struct step
 		.state = state};
 	if (enter(search, layer_label(search->layers[search->cut], parent), step, begins, &label) &&
 		find_bound(search, step->cut, &label) &&
-		layer_add(search->layers[step->cut], &label) != LABEL_NONE)
+		layer_add(search->layers[step->cut], &label) != LABEL_NONE) {
 		search->effort.labels++;
+		search->goes_on &=
+			search->is_first ? run_count(search->run, 1) : run_spend(search->run, 1);
+	}
 }
 
 /* The relays first; a bundle may begin with the first of them, or with the option. */
@@ -193,7 +197,7 @@ static bool take_step(void *context, const struct step *step)
 		if (!search->changes || layer_label(here, i)->is_chosen)
 			go_from(search, i, step, state);
 	}
-	return run_spend(search->run, 1);
+	return search->goes_on && run_go_on(search->run, 1);
 }
 
 static int compare_bounds(const void *left, const void *right)
@@ -418,6 +422,7 @@ static void close_pass(struct search *search)
 static bool run_lazy(struct search *search, bool lazy)
 {
 	search->lazy = lazy;
+	search->goes_on = true;
 	steps_be_lazy(search->steps, lazy, false);
 	bool done = run_beam(search);
 	report(search);
@@ -431,6 +436,7 @@ static bool run_pass(struct search *search, bool relaxes)
 				     : JOINT_NEVER - 1;
 	bool relays = search->relaxed != search->frame;
 	open_pass(search);
+	search->is_first = !relaxes && !search->best && search->unpacked == JOINT_NEVER;
 	bool done = !relaxes || relax_run(search->relaxation, search->width, limit);
 	done = done && run_lazy(search, relays);
 	if (done && relays && search->dropped == JOINT_NEVER)

@@ -18,6 +18,7 @@ struct steps {
 	int64_t capacity;
 	bool lazy, roomless;
 	struct demand *demands; /* by cut */
+	uint64_t *readers;      /* sets of moves that read in LX what is relayed */
 	struct menus *menus;
 	int8_t **
 		sources; /* [from * cut_count + to][slot at to]: the slot at `from`; made when asked for */
@@ -44,6 +45,11 @@ struct steps *steps_open(const struct frame *frame, struct arena *arena)
 	steps->frame = frame;
 	steps->capacity = frame->space->capacity;
 	steps->menus = menus_open(frame, arena);
+	size_t most = 0;
+	for (int c = 0; c < frame->space->op_count; c++)
+		if (menus_words(steps->menus, c) > most)
+			most = menus_words(steps->menus, c);
+	steps->readers = arena_array(arena, uint64_t, (STEP_RELAYS_MOST + 1) * most);
 	steps->demands = arena_array(arena, struct demand, frame->cut_count);
 	steps->sources =
 		arena_array(arena, int8_t *, (size_t)frame->cut_count * (size_t)frame->cut_count);
@@ -250,8 +256,8 @@ static bool take_menu(struct making *making, int64_t bytes)
 
 /* Lazy relays of tensors in slots from this one on, to views that options of the cut ask for; `both`: the
  * bytes while they run. */
-static bool relay_some(
-	struct making *making, uint16_t *codes, int slot, int64_t bytes, int64_t both)
+static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t bytes,
+	int64_t both, const uint64_t *readers)
 {
 	struct steps *steps = making->steps;
 	struct step *step = making->step;
@@ -259,7 +265,7 @@ static bool relay_some(
 	if (slot == steps->frame->cuts[making->cut].slot_count)
 		return (!steps->roomless && step->relay_count && both > steps->capacity) ||
 		       take_menu(making, bytes);
-	if (!relay_some(making, codes, slot + 1, bytes, both))
+	if (!relay_some(making, codes, slot + 1, bytes, both, readers))
 		return false;
 	int from = cut_view(codes[slot]);
 	if (from < 0 || !(demand->in_lx >> slot & 1) || step->relay_count == STEP_RELAYS_MOST)
@@ -267,16 +273,21 @@ static bool relay_some(
 	const struct joint_tensor *tensor = tensor_at(making, slot);
 	uint16_t before = codes[slot];
 	bool goes_on = true;
+	size_t words = menus_words(steps->menus, making->cut);
+	uint64_t *left = steps->readers + (size_t)step->relay_count * words;
 	for (int to = 0; to < tensor->view_count && goes_on; to++) {
 		int64_t value = tensor->relay[from * tensor->view_count + to];
-		if (to == from || value == JOINT_NEVER || !demand->asked[slot][to])
+		uint16_t code = cut_code(before & CUT_VALID, to);
+		if (to == from || value == JOINT_NEVER || !demand->asked[slot][to] ||
+			!menus_read(steps->menus, making->cut, slot, code, readers, left))
 			continue;
 		int wider = tensor->cores[from] > tensor->cores[to] ? from : to;
 		step->relays[step->relay_count++] =
 			(struct step_relay){slot, to, tensor->cores[wider], value};
-		codes[slot] = cut_code(before & CUT_VALID, to);
+		codes[slot] = code;
 		goes_on = relay_some(making, codes, slot + 1,
-			bytes + tensor->bytes[to] - tensor->bytes[from], both + tensor->bytes[to]);
+			bytes + tensor->bytes[to] - tensor->bytes[from], both + tensor->bytes[to],
+			left);
 		codes[slot] = before;
 		step->relay_count--;
 	}
@@ -297,7 +308,10 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 	if (!steps->lazy)
 		return take_menu(&making, bytes);
 	memcpy(relayed, codes, (size_t)steps->frame->cuts[cut].slot_count * sizeof *relayed);
-	return relay_some(&making, relayed, 0, bytes, bytes);
+	menus_all(steps->menus, cut,
+		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
+	return relay_some(&making, relayed, 0, bytes, bytes,
+		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
 }
 
 int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
