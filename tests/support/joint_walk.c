@@ -117,8 +117,8 @@ static size_t draw(const struct walking *walking, int op)
 		bool run = option->end > option->first + 1;
 		int64_t weight = run ? 1024 : 1;
 		for (int u = 0; u < option->use_count; u++)
-			weight *= option->uses[u].mode == (run ? JOINT_HBM : JOINT_RESIDENT) ? 16
-											      : 1;
+			weight *=
+				option->uses[u].mode == (run ? JOINT_HBM : JOINT_RESIDENT) ? 16 : 1;
 		for (int o = 0; o < option->out_count; o++)
 			weight *= option->outs[o].in_place >= 0 ? 8
 				  : option->outs[o].view >= 0   ? 4

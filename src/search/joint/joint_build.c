@@ -125,12 +125,11 @@ static void add_run(struct building *building, const struct joint_choice *choice
 	run->end = run->first + choice->run->end - choice->run->first;
 	for (int i = 0; i < choice->inside_count; i++) {
 		const struct joint_inside *inside = &choice->inside[i];
-		building->inside[inside->tensor] =
-			(struct residency){.place = PLACE_LX,
-				.view = inside->view,
-				.address = room + inside->offset,
-				.size = 1,
-				.in_place_of = inside->in_place_of - 1};
+		building->inside[inside->tensor] = (struct residency){.place = PLACE_LX,
+			.view = inside->view,
+			.address = room + inside->offset,
+			.size = 1,
+			.in_place_of = inside->in_place_of - 1};
 	}
 }
 

@@ -59,7 +59,8 @@ static void find_views(struct joint_making *making, int o, struct joint_division
 		struct arena_mark mark = arena_mark(making->scratch);
 		division->views[i] = -1;
 		bool owned = division->partial && !reads;
-		if (joint_may_lie(making, tensor) && (!owned || joint_is_free(making, KIND_OWNERS)) &&
+		if (joint_may_lie(making, tensor) &&
+			(!owned || joint_is_free(making, KIND_OWNERS)) &&
 			lx_view(question->arch, question->workload, op, division->mapping, i,
 				making->scratch, &view, &why)) {
 			if (owned)

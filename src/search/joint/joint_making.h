@@ -115,6 +115,7 @@ const struct joint_transfer *joint_move_out(struct joint_making *making, int ten
 
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);
+bool joint_whole_options(struct joint_making *making, int op); /* of one that nobody divides */
 
 /* Whether a tensor may lie in LX at all, as an operand of some op. */
 bool joint_may_lie(const struct joint_making *making, int tensor);

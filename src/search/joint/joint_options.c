@@ -1,7 +1,5 @@
 #include "base/checked.h"
 #include "base/number.h"
-#include "cost/graph/cost.h"
-#include "search/graph/lx_staging.h"
 #include "search/joint/joint_making.h"
 
 #include <math.h>
@@ -395,106 +393,15 @@ static void keep_best(struct choosing *choosing)
 		keep(choosing->making, choosing->number, &drafts[i]);
 }
 
-/* --- ops that nobody divides */
-
-static int64_t price_whole(
-	struct joint_making *making, int op, const struct staging_option *option, const char **why)
-{
-	const struct joint_question *question = making->question;
-	struct staging staging = {0};
-	struct step step = {
-		.op = op, .mapping = mapping_make(question->arch, &question->workload->ops[op])};
-	if (option) {
-		staging = (struct staging){option->rows, option->sticks, option->count, {0}};
-		step.staging = &staging;
-	}
-	struct plan plan = {.arch = question->arch,
-		.workload = question->workload,
-		.cores = question->planning->cores,
-		.step_count = 1,
-		.steps = &step};
-	struct plan_cost cost;
-	struct arena_mark mark = arena_mark(making->scratch);
-	int64_t value = JOINT_NEVER;
-	if (cost_plan(&plan, making->scratch, &cost))
-		value = joint_worth(
-			making, cost.phases[0].cycles, cost.score.energy_pj, cost.score.hbm_bytes);
-	arena_release(making->scratch, mark);
-	if (value == JOINT_NEVER)
-		*why = arena_format(making->arena, "op '%s': a count does not fit into 64 bits",
-			question->workload->ops[op].name);
-	return value;
-}
-
-static void keep_whole(struct choosing *choosing, const struct staging_option *staging)
-{
-	struct joint_making *making = choosing->making;
-	struct arena *arena = making->arena;
-	const struct op *op = choosing->op;
-	struct mapping mapping = mapping_make(making->question->arch, op);
-	struct joint_choice *choice = arena_new(arena, struct joint_choice);
-	struct joint_part part = {
-		.mapping = arena_copy(arena, &mapping, sizeof mapping), .staging = staging};
-	choice->parts = arena_copy(arena, &part, sizeof part);
-	struct joint_use *uses = arena_array(arena, struct joint_use, choosing->read_count);
-	struct joint_out *outs = arena_array(arena, struct joint_out, op->write_count);
-	for (int r = 0; r < choosing->read_count; r++)
-		uses[r] = (struct joint_use){choosing->reads[r].tensor, JOINT_HBM, -1};
-	for (int i = 0; i < op->write_count; i++)
-		outs[i] = (struct joint_out){op->writes[i].tensor, -1, -1};
-	*array_add(arena, &making->options) = (struct joint_option){.first = choosing->number,
-		.end = choosing->number + 1,
-		.value = price_whole(making, choosing->number, staging, &making->why),
-		.room = staging ? staging->bytes : 0,
-		.cores = 1,
-		.ends_bundle = op->primitive->kind == OP_OPAQUE,
-		.use_count = choosing->read_count,
-		.uses = uses,
-		.out_count = op->write_count,
-		.outs = outs,
-		.choice = choice};
-}
-
-static void choose_whole(struct choosing *choosing)
-{
-	struct joint_making *making = choosing->making;
-	const struct planning *planning = making->question->planning;
-	const struct op *op = choosing->op;
-	if (op->primitive->kind == OP_OPAQUE) {
-		keep_whole(choosing, NULL);
-		return;
-	}
-	const char *why = broadcast_misfit(making->arena, making->question->arch, op);
-	const struct staging_menu *menu = planning->menus;
-	if (!menu)
-		menu = staging_menus(making->question->arch, making->question->workload,
-			planning->staging_tiles, making->arena);
-	while (menu->op && strcmp(menu->op, op->name))
-		menu++;
-	int64_t most = planning->lx_capacity;
-	if (planning->staging_bytes)
-		most = number_min(most, planning->staging_bytes);
-	size_t before = making->options.count;
-	for (size_t i = 0; !why && i < menu->count; i++)
-		if (menu->options[i].bytes <= most)
-			keep_whole(choosing, &menu->options[i]);
-	if (!why && making->options.count == before)
-		why = "no staging tiles that are worth trying fit into LX";
-	if (why)
-		making->why = arena_format(making->arena, "broadcast '%s': %s", op->name, why);
-}
-
 bool joint_options_make(struct joint_making *making, int o)
 {
 	struct choosing choosing = {
 		.making = making, .number = o, .op = &making->question->workload->ops[o]};
 	size_t before = making->options.count;
 	struct arena_mark mark = arena_mark(making->scratch);
+	if (!op_is_tiled(choosing.op))
+		return joint_whole_options(making, o);
 	list_reads(&choosing);
-	if (!op_is_tiled(choosing.op)) {
-		choose_whole(&choosing);
-		return !making->why;
-	}
 	for (size_t d = 0; d < making->divisions[o].count; d++) {
 		choosing.division = &making->divisions[o].at[d];
 		if (stopper_stops(&making->question->planning->stopper)) {
