@@ -18,7 +18,8 @@
 
 #include <stdio.h>
 
-enum { JOINT_TICKS = 2000, PLACE_TICKS_OF_MANY = 10000 };
+/* What a search may take where nobody says: a plan, a whole plan, a placement. */
+enum { JOINT_TICKS = 2000, PLAN_LABELS = 1000000, PLACE_TICKS_OF_MANY = 10000 };
 
 static void set_defaults(struct exploration *exploration)
 {
@@ -29,6 +30,7 @@ static void set_defaults(struct exploration *exploration)
 		.place = portfolio_for(STAGE_PLACE, FOR_GRAPHS),
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.joint_ticks = JOINT_TICKS,
+		.plan_ticks = PLAN_LABELS,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 	};
 }
@@ -83,6 +85,9 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	exploration->vary_k_fast = !has_key(inputs, "k_fast");
 	exploration->vary_clones = !has_key(inputs, "clone_split");
 	inputs_settings(inputs, NULL);
+	inputs_count(inputs, "labels", &exploration->plan_ticks);
+	if (exploration->plan_ticks)
+		portfolio_add(&exploration->joint, solver_for(STAGE_JOINT, FOR_PLANS));
 	choose(inputs, own);
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
@@ -235,9 +240,6 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 					"where tiles move in boxes",
 					keys[i].key, level->name);
 	}
-	if (arch->data_ring.present && option_find(inputs->arguments, "verbose"))
-		diag_remark(inputs->diag, arch->levels[arch->core].span,
-			"'data_ring' is not read: no plan uses it yet");
 }
 
 /* Everything but the machine and the workload. */

@@ -63,6 +63,8 @@ static const struct option table[] = {
 		COUNT(1, 1024), .commands = OF_EXPLORATIONS},
 	{"budget", 0, "N", "at most N candidates; for a network, mappings of each layer",
 		.key = "budget", COUNT(1, INT64_MAX), .commands = OF_EXPLORATIONS},
+	{"labels", 0, "N", "at most N labels of each search for a whole plan (default 1000000); 0: none",
+		.key = "labels", COUNT(0, INT64_MAX), .kinds = "graph", .commands = OF_SPECS},
 	{"latency-budget", 0, "CYCLES|TIME",
 		"the point of each layer's frontier that gives the least energy within this many "
 		"cycles, or a time such as 2ms",

@@ -16,6 +16,7 @@
 /*
  * Best plans of whole graphs, with their proofs: bench_joint OBJECTIVE PRICE TILES SOLVER TICKS WORKLOAD...
  * OBJECTIVE is cycles, energy or hbm_bytes; PRICE bound or estimate; TILES price or published; TICKS 0: no limit.
+ * FIXED in the environment: a set of enum joint_kind that is not decided.
  */
 static double seconds(void)
 {
@@ -54,6 +55,7 @@ static void show(char **arguments, const char *path)
 		.aim = {.cycles = arguments[0][0] == 'c',
 			.energy = arguments[0][0] == 'e',
 			.hbm_bytes = arguments[0][0] == 'h',
+			.fixed = getenv("FIXED") ? (unsigned)atoi(getenv("FIXED")) : 0,
 			.kept = kept}};
 	const char *why = "there is no such workload";
 	double start = seconds();

@@ -86,6 +86,7 @@ static const struct specs graphs[] = {
 	{{SPYRE, "softmax.yaml"}},
 	{{SPYRE, "block.yaml", "specs/search/planner_32KiB.yaml"}},
 	{{SPYRE, WORKLOAD "attention.yaml"}},
+	{{SPYRE, "scores.yaml", "fused.yaml"}},
 	{{SPYRE, WORKLOAD "layernorm.yaml"}},
 	{{SPYRE, WORKLOAD "pattern_eviction.yaml", "specs/search/simple_eviction.yaml"}},
 	{{SPYRE, WORKLOAD "pattern_moe_mlp.yaml"}},

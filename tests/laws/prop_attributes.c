@@ -17,7 +17,7 @@
  * graph or a broadcast costs there, or a note names it as not read.  Values are doubled first; where
  * nothing changes then, as where a buffer is large enough, they are made small.
  */
-enum { INPUTS_MOST = 8 };
+enum { INPUTS_MOST = 8, PARTS_MOST = 8 };
 
 struct spot {
 	const char *file, *key, *bytes;
@@ -53,27 +53,29 @@ static const char *other_word(const char *text)
 	return NULL;
 }
 
-/* Values of a map, and of the maps in it. */
+static void add_value(
+	struct spots *spots, const char *file, const char *key, const struct node *value)
+{
+	struct span span = value->span;
+	if (!is_number(value->text) && !other_word(value->text))
+		return;
+	*array_add(spots->arena, &spots->list) = (struct spot){file, key, span.source->bytes,
+		source_offset(span.source, span.line, span.column),
+		source_offset(span.source, span.end_line, span.end_column)};
+}
+
+/* Values of a map, and of the maps and lists in it. */
 static void add_values(struct spots *spots, const char *file, const struct node *map)
 {
 	for (size_t i = 0; map && map->kind == NODE_MAP && i < map->count; i++) {
 		const struct node *value = map->entries[i].value;
-		struct span span = value->span;
-		bool ring = text_equal(map->entries[i].key, "data_ring");
-		size_t before = spots->list.count;
 		if (value->kind == NODE_MAP)
 			add_values(spots, file, value);
-		/* a note names the ring, not what it has */
-		for (size_t k = before; ring && k < spots->list.count; k++)
-			spots->list.at[k].key = "data_ring";
-		if (value->kind == NODE_MAP)
-			continue;
-		if (value->kind == NODE_SCALAR &&
-			(is_number(value->text) || other_word(value->text)))
-			*array_add(spots->arena, &spots->list) =
-				(struct spot){file, map->entries[i].key, span.source->bytes,
-					source_offset(span.source, span.line, span.column),
-					source_offset(span.source, span.end_line, span.end_column)};
+		else if (value->kind == NODE_SCALAR)
+			add_value(spots, file, map->entries[i].key, value);
+		for (size_t k = 0; value->kind == NODE_LIST && k < value->count; k++)
+			if (value->items[k]->kind == NODE_SCALAR)
+				add_value(spots, file, map->entries[i].key, value->items[k]);
 	}
 }
 
@@ -103,8 +105,8 @@ static void gather(struct spots *spots)
 }
 
 /* What is asked of a machine: what is made for it. */
-static int choose_inputs(
-	const char *bytes, const char *tiny, const char *reduce, const char **commands)
+static int choose_inputs(const char *bytes, const char *tiny, const char *reduce, const char *ring,
+	const char **commands)
 {
 	int count = 0;
 	if (strstr(bytes, "copy_in")) {
@@ -122,6 +124,8 @@ static int choose_inputs(
 	else
 		commands[count++] = "explore %s specs/problems/gemm_512.yaml --solver map=greedy "
 				    "--budget 300 --simulate-budget 1 -q --format csv";
+	if (strstr(bytes, "data_ring"))
+		commands[count++] = ring;
 	commands[count++] = tiny;
 	return count;
 }
@@ -132,6 +136,40 @@ static void put_file(const char *path, const char *text)
 	assert_non_null(file);
 	fputs(text, file);
 	assert_int_equal(fclose(file), 0);
+}
+
+/* A plan with a relayout for every number of boxes that a slice may be cut into. */
+static const char *relayouts(struct arena *arena)
+{
+	struct text ops = text_open(arena), steps = text_open(arena), stays = text_open(arena);
+	struct text bundles = text_open(arena);
+	for (int s = 2; s <= PARTS_MOST; s++) {
+		int step = 3 * (s - 2);
+		text_add(&ops,
+			"  - a%d[m%d, n%d] = neg(x%d[m%d, n%d])\n  - b%d[m%d, n%d] = neg(a%d[m%d, n%d])\n",
+			s, s, s, s, s, s, s, s, s, s, s, s);
+		text_add(&steps,
+			"  - {op: a%d, bundle: %d, mapping: \"core: m%d=%d\"}\n"
+			"  - {move: relayout, tensor: a%d, as: r%d, bundle: %d, mapping: \"core: d1=%d\"}\n"
+			"  - {op: b%d, bundle: %d, mapping: \"core: n%d=%d\"}\n",
+			s, s - 2, s, s, s, s, s - 2, s, s, s - 2, s, s);
+		text_add(&bundles, "  - {bundle: %d, arguments: [x%d, b%d]}\n", s - 2, s, s);
+		text_add(&stays,
+			"    a%d: [{where: LX, view: \"cores %d: dim 1 / %d by 1\", address: 0, size: %d, from: %d, to: %d}]\n"
+			"    b%d: [{where: HBM, from: %d, to: %d}]\n"
+			"    r%d: [{where: LX, view: \"cores %d: dim 0 / %d by 1\", address: 4096, size: %d, from: %d, to: %d}]\n",
+			s, s, s, 128 * s, step, step + 2, s, step + 2, step + 3, s, s, s, 128 * s,
+			step + 1, step + 3);
+	}
+	struct text text = text_open(arena);
+	text_add(&text, "workload:\n  name: rings\n  dimensions: {");
+	for (int s = 2; s <= PARTS_MOST; s++)
+		text_add(&text, "%sm%d: %d, n%d: %d", s > 2 ? ", " : "", s, s, s, 64 * s);
+	text_add(&text,
+		"}\n  ops:\n%splan:\n  version: 1\n  cores: 8\n  steps:\n%s  bundles:\n%s"
+		"  tensors:\n%s  proof: {status: none}\n",
+		text_read(&ops), text_read(&steps), text_read(&bundles), text_read(&stays));
+	return text_read(&text);
 }
 
 static const char *format_of(struct arena *arena, const char *format, const char *text)
@@ -170,7 +208,8 @@ static bool counts(
 	const char *machine = arena_format(arena, "%s/machine.yaml", folder);
 	const char *tiny = arena_format(arena, "score %%s %s/graph.yaml --format json", folder);
 	const char *reduce = arena_format(arena, "score %%s %s/reduce.yaml --format json", folder);
-	int count = choose_inputs(spot->bytes, tiny, reduce, commands);
+	const char *ring = arena_format(arena, "score %%s %s/ring.yaml --format json", folder);
+	int count = choose_inputs(spot->bytes, tiny, reduce, ring, commands);
 	const char *changed = arena_format(
 		arena, "%.*s%s%s", (int)spot->begin, spot->bytes, value, spot->bytes + spot->end);
 	for (int c = 0; c < count; c++) {
@@ -234,6 +273,11 @@ static void every_attribute_counts(void **state)
 	gather(&spots);
 	long count = draws(12), all = (long)spots.list.count;
 	put_file(arena_format(arena, "%s/graph.yaml", folder), graph);
+	put_file(arena_format(arena, "%s/ring.yaml", folder), relayouts(arena));
+	struct ended scored = shell(arena,
+		"\"$LXPLORE\" score specs/arch/spyre32.yaml %s/ring.yaml --format json", folder);
+	if (scored.status)
+		fail_msg("%s", scored.err);
 	assert_int_equal(
 		shell(arena,
 			"sed 's/rows: 16/rows: 4/' specs/broadcasts/reduce_gradients.yaml > %s/reduce.yaml",

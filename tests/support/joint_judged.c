@@ -5,6 +5,8 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/planning.h"
+#include "spec/sheet.h"
+#include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/random_graph.h"
@@ -12,6 +14,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
 
@@ -35,15 +38,35 @@ struct joint_question joint_question_draw(
 /* What the plan's score is worth, and how far off rounding may leave it. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
-	int64_t cycles = question->planning->price == PRICE_BOUND ? score->cycles
-								  : score->estimate_cycles;
+	int64_t cycles =
+		question->planning->price == PRICE_BOUND ? score->cycles : score->estimate_cycles;
 	return (double)question->aim.cycles * (double)cycles +
 	       (double)question->aim.energy * score->energy_pj * 1024 +
 	       (double)question->aim.hbm_bytes * (double)score->hbm_bytes;
 }
 
-const char *joint_judge(const struct joint_question *question, const struct plan *plan,
-	int64_t value, uint64_t seed, struct arena *arena)
+/* Reads the text of a plan and writes it again: NULL, or what is wrong. */
+static const char *read_again(
+	const struct joint_question *question, const char *yaml, struct arena *arena)
+{
+	struct diag *diag = diag_open(arena);
+	struct sheet *sheet = sheet_open(arena, diag);
+	const struct node *root = node_read_text(arena, "p.yaml", yaml, strlen(yaml), diag);
+	struct text text = text_open(arena);
+	if (root)
+		sheet_add(sheet, root);
+	struct reading reading = sheet_reading(sheet);
+	const struct plan *plan = root ? plan_read(&reading, sheet_find(sheet, "plan"),
+						 question->arch, question->workload)
+				       : NULL;
+	if (!plan)
+		return complaints_text(arena, diag);
+	plan_write(plan, &text);
+	return text_equal(text_read(&text), yaml) ? NULL : "it is another when it is read";
+}
+
+const char *joint_judge_value(const struct joint_question *question, const struct plan *plan,
+	int64_t value, struct arena *arena)
 {
 	struct plan_faults faults = plan_check(plan, arena);
 	struct plan_cost cost;
@@ -60,6 +83,18 @@ const char *joint_judge(const struct joint_question *question, const struct plan
 	if (fabs(own - (double)value) > off)
 		return arena_format(arena, "the plan is worth %.17g, the answer %" PRId64 "\n%s",
 			own, value, text_read(&text));
-	const char *why = execute_exactly(plan, seed, arena);
+	const char *why = read_again(question, text_read(&text), arena);
+	return why ? arena_format(arena, "%s\n%s", why, text_read(&text)) : NULL;
+}
+
+const char *joint_judge(const struct joint_question *question, const struct plan *plan,
+	int64_t value, uint64_t seed, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	const char *why = joint_judge_value(question, plan, value, arena);
+	if (why)
+		return why;
+	why = execute_exactly(plan, seed, arena);
+	plan_write(plan, &text);
 	return why ? arena_format(arena, "%s\n%s", why, text_read(&text)) : NULL;
 }

@@ -12,6 +12,10 @@ struct arena;
 struct joint_question joint_question_draw(
 	struct random *random, const int *cores, int core_counts, struct arena *arena);
 
+/* The same without executing it. */
+const char *joint_judge_value(const struct joint_question *question, const struct plan *plan,
+	int64_t value, struct arena *arena);
+
 /* NULL, or what is wrong: the plan must keep all rules, count what the model counts, be worth what the
  * answer is, and end with the right results. */
 const char *joint_judge(const struct joint_question *question, const struct plan *plan,

@@ -11,6 +11,7 @@
  *
  *	phase   work of its steps added up by resource, cycles = ceil(work / rate)
  *	        in exact rationals; the slowest resource counts
+ *	run     a phase of each of its steps, times the iterations that are alike (run_classes)
  *	graph   sum of phases + bundle overheads
  *
  * The estimate of a phase is cost/graph/streaming.h's of its op, with what its moves bring; of moves alone, opaque

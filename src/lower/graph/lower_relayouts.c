@@ -1,5 +1,8 @@
 #include "lower/graph/lower_step.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* One box on its way round the ring. */
 struct shipment {
 	int sender, far; /* links that it crosses */
@@ -174,7 +177,29 @@ static void ship(
 	add(lowering, shipment->up, shipment->sender, &send);
 }
 
-/* Near receivers first, so that at any time all links have as much to do. */
+static int region_order(const struct region *a, const struct region *b)
+{
+	for (int d = 0; d < a->rank; d++)
+		if (a->first[d] != b->first[d])
+			return a->first[d] < b->first[d] ? -1 : 1;
+	return 0;
+}
+
+/* Near receivers first, so that all links have as much to do at any time; of equally far ones those first that
+ * have no link in common. */
+static int compare_shipments(const void *left, const void *right)
+{
+	const struct shipment *a = left, *b = right;
+	if (a->far != b->far)
+		return a->far < b->far ? -1 : 1;
+	int turn = a->far ? a->sender % a->far : 0, other = b->far ? b->sender % b->far : 0;
+	if (turn != other)
+		return turn < other ? -1 : 1;
+	if (a->sender != b->sender)
+		return a->sender < b->sender ? -1 : 1;
+	return a->up != b->up ? a->up - b->up : region_order(&a->region, &b->region);
+}
+
 bool relayout_lower(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
@@ -191,9 +216,9 @@ bool relayout_lower(struct lowering *lowering)
 	slices_make(plan, plan_lx(plan, op->writes[0].tensor, step), 0, &relayout->to);
 	find_shipments(lowering, relayout, &region);
 	set_up(lowering, relayout);
-	for (int far = 0; far <= relayout->cores / 2; far++)
-		for (size_t i = 0; i < relayout->shipments.count; i++)
-			if (relayout->shipments.at[i].far == far)
-				ship(lowering, relayout, &relayout->shipments.at[i]);
+	qsort(relayout->shipments.at, relayout->shipments.count, sizeof *relayout->shipments.at,
+		compare_shipments);
+	for (size_t i = 0; i < relayout->shipments.count; i++)
+		ship(lowering, relayout, &relayout->shipments.at[i]);
 	return !is_full(lowering);
 }

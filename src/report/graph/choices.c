@@ -156,8 +156,28 @@ static json_t *make_tensors(struct arena *arena, const struct plan *plan)
 	return object;
 }
 
+/* By the first op of each: "q 4 up to P". */
+static json_t *make_runs(struct arena *arena, const struct plan *plan)
+{
+	json_t *object = json_object();
+	const struct op *ops = plan->workload->ops;
+	for (int r = 0; r < plan->run_count; r++) {
+		const struct tile_run *run = &plan->runs[r];
+		struct text text = text_open(arena);
+		for (int k = 0; k < run->loop_count; k++)
+			text_add(&text, "%s %" PRId64 " ", run->loops[k].name, run->loops[k].tiles);
+		text_add(&text, "up to %s", ops[plan->steps[run->end - 1].op].name);
+		json_object_set_new(object, ops[plan->steps[run->first].op].name,
+			json_string(text_read(&text)));
+	}
+	return object;
+}
+
 json_t *plan_choices(struct arena *arena, const struct plan *plan)
 {
-	return json_pack("{s:i, s:o, s:o}", "cores", plan->cores, "ops", make_ops(arena, plan),
-		"tensors", make_tensors(arena, plan));
+	json_t *root = json_pack("{s:i, s:o, s:o}", "cores", plan->cores, "ops",
+		make_ops(arena, plan), "tensors", make_tensors(arena, plan));
+	if (plan->run_count)
+		json_object_set_new(root, "runs", make_runs(arena, plan));
+	return root;
 }

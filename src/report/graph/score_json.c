@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/graph/run.h"
 #include "report/nest/nest_report.h"
 #include "report/run/json_text.h"
 #include "search/graph/lx_plan.h"
@@ -170,6 +171,23 @@ static json_t *make_ops(const struct shown_score *of)
 	return list;
 }
 
+/* Steps that share tile loops; what ops say is of all iterations. */
+static json_t *make_runs(const struct plan *plan)
+{
+	json_t *list = json_array();
+	for (int r = 0; r < plan->run_count; r++) {
+		const struct tile_run *run = &plan->runs[r];
+		json_t *loops = json_object();
+		for (int k = 0; k < run->loop_count; k++)
+			json_object_set_new(
+				loops, run->loops[k].name, json_integer(run->loops[k].tiles));
+		json_array_append_new(list,
+			json_pack("{s:i, s:i, s:o, s:I}", "from", run->first, "to", run->end,
+				"loops", loops, "iterations", (json_int_t)run_iterations(run)));
+	}
+	return list;
+}
+
 static json_t *make_tensors(const struct shown_score *of, const struct recipe_result *made)
 {
 	const struct plan *plan = of->outcome->plan;
@@ -258,6 +276,8 @@ json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 		json_object_set_new(root, "estimate_cycles", json_integer(score->estimate_cycles));
 	json_object_set_new(root, "levels", make_levels(&of));
 	json_object_set_new(root, "ops", make_ops(&of));
+	if (outcome->plan->run_count)
+		json_object_set_new(root, "runs", make_runs(outcome->plan));
 	json_object_set_new(root, "tensors", make_tensors(&of, made));
 	return root;
 }

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/graph/run.h"
 #include "report/graph/score_json.h"
 #include "report/nest/nest_report.h"
 #include "search/graph/lx_plan.h"
@@ -28,6 +29,19 @@ static void add_ops(struct text *text, const struct plan *plan, const struct cou
 			step_bytes(step, TRAFFIC_HBM_READ, TRAFFIC_HBM_WRITE),
 			step_bytes(step, TRAFFIC_LX_READ, TRAFFIC_LX_WRITE),
 			mapping_print(text->arena, plan->arch, op, mapping));
+	}
+}
+
+static void add_runs(struct text *text, const struct plan *plan)
+{
+	for (int r = 0; r < plan->run_count; r++) {
+		const struct tile_run *run = &plan->runs[r];
+		text_add(text, "%ssteps %d..%d share", r ? "" : "\n", run->first, run->end);
+		for (int k = 0; k < run->loop_count; k++)
+			text_add(text, "%s %s in %" PRId64, k ? "," : "", run->loops[k].name,
+				run->loops[k].tiles);
+		text_add(text, " tiles: %" PRId64 " iterations, one after the other\n",
+			run_iterations(run));
 	}
 }
 
@@ -136,6 +150,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 			text_add(&text, "fault       %s\n", sim->faults[i].text);
 	}
 	add_ops(&text, plan, counts);
+	add_runs(&text, plan);
 	add_nests(&text, plan, counts);
 	add_tensors(&text, plan, made);
 	return text_read(&text);

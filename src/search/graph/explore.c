@@ -17,12 +17,19 @@
 struct graph {
 	const struct exploration *exploration;
 	struct arena *arena;
-	struct kept *kept;         /* what is known of ops */
-	struct goals goals;        /* that plans are offered for */
-	bool all;                  /* all plans are looked at */
-	struct frontier published; /* of all rounds, had all plans the published tiles */
-	struct tasks tasks;        /* of this round */
-	struct truth truth;        /* of the last one */
+	struct kept *kept;           /* what is known of ops */
+	struct goals goals;          /* that plans are offered for */
+	bool all;                    /* all plans are looked at */
+	struct frontier published;   /* of all rounds, had all plans the published tiles */
+	struct planned_list planned; /* what came of whole plans */
+	struct tasks tasks;          /* of this round */
+	struct truth truth;          /* of the last one */
+};
+
+/* What a task leaves beside its frontier. */
+struct leaving {
+	struct frontier *published; /* NULL: nothing */
+	const struct planned *planned;
 };
 
 /* A plan while it is judged. */
@@ -33,18 +40,27 @@ struct trial {
 	struct outcome outcome;
 };
 
+enum { ROUNDS_OF_PLANS = 3 };
+
 static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
 {
 	struct graph *graph = self;
+	const struct exploration *exploration = graph->exploration;
 	struct recipes from = recipes_of(drive_frontier(drive), &graph->published, graph->arena);
-	if (round == 1)
-		graph->tasks = tasks_first(graph->exploration, graph->arena);
-	else if (round == 2)
-		graph->tasks = tasks_staging(graph->exploration, &from, graph->arena);
-	else
-		graph->tasks = tasks_varying(graph->exploration, &from, graph->all, graph->arena);
+	if (round == 1) {
+		graph->tasks = tasks_first(exploration, graph->arena);
+	} else if (round <= ROUNDS_OF_PLANS) {
+		struct plan_aims aims = plans_between(
+			&exploration->wishes.objectives, &graph->planned, graph->arena);
+		graph->tasks = (struct tasks){0};
+		tasks_plans(&graph->tasks, exploration, &aims, graph->arena);
+	} else if (round == ROUNDS_OF_PLANS + 1) {
+		graph->tasks = tasks_staging(exploration, &from, graph->arena);
+	} else {
+		graph->tasks = tasks_varying(exploration, &from, graph->all, graph->arena);
+	}
 	*count = graph->tasks.count;
-	return round <= 3;
+	return round <= ROUNDS_OF_PLANS + 2;
 }
 
 static uint64_t count_wants(void *self, size_t task)
@@ -81,10 +97,18 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	return &kept->common;
 }
 
+static struct leaving *leaving_of(struct slot *slot)
+{
+	if (!slot->left)
+		slot->left = arena_new(slot->arena, struct leaving);
+	return slot->left;
+}
+
 /* Had the plan the published tiles, would it be on the frontier?  Then it is varied as those there are. */
 static void note_published(const struct graph *graph, const struct trial *trial, struct slot *slot)
 {
-	struct frontier *frontier = slot->left;
+	const struct leaving *left = slot->left;
+	struct frontier *frontier = left ? left->published : NULL;
 	struct trial other = *trial;
 	struct arena *arena = slot->scratch;
 	other.found.recipe.goal = TILES_PUBLISHED;
@@ -99,7 +123,7 @@ static void note_published(const struct graph *graph, const struct trial *trial,
 		(frontier && frontier_beats(frontier, &point.score, "")))
 		return;
 	if (!frontier) {
-		slot->left = frontier = arena_new(slot->arena, struct frontier);
+		leaving_of(slot)->published = frontier = arena_new(slot->arena, struct frontier);
 		*frontier = frontier_open(graph->published.objectives);
 	}
 	point.key = arena_text(slot->arena, key(NULL, &other.found.common, arena));
@@ -110,8 +134,11 @@ static void note_published(const struct graph *graph, const struct trial *trial,
 static bool merge(void *self, void *left)
 {
 	struct graph *graph = self;
-	const struct frontier *frontier = left;
+	const struct leaving *leaving = left;
+	const struct frontier *frontier = leaving ? leaving->published : NULL;
 	bool kept = false;
+	if (leaving && leaving->planned)
+		*array_add(graph->arena, &graph->planned) = *leaving->planned;
 	for (size_t i = 0; frontier && i < frontier->count; i++)
 		kept |= frontier_add(&graph->published, graph->arena, frontier->points[i]);
 	return kept;
@@ -124,7 +151,37 @@ static struct recipe_result lay_out(
 	if (!recipe->nest) /* what was found until a stop is still made into a plan */
 		asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
 	asked.kept = graph->kept;
+	if (plans_is_alone(&asked.aim, drive_frontier(slot->drive)->objectives.at[0]) &&
+		asked.planning.cores == graph->exploration->planning.cores)
+		asked.report = drive_asker(slot->drive).report;
 	return recipe_lay_out(&asked, slot->scratch);
+}
+
+/* The plan that is best in some sum, and what that proves. */
+static void offer_whole(const struct graph *graph, const struct task *task, struct slot *slot)
+{
+	struct arena_mark mark = arena_mark(slot->scratch);
+	struct recipe_result laid_out = lay_out(graph, &task->recipe, slot);
+	struct trial trial = {.found = {.recipe = task->recipe, .common.solver = task->solver},
+		.laid_out = &laid_out};
+	const struct score *score = &trial.outcome.cost.score;
+	struct planned *planned = arena_new(slot->arena, struct planned);
+	*planned = (struct planned){
+		.asked = {task->recipe.planning.cores, task->recipe.aim}, .bound = laid_out.bound};
+	slot->effort.evaluated += laid_out.ticks;
+	if (laid_out.cut)
+		slot->limit = "label limit of the joint search";
+	drive_offer(slot, &trial.found.common);
+	planned->found = trial.made.plan && !trial.outcome.why;
+	if (planned->found) {
+		struct score own = *score;
+		own.price = graph->exploration->planning.price;
+		planned->latency = objective_value(OBJECTIVE_LATENCY, &own);
+		planned->energy = own.energy_pj;
+		planned->hbm_bytes = (double)own.hbm_bytes;
+	}
+	leaving_of(slot)->planned = planned;
+	arena_release(slot->scratch, mark);
 }
 
 /* A plan for each goal that is worth one. */
@@ -140,8 +197,7 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
 		slot->limit = "tick limit of the joint search";
-	size_t goals = recipe_is_whole(recipe) ? 1 : graph->goals.count;
-	for (size_t g = 0; g < goals && slot->effort.offered < slot->most; g++) {
+	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
 		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */
 			laid_out = lay_out(graph, &trial.found.recipe, slot);
@@ -267,7 +323,10 @@ static void run(void *self, size_t i, struct slot *slot)
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
 	slot->complete = graph->all;
-	if (task->op >= 0 && task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
+	if (recipe_is_whole(&task->recipe))
+		offer_whole(graph, task, slot);
+	else if (task->op >= 0 &&
+		 task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
 		vary_staging(graph, task, slot);
 	else if (task->op >= 0)
 		vary(graph, task, slot);
@@ -287,7 +346,12 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	*score = trial->outcome.cost.score;
 	score->price = ((const struct graph *)self)->exploration->planning.price;
 	const struct proof *proof = &trial->made.plan->proof;
+	enum objective first = ((const struct graph *)self)->exploration->wishes.objectives.at[0];
 	found->proof = proof->status;
+	if (recipe_is_whole(&trial->found.recipe)) /* of a frontier it proves more, or less */
+		found->proof = plans_is_alone(&trial->found.recipe.aim, first) && proof->bound > 0
+				       ? PROOF_BOUND
+				       : PROOF_NONE;
 	found->bound = proof->bound;
 	found->gap = proof->value - proof->bound;
 	return trial->outcome.why;
@@ -331,6 +395,8 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 {
 	struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
+	if (graph->planned.count && !explored->complete)
+		plans_note(&graph->planned, explored);
 	if (exploration->wishes.simulate == SIMULATE_NONE ||
 		stopper_stops(&exploration->wishes.asker.stopper))
 		return;

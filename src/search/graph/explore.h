@@ -17,15 +17,17 @@
  *	round 1  where tiles do not move in boxes: the start; for every objective, nests that are
  *	         best in it, with what each placement solver keeps in the scratchpad, and with nothing
  *	         there; of a graph of one op the frontier of its nests.  There is no other round then.
- *	round 1  the start; for every core count and clone setting, every solver that divides
- *	         graphs x every placement solver x K-fast on, off; and every solver of the stage
- *	         `joint`, from the first division and with the first placement solver, or with all
- *	         where nothing else asks them; those that plan everything once for each objective
- *	         that is a sum over steps
- *	round 2  of a graph with broadcasts: every point of that frontier with less and less LX
+ *	round 1  the start; of several ops, solvers that plan everything, for each objective alone
+ *	         that is a sum over steps and each limit of cores (search/graph/plans.h); for every
+ *	         core count and clone setting, every solver that divides graphs x every placement
+ *	         solver x K-fast on, off; and every other solver of the stage `joint`, from the first
+ *	         division and with the first placement solver, or with all where nothing else asks them
+ *	round 2, 3
+ *	         whole plans that are best in sums of latency and energy
+ *	round 4  of a graph with broadcasts: every point of that frontier with less and less LX
  *	         for staging tiles
- *	round 3  where a solver enumerates the divisions of an op: from every point of the
- *	         frontier, one op at a time takes each of them, a broadcast each of its
+ *	round 5  where a solver enumerates the divisions of an op: from every point of the
+ *	         frontier but whole plans, one op at a time takes each of them, a broadcast each of its
  *	         staging tiles
  *	last     every point of the final frontier runs again, with data or
  *	         identities (evaluate_mode)

@@ -125,7 +125,7 @@ static void add(struct recipes *recipes, const struct frontier *frontier)
 {
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct plan_found *found = frontier->points[i].payload;
-		bool known = false;
+		bool known = found->recipe.joint && found->recipe.joint->plans_all;
 		for (size_t k = 0; k < recipes->count && !known; k++)
 			known = alike(recipes->at[k], &found->recipe);
 		if (!known)

@@ -31,7 +31,7 @@ bool goals_are_all(const struct exploration *exploration);
  * the least estimate.  Sorts `at` of the front anew. */
 size_t goals_sift(struct op_option *options, size_t count, enum price price);
 
-/* Recipes of the points of two frontiers, each once; the points of the first come first. */
+/* Recipes of the points of two frontiers, each once, but for whole plans; the points of the first come first. */
 struct recipes {
 	size_t count;
 	const struct recipe **at;

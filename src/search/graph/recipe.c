@@ -9,6 +9,7 @@
 #include "search/graph/lx_plan.h"
 #include "search/graph/nests.h"
 #include "search/graph/op_constraints.h"
+#include "search/graph/plans.h"
 #include "search/graph/stream.h"
 
 /* A division of all ops, the last that the solver offers; NULL, and why not. */
@@ -164,16 +165,6 @@ bool recipe_is_whole(const struct recipe *recipe)
 	return !recipe->given && !recipe->mappings && recipe->joint && recipe->joint->plans_all;
 }
 
-/* The unit of what is to be least, where that is one thing. */
-static double unit_of(const struct joint_aim *aim)
-{
-	if (!aim->energy && !aim->hbm_bytes)
-		return (double)aim->cycles;
-	if (!aim->cycles && !aim->hbm_bytes)
-		return (double)aim->energy * 1024;
-	return aim->cycles || aim->energy ? 1 : (double)aim->hbm_bytes;
-}
-
 /* What was found until a stop is still a plan. */
 static struct recipe_result plan_whole(const struct recipe *recipe, struct arena *arena)
 {
@@ -189,11 +180,14 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 		.planning = &recipe->planning,
 		.op = -1,
 		.aim = &aim};
-	struct asker asker = {.jobs = 1, .stopper = recipe->planning.stopper};
+	struct asker asker = {
+		.jobs = 1, .stopper = recipe->planning.stopper, .report = recipe->report};
 	struct answer answer =
 		solve_for(&asker, recipe->joint, &problem, recipe->plan_ticks, recipe->seed, arena);
 	result.ticks = answer.ticks;
 	result.cut = answer.cut;
+	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
+		result.bound = answer.bound;
 	if (!answer.candidate_count) {
 		result.why = answer.complaint_count ? answer.complaints[0].text
 						    : "the joint search found no plan";
@@ -205,8 +199,8 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 	plan->proof = (struct proof){.status = answer.status,
 		.method = solver_label(arena, recipe->joint),
 		.space = plan->proof.space,
-		.value = answer.values[last] / unit_of(&aim),
-		.bound = answer.bound / unit_of(&aim)};
+		.value = answer.values[last] / plans_unit(&aim),
+		.bound = answer.bound / plans_unit(&aim)};
 	result.plan = plan;
 	result.mappings = divisions_of(plan, recipe->workload, arena);
 	return result;

@@ -36,6 +36,8 @@ struct recipe {
 	struct kept *kept;             /* what is known of ops already; NULL: nothing */
 	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t plan_ticks;           /* the same of one that plans everything */
+	/* Who hears how far that one is (search/drive/asker.h); NULL: nobody. */
+	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
 	uint64_t seed;
 };
 
@@ -47,6 +49,7 @@ struct recipe_result {
 	bool cut;                        /* the joint search ran into its limit */
 	bool stopped;                    /* planning.stopper said so: there is no plan */
 	uint64_t ticks;                  /* of all solvers asked */
+	double bound; /* of the aim, in its unit, proven by who plans everything; 0: none */
 	size_t complaint_count;
 	const struct complaint *complaints; /* warnings and errors of the division */
 	size_t reason_count;

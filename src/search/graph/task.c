@@ -73,25 +73,18 @@ static void add_divided(struct tasks *tasks, const struct exploration *explorati
 	}
 }
 
-/* Whole plans, each the best in one objective. */
-static void add_plans(
-	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
+	const struct plan_aims *aims, struct arena *arena)
 {
-	static const struct {
-		enum objective objective;
-		struct joint_aim aim;
-	} aims[] = {{OBJECTIVE_LATENCY, {.cycles = 1}}, {OBJECTIVE_ENERGY, {.energy = 1}},
-		{OBJECTIVE_HBM_BYTES, {.hbm_bytes = 1}}};
-	struct recipe recipe = recipe_make(exploration,
-		exploration->cores[exploration->core_count - 1], exploration->place.at[0]);
-	for (size_t j = 0; j < exploration->joint.count; j++)
-		for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
-			if (!exploration->joint.at[j]->plans_all ||
-				!objectives_have(
-					&exploration->wishes.objectives, aims[i].objective))
+	struct recipe recipe =
+		recipe_make(exploration, exploration->planning.cores, exploration->place.at[0]);
+	for (size_t i = 0; i < aims->count; i++)
+		for (size_t j = 0; j < exploration->joint.count; j++) {
+			if (!exploration->joint.at[j]->plans_all)
 				continue;
 			recipe.joint = exploration->joint.at[j];
-			recipe.aim = aims[i].aim;
+			recipe.planning.cores = aims->at[i].cores;
+			recipe.aim = aims->at[i].aim;
 			add_task(tasks, arena, recipe, recipe.joint)->solver =
 				solver_label(arena, recipe.joint);
 		}
@@ -181,13 +174,17 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	struct tasks tasks = {0};
 	if (exploration->start)
 		add_start(&tasks, exploration, arena);
+	if (exploration->workload->op_count > 1) {
+		struct plan_aims aims = plans_alone(&exploration->wishes.objectives,
+			exploration->core_count, exploration->cores, arena);
+		tasks_plans(&tasks, exploration, &aims, arena);
+	}
 	if (exploration->planning.constraints && exploration->planning.constraints->problem)
 		add_problem(&tasks, exploration, arena);
 	if (!arch_moves_boxes(exploration->arch)) {
 		add_nests(&tasks, exploration, arena);
 		return tasks;
 	}
-	add_plans(&tasks, exploration, arena);
 	for (size_t c = 0; c < exploration->core_count; c++) {
 		int cores = exploration->cores[c];
 		if (!exploration->vary_clones) {

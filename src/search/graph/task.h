@@ -3,6 +3,7 @@
 
 #include "search/graph/explore.h"
 #include "search/graph/goals.h"
+#include "search/graph/plans.h"
 #include "search/graph/recipe.h"
 
 /*
@@ -22,7 +23,11 @@ struct tasks {
 	size_t count, capacity;
 };
 
-/* The start, then every core count with every setting and solver that takes part. */
+/* Whole plans, by each solver of joint spaces that takes part. */
+void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
+	const struct plan_aims *aims, struct arena *arena);
+
+/* The start, whole plans of a graph of several ops that are best in one objective, then every core count with every setting and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
 /* From every recipe, with less and less LX for staging tiles. */

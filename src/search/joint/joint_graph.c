@@ -95,6 +95,23 @@ static void fill_moves(struct joint_making *making, int t, struct joint_tensor *
 	out->view_count = views->count;
 }
 
+/* Tensors that are alike, as of equal blocks, share what moving them costs. */
+static bool share_moves(const struct joint_making *making, int t, struct joint_tensor *tensors)
+{
+	int other = 0;
+	while (other < t && (!making->views[t].count || !joint_views_alike(making, t, other)))
+		other++;
+	if (other == t)
+		return false;
+	tensors[t].bytes = tensors[other].bytes;
+	tensors[t].cores = tensors[other].cores;
+	tensors[t].relay = tensors[other].relay;
+	tensors[t].evict = tensors[other].evict;
+	tensors[t].serves = tensors[other].serves;
+	tensors[t].view_count = tensors[other].view_count;
+	return true;
+}
+
 static void fill_tensors(struct joint_making *making, struct joint_space *space)
 {
 	const struct workload *workload = making->question->workload;
@@ -108,7 +125,8 @@ static void fill_tensors(struct joint_making *making, struct joint_space *space)
 			.producer = from->producer,
 			.last = number_max(end - 1, from->producer),
 			.output = from->role == TENSOR_OUTPUT};
-		fill_moves(making, t, &tensors[t]);
+		if (!share_moves(making, t, tensors))
+			fill_moves(making, t, &tensors[t]);
 	}
 	space->tensors = tensors;
 	space->tensor_count = count;

@@ -101,6 +101,10 @@ int joint_views_add(struct joint_making *making, int tensor, const struct view *
 
 /* Fills `serves` and opens the rest, once all views are there. */
 void joint_views_close(struct joint_making *making, int tensor);
+
+/* Whether two tensors have the same views, which ops equally far behind their first ones make and ask for. */
+bool joint_views_alike(const struct joint_making *making, int a, int b);
+
 bool joint_serves(const struct joint_views *views, int held, int asked);
 
 const struct joint_transfer *joint_move_in(struct joint_making *making, int tensor, int view);

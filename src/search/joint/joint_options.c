@@ -12,14 +12,17 @@
 struct reading_of {
 	int tensor;
 	uint32_t operands;
+	bool dies; /* no later op reads it */
 };
 
 /* An option while it is chosen, and what it is compared by. */
 struct draft_option {
 	int use_count, out_count;
 	struct joint_use uses[OP_READS_MOST];
+	bool dies[OP_READS_MOST]; /* it is moved in, and no later op reads it */
 	struct joint_out out;
 	int64_t value;
+	int64_t dying; /* bytes of what is moved in for this op alone: its view is nobody's business */
 	int cores, number;
 	const struct mapping *mapping;
 	struct op_option tiles;
@@ -52,8 +55,8 @@ int64_t joint_worth(
 
 /* --- one price */
 
-bool joint_tiles(struct joint_making *making, const struct op_question *question,
-	double moved_pj, struct op_option *tiles, int64_t *value)
+bool joint_tiles(struct joint_making *making, const struct op_question *question, double moved_pj,
+	struct op_option *tiles, int64_t *value)
 {
 	const struct joint_question *asked = making->question;
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP,
@@ -83,6 +86,12 @@ static void add_draft(struct choosing *choosing)
 	*array_add(choosing->making->scratch, &choosing->drafts) = choosing->draft;
 }
 
+static int64_t bytes_of(const struct joint_making *making, const struct joint_use *use)
+{
+	return view_bytes(&making->question->workload->tensors[use->tensor].layout,
+		&making->views[use->tensor].at[use->view]);
+}
+
 /* Adds what is chosen, priced, if it can be carried out. */
 static void price(struct choosing *choosing)
 {
@@ -97,8 +106,10 @@ static void price(struct choosing *choosing)
 	double moved_pj = 0;
 	bool fits = true;
 	draft->cores = (int)division->cores;
+	draft->dying = 0;
 	for (int r = 0; r < choosing->read_count; r++) {
 		const struct joint_use *use = &draft->uses[r];
+		draft->dies[r] = false;
 		if (use->mode != JOINT_HBM)
 			question.in_lx |= choosing->reads[r].operands;
 		if (use->mode != JOINT_MOVED)
@@ -109,6 +120,9 @@ static void price(struct choosing *choosing)
 		question.moved_fill = checked_add(&fits, question.moved_fill, in->fill);
 		moved_pj += in->energy_pj;
 		draft->cores = (int)number_max(draft->cores, in->cores);
+		draft->dies[r] = choosing->reads[r].dies;
+		if (draft->dies[r])
+			draft->dying += bytes_of(making, use);
 		fits &= in->possible;
 	}
 	if (draft->out.view >= 0)
@@ -148,9 +162,9 @@ static void price_in_place(struct choosing *choosing)
 	bool taken = false;
 	for (int r = 0; r < choosing->read_count; r++) {
 		const struct joint_use *use = &draft->uses[r];
-		if (use->mode == JOINT_HBM || !joint_may_take_over(choosing->making,
-						    choosing->making->question->workload,
-						    choosing->op, use->tensor) ||
+		if (use->mode == JOINT_HBM ||
+			!joint_may_take_over(choosing->making, choosing->making->question->workload,
+				choosing->op, use->tensor) ||
 			!view_equal(&views[use->tensor].at[use->view], own))
 			continue;
 		draft->out.in_place = r;
@@ -292,14 +306,17 @@ static int compare_reads(const void *left, const void *right)
 static void list_reads(struct choosing *choosing)
 {
 	const struct op *op = choosing->op;
+	const struct users *users = &choosing->making->users;
 	for (int i = 0; i < op->read_count; i++) {
-		int r = 0;
+		int r = 0, from, to;
 		while (r < choosing->read_count && choosing->reads[r].tensor != op->reads[i].tensor)
 			r++;
 		if (r == choosing->read_count)
 			choosing->reads[choosing->read_count++] =
-				(struct reading_of){op->reads[i].tensor, 0};
+				(struct reading_of){op->reads[i].tensor, 0, false};
 		choosing->reads[r].operands |= 1u << i;
+		users_life(users, op->reads[i].tensor, &from, &to);
+		choosing->reads[r].dies = to == choosing->number + 1;
 	}
 	qsort(choosing->reads, (size_t)choosing->read_count, sizeof *choosing->reads,
 		compare_reads);
@@ -320,7 +337,8 @@ static int compare_places(const struct draft_option *a, const struct draft_optio
 	int order = 0;
 	for (int r = 0; r < a->use_count && !order; r++) {
 		order = compare_numbers(a->uses[r].mode, b->uses[r].mode);
-		order = order ? order : compare_numbers(a->uses[r].view, b->uses[r].view);
+		if (!order && !a->dies[r])
+			order = compare_numbers(a->uses[r].view, b->uses[r].view);
 	}
 	order = order ? order : compare_numbers(a->out.view, b->out.view);
 	return order ? order : compare_numbers(a->out.in_place, b->out.in_place);
@@ -332,6 +350,7 @@ static int compare_drafts(const void *left, const void *right)
 	int order = compare_places(a, b);
 	order = order ? order : compare_numbers(a->value, b->value);
 	order = order ? order : compare_numbers(a->cores, b->cores);
+	order = order ? order : compare_numbers(a->dying, b->dying);
 	return order ? order : compare_numbers(a->number, b->number);
 }
 
@@ -354,22 +373,26 @@ static void keep(struct joint_making *making, int op, const struct draft_option 
 		.choice = choice};
 }
 
-/* Of equal places those that need fewer cores for more value. */
+/* Of equal places those that need fewer cores or less room for more value. */
 static void keep_best(struct choosing *choosing)
 {
 	struct draft_option *drafts = choosing->drafts.at;
 	size_t count = choosing->drafts.count;
-	int cores = 0;
+	size_t first = 0, kept = 0; /* of those with equal places, at the front of drafts */
 	if (count)
 		qsort(drafts, count, sizeof *drafts, compare_drafts);
 	for (size_t i = 0; i < count; i++) {
-		if (i == 0 || compare_places(&drafts[i], &drafts[i - 1]))
-			cores = INT32_MAX;
-		if (drafts[i].cores >= cores)
-			continue;
-		cores = drafts[i].cores;
-		keep(choosing->making, choosing->number, &drafts[i]);
+		bool beaten = false;
+		if (kept == first || compare_places(&drafts[i], &drafts[first]))
+			first = kept;
+		for (size_t k = first; k < kept && !beaten; k++)
+			beaten = drafts[k].cores <= drafts[i].cores &&
+				 drafts[k].dying <= drafts[i].dying;
+		if (!beaten)
+			drafts[kept++] = drafts[i];
 	}
+	for (size_t i = 0; i < kept; i++)
+		keep(choosing->making, choosing->number, &drafts[i]);
 }
 
 /* --- ops that nobody divides */

@@ -9,7 +9,9 @@
 #include <string.h>
 
 /* What the runs that begin with one op cost, wherever the tensors are that they use. */
-enum { ALL_PLACES_MOST = 4 }; /* tensors that may lie in LX of which every choice of places is tried */
+enum {
+	ALL_PLACES_MOST = 4
+}; /* tensors that may lie in LX of which every choice of places is tried */
 
 /* Sums over steps and iterations. */
 struct sums {
@@ -95,7 +97,8 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 		}
 		int64_t times = classes.at[c].count;
 		sums->cycles = checked_add(&fits, sums->cycles,
-			checked_mul(&fits, op_value_latency(&value, asked->planning->price), times));
+			checked_mul(
+				&fits, op_value_latency(&value, asked->planning->price), times));
 		sums->hbm_bytes = checked_add(
 			&fits, sums->hbm_bytes, checked_mul(&fits, value.hbm_bytes, times));
 		sums->energy_pj += value.energy_pj * (double)times;
@@ -124,8 +127,7 @@ static bool add_moves(struct run_choosing *choosing, struct sums *sums, int64_t 
 		fits &= in->possible;
 	}
 	latency_raise(resources, arch, &work, &fits);
-	int64_t cycles =
-		number_max(resources[RESOURCE_FILL], latency_hbm(arch, bytes, 0, &fits));
+	int64_t cycles = number_max(resources[RESOURCE_FILL], latency_hbm(arch, bytes, 0, &fits));
 	sums->cycles = checked_add(&fits, sums->cycles, cycles);
 	sums->hbm_bytes = checked_add(&fits, sums->hbm_bytes, bytes);
 	return fits;
@@ -168,14 +170,15 @@ static void price(struct run_choosing *choosing)
 			.cores = (int)cores}};
 	for (int n = 0; n < run->outer_count; n++)
 		if (run->outers[n].made)
-			draft.outs[draft.option.out_count++] = (struct joint_out){
-				run->outers[n].tensor, choosing->outs[n], -1};
+			draft.outs[draft.option.out_count++] =
+				(struct joint_out){run->outers[n].tensor, choosing->outs[n], -1};
 		else
 			draft.uses[draft.option.use_count++] = choosing->uses[n];
 	qsort(draft.uses, (size_t)draft.option.use_count, sizeof *draft.uses, compare_uses);
 	qsort(draft.outs, (size_t)draft.option.out_count, sizeof *draft.outs, compare_outs);
 	for (int i = 0; i < ops; i++)
-		draft.parts[i] = (struct joint_part){.mapping = &run->mappings[i], .tiles = &tiles[i]};
+		draft.parts[i] =
+			(struct joint_part){.mapping = &run->mappings[i], .tiles = &tiles[i]};
 	if (draft.option.value < JOINT_NEVER)
 		*array_add(making->scratch, &choosing->drafts) = draft;
 }
@@ -196,8 +199,8 @@ static int find_served(const struct joint_views *views, const struct joint_outer
 }
 
 /* The view under which what the run makes can be left in LX; -1. */
-static int find_left(
-	const struct joint_making *making, const struct joint_run *run, const struct joint_outer *outer)
+static int find_left(const struct joint_making *making, const struct joint_run *run,
+	const struct joint_outer *outer)
 {
 	const struct joint_views *views = &making->views[outer->tensor];
 	bool wanted = false;
@@ -334,11 +337,12 @@ static void choose(struct run_choosing *choosing)
 		const struct joint_outer *outer = &run->outers[n];
 		const struct joint_views *views = &making->views[outer->tensor];
 		int view = outer->made ? -1 : find_served(views, outer);
-		if (view < 0 || (!may_be_found(views, view) && !may_be_moved(making, outer->tensor)))
+		if (view < 0 ||
+			(!may_be_found(views, view) && !may_be_moved(making, outer->tensor)))
 			continue;
-		ranked[count++] = (struct ranked){n,
-			view_bytes(&making->question->workload->tensors[outer->tensor].layout,
-				&views->at[view])};
+		ranked[count++] = (struct ranked){
+			n, view_bytes(&making->question->workload->tensors[outer->tensor].layout,
+				   &views->at[view])};
 	}
 	if (count > ALL_PLACES_MOST)
 		choose_by_rank(choosing, ranked, count);
@@ -395,8 +399,7 @@ static void keep(struct joint_making *making, const struct draft_run *draft)
 	const struct joint_run *run = draft->run;
 	int ops = run->loops.end - run->loops.first;
 	struct joint_option *option = array_add(arena, &making->options);
-	struct joint_part *parts =
-		arena_copy(arena, draft->parts, (size_t)ops * sizeof *parts);
+	struct joint_part *parts = arena_copy(arena, draft->parts, (size_t)ops * sizeof *parts);
 	struct joint_choice *choice = arena_new(arena, struct joint_choice);
 	for (int i = 0; i < ops; i++)
 		parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
@@ -405,10 +408,10 @@ static void keep(struct joint_making *making, const struct draft_run *draft)
 		.inside_count = run->inside_count,
 		.inside = run->inside};
 	*option = draft->option;
-	option->uses = arena_copy(
-		arena, draft->uses, (size_t)option->use_count * sizeof *option->uses);
-	option->outs = arena_copy(
-		arena, draft->outs, (size_t)option->out_count * sizeof *option->outs);
+	option->uses =
+		arena_copy(arena, draft->uses, (size_t)option->use_count * sizeof *option->uses);
+	option->outs =
+		arena_copy(arena, draft->outs, (size_t)option->out_count * sizeof *option->outs);
 	option->choice = choice;
 }
 

@@ -1,3 +1,4 @@
+#include "model/graph/workload_move.h"
 #include "search/joint/joint_making.h"
 
 #include <limits.h>
@@ -58,6 +59,43 @@ static bool find_serves(
 	return true;
 }
 
+/* The same views of tensors that are laid out alike. */
+static bool same_views(const struct joint_making *making, int a, int b)
+{
+	const struct tensor *tensors = making->question->workload->tensors;
+	const struct joint_views *p = &making->views[a], *q = &making->views[b];
+	return p->count == q->count && tensors[a].layout.dtype == tensors[b].layout.dtype &&
+	       layout_equal(&tensors[a].layout, &tensors[b].layout) &&
+	       !memcmp(p->at, q->at, (size_t)p->count * sizeof *p->at);
+}
+
+/* Ops counted from the first that uses the tensor; who never does stays as it is. */
+static bool same_time(int a, int from_a, int b, int from_b)
+{
+	bool ever = a >= 0 && a < INT_MAX && b >= 0 && b < INT_MAX;
+	return ever ? a - from_a == b - from_b : a == b;
+}
+
+bool joint_views_alike(const struct joint_making *making, int a, int b)
+{
+	const struct joint_views *p = &making->views[a], *q = &making->views[b];
+	int from_a, from_b, to;
+	const struct workload *workload = making->question->workload;
+	if (p->serves != q->serves || p->count != q->count ||
+		making->stays[a] != making->stays[b] ||
+		(workload->tensors[a].producer < 0) != (workload->tensors[b].producer < 0) ||
+		(workload_copy_in_hbm(workload, a) < 0) != (workload_copy_in_hbm(workload, b) < 0))
+		return false;
+	users_life(&making->users, a, &from_a, &to);
+	users_life(&making->users, b, &from_b, &to);
+	for (int v = 0; v < p->count; v++)
+		if (!same_time(p->made[v], from_a, q->made[v], from_b) ||
+			!same_time(p->asked[v], from_a, q->asked[v], from_b) ||
+			!same_time(p->first_asked[v], from_a, q->first_asked[v], from_b))
+			return false;
+	return true;
+}
+
 void joint_views_close(struct joint_making *making, int tensor)
 {
 	struct joint_views *views = &making->views[tensor];
@@ -68,6 +106,11 @@ void joint_views_close(struct joint_making *making, int tensor)
 		views->made[v] = INT_MAX;
 	views->in = arena_array(making->scratch, struct joint_transfer, count);
 	views->out = arena_array(making->scratch, struct joint_transfer, count);
+	for (int other = 0; other < tensor && !views->serves; other++)
+		if (same_views(making, tensor, other))
+			views->serves = making->views[other].serves;
+	if (views->serves)
+		return;
 	views->serves =
 		arena_alloc_array(making->arena, (size_t)count, (size_t)count * sizeof(bool));
 	for (int held = 0; held < count; held++)

@@ -493,14 +493,15 @@ static int64_t run_combine(struct machine *machine, const struct demand *demand,
 	return number_max(number_max(end, arrived), written);
 }
 
-/* From core to core; a link begins a stick behind the one before, and a receiver writes what passes. */
+/* From core to core, a stick behind the link before at least, while a receiver writes what passes.  A link that
+ * waits for a box carries others meanwhile: it takes its work in the order in which boxes set out. */
 static int64_t run_send(struct machine *machine, const struct demand *demand, int core,
 	const struct send *send, int64_t ready)
 {
 	bool up = demand->engine == ENGINE_UP;
 	int cores = (int)arch_cores(machine->program->arch);
 	int64_t end = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
-	int64_t first = ready;
+	int64_t asked = ready, arrived = ready;
 	uint64_t left = send->receivers;
 	if (!send->from)
 		return ready + demand->stream;
@@ -513,14 +514,14 @@ static int64_t run_send(struct machine *machine, const struct demand *demand, in
 		}
 		int next = up ? (core + 1) % cores : (core + cores - 1) % cores;
 		if (left) {
-			int64_t arrived = serve(machine,
-				core_server(core, up ? LINK_UP : LINK_DOWN), first, demand->link);
-			first = arrived - demand->link + machine->ring_stick;
-			end = number_max(end, arrived);
+			int64_t served = serve(machine,
+				core_server(core, up ? LINK_UP : LINK_DOWN), asked, demand->link);
+			arrived = number_max(arrived + machine->ring_stick, served);
+			asked += machine->ring_stick;
 		}
 		core = next;
 	}
-	return end;
+	return number_max(end, arrived);
 }
 
 static int64_t run(struct machine *machine, const struct demand *demand, uint32_t i, int64_t ready)

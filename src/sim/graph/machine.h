@@ -22,8 +22,9 @@
  *	RING     the ports of LX, and the links: a core sends a stick on as soon
  *	         as it has received it and added to it, so that every link
  *	         begins one stick after the one before
- *	UP, DOWN the read port of the sender's LX, the links that way, each a stick behind the one before,
- *	         and the write port of every receiver; or nobody, while runs are set up
+ *	UP, DOWN the read port of the sender's LX, the links that way, each a stick behind the one before
+ *	         (and busy with others until the box comes), and the write port of every receiver; or
+ *	         nobody, while runs are set up
  *	SYNC     ends at the next whole cycle
  *
  * The clock is that of the root of the broadcast at work, and of any rank in between.  Its DMAs

@@ -1,0 +1,263 @@
+#include "search/graph/plans.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "search/drive/drive.h"
+
+#include <math.h>
+
+/* Energies of sums are in 2^-10 pJ. */
+enum { PARTS_OF_PJ = 1024 };
+
+/* What rounding may leave of a gap. */
+static const double NOTHING = 1e-8;
+
+static const struct {
+	enum objective objective;
+	struct joint_aim aim;
+} alone[] = {{OBJECTIVE_LATENCY, {.cycles = 1}}, {OBJECTIVE_ENERGY, {.energy = 1}},
+	{OBJECTIVE_HBM_BYTES, {.hbm_bytes = 1}}};
+enum { ALONE = sizeof alone / sizeof *alone };
+
+double plans_unit(const struct joint_aim *aim)
+{
+	if (!aim->energy && !aim->hbm_bytes)
+		return (double)aim->cycles;
+	if (!aim->cycles && !aim->hbm_bytes)
+		return (double)aim->energy * PARTS_OF_PJ;
+	return aim->cycles || aim->energy ? 1 : (double)aim->hbm_bytes;
+}
+
+static double weight(const struct joint_aim *aim, enum objective objective)
+{
+	switch (objective) {
+	case OBJECTIVE_LATENCY:
+		return (double)aim->cycles;
+	case OBJECTIVE_ENERGY:
+		return (double)aim->energy * PARTS_OF_PJ;
+	case OBJECTIVE_HBM_BYTES:
+		return (double)aim->hbm_bytes;
+	default:
+		return 0;
+	}
+}
+
+bool plans_is_alone(const struct joint_aim *aim, enum objective objective)
+{
+	for (int i = 0; i < ALONE; i++)
+		if ((weight(aim, alone[i].objective) > 0) != (alone[i].objective == objective))
+			return false;
+	return true;
+}
+
+/* --- what is asked */
+
+/* Energy x latency needs both. */
+static bool wants(const struct objectives *objectives, enum objective objective)
+{
+	bool product = objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY;
+	return objectives_have(objectives, objective) ||
+	       (product && objectives_have(objectives, OBJECTIVE_EDP));
+}
+
+struct plan_aims plans_alone(const struct objectives *objectives, size_t core_count,
+	const int *cores, struct arena *arena)
+{
+	struct plan_aims aims = {0};
+	size_t first = objectives_have(objectives, OBJECTIVE_CORES) ? 0 : core_count - 1;
+	for (size_t c = core_count; c-- > first;)
+		for (int i = 0; i < ALONE; i++)
+			if (wants(objectives, alone[i].objective))
+				*array_add(arena, &aims) =
+					(struct plan_aim){cores[c], alone[i].aim};
+	return aims;
+}
+
+static int most_cores(const struct planned_list *planned)
+{
+	int cores = 0;
+	for (size_t i = 0; i < planned->count; i++)
+		cores = planned->at[i].asked.cores > cores ? planned->at[i].asked.cores : cores;
+	return cores;
+}
+
+static bool was_asked(const struct planned_list *planned, const struct plan_aim *asked)
+{
+	for (size_t i = 0; i < planned->count; i++) {
+		const struct plan_aim *own = &planned->at[i].asked;
+		if (own->cores == asked->cores && own->aim.hbm_bytes == asked->aim.hbm_bytes &&
+			own->aim.cycles == asked->aim.cycles &&
+			own->aim.energy == asked->aim.energy)
+			return true;
+	}
+	return false;
+}
+
+/* The plan of next more latency and less energy; NULL. */
+static const struct planned *neighbour(const struct planned_list *planned, const struct planned *of)
+{
+	const struct planned *next = NULL;
+	for (size_t i = 0; i < planned->count; i++) {
+		const struct planned *own = &planned->at[i];
+		if (own->found && own->asked.cores == of->asked.cores &&
+			own->latency > of->latency && own->energy < of->energy &&
+			(!next || own->latency < next->latency ||
+				(own->latency <= next->latency && own->energy < next->energy)))
+			next = own;
+	}
+	return next;
+}
+
+/* Whether another plan is no worse in both and better in one. */
+static bool is_beaten(const struct planned_list *planned, const struct planned *by)
+{
+	for (size_t i = 0; i < planned->count; i++) {
+		const struct planned *own = &planned->at[i];
+		if (own->found && own->asked.cores == by->asked.cores &&
+			own->latency <= by->latency && own->energy <= by->energy &&
+			(own->latency < by->latency || own->energy < by->energy))
+			return true;
+	}
+	return false;
+}
+
+struct plan_aims plans_between(const struct objectives *objectives,
+	const struct planned_list *planned, struct arena *arena)
+{
+	struct plan_aims aims = {0};
+	int cores = most_cores(planned);
+	if (!wants(objectives, OBJECTIVE_LATENCY) || !wants(objectives, OBJECTIVE_ENERGY))
+		return aims;
+	for (size_t i = 0; i < planned->count; i++) {
+		const struct planned *own = &planned->at[i];
+		if (!own->found || own->asked.cores != cores || is_beaten(planned, own))
+			continue;
+		const struct planned *next = neighbour(planned, own);
+		if (!next)
+			continue;
+		double parts = (own->energy - next->energy) * PARTS_OF_PJ;
+		double slope = parts / (next->latency - own->latency);
+		struct plan_aim aim = {
+			cores, {.cycles = slope > 1 ? (int64_t)llround(slope) : 1, .energy = 1}};
+		bool again = was_asked(planned, &aim);
+		for (size_t k = 0; k < aims.count; k++)
+			again |= aims.at[k].aim.cycles == aim.aim.cycles;
+		if (!again && slope < 1e15)
+			*array_add(arena, &aims) = aim;
+	}
+	return aims;
+}
+
+/* --- what it proves */
+
+/* What the first objective is at least by one sum; 0 if the sum has more in it than objectives. */
+static double bound_by(const struct planned *planned, const struct objectives *objectives,
+	const struct score *point)
+{
+	const struct joint_aim *aim = &planned->asked.aim;
+	double own = weight(aim, objectives->at[0]), rest = planned->bound;
+	if (own <= 0 || planned->bound <= 0)
+		return 0;
+	for (int i = 0; i < ALONE; i++) {
+		enum objective objective = alone[i].objective;
+		if (objective == objectives->at[0] || weight(aim, objective) <= 0)
+			continue;
+		if (!objectives_have(objectives, objective))
+			return 0;
+		rest -= weight(aim, objective) * objective_value(objective, point);
+	}
+	return rest / own;
+}
+
+static double least_alone(const struct planned_list *planned, enum objective objective, int cores)
+{
+	const struct objectives objectives = {1, {objective}};
+	const struct score none = {0};
+	double least = 0;
+	for (size_t i = 0; i < planned->count; i++)
+		if (planned->at[i].asked.cores >= cores)
+			least = fmax(least, bound_by(&planned->at[i], &objectives, &none));
+	return least;
+}
+
+/* A corner of the half-planes of sums without HBM bytes: whether all hold there. */
+static bool holds(const struct planned_list *planned, int cores, double latency, double energy)
+{
+	for (size_t i = 0; i < planned->count; i++) {
+		const struct planned *own = &planned->at[i];
+		const struct joint_aim *aim = &own->asked.aim;
+		double sum = weight(aim, OBJECTIVE_LATENCY) * latency +
+			     weight(aim, OBJECTIVE_ENERGY) * energy;
+		if (own->asked.cores >= cores && !aim->hbm_bytes && sum < own->bound * (1 - 1e-12))
+			return false;
+	}
+	return true;
+}
+
+/* The product is least at a corner, for along an edge it is concave, and at the ends both have bounds. */
+static double least_product(const struct planned_list *planned, int cores)
+{
+	double least = 0;
+	if (least_alone(planned, OBJECTIVE_LATENCY, cores) <= 0 ||
+		least_alone(planned, OBJECTIVE_ENERGY, cores) <= 0)
+		return 0;
+	for (size_t i = 0; i < planned->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct planned *p = &planned->at[i], *q = &planned->at[k];
+			double a = weight(&p->asked.aim, OBJECTIVE_LATENCY),
+			       b = weight(&p->asked.aim, OBJECTIVE_ENERGY),
+			       c = weight(&q->asked.aim, OBJECTIVE_LATENCY),
+			       d = weight(&q->asked.aim, OBJECTIVE_ENERGY);
+			double determinant = a * d - b * c;
+			if (p->asked.cores < cores || q->asked.cores < cores ||
+				p->asked.aim.hbm_bytes || q->asked.aim.hbm_bytes || p->bound <= 0 ||
+				q->bound <= 0 || !(fabs(determinant) > 0))
+				continue;
+			double latency = (p->bound * d - b * q->bound) / determinant;
+			double energy = (a * q->bound - c * p->bound) / determinant;
+			double product = latency * energy;
+			if (latency >= 0 && energy >= 0 && (least <= 0 || product < least) &&
+				holds(planned, cores, latency, energy))
+				least = product;
+		}
+	return least;
+}
+
+double plans_bound(const struct planned_list *planned, const struct objectives *objectives,
+	const struct score *point)
+{
+	bool limited = objectives_have(objectives, OBJECTIVE_CORES);
+	int cores = limited ? (int)point->cores : most_cores(planned);
+	double bound = 0;
+	if (objectives->at[0] == OBJECTIVE_EDP)
+		bound = least_product(planned, cores);
+	for (size_t i = 0; i < planned->count; i++)
+		if (planned->at[i].asked.cores >= cores)
+			bound = fmax(bound, bound_by(&planned->at[i], objectives, point));
+	return bound;
+}
+
+double plans_least(const struct planned_list *planned, enum objective objective)
+{
+	const struct objectives objectives = {1, {objective}};
+	const struct score none = {0};
+	return plans_bound(planned, &objectives, &none);
+}
+
+/* What whole plans prove about each point, and about each objective alone. */
+void plans_note(const struct planned_list *planned, struct explored *explored)
+{
+	const struct objectives *objectives = &explored->frontier.objectives;
+	for (size_t i = 0; i < objectives->count; i++)
+		explored->bounds[i] = plans_least(planned, objectives->at[i]);
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		struct found *found = point->payload;
+		double value = objective_value(objectives->at[0], &point->score);
+		found->bound = plans_bound(planned, objectives, &point->score);
+		found->gap = value - found->bound;
+		found->proof = found->bound <= 0               ? PROOF_NONE
+			       : found->gap <= NOTHING * value ? PROOF_OPTIMAL
+							       : PROOF_BOUND;
+	}
+}

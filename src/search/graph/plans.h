@@ -1,0 +1,70 @@
+#ifndef SEARCH_PLANS_H
+#define SEARCH_PLANS_H
+
+#include "search/drive/candidate.h"
+#include "search/drive/frontier.h"
+
+/*
+ * Whole plans: for what sums of latency, energy and HBM bytes the solvers of joint spaces are asked, and what
+ * their proofs say about a frontier.
+ *
+ * A proven bound V of a sum with weights w >= 0 holds for every plan: w_latency L + w_energy E + w_hbm H >= V.
+ * So a plan with no more energy and HBM bytes than a point has at least the latency
+ * (V - w_energy E - w_hbm H) / w_latency; the largest of these, over all sums, is the point's bound.  Energy x
+ * latency is at least its least value where these half-planes leave off.  A sum that was asked about with some
+ * limit of cores binds plans of no more cores.
+ */
+struct arena;
+
+/* One question: a sum, and the cores that a plan may use. */
+struct plan_aim {
+	int cores;
+	struct joint_aim aim;
+};
+
+/* What came of it.  Energies are in pJ. */
+struct planned {
+	struct plan_aim asked;
+	double bound; /* of the sum, its energy in pJ / 1024; 0: none */
+	bool found;
+	double latency, energy, hbm_bytes; /* of the plan */
+};
+
+struct planned_list {
+	size_t count, capacity;
+	struct planned *at;
+};
+
+struct plan_aims {
+	size_t count, capacity;
+	struct plan_aim *at;
+};
+
+/* Each objective alone, for each limit of cores where cores are an objective, else for the last. */
+struct plan_aims plans_alone(const struct objectives *objectives, size_t core_count,
+	const int *cores, struct arena *arena);
+
+/* Sums of latency and energy of which two neighbours among the plans found are worth the same, for the
+ * largest limit of cores, if the objectives have a use for them; none that was asked about before. */
+struct plan_aims plans_between(const struct objectives *objectives,
+	const struct planned_list *planned, struct arena *arena);
+
+/* What the first objective of every plan is at least that is no worse than a point in the others; 0: nothing
+ * is known. */
+double plans_bound(const struct planned_list *planned, const struct objectives *objectives,
+	const struct score *point);
+
+/* Bound, gap and proof of each point of a frontier, and what is proven of each objective alone. */
+struct explored;
+void plans_note(const struct planned_list *planned, struct explored *explored);
+
+/* What an objective alone is at least, for all plans; 0: nothing is known. */
+double plans_least(const struct planned_list *planned, enum objective objective);
+
+/* Whether a sum is of this objective alone. */
+bool plans_is_alone(const struct joint_aim *aim, enum objective objective);
+
+/* What one pJ, or one of what alone is summed up, is in a sum. */
+double plans_unit(const struct joint_aim *aim);
+
+#endif

@@ -1,0 +1,101 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "model/graph/planning.h"
+#include "search/graph/evaluate.h"
+#include "search/joint/joint_build.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/joint_judged.h"
+#include "tests/support/joint_walk.h"
+#include "tests/support/workload_text.h"
+
+#include "tests/test.h"
+
+/* Random answers about graphs with opaque ops and broadcasts are plans that cost what they do. */
+enum { ANSWERS = 3, TRIES = 100 };
+
+struct trying {
+	struct joint_question question;
+	const struct joint_space *space;
+	struct truth truth;
+	struct arena *arena;
+};
+
+/* What an answer costs that begins a bundle with every step. */
+static int64_t value_of(const struct trying *trying, struct joint_answer *answer)
+{
+	struct joint_step *steps =
+		arena_copy(trying->arena, answer->steps, answer->count * sizeof *steps);
+	for (size_t i = 0; i < answer->count; i++)
+		steps[i].begins_bundle = true;
+	answer->steps = steps;
+	return answer->count ? joint_value(trying->space, answer, trying->arena, NULL)
+			     : JOINT_NEVER;
+}
+
+static bool try_answer(const struct trying *trying, struct random *random)
+{
+	struct arena *arena = trying->arena;
+	struct joint_answer answer = joint_walk(random, trying->space, arena);
+	int64_t value = value_of(trying, &answer);
+	if (value == JOINT_NEVER)
+		return false;
+	struct joint_packing packing = joint_pack(trying->space, &answer, NULL, 100000, arena);
+	if (packing.status != VERDICT_YES)
+		return false;
+	const struct plan *plan = joint_build(trying->space, &answer, &packing, arena);
+	const char *why = joint_judge_value(&trying->question, plan, value, arena);
+	if (why)
+		fail_msg("%s", why);
+	struct outcome outcome = evaluate_cost(plan, arena);
+	evaluate_simulate(
+		&outcome, &(struct simulation){.mode = SIM_DATA, .truth = &trying->truth}, arena);
+	if (!outcome.agrees)
+		fail_msg("%s is off by %g ulps, or %s", outcome.off_tensor, outcome.off_ulps,
+			outcome.sim.fault_count ? outcome.sim.faults[0].text : "counts differ");
+	return true;
+}
+
+static void try_answers(const char *machine, const char *path, struct joint_aim aim)
+{
+	struct arena *arena = arena_open();
+	struct random random = random_open(1, 1);
+	const struct arch *arch = arch_of_file(arena, machine, diag_open(arena));
+	struct planning planning = planning_default(arch);
+	planning.published_tiles = true;
+	struct trying trying = {.question = {.arch = planning_arch(arena, arch, &planning),
+					.workload = workload_of_file(arena, path, NULL),
+					.planning = &planning,
+					.aim = aim},
+		.arena = arena};
+	const char *why = NULL;
+	int built = 0;
+	trying.space = joint_graph_make(&trying.question, arena, &why);
+	if (!trying.space)
+		fail_msg("%s: %s", path, why);
+	trying.truth = evaluate_truth(trying.question.workload, trying.question.arch, 1, arena);
+	for (int i = 0; i < TRIES && built < ANSWERS; i++)
+		built += try_answer(&trying, &random);
+	assert_int_equal(built, ANSWERS);
+	arena_close(arena);
+}
+
+static void opaque_ops(void **state)
+{
+	try_answers("specs/arch/spyre32.yaml", "specs/workloads/moe_mlp.yaml",
+		(struct joint_aim){.cycles = 1, .fixed = KIND_RELAY});
+	try_answers("specs/arch/spyre32.yaml", "specs/workloads/gpt_block.yaml",
+		(struct joint_aim){.cycles = 1});
+}
+
+static void broadcasts(void **state)
+{
+	try_answers("specs/arch/spyre32x4.yaml", "specs/workloads/gpt_block_4ranks.yaml",
+		(struct joint_aim){.energy = 1, .fixed = KIND_RELAY});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opaque_ops), cmocka_unit_test(broadcasts)};
+	return cmocka_run_group_tests_name("joint_shipped", tests, NULL, NULL);
+}
