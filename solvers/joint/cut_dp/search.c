@@ -454,9 +454,11 @@ static void prove(struct search *search, bool done)
 		run_prove(search->run, PROOF_INFEASIBLE, 0);
 	else if (search->best && (bound >= search->best->value ||
 					 (done && search->unpacked >= search->best->value)))
-		run_prove(search->run, PROOF_OPTIMAL, (double)search->best->value);
+		joint_plan_prove(search->run, search->frame->space, PROOF_OPTIMAL,
+			(double)search->best->value);
 	else if (search->best)
-		run_prove(search->run, PROOF_BOUND, (double)bound);
+		joint_plan_prove(
+			search->run, search->frame->space, PROOF_BOUND, (double)bound);
 }
 
 /* Where nothing that was found has addresses, something with less in LX may have. */
