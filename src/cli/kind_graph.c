@@ -143,7 +143,7 @@ static int check(const struct inputs *inputs, enum format format)
 	return check_plan(inputs, &made);
 }
 
-static int check_claim(const struct inputs *inputs, enum format format, uint64_t budget)
+static int check_claim(const struct inputs *inputs, uint64_t budget)
 {
 	const struct graph_inputs *own = inputs->own;
 	struct listener listener = listener_open(0, false, "states");
@@ -159,8 +159,7 @@ static int check_claim(const struct inputs *inputs, enum format format, uint64_t
 	if (claim.answer == VERDICT_NO)
 		diag_error(inputs->diag, own->plan_span, "rejected: %s", claim.why);
 	diag_print(inputs->diag, stderr);
-	command_print(format == FORMAT_TEXT ? claim_report_text(inputs->arena, &claim)
-					    : claim_report_json(inputs->arena, &claim));
+	command_print(claim_report_text(inputs->arena, &claim));
 	if (claim.answer == VERDICT_OPEN && listener_interrupted())
 		return EXIT_INTERRUPTED;
 	return claim.answer == VERDICT_YES  ? EXIT_FOUND

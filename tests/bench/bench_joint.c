@@ -73,7 +73,8 @@ static void show(char **arguments, const char *path)
 		strtoull(arguments[4], NULL, 10), 1, arena);
 	const struct joint_answer *found =
 		answer.candidate_count ? answer.candidates[answer.candidate_count - 1].joint : NULL;
-	printf("%-28s %6zu options %6.2f s | value %10" PRId64 " bound %12.1f %5.2f %% %-9s %7.2f s "
+	printf("%-28s %6zu options %6.2f s | value %10" PRId64
+	       " bound %12.1f %5.2f %% %-9s %7.2f s "
 	       "%10" PRIu64 " labels %10" PRIu64 " states %6.0f MB %s\n",
 		name, space->option_count, made - start, found ? found->value : -1, answer.bound,
 		found ? 100 * (1 - answer.bound / (double)found->value) : 100.0,
