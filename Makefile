@@ -28,9 +28,12 @@ OUT := build/$(MODE)$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
 # Ours; CFLAGS, CPPFLAGS, LDFLAGS stay the user's.
 MODE_FLAGS_release := -O2 -g
 MODE_FLAGS_debug := -O0 -g3
-MODE_FLAGS_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+MODE_FLAGS_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_FLAGS_tsan := -O1 -g -fsanitize=thread
 MODE_FLAGS_coverage := -O0 -g --coverage
+# Tests are compiled more often than they run.
+TEST_FLAGS_release := -O1 -g1
+TEST_FLAGS_asan := -O0
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-psabi
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
@@ -55,7 +58,7 @@ TESTS := $(foreach source,$(TEST_SOURCES),$(call link_of,$(source)))
 CASE_TESTS := $(foreach source,$(CASE_SOURCES),$(call link_of,$(source)))
 BENCHES := $(foreach source,$(BENCH_SOURCES),$(call link_of,$(source)))
 
-.PHONY: all help build tests run test check cases bench setup setup-check install uninstall clean \
+.PHONY: all help build tests everything run test check cases bench setup setup-check install uninstall clean \
 	headers layers accept format FORCE
 
 all: build compile_commands.json
@@ -127,7 +130,8 @@ setup:
 setup-check:
 	@scripts/setup --check
 
-tests: $(TESTS) $(CASE_TESTS) $(PROGRAM)
+tests: $(TESTS) $(PROGRAM)
+everything: tests $(CASE_TESTS) $(BENCHES)
 
 # --- how things are built
 
@@ -138,7 +142,7 @@ define stamp
 endef
 
 $(OUT)/flags.stamp: FORCE
-	$(call stamp,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
+	$(call stamp,$(CC) $(FLAGS) $(TEST_FLAGS_$(MODE)) $(CPPFLAGS) $(CFLAGS))
 $(OUT)/sources.stamp: FORCE
 	$(call stamp,$(LIBRARY_SOURCES) $(COMMAND_SOURCES))
 $(OUT)/support.stamp: FORCE
@@ -147,6 +151,8 @@ $(OUT)/support.stamp: FORCE
 $(OUT)/%.o: %.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(call object,$(TEST_SOURCES) $(CASE_SOURCES) $(TEST_SUPPORT)): private FLAGS += $(TEST_FLAGS_$(MODE))
 
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@

@@ -224,10 +224,14 @@ static void refuse_division(struct inputs *inputs, const struct graph_inputs *ow
 {
 	if (arch_moves_boxes(own->arch))
 		return;
-	if (own->chosen.divide || own->chosen.joint)
+	const struct portfolio *joint = &own->exploration.joint;
+	bool divides = own->chosen.divide;
+	for (size_t j = 0; own->chosen.joint && j < joint->count; j++)
+		divides |= !joint->at[j]->plans_all;
+	if (divides)
 		diag_error(inputs->diag, (struct span){0},
-			"steps on '%s' are whole nests, which stage 'map' finds: no solver of the stages "
-			"'divide' and 'joint' is asked",
+			"steps on '%s' are whole nests, which stage 'map' finds: no solver of the stage "
+			"'divide' is asked, and of 'joint' only those that plan all of a graph",
 			own->arch->name);
 	for (size_t o = 0; own->workload && o < own->workload->op_count; o++)
 		if (own->workload->ops[o].primitive->kind == OP_BROADCAST)

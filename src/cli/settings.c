@@ -44,6 +44,10 @@ static const struct option table[] = {
 		"streaming tiles by what they cost (default), or by the published rule: fewest HBM "
 		"bytes first",
 		.key = "tiles", WORD(tiles_names), .kinds = "graph", .commands = OF_SPECS},
+	{"write-lp", 0, "FILE",
+		"the joint search as an integer program without relayouts, in the LP format, for CBC, "
+		"SCIP and others",
+		.kinds = "graph", .type = OPTION_FILE, .commands = OF_EXPLORE},
 	{"price", 0, "bound|estimate",
 		"what latency and edp mean: an estimate of what execution takes (default), or the "
 		"bound that it never comes below",
@@ -112,7 +116,7 @@ static const struct option table[] = {
 		.type = OPTION_FILE, .commands = OF_CHECK},
 	{"budget", 0, "N",
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
-		"number; 3000000 states)",
+		"number; 2000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml",
 		"of what is printed: a listing, pareto.csv, run.json (default text)",

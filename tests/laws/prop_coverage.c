@@ -81,8 +81,9 @@ static const enum dtype dtypes[] = {
 	DTYPE_FP16, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_INT32, DTYPE_INT8};
 
 struct tally {
-	uint64_t seed; /* of the data */
-	long turns;    /* of shapes and cores, for each head, tail and dtype */
+	uint64_t seed;     /* of the data */
+	long turns;        /* of shapes and cores, for each head, tail and dtype */
+	long combinations; /* of head, function, tail and dtype */
 	long run, in_lx, divided;
 };
 
@@ -225,6 +226,8 @@ static void run_head(
 		const char *tail = write_tail(arena, tails[t], head->out);
 		for (size_t d = 0; tail && d < sizeof dtypes / sizeof *dtypes; d++) {
 			if (dtypes[d] >= DTYPE_INT8 && dtypes[d] != DTYPE_FP8 && !integers)
+				continue;
+			if (tally->combinations++ % draws_apart(1))
 				continue;
 			for (long i = 0; i < tally->turns; i++)
 				run_case(op, tail, dtypes[d], &shapes[tally->run % SHAPES],

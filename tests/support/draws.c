@@ -4,15 +4,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static long wish(const char *name, long by_default)
+{
+	const char *text = getenv(name);
+	long number = text ? strtol(text, NULL, 10) : 0;
+	return number > 0 ? number : by_default;
+}
+
 long draws(long by_default)
 {
-	const char *n = getenv("N");
-	return n ? strtol(n, NULL, 10) : by_default;
+	long thinned = by_default / wish("THIN", 1);
+	return wish("N", thinned > 0 ? thinned : 1);
+}
+
+long draws_apart(long by_default)
+{
+	return (wish("N", 0) ? 1 : by_default) * wish("THIN", 1);
 }
 
 bool draws_are_many(long count)
 {
-	return count >= 100;
+	return count >= 100 && wish("THIN", 1) == 1;
 }
 
 uint64_t draws_seed(uint64_t by_default)

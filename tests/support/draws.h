@@ -6,11 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many draws a random test makes: the environment's N, or the default. */
+/* How many draws a random test makes: the environment's N, or the default divided by its THIN,
+ * which `make test` sets when it runs all tests a second time, under the sanitizers. */
 long draws(long by_default);
 
-/* So many that a test may ask whether it met all that it is about; a few, as when a failure
- * is repeated, need not meet what is rare. */
+/* A test that goes through a long list of cases takes one of this many: the default times THIN;
+ * where N is set, as in `make check`, the default is 1. */
+long draws_apart(long by_default);
+
+/* Enough draws that a test may ask whether it met all that it is about; a few, as when a failure
+ * is repeated, and thinned ones need not meet what is rare. */
 bool draws_are_many(long count);
 
 /* The seed of a random test: the environment's SEED, or the default; printed, so

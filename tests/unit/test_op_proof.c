@@ -1,6 +1,7 @@
 /* Graphs of one op, explored to the end, and ops whose array is described. */
 #include "base/arena.h"
 #include "tests/support/csv.h"
+#include "tests/support/draws.h"
 #include "tests/support/folder.h"
 
 #include <stdlib.h>
@@ -73,8 +74,10 @@ static void one_op_is_explored_as_its_problem(void **state)
 	static const char *const options[] = {"--objective latency", "--objective energy",
 		"--objective edp", "--objective energy --solver map=exact",
 		"--objective latency,energy,hbm_bytes"};
-	for (int i = 0; i < 5; i++)
+	for (long i = 0; i < 5; i += draws_apart(1))
 		for (int k = 0; k < 5; k++) {
+			if (k == 4 && i % draws_apart(3) != 1)
+				continue;
 			const char *own = frontier_of(machines[i], small_product, options[k]);
 			assert_string_equal(
 				own, frontier_of(machines[i], small_problem, options[k]));

@@ -7,7 +7,8 @@
 struct nest_run {
 	struct joint_making *making;
 	struct tile_run run;
-	int taken;
+	int most;  /* numbers of tiles */
+	int taken; /* of them */
 };
 
 /* Loops of the first op that can be shared, extents that can be cut. */
@@ -32,7 +33,7 @@ static void try_tiles(struct nest_run *try)
 static void share_out(struct nest_run *try, const int64_t *extents, int k, int64_t all)
 {
 	bool last = k + 1 == try->run.loop_count;
-	for (int64_t tiles = last ? all : 2; tiles <= all && try->taken < NEST_RUN_TILES; tiles++) {
+	for (int64_t tiles = last ? all : 2; tiles <= all && try->taken < try->most; tiles++) {
 		if (tiles < 2 || all % tiles || extents[k] % tiles)
 			continue;
 		try->run.loops[k].tiles = tiles;
@@ -43,7 +44,7 @@ static void share_out(struct nest_run *try, const int64_t *extents, int k, int64
 	}
 }
 
-/* The fewest iterations first. */
+/* The fewest iterations first, then the most. */
 static void try_loops(struct nest_run *try)
 {
 	const struct op *op = &try->making->question->workload->ops[try->run.first];
@@ -53,20 +54,22 @@ static void try_loops(struct nest_run *try)
 		most *= extents[k];
 	}
 	try->taken = 0;
-	for (int64_t all = 2; all <= most && try->taken < NEST_RUN_TILES; all++)
+	for (int64_t all = 2; all < most && try->taken + 1 < try->most; all++)
 		if (most % all == 0 && !stopper_stops(&try->making->question->planning->stopper))
 			share_out(try, extents, 0, all);
+	share_out(try, extents, 0, most);
 }
 
-/* Whether steps [first, end) can share the loops at all, cut into single elements. */
-static bool can_share(const struct nest_run *try)
+/* Whether the steps can share the loops, cut into single elements, or left whole: then what is inside fits
+ * without a run, too. */
+static bool can_share(const struct nest_run *try, bool whole)
 {
 	struct nest_range range;
 	struct tile_run run = try->run;
 	const struct op *op = &try->making->question->workload->ops[run.first];
 	struct arena_mark mark = arena_mark(try->making->scratch);
 	for (int k = 0; k < run.loop_count; k++)
-		run.loops[k].tiles = op->loops[run_loop(op, &run, k)].extent;
+		run.loops[k].tiles = whole ? 1 : op->loops[run_loop(op, &run, k)].extent;
 	bool can = nest_range_open(try->making, &run, run.first, run.end, &range);
 	arena_release(try->making->scratch, mark);
 	return can;
@@ -76,8 +79,11 @@ void joint_nests_runs(struct joint_making *making, int first)
 {
 	const struct workload *workload = making->question->workload;
 	const struct op *op = &workload->ops[first];
-	bool two = joint_is_free(making, KIND_FUSED_LOOPS);
-	struct nest_run try = {.making = making, .run = {.first = first}};
+	bool brief = !making->question->aim.nest_ticks;
+	bool two = joint_is_free(making, KIND_FUSED_LOOPS) && !brief;
+	struct nest_run try = {.making = making,
+		.run = {.first = first},
+		.most = brief ? NEST_BRIEF_TILES : NEST_RUN_TILES};
 	for (int end = first + 2; end <= first + NEST_RUN_OPS && end <= (int)workload->op_count;
 		end++) {
 		if (!op_is_tiled(&workload->ops[end - 1]))
@@ -90,7 +96,7 @@ void joint_nests_runs(struct joint_making *making, int first)
 				try.run.loop_count = 1 + (b > a);
 				try.run.loops[0].name = op->loops[a].name;
 				try.run.loops[1].name = op->loops[b].name;
-				if (can_share(&try))
+				if (can_share(&try, false) && !(brief && can_share(&try, true)))
 					try_loops(&try);
 			}
 	}

@@ -2,7 +2,6 @@
 
 #include "base/checked.h"
 #include "base/number.h"
-#include "search/graph/options.h"
 #include "search/joint/options.h"
 
 #include <math.h>
@@ -242,40 +241,6 @@ static int64_t bytes_at(const struct nest_range *range, int step, bool operands)
 	return bytes;
 }
 
-static int64_t worth(const struct nest_range *range, const struct nest_choice *choice)
-{
-	return joint_worth(
-		range->making, choice->cycles, choice->energy_pj, choice->hbm_bytes);
-}
-
-/* The best nest within the room; false: none is known to fit. */
-static bool ask(const struct nest_range *range, struct inner_question *question,
-	const struct nests_wanted *wanted, int64_t room, struct nest_choice *out)
-{
-	const struct joint_question *asked = range->making->question;
-	const struct joint_aim *aim = &asked->aim;
-	struct objectives objectives = {0};
-	int64_t least = JOINT_NEVER;
-	if (aim->cycles)
-		objectives.at[objectives.count++] = OBJECTIVE_LATENCY;
-	if (aim->energy)
-		objectives.at[objectives.count++] = OBJECTIVE_ENERGY;
-	if (aim->hbm_bytes)
-		objectives.at[objectives.count++] = OBJECTIVE_HBM_BYTES;
-	question->room = room;
-	const struct nest_front *front = nests_front(question, wanted, &objectives,
-		aim->nest_ticks ? aim->nest_ticks : NEST_STEP_TICKS, range->making->scratch);
-	range->making->unproven |= !front->why && !front->proven;
-	for (size_t i = 0; i < front->count; i++) {
-		int64_t own = worth(range, &front->at[i]);
-		if (own < least) {
-			least = own;
-			*out = front->at[i];
-		}
-	}
-	return least < JOINT_NEVER;
-}
-
 static bool choose_step(
 	const struct nest_range *range, int step, int64_t level, struct nest_step *out)
 {
@@ -285,9 +250,7 @@ static bool choose_step(
 	struct mapping blank = mapping_make(arch, op);
 	struct inner_question question = {
 		.arch = arch, .workload = asked->workload, .op = op, .mapping = &blank};
-	const struct nests_wanted wanted = {.solver = asked->aim.map,
-		.kept = range->making->kept,
-		.stopper = asked->planning->stopper};
+	uint64_t ticks = asked->aim.nest_ticks ? asked->aim.nest_ticks : NEST_JOINT_TICKS;
 	double buffers = number_max(1, arch->levels[arch->lx].multiple_buffering);
 	int64_t own = bytes_at(range, step, true), whole = arch->levels[arch->lx].capacity;
 	out->others = bytes_at(range, step, false);
@@ -298,8 +261,8 @@ static bool choose_step(
 		if (find_in_lx(range, op_operand(op, i)->tensor))
 			question.in_lx |= 1u << i;
 	for (int tries = 0; tries < 2; tries++) { /* what needs little room leaves much */
-		int64_t asks = tries == 0 || room == whole ? 0 : room;
-		if (!ask(range, &question, &wanted, asks, &out->choice))
+		question.room = tries == 0 || room == whole ? 0 : room;
+		if (joint_nest_ask(range->making, &question, ticks, &out->choice) == JOINT_NEVER)
 			return false;
 		out->used = (int64_t)ceil((double)(own + out->choice.room) * buffers);
 		out->extra = out->used - own;

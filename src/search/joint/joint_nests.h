@@ -14,8 +14,9 @@
  *
  * An option of several ops is a run (model/graph/plan.h, point 12).  Each tensor that only the run makes and
  * reads has one part in the scratchpad, where it may lie there at all; each op makes or reads such a tensor.
- * The run shares one loop, or two; of the numbers of tiles the fewest for which the parts fit, and a few more
- * (options.h).
+ * The run shares one loop, or two; of the numbers of tiles the fewest for which the parts fit, and the most
+ * (options.h).  Unless somebody asks for a long look at nests (joint_aim.nest_ticks) it is one loop, and
+ * there are only runs of which what is inside would not fit whole.
  *
  * There are no moves and no evictions, nothing takes over bytes in place, and what the graph gives away stays
  * at home.
@@ -26,6 +27,14 @@ void joint_nests_views(struct joint_making *making, int op);
 
 /* The options that begin with a tiled op; false, and making->why. */
 bool joint_nests_options(struct joint_making *making, int op);
+
+/* The nest of least value; its value, or JOINT_NEVER: none is known to fit. */
+int64_t joint_nest_ask(struct joint_making *making, const struct inner_question *question,
+	uint64_t ticks, struct nest_choice *out);
+
+/* Looks longer at the nests of a plan's steps, if the space that it comes of had but a brief look: none gets
+ * worse. */
+void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, struct arena *arena);
 
 /* A tensor that may lie in the scratchpad, and bytes that it takes. */
 struct nest_tensor {

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "search/joint/joint_build.h"
 #include "search/joint/joint_claim.h"
+#include "search/joint/joint_nests.h"
 
 const struct joint_space *joint_plan_space(struct run *run, const struct problem *problem)
 {
@@ -32,8 +33,17 @@ bool joint_plan_offer(
 		const struct joint_graph *graph = space->graph;
 		struct plan *plan = joint_build(space, answer, &packing, arena);
 		plan->proof.space = joint_claim_text(arena, &graph->question);
+		joint_nests_polish(graph, plan, arena);
 		candidate.plan = plan;
 	}
 	run_offer(run, &candidate, (double)answer->value);
 	return true;
+}
+
+void joint_plan_prove(struct run *run, const struct joint_space *space, enum proof_status status,
+	double bound)
+{
+	const struct joint_graph *graph = space->graph;
+	if (!graph || !graph->unproven)
+		run_prove(run, status, bound);
 }

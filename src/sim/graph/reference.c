@@ -114,11 +114,38 @@ static void visit(const struct reference_walk *walk)
 	}
 }
 
+/* The innermost loop; a product of two is most of what a graph computes. */
+static void run_row(struct reference_walk *walk, int l)
+{
+	const struct op *op = walk->op;
+	int64_t extent = op->loops[l].extent, step[OP_READS_MOST + 1];
+	for (int o = 0; o <= op->read_count; o++)
+		step[o] = op_operand(op, o)->linear.loop[l];
+	if (op->primitive->kind == OP_EINSUM && op->read_count == 2) {
+		const double *a = &walk->reads[0][walk->at[0]], *b = &walk->reads[1][walk->at[1]];
+		double *out = &walk->write[walk->at[2]];
+		for (int64_t i = 0; i < extent; i++)
+			out[i * step[2]] += a[i * step[0]] * b[i * step[1]];
+		return;
+	}
+	for (int64_t i = 0; i < extent; i++) {
+		visit(walk);
+		for (int o = 0; o <= op->read_count; o++)
+			walk->at[o] += step[o];
+	}
+	for (int o = 0; o <= op->read_count; o++)
+		walk->at[o] -= extent * step[o];
+}
+
 static void run_loops(struct reference_walk *walk, int l)
 {
 	const struct op *op = walk->op;
-	if (l == op->loop_count) {
+	if (op->loop_count == 0) {
 		visit(walk);
+		return;
+	}
+	if (l + 1 == op->loop_count) {
+		run_row(walk, l);
 		return;
 	}
 	for (int64_t i = 0; i < op->loops[l].extent; i++) {
