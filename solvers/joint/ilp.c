@@ -81,7 +81,16 @@ static const struct ilp_program *make_program(
 
 static const char *ilp_text(const struct problem *problem, struct arena *arena, const char **why)
 {
-	const struct ilp_program *program = make_program(problem->joint, arena, why);
+	const struct joint_space *space = problem->joint;
+	if (!space) {
+		struct joint_question question = {.arch = problem->arch,
+			.workload = problem->workload,
+			.planning = problem->planning,
+			.aim = *problem->aim};
+		question.aim.fixed |= KIND_RELAY;
+		space = joint_graph_make(&question, arena, why);
+	}
+	const struct ilp_program *program = space ? make_program(space, arena, why) : NULL;
 	return program ? ilp_program_text(program, arena) : NULL;
 }
 

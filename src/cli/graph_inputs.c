@@ -15,11 +15,13 @@
 #include "search/graph/lx_staging.h"
 #include "search/graph/op_constraints.h"
 #include "search/graph/recipe.h"
+#include "search/joint/joint_graph.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What a search may take where nobody says: a plan, a whole plan, a placement. */
-enum { JOINT_TICKS = 2000, PLAN_LABELS = 1000000, PLACE_TICKS_OF_MANY = 10000 };
+enum { JOINT_TICKS = 2000, PLAN_LABELS = 5000000, PLACE_TICKS_OF_MANY = 10000 };
 
 static void set_defaults(struct exploration *exploration)
 {
@@ -31,6 +33,7 @@ static void set_defaults(struct exploration *exploration)
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.joint_ticks = JOINT_TICKS,
 		.plan_ticks = PLAN_LABELS,
+		.fixed = KIND_RELAY,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 	};
 }
@@ -74,6 +77,44 @@ static bool has_key(const struct inputs *inputs, const char *key)
 	return inputs->search.map && node_find(inputs->search.map, key);
 }
 
+/* What whole plans shall not decide; the command line's list stands in place of the specs'. */
+static void read_without(struct inputs *inputs, unsigned *fixed)
+{
+	const struct option_value *line = option_find(inputs->arguments, "without");
+	const char *const *names = NULL;
+	size_t count = 0;
+	struct span span = {0};
+	if (has_key(inputs, "without")) {
+		span = read_node(&inputs->search, "without", OPTIONAL)->span;
+		read_texts(&inputs->search, "without", OPTIONAL, &names, &count);
+	}
+	if (line) {
+		const char **words =
+			arena_array(inputs->arena, const char *, strlen(line->text) + 1);
+		char *rest = NULL, *list = arena_text(inputs->arena, line->text);
+		count = 0;
+		for (char *word = strtok_r(list, ",", &rest); word;
+			word = strtok_r(NULL, ",", &rest))
+			words[count++] = word;
+		names = words;
+		span = line->span;
+	}
+	if (names)
+		*fixed = 0;
+	for (size_t i = 0; i < count; i++) {
+		int kind = 0;
+		while (joint_kind_names[kind] && !text_equal(joint_kind_names[kind], names[i]))
+			kind++;
+		const char *near = suggest(names[i], joint_kind_names);
+		if (joint_kind_names[kind])
+			*fixed |= 1u << kind;
+		else if (!text_equal(names[i], "nothing"))
+			diag_error(inputs->diag, span,
+				"whole plans decide nothing called '%s'%s%s%s", names[i],
+				near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	}
+}
+
 static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 {
 	struct exploration *exploration = &own->exploration;
@@ -86,6 +127,7 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	exploration->vary_clones = !has_key(inputs, "clone_split");
 	inputs_settings(inputs, NULL);
 	inputs_count(inputs, "labels", &exploration->plan_ticks);
+	read_without(inputs, &exploration->fixed);
 	if (exploration->plan_ticks)
 		portfolio_add(&exploration->joint, solver_for(STAGE_JOINT, FOR_PLANS));
 	choose(inputs, own);
@@ -387,6 +429,8 @@ struct recipe_result graph_inputs_plan(const struct inputs *inputs)
 		.place = exploration->place.at[0],
 		.map = exploration->map,
 		.joint_ticks = exploration->joint_ticks,
+		.plan_ticks = exploration->plan_ticks,
+		.aim = {.fixed = exploration->fixed},
 		.seed = inputs->wishes.seed,
 	};
 	return recipe_plan(&recipe, inputs->arena);

@@ -198,6 +198,45 @@ static void take_start(const struct inputs *inputs, struct exploration *explorat
 		diag_note(inputs->diag, made.broken->span, "asked for here");
 }
 
+/* The joint search as an integer program, for the first objective that is a sum. */
+static bool write_program(const struct exploring *exploring, const struct exploration *exploration)
+{
+	const struct inputs *inputs = exploring->inputs;
+	const struct option_value *path = option_find(inputs->arguments, "write-lp");
+	struct joint_aim aim = {0};
+	struct planning planning = exploration->planning;
+	const struct solver *solver = NULL;
+	const char *why = "no joint solver is an integer program";
+	for (size_t i = 0; solvers[i] && !solver; i++)
+		if (solvers[i]->stage == STAGE_JOINT && solvers[i]->program)
+			solver = solvers[i];
+	for (size_t k = 0; k < exploration->wishes.objectives.count; k++) {
+		enum objective objective = exploration->wishes.objectives.at[k];
+		if (aim.cycles || aim.energy || aim.hbm_bytes)
+			break;
+		aim.cycles = objective == OBJECTIVE_LATENCY;
+		aim.energy = objective == OBJECTIVE_ENERGY;
+		aim.hbm_bytes = objective == OBJECTIVE_HBM_BYTES;
+	}
+	if (!path)
+		return true;
+	if (!aim.energy && !aim.hbm_bytes)
+		aim.cycles = 1;
+	planning.cores = exploration->cores[exploration->core_count - 1];
+	struct problem problem = {.stage = STAGE_JOINT,
+		.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = &planning,
+		.op = -1,
+		.aim = &aim};
+	const char *text = solver ? solver->program(&problem, exploring->arena, &why) : NULL;
+	if (text)
+		command_write(exploring->arena, path->text, text);
+	else
+		diag_error(inputs->diag, path->span, "no program is written: %s", why);
+	return text != NULL;
+}
+
 static int prepare(struct exploring *exploring)
 {
 	const struct graph_inputs *own = exploring->inputs->own;
@@ -207,6 +246,8 @@ static int prepare(struct exploring *exploring)
 	if (own->plan)
 		take_start(exploring->inputs, exploration);
 	exploring->search = exploration;
+	if (!write_program(exploring, exploration))
+		return command_refuse(exploring->inputs->diag);
 	return EXIT_FOUND;
 }
 

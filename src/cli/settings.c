@@ -44,6 +44,10 @@ static const struct option table[] = {
 		"streaming tiles by what they cost (default), or by the published rule: fewest HBM "
 		"bytes first",
 		.key = "tiles", WORD(tiles_names), .kinds = "graph", .commands = OF_SPECS},
+	{"write-lp", 0, "FILE",
+		"the joint search as an integer program without relayouts, in the LP format, for CBC, "
+		"SCIP and others",
+		.kinds = "graph", .type = OPTION_FILE, .commands = OF_EXPLORE},
 	{"price", 0, "bound|estimate",
 		"what latency and edp mean: an estimate of what execution takes (default), or the "
 		"bound that it never comes below",
@@ -63,8 +67,13 @@ static const struct option table[] = {
 		COUNT(1, 1024), .commands = OF_EXPLORATIONS},
 	{"budget", 0, "N", "at most N candidates; for a network, mappings of each layer",
 		.key = "budget", COUNT(1, INT64_MAX), .commands = OF_EXPLORATIONS},
-	{"labels", 0, "N", "at most N labels of each search for a whole plan (default 1000000); 0: none",
+	{"labels", 0, "N",
+		"at most N labels of each search for a whole plan (default 5000000); 0: none",
 		.key = "labels", COUNT(0, INT64_MAX), .kinds = "graph", .commands = OF_SPECS},
+	{"without", 0, "KIND,..",
+		"what whole plans do not decide: evict, reload, clone, few_cores, reduction, "
+		"many_loops, orders, fusion, fused_loops, relay, owners, nothing (default relay)",
+		.key = "without", .kinds = "graph", .commands = OF_SPECS},
 	{"latency-budget", 0, "CYCLES|TIME",
 		"the point of each layer's frontier that gives the least energy within this many "
 		"cycles, or a time such as 2ms",
@@ -105,7 +114,7 @@ static const struct option table[] = {
 		.type = OPTION_FILE, .commands = OF_CHECK},
 	{"budget", 0, "N",
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
-		"number; 3000000 states)",
+		"number; 2000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml",
 		"of what is printed: a listing, pareto.csv, run.json (default text)",

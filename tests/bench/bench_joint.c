@@ -16,7 +16,7 @@
 /*
  * Best plans of whole graphs, with their proofs: bench_joint OBJECTIVE PRICE TILES SOLVER TICKS WORKLOAD...
  * OBJECTIVE is cycles, energy or hbm_bytes; PRICE bound or estimate; TILES price or published; TICKS 0: no limit.
- * FIXED in the environment: a set of enum joint_kind that is not decided.
+ * FIXED in the environment: a set of enum joint_kind that is not decided.  MACHINE: another than spyre32.
  */
 static double seconds(void)
 {
@@ -44,7 +44,8 @@ static void show(char **arguments, const char *path)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
+	const struct arch *arch = arch_of_file(arena,
+		getenv("MACHINE") ? getenv("MACHINE") : "specs/arch/spyre32.yaml", diag);
 	struct planning planning = planning_default(arch);
 	planning.published_tiles = arguments[2][1] == 'u';
 	planning.price = arguments[1][0] == 'b' ? PRICE_BOUND : PRICE_ESTIMATE;

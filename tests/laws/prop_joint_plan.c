@@ -113,7 +113,7 @@ static void answers_are_plans(void **state)
 		    (seen.built > count && seen.clones > count && seen.reloads > count / 2 &&
 			    seen.evicts > count / 2 && seen.relayouts > count / 2 &&
 			    seen.owned > count / 16 && seen.in_place > count / 2 &&
-			    seen.runs > count / 4));
+			    seen.runs > count / 8));
 }
 
 int main(void)

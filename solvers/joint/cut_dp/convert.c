@@ -1,6 +1,7 @@
 #include "solvers/joint/cut_dp/convert.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "solvers/joint/cut_dp/step.h"
 
 #include <stdlib.h>
@@ -246,9 +247,8 @@ static int64_t reload(const struct converter *converter, int cut, int tensor, in
 	return sum;
 }
 
-/* One tensor; *relayed: bytes of a view that it is relayed to. */
-static int64_t convert_one(const struct converter *converter, int cut, int t, uint16_t from,
-	uint16_t to, int64_t *relayed)
+static int64_t convert_one(
+	const struct converter *converter, int cut, int t, uint16_t from, uint16_t to)
 {
 	const struct joint_tensor *tensor = &converter->frame->space->tensors[t];
 	int n = tensor->view_count, held = cut_view(from), asked = cut_view(to);
@@ -265,24 +265,19 @@ static int64_t convert_one(const struct converter *converter, int cut, int t, ui
 	if (converter->covers[t][held * n + asked])
 		return kept;
 	int64_t relay = tensor->relay[held * n + asked];
-	if (relay != JOINT_NEVER)
-		kept = cut_add(kept, frame_relaxed(converter->frame, relay, 0, 0));
-	if (relay == JOINT_NEVER || kept >= best)
+	if (relay == JOINT_NEVER)
 		return best;
-	*relayed += tensor->bytes[asked];
-	return kept;
+	return number_min(best, cut_add(kept, frame_relaxed(converter->frame, relay, 0, 0)));
 }
 
-int64_t convert(const struct converter *converter, int cut, const uint16_t *from, int64_t bytes,
+int64_t convert(const struct converter *converter, int cut, const uint16_t *from,
 	const uint16_t *to, int64_t limit)
 {
 	const struct cut *at = &converter->frame->cuts[cut];
-	int64_t sum = 0, relayed = 0;
+	int64_t sum = 0;
 	for (int s = 0; s < at->slot_count && sum <= limit; s++)
 		if (from[s] != to[s])
-			sum = cut_add(sum, convert_one(converter, cut, at->tensors[s], from[s],
-						   to[s], &relayed));
-	if (relayed && bytes + relayed > converter->frame->space->capacity)
-		return JOINT_NEVER;
+			sum = cut_add(
+				sum, convert_one(converter, cut, at->tensors[s], from[s], to[s]));
 	return sum;
 }

@@ -13,8 +13,8 @@
 struct converter;
 struct converter *converter_open(const struct frame *frame, struct arena *arena);
 
-/* JOINT_NEVER: there is no way that is sure to have the room.  `bytes` of `from` in LX. */
-int64_t convert(const struct converter *converter, int cut, const uint16_t *from, int64_t bytes,
+/* JOINT_NEVER: there is no way.  The frame is one where relays take no room (frame_with_less_room). */
+int64_t convert(const struct converter *converter, int cut, const uint16_t *from,
 	const uint16_t *to, int64_t limit);
 
 #endif

@@ -255,3 +255,84 @@ int64_t frame_relaxed(const struct frame *frame, int64_t value, int cores, int f
 		    (!frame->args_most || number_mul(frame->over[cores], fresh, &share));
 	return fits ? cut_add(scaled, share) : JOINT_NEVER;
 }
+
+static int64_t least_of(const int64_t *row, int n, int step, int but)
+{
+	int64_t least = JOINT_NEVER;
+	for (int i = 0; i < n; i++)
+		if (i != but && row[i * step] < least)
+			least = row[i * step];
+	return least;
+}
+
+/* A chain of relays costs at least its first and its last one. */
+static void relax_relays(struct joint_tensor *tensor, struct arena *arena)
+{
+	int n = tensor->view_count;
+	const int64_t *before = tensor->relay;
+	int64_t *relay = arena_copy(arena, before, (size_t)(n * n) * sizeof *relay);
+	int64_t *last = arena_array(arena, int64_t, n);
+	for (int w = 0; w < n; w++)
+		last[w] = least_of(before + w, n, n, w);
+	for (int v = 0; v < n; v++) {
+		int64_t first = least_of(before + v * n, n, 1, v);
+		for (int w = 0; w < n && first != JOINT_NEVER; w++) {
+			int64_t chain = cut_add(first, last[w]);
+			if (v != w && chain < relay[v * n + w])
+				relay[v * n + w] = chain;
+		}
+	}
+	tensor->relay = relay;
+}
+
+/* What is evicted, or takes room, may have been relayed before. */
+static void relax_views(struct joint_tensor *tensor, struct arena *arena)
+{
+	int n = tensor->view_count;
+	int64_t *bytes = arena_copy(arena, tensor->bytes, (size_t)n * sizeof *bytes);
+	int64_t *evict = arena_copy(arena, tensor->evict, (size_t)n * sizeof *evict);
+	int *cores = arena_copy(arena, tensor->cores, (size_t)n * sizeof *cores);
+	for (int v = 0; v < n; v++)
+		for (int w = 0; w < n; w++) {
+			int64_t relay = tensor->relay[v * n + w];
+			if (v == w || relay == JOINT_NEVER)
+				continue;
+			bytes[v] = number_min(bytes[v], tensor->bytes[w]);
+			evict[v] = number_min(evict[v], cut_add(relay, tensor->evict[w]));
+			cores[v] = tensor->cores[w] < cores[v] ? tensor->cores[w] : cores[v];
+		}
+	tensor->bytes = bytes;
+	tensor->evict = evict;
+	tensor->cores = cores;
+}
+
+static bool is_relayed(const struct joint_tensor *tensor)
+{
+	int n = tensor->view_count;
+	for (int i = 0; i < n * n; i++)
+		if (i / n != i % n && tensor->relay[i] != JOINT_NEVER)
+			return true;
+	return false;
+}
+
+const struct frame *frame_with_less_room(const struct frame *frame, struct arena *arena)
+{
+	const struct joint_space *space = frame->space;
+	struct joint_tensor *tensors =
+		arena_copy(arena, space->tensors, (size_t)space->tensor_count * sizeof *tensors);
+	bool any = false;
+	for (int t = 0; t < space->tensor_count; t++) {
+		if (!is_relayed(&tensors[t]))
+			continue;
+		any = true;
+		relax_relays(&tensors[t], arena);
+		relax_views(&tensors[t], arena);
+	}
+	if (!any)
+		return frame;
+	struct joint_space *less = arena_copy(arena, space, sizeof *space);
+	struct frame *relaxed = arena_copy(arena, frame, sizeof *frame);
+	less->tensors = tensors;
+	relaxed->space = less;
+	return relaxed;
+}

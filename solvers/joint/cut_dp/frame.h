@@ -43,6 +43,12 @@ struct frame {
 const struct frame *frame_make(
 	const struct joint_space *space, struct arena *arena, const char **why);
 
+/*
+ * The same, but a tensor takes no more room, and costs no more to evict, than under any view that it can be
+ * relayed to: so no relay comes early.  The frame itself if nothing can be relayed.
+ */
+const struct frame *frame_with_less_room(const struct frame *frame, struct arena *arena);
+
 /* By view, for all that relays can lead from: the most of what they lead to. */
 void frame_follow_relays(const struct joint_tensor *tensor, int64_t *most);
 

@@ -138,6 +138,15 @@ static bool dominates(const struct frame *frame, const struct label *a, const st
 	return cut_add(a->cost, wider) <= b->cost;
 }
 
+uint32_t layer_append(struct layer *layer, const struct label *label)
+{
+	if (layer->label_count == layer->chunks.count * CHUNK)
+		*array_add(layer->arena, &layer->chunks) =
+			arena_array(layer->arena, struct label, CHUNK);
+	*layer_label(layer, layer->label_count) = *label;
+	return layer->label_count++;
+}
+
 uint32_t layer_add(struct layer *layer, const struct label *label)
 {
 	struct state *state = &layer->states.at[label->state];
@@ -153,13 +162,8 @@ uint32_t layer_add(struct layer *layer, const struct label *label)
 			link = &other->next;
 		}
 	}
-	if (layer->label_count == layer->chunks.count * CHUNK)
-		*array_add(layer->arena, &layer->chunks) =
-			arena_array(layer->arena, struct label, CHUNK);
-	uint32_t added = layer->label_count++;
-	struct label *kept = layer_label(layer, added);
-	*kept = *label;
-	kept->next = state->first;
+	uint32_t added = layer_append(layer, label);
+	layer_label(layer, added)->next = state->first;
 	state->first = added;
 	return added;
 }

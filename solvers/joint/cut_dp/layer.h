@@ -26,7 +26,8 @@ struct label {
 	int64_t bound; /* no answer that goes on from it is below, in parts (frame_scale) */
 	struct bundle bundle;
 	bool dominated, begins_bundle;
-	uint8_t kind; /* enum joint_step_kind: how it came here */
+	bool is_chosen, is_changed; /* for evictions and relays; they were made */
+	uint8_t kind;               /* enum joint_step_kind: how it came here */
 	uint16_t parent_cut;
 	uint32_t parent;      /* LABEL_NONE: it is the first */
 	uint32_t step;        /* an option; or a tensor */
@@ -48,6 +49,7 @@ void layer_clear(struct layer *layer); /* of labels; states stay */
 
 /* Adds a label unless another dominates it; those that it dominates are marked.  LABEL_NONE if not added. */
 uint32_t layer_add(struct layer *layer, const struct label *label);
+uint32_t layer_append(struct layer *layer, const struct label *label); /* of no state's list */
 void layer_drop(struct layer *layer, int64_t bound); /* labels with this bound or a greater one */
 uint32_t layer_label_count(const struct layer *layer);
 struct label *layer_label(const struct layer *layer, uint32_t i);

@@ -13,6 +13,7 @@ struct card {
 	size_t words; /* of a set of moves */
 	int slot_count;
 	int slots[CUT_SLOTS_MOST];         /* that its options use */
+	uint64_t *readers[CUT_SLOTS_MOST]; /* moves that read it in LX */
 	uint64_t *allowed[CUT_SLOTS_MOST]; /* by the i-th of them, then code: a set of moves */
 };
 
@@ -84,6 +85,11 @@ static void make_card(struct menus *menus, int cut)
 				if (move_allows(frame, cut, &card->moves.at[m], s, (uint16_t)code))
 					allowed[(size_t)code * card->words + m / 64] |= UINT64_C(1)
 											<< m % 64;
+		uint64_t *readers = arena_array(menus->arena, uint64_t, card->words);
+		for (size_t m = 0; m < card->moves.count; m++)
+			if ((card->moves.at[m].held & ~card->moves.at[m].replaced) >> s & 1)
+				readers[m / 64] |= UINT64_C(1) << m % 64;
+		card->readers[card->slot_count] = readers;
 		card->allowed[card->slot_count] = allowed;
 		card->slots[card->slot_count++] = s;
 	}
@@ -192,11 +198,16 @@ static void turn_to(struct menus *menus, int cut)
 		make_card(menus, cut);
 }
 
-const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes)
+static const struct card *card_at(struct menus *menus, int cut)
 {
 	if (cut != menus->cut)
 		turn_to(menus, cut);
-	const struct card *card = &menus->cards[cut];
+	return &menus->cards[cut];
+}
+
+const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes)
+{
+	const struct card *card = card_at(menus, cut);
 	if (2 * (menus->rows.count + 1) > menus->table_size)
 		grow(menus, card);
 	size_t at = hash_of(card, codes) & (menus->table_size - 1);
@@ -209,4 +220,32 @@ const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *code
 	row->menu = make_menu(menus, card, codes);
 	menus->table[at] = (uint32_t)menus->rows.count;
 	return &row->menu;
+}
+
+/* --- sets of moves */
+
+size_t menus_words(struct menus *menus, int cut)
+{
+	return card_at(menus, cut)->words;
+}
+
+void menus_all(struct menus *menus, int cut, uint64_t *left)
+{
+	memset(left, 0xff, card_at(menus, cut)->words * sizeof *left);
+}
+
+bool menus_read(struct menus *menus, int cut, int slot, uint16_t code, const uint64_t *before,
+	uint64_t *left)
+{
+	const struct card *card = card_at(menus, cut);
+	uint64_t any = 0;
+	int i = 0;
+	while (card->slots[i] != slot)
+		i++;
+	for (size_t w = 0; w < card->words; w++) {
+		left[w] =
+			before[w] & card->readers[i][w] & card->allowed[i][code * card->words + w];
+		any |= left[w];
+	}
+	return any;
 }

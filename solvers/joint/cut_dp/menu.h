@@ -57,6 +57,13 @@ struct menus;
 struct menus *menus_open(const struct frame *frame, struct arena *arena);
 void menus_close(struct menus *menus);
 
+/* Can a move read in LX all of these slots, if they have these codes?  *left: a set of moves, all at first
+ * (menus_all), less those that cannot read this slot so.  False: none is left. */
+size_t menus_words(struct menus *menus, int cut);
+void menus_all(struct menus *menus, int cut, uint64_t *left);
+bool menus_read(struct menus *menus, int cut, int slot, uint16_t code, const uint64_t *before,
+	uint64_t *left);
+
 /* Good until another cut is asked for. */
 const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes);
 

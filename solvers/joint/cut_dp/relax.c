@@ -60,6 +60,17 @@ static int64_t floor_of(struct relaxation *relaxation, int cut, uint32_t state)
 	return floor_rest(relaxation->floor, cut, layer_codes(relaxation->layers[cut], state));
 }
 
+/* In LX, as far as the relaxation counts them. */
+static int64_t bytes_of(const struct relaxation *relaxation, int cut, uint32_t state)
+{
+	const struct cut *at = &relaxation->frame->cuts[cut];
+	const uint16_t *codes = layer_codes(relaxation->layers[cut], state);
+	int64_t bytes = 0;
+	for (int s = 0; s < at->slot_count; s++)
+		bytes += cut_bytes(&relaxation->frame->space->tensors[at->tensors[s]], codes[s]);
+	return bytes;
+}
+
 /* --- forward */
 
 static bool reach(void *context, const struct step *step)
@@ -105,7 +116,7 @@ static bool find_conversion(struct relaxation *relaxation, int cut, uint32_t sta
 	for (size_t k = 0; k < kept->count && k < CUT_RIVALS_MOST; k++) {
 		int64_t more = node->cost - node_of(relaxation, cut, kept->at[k])->cost;
 		int64_t costs = convert(relaxation->converter, cut, layer_codes(layer, kept->at[k]),
-			layer_bytes(layer, kept->at[k]), layer_codes(layer, state), more);
+			layer_codes(layer, state), more);
 		if (costs > more)
 			continue;
 		node->fate = CONVERTED;
@@ -145,7 +156,7 @@ static bool follow_changes(struct relaxation *relaxation, uint32_t state)
 	const struct layer *layer = relaxation->layers[relaxation->cut];
 	relaxation->state = state;
 	return steps_changes(relaxation->steps, relaxation->cut, layer_codes(layer, state),
-		layer_bytes(layer, state), reach, relaxation);
+		bytes_of(relaxation, relaxation->cut, state), reach, relaxation);
 }
 
 /* Evictions and relays, until they make nothing cheaper. */
@@ -181,7 +192,7 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 	for (size_t k = 0; k < kept->count && cut < relaxation->frame->space->op_count; k++) {
 		relaxation->state = kept->at[k];
 		if (!steps_options(relaxation->steps, cut, layer_codes(layer, kept->at[k]),
-			    layer_bytes(layer, kept->at[k]), reach, relaxation))
+			    bytes_of(relaxation, cut, kept->at[k]), reach, relaxation))
 			return false;
 	}
 	return true;
@@ -210,7 +221,7 @@ static bool look_back(void *context, const struct step *step)
 	int64_t rest = cut_add(step->relaxed, rest_of(relaxation, step->cut, state));
 	if (rest < relaxation->least)
 		relaxation->least = rest;
-	return run_spend(relaxation->run, 1);
+	return run_go_on(relaxation->run, 1);
 }
 
 static bool is_complete(const struct relaxation *relaxation, uint32_t state)
@@ -234,7 +245,7 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 		uint32_t state = kept->at[k];
 		relaxation->least = last && is_complete(relaxation, state) ? 0 : JOINT_NEVER;
 		if (!last && !steps_options(relaxation->steps, cut, layer_codes(layer, state),
-				     layer_bytes(layer, state), look_back, relaxation))
+				     bytes_of(relaxation, cut, state), look_back, relaxation))
 			return false;
 		node_of(relaxation, cut, state)->rest = relaxation->least;
 	}
@@ -244,7 +255,7 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 			uint32_t state = kept->at[k];
 			int64_t before = relaxation->least = node_of(relaxation, cut, state)->rest;
 			if (!steps_changes(relaxation->steps, cut, layer_codes(layer, state),
-				    layer_bytes(layer, state), look_back, relaxation))
+				    bytes_of(relaxation, cut, state), look_back, relaxation))
 				return false;
 			node_of(relaxation, cut, state)->rest = relaxation->least;
 			again |= relaxation->least < before;
@@ -295,8 +306,7 @@ static int64_t guess(struct relaxation *relaxation, int cut, uint32_t state)
 		if (rest <= best)
 			continue;
 		int64_t costs = convert(relaxation->converter, cut, layer_codes(layer, kept->at[k]),
-			layer_bytes(layer, kept->at[k]), layer_codes(layer, state),
-			JOINT_NEVER - 1);
+			layer_codes(layer, state), JOINT_NEVER - 1);
 		if (costs != JOINT_NEVER && rest == JOINT_NEVER)
 			return JOINT_NEVER;
 		if (costs < rest - best)

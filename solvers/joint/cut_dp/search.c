@@ -13,11 +13,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct search {
 	struct run *run;
 	const struct frame *frame;
 	struct steps *steps;
+	const struct frame
+		*relaxed; /* of the relaxation; the frame itself if nothing can be relayed */
+	struct steps *relaxed_steps;
 	struct converter *converter;
 	struct floor *floor;
 	struct joint_answer *best; /* NULL: none yet */
@@ -29,13 +33,15 @@ struct search {
 	struct arena *arena;
 	struct layer **layers; /* by cut */
 	struct relaxation *relaxation;
-	size_t width;    /* labels of a cut that are gone on from */
-	int64_t dropped; /* the least bound of those that were not */
+	bool lazy;              /* step.h */
+	bool is_first, goes_on; /* the first one belongs to every answer; the budget is not spent */
+	size_t width;           /* labels of a cut that are gone on from */
+	int64_t dropped;        /* the least bound of those that were not */
 
 	/* what is being expanded */
 	int cut;
 	uint32_t state;
-	uint32_t label; /* LABEL_NONE: all of the state */
+	bool changes; /* evictions and relays: of labels that are chosen */
 };
 
 /*
@@ -94,20 +100,89 @@ static bool enter(const struct search *search, const struct label *from, const s
 	return out->cost != JOINT_NEVER;
 }
 
+/* A relay on the way to a lazy option: its label is part of a path, and not gone on from but by that. */
+static uint32_t add_relay(struct search *search, uint32_t parent, const struct step_relay *relay,
+	uint16_t *codes, bool begins)
+{
+	struct layer *layer = search->layers[search->cut];
+	struct step step = {.kind = JOINT_RELAY,
+		.value = relay->value,
+		.cores = relay->cores,
+		.cut = search->cut};
+	struct label label = {.parent_cut = (uint16_t)search->cut,
+		.parent = parent,
+		.kind = JOINT_RELAY,
+		.step = (uint32_t)search->frame->cuts[search->cut].tensors[relay->slot],
+		.view = (uint16_t)relay->view};
+	codes[relay->slot] = cut_code(codes[relay->slot] & CUT_VALID, relay->view);
+	if (!enter(search, layer_label(layer, parent), &step, begins, &label))
+		return LABEL_NONE;
+	label.state = layer_state(layer, codes);
+	label.dominated = true;
+	return layer_append(layer, &label);
+}
+
+static void add_option(struct search *search, uint32_t parent, const struct step *step,
+	uint32_t state, bool begins)
+{
+	struct label label = {.parent_cut = (uint16_t)search->cut,
+		.parent = parent,
+		.kind = (uint8_t)step->kind,
+		.step = step->which,
+		.view = (uint16_t)step->view,
+		.state = state};
+	if (enter(search, layer_label(search->layers[search->cut], parent), step, begins, &label) &&
+		find_bound(search, step->cut, &label) &&
+		layer_add(search->layers[step->cut], &label) != LABEL_NONE) {
+		search->effort.labels++;
+		search->goes_on &=
+			search->is_first ? run_count(search->run, 1) : run_spend(search->run, 1);
+	}
+}
+
+/* The relays first; a bundle may begin with the first of them, or with the option. */
+static void go_relaying(
+	struct search *search, uint32_t parent, const struct step *step, uint32_t state, bool first)
+{
+	struct layer *layer = search->layers[search->cut];
+	uint16_t codes[CUT_SLOTS_MOST];
+	struct step option = *step;
+	memcpy(codes, layer_codes(layer, search->state),
+		sizeof *codes * (size_t)search->frame->cuts[search->cut].slot_count);
+	for (int r = 0; r < step->relay_count && parent != LABEL_NONE; r++) {
+		option.value -= step->relays[r].value;
+		parent = add_relay(search, parent, &step->relays[r], codes, first && r == 0);
+	}
+	if (parent == LABEL_NONE)
+		return;
+	add_option(search, parent, &option, state, false);
+	if (!first)
+		add_option(search, parent, &option, state, true);
+}
+
+/* Is a label that takes the step, at the least, within what is searched? */
+static bool is_worth(
+	struct search *search, const struct label *from, const struct step *step, uint32_t state)
+{
+	struct label label = {.cost = cut_add(from->cost, step->value), .state = state};
+	label.bundle = from->bundle;
+	label.bundle.args = 0;
+	if (step->cores > label.bundle.widest)
+		label.bundle.widest = (uint16_t)step->cores;
+	return label.cost != JOINT_NEVER && find_bound(search, step->cut, &label);
+}
+
 static void go_from(struct search *search, uint32_t parent, const struct step *step, uint32_t state)
 {
-	const struct label *from = layer_label(search->layers[search->cut], parent);
-	for (int begins = 0; begins < 2; begins++) {
-		struct label label = {.parent_cut = (uint16_t)search->cut,
-			.parent = parent,
-			.kind = (uint8_t)step->kind,
-			.step = step->which,
-			.view = (uint16_t)step->view,
-			.state = state};
-		if (enter(search, from, step, begins, &label) &&
-			find_bound(search, step->cut, &label) &&
-			layer_add(search->layers[step->cut], &label) != LABEL_NONE)
-			search->effort.labels++;
+	if (step->relay_count) {
+		if (!is_worth(
+			    search, layer_label(search->layers[search->cut], parent), step, state))
+			return;
+		go_relaying(search, parent, step, state, false);
+		go_relaying(search, parent, step, state, true);
+	} else {
+		add_option(search, parent, step, state, false);
+		add_option(search, parent, step, state, true);
 	}
 }
 
@@ -117,14 +192,12 @@ static bool take_step(void *context, const struct step *step)
 	search->effort.edges++;
 	struct layer *here = search->layers[search->cut];
 	uint32_t state = layer_state(search->layers[step->cut], step->codes);
-	if (search->label != LABEL_NONE) {
-		go_from(search, search->label, step, state);
-	} else {
-		for (uint32_t i = layer_first(here, search->state); i != LABEL_NONE;
-			i = layer_label(here, i)->next)
+	for (uint32_t i = layer_first(here, search->state), next; i != LABEL_NONE; i = next) {
+		next = layer_label(here, i)->next;
+		if (!search->changes || layer_label(here, i)->is_chosen)
 			go_from(search, i, step, state);
 	}
-	return run_spend(search->run, 1);
+	return search->goes_on && run_go_on(search->run, 1);
 }
 
 static int compare_bounds(const void *left, const void *right)
@@ -150,19 +223,37 @@ static void drop_worst(struct search *search, struct layer *layer)
 	arena_close(scratch);
 }
 
+/* Evictions and relays from all labels, also from those that they make. */
+static bool expand_changes(struct search *search, struct layer *layer)
+{
+	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
+		const struct label *label = layer_label(layer, i);
+		uint32_t state = label->state;
+		if (label->dominated || label->is_changed)
+			continue;
+		search->state = state;
+		for (uint32_t k = layer_first(layer, state); k != LABEL_NONE;
+			k = layer_label(layer, k)->next)
+			layer_label(layer, k)->is_chosen = !layer_label(layer, k)->is_changed;
+		if (!steps_changes(search->steps, search->cut, layer_codes(layer, state),
+			    layer_bytes(layer, state), take_step, search))
+			return false;
+		for (uint32_t k = layer_first(layer, state); k != LABEL_NONE;
+			k = layer_label(layer, k)->next)
+			layer_label(layer, k)->is_changed |= layer_label(layer, k)->is_chosen;
+	}
+	return true;
+}
+
 static bool expand_cut(struct search *search, int cut)
 {
 	struct layer *layer = search->layers[cut];
 	search->cut = cut;
-	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
-		const struct label *label = layer_label(layer, i);
-		search->label = i;
-		if (!label->dominated &&
-			!steps_changes(search->steps, cut, layer_codes(layer, label->state),
-				layer_bytes(layer, label->state), take_step, search))
-			return false;
-	}
-	search->label = LABEL_NONE;
+	search->changes = true;
+	drop_worst(search, layer);
+	if (!expand_changes(search, layer))
+		return false;
+	search->changes = false;
 	drop_worst(search, layer);
 	for (uint32_t s = 0; s < layer_state_count(layer) && cut < search->frame->space->op_count;
 		s++) {
@@ -280,12 +371,16 @@ static bool run_beam(struct search *search)
 	for (int c = 0; c < search->frame->cut_count; c++)
 		layer_clear(search->layers[c]);
 	search->dropped = JOINT_NEVER;
-	if (find_bound(search, 0, &first))
+	if (find_bound(search, 0, &first)) {
 		layer_add(search->layers[0], &first);
+		search->bound = number_max(search->bound, first.bound);
+	}
 	for (int c = 0; c < search->frame->cut_count; c++) {
 		bool done = expand_cut(search, c);
-		search->bound = number_max(search->bound,
-			find_open(search, done && c < search->frame->space->op_count ? c + 1 : c));
+		if (!search->lazy)
+			search->bound = number_max(search->bound,
+				find_open(search,
+					done && c < search->frame->space->op_count ? c + 1 : c));
 		if (!done)
 			return false;
 	}
@@ -312,8 +407,8 @@ static void open_pass(struct search *search)
 	for (int c = 0; c < frame->cut_count; c++)
 		search->layers[c] = layer_open(frame, c, search->arena);
 	add_first_state(search);
-	search->relaxation = relax_open(search->run, frame, search->steps, search->layers,
-		search->converter, search->floor, search->arena);
+	search->relaxation = relax_open(search->run, search->relaxed, search->relaxed_steps,
+		search->layers, search->converter, search->floor, search->arena);
 }
 
 static void close_pass(struct search *search)
@@ -323,14 +418,29 @@ static void close_pass(struct search *search)
 	arena_close(search->arena);
 }
 
+/* A beam, lazy or not. */
+static bool run_lazy(struct search *search, bool lazy)
+{
+	search->lazy = lazy;
+	search->goes_on = true;
+	steps_be_lazy(search->steps, lazy, false);
+	bool done = run_beam(search);
+	report(search);
+	return done;
+}
+
+/* Where tensors can be relayed, a beam is lazy until it drops nothing. */
 static bool run_pass(struct search *search, bool relaxes)
 {
 	int64_t limit = search->best ? (search->best->value - 1) * frame_scale(search->frame)
 				     : JOINT_NEVER - 1;
+	bool relays = search->relaxed != search->frame;
 	open_pass(search);
+	search->is_first = !relaxes && !search->best && search->unpacked == JOINT_NEVER;
 	bool done = !relaxes || relax_run(search->relaxation, search->width, limit);
-	done = done && run_beam(search);
-	report(search);
+	done = done && run_lazy(search, relays);
+	if (done && relays && search->dropped == JOINT_NEVER)
+		done = run_lazy(search, false);
 	close_pass(search);
 	return done;
 }
@@ -342,7 +452,7 @@ static bool widen_beams(struct search *search)
 	for (bool relaxes = false;; relaxes = true, search->width *= CUT_BEAM_TIMES) {
 		if (!run_pass(search, relaxes))
 			return false;
-		if (search->dropped == JOINT_NEVER)
+		if (!search->lazy && search->dropped == JOINT_NEVER)
 			return true;
 	}
 }
@@ -379,16 +489,18 @@ static void leave_room(struct search *search)
 void search(struct run *run, const struct frame *frame)
 {
 	struct arena *arena = arena_open();
-	struct search search = {.run = run,
-		.frame = frame,
-		.unpacked = JOINT_NEVER,
-		.steps = steps_open(frame, arena),
-		.converter = converter_open(frame, arena),
-		.floor = floor_open(frame, arena)};
+	struct search search = {.run = run, .frame = frame, .unpacked = JOINT_NEVER};
+	search.relaxed = frame_with_less_room(frame, arena);
+	search.steps = steps_open(frame, arena);
+	search.relaxed_steps = steps_open(search.relaxed, arena);
+	steps_be_lazy(search.relaxed_steps, true, true);
+	search.converter = converter_open(search.relaxed, arena);
+	search.floor = floor_open(search.relaxed, arena);
 	bool done = widen_beams(&search);
 	if (done && !search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
 	prove(&search, done);
 	steps_close(search.steps);
+	steps_close(search.relaxed_steps);
 	arena_close(arena);
 }

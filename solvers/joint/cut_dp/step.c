@@ -5,9 +5,20 @@
 
 #include <string.h>
 
+/* What options of a cut may need. */
+struct demand {
+	bool is_made, has_opaque;
+	uint64_t in_hbm, in_lx; /* slots */
+	int64_t room;           /* the most that one needs */
+	bool **asked;           /* by slot, then view: one that serves it */
+};
+
 struct steps {
 	const struct frame *frame;
 	int64_t capacity;
+	bool lazy, roomless;
+	struct demand *demands; /* by cut */
+	uint64_t *readers;      /* sets of moves that read in LX what is relayed */
 	struct menus *menus;
 	int8_t **
 		sources; /* [from * cut_count + to][slot at to]: the slot at `from`; made when asked for */
@@ -34,6 +45,12 @@ struct steps *steps_open(const struct frame *frame, struct arena *arena)
 	steps->frame = frame;
 	steps->capacity = frame->space->capacity;
 	steps->menus = menus_open(frame, arena);
+	size_t most = 0;
+	for (int c = 0; c < frame->space->op_count; c++)
+		if (menus_words(steps->menus, c) > most)
+			most = menus_words(steps->menus, c);
+	steps->readers = arena_array(arena, uint64_t, (STEP_RELAYS_MOST + 1) * most);
+	steps->demands = arena_array(arena, struct demand, frame->cut_count);
 	steps->sources =
 		arena_array(arena, int8_t *, (size_t)frame->cut_count * (size_t)frame->cut_count);
 	return steps;
@@ -148,36 +165,153 @@ static bool drop_all(struct making *making)
 	return making->visit(making->context, making->step);
 }
 
-bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
-	step_visit *visit, void *context)
+static void demand_uses(const struct frame *frame, int cut, const struct joint_option *option,
+	struct demand *demand)
 {
-	const struct menu *menu = menus_find(steps->menus, cut, codes);
-	struct step step = {.kind = JOINT_OPTION};
-	struct making making = {.steps = steps,
-		.cut = cut,
-		.codes = codes,
-		.step = &step,
-		.visit = visit,
-		.context = context};
+	for (int u = 0; u < option->use_count; u++) {
+		const struct joint_use *use = &option->uses[u];
+		const struct joint_tensor *tensor = &frame->space->tensors[use->tensor];
+		int slot = frame_slot(frame, cut, use->tensor), n = tensor->view_count;
+		if (slot == CUT_NO_SLOT)
+			continue;
+		if (use->mode != JOINT_RESIDENT)
+			demand->in_hbm |= UINT64_C(1) << slot;
+		else
+			demand->in_lx |= UINT64_C(1) << slot;
+		for (int v = 0; v < n && use->mode == JOINT_RESIDENT; v++)
+			demand->asked[slot][v] |= tensor->serves[v * n + use->view];
+	}
+}
+
+static const struct demand *demand_at(struct steps *steps, int cut)
+{
+	const struct frame *frame = steps->frame;
+	const struct joint_space *space = frame->space;
+	struct demand *demand = &steps->demands[cut];
+	if (demand->is_made || cut == space->op_count)
+		return demand;
+	demand->is_made = true;
+	demand->asked = arena_array(frame->arena, bool *, frame->cuts[cut].slot_count + 1);
+	for (int s = 0; s < frame->cuts[cut].slot_count; s++)
+		demand->asked[s] = arena_array(frame->arena, bool,
+			space->tensors[frame->cuts[cut].tensors[s]].view_count + 1);
+	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
+		const struct joint_option *option = &space->options[i];
+		int64_t room = option->room;
+		demand_uses(frame, cut, option, demand);
+		demand->has_opaque |= option->ends_bundle;
+		for (int u = 0; u < option->use_count; u++)
+			if (option->uses[u].mode == JOINT_MOVED)
+				room = cut_add(room, space->tensors[option->uses[u].tensor]
+							     .bytes[option->uses[u].view]);
+		for (int o = 0; o < option->out_count; o++)
+			if (option->outs[o].view >= 0)
+				room = cut_add(room, space->tensors[option->outs[o].tensor]
+							     .bytes[option->outs[o].view]);
+		demand->room = room > demand->room ? room : demand->room;
+	}
+	return demand;
+}
+
+static bool take_move(struct making *making, const struct menu_entry *entry, int64_t bytes)
+{
+	const struct menu_move *move = entry->move;
+	struct step *step = making->step;
+	making->move = move;
+	making->bytes = cut_add(bytes, entry->bytes);
+	step->which = move->option;
+	step->value = move->value;
+	step->relaxed = move->relaxed;
+	for (int r = 0; r < step->relay_count; r++) {
+		int64_t value = step->relays[r].value;
+		step->value = cut_add(step->value, value);
+		step->relaxed =
+			cut_add(step->relaxed, frame_relaxed(making->steps->frame, value, 0, 0));
+	}
+	step->cores = move->cores;
+	step->ends_bundle = move->ends_bundle;
+	step->args = move->args;
+	step->args_before = move->args_before;
+	step->args_after = move->args_after;
+	step->cut = move->end;
+	find_droppable(making, move->held);
+	return move->ends_bundle ? drop_all(making) : drop_some(making, 0, 0, INT64_MAX / 2);
+}
+
+/* All options of the menu that read in LX all that was relayed. */
+static bool take_menu(struct making *making, int64_t bytes)
+{
+	const struct menu *menu = menus_find(making->steps->menus, making->cut, making->codes);
+	uint64_t relayed = 0;
+	for (int r = 0; r < making->step->relay_count; r++)
+		relayed |= UINT64_C(1) << making->step->relays[r].slot;
 	for (size_t i = 0; i < menu->count; i++) {
 		const struct menu_move *move = menu->entries[i].move;
-		making.move = move;
-		making.bytes = cut_add(bytes, menu->entries[i].bytes);
-		step.which = move->option;
-		step.value = move->value;
-		step.relaxed = move->relaxed;
-		step.cores = move->cores;
-		step.ends_bundle = move->ends_bundle;
-		step.args = move->args;
-		step.args_before = move->args_before;
-		step.args_after = move->args_after;
-		step.cut = move->end;
-		find_droppable(&making, move->held);
-		if (!(move->ends_bundle ? drop_all(&making)
-					: drop_some(&making, 0, 0, INT64_MAX / 2)))
+		if (!(relayed & ~(move->held & ~move->replaced)) &&
+			!take_move(making, &menu->entries[i], bytes))
 			return false;
 	}
 	return true;
+}
+
+/* Lazy relays of tensors in slots from this one on, to views that options of the cut ask for; `both`: the
+ * bytes while they run. */
+static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t bytes,
+	int64_t both, const uint64_t *readers)
+{
+	struct steps *steps = making->steps;
+	struct step *step = making->step;
+	const struct demand *demand = demand_at(steps, making->cut);
+	if (slot == steps->frame->cuts[making->cut].slot_count)
+		return (!steps->roomless && step->relay_count && both > steps->capacity) ||
+		       take_menu(making, bytes);
+	if (!relay_some(making, codes, slot + 1, bytes, both, readers))
+		return false;
+	int from = cut_view(codes[slot]);
+	if (from < 0 || !(demand->in_lx >> slot & 1) || step->relay_count == STEP_RELAYS_MOST)
+		return true;
+	const struct joint_tensor *tensor = tensor_at(making, slot);
+	uint16_t before = codes[slot];
+	bool goes_on = true;
+	size_t words = menus_words(steps->menus, making->cut);
+	uint64_t *left = steps->readers + (size_t)step->relay_count * words;
+	for (int to = 0; to < tensor->view_count && goes_on; to++) {
+		int64_t value = tensor->relay[from * tensor->view_count + to];
+		uint16_t code = cut_code(before & CUT_VALID, to);
+		if (to == from || value == JOINT_NEVER || !demand->asked[slot][to] ||
+			!menus_read(steps->menus, making->cut, slot, code, readers, left))
+			continue;
+		int wider = tensor->cores[from] > tensor->cores[to] ? from : to;
+		step->relays[step->relay_count++] =
+			(struct step_relay){slot, to, tensor->cores[wider], value};
+		codes[slot] = code;
+		goes_on = relay_some(making, codes, slot + 1,
+			bytes + tensor->bytes[to] - tensor->bytes[from], both + tensor->bytes[to],
+			left);
+		codes[slot] = before;
+		step->relay_count--;
+	}
+	return goes_on;
+}
+
+bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
+	step_visit *visit, void *context)
+{
+	struct step step = {.kind = JOINT_OPTION};
+	uint16_t relayed[CUT_SLOTS_MOST];
+	struct making making = {.steps = steps,
+		.cut = cut,
+		.codes = steps->lazy ? relayed : codes,
+		.step = &step,
+		.visit = visit,
+		.context = context};
+	if (!steps->lazy)
+		return take_menu(&making, bytes);
+	memcpy(relayed, codes, (size_t)steps->frame->cuts[cut].slot_count * sizeof *relayed);
+	menus_all(steps->menus, cut,
+		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
+	return relay_some(&making, relayed, 0, bytes, bytes,
+		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
 }
 
 int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
@@ -187,6 +321,15 @@ int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
 		return JOINT_NEVER;
 	return frame_relaxed(
 		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
+}
+
+/* Somebody at this cut may want the tensor in HBM, or out of LX. */
+static bool may_evict(struct making *making, int slot, int64_t bytes)
+{
+	const struct demand *demand = demand_at(making->steps, making->cut);
+	return !making->steps->lazy || making->cut == making->steps->frame->space->op_count ||
+	       (demand->in_hbm | demand->in_lx) >> slot & 1 || demand->has_opaque ||
+	       cut_add(bytes, demand->room) > making->steps->capacity;
 }
 
 static bool evict(struct making *making, int slot)
@@ -220,6 +363,8 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 	step->args = 0;
 	step->args_before = step->args_after = 0;
 	making->slot = slot;
+	if (making->steps->lazy)
+		return true;
 	find_droppable(making, UINT64_C(1) << slot);
 	const uint16_t *kept = making->steps->frame->cuts[making->cut].kept[slot];
 	for (int to = 0; to < tensor->view_count; to++) {
@@ -250,7 +395,9 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		.visit = visit,
 		.context = context};
 	for (int s = 0; s < steps->frame->cuts[cut].slot_count; s++)
-		if (cut_view(codes[s]) >= 0 && (!evict(&making, s) || !relay(&making, s, bytes)))
+		if (cut_view(codes[s]) >= 0 &&
+			((may_evict(&making, s, bytes) && !evict(&making, s)) ||
+				!relay(&making, s, bytes)))
 			return false;
 	return true;
 }
@@ -263,4 +410,10 @@ void steps_close(struct steps *steps)
 void steps_leave_room(struct steps *steps, int64_t capacity)
 {
 	steps->capacity = capacity;
+}
+
+void steps_be_lazy(struct steps *steps, bool lazy, bool roomless)
+{
+	steps->lazy = lazy;
+	steps->roomless = roomless;
 }

@@ -11,6 +11,13 @@
  * another one does as well.  Where room is short, a step drops tensors: each set from which none can be
  * left out.
  */
+enum { STEP_RELAYS_MOST = 8 };
+
+struct step_relay {
+	int slot, view, cores;
+	int64_t value;
+};
+
 struct step {
 	enum joint_step_kind kind;
 	uint32_t which; /* an option; or a tensor */
@@ -23,14 +30,23 @@ struct step {
 	uint64_t args_before; /* those that have slots at the cut before, at the one after */
 	uint64_t args_after;
 	int cut; /* where it leads to */
+	int relay_count; /* relays right before it, of a lazy option: their values are in `value` and `relaxed` */
+	struct step_relay relays[STEP_RELAYS_MOST];
 	uint16_t codes[CUT_SLOTS_MOST];
 };
 
 /* Called for each step; false: no more. */
 typedef bool step_visit(void *context, const struct step *step);
 
+/*
+ * Lazy relays come only right before an option that reads what they made, as one step with it; lazy
+ * evictions only at cuts whose options may need them: that use the tensor, or want more room than there is.
+ * With bundles, or where relays free room, that may miss the best.  `roomless`: relays take no room for two
+ * views.
+ */
 struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
+void steps_be_lazy(struct steps *steps, bool lazy, bool roomless);
 void steps_close(struct steps *steps);
 void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
 

@@ -69,26 +69,83 @@ static int64_t rest_of(const struct bounding *bounding, const struct bound_state
 	return rest > 0 ? rest : 0;
 }
 
-static size_t slot_of(const struct bounding *bounding, const struct bound_state *state)
+static size_t hash_of(const struct bounding *bounding, const void *start, size_t count)
 {
-	const unsigned char *bytes = (const unsigned char *)state;
+	const unsigned char *bytes = start;
 	uint64_t hash = 1469598103934665603u;
-	for (size_t i = 0; i < sizeof *state; i++)
+	for (size_t i = 0; i < count; i++)
 		hash = (hash ^ bytes[i]) * 1099511628211u;
 	hash ^= hash >> 29;
 	return (size_t)hash & (bounding->slot_count - 1);
+}
+
+static size_t slot_of(const struct bounding *bounding, const struct bound_state *state)
+{
+	return hash_of(bounding, state, sizeof *state);
+}
+
+static bool has_places(const struct bound_state *a, const struct bound_state *b)
+{
+	return a->cut == b->cut && !memcmp(a->place, b->place, sizeof a->place);
+}
+
+/* Where nodes with these places are listed. */
+static uint32_t *places_of(const struct bounding *bounding, const struct bound_state *state)
+{
+	size_t s = hash_of(bounding, state->place, sizeof state->place);
+	s = (s + 31 * (size_t)state->cut) & (bounding->slot_count - 1);
+	while (bounding->places[s] &&
+		!has_places(&bounding->nodes.at[bounding->places[s] - 1].state, state))
+		s = (s + 1) & (bounding->slot_count - 1);
+	return &bounding->places[s];
+}
+
+static void list(struct bounding *bounding, uint32_t i)
+{
+	uint32_t *first = places_of(bounding, &bounding->nodes.at[i].state);
+	bounding->nodes.at[i].next = *first;
+	bounding->nodes.at[i].listed = true;
+	*first = i + 1;
 }
 
 static void grow_slots(struct bounding *bounding)
 {
 	bounding->slot_count = bounding->slot_count ? 2 * bounding->slot_count : 1 << 12;
 	bounding->slots = arena_array(bounding->arena, uint32_t, bounding->slot_count);
+	bounding->places = arena_array(bounding->arena, uint32_t, bounding->slot_count);
 	for (size_t i = 0; i < bounding->nodes.count; i++) {
 		size_t s = slot_of(bounding, &bounding->nodes.at[i].state);
 		while (bounding->slots[s])
 			s = (s + 1) & (bounding->slot_count - 1);
 		bounding->slots[s] = (uint32_t)i + 1;
+		if (bounding->nodes.at[i].listed)
+			list(bounding, (uint32_t)i);
 	}
+}
+
+/* Whether all that can follow b can follow a at no more in all: in a bundle that a begins, which costs no
+ * more than what b's costs already; or in a's own, which uses no tensor that b's does not, and can be made as
+ * wide. */
+static bool is_no_worse(
+	const struct joint_space *space, const struct bound_node *a, const struct bound_node *b)
+{
+	int64_t wider = b->state.widest > a->state.widest ? b->state.widest - a->state.widest : 0;
+	int64_t saved = b->value - a->value;
+	if (b->state.must_begin)
+		return saved >= 0;
+	if (saved >= space->bundle_value + space->core_value * b->state.widest)
+		return true;
+	return !a->state.must_begin && !(a->state.used & ~b->state.used) &&
+	       a->state.gone <= b->state.gone && saved >= space->core_value * wider;
+}
+
+static bool is_beaten(const struct bounding *bounding, const struct bound_node *node)
+{
+	const struct bound_node *nodes = bounding->nodes.at;
+	for (uint32_t i = *places_of(bounding, &node->state); i; i = nodes[i - 1].next)
+		if (&nodes[i - 1] != node && is_no_worse(bounding->space, &nodes[i - 1], node))
+			return true;
+	return false;
 }
 
 /* The number of the node of a state, new or not. */
@@ -184,18 +241,20 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 	while (bounding->heap.count && bounding->fits) {
 		struct bound_open open = pop(bounding);
 		struct bound_node *node = &bounding->nodes.at[open.node];
-		if (node->done)
+		if (node->done || is_beaten(bounding, node))
 			continue;
 		bound->bound =
 			(open.least + bounding->relaxed->scale - 1) / bounding->relaxed->scale;
-		if (bound->states == most || stopper_stops(&bounding->question->stopper)) {
+		bound->states = bounding->nodes.count;
+		if (bound->states > most || stopper_stops(&bounding->question->stopper)) {
 			bound->answer = VERDICT_OPEN;
-			bound->why = bound->states == most ? "the budget of states ended"
-							   : "it was asked to stop";
+			bound->why = bound->states > most ? "the budget of states ended"
+							  : "it was asked to stop";
 			return;
 		}
 		node->done = true;
-		bound->states++;
+		if (!node->listed)
+			list(bounding, open.node);
 		if (is_end(bounding, &node->state)) {
 			judge(bounding, open.node, arena, bound);
 			return;
@@ -203,6 +262,7 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 		bound_steps(bounding, open.node);
 	}
 	bound->bound = bounding->question->claim;
+	bound->states = bounding->nodes.count;
 }
 
 /* Whether all numbers of the space fit into those of a state. */

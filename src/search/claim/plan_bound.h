@@ -8,10 +8,11 @@
 /*
  * Whether a joint space has an answer below a claimed bound, found out without anything of a solver: A* search
  * (Hart, Nilsson, Raphael 1968) over all that may be the case at a cut between ops.  A state is the place of
- * every tensor that is still needed, the tensors that the bundle uses in HBM, and its width; equal states
- * are one, and no state is called worse than another, but that nothing is dropped before its room is
- * needed.  What is left costs at least what it costs in a relaxation (plan_relaxed.h).  States that cannot lead
- * below the claim are left out, so that the claim holds once nothing is left.
+ * every tensor that is still needed, the tensors that the bundle uses in HBM, and its width.  Equal states
+ * are one; of two with equal places one is left out if the other can do the same for no more; nothing is
+ * dropped before its room is needed.  What is left costs at least what it costs in a relaxation
+ * (plan_relaxed.h).  States that cannot lead below the claim are left out, so that the claim holds once nothing
+ * is left.
  */
 struct arena;
 
@@ -22,7 +23,7 @@ struct plan_bound_question {
 	struct stopper stopper;
 };
 
-enum { PLAN_BOUND_STATES = 3000000 };
+enum { PLAN_BOUND_STATES = 2000000 };
 
 struct plan_bound {
 	/* YES: no answer is below the claim.  NO: `witness` is; it keeps the rules and can be packed.  OPEN: the
@@ -31,7 +32,7 @@ struct plan_bound {
 	int64_t bound;   /* no answer is below it; at most the claim */
 	const char *why; /* OPEN: what stood in the way */
 	struct joint_answer witness;
-	uint64_t states; /* that were opened */
+	uint64_t states; /* that were reached */
 };
 
 struct plan_bound plan_bound_find(const struct plan_bound_question *question, struct arena *arena);

@@ -21,9 +21,10 @@ struct bound_state {
 
 struct bound_node {
 	struct bound_state state;
-	bool done;
+	bool done, listed;
 	int64_t value;
 	uint32_t from; /* a node + 1; 0: the start */
+	uint32_t next; /* of those that are listed, with equal places; a node + 1 */
 	struct joint_step step;
 };
 
@@ -39,7 +40,8 @@ struct bounding {
 	struct arena *arena;
 	struct array(struct bound_node) nodes;
 	struct array(struct bound_open) heap;
-	uint32_t *slots; /* by hash: a node + 1 */
+	uint32_t *slots;  /* by hash: a node + 1 */
+	uint32_t *places; /* by hash of the places: the node that was done last, + 1 */
 	size_t slot_count;
 	int64_t limit; /* the claim, times the scale */
 	bool fits;

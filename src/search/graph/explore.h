@@ -18,7 +18,7 @@
  *	         best in it, with what each placement solver keeps in the scratchpad, and with nothing
  *	         there; of a graph of one op the frontier of its nests.  There is no other round then.
  *	round 1  the start; of several ops, solvers that plan everything, for each objective alone
- *	         that is a sum over steps and each limit of cores (search/graph/plans.h); for every
+ *	         that is a sum over steps (search/graph/plans.h); for every
  *	         core count and clone setting, every solver that divides graphs x every placement
  *	         solver x K-fast on, off; and every other solver of the stage `joint`, from the first
  *	         division and with the first placement solver, or with all where nothing else asks them
@@ -49,6 +49,7 @@ struct exploration {
 	const struct solver *map;              /* of nests; NULL: as for problems */
 	uint64_t joint_ticks;                  /* of one joint search */
 	uint64_t plan_ticks; /* of one that plans everything; 0: no limit */
+	unsigned fixed;      /* what that one does not decide: a set of enum joint_kind */
 	uint64_t place_ticks; /* of one placement by a solver that proves; 0: the planning's */
 };
 

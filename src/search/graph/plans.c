@@ -60,16 +60,12 @@ static bool wants(const struct objectives *objectives, enum objective objective)
 	       (product && objectives_have(objectives, OBJECTIVE_EDP));
 }
 
-struct plan_aims plans_alone(const struct objectives *objectives, size_t core_count,
-	const int *cores, struct arena *arena)
+struct plan_aims plans_alone(const struct objectives *objectives, int cores, struct arena *arena)
 {
 	struct plan_aims aims = {0};
-	size_t first = objectives_have(objectives, OBJECTIVE_CORES) ? 0 : core_count - 1;
-	for (size_t c = core_count; c-- > first;)
-		for (int i = 0; i < ALONE; i++)
-			if (wants(objectives, alone[i].objective))
-				*array_add(arena, &aims) =
-					(struct plan_aim){cores[c], alone[i].aim};
+	for (int i = 0; i < ALONE; i++)
+		if (wants(objectives, alone[i].objective))
+			*array_add(arena, &aims) = (struct plan_aim){cores, alone[i].aim};
 	return aims;
 }
 

@@ -40,12 +40,11 @@ struct plan_aims {
 	struct plan_aim *at;
 };
 
-/* Each objective alone, for each limit of cores where cores are an objective, else for the last. */
-struct plan_aims plans_alone(const struct objectives *objectives, size_t core_count,
-	const int *cores, struct arena *arena);
+/* Each objective alone. */
+struct plan_aims plans_alone(const struct objectives *objectives, int cores, struct arena *arena);
 
-/* Sums of latency and energy of which two neighbours among the plans found are worth the same, for the
- * largest limit of cores, if the objectives have a use for them; none that was asked about before. */
+/* Sums of latency and energy of which two neighbours among the plans found are worth the same, if the
+ * objectives have a use for them; none that was asked about before. */
 struct plan_aims plans_between(const struct objectives *objectives,
 	const struct planned_list *planned, struct arena *arena);
 

@@ -196,7 +196,8 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 struct op_front stream_front(const struct plan *plan, int step,
 	const struct constraints *constraints, uint64_t evaluations_most, struct arena *arena)
 {
-	struct op_question question = question_of(plan, step, false, PRICE_BOUND, constraints, arena);
+	struct op_question question =
+		question_of(plan, step, false, PRICE_BOUND, constraints, arena);
 	return op_map_front(&question, evaluations_most, arena);
 }
 

@@ -85,6 +85,7 @@ void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
 			recipe.joint = exploration->joint.at[j];
 			recipe.planning.cores = aims->at[i].cores;
 			recipe.aim = aims->at[i].aim;
+			recipe.aim.fixed = exploration->fixed;
 			add_task(tasks, arena, recipe, recipe.joint)->solver =
 				solver_label(arena, recipe.joint);
 		}
@@ -175,8 +176,8 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	if (exploration->start)
 		add_start(&tasks, exploration, arena);
 	if (exploration->workload->op_count > 1) {
-		struct plan_aims aims = plans_alone(&exploration->wishes.objectives,
-			exploration->core_count, exploration->cores, arena);
+		struct plan_aims aims = plans_alone(
+			&exploration->wishes.objectives, exploration->planning.cores, arena);
 		tasks_plans(&tasks, exploration, &aims, arena);
 	}
 	if (exploration->planning.constraints && exploration->planning.constraints->problem)

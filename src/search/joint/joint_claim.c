@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By bit of enum joint_kind. */
-static const char *const kind_names[] = {"evict", "reload", "clone", "few_cores", "reduction",
-	"many_loops", "orders", "fusion", "fused_loops", "relay"};
-enum { KIND_NAMES = sizeof kind_names / sizeof *kind_names };
-_Static_assert(1 << (KIND_NAMES - 1) == KIND_RELAY, "every kind has a name");
+const char *const joint_kind_names[] = {"evict", "reload", "clone", "few_cores", "reduction",
+	"many_loops", "orders", "fusion", "fused_loops", "relay", "owners", NULL};
+enum { KIND_NAMES = sizeof joint_kind_names / sizeof *joint_kind_names - 1 };
+_Static_assert(1 << (KIND_NAMES - 1) == KIND_OWNERS, "every kind has a name");
 
 static const char *const tile_names[] = {"price", "published"};
 static const char *const sum_names[] = {"cycles", "energy", "hbm_bytes"};
@@ -40,7 +39,7 @@ const char *joint_claim_text(struct arena *arena, const struct joint_question *q
 		planning->lx_capacity);
 	for (int k = 0; k < KIND_NAMES; k++)
 		if (aim->fixed >> k & 1)
-			text_add(&text, " %s", kind_names[k]);
+			text_add(&text, " %s", joint_kind_names[k]);
 	if (!aim->fixed)
 		text_add(&text, " nothing");
 	return text_read(&text);
@@ -118,7 +117,7 @@ bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *a
 	if (!take(&reading, " nothing"))
 		do {
 			expect(&reading, " ");
-			aim->fixed |= 1u << take_one(&reading, kind_names, KIND_NAMES);
+			aim->fixed |= 1u << take_one(&reading, joint_kind_names, KIND_NAMES);
 		} while (!reading.why && *reading.at);
 	if (!reading.why && *reading.at)
 		reading.why = arena_format(arena, "'%.40s' follows its end", reading.at);

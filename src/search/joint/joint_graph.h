@@ -39,6 +39,7 @@ enum joint_kind {
 	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
 	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
 };
+extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 
 struct joint_question {
 	const struct arch *arch;

@@ -1,0 +1,106 @@
+/* What proven sums say about points of a frontier. */
+#include "base/arena.h"
+#include "base/array.h"
+#include "search/drive/drive.h"
+#include "search/graph/plans.h"
+
+#include <math.h>
+
+#include "tests/test.h"
+
+static const struct objectives three = {3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_CORES}};
+
+/* Energies of sums are in 2^-10 pJ, of plans in pJ. */
+static void add(struct planned_list *list, struct arena *arena, struct joint_aim aim, double bound,
+	double latency, double energy)
+{
+	*array_add(arena, list) = (struct planned){.asked = {32, aim},
+		.bound = bound,
+		.found = true,
+		.latency = latency,
+		.energy = energy};
+}
+
+static struct score point_of(int64_t cycles, double energy)
+{
+	return (struct score){.cycles = cycles, .energy_pj = energy, .cores = 8};
+}
+
+/* L >= 100, E >= 10 pJ, and 1024 L + 1024 E >= 1024 * 130. */
+static struct planned_list some_sums(struct arena *arena)
+{
+	struct planned_list list = {0};
+	add(&list, arena, (struct joint_aim){.cycles = 1}, 100, 100, 50);
+	add(&list, arena, (struct joint_aim){.energy = 1}, 10 * 1024, 200, 10);
+	add(&list, arena, (struct joint_aim){.cycles = 1024, .energy = 1}, 130 * 1024, 110, 20);
+	return list;
+}
+
+static void a_point_is_bound_by_the_sum_that_says_most(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	struct score fast = point_of(100, 50), middle = point_of(112, 20), lean = point_of(200, 10);
+	assert_true(fabs(plans_bound(&list, &three, &fast) - 100) < 1e-9);
+	assert_true(fabs(plans_bound(&list, &three, &middle) - 110) < 1e-9);
+	assert_true(fabs(plans_bound(&list, &three, &lean) - 120) < 1e-9);
+	struct objectives latency = {1, {OBJECTIVE_LATENCY}};
+	assert_true(fabs(plans_bound(&list, &latency, &lean) - 100) < 1e-9);
+	arena_close(arena);
+}
+
+/* Corners are (100, 30) and (120, 10). */
+static void a_product_is_least_at_a_corner(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	assert_true(fabs(plans_least(&list, OBJECTIVE_EDP) - 1200) < 1e-6);
+	list.count = 1;
+	assert_true(plans_least(&list, OBJECTIVE_EDP) <= 0);
+	arena_close(arena);
+}
+
+/* A sum over few cores says nothing about plans with more. */
+static void a_sum_is_about_its_cores(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	for (size_t i = 0; i < list.count; i++)
+		list.at[i].asked.cores = 4;
+	struct score point = point_of(100, 50);
+	assert_true(plans_bound(&list, &three, &point) <= 0);
+	point.cores = 4;
+	assert_true(plans_bound(&list, &three, &point) > 99);
+	arena_close(arena);
+}
+
+static void sums_are_asked_about_between_neighbours_once(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	list.count = 2;
+	struct plan_aims aims = plans_between(&three, &list, arena);
+	assert_int_equal(aims.count, 1);
+	assert_int_equal(aims.at[0].aim.energy, 1);
+	assert_int_equal(aims.at[0].aim.cycles, (int64_t)llround(40 * 1024 / 100.0));
+	list = some_sums(arena);
+	aims = plans_between(&three, &list, arena);
+	assert_int_equal(aims.count, 2);
+	add(&list, arena, aims.at[0].aim, 1, 110, 20);
+	add(&list, arena, aims.at[1].aim, 1, 110, 20);
+	assert_int_equal(plans_between(&three, &list, arena).count, 0);
+	struct objectives latency = {1, {OBJECTIVE_LATENCY}};
+	assert_int_equal(plans_between(&latency, &list, arena).count, 0);
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_point_is_bound_by_the_sum_that_says_most),
+		cmocka_unit_test(a_product_is_least_at_a_corner),
+		cmocka_unit_test(a_sum_is_about_its_cores),
+		cmocka_unit_test(sums_are_asked_about_between_neighbours_once),
+	};
+	return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
+}
