@@ -153,7 +153,6 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	struct span *spans = arena_array(arena, struct span, arguments->count + 1);
 	struct inputs inputs;
 	int64_t budget = 0;
-	enum format format = FORMAT_TEXT;
 	for (size_t i = 0; i < arguments->count; i++) {
 		at[i] = arguments->at[i];
 		spans[i] = arguments->spans[i];
@@ -164,11 +163,10 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	with.spans = spans;
 	with.count++;
 	if (!inputs_read(arena, &with, diag, &inputs) ||
-		!option_integer(arguments, "budget", 0, diag, &budget) ||
-		!command_format(arguments, diag, &format))
+		!option_integer(arguments, "budget", 0, diag, &budget))
 		return command_refuse(diag);
 	if (inputs.kind->check_claim && inputs.kind->has_plan(&inputs))
-		return inputs.kind->check_claim(&inputs, format, (uint64_t)budget);
+		return inputs.kind->check_claim(&inputs, (uint64_t)budget);
 	if (!diag_failed(diag))
 		diag_error(diag, path->span, "no plan of %s says that it is proven",
 			inputs.kind->noun);

@@ -1,7 +1,6 @@
 #include "report/graph/claim_report.h"
 
 #include "base/text.h"
-#include "report/run/run_head.h"
 
 #include <inttypes.h>
 
@@ -20,14 +19,4 @@ const char *claim_report_text(struct arena *arena, const struct plan_claim *clai
 	if (claim->why)
 		text_add(&text, "because      %s\n", claim->why);
 	return text_read(&text);
-}
-
-const char *claim_report_json(struct arena *arena, const struct plan_claim *claim)
-{
-	json_t *root = json_pack("{s:s, s:s, s:f, s:I, s:I}", "certificate", answers[claim->answer],
-		"claim", claim->claim, "verified", claim->bound, "states",
-		(json_int_t)claim->states, "options", (json_int_t)claim->options);
-	if (claim->why)
-		json_object_set_new(root, "because", json_string(claim->why));
-	return run_dump(arena, root);
 }
