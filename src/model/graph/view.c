@@ -30,14 +30,6 @@ bool view_holds(const struct view *view, int64_t core)
 	       (view->only < 2 || core / view->only_divisor % view->only == 0);
 }
 
-int64_t view_holders(const struct view *view)
-{
-	int64_t holders = 0;
-	for (int64_t core = 0; core < view->cores; core++)
-		holders += view_holds(view, core);
-	return holders;
-}
-
 static int64_t part_on(const struct view_part *part, int64_t core)
 {
 	return core / part->divisor % part->split;

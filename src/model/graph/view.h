@@ -32,9 +32,6 @@ struct view {
 /* Whether a core holds a slice. */
 bool view_holds(const struct view *view, int64_t core);
 
-/* How many hold one. */
-int64_t view_holders(const struct view *view);
-
 /* Whether every slice lies on some core. */
 bool view_is_whole(const struct view *view);
 
