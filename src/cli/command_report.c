@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/kind.h"
 #include "cli/report_page.h"
 #include "cli/settings.h"
 #include "report/page/page.h"
@@ -59,8 +60,9 @@ static const struct column {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static const char *const titles[] = {"point", "cycles", "estimate", "us", "uJ", "HBM bytes", "LX peak", "cores",
-	"PEs", "rounds", "use %", "sim/model", "agrees", "executed", "proof", "<solver", NULL};
+static const char *const titles[] = {"point", "cycles", "estimate", "us", "uJ", "HBM bytes",
+	"LX peak", "cores", "PEs", "rounds", "use %", "sim/model", "agrees", "executed", "proof",
+	"<solver", NULL};
 _Static_assert(sizeof titles / sizeof *titles == COLUMNS + 1, "a title for each column");
 
 static const char *show(struct arena *arena, const char *csv)
@@ -101,6 +103,34 @@ static int write_page(struct arena *arena, const struct arguments *arguments, st
 	return EXIT_FOUND;
 }
 
+/* Of the first plan, with the specs of the run: what `score --explain` says of it. */
+static int explain(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	const char *folder = arguments->at[0];
+	const struct source *source =
+		file_read_table(arena, arena_format(arena, "%s/run.json", folder), diag);
+	if (!source)
+		return command_refuse(diag);
+	const char *const *specs =
+		run_specs(arena, arena_format(arena, "%.*s", (int)source->length, source->bytes));
+	size_t count = 0;
+	while (specs && specs[count])
+		count++;
+	const char **paths = arena_array(arena, const char *, count + 1);
+	for (size_t i = 0; i < count; i++)
+		paths[i] = specs[i];
+	paths[count] = arena_format(arena, "%s/plans/point-001.yaml", folder);
+	struct arguments files = *arguments;
+	files.at = paths;
+	files.count = count + 1;
+	files.spans = arena_array(arena, struct span, count + 1);
+	struct inputs inputs;
+	if (inputs_read(arena, &files, diag, &inputs) && !inputs.kind->score)
+		diag_error(diag, (struct span){0}, "%s has no score", inputs.kind->noun);
+	return diag_failed(diag) ? command_refuse(diag)
+				 : inputs.kind->score(&inputs, FORMAT_TEXT, false);
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	enum format format = FORMAT_TEXT;
@@ -110,6 +140,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	if (option_find(arguments, "html"))
 		return write_page(arena, arguments, diag);
+	if (option_find(arguments, "explain"))
+		return explain(arena, arguments, diag);
 	/* JSON is YAML as it stands. */
 	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
 	const char *path =

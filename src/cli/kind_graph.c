@@ -8,6 +8,7 @@
 #include "report/graph/choices.h"
 #include "report/graph/claim_report.h"
 #include "report/graph/diff.h"
+#include "report/graph/explain_text.h"
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
 #include "report/graph/timeline.h"
@@ -43,6 +44,24 @@ static void execute(const struct inputs *inputs, bool trace, struct outcome *out
 	evaluate_simulate(outcome, &how, inputs->arena);
 }
 
+/* What the LX planner says of the divisions of a plan. */
+static struct recipe_result plan_anew(const struct inputs *inputs, const struct plan *plan)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct exploration *exploration = &own->exploration;
+	struct recipe recipe = {.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.given = plan};
+	struct recipe_result given = recipe_lay_out(&recipe, inputs->arena);
+	if (plan->run_count || !arch_moves_boxes(plan->arch))
+		return (struct recipe_result){0};
+	recipe.given = NULL;
+	recipe.mappings = given.mappings;
+	recipe.place = exploration->place.at[0];
+	return recipe_lay_out(&recipe, inputs->arena);
+}
+
 static int score(const struct inputs *inputs, enum format format, bool simulated)
 {
 	struct arena *arena = inputs->arena;
@@ -62,6 +81,11 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (outcome.too_long) {
 		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
+	}
+	if (option_find(inputs->arguments, "explain")) {
+		struct recipe_result planned = plan_anew(inputs, made.plan);
+		command_print(explain_text(arena, &outcome, &planned));
+		return EXIT_FOUND;
 	}
 	if (trace)
 		command_write(arena, trace->text, trace_json(arena, &outcome));

@@ -98,8 +98,10 @@ static const struct option table[] = {
 		WORD(format_names), .commands = OF_CAMPAIGN},
 	{"quiet", 'q', NULL, "no progress and no closing line",
 		.commands = OF_EXPLORATIONS | OF_PLACE},
-	{"explain", 0, NULL, "how each count comes about, instead of the counts",
-		.kinds = "problem", .commands = OF_SCORE},
+	{"explain", 0, NULL,
+		"how each count comes about, instead of the counts; of a graph, what bounds each "
+		"phase, and why tensors are not in LX",
+		.kinds = "problem graph", .commands = OF_SCORE | OF_REPORT},
 	{"code", 0, "FILE", "the transformed loops, as C that computes the recurrence",
 		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},
 	{"trace", 't', "FILE",

@@ -16,7 +16,7 @@
 /*
  * Best plans of whole graphs, with their proofs: bench_joint OBJECTIVE PRICE TILES SOLVER TICKS WORKLOAD...
  * OBJECTIVE is cycles, energy or hbm_bytes; PRICE bound or estimate; TILES price or published; TICKS 0: no limit.
- * FIXED in the environment: a set of enum joint_kind that is not decided.  MACHINE: another than spyre32.
+ * FIXED in the environment: a set of enum joint_kind that is not decided.
  */
 static double seconds(void)
 {
@@ -44,8 +44,7 @@ static void show(char **arguments, const char *path)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
-	const struct arch *arch = arch_of_file(arena,
-		getenv("MACHINE") ? getenv("MACHINE") : "specs/arch/spyre32.yaml", diag);
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
 	struct planning planning = planning_default(arch);
 	planning.published_tiles = arguments[2][1] == 'u';
 	planning.price = arguments[1][0] == 'b' ? PRICE_BOUND : PRICE_ESTIMATE;
@@ -74,7 +73,8 @@ static void show(char **arguments, const char *path)
 		strtoull(arguments[4], NULL, 10), 1, arena);
 	const struct joint_answer *found =
 		answer.candidate_count ? answer.candidates[answer.candidate_count - 1].joint : NULL;
-	printf("%-28s %6zu options %6.2f s | value %10" PRId64 " bound %12.1f %5.2f %% %-9s %7.2f s "
+	printf("%-28s %6zu options %6.2f s | value %10" PRId64
+	       " bound %12.1f %5.2f %% %-9s %7.2f s "
 	       "%10" PRIu64 " labels %10" PRIu64 " states %6.0f MB %s\n",
 		name, space->option_count, made - start, found ? found->value : -1, answer.bound,
 		found ? 100 * (1 - answer.bound / (double)found->value) : 100.0,

@@ -122,7 +122,7 @@ static void try_answer(
 
 static void answers_are_plans(void **state)
 {
-	long count = draws(40);
+	long count = draws(25);
 	uint64_t seed = draws_seed(1);
 	struct seen seen = {0};
 	struct arena *lasting = arena_open();

@@ -180,3 +180,10 @@ void layer_drop(struct layer *layer, int64_t bound)
 				link = &label->next;
 		}
 }
+
+int64_t bundle_paid(const struct frame *frame, const struct bundle *bundle)
+{
+	if (!frame->args_most || bundle->args == LABEL_CLOSED)
+		return 0;
+	return frame->over[bundle->widest] * (frame->args_most - bundle->args);
+}

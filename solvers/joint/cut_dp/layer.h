@@ -35,6 +35,13 @@ struct label {
 	uint32_t state, next; /* next of the same state */
 };
 
+/*
+ * What a label's bundle has already paid for.  Later steps of it are charged shares of over(w) / most for at most
+ * most - args tensors, where w is its width in the end; widening it to w costs over(w) - over(widest), which is
+ * no less than the part of these shares that is above over(widest) / most each.
+ */
+int64_t bundle_paid(const struct frame *frame, const struct bundle *bundle);
+
 struct layer;
 struct layer *layer_open(const struct frame *frame, int cut, struct arena *arena);
 

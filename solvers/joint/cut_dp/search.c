@@ -44,18 +44,6 @@ struct search {
 	bool changes; /* evictions and relays: of labels that are chosen */
 };
 
-/*
- * What a label's bundle has already paid for.  Later steps of it are charged shares of over(w) / most for at most
- * most - args tensors, where w is its width in the end; widening it to w costs over(w) - over(widest), which is
- * no less than the part of these shares that is above over(widest) / most each.
- */
-static int64_t paid(const struct frame *frame, const struct bundle *bundle)
-{
-	if (!frame->args_most || bundle->args == LABEL_CLOSED)
-		return 0;
-	return frame->over[bundle->widest] * (frame->args_most - bundle->args);
-}
-
 static bool find_bound(const struct search *search, int cut, struct label *label)
 {
 	const struct frame *frame = search->frame;
@@ -65,7 +53,7 @@ static bool find_bound(const struct search *search, int cut, struct label *label
 	label->bound = cut_add(cost, rest);
 	if (label->bound == JOINT_NEVER)
 		return false;
-	label->bound = number_max(label->bound - paid(frame, &label->bundle), cost);
+	label->bound = number_max(label->bound - bundle_paid(frame, &label->bundle), cost);
 	return !search->best || label->bound <= (search->best->value - 1) * frame_scale(frame);
 }
 

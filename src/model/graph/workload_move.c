@@ -51,7 +51,8 @@ static struct workload *workload_copy(
 	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + room);
 	struct op *ops = arena_array(arena, struct op, workload->op_count + room);
 	memcpy(tensors, workload->tensors, workload->tensor_count * sizeof *tensors);
-	memcpy(ops, workload->ops, workload->op_count * sizeof *ops);
+	if (workload->op_count) /* a list that is still empty may be NULL */
+		memcpy(ops, workload->ops, workload->op_count * sizeof *ops);
 	copy->tensors = tensors;
 	copy->ops = ops;
 	return copy;

@@ -1,0 +1,141 @@
+#include "report/graph/explain_text.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "search/graph/lx_plan.h"
+
+#include <inttypes.h>
+
+static int slowest(const struct phase_cost *phase)
+{
+	int most = 0;
+	for (int r = 1; r < RESOURCE_COUNT; r++)
+		if (phase->resource[r] > phase->resource[most])
+			most = r;
+	return most;
+}
+
+static void add_phases(struct text *text, const struct outcome *outcome)
+{
+	const struct plan *plan = outcome->plan;
+	text_add(text, "%-20s %12s %12s  %-9s", "phase of", "cycles", "estimate", "bound by");
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		text_add(text, " %10s", resource_names[r]);
+	text_add(text, "\n");
+	for (int p = 0; p < outcome->cost.phase_count; p++) {
+		const struct phase_cost *phase = &outcome->cost.phases[p];
+		text_add(text, "%-20s %12" PRId64 " %12" PRId64 "  %-9s",
+			plan->workload->ops[plan->steps[phase->end_step - 1].op].name,
+			phase->cycles, phase->estimate, resource_names[slowest(phase)]);
+		for (int r = 0; r < RESOURCE_COUNT; r++)
+			text_add(text, " %10" PRId64, phase->resource[r]);
+		text_add(text, "\n");
+	}
+}
+
+static double share(int64_t part, int64_t all)
+{
+	return all > 0 ? 100 * (double)part / (double)all : 0;
+}
+
+static void add_resources(struct text *text, const struct outcome *outcome)
+{
+	const struct plan_cost *cost = &outcome->cost;
+	text_add(text, "\n%-10s %7s %12s %8s\n", "bound by", "phases", "cycles", "of all");
+	for (int r = 0; r < RESOURCE_COUNT; r++) {
+		int64_t cycles = 0;
+		int count = 0;
+		for (int p = 0; p < cost->phase_count; p++)
+			if (slowest(&cost->phases[p]) == r) {
+				cycles += cost->phases[p].cycles;
+				count++;
+			}
+		if (count)
+			text_add(text, "%-10s %7d %12" PRId64 " %7.1f%%\n", resource_names[r],
+				count, cycles, share(cycles, cost->score.cycles));
+	}
+	text_add(text, "%-10s %7s %12" PRId64 " %7.1f%%\n", "bundles", "", cost->overhead_cycles,
+		share(cost->overhead_cycles, cost->score.cycles));
+}
+
+static bool is_in_lx(const struct plan *plan, int tensor)
+{
+	for (int r = 0; r < plan->residency_count; r++)
+		if (plan->residencies[r].tensor == tensor && plan->residencies[r].place == PLACE_LX)
+			return true;
+	return false;
+}
+
+/* What the planner says of a tensor; NULL: it would keep it in LX, or was not asked. */
+static const char *reason_of(const struct recipe_result *planned, const char *name)
+{
+	for (size_t i = 0; planned->plan && i < planned->reason_count; i++) {
+		const struct lx_reason *reason = &planned->reasons[i];
+		if (text_equal(planned->plan->workload->tensors[reason->tensor].name, name))
+			return reason->text;
+	}
+	return NULL;
+}
+
+static int count_readers(const struct workload *workload, int tensor)
+{
+	int readers = 0;
+	for (size_t o = 0; o < workload->op_count; o++)
+		for (int i = 0; i < workload->ops[o].read_count; i++)
+			readers += workload->ops[o].reads[i].tensor == tensor;
+	return readers;
+}
+
+/* A copy of a tensor under another name is in LX. */
+static bool has_copy_in_lx(const struct plan *plan, int tensor)
+{
+	const struct workload *workload = plan->workload;
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].move && workload->ops[o].reads[0].tensor == tensor &&
+			is_in_lx(plan, workload->ops[o].writes[0].tensor))
+			return true;
+	return false;
+}
+
+static const char *why_in_hbm(struct arena *arena, const struct plan *plan, int tensor,
+	const struct recipe_result *planned)
+{
+	const struct tensor *at = &plan->workload->tensors[tensor];
+	int readers = count_readers(plan->workload, tensor);
+	const char *reason = reason_of(planned, at->name);
+	if (has_copy_in_lx(plan, tensor))
+		return "a move brings it into LX for its readers";
+	if (at->role == TENSOR_INPUT && readers == 1)
+		return "an input that is read once: in LX it would be read from HBM as often";
+	if (at->role == TENSOR_OUTPUT && !readers)
+		return "an output that nobody reads: it must end in HBM";
+	if (reason)
+		return reason;
+	if (at->role == TENSOR_INPUT)
+		return arena_format(
+			arena, "an input with %d readers: a clone would serve them all", readers);
+	return "there is room and a common view for it: keeping it in LX was not cheaper, or not looked at";
+}
+
+static void add_tensors(
+	struct text *text, const struct plan *plan, const struct recipe_result *planned)
+{
+	text_add(text, "\n%-20s %12s  %s\n", "not in LX", "bytes", "why, and what would change it");
+	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
+		const struct tensor *tensor = &plan->workload->tensors[t];
+		if (!is_in_lx(plan, (int)t))
+			text_add(text, "%-20s %12" PRId64 "  %s\n", tensor->name,
+				tensor->layout.bytes,
+				why_in_hbm(text->arena, plan, (int)t, planned));
+	}
+}
+
+const char *explain_text(
+	struct arena *arena, const struct outcome *outcome, const struct recipe_result *planned)
+{
+	struct text text = text_open(arena);
+	add_phases(&text, outcome);
+	add_resources(&text, outcome);
+	add_tensors(&text, outcome->plan, planned);
+	return text_read(&text);
+}
