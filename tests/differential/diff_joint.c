@@ -406,8 +406,7 @@ static void test_graphs(void **state)
 		if (all.found && i % 8 == 0 && space->option_count <= PROGRAM_OPTIONS) {
 			const struct joint_space *other = without_relays(space, arena);
 			struct joint_all best = joint_all(other, GRAPH_STATES_MOST, arena);
-			check_solver(
-				&random, other, &best, solver_find(STAGE_JOINT, "ilp"), arena);
+			check_solver(&random, other, &best, solver_find(STAGE_JOINT, "ilp"), arena);
 		}
 		built += all.found && check_plan(&question, space, &all.answer, seed, arena);
 		arena_close(arena);
