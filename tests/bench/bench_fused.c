@@ -32,7 +32,8 @@ int main(int argc, char **argv)
 	struct reading reading = sheet_reading(sheet);
 	const struct arch *arch = arch_read(&reading, sheet_find(sheet, "architecture"));
 	const struct workload *workload =
-		arch ? workload_read(&reading, sheet_find(sheet, "workload"), arch_home(arch)) : NULL;
+		arch ? workload_read(&reading, sheet_find(sheet, "workload"), arch_home(arch))
+		     : NULL;
 	if (workload)
 		workload = op_constraints_flag(arch, workload, diag, arena);
 	if (!workload) {
@@ -48,8 +49,7 @@ int main(int argc, char **argv)
 			.nest_ticks = strtoull(argv[1], NULL, 10),
 			.fixed = (unsigned)strtoul(argv[2], NULL, 0)}};
 	double start = seconds();
-	struct least_edp least =
-		least_edp(&question, solver_find(STAGE_JOINT, "cut_dp"), 0, arena);
+	struct least_edp least = least_edp(&question, solver_find(STAGE_JOINT, "cut_dp"), 0, arena);
 	if (!least.plan) {
 		printf("%s\n", least.why);
 		return 1;
@@ -57,8 +57,8 @@ int main(int argc, char **argv)
 	double edp = least.score.energy_pj * (double)least.score.cycles;
 	struct kept_tally tally = kept_tally(kept);
 	printf("%.6g pJ x %ld cycles = %.6g, bound %.6g (%.4f), %d lines, %s, nests %s, %zu options, %.1f s, %lu nests\n",
-		least.score.energy_pj, (long)least.score.cycles, edp, least.bound, least.bound / edp,
-		least.lines, least.proven ? "proven" : "unproven",
+		least.score.energy_pj, (long)least.score.cycles, edp, least.bound,
+		least.bound / edp, least.lines, least.proven ? "proven" : "unproven",
 		least.nests_unproven ? "unproven" : "proven", least.options, seconds() - start,
 		(unsigned long)tally.distinct);
 	struct text text = text_open(arena);

@@ -31,8 +31,8 @@ struct met {
 };
 
 /* Gives every step some nest that fits; false: there is none. */
-static bool fill_steps(
-	struct random *random, struct plan *plan, bool drawn, struct kept *kept, struct arena *arena)
+static bool fill_steps(struct random *random, struct plan *plan, bool drawn, struct kept *kept,
+	struct arena *arena)
 {
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP, .kept = kept};
 	const struct objectives energy = {1, {OBJECTIVE_ENERGY}};
@@ -111,8 +111,7 @@ static int64_t count_parts(const struct plan *plan)
 	int64_t parts = 0;
 	for (int i = 0; i < plan->residency_count; i++) {
 		struct layout layout = plan_stay_layout(plan, &plan->residencies[i]);
-		const struct tensor *tensor =
-			&plan->workload->tensors[plan->residencies[i].tensor];
+		const struct tensor *tensor = &plan->workload->tensors[plan->residencies[i].tensor];
 		parts += layout.bytes < tensor->layout.bytes;
 	}
 	return parts;
@@ -150,7 +149,8 @@ static void runs_of_nests_do_what_the_model_says(void **state)
 		arena_close(arena);
 	}
 	arena_close(lasting);
-	print_message("%ld plans run, %ld iterations, %ld tensors part by part, %ld with two loops\n",
+	print_message(
+		"%ld plans run, %ld iterations, %ld tensors part by part, %ld with two loops\n",
 		met.run, met.iterations, met.parts, met.two_loops);
 	assert_true(!draws_are_many(count) || (met.parts && met.two_loops));
 }
@@ -188,8 +188,8 @@ static struct mutable_instruction *find_compute(
 }
 
 /* Breaks a program; false: it has nothing to break so. */
-static bool break_program(
-	const struct plan *plan, struct mutable_program *copy, enum fault fault, struct arena *arena)
+static bool break_program(const struct plan *plan, struct mutable_program *copy, enum fault fault,
+	struct arena *arena)
 {
 	int step = plan->runs->end - 1, read = find_part_read(plan);
 	if (read < 0)

@@ -59,8 +59,8 @@ static void price(void *user)
 	int64_t cycles = find_cycles(every, &priced.counts);
 	arena_release(every->arena, mark);
 	if (fits && priced.room <= arch_stream_capacity(q->arch))
-		*array_add(every->arena, &every->values) = (struct op_value){
-			cycles, number_max(cycles, priced.estimate), priced.hbm_bytes, priced.energy_pj};
+		*array_add(every->arena, &every->values) = (struct op_value){cycles,
+			number_max(cycles, priced.estimate), priced.hbm_bytes, priced.energy_pj};
 }
 
 static bool covers(const struct op_value *a, const struct op_value *b)

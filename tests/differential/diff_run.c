@@ -36,14 +36,14 @@ static void meet(const struct plan *plan, struct met *met)
 		const struct op *op = &plan->workload->ops[s];
 		for (int l = 0; l < op->loop_count; l++) {
 			int64_t last = run_iterations(plan_run(plan, s)) - 1;
-			met->ragged += run_part(plan->workload, op, plan_run(plan, s), last, l).count <
-				       run_part(plan->workload, op, plan_run(plan, s), 0, l).count;
+			met->ragged +=
+				run_part(plan->workload, op, plan_run(plan, s), last, l).count <
+				run_part(plan->workload, op, plan_run(plan, s), 0, l).count;
 		}
 	}
 }
 
-static void check_plan(
-	const struct plan *plan, uint64_t seed, const char *where, struct met *met)
+static void check_plan(const struct plan *plan, uint64_t seed, const char *where, struct met *met)
 {
 	struct arena *arena = arena_open();
 	struct plan_faults faults = plan_check(plan, arena);
@@ -84,8 +84,9 @@ static void random_runs_do_what_the_reference_does(void **state)
 			arena_format(arena, "draw %ld of seed %" PRIu64, i, seed), &met);
 		arena_close(arena);
 	}
-	print_message("%ld plans run, %ld refused; %ld further iterations, %ld parts in LX, %ld in place "
-		      "of another, %ld loops with a short last part\n",
+	print_message(
+		"%ld plans run, %ld refused; %ld further iterations, %ld parts in LX, %ld in place "
+		"of another, %ld loops with a short last part\n",
 		met.run, met.refused, met.iterations, met.parts, met.parents, met.ragged);
 	assert_true(met.run >= count / 2);
 	assert_true(!draws_are_many(count) ||

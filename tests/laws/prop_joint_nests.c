@@ -137,14 +137,16 @@ static void answers_are_plans(void **state)
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)draw);
 		const char *why = NULL;
-		struct asked asked = {.question = draw_question(&random, read, arena), .seed = seed};
+		struct asked asked = {
+			.question = draw_question(&random, read, arena), .seed = seed};
 		asked.space = joint_graph_make(&asked.question, arena, &why);
 		for (int i = 0; asked.space && i < ANSWERS; i++)
 			try_answer(&asked, &random, arena, &seen);
 		arena_close(arena);
 	}
 	arena_close(lasting);
-	print_message("%ld plans built, %ld runs, %ld of two loops, %ld tensors resident, %ld in parts\n",
+	print_message(
+		"%ld plans built, %ld runs, %ld of two loops, %ld tensors resident, %ld in parts\n",
 		seen.built, seen.runs, seen.two_loops, seen.resident, seen.inside);
 	assert_true(seen.built > count / 2);
 	assert_true(!draws_are_many(count) || (seen.two_loops && seen.inside));

@@ -104,8 +104,7 @@ static void add_run(struct plan *plan, const struct row *row, struct arena *aren
 static struct subject open_subject(const struct row *row, struct arena *arena)
 {
 	const char *why;
-	struct plan *plan =
-		plan_text(arena, row->cores, row->workload, row->mappings, row->stays);
+	struct plan *plan = plan_text(arena, row->cores, row->workload, row->mappings, row->stays);
 	add_run(plan, row, arena);
 	struct subject subject = {.arena = arena, .program = lower_plan(plan, arena, &why)};
 	if (!subject.program)

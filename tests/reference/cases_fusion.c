@@ -41,7 +41,8 @@ static const char stops[] = "stage map stops after 50,000 mappings of a step; it
 static const char accumulates[] =
 	"AccelForge shares the loop that FFB reduces over and adds up its parts in the global buffer; "
 	"a run here ends before such an op, so that FFA goes through the main memory";
-static const char faster[] = "another corner: less energy in more time, and times are in whole cycles here";
+static const char faster[] =
+	"another corner: less energy in more time, and times are in whole cycles here";
 
 /* In place of a plan: tensors may stay in the scratchpad. */
 static const char fused[] = "fused";
@@ -77,8 +78,7 @@ static const struct row {
 	{"simba", "matmuls", "matmuls", MATMULS, refetch, 0.9993, 1, idle},
 	{"simba", "matmuls", "matmuls", MATMULS, "simba_matmuls", 1, 1, cycles},
 	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", NULL, 1, 1, cycles},
-	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", refetch, 1, 1,
-		cycles},
+	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", refetch, 1, 1, cycles},
 	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, NULL, 0.5015, 0.424,
 		stays_returns},
 	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill", GPT_PREFILL, refetch, 0.9913, 1, returns},
@@ -101,14 +101,13 @@ static const struct row {
 	{"eyeriss", "gpt3_6.7B", "gpt3_6.7B_decode_copied", GPT_DECODE, fused, 0.9865, 0.9881,
 		stays_returns},
 	{"simba", "matmuls", "matmuls", MATMULS, fused, 0.9989, 1, idle},
-	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", fused, 1, 1,
-		cycles},
-	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill_copied", GPT_PREFILL, fused, 0.5034,
-		0.4263, stays_returns},
+	{"simba", "three_matmuls_annotated", "three_matmuls_annotated", "", fused, 1, 1, cycles},
+	{"simba", "gpt3_6.7B", "gpt3_6.7B_prefill_copied", GPT_PREFILL, fused, 0.5034, 0.4263,
+		stays_returns},
 	{"simba", "gpt3_6.7B", "gpt3_6.7B_decode_copied", GPT_DECODE, fused, 1, 1, idle},
 	{"tpu_v4i", "matmuls", "matmuls", MATMULS, fused, 1, 1, cycles},
-	{"tpu_v4i", "three_matmuls_annotated", "three_matmuls_annotated", "", fused, 0.9066,
-		1.1034, faster},
+	{"tpu_v4i", "three_matmuls_annotated", "three_matmuls_annotated", "", fused, 0.9066, 1.1034,
+		faster},
 	{"tpu_v4i", "gpt3_175B", "gpt3_175B_prefill_copied", GPT_PREFILL, fused, 1.0301, 1,
 		accumulates},
 	{"tpu_v4i", "gpt3_175B", "gpt3_175B_decode_copied", GPT_DECODE, fused, 1, 1, idle},
@@ -222,8 +221,7 @@ static json_t *run(struct family *family, const struct row *row)
 {
 	const char *folder = shell_folder(family->arena);
 	const char *specs = arena_format(family->arena,
-		"%s " SPECS "words_%d.yaml %s " SPECS "%s.yaml",
-		machine_of(family, row, folder),
+		"%s " SPECS "words_%d.yaml %s " SPECS "%s.yaml", machine_of(family, row, folder),
 		strncmp(row->workload, "gpt3", 4) == 0 ? BITS_GPT : BITS_CHAIN,
 		row->plan == fused ? "" : SPECS "home.yaml", row->file);
 	bool found = !row->plan || row->plan == refetch || row->plan == fused;
@@ -270,7 +268,7 @@ static void expect_ratio(
 /* Where a row's mapping comes from. */
 static const char *origin(const struct row *row)
 {
-	return !row->plan              ? "explored"
+	return !row->plan             ? "explored"
 	       : row->plan == refetch ? "refetched"
 	       : row->plan == fused   ? "fused"
 				      : "published";

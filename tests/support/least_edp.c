@@ -51,11 +51,11 @@ static bool minimise(struct hull *hull, double cycles, double energy, struct lin
 	struct joint_question question = *hull->question;
 	struct plan_cost cost;
 	question.aim = make_aim(hull, cycles, energy);
-	const struct joint_space *space =
-		joint_graph_make(&question, hull->arena, &hull->out.why);
+	const struct joint_space *space = joint_graph_make(&question, hull->arena, &hull->out.why);
 	if (!space)
 		return false;
-	struct problem problem = {.stage = STAGE_JOINT, .planning = question.planning, .joint = space};
+	struct problem problem = {
+		.stage = STAGE_JOINT, .planning = question.planning, .joint = space};
 	struct answer answer = solve(hull->solver, &problem, hull->ticks, 0, hull->arena);
 	hull->out.why = answer.complaint_count ? answer.complaints[0].text : "no answer was found";
 	if (!answer.candidate_count)
@@ -79,8 +79,9 @@ static bool minimise(struct hull *hull, double cycles, double energy, struct lin
 	hull->out.options = space->option_count;
 	*line = (struct line){.cycles = (double)question.aim.cycles,
 		.energy = (double)question.aim.energy * 1024,
-		.value = best_found ? (double)best->value
-				    : answer.status == PROOF_BOUND ? answer.bound : 0,
+		.value = best_found                     ? (double)best->value
+			 : answer.status == PROOF_BOUND ? answer.bound
+							: 0,
 		.at_cycles = (double)cost.score.cycles,
 		.at_energy = cost.score.energy_pj};
 	double own = cost.score.energy_pj * (double)cost.score.cycles;

@@ -113,8 +113,7 @@ static void what_moves_is_counted(void **state)
 	arena_close(arena);
 }
 
-static const char *replace(
-	struct arena *arena, const char *text, const char *from, const char *to)
+static const char *replace(struct arena *arena, const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);
 	assert_non_null(at);
@@ -288,8 +287,7 @@ static void an_opaque_op_ends_its_bundle(void **state)
 {
 	static const char *const mappings[] = {"core: n2", "", "core: n2", NULL};
 	struct arena *arena = arena_open();
-	struct plan *plan =
-		plan_text(arena, 2, around, mappings, (const char *const[]){NULL});
+	struct plan *plan = plan_text(arena, 2, around, mappings, (const char *const[]){NULL});
 	struct plan_faults faults = plan_check(plan, arena);
 	assert_int_equal(faults.count, 1);
 	assert_int_equal(faults.at[0].step, 2);
@@ -316,8 +314,8 @@ static void seven_tensors_are_too_many_for_a_bundle(void **state)
 	struct plan_faults faults = plan_check(plan, arena);
 	assert_int_equal(faults.count, 1);
 	assert_int_equal(faults.at[0].step, 5);
-	assert_string_equal(faults.at[0].why,
-		"with it bundle 0 has 7 tensors in HBM; the machine takes 6");
+	assert_string_equal(
+		faults.at[0].why, "with it bundle 0 has 7 tensors in HBM; the machine takes 6");
 	plan->steps[5].bundle = 1;
 	assert_int_equal(plan_check(plan, arena).count, 0);
 	arena_close(arena);
@@ -342,8 +340,7 @@ static void executed_times_are_near(void **state)
 			"cores 32: dim 0 / 8 by 1, dim 1 / 4 by 8"},
 		{"shuffle by 16", 512, "core: m32", ROWS, "core: n16 m2",
 			"cores 32: dim 0 / 16 by 1, dim 1 / 2 by 16"},
-		{"shuffle by 32", 512, "core: m32", ROWS, "core: n32",
-			"cores 32: dim 0 / 32 by 1"},
+		{"shuffle by 32", 512, "core: m32", ROWS, "core: n32", "cores 32: dim 0 / 32 by 1"},
 		{"shuffle across", 512, "core: m8 n4", "cores 32: dim 0 / 4 by 8, dim 1 / 8 by 1",
 			"core: n4 m8", "cores 32: dim 0 / 4 by 1, dim 1 / 8 by 4"},
 		{"all-gather", 128, "core: m32", ROWS, "core: m32", "cores 32"},
@@ -353,8 +350,7 @@ static void executed_times_are_near(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
 		const char *mappings[] = {rows[i].made, rows[i].read, NULL};
-		const char *stay =
-			arena_format(arena, "a at 0 steps 0 2, %s", rows[i].view);
+		const char *stay = arena_format(arena, "a at 0 steps 0 2, %s", rows[i].view);
 		struct plan *plan = plan_text(arena, 32,
 			arena_format(arena,
 				"name: near\ndimensions: {m: %d, n: 2048}\ndtype: fp16\n"

@@ -15,16 +15,15 @@
 
 #include "tests/test.h"
 
-static const char attention[] =
-	"workload:\n"
-	"  name: small\n"
-	"  dimensions: {h: 2, q: 100, k: 128, d: 64}\n"
-	"  ops:\n"
-	"    - S[h,q,k] = sum(d) Q[h,q,d] * KT[h,d,k]\n"
-	"    - amax[h,q] = max(k) S[h,q,k]\n"
-	"    - sub[h,q,k] = S[h,q,k] - amax[h,q]\n"
-	"    - exp[h,q,k] = neg(sub[h,q,k])\n"
-	"    - O[h,q,d] = sum(k) exp[h,q,k] * V[h,k,d]\n";
+static const char attention[] = "workload:\n"
+				"  name: small\n"
+				"  dimensions: {h: 2, q: 100, k: 128, d: 64}\n"
+				"  ops:\n"
+				"    - S[h,q,k] = sum(d) Q[h,q,d] * KT[h,d,k]\n"
+				"    - amax[h,q] = max(k) S[h,q,k]\n"
+				"    - sub[h,q,k] = S[h,q,k] - amax[h,q]\n"
+				"    - exp[h,q,k] = neg(sub[h,q,k])\n"
+				"    - O[h,q,d] = sum(k) exp[h,q,k] * V[h,k,d]\n";
 
 static const char fused[] =
 	"plan:\n"
@@ -110,8 +109,8 @@ static void an_iteration_has_a_part(void **state)
 /* Loops that do not come out even: the last part of q is short, and all others are alike. */
 static void iterations_are_in_classes(void **state)
 {
-	const struct workload *workload =
-		workload_given(*state, "workload: {dimensions: {m: 6, n: 1000}, ops: ['y[m,n] = neg(x[m,n])']}");
+	const struct workload *workload = workload_given(
+		*state, "workload: {dimensions: {m: 6, n: 1000}, ops: ['y[m,n] = neg(x[m,n])']}");
 	struct tile_run run = {0, 1, 2, {{"m", 3}, {"n", 4}}};
 	struct run_classes classes = run_classes(*state, workload, &workload->ops[0], &run);
 	assert_int_equal(classes.count, 2);
@@ -171,7 +170,8 @@ static void what_is_wrong_with_a_run_is_said(void **state)
 		{"loop: {q: 5}", "loop: {q: 5}\n    bundle: 0", "unknown key 'bundle' in run"},
 		{"{op: exp, bundle: 0", "{op: exp, bundle: 1",
 			"'exp': all steps of a run are of one bundle"},
-		{"- {op: S,", "- {move: clone, tensor: Q, as: c, bundle: 0, mapping: undivided}\n    - {op: S,",
+		{"- {op: S,",
+			"- {move: clone, tensor: Q, as: c, bundle: 0, mapping: undivided}\n    - {op: S,",
 			"a run has no moves; put it before 'loop'"},
 		{"core: h2 q4\"}\n    - {op: sub", "core: h2 q8\"}\n    - {op: sub",
 			"'amax': the factors of 'q' do not divide its 20 units"},
@@ -206,8 +206,13 @@ static void parts_are_read_as_they_are_made(void **state)
 		steps[s] = (struct step){
 			.op = s, .mapping = mapping_make(spyre_arch(*state, 1), &workload->ops[s])};
 	struct tile_run runs[] = {{0, 3, 1, {{"m", 4}}}};
-	struct plan plan = {.arch = spyre_arch(*state, 1), .workload = workload, .cores = 1,
-		.step_count = 3, .steps = steps, .run_count = 1, .runs = runs};
+	struct plan plan = {.arch = spyre_arch(*state, 1),
+		.workload = workload,
+		.cores = 1,
+		.step_count = 3,
+		.steps = steps,
+		.run_count = 1,
+		.runs = runs};
 	struct plan_faults faults = plan_check(&plan, *state);
 	assert_int_equal(faults.count, 1);
 	assert_int_equal(faults.at[0].step, 2);

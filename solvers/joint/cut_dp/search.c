@@ -457,8 +457,7 @@ static void prove(struct search *search, bool done)
 		joint_plan_prove(search->run, search->frame->space, PROOF_OPTIMAL,
 			(double)search->best->value);
 	else if (search->best)
-		joint_plan_prove(
-			search->run, search->frame->space, PROOF_BOUND, (double)bound);
+		joint_plan_prove(search->run, search->frame->space, PROOF_BOUND, (double)bound);
 }
 
 /* Where nothing that was found has addresses, something with less in LX may have. */

@@ -50,8 +50,8 @@ static const struct compute *make_compute(struct lowering *lowering)
 	int64_t *first = arena_array(arena, int64_t, step->op->loop_count),
 		*count = arena_array(arena, int64_t, step->op->loop_count);
 	for (int l = 0; l < step->op->loop_count; l++) {
-		struct run_part part = run_part(plan->workload, step->op,
-			plan_run(plan, step->number), step->iteration, l);
+		struct run_part part = run_part(
+			plan->workload, step->op, plan_run(plan, step->number), step->iteration, l);
 		first[l] = part.first;
 		count[l] = part.count;
 	}

@@ -47,9 +47,9 @@ struct access {
 /* Copies of whole sticks that passes put in, each as an op of its own. */
 enum move_kind {
 	MOVE_NONE,
-	MOVE_CLONE,  /* of a graph input, for LX */
-	MOVE_EVICT,  /* from LX to HBM: there it goes on */
-	MOVE_RELOAD, /* from HBM to LX again */
+	MOVE_CLONE,    /* of a graph input, for LX */
+	MOVE_EVICT,    /* from LX to HBM: there it goes on */
+	MOVE_RELOAD,   /* from HBM to LX again */
 	MOVE_RELAYOUT, /* from LX to LX under another view */
 };
 extern const char

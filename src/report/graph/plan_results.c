@@ -47,8 +47,8 @@ static const char *print_bytes(struct arena *arena, int64_t count)
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
-	static const char *const titles[] = {"point", "latency", "estimate", "energy", "HBM", "LX peak",
-		"cores", "sim/model", "executed", "<solver", NULL};
+	static const char *const titles[] = {"point", "latency", "estimate", "energy", "HBM",
+		"LX peak", "cores", "sim/model", "executed", "<solver", NULL};
 	struct listing *listing = listing_open(arena, titles);
 	struct text text = text_open(arena);
 	for (size_t i = 0; i < frontier->count; i++) {

@@ -41,23 +41,25 @@ extern const char *const stage_names[]; /* the folders of solvers/ */
  * and HBM bytes. */
 struct joint_aim {
 	int64_t cycles, energy, hbm_bytes; /* weights of a cycle, of 2^-10 pJ, of a byte */
-	unsigned fixed;           /* what is not decided: a set of enum joint_kind (search/joint/joint_graph.h) */
+	unsigned
+		fixed; /* what is not decided: a set of enum joint_kind (search/joint/joint_graph.h) */
 	const struct solver *map; /* of nests; NULL: as for problems */
-	uint64_t nest_ticks;      /* of a whole nest; 0: NEST_JOINT_TICKS (search/joint/options.h) */
-	struct kept *kept;        /* what is known of ops; NULL: nothing */
+	uint64_t nest_ticks; /* of a whole nest; 0: NEST_JOINT_TICKS (search/joint/options.h) */
+	struct kept *kept;   /* what is known of ops; NULL: nothing */
 };
 
 struct problem {
 	enum stage stage;
 	const struct arch *arch;
-	const struct workload *workload;          /* divide, joint */
-	const struct planning *planning;          /* divide, joint */
-	int op;                                   /* divide: this op alone; -1 all */
-	const struct packing *packing;            /* place */
-	const struct mapping *division;           /* joint: the mappings to start from, by op */
-	const struct solver *place;               /* joint: who places what it divides */
-	const struct joint_space *joint;          /* joint: of those for plans; NULL: it follows from the aim */
-	const struct joint_aim *aim;              /* joint: of those for plans, without a space */
+	const struct workload *workload; /* divide, joint */
+	const struct planning *planning; /* divide, joint */
+	int op;                          /* divide: this op alone; -1 all */
+	const struct packing *packing;   /* place */
+	const struct mapping *division;  /* joint: the mappings to start from, by op */
+	const struct solver *place;      /* joint: who places what it divides */
+	const struct joint_space
+		*joint;              /* joint: of those for plans; NULL: it follows from the aim */
+	const struct joint_aim *aim; /* joint: of those for plans, without a space */
 	const struct nest_search *nest;           /* map: nest_search.h */
 	const struct project_search *projections; /* project: project_search.h */
 	const struct synthesis *synthesis;        /* broadcast, scatter */

@@ -48,8 +48,8 @@ struct exploration {
 	struct portfolio divide, place, joint; /* what takes part; one at least places */
 	const struct solver *map;              /* of nests; NULL: as for problems */
 	uint64_t joint_ticks;                  /* of one joint search */
-	uint64_t plan_ticks; /* of one that plans everything; 0: no limit */
-	unsigned fixed;      /* what that one does not decide: a set of enum joint_kind */
+	uint64_t plan_ticks;                   /* of one that plans everything; 0: no limit */
+	unsigned fixed;       /* what that one does not decide: a set of enum joint_kind */
 	uint64_t place_ticks; /* of one placement by a solver that proves; 0: the planning's */
 };
 

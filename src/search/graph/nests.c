@@ -250,9 +250,8 @@ static const char *describe(
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
-	text_add(&text, "%s %d %" PRIu32 " %" PRId64, wish,
-		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
-		question->room);
+	text_add(&text, "%s %d %" PRIu32 " %" PRId64, wish, op_unit(question->arch, op),
+		arch_moves_boxes(question->arch) ? 0 : question->in_lx, question->room);
 	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
 	for (int l = 0; l < op->loop_count; l++)
 		text_add(&text, " %" PRId64 "%s%s", extent_of(question, l),
@@ -293,9 +292,8 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 }
 
 /* All that the solver offers and nobody beats, the witness that it began with among them. */
-static struct frontier ask_front(
-	struct nest_search *search, const struct nests_wanted *wanted, struct nest_front *out,
-	struct arena *arena)
+static struct frontier ask_front(struct nest_search *search, const struct nests_wanted *wanted,
+	struct nest_front *out, struct arena *arena)
 {
 	const struct solver *solver =
 		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
@@ -309,9 +307,8 @@ static struct frontier ask_front(
 	for (size_t i = 0; i <= answer.candidate_count; i++) {
 		struct nest_counts counts;
 		struct nest_score score;
-		const struct mapping *mapping = i < answer.candidate_count
-							? answer.candidates[i].mappings
-							: search->start;
+		const struct mapping *mapping =
+			i < answer.candidate_count ? answer.candidates[i].mappings : search->start;
 		if (!mapping || nest_evaluate(search->model, mapping, &counts, &score) != NEST_FITS)
 			continue;
 		struct point point = {.score = nest_summary(search, &counts, &score),
@@ -352,8 +349,8 @@ static const struct nest_front *find_front(const struct inner_question *question
 		arena_alloc(arena, sizeof head + found.count * sizeof *front->at);
 	*front = head;
 	for (size_t i = 0; i < found.count; i++)
-		front->count += price_choice(question, found.points[i].payload,
-			&front->at[front->count], arena);
+		front->count += price_choice(
+			question, found.points[i].payload, &front->at[front->count], arena);
 	if (!front->why && !front->count)
 		front->why = "no mapping was found that fits the machine";
 	return front;

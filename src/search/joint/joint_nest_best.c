@@ -21,8 +21,8 @@ int64_t joint_nest_ask(struct joint_making *making, const struct inner_question 
 	making->unproven |= !front->why && !front->proven;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct nest_choice *choice = &front->at[i];
-		int64_t own = joint_worth(
-			making, choice->cycles, choice->energy_pj, choice->hbm_bytes);
+		int64_t own =
+			joint_worth(making, choice->cycles, choice->energy_pj, choice->hbm_bytes);
 		if (own < least) {
 			least = own;
 			*out = *choice;
@@ -71,8 +71,8 @@ void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, stru
 		.question = &graph->question, .arena = arena, .scratch = arena_open()};
 	struct kept *own = graph->question.aim.kept ? NULL : kept_open();
 	making.kept = own ? own : graph->question.aim.kept;
-	bool brief = !arch_moves_boxes(plan->arch) && graph->unproven &&
-		     !graph->question.aim.nest_ticks;
+	bool brief =
+		!arch_moves_boxes(plan->arch) && graph->unproven && !graph->question.aim.nest_ticks;
 	for (int step = 0; brief && step < plan->step_count; step++)
 		polish(&making, plan, step);
 	kept_close(own);

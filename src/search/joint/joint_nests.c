@@ -230,7 +230,8 @@ static int64_t bytes_at(const struct nest_range *range, int step, bool operands)
 	int64_t bytes = 0;
 	int from, to;
 	for (int i = 0; i < range->outer_count; i++)
-		if (range->outer[i].in_lx && reads_or_writes(op, range->outer[i].tensor) == operands)
+		if (range->outer[i].in_lx &&
+			reads_or_writes(op, range->outer[i].tensor) == operands)
 			bytes += range->outer[i].bytes;
 	for (int i = 0; i < range->inside_count; i++) {
 		users_life(&range->making->users, range->inside[i].tensor, &from, &to);
@@ -277,8 +278,7 @@ struct nest_option {
 	struct nest_step *steps;
 };
 
-static bool choose_steps(
-	const struct nest_range *range, int64_t level, struct nest_option *out)
+static bool choose_steps(const struct nest_range *range, int64_t level, struct nest_option *out)
 {
 	bool fits = true;
 	int64_t cycles = 0, hbm_bytes = 0;
@@ -333,8 +333,7 @@ static struct nest_places list_places(const struct nest_range *range, struct are
 		else if (plan_inside(range->plan, &range->making->users, t))
 			places.arguments[places.argument_count++] = t;
 		else
-			places.outs[places.out_count++] =
-				(struct joint_out){t, in_lx ? 0 : -1, -1};
+			places.outs[places.out_count++] = (struct joint_out){t, in_lx ? 0 : -1, -1};
 	}
 	return places;
 }
@@ -383,8 +382,8 @@ static void keep(const struct nest_range *range, const struct nest_option *optio
 static void add_levels(struct nest_range *range)
 {
 	struct joint_making *making = range->making;
-	struct nest_option option = {.steps = arena_array(
-					     range->arena, struct nest_step, range->end - range->first)};
+	struct nest_option option = {
+		.steps = arena_array(range->arena, struct nest_step, range->end - range->first)};
 	int64_t value = JOINT_NEVER, used = INT64_MAX;
 	for (int i = 0; i < range->level_count; i++) {
 		if (range->levels[i] >= used)
@@ -431,6 +430,7 @@ bool joint_nests_options(struct joint_making *making, int o)
 		making->why = "it was asked to stop";
 	else if (making->options.count == before)
 		making->why = arena_format(making->arena,
-			"op '%s' cannot be carried out: no nest of it fits", op_at(making, o)->name);
+			"op '%s' cannot be carried out: no nest of it fits",
+			op_at(making, o)->name);
 	return !making->why;
 }

@@ -47,7 +47,7 @@ struct nest_tensor {
 /* Ops [first, end) as one option. */
 struct nest_range {
 	struct joint_making *making;
-	struct arena *arena;   /* until the range is done */
+	struct arena *arena;     /* until the range is done */
 	const struct plan *plan; /* whose step i is op i, with the run if there is one */
 	int first, end;
 	int64_t iterations;

@@ -40,8 +40,8 @@ bool joint_plan_offer(
 	return true;
 }
 
-void joint_plan_prove(struct run *run, const struct joint_space *space, enum proof_status status,
-	double bound)
+void joint_plan_prove(
+	struct run *run, const struct joint_space *space, enum proof_status status, double bound)
 {
 	const struct joint_graph *graph = space->graph;
 	if (!graph || !graph->unproven)

@@ -18,7 +18,7 @@ bool joint_plan_offer(
 	struct run *run, const struct joint_space *space, const struct joint_answer *answer);
 
 /* What is proven of a space, unless the space may lack something that is better (joint_graph.unproven). */
-void joint_plan_prove(struct run *run, const struct joint_space *space, enum proof_status status,
-	double bound);
+void joint_plan_prove(
+	struct run *run, const struct joint_space *space, enum proof_status status, double bound);
 
 #endif

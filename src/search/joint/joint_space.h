@@ -121,9 +121,10 @@ int64_t joint_value(const struct joint_space *space, const struct joint_answer *
 /* A stay of a tensor in LX under one view. */
 struct joint_stay {
 	int tensor, view;
-	size_t from, to;       /* the first and the last step that need it */
-	ptrdiff_t in_place_of; /* the stay whose bytes it may take over, if that ends with `from`; -1 */
-	bool passed_on;        /* an out takes over its bytes, if it ends with that step */
+	size_t from, to; /* the first and the last step that need it */
+	ptrdiff_t
+		in_place_of; /* the stay whose bytes it may take over, if that ends with `from`; -1 */
+	bool passed_on;      /* an out takes over its bytes, if it ends with that step */
 	size_t passed_at;
 };
 

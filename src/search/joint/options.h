@@ -4,16 +4,16 @@
 #include "base/tuning.h"
 
 /* Where tiles do not move in boxes: what of runs and of room is looked at. */
-#define JOINT_OPTIONS(OPTION)                                                                      \
-	OPTION(NEST_RUN_OPS, 8, 2, 1 << 10, "ops that share loops: longer runs cut more tensors")  \
-	OPTION(NEST_RUN_TILES, 4, 1, 1 << 10,                                                      \
-		"numbers of tiles: the fewest for which the parts fit, since more fetch more, and "  \
-		"the most, which leaves the most room")                                            \
+#define JOINT_OPTIONS(OPTION)                                                                       \
+	OPTION(NEST_RUN_OPS, 8, 2, 1 << 10, "ops that share loops: longer runs cut more tensors")   \
+	OPTION(NEST_RUN_TILES, 4, 1, 1 << 10,                                                       \
+		"numbers of tiles: the fewest for which the parts fit, since more fetch more, and " \
+		"the most, which leaves the most room")                                             \
 	OPTION(NEST_BRIEF_TILES, 2, 1, 1 << 10, "the same where nobody asks for a long look")       \
-	OPTION(NEST_JOINT_TICKS, 2000, 1, 1 << 30,                                                 \
-		"a nest of which nobody says more: there are hundreds in a space")                 \
-	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                      \
-		"tensors that may lie in the scratchpad meanwhile: 2^10 sets of them leave "       \
+	OPTION(NEST_JOINT_TICKS, 2000, 1, 1 << 30,                                                  \
+		"a nest of which nobody says more: there are hundreds in a space")                  \
+	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \
+		"tensors that may lie in the scratchpad meanwhile: 2^10 sets of them leave "        \
 		"different room")
 
 OPTIONS(JOINT_OPTIONS)

@@ -514,8 +514,8 @@ static int64_t run_send(struct machine *machine, const struct demand *demand, in
 		}
 		int next = up ? (core + 1) % cores : (core + cores - 1) % cores;
 		if (left) {
-			int64_t served = serve(machine,
-				core_server(core, up ? LINK_UP : LINK_DOWN), asked, demand->link);
+			int64_t served = serve(machine, core_server(core, up ? LINK_UP : LINK_DOWN),
+				asked, demand->link);
 			arrived = number_max(arrived + machine->ring_stick, served);
 			asked += machine->ring_stick;
 		}
