@@ -26,3 +26,11 @@ int program_queue(const struct program *program, const struct instruction *instr
 		return (int)instruction->engine;
 	return ENGINE_COUNT + (instruction->engine == ENGINE_DMA_OUT);
 }
+
+bool program_has_relayouts(const struct program *program)
+{
+	for (int s = 0; s < program->step_count; s++)
+		if (program->workload->ops[program->step_ops[s]].move == MOVE_RELAYOUT)
+			return true;
+	return false;
+}

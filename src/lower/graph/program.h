@@ -185,6 +185,8 @@ struct program {
 const struct op *program_broadcast(
 	const struct program *program, const struct instruction *instruction);
 
+bool program_has_relayouts(const struct program *program);
+
 /* Which of a core's queues an instruction is in: its engine's, or one of a broadcast's root. */
 enum { PROGRAM_QUEUES = ENGINE_COUNT + 2 };
 int program_queue(const struct program *program, const struct instruction *instruction);

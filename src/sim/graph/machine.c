@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/wide.h"
 #include "model/machine/topology.h"
+#include "sim/graph/pace.h"
 #include "sim/transfer/hops.h"
 
 enum {
@@ -13,15 +14,7 @@ enum {
 };
 enum { PORT, LX_READS, LX_WRITES, UNIT, LINK, LINK_UP, LINK_DOWN, SERVERS_PER_CORE };
 
-/* More ticks to a cycle than this, and times round up instead. */
-enum { TICKS_MOST = 1 << 16 };
-
 enum { FP32_BYTES = 4 };
-
-/* Ticks of one unit of work, as a fraction; 0: no time at all. */
-struct pace {
-	int64_t num, den;
-};
 
 /* The ticks that an instruction asks of each kind of server. */
 struct demand {
@@ -64,41 +57,6 @@ struct machine {
 	int64_t free[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE]; /* when a server's work ends */
 };
 
-/* The least number of ticks to a cycle that makes work/rate whole, joined with those so far. */
-static int64_t refine(int64_t ticks, int64_t work, struct ratio rate)
-{
-	int64_t needed, joined;
-	struct ratio time;
-	if (rate.num == 0 || !ratio_make(rate.den, rate.num, &time))
-		return ticks;
-	needed = time.den / number_gcd(time.den, work);
-	if (!number_mul(ticks / number_gcd(ticks, needed), needed, &joined) || joined > TICKS_MOST)
-		return ticks;
-	return joined;
-}
-
-static struct pace find_pace(int64_t ticks, int64_t work, struct ratio rate)
-{
-	if (rate.num == 0)
-		return (struct pace){0, 1};
-	wide num = (wide)ticks * work * rate.den;
-	int64_t whole = (int64_t)((num + rate.num - 1) / rate.num);
-	if (num % rate.num == 0 || num > INT64_MAX)
-		return (struct pace){whole, 1};
-	return (struct pace){(int64_t)num, rate.num};
-}
-
-/* Joined with what makes a time of this many cycles whole. */
-static int64_t refine_time(int64_t ticks, struct ratio cycles)
-{
-	int64_t joined;
-	if (!cycles.num ||
-		!number_mul(ticks / number_gcd(ticks, cycles.den), cycles.den, &joined) ||
-		joined > TICKS_MOST)
-		return ticks;
-	return joined;
-}
-
 static int64_t ticks_of(const struct machine *machine, struct ratio cycles)
 {
 	int64_t most = machine->longest / RANKS_MOST;
@@ -108,17 +66,9 @@ static int64_t ticks_of(const struct machine *machine, struct ratio cycles)
 	return ticks < most ? (int64_t)ticks : most;
 }
 
-/* Ticks of work; 0: it takes none, and no server sees it. */
 static int64_t find_time(const struct machine *machine, struct pace pace, int64_t work)
 {
-	int64_t time;
-	if (work <= 0 || pace.num == 0)
-		return 0;
-	if (!number_mul(work, pace.num, &time))
-		return machine->longest;
-	if (pace.den != 1)
-		time = number_ceil_div(time, pace.den);
-	return number_min(time, machine->longest);
+	return pace_time(pace, work, machine->longest);
 }
 
 /* Arithmetic of one core: the units below it work side by side. */
@@ -133,36 +83,28 @@ static struct ratio core_rate(const struct arch *arch, struct ratio rate)
 
 static int64_t refine_copying(int64_t ticks, const struct copying *copying)
 {
-	ticks = refine(ticks, STICK_BYTES, copying->in.rate);
-	ticks = refine(ticks, STICK_BYTES, copying->out.rate);
-	ticks = refine(ticks, STICK_BYTES, copying->link.rate);
-	ticks = refine_time(ticks, copying->in.latency);
-	ticks = refine_time(ticks, copying->out.latency);
-	ticks = refine_time(ticks, copying->link.latency);
-	return refine_time(ticks, copying->sync);
+	ticks = pace_refine(ticks, STICK_BYTES, copying->in.rate);
+	ticks = pace_refine(ticks, STICK_BYTES, copying->out.rate);
+	ticks = pace_refine(ticks, STICK_BYTES, copying->link.rate);
+	ticks = pace_refine_time(ticks, copying->in.latency);
+	ticks = pace_refine_time(ticks, copying->out.latency);
+	ticks = pace_refine_time(ticks, copying->link.latency);
+	return pace_refine_time(ticks, copying->sync);
 }
 
 static void open_copying(struct machine *machine, const struct copying *copying)
 {
 	int64_t ticks = machine->ticks;
 	machine->hops = hops_open(machine->program, machine->arena);
-	machine->copy_in = find_pace(ticks, STICK_BYTES, copying->in.rate);
-	machine->copy_out = find_pace(ticks, STICK_BYTES, copying->out.rate);
+	machine->copy_in = pace_find(ticks, STICK_BYTES, copying->in.rate);
+	machine->copy_out = pace_find(ticks, STICK_BYTES, copying->out.rate);
 	machine->copy_link = copying->link.rate.num
-				     ? find_pace(ticks, STICK_BYTES, copying->link.rate)
+				     ? pace_find(ticks, STICK_BYTES, copying->link.rate)
 				     : machine->copy_out;
 	machine->in_latency = ticks_of(machine, copying->in.latency);
 	machine->out_latency = ticks_of(machine, copying->out.latency);
 	machine->link_latency = ticks_of(machine, copying->link.latency);
 	machine->sync = ticks_of(machine, copying->sync);
-}
-
-static bool has_relayouts(const struct program *program)
-{
-	for (int s = 0; s < program->step_count; s++)
-		if (program->workload->ops[program->step_ops[s]].move == MOVE_RELAYOUT)
-			return true;
-	return false;
 }
 
 struct machine *machine_open(
@@ -191,30 +133,30 @@ struct machine *machine_open(
 	machine->hbm_shared = hbm->shared_rate;
 	machine->lx_shared = lx->shared_rate;
 	machine->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
-	int64_t ticks = refine(1, STICK_BYTES, hbm->read_rate);
-	ticks = refine(ticks, STICK_BYTES, hbm_write);
-	ticks = refine(ticks, STICK_BYTES, lx->fill_rate);
-	ticks = refine(ticks, STICK_BYTES, lx->read_rate);
-	ticks = refine(ticks, STICK_BYTES, lx_write);
-	ticks = refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
-	if (has_relayouts(program))
-		ticks = refine(ticks, STICK_BYTES, arch->data_ring.rate);
+	int64_t ticks = pace_refine(1, STICK_BYTES, hbm->read_rate);
+	ticks = pace_refine(ticks, STICK_BYTES, hbm_write);
+	ticks = pace_refine(ticks, STICK_BYTES, lx->fill_rate);
+	ticks = pace_refine(ticks, STICK_BYTES, lx->read_rate);
+	ticks = pace_refine(ticks, STICK_BYTES, lx_write);
+	ticks = pace_refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	if (program_has_relayouts(program))
+		ticks = pace_refine(ticks, STICK_BYTES, arch->data_ring.rate);
 	if (program->ranks > 1)
 		ticks = refine_copying(ticks, &arch->copying);
 	machine->ticks = ticks;
-	machine->hbm_read = find_pace(ticks, STICK_BYTES, hbm->read_rate);
-	machine->hbm_write = find_pace(ticks, STICK_BYTES, hbm_write);
-	machine->port = find_pace(ticks, STICK_BYTES, lx->fill_rate);
-	machine->lx_read = find_pace(ticks, STICK_BYTES, lx->read_rate);
-	machine->lx_write = find_pace(ticks, STICK_BYTES, lx_write);
-	machine->link = find_pace(ticks, STICK_BYTES, arch->reduce_ring.rate);
-	machine->ring = find_pace(ticks, STICK_BYTES, arch->data_ring.rate);
+	machine->hbm_read = pace_find(ticks, STICK_BYTES, hbm->read_rate);
+	machine->hbm_write = pace_find(ticks, STICK_BYTES, hbm_write);
+	machine->port = pace_find(ticks, STICK_BYTES, lx->fill_rate);
+	machine->lx_read = pace_find(ticks, STICK_BYTES, lx->read_rate);
+	machine->lx_write = pace_find(ticks, STICK_BYTES, lx_write);
+	machine->link = pace_find(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	machine->ring = pace_find(ticks, STICK_BYTES, arch->data_ring.rate);
 	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
 		struct ratio rate;
 		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
-		machine->mac[bytes] = find_pace(ticks, 1, known ? rate : mac);
+		machine->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
 	}
-	machine->vector = find_pace(ticks, 1, vector);
+	machine->vector = pace_find(ticks, 1, vector);
 	machine->link_stick = find_time(machine, machine->link, 1);
 	machine->ring_stick = find_time(machine, machine->ring, 1);
 	if (program->ranks > 1)
@@ -427,11 +369,6 @@ const int64_t *machine_step_ends(const struct machine *machine)
 	return machine->step_ends;
 }
 
-static int64_t next_cycle(const struct machine *machine, int64_t time)
-{
-	return number_align_up(time, machine->ticks);
-}
-
 /* One server takes work that came at `ready`; answers when it is through. */
 static int64_t serve(struct machine *machine, int server, int64_t ready, int64_t time)
 {
@@ -545,7 +482,7 @@ static int64_t run(struct machine *machine, const struct demand *demand, uint32_
 	case ENGINE_COUNT:
 		break;
 	}
-	return next_cycle(machine, ready);
+	return number_align_up(ready, machine->ticks); /* the next cycle */
 }
 
 int64_t machine_delay(const struct machine *machine, uint32_t i)
