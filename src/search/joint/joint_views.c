@@ -66,7 +66,7 @@ static bool same_views(const struct joint_making *making, int a, int b)
 	const struct joint_views *p = &making->views[a], *q = &making->views[b];
 	return p->count == q->count && tensors[a].layout.dtype == tensors[b].layout.dtype &&
 	       layout_equal(&tensors[a].layout, &tensors[b].layout) &&
-	       !memcmp(p->at, q->at, (size_t)p->count * sizeof *p->at);
+	       (!p->count || !memcmp(p->at, q->at, (size_t)p->count * sizeof *p->at));
 }
 
 /* Ops counted from the first that uses the tensor; who never does stays as it is. */
