@@ -53,7 +53,7 @@ static void graphs_run_on_machines_without_boxes(void **state)
 {
 	static const char *const names[] = {"eyeriss", "simba", "gemmini", "tpu", "tpu_v4i"};
 	const char *workload = folder_put("small.yaml", attention);
-	for (size_t m = 0; m < sizeof names / sizeof *names; m += (size_t)draws_apart(1)) {
+	for (size_t m = 0; m < sizeof names / sizeof *names; m += (size_t)draws_apart(2)) {
 		long long least[2] = {LLONG_MAX, LLONG_MAX};
 		for (int planning = 0; planning < 2; planning++) {
 			const char *search =
