@@ -134,7 +134,7 @@ static void solve_all(struct asking *asking)
 
 static void ilp_run(struct run *run, const struct problem *problem)
 {
-	/* Of a space that is made here, that without relayouts. */
+	/* A space that is made here has no relayouts. */
 	struct joint_aim aim = problem->aim ? *problem->aim : (struct joint_aim){0};
 	struct problem without = *problem;
 	aim.fixed |= KIND_RELAY;

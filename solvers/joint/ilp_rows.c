@@ -344,7 +344,7 @@ static void add_saving(struct rows *rows, const struct saving *saving, struct sa
 		*array_add(rows->arena, list) = make_saved(rows, saving);
 }
 
-/* Of what an option makes or moves, and needs beside it. */
+/* The room of what an option makes or moves, and needs beside it. */
 static double room_of(const struct joint_space *space, const struct joint_option *option)
 {
 	double room = (double)option->room;

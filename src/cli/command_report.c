@@ -103,7 +103,7 @@ static int write_page(struct arena *arena, const struct arguments *arguments, st
 	return EXIT_FOUND;
 }
 
-/* Of the first plan, with the specs of the run: what `score --explain` says of it. */
+/* What `score --explain` says of the first plan, with the specs of the run. */
 static int explain(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	const char *folder = arguments->at[0];

@@ -1,20 +1,12 @@
 #include "base/arena.h"
-#include "cost/graph/cost.h"
-#include "model/graph/plan_check.h"
-#include "model/graph/plan_file.h"
 #include "model/graph/planning.h"
 #include "search/engine/kept.h"
-#include "search/joint/joint_build.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/array_arch.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
-#include "tests/support/executed.h"
-#include "tests/support/joint_walk.h"
+#include "tests/support/joint_judged.h"
 #include "tests/support/random_runs.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #include "tests/test.h"
 
@@ -70,53 +62,16 @@ static void look_at(const struct plan *plan, struct seen *seen)
 	seen->built++;
 }
 
-static double worth(const struct joint_aim *aim, const struct score *score)
-{
-	return (double)aim->cycles * (double)score->cycles +
-	       (double)aim->energy * score->energy_pj * 1024 +
-	       (double)aim->hbm_bytes * (double)score->hbm_bytes;
-}
-
-static void judge(
-	const struct asked *asked, const struct plan *plan, int64_t value, struct arena *arena)
-{
-	struct plan_faults faults = plan_check(plan, arena);
-	struct plan_cost cost;
-	struct text text = text_open(arena);
-	plan_write(plan, &text);
-	if (faults.count)
-		fail_msg("%s\n%s", faults.at[0].why, text_read(&text));
-	assert_true(cost_plan(plan, arena, &cost));
-	double own = worth(&asked->question.aim, &cost.score);
-	double off = asked->question.aim.energy
-			     ? (double)asked->question.aim.energy * plan->step_count + 1e-12 * own
-			     : 0;
-	if (cost.score.rejected)
-		fail_msg("%s\n%s", cost.score.rejected, text_read(&text));
-	if (fabs(own - (double)value) > off)
-		fail_msg("the plan is worth %.17g, the answer %" PRId64 "\n%s", own, value,
-			text_read(&text));
-	struct executed executed = execute_plan(plan, asked->seed, true, arena);
-	if (executed.why)
-		fail_msg("%s\n%s", executed.why, text_read(&text));
-}
-
 static void try_answer(
 	const struct asked *asked, struct random *random, struct arena *arena, struct seen *seen)
 {
-	struct joint_answer answer = joint_walk(random, asked->space, arena);
-	const char *why = NULL;
-	if (!answer.count)
+	int64_t value;
+	const struct plan *plan = joint_walked_plan(random, asked->space, arena, &value);
+	if (!plan)
 		return;
-	int64_t value = joint_value(asked->space, &answer, arena, &why);
-	if (value == JOINT_NEVER)
-		return;
-	struct joint_packing packing = joint_pack(asked->space, &answer, NULL, 100000, arena);
-	assert_null(packing.why);
-	if (packing.status != VERDICT_YES)
-		return;
-	const struct plan *plan = joint_build(asked->space, &answer, &packing, arena);
-	judge(asked, plan, value, arena);
+	const char *why = joint_judge(&asked->question, plan, value, asked->seed, arena);
+	if (why)
+		fail_msg("%s", why);
 	look_at(plan, seen);
 }
 

@@ -1,10 +1,8 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "model/graph/planning.h"
-#include "search/joint/joint_build.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_judged.h"
-#include "tests/support/joint_walk.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -69,19 +67,11 @@ static void look_at(const struct plan *plan, struct seen *seen)
 static void try_answer(
 	const struct asked *asked, struct random *random, struct arena *arena, struct seen *seen)
 {
-	struct joint_answer answer = joint_walk(random, asked->space, arena);
-	const char *why = NULL;
-	if (!answer.count)
+	int64_t value;
+	const struct plan *plan = joint_walked_plan(random, asked->space, arena, &value);
+	if (!plan)
 		return;
-	int64_t value = joint_value(asked->space, &answer, arena, &why);
-	if (value == JOINT_NEVER)
-		return;
-	struct joint_packing packing = joint_pack(asked->space, &answer, NULL, 100000, arena);
-	assert_null(packing.why);
-	if (packing.status != VERDICT_YES)
-		return;
-	const struct plan *plan = joint_build(asked->space, &answer, &packing, arena);
-	why = joint_judge(&asked->question, plan, value, asked->seed, arena);
+	const char *why = joint_judge(&asked->question, plan, value, asked->seed, arena);
 	if (why)
 		fail_msg("%s", why);
 	look_at(plan, seen);

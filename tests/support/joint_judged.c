@@ -5,16 +5,22 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/planning.h"
+#include "search/joint/joint_build.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
+#include "tests/support/joint_walk.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+#include "tests/test.h"
+
+enum { PACK_TICKS = 100000 };
 
 static const struct joint_aim aims[] = {{.cycles = 1}, {.energy = 1}, {.hbm_bytes = 1}};
 
@@ -33,6 +39,19 @@ struct joint_question joint_question_draw(
 		.workload = random_graph(random, arena),
 		.planning = planning,
 		.aim = aims[draw_below(random, 3)]};
+}
+
+const struct plan *joint_walked_plan(
+	struct random *random, const struct joint_space *space, struct arena *arena, int64_t *value)
+{
+	struct joint_answer answer = joint_walk(random, space, arena);
+	const char *why = NULL;
+	*value = answer.count ? joint_value(space, &answer, arena, &why) : JOINT_NEVER;
+	if (*value == JOINT_NEVER)
+		return NULL;
+	struct joint_packing packing = joint_pack(space, &answer, NULL, PACK_TICKS, arena);
+	assert_null(packing.why);
+	return packing.status == VERDICT_YES ? joint_build(space, &answer, &packing, arena) : NULL;
 }
 
 /* What the plan's score is worth, and how far off rounding may leave it. */
@@ -79,7 +98,8 @@ const char *joint_judge_value(const struct joint_question *question, const struc
 	if (cost.score.rejected)
 		return arena_format(arena, "%s\n%s", cost.score.rejected, text_read(&text));
 	double own = worth(question, &cost.score);
-	double off = question->aim.energy ? plan->step_count + 1e-12 * own : 0;
+	double energy = (double)question->aim.energy,
+	       off = energy ? energy * plan->step_count + 1e-12 * own : 0;
 	if (fabs(own - (double)value) > off)
 		return arena_format(arena, "the plan is worth %.17g, the answer %" PRId64 "\n%s",
 			own, value, text_read(&text));

@@ -12,7 +12,12 @@ struct arena;
 struct joint_question joint_question_draw(
 	struct random *random, const int *cores, int core_counts, struct arena *arena);
 
-/* The same without executing it. */
+/* A plan of a random answer, and what the answer is worth; NULL: the walk found none that keeps all rules and has
+ * addresses. */
+const struct plan *joint_walked_plan(struct random *random, const struct joint_space *space,
+	struct arena *arena, int64_t *value);
+
+/* joint_judge without executing it. */
 const char *joint_judge_value(const struct joint_question *question, const struct plan *plan,
 	int64_t value, struct arena *arena);
 

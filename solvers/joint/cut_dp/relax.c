@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a state.  UNSEEN: the relaxation has not come here. */
+/* What became of a state; UNSEEN: the relaxation has not come here. */
 enum fate { UNSEEN, KEPT, CONVERTED, DROPPED, GUESSED };
 
 struct node {

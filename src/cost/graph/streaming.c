@@ -181,7 +181,7 @@ static int64_t cycles_behind(const struct traffic_op *traffic, int operand, int6
 	return (int64_t)((double)cycles * (1 - before / tiles));
 }
 
-/* Of an op all of whose reads are in LX, some since this phase. */
+/* The estimate of an op all of whose reads are in LX, some since this phase. */
 static int64_t estimate_arrivals(
 	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, bool *fits)
 {

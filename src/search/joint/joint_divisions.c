@@ -34,7 +34,7 @@ bool joint_may_lie(const struct joint_making *making, int tensor)
 	return is_listed(making, &workload->ops[at->producer]);
 }
 
-/* Of those that share a sum one has the result: the one whose part of the reduction is the first. */
+/* The core whose part of a reduction is the first has the result of those that share the sum. */
 static void leave_to_owners(const struct arch *arch, const struct op *op,
 	const struct mapping *mapping, struct view *view)
 {
