@@ -50,6 +50,27 @@ static void a_point_is_bound_by_the_sum_that_says_most(void **state)
 }
 
 /* Corners are (100, 30) and (120, 10). */
+/* A plan that is below what was proven is none of the spaces that were searched. */
+static void nothing_is_said_of_points_from_elsewhere(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	struct found founds[2] = {{0}};
+	struct point points[2] = {{.score = point_of(100, 50), .payload = &founds[0]},
+		{.score = point_of(90, 60), .payload = &founds[1]}};
+	struct explored explored = {
+		.frontier = {.objectives = three, .count = 1, .points = points}};
+	plans_note(&list, &explored);
+	assert_int_equal(founds[0].proof, PROOF_OPTIMAL);
+	assert_true(fabs(explored.bounds[0] - 100) < 1e-9);
+	explored.frontier.count = 2;
+	plans_note(&list, &explored);
+	assert_int_equal(founds[0].proof, PROOF_OPTIMAL);
+	assert_int_equal(founds[1].proof, PROOF_NONE);
+	assert_true(founds[1].bound <= 0 && explored.bounds[0] <= 0 && explored.bounds[1] > 9);
+	arena_close(arena);
+}
+
 static void a_product_is_least_at_a_corner(void **state)
 {
 	struct arena *arena = arena_open();
@@ -98,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_point_is_bound_by_the_sum_that_says_most),
+		cmocka_unit_test(nothing_is_said_of_points_from_elsewhere),
 		cmocka_unit_test(a_product_is_least_at_a_corner),
 		cmocka_unit_test(a_sum_is_about_its_cores),
 		cmocka_unit_test(sums_are_asked_about_between_neighbours_once),

@@ -240,20 +240,37 @@ double plans_least(const struct planned_list *planned, enum objective objective)
 	return plans_bound(planned, &objectives, &none);
 }
 
-/* What whole plans prove about each point, and about each objective alone. */
+/* A point below its bound is no plan of the spaces that were searched: it was found elsewhere, or given. */
+static void note_point(const struct planned_list *planned, const struct objectives *objectives,
+	const struct point *point)
+{
+	struct found *found = point->payload;
+	double value = objective_value(objectives->at[0], &point->score);
+	found->bound = plans_bound(planned, objectives, &point->score);
+	found->gap = value - found->bound;
+	if (found->gap < -NOTHING * value)
+		found->bound = found->gap = 0;
+	found->proof = found->bound <= 0               ? PROOF_NONE
+		       : found->gap <= NOTHING * value ? PROOF_OPTIMAL
+						       : PROOF_BOUND;
+}
+
+/* What an objective alone is at least, of all plans that are known, too; 0: one is below what was proven. */
+static double least_of_all(const struct planned_list *planned, const struct frontier *frontier,
+	enum objective objective)
+{
+	double least = plans_least(planned, objective);
+	for (size_t i = 0; i < frontier->count; i++)
+		if (objective_value(objective, &frontier->points[i].score) < least * (1 - NOTHING))
+			return 0;
+	return least;
+}
+
 void plans_note(const struct planned_list *planned, struct explored *explored)
 {
 	const struct objectives *objectives = &explored->frontier.objectives;
 	for (size_t i = 0; i < objectives->count; i++)
-		explored->bounds[i] = plans_least(planned, objectives->at[i]);
-	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct point *point = &explored->frontier.points[i];
-		struct found *found = point->payload;
-		double value = objective_value(objectives->at[0], &point->score);
-		found->bound = plans_bound(planned, objectives, &point->score);
-		found->gap = value - found->bound;
-		found->proof = found->bound <= 0               ? PROOF_NONE
-			       : found->gap <= NOTHING * value ? PROOF_OPTIMAL
-							       : PROOF_BOUND;
-	}
+		explored->bounds[i] = least_of_all(planned, &explored->frontier, objectives->at[i]);
+	for (size_t i = 0; i < explored->frontier.count; i++)
+		note_point(planned, objectives, &explored->frontier.points[i]);
 }

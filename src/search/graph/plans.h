@@ -53,7 +53,8 @@ struct plan_aims plans_between(const struct objectives *objectives,
 double plans_bound(const struct planned_list *planned, const struct objectives *objectives,
 	const struct score *point);
 
-/* Bound, gap and proof of each point of a frontier, and what is proven of each objective alone. */
+/* Bound, gap and proof of each point of a frontier, and what is proven of each objective alone.  Where a point is
+ * below, as it has decisions that the spaces leave out, nothing is said. */
 struct explored;
 void plans_note(const struct planned_list *planned, struct explored *explored);
 
