@@ -1,40 +1,18 @@
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/kind.h"
-#include "cli/report_page.h"
+#include "cli/report_data.h"
 #include "cli/settings.h"
 #include "report/page/page.h"
+#include "report/run/csv_rows.h"
+#include "report/run/json_text.h"
 #include "report/run/listing.h"
 #include "spec/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct fields array(const char *);
-
-/* A line of a CSV, RFC 4180 but for line ends in quotes, which ours has not. */
-static struct fields split(struct arena *arena, const char *line, const char *end)
-{
-	struct fields fields = {0};
-	while (line <= end) {
-		struct text field = text_open(arena);
-		bool quoted = line < end && *line == '"';
-		for (line += quoted; line < end && (quoted || *line != ','); line++) {
-			if (quoted && *line == '"' && (line + 1 == end || line[1] != '"')) {
-				quoted = false;
-				continue;
-			}
-			line += quoted && *line == '"';
-			text_bytes(&field, line, 1);
-		}
-		*array_add(arena, &fields) = text_read(&field);
-		line++;
-	}
-	return fields;
-}
 
 /* What is shown of pareto.csv: a name there, and what the value is divided by; 0: as it stands. */
 static const struct column {
@@ -68,24 +46,20 @@ _Static_assert(sizeof titles / sizeof *titles == COLUMNS + 1, "a title for each 
 static const char *show(struct arena *arena, const char *csv)
 {
 	struct listing *listing = listing_open(arena, titles);
-	struct fields names = {0};
-	for (const char *line = csv; *line;) {
-		const char *end = line + strcspn(line, "\n");
-		struct fields fields = split(arena, line, end);
-		for (int c = 0; c < COLUMNS && names.count; c++) {
-			const char *cell = "";
-			for (size_t f = 0; f < names.count && f < fields.count; f++)
-				if (text_equal(names.at[f], columns[c].name))
-					cell = fields.at[f];
-			if (columns[c].unit > 0 && *cell)
-				listing_cell(listing, "%.3f", strtod(cell, NULL) / columns[c].unit);
+	json_t *row, *cell, *rows = csv_rows(arena, csv);
+	size_t i;
+	json_array_foreach(rows, i, row)
+		for (int c = 0; c < COLUMNS; c++) {
+			cell = json_object_get(row, columns[c].name);
+			if (columns[c].unit > 0 && json_is_number(cell))
+				listing_cell(
+					listing, "%.3f", json_number_value(cell) / columns[c].unit);
 			else
-				listing_cell(listing, "%s", cell);
+				listing_cell(listing, "%s",
+					!cell || json_is_null(cell) ? ""
+								    : json_leaf_text(arena, cell));
 		}
-		if (!names.count)
-			names = fields;
-		line = end + (*end == '\n');
-	}
+	json_decref(rows);
 	return listing_text(listing);
 }
 
@@ -94,12 +68,28 @@ static int write_page(struct arena *arena, const struct arguments *arguments, st
 	const struct option_value *output = option_find(arguments, "output");
 	const char *folder = arguments->at[0];
 	const char *path = output ? output->text : arena_format(arena, "%s/report.html", folder);
-	const char *page = report_page(arena, folder, diag);
-	if (!page)
+	json_t *data = report_data(arena, folder, diag);
+	if (!data)
 		return command_refuse(diag);
+	const char *page = page_html(arena, data);
 	command_write(arena, path, page);
 	fprintf(stderr, "lxplore: %s has %zu bytes%s\n", path, strlen(page),
 		page_has_charts() ? "" : ", without charts: the program was built without npm");
+	return EXIT_FOUND;
+}
+
+static int write_drawings(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	const char *folder = option_find(arguments, "svg")->text;
+	json_t *data = report_data(arena, arguments->at[0], diag);
+	int count =
+		data ? report_drawings(arena, folder, option_find(arguments, "axes"), data, diag)
+		     : 0;
+	json_decref(data);
+	if (!count)
+		return command_refuse(diag);
+	diag_print(diag, stderr);
+	fprintf(stderr, "lxplore: %d drawing%s in %s\n", count, count == 1 ? "" : "s", folder);
 	return EXIT_FOUND;
 }
 
@@ -140,6 +130,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	if (option_find(arguments, "html"))
 		return write_page(arena, arguments, diag);
+	if (option_find(arguments, "svg"))
+		return write_drawings(arena, arguments, diag);
 	if (option_find(arguments, "explain"))
 		return explain(arena, arguments, diag);
 	/* JSON is YAML as it stands. */
@@ -157,9 +149,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 const struct command command_report = {
 	.name = "report",
 	.usage = "DIR",
-	.summary = "the table of a results folder, or a page",
-	.manual = "DIR is a folder that `lxplore explore -o DIR` wrote; with --html also one of a\n"
-		  "campaign.\n",
+	.summary = "the table of a results folder, a page, or drawings",
+	.manual =
+		"DIR is a folder that `lxplore explore -o DIR` wrote; with --html and --svg also one\n"
+		"of a campaign.\n",
 	.bit = OF_REPORT,
 	.run = run,
 };

@@ -126,6 +126,12 @@ static const struct option table[] = {
 		"without a network: DIR/report.html, or -o FILE",
 		.commands = OF_REPORT},
 	{"output", 'o', "FILE", "where the page goes", .type = OPTION_FILE, .commands = OF_REPORT},
+	{"svg", 0, "FOLDER",
+		"drawings for papers: the frontier, and of each point the map of LX and the loop "
+		"nests",
+		.type = OPTION_FOLDER, .commands = OF_REPORT},
+	{"axes", 0, "X,Y", "the columns of pareto.csv that the frontier is drawn over",
+		.commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
 

@@ -1,4 +1,4 @@
-#include "cli/report_page.h"
+#include "cli/report_data.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -7,7 +7,6 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
-#include "report/page/page.h"
 #include "spec/file.h"
 
 #include <inttypes.h>
@@ -114,7 +113,7 @@ static json_t *list_points(
 	return points;
 }
 
-static const char *run_page(struct arena *arena, const char *folder, struct diag *diag)
+static json_t *run_data(struct arena *arena, const char *folder, struct diag *diag)
 {
 	const char *text = read_file(arena, folder, "run.json", diag);
 	const char *csv = text ? read_file(arena, folder, "pareto.csv", diag) : NULL;
@@ -128,8 +127,8 @@ static const char *run_page(struct arena *arena, const char *folder, struct diag
 		return NULL;
 	}
 	json_t *notes = json_array(), *points = list_points(arena, folder, run, notes);
-	return page_html(arena, json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run,
-					"csv", csv, "points", points, "notes", notes));
+	return json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run, "csv", csv,
+		"points", points, "notes", notes);
 }
 
 static struct text *printed; /* where print_to adds what an export prints */
@@ -156,7 +155,7 @@ static void slim(json_t *campaign)
 	}
 }
 
-static const char *campaign_page(struct arena *arena, const char *folder, struct diag *diag)
+static json_t *campaign_data(struct arena *arena, const char *folder, struct diag *diag)
 {
 	struct text text = text_open(arena);
 	struct store *store = NULL;
@@ -171,12 +170,11 @@ static const char *campaign_page(struct arena *arena, const char *folder, struct
 	if (!campaign)
 		return NULL;
 	slim(campaign);
-	return page_html(arena,
-		json_pack("{s:s, s:o, s:[]}", "title", folder, "campaign", campaign, "notes"));
+	return json_pack("{s:s, s:o, s:[]}", "title", folder, "campaign", campaign, "notes");
 }
 
-const char *report_page(struct arena *arena, const char *folder, struct diag *diag)
+json_t *report_data(struct arena *arena, const char *folder, struct diag *diag)
 {
 	bool campaign = !access(arena_format(arena, "%s/campaign.sqlite", folder), R_OK);
-	return campaign ? campaign_page(arena, folder, diag) : run_page(arena, folder, diag);
+	return campaign ? campaign_data(arena, folder, diag) : run_data(arena, folder, diag);
 }
