@@ -158,8 +158,8 @@ static void runs_of_nests_do_what_the_model_says(void **state)
 		met.two_loops += plan->runs->loop_count == 2;
 		int adds = find_adder(plan);
 		met.adding_up += adds >= 0;
-		met.resident +=
-			adds >= 0 && plan_lx(plan, plan->workload->ops[adds].writes[0].tensor, adds);
+		met.resident += adds >= 0 &&
+				plan_lx(plan, plan->workload->ops[adds].writes[0].tensor, adds);
 		arena_close(arena);
 	}
 	arena_close(lasting);

@@ -42,7 +42,8 @@ NEST_PART void go_inwards(
 				masks kept = kept_at(state, price);
 				lanes instances = all_lanes(state->instances[i]);
 				lanes empty = part + filled * (instances - below);
-				part = chosen(kept, chosen(homeless, unsummed * alike, empty), part);
+				part = chosen(
+					kept, chosen(homeless, unsummed * alike, empty), part);
 				below = chosen(kept, instances, below);
 				homeless &= ~kept;
 			}

@@ -51,8 +51,7 @@ static const struct compute *make_compute(struct lowering *lowering)
 		*count = arena_array(arena, int64_t, step->op->loop_count);
 	const struct tile_run *run = plan_run(plan, step->number);
 	for (int l = 0; l < step->op->loop_count; l++) {
-		struct run_part part =
-			run_part(plan->workload, step->op, run, step->iteration, l);
+		struct run_part part = run_part(plan->workload, step->op, run, step->iteration, l);
 		first[l] = part.first;
 		count[l] = part.count;
 	}

@@ -114,7 +114,7 @@ struct compute {
 	bool accumulator_read, accumulator_write;
 	bool finish;                        /* converts to the output's dtype and writes it */
 	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
-	const struct inner_nest *nest; /* all of a step that read an accumulator share it, and
+	const struct inner_nest *nest;      /* all of a step that read an accumulator share it, and
 					* all others; NULL: there is none */
 	const struct whole_operand *whole;  /* by operand, read_count 0; NULL: of boxes */
 	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */

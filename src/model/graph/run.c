@@ -168,7 +168,7 @@ struct run_classes run_classes(struct arena *arena, const struct workload *workl
 			struct run_class of = classes.at[c];
 			for (int64_t tile = 0, next; tile < tiles; tile = next) {
 				bool first = tile == 0 && op->loops[l].reduction;
-				next = !alike || first                ? tile + 1
+				next = !alike || first              ? tile + 1
 				       : ragged && tile + 1 < tiles ? tiles - 1
 								    : tiles;
 				struct run_class part = {
@@ -235,8 +235,7 @@ static const struct tile_run *stay_run(const struct plan *plan, const struct res
 	const struct tile_run *run = plan_run(plan, stay->from);
 	int producer = plan->workload->tensors[stay->tensor].producer;
 	bool inside = run && stay->to <= run->end && producer >= run->first &&
-		      producer < run->end &&
-		      !run_adds_up(&plan->workload->ops[producer], run);
+		      producer < run->end && !run_adds_up(&plan->workload->ops[producer], run);
 	return stay->place == PLACE_LX && inside ? run : NULL;
 }
 

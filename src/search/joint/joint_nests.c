@@ -287,8 +287,8 @@ static bool price_sums(const struct nest_range *range, struct inner_question *qu
 		if (!op_price(question, 0, making->scratch, &price) || price.why)
 			return false;
 		fits &= nest_counts_add(&nests, price.counts.nests, times);
-		step->cycles = checked_add(
-			&fits, step->cycles, checked_mul(&fits, times, price.bound));
+		step->cycles =
+			checked_add(&fits, step->cycles, checked_mul(&fits, times, price.bound));
 		step->hbm_bytes = checked_add(
 			&fits, step->hbm_bytes, checked_mul(&fits, times, price.hbm_bytes));
 	}

@@ -14,7 +14,7 @@
 struct piece {
 	int64_t low, high, base;
 	int tensor, step; /* who wrote it; -1: it was there before */
-	uint64_t part;    /* of the reduction that is in it (sim/graph/cover.h); 0: it is finished */
+	uint64_t part; /* of the reduction that is in it (sim/graph/cover.h); 0: it is finished */
 };
 
 struct audit_whole {
@@ -72,8 +72,8 @@ struct audit_whole *audit_whole_open(const struct program *program, struct arena
 		int64_t home = program->hbm[t];
 		if (tensor->producer < 0 && home >= 0)
 			add_piece(whole, &whole->hbm,
-				(struct piece){home, home + tensor->layout.bytes, home,
-					(int)t, -1, 0});
+				(struct piece){
+					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
 	}
 	return whole;
 }

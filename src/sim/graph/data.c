@@ -292,9 +292,8 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 	}
 }
 
-static const char *run_whole(
-	struct data *data, const struct op *op, int step, const struct compute *compute, char *lx,
-	float *sums)
+static const char *run_whole(struct data *data, const struct op *op, int step,
+	const struct compute *compute, char *lx, float *sums)
 {
 	struct tile_operand reads[OP_READS_MOST], output;
 	const struct whole_operand *written = &compute->whole[op->read_count];
@@ -331,15 +330,14 @@ static char *lx_of(struct data *data, const struct instruction *instruction)
 }
 
 /* Sums are not rounded on their way through a nest, nor from one iteration to the next. */
-static float *find_sums(
-	struct data *data, const struct op *op, const struct compute *compute)
+static float *find_sums(struct data *data, const struct op *op, const struct compute *compute)
 {
 	if (!compute->whole || (compute->finish && !compute->accumulator_read))
 		return NULL;
 	int tensor = compute->whole[op->read_count].tensor;
 	if (!data->sums[tensor])
-		data->sums[tensor] = arena_array(
-			data->arena, float, count_elements(layout_of(data, tensor)));
+		data->sums[tensor] =
+			arena_array(data->arena, float, count_elements(layout_of(data, tensor)));
 	return data->sums[tensor];
 }
 
@@ -437,7 +435,8 @@ void **data_outputs(const struct data *data, struct arena *arena)
 		const struct layout *layout = layout_of(data, (int)t);
 		if (program->hbm[t] < 0)
 			continue;
-		arrays[t] = arena_alloc_array(arena, (size_t)count_elements(layout), (size_t)dtype_stored_bytes(layout->dtype));
+		arrays[t] = arena_alloc_array(arena, (size_t)count_elements(layout),
+			(size_t)dtype_stored_bytes(layout->dtype));
 		const char *at = data->hbm + program->hbm[t];
 		for (int64_t s = 0; s < layout->sticks; s++)
 			image_unpack(layout, s, at + s * layout->stick_bytes, arrays[t]);
