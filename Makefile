@@ -190,6 +190,7 @@ $(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/char
 	@scripts/charts $@
 $(OUT)/src/report/page/page_assets.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
 $(OUT)/src/report/page/page_assets.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
+$(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
 	@rm -f $@
