@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "campaign/outputs.h"
+#include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
 
 #include <stdlib.h>
@@ -33,18 +34,6 @@ static const char *next_line(const char *line)
 {
 	line += strcspn(line, "\n");
 	return *line ? line + 1 : line;
-}
-
-static const char *unquote(struct arena *arena, const char *cell)
-{
-	struct text text = text_open(arena);
-	if (*cell != '"')
-		return cell;
-	for (cell++; *cell && !(*cell == '"' && cell[1] != '"'); cell++) {
-		cell += *cell == '"';
-		text_bytes(&text, cell, 1);
-	}
-	return text_read(&text);
 }
 
 /* --- the columns of all results together */
@@ -195,30 +184,21 @@ const char *export_csv(struct arena *arena, struct store *store, print_text *pri
 
 /* --- JSON */
 
-/* A cell as a number where it is one, and null where it is empty. */
-static json_t *cell_value(struct arena *arena, const char *cell)
-{
-	json_error_t error;
-	if (!*cell)
-		return json_null();
-	json_t *number =
-		strchr("-0123456789", *cell) ? json_loads(cell, JSON_DECODE_ANY, &error) : NULL;
-	return number ? number : json_string(unquote(arena, cell));
-}
-
+/* The rows of pareto.csv, with its `point` called `frontier`. */
 static json_t *frontier_value(struct exporter *exporter, const struct task_result *result)
 {
-	json_t *list = json_array();
-	const char *line = result ? result->pareto : "";
-	struct cells names = split(exporter->scratch, line);
-	for (line = next_line(line); *line; line = next_line(line)) {
-		struct cells row = split(exporter->scratch, line);
+	json_t *list = json_array(),
+	       *rows = csv_rows(exporter->scratch, result ? result->pareto : "");
+	size_t i;
+	json_t *row, *value;
+	const char *name;
+	json_array_foreach(rows, i, row) {
 		json_t *object = json_object();
-		for (size_t i = 0; i < names.count && i < row.count; i++)
-			json_object_set_new(object, column_name(names.at[i]),
-				cell_value(exporter->scratch, row.at[i]));
+		json_object_foreach(row, name, value)
+			json_object_set(object, column_name(name), value);
 		json_array_append_new(list, object);
 	}
+	json_decref(rows);
 	return list;
 }
 

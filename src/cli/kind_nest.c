@@ -169,9 +169,12 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		run = execute(own, inputs->wishes.seed, steps_most, arena);
 		report.run = &run;
 	}
-	command_print(format == FORMAT_TEXT  ? nest_text(arena, &report)
-		      : format == FORMAT_CSV ? nest_csv(arena, &report)
-					     : nest_json(arena, &report));
+	if (format != FORMAT_TIMELOOP)
+		command_print(format == FORMAT_TEXT  ? nest_text(arena, &report)
+			      : format == FORMAT_CSV ? nest_csv(arena, &report)
+						     : nest_json(arena, &report));
+	else if (report.counted)
+		command_print(nest_timeloop(arena, &report));
 	if (report.run && !run.finished) {
 		fprintf(stderr, "lxplore: not executed: %s\n", run.wrong);
 		return EXIT_NOTHING;
@@ -365,6 +368,7 @@ const struct input_kind nest_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.timeloop = true,
 	.details = details,
 	.check = check,
 	.has_plan = has_plan,

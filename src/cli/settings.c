@@ -89,9 +89,10 @@ static const struct option table[] = {
 		.commands = OF_EXPLORATIONS},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
 		.commands = OF_EXPLORE | OF_DIFF},
-	{"format", 0, "text|csv|json|yaml",
-		"of what is printed (default: text on a terminal, else json)", WORD(format_names),
-		.commands = OF_SCORE | OF_SIMULATE},
+	{"format", 0, "text|csv|json|yaml|timeloop",
+		"of what is printed (default: text on a terminal, else json); of a problem also "
+		"the text of Timeloop's statistics",
+		WORD(score_format_names), .commands = OF_SCORE | OF_SIMULATE},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
 		.kinds = "problem", .commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text, of export csv)",
@@ -118,14 +119,23 @@ static const struct option table[] = {
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
 		"number; 2000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
-	{"format", 0, "text|csv|json|yaml",
-		"of what is printed: a listing, pareto.csv, run.json (default text)",
-		WORD(format_names), .commands = OF_REPORT},
+	{"format", 0, "text|csv|json|yaml|timeloop",
+		"of what is printed: a listing (default), pareto.csv, run.json, or of a point of a "
+		"problem the text of Timeloop's statistics",
+		WORD(score_format_names), .commands = OF_REPORT},
+	{"point", 0, "N", "of which point: with --explain or --format timeloop (default 1)",
+		COUNT(1, INT32_MAX), .commands = OF_REPORT},
 	{"html", 0, NULL,
 		"one HTML file with the frontier, plans, maps and timelines, that opens "
 		"without a network: DIR/report.html, or -o FILE",
 		.commands = OF_REPORT},
 	{"output", 'o', "FILE", "where the page goes", .type = OPTION_FILE, .commands = OF_REPORT},
+	{"svg", 0, "FOLDER",
+		"drawings for papers: the frontier, and of each point the map of LX and the loop "
+		"nests",
+		.type = OPTION_FOLDER, .commands = OF_REPORT},
+	{"axes", 0, "X,Y", "the columns of pareto.csv that the frontier is drawn over",
+		.commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
 

@@ -95,6 +95,7 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 		.uneven = !certificate_covers(search),
 		.flagged = hierarchy_flagged(hierarchy),
 		.macs = 1};
+	frame.blind = frame.flagged && (frame.timeloop || frame.uneven);
 	for (int d = 0; d < search->shape->dimension_count; d++)
 		frame.macs *= (double)search->shape->dimensions[d].extent;
 	for (int i = 0; i < search->space->level_count; i++)
@@ -107,9 +108,12 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	for (int t = 0; t < search->shape->space_count; t++) {
 		struct nest_space *space = &frame.spaces[t];
 		*space = describe(&search->shape->spaces[t], search->shape);
-		space->silent = space->plain ? search->shape->spaces[t].written && updates >> t & 1
-					     : search->shape->spaces[t].written || frame.flagged;
-		frame.plain &= space->plain && !frame.flagged;
+		bool written = search->shape->spaces[t].written;
+		space->silent = space->plain ? written && frame.blind && updates >> t & 1
+					     : written || frame.blind;
+		for (int i = 0; i < hierarchy->level_count && !frame.blind; i++)
+			space->splits |= hierarchy->levels[i].no_spatial_reuse >> t & 1;
+		frame.plain &= space->plain && !frame.blind;
 	}
 	for (int j = 0; j < frame.count; j++) {
 		int row = search->space->levels[frame.tiling[j]].row;

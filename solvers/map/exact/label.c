@@ -57,6 +57,15 @@ static double united(const struct window_bound *window, const double *loops, con
 	return words;
 }
 
+/* Every word of every tile, as an instance without reuse enters it. */
+static double all_tiles(const struct window_bound *window, const double *inside)
+{
+	double outside = window->view->cycles;
+	for (int d = 0; d < window->view->frame->search->shape->dimension_count; d++)
+		outside /= (double)window->left[d];
+	return outside * united(window, still.run, inside);
+}
+
 static double crossing(const struct window_bound *window, const struct window_slide *slide,
 	const double *inside, double held)
 {
@@ -119,7 +128,8 @@ static void weigh_crossing(const struct window_bound *window, const struct windo
 	const struct nest_frame *frame = window->view->frame;
 	const struct nest_crossing *to = &window->view->chains[window->space].crossings[k];
 	double more = window->rough && !frame->timeloop ? UNKNOWN : 0;
-	double words = crossing(window, slide, to->inside, to->held + more);
+	double words = to->resets ? all_tiles(window, to->inside)
+				  : crossing(window, slide, to->inside, to->held + more);
 	nest_sums_add(frame, sums, apart ? &to->apart : &to->price, words);
 	if (!apart || to->uneven)
 		nest_sums_add(frame, sums, &to->rounding, 1);
@@ -256,16 +266,31 @@ static bool reloads(const struct nest_space *space, const struct nest_order *ord
 	return relevant;
 }
 
-static void weigh_plain(
-	const struct nest_view *view, int t, double reload, int k, struct nest_sums *sums)
+/* What a plain dataspace costs from crossing k inwards: X of those that keep tiles is W x `reload` at
+ * least, and of those that reset W x `irrelevant`. */
+static void weigh_plain(const struct nest_view *view, int t, double reload, double irrelevant,
+	int k, struct nest_sums *sums)
 {
 	const struct nest_chain *chain = &view->chains[t];
 	if (k == chain->crossing_count)
 		return;
-	double x = chain->words * reload;
-	nest_sums_add(view->frame, sums, &chain->crossings[k].rest, x);
-	if (chain->sags)
-		nest_sums_add(view->frame, sums, &chain->crossings[k].sag, view->cycles - x);
+	double x[] = {chain->words * reload, chain->words * irrelevant};
+	for (int resets = 0; resets <= chain->resets; resets++) {
+		const struct nest_rest *rest = &chain->crossings[k].rest[resets];
+		nest_sums_add(view->frame, sums, &rest->all, x[resets]);
+		if (chain->sags)
+			nest_sums_add(view->frame, sums, &rest->sag, view->cycles - x[resets]);
+	}
+}
+
+/* The irrelevant loops outside, with those of one more level. */
+static double irrelevant_with(const struct nest_space *space, double irrelevant,
+	const struct nest_order *order, const int64_t *bounds)
+{
+	for (int n = 0; n < order->count; n++)
+		if (!(space->relevant >> order->at[n] & 1))
+			irrelevant *= (double)bounds[order->at[n]];
+	return irrelevant;
 }
 
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
@@ -273,7 +298,7 @@ void nest_label_start(const struct nest_view *view, int space, struct nest_sums 
 	struct window_bound window = {view, space, 0, view->temporal, false};
 	nest_sums_add(view->frame, sums, &view->chains[space].base, 1);
 	if (view->frame->spaces[space].plain)
-		weigh_plain(view, space, 1, 0, sums);
+		weigh_plain(view, space, 1, 1, 0, sums);
 	else
 		weigh_slide(&window, &still, false, sums);
 }
@@ -289,10 +314,12 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		const struct nest_space *space = &view->frame->spaces[t];
 		int k = view->chains[t].next[from->boundary];
 		if (space->plain) {
-			double here;
+			double here, all = 1;
 			bool closes = reloads(space, order, bounds, &here);
+			if (view->chains[t].resets)
+				all = irrelevant_with(space, from->irrelevant[t], order, bounds);
 			weigh_plain(view, t, closes ? from->irrelevant[t] * here : from->reload[t],
-				k, sums);
+				all, k, sums);
 			continue;
 		}
 		nest_sums_add(view->frame, sums, &from->counted[t], 1);
@@ -334,14 +361,11 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 	for (int t = 0; t < space_count(view); t++) {
 		const struct nest_space *space = &view->frame->spaces[t];
 		out->counted[t] = from->counted[t];
-		out->irrelevant[t] = from->irrelevant[t];
+		out->irrelevant[t] = irrelevant_with(space, from->irrelevant[t], order, bounds);
 		out->reload[t] = from->reload[t];
 		double here;
 		if (reloads(space, order, bounds, &here))
 			out->reload[t] = from->irrelevant[t] * here;
-		for (int n = 0; n < order->count; n++)
-			if (!(space->relevant >> order->at[n] & 1))
-				out->irrelevant[t] *= (double)bounds[order->at[n]];
 		if (!space->plain) {
 			out->slides[t] = from->slides[t];
 			slide_over(view, t, from, order, bounds, &out->slides[t]);
@@ -351,7 +375,8 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 		int k = chain->next[from->boundary];
 		if (k < chain->crossing_count && chain->crossings[k].level == out->boundary)
 			nest_sums_add(view->frame, &out->passed, &chain->crossings[k].price,
-				chain->words * out->reload[t]);
+				chain->words * (chain->crossings[k].resets ? out->irrelevant[t]
+									   : out->reload[t]));
 	}
 	out->passes = from->passes;
 	out->load_cycles = from->load_cycles;

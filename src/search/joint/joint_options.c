@@ -90,6 +90,16 @@ static int64_t bytes_of(const struct joint_making *making, const struct joint_us
 		&making->views[use->tensor].at[use->view]);
 }
 
+/* A clone that the graph has itself is priced as a phase of its own here, but in a plan it is part of the next
+ * one, whose transfers and computes overlap with its own: a plan may take fewer cycles than the space says. */
+static bool shares_phase(const struct choosing *choosing)
+{
+	const struct joint_question *question = choosing->making->question;
+	return question->aim.cycles && choosing->draft.out.view >= 0 &&
+	       choosing->draft.uses[0].mode == JOINT_HBM &&
+	       op_copies_sticks(question->workload, choosing->op);
+}
+
 /* Adds what is chosen, priced, if it can be carried out. */
 static void price(struct choosing *choosing)
 {
@@ -126,6 +136,7 @@ static void price(struct choosing *choosing)
 	if (draft->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
 	draft->mapping = division->mapping;
+	making->unproven |= shares_phase(choosing);
 	if (fits && joint_tiles(making, &question, moved_pj, &draft->tiles, &draft->value))
 		add_draft(choosing);
 }
