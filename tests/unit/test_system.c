@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/folder.h"
+#include "tests/support/sanitized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,26 +15,6 @@
  */
 #define SPECS "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
 #define PLACE_TABLE "id,lower,upper,size\na,0,3,256\nb,1,5,256\n"
-
-/* Sanitizers reserve more than any such limit, and need larger stacks. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
-
-static bool is_skipped(bool why, const char *text)
-{
-	if (why)
-		printf("skip: %s\n", text);
-	return why;
-}
 
 static void expect_no_threads(const struct ended *ended)
 {
