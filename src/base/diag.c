@@ -7,7 +7,9 @@
 
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	TEXT_MOST = 400, /* bytes of a message; the middle of longer ones is cut */
@@ -267,14 +269,25 @@ static void print_line(struct span at, FILE *stream)
 	arena_close(scratch);
 }
 
+/* A terminal that shows colours, in front of someone who wants them (no-color.org). */
+static bool is_coloured(FILE *stream)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	return !(no && *no) && term && strcmp(term, "dumb") != 0 && isatty(fileno(stream));
+}
+
 static void print_message(const struct diag_message *message, FILE *stream)
 {
+	static const char *const colours[] = {
+		"\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;36m"};
 	static const char *const names[] = {"error", "warning", "note", "note"};
 	struct span at = message->at;
 	fprintf(stream, "%s:", at.source ? at.source->name : "lxplore");
 	if (at.source && at.line > 0)
 		fprintf(stream, "%d:%d:", at.line, at.column);
-	fprintf(stream, " %s: %s\n", names[message->severity], message->text);
+	bool coloured = is_coloured(stream);
+	fprintf(stream, " %s%s:%s %s\n", coloured ? colours[message->severity] : "",
+		names[message->severity], coloured ? "\033[0m" : "", message->text);
 	if (at.source && at.line > 0)
 		print_line(at, stream);
 }

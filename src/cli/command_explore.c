@@ -59,7 +59,8 @@ const struct command command_explore = {
 		"at, or all foldings onto an array; every point is executed beside the sequential\n"
 		"order.\n"
 		"\n"
-		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
+		"example:\n"
+		"  lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
 	.reads_specs = true,
 	.bit = OF_EXPLORE,
 	.run = run,

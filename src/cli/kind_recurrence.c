@@ -176,21 +176,26 @@ static int check(const struct inputs *inputs, enum format format)
 	const struct space_time *spec = &own->spec;
 	const struct recurrence *recurrence = &spec->recurrence;
 	struct project_found found;
+	bool given = spec->has_space && spec->has_time, legal = true;
+	if (given) {
+		find_given(inputs, &found);
+		legal = is_legal(inputs, spec, &found);
+		diag_print(inputs->diag, stderr);
+	}
+	if (format != FORMAT_TEXT) {
+		command_print(projection_check_json(
+			inputs->arena, recurrence, given ? &found : NULL, format == FORMAT_CSV));
+		return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
+	}
 	command_print(arena_format(inputs->arena,
 		"specs: %d loops, %" PRId64 " points in their box, %d streams, %d dependences\n",
 		recurrence->loop_count, recurrence_box(recurrence), recurrence->stream_count,
 		recurrence->dependence_count));
-	if (!spec->has_space || !spec->has_time) {
+	if (!given)
 		command_print("projection: explore searches it\n");
-		return EXIT_FOUND;
-	}
-	find_given(inputs, &found);
-	if (!is_legal(inputs, spec, &found)) {
-		diag_print(inputs->diag, stderr);
-		return EXIT_IMPOSSIBLE;
-	}
-	command_print(projection_text(inputs->arena, &found));
-	return EXIT_FOUND;
+	else if (legal)
+		command_print(projection_text(inputs->arena, &found));
+	return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 
 /* --- explore */

@@ -131,10 +131,16 @@ void listener_gap(void *at, double value, double bound, uint64_t count)
 void listener_layers(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
-	if (!tell_host(listener, progress) && listener->terminal && progress->round == 2)
-		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s",
-			progress->done, progress->tasks, progress->count, listener->what,
-			now() - listener->start, progress->done < progress->tasks ? "" : "\n");
+	if (tell_host(listener, progress) || !listener->terminal)
+		return;
+	fputs("\r\033[K", stderr);
+	if (progress->best > 0)
+		tell_gap(progress->best, progress->bound);
+	if (progress->round == 2)
+		fprintf(stderr, "layer %zu of %zu done, ", progress->done, progress->tasks);
+	fprintf(stderr, "%" PRIu64 " %s, %.0f s%s", progress->count, listener->what,
+		now() - listener->start,
+		progress->round < 2 || progress->done < progress->tasks ? "" : "\n");
 }
 
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
