@@ -12,9 +12,9 @@ int workload_copy_in_hbm(const struct workload *workload, int tensor)
 	if (!op || !op_copies_sticks(workload, op))
 		return -1;
 	int from = op->reads[0].tensor;
-	if (op->move != MOVE_RELOAD && workload->tensors[from].producer >= 0)
-		return -1;
-	return tensor_home(workload, from);
+	if (op->move == MOVE_RELOAD || workload->tensors[from].producer < 0)
+		return tensor_home(workload, from);
+	return workload_copy_in_hbm(workload, from);
 }
 
 /* One loop for each host dimension of more than one element. */

@@ -60,7 +60,7 @@ struct joint_part {
 	const struct staging_option *staging; /* of a broadcast; else NULL */
 };
 
-/* A tensor that only a run makes and reads: where its part lies in the option's room. */
+/* A tensor that only the ops of an option make and read, or its part in a run: where it lies in the option's room. */
 struct joint_inside {
 	int tensor;
 	struct view view;

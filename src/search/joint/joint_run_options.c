@@ -63,6 +63,7 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 			question.in_lx |= 1u << i;
 	if (!joint_tiles(making, &question, 0, tiles, &worth))
 		return false;
+	bool moves = question.in_lx == 2 && op_copies_sticks(asked->workload, whole);
 	memcpy(mapping.rows[asked->arch->lx].temporal, tiles->tiles,
 		whole->loop_count * sizeof *tiles->tiles);
 	memcpy(mapping.rows[asked->arch->lx].temporal_order, tiles->order,
@@ -86,6 +87,8 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 			if (!op_value_find(traffic, &question, &value))
 				return false;
 		}
+		if (moves) /* nothing is computed behind what comes */
+			value.estimate = value.cycles;
 		int64_t times = classes.at[c].count;
 		sums->cycles = checked_add(&fits, sums->cycles,
 			checked_mul(
