@@ -81,7 +81,7 @@ struct joint_graph {
 	struct joint_question question;
 	const struct view *const *views; /* by tensor, then view */
 	bool unproven; /* a plan may be worth less than the space says: some op has a nest that nobody has
-			* proven to be best, or the graph has clones of its own (joint_options.c) */
+			* proven to be best, or clones of the graph stand where joint_clones.h says so */
 };
 
 #endif
