@@ -8,6 +8,7 @@
 #include "model/recurrence/recurrence.h"
 #include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
+#include "report/recurrence/projection_trace.h"
 #include "search/recurrence/project_search.h"
 
 #include <inttypes.h>
@@ -123,6 +124,19 @@ static bool write_code(const struct inputs *inputs, const struct space_time *spe
 	return true;
 }
 
+/* `--trace`, of what was executed. */
+static void write_trace(const struct inputs *inputs, const struct project_found *found)
+{
+	const struct option_value *file = option_find(inputs->arguments, "trace");
+	const char *text = file ? projection_trace_json(inputs->arena, found) : NULL;
+	if (text)
+		command_write(inputs->arena, file->text, text);
+	else if (file)
+		fprintf(stderr, "lxplore: there is no trace: %s\n",
+			found->execution.visits ? "too many points were computed"
+						: "nothing was executed");
+}
+
 static int score(const struct inputs *inputs, enum format format, bool simulated)
 {
 	struct project_search search = open_search(inputs, &inputs->wishes);
@@ -134,6 +148,8 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	bool legal = is_legal(inputs, search.spec, &found);
 	if (legal && simulated)
 		project_execute(&search, &found, arena);
+	if (simulated)
+		write_trace(inputs, &found);
 	const char *fault = found.obstacle;
 	if (!fault)
 		fault = systolic_fault_text(arena, &search.spec->recurrence, &found.execution);

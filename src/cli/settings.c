@@ -106,9 +106,11 @@ static const struct option table[] = {
 	{"code", 0, "FILE", "the transformed loops, as C that computes the recurrence",
 		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},
 	{"trace", 't', "FILE",
-		"when every instruction ran, for Perfetto or chrome://tracing: a graph by cores and "
-		"engines, a broadcast by ranks, queues and links",
-		.type = OPTION_FILE, .kinds = "graph broadcast", .commands = OF_SIMULATE},
+		"when everything ran, for Perfetto or chrome://tracing: a graph by cores and "
+		"engines, a broadcast by ranks, queues and links, a problem by levels, a recurrence "
+		"by PEs",
+		.type = OPTION_FILE, .kinds = "graph broadcast problem recurrence",
+		.commands = OF_SIMULATE},
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",
