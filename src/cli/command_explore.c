@@ -15,8 +15,6 @@ static int explore_inputs(struct exploring *exploring, enum format format, bool 
 	diag_print(inputs->diag, stderr);
 	exploring->folder = results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
 	exploration_run(exploring);
-	if (explorer->finish)
-		explorer->finish(exploring);
 	return results_end(exploring, format, quiet);
 }
 

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/exploration.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
 #include "model/machine/primitive.h"
@@ -273,7 +274,7 @@ static int prepare(struct exploring *exploring)
 		take_start(exploring->inputs, exploration);
 	exploring->search = exploration;
 	if (!write_program(exploring, exploration))
-		return command_refuse(exploring->inputs->diag);
+		return exploration_refuse(exploring);
 	return EXIT_FOUND;
 }
 
