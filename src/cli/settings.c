@@ -27,6 +27,8 @@ static const struct option table[] = {
 		.type = OPTION_FOLDER, .commands = OF_CAMPAIGN},
 	{"shard", 0, "I/N", "run: the tasks of shard I of N alone, for machines that share no disk",
 		.commands = OF_CAMPAIGN},
+	{"retry", 0, NULL, "run: try points again that took the program down",
+		.commands = OF_CAMPAIGN},
 	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true,
 		.key = "objectives", .words = objective_names, .commands = OF_EXPLORATIONS},
 	{"cores", 'c', "N",
