@@ -246,8 +246,8 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 		struct bound_node *node = &bounding->nodes.at[open.node];
 		if (node->done || is_beaten(bounding, node))
 			continue;
-		bound->bound =
-			(open.least + bounding->relaxed->passes->scale - 1) / bounding->relaxed->passes->scale;
+		bound->bound = (open.least + bounding->relaxed->passes->scale - 1) /
+			       bounding->relaxed->passes->scale;
 		bound->states = bounding->nodes.count;
 		if (bound->states > most || stopper_stops(&bounding->question->stopper)) {
 			bound->answer = VERDICT_OPEN;
@@ -290,8 +290,9 @@ struct plan_bound plan_bound_find(const struct plan_bound_question *question, st
 	int64_t scale = question->space->bundle_most ? question->space->bundle_most : 1;
 	bounding.limit = checked_mul(&bounding.fits, question->claim, scale);
 	if (is_small(question->space) && bounding.fits)
-		bounding.relaxed = plan_relaxed_make(
-			question->space, bounding.limit, bounding.arena, &bound.why);
+		bounding.relaxed = plan_relaxed_make(question->space, bounding.limit,
+			question->entries ? question->entries : PLAN_ENTRIES_MOST, bounding.arena,
+			&bound.why);
 	if (bounding.relaxed) {
 		bound.why = NULL;
 		struct bound_state start;

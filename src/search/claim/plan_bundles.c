@@ -34,7 +34,8 @@ struct bundling {
 
 	/* the pass that is walked */
 	const struct plan_pass *pass;
-	const int64_t *here, *behind;
+	const int64_t *here, *behind, *reached;
+	int64_t limit;
 };
 
 /* --- widths */
@@ -46,7 +47,8 @@ static int most_cores(const struct joint_space *space)
 		most = space->options[o].cores > most ? space->options[o].cores : most;
 	for (int t = 0; t < space->tensor_count; t++)
 		for (int v = 0; v < space->tensors[t].view_count; v++)
-			most = space->tensors[t].cores[v] > most ? space->tensors[t].cores[v] : most;
+			most = space->tensors[t].cores[v] > most ? space->tensors[t].cores[v]
+								 : most;
 	return most;
 }
 
@@ -117,10 +119,9 @@ static void reduce(void *context, const struct pass_class *class, const struct p
 	int64_t here = bundling->here[state->from], behind = bundling->behind[state->behind];
 	if (here == JOINT_NEVER || behind == JOINT_NEVER)
 		return;
-	add_step(bundling,
-		(struct bundle_step){state->place, state->place_behind, bundling->pass->end,
-			class->cores, class->fresh, class->ends_bundle,
-			class->cost + behind - here});
+	add_step(bundling, (struct bundle_step){state->place, state->place_behind,
+				   bundling->pass->end, class->cores, class->fresh,
+				   class->ends_bundle, class->cost + behind - here});
 }
 
 static uint32_t place_of(const struct plan_cut *cut, size_t state)
@@ -149,7 +150,9 @@ static void reduce_edges(struct bundling *bundling, int c)
 				size_t to = s - cut->unit[k] * (size_t)code +
 					    cut->unit[k] * (size_t)edge->to;
 				uint32_t was = place_of(cut, s), is = place_of(cut, to);
-				if (least[to] == JOINT_NEVER || (was == is && !edge->fresh))
+				if (least[to] == JOINT_NEVER || (was == is && !edge->fresh) ||
+					bundling->reached[s] + edge->cost + least[to] >=
+						bundling->limit)
 					continue;
 				add_step(bundling,
 					(struct bundle_step){was, is, c, edge->cores, edge->fresh,
@@ -165,13 +168,24 @@ static size_t state_of(const struct plan_bundles *bundles, int used, int width)
 	return (size_t)used * (size_t)bundles->width_count + (size_t)width;
 }
 
-/* A step from one place under all states of the bundle.  Whether it made something less. */
+/* A step from one place under all states of the bundle; a drop is in no bundle.  Whether it made something
+ * less. */
 static bool take(const struct bundling *bundling, int c, const struct bundle_step *step)
 {
 	const struct plan_bundles *bundles = bundling->bundles;
 	const struct joint_space *space = bundling->space;
 	int64_t *here = &bundles->least[c][step->place * bundles->states];
 	const int64_t *behind = &bundles->least[step->end][step->behind * bundles->states];
+	if (step->end == c && !step->fresh) {
+		bool lower = false;
+		for (size_t i = 0; i < bundles->states; i++) {
+			int64_t rest =
+				behind[i] == JOINT_NEVER ? behind[i] : behind[i] + step->cost;
+			lower |= rest < here[i];
+			here[i] = number_min(here[i], rest);
+		}
+		return lower;
+	}
 	size_t closed = bundles->states - 1;
 	int64_t scale = bundles->relaxed->passes->scale;
 	int64_t cost = step->cost - step->fresh * plan_share(space, step->cores);
@@ -179,9 +193,8 @@ static bool take(const struct bundling *bundling, int c, const struct bundle_ste
 	if (step->fresh > bundles->most)
 		return false;
 	int64_t rest = behind[step->ends_bundle ? closed : state_of(bundles, step->fresh, own)];
-	int64_t begins = rest == JOINT_NEVER
-				 ? rest
-				 : rest + cost + scale * plan_share(space, step->cores);
+	int64_t begins =
+		rest == JOINT_NEVER ? rest : rest + cost + scale * plan_share(space, step->cores);
 	bool less = begins < here[closed];
 	here[closed] = number_min(here[closed], begins);
 	for (int used = 0; used <= bundles->most; used++)
@@ -189,9 +202,10 @@ static bool take(const struct bundling *bundling, int c, const struct bundle_ste
 			int width = w > own ? w : own;
 			int64_t *least = &here[state_of(bundles, used, w)], goes_on = begins;
 			if (used + step->fresh <= bundles->most) {
-				rest = behind[step->ends_bundle ? closed
-								: state_of(bundles, used + step->fresh,
-									  width)];
+				rest = behind[step->ends_bundle
+						      ? closed
+						      : state_of(bundles, used + step->fresh,
+								width)];
 				if (rest != JOINT_NEVER)
 					goes_on = number_min(goes_on,
 						rest + cost +
@@ -226,7 +240,7 @@ static void close_places(const struct bundling *bundling, int c)
 	}
 }
 
-static void fill_cut(struct bundling *bundling, int c, struct arena *arena)
+static void fill_cut(struct bundling *bundling, int c, const int64_t *reached, struct arena *arena)
 {
 	const struct plan_relaxed *relaxed = bundling->relaxed;
 	const struct plan_passes *passes = relaxed->passes;
@@ -238,6 +252,7 @@ static void fill_cut(struct bundling *bundling, int c, struct arena *arena)
 	bundling->scratch = arena_open();
 	bundling->steps.count = bundling->steps.capacity = bundling->slot_count = 0;
 	bundling->here = relaxed->least[c];
+	bundling->reached = reached;
 	for (size_t p = last ? 0 : passes->first[c]; !last && p < passes->first[c + 1]; p++) {
 		bundling->pass = &passes->at[p];
 		bundling->behind = pass_behind(passes, bundling->pass,
@@ -254,28 +269,29 @@ static void fill_cut(struct bundling *bundling, int c, struct arena *arena)
 	arena_close(bundling->scratch);
 }
 
-const struct plan_bundles *plan_bundles_make(
-	const struct plan_relaxed *relaxed, struct arena *arena)
+const struct plan_bundles *plan_bundles_make(const struct plan_relaxed *relaxed,
+	int64_t *const *reached, int64_t limit, struct arena *arena)
 {
 	const struct joint_space *space = relaxed->space;
 	if (!space->bundle_most)
 		return NULL;
 	struct plan_bundles *bundles = arena_new(arena, struct plan_bundles);
-	struct bundling bundling = {.bundles = bundles, .relaxed = relaxed, .space = space};
+	struct bundling bundling = {
+		.bundles = bundles, .relaxed = relaxed, .space = space, .limit = limit};
 	bundles->relaxed = relaxed;
 	bundles->most = space->bundle_most;
 	find_widths(bundles, arena);
 	bundles->states = (size_t)(bundles->most + 1) * (size_t)bundles->width_count + 1;
 	bundles->least = arena_array(arena, int64_t *, space->op_count + 1);
 	for (int c = space->op_count; c >= 0; c--)
-		fill_cut(&bundling, c, arena);
+		fill_cut(&bundling, c, reached[c], arena);
 	return bundles;
 }
 
-int64_t plan_bundles_rest(const struct plan_bundles *bundles, int cut, size_t place, int used, int widest,
-	bool begins)
+int64_t plan_bundles_rest(const struct plan_bundles *bundles, int cut, size_t place, int used,
+	int widest, bool begins)
 {
-	size_t state = begins ? bundles->states - 1
-			      : state_of(bundles, used, bundles->width_of[widest]);
+	size_t state =
+		begins ? bundles->states - 1 : state_of(bundles, used, bundles->width_of[widest]);
 	return bundles->least[cut][place * bundles->states + state];
 }

@@ -10,13 +10,14 @@
  */
 struct arena;
 
-/* NULL: bundles use any number of tensors; nothing is said of them. */
-const struct plan_bundles *plan_bundles_make(
-	const struct plan_relaxed *relaxed, struct arena *arena);
+/* Of paths below a limit; `reached`: by cut, then state, the least that leads there.  NULL: bundles use any
+ * number of tensors, and nothing is said of them. */
+const struct plan_bundles *plan_bundles_make(const struct plan_relaxed *relaxed,
+	int64_t *const *reached, int64_t limit, struct arena *arena);
 
 /* In a bundle that uses `used` tensors and is `widest` cores wide; begins: the next step begins one.  In parts of
  * a value; less than 0 if what follows has room in a bundle that is paid for. */
-int64_t plan_bundles_rest(const struct plan_bundles *bundles, int cut, size_t place, int used, int widest,
-	bool begins);
+int64_t plan_bundles_rest(const struct plan_bundles *bundles, int cut, size_t place, int used,
+	int widest, bool begins);
 
 #endif

@@ -8,7 +8,8 @@ struct cutting {
 	struct plan_cuts *cuts;
 	const struct joint_space *space;
 	struct arena *arena;
-	int **asked;      /* by tensor, then view: the last op that may find it in LX under this view; -1 */
+	size_t entries;
+	int **asked; /* by tensor, then view: the last op that may find it in LX under this view; -1 */
 	uint16_t **group; /* by tensor, then view, as of the cut before */
 };
 
@@ -56,8 +57,8 @@ static bool find_crossing(struct cutting *cutting, int c)
 	struct plan_cut *cut = &cutting->cuts->at[c];
 	for (int t = 0; t < space->tensor_count; t++) {
 		const struct joint_tensor *tensor = &space->tensors[t];
-		int from = tensor->producer < 0 ? cutting->cuts->first_use[t]
-						: tensor->producer + 1;
+		int from =
+			tensor->producer < 0 ? cutting->cuts->first_use[t] : tensor->producer + 1;
 		int to = tensor->output ? space->op_count : cutting->cuts->last_use[t];
 		if (from > c || to < c)
 			continue;
@@ -95,8 +96,8 @@ static void join_groups(struct cutting *cutting, int t, int cut)
 	int count = cutting->space->tensors[t].view_count;
 	for (int v = 0; v < count; v++) {
 		int by = group[v] == v ? 0 : count;
-		while (by < count && (by == v || group[by] != by ||
-					     !is_covered(cutting, t, cut, v, by)))
+		while (by < count &&
+			(by == v || group[by] != by || !is_covered(cutting, t, cut, v, by)))
 			by++;
 		for (int w = 0; w < count && by < count; w++)
 			if (group[w] == v)
@@ -187,7 +188,7 @@ static void number_codes(struct cutting *cutting, int c)
 			else
 				number_place(cutting, t, &more);
 			size_t size = cut->size / (size_t)codes->count * (size_t)more.count;
-			if (size > PLAN_ENTRIES_MOST || (views && codes->anywhere))
+			if (size > cutting->entries || (views && codes->anywhere))
 				continue;
 			more.has_place = i < PLAN_FOLLOWED_MOST;
 			*codes = more;
@@ -204,10 +205,11 @@ static void number_codes(struct cutting *cutting, int c)
 }
 
 const struct plan_cuts *plan_cuts_make(
-	const struct joint_space *space, struct arena *arena, const char **why)
+	const struct joint_space *space, size_t entries, struct arena *arena, const char **why)
 {
 	struct plan_cuts *cuts = arena_new(arena, struct plan_cuts);
-	struct cutting cutting = {cuts, space, arena, arena_array(arena, int *, space->tensor_count),
+	struct cutting cutting = {cuts, space, arena, entries,
+		arena_array(arena, int *, space->tensor_count),
 		arena_array(arena, uint16_t *, space->tensor_count)};
 	cuts->space = space;
 	cuts->first_use = arena_array(arena, int, space->tensor_count);

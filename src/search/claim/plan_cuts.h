@@ -41,14 +41,14 @@ struct plan_cut {
 
 struct plan_cuts {
 	const struct joint_space *space;
-	int *first_use; /* by tensor: the first cut before which an option can have used it */
-	int *last_use;  /* by tensor: the last op of an option that uses it */
+	int *first_use;      /* by tensor: the first cut before which an option can have used it */
+	int *last_use;       /* by tensor: the last op of an option that uses it */
 	struct plan_cut *at; /* op_count + 1 */
 };
 
-/* NULL, and *why: more tensors cross a cut than can be told apart. */
+/* With at most `entries` states at a cut.  NULL, and *why: more tensors cross a cut than can be told apart. */
 const struct plan_cuts *plan_cuts_make(
-	const struct joint_space *space, struct arena *arena, const char **why);
+	const struct joint_space *space, size_t entries, struct arena *arena, const char **why);
 
 static inline int plan_cut_find(const struct plan_cut *cut, int tensor)
 {

@@ -54,8 +54,8 @@ static const bool *relate_codes(struct passing *passing, const struct plan_codes
 	return single ? NULL : related;
 }
 
-static int code_at_end(const struct plan_codes *before, int code, const struct plan_codes *end,
-	int view_count)
+static int code_at_end(
+	const struct plan_codes *before, int code, const struct plan_codes *end, int view_count)
 {
 	int as = 0;
 	while (as + 1 < end->count && !may_be(before, code, end, as, view_count))
@@ -140,7 +140,8 @@ const int64_t *pass_end(const struct plan_passes *passes, const struct plan_pass
 
 /* --- what options ask */
 
-static bool is_asked(const struct joint_tensor *tensor, const struct plan_codes *codes, int code, int asks)
+static bool is_asked(
+	const struct joint_tensor *tensor, const struct plan_codes *codes, int code, int asks)
 {
 	if (codes->anywhere || asks == ASKS_NOTHING)
 		return true;
@@ -172,15 +173,16 @@ static void list_entries(struct passing *passing, struct plan_pass *pass, int k,
 			continue;
 		struct pass_entry *entry = &entries->at[entries->count++];
 		entry->from = before->unit[k] * (size_t)code;
-		entry->place = (uint32_t)before->place_unit[k] *
-			       (uint32_t)plan_code_place(codes, code);
+		entry->place =
+			(uint32_t)before->place_unit[k] * (uint32_t)plan_code_place(codes, code);
 		if (takes_room && code)
 			entry->bytes = codes->bytes[plan_code_group(code)];
 		if (!stays)
 			continue;
 		int as = code_at_end(codes, code, &end->codes[j], tensor->view_count);
 		entry->behind = pass->unit[j] * (size_t)(pass->may_be[j] ? code : as);
-		bool unknown = !codes->has_place && end->codes[j].has_place && end->codes[j].count > 1;
+		bool unknown =
+			!codes->has_place && end->codes[j].has_place && end->codes[j].count > 1;
 		int place = unknown ? PLACE_IN_BOTH : plan_code_place(&end->codes[j], as);
 		entry->place_behind = (uint32_t)end->place_unit[j] * (uint32_t)place;
 	}
@@ -209,8 +211,8 @@ static int count_new(const struct passing *passing, const struct joint_option *o
 }
 
 /* Where an option leaves a tensor of the end. */
-static void leave(const struct passing *passing, const struct plan_pass *pass, int tensor, bool in_hbm,
-	int view, struct pass_class *class)
+static void leave(const struct passing *passing, const struct plan_pass *pass, int tensor,
+	bool in_hbm, int view, struct pass_class *class)
 {
 	const struct plan_cut *before = &passing->cuts->at[pass->first];
 	const struct plan_cut *end = &passing->cuts->at[pass->end];
@@ -221,8 +223,7 @@ static void leave(const struct passing *passing, const struct plan_pass *pass, i
 	class->behind += pass->unit[j] * (size_t)plan_code(told, in_hbm, view);
 	class->place_behind +=
 		(uint32_t)end->place_unit[j] *
-		(uint32_t)plan_code_place(
-			&end->codes[j], plan_code(&end->codes[j], in_hbm, view));
+		(uint32_t)plan_code_place(&end->codes[j], plan_code(&end->codes[j], in_hbm, view));
 }
 
 static void class_of(struct passing *passing, const struct plan_pass *pass,
@@ -243,7 +244,8 @@ static void class_of(struct passing *passing, const struct plan_pass *pass,
 			taken |= 1u << out->in_place;
 		if (!more)
 			leave(passing, pass, out->tensor, both || out->view < 0,
-				both && out->view < 0 ? option->outs[i - 1].view : out->view, class);
+				both && out->view < 0 ? option->outs[i - 1].view : out->view,
+				class);
 	}
 	for (int u = 0; u < option->use_count; u++) {
 		const struct joint_use *use = &option->uses[u];
@@ -254,11 +256,12 @@ static void class_of(struct passing *passing, const struct plan_pass *pass,
 		if (use->mode == JOINT_MOVED)
 			leave(passing, pass, use->tensor, true, use->view, class);
 		if (k >= 0)
-			class->asks[k] = gives + 2 * (use->mode == JOINT_HBM     ? ASKS_HBM
-						      : use->mode == JOINT_MOVED ? ASKS_TO_MOVE
-						      : before->codes[k].anywhere
-							      ? ASKS_NOTHING
-							      : ASKS_VIEW + use->view);
+			class->asks[k] =
+				gives + 2 * (use->mode == JOINT_HBM            ? ASKS_HBM
+						    : use->mode == JOINT_MOVED ? ASKS_TO_MOVE
+						    : before->codes[k].anywhere
+							    ? ASKS_NOTHING
+							    : ASKS_VIEW + use->view);
 	}
 	class->cores = option->cores;
 	class->ends_bundle = option->ends_bundle;
@@ -278,8 +281,7 @@ static bool is_no_worse(const struct pass_class *a, const struct pass_class *b)
 
 struct pass_classes array(struct pass_class);
 
-static void list_classes(
-	struct passing *passing, struct plan_pass *pass, size_t from, size_t to)
+static void list_classes(struct passing *passing, struct plan_pass *pass, size_t from, size_t to)
 {
 	struct pass_classes classes = {0};
 	const struct plan_cut *before = &passing->cuts->at[pass->first];
@@ -334,8 +336,8 @@ void pass_walk(const struct plan_passes *passes, const struct plan_pass *pass, p
 		const struct pass_class *class = &pass->classes[i];
 		struct walk walk = {pass, class, visit, context};
 		walk_from(&walk, before->count - 1,
-			(struct pass_entry){.behind = class->behind,
-				.place_behind = class->place_behind});
+			(struct pass_entry){
+				.behind = class->behind, .place_behind = class->place_behind});
 	}
 }
 
@@ -372,14 +374,16 @@ static void list_relays(struct passing *passing, const struct joint_tensor *tens
 	for (int i = 0; i < groups * groups; i++)
 		for (int both = 0; both <= 1; both++)
 			if (least[i] != JOINT_NEVER && i / groups != i % groups)
-				*array_add(passing->arena, edges) = (struct plan_edge){
-					.from = 1 + 2 * (i / groups) + both,
-					.to = 1 + 2 * (i % groups) + both,
-					.cost = checked_mul(&passing->fits, least[i],
-						passing->passes->scale)};
+				*array_add(passing->arena, edges) =
+					(struct plan_edge){.from = 1 + 2 * (i / groups) + both,
+						.to = 1 + 2 * (i % groups) + both,
+						.cost = checked_mul(&passing->fits, least[i],
+							passing->passes->scale)};
 }
 
-static struct plan_edges list_edges(struct passing *passing, int t, const struct plan_codes *codes)
+/* Evictions, relays, and drops: of what is in HBM, too, and of what nobody needs any more. */
+static struct plan_edges list_edges(
+	struct passing *passing, int c, int t, const struct plan_codes *codes)
 {
 	const struct joint_tensor *tensor = &passing->space->tensors[t];
 	struct edges edges = {0};
@@ -388,14 +392,16 @@ static struct plan_edges list_edges(struct passing *passing, int t, const struct
 	for (int v = 0; v < tensor->view_count; v++) {
 		int alone = 1 + 2 * codes->group[v], cores = tensor->cores[v];
 		add_edge(passing, &edges, (struct plan_edge){.from = alone + 1});
+		if (tensor->last < c && !tensor->output)
+			add_edge(passing, &edges, (struct plan_edge){.from = alone});
 		if (tensor->evict[v] == JOINT_NEVER)
 			continue;
 		int64_t value =
 			checked_mul(&passing->fits, tensor->evict[v], passing->passes->scale);
 		add_edge(passing, &edges,
 			(struct plan_edge){alone, alone + 1,
-				checked_add(&passing->fits, value,
-					plan_share(passing->space, cores)),
+				checked_add(
+					&passing->fits, value, plan_share(passing->space, cores)),
 				cores, 1});
 	}
 	list_relays(passing, tensor, codes, &edges);
@@ -405,7 +411,8 @@ static struct plan_edges list_edges(struct passing *passing, int t, const struct
 /* --- all */
 
 /* Sums along a path of as many steps as there can be fit into 64 bits. */
-static bool are_small(const struct plan_passes *passes, const struct plan_edges (*edges)[PLAN_CROSSING_MOST])
+static bool are_small(
+	const struct plan_passes *passes, const struct plan_edges (*edges)[PLAN_CROSSING_MOST])
 {
 	int ops = passes->space->op_count;
 	int64_t most = INT64_MAX / (128 * ((int64_t)ops + 1));
@@ -440,7 +447,8 @@ const struct plan_passes *plan_passes_make(
 		.edges = (const struct plan_edges(*)[PLAN_CROSSING_MOST])edges};
 	for (int op = 0; op < space->op_count; op++) {
 		first[op] = all.count;
-		for (size_t o = space->first_option[op], to; o < space->first_option[op + 1]; o = to) {
+		for (size_t o = space->first_option[op], to; o < space->first_option[op + 1];
+			o = to) {
 			for (to = o; to < space->first_option[op + 1] &&
 				     space->options[to].end == space->options[o].end;)
 				to++;
@@ -456,7 +464,7 @@ const struct plan_passes *plan_passes_make(
 	for (int c = 0; c <= space->op_count; c++)
 		for (int k = 0; k < cuts->at[c].count; k++)
 			edges[c][k] = list_edges(
-				&passing, cuts->at[c].tensors[k], &cuts->at[c].codes[k]);
+				&passing, c, cuts->at[c].tensors[k], &cuts->at[c].codes[k]);
 	if (passing.fits && are_small(passes, passes->edges))
 		return passes;
 	*why = "a sum does not fit into 64 bits";

@@ -47,7 +47,8 @@ struct plan_pass {
 	int counts[PLAN_CROSSING_MOST];
 	const bool *may_be[PLAN_CROSSING_MOST];
 	size_t unit[PLAN_CROSSING_MOST], size;
-	struct pass_entries *entries[PLAN_CROSSING_MOST]; /* by tensor of the first cut, by what is asked */
+	struct pass_entries
+		*entries[PLAN_CROSSING_MOST]; /* by tensor of the first cut, by what is asked */
 };
 
 struct plan_edge { /* a step at a cut that changes one tensor's code */
@@ -66,7 +67,7 @@ struct plan_passes {
 	const struct plan_cuts *cuts;
 	int64_t scale;
 	const struct plan_pass *at;
-	const size_t *first;                             /* by op; op_count + 1 entries */
+	const size_t *first;                                  /* by op; op_count + 1 entries */
 	const struct plan_edges (*edges)[PLAN_CROSSING_MOST]; /* by cut, then tensor */
 };
 
@@ -83,7 +84,8 @@ const int64_t *pass_end(const struct plan_passes *passes, const struct plan_pass
 	const int64_t *behind, struct arena *arena);
 
 /* All states from which an option of a class can be taken, and where it leads. */
-typedef void pass_visit(void *context, const struct pass_class *class, const struct pass_entry *state);
+typedef void pass_visit(
+	void *context, const struct pass_class *class, const struct pass_entry *state);
 void pass_walk(const struct plan_passes *passes, const struct plan_pass *pass, pass_visit *visit,
 	void *context);
 

@@ -121,13 +121,13 @@ static void go_forward(struct relaxing *relaxing, int c)
 	}
 }
 
-const struct plan_relaxed *plan_relaxed_make(
-	const struct joint_space *space, int64_t limit, struct arena *arena, const char **why)
+const struct plan_relaxed *plan_relaxed_make(const struct joint_space *space, int64_t limit,
+	size_t entries, struct arena *arena, const char **why)
 {
 	struct relaxing relaxing = {.space = space, .arena = arena, .limit = limit};
 	struct arena *scratch = arena_open();
 	int cuts = space->op_count + 1;
-	relaxing.cuts = plan_cuts_make(space, arena, why);
+	relaxing.cuts = plan_cuts_make(space, entries, arena, why);
 	relaxing.passes = relaxing.cuts ? plan_passes_make(relaxing.cuts, arena, why) : NULL;
 	struct plan_relaxed *relaxed = NULL;
 	if (relaxing.passes) {
@@ -143,7 +143,7 @@ const struct plan_relaxed *plan_relaxed_make(
 		relaxed = arena_new(arena, struct plan_relaxed);
 		*relaxed = (struct plan_relaxed){
 			space, relaxing.cuts, relaxing.passes, relaxing.least, NULL};
-		relaxed->bundles = plan_bundles_make(relaxed, arena);
+		relaxed->bundles = plan_bundles_make(relaxed, relaxing.reached, limit, arena);
 	}
 	arena_close(scratch);
 	return relaxed;

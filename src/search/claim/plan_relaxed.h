@@ -21,12 +21,14 @@ struct plan_relaxed {
 	const struct joint_space *space;
 	const struct plan_cuts *cuts;
 	const struct plan_passes *passes;
-	int64_t *const *least; /* by cut, then state: JOINT_NEVER: nothing below the limit comes by */
+	int64_t *const
+		*least; /* by cut, then state: JOINT_NEVER: nothing below the limit comes by */
 	const struct plan_bundles *bundles;
 };
 
-/* For answers below a limit, in parts of a value.  NULL, and *why: it cannot be counted. */
-const struct plan_relaxed *plan_relaxed_make(
-	const struct joint_space *space, int64_t limit, struct arena *arena, const char **why);
+/* For answers below a limit, in parts of a value, with at most `entries` states at a cut.  NULL, and *why: it
+ * cannot be counted. */
+const struct plan_relaxed *plan_relaxed_make(const struct joint_space *space, int64_t limit,
+	size_t entries, struct arena *arena, const char **why);
 
 #endif
