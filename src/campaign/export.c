@@ -2,12 +2,19 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "campaign/outputs.h"
+#include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const task_status_names[] = {"found", "impossible", "wrong", "nothing", NULL};
+const char *task_status_name(const struct task_result *result)
+{
+	static const char *const names[] = {"found", "impossible", "wrong", "nothing", "crashed"};
+	return !result                          ? "open"
+	       : result->status == TASK_CRASHED ? names[4]
+						: names[result->status & 3];
+}
 
 /* --- lines of a CSV */
 
@@ -33,18 +40,6 @@ static const char *next_line(const char *line)
 {
 	line += strcspn(line, "\n");
 	return *line ? line + 1 : line;
-}
-
-static const char *unquote(struct arena *arena, const char *cell)
-{
-	struct text text = text_open(arena);
-	if (*cell != '"')
-		return cell;
-	for (cell++; *cell && !(*cell == '"' && cell[1] != '"'); cell++) {
-		cell += *cell == '"';
-		text_bytes(&text, cell, 1);
-	}
-	return text_read(&text);
 }
 
 /* --- the columns of all results together */
@@ -105,11 +100,6 @@ static const char **arrange(
 	return cells;
 }
 
-static const char *status_of(const struct task_result *result)
-{
-	return result ? task_status_names[result->status & 3] : "open";
-}
-
 /* --- CSV */
 
 static void print_row(const struct exporter *exporter, const struct text *head, const char **cells)
@@ -137,7 +127,7 @@ static void print_point(
 		csv_field(&head, label ? label : "");
 	}
 	json_decref(labels);
-	text_add(&head, ",%s,%s", status_of(result), result ? result->version : "");
+	text_add(&head, ",%s,%s", task_status_name(result), result ? result->version : "");
 	const char *line = result ? result->pareto : "";
 	struct cells names = split(exporter->scratch, line);
 	line = next_line(line);
@@ -195,30 +185,21 @@ const char *export_csv(struct arena *arena, struct store *store, print_text *pri
 
 /* --- JSON */
 
-/* A cell as a number where it is one, and null where it is empty. */
-static json_t *cell_value(struct arena *arena, const char *cell)
-{
-	json_error_t error;
-	if (!*cell)
-		return json_null();
-	json_t *number =
-		strchr("-0123456789", *cell) ? json_loads(cell, JSON_DECODE_ANY, &error) : NULL;
-	return number ? number : json_string(unquote(arena, cell));
-}
-
+/* The rows of pareto.csv, with its `point` called `frontier`. */
 static json_t *frontier_value(struct exporter *exporter, const struct task_result *result)
 {
-	json_t *list = json_array();
-	const char *line = result ? result->pareto : "";
-	struct cells names = split(exporter->scratch, line);
-	for (line = next_line(line); *line; line = next_line(line)) {
-		struct cells row = split(exporter->scratch, line);
+	json_t *list = json_array(),
+	       *rows = csv_rows(exporter->scratch, result ? result->pareto : "");
+	size_t i;
+	json_t *row, *value;
+	const char *name;
+	json_array_foreach(rows, i, row) {
 		json_t *object = json_object();
-		for (size_t i = 0; i < names.count && i < row.count; i++)
-			json_object_set_new(object, column_name(names.at[i]),
-				cell_value(exporter->scratch, row.at[i]));
+		json_object_foreach(row, name, value)
+			json_object_set(object, column_name(name), value);
 		json_array_append_new(list, object);
 	}
+	json_decref(rows);
 	return list;
 }
 
@@ -235,7 +216,7 @@ static void print_object(
 	json_t *plans = result ? json_loads(result->plans, 0, NULL) : NULL;
 	json_t *object = json_pack("{s:I, s:s, s:o, s:s, s:s, s:s, s:o, s:o}", "point",
 		(json_int_t)point->ordinal, "name", point->name, "values", values, "status",
-		status_of(result), "version", result ? result->version : "", "message",
+		task_status_name(result), "version", result ? result->version : "", "message",
 		result ? result->message : "", "frontier", frontier_value(exporter, result),
 		"plans", plans ? plans : json_array());
 	exporter->print(exporter->count++ ? ",\n" : "\n");

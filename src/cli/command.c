@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
+const char *const score_format_names[] = {"text", "csv", "json", "yaml", "timeloop", NULL};
 
 static const struct command *const commands[] = {
 	&command_explore,
@@ -23,6 +24,7 @@ static const struct command *const commands[] = {
 	&command_diff,
 	&command_campaign,
 	&command_report,
+	&command_init,
 	&command_list,
 	&command_manual,
 };

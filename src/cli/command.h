@@ -33,7 +33,7 @@ struct command {
 };
 
 extern const struct command command_explore, command_score, command_simulate, command_check,
-	command_diff, command_campaign, command_report, command_list, command_manual;
+	command_diff, command_campaign, command_report, command_init, command_list, command_manual;
 
 /* The commands one after the other, those of one kind of input last; NULL after the last. */
 const struct command *command_at(size_t i);
@@ -60,8 +60,9 @@ void command_add(const char *text);
 /* Into a file; what cannot be written ends the program. */
 void command_write(struct arena *arena, const char *path, const char *text);
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
-extern const char *const format_names[];
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP };
+extern const char *const format_names[];       /* those of all results */
+extern const char *const score_format_names[]; /* and those of scores */
 
 /* What a result is printed as where nobody says: text for people, JSON where it goes elsewhere. */
 enum format command_usual_format(void);

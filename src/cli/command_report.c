@@ -1,40 +1,19 @@
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/kind.h"
-#include "cli/report_page.h"
+#include "cli/report_data.h"
 #include "cli/settings.h"
 #include "report/page/page.h"
+#include "report/run/csv_rows.h"
+#include "report/run/json_text.h"
 #include "report/run/listing.h"
+#include "report/run/pareto.h"
 #include "spec/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct fields array(const char *);
-
-/* A line of a CSV, RFC 4180 but for line ends in quotes, which ours has not. */
-static struct fields split(struct arena *arena, const char *line, const char *end)
-{
-	struct fields fields = {0};
-	while (line <= end) {
-		struct text field = text_open(arena);
-		bool quoted = line < end && *line == '"';
-		for (line += quoted; line < end && (quoted || *line != ','); line++) {
-			if (quoted && *line == '"' && (line + 1 == end || line[1] != '"')) {
-				quoted = false;
-				continue;
-			}
-			line += quoted && *line == '"';
-			text_bytes(&field, line, 1);
-		}
-		*array_add(arena, &fields) = text_read(&field);
-		line++;
-	}
-	return fields;
-}
 
 /* What is shown of pareto.csv: a name there, and what the value is divided by; 0: as it stands. */
 static const struct column {
@@ -68,24 +47,20 @@ _Static_assert(sizeof titles / sizeof *titles == COLUMNS + 1, "a title for each 
 static const char *show(struct arena *arena, const char *csv)
 {
 	struct listing *listing = listing_open(arena, titles);
-	struct fields names = {0};
-	for (const char *line = csv; *line;) {
-		const char *end = line + strcspn(line, "\n");
-		struct fields fields = split(arena, line, end);
-		for (int c = 0; c < COLUMNS && names.count; c++) {
-			const char *cell = "";
-			for (size_t f = 0; f < names.count && f < fields.count; f++)
-				if (text_equal(names.at[f], columns[c].name))
-					cell = fields.at[f];
-			if (columns[c].unit > 0 && *cell)
-				listing_cell(listing, "%.3f", strtod(cell, NULL) / columns[c].unit);
+	json_t *row, *cell, *rows = csv_rows(arena, csv);
+	size_t i;
+	json_array_foreach(rows, i, row)
+		for (int c = 0; c < COLUMNS; c++) {
+			cell = json_object_get(row, columns[c].name);
+			if (columns[c].unit > 0 && json_is_number(cell))
+				listing_cell(
+					listing, "%.3f", json_number_value(cell) / columns[c].unit);
 			else
-				listing_cell(listing, "%s", cell);
+				listing_cell(listing, "%s",
+					!cell || json_is_null(cell) ? ""
+								    : json_leaf_text(arena, cell));
 		}
-		if (!names.count)
-			names = fields;
-		line = end + (*end == '\n');
-	}
+	json_decref(rows);
 	return listing_text(listing);
 }
 
@@ -94,41 +69,50 @@ static int write_page(struct arena *arena, const struct arguments *arguments, st
 	const struct option_value *output = option_find(arguments, "output");
 	const char *folder = arguments->at[0];
 	const char *path = output ? output->text : arena_format(arena, "%s/report.html", folder);
-	const char *page = report_page(arena, folder, diag);
-	if (!page)
+	json_t *data = report_data(arena, folder, diag);
+	if (!data)
 		return command_refuse(diag);
+	const char *page = page_html(arena, data);
 	command_write(arena, path, page);
 	fprintf(stderr, "lxplore: %s has %zu bytes%s\n", path, strlen(page),
 		page_has_charts() ? "" : ", without charts: the program was built without npm");
 	return EXIT_FOUND;
 }
 
-/* What `score --explain` says of the first plan, with the specs of the run. */
-static int explain(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+static int write_drawings(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	const char *folder = arguments->at[0];
-	const struct source *source =
-		file_read_table(arena, arena_format(arena, "%s/run.json", folder), diag);
-	if (!source)
+	const char *folder = option_find(arguments, "svg")->text;
+	json_t *data = report_data(arena, arguments->at[0], diag);
+	int count =
+		data ? report_drawings(arena, folder, option_find(arguments, "axes"), data, diag)
+		     : 0;
+	json_decref(data);
+	if (!count)
 		return command_refuse(diag);
-	const char *const *specs =
-		run_specs(arena, arena_format(arena, "%.*s", (int)source->length, source->bytes));
-	size_t count = 0;
-	while (specs && specs[count])
-		count++;
-	const char **paths = arena_array(arena, const char *, count + 1);
-	for (size_t i = 0; i < count; i++)
-		paths[i] = specs[i];
-	paths[count] = arena_format(arena, "%s/plans/point-001.yaml", folder);
-	struct arguments files = *arguments;
-	files.at = paths;
-	files.count = count + 1;
-	files.spans = arena_array(arena, struct span, count + 1);
+	diag_print(diag, stderr);
+	fprintf(stderr, "lxplore: %d drawing%s in %s\n", count, count == 1 ? "" : "s", folder);
+	return EXIT_FOUND;
+}
+
+/* What `score` says of the plan of a point, with the specs of the run. */
+static int score_point(struct arena *arena, const struct arguments *arguments, enum format format,
+	struct diag *diag)
+{
+	const char *why = NULL;
+	bool explains = option_find(arguments, "explain") != NULL;
+	int64_t point = 1;
 	struct inputs inputs;
-	if (inputs_read(arena, &files, diag, &inputs) && !inputs.kind->score)
-		diag_error(diag, (struct span){0}, "%s has no score", inputs.kind->noun);
-	return diag_failed(diag) ? command_refuse(diag)
-				 : inputs.kind->score(&inputs, FORMAT_TEXT, false);
+	json_t *run = report_run(arena, arguments->at[0], diag);
+	if (!run || !option_integer(arguments, "point", 0, diag, &point))
+		return command_refuse(diag);
+	const char *plan = arena_format(
+		arena, "%s/%s", arguments->at[0], pareto_plan_path(arena, (size_t)point - 1));
+	bool good =
+		report_inputs(arena, run, plan, explains ? "--explain" : NULL, diag, &inputs, &why);
+	json_decref(run);
+	if (why)
+		diag_error(diag, (struct span){0}, "%s", why);
+	return good ? kind_score(&inputs, format, false) : command_refuse(diag);
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
@@ -140,8 +124,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	if (option_find(arguments, "html"))
 		return write_page(arena, arguments, diag);
-	if (option_find(arguments, "explain"))
-		return explain(arena, arguments, diag);
+	if (option_find(arguments, "svg"))
+		return write_drawings(arena, arguments, diag);
+	if (format == FORMAT_TIMELOOP || option_find(arguments, "explain"))
+		return score_point(arena, arguments, format, diag);
 	/* JSON is YAML as it stands. */
 	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
 	const char *path =
@@ -157,9 +143,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 const struct command command_report = {
 	.name = "report",
 	.usage = "DIR",
-	.summary = "the table of a results folder, or a page",
-	.manual = "DIR is a folder that `lxplore explore -o DIR` wrote; with --html also one of a\n"
-		  "campaign.\n",
+	.summary = "the table of a results folder, a page, or drawings",
+	.manual =
+		"DIR is a folder that `lxplore explore -o DIR` wrote; with --html and --svg also\n"
+		"one of a campaign.\n",
 	.bit = OF_REPORT,
 	.run = run,
 };

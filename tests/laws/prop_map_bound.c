@@ -173,7 +173,7 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 		struct nest_case nest;
 		struct nest_case_options options = {
 			.sliding = true, .bypass = true, .spatial = true, .steps_most = 200};
-		options.flags = draw % 8 == 0;
+		options.flags = draw % 2 == 0;
 		options.systolic = draw % 3 == 0;
 		nest_case_draw(&random, &options, &nest);
 		for (int i = 0; i < nest.hierarchy.level_count && draw % 4 == 1; i++)

@@ -13,13 +13,13 @@ static long wish(const char *name, long by_default)
 
 long draws(long by_default)
 {
-	long thinned = by_default / wish("THIN", 1);
-	return wish("N", thinned > 0 ? thinned : 1);
+	long count = by_default * wish("TIMES", 1) / wish("THIN", 1);
+	return wish("N", count > 0 ? count : 1);
 }
 
 long draws_apart(long by_default)
 {
-	return (wish("N", 0) ? 1 : by_default) * wish("THIN", 1);
+	return (wish("N", 0) || wish("TIMES", 1) > 1 ? 1 : by_default) * wish("THIN", 1);
 }
 
 bool draws_are_many(long count)

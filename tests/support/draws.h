@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many draws a random test makes: the environment's N, or the default divided by its THIN,
- * which `make test` sets when it runs all tests a second time, under the sanitizers. */
+/* How many draws a random test makes: the environment's N, or the default times its TIMES, which
+ * `make check` sets, and divided by its THIN, which `make test` sets when it runs all tests a second
+ * time, under the sanitizers. */
 long draws(long by_default);
 
 /* A test that goes through a long list of cases takes one of this many: the default times THIN;
- * where N is set, as in `make check`, the default is 1. */
+ * where N or TIMES is set, as in `make check`, the default is 1. */
 long draws_apart(long by_default);
 
 /* Enough draws that a test may ask whether it met all that it is about; a few, as when a failure

@@ -21,7 +21,7 @@
  */
 enum { SMALL = 150, FACTOR_PERCENT = 240, LOOKS = 40 };
 
-static uint64_t calls;
+static _Atomic uint64_t calls; /* from any thread: all unit tests are linked with these */
 
 const struct access *__real_op_operand(const struct op *op, int operand);
 const struct access *__wrap_op_operand(const struct op *op, int operand);

@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 static const char *const commands[] = {
-	"explore", "score", "simulate", "check", "place", "diff", "campaign", "report", "list"};
+	"explore", "score", "simulate", "check", "place", "diff", "campaign", "report", "init", "list"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char *print(struct arena *arena, const char *form)

@@ -82,7 +82,7 @@ static void find_arranged(struct nest_descent *descent)
 		bool links = false;
 		for (int t = 0; t < frame->search->shape->space_count; t++)
 			links |= (frame->spaces[t].paired & busy) != 0;
-		bool always = frame->flagged || frame->ways ||
+		bool always = frame->blind || frame->ways ||
 			      (frame->timeloop && level->level == 0) ||
 			      nest_skew_turns(frame, level);
 		descent->arranged[0] |= (uint64_t)(always && busy) << i;

@@ -135,7 +135,8 @@ static struct nest_sums weigh(const struct nest_floors *floors, const struct sil
 		int t = __builtin_ctz(some);
 		double x = floors->view->chains[t].words;
 		nest_sums_add(floors->view->frame, &sums, &sill->crossing[t]->price,
-			closed >> t & 1 ? x * times[t] : x);
+			(closed >> t & 1) || (times && sill->crossing[t]->resets) ? x * times[t]
+										  : x);
 	}
 	return sums;
 }

@@ -6,7 +6,7 @@
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
-	struct nest_space space = {.plain = true, .simple = true};
+	struct nest_space space = {.plain = true, .simple = true, .dense = true};
 	uint32_t seen = 0;
 	for (int d = 0; d < shape->dimension_count; d++)
 		space.rank_of[d] = -1;
@@ -16,13 +16,13 @@ static struct nest_space describe(const struct dataspace *dataspace, const struc
 			int64_t coefficient = dataspace->ranks[r].coefficient[d];
 			if (!coefficient || shape->dimensions[d].extent == 1)
 				continue;
-			space.plain &= coefficient == 1;
+			space.dense &= coefficient == 1;
 			rank |= 1u << d;
 			space.rank_of[d] = (int8_t)r;
 		}
 		bool sum = rank & (rank - 1);
 		space.simple &= !(rank & seen);
-		space.plain &= !sum && !(rank & seen);
+		space.plain &= space.dense && !sum && !(rank & seen);
 		*(sum ? &space.paired : &space.alone) |= rank;
 		space.own[r] = rank & ~seen;
 		seen |= rank;
@@ -95,6 +95,7 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 		.uneven = !certificate_covers(search),
 		.flagged = hierarchy_flagged(hierarchy),
 		.macs = 1};
+	frame.blind = frame.flagged && (frame.timeloop || frame.uneven);
 	for (int d = 0; d < search->shape->dimension_count; d++)
 		frame.macs *= (double)search->shape->dimensions[d].extent;
 	for (int i = 0; i < search->space->level_count; i++)
@@ -107,9 +108,12 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	for (int t = 0; t < search->shape->space_count; t++) {
 		struct nest_space *space = &frame.spaces[t];
 		*space = describe(&search->shape->spaces[t], search->shape);
-		space->silent = space->plain ? search->shape->spaces[t].written && updates >> t & 1
-					     : search->shape->spaces[t].written || frame.flagged;
-		frame.plain &= space->plain && !frame.flagged;
+		bool written = search->shape->spaces[t].written;
+		space->silent = space->plain ? written && frame.blind && updates >> t & 1
+					     : written || frame.blind;
+		for (int i = 0; i < hierarchy->level_count && !frame.blind; i++)
+			space->splits |= hierarchy->levels[i].no_spatial_reuse >> t & 1;
+		frame.plain &= space->plain && !frame.blind;
 	}
 	for (int j = 0; j < frame.count; j++) {
 		int row = search->space->levels[frame.tiling[j]].row;

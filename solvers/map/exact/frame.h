@@ -11,12 +11,14 @@
 struct nest_space {
 	bool plain;  /* ranks of one dimension each, coefficient 1, no dimension twice */
 	bool simple; /* no dimension is in two ranks */
+	bool dense;  /* all coefficients are 1 */
 	bool silent; /* nothing is known of what it moves: it counts as free */
 	uint32_t relevant;
 	uint32_t alone;  /* dimensions that move a rank of their own: tiles along them are
 			  * disjoint */
 	uint32_t paired; /* dimensions of ranks that add some: windows slide along them */
 	uint32_t own[SHAPE_RANKS_MOST];        /* the rank's dimensions that no earlier rank has */
+	bool splits;                           /* spatial no_reuse somewhere, and prices know it */
 	int8_t rank_of[SHAPE_DIMENSIONS_MOST]; /* a rank that has the dimension; -1 */
 };
 
@@ -47,10 +49,12 @@ struct nest_frame {
 	/* Networks cost energy by the way that words go, in Timeloop's counting: orders and axes are
 	 * searched for it, but not all that may matter are known to be, so nothing is proven. */
 	bool ways;
-	bool uneven;  /* some factors need not divide */
-	bool flagged; /* some flag changes who serves whom: windows then bound no cost */
-	double macs;  /* all of them */
-	int count;    /* storage levels */
+	bool uneven; /* some factors need not divide */
+	/* Some flag changes who serves whom: in exact counting with perfect factors prices know it;
+	 * elsewhere they are blind to it, and windows bound no cost. */
+	bool flagged, blind;
+	double macs;                  /* all of them */
+	int count;                    /* storage levels */
 	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */
 	int tiling[ARCH_LEVELS_MOST]; /* of the space: its temporal loops */
 	uint32_t loose;               /* levels whose temporal loops may be any */

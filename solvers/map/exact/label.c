@@ -2,10 +2,8 @@
 
 #include "solvers/map/exact/skew.h"
 
+#include <math.h>
 #include <string.h>
-
-/* Words that an instance may hold where nobody knows: more than any union has. */
-#define UNKNOWN 0x1p62
 
 static int space_count(const struct nest_view *view)
 {
@@ -21,6 +19,8 @@ static const struct window_slide still = {
 	.since = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 };
 
+static const struct nest_order no_loops = {.loose = true};
+
 struct nest_label nest_label_first(const struct nest_view *view)
 {
 	struct nest_label label = {
@@ -33,13 +33,32 @@ struct nest_label nest_label_first(const struct nest_view *view)
 	return label;
 }
 
-/* A window's crossings from `first` inwards, with `left` temporal iterations inside. */
+/* A window's crossings from `first` inwards, with `left` temporal iterations inside the loops of a
+ * level. */
 struct window_bound {
 	const struct nest_view *view;
 	int space, first;
+	const struct nest_label *from;
+	const struct nest_order *order;
 	const int64_t *left;
-	bool rough; /* as in struct nest_order */
+	double loops[SHAPE_DIMENSIONS_MOST]; /* bounds of the level */
 };
+
+static struct window_bound window_at(const struct nest_view *view, int space,
+	const struct nest_label *from, const struct nest_order *order, const int64_t *bounds,
+	const int64_t *left)
+{
+	struct window_bound window = {.view = view,
+		.space = space,
+		.first = view->chains[space].next[from->boundary],
+		.from = from,
+		.order = order,
+		.left = left};
+	memcpy(window.loops, still.run, sizeof window.loops);
+	for (int n = 0; n < order->count; n++)
+		window.loops[order->at[n]] = (double)bounds[order->at[n]];
+	return window;
+}
 
 /* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
 static double united(const struct window_bound *window, const double *loops, const double *inside)
@@ -57,16 +76,59 @@ static double united(const struct window_bound *window, const double *loops, con
 	return words;
 }
 
-static double crossing(const struct window_bound *window, const struct window_slide *slide,
-	const double *inside, double held)
+/* Words of a tile of the child, as boxes. */
+static double tile_of(const struct window_bound *window, const struct nest_crossing *to)
 {
-	double run = 0, lone = 0;
+	double extents[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < window->view->frame->search->shape->dimension_count; d++)
+		extents[d] = (double)window->left[d] * to->inside[d];
+	return nest_frame_words(window->view->frame, window->space, extents);
+}
+
+/* Every word of every tile, as an instance without reuse enters it. */
+static double all_tiles(const struct window_bound *window, const double *inside)
+{
+	double outside = window->view->cycles;
+	for (int d = 0; d < window->view->frame->search->shape->dimension_count; d++)
+		outside /= (double)window->left[d];
+	return outside * united(window, still.run, inside);
+}
+
+/* Words that `many` instances of a crossing's child may hold from before; its tiles only shrink
+ * inwards. */
+static double held(const struct window_bound *window, const struct nest_crossing *to, double many)
+{
+	return many * fmin(to->size, tile_of(window, to));
+}
+
+/* The same where bounds may still grow: a run of more rounds, each with less to enter, brings as much
+ * if all tiles before are taken away whole, and every index is a word.  Children together may hold more
+ * than they reach. */
+static double held_before_run(
+	const struct window_bound *window, const struct nest_crossing *to, double many)
+{
 	const struct nest_space *space = &window->view->frame->spaces[window->space];
+	if (!window->order->rough)
+		return held(window, to, many);
+	return window->order->loose || many > 1 || !space->dense ? INFINITY : tile_of(window, to);
+}
+
+/* Exactly, each iteration of the loops outside a level comes to all words under those inside, but for
+ * what instances hold from before. */
+static double crossing(const struct window_bound *window, const struct window_slide *slide,
+	const struct nest_crossing *to, const double *inside, double many)
+{
+	const struct nest_space *space = &window->view->frame->spaces[window->space];
+	if (window->view->frame->timeloop)
+		return space->simple ? slide->times * united(window, slide->run, inside)
+				     : slide->lone_times * united(window, slide->since, inside);
+	double run = 0, lone = slide->lone_times * united(window, slide->since, inside);
 	if (space->simple)
-		run = slide->times * (united(window, slide->run, inside) - held);
-	if (!space->simple || !window->view->frame->timeloop)
-		lone = slide->lone_times * united(window, slide->since, inside);
-	return run > lone ? run : lone;
+		run = slide->times *
+		      (united(window, slide->run, inside) - held_before_run(window, to, many));
+	double round = window->from->outside *
+		       (united(window, window->loops, inside) - held(window, to, many));
+	return fmax(run, fmax(lone, round));
 }
 
 /* One more loop inside all those before; `outside` is the product of them. */
@@ -118,14 +180,14 @@ static void weigh_crossing(const struct window_bound *window, const struct windo
 {
 	const struct nest_frame *frame = window->view->frame;
 	const struct nest_crossing *to = &window->view->chains[window->space].crossings[k];
-	double more = window->rough && !frame->timeloop ? UNKNOWN : 0;
-	double words = crossing(window, slide, to->inside, to->held + more);
+	double words = to->resets ? all_tiles(window, to->inside)
+				  : crossing(window, slide, to, to->inside, 1);
 	nest_sums_add(frame, sums, apart ? &to->apart : &to->price, words);
 	if (!apart || to->uneven)
 		nest_sums_add(frame, sums, &to->rounding, 1);
 	if (to->united && !apart)
 		nest_sums_add(frame, sums, &to->parent_price,
-			crossing(window, slide, to->parent_inside, to->parent_held + more));
+			crossing(window, slide, to, to->parent_inside, to->parent_many));
 }
 
 /* And at all of them, the first perhaps without links. */
@@ -256,24 +318,41 @@ static bool reloads(const struct nest_space *space, const struct nest_order *ord
 	return relevant;
 }
 
-static void weigh_plain(
-	const struct nest_view *view, int t, double reload, int k, struct nest_sums *sums)
+/* What a plain dataspace costs from crossing k inwards: X of those that keep tiles is W x `reload` at
+ * least, and of those that reset W x `irrelevant`. */
+static void weigh_plain(const struct nest_view *view, int t, double reload, double irrelevant,
+	int k, struct nest_sums *sums)
 {
 	const struct nest_chain *chain = &view->chains[t];
 	if (k == chain->crossing_count)
 		return;
-	double x = chain->words * reload;
-	nest_sums_add(view->frame, sums, &chain->crossings[k].rest, x);
-	if (chain->sags)
-		nest_sums_add(view->frame, sums, &chain->crossings[k].sag, view->cycles - x);
+	double x[] = {chain->words * reload, chain->words * irrelevant};
+	for (int resets = 0; resets <= chain->resets; resets++) {
+		const struct nest_rest *rest = &chain->crossings[k].rest[resets];
+		nest_sums_add(view->frame, sums, &rest->all, x[resets]);
+		if (chain->sags)
+			nest_sums_add(view->frame, sums, &rest->sag, view->cycles - x[resets]);
+	}
+}
+
+/* The irrelevant loops outside, with those of one more level. */
+static double irrelevant_with(const struct nest_space *space, double irrelevant,
+	const struct nest_order *order, const int64_t *bounds)
+{
+	for (int n = 0; n < order->count; n++)
+		if (!(space->relevant >> order->at[n] & 1))
+			irrelevant *= (double)bounds[order->at[n]];
+	return irrelevant;
 }
 
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
 {
-	struct window_bound window = {view, space, 0, view->temporal, false};
+	struct nest_label first = nest_label_first(view);
+	struct window_bound window =
+		window_at(view, space, &first, &no_loops, view->temporal, view->temporal);
 	nest_sums_add(view->frame, sums, &view->chains[space].base, 1);
 	if (view->frame->spaces[space].plain)
-		weigh_plain(view, space, 1, 0, sums);
+		weigh_plain(view, space, 1, 1, 0, sums);
 	else
 		weigh_slide(&window, &still, false, sums);
 }
@@ -289,16 +368,18 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		const struct nest_space *space = &view->frame->spaces[t];
 		int k = view->chains[t].next[from->boundary];
 		if (space->plain) {
-			double here;
+			double here, all = 1;
 			bool closes = reloads(space, order, bounds, &here);
+			if (view->chains[t].resets)
+				all = irrelevant_with(space, from->irrelevant[t], order, bounds);
 			weigh_plain(view, t, closes ? from->irrelevant[t] * here : from->reload[t],
-				k, sums);
+				all, k, sums);
 			continue;
 		}
 		nest_sums_add(view->frame, sums, &from->counted[t], 1);
 		if (k == view->chains[t].crossing_count)
 			continue;
-		struct window_bound window = {view, t, k, left, order->rough};
+		struct window_bound window = window_at(view, t, from, order, bounds, left);
 		if (order->loose) {
 			weigh_loose(&window, from, order, bounds, sums);
 			continue;
@@ -317,8 +398,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
 	const int64_t *left, struct nest_cost *out)
 {
-	static const struct nest_order none = {.loose = true};
-	nest_label_weigh(view, label, &none, left, left, out);
+	nest_label_weigh(view, label, &no_loops, left, left, out);
 }
 
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
@@ -334,14 +414,11 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 	for (int t = 0; t < space_count(view); t++) {
 		const struct nest_space *space = &view->frame->spaces[t];
 		out->counted[t] = from->counted[t];
-		out->irrelevant[t] = from->irrelevant[t];
+		out->irrelevant[t] = irrelevant_with(space, from->irrelevant[t], order, bounds);
 		out->reload[t] = from->reload[t];
 		double here;
 		if (reloads(space, order, bounds, &here))
 			out->reload[t] = from->irrelevant[t] * here;
-		for (int n = 0; n < order->count; n++)
-			if (!(space->relevant >> order->at[n] & 1))
-				out->irrelevant[t] *= (double)bounds[order->at[n]];
 		if (!space->plain) {
 			out->slides[t] = from->slides[t];
 			slide_over(view, t, from, order, bounds, &out->slides[t]);
@@ -351,7 +428,8 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 		int k = chain->next[from->boundary];
 		if (k < chain->crossing_count && chain->crossings[k].level == out->boundary)
 			nest_sums_add(view->frame, &out->passed, &chain->crossings[k].price,
-				chain->words * out->reload[t]);
+				chain->words * (chain->crossings[k].resets ? out->irrelevant[t]
+									   : out->reload[t]));
 	}
 	out->passes = from->passes;
 	out->load_cycles = from->load_cycles;
@@ -365,7 +443,7 @@ void nest_label_estimate(
 	int k = chain->next[label->boundary + 1];
 	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
 		return;
-	struct window_bound window = {view, space, k, left, false};
+	struct window_bound window = window_at(view, space, label, &no_loops, left, left);
 	bool apart = view->frame->spaces[space].simple && !label->linked;
 	weigh_crossing(&window, &label->slides[space], k, apart, &label->counted[space]);
 }

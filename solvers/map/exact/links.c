@@ -145,11 +145,12 @@ bool nest_links_possible(const struct nest_view *view, const struct mapping *map
 	bool slides = label->innermost >= 0 && known->paired >> label->innermost & 1;
 	if (!known->simple)
 		return true;
-	if (!frame->timeloop)
-		return slides;
 	int k = 0;
 	while (k + 1 < chain->count && chain->kept[k + 1] > label->boundary)
 		k++;
+	if (!frame->timeloop)
+		return slides && k < chain->crossing_count &&
+		       chain->crossings[k].level == label->boundary && chain->crossings[k].united;
 	int parent = chain->kept[k], child = k + 1 < chain->count ? chain->kept[k + 1] : -1;
 	if (child != label->boundary)
 		return slides && child >= 0 && has_diagonals(view, space, child, parent);

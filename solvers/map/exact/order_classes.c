@@ -43,7 +43,7 @@ static void find_feeling(const struct nest_view *view, struct order_book *book)
 			/* Timeloop's multipliers take windows over links of levels passed by. */
 			bool passed = frame->timeloop && !frame->spaces[t].plain && last > 0;
 			bool inside = last < j || !view->direct || passed;
-			book->feels[j] |= (uint32_t)(frame->flagged || inside) << t;
+			book->feels[j] |= (uint32_t)(frame->blind || inside) << t;
 		}
 	}
 }
@@ -91,7 +91,7 @@ static void feel_window(const struct nest_frame *frame, int t, bool links, struc
 {
 	const struct nest_space *space = &frame->spaces[t];
 	const struct nest_order *order = &felt->class.order;
-	bool whole = !space->simple || frame->flagged;
+	bool whole = !space->simple || frame->blind;
 	bool narrow =
 		frame->timeloop && !(links && order->count && space->paired >> order->at[0] & 1);
 	int rank = -1, from = felt->length;
@@ -105,7 +105,7 @@ static void feel_window(const struct nest_frame *frame, int t, bool links, struc
 		if (relevant)
 			rank = space->rank_of[d];
 		add_key(felt, 1 + d);
-		for (int k = felt->length - 1; k > from && !relevant && !frame->flagged; k--) {
+		for (int k = felt->length - 1; k > from && !relevant && !frame->blind; k--) {
 			uint8_t *pair = &felt->key[k - 1];
 			if (space->relevant >> (pair[0] - 1) & 1 || pair[0] < pair[1])
 				break;
@@ -127,7 +127,7 @@ static void feel(const struct order_book *book, int j, struct felt *felt)
 		felt->within[t] = 0;
 		if (!(book->feels[j] >> t & 1))
 			continue;
-		if (!space->plain || frame->flagged)
+		if (!space->plain || frame->blind)
 			feel_window(frame, t, book->links >> t & 1, felt);
 		else
 			felt->within[t] = felt_within(space, &felt->class.order);

@@ -124,7 +124,7 @@ void nest_skew_keep(struct nest_view *view, int space)
 	chain->held_at = -1;
 	chain->load_cycles = 0;
 	chain->rate = 1;
-	if (!hierarchy_of(view)->array_end || frame->flagged)
+	if (!hierarchy_of(view)->array_end || frame->blind)
 		return;
 	for (int k = 1; k < chain->count && chain->held_at < 0; k++)
 		if (frame->level[chain->kept[k]] < inner)

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
+#include "solvers/map/exact/plain.h"
 #include "solvers/map/exact/skew.h"
 #include "solvers/map/exact/windows.h"
 
@@ -10,6 +11,11 @@
 static double larger(double a, double b)
 {
 	return a > b ? a : b;
+}
+
+static const struct nest_level *level_of(const struct nest_view *view, int i)
+{
+	return &view->frame->search->hierarchy->levels[i];
 }
 
 static void hold_inside(struct nest_view *view, int j, const double *inside)
@@ -141,131 +147,38 @@ static void clear(const struct nest_view *view, struct nest_sums *sums)
 	memset(sums, 0, (size_t)view->frame->group_count * sizeof sums->at[0]);
 }
 
-/* The words of one temporal tile that all instances of a level want of it, each of them what
- * its children want together. */
-static double spread_words(const struct nest_view *view, int t, int j)
-{
-	if (j < 0)
-		return view->multipliers;
-	double words = view->instances[j];
-	for (uint32_t left = view->frame->spaces[t].relevant; left; left &= left - 1)
-		words *= view->inside[j][__builtin_ctz(left)];
-	return words;
-}
-
-/* First visits of a written dataspace at a level, where the sums come from nowhere. */
-static double first_visits(const struct nest_view *view, int t, int j)
-{
-	double words = view->instances[j];
-	for (uint32_t left = view->frame->spaces[t].relevant; left; left &= left - 1) {
-		int d = __builtin_ctz(left);
-		words *= (double)view->temporal[d] * view->inside[j][d];
-	}
-	return words;
-}
-
-static void price_read(struct nest_view *view, int t)
-{
-	struct nest_chain *chain = &view->chains[t];
-	for (int k = 0; k < chain->crossing_count; k++) {
-		struct nest_crossing *crossing = &chain->crossings[k];
-		int parent = chain->kept[k];
-		nest_view_add(view, t, parent, NEST_READ, spread_words(view, t, parent),
-			&crossing->price);
-		if (crossing->level >= 0)
-			nest_view_add(view, t, crossing->level, NEST_FILL,
-				spread_words(view, t, crossing->level), &crossing->price);
-	}
-	int last = chain->kept[chain->count - 1];
-	if (view->direct)
-		nest_view_add(view, t, last, NEST_READ, view->cycles * spread_words(view, t, last),
-			&chain->base);
-}
-
-/*
- * Partial sums.  A level's updates are what its children drain; but for first visits it
- * reads as many, and they are filled.  Timeloop's first visits are a share of the
- * dataspace; exactly, a visit is the first wherever the sum did not come from the parent:
- * E - (U - N) of them at a level that is entered by E words for U words of its parent, of
- * which N were first visits there.  What drains is read as well: all that fills or updates a level
- * inside the home is.  With E and U linear in X, so is everything.
- */
-static void price_written(struct nest_view *view, int t)
-{
-	struct nest_chain *chain = &view->chains[t];
-	bool timeloop = view->frame->timeloop;
-	int last = chain->kept[chain->count - 1];
-	if (view->direct) {
-		double all = view->cycles * spread_words(view, t, last);
-		nest_view_add(view, t, last, NEST_UPDATE, all, &chain->base);
-		nest_view_add(view, t, last, NEST_READ, all, &chain->base);
-	}
-	double home = first_visits(view, t, chain->kept[0]);
-	for (int k = 0; k < chain->count; k++) {
-		int j = chain->kept[k], outside = k > 0 ? chain->kept[k - 1] : -1;
-		double first = timeloop ? first_visits(view, t, j) : home;
-		nest_view_add(view, t, j, NEST_READ, -first, &chain->base);
-		if (outside >= 0)
-			nest_view_add(view, t, j, NEST_FILL, -first, &chain->base);
-	}
-	for (int k = 0; k < chain->crossing_count; k++) {
-		struct nest_crossing *crossing = &chain->crossings[k];
-		struct nest_sums *price = &crossing->price;
-		int parent = chain->kept[k], child = crossing->level;
-		double served = spread_words(view, t, parent);
-		nest_view_add(view, t, parent, NEST_UPDATE, served, price);
-		nest_view_add(view, t, parent, NEST_READ, served, price);
-		if (child < 0)
-			continue;
-		double entered = spread_words(view, t, child);
-		nest_view_add(view, t, child, NEST_FILL, timeloop ? entered : served, price);
-		if (timeloop)
-			continue;
-		nest_view_add(view, t, child, NEST_READ, served, price);
-		for (int i = k + 2; entered > served && i < chain->count; i++) {
-			nest_view_add(view, t, chain->kept[i], NEST_READ, served - entered, price);
-			nest_view_add(view, t, chain->kept[i], NEST_FILL, served - entered, price);
-			chain->sags = true;
-		}
-	}
-}
-
-/* What is left from each crossing on. */
-static void sum_up(const struct nest_view *view, struct nest_chain *chain)
-{
-	struct nest_sums rest, sag;
-	clear(view, &rest);
-	clear(view, &sag);
-	for (int k = chain->crossing_count - 1; k >= 0; k--) {
-		struct nest_crossing *crossing = &chain->crossings[k];
-		nest_sums_add(view->frame, &rest, &crossing->price, 1);
-		nest_sums_lower(view->frame, &sag, &rest);
-		crossing->rest = rest;
-		crossing->sag = sag;
-	}
-}
-
 static void open_chain(struct nest_view *view, int t, uint32_t residency)
 {
 	const struct nest_frame *frame = view->frame;
 	struct nest_chain *chain = &view->chains[t];
+	bool knows = !frame->blind && !frame->timeloop;
 	chain->count = 0;
 	chain->crossing_count = 0;
-	chain->sags = false;
+	chain->sags = chain->resets = false;
+	chain->passing = 0;
 	chain->words = 1;
 	clear(view, &chain->base);
 	for (int d = 0; d < frame->search->shape->dimension_count; d++)
 		if (frame->spaces[t].relevant >> d & 1)
 			chain->words *= (double)view->temporal[d];
 	for (int j = frame->count - 1; j >= 0; j--)
-		if (residency >> frame->search->hierarchy->levels[frame->level[j]].row & 1)
-			chain->kept[chain->count++] = j;
+		if (residency >> level_of(view, frame->level[j])->row & 1) {
+			if (chain->count && knows &&
+				level_of(view, frame->level[j])->no_coalesce >> t & 1)
+				chain->passing |= 1u << j;
+			else
+				chain->kept[chain->count++] = j;
+		}
 	bool counts = chain->count > 0 && !frame->spaces[t].silent && !frame->uneven;
 	if (counts)
 		chain->crossing_count = chain->count - view->direct;
 	for (int k = 0; k < chain->crossing_count; k++) {
 		struct nest_crossing *crossing = &chain->crossings[k];
 		crossing->level = k + 1 < chain->count ? chain->kept[k + 1] : -1;
+		crossing->resets =
+			knows && crossing->level >= 0 &&
+			level_of(view, frame->level[crossing->level])->no_temporal_reuse >> t & 1;
+		chain->resets |= crossing->resets;
 		clear(view, &crossing->price);
 		clear(view, &crossing->apart);
 		clear(view, &crossing->rounding);
@@ -311,13 +224,10 @@ void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
 	nest_skew_keep(view, space);
 	if (!chain->count || frame->spaces[space].silent || frame->uneven)
 		return;
-	if (!frame->spaces[space].plain)
-		nest_view_price_window(view, space);
-	else if (frame->search->shape->spaces[space].written)
-		price_written(view, space);
+	if (frame->spaces[space].plain)
+		nest_view_price_plain(view, space);
 	else
-		price_read(view, space);
-	sum_up(view, chain);
+		nest_view_price_window(view, space);
 }
 
 void nest_view_spread(

@@ -13,38 +13,46 @@
  * other, a window, the price is that of a word that enters one instance.
  *
  * Prices of reads at the parent count what children share once.  Where neighbours may hand on
- * words (links) a window has two prices, the one without links being the higher.
+ * words (links) a window has two prices, the one without links being the higher.  A level that keeps
+ * nothing from one iteration to the next (temporal no_reuse) is entered at each iteration outside.
  *
  * Where factors need not divide (frame->uneven) nothing is linear: crossings have no prices
  * (uneven/bound.h counts them), and cycles and utilized instances are the least there can be.
  */
+struct nest_rest {
+	struct nest_sums all;
+	/* Sums that are added up in space: X of crossings further inwards may be any from this
+	 * one's to the cycles; the least that `all` may lose for each more. */
+	struct nest_sums sag;
+};
+
 struct nest_crossing {
 	int level;              /* the child; -1: the multipliers */
+	bool resets;            /* and keeps nothing */
 	struct nest_sums price; /* least, if there may be links */
-	struct nest_sums rest;  /* plain: of this crossing and those further inwards */
-	/* Sums that are added up in space: X of crossings further inwards may be any from this
-	 * one's to the cycles; the least that `rest` may lose for each more. */
-	struct nest_sums sag;
+	/* Plain: of this crossing and those further inwards, [1]: those that reset. */
+	struct nest_rest rest[2];
 	struct nest_sums apart; /* window: without links */
 	/* Window: what rounded averages may lose where there are links, or where groups of children
 	 * differ in size. */
 	struct nest_sums rounding;
 	bool uneven;
 	double inside[SHAPE_DIMENSIONS_MOST]; /* window: spatial loops inside the child */
-	double held; /* window, exact counting: words that an instance may hold from before */
+	double size; /* window, exact counting: words that an instance may hold */
 	bool united; /* the parent reads the union of its children's words: */
 	struct nest_sums parent_price;
-	double parent_inside[SHAPE_DIMENSIONS_MOST], parent_held;
+	double parent_inside[SHAPE_DIMENSIONS_MOST], parent_many;
 };
 
 struct nest_chain {
 	int count;
 	int kept[ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
+	uint32_t passing; /* and those, not among them, that count what passes (no_coalesce) */
 	int crossing_count;
 	struct nest_crossing crossings[ARCH_LEVELS_MOST];
 	int next[ARCH_LEVELS_MOST + 1]; /* [j + 1]: the first crossing at boundary j or inside */
 	double words;                   /* plain: product of the relevant temporal bounds */
-	bool sags;
+	bool sags, resets;              /* some crossing does */
 	/* Exact counting: what the home holds, under all temporal loops; 0: its tile at least,
 	 * of windows.  `apart`: sums would end in several instances of it. */
 	double home_words;
@@ -99,6 +107,12 @@ static inline uint32_t nest_spatial_bound(const struct nest_view *view, int leve
 {
 	int row = view->frame->search->hierarchy->levels[level].block_row;
 	return view->mapping.rows[row].spatial[dimension];
+}
+
+/* The levels between a parent and its child (-1: the multipliers) that count what passes. */
+static inline uint32_t nest_view_passed(const struct nest_chain *chain, int parent, int child)
+{
+	return chain->passing & ((1u << parent) - 1) & ~((1u << (child + 1)) - 1);
 }
 
 /* Words of one action of a dataspace at storage level j, all instances together. */

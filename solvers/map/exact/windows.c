@@ -1,5 +1,6 @@
 #include "solvers/map/exact/windows.h"
 
+#include <math.h>
 #include <string.h>
 
 static double larger(double a, double b)
@@ -40,15 +41,11 @@ static struct between look_between(const struct nest_view *view, int t, int pare
 	const struct shape *shape = frame->search->shape;
 	const struct nest_space *space = &frame->spaces[t];
 	struct between between = {1, 1, 1, false};
-	double bounds[SHAPE_DIMENSIONS_MOST], all[SHAPE_DIMENSIONS_MOST];
+	double bounds[SHAPE_DIMENSIONS_MOST];
 	int from = child < 0 ? 0 : frame->level[child] + 1;
-	for (int d = 0; d < shape->dimension_count; d++)
-		all[d] = 1;
 	for (int i = from; i <= frame->level[parent]; i++) {
-		for (int d = 0; d < shape->dimension_count; d++) {
+		for (int d = 0; d < shape->dimension_count; d++)
 			bounds[d] = nest_spatial_bound(view, i, d);
-			all[d] *= bounds[d];
-		}
 		between.places *= places(view, t, bounds);
 		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
 			uint32_t own = space->own[r] & space->paired;
@@ -65,47 +62,104 @@ static struct between look_between(const struct nest_view *view, int t, int pare
 			between.linked_fills = larger(between.linked_fills, product);
 		}
 	}
-	if (!frame->timeloop)
-		between.places = places(view, t, all);
 	bool one = from < frame->search->hierarchy->level_count && view->utilized[from] == 1;
 	between.linked_fills = one ? 1 : between.linked_fills;
 	return between;
 }
 
-/* A window all of whose dimensions are in one rank each. */
-static void price_simple(struct nest_view *view, int t, int k)
+/* A window all of whose dimensions are in one rank each, in Timeloop's counting. */
+static void price_timeloop(struct nest_view *view, int t, int k)
 {
-	struct nest_chain *chain = &view->chains[t];
-	struct nest_crossing *crossing = &chain->crossings[k];
-	int parent = chain->kept[k], child = crossing->level;
-	bool timeloop = view->frame->timeloop;
+	struct nest_crossing *crossing = &view->chains[t].crossings[k];
+	int parent = view->chains[t].kept[k], child = crossing->level;
 	struct between between = look_between(view, t, parent, child);
 	double served = view->instances[parent] * between.places;
 	double entered = child < 0 ? 0 : view->instances[child];
+	crossing->uneven = between.uneven;
 	nest_view_add(view, t, parent, NEST_READ, served, &crossing->apart);
+	nest_view_add(view, t, parent, NEST_READ, served / between.linked, &crossing->price);
+	nest_view_add(view, t, parent, NEST_READ, -view->instances[parent], &crossing->rounding);
+	if (child < 0)
+		return;
+	nest_view_add(view, t, child, NEST_FILL, entered, &crossing->apart);
+	nest_view_add(view, t, child, NEST_FILL, entered / between.linked_fills, &crossing->price);
+	nest_view_add(view, t, child, NEST_FILL, -entered, &crossing->rounding);
+}
+
+/* Whether neighbours among the children of a level may hand on words to each other. */
+static bool may_link(const struct nest_view *view, int t, const struct nest_crossing *crossing)
+{
+	const struct nest_level *level =
+		&view->frame->search->hierarchy->levels[view->frame->level[crossing->level] + 1];
+	return !crossing->resets && !((level->no_link_transfer | level->no_spatial_reuse) >> t & 1);
+}
+
+/* Groups of the multipliers or instances of a child that take the same words, at least, in one
+ * instance of a level j: as many as the sum of sets has, and in blocks that share nothing all. */
+static double groups(const struct nest_view *view, int t, int child, int j)
+{
+	const struct nest_frame *frame = view->frame;
+	double all[SHAPE_DIMENSIONS_MOST], apart = 1;
+	for (int d = 0; d < frame->search->shape->dimension_count; d++)
+		all[d] = 1;
+	for (int i = child < 0 ? 0 : frame->level[child] + 1; i <= frame->level[j]; i++) {
+		bool split = frame->search->hierarchy->levels[i].no_spatial_reuse >> t & 1;
+		for (int d = 0; d < frame->search->shape->dimension_count; d++)
+			*(split ? &apart : &all[d]) *= nest_spatial_bound(view, i, d);
+	}
+	return apart * places(view, t, all);
+}
+
+/* What a parent reads, and what levels on the way count as well, if each of their instances serves
+ * `groups` of its children once; what the children fill. */
+static void price_groups(struct nest_view *view, int t, int k, double times, struct nest_sums *sums)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	int parent = chain->kept[k], child = k + 1 < chain->count ? chain->kept[k + 1] : -1;
+	uint32_t passed = nest_view_passed(chain, parent, child);
+	for (uint32_t levels = passed | 1u << parent; levels; levels &= levels - 1) {
+		int j = __builtin_ctz(levels);
+		double words = times * view->instances[j] * groups(view, t, child, j);
+		nest_view_add(view, t, j, NEST_READ, words, sums);
+		if (j != parent)
+			nest_view_add(view, t, j, NEST_FILL, words, sums);
+	}
 	if (child >= 0)
-		nest_view_add(view, t, child, NEST_FILL, entered, &crossing->apart);
-	if (timeloop) {
-		crossing->uneven = between.uneven;
-		nest_view_add(
-			view, t, parent, NEST_READ, served / between.linked, &crossing->price);
-		nest_view_add(
-			view, t, parent, NEST_READ, -view->instances[parent], &crossing->rounding);
-		if (child < 0)
-			return;
-		nest_view_add(view, t, child, NEST_FILL, entered / between.linked_fills,
-			&crossing->price);
-		nest_view_add(view, t, child, NEST_FILL, -entered, &crossing->rounding);
+		nest_view_add(view, t, child, NEST_FILL, times * view->instances[child], sums);
+}
+
+/* The same exactly.  Where there are links the parent reads the union of what its children want, block
+ * by block that shares nothing, and all of that passes. */
+static void price_exact(struct nest_view *view, int t, int k)
+{
+	const struct nest_frame *frame = view->frame;
+	struct nest_chain *chain = &view->chains[t];
+	struct nest_crossing *crossing = &chain->crossings[k];
+	int parent = chain->kept[k], child = crossing->level;
+	price_groups(view, t, k, 1, &crossing->apart);
+	crossing->united =
+		look_between(view, t, parent, child).linked > 1 && may_link(view, t, crossing);
+	if (!crossing->united) {
+		crossing->price = crossing->apart;
 		return;
 	}
-	crossing->united = between.linked > 1;
-	if (!crossing->united)
-		nest_view_add(view, t, parent, NEST_READ, served, &crossing->price);
-	else
-		nest_view_add(view, t, parent, NEST_READ, view->instances[parent],
-			&crossing->parent_price);
-	if (child >= 0)
-		nest_view_add(view, t, child, NEST_FILL, entered, &crossing->price);
+	double words = view->instances[parent];
+	for (int i = frame->level[child] + 1; i <= frame->level[parent]; i++)
+		for (int d = 0; d < frame->search->shape->dimension_count; d++) {
+			double bound = nest_spatial_bound(view, i, d);
+			if (!(frame->search->hierarchy->levels[i].no_spatial_reuse >> t & 1))
+				continue;
+			words *= bound;
+			crossing->parent_many /= bound;
+			crossing->parent_inside[d] /= bound;
+		}
+	nest_view_add(view, t, parent, NEST_READ, words, &crossing->parent_price);
+	for (uint32_t rest = nest_view_passed(chain, parent, child); rest; rest &= rest - 1) {
+		int j = __builtin_ctz(rest);
+		nest_view_add(view, t, j, NEST_READ, words, &crossing->parent_price);
+		nest_view_add(view, t, j, NEST_FILL, words, &crossing->parent_price);
+	}
+	nest_view_add(view, t, child, NEST_FILL, view->instances[child], &crossing->price);
 }
 
 /* Any other window: the union of what the children want, and in Timeloop's counting as if all
@@ -146,22 +200,24 @@ static void price_multipliers(struct nest_view *view, int t)
 	const struct shape *shape = view->frame->search->shape;
 	const struct nest_space *space = &view->frame->spaces[t];
 	int last = chain->kept[chain->count - 1];
-	double words = view->instances[last];
-	double rounding = view->frame->timeloop ? view->instances[last] : 0;
-	if (space->simple && view->frame->timeloop) {
+	double words = view->instances[last], rounding = words;
+	if (!view->frame->timeloop) {
+		price_groups(view, t, chain->count - 1, view->cycles, &chain->base);
+		return;
+	}
+	if (space->simple) {
 		struct between between = look_between(view, t, last, -1);
 		words *= between.places;
 		rounding = between.uneven ? rounding : 0;
 	} else {
-		uint32_t free = view->frame->timeloop ? space->paired : 0;
 		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
 			double sum = 1;
-			for (uint32_t own = space->own[r] & ~free; own; own &= own - 1)
+			for (uint32_t own = space->own[r] & ~space->paired; own; own &= own - 1)
 				sum += view->inside[last][__builtin_ctz(own)] - 1;
 			words *= sum;
 		}
 		for (int d = 0; d < shape->dimension_count; d++)
-			if (free >> d & 1)
+			if (space->paired >> d & 1)
 				words /= (double)(shape->dimensions[d].extent / view->temporal[d]) /
 					 view->inside[last][d];
 	}
@@ -181,15 +237,15 @@ void nest_view_price_window(struct nest_view *view, int t)
 			sizeof crossing->inside);
 		memcpy(crossing->parent_inside, view->inside[chain->kept[k]],
 			sizeof crossing->parent_inside);
-		crossing->held = 0;
-		crossing->parent_held = 0;
-		if (child >= 0 && !view->frame->timeloop) {
+		if (child >= 0) {
 			int64_t size = hierarchy->levels[view->frame->level[child]].size;
-			crossing->held = size ? (double)size : 0x1p62;
-			crossing->parent_held = crossing->held * view->instances[child] /
-						view->instances[chain->kept[k]];
+			crossing->size = size ? (double)size : INFINITY;
+			crossing->parent_many =
+				view->instances[child] / view->instances[chain->kept[k]];
 		}
-		(view->frame->spaces[t].simple ? price_simple : price_knotted)(view, t, k);
+		(!view->frame->spaces[t].simple ? price_knotted
+			: view->frame->timeloop ? price_timeloop
+						: price_exact)(view, t, k);
 	}
 	if (view->direct)
 		price_multipliers(view, t);

@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "report/run/svg.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,28 +44,6 @@ struct drawing {
 	double lane;               /* pixels */
 	int load_y, lanes_y, height;
 };
-
-void xml_text(struct text *text, const char *plain)
-{
-	for (; *plain; plain++) {
-		switch (*plain) {
-		case '&':
-			text_add(text, "&amp;");
-			break;
-		case '<':
-			text_add(text, "&lt;");
-			break;
-		case '>':
-			text_add(text, "&gt;");
-			break;
-		case '"':
-			text_add(text, "&quot;");
-			break;
-		default:
-			text_bytes(text, plain, 1);
-		}
-	}
-}
 
 static double x_of(const struct drawing *d, int64_t step)
 {
@@ -267,41 +246,23 @@ static void add_head(struct drawing *d)
 	text_add(&d->text, "</g>\n");
 }
 
-/* 1, 2 or 5 times a power of ten, or a power of two: no more than `most` of them in `range`. */
-static int64_t tick_step(int64_t range, int most, bool binary)
-{
-	int64_t step = 1;
-	for (int i = 0; range / step > most && step <= INT64_MAX / 8; i++)
-		step = binary ? step * 2 : i % 3 == 1 ? step / 2 * 5 : step * 2;
-	return step;
-}
-
-static const char *bytes_label(struct arena *arena, int64_t bytes)
-{
-	static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};
-	int unit = 0;
-	for (; unit < 4 && bytes && bytes % 1024 == 0; unit++)
-		bytes /= 1024;
-	return arena_format(arena, "%" PRId64 "%s", bytes, units[unit]);
-}
-
 /* Lines of addresses in a panel whose `bytes` are `height` pixels, lowest at y. */
 static void add_bytes_axis(struct drawing *d, double y, double height, int64_t bytes, int most)
 {
-	int64_t step = tick_step(bytes, most, true);
+	int64_t step = svg_step(bytes, most, true);
 	for (int64_t at = 0; at <= bytes; at += step) {
 		double line = y - height * (double)at / (double)bytes;
 		text_add(&d->text,
 			"<line class=\"g\" x1=\"%d\" y1=\"%.2f\" x2=\"%d\" y2=\"%.2f\"/>"
 			"<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%s</text>\n",
 			LEFT, line, WIDTH - RIGHT, line, LEFT - 6, line + 4,
-			bytes_label(d->text.arena, at));
+			svg_bytes(d->text.arena, at));
 	}
 }
 
 static void add_steps_axis(struct drawing *d, int y)
 {
-	int64_t step = tick_step(d->last - d->first, 10, false);
+	int64_t step = svg_step(d->last - d->first, 10, false);
 	int64_t at = d->first / step * step;
 	for (at += at < d->first ? step : 0; at <= d->last; at += step)
 		text_add(&d->text,

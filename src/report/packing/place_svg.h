@@ -14,7 +14,4 @@ enum { PLACE_SVG_BOXES_MOST = 20000 };
 
 const char *place_svg(struct arena *arena, const struct place_report *report);
 
-/* What XML reads as this text. */
-void xml_text(struct text *text, const char *plain);
-
 #endif

@@ -80,7 +80,8 @@ struct joint_choice {
 struct joint_graph {
 	struct joint_question question;
 	const struct view *const *views; /* by tensor, then view */
-	bool unproven;                   /* some op has a nest that nobody has proven to be best */
+	bool unproven; /* a plan may be worth less than the space says: some op has a nest that nobody has
+			* proven to be best, or the graph has clones of its own (joint_options.c) */
 };
 
 #endif

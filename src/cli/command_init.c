@@ -1,0 +1,95 @@
+#include "base/arena.h"
+#include "base/embed.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "report/run/folder_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+EMBED(starter_arch, "specs/starter/arch.yaml");
+EMBED(starter_workload, "specs/starter/workload.yaml");
+EMBED(starter_constraints, "specs/starter/constraints.yaml");
+EMBED(starter_search, "specs/starter/search.yaml");
+EMBED(starter_sweep, "specs/starter/sweep/sweep.yaml");
+
+extern const char starter_arch[], starter_workload[], starter_constraints[], starter_search[],
+	starter_sweep[];
+
+static const struct starter_file {
+	const char *name, *text;
+} starter_files[] = {
+	{"arch.yaml", starter_arch},
+	{"workload.yaml", starter_workload},
+	{"constraints.yaml", starter_constraints},
+	{"search.yaml", starter_search},
+	{"sweep/sweep.yaml", starter_sweep},
+};
+enum { FILES = sizeof starter_files / sizeof *starter_files };
+
+/* Complains of the first file that is there already. */
+static void refuse_present(struct diag *diag, struct span span, const char *const *paths)
+{
+	struct stat facts;
+	for (size_t i = 0; i < FILES && !diag_failed(diag); i++)
+		if (lstat(paths[i], &facts) == 0)
+			diag_error(diag, span,
+				"'%s' is there already, and init overwrites nothing; name another "
+				"folder",
+				paths[i]);
+}
+
+static void write_new(struct arena *arena, const char *path, const char *text)
+{
+	const char *why = folder_parents(arena, path);
+	if (why)
+		fatal("%s", why);
+	if (!file_create(path, text, strlen(text), false))
+		fatal("cannot write '%s': %s", path, strerror(errno));
+}
+
+static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	const char *folder = arguments->count ? arguments->at[0] : ".";
+	struct span span = arguments->count ? arguments->spans[0] : (struct span){0};
+	size_t length = strlen(folder);
+	const char *paths[FILES];
+	struct text text = text_open(arena);
+	if (arguments->count > 1)
+		diag_error(diag, arguments->spans[1], "init wants one folder");
+	if (!length)
+		diag_error(diag, span, "the folder has an empty name");
+	while (length > 1 && folder[length - 1] == '/')
+		length--;
+	for (size_t i = 0; i < FILES; i++)
+		paths[i] =
+			arena_format(arena, "%.*s/%s", (int)length, folder, starter_files[i].name);
+	refuse_present(diag, span, paths);
+	if (diag_failed(diag))
+		return command_refuse(diag);
+	for (size_t i = 0; i < FILES; i++) {
+		write_new(arena, paths[i], starter_files[i].text);
+		text_add(&text, "%s\n", paths[i]);
+	}
+	command_print(text_read(&text));
+	fprintf(stderr, "next: lxplore explore %.*s\n", (int)length, folder);
+	return EXIT_FOUND;
+}
+
+const struct command command_init = {
+	.name = "init",
+	.usage = "[FOLDER]",
+	.summary = "writes a commented set of specs to begin with",
+	.manual =
+		"Writes arch.yaml, workload.yaml, constraints.yaml, search.yaml and\n"
+		"sweep/sweep.yaml into the folder (default: the current one), and prints their\n"
+		"paths.  A file that is there already is not overwritten: then nothing is written\n"
+		"at all.\n"
+		"\n"
+		"example: lxplore init mine && lxplore explore mine\n"
+		"         lxplore campaign run mine/sweep\n",
+	.run = run,
+};

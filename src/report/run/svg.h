@@ -1,0 +1,30 @@
+#ifndef REPORT_SVG_H
+#define REPORT_SVG_H
+
+#include "base/text.h"
+
+#include <stdint.h>
+
+/*
+ * What drawings in SVG 1.1 share: the head, texts, axes.  A drawing ends with "</svg>\n".
+ */
+
+/* The root with a white ground; `style` is CSS beside that of classes `g` (lines of a grid) and `s` (soft texts). */
+void svg_head(struct text *text, int width, int height, const char *style);
+
+/* What XML reads as this text; control characters, which XML has not, become '?'. */
+void xml_text(struct text *text, const char *plain);
+
+/* A text at a place, with attributes such as " class=\"s\"". */
+void svg_label(struct text *text, double x, double y, const char *attributes, const char *plain);
+
+/* The distance of ticks: 1, 2 or 5 times a power of ten, or a power of two; no more than `most` of them in `range`. */
+int64_t svg_step(int64_t range, int most, bool binary);
+
+/* "64 KiB" */
+const char *svg_bytes(struct arena *arena, int64_t bytes);
+
+/* A colour by number; a colour-blind reader can tell the first eight apart. */
+const char *svg_colour(int64_t number);
+
+#endif

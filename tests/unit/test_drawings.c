@@ -1,0 +1,111 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/page/drawings.h"
+#include "report/run/csv_rows.h"
+#include "tests/support/folder.h"
+#include "tests/support/xml_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Drawings for papers: what is in them, that they are XML whatever names say, and the same bytes each time. */
+
+static int count_of(const char *text, const char *word)
+{
+	int count = 0;
+	for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+		count++;
+	return count;
+}
+
+static void cells_of_tables_are_numbers_words_or_nothing(void **state)
+{
+	json_t *rows = csv_rows(arena, "a,b,c,d\n1,\"x, \"\"y\"\"\",,1e3\n2.5,-,true,\n");
+	char *text = json_dumps(rows, JSON_COMPACT);
+	assert_string_equal(text, "[{\"a\":1,\"b\":\"x, \\\"y\\\"\",\"c\":null,\"d\":1000.0},"
+				  "{\"a\":2.5,\"b\":\"-\",\"c\":\"true\",\"d\":null}]");
+	free(text);
+	json_decref(rows);
+}
+
+/* The second point is beaten by the first, the fourth equals the third. */
+static void frontiers_show_what_is_beaten(void **state)
+{
+	json_t *rows = csv_rows(arena, "latency_ns,energy_pj,cores\n1000,9e6,1\n2000,9e6,2\n"
+				       "3000,5e6,3\n3000,5e6,4\n,1e6,5\n");
+	const char *svg = frontier_svg(arena, "a < b & \"c\"\001", rows, NULL, NULL);
+	assert_null(xml_check(arena, svg));
+	assert_int_equal(count_of(svg, "<circle"), 4);
+	assert_int_equal(count_of(svg, "fill-opacity=\"0.3\""), 1);
+	assert_non_null(strstr(svg, ">2: latency (us) 2, energy (uJ) 9<"));
+	assert_non_null(strstr(svg, "a &lt; b &amp; &quot;c&quot;?"));
+	svg = frontier_svg(arena, "t", rows, "cores", "latency_ns");
+	assert_non_null(strstr(svg, ">1: cores 1, latency (us) 1<"));
+	assert_null(frontier_svg(arena, "t", rows, "cores", "hbm_bytes"));
+	json_decref(rows);
+}
+
+static void axes_whose_ends_are_far_apart_are_logarithmic(void **state)
+{
+	json_t *rows = csv_rows(arena, "latency_cycles,cores\n10,1\n100000,2\n");
+	const char *svg = frontier_svg(arena, "t", rows, NULL, NULL);
+	assert_non_null(strstr(svg, ">1000<"));
+	assert_null(strstr(svg, ">50000<"));
+	json_decref(rows);
+}
+
+static void points_of_graphs_have_maps_and_nests(void **state)
+{
+	struct ended ended =
+		folder_run("ln -s $OLDPWD/specs && $program explore -q --budget 5 "
+			   "specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml "
+			   "--labels 0 -o run && $program report run --svg drawn/here");
+	assert_int_equal(ended.status, 0);
+	const char *lx = folder_text("drawn/here/point-001-lx.svg");
+	const char *nest = folder_text("drawn/here/point-001-nest.svg");
+	assert_null(xml_check(arena, lx));
+	assert_null(xml_check(arena, nest));
+	assert_null(xml_check(arena, folder_text("drawn/here/frontier.svg")));
+	const char *plan = folder_text("run/plans/point-001.yaml");
+	assert_true(count_of(plan, "where: LX") > 0);
+	assert_int_equal(count_of(lx, "<title>"), count_of(plan, "where: LX"));
+	assert_int_equal(count_of(nest, ">core</tspan>"), count_of(plan, "mapping: \"core:"));
+	assert_int_equal(folder_run("$program report run --svg again").status, 0);
+	assert_int_equal(folder_run("diff -r drawn/here again").status, 0);
+}
+
+static void axes_without_numbers_are_refused(void **state)
+{
+	static const char *const axes[] = {"latency_ns", "solver,energy_pj", "energy_pj,rounds"};
+	struct ended ended =
+		folder_run("ln -s $OLDPWD/specs && $program explore -q specs/arch/three_level.yaml "
+			   "specs/problems/gemm_16.yaml specs/constraints/keep_all.yaml -o run");
+	assert_int_equal(ended.status, 0);
+	for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+		ended = folder_run(
+			arena_format(arena, "$program report run --svg d --axes %s", axes[i]));
+		assert_int_equal(ended.status, 2);
+		assert_non_null(strstr(ended.err, "'--axes' wants two columns"));
+	}
+	ended = folder_run("$program report run --svg d --axes energy_pj,latency_cycles");
+	assert_int_equal(ended.status, 0);
+	assert_int_equal(count_of(folder_text("d/frontier.svg"), "<circle"), 1);
+	assert_non_null(strstr(folder_text("d/point-001-nest.svg"), ">GLB</tspan>: "));
+	assert_false(folder_has("d/point-001-lx.svg"));
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(cells_of_tables_are_numbers_words_or_nothing),
+		IN_FOLDER(frontiers_show_what_is_beaten),
+		IN_FOLDER(axes_whose_ends_are_far_apart_are_logarithmic),
+		IN_FOLDER(points_of_graphs_have_maps_and_nests),
+		IN_FOLDER(axes_without_numbers_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

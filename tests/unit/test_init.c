@@ -1,0 +1,62 @@
+/*
+ * What `lxplore init` writes can be checked, explored and swept as it is, and what is there already
+ * stays as it was.
+ */
+#include "base/arena.h"
+#include "tests/support/folder.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static void expect(const char *command, int status, const char *err)
+{
+	struct ended ended = folder_run(command);
+	if (ended.status != status || !strstr(ended.err, err))
+		fail_msg("%s: status %d\n%s%s", command, ended.status, ended.out, ended.err);
+}
+
+static void the_starter_set_is_complete(void **state)
+{
+	struct ended ended = folder_run("\"$program\" init new/mine/");
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(ended.out,
+		"new/mine/arch.yaml\nnew/mine/workload.yaml\nnew/mine/constraints.yaml\n"
+		"new/mine/search.yaml\nnew/mine/sweep/sweep.yaml\n");
+	expect("\"$program\" check new/mine", 0, "");
+	expect("\"$program\" explore new/mine -o out", 0, "on the frontier");
+	assert_true(folder_has("out/plans/point-001.yaml"));
+	expect("\"$program\" campaign run new/mine/sweep -q --budget 3 --labels 1000 -o swept && "
+	       "\"$program\" campaign status swept | grep -q 'found 9, impossible 0, wrong 0'",
+		0, "");
+	expect("grep -c '#' new/mine/arch.yaml new/mine/workload.yaml new/mine/constraints.yaml "
+	       "new/mine/search.yaml new/mine/sweep/sweep.yaml | grep -q ':0$'",
+		1, "");
+}
+
+static void nothing_is_overwritten(void **state)
+{
+	folder_put("search.yaml", "search: {seed: 7}\n");
+	expect("\"$program\" init", 2,
+		"lxplore: error: './search.yaml' is there already, and init overwrites nothing; "
+		"name another folder\n");
+	assert_string_equal(folder_text("search.yaml"), "search: {seed: 7}\n");
+	assert_false(folder_has("arch.yaml"));
+	expect("ln -s nowhere link.yaml; mkdir linked; ln -s nowhere linked/workload.yaml; "
+	       "\"$program\" init linked",
+		2, "'linked/workload.yaml' is there already");
+	expect("\"$program\" init a b", 2, "init wants one folder");
+	expect("\"$program\" init ''", 2, "the folder has an empty name");
+	expect("\"$program\" init search.yaml/x", 4, "lxplore: 'search.yaml' is no folder");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_starter_set_is_complete),
+		TEST(nothing_is_overwritten),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
