@@ -291,8 +291,8 @@ struct plan_bound plan_bound_find(const struct plan_bound_question *question, st
 	bounding.limit = checked_mul(&bounding.fits, question->claim, scale);
 	if (is_small(question->space) && bounding.fits)
 		bounding.relaxed = plan_relaxed_make(question->space, bounding.limit,
-			question->entries ? question->entries : PLAN_ENTRIES_MOST, bounding.arena,
-			&bound.why);
+			question->entries ? question->entries : PLAN_ENTRIES_MOST,
+			&question->stopper, bounding.arena, &bound.why);
 	if (bounding.relaxed) {
 		bound.why = NULL;
 		struct bound_state start;

@@ -122,7 +122,7 @@ static void go_forward(struct relaxing *relaxing, int c)
 }
 
 const struct plan_relaxed *plan_relaxed_make(const struct joint_space *space, int64_t limit,
-	size_t entries, struct arena *arena, const char **why)
+	size_t entries, const struct stopper *stopper, struct arena *arena, const char **why)
 {
 	struct relaxing relaxing = {.space = space, .arena = arena, .limit = limit};
 	struct arena *scratch = arena_open();
@@ -133,13 +133,22 @@ const struct plan_relaxed *plan_relaxed_make(const struct joint_space *space, in
 	if (relaxing.passes) {
 		relaxing.least = arena_array(arena, int64_t *, cuts);
 		relaxing.reached = arena_array(scratch, int64_t *, cuts);
-		for (int c = cuts; c-- > 0;) {
+		bool stopped = false;
+		for (int c = cuts; c-- > 0 && !(stopped = stopper_stops(stopper));) {
 			relaxing.reached[c] = fill(scratch, relaxing.cuts->at[c].size);
 			go_backward(&relaxing, c);
 		}
-		relaxing.reached[0][0] = 0;
-		for (int c = 0; c < cuts; c++)
+		if (!stopped)
+			relaxing.reached[0][0] = 0;
+		for (int c = 0; c < cuts && !stopped; c++) {
 			go_forward(&relaxing, c);
+			stopped = stopper_stops(stopper);
+		}
+		if (stopped) {
+			*why = "it was asked to stop";
+			arena_close(scratch);
+			return NULL;
+		}
 		relaxed = arena_new(arena, struct plan_relaxed);
 		*relaxed = (struct plan_relaxed){
 			space, relaxing.cuts, relaxing.passes, relaxing.least, NULL};

@@ -1,6 +1,7 @@
 #ifndef SEARCH_PLAN_RELAXED_H
 #define SEARCH_PLAN_RELAXED_H
 
+#include "base/stopper.h"
 #include "search/claim/plan_passes.h"
 
 /*
@@ -27,8 +28,8 @@ struct plan_relaxed {
 };
 
 /* For answers below a limit, in parts of a value, with at most `entries` states at a cut.  NULL, and *why: it
- * cannot be counted. */
+ * cannot be counted, or somebody stopped it. */
 const struct plan_relaxed *plan_relaxed_make(const struct joint_space *space, int64_t limit,
-	size_t entries, struct arena *arena, const char **why);
+	size_t entries, const struct stopper *stopper, struct arena *arena, const char **why);
 
 #endif
