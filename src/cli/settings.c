@@ -146,6 +146,7 @@ static const struct option table[] = {
 		.commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
+	{"schema", 0, NULL, "the JSON schema of spec files, for editors", .commands = OF_LIST},
 
 	{"capacity", 0, "N", "bytes that there are: 1048576, 1MiB", .commands = OF_PLACE},
 	{"alignment", 0, "A", "of addresses, where the table says nothing else (default 1)",
