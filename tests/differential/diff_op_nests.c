@@ -4,7 +4,8 @@
  */
 #include "base/arena.h"
 #include "base/array.h"
-#include "cost/graph/op_price.h"
+#include "cost/graph/cost.h"
+#include "cost/graph/streaming.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
 #include "search/graph/options.h"
@@ -71,16 +72,22 @@ static bool divides(const struct inner_nest *nest)
 static void judge_one(struct judged *judged, const struct mapping *tiles)
 {
 	const char *why;
-	struct op_price priced;
+	struct plan_cost *cost = arena_new(judged->arena, struct plan_cost);
+	int64_t room;
 	judged->plan.steps[0].mapping = *tiles;
 	array_draw_nests(judged->random, &judged->plan, judged->arena);
 	struct inner_question inner = inner_nest_question(judged->arena, &judged->plan, 0);
 	inner.in_lx = judged->question->in_lx;
 	struct inner_nest nest = inner_nest_make(&inner, judged->arena, &why);
-	if (!nest.hierarchy || !divides(&nest) || !op_price(&inner, 0, judged->arena, &priced) ||
-		priced.why || priced.room > arch_stream_capacity(inner.arch))
+	struct traffic_op *traffic = arena_new(judged->arena, struct traffic_op);
+	traffic_open_nest(traffic, &inner, judged->arena);
+	if (!nest.hierarchy || !divides(&nest) || traffic->inner->why ||
+		!streaming_room(traffic, &room) || room > arch_stream_capacity(inner.arch) ||
+		!cost_plan(&judged->plan, judged->arena, cost))
 		return;
-	struct op_value value = {priced.bound, priced.estimate, priced.hbm_bytes, priced.energy_pj};
+	const struct score *score = &cost->score;
+	struct op_value value = {
+		score->cycles, score->estimate_cycles, score->hbm_bytes, score->energy_pj};
 	judged->nests++;
 	judged->between += !is_covered(judged, &value, 1, true);
 	judged->noticed += !is_covered(judged, &value, 1.1, false);
