@@ -145,8 +145,8 @@ const struct command command_report = {
 	.usage = "DIR",
 	.summary = "the table of a results folder, a page, or drawings",
 	.manual =
-		"DIR is a folder that `lxplore explore -o DIR` wrote; with --html and --svg also one\n"
-		"of a campaign.\n",
+		"DIR is a folder that `lxplore explore -o DIR` wrote; with --html and --svg also\n"
+		"one of a campaign.\n",
 	.bit = OF_REPORT,
 	.run = run,
 };

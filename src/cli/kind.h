@@ -92,7 +92,7 @@ struct input_kind {
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);
 	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
-	int (*check_claim)(const struct inputs *inputs, uint64_t budget);
+	int (*check_claim)(const struct inputs *inputs, uint64_t budget, enum format format);
 	const char *(*listed)(struct arena *arena); /* lines of the list */
 };
 

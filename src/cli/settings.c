@@ -94,7 +94,7 @@ static const struct option table[] = {
 		"the text of Timeloop's statistics",
 		WORD(score_format_names), .commands = OF_SCORE | OF_SIMULATE},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
-		.kinds = "problem", .commands = OF_CHECK},
+		.commands = OF_CHECK | OF_LIST},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text, of export csv)",
 		WORD(format_names), .commands = OF_CAMPAIGN},
 	{"quiet", 'q', NULL, "no progress and no closing line",
@@ -106,9 +106,11 @@ static const struct option table[] = {
 	{"code", 0, "FILE", "the transformed loops, as C that computes the recurrence",
 		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},
 	{"trace", 't', "FILE",
-		"when every instruction ran, for Perfetto or chrome://tracing: a graph by cores and "
-		"engines, a broadcast by ranks, queues and links",
-		.type = OPTION_FILE, .kinds = "graph broadcast", .commands = OF_SIMULATE},
+		"when everything ran, for Perfetto or chrome://tracing: a graph by cores and "
+		"engines, a broadcast by ranks, queues and links, a problem by levels, a recurrence "
+		"by PEs",
+		.type = OPTION_FILE, .kinds = "graph broadcast problem recurrence",
+		.commands = OF_SIMULATE},
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",
@@ -290,8 +292,10 @@ const char *settings_help(struct arena *arena, unsigned command)
 	for (size_t i = 0; (at = settings_at(i)); i++) {
 		if (!(at->commands & command))
 			continue;
-		const char *kinds = settings_kinds(arena, at);
-		text_add(&text, "  %-30s ", option_usage(arena, at));
+		const char *kinds = settings_kinds(arena, at), *usage = option_usage(arena, at);
+		text_add(&text, "  %-30s ", usage);
+		if (strlen(usage) > 30)
+			text_add(&text, "\n%33s", "");
 		add_wrapped(
 			&text, kinds ? arena_format(arena, "%s [%s]", at->help, kinds) : at->help);
 	}

@@ -75,6 +75,8 @@ static void stacks_do_not_depend_on_limits(void **state)
 /* 512 or 1024 bytes, by the shell: too few for run.json, and for the table on standard output. */
 static void files_that_are_full_end_with_status_4(void **state)
 {
+	if (is_skipped(THREADS_WATCHED, "limits of files: built with the thread sanitizer"))
+		return;
 	struct ended ended =
 		shell(arena, "ulimit -f 1; $LXPLORE explore " SPECS " -q -o %s/full", folder);
 	assert_int_equal(ended.status, 4);

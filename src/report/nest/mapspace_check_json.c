@@ -72,7 +72,7 @@ static json_t *make_sizes(const struct mapspace_check *check, const struct space
 	return object;
 }
 
-static json_t *make_root(struct arena *arena, const struct mapspace_check_report *report)
+json_t *mapspace_check_value(struct arena *arena, const struct mapspace_check_report *report)
 {
 	const struct mapspace_check *check = report->check;
 	enum verdict verdict = check->contradictory ? VERDICT_NO : check->feasible.verdict;
@@ -104,10 +104,10 @@ static json_t *make_root(struct arena *arena, const struct mapspace_check_report
 
 const char *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report)
 {
-	return json_text(arena, make_root(arena, report));
+	return json_text(arena, mapspace_check_value(arena, report));
 }
 
 const char *mapspace_check_csv(struct arena *arena, const struct mapspace_check_report *report)
 {
-	return json_csv(arena, make_root(arena, report));
+	return json_csv(arena, mapspace_check_value(arena, report));
 }

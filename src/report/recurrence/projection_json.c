@@ -81,7 +81,7 @@ static json_t *execution_of(const struct recurrence *recurrence, const struct pr
 	return all;
 }
 
-const char *projection_json(struct arena *arena, const struct project_found *found, bool csv)
+static json_t *projection_value(const struct project_found *found)
 {
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
@@ -114,6 +114,22 @@ const char *projection_json(struct arena *arena, const struct project_found *fou
 	}
 	if (found->common.execution.finished)
 		json_object_set_new(root, "executed", execution_of(recurrence, found));
+	return root;
+}
+
+const char *projection_json(struct arena *arena, const struct project_found *found, bool csv)
+{
+	json_t *root = projection_value(found);
+	return csv ? json_csv(arena, root) : json_text(arena, root);
+}
+
+const char *projection_check_json(struct arena *arena, const struct recurrence *recurrence,
+	const struct project_found *found, bool csv)
+{
+	json_t *root = json_pack("{s:i, s:I, s:i, s:i, s:o}", "loops", recurrence->loop_count,
+		"points", (json_int_t)recurrence_box(recurrence), "streams",
+		recurrence->stream_count, "dependences", recurrence->dependence_count, "projection",
+		found ? projection_value(found) : json_null());
 	return csv ? json_csv(arena, root) : json_text(arena, root);
 }
 

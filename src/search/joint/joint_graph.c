@@ -7,6 +7,19 @@
 
 #include <limits.h>
 
+struct plan joint_steps(const struct joint_making *making, int cores)
+{
+	const struct workload *workload = making->question->workload;
+	struct plan plan = {.arch = making->question->arch,
+		.workload = workload,
+		.cores = cores,
+		.step_count = (int)workload->op_count,
+		.steps = arena_array(making->scratch, struct step, workload->op_count)};
+	for (int i = 0; i < plan.step_count; i++)
+		plan.steps[i].op = i;
+	return plan;
+}
+
 static bool find_divisions(struct joint_making *making)
 {
 	const struct workload *workload = making->question->workload;

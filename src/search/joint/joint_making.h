@@ -9,7 +9,8 @@
 
 /*
  * A joint space in the making: what the ops can be (joint_divisions.c), the views that come of it
- * (joint_views.c), what moving costs (joint_moves.c), and the options (joint_options.c).
+ * (joint_views.c), what moving costs (joint_moves.c), and the options (joint_options.c), of which the
+ * best are kept (joint_drafts.c).
  */
 
 /* A division of an op with an order of its loops over the cores. */
@@ -67,6 +68,22 @@ struct joint_run {
 	struct joint_outer *outers;
 };
 
+/* An option while it is chosen, and what it is compared by; uses, outs and parts in the scratch arena. */
+struct joint_draft {
+	struct joint_option option;
+	const struct joint_run *run; /* NULL: a single op */
+	const struct joint_part *parts;
+	uint32_t
+		dying; /* uses that are moved in for this op alone: their views are nobody's business */
+	int64_t dying_bytes;
+	size_t number;
+};
+
+struct joint_drafts {
+	struct joint_draft *at;
+	size_t count, capacity;
+};
+
 struct joint_making {
 	const struct joint_question *question;
 	struct arena *arena;   /* of the space */
@@ -93,6 +110,9 @@ static inline bool joint_relays(const struct joint_making *making)
 	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present;
 }
 
+/* A plan whose step i is op i, in the scratch arena: runs are tried in it. */
+struct plan joint_steps(const struct joint_making *making, int cores);
+
 /* All divisions of an op; false, and making->why. */
 bool joint_divisions_make(struct joint_making *making, int op);
 
@@ -116,6 +136,21 @@ const struct joint_transfer *joint_move_out(struct joint_making *making, int ten
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);
 bool joint_whole_options(struct joint_making *making, int op); /* of one that nobody divides */
+
+/* Keeps as options what no draft with equal places beats: in value, room, cores and what dies with the op. */
+void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts);
+
+/* An op, or a run that begins with it, may leave the tensor in LX under the view. */
+void joint_note_made(struct joint_making *making, int tensor, int view, int op);
+
+/* Whether an op may find a tensor in LX as it asks for it, after what was noted of ops before. */
+bool joint_may_be_found(const struct joint_making *making, int tensor, int asked, int op);
+
+/* Whether plans may bring it there. */
+bool joint_may_be_moved(const struct joint_making *making, int tensor);
+
+/* Orders uses, outs and whatever else begins with the number of a tensor. */
+int joint_by_tensor(const void *left, const void *right);
 
 /* Whether a tensor may lie in LX at all, as an operand of some op. */
 bool joint_may_lie(const struct joint_making *making, int tensor);

@@ -70,12 +70,6 @@ static void add_tensor(struct nest_range *range, int tensor)
 		.tensor = tensor, .bytes = find_bytes(range, tensor), .in_lx = inside};
 }
 
-static int compare_tensors(const void *left, const void *right)
-{
-	const struct nest_tensor *a = left, *b = right;
-	return (a->tensor > b->tensor) - (a->tensor < b->tensor);
-}
-
 static bool live_together(const struct nest_range *range, int a, int b)
 {
 	int from, to, other_from, other_to;
@@ -134,21 +128,14 @@ static void list_levels(struct nest_range *range)
 }
 
 /* The graph with a run, or without; steps are ops. */
-static const struct plan *make_plan(
-	const struct joint_making *making, const struct tile_run *run, struct arena *arena)
+static const struct plan *make_plan(const struct joint_making *making, const struct tile_run *run)
 {
-	const struct workload *workload = making->question->workload;
-	struct plan *plan = arena_new(arena, struct plan);
-	*plan = (struct plan){.arch = making->question->arch,
-		.workload = workload,
-		.cores = 1,
-		.step_count = (int)workload->op_count,
-		.steps = arena_array(arena, struct step, workload->op_count),
-		.run_count = run != NULL};
-	if (run)
-		plan->runs = arena_copy(arena, run, sizeof *run);
-	for (int i = 0; i < plan->step_count; i++)
-		plan->steps[i].op = i;
+	struct plan *plan = arena_new(making->scratch, struct plan);
+	*plan = joint_steps(making, 1);
+	if (run) {
+		plan->run_count = 1;
+		plan->runs = arena_copy(making->scratch, run, sizeof *run);
+	}
 	return plan;
 }
 
@@ -174,7 +161,7 @@ bool nest_range_open(struct joint_making *making, const struct tile_run *run, in
 	int most = (end - first) * (OP_READS_MOST + 1), step;
 	*out = (struct nest_range){.making = making,
 		.arena = arena,
-		.plan = make_plan(making, run, arena),
+		.plan = make_plan(making, run),
 		.first = first,
 		.end = end,
 		.iterations = run_iterations(run),
@@ -187,8 +174,8 @@ bool nest_range_open(struct joint_making *making, const struct tile_run *run, in
 			add_tensor(out, op_operand(op_at(making, o), i)->tensor);
 	if (run && !is_joined(out))
 		return false;
-	qsort(out->outer, (size_t)out->outer_count, sizeof *out->outer, compare_tensors);
-	qsort(out->inside, (size_t)out->inside_count, sizeof *out->inside, compare_tensors);
+	qsort(out->outer, (size_t)out->outer_count, sizeof *out->outer, joint_by_tensor);
+	qsort(out->inside, (size_t)out->inside_count, sizeof *out->inside, joint_by_tensor);
 	place_inside(out);
 	list_levels(out);
 	return out->span <= making->question->planning->lx_capacity;

@@ -13,19 +13,6 @@ struct reading_of {
 	bool dies; /* no later op reads it */
 };
 
-/* An option while it is chosen, and what it is compared by. */
-struct draft_option {
-	int use_count, out_count;
-	struct joint_use uses[OP_READS_MOST];
-	bool dies[OP_READS_MOST]; /* it is moved in, and no later op reads it */
-	struct joint_out out;
-	int64_t value;
-	int64_t dying; /* bytes of what is moved in for this op alone: its view is nobody's business */
-	int cores, number;
-	const struct mapping *mapping;
-	struct op_option tiles;
-};
-
 /* The options of one op in the making. */
 struct choosing {
 	struct joint_making *making;
@@ -34,8 +21,9 @@ struct choosing {
 	int read_count;
 	struct reading_of reads[OP_READS_MOST];
 	const struct joint_division *division;
-	struct draft_option draft;
-	struct array(struct draft_option) drafts;
+	struct joint_use uses[OP_READS_MOST];
+	struct joint_out out;
+	struct joint_drafts drafts;
 };
 
 int64_t joint_worth(
@@ -78,12 +66,6 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	return *value < JOINT_NEVER;
 }
 
-static void add_draft(struct choosing *choosing)
-{
-	choosing->draft.number = (int)choosing->drafts.count;
-	*array_add(choosing->making->scratch, &choosing->drafts) = choosing->draft;
-}
-
 static int64_t bytes_of(const struct joint_making *making, const struct joint_use *use)
 {
 	return view_bytes(&making->question->workload->tensors[use->tensor].layout,
@@ -95,29 +77,32 @@ static int64_t bytes_of(const struct joint_making *making, const struct joint_us
 static bool shares_phase(const struct choosing *choosing)
 {
 	const struct joint_question *question = choosing->making->question;
-	return question->aim.cycles && choosing->draft.out.view >= 0 &&
-	       choosing->draft.uses[0].mode == JOINT_HBM &&
+	return question->aim.cycles && choosing->out.view >= 0 &&
+	       choosing->uses[0].mode == JOINT_HBM &&
 	       op_copies_sticks(question->workload, choosing->op);
 }
 
-/* Adds what is chosen, priced, if it can be carried out. */
+/* Adds what is chosen, if it can be carried out. */
 static void price(struct choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
 	const struct joint_division *division = choosing->division;
-	struct draft_option *draft = &choosing->draft;
 	struct op_question question = {.arch = making->question->arch,
 		.workload = making->question->workload,
 		.op = choosing->op,
 		.mapping = division->mapping,
 		.by_rule = making->question->planning->published_tiles};
+	struct joint_draft draft = {.number = choosing->drafts.count,
+		.option = {.first = choosing->number,
+			.end = choosing->number + 1,
+			.cores = (int)division->cores,
+			.use_count = choosing->read_count,
+			.out_count = 1}};
+	struct op_option tiles;
 	double moved_pj = 0;
 	bool fits = true;
-	draft->cores = (int)division->cores;
-	draft->dying = 0;
 	for (int r = 0; r < choosing->read_count; r++) {
-		const struct joint_use *use = &draft->uses[r];
-		draft->dies[r] = false;
+		const struct joint_use *use = &choosing->uses[r];
 		if (use->mode != JOINT_HBM)
 			question.in_lx |= choosing->reads[r].operands;
 		if (use->mode != JOINT_MOVED)
@@ -127,18 +112,26 @@ static void price(struct choosing *choosing)
 		question.moved_hbm = checked_add(&fits, question.moved_hbm, in->hbm_bytes);
 		question.moved_fill = checked_add(&fits, question.moved_fill, in->fill);
 		moved_pj += in->energy_pj;
-		draft->cores = (int)number_max(draft->cores, in->cores);
-		draft->dies[r] = choosing->reads[r].dies;
-		if (draft->dies[r])
-			draft->dying += bytes_of(making, use);
+		draft.option.cores = (int)number_max(draft.option.cores, in->cores);
+		if (choosing->reads[r].dies) {
+			draft.dying |= 1u << r;
+			draft.dying_bytes += bytes_of(making, use);
+		}
 		fits &= in->possible;
 	}
-	if (draft->out.view >= 0)
+	if (choosing->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
-	draft->mapping = division->mapping;
 	making->unproven |= shares_phase(choosing);
-	if (fits && joint_tiles(making, &question, moved_pj, &draft->tiles, &draft->value))
-		add_draft(choosing);
+	if (!fits || !joint_tiles(making, &question, moved_pj, &tiles, &draft.option.value))
+		return;
+	struct arena *arena = making->scratch;
+	const struct joint_part part = {
+		division->mapping, arena_copy(arena, &tiles, sizeof tiles), NULL};
+	draft.parts = arena_copy(arena, &part, sizeof part);
+	draft.option.uses = arena_copy(
+		arena, choosing->uses, (size_t)choosing->read_count * sizeof *choosing->uses);
+	draft.option.outs = arena_copy(arena, &choosing->out, sizeof choosing->out);
+	*array_add(arena, &choosing->drafts) = draft;
 }
 
 /* --- what may be taken over */
@@ -165,22 +158,22 @@ bool joint_may_take_over(const struct joint_making *making, const struct workloa
 
 static void price_in_place(struct choosing *choosing)
 {
-	struct draft_option *draft = &choosing->draft;
+	struct joint_out *out = &choosing->out;
 	const struct joint_views *views = choosing->making->views;
-	const struct view *own = &views[draft->out.tensor].at[draft->out.view];
+	const struct view *own = &views[out->tensor].at[out->view];
 	bool taken = false;
 	for (int r = 0; r < choosing->read_count; r++) {
-		const struct joint_use *use = &draft->uses[r];
+		const struct joint_use *use = &choosing->uses[r];
 		if (use->mode == JOINT_HBM ||
 			!joint_may_take_over(choosing->making, choosing->making->question->workload,
 				choosing->op, use->tensor) ||
 			!view_equal(&views[use->tensor].at[use->view], own))
 			continue;
-		draft->out.in_place = r;
+		out->in_place = r;
 		price(choosing);
 		taken = true;
 	}
-	draft->out.in_place = -1;
+	out->in_place = -1;
 	if (!taken)
 		price(choosing);
 }
@@ -201,17 +194,16 @@ static bool is_worth_making(const struct choosing *choosing, int tensor, int vie
 static void choose_out(struct choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
-	struct draft_option *draft = &choosing->draft;
 	int tensor = choosing->op->writes[0].tensor;
 	int view = choosing->division->views[choosing->op->read_count];
 	bool output = making->question->workload->tensors[tensor].role == TENSOR_OUTPUT;
-	draft->out = (struct joint_out){tensor, -1, -1};
+	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
 	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
 		return;
 	making->views[tensor].made[view] = choosing->number;
-	draft->out.view = view;
+	choosing->out.view = view;
 	price_in_place(choosing);
 }
 
@@ -242,22 +234,32 @@ static bool is_least(const struct choosing *choosing, int r, int view)
 	return true;
 }
 
-/* Whether anything that has happened by now leaves the tensor as it is asked for. */
-static bool may_be_found(
-	const struct choosing *choosing, const struct joint_views *views, int asked)
+int joint_by_tensor(const void *left, const void *right)
 {
+	const int *a = left, *b = right;
+	return *a < *b ? -1 : *a > *b;
+}
+
+void joint_note_made(struct joint_making *making, int tensor, int view, int op)
+{
+	int *made = &making->views[tensor].made[view];
+	*made = (int)number_min(*made, op);
+}
+
+bool joint_may_be_found(const struct joint_making *making, int tensor, int asked, int op)
+{
+	const struct joint_views *views = &making->views[tensor];
 	for (int held = 0; held < views->count; held++)
-		if (views->made[held] < choosing->number &&
-			(joint_serves(views, held, asked) || joint_relays(choosing->making)))
+		if (views->made[held] < op &&
+			(joint_serves(views, held, asked) || joint_relays(making)))
 			return true;
 	return false;
 }
 
-static bool may_be_moved(const struct choosing *choosing, int tensor)
+bool joint_may_be_moved(const struct joint_making *making, int tensor)
 {
-	const struct joint_question *question = choosing->making->question;
-	bool input = question->workload->tensors[tensor].producer < 0;
-	return joint_is_free(choosing->making, input ? KIND_CLONE : KIND_RELOAD);
+	bool input = making->question->workload->tensors[tensor].producer < 0;
+	return joint_is_free(making, input ? KIND_CLONE : KIND_RELOAD);
 }
 
 static void choose_read(struct choosing *choosing, int r)
@@ -269,7 +271,7 @@ static void choose_read(struct choosing *choosing, int r)
 	struct joint_making *making = choosing->making;
 	int tensor = choosing->reads[r].tensor;
 	struct joint_views *views = &making->views[tensor];
-	struct joint_use *use = &choosing->draft.uses[r];
+	struct joint_use *use = &choosing->uses[r];
 	*use = (struct joint_use){tensor, JOINT_HBM, -1};
 	if (making->stays[tensor] != STAY_LX)
 		choose_read(choosing, r + 1);
@@ -277,11 +279,11 @@ static void choose_read(struct choosing *choosing, int r)
 		if (!serves_all(choosing, r, view))
 			continue;
 		bool least = is_least(choosing, r, view);
-		if (least && may_be_found(choosing, views, view)) {
+		if (least && joint_may_be_found(making, tensor, view, choosing->number)) {
 			*use = (struct joint_use){tensor, JOINT_RESIDENT, view};
 			choose_read(choosing, r + 1);
 		}
-		if (may_be_moved(choosing, tensor) &&
+		if (joint_may_be_moved(making, tensor) &&
 			(least || views->asked[view] > choosing->number)) {
 			*use = (struct joint_use){tensor, JOINT_MOVED, view};
 			choose_read(choosing, r + 1);
@@ -289,27 +291,16 @@ static void choose_read(struct choosing *choosing, int r)
 	}
 }
 
-static void note_move(const struct choosing *choosing, const struct joint_use *use)
-{
-	int *made = &choosing->making->views[use->tensor].made[use->view];
-	*made = (int)number_min(*made, choosing->number);
-}
-
 /* What is moved by this op may be found by the ones behind it. */
 static void note_moves(const struct choosing *choosing)
 {
 	for (size_t i = 0; i < choosing->drafts.count; i++)
 		for (int r = 0; r < choosing->read_count; r++) {
-			const struct joint_use *use = &choosing->drafts.at[i].uses[r];
+			const struct joint_use *use = &choosing->drafts.at[i].option.uses[r];
 			if (use->mode == JOINT_MOVED)
-				note_move(choosing, use);
+				joint_note_made(
+					choosing->making, use->tensor, use->view, choosing->number);
 		}
-}
-
-static int compare_reads(const void *left, const void *right)
-{
-	const struct reading_of *a = left, *b = right;
-	return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
 }
 
 static void list_reads(struct choosing *choosing)
@@ -328,80 +319,7 @@ static void list_reads(struct choosing *choosing)
 		choosing->reads[r].dies = to == choosing->number + 1;
 	}
 	qsort(choosing->reads, (size_t)choosing->read_count, sizeof *choosing->reads,
-		compare_reads);
-	choosing->draft.use_count = choosing->read_count;
-	choosing->draft.out_count = 1;
-}
-
-/* --- what is kept */
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-/* Equal for equal uses and outs. */
-static int compare_places(const struct draft_option *a, const struct draft_option *b)
-{
-	int order = 0;
-	for (int r = 0; r < a->use_count && !order; r++) {
-		order = compare_numbers(a->uses[r].mode, b->uses[r].mode);
-		if (!order && !a->dies[r])
-			order = compare_numbers(a->uses[r].view, b->uses[r].view);
-	}
-	order = order ? order : compare_numbers(a->out.view, b->out.view);
-	return order ? order : compare_numbers(a->out.in_place, b->out.in_place);
-}
-
-static int compare_drafts(const void *left, const void *right)
-{
-	const struct draft_option *a = left, *b = right;
-	int order = compare_places(a, b);
-	order = order ? order : compare_numbers(a->value, b->value);
-	order = order ? order : compare_numbers(a->cores, b->cores);
-	order = order ? order : compare_numbers(a->dying, b->dying);
-	return order ? order : compare_numbers(a->number, b->number);
-}
-
-static void keep(struct joint_making *making, int op, const struct draft_option *draft)
-{
-	struct arena *arena = making->arena;
-	struct joint_choice *choice = arena_new(arena, struct joint_choice);
-	const struct joint_part part = {
-		draft->mapping, arena_copy(arena, &draft->tiles, sizeof draft->tiles), NULL};
-	choice->parts = arena_copy(arena, &part, sizeof part);
-	*array_add(arena, &making->options) = (struct joint_option){.first = op,
-		.end = op + 1,
-		.value = draft->value,
-		.cores = draft->cores,
-		.use_count = draft->use_count,
-		.out_count = draft->out_count,
-		.uses = arena_copy(
-			arena, draft->uses, (size_t)draft->use_count * sizeof *draft->uses),
-		.outs = arena_copy(arena, &draft->out, sizeof draft->out),
-		.choice = choice};
-}
-
-/* Of equal places those that need fewer cores or less room for more value. */
-static void keep_best(struct choosing *choosing)
-{
-	struct draft_option *drafts = choosing->drafts.at;
-	size_t count = choosing->drafts.count;
-	size_t first = 0, kept = 0; /* of those with equal places, at the front of drafts */
-	if (count)
-		qsort(drafts, count, sizeof *drafts, compare_drafts);
-	for (size_t i = 0; i < count; i++) {
-		bool beaten = false;
-		if (kept == first || compare_places(&drafts[i], &drafts[first]))
-			first = kept;
-		for (size_t k = first; k < kept && !beaten; k++)
-			beaten = drafts[k].cores <= drafts[i].cores &&
-				 drafts[k].dying <= drafts[i].dying;
-		if (!beaten)
-			drafts[kept++] = drafts[i];
-	}
-	for (size_t i = 0; i < kept; i++)
-		keep(choosing->making, choosing->number, &drafts[i]);
+		joint_by_tensor);
 }
 
 bool joint_options_make(struct joint_making *making, int o)
@@ -422,7 +340,7 @@ bool joint_options_make(struct joint_making *making, int o)
 		choose_read(&choosing, 0);
 	}
 	note_moves(&choosing);
-	keep_best(&choosing);
+	joint_drafts_keep(making, &choosing.drafts);
 	arena_release(making->scratch, mark);
 	if (making->options.count == before)
 		making->why = arena_format(making->arena,

@@ -19,22 +19,13 @@ struct sums {
 	double energy_pj;
 };
 
-/* An option while it is chosen, and what it is compared by. */
-struct draft_run {
-	struct joint_option option;
-	const struct joint_run *run;
-	struct joint_use *uses;
-	struct joint_out *outs;
-	struct joint_part *parts;
-};
-
 struct run_choosing {
 	struct joint_making *making;
 	const struct joint_run *run;
 	struct joint_use *uses; /* by outer: of what is read, where it is */
 	int *outs;              /* by outer: of what is made, the view under which it is left; -1 */
 	bool fixed;             /* places are those of `uses`: not all are tried */
-	struct array(struct draft_run) drafts;
+	struct joint_drafts drafts;
 };
 
 /* --- the price */
@@ -133,18 +124,6 @@ static bool add_moves(struct run_choosing *choosing, struct sums *sums, int64_t 
 	return fits;
 }
 
-static int compare_uses(const void *left, const void *right)
-{
-	const struct joint_use *a = left, *b = right;
-	return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
-}
-
-static int compare_outs(const void *left, const void *right)
-{
-	const struct joint_out *a = left, *b = right;
-	return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
-}
-
 /* Adds what is chosen, if it can be carried out. */
 static void price(struct run_choosing *choosing)
 {
@@ -159,26 +138,29 @@ static void price(struct run_choosing *choosing)
 			return;
 	if (!add_moves(choosing, &sums, &cores))
 		return;
-	struct draft_run draft = {.run = run,
-		.uses = arena_array(making->scratch, struct joint_use, run->outer_count),
-		.outs = arena_array(making->scratch, struct joint_out, run->outer_count),
-		.parts = arena_array(making->scratch, struct joint_part, ops),
+	struct joint_use *uses = arena_array(making->scratch, struct joint_use, run->outer_count);
+	struct joint_out *outs = arena_array(making->scratch, struct joint_out, run->outer_count);
+	struct joint_part *parts = arena_array(making->scratch, struct joint_part, ops);
+	struct joint_draft draft = {.run = run,
+		.number = choosing->drafts.count,
+		.parts = parts,
 		.option = {.first = run->loops.first,
 			.end = run->loops.end,
 			.value = joint_worth(making, sums.cycles, sums.energy_pj, sums.hbm_bytes),
 			.room = run->room,
-			.cores = (int)cores}};
+			.cores = (int)cores,
+			.uses = uses,
+			.outs = outs}};
 	for (int n = 0; n < run->outer_count; n++)
 		if (run->outers[n].made)
-			draft.outs[draft.option.out_count++] =
+			outs[draft.option.out_count++] =
 				(struct joint_out){run->outers[n].tensor, choosing->outs[n], -1};
 		else
-			draft.uses[draft.option.use_count++] = choosing->uses[n];
-	qsort(draft.uses, (size_t)draft.option.use_count, sizeof *draft.uses, compare_uses);
-	qsort(draft.outs, (size_t)draft.option.out_count, sizeof *draft.outs, compare_outs);
+			uses[draft.option.use_count++] = choosing->uses[n];
+	qsort(uses, (size_t)draft.option.use_count, sizeof *uses, joint_by_tensor);
+	qsort(outs, (size_t)draft.option.out_count, sizeof *outs, joint_by_tensor);
 	for (int i = 0; i < ops; i++)
-		draft.parts[i] =
-			(struct joint_part){.mapping = &run->mappings[i], .tiles = &tiles[i]};
+		parts[i] = (struct joint_part){.mapping = &run->mappings[i], .tiles = &tiles[i]};
 	if (draft.option.value < JOINT_NEVER)
 		*array_add(making->scratch, &choosing->drafts) = draft;
 }
@@ -215,20 +197,6 @@ static int find_left(const struct joint_making *making, const struct joint_run *
 	return wanted ? outer->view : -1;
 }
 
-static bool may_be_found(const struct joint_views *views, int asked)
-{
-	for (int held = 0; held < views->count; held++)
-		if (views->made[held] && joint_serves(views, held, asked))
-			return true;
-	return false;
-}
-
-static bool may_be_moved(const struct joint_making *making, int tensor)
-{
-	bool input = making->question->workload->tensors[tensor].producer < 0;
-	return joint_is_free(making, input ? KIND_CLONE : KIND_RELOAD);
-}
-
 static void choose_outer(struct run_choosing *choosing, int n);
 
 static void choose_made(struct run_choosing *choosing, int n)
@@ -241,7 +209,7 @@ static void choose_made(struct run_choosing *choosing, int n)
 		choose_outer(choosing, n + 1);
 	if (left < 0)
 		return;
-	making->views[outer->tensor].made[left] = true;
+	joint_note_made(making, outer->tensor, left, choosing->run->loops.first);
 	choosing->outs[n] = left;
 	choose_outer(choosing, n + 1);
 }
@@ -263,21 +231,21 @@ static void choose_outer(struct run_choosing *choosing, int n)
 		choose_outer(choosing, n + 1);
 		return;
 	}
-	struct joint_views *views = &making->views[outer->tensor];
-	int view = find_served(views, outer);
+	int view = find_served(&making->views[outer->tensor], outer);
+	int first = choosing->run->loops.first;
 	*use = (struct joint_use){outer->tensor, JOINT_HBM, -1};
 	if (making->stays[outer->tensor] != STAY_LX)
 		choose_outer(choosing, n + 1);
 	if (view < 0)
 		return;
-	if (may_be_found(views, view)) {
+	if (joint_may_be_found(making, outer->tensor, view, first)) {
 		*use = (struct joint_use){outer->tensor, JOINT_RESIDENT, view};
 		choose_outer(choosing, n + 1);
 	}
-	if (may_be_moved(making, outer->tensor)) {
+	if (joint_may_be_moved(making, outer->tensor)) {
 		*use = (struct joint_use){outer->tensor, JOINT_MOVED, view};
 		choose_outer(choosing, n + 1);
-		views->made[view] = true;
+		joint_note_made(making, outer->tensor, view, first);
 	}
 }
 
@@ -299,6 +267,7 @@ static void choose_by_rank(struct run_choosing *choosing, struct ranked *ranked,
 {
 	struct joint_making *making = choosing->making;
 	const struct joint_run *run = choosing->run;
+	int first = run->loops.first;
 	choosing->fixed = true;
 	qsort(ranked, (size_t)count, sizeof *ranked, compare_ranked);
 	for (int n = 0; n < run->outer_count; n++)
@@ -313,13 +282,13 @@ static void choose_by_rank(struct run_choosing *choosing, struct ranked *ranked,
 		if (moved == count)
 			break;
 		const struct joint_outer *outer = &run->outers[ranked[moved].outer];
-		struct joint_views *views = &making->views[outer->tensor];
-		int view = find_served(views, outer);
+		int view = find_served(&making->views[outer->tensor], outer);
 		bool found = making->question->workload->tensors[outer->tensor].producer >= 0 &&
-			     may_be_found(views, view);
+			     joint_may_be_found(making, outer->tensor, view, first);
 		choosing->uses[ranked[moved].outer] = (struct joint_use){
 			outer->tensor, found ? JOINT_RESIDENT : JOINT_MOVED, view};
-		views->made[view] |= !found;
+		if (!found)
+			joint_note_made(making, outer->tensor, view, first);
 	}
 	choosing->fixed = false;
 }
@@ -338,7 +307,8 @@ static void choose(struct run_choosing *choosing)
 		const struct joint_views *views = &making->views[outer->tensor];
 		int view = outer->made ? -1 : find_served(views, outer);
 		if (view < 0 ||
-			(!may_be_found(views, view) && !may_be_moved(making, outer->tensor)))
+			(!joint_may_be_found(making, outer->tensor, view, run->loops.first) &&
+				!joint_may_be_moved(making, outer->tensor)))
 			continue;
 		ranked[count++] = (struct ranked){
 			n, view_bytes(&making->question->workload->tensors[outer->tensor].layout,
@@ -348,92 +318,6 @@ static void choose(struct run_choosing *choosing)
 		choose_by_rank(choosing, ranked, count);
 	else
 		choose_outer(choosing, 0);
-}
-
-/* --- what is kept */
-
-static int compare_places(const struct draft_run *a, const struct draft_run *b)
-{
-	const struct joint_option *x = &a->option, *y = &b->option;
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	for (int u = 0; u < x->use_count; u++) {
-		if (a->uses[u].mode != b->uses[u].mode)
-			return a->uses[u].mode < b->uses[u].mode ? -1 : 1;
-		if (a->uses[u].view != b->uses[u].view)
-			return a->uses[u].view < b->uses[u].view ? -1 : 1;
-	}
-	for (int i = 0; i < x->out_count; i++)
-		if (a->outs[i].view != b->outs[i].view)
-			return a->outs[i].view < b->outs[i].view ? -1 : 1;
-	return 0;
-}
-
-static int compare_drafts(const void *left, const void *right)
-{
-	const struct draft_run *a = left, *b = right;
-	int order = compare_places(a, b);
-	if (!order)
-		order = (a->option.value > b->option.value) - (a->option.value < b->option.value);
-	if (!order)
-		order = (a->option.room > b->option.room) - (a->option.room < b->option.room);
-	if (!order)
-		order = a->option.cores - b->option.cores;
-	return order ? order : (a->parts > b->parts) - (a->parts < b->parts);
-}
-
-/* The loops that are cut. */
-static const struct tile_run *copy_loops(const struct tile_run *loops, struct arena *arena)
-{
-	struct tile_run *run = arena_copy(arena, loops, sizeof *loops);
-	run->loop_count = 0;
-	for (int k = 0; k < loops->loop_count; k++)
-		if (loops->loops[k].tiles > 1)
-			run->loops[run->loop_count++] = loops->loops[k];
-	return run;
-}
-
-static void keep(struct joint_making *making, const struct draft_run *draft)
-{
-	struct arena *arena = making->arena;
-	const struct joint_run *run = draft->run;
-	int ops = run->loops.end - run->loops.first;
-	struct joint_option *option = array_add(arena, &making->options);
-	struct joint_part *parts = arena_copy(arena, draft->parts, (size_t)ops * sizeof *parts);
-	struct joint_choice *choice = arena_new(arena, struct joint_choice);
-	for (int i = 0; i < ops; i++)
-		parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
-	*choice = (struct joint_choice){.parts = parts,
-		.run = copy_loops(&run->loops, arena),
-		.inside_count = run->inside_count,
-		.inside = run->inside};
-	*option = draft->option;
-	option->uses =
-		arena_copy(arena, draft->uses, (size_t)option->use_count * sizeof *option->uses);
-	option->outs =
-		arena_copy(arena, draft->outs, (size_t)option->out_count * sizeof *option->outs);
-	option->choice = choice;
-}
-
-/* Of equal places those that another does not beat in value, room and cores. */
-static void keep_best(struct run_choosing *choosing)
-{
-	struct draft_run *drafts = choosing->drafts.at;
-	size_t count = choosing->drafts.count, first = choosing->making->options.count;
-	if (count)
-		qsort(drafts, count, sizeof *drafts, compare_drafts);
-	for (size_t i = 0; i < count; i++) {
-		const struct joint_option *own = &drafts[i].option;
-		bool beaten = false;
-		if (i > 0 && compare_places(&drafts[i], &drafts[i - 1]))
-			first = choosing->making->options.count;
-		for (size_t k = first; k < choosing->making->options.count; k++) {
-			const struct joint_option *other = &choosing->making->options.at[k];
-			beaten |= other->room <= own->room && other->cores <= own->cores;
-		}
-		if (!beaten)
-			keep(choosing->making, &drafts[i]);
-	}
 }
 
 void joint_runs_make(struct joint_making *making, int op)
@@ -446,5 +330,5 @@ void joint_runs_make(struct joint_making *making, int op)
 		choosing.run = &making->runs.at[r];
 		choose(&choosing);
 	}
-	keep_best(&choosing);
+	joint_drafts_keep(making, &choosing.drafts);
 }

@@ -126,18 +126,10 @@ static void try_run(struct joint_making *making, struct trying *trying)
 
 static void open_trying(struct joint_making *making, int first, int end, struct trying *trying)
 {
-	const struct joint_question *question = making->question;
-	int ops = (int)question->workload->op_count;
 	*trying = (struct trying){.making = making, .run = {.first = first, .end = end}};
-	trying->plan = (struct plan){.arch = question->arch,
-		.workload = question->workload,
-		.cores = question->planning->cores,
-		.step_count = ops,
-		.steps = arena_array(making->scratch, struct step, ops),
-		.run_count = 1,
-		.runs = &trying->run};
-	for (int o = 0; o < ops; o++)
-		trying->plan.steps[o].op = o;
+	trying->plan = joint_steps(making, making->question->planning->cores);
+	trying->plan.run_count = 1;
+	trying->plan.runs = &trying->run;
 }
 
 /* The loops that all ops of the run can share; false if there is none. */

@@ -7,12 +7,6 @@
 #include <string.h>
 
 /* Ops that nobody divides: opaque ones, and broadcasts with each of their staging tiles. */
-static int compare_uses(const void *left, const void *right)
-{
-	const struct joint_use *a = left, *b = right;
-	return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
-}
-
 /* Each tensor once; how many. */
 static int list_uses(const struct op *op, struct joint_use *uses)
 {
@@ -20,7 +14,7 @@ static int list_uses(const struct op *op, struct joint_use *uses)
 	for (int i = 0; i < op->read_count; i++)
 		uses[i] = (struct joint_use){op->reads[i].tensor, JOINT_HBM, -1};
 	if (op->read_count)
-		qsort(uses, (size_t)op->read_count, sizeof *uses, compare_uses);
+		qsort(uses, (size_t)op->read_count, sizeof *uses, joint_by_tensor);
 	for (int i = 0; i < op->read_count; i++)
 		if (i == 0 || uses[i].tensor != uses[count - 1].tensor)
 			uses[count++] = uses[i];
