@@ -25,11 +25,8 @@ int plan_find_tensor(struct plan_reading *file, const char *name, struct span sp
 	int tensor = names_find(&file->growing.tensors, name);
 	if (tensor >= 0)
 		return tensor;
-	const char *near = tensor_near(file, name);
-	if (near)
-		WRONG(file, span, "no tensor '%s'; did you mean '%s'?", name, near);
-	else
-		WRONG(file, span, "no tensor '%s' in the workload", name);
+	WRONG(file, span, "no tensor '%s'%s", name,
+		suggestion(file->reading->arena, tensor_near(file, name), " in the workload"));
 	return -1;
 }
 
@@ -50,11 +47,8 @@ static const char *op_near(const struct plan_reading *file, const char *name)
 
 static void complain_about_op(struct plan_reading *file, const char *name, struct span span)
 {
-	const char *near = op_near(file, name);
-	if (near)
-		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
-	else
-		WRONG(file, span, "no op '%s' in the workload", name);
+	WRONG(file, span, "no op '%s'%s", name,
+		suggestion(file->reading->arena, op_near(file, name), " in the workload"));
 }
 
 static void complain_about_turn(struct plan_reading *file, const char *name, struct span span)
