@@ -143,8 +143,9 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (legal && !diag_failed(diag))
 		legal = write_code(inputs, search.spec, &found);
 	diag_print(diag, stderr);
-	command_print(format == FORMAT_TEXT ? projection_text(arena, &found)
-					    : projection_json(arena, &found, format == FORMAT_CSV));
+	command_print(format == FORMAT_TEXT
+			      ? projection_text(arena, &found)
+			      : command_value(arena, format, projection_json(&found)));
 	if (large)
 		fprintf(stderr, "lxplore: not executed: %s\n", fault);
 	if (large && !diag_failed(diag))

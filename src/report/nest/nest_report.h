@@ -61,11 +61,7 @@ json_t *nest_json_levels(struct arena *arena, const struct nest_report *report);
 struct text;
 void nest_text_levels(struct text *text, const struct nest_report *report);
 
-json_t *nest_json_value(struct arena *arena, const struct nest_report *report);
-const char *nest_json(struct arena *arena, const struct nest_report *report);
-
-/* The same, one line for each value. */
-const char *nest_csv(struct arena *arena, const struct nest_report *report);
+json_t *nest_json(struct arena *arena, const struct nest_report *report);
 
 /* For people: totals, the loops as they nest, one line per level and dataspace. */
 const char *nest_text(struct arena *arena, const struct nest_report *report);
