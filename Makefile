@@ -37,11 +37,12 @@ TEST_FLAGS_asan := -O0
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-psabi
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
-	$(WARNINGS) $(MODE_FLAGS_$(MODE))
+	-fPIC -fvisibility=hidden $(WARNINGS) $(MODE_FLAGS_$(MODE))
 LIBS := -lyaml -lconfig -ljansson -lglpk -lgmp -lsqlite3 -lm
 
 COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
-LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))
+API_SOURCES := $(sort $(wildcard src/lib/*.c))
+LIBRARY_SOURCES := $(sort $(filter-out src/cli/% src/lib/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))
 HEADERS := $(sort $(wildcard src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
 TEST_FOLDERS := unit laws differential fuzz
 TEST_SOURCES := $(sort $(foreach folder,$(TEST_FOLDERS),$(wildcard tests/$(folder)/*.c)))
@@ -51,14 +52,16 @@ TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(OUT)/%.o,$(1))
 PROGRAM := $(OUT)/lxplore
-LIBRARY := $(OUT)/liblxplore.a
+SHARED := $(OUT)/liblxplore.so.$(VERSION)
+STATIC := $(OUT)/liblxplore.a
+LIBRARY := $(OUT)/libparts.a
 SUPPORT := $(OUT)/libsupport.a
 link_of = $(OUT)/tests/$(notdir $(basename $(1)))
 TESTS := $(foreach source,$(TEST_SOURCES),$(call link_of,$(source)))
 CASE_TESTS := $(foreach source,$(CASE_SOURCES),$(call link_of,$(source)))
 BENCHES := $(foreach source,$(BENCH_SOURCES),$(call link_of,$(source)))
 
-.PHONY: all help build tests everything run test check cases bench setup setup-check install uninstall clean \
+.PHONY: all help build tests everything run test check cases bench setup setup-check library install uninstall clean \
 	headers layers accept format FORCE
 
 all: build compile_commands.json
@@ -90,27 +93,23 @@ cases: $(CASE_TESTS)
 bench: $(PROGRAM) $(BENCHES)
 	@scripts/bench $(PROGRAM) $(BENCHES)
 
-SHARE := $(DESTDIR)$(PREFIX)/share
-MANUALS := $(OUT)/lxplore.1 $(OUT)/lxplore.bash $(OUT)/_lxplore
-$(OUT)/lxplore.1: FORM := man
-$(OUT)/lxplore.bash: FORM := bash
-$(OUT)/_lxplore: FORM := zsh
+MANUALS := $(OUT)/lxplore.1 $(OUT)/lxplore.bash $(OUT)/_lxplore $(OUT)/lxplore.schema.json
+$(OUT)/lxplore.1: FORM := manual man
+$(OUT)/lxplore.bash: FORM := manual bash
+$(OUT)/_lxplore: FORM := manual zsh
+$(OUT)/lxplore.schema.json: FORM := list --schema
 $(MANUALS): $(PROGRAM)
-	$(PROGRAM) manual $(FORM) > $@
+	$(PROGRAM) $(FORM) > $@
 
-## make install     into DESTDIR and PREFIX (default /usr/local), with man page, completions and specs
-install: $(PROGRAM) $(MANUALS)
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/lxplore \
-		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
-	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/lxplore
-	install -m 644 $(OUT)/lxplore.1 $(SHARE)/man/man1/lxplore.1
-	install -m 644 $(OUT)/lxplore.bash $(SHARE)/bash-completion/completions/lxplore
-	install -m 644 $(OUT)/_lxplore $(SHARE)/zsh/site-functions/_lxplore
-	cp -R specs $(SHARE)/lxplore/
+## make library     build liblxplore, shared and static, with lxplore.pc
+library: $(SHARED) $(STATIC) $(OUT)/lxplore.pc
+
+## make install     into DESTDIR and PREFIX (default /usr/local): program, library, man page, completions, specs
+install: $(PROGRAM) $(MANUALS) library
+	@scripts/install $(OUT) $(VERSION) "$(DESTDIR)$(PREFIX)"
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/lxplore $(SHARE)/man/man1/lxplore.1 $(SHARE)/lxplore \
-		$(SHARE)/bash-completion/completions/lxplore $(SHARE)/zsh/site-functions/_lxplore
+	@scripts/install --remove $(VERSION) "$(DESTDIR)$(PREFIX)"
 
 ## make accept      rewrite the expected outputs that tests compare with; review the difference
 accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
@@ -118,7 +117,7 @@ accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
 
 ## make format      rewrite all C files with clang-format
 format:
-	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch]) $(TOY_SOURCES)
+	clang-format -i $(COMMAND_SOURCES) $(API_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch]) $(TOY_SOURCES)
 
 ## make clean       remove build/ and compile_commands.json
 clean:
@@ -144,7 +143,7 @@ endef
 $(OUT)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(FLAGS) $(TEST_FLAGS_$(MODE)) $(CPPFLAGS) $(CFLAGS))
 $(OUT)/sources.stamp: FORCE
-	$(call stamp,$(LIBRARY_SOURCES) $(COMMAND_SOURCES))
+	$(call stamp,$(LIBRARY_SOURCES) $(COMMAND_SOURCES) $(API_SOURCES))
 $(OUT)/support.stamp: FORCE
 	$(call stamp,$(TEST_SUPPORT))
 
@@ -190,6 +189,7 @@ $(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/char
 	@scripts/charts $@
 $(OUT)/src/report/page/page_assets.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
 $(OUT)/src/report/page/page_assets.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
+$(OUT)/src/cli/spec_schema.o: src/cli/spec_schema.json
 $(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -199,6 +199,22 @@ $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
 $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
+
+# The public library has what the command line has, but for main; only the names of lxplore.h are seen.
+# Its major version, in the name that programs look for, changes with what they must know.
+API_OBJECTS := $(call object,$(API_SOURCES) $(filter-out src/cli/main.c,$(COMMAND_SOURCES))) $(OUT)/input_kinds.o
+$(SHARED): $(API_OBJECTS) $(LIBRARY) src/lib/lxplore.map
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,liblxplore.so.$(firstword $(subst ., ,$(VERSION))) \
+		-Wl,--version-script,src/lib/lxplore.map -Wl,--no-undefined -o $@ \
+		$(API_OBJECTS) $(LIBRARY) $(LIBS)
+$(OUT)/lxplore_all.o: $(API_OBJECTS) $(LIBRARY)
+	$(CC) -r -nostdlib -o $@ $(API_OBJECTS) $(LIBRARY)
+	objcopy --wildcard --keep-global-symbol='lxplore_*' --strip-debug $@
+$(STATIC): $(OUT)/lxplore_all.o
+	@rm -f $@
+	@$(AR) rcs $@ $<
+$(OUT)/lxplore.pc: src/lib/lxplore.pc.in Makefile
+	sed 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBS)|' $< > $@
 
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(OUT)/input_kinds.o $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
@@ -220,6 +236,7 @@ $(OUT)/src/cli/main_inside.o: src/cli/main.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES))) \
 	$(OUT)/input_kinds.o
+INSIDE_unit := $(API_OBJECTS)
 
 define test_program
 $(OUT)/tests/$(1).stamp: FORCE
@@ -232,7 +249,7 @@ $(foreach source,$(wildcard tests/$(1)/*.c),$(call link_of,$(source))): $(OUT)/t
 	@ln -sf $(1).program $$@
 endef
 $(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(folder))))
-$(OUT)/tests/unit.program: | $(TOYS)
+$(OUT)/tests/unit.program: | $(TOYS) $(if $(filter release debug,$(MODE)),$(SHARED) $(STATIC) $(OUT)/lxplore.pc $(MANUALS))
 
 comma := ,
 # test_long_graphs counts calls, as the work of passes over long graphs; test_folder_faults lets calls
@@ -252,7 +269,7 @@ layers:
 
 compile_commands.json: $(OUT)/sources.stamp $(OUT)/flags.stamp
 	@{ echo '['; sep=''; \
-	for f in $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(TEST_SOURCES) $(CASE_SOURCES) $(TEST_SUPPORT); do \
+	for f in $(COMMAND_SOURCES) $(API_SOURCES) $(LIBRARY_SOURCES) $(TEST_SOURCES) $(CASE_SOURCES) $(TEST_SUPPORT); do \
 	printf '%s{"directory": "%s", "file": "%s", "command": "%s"}' "$$sep" '$(CURDIR)' "$$f" \
 	'$(subst ",\\\",$(CC) $(FLAGS)) -c '"$$f"; sep=','; echo; done; echo ']'; } > $@
 

@@ -7,21 +7,15 @@
 
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	TEXT_MOST = 400, /* bytes of a message; the middle of longer ones is cut */
 	LINE_MOST = 96,  /* columns of a source line; longer ones are cut around the caret */
 	LEAD = 32,       /* columns kept before the caret of a cut line */
 	TAB = 8,
-};
-
-enum severity { ERROR, WARNING, NOTE, REMARK };
-
-struct diag_message {
-	enum severity severity;
-	struct span at;
-	const char *text;
 };
 
 struct diag {
@@ -88,12 +82,13 @@ static bool is_known(const struct diag *diag, struct diag_message message)
 static void add(
 	struct diag *diag, enum severity severity, struct span at, const char *format, va_list list)
 {
-	if (severity == NOTE ? diag->dropping
-		: severity == REMARK
+	if (severity == SEVERITY_NOTE ? diag->dropping
+		: severity == SEVERITY_REMARK
 			? false
-			: (severity == ERROR ? diag->errors : diag->warnings) >= DIAG_MOST) {
-		diag->errors += severity == ERROR;
-		diag->warnings += severity == WARNING;
+			: (severity == SEVERITY_ERROR ? diag->errors : diag->warnings) >=
+				  DIAG_MOST) {
+		diag->errors += severity == SEVERITY_ERROR;
+		diag->warnings += severity == SEVERITY_WARNING;
 		diag->dropping = true;
 		return;
 	}
@@ -108,12 +103,12 @@ static void add(
 	}
 	va_end(again);
 	struct diag_message message = {severity, at, clean(diag->arena, text)};
-	if (severity != NOTE) {
+	if (severity != SEVERITY_NOTE) {
 		diag->dropping = is_known(diag, message);
 		if (diag->dropping)
 			return;
-		diag->errors += severity == ERROR;
-		diag->warnings += severity == WARNING;
+		diag->errors += severity == SEVERITY_ERROR;
+		diag->warnings += severity == SEVERITY_WARNING;
 	}
 	*array_add(diag->arena, &diag->messages) = message;
 }
@@ -122,7 +117,7 @@ void diag_error(struct diag *diag, struct span at, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, ERROR, at, format, list);
+	add(diag, SEVERITY_ERROR, at, format, list);
 	va_end(list);
 }
 
@@ -130,7 +125,7 @@ void diag_warning(struct diag *diag, struct span at, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, WARNING, at, format, list);
+	add(diag, SEVERITY_WARNING, at, format, list);
 	va_end(list);
 }
 
@@ -138,7 +133,7 @@ void diag_note(struct diag *diag, struct span at, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, NOTE, at, format, list);
+	add(diag, SEVERITY_NOTE, at, format, list);
 	va_end(list);
 }
 
@@ -146,7 +141,7 @@ void diag_remark(struct diag *diag, struct span at, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, REMARK, at, format, list);
+	add(diag, SEVERITY_REMARK, at, format, list);
 	va_end(list);
 }
 
@@ -161,10 +156,20 @@ void diag_take(struct diag *diag, const struct diag *other)
 		struct diag_message message = other->messages.at[i];
 		if (is_known(diag, message))
 			continue;
-		diag->errors += message.severity == ERROR;
-		diag->warnings += message.severity == WARNING;
+		diag->errors += message.severity == SEVERITY_ERROR;
+		diag->warnings += message.severity == SEVERITY_WARNING;
 		*array_add(diag->arena, &diag->messages) = message;
 	}
+}
+
+size_t diag_count(const struct diag *diag)
+{
+	return diag->messages.count;
+}
+
+struct diag_message diag_message(const struct diag *diag, size_t i)
+{
+	return diag->messages.at[i];
 }
 
 bool diag_failed(const struct diag *diag)
@@ -264,14 +269,25 @@ static void print_line(struct span at, FILE *stream)
 	arena_close(scratch);
 }
 
+/* A terminal that shows colours, in front of someone who wants them (no-color.org). */
+static bool is_coloured(FILE *stream)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	return !(no && *no) && term && strcmp(term, "dumb") != 0 && isatty(fileno(stream));
+}
+
 static void print_message(const struct diag_message *message, FILE *stream)
 {
+	static const char *const colours[] = {
+		"\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;36m"};
 	static const char *const names[] = {"error", "warning", "note", "note"};
 	struct span at = message->at;
 	fprintf(stream, "%s:", at.source ? at.source->name : "lxplore");
 	if (at.source && at.line > 0)
 		fprintf(stream, "%d:%d:", at.line, at.column);
-	fprintf(stream, " %s: %s\n", names[message->severity], message->text);
+	bool coloured = is_coloured(stream);
+	fprintf(stream, " %s%s:%s %s\n", coloured ? colours[message->severity] : "",
+		names[message->severity], coloured ? "\033[0m" : "", message->text);
 	if (at.source && at.line > 0)
 		print_line(at, stream);
 }
@@ -287,7 +303,7 @@ void diag_print(const struct diag *diag, FILE *stream)
 {
 	size_t folded = 0;
 	for (size_t i = 0; i < diag->messages.count; i++) {
-		bool fold = diag->folds && diag->messages.at[i].severity == REMARK;
+		bool fold = diag->folds && diag->messages.at[i].severity == SEVERITY_REMARK;
 		folded += fold;
 		if (!fold)
 			print_message(&diag->messages.at[i], stream);

@@ -77,6 +77,18 @@ void diag_fold_remarks(struct diag *diag);
 /* What was said to another one, as far as it was not said here at the same place. */
 void diag_take(struct diag *diag, const struct diag *other);
 
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_REMARK };
+
+struct diag_message {
+	enum severity severity;
+	struct span at;
+	const char *text;
+};
+
+/* What was kept so far, as it came. */
+size_t diag_count(const struct diag *diag);
+struct diag_message diag_message(const struct diag *diag, size_t i);
+
 bool diag_failed(const struct diag *diag);   /* any error so far? */
 size_t diag_errors(const struct diag *diag); /* how many, those past DIAG_MOST too */
 /* The next error is only counted: its details need not be worked out. */

@@ -5,13 +5,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static void (*_Atomic teller)(const char *text);
+
+void fatal_tell(void (*tell)(const char *text))
+{
+	teller = tell;
+}
+
+/* The text is short: there may be no memory. */
+static void say(const char *start, const char *format, va_list list)
+{
+	char text[1024];
+	void (*tell)(const char *text) = teller;
+	int length = snprintf(text, sizeof text, "%s", start);
+	vsnprintf(text + length, sizeof text - (size_t)length, format, list);
+	if (tell)
+		tell(text);
+	fprintf(stderr, "lxplore: %s\n", text);
+}
+
 void fatal(const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	fputs("lxplore: ", stderr);
-	vfprintf(stderr, format, list);
-	fputc('\n', stderr);
+	say("", format, list);
 	va_end(list);
 	fflush(NULL);
 	_exit(4); /* other threads may be at work, or at an end of their own */
@@ -19,11 +36,11 @@ void fatal(const char *format, ...)
 
 void bug_at(const char *file, int line, const char *format, ...)
 {
+	char start[256];
 	va_list list;
 	va_start(list, format);
-	fprintf(stderr, "lxplore: bug at %s:%d: ", file, line);
-	vfprintf(stderr, format, list);
-	fputc('\n', stderr);
+	snprintf(start, sizeof start, "bug at %s:%d: ", file, line);
+	say(start, format, list);
 	va_end(list);
 	abort();
 }

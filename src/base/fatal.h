@@ -10,6 +10,10 @@ _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* In the process of somebody else: both call this instead, on the thread that cannot go on; it does
+ * not return.  NULL: they end the program. */
+void fatal_tell(void (*tell)(const char *text));
+
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
 
 #endif

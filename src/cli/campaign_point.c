@@ -39,12 +39,7 @@ static int search(struct exploring *exploring, struct task_result *out)
 		return status;
 	diag_print(exploring->inputs->diag, exploring->people);
 	exploration_run(exploring);
-	status = exploration_judge(exploring);
-	if (exploring->explored.fault) {
-		fprintf(exploring->people, "lxplore: the simulator disagrees with the model: %s\n",
-			exploring->explored.fault);
-		status = EXIT_IMPOSSIBLE;
-	}
+	status = exploration_end(exploring);
 	const struct frontier *frontier = &exploring->explored.frontier;
 	if (exploration_points(exploring)) {
 		out->pareto = exploring->inputs->kind->explore.texts(exploring).pareto;

@@ -162,11 +162,13 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	with.at = at;
 	with.spans = spans;
 	with.count++;
+	enum format format = FORMAT_TEXT;
 	if (!inputs_read(arena, &with, diag, &inputs) ||
-		!option_integer(arguments, "budget", 0, diag, &budget))
+		!option_integer(arguments, "budget", 0, diag, &budget) ||
+		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
 	if (inputs.kind->check_claim && inputs.kind->has_plan(&inputs))
-		return inputs.kind->check_claim(&inputs, (uint64_t)budget);
+		return inputs.kind->check_claim(&inputs, (uint64_t)budget, format);
 	if (!diag_failed(diag))
 		diag_error(diag, path->span, "no plan of %s says that it is proven",
 			inputs.kind->noun);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
+const char *const score_format_names[] = {"text", "csv", "json", "yaml", "timeloop", NULL};
 
 static const struct command *const commands[] = {
 	&command_explore,

@@ -53,8 +53,9 @@ int command_refuse(const struct diag *diag);
  */
 int command_end(const char *fault, int status);
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
-extern const char *const format_names[];
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP };
+extern const char *const format_names[];       /* those of all results */
+extern const char *const score_format_names[]; /* and those of scores */
 
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);

@@ -218,20 +218,21 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 
 const struct command command_campaign = {
 	.name = "campaign",
-	.usage = "run|status|export|diff|merge SPEC...|DIR... [-o DIR] [OPTION...]",
+	.usage = "run|status|export|diff|merge SPEC...|DIR... [OPTION...]",
 	.summary = "explores many points of a sweep; survives any end",
 	.manual =
-		"run SPEC... -o DIR    explores every point of the `sweep:` in the specs, several at\n"
+		"run SPEC... -o DIR    explores every point of the `sweep:` in the specs, several\n"
+		"at\n"
 		"                      a time; what is done is kept, and a restart goes on\n"
 		"status DIR            how far it is\n"
 		"export DIR            a row for each point of each frontier; as JSON with plans\n"
 		"diff A B              points whose frontiers differ; exit status as diff has it\n"
 		"merge DIR PART...     the stores of shards as one\n"
 		"\n"
-		"Points that are equal as specs are explored once.  The ends of ranges come first,\n"
-		"then middles; among these what is cheap.  Several processes may run one campaign;\n"
-		"--shard I/N is for machines that share no disk.  The first Ctrl-C gives back what\n"
-		"has not ended.  See specs/campaigns.md.\n"
+		"Points that are equal as specs are explored once.  The ends of ranges come\n"
+		"first, then middles; among these what is cheap.  Several processes may run one\n"
+		"campaign; --shard I/N is for machines that share no disk.  The first Ctrl-C\n"
+		"gives back what has not ended.  See specs/campaigns.md.\n"
 		"\n"
 		"example: lxplore campaign run specs/sweeps/machine_sizes.yaml -o out\n",
 	.bit = OF_CAMPAIGN,

@@ -24,29 +24,30 @@ const struct command command_check = {
 	.usage = "SPEC... [PLAN] [--certificate FILE]",
 	.summary = "tells everything that is wrong with specs, a plan or a proof",
 	.manual =
-		"All complaints at once, with file, line and column.  Then the plan, or the one that\n"
-		"default settings make, is run with an identity in every stick of memory: an\n"
+		"All complaints at once, with file, line and column.  Then the plan, or the one\n"
+		"that default settings make, is run with an identity in every stick of memory: an\n"
 		"overlap, a stale or unwritten read, a missing dependence shows.\n"
 		"\n"
-		"A problem: whether any mapping meets the constraints and fits; if none does, what\n"
-		"each limit would have to be, and a smallest set of constraints that cannot be met\n"
-		"together; how many mappings there are; what stands against the mapping, if there is\n"
-		"one.  Exit status 1 when nothing fits or the mapping cannot be, 3 when that was not\n"
-		"decided.\n"
+		"A problem: whether any mapping meets the constraints and fits; if none does,\n"
+		"what each limit would have to be, and a smallest set of constraints that cannot\n"
+		"be met together; how many mappings there are; what stands against the mapping,\n"
+		"if there is one.  Exit status 1 when nothing fits or the mapping cannot be, 3\n"
+		"when that was not decided.\n"
 		"\n"
-		"A broadcast or an operation beside it: which rules it breaks, by their codes; else\n"
-		"it is executed.\n"
+		"A broadcast or an operation beside it: which rules it breaks, by their codes;\n"
+		"else it is executed.\n"
 		"\n"
-		"With --certificate, of the certificate.yaml in a results folder: that it is of these\n"
-		"specs, that its points keep the constraints, fit and cost what is said, and, by a plain\n"
-		"search that shares nothing with the solvers, that no mapping of the whole space is\n"
-		"better than claimed.  The counting is the certificate's.  Exit status 1 when it is\n"
-		"rejected, with the reason; 3 when the budget ended first.  A proof among factors that\n"
-		"need not divide (--imperfect) has no certificate.\n"
+		"With --certificate, of the certificate.yaml in a results folder: that it is of\n"
+		"these specs, that its points keep the constraints, fit and cost what is said,\n"
+		"and, by a plain search that shares nothing with the solvers, that no mapping of\n"
+		"the whole space is better than claimed.  The counting is the certificate's.\n"
+		"Exit status 1 when it is rejected, with the reason; 3 when the budget ended\n"
+		"first.  A proof among factors that need not divide (--imperfect) has no\n"
+		"certificate.\n"
 		"\n"
-		"With --certificate and a plan of a workload graph: that the plan keeps all rules and is\n"
-		"worth what its proof says, and, by a search that shares nothing with the solvers, that\n"
-		"no plan of the space that the proof names is below its bound.\n",
+		"With --certificate and a plan of a workload graph: that the plan keeps all rules\n"
+		"and is worth what its proof says, and, by a search that shares nothing with the\n"
+		"solvers, that no plan of the space that the proof names is below its bound.\n",
 	.reads_specs = true,
 	.bit = OF_CHECK,
 	.run = run,

@@ -125,12 +125,13 @@ const struct command command_diff = {
 	.usage = "[SPEC...] A B",
 	.summary = "compares two plans, choice by choice and count by count",
 	.manual =
-		"A and B are plans of explore, mappings of Timeloop, lines; the specs before them are\n"
-		"for both, and each may bring more of its own.  A problem: bounds by level and\n"
-		"dimension, orders (outermost first), axes, what levels keep; then cycles, energies\n"
-		"and the words that all instances together read, fill and update.  A graph: the\n"
-		"ops' mappings, steps and bundles, the tensors' stays; then times and bytes.\n"
-		"Exit status as diff has it: 0 no difference, 1 some, 2 the input is wrong.\n",
+		"A and B are plans of explore, mappings of Timeloop, lines; the specs before them\n"
+		"are for both, and each may bring more of its own.  A problem: bounds by level\n"
+		"and dimension, orders (outermost first), axes, what levels keep; then cycles,\n"
+		"energies and the words that all instances together read, fill and update.  A\n"
+		"graph: the ops' mappings, steps and bundles, the tensors' stays; then times and\n"
+		"bytes. Exit status as diff has it: 0 no difference, 1 some, 2 the input is\n"
+		"wrong.\n",
 	.reads_specs = true,
 	.bit = OF_DIFF,
 	.run = run,

@@ -15,8 +15,6 @@ static int explore_inputs(struct exploring *exploring, enum format format, bool 
 	diag_print(inputs->diag, stderr);
 	exploring->folder = results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
 	exploration_run(exploring);
-	if (explorer->finish)
-		explorer->finish(exploring);
 	return results_end(exploring, format, quiet);
 }
 
@@ -61,7 +59,8 @@ const struct command command_explore = {
 		"at, or all foldings onto an array; every point is executed beside the sequential\n"
 		"order.\n"
 		"\n"
-		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
+		"example:\n"
+		"  lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
 	.reads_specs = true,
 	.bit = OF_EXPLORE,
 	.run = run,

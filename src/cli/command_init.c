@@ -65,8 +65,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	while (length > 1 && folder[length - 1] == '/')
 		length--;
 	for (size_t i = 0; i < FILES; i++)
-		paths[i] = arena_format(
-			arena, "%.*s/%s", (int)length, folder, starter_files[i].name);
+		paths[i] =
+			arena_format(arena, "%.*s/%s", (int)length, folder, starter_files[i].name);
 	refuse_present(diag, span, paths);
 	if (diag_failed(diag))
 		return command_refuse(diag);
@@ -84,9 +84,10 @@ const struct command command_init = {
 	.usage = "[FOLDER]",
 	.summary = "writes a commented set of specs to begin with",
 	.manual =
-		"Writes arch.yaml, workload.yaml, constraints.yaml, search.yaml and sweep/sweep.yaml\n"
-		"into the folder (default: the current one), and prints their paths.  A file that is\n"
-		"there already is not overwritten: then nothing is written at all.\n"
+		"Writes arch.yaml, workload.yaml, constraints.yaml, search.yaml and\n"
+		"sweep/sweep.yaml into the folder (default: the current one), and prints their\n"
+		"paths.  A file that is there already is not overwritten: then nothing is written\n"
+		"at all.\n"
 		"\n"
 		"example: lxplore init mine && lxplore explore mine\n"
 		"         lxplore campaign run mine/sweep\n",

@@ -2,9 +2,13 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/kind.h"
+#include "cli/settings.h"
+#include "cli/spec_schema.h"
 #include "constraints/kind.h"
+#include "report/run/json_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *list_solvers(struct arena *arena)
 {
@@ -65,8 +69,32 @@ static struct list list_at(size_t i)
 	return (struct list){0};
 }
 
+/* As a list of objects, or a table, of the first word of each line and the rest. */
+static void print(struct arena *arena, const char *lines, enum format format)
+{
+	struct text table = text_open(arena);
+	json_t *list = json_array();
+	text_add(&table, "name,summary\n");
+	for (const char *at = lines, *end; *at && format != FORMAT_TEXT;
+		at = end + (*end == '\n')) {
+		end = at + strcspn(at, "\n");
+		int name = (int)strcspn(at, " \n"), gap = (int)strspn(at + name, " ");
+		const char *rest = at + name + gap;
+		json_array_append_new(list, json_pack("{s:s%, s:s%}", "name", at, (size_t)name,
+						    "summary", rest, (size_t)(end - rest)));
+		text_add(&table, "%.*s,", name, at);
+		csv_field(&table, arena_format(arena, "%.*s", (int)(end - rest), rest));
+		text_add(&table, "\n");
+	}
+	command_print(format == FORMAT_TEXT  ? lines
+		      : format == FORMAT_CSV ? text_read(&table)
+					     : json_text(arena, json_incref(list)));
+	json_decref(list);
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
+	enum format format = FORMAT_TEXT;
 	struct array(const char *) names = {0};
 	struct text all = text_open(arena);
 	for (size_t i = 0; list_at(i).name; i++) {
@@ -74,13 +102,20 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		*array_add(arena, &names) = list_at(i).name;
 	}
 	*array_add(arena, &names) = NULL;
-	if (arguments->count != 1) {
+	bool schema = option_find(arguments, "schema") != NULL;
+	if (schema && !arguments->count) {
+		command_print(spec_schema(arena));
+		return EXIT_FOUND;
+	}
+	if (schema || arguments->count != 1) {
 		fprintf(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
 		return EXIT_INPUT;
 	}
+	if (!command_format(arguments, diag, &format))
+		return command_refuse(diag);
 	for (size_t i = 0; names.at[i]; i++)
 		if (text_equal(names.at[i], arguments->at[0])) {
-			command_print(list_at(i).make(arena));
+			print(arena, list_at(i).make(arena), format);
 			return EXIT_FOUND;
 		}
 	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s", arguments->at[0],
@@ -93,6 +128,12 @@ const struct command command_list = {
 	.name = "list",
 	.usage = "solvers|constraints|objectives|kinds|ops",
 	.summary = "lists what there is to choose from",
-	.manual = "",
+	.manual =
+		"With --schema instead: what editors with a YAML language server complete and check\n"
+		"spec files by.  It refuses attributes that nothing reads, which lxplore only notes.\n"
+		"\n"
+		"example: lxplore list --schema > lxplore.schema.json, and in the first line of a spec\n"
+		"         # yaml-language-server: $schema=lxplore.schema.json\n",
+	.bit = OF_LIST,
 	.run = run,
 };

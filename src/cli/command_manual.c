@@ -23,7 +23,7 @@ const struct command command_manual = {
 	.usage = "man|bash|zsh",
 	.summary = "prints the man page, or what a shell needs to complete commands",
 	.manual =
-		"For bash: source <(lxplore manual bash).  For zsh, the file _lxplore of a folder of\n"
-		"fpath.  make install puts all three where they are found.\n",
+		"For bash: source <(lxplore manual bash).  For zsh, the file _lxplore of a folder\n"
+		"of fpath.  make install puts all three where they are found.\n",
 	.run = run,
 };

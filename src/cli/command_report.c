@@ -8,6 +8,7 @@
 #include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
 #include "report/run/listing.h"
+#include "report/run/pareto.h"
 #include "spec/file.h"
 
 #include <stdio.h>
@@ -93,32 +94,25 @@ static int write_drawings(struct arena *arena, const struct arguments *arguments
 	return EXIT_FOUND;
 }
 
-/* What `score --explain` says of the first plan, with the specs of the run. */
-static int explain(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+/* What `score` says of the plan of a point, with the specs of the run. */
+static int score_point(struct arena *arena, const struct arguments *arguments, enum format format,
+	struct diag *diag)
 {
-	const char *folder = arguments->at[0];
-	const struct source *source =
-		file_read_table(arena, arena_format(arena, "%s/run.json", folder), diag);
-	if (!source)
-		return command_refuse(diag);
-	const char *const *specs =
-		run_specs(arena, arena_format(arena, "%.*s", (int)source->length, source->bytes));
-	size_t count = 0;
-	while (specs && specs[count])
-		count++;
-	const char **paths = arena_array(arena, const char *, count + 1);
-	for (size_t i = 0; i < count; i++)
-		paths[i] = specs[i];
-	paths[count] = arena_format(arena, "%s/plans/point-001.yaml", folder);
-	struct arguments files = *arguments;
-	files.at = paths;
-	files.count = count + 1;
-	files.spans = arena_array(arena, struct span, count + 1);
+	const char *why = NULL;
+	bool explains = option_find(arguments, "explain") != NULL;
+	int64_t point = 1;
 	struct inputs inputs;
-	if (inputs_read(arena, &files, diag, &inputs) && !inputs.kind->score)
-		diag_error(diag, (struct span){0}, "%s has no score", inputs.kind->noun);
-	return diag_failed(diag) ? command_refuse(diag)
-				 : inputs.kind->score(&inputs, FORMAT_TEXT, false);
+	json_t *run = report_run(arena, arguments->at[0], diag);
+	if (!run || !option_integer(arguments, "point", 0, diag, &point))
+		return command_refuse(diag);
+	const char *plan = arena_format(
+		arena, "%s/%s", arguments->at[0], pareto_plan_path(arena, (size_t)point - 1));
+	bool good =
+		report_inputs(arena, run, plan, explains ? "--explain" : NULL, diag, &inputs, &why);
+	json_decref(run);
+	if (why)
+		diag_error(diag, (struct span){0}, "%s", why);
+	return good ? kind_score(&inputs, format, false) : command_refuse(diag);
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
@@ -132,8 +126,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return write_page(arena, arguments, diag);
 	if (option_find(arguments, "svg"))
 		return write_drawings(arena, arguments, diag);
-	if (option_find(arguments, "explain"))
-		return explain(arena, arguments, diag);
+	if (format == FORMAT_TIMELOOP || option_find(arguments, "explain"))
+		return score_point(arena, arguments, format, diag);
 	/* JSON is YAML as it stands. */
 	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
 	const char *path =
@@ -151,8 +145,8 @@ const struct command command_report = {
 	.usage = "DIR",
 	.summary = "the table of a results folder, a page, or drawings",
 	.manual =
-		"DIR is a folder that `lxplore explore -o DIR` wrote; with --html and --svg also one\n"
-		"of a campaign.\n",
+		"DIR is a folder that `lxplore explore -o DIR` wrote; with --html and --svg also\n"
+		"one of a campaign.\n",
 	.bit = OF_REPORT,
 	.run = run,
 };

@@ -1,6 +1,19 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 
+int kind_score(const struct inputs *inputs, enum format format, bool simulated)
+{
+	const struct input_kind *kind = inputs->kind;
+	if (!kind->score)
+		diag_error(inputs->diag, (struct span){0}, "%s has no score", kind->noun);
+	else if (format == FORMAT_TIMELOOP && !kind->timeloop)
+		diag_error(inputs->diag, (struct span){0},
+			"'--format timeloop' is for problems, and this is %s", kind->noun);
+	if (diag_failed(inputs->diag))
+		return command_refuse(inputs->diag);
+	return kind->score(inputs, format, simulated);
+}
+
 /* Everything up to the printing is the same for the model and the simulator. */
 static int report(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
@@ -9,11 +22,7 @@ static int report(
 	enum format format = command_usual_format();
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= command_format(arguments, diag, &format);
-	if (good && !inputs.kind->score)
-		diag_error(diag, (struct span){0}, "%s has no score", inputs.kind->noun);
-	if (diag_failed(diag))
-		return command_refuse(diag);
-	return inputs.kind->score(&inputs, format, simulated);
+	return good ? kind_score(&inputs, format, simulated) : command_refuse(diag);
 }
 
 static int score(struct arena *arena, const struct arguments *arguments, struct diag *diag)

@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 #include "cli/results.h"
+#include "report/run/folder.h"
+#include "report/run/pareto.h"
 
 struct exploring exploration_open(
 	const struct inputs *inputs, const struct listener *listener, FILE *people)
@@ -33,6 +35,23 @@ size_t exploration_points(const struct exploring *exploring)
 	return explorer->points ? explorer->points(exploring) : exploring->explored.frontier.count;
 }
 
+struct result_texts exploration_gather(struct exploring *exploring)
+{
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	struct folder *folder = exploring->folder;
+	if (explorer->finish)
+		explorer->finish(exploring);
+	struct result_texts texts = explorer->texts(exploring);
+	for (size_t i = 0; i < exploration_points(exploring); i++) {
+		const char *text = explorer->plan(exploring, i);
+		if (text)
+			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
+	}
+	folder_add(folder, "run.json", texts.run);
+	folder_add(folder, "pareto.csv", texts.pareto);
+	return texts;
+}
+
 static int tell_nothing(const struct exploring *exploring)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
@@ -60,6 +79,16 @@ int exploration_judge(const struct exploring *exploring)
 	if (!exploration_points(exploring))
 		return tell_nothing(exploring);
 	return explorer->judge ? explorer->judge(exploring) : EXIT_FOUND;
+}
+
+int exploration_end(const struct exploring *exploring)
+{
+	int status = exploration_judge(exploring);
+	if (!exploring->explored.fault)
+		return status;
+	fprintf(exploring->people, "lxplore: the simulator disagrees with the model: %s\n",
+		exploring->explored.fault);
+	return EXIT_IMPOSSIBLE;
 }
 
 int exploration_refuse(const struct exploring *exploring)

@@ -78,6 +78,7 @@ struct input_kind {
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
+	bool timeloop; /* its score has the form of Timeloop's statistics, too */
 	/* What a page shows of the plan among the inputs: report/page/page.h; NULL: nothing can be said. */
 	json_t *(*details)(const struct inputs *inputs);
 	int (*check)(const struct inputs *inputs, enum format format);
@@ -91,11 +92,14 @@ struct input_kind {
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);
 	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
-	int (*check_claim)(const struct inputs *inputs, uint64_t budget);
+	int (*check_claim)(const struct inputs *inputs, uint64_t budget, enum format format);
 	const char *(*listed)(struct arena *arena); /* lines of the list */
 };
 
 extern const struct input_kind *const input_kinds[]; /* by name; NULL ends them */
+
+/* Prints the score of the inputs, an exit status; complains where the kind has none in this format. */
+int kind_score(const struct inputs *inputs, enum format format, bool simulated);
 
 /* Whether a setting is for inputs of this kind. */
 bool kind_takes(const struct input_kind *kind, const struct option *setting);

@@ -118,7 +118,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 /* Which rules it breaks, or what it is; it is executed. */
 static int check(const struct inputs *inputs, enum format format)
 {
-	return score(inputs, FORMAT_TEXT, true);
+	return score(inputs, format, true);
 }
 
 /* --- explore */

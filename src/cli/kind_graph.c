@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/exploration.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
 #include "model/machine/primitive.h"
@@ -9,6 +10,7 @@
 #include "report/graph/claim_report.h"
 #include "report/graph/diff.h"
 #include "report/graph/explain_text.h"
+#include "report/graph/plan_check_report.h"
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
 #include "report/graph/timeline.h"
@@ -120,10 +122,12 @@ static json_t *details(const struct inputs *inputs)
 /* --- check */
 
 /* Runs the plan with identities in every stick, as far as memory allows: what is illegal shows. */
-static int check_plan(const struct inputs *inputs, const struct recipe_result *made)
+static int check_plan(
+	const struct inputs *inputs, const struct recipe_result *made, enum format format)
 {
+	const struct graph_inputs *own = inputs->own;
 	struct outcome outcome = evaluate_cost(made->plan, inputs->arena);
-	struct simulation how = how_to_execute(inputs->own, &outcome);
+	struct simulation how = how_to_execute(own, &outcome);
 	if (how.mode == SIM_DATA)
 		how.mode = SIM_IDENTITY;
 	if (!outcome.why)
@@ -143,13 +147,9 @@ static int check_plan(const struct inputs *inputs, const struct recipe_result *m
 			fprintf(stderr, "lxplore: the simulator's counts are not the model's\n");
 		return EXIT_IMPOSSIBLE;
 	}
-	command_print(arena_format(inputs->arena,
-		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
-		" events, no fault, counts agree%s\n",
-		made->plan->step_count, outcome.cost.score.cycles, outcome.sim.cycles,
-		outcome.sim.events,
-		how.mode == SIM_COUNT ? " (contents are not followed in more than 1 GiB of tensors)"
-				      : ""));
+	command_print(format == FORMAT_TEXT ? plan_check_text(inputs->arena, &outcome)
+					    : plan_check_json(inputs->arena, own->workload,
+						      &outcome, format == FORMAT_CSV));
 	return EXIT_FOUND;
 }
 
@@ -158,16 +158,18 @@ static int check(const struct inputs *inputs, enum format format)
 	const struct graph_inputs *own = inputs->own;
 	if (!graph_inputs_check_plan(inputs))
 		return command_refuse(inputs->diag);
-	command_print(arena_format(inputs->arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
-		own->arch->name, (int)arch_cores(own->arch), own->workload->name,
-		own->workload->op_count, own->workload->tensor_count));
+	if (format == FORMAT_TEXT)
+		command_print(arena_format(inputs->arena,
+			"specs: %s, %d cores; %s, %zu ops, %zu tensors\n", own->arch->name,
+			(int)arch_cores(own->arch), own->workload->name, own->workload->op_count,
+			own->workload->tensor_count));
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
 		return EXIT_IMPOSSIBLE;
-	return check_plan(inputs, &made);
+	return check_plan(inputs, &made, format);
 }
 
-static int check_claim(const struct inputs *inputs, uint64_t budget)
+static int check_claim(const struct inputs *inputs, uint64_t budget, enum format format)
 {
 	const struct graph_inputs *own = inputs->own;
 	struct listener listener = listener_open(0, false, "states");
@@ -183,7 +185,9 @@ static int check_claim(const struct inputs *inputs, uint64_t budget)
 	if (claim.answer == VERDICT_NO)
 		diag_error(inputs->diag, own->plan_span, "rejected: %s", claim.why);
 	diag_print(inputs->diag, stderr);
-	command_print(claim_report_text(inputs->arena, &claim));
+	command_print(format == FORMAT_TEXT
+			      ? claim_report_text(inputs->arena, &claim)
+			      : claim_report_json(inputs->arena, &claim, format == FORMAT_CSV));
 	if (claim.answer == VERDICT_OPEN && listener_interrupted())
 		return EXIT_INTERRUPTED;
 	return claim.answer == VERDICT_YES  ? EXIT_FOUND
@@ -270,7 +274,7 @@ static int prepare(struct exploring *exploring)
 		take_start(exploring->inputs, exploration);
 	exploring->search = exploration;
 	if (!write_program(exploring, exploration))
-		return command_refuse(exploring->inputs->diag);
+		return exploration_refuse(exploring);
 	return EXIT_FOUND;
 }
 

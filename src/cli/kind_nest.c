@@ -12,6 +12,7 @@
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/nest_report.h"
 #include "report/nest/nest_results.h"
+#include "report/nest/nest_trace_json.h"
 #include "sim/nest/nest.h"
 
 #include <inttypes.h>
@@ -20,8 +21,8 @@
 /* Words that a run holds grow with the tensors; numbers are computed up to here. */
 enum { DATA_COMPUTES_MOST = 20000000 };
 
-/* Steps x multipliers: minutes. */
-enum { STEPS_MOST = 100000000 };
+/* Steps x multipliers: minutes.  Parts of a run in a trace: 100 MB. */
+enum { STEPS_MOST = 100000000, TRACE_SPANS_MOST = 1000000 };
 
 /* What stands against the mapping: a verdict, or a constraint that it breaks. */
 static const char *find_fault(
@@ -34,9 +35,9 @@ static const char *find_fault(
 	return why;
 }
 
-/* Runs the nest and compares with the exact model under each counting. */
-static struct nest_outcome execute(
-	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
+/* Runs the nest and compares with the exact model under each counting; `trace` as the simulator has it. */
+static struct nest_outcome execute(const struct nest_inputs *inputs, uint64_t seed,
+	int64_t steps_most, struct nest_trace *trace, struct arena *arena)
 {
 	const struct nest_model *model =
 		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
@@ -44,8 +45,11 @@ static struct nest_outcome execute(
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	int64_t computes = 0;
 	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
-	struct nest_sim_options options = {
-		.data = small, .timing = true, .seed = seed, .steps_most = (uint64_t)steps_most};
+	struct nest_sim_options options = {.data = small,
+		.timing = true,
+		.seed = seed,
+		.steps_most = (uint64_t)steps_most,
+		.trace = trace};
 	const char *impossible = NULL;
 	if (nest_evaluate(model, inputs->mapping, counts, score) != NEST_FITS)
 		impossible = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
@@ -144,6 +148,15 @@ static int explain(const struct inputs *inputs, const struct nest_report *report
 	return report->why ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
 
+static void write_trace(const struct nest_inputs *inputs, const char *path,
+	const struct nest_trace *trace, int64_t cycles, struct arena *arena)
+{
+	command_write(arena, path, nest_trace_json(arena, inputs->hierarchy, trace, cycles));
+	if (trace->cut)
+		fprintf(stderr, "lxplore: the trace has the first %d parts of the run alone\n",
+			TRACE_SPANS_MOST);
+}
+
 static int score(const struct inputs *inputs, enum format format, bool simulated)
 {
 	const struct nest_inputs *own = inputs->own;
@@ -166,12 +179,19 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return explain(inputs, &report);
 	struct nest_outcome run;
 	if (simulated && !report.why) {
-		run = execute(own, inputs->wishes.seed, steps_most, arena);
+		struct nest_trace trace = {.arena = arena, .most = TRACE_SPANS_MOST};
+		const struct option_value *file = option_find(inputs->arguments, "trace");
+		run = execute(own, inputs->wishes.seed, steps_most, file ? &trace : NULL, arena);
 		report.run = &run;
+		if (file && run.finished)
+			write_trace(own, file->text, &trace, run.cycles, arena);
 	}
-	command_print(format == FORMAT_TEXT
-			      ? nest_text(arena, &report)
-			      : command_value(arena, format, nest_json(arena, &report)));
+	if (format != FORMAT_TIMELOOP)
+		command_print(format == FORMAT_TEXT
+				      ? nest_text(arena, &report)
+				      : command_value(arena, format, nest_json(arena, &report)));
+	else if (report.counted)
+		command_print(nest_timeloop(arena, &report));
 	if (report.run && !run.finished) {
 		fprintf(stderr, "lxplore: not executed: %s\n", run.wrong);
 		return EXIT_NOTHING;
@@ -365,6 +385,7 @@ const struct input_kind nest_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.timeloop = true,
 	.details = details,
 	.check = check,
 	.has_plan = has_plan,

@@ -10,6 +10,7 @@
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/network_results.h"
 #include "report/run/folder.h"
+#include "report/run/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -245,26 +246,37 @@ static enum exit_status worse(enum exit_status a, enum exit_status b)
 	return a == EXIT_NOTHING || b == EXIT_NOTHING ? EXIT_NOTHING : EXIT_FOUND;
 }
 
+static struct mapspace_check check_layer(const struct inputs *inputs, size_t l)
+{
+	const struct network_inputs *own = inputs->own;
+	const struct layer *layer = &own->network->layers[l];
+	size_t errors = diag_errors(inputs->diag);
+	struct mapspace_check check = mapspace_check(own->layers[l]->domain,
+		own->layers[l]->constraints, NULL, inputs->diag, inputs->arena);
+	if (diag_errors(inputs->diag) != errors)
+		diag_note(inputs->diag, layer->span, "for layer '%s'", layer->name);
+	return check;
+}
+
 static int check(const struct inputs *inputs, enum format format)
 {
 	const struct network_inputs *own = inputs->own;
 	const struct network *network = own->network;
-	struct diag *diag = inputs->diag;
 	enum exit_status status = EXIT_FOUND;
 	struct text text = text_open(inputs->arena);
+	json_t *layers = json_object();
 	for (size_t l = 0; l < network->layer_count; l++) {
 		const struct layer *layer = &network->layers[l];
 		if (layer->same_as != l) {
-			text_add(&text, "%s: as %s\n", layer->name,
-				network->layers[layer->same_as].name);
+			const char *same = network->layers[layer->same_as].name;
+			text_add(&text, "%s: as %s\n", layer->name, same);
+			json_object_set_new(layers, layer->name, json_pack("{s:s}", "as", same));
 			continue;
 		}
-		size_t errors = diag_errors(diag);
-		struct mapspace_check check = mapspace_check(own->layers[l]->domain,
-			own->layers[l]->constraints, NULL, diag, inputs->arena);
+		struct mapspace_check check = check_layer(inputs, l);
 		struct mapspace_check_report report = {.check = &check};
-		if (diag_errors(diag) != errors)
-			diag_note(diag, layer->span, "for layer '%s'", layer->name);
+		json_object_set_new(
+			layers, layer->name, mapspace_check_json(inputs->arena, &report));
 		if (!check.contradictory && check.feasible.verdict == VERDICT_YES) {
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
@@ -275,8 +287,14 @@ static int check(const struct inputs *inputs, enum format format)
 	text_add(&text, "%s: %zu layers, %zu of them different, %" PRId64 " with their counts\n",
 		network->name, network->layer_count, network->distinct,
 		network_occurrences(network));
-	diag_print(diag, stderr);
-	command_print(text_read(&text));
+	diag_print(inputs->diag, stderr);
+	json_t *root = json_pack("{s:s, s:I, s:I, s:o}", "network", network->name, "different",
+		(json_int_t)network->distinct, "occurrences",
+		(json_int_t)network_occurrences(network), "layers", layers);
+	command_print(format == FORMAT_TEXT
+			      ? text_read(&text)
+			      : command_value(inputs->arena, format, json_incref(root)));
+	json_decref(root);
 	return status;
 }
 

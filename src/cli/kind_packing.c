@@ -217,16 +217,17 @@ static const struct command command_place = {
 	.usage = "BUFFERS.csv --capacity N",
 	.summary = "places buffers with lifetimes in a scratchpad",
 	.manual =
-		"The table has a row for each buffer, with columns in any order: id, lower, upper,\n"
-		"size as minimalloc reads them (a life is [lower, upper)); alignment; in_place_parents\n"
-		"(a;b: whose place it may take, if that ends in its first step) and in_place (may,\n"
-		"must); weight (what is saved by keeping it; default its size); uses (w3;r5;r9: it may\n"
-		"be spilled between them, and each transfer is worth the weight); address (fixed);\n"
-		"hint (suggested: the exact solver begins with a layout of hints alone).\n"
-		"What is printed is the table with its offsets; FROM-TO@OFFSET;.. where it is kept\n"
-		"in parts. Every layout is checked by other means than it was found.\n"
-		"Exit status: 0 all fit, or what can be kept is; 1 proven not to fit, or a wrong\n"
-		"layout; 2 wrong input; 3 not decided within the budget; 130 interrupted.\n",
+		"The table has a row for each buffer, with columns in any order: id, lower,\n"
+		"upper, size as minimalloc reads them (a life is [lower, upper)); alignment;\n"
+		"in_place_parents (a;b: whose place it may take, if that ends in its first step)\n"
+		"and in_place (may, must); weight (what is saved by keeping it; default its\n"
+		"size); uses (w3;r5;r9: it may be spilled between them, and each transfer is\n"
+		"worth the weight); address (fixed); hint (suggested: the exact solver begins\n"
+		"with a layout of hints alone). What is printed is the table with its offsets;\n"
+		"FROM-TO@OFFSET;.. where it is kept in parts. Every layout is checked by other\n"
+		"means than it was found. Exit status: 0 all fit, or what can be kept is; 1\n"
+		"proven not to fit, or a wrong layout; 2 wrong input; 3 not decided within the\n"
+		"budget; 130 interrupted.\n",
 	.bit = OF_PLACE,
 	.run = run,
 };

@@ -8,6 +8,7 @@
 #include "model/recurrence/recurrence.h"
 #include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
+#include "report/recurrence/projection_trace.h"
 #include "search/recurrence/project_search.h"
 
 #include <inttypes.h>
@@ -123,6 +124,19 @@ static bool write_code(const struct inputs *inputs, const struct space_time *spe
 	return true;
 }
 
+/* `--trace`, of what was executed. */
+static void write_trace(const struct inputs *inputs, const struct project_found *found)
+{
+	const struct option_value *file = option_find(inputs->arguments, "trace");
+	const char *text = file ? projection_trace_json(inputs->arena, found) : NULL;
+	if (text)
+		command_write(inputs->arena, file->text, text);
+	else if (file)
+		fprintf(stderr, "lxplore: there is no trace: %s\n",
+			found->execution.visits ? "too many points were computed"
+						: "nothing was executed");
+}
+
 static int score(const struct inputs *inputs, enum format format, bool simulated)
 {
 	struct project_search search = open_search(inputs, &inputs->wishes);
@@ -134,6 +148,8 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	bool legal = is_legal(inputs, search.spec, &found);
 	if (legal && simulated)
 		project_execute(&search, &found, arena);
+	if (simulated)
+		write_trace(inputs, &found);
 	const char *fault = found.obstacle;
 	if (!fault)
 		fault = systolic_fault_text(arena, &search.spec->recurrence, &found.execution);
@@ -161,21 +177,26 @@ static int check(const struct inputs *inputs, enum format format)
 	const struct space_time *spec = &own->spec;
 	const struct recurrence *recurrence = &spec->recurrence;
 	struct project_found found;
+	bool given = spec->has_space && spec->has_time, legal = true;
+	if (given) {
+		find_given(inputs, &found);
+		legal = is_legal(inputs, spec, &found);
+		diag_print(inputs->diag, stderr);
+	}
+	if (format != FORMAT_TEXT) {
+		command_print(command_value(inputs->arena, format,
+			projection_check_json(recurrence, given ? &found : NULL)));
+		return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
+	}
 	command_print(arena_format(inputs->arena,
 		"specs: %d loops, %" PRId64 " points in their box, %d streams, %d dependences\n",
 		recurrence->loop_count, recurrence_box(recurrence), recurrence->stream_count,
 		recurrence->dependence_count));
-	if (!spec->has_space || !spec->has_time) {
+	if (!given)
 		command_print("projection: explore searches it\n");
-		return EXIT_FOUND;
-	}
-	find_given(inputs, &found);
-	if (!is_legal(inputs, spec, &found)) {
-		diag_print(inputs->diag, stderr);
-		return EXIT_IMPOSSIBLE;
-	}
-	command_print(projection_text(inputs->arena, &found));
-	return EXIT_FOUND;
+	else if (legal)
+		command_print(projection_text(inputs->arena, &found));
+	return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 
 /* --- explore */

@@ -43,15 +43,16 @@ bool listener_stop(void *at)
 	struct listener *listener = at;
 	if (listener->limit > 0 && now() - listener->start > listener->limit)
 		listener->late = true;
-	return listener_interrupted() || listener->late;
+	return listener_stopped(listener) || listener->late;
 }
 
 bool listener_hurry(void *at)
 {
 	struct listener *listener = at;
 	double time = now() - grace;
-	return (listener->late && time - listener->start > listener->limit) ||
-	       (listener_interrupted() && time > atomic_load(&interrupted_at));
+	if (listener->late && time - listener->start > listener->limit)
+		return true;
+	return listener_stopped(listener) && time > atomic_load(&interrupted_at);
 }
 
 bool listener_wait(void *at)
@@ -78,11 +79,25 @@ static void tell_gap(double best, double bound)
 		fprintf(stderr, "gap %.2f %%, ", 100 * (best - bound) / best);
 }
 
+/* Whether a host is told, and not a person; ten times a second at most. */
+static bool tell_host(struct listener *listener, const struct progress *progress)
+{
+	const struct listener_host *host = listener->host;
+	double time = now();
+	if (!host || time - listener->shown < 0.1)
+		return host != NULL;
+	listener->shown = time;
+	host->progress(host->context, time - listener->start, progress);
+	return true;
+}
+
 void listener_progress(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
 	double time = now();
 	bool more = progress->done < progress->tasks;
+	if (tell_host(listener, progress))
+		return;
 	if (!listener->terminal || (more && time - listener->shown < 0.1))
 		return;
 	listener->shown = time;
@@ -103,8 +118,9 @@ void listener_progress(void *at, const struct progress *progress)
 void listener_gap(void *at, double value, double bound, uint64_t count)
 {
 	struct listener *listener = at;
+	struct progress progress = {.count = count, .best = value, .bound = bound};
 	double time = now();
-	if (!listener->terminal || time - listener->shown < 0.1)
+	if (tell_host(listener, &progress) || !listener->terminal || time - listener->shown < 0.1)
 		return;
 	listener->shown = time;
 	fprintf(stderr, "\r\033[K");
@@ -114,11 +130,17 @@ void listener_gap(void *at, double value, double bound, uint64_t count)
 
 void listener_layers(void *at, const struct progress *progress)
 {
-	const struct listener *listener = at;
-	if (listener->terminal && progress->round == 2)
-		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s",
-			progress->done, progress->tasks, progress->count, listener->what,
-			now() - listener->start, progress->done < progress->tasks ? "" : "\n");
+	struct listener *listener = at;
+	if (tell_host(listener, progress) || !listener->terminal)
+		return;
+	fputs("\r\033[K", stderr);
+	if (progress->best > 0)
+		tell_gap(progress->best, progress->bound);
+	if (progress->round == 2)
+		fprintf(stderr, "layer %zu of %zu done, ", progress->done, progress->tasks);
+	fprintf(stderr, "%" PRIu64 " %s, %.0f s%s", progress->count, listener->what,
+		now() - listener->start,
+		progress->round < 2 || progress->done < progress->tasks ? "" : "\n");
 }
 
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
@@ -129,6 +151,11 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 		.limit = (double)limit_seconds,
 		.terminal = !quiet && isatty(STDERR_FILENO),
 		.what = what};
+}
+
+struct listener listener_hosted(int64_t limit_seconds, const struct listener_host *host)
+{
+	return (struct listener){.start = now(), .limit = (double)limit_seconds, .host = host};
 }
 
 struct asker listener_asker(struct listener *listener, int jobs)
@@ -144,9 +171,15 @@ bool listener_interrupted(void)
 	return atomic_load(&interrupted_at) > 0;
 }
 
+bool listener_stopped(const struct listener *listener)
+{
+	const struct listener_host *host = listener->host;
+	return listener_interrupted() || (host && host->stop(host->context));
+}
+
 const char *listener_limit(const struct listener *listener)
 {
-	if (listener_interrupted())
+	if (listener_stopped(listener))
 		return "interrupted";
 	return listener->late ? "time limit" : NULL;
 }

@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Who asks for a search instead of a person: a program, through a library. */
+struct listener_host {
+	void *context;
+	bool (*stop)(void *context);
+	void (*progress)(void *context, double seconds, const struct progress *progress);
+};
+
 /*
  * The person in front of a long search: progress on a terminal, Ctrl-C, the time
  * limit.  listener_stop and listener_progress are the callbacks of explorers.
@@ -17,11 +24,15 @@ struct listener {
 	_Atomic double shown; /* when there was progress last */
 	bool terminal;
 	atomic_bool late;
-	const char *what; /* that is counted: "candidates" */
+	const char *what;                 /* that is counted: "candidates" */
+	const struct listener_host *host; /* NULL: there is a person */
 };
 
 /* From here on Ctrl-C asks for the end; a second one ends the program. */
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what);
+
+/* The same for a host, without signals. */
+struct listener listener_hosted(int64_t limit_seconds, const struct listener_host *host);
 
 bool listener_stop(void *listener);
 
@@ -46,6 +57,9 @@ void listener_gap(void *listener, double value, double bound, uint64_t count);
 void listener_clear(const struct listener *listener);
 
 bool listener_interrupted(void);
+
+/* The same, by a signal or by the host. */
+bool listener_stopped(const struct listener *listener);
 
 /* "interrupted", "time limit", or NULL: nothing cut the search short. */
 const char *listener_limit(const struct listener *listener);

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/inputs.h"
+#include "cli/spec_files.h"
 #include "search/drive/solver.h"
 #include "search/engine/parallel.h"
 #include "spec/file.h"
@@ -146,7 +147,8 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 	out->seed = (uint64_t)seed;
 	if (diag_failed(diag))
 		return false;
-	const struct source *source = file_read_table(arena, arguments->at[0], diag);
+	const struct source *source =
+		file_read_table(arena, spec_path(arena, arguments->at[0]), diag);
 	if (!source || !packing_read(arena, source, alignment, out->check, diag, &out->file))
 		return false;
 	out->file.packing.capacity = capacity;

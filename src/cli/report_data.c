@@ -34,9 +34,9 @@ static void add_note(json_t *notes, const char *text)
 	json_array_append_new(notes, json_string(text));
 }
 
-/* The specs of the run, and its options as far as `score` has them; NULL, and why not. */
-static char **line_of(
-	struct arena *arena, const json_t *run, const char *plan, int *count, const char **why)
+/* The command line of `score`; NULL, and why not. */
+static char **line_of(struct arena *arena, const json_t *run, const char *plan, const char *more,
+	int *count, const char **why)
 {
 	struct array(char *) line = {0};
 	size_t i;
@@ -48,9 +48,7 @@ static char **line_of(
 		const struct source *source = path ? file_read(arena, path, diag) : NULL;
 		if (!source || !hash ||
 			!text_equal(hash, arena_format(arena, "%016" PRIx64, source->hash))) {
-			*why = arena_format(arena,
-				"'%s' is gone, or has changed since the run: "
-				"there are no maps, timelines and energies",
+			*why = arena_format(arena, "'%s' is gone, or has changed since the run",
 				path ? path : "a spec");
 			return NULL;
 		}
@@ -64,30 +62,37 @@ static char **line_of(
 				arena_format(arena, "%.*s", (int)length - 2, text + 2), OF_SCORE))
 			*array_add(arena, &line) = (char *)text;
 	}
+	if (more)
+		*array_add(arena, &line) = (char *)more;
 	*array_add(arena, &line) = (char *)plan;
 	*count = (int)line.count;
 	return line.at;
+}
+
+bool report_inputs(struct arena *arena, const json_t *run, const char *plan, const char *more,
+	struct diag *diag, struct inputs *out, const char **why)
+{
+	int count;
+	char **line = line_of(arena, run, plan, more, &count, why);
+	struct arguments *arguments = arena_new(arena, struct arguments);
+	if (!line ||
+		!option_parse(arena, settings_of(arena, OF_SCORE), count, line, diag, arguments))
+		return false;
+	spec_files(arena, arguments, diag);
+	return !diag_failed(diag) && inputs_read(arena, arguments, diag, out) && !diag_failed(diag);
 }
 
 /* What the kind says of one plan; NULL, and why not. */
 static json_t *details_of(
 	struct arena *arena, const json_t *run, const char *plan, const char **why)
 {
-	int count;
-	char **line = line_of(arena, run, plan, &count, why);
 	struct diag *diag = diag_open(arena);
-	struct arguments arguments;
 	struct inputs inputs;
-	if (!line)
-		return NULL;
-	*why = "the specs of the run cannot be read again: there are no maps, timelines and energies";
-	if (!option_parse(arena, settings_of(arena, OF_SCORE), count, line, diag, &arguments))
-		return NULL;
-	spec_files(arena, &arguments, diag);
-	if (diag_failed(diag) || !inputs_read(arena, &arguments, diag, &inputs) ||
-		diag_failed(diag) || !inputs.kind->details)
-		return NULL;
-	return inputs.kind->details(&inputs);
+	bool good = report_inputs(arena, run, plan, NULL, diag, &inputs, why);
+	if (!good)
+		*why = arena_format(arena, "%s: there are no maps, timelines and energies",
+			*why ? *why : "the specs of the run cannot be read again");
+	return good && inputs.kind->details ? inputs.kind->details(&inputs) : NULL;
 }
 
 /* The plans of the table's rows, by their number. */
@@ -113,17 +118,23 @@ static json_t *list_points(
 	return points;
 }
 
-static json_t *run_data(struct arena *arena, const char *folder, struct diag *diag)
+json_t *report_run(struct arena *arena, const char *folder, struct diag *diag)
 {
 	const char *text = read_file(arena, folder, "run.json", diag);
-	const char *csv = text ? read_file(arena, folder, "pareto.csv", diag) : NULL;
 	json_error_t error;
-	json_t *run = csv ? json_loads(text, 0, &error) : NULL;
-	if (!csv)
-		return NULL;
-	if (!run) {
+	json_t *run = text ? json_loads(text, 0, &error) : NULL;
+	if (text && !run)
 		diag_error(
 			diag, (struct span){0}, "'%s/run.json' is no JSON: %s", folder, error.text);
+	return run;
+}
+
+static json_t *run_data(struct arena *arena, const char *folder, struct diag *diag)
+{
+	json_t *run = report_run(arena, folder, diag);
+	const char *csv = run ? read_file(arena, folder, "pareto.csv", diag) : NULL;
+	if (!csv) {
+		json_decref(run);
 		return NULL;
 	}
 	json_t *notes = json_array(), *points = list_points(arena, folder, run, notes);

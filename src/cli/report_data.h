@@ -13,6 +13,17 @@
 struct arena;
 json_t *report_data(struct arena *arena, const char *folder, struct diag *diag);
 
+/* Its run.json; NULL after complaining. */
+json_t *report_run(struct arena *arena, const char *folder, struct diag *diag);
+
+/*
+ * The specs of a run with a plan of it, and its options as far as `score` has them; `more` is an option besides, or
+ * NULL.  False after complaining, or with *why set: specs that are gone or have changed.
+ */
+struct inputs;
+bool report_inputs(struct arena *arena, const json_t *run, const char *plan, const char *more,
+	struct diag *diag, struct inputs *out, const char **why);
+
 /* Writes the drawings of the data into a folder, `axes` "X,Y" or NULL; how many, 0 after complaining. */
 struct option_value;
 int report_drawings(struct arena *arena, const char *folder, const struct option_value *axes,

@@ -6,7 +6,6 @@
 #include "cli/exploration.h"
 #include "model/nest/nest_score.h"
 #include "report/run/folder.h"
-#include "report/run/pareto.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,23 +52,6 @@ struct folder *results_open(
 	return folder;
 }
 
-/* The folder takes the place of that of the run before. */
-static void write_files(const struct exploring *exploring, const struct result_texts *texts)
-{
-	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	struct folder *folder = exploring->folder;
-	for (size_t i = 0; i < exploration_points(exploring); i++) {
-		const char *text = explorer->plan(exploring, i);
-		if (text)
-			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
-	}
-	folder_add(folder, "run.json", texts->run);
-	folder_add(folder, "pareto.csv", texts->pareto);
-	const char *why = folder_close(folder);
-	if (why)
-		fatal("%s", why);
-}
-
 /* A proof that ended with a gap. */
 static void tell_gap(const struct exploring *exploring)
 {
@@ -96,11 +78,13 @@ static void tell_points(const struct exploring *exploring, const char *work, siz
 		folder_name(exploring->folder));
 }
 
-int results_end(const struct exploring *exploring, enum format format, bool quiet)
+int results_end(struct exploring *exploring, enum format format, bool quiet)
 {
-	struct result_texts texts = exploring->inputs->kind->explore.texts(exploring);
+	struct result_texts texts = exploration_gather(exploring);
 	size_t count = exploration_points(exploring);
-	write_files(exploring, &texts);
+	const char *why = folder_close(exploring->folder);
+	if (why)
+		fatal("%s", why);
 	command_print(format == FORMAT_TEXT  ? texts.table
 		      : format == FORMAT_CSV ? texts.pareto
 					     : texts.run);

@@ -19,9 +19,9 @@ const char *results_default(struct arena *arena, const char *name);
 struct run_record results_record(const struct inputs *inputs, const struct listener *listener);
 
 /*
- * Writes a plan for each point, run.json, and the table that names them.  Prints what was asked for,
- * tells how it ended, and answers the exit status.
+ * Writes all files in the place of the run before.  Prints what was asked for, tells how it ended,
+ * and answers the exit status.
  */
-int results_end(const struct exploring *exploring, enum format format, bool quiet);
+int results_end(struct exploring *exploring, enum format format, bool quiet);
 
 #endif

@@ -27,6 +27,8 @@ static const struct option table[] = {
 		.type = OPTION_FOLDER, .commands = OF_CAMPAIGN},
 	{"shard", 0, "I/N", "run: the tasks of shard I of N alone, for machines that share no disk",
 		.commands = OF_CAMPAIGN},
+	{"retry", 0, NULL, "run: try points again that took the program down",
+		.commands = OF_CAMPAIGN},
 	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true,
 		.key = "objectives", .words = objective_names, .commands = OF_EXPLORATIONS},
 	{"cores", 'c', "N",
@@ -89,11 +91,12 @@ static const struct option table[] = {
 		.commands = OF_EXPLORATIONS},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
 		.commands = OF_EXPLORE | OF_DIFF},
-	{"format", 0, "text|csv|json|yaml",
-		"of what is printed (default: text on a terminal, else json)", WORD(format_names),
-		.commands = OF_SCORE | OF_SIMULATE},
+	{"format", 0, "text|csv|json|yaml|timeloop",
+		"of what is printed (default: text on a terminal, else json); of a problem also "
+		"the text of Timeloop's statistics",
+		WORD(score_format_names), .commands = OF_SCORE | OF_SIMULATE},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
-		.kinds = "problem", .commands = OF_CHECK},
+		.commands = OF_CHECK | OF_LIST},
 	{"format", 0, "text|csv|json|yaml", "of what is printed (default text, of export csv)",
 		WORD(format_names), .commands = OF_CAMPAIGN},
 	{"quiet", 'q', NULL, "no progress and no closing line",
@@ -105,9 +108,11 @@ static const struct option table[] = {
 	{"code", 0, "FILE", "the transformed loops, as C that computes the recurrence",
 		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},
 	{"trace", 't', "FILE",
-		"when every instruction ran, for Perfetto or chrome://tracing: a graph by cores and "
-		"engines, a broadcast by ranks, queues and links",
-		.type = OPTION_FILE, .kinds = "graph broadcast", .commands = OF_SIMULATE},
+		"when everything ran, for Perfetto or chrome://tracing: a graph by cores and "
+		"engines, a broadcast by ranks, queues and links, a problem by levels, a recurrence "
+		"by PEs",
+		.type = OPTION_FILE, .kinds = "graph broadcast problem recurrence",
+		.commands = OF_SIMULATE},
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",
@@ -118,9 +123,12 @@ static const struct option table[] = {
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
 		"number; 2000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
-	{"format", 0, "text|csv|json|yaml",
-		"of what is printed: a listing, pareto.csv, run.json (default text)",
-		WORD(format_names), .commands = OF_REPORT},
+	{"format", 0, "text|csv|json|yaml|timeloop",
+		"of what is printed: a listing (default), pareto.csv, run.json, or of a point of a "
+		"problem the text of Timeloop's statistics",
+		WORD(score_format_names), .commands = OF_REPORT},
+	{"point", 0, "N", "of which point: with --explain or --format timeloop (default 1)",
+		COUNT(1, INT32_MAX), .commands = OF_REPORT},
 	{"html", 0, NULL,
 		"one HTML file with the frontier, plans, maps and timelines, that opens "
 		"without a network: DIR/report.html, or -o FILE",
@@ -134,6 +142,7 @@ static const struct option table[] = {
 		.commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
+	{"schema", 0, NULL, "the JSON schema of spec files, for editors", .commands = OF_LIST},
 
 	{"capacity", 0, "N", "bytes that there are: 1048576, 1MiB", .commands = OF_PLACE},
 	{"alignment", 0, "A", "of addresses, where the table says nothing else (default 1)",
@@ -286,8 +295,10 @@ const char *settings_help(struct arena *arena, unsigned command)
 	for (size_t i = 0; (at = settings_at(i)); i++) {
 		if (!(at->commands & command))
 			continue;
-		const char *kinds = settings_kinds(arena, at);
-		text_add(&text, "  %-30s ", option_usage(arena, at));
+		const char *kinds = settings_kinds(arena, at), *usage = option_usage(arena, at);
+		text_add(&text, "  %-30s ", usage);
+		if (strlen(usage) > 30)
+			text_add(&text, "\n%33s", "");
 		add_wrapped(
 			&text, kinds ? arena_format(arena, "%s [%s]", at->help, kinds) : at->help);
 	}

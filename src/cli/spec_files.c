@@ -5,7 +5,9 @@
 #include "base/text.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,23 +58,77 @@ static size_t add_pattern(struct meant *meant, const char *pattern, struct span 
 	return count;
 }
 
+/* --- installed specs */
+
+/* The folder of an installation that this file, a program or a library, is part of; NULL: of none. */
+static const char *share_of(struct arena *arena, const char *file)
+{
+	static const char *const ways[] = {"../share/lxplore", "../../share/lxplore"};
+	char whole[PATH_MAX];
+	struct stat facts;
+	if (!file || !realpath(file, whole))
+		return NULL;
+	*strrchr(whole, '/') = '\0';
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		const char *share = arena_format(arena, "%s/%s", whole, ways[i]);
+		if (stat(arena_format(arena, "%s/specs", share), &facts) == 0)
+			return share;
+	}
+	return NULL;
+}
+
+/* Where "specs/.." would be; NULL: nowhere, or the path is another one. */
+static const char *installed_path(struct arena *arena, const char *path)
+{
+	static const char start[] = "specs";
+	size_t length = strlen(start);
+	Dl_info library = {0};
+	if (strncmp(path, start, length) != 0 || (path[length] && path[length] != '/'))
+		return NULL;
+	dladdr(start, &library);
+	const char *share = share_of(arena, library.dli_fname);
+	if (!share)
+		share = share_of(arena, "/proc/self/exe");
+	return share ? arena_format(arena, "%s/%s", share, path) : NULL;
+}
+
+const char *spec_path(struct arena *arena, const char *path)
+{
+	struct stat facts;
+	const char *installed = stat(path, &facts) == 0 ? NULL : installed_path(arena, path);
+	return installed && stat(installed, &facts) == 0 ? installed : path;
+}
+
+/* --- all of them */
+
+/* Whether the path means something; an empty folder is complained of. */
+static bool add_path(struct meant *meant, const char *path, struct span span, struct diag *diag)
+{
+	struct stat facts;
+	if (stat(path, &facts) != 0)
+		return strpbrk(path, "*?[") && add_pattern(meant, path, span);
+	if (!S_ISDIR(facts.st_mode))
+		add(meant, path, span);
+	else if (!add_folder(meant, path, span))
+		diag_error(diag, span, "folder '%s' has no *.yaml file", path);
+	return true;
+}
+
 void spec_files(struct arena *arena, struct arguments *arguments, struct diag *diag)
 {
 	struct meant meant = {.arena = arena};
 	for (size_t i = 0; i < arguments->count; i++) {
 		const char *path = arguments->at[i];
 		struct span span = arguments->spans[i];
-		struct stat facts;
-		bool exists = stat(path, &facts) == 0;
-		if (exists && S_ISDIR(facts.st_mode)) {
-			if (!add_folder(&meant, path, span))
-				diag_error(diag, span, "folder '%s' has no *.yaml file", path);
-		} else if (!exists && strpbrk(path, "*?[")) {
-			if (!add_pattern(&meant, path, span))
-				diag_error(diag, span, "no file matches '%s'", path);
-		} else {
+		if (add_path(&meant, path, span, diag))
+			continue;
+		const char *installed = installed_path(arena, path);
+		if (installed && add_path(&meant, installed, span, diag))
+			continue;
+		if (strpbrk(path, "*?["))
+			diag_error(diag, span, "no file matches '%s'", path);
+		else
 			add(&meant, path, span);
-		}
 	}
 	arguments->at = meant.files.at;
 	arguments->spans = meant.spans.at;

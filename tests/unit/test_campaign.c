@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "tests/support/draws.h"
 #include "tests/support/folder.h"
+#include "tests/support/sanitized.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,12 +17,6 @@
 #include <unistd.h>
 
 #include "tests/test.h"
-
-#if defined __has_feature
-#define THREADS_WATCHED __has_feature(thread_sanitizer)
-#else
-#define THREADS_WATCHED 0
-#endif
 
 #define SPECS                                                                                      \
 	"specs/arch/three_level.yaml specs/problems/gemm_16.yaml "                                 \
@@ -249,10 +244,8 @@ static void an_interrupted_run_goes_on(void **state)
 static void a_full_disk_keeps_what_was_done(void **state)
 {
 	const char *text = whole();
-	if (THREADS_WATCHED) {
-		printf("skip: the thread sanitizer cannot start under a limit on files\n");
-		skip();
-	}
+	if (is_skipped(THREADS_WATCHED, "limits of files: built with the thread sanitizer"))
+		return;
 	struct ended full = shell(arena, "ulimit -f 48; $LXPLORE campaign %s", run_words("full"));
 	assert_int_equal(full.status, 4);
 	assert_non_null(strstr(full.err, "campaign.sqlite': the disk is full"));

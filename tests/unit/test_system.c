@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/folder.h"
+#include "tests/support/sanitized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,26 +15,6 @@
  */
 #define SPECS "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
 #define PLACE_TABLE "id,lower,upper,size\na,0,3,256\nb,1,5,256\n"
-
-/* Sanitizers reserve more than any such limit, and need larger stacks. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
-
-static bool is_skipped(bool why, const char *text)
-{
-	if (why)
-		printf("skip: %s\n", text);
-	return why;
-}
 
 static void expect_no_threads(const struct ended *ended)
 {
@@ -94,6 +75,8 @@ static void stacks_do_not_depend_on_limits(void **state)
 /* 512 or 1024 bytes, by the shell: too few for run.json, and for the table on standard output. */
 static void files_that_are_full_end_with_status_4(void **state)
 {
+	if (is_skipped(THREADS_WATCHED, "limits of files: built with the thread sanitizer"))
+		return;
 	struct ended ended =
 		shell(arena, "ulimit -f 1; $LXPLORE explore " SPECS " -q -o %s/full", folder);
 	assert_int_equal(ended.status, 4);

@@ -13,7 +13,8 @@
  * args_a + |F_b \ F_a| <= args_b.  Widening costs a at most core_value x max(0, widest_b - widest_a) more.
  * Or a begins a bundle where b goes on: that costs at most what a bundle of width widest_b costs.
  */
-enum { LABEL_NONE = UINT32_MAX, LABEL_CLOSED = UINT16_MAX };
+#define LABEL_NONE UINT32_MAX /* no enumerator: those are ints */
+enum { LABEL_CLOSED = UINT16_MAX };
 
 struct bundle {
 	uint64_t in_hbm; /* slots whose tensor it has in HBM already */

@@ -6,7 +6,7 @@
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
-	struct nest_space space = {.plain = true, .simple = true};
+	struct nest_space space = {.plain = true, .simple = true, .dense = true};
 	uint32_t seen = 0;
 	for (int d = 0; d < shape->dimension_count; d++)
 		space.rank_of[d] = -1;
@@ -16,13 +16,13 @@ static struct nest_space describe(const struct dataspace *dataspace, const struc
 			int64_t coefficient = dataspace->ranks[r].coefficient[d];
 			if (!coefficient || shape->dimensions[d].extent == 1)
 				continue;
-			space.plain &= coefficient == 1;
+			space.dense &= coefficient == 1;
 			rank |= 1u << d;
 			space.rank_of[d] = (int8_t)r;
 		}
 		bool sum = rank & (rank - 1);
 		space.simple &= !(rank & seen);
-		space.plain &= !sum && !(rank & seen);
+		space.plain &= space.dense && !sum && !(rank & seen);
 		*(sum ? &space.paired : &space.alone) |= rank;
 		space.own[r] = rank & ~seen;
 		seen |= rank;

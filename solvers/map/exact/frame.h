@@ -11,6 +11,7 @@
 struct nest_space {
 	bool plain;  /* ranks of one dimension each, coefficient 1, no dimension twice */
 	bool simple; /* no dimension is in two ranks */
+	bool dense;  /* all coefficients are 1 */
 	bool silent; /* nothing is known of what it moves: it counts as free */
 	uint32_t relevant;
 	uint32_t alone;  /* dimensions that move a rank of their own: tiles along them are

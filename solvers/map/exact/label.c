@@ -2,10 +2,8 @@
 
 #include "solvers/map/exact/skew.h"
 
+#include <math.h>
 #include <string.h>
-
-/* Words that an instance may hold where nobody knows: more than any union has. */
-#define UNKNOWN 0x1p62
 
 static int space_count(const struct nest_view *view)
 {
@@ -21,6 +19,8 @@ static const struct window_slide still = {
 	.since = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 };
 
+static const struct nest_order no_loops = {.loose = true};
+
 struct nest_label nest_label_first(const struct nest_view *view)
 {
 	struct nest_label label = {
@@ -33,13 +33,32 @@ struct nest_label nest_label_first(const struct nest_view *view)
 	return label;
 }
 
-/* A window's crossings from `first` inwards, with `left` temporal iterations inside. */
+/* A window's crossings from `first` inwards, with `left` temporal iterations inside the loops of a
+ * level. */
 struct window_bound {
 	const struct nest_view *view;
 	int space, first;
+	const struct nest_label *from;
+	const struct nest_order *order;
 	const int64_t *left;
-	bool rough; /* as in struct nest_order */
+	double loops[SHAPE_DIMENSIONS_MOST]; /* bounds of the level */
 };
+
+static struct window_bound window_at(const struct nest_view *view, int space,
+	const struct nest_label *from, const struct nest_order *order, const int64_t *bounds,
+	const int64_t *left)
+{
+	struct window_bound window = {.view = view,
+		.space = space,
+		.first = view->chains[space].next[from->boundary],
+		.from = from,
+		.order = order,
+		.left = left};
+	memcpy(window.loops, still.run, sizeof window.loops);
+	for (int n = 0; n < order->count; n++)
+		window.loops[order->at[n]] = (double)bounds[order->at[n]];
+	return window;
+}
 
 /* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
 static double united(const struct window_bound *window, const double *loops, const double *inside)
@@ -57,6 +76,15 @@ static double united(const struct window_bound *window, const double *loops, con
 	return words;
 }
 
+/* Words of a tile of the child, as boxes. */
+static double tile_of(const struct window_bound *window, const struct nest_crossing *to)
+{
+	double extents[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < window->view->frame->search->shape->dimension_count; d++)
+		extents[d] = (double)window->left[d] * to->inside[d];
+	return nest_frame_words(window->view->frame, window->space, extents);
+}
+
 /* Every word of every tile, as an instance without reuse enters it. */
 static double all_tiles(const struct window_bound *window, const double *inside)
 {
@@ -66,16 +94,41 @@ static double all_tiles(const struct window_bound *window, const double *inside)
 	return outside * united(window, still.run, inside);
 }
 
-static double crossing(const struct window_bound *window, const struct window_slide *slide,
-	const double *inside, double held)
+/* Words that `many` instances of a crossing's child may hold from before; its tiles only shrink
+ * inwards. */
+static double held(const struct window_bound *window, const struct nest_crossing *to, double many)
 {
-	double run = 0, lone = 0;
+	return many * fmin(to->size, tile_of(window, to));
+}
+
+/* The same where bounds may still grow: a run of more rounds, each with less to enter, brings as much
+ * if all tiles before are taken away whole, and every index is a word.  Children together may hold more
+ * than they reach. */
+static double held_before_run(
+	const struct window_bound *window, const struct nest_crossing *to, double many)
+{
 	const struct nest_space *space = &window->view->frame->spaces[window->space];
+	if (!window->order->rough)
+		return held(window, to, many);
+	return window->order->loose || many > 1 || !space->dense ? INFINITY : tile_of(window, to);
+}
+
+/* Exactly, each iteration of the loops outside a level comes to all words under those inside, but for
+ * what instances hold from before. */
+static double crossing(const struct window_bound *window, const struct window_slide *slide,
+	const struct nest_crossing *to, const double *inside, double many)
+{
+	const struct nest_space *space = &window->view->frame->spaces[window->space];
+	if (window->view->frame->timeloop)
+		return space->simple ? slide->times * united(window, slide->run, inside)
+				     : slide->lone_times * united(window, slide->since, inside);
+	double run = 0, lone = slide->lone_times * united(window, slide->since, inside);
 	if (space->simple)
-		run = slide->times * (united(window, slide->run, inside) - held);
-	if (!space->simple || !window->view->frame->timeloop)
-		lone = slide->lone_times * united(window, slide->since, inside);
-	return run > lone ? run : lone;
+		run = slide->times *
+		      (united(window, slide->run, inside) - held_before_run(window, to, many));
+	double round = window->from->outside *
+		       (united(window, window->loops, inside) - held(window, to, many));
+	return fmax(run, fmax(lone, round));
 }
 
 /* One more loop inside all those before; `outside` is the product of them. */
@@ -127,15 +180,14 @@ static void weigh_crossing(const struct window_bound *window, const struct windo
 {
 	const struct nest_frame *frame = window->view->frame;
 	const struct nest_crossing *to = &window->view->chains[window->space].crossings[k];
-	double more = window->rough && !frame->timeloop ? UNKNOWN : 0;
 	double words = to->resets ? all_tiles(window, to->inside)
-				  : crossing(window, slide, to->inside, to->held + more);
+				  : crossing(window, slide, to, to->inside, 1);
 	nest_sums_add(frame, sums, apart ? &to->apart : &to->price, words);
 	if (!apart || to->uneven)
 		nest_sums_add(frame, sums, &to->rounding, 1);
 	if (to->united && !apart)
 		nest_sums_add(frame, sums, &to->parent_price,
-			crossing(window, slide, to->parent_inside, to->parent_held + more));
+			crossing(window, slide, to, to->parent_inside, to->parent_many));
 }
 
 /* And at all of them, the first perhaps without links. */
@@ -295,7 +347,9 @@ static double irrelevant_with(const struct nest_space *space, double irrelevant,
 
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
 {
-	struct window_bound window = {view, space, 0, view->temporal, false};
+	struct nest_label first = nest_label_first(view);
+	struct window_bound window =
+		window_at(view, space, &first, &no_loops, view->temporal, view->temporal);
 	nest_sums_add(view->frame, sums, &view->chains[space].base, 1);
 	if (view->frame->spaces[space].plain)
 		weigh_plain(view, space, 1, 1, 0, sums);
@@ -325,7 +379,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		nest_sums_add(view->frame, sums, &from->counted[t], 1);
 		if (k == view->chains[t].crossing_count)
 			continue;
-		struct window_bound window = {view, t, k, left, order->rough};
+		struct window_bound window = window_at(view, t, from, order, bounds, left);
 		if (order->loose) {
 			weigh_loose(&window, from, order, bounds, sums);
 			continue;
@@ -344,8 +398,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
 	const int64_t *left, struct nest_cost *out)
 {
-	static const struct nest_order none = {.loose = true};
-	nest_label_weigh(view, label, &none, left, left, out);
+	nest_label_weigh(view, label, &no_loops, left, left, out);
 }
 
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
@@ -390,7 +443,7 @@ void nest_label_estimate(
 	int k = chain->next[label->boundary + 1];
 	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
 		return;
-	struct window_bound window = {view, space, k, left, false};
+	struct window_bound window = window_at(view, space, label, &no_loops, left, left);
 	bool apart = view->frame->spaces[space].simple && !label->linked;
 	weigh_crossing(&window, &label->slides[space], k, apart, &label->counted[space]);
 }

@@ -38,10 +38,10 @@ struct nest_crossing {
 	struct nest_sums rounding;
 	bool uneven;
 	double inside[SHAPE_DIMENSIONS_MOST]; /* window: spatial loops inside the child */
-	double held; /* window, exact counting: words that an instance may hold from before */
+	double size; /* window, exact counting: words that an instance may hold */
 	bool united; /* the parent reads the union of its children's words: */
 	struct nest_sums parent_price;
-	double parent_inside[SHAPE_DIMENSIONS_MOST], parent_held;
+	double parent_inside[SHAPE_DIMENSIONS_MOST], parent_many;
 };
 
 struct nest_chain {

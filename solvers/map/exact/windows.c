@@ -1,5 +1,6 @@
 #include "solvers/map/exact/windows.h"
 
+#include <math.h>
 #include <string.h>
 
 static double larger(double a, double b)
@@ -149,7 +150,7 @@ static void price_exact(struct nest_view *view, int t, int k)
 			if (!(frame->search->hierarchy->levels[i].no_spatial_reuse >> t & 1))
 				continue;
 			words *= bound;
-			crossing->parent_held /= bound;
+			crossing->parent_many /= bound;
 			crossing->parent_inside[d] /= bound;
 		}
 	nest_view_add(view, t, parent, NEST_READ, words, &crossing->parent_price);
@@ -236,13 +237,11 @@ void nest_view_price_window(struct nest_view *view, int t)
 			sizeof crossing->inside);
 		memcpy(crossing->parent_inside, view->inside[chain->kept[k]],
 			sizeof crossing->parent_inside);
-		crossing->held = 0;
-		crossing->parent_held = 0;
-		if (child >= 0 && !view->frame->timeloop) {
+		if (child >= 0) {
 			int64_t size = hierarchy->levels[view->frame->level[child]].size;
-			crossing->held = size ? (double)size : 0x1p62;
-			crossing->parent_held = crossing->held * view->instances[child] /
-						view->instances[chain->kept[k]];
+			crossing->size = size ? (double)size : INFINITY;
+			crossing->parent_many =
+				view->instances[child] / view->instances[chain->kept[k]];
 		}
 		(!view->frame->spaces[t].simple ? price_knotted
 			: view->frame->timeloop ? price_timeloop

@@ -5,5 +5,6 @@
 
 /* What `check --certificate` prints of a plan: the claim, the answer, and how much was looked at. */
 const char *claim_report_text(struct arena *arena, const struct plan_claim *claim);
+const char *claim_report_json(struct arena *arena, const struct plan_claim *claim, bool csv);
 
 #endif

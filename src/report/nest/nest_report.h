@@ -63,6 +63,13 @@ void nest_text_levels(struct text *text, const struct nest_report *report);
 
 json_t *nest_json(struct arena *arena, const struct nest_report *report);
 
+/*
+ * The text of Timeloop's statistics (timeloop-mapper.stats.txt) at 4cf6d4c, for scripts that read such files: the same
+ * lines in the same order, without those of partition sizes, and with the counts of the report's counting.
+ * Machines have no area here.  What is not even among instances is an average, rounded.
+ */
+const char *nest_timeloop(struct arena *arena, const struct nest_report *report);
+
 /* For people: totals, the loops as they nest, one line per level and dataspace. */
 const char *nest_text(struct arena *arena, const struct nest_report *report);
 

@@ -117,6 +117,15 @@ json_t *projection_json(const struct project_found *found)
 	return root;
 }
 
+json_t *projection_check_json(
+	const struct recurrence *recurrence, const struct project_found *found)
+{
+	return json_pack("{s:i, s:I, s:i, s:i, s:o}", "loops", recurrence->loop_count, "points",
+		(json_int_t)recurrence_box(recurrence), "streams", recurrence->stream_count,
+		"dependences", recurrence->dependence_count, "projection",
+		found ? projection_json(found) : json_null());
+}
+
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored)
 {
 	struct text text = text_open(arena);

@@ -24,6 +24,10 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 json_t *projection_json(const struct project_found *found);
 const char *projection_text(struct arena *arena, const struct project_found *found);
 
+/* What `check` prints: sizes of the recurrence, and its projection; NULL: it has none. */
+json_t *projection_check_json(
+	const struct recurrence *recurrence, const struct project_found *found);
+
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored);
 const char *projection_pareto_table(struct arena *arena, const struct explored *explored);
 const char *projection_run_json(

@@ -119,6 +119,25 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 	return why ? why : lock(folder);
 }
 
+struct folder *folder_gather(struct arena *arena)
+{
+	struct folder *folder = arena_new(arena, struct folder);
+	folder->arena = arena;
+	folder->lock = -1;
+	return folder;
+}
+
+size_t folder_count(const struct folder *folder)
+{
+	return folder->files.count;
+}
+
+const char *folder_file(const struct folder *folder, size_t i, const char **text)
+{
+	*text = folder->files.at[i].text;
+	return folder->files.at[i].name;
+}
+
 const char *folder_name(const struct folder *folder)
 {
 	return folder->path;

@@ -20,6 +20,13 @@ struct folder;
  * or why not. */
 const char *folder_open(struct arena *arena, const char *path, struct folder **out);
 
+/* A run that is on no disk: what is added can be read again, and is never closed. */
+struct folder *folder_gather(struct arena *arena);
+
+/* What was added: the name of file i, and its text. */
+size_t folder_count(const struct folder *folder);
+const char *folder_file(const struct folder *folder, size_t i, const char **text);
+
 /* As it was given. */
 const char *folder_name(const struct folder *folder);
 

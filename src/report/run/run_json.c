@@ -71,18 +71,3 @@ const char *run_dump(struct arena *arena, json_t *root)
 		fatal("run.json could not be made");
 	return arena_format(arena, "%s\n", dumped);
 }
-
-const char *const *run_specs(struct arena *arena, const char *run)
-{
-	json_t *root = json_loads(run, 0, NULL);
-	const json_t *specs = json_object_get(root, "specs");
-	size_t count = json_array_size(specs);
-	const char **paths = arena_array(arena, const char *, count + 1);
-	for (size_t i = 0; i < count; i++) {
-		const char *path =
-			json_string_value(json_object_get(json_array_get(specs, i), "path"));
-		paths[i] = path ? arena_text(arena, path) : NULL;
-	}
-	json_decref(root);
-	return count ? paths : NULL;
-}

@@ -29,7 +29,4 @@ struct run_record {
 	const char *limit;       /* what cut the run short; NULL: nothing did */
 };
 
-/* The paths of the specs that a run.json names; NULL ends them, and it is NULL if there are none. */
-const char *const *run_specs(struct arena *arena, const char *run);
-
 #endif

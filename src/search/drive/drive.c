@@ -72,8 +72,10 @@ void drive_tell(struct drive *drive, size_t done, size_t count, const struct eff
 }
 
 /* The best point of a task, with its bound where that is about the first objective. */
-static void note_best(struct drive *drive, const struct slot *slot)
+static void note_best(struct drive *drive, size_t i, const struct slot *slot)
 {
+	if (drive->kind->worth)
+		drive->kind->worth(drive->self, i, slot, &drive->best, &drive->bound);
 	if (!slot->frontier.count)
 		return;
 	const struct point *point = &slot->frontier.points[0];
@@ -168,7 +170,7 @@ static void task_done(void *context, size_t i)
 	if (!round->slots[i].arena)
 		return;
 	effort_add(&round->effort, &round->slots[i].effort);
-	note_best(round->drive, &round->slots[i]);
+	note_best(round->drive, round->first + i, &round->slots[i]);
 	drive_tell(round->drive, ++round->done, round->count, &round->effort);
 }
 

@@ -106,6 +106,9 @@ struct drive_kind {
 	/* What a task left, in the order of tasks; NULL: nothing, or it was not run.  Whether it must
 	 * live as long as the result. */
 	bool (*merge)(void *self, void *left);
+	/* The best value and the bound to show once task i ended, by one thread at a time; NULL: those of
+	 * the slots' frontiers. */
+	void (*worth)(void *self, size_t i, const struct slot *slot, double *best, double *bound);
 	/* After all rounds; may add points beside the frontier. */
 	void (*finish)(void *self, struct explored *explored, struct arena *arena);
 	bool executes_kept; /* what is kept is executed in the last round, and nothing else */

@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 
+#include <errno.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,11 +60,38 @@ static void drop_stack_sizes(char **argv)
 	fatal("OMP_STACKSIZE is set, and the program cannot be started again without it");
 }
 
+static bool have_stack_size(pthread_attr_t *attributes)
+{
+	return !pthread_attr_init(attributes) &&
+	       !pthread_attr_setstacksize(attributes, STACK_BYTES);
+}
+
 static void set_stack_size(pthread_attr_t *attributes)
 {
-	if (pthread_attr_init(attributes) || pthread_attr_setstacksize(attributes, STACK_BYTES) ||
-		pthread_setattr_default_np(attributes))
+	if (!have_stack_size(attributes) || pthread_setattr_default_np(attributes))
 		fatal("threads cannot have stacks of %d bytes", STACK_BYTES);
+}
+
+int parallel_apart(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+	pthread_attr_t attributes;
+	if (!have_stack_size(&attributes))
+		return ENOMEM;
+	int error = pthread_create(thread, &attributes, run, context);
+	pthread_attr_destroy(&attributes);
+	return error;
+}
+
+int parallel_apart_jobs(int jobs)
+{
+	pthread_attr_t usual;
+	size_t bytes = 0;
+	if (getenv("OMP_STACKSIZE") || getenv("GOMP_STACKSIZE") ||
+		pthread_getattr_default_np(&usual))
+		return 1;
+	pthread_attr_getstacksize(&usual, &bytes);
+	pthread_attr_destroy(&usual);
+	return bytes < STACK_BYTES ? 1 : jobs;
 }
 
 void parallel_main(char **argv, void *(*run)(void *context), void *context)

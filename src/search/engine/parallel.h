@@ -1,6 +1,7 @@
 #ifndef SEARCH_PARALLEL_H
 #define SEARCH_PARALLEL_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 /*
@@ -24,6 +25,13 @@ void parallel_each(const struct parallel *work, size_t count, int jobs);
 /* The first call of `main`: calls run(context) where the stack has those 8 MiB, here if it has, else
  * on a thread.  May start the program anew, without what the environment says of stacks. */
 void parallel_main(char **argv, void *(*run)(void *context), void *context);
+
+/* In the process of somebody else: run(context) on a thread of its own, where the stack has those
+ * 8 MiB.  0, or the error of the system. */
+int parallel_apart(pthread_t *thread, void *(*run)(void *context), void *context);
+
+/* Of so many threads there, those whose stacks are not smaller: all, or one. */
+int parallel_apart_jobs(int jobs);
 
 /* How many threads OpenMP would start: the cores, or what OMP_NUM_THREADS says. */
 int parallel_cores(void);

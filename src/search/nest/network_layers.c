@@ -21,6 +21,8 @@ struct layers {
 	size_t *order;         /* the distinct layers */
 	struct explored *warm; /* of the first round, by order */
 	bool *warmed;          /* whether there was one */
+	double *best,
+		*bound; /* by order: of the first objective in all occurrences; 0: not known */
 	int inner_jobs, round;
 };
 
@@ -158,7 +160,47 @@ static void run(void *self, size_t i, struct slot *slot)
 		run_layer(layers, i, slot);
 }
 
-static const struct drive_kind networks = {.tasks = make_tasks, .run = run, .runs_late = true};
+static int64_t occurrences(const struct network *network, size_t l)
+{
+	int64_t count = 0;
+	for (size_t other = 0; other < network->layer_count; other++)
+		if (network->layers[other].same_as == l)
+			count += network->layers[other].count;
+	return count;
+}
+
+/* The least sum over all layers so far, and what no sum is below; a product is no sum. */
+static void add_worths(void *self, size_t i, const struct slot *slot, double *best, double *bound)
+{
+	struct layers *layers = self;
+	const struct network_search *search = layers->explored->search;
+	enum objective first = search->wishes.objectives.at[0];
+	const struct explored *explored = slot->left;
+	if (first == OBJECTIVE_EDP || !explored || !explored->frontier.count)
+		return;
+	double count = (double)occurrences(search->network, layers->order[i]);
+	double least = objective_value(first, &explored->frontier.points[0].score);
+	layers->best[i] = count * least;
+	if (layers->round == 1)
+		layers->bound[i] = count * nest_floor(search->layers[layers->order[i]], first);
+	else
+		layers->bound[i] = count * (explored->complete ? least : explored->bound);
+	*best = *bound = 0;
+	bool bounded = true;
+	for (size_t k = 0; k < search->network->distinct; k++) {
+		if (layers->best[k] <= 0) {
+			*best = 0;
+			return;
+		}
+		*best += layers->best[k];
+		*bound += layers->bound[k];
+		bounded &= layers->bound[k] > 0;
+	}
+	*bound = bounded ? *bound : 0;
+}
+
+static const struct drive_kind networks = {
+	.tasks = make_tasks, .run = run, .worth = add_worths, .runs_late = true};
 
 void network_layers(struct network_explored *explored, struct arena *arena)
 {
@@ -167,7 +209,9 @@ void network_layers(struct network_explored *explored, struct arena *arena)
 	struct layers layers = {.explored = explored,
 		.order = arena_array(arena, size_t, network->distinct),
 		.warm = arena_array(arena, struct explored, network->distinct),
-		.warmed = arena_array(arena, bool, network->distinct)};
+		.warmed = arena_array(arena, bool, network->distinct),
+		.best = arena_array(arena, double, network->distinct),
+		.bound = arena_array(arena, double, network->distinct)};
 	size_t count = 0;
 	for (size_t l = 0; l < network->layer_count; l++)
 		if (network->layers[l].same_as == l)

@@ -4,6 +4,7 @@
 #include "base/stopper.h"
 #include "model/machine/execution.h"
 #include "model/nest/nest_score.h"
+#include "model/nest/nest_trace.h"
 #include "sim/machine/kernel.h"
 
 /*
@@ -45,7 +46,8 @@ struct nest_sim_options {
 	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
-	struct stopper stopper; /* asked at every step */
+	struct stopper stopper;   /* asked at every step */
+	struct nest_trace *trace; /* timing: filled; NULL: not kept */
 };
 
 struct nest_sim {

@@ -46,6 +46,8 @@ struct nest_clock {
 	int64_t steps;
 	uint64_t transfer;
 	bool overflow;
+	struct nest_trace *trace;
+	size_t computes; /* the last span of the multipliers in it, from 1 */
 };
 
 static int64_t common_multiple(const struct hierarchy *hierarchy)
@@ -69,8 +71,8 @@ static int64_t common_multiple(const struct hierarchy *hierarchy)
 	return multiple;
 }
 
-struct nest_clock *nest_clock_open(
-	const struct hierarchy *hierarchy, const int64_t *instances, struct arena *arena)
+struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
+	struct nest_trace *trace, struct arena *arena)
 {
 	struct nest_clock *clock = arena_new(arena, struct nest_clock);
 	clock->level_count = hierarchy->level_count;
@@ -79,6 +81,9 @@ struct nest_clock *nest_clock_open(
 	clock->step = number_ceil_div(clock->cycle * clock->rate.den, clock->rate.num);
 	clock->first = -1;
 	clock->transfer = 1;
+	clock->trace = trace;
+	if (trace)
+		trace->ticks_per_cycle = clock->cycle;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		struct gate *gate = &clock->gates[i];
@@ -97,6 +102,24 @@ struct nest_clock *nest_clock_open(
 			gate->loads = arena_array(arena, struct port_load, instances[i]);
 	}
 	return clock;
+}
+
+/* Work of a level since then; steps of the multipliers that follow each other are one. */
+static void note(struct nest_clock *clock, enum nest_work work, int level, int64_t from)
+{
+	struct nest_trace *trace = clock->trace;
+	if (!trace || from >= clock->now)
+		return;
+	struct nest_span *last = clock->computes ? &trace->spans.at[clock->computes - 1] : NULL;
+	if (work == NEST_COMPUTES && last && last->to == from) {
+		last->to = clock->now;
+	} else if (trace->spans.count < trace->most) {
+		*array_add(trace->arena, &trace->spans) =
+			(struct nest_span){work, level, from, clock->now};
+		clock->computes = work == NEST_COMPUTES ? trace->spans.count : clock->computes;
+	} else {
+		trace->cut = true;
+	}
 }
 
 static void advance(struct nest_clock *clock, int64_t by)
@@ -159,9 +182,11 @@ static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *sl
 	return most;
 }
 
-static void hold_up(struct nest_clock *clock, int level, int64_t ticks)
+static void hold_up(struct nest_clock *clock, int level, enum nest_work work, int64_t ticks)
 {
+	int64_t from = clock->now;
 	advance(clock, ticks);
+	note(clock, work, level, from);
 	clock->gates[level].waited += ticks;
 }
 
@@ -169,7 +194,7 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles)
 {
 	int64_t ticks = 0;
 	clock->overflow |= !number_mul(cycles, clock->cycle, &ticks);
-	hold_up(clock, level, ticks);
+	hold_up(clock, level, NEST_WAITING, ticks);
 }
 
 void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
@@ -182,7 +207,7 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 	int slowest;
 	int64_t ticks = take_ports(clock, taken, &slowest) + latency * clock->cycle;
 	if (!background)
-		hold_up(clock, level, ticks);
+		hold_up(clock, level, transfer == NEST_FILLS ? NEST_FILLING : NEST_DRAINING, ticks);
 	else if (transfer == NEST_FILLS)
 		gate->least = number_max(gate->least, ticks);
 }
@@ -216,10 +241,11 @@ static void end_window(struct nest_clock *clock, int level)
 		}
 	}
 	if (gate->window + least > clock->now)
-		hold_up(clock, level, gate->window + least - clock->now);
+		hold_up(clock, level, NEST_WAITING, gate->window + least - clock->now);
 	gate->during = gate->after;
 	gate->after = (struct ticks){0};
 	gate->least = 0;
+	note(clock, NEST_TILE, level, gate->window);
 }
 
 void nest_clock_turn(struct nest_clock *clock, int level)
@@ -243,7 +269,9 @@ void nest_clock_step(struct nest_clock *clock)
 	if (clock->first < 0)
 		clock->first = clock->now;
 	clock->gates[slowest].stalled += number_max(ticks - clock->step, 0);
+	int64_t from = clock->now;
 	advance(clock, number_max(ticks, clock->step));
+	note(clock, NEST_COMPUTES, -1, from);
 	clock->last = clock->now;
 	clock->steps++;
 }

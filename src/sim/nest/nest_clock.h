@@ -30,8 +30,9 @@
 struct arena;
 struct nest_clock;
 
-struct nest_clock *nest_clock_open(
-	const struct hierarchy *hierarchy, const int64_t *instances, struct arena *arena);
+/* `trace` keeps when things happen; NULL: nobody wants to know. */
+struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
+	struct nest_trace *trace, struct arena *arena);
 
 /* Words that the transfer or step under way moves at an instance. */
 void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,

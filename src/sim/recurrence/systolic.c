@@ -342,6 +342,7 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 	}
 	run_steps(&run);
 	result.values = run.values;
+	result.visits = arena_copy(arena, &run.visits, sizeof run.visits);
 	result.points = (int64_t)run.visits.count;
 	return result;
 }

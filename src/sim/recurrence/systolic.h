@@ -2,6 +2,7 @@
 #define SIM_SYSTOLIC_H
 
 #include "sim/recurrence/sequential.h"
+#include "sim/recurrence/systolic_visits.h"
 
 /*
  * A recurrence on the array that a projection makes of it, cycle by cycle.  Every PE has a chain of
@@ -44,6 +45,7 @@ struct systolic_result {
 	const double *values; /* as sequential_run */
 	size_t output_count;
 	const struct recurrence_output *outputs;
+	const struct visits *visits; /* when and where each point ran; NULL: SYSTOLIC_LARGE */
 };
 
 struct systolic_result systolic_run(const struct recurrence *recurrence,

@@ -1,0 +1,32 @@
+#include "report/graph/plan_check_report.h"
+
+#include "base/arena.h"
+#include "report/run/json_text.h"
+
+#include <inttypes.h>
+
+const char *plan_check_text(struct arena *arena, const struct outcome *outcome)
+{
+	return arena_format(arena,
+		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
+		" events, no fault, counts agree%s\n",
+		outcome->plan->step_count, outcome->cost.score.cycles, outcome->sim.cycles,
+		outcome->sim.events,
+		outcome->mode == SIM_COUNT
+			? " (contents are not followed in more than 1 GiB of tensors)"
+			: "");
+}
+
+const char *plan_check_json(struct arena *arena, const struct workload *workload,
+	const struct outcome *outcome, bool csv)
+{
+	const struct plan *plan = outcome->plan;
+	json_t *root = json_pack("{s:s, s:I, s:s, s:I, s:I, s:{s:i, s:I, s:I, s:I, s:b}}",
+		"architecture", plan->arch->name, "cores", (json_int_t)arch_cores(plan->arch),
+		"workload", workload->name, "ops", (json_int_t)workload->op_count, "tensors",
+		(json_int_t)workload->tensor_count, "plan", "steps", plan->step_count, "cycles",
+		(json_int_t)outcome->cost.score.cycles, "sim_cycles",
+		(json_int_t)outcome->sim.cycles, "events", (json_int_t)outcome->sim.events,
+		"contents_followed", outcome->mode != SIM_COUNT);
+	return csv ? json_csv(arena, root) : json_text(arena, root);
+}

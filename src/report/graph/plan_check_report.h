@@ -1,0 +1,14 @@
+#ifndef REPORT_PLAN_CHECK_REPORT_H
+#define REPORT_PLAN_CHECK_REPORT_H
+
+#include "search/graph/evaluate.h"
+
+/* What `check` prints of a plan that was executed without a fault, and whose counts are the model's. */
+struct arena;
+const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
+
+/* Also what the specs are, with the workload as they give it. */
+const char *plan_check_json(struct arena *arena, const struct workload *workload,
+	const struct outcome *outcome, bool csv);
+
+#endif

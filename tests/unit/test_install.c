@@ -1,0 +1,170 @@
+/*
+ * What `make install` puts in its places is complete: the program finds its specs from any folder,
+ * programs in C and Python are made with the library through pkg-config, no name is seen that is not
+ * of lxplore.h, and nothing is left after the way back.
+ */
+#include "base/arena.h"
+#include "tests/support/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+#define PREFIX "root/usr"
+#define CC "${CC:-cc} -Wall -Wextra -Werror"
+#define PC "PKG_CONFIG_PATH=" PREFIX "/lib/pkgconfig pkg-config"
+#define EXAMPLES PREFIX "/share/doc/lxplore/examples"
+
+static const char *build; /* its folder; the library is made with the modes that are installed */
+
+static bool is_built(void)
+{
+	const char *program = getenv("LXPLORE");
+	build = arena_format(
+		arena, "$(dirname \"%s\")", program ? program : "build/release/lxplore");
+	bool built = shell(arena, "test -f %s/liblxplore.a", build).status == 0;
+	if (!built)
+		printf("skip: the library: built with a sanitizer\n");
+	return built;
+}
+
+static bool has(const char *command)
+{
+	return shell(arena, "command -v %s", command).status == 0;
+}
+
+static void install(void)
+{
+	struct ended ended = shell(arena, "scripts/install %s 0.1.0 %s/" PREFIX, build, folder);
+	if (ended.status)
+		fail_msg("%s", ended.err);
+}
+
+static const char *run(const char *command)
+{
+	struct ended ended = folder_run(command);
+	if (ended.status)
+		fail_msg("%s: status %d\n%s%s", command, ended.status, ended.out, ended.err);
+	return ended.out;
+}
+
+static void the_program_finds_its_specs(void **state)
+{
+	if (!is_built())
+		return;
+	install();
+	run(PREFIX "/bin/lxplore explore specs/starter -q -o out");
+	run(PREFIX "/bin/lxplore check 'specs/arch/spyre3?.yaml' specs/workloads/mlp.yaml");
+	run("ln -s " PREFIX "/bin/lxplore linked && ./linked place specs/buffers/attention.csv "
+	    "--capacity 64MiB -q");
+	run(PREFIX
+		"/bin/lxplore campaign run specs/starter/sweep --budget 2 --labels 1000 -q -o swept");
+	run("mkdir -p specs/starter && cp " PREFIX
+	    "/share/lxplore/specs/starter/arch.yaml specs/starter");
+	struct ended ended = folder_run(PREFIX "/bin/lxplore check specs/starter");
+	assert_int_equal(ended.status, 2); /* what is here comes first */
+	ended = folder_run(PREFIX "/bin/lxplore check specs/none.yaml starter/arch.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "specs/none.yaml: error: there is no such file\n"
+					  "starter/arch.yaml: error: there is no such file\n"));
+	run("man -l " PREFIX "/share/man/man1/lxplore.1 >/dev/null 2>&1 || "
+	    "grep -q '^.SH COMMANDS' " PREFIX "/share/man/man1/lxplore.1");
+	run("grep -q json-schema.org " PREFIX "/share/lxplore/lxplore.schema.json");
+	run("bash -n " PREFIX "/share/bash-completion/completions/lxplore");
+	run("grep -q '^#compdef lxplore' " PREFIX "/share/zsh/site-functions/_lxplore");
+}
+
+static void only_public_names_are_seen(void **state)
+{
+	if (!is_built())
+		return;
+	install();
+	assert_string_equal(
+		run("for library in liblxplore.a 'liblxplore.so -D'; do "
+		    "nm -g --defined-only " PREFIX "/lib/$library; done | "
+		    "awk 'NF == 3 && $3 !~ /^(lxplore_[a-z_]*(@@LXPLORE_0)?|LXPLORE_0)$/'"),
+		"");
+	/* the same ones, and those of the header */
+	run("names() { nm -g --defined-only $1 | grep -o 'lxplore_[a-z_]*' | sort -u; }; "
+	    "names " PREFIX "/lib/liblxplore.a | grep -v 'lxplore_all' >a; "
+	    "names '-D " PREFIX "/lib/liblxplore.so' >b; "
+	    "grep -oE 'lxplore_[a-z_]+\\($' " PREFIX "/include/lxplore.h >/dev/null; "
+	    "grep '^LXPLORE_API' " PREFIX "/include/lxplore.h | grep -oE 'lxplore_[a-z_]+\\(' | "
+	    "tr -d '(' | sort -u >c; cmp a b && cmp a c && test $(wc -l <a) -gt 20");
+	run("readelf -d " PREFIX "/lib/liblxplore.so | grep -q 'SONAME.*\\[liblxplore.so.0\\]'");
+}
+
+/* The text of the example ends with the status of the exploration. */
+static void a_program_in_c_explores(void **state)
+{
+	if (!is_built())
+		return;
+	install();
+	run(CC " " EXAMPLES "/explore.c $(" PC " --cflags --libs lxplore) -o shared");
+	run(CC " " EXAMPLES "/explore.c $(" PC " --static --cflags --libs lxplore | "
+	       "sed 's/-llxplore/-l:liblxplore.a/') -o static");
+	run("cp -R " PREFIX "/share/lxplore/specs/starter specs");
+	const char *points = run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs jobs=1");
+	assert_non_null(strstr(points, "point 1: 68670 cycles, "));
+	assert_string_equal(run("./static specs"), points);
+	struct ended ended = folder_run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs seeed=2");
+	assert_int_equal(ended.status, 2);
+	assert_string_equal(ended.out, "");
+	assert_non_null(
+		strstr(ended.err, "argument 1, line 1, column 1: unknown option '--seeed'"));
+	/* without memory the call fails, and the program goes on */
+	ended = folder_run("cp -R " PREFIX "/share/lxplore/specs all; ulimit -v 40000; "
+			   "./static all/arch/spyre32.yaml all/workloads/gpt_block.yaml jobs=1");
+	if (ended.status != 4 || !strstr(ended.err, "lxplore: out of memory"))
+		fail_msg("status %d\n%s%s", ended.status, ended.out, ended.err);
+	if (has("c++"))
+		run("echo '#include <lxplore.h>' | c++ -Wall -Wextra -Werror -xc++ -fsyntax-only "
+		    "$(" PC " --cflags lxplore) -");
+}
+
+static void a_program_in_python_plots(void **state)
+{
+	if (!is_built() || !has("python3"))
+		return;
+	install();
+	struct ended ended =
+		folder_run("LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
+			   "/frontier.py specs/starter --set budget=30 -o plot.svg");
+	if (ended.status)
+		fail_msg("%s", ended.err);
+	assert_non_null(strstr(ended.out, "68670 cycles, "));
+	assert_non_null(strstr(folder_text("plot.svg"), "<svg"));
+	ended = folder_run("LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
+			   "/frontier.py specs/arch/none.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_string_equal(ended.err, "specs/arch/none.yaml:0:0: there is no such file\n");
+}
+
+static void nothing_is_left(void **state)
+{
+	if (!is_built())
+		return;
+	install();
+	run("touch " PREFIX "/lib/other");
+	struct ended ended = shell(arena, "scripts/install --remove 0.1.0 %s/" PREFIX, folder);
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(
+		run("find root -not -type d; find root -name '*lxplore*'"), PREFIX "/lib/other\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_program_finds_its_specs),
+		TEST(only_public_names_are_seen),
+		TEST(a_program_in_c_explores),
+		TEST(a_program_in_python_plots),
+		TEST(nothing_is_left),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

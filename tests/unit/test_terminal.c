@@ -1,0 +1,112 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/folder.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* What the commands look like: 80 columns, colours on terminals alone, JSON of whatever prints a result. */
+static void help_is_at_most_80_columns_wide(void **state)
+{
+	struct ended ended = folder_run(
+		"for c in $($program --help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'); do\n"
+		"$program $c --help\ndone | tee all | awk 'length > 80'; wc -l < all");
+	assert_true(strtol(ended.out, NULL, 10) > 200);
+}
+
+static const char *const results[] = {
+	"explore -q specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
+	"specs/constraints/keep_all.yaml -o run",
+	"score specs/arch/three_level.yaml specs/problems/gemm_16.yaml run/plans/point-001.yaml",
+	"simulate specs/arch/three_level.yaml specs/problems/gemm_16.yaml run/plans/point-001.yaml",
+	"check specs/arch/three_level.yaml specs/problems/gemm_16.yaml",
+	"check specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml -c 4",
+	"check specs/space_time/output_stationary.yaml",
+	"check specs/space_time/matmul.yaml",
+	"check specs/arch/a2a3.yaml specs/broadcasts/put_block.yaml",
+	"check specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml",
+	"diff specs/arch/three_level.yaml specs/problems/gemm_16.yaml run/plans/point-001.yaml "
+	"run/plans/point-001.yaml",
+	"report run",
+	"list solvers",
+	"list kinds",
+	"list ops",
+	"list objectives",
+	"list constraints",
+	"place specs/buffers/attention.csv --capacity 1GiB",
+};
+
+static void every_result_is_there_as_json(void **state)
+{
+	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
+	for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+		json_error_t error;
+		struct ended ended =
+			folder_run(arena_format(arena, "$program %s --format json", results[i]));
+		if (ended.status > 1)
+			fail_msg("%s: %s", results[i], ended.err);
+		json_t *root = json_loads(ended.out, 0, &error);
+		if (!root)
+			fail_msg("%s: line %d: %s", results[i], error.line, error.text);
+		json_decref(root);
+	}
+}
+
+/* What a command says on a terminal. */
+static const char *on_terminal(const char *variables, const char *words)
+{
+	return folder_run(
+		arena_format(arena, "export program; %s script -qec \"\\$program %s\" /dev/null",
+			variables, words))
+		.out;
+}
+
+static void colours_are_for_terminals_of_those_who_want_them(void **state)
+{
+	assert_null(strchr(folder_run("TERM=xterm $program score nowhere.yaml").err, '\033'));
+	if (folder_run("command -v script").status != 0)
+		skip();
+	assert_non_null(
+		strstr(on_terminal("TERM=xterm", "score nowhere.yaml"), "\033[1;31merror:\033[0m"));
+	assert_null(strchr(on_terminal("TERM=dumb", "score nowhere.yaml"), '\033'));
+	assert_null(strchr(on_terminal("NO_COLOR=1 TERM=xterm", "score nowhere.yaml"), '\033'));
+	assert_non_null(strchr(on_terminal("NO_COLOR= TERM=xterm", "score nowhere.yaml"), '\033'));
+}
+
+/* A problem, a network, and a graph show how good the best is. */
+static void progress_shows_the_best_and_the_gap(void **state)
+{
+	static const char *const runs[] = {
+		"specs/arch/three_level.yaml specs/problems/gemm_16.yaml",
+		"specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 4000",
+		"specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 30 --labels 0",
+	};
+	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
+	if (folder_run("command -v script").status != 0)
+		skip();
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		const char *said = on_terminal("TERM=xterm",
+			arena_format(arena, "explore %s --objective latency -o run", runs[i]));
+		const char *best = strstr(said, "best ");
+		if (!best || strtod(best + 5, NULL) <= 0)
+			fail_msg("%s: %s", runs[i], said);
+		if (i == 1)
+			assert_non_null(strstr(said, "gap "));
+	}
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(help_is_at_most_80_columns_wide),
+		IN_FOLDER(every_result_is_there_as_json),
+		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),
+		IN_FOLDER(progress_shows_the_best_and_the_gap),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+#include "base/arena.h"
+#include "base/array.h"
+#include "tests/support/folder.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Traces of every kind that is executed: events of a row nest or follow each other, and end with the run. */
+struct event {
+	double from, to;
+};
+
+struct row {
+	json_int_t process, thread;
+	struct array(struct event) events;
+};
+
+struct rows array(struct row);
+
+static struct row *row_of(struct rows *rows, const json_t *event)
+{
+	json_int_t process = json_integer_value(json_object_get(event, "pid"));
+	json_int_t thread = json_integer_value(json_object_get(event, "tid"));
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->at[i].process == process && rows->at[i].thread == thread)
+			return &rows->at[i];
+	struct row *row = array_add(arena, rows);
+	row->process = process;
+	row->thread = thread;
+	return row;
+}
+
+/* Early ones first, of those the longest. */
+static int by_time(const void *left, const void *right)
+{
+	const struct event *a = left, *b = right;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to < b->to) - (a->to > b->to);
+}
+
+static void expect_nesting(const struct row *row)
+{
+	struct array(double) open = {0};
+	qsort(row->events.at, row->events.count, sizeof *row->events.at, by_time);
+	for (size_t i = 0; i < row->events.count; i++) {
+		const struct event *event = &row->events.at[i];
+		double slack = 1e-9 * (1 + event->to);
+		while (open.count && open.at[open.count - 1] <= event->from + slack)
+			open.count--;
+		if (open.count && event->to > open.at[open.count - 1] + slack)
+			fail_msg("process %d, thread %d: [%.9g, %.9g) overlaps what ends at %.9g",
+				(int)row->process, (int)row->thread, event->from, event->to,
+				open.at[open.count - 1]);
+		*array_add(arena, &open) = event->to;
+	}
+}
+
+/* The end of all events, after a look at each row; events of a level and not of the whole run alone. */
+static double end_of(const char *text, bool without_run)
+{
+	struct rows rows = {0};
+	json_error_t error;
+	json_t *trace = json_loads(text, 0, &error), *event;
+	double end = 0;
+	size_t i;
+	if (!trace)
+		fail_msg("line %d: %s", error.line, error.text);
+	json_array_foreach(trace, i, event) {
+		if (strcmp(json_string_value(json_object_get(event, "ph")), "X") != 0)
+			continue;
+		struct event new = {.from = json_number_value(json_object_get(event, "ts"))};
+		new.to = new.from + json_number_value(json_object_get(event, "dur"));
+		assert_true(new.from >= 0 && new.to > new.from);
+		*array_add(arena, &row_of(&rows, event)->events) = new;
+		if (!without_run ||
+			strcmp(json_string_value(json_object_get(event, "name")), "run") != 0)
+			end = fmax(end, new.to);
+	}
+	assert_true(rows.count > 1);
+	for (size_t r = 0; r < rows.count; r++)
+		expect_nesting(&rows.at[r]);
+	json_decref(trace);
+	return end;
+}
+
+/* What simulate says of the specs, which leaves trace.json behind. */
+static json_t *simulate(const char *specs)
+{
+	struct ended ended = folder_run(arena_format(arena,
+		"ln -sfn $OLDPWD/specs && $program simulate --format json --trace trace.json %s",
+		specs));
+	if (ended.status != 0)
+		fail_msg("%s", ended.err);
+	return json_loads(ended.out, 0, NULL);
+}
+
+static void expect_problem(const char *specs)
+{
+	json_t *said = simulate(specs);
+	double cycles =
+		json_number_value(json_object_get(json_object_get(said, "timing"), "cycles"));
+	double model = json_number_value(json_object_get(said, "cycles"));
+	double cycle = json_number_value(json_object_get(said, "latency_ns")) / 1e3 / model;
+	const char *trace = folder_text("trace.json");
+	assert_float_equal(end_of(trace, false) / cycle, cycles, 1e-6);
+	/* the last part ends within the last cycle */
+	assert_float_equal(ceil(end_of(trace, true) / cycle - 1e-6), cycles, 0);
+	json_decref(said);
+}
+
+static const char problem[] =
+	"problem:\n"
+	"  name: small\n"
+	"  shape:\n"
+	"    dimensions: [M, N, K]\n"
+	"    data_spaces:\n"
+	"    - {name: A, projection: [M, K]}\n"
+	"    - {name: B, projection: [K, N]}\n"
+	"    - {name: Z, projection: [M, N], read_write: true}\n"
+	"  instance: {M: 4, N: 4, K: 6}\n"
+	"mapping: \"DRAM: M2 N2 | GLB: K3 M2 N2 | RF: K2\"\n"
+	"architecture:\n"
+	"  version: 0.4\n"
+	"  nodes:\n"
+	"  - !Container {name: chip, attributes: {datawidth: 16, global_cycle_seconds: 5e-9}}\n"
+	"  - !Component {name: DRAM, class: DRAM, attributes: {width: 16, read_bandwidth: 1.5}}\n"
+	"  - !Component {name: GLB, class: SRAM, attributes: {depth: 64, width: 16, "
+	"write_bandwidth: 1, multiple_buffering: %s}}\n"
+	"  - !Component {name: RF, class: regfile, attributes: {depth: 12, width: 16}}\n"
+	"  - !Component {name: MAC, class: intmac}\n";
+
+/* With and without double buffering: time passes in the background, or work waits. */
+static void problems(void **state)
+{
+	folder_put("single.yaml", arena_format(arena, problem, "1"));
+	folder_put("double.yaml", arena_format(arena, problem, "2"));
+	expect_problem("single.yaml");
+	assert_non_null(strstr(folder_text("trace.json"), "\"name\":\"fill\""));
+	assert_non_null(strstr(folder_text("trace.json"), "\"name\":\"drain\""));
+	expect_problem("double.yaml");
+	assert_non_null(strstr(folder_text("trace.json"), "\"GLB tiles\""));
+}
+
+static void recurrences(void **state)
+{
+	json_t *said = simulate("specs/space_time/output_stationary.yaml");
+	const char *trace = folder_text("trace.json");
+	double cycles = json_number_value(json_object_get(said, "cycles"));
+	assert_float_equal(end_of(trace, false), cycles, 0);
+	assert_float_equal(end_of(trace, true), cycles, 0);
+	assert_non_null(strstr(trace, "\"PE [3, 2]\""));
+	json_decref(said);
+}
+
+static void broadcasts(void **state)
+{
+	static const char *const specs[] = {"reduce_gradients", "gather_activations", "put_block"};
+	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+		json_t *said = simulate(arena_format(
+			arena, "specs/arch/a2a3.yaml specs/broadcasts/%s.yaml", specs[i]));
+		double us = json_number_value(json_object_get(said, "latency_ns")) / 1e3;
+		double cycles = json_number_value(json_object_get(said, "cycles"));
+		double end = end_of(folder_text("trace.json"), false) * cycles / us;
+		assert_float_equal(ceil(end - 1e-3), cycles, 0);
+		json_decref(said);
+	}
+}
+
+/* All but the overheads of bundles. */
+static void graphs(void **state)
+{
+	json_t *said = simulate("specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml -c 4");
+	double cycles = json_number_value(json_object_get(said, "cycles"));
+	double cycle = json_number_value(json_object_get(said, "latency_ns")) / 1e3 / cycles;
+	double overhead = json_number_value(json_object_get(said, "overhead_cycles"));
+	double end = end_of(folder_text("trace.json"), false) / cycle;
+	assert_float_equal(end, cycles - overhead, 1);
+	json_decref(said);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(problems),
+		IN_FOLDER(recurrences),
+		IN_FOLDER(broadcasts),
+		IN_FOLDER(graphs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
