@@ -118,9 +118,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			print(arena, list_at(i).make(arena), format);
 			return EXIT_FOUND;
 		}
-	const char *near = suggest(arguments->at[0], names.at);
-	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s%s%s", arguments->at[0],
-		near ? "; did you mean '" : "; ", near ? near : text_read(&all), near ? "'?" : "");
+	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s", arguments->at[0],
+		suggestion(arena, suggest(arguments->at[0], names.at),
+			arena_format(arena, "; %s", text_read(&all))));
 	return command_refuse(diag);
 }
 
