@@ -211,14 +211,6 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 	return list;
 }
 
-static int by_spread(const void *a, const void *b)
-{
-	const struct outer_spatial *x = a, *y = b;
-	if (x->bound != y->bound)
-		return x->bound < y->bound ? -1 : 1;
-	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
-}
-
 /* Places that are free to keep each dataspace or not, at most: all residencies of a choice are
  * listed at once.  With more of them there is no proof, and few are looked at. */
 static int find_free_most(const struct nest_search *search)
@@ -253,7 +245,7 @@ static void weigh_spatial(struct run *run, struct outer_branches *choices)
 			for (size_t k = 0; k < objectives->count; k++)
 				values[k] = nest_cost_value(
 					&residencies->view, &cost, objectives->at[k]);
-			choices->at[choices->count++] = (struct outer_spatial){values[0], s};
+			choices->at[choices->count++] = (struct spatial_choice){values[0], s};
 		}
 		arena_release(scratch, mark);
 	}
@@ -272,14 +264,13 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	choices->free_most = find_free_most(search);
 	choices->spatial =
 		spatial_bounds_find(run, arena, frame, options->completions, SPATIAL_MOST);
-	choices->at = arena_array(arena, struct outer_spatial, choices->spatial.count);
+	choices->at = arena_array(arena, struct spatial_choice, choices->spatial.count);
 	choices->least = arena_array(
 		arena, double, choices->spatial.count * search->wishes.objectives.count);
 	weigh_spatial(run, choices);
 	choices->complete = choices->spatial.complete &&
 			    has_few_free(search->space, choices->free_most) && run_go_on(run, 0);
 	choices->floor = nest_floor(search, search->wishes.objectives.at[0]);
-	if (choices->count)
-		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
+	spatial_choices_sort(choices->at, choices->count);
 	return choices;
 }
