@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
+#include "cli/spec_schema.h"
 #include "constraints/kind.h"
 #include "report/run/json_text.h"
 
@@ -101,7 +102,12 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		*array_add(arena, &names) = list_at(i).name;
 	}
 	*array_add(arena, &names) = NULL;
-	if (arguments->count != 1) {
+	bool schema = option_find(arguments, "schema") != NULL;
+	if (schema && !arguments->count) {
+		command_print(spec_schema(arena));
+		return EXIT_FOUND;
+	}
+	if (schema || arguments->count != 1) {
 		fprintf(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
 		return EXIT_INPUT;
 	}
@@ -122,7 +128,12 @@ const struct command command_list = {
 	.name = "list",
 	.usage = "solvers|constraints|objectives|kinds|ops",
 	.summary = "lists what there is to choose from",
-	.manual = "",
+	.manual =
+		"With --schema instead: what editors with a YAML language server complete and check\n"
+		"spec files by.  It refuses attributes that nothing reads, which lxplore only notes.\n"
+		"\n"
+		"example: lxplore list --schema > lxplore.schema.json, and in the first line of a spec\n"
+		"         # yaml-language-server: $schema=lxplore.schema.json\n",
 	.bit = OF_LIST,
 	.run = run,
 };

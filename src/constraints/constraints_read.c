@@ -20,6 +20,11 @@ static const struct {
 
 enum { OLDER_NAMES = sizeof older_names / sizeof *older_names };
 
+const char *constraint_older_name(size_t i)
+{
+	return i < OLDER_NAMES ? older_names[i].name : NULL;
+}
+
 /* What `type:` says; of some the kind that the rest is the value of. */
 static const struct {
 	const char *name;

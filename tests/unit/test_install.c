@@ -72,6 +72,7 @@ static void the_program_finds_its_specs(void **state)
 					  "starter/arch.yaml: error: there is no such file\n"));
 	run("man -l " PREFIX "/share/man/man1/lxplore.1 >/dev/null 2>&1 || "
 	    "grep -q '^.SH COMMANDS' " PREFIX "/share/man/man1/lxplore.1");
+	run("grep -q json-schema.org " PREFIX "/share/lxplore/lxplore.schema.json");
 	run("bash -n " PREFIX "/share/bash-completion/completions/lxplore");
 	run("grep -q '^#compdef lxplore' " PREFIX "/share/zsh/site-functions/_lxplore");
 }

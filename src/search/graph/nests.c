@@ -260,8 +260,9 @@ static const char *describe(
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
-	text_add(&text, "%s %d %" PRIu32 " %" PRId64, wish, op_unit(question->arch, op),
-		arch_moves_boxes(question->arch) ? 0 : question->in_lx, question->room);
+	text_add(&text, "%s %d %" PRIu32 " %" PRId64 " %d", wish, op_unit(question->arch, op),
+		arch_moves_boxes(question->arch) ? 0 : question->in_lx, question->room,
+		question->resumes);
 	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
 	for (int l = 0; l < op->loop_count; l++)
 		text_add(&text, " %" PRId64 "%s%s", extent_of(question, l),
