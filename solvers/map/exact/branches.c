@@ -229,6 +229,23 @@ static bool has_few_free(const struct space *space, int most)
 	return few;
 }
 
+/* Whether spatial bounds take as many instances of every block as they must. */
+static bool uses_blocks(const struct outer_branches *choices, uint32_t s)
+{
+	const struct nest_search *search = search_of(choices);
+	struct mapping mapping;
+	bool good = true;
+	spatial_bounds_set(&choices->spatial, search->space, s, &mapping);
+	for (int i = 0; i < search->hierarchy->level_count; i++) {
+		const struct nest_level *level = &search->hierarchy->levels[i];
+		double taken = 1;
+		for (int d = 0; level->least_usage > 0 && d < search->shape->dimension_count; d++)
+			taken *= mapping.rows[level->block_row].spatial[d];
+		good &= taken / (double)(level->fanout_x * level->fanout_y) >= level->least_usage;
+	}
+	return good;
+}
+
 /* Those of the spatial bounds for which every dataspace has a home. */
 static void weigh_spatial(struct run *run, struct outer_branches *choices)
 {
@@ -237,7 +254,7 @@ static void weigh_spatial(struct run *run, struct outer_branches *choices)
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);
 	for (uint32_t s = 0; s < choices->spatial.count && run_go_on(run, PLACES_TICKS); s++) {
-		if (find_residencies(scratch, choices, s, residencies)) {
+		if (uses_blocks(choices, s) && find_residencies(scratch, choices, s, residencies)) {
 			struct nest_sums base = base_of(residencies);
 			struct nest_cost cost;
 			weigh(residencies, &base, 0, &cost);
