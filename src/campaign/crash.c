@@ -84,8 +84,7 @@ void crash_guard(const char *folder, const char *without)
 
 void crash_begin(const char *spec)
 {
-	spare = spare ? spare : malloc(STACK);
-	if (spare)
+	if (!spare && (spare = malloc(STACK)))
 		sigaltstack(&(stack_t){.ss_sp = spare, .ss_size = STACK}, NULL);
 	strncpy(exploring, spec, sizeof exploring - 1);
 }

@@ -309,6 +309,8 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 			own->arch = op_constraints_take(&inputs->reading, own->arch, constraints);
 		own->workload =
 			op_constraints_flag(own->arch, own->workload, inputs->diag, inputs->arena);
+		if (problem)
+			own->arch = op_constraints_take(&inputs->reading, own->arch, constraints);
 	}
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);

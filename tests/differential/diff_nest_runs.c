@@ -27,7 +27,7 @@ static const char *const machines[] = {"specs/arch/eyeriss.yaml", "specs/arch/si
 enum { MACHINES = sizeof machines / sizeof *machines, TICKS = 50 };
 
 struct met {
-	long run, iterations, parts, two_loops, broken;
+	long run, iterations, parts, two_loops, adding_up, resident;
 };
 
 /* Gives every step some nest that fits; false: there is none. */
@@ -117,6 +117,16 @@ static int64_t count_parts(const struct plan *plan)
 	return parts;
 }
 
+/* A step that adds up over iterations; -1: none. */
+static int find_adder(const struct plan *plan)
+{
+	for (int s = plan->runs->first; s < plan->runs->end; s++)
+		for (int64_t i = 0; i < run_iterations(plan->runs); i++)
+			if (run_resumes(&plan->workload->ops[s], plan->runs, i))
+				return s;
+	return -1;
+}
+
 static void runs_of_nests_do_what_the_model_says(void **state)
 {
 	uint64_t seed = draws_seed(31);
@@ -146,18 +156,23 @@ static void runs_of_nests_do_what_the_model_says(void **state)
 		met.iterations += run_iterations(plan->runs);
 		met.parts += count_parts(plan);
 		met.two_loops += plan->runs->loop_count == 2;
+		int adds = find_adder(plan);
+		met.adding_up += adds >= 0;
+		met.resident += adds >= 0 &&
+				plan_lx(plan, plan->workload->ops[adds].writes[0].tensor, adds);
 		arena_close(arena);
 	}
 	arena_close(lasting);
 	print_message(
-		"%ld plans run, %ld iterations, %ld tensors part by part, %ld with two loops\n",
-		met.run, met.iterations, met.parts, met.two_loops);
-	assert_true(!draws_are_many(count) || (met.parts && met.two_loops));
+		"%ld plans run, %ld iterations, %ld tensors part by part, %ld with two loops, %ld "
+		"that add up over iterations, %ld of these in the scratchpad\n",
+		met.run, met.iterations, met.parts, met.two_loops, met.adding_up, met.resident);
+	assert_true(!draws_are_many(count) || (met.parts && met.two_loops && met.resident));
 }
 
 /* --- broken on purpose */
 
-enum fault { TOO_EARLY, DROPPED, ELSEWHERE, FAULTS };
+enum fault { TOO_EARLY, DROPPED, ELSEWHERE, OVERWRITTEN, TWICE, FAULTS };
 
 /* What the last step of the run reads part by part; -1: nothing. */
 static int find_part_read(const struct plan *plan)
@@ -187,11 +202,32 @@ static struct mutable_instruction *find_compute(
 	return NULL;
 }
 
+/* A later iteration begins its sums anew, or one that adds to them comes a second time in place of the next. */
+static bool break_sums(const struct plan *plan, struct mutable_program *copy, enum fault fault)
+{
+	int step = find_adder(plan);
+	struct mutable_instruction *before = NULL;
+	for (int i = 0; step >= 0 && i < run_iterations(plan->runs); i++) {
+		struct mutable_instruction *at = find_compute(copy, step, i);
+		if (at->compute->accumulator_read) {
+			if (fault == OVERWRITTEN)
+				at->compute->accumulator_read = false;
+			else
+				at->compute->first = before->compute->first;
+			return true;
+		}
+		before = at;
+	}
+	return false;
+}
+
 /* Breaks a program; false: it has nothing to break so. */
 static bool break_program(const struct plan *plan, struct mutable_program *copy, enum fault fault,
 	struct arena *arena)
 {
 	int step = plan->runs->end - 1, read = find_part_read(plan);
+	if (fault >= OVERWRITTEN)
+		return break_sums(plan, copy, fault);
 	if (read < 0)
 		return false;
 	const struct op *op = &plan->workload->ops[step];
@@ -238,8 +274,10 @@ static void broken_runs_are_caught(void **state)
 		}
 		arena_close(arena);
 	}
-	print_message("broken and caught: %ld read too early, %ld dropped, %ld elsewhere\n",
-		broken[TOO_EARLY], broken[DROPPED], broken[ELSEWHERE]);
+	print_message("broken and caught: %ld read too early, %ld dropped, %ld elsewhere, %ld sums "
+		      "overwritten, %ld added twice\n",
+		broken[TOO_EARLY], broken[DROPPED], broken[ELSEWHERE], broken[OVERWRITTEN],
+		broken[TWICE]);
 	for (int f = 0; draws_are_many(count) && f < FAULTS; f++)
 		assert_true(broken[f]);
 }

@@ -149,11 +149,13 @@ static void limit(const struct joint_question *question, const struct plan *plan
 {
 	if (held->states < 2)
 		return;
-	struct plan_claim claim =
-		check(question, plan, 1 + random_below(random, held->states - 1), arena);
-	assert_int_equal(claim.answer, VERDICT_OPEN);
+	uint64_t budget = 1 + random_below(random, held->states - 1);
+	struct plan_claim claim = check(question, plan, budget, arena);
+	/* The last states may be reached in the step that leaves nothing to do. */
+	assert_true(claim.answer == VERDICT_OPEN ||
+		    (claim.answer == VERDICT_YES && claim.states > budget));
 	assert_true(claim.bound <= plan->proof.value);
-	tally->undecided++;
+	tally->undecided += claim.answer == VERDICT_OPEN;
 }
 
 static void claims_are_checked(void **state)
@@ -186,8 +188,9 @@ static void claims_are_checked(void **state)
 		"cheaper price, %ld without an option; %ld undecided within a budget\n",
 		tally.held, tally.looser, tally.raised, tally.lowered, tally.cheaper, tally.dropped,
 		tally.undecided);
-	assert_true(!draws_are_many(count) ||
-		    (tally.held > count / 2 && tally.cheaper && tally.dropped > count / 10));
+	assert_true(
+		!draws_are_many(count) || (tally.held > count / 2 && tally.cheaper &&
+						  tally.dropped > count / 10 && tally.undecided));
 }
 
 /* The text of a space, and back. */

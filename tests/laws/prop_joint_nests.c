@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "model/graph/planning.h"
+#include "model/graph/run.h"
 #include "search/engine/kept.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/array_arch.h"
@@ -23,7 +24,7 @@ static const struct joint_aim aims[] = {{.cycles = 1, .nest_ticks = TICKS},
 	{.cycles = 1024, .energy = 3, .nest_ticks = TICKS}};
 
 struct seen {
-	long built, runs, two_loops, inside, resident;
+	long built, runs, two_loops, adding_up, inside, resident;
 };
 
 struct asked {
@@ -50,8 +51,12 @@ static struct joint_question draw_question(
 
 static void look_at(const struct plan *plan, struct seen *seen)
 {
-	for (int r = 0; r < plan->run_count; r++)
-		seen->two_loops += plan->runs[r].loop_count == 2;
+	for (int r = 0; r < plan->run_count; r++) {
+		const struct tile_run *run = &plan->runs[r];
+		seen->two_loops += run->loop_count == 2;
+		for (int s = run->first; s < run->end; s++)
+			seen->adding_up += run_adds_up(&plan->workload->ops[s], run);
+	}
 	for (int i = 0; i < plan->residency_count; i++) {
 		const struct residency *stay = &plan->residencies[i];
 		int64_t bytes = plan->workload->tensors[stay->tensor].layout.bytes;
@@ -101,10 +106,11 @@ static void answers_are_plans(void **state)
 	}
 	arena_close(lasting);
 	print_message(
-		"%ld plans built, %ld runs, %ld of two loops, %ld tensors resident, %ld in parts\n",
-		seen.built, seen.runs, seen.two_loops, seen.resident, seen.inside);
+		"%ld plans built, %ld runs, %ld of two loops, %ld steps that add up over iterations, "
+		"%ld tensors resident, %ld in parts\n",
+		seen.built, seen.runs, seen.two_loops, seen.adding_up, seen.resident, seen.inside);
 	assert_true(seen.built > count / 2);
-	assert_true(!draws_are_many(count) || (seen.two_loops && seen.inside));
+	assert_true(!draws_are_many(count) || (seen.two_loops && seen.adding_up && seen.inside));
 }
 
 int main(void)

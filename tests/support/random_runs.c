@@ -11,7 +11,8 @@
 
 enum { OPS_MOST = 5 };
 
-/* X1 = f(X0), X2 = f(X1), ..: all have loops h and m, and products reduce over the last dimension. */
+/* X1 = f(X0), X2 = f(X1), ..: all have loops h and m, and products reduce over the last dimension.  Sometimes
+ * the last one or the one before reduces over m, which those behind it lack. */
 const struct workload *random_chain(
 	struct random *random, const struct arch *arch, struct arena *arena)
 {
@@ -22,9 +23,17 @@ const struct workload *random_chain(
 	for (int i = 0; i <= ops; i++)
 		text_add(&text, ", n%d: %d", i, (int)(2 + draw_below(random, 3)));
 	text_add(&text, "}\n  ops:\n");
+	bool reduced = false;
 	for (int i = 0, n = 0; i < ops; i++) {
 		int kind = (int)draw_below(random, 4);
-		if (kind < 2) {
+		if (reduced) {
+			text_add(&text, "  - X%d[h,n%d] = X%d[h,n%d] + Y%d[h,n%d]\n", i + 1, n, i,
+				n, i, n);
+		} else if (i > 0 && i + 2 >= ops && draw_chance(random, 2)) {
+			reduced = true;
+			text_add(&text, "  - X%d[h,n%d] = sum(m) X%d[h,m,n%d] * W%d[h,m]\n", i + 1,
+				n, i, n, i);
+		} else if (kind < 2) {
 			text_add(&text,
 				"  - X%d[h,m,n%d] = sum(n%d) X%d[h,m,n%d] * W%d[%sn%d,n%d]\n",
 				i + 1, i + 1, n, i, n, i, kind ? "" : "h,", n, i + 1);
@@ -50,21 +59,23 @@ static int64_t draw_tiles(struct random *random, int64_t extent)
 	return tiles;
 }
 
-static void draw_run(struct random *random, struct plan *plan, struct arena *arena)
+static bool try_run(struct random *random, struct plan *plan, struct arena *arena)
 {
 	static const char *const names[] = {"h", "m"};
 	struct tile_run *run = arena_new(arena, struct tile_run);
-	int first = (int)draw_below(random, 2), loops = 1 + (int)draw_below(random, 2);
+	int first = (int)draw_below(random, 2), loops = 1 + (int)draw_below(random, 2), step;
 	run->first = (int)draw_below(random, plan->step_count - 1);
 	run->end = run->first + 2 + (int)draw_below(random, plan->step_count - run->first - 1);
 	for (int k = 0; k < loops; k++) {
 		struct run_loop *loop = &run->loops[run->loop_count++];
 		loop->name = names[(first + k) % 2];
 		const struct op *op = &plan->workload->ops[run->first];
-		loop->tiles = draw_tiles(random, op->loops[run_loop(op, run, k)].extent);
+		int l = run_loop(op, run, k);
+		loop->tiles = l < 0 ? 1 : draw_tiles(random, op->loops[l].extent);
 	}
 	plan->runs = run;
 	plan->run_count = 1;
+	return !plan_run_misfit(arena, plan, 0, &step);
 }
 
 static void keep_some(struct random *random, struct plan *plan, struct arena *arena)
@@ -102,7 +113,8 @@ struct plan *random_runs(struct random *random, const struct arch *arch, struct 
 	for (int s = 0; s < plan->step_count; s++)
 		plan->steps[s] =
 			(struct step){.op = s, .mapping = mapping_make(arch, &workload->ops[s])};
-	draw_run(random, plan, arena);
+	while (!try_run(random, plan, arena))
+		;
 	keep_some(random, plan, arena);
 	return plan;
 }

@@ -5,6 +5,7 @@
 #include "model/graph/plan_file.h"
 #include "model/graph/run.h"
 #include "spec/sheet.h"
+#include "tests/support/array_arch.h"
 #include "tests/support/complaints.h"
 #include "tests/support/executed.h"
 #include "tests/support/set_up.h"
@@ -223,6 +224,42 @@ static void parts_are_read_as_they_are_made(void **state)
 	assert_int_equal(plan_check(&plan, *state).count, 0);
 }
 
+/* Where tiles do not move in boxes a step may add up over iterations; nobody in the run reads what it makes. */
+static void sums_are_read_behind_the_run(void **state)
+{
+	const struct arch *arch = whole_arch(*state);
+	const char *complaints;
+	const struct workload *workload = workload_at_home(*state,
+		"workload: {dimensions: {m: 4, n: 4, k: 4, j: 4}, ops: ['a[m,k] = neg(x[m,k])', "
+		"'y[m,n] = sum(k) a[m,k] * w[k,n]', 'z[m,k] = sum(n) y[m,n] * v[n,k]']}",
+		arch_home(arch), &complaints);
+	struct step steps[3];
+	for (int s = 0; s < 3; s++)
+		steps[s] = (struct step){.op = s, .mapping = mapping_make(arch, &workload->ops[s])};
+	struct tile_run runs[] = {{0, 3, 2, {{"k", 4}, {"m", 2}}}};
+	struct plan plan = {.arch = arch,
+		.workload = workload,
+		.cores = 1,
+		.step_count = 3,
+		.steps = steps,
+		.run_count = 1,
+		.runs = runs};
+	int step;
+	assert_string_equal(plan_run_misfit(*state, &plan, 0, &step),
+		"it reads 'y', to which 'y' adds up to the last iteration: end the run before it");
+	assert_int_equal(step, 2);
+	runs[0].end = 2;
+	assert_null(plan_run_misfit(*state, &plan, 0, &step));
+	const struct op *sums = &workload->ops[1];
+	for (int64_t i = 0; i < 8; i++) {
+		assert_int_equal(run_resumes(sums, runs, i), i >= 2);
+		assert_int_equal(run_goes_on(sums, runs, i), i < 6);
+		assert_false(run_resumes(&workload->ops[0], runs, i));
+	}
+	plan.arch = spyre_arch(*state, 1);
+	assert_non_null(plan_run_misfit(*state, &plan, 0, &step));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +270,7 @@ int main(void)
 		cmocka_unit_test(an_iteration_that_is_left_out_is_noticed),
 		cmocka_unit_test(what_is_wrong_with_a_run_is_said),
 		cmocka_unit_test(parts_are_read_as_they_are_made),
+		cmocka_unit_test(sums_are_read_behind_the_run),
 	};
 	return cmocka_run_group_tests_name("runs", tests, set_up, tear_down);
 }

@@ -186,11 +186,15 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 	const struct outer_branches *choices, size_t i, struct nest_cut *cut)
 {
 	struct arena *scratch = arena_open();
-	struct expansion *expansion = arena_new(scratch, struct expansion);
+	struct expansion *expansion = choices->expansion;
 	expansion->run = run;
 	expansion->arena = arena;
 	expansion->cut = cut;
-	expansion->choice.spatial = choices->at[i].spatial;
+	expansion->floors = NULL;
+	expansion->choice = (struct outer_branch){.spatial = choices->at[i].spatial};
+	memset(&expansion->list, 0, sizeof expansion->list);
+	expansion->weighed = 0;
+	expansion->stopped = false;
 	if (find_residencies(scratch, choices, choices->at[i].spatial, &expansion->residencies)) {
 		struct nest_sums base = base_of(&expansion->residencies);
 		if (choices->shelf)
@@ -261,6 +265,7 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 {
 	const struct nest_search *search = frame->search;
 	struct outer_branches *choices = arena_new(arena, struct outer_branches);
+	choices->expansion = arena_new(arena, struct expansion);
 	choices->frame = frame;
 	choices->options = options;
 	choices->shelf = frame->plain ? nest_shelf_make(arena, frame, options) : NULL;

@@ -39,6 +39,7 @@ struct outer_branches {
 	struct outer_spatial *at;
 	double *least; /* of spatial choice s and objective k: [s * objectives + k] */
 	struct spatial_bounds spatial;
+	struct expansion *expansion; /* room for one at a time: it is large */
 };
 
 struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,

@@ -22,7 +22,7 @@ double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_CO
 	return energy;
 }
 
-/* The share that one of `times` has, which all have alike. */
+/* The share that one of `times` has, in whole numbers. */
 static void divide(const struct nest_counts *all, int64_t times, struct nest_counts *out)
 {
 	*out = (struct nest_counts){
@@ -42,31 +42,56 @@ static void divide(const struct nest_counts *all, int64_t times, struct nest_cou
 	}
 }
 
-/* Makes energies of one nest those of so many. */
-static void multiply(struct nest_score *score, double times)
+/* Adds the energies of another nest to those of one, so many times. */
+static void multiply(struct nest_score *score, double times, const struct nest_score *other)
 {
-	score->compute_pj *= times;
-	score->energy_pj *= times;
+	score->compute_pj = score->compute_pj * times + other->compute_pj;
+	score->energy_pj = score->energy_pj * times + other->energy_pj;
 	for (int i = 0; i < ARCH_LEVELS_MOST; i++) {
-		score->level_pj[i] *= times;
-		score->leak_pj[i] *= times;
-		score->network_pj[i] *= times;
+		score->level_pj[i] = score->level_pj[i] * times + other->level_pj[i];
+		score->leak_pj[i] = score->leak_pj[i] * times + other->leak_pj[i];
+		score->network_pj[i] = score->network_pj[i] * times + other->network_pj[i];
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
-			score->space_pj[i][t] *= times;
+			score->space_pj[i][t] =
+				score->space_pj[i][t] * times + other->space_pj[i][t];
 	}
+}
+
+/* What the last of `times` has if all others are `one`: more where some begin sums and others add to them. */
+static struct nest_counts find_last(
+	const struct nest_counts *all, const struct nest_counts *one, int64_t times)
+{
+	struct nest_counts last = *one;
+	int64_t others = times - 1;
+	for (int i = 0; i < ARCH_LEVELS_MOST; i++)
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
+			const struct nest_count *sum = &all->at[i][t], *each = &one->at[i][t];
+			last.at[i][t] = (struct nest_count){each->capacity,
+				sum->reads - others * each->reads,
+				sum->fills - others * each->fills,
+				sum->updates - others * each->updates,
+				sum->links - others * each->links,
+				sum->drains - others * each->drains};
+		}
+	return last;
 }
 
 int64_t energy_of_nests(
 	const struct nest_model *model, const struct nest_counts *all, struct nest_score *score)
 {
 	struct nest_counts one;
+	struct nest_score other = {0};
 	int64_t times = model->computes > 0 ? all->computes / model->computes : 0;
 	*score = (struct nest_score){0};
 	if (times < 1)
 		return 0;
 	divide(all, times, &one);
+	struct nest_counts last = find_last(all, &one, times);
+	bool alike = nest_totals_equal(&one, &last);
+	if (!alike)
+		nest_derive(model, &last, &other);
 	nest_derive(model, &one, score);
-	multiply(score, (double)times);
+	multiply(score, (double)(alike ? times : times - 1), &other);
 	return times;
 }
 

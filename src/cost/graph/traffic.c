@@ -6,8 +6,6 @@
 #include "model/graph/move.h"
 #include "model/graph/run.h"
 
-enum { ACCUMULATOR_BYTES = 4 };
-
 static void open_footprints(struct traffic_op *traffic)
 {
 	for (int i = 0; i < op_operands(traffic->op); i++)
@@ -65,6 +63,7 @@ void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan,
 	struct inner_question question = inner_nest_question(arena, plan, step);
 	question.op = run_op(arena, plan->workload, &plan->workload->ops[plan->steps[step].op],
 		plan_run(plan, step), iteration);
+	question.resumes = run_resumes(question.op, plan_run(plan, step), iteration);
 	traffic_open_nest(traffic, &question, arena);
 	if (plan_is_relayout(plan, step))
 		traffic->relayout = price_relayout(plan, step, arena);

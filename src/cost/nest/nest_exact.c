@@ -23,6 +23,7 @@
  * E(p) words return, E(c) = N(c) - V(c), and at the home E counts every element
  * once.  What leaves are the words that entered, so updates(p) = G(c, p).  For the
  * multipliers, which hold nothing, G(c, p) - E(p) sums are read and G(c, p) updated.
+ * In a nest that resumes the home has all sums, and E is 0 there.
  *
  * A sum that comes to a level, in a fill or an update, is read there once: to return, to
  * be added to, or to drain.  So reads = fills + updates, and at the home all but the E sums that
@@ -261,6 +262,8 @@ static int64_t empty_indices(const struct exact *x, const struct way *way, int l
 	const struct shape *shape = x->model->shape;
 	int64_t indices = 1;
 	if (level == loops->home[way->space]) {
+		if (x->model->hierarchy->resumes)
+			return 0;
 		for (int d = 0; d < shape->dimension_count; d++)
 			if (way->relevant >> d & 1)
 				indices *= shape->dimensions[d].extent;
@@ -350,6 +353,8 @@ static int64_t empty_words(struct exact *x, const struct way *way, int level, in
 {
 	int home = x->loops->home[way->space];
 	struct nest_passage passage = passage_of(x, way);
+	if (level == home && x->model->hierarchy->resumes)
+		return 0;
 	if (level == home)
 		return nest_imperfect_elements(&passage, home, &x->fits);
 	struct way into = way_into(x, way, level);

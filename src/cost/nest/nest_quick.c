@@ -32,6 +32,7 @@ NEST_PART void go_inwards(
 	lanes steps = all_lanes(1), run = steps, around = steps;
 	lanes below = steps; /* groups below all instances of the parent */
 	lanes alike = steps; /* instances that have the same indices of a dataspace */
+	lanes unsummed = model->hierarchy->resumes ? all_lanes(0) : all; /* at the home */
 	masks homeless = ~(masks){0};
 	for (int i = model->hierarchy->level_count - 1; i >= 0; i--) {
 		const struct level_price *price = &model->prices[i];
@@ -41,7 +42,8 @@ NEST_PART void go_inwards(
 				masks kept = kept_at(state, price);
 				lanes instances = all_lanes(state->instances[i]);
 				lanes empty = part + filled * (instances - below);
-				part = chosen(kept, chosen(homeless, all * alike, empty), part);
+				part = chosen(
+					kept, chosen(homeless, unsummed * alike, empty), part);
 				below = chosen(kept, instances, below);
 				homeless &= ~kept;
 			}

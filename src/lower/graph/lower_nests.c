@@ -1,6 +1,7 @@
 #include "lower/graph/lower_step.h"
 
 #include "base/arena.h"
+#include "model/graph/run.h"
 
 /* The loops between two levels of a nest, outermost first. */
 struct nest_loops {
@@ -75,6 +76,8 @@ bool nest_open(struct lowering *lowering)
 	struct step_state *step = &lowering->step;
 	struct inner_question question =
 		inner_nest_question(lowering->queues.arena, lowering->plan, step->number);
+	question.resumes =
+		run_resumes(step->op, plan_run(lowering->plan, step->number), step->iteration);
 	const char *why;
 	struct inner_nest nest = inner_nest_make(&question, lowering->queues.arena, &why);
 	step->nest = NULL;

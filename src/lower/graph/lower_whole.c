@@ -49,15 +49,16 @@ static const struct compute *make_compute(struct lowering *lowering)
 		whole[i] = place(lowering, i);
 	int64_t *first = arena_array(arena, int64_t, step->op->loop_count),
 		*count = arena_array(arena, int64_t, step->op->loop_count);
+	const struct tile_run *run = plan_run(plan, step->number);
 	for (int l = 0; l < step->op->loop_count; l++) {
-		struct run_part part = run_part(
-			plan->workload, step->op, plan_run(plan, step->number), step->iteration, l);
+		struct run_part part = run_part(plan->workload, step->op, run, step->iteration, l);
 		first[l] = part.first;
 		count[l] = part.count;
 	}
 	*compute = (struct compute){
 		.op = (int)(step->op - plan->workload->ops),
-		.finish = true,
+		.accumulator_read = run_resumes(step->op, run, step->iteration),
+		.finish = !run_goes_on(step->op, run, step->iteration),
 		.first = first,
 		.count = count,
 		.nest = step->nest,

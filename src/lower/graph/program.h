@@ -105,7 +105,8 @@ struct whole_operand {
  * the accumulator in between, which is then written even by a tile that finishes.
  *
  * Where tiles do not move in boxes a compute is a whole op, or what an iteration has of it, on core 0: it names
- * its operands alone, and the nest moves what it needs of them.  An opaque op has none.
+ * its operands alone, and the nest moves what it needs of them.  An opaque op has none.  What does not finish
+ * leaves sums where the output lies, and what reads an accumulator adds to those.
  */
 struct compute {
 	int op;
@@ -113,7 +114,8 @@ struct compute {
 	bool accumulator_read, accumulator_write;
 	bool finish;                        /* converts to the output's dtype and writes it */
 	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
-	const struct inner_nest *nest;      /* all of a step share it; NULL: there is none */
+	const struct inner_nest *nest;      /* all of a step that read an accumulator share it, and
+					* all others; NULL: there is none */
 	const struct whole_operand *whole;  /* by operand, read_count 0; NULL: of boxes */
 	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */
 	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */

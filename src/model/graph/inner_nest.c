@@ -139,6 +139,7 @@ struct inner_nest inner_nest_make(
 		return none;
 	if (question->op->flags)
 		hierarchy_set_flags(hierarchy, question->op->flags);
+	hierarchy->resumes = question->resumes;
 	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
 	if (scratchpad >= 0 && boxes)
 		lift_limits(&hierarchy->levels[scratchpad]);

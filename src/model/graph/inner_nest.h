@@ -50,6 +50,7 @@ struct inner_question {
 	/* Bytes of the scratchpad that the op and its residents may use, at least 1; 0: all of it.
 	 * Unused with boxes. */
 	int64_t room;
+	bool resumes; /* the output holds partial sums already (model/graph/run.h) */
 };
 
 /* The nest of an op, or none where it has none or cannot be one: *why says why then (NULL: it has none). */

@@ -76,8 +76,11 @@
  *     read, all of them part by part alike, has the bytes of one part in LX, at the
  *     same address in all iterations; its view is of the part.  All other
  *     tensors are whole, and stay where they are for the whole run.  An iteration
- *     writes its part of each output and nothing else, so no step reduces over a
- *     loop that is shared.  All steps of a run are of one bundle, and none is a move.
+ *     writes its part of each output and nothing else.  Where tiles do not move in
+ *     boxes a step may reduce over a shared loop: each part of that loop but the first
+ *     adds to the sums that lie where the output does, which is whole after the last
+ *     iteration, so that only steps behind the run read it.  All steps of a run are of
+ *     one bundle, and none is a move.
  * 13. A relayout copies a tensor in LX from one view to another, over the data
  *     ring that joins all cores of the machine: what a core needs of another's slice comes
  *     from the nearest core that holds that slice, the least of those, or stays if it is its own.

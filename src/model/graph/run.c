@@ -96,6 +96,31 @@ const struct op *run_op(struct arena *arena, const struct workload *workload, co
 	return part;
 }
 
+bool run_adds_up(const struct op *op, const struct tile_run *run)
+{
+	for (int k = 0; run && k < run->loop_count; k++)
+		if (op->loops[run_loop(op, run, k)].reduction)
+			return true;
+	return false;
+}
+
+bool run_resumes(const struct op *op, const struct tile_run *run, int64_t iteration)
+{
+	for (int k = 0; run && k < run->loop_count; k++)
+		if (op->loops[run_loop(op, run, k)].reduction && position(run, iteration, k) > 0)
+			return true;
+	return false;
+}
+
+bool run_goes_on(const struct op *op, const struct tile_run *run, int64_t iteration)
+{
+	for (int k = 0; run && k < run->loop_count; k++)
+		if (op->loops[run_loop(op, run, k)].reduction &&
+			position(run, iteration, k) + 1 < run->loops[k].tiles)
+			return true;
+	return false;
+}
+
 const struct op *plan_step_op(struct arena *arena, const struct plan *plan, int step)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -141,11 +166,18 @@ struct run_classes run_classes(struct arena *arena, const struct workload *workl
 			classes.at[c].iteration *= tiles;
 		for (size_t c = 0; c < before; c++) {
 			struct run_class of = classes.at[c];
-			classes.at[c].count *= !alike ? 1 : ragged ? tiles - 1 : tiles;
-			for (int64_t tile = alike ? tiles - 1 : 1;
-				tile < tiles && (ragged || !alike); tile++)
-				*array_add(arena, &classes) =
-					(struct run_class){of.iteration + tile, of.count};
+			for (int64_t tile = 0, next; tile < tiles; tile = next) {
+				bool first = tile == 0 && op->loops[l].reduction;
+				next = !alike || first              ? tile + 1
+				       : ragged && tile + 1 < tiles ? tiles - 1
+								    : tiles;
+				struct run_class part = {
+					of.iteration + tile, of.count * (next - tile)};
+				if (tile == 0)
+					classes.at[c] = part;
+				else
+					*array_add(arena, &classes) = part;
+			}
 		}
 	}
 	return (struct run_classes){classes.count, classes.at};
@@ -178,9 +210,11 @@ const struct tile_run *plan_inside(const struct plan *plan, const struct users *
 	int from, to;
 	if (plan->workload->tensors[tensor].role != TENSOR_INTERMEDIATE)
 		return NULL;
+	const struct op *producer = &plan->workload->ops[plan->workload->tensors[tensor].producer];
 	users_life(users, tensor, &from, &to);
 	const struct tile_run *run = from < to ? plan_run(plan, from) : NULL;
-	return run && to <= run->end ? run : NULL;
+	bool inside = run && to <= run->end && !run_adds_up(producer, run);
+	return inside ? run : NULL;
 }
 
 void plan_life(const struct plan *plan, const struct users *users, int tensor, int *from, int *to)
@@ -200,7 +234,8 @@ static const struct tile_run *stay_run(const struct plan *plan, const struct res
 {
 	const struct tile_run *run = plan_run(plan, stay->from);
 	int producer = plan->workload->tensors[stay->tensor].producer;
-	bool inside = run && stay->to <= run->end && producer >= run->first && producer < run->end;
+	bool inside = run && stay->to <= run->end && producer >= run->first &&
+		      producer < run->end && !run_adds_up(&plan->workload->ops[producer], run);
 	return stay->place == PLACE_LX && inside ? run : NULL;
 }
 

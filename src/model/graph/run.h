@@ -33,13 +33,23 @@ struct run_part run_part(const struct workload *workload, const struct op *op,
 const struct op *run_op(struct arena *arena, const struct workload *workload, const struct op *op,
 	const struct tile_run *run, int64_t iteration);
 
+/* Whether an op reduces over a loop of the run, so that its output is whole only after the last iteration. */
+bool run_adds_up(const struct op *op, const struct tile_run *run);
+
+/* Whether it adds to sums that iterations before have left. */
+bool run_resumes(const struct op *op, const struct tile_run *run, int64_t iteration);
+
+/* Whether iterations to come add to the sums that this one leaves. */
+bool run_goes_on(const struct op *op, const struct tile_run *run, int64_t iteration);
+
 /* The op of a step in the first iteration; of a step by itself the op. */
 const struct op *plan_step_op(struct arena *arena, const struct plan *plan, int step);
 
 /*
  * Iterations that are alike for an op, which then has the same counts in them: those that differ only in
- * where their parts begin.  Parts that are cut short differ, and all do where moving on by a part does not
- * move a box of some operand by whole sticks.
+ * where their parts begin.  Parts that are cut short differ, so does the first
+ * part of a loop that the op reduces over, and all do where moving on by a part does not move a box of some
+ * operand by whole sticks.
  */
 struct run_class {
 	int64_t iteration, count; /* the first of them, and how many there are */

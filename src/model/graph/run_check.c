@@ -39,10 +39,11 @@ static const char *check_loop(struct arena *arena, const struct plan *plan,
 	if (l < 0)
 		return arena_format(
 			arena, "it has no loop '%s', which its run shares", shared->name);
-	if (op->loops[l].reduction)
+	if (op->loops[l].reduction && arch_moves_boxes(plan->arch))
 		return arena_format(arena,
 			"it reduces over '%s', which its run shares: its output would not be whole "
-			"before the last iteration",
+			"before the last iteration, and machines whose tiles move in boxes keep no "
+			"sums so long",
 			shared->name);
 	int64_t units = op_units(workload, op, l);
 	if (units % shared->tiles)
@@ -71,13 +72,14 @@ static int walked_dimension(
 	return -1;
 }
 
-/* An iteration writes its part of the output and nothing else. */
+/* An iteration writes its part of the output and nothing else, or adds to it. */
 static const char *check_output(struct arena *arena, const struct plan *plan,
 	const struct tile_run *run, const struct op *op)
 {
 	const struct workload *workload = plan->workload;
 	for (int k = 0; k < run->loop_count; k++)
-		if (walked_dimension(workload, op, op->read_count, run_loop(op, run, k)) < 0)
+		if (!op->loops[run_loop(op, run, k)].reduction &&
+			walked_dimension(workload, op, op->read_count, run_loop(op, run, k)) < 0)
 			return arena_format(arena,
 				"'%s', which its run shares, does not walk a dimension of '%s' "
 				"alone",
@@ -94,6 +96,11 @@ static const char *check_read(struct arena *arena, const struct plan *plan,
 	if (tensor->producer < run->first || tensor->producer >= run->end)
 		return NULL;
 	const struct op *writer = &workload->ops[tensor->producer];
+	if (run_adds_up(writer, run))
+		return arena_format(arena,
+			"it reads '%s', to which '%s' adds up to the last iteration: end the run "
+			"before it",
+			tensor->name, writer->name);
 	for (int k = 0; k < run->loop_count; k++) {
 		int h = walked_dimension(
 			workload, writer, writer->read_count, run_loop(writer, run, k));

@@ -80,6 +80,7 @@ struct hierarchy {
 	int array_inner, array_end;
 	bool dummy_loops;    /* mapspaces give dummy levels temporal loops, as Timeloop's do */
 	bool array_overlaps; /* PEs buffer everything twice: passes follow one another */
+	bool resumes; /* what is written holds partial sums at its home before the nest begins */
 	const char *compute_name;
 	int compute_row;
 	int64_t compute_mesh_x, compute_mesh_y;

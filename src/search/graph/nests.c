@@ -250,8 +250,9 @@ static const char *describe(
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
-	text_add(&text, "%s %d %" PRIu32 " %" PRId64, wish, op_unit(question->arch, op),
-		arch_moves_boxes(question->arch) ? 0 : question->in_lx, question->room);
+	text_add(&text, "%s %d %" PRIu32 " %" PRId64 " %d", wish, op_unit(question->arch, op),
+		arch_moves_boxes(question->arch) ? 0 : question->in_lx, question->room,
+		question->resumes);
 	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
 	for (int l = 0; l < op->loop_count; l++)
 		text_add(&text, " %" PRId64 "%s%s", extent_of(question, l),
@@ -325,6 +326,9 @@ static bool price_choice(const struct inner_question *question, const struct map
 {
 	struct inner_question priced = *question;
 	struct op_price price;
+	*out = (struct nest_choice){.mapping = *mapping};
+	if (arch_moves_boxes(question->arch)) /* of a tile: the step has its price */
+		return true;
 	priced.mapping = mapping;
 	if (!op_price(&priced, 0, arena, &price) || price.why)
 		return false;
@@ -344,6 +348,8 @@ static const struct nest_front *find_front(const struct inner_question *question
 		search.wishes.objectives = *objectives;
 		search.wishes.budget = ticks;
 		found = ask_front(&search, wanted, &head, arena);
+	} else {
+		head.proven = !stopper_stops(&wanted->stopper);
 	}
 	struct nest_front *front =
 		arena_alloc(arena, sizeof head + found.count * sizeof *front->at);

@@ -2,6 +2,8 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "cost/graph/energy.h"
+#include "cost/graph/op_price.h"
 #include "search/joint/options.h"
 
 #include <math.h>
@@ -183,9 +185,12 @@ bool nest_range_open(struct joint_making *making, const struct tile_run *run, in
 
 /* --- one option */
 
-/* The nest of a step, and bytes of the scratchpad. */
+/* The nest of a step, and bytes of the scratchpad.  Of one that adds up over iterations it is the best where sums
+ * are there. */
 struct nest_step {
-	struct nest_choice choice;
+	struct nest_choice choice; /* what it costs in one iteration */
+	int64_t cycles, hbm_bytes; /* in all */
+	double energy_pj;
 	int64_t used;  /* of its own operands and tiles */
 	int64_t extra; /* of that, without what its operands take */
 	int64_t others;
@@ -229,6 +234,58 @@ static int64_t bytes_at(const struct nest_range *range, int step, bool operands)
 	return bytes;
 }
 
+/* Iterations in which a step begins sums; all others add to them. */
+static int64_t count_begun(const struct nest_range *range, int step)
+{
+	int64_t begun = range->iterations;
+	const struct tile_run *run = plan_run(range->plan, step);
+	const struct op *op = op_at(range->making, step);
+	for (int k = 0; run && k < run->loop_count; k++)
+		if (op->loops[run_loop(op, run, k)].reduction)
+			begun /= run->loops[k].tiles;
+	return begun;
+}
+
+/* What the step's nest costs in all iterations. */
+static bool price_alike(const struct nest_range *range, struct nest_step *step)
+{
+	bool fits = true;
+	const struct nest_choice *one = &step->choice;
+	step->cycles = checked_mul(&fits, range->iterations, one->cycles);
+	step->hbm_bytes = checked_mul(&fits, range->iterations, one->hbm_bytes);
+	step->energy_pj = (double)range->iterations * one->energy_pj;
+	return fits;
+}
+
+/* The same where some begin sums and the others add to them. */
+static bool price_sums(const struct nest_range *range, struct inner_question *question,
+	int64_t begun, struct nest_step *step)
+{
+	const struct joint_making *making = range->making;
+	struct step_count all = {.nests = NULL};
+	struct nest_counts nests = {0};
+	bool fits = true;
+	step->cycles = step->hbm_bytes = 0;
+	question->mapping = &step->choice.mapping;
+	for (int begins = 0; begins < 2; begins++) {
+		struct op_price price;
+		int64_t times = begins ? begun : range->iterations - begun;
+		question->resumes = !begins;
+		if (!op_price(question, 0, making->scratch, &price) || price.why)
+			return false;
+		fits &= nest_counts_add(&nests, price.counts.nests, times);
+		step->cycles =
+			checked_add(&fits, step->cycles, checked_mul(&fits, times, price.bound));
+		step->hbm_bytes = checked_add(
+			&fits, step->hbm_bytes, checked_mul(&fits, times, price.hbm_bytes));
+	}
+	all.nests = &nests;
+	const struct inner_cost *inner = inner_cost_make(question, making->scratch);
+	step->energy_pj =
+		energy_add(0, question->arch, question->op, &all, inner ? inner->model : NULL);
+	return fits;
+}
+
 static bool choose_step(
 	const struct nest_range *range, int step, int64_t level, struct nest_step *out)
 {
@@ -239,6 +296,8 @@ static bool choose_step(
 	struct inner_question question = {
 		.arch = arch, .workload = asked->workload, .op = op, .mapping = &blank};
 	uint64_t ticks = asked->aim.nest_ticks ? asked->aim.nest_ticks : NEST_JOINT_TICKS;
+	int64_t begun = count_begun(range, step);
+	question.resumes = begun < range->iterations;
 	double buffers = number_max(1, arch->levels[arch->lx].multiple_buffering);
 	int64_t own = bytes_at(range, step, true), whole = arch->levels[arch->lx].capacity;
 	out->others = bytes_at(range, step, false);
@@ -255,7 +314,8 @@ static bool choose_step(
 		out->used = (int64_t)ceil((double)(own + out->choice.room) * buffers);
 		out->extra = out->used - own;
 		if (out->used <= room)
-			return true;
+			return question.resumes ? price_sums(range, &question, begun, out)
+						: price_alike(range, out);
 	}
 	return false;
 }
@@ -281,11 +341,9 @@ static bool choose_steps(const struct nest_range *range, int64_t level, struct n
 			inside -= range->outer[i].in_lx ? range->outer[i].bytes : 0;
 		out->room = number_max(out->room, inside + step->extra);
 		out->used = number_max(out->used, step->others + step->used);
-		cycles = checked_add(
-			&fits, cycles, checked_mul(&fits, range->iterations, step->choice.cycles));
-		hbm_bytes = checked_add(&fits, hbm_bytes,
-			checked_mul(&fits, range->iterations, step->choice.hbm_bytes));
-		energy += (double)range->iterations * step->choice.energy_pj;
+		cycles = checked_add(&fits, cycles, step->cycles);
+		hbm_bytes = checked_add(&fits, hbm_bytes, step->hbm_bytes);
+		energy += step->energy_pj;
 	}
 	out->value = fits ? joint_worth(range->making, cycles, energy, hbm_bytes) : JOINT_NEVER;
 	return out->value < JOINT_NEVER;

@@ -14,8 +14,10 @@
  *
  * An option of several ops is a run (model/graph/plan.h, point 12).  Each tensor that only the run makes and
  * reads has one part in the scratchpad, where it may lie there at all; each op makes or reads such a tensor.
- * The run shares one loop, or two; of the numbers of tiles the fewest for which the parts fit, and the most
- * (options.h).  Unless somebody asks for a long look at nests (joint_aim.nest_ticks) it is one loop, and
+ * The run shares one loop, or two; of the numbers of tiles the fewest for which the parts fit, the fewest that
+ * leave room for all that the run uses from outside, and the most (options.h).  An op may reduce over a shared loop if
+ * nothing in the run reads its output, which adds up at home or in the scratchpad; its nest is the one of least value
+ * where sums are there already.  Unless somebody asks for a long look at nests (joint_aim.nest_ticks) it is one loop, and
  * there are only runs of which what is inside would not fit whole.
  *
  * There are no moves and no evictions, nothing takes over bytes in place, and what the graph gives away stays

@@ -10,6 +10,9 @@
 		"numbers of tiles: the fewest for which the parts fit, since more fetch more, and " \
 		"the most, which leaves the most room")                                             \
 	OPTION(NEST_BRIEF_TILES, 2, 1, 1 << 10, "the same where nobody asks for a long look")       \
+	OPTION(NEST_ROOMY_TILES, 2, 0, 1 << 10,                                                     \
+		"besides them: the fewest with room for all that a run uses from outside, and the " \
+		"next, which may divide better")                                                    \
 	OPTION(NEST_JOINT_TICKS, 2000, 1, 1 << 30,                                                  \
 		"a nest of which nobody says more: there are hundreds in a space")                  \
 	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \

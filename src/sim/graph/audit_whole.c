@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "sim/graph/audit_access.h"
+#include "sim/graph/cover.h"
 #include "sim/graph/touch.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 struct piece {
 	int64_t low, high, base;
 	int tensor, step; /* who wrote it; -1: it was there before */
+	uint64_t part; /* of the reduction that is in it (sim/graph/cover.h); 0: it is finished */
 };
 
 struct audit_whole {
@@ -26,7 +28,8 @@ static void add_piece(struct audit_whole *whole, struct pieces *memory, struct p
 {
 	struct piece *last = memory->list.count ? &memory->list.at[memory->list.count - 1] : NULL;
 	if (last && last->high == piece.low && last->base == piece.base &&
-		last->tensor == piece.tensor && last->step == piece.step)
+		last->tensor == piece.tensor && last->step == piece.step &&
+		last->part == piece.part)
 		last->high = piece.high;
 	else if (piece.low < piece.high)
 		*array_add(whole->arena, &memory->list) = piece;
@@ -70,7 +73,7 @@ struct audit_whole *audit_whole_open(const struct program *program, struct arena
 		if (tensor->producer < 0 && home >= 0)
 			add_piece(whole, &whole->hbm,
 				(struct piece){
-					home, home + tensor->layout.bytes, home, (int)t, -1});
+					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
 	}
 	return whole;
 }
@@ -83,7 +86,7 @@ static int64_t find_missing(const struct pieces *memory, const struct piece *wan
 	while (at < wanted->high) {
 		*found = find_piece(memory, at);
 		if (!*found || (*found)->tensor != wanted->tensor ||
-			(*found)->base != wanted->base ||
+			(*found)->base != wanted->base || (*found)->part != wanted->part ||
 			((*found)->step >= 0 && (*found)->step < since))
 			return at;
 		at = (*found)->high;
@@ -177,7 +180,7 @@ static bool next_row(struct rows *rows)
 	return false;
 }
 
-static struct piece row_piece(const struct audit *audit, const struct rows *rows)
+static struct piece row_piece(const struct audit *audit, const struct rows *rows, uint64_t part)
 {
 	const struct whole_operand *operand = rows->operand;
 	const struct layout *layout = rows->touch.layout;
@@ -190,14 +193,19 @@ static struct piece row_piece(const struct audit *audit, const struct rows *rows
 	return (struct piece){low, low + rows->bytes, low - element * stored,
 		operand->in_lx ? operand->tensor
 			       : tensor_home(audit->program->workload, operand->tensor),
-		audit->instruction->step};
+		audit->instruction->step, part};
 }
 
-static bool read_row(struct audit *audit, const struct rows *rows, int since)
+static struct pieces *memory_of(const struct audit *audit, const struct rows *rows)
 {
-	struct piece wanted = row_piece(audit, rows);
+	return rows->operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
+}
+
+static bool read_row(struct audit *audit, const struct rows *rows, int since, uint64_t part)
+{
+	struct piece wanted = row_piece(audit, rows, part);
 	bool in_lx = rows->operand->in_lx;
-	const struct pieces *memory = in_lx ? &audit->whole->lx : &audit->whole->hbm;
+	const struct pieces *memory = memory_of(audit, rows);
 	const struct piece *found;
 	int core = in_lx ? 0 : FAULT_IN_HBM;
 	int64_t at = find_missing(memory, &wanted, since, &found);
@@ -217,6 +225,53 @@ static bool read_row(struct audit *audit, const struct rows *rows, int since)
 	return false;
 }
 
+/* What is in the sums that the current compute adds to; all of them must have the same. */
+static bool read_sums(struct audit *audit, struct rows *rows, int since, uint64_t *part)
+{
+	struct piece first = row_piece(audit, rows, 0);
+	const struct piece *found = find_piece(memory_of(audit, rows), first.low);
+	*part = found ? found->part : 0;
+	bool right = read_row(audit, rows, since, *part);
+	while (right && next_row(rows))
+		right = read_row(audit, rows, since, *part);
+	return right;
+}
+
+/* The part of the reduction that the output has after the current compute, 0 if that finishes it. */
+static uint64_t find_part(struct audit *audit, const struct whole_operand *written, uint64_t before)
+{
+	const struct compute *compute = audit->instruction->compute;
+	if (audit->program->workload->ops[compute->op].primitive->kind == OP_OPAQUE)
+		return 0;
+	uint64_t part = before + cover_part(audit->cover, compute);
+	if (!compute->finish)
+		return part;
+	if (part != cover_whole(audit->cover, compute->op))
+		fault_add(audit->faults, FAULT_STALE, audit->current,
+			written->in_lx ? 0 : FAULT_IN_HBM, written->address,
+			"'%s' is finished with a part of its reduction missing or taken twice",
+			audit_name(audit, written->tensor));
+	return 0;
+}
+
+static bool write_output(struct audit *audit, int operand, int since)
+{
+	const struct compute *compute = audit->instruction->compute;
+	struct rows rows;
+	uint64_t part = 0;
+	bool right = open_rows(audit, operand, &rows);
+	struct rows again = rows;
+	if (right && compute->accumulator_read)
+		right = read_sums(audit, &again, since, &part);
+	if (!right)
+		return false;
+	part = find_part(audit, rows.operand, part);
+	do
+		overwrite(audit->whole, memory_of(audit, &rows), row_piece(audit, &rows, part));
+	while (next_row(&rows));
+	return true;
+}
+
 bool audit_whole_run(struct audit *audit)
 {
 	const struct compute *compute = audit->instruction->compute;
@@ -232,19 +287,13 @@ bool audit_whole_run(struct audit *audit)
 	struct rows rows;
 	for (int i = 0; right && i < op->read_count; i++) {
 		right = open_rows(audit, i, &rows);
-		while (right && read_row(audit, &rows, since[i]) && next_row(&rows))
+		while (right && read_row(audit, &rows, since[i], 0) && next_row(&rows))
 			;
 	}
 	if (op->primitive->kind == OP_OPAQUE)
 		audit->whole->lx.list.count = 0; /* nobody knows what it leaves there */
-	for (int i = op->read_count; right && i < operands; i++) {
-		right = open_rows(audit, i, &rows);
-		bool more = right;
-		for (; more; more = next_row(&rows))
-			overwrite(audit->whole,
-				rows.operand->in_lx ? &audit->whole->lx : &audit->whole->hbm,
-				row_piece(audit, &rows));
-	}
+	for (int i = op->read_count; right && i < operands; i++)
+		right = write_output(audit, i, i <= OP_READS_MOST ? since[i] : 0);
 	return right;
 }
 
@@ -256,7 +305,7 @@ void audit_whole_end(struct audit *audit)
 		int64_t home = program->hbm[t];
 		const struct piece *found;
 		struct piece wanted = {home, home + tensor->layout.bytes, home,
-			tensor_home(program->workload, (int)t), -1};
+			tensor_home(program->workload, (int)t), -1, 0};
 		if (home < 0 || tensor->producer < 0 ||
 			find_missing(&audit->whole->hbm, &wanted, 0, &found) < 0)
 			continue;

@@ -18,6 +18,7 @@ struct data {
 	struct arena *arena;
 	kernel_function kernel;
 	void **given; /* host arrays of what no instruction computes */
+	float **sums; /* host arrays of outputs to which later iterations add; NULL: none yet */
 	int64_t lx_bytes;
 	char *hbm;
 	char *lx[PROGRAM_CORES_MOST]; /* NULL: not used yet */
@@ -75,6 +76,7 @@ struct data *data_open(const struct program *program, int rank, const struct nes
 		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
 	data->hbm = arena_alloc(arena, (size_t)program->hbm_bytes);
 	data->given = arena_array(arena, void *, tensors);
+	data->sums = arena_array(arena, float *, tensors);
 	if (!are_given(program->workload, inputs))
 		reference_inputs(program->workload, reference_seed(options->seed, rank),
 			options->small_integers, arena, data->given);
@@ -89,6 +91,14 @@ struct data *data_open(const struct program *program, int rank, const struct nes
 static const struct layout *layout_of(const struct data *data, int tensor)
 {
 	return &data->program->workload->tensors[tensor].layout;
+}
+
+static int64_t count_elements(const struct layout *layout)
+{
+	int64_t elements = 1;
+	for (int h = 0; h < layout->host_rank; h++)
+		elements *= layout->host_size[h];
+	return elements;
 }
 
 static struct box make_box(struct data *data, const struct region *region,
@@ -252,23 +262,28 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	return why;
 }
 
-/* Between the values of an operand, a box of the host array, and where that lies in a memory, row by row. */
+/* Between the values of an operand, a box of the host array, and where that lies in a memory, row by row.
+ * `sums`: a host array that has them as they are before they are rounded; NULL: there is none. */
 static void move_whole(const struct op *op, char *memory, const struct whole_operand *whole,
-	struct tile_operand *operand, bool load)
+	struct tile_operand *operand, bool load, float *sums)
 {
 	const struct touch *touch = &operand->touch;
 	enum dtype dtype = touch->layout->dtype;
 	int64_t at[LAYOUT_HOST_RANK_MOST];
 	memcpy(at, touch->low, sizeof at);
 	for (int64_t i = 0; i < operand->size; i++) {
-		int64_t place = 0;
-		for (int h = 0; h < touch->layout->host_rank; h++)
+		int64_t place = 0, element = 0;
+		for (int h = 0; h < touch->layout->host_rank; h++) {
 			place = place * whole->size[h] + at[h] - whole->first[h];
+			element = element * touch->layout->host_size[h] + at[h];
+		}
 		char *stored = memory + whole->address + place * dtype_stored_bytes(dtype);
 		if (load)
-			operand->values[i] = kernel_load(dtype, stored);
+			operand->values[i] = sums ? sums[element] : kernel_load(dtype, stored);
 		else
 			kernel_store(dtype, stored, tile_finish(op, operand->values[i]));
+		if (sums)
+			sums[element] = operand->values[i];
 		for (int h = touch->layout->host_rank - 1; h >= 0; h--) {
 			if (++at[h] <= touch->high[h])
 				break;
@@ -277,8 +292,8 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 	}
 }
 
-static const char *run_whole(
-	struct data *data, const struct op *op, int step, const struct compute *compute, char *lx)
+static const char *run_whole(struct data *data, const struct op *op, int step,
+	const struct compute *compute, char *lx, float *sums)
 {
 	struct tile_operand reads[OP_READS_MOST], output;
 	const struct whole_operand *written = &compute->whole[op->read_count];
@@ -292,13 +307,15 @@ static const char *run_whole(
 			continue;
 		open_operand(data, op, compute, i, i < op->read_count ? &reads[i] : &output);
 		if (i < op->read_count)
-			move_whole(op, memory, whole, &reads[i], true);
+			move_whole(op, memory, whole, &reads[i], true, NULL);
 	}
 	if (op->primitive->kind == OP_OPAQUE)
 		return NULL;
+	if (compute->accumulator_read)
+		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, true, sums);
 	const char *why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
 	if (!why)
-		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, false);
+		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, false, sums);
 	return why;
 }
 
@@ -312,15 +329,28 @@ static char *lx_of(struct data *data, const struct instruction *instruction)
 	return uses ? find_lx(data, __builtin_ctzll(instruction->mask)) : NULL;
 }
 
+/* Sums are not rounded on their way through a nest, nor from one iteration to the next. */
+static float *find_sums(struct data *data, const struct op *op, const struct compute *compute)
+{
+	if (!compute->whole || (compute->finish && !compute->accumulator_read))
+		return NULL;
+	int tensor = compute->whole[op->read_count].tensor;
+	if (!data->sums[tensor])
+		data->sums[tensor] =
+			arena_array(data->arena, float, count_elements(layout_of(data, tensor)));
+	return data->sums[tensor];
+}
+
 static const char *run_compute(struct data *data, const struct instruction *instruction)
 {
 	const char *why = NULL;
 	const struct compute *compute = instruction->compute;
 	const struct op *op = &data->program->workload->ops[compute->op];
 	char *memory = lx_of(data, instruction);
+	float *sums = find_sums(data, op, compute);
 	struct arena_mark mark = arena_mark(data->arena);
 	if (compute->whole)
-		why = run_whole(data, op, instruction->step, compute, memory);
+		why = run_whole(data, op, instruction->step, compute, memory, sums);
 	else if (op->primitive->kind == OP_OPAQUE)
 		run_opaque(data, compute, memory);
 	else
@@ -403,13 +433,10 @@ void **data_outputs(const struct data *data, struct arena *arena)
 	void **arrays = arena_array(arena, void *, program->workload->tensor_count);
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct layout *layout = layout_of(data, (int)t);
-		int64_t elements = 1;
 		if (program->hbm[t] < 0)
 			continue;
-		for (int h = 0; h < layout->host_rank; h++)
-			elements *= layout->host_size[h];
-		arrays[t] = arena_alloc_array(
-			arena, (size_t)elements, (size_t)dtype_stored_bytes(layout->dtype));
+		arrays[t] = arena_alloc_array(arena, (size_t)count_elements(layout),
+			(size_t)dtype_stored_bytes(layout->dtype));
 		const char *at = data->hbm + program->hbm[t];
 		for (int64_t s = 0; s < layout->sticks; s++)
 			image_unpack(layout, s, at + s * layout->stick_bytes, arrays[t]);

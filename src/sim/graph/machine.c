@@ -238,7 +238,7 @@ static int64_t find_byte_time(const struct machine *machine, struct pace pace, i
 static struct demand nest_demand(
 	const struct machine *machine, int step, const struct compute *compute)
 {
-	const struct executed_nest *nest = nests_find(machine->nests, step);
+	const struct executed_nest *nest = nests_of(machine->nests, step, compute);
 	if (!nest)
 		return (struct demand){.idle = true};
 	struct demand demand = {

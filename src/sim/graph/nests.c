@@ -81,7 +81,8 @@ static int64_t find_all_work(const struct nests *nests)
 		const struct instruction *instruction = &program->instructions[i];
 		if (instruction->engine != ENGINE_COMPUTE || !instruction->compute->nest)
 			continue;
-		const struct executed_nest *nest = nests->by_step[instruction->step];
+		const struct executed_nest *nest =
+			nests_of(nests, instruction->step, instruction->compute);
 		if (nest != latest)
 			one = find_work(nest);
 		latest = nest;
@@ -114,20 +115,27 @@ static void execute(struct nests *nests, struct executed_nest *nest)
 	arena_close(arena);
 }
 
+static int index_of(int step, bool resumes)
+{
+	return 2 * step + resumes;
+}
+
 struct nests *nests_open(
 	const struct program *program, const struct sim_options *options, struct arena *arena)
 {
 	struct nests *nests = arena_new(arena, struct nests);
 	*nests = (struct nests){.program = program, .options = options, .arena = arena};
-	nests->by_step = arena_array(arena, struct executed_nest *, program->step_count);
-	nests->distinct = arena_array(arena, struct executed_nest *, program->step_count);
+	nests->by_step = arena_array(arena, struct executed_nest *, 2 * program->step_count);
+	nests->distinct = arena_array(arena, struct executed_nest *, 2 * program->step_count);
 	for (size_t i = 0; i < program->instruction_count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
 		if (instruction->engine != ENGINE_COMPUTE || !instruction->compute->nest)
 			continue;
-		struct executed_nest **of_step = &nests->by_step[instruction->step];
+		const struct inner_nest *nest = instruction->compute->nest;
+		struct executed_nest **of_step =
+			&nests->by_step[index_of(instruction->step, nest->hierarchy->resumes)];
 		if (!*of_step)
-			*of_step = add_nest(nests, instruction->compute->nest);
+			*of_step = add_nest(nests, nest);
 		nests->tiles++;
 	}
 	int64_t work = nests->count ? find_all_work(nests) : 0;
@@ -141,9 +149,16 @@ struct nests *nests_open(
 	return nests;
 }
 
-const struct executed_nest *nests_find(const struct nests *nests, int step)
+const struct executed_nest *nests_find(const struct nests *nests, int step, bool resumes)
 {
-	return nests->by_step[step];
+	return nests->by_step[index_of(step, resumes)];
+}
+
+const struct executed_nest *nests_of(
+	const struct nests *nests, int step, const struct compute *compute)
+{
+	bool resumes = compute->nest && compute->nest->hierarchy->resumes;
+	return nests_find(nests, step, resumes);
 }
 
 static int64_t times(int64_t a, int64_t b)
@@ -167,7 +182,7 @@ static int64_t stored_bytes(const struct nests *nests, const struct op *op, int 
 /* Only the last update of a word, and only of a tile that finishes, writes an element. */
 struct nest_bytes nests_bytes(const struct nests *nests, int step, const struct compute *compute)
 {
-	const struct executed_nest *nest = nests->by_step[step];
+	const struct executed_nest *nest = nests_of(nests, step, compute);
 	const struct op *op = &nests->program->workload->ops[compute->op];
 	const struct nest_count *count = nest->sim.counts.at[nest->scratchpad];
 	const struct nest_count *sums = &count[op->read_count];
@@ -219,7 +234,7 @@ static struct nest_array_view view_of(const struct tile_operand *operand)
 const char *nests_compute(const struct nests *nests, int step, const struct compute *compute,
 	const struct tile_operand *reads, struct tile_operand *output, kernel_function kernel)
 {
-	const struct executed_nest *nest = nests->by_step[step];
+	const struct executed_nest *nest = nests_of(nests, step, compute);
 	const struct op *op = &nests->program->workload->ops[compute->op];
 	struct nest_values values = {.primitive = op->primitive,
 		.constant = (float)op->constant,

@@ -21,7 +21,8 @@ struct nests {
 	const struct sim_options *options;
 	struct arena *arena;
 	int count, step_count;
-	struct executed_nest **by_step; /* NULL: none */
+	struct executed_nest *
+		*by_step; /* of a step's computes that begin, then of those that resume; NULL */
 	struct executed_nest **distinct;
 	int64_t tiles;        /* computes that carry one out */
 	const char *too_long; /* why they were not executed; NULL: they were */
@@ -30,8 +31,12 @@ struct nests {
 struct nests *nests_open(
 	const struct program *program, const struct sim_options *options, struct arena *arena);
 
-/* The nest of a step's computes; NULL if they carry none out. */
-const struct executed_nest *nests_find(const struct nests *nests, int step);
+/* The nest of those computes of a step that resume sums, or of the others; NULL if they carry none out. */
+const struct executed_nest *nests_find(const struct nests *nests, int step, bool resumes);
+
+/* The nest of a compute. */
+const struct executed_nest *nests_of(
+	const struct nests *nests, int step, const struct compute *compute);
 
 /* What a compute that carries one out takes of LX where tiles move in boxes: of all reads, of the
  * output, and of all. */

@@ -56,11 +56,12 @@ static void open_ranks(struct machine_run *run, struct arena *arena)
 /* What goes wrong in a nest goes wrong in all tiles of its step. */
 static void check_nests(struct machine_run *run)
 {
-	for (int s = 0; s < run->program->step_count && !faults_full(&run->faults); s++) {
-		const struct executed_nest *nest = nests_find(run->nests, s);
+	for (int i = 0; i < 2 * run->program->step_count && !faults_full(&run->faults); i++) {
+		int step = i / 2;
+		const struct executed_nest *nest = nests_find(run->nests, step, i % 2);
 		const char *why = nest ? nests_wrong(run->nests, nest) : NULL;
 		if (why)
-			fault_add_step(&run->faults, FAULT_VALUE, s, 0, 0, "%s", why);
+			fault_add_step(&run->faults, FAULT_VALUE, step, 0, 0, "%s", why);
 	}
 }
 

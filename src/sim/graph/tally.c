@@ -12,7 +12,8 @@ struct tally tally_make(
 	if (program->ranks > 1)
 		tally.hops = hops_open(program, arena);
 	tally.counts.steps = arena_array(arena, struct step_count, program->step_count);
-	tally.nest_tiles = arena_array(arena, int64_t, program->step_count);
+	for (int resumes = 0; resumes < 2; resumes++)
+		tally.nest_tiles[resumes] = arena_array(arena, int64_t, program->step_count);
 	for (size_t a = 0; a < program->allotment_count; a++) {
 		const struct allotment *allotment = &program->allotments[a];
 		if (allotment->tensor < 0)
@@ -90,7 +91,7 @@ static void add_nest(struct tally *tally, const struct instruction *instruction)
 		note_resident(tally, &compute->write->region, &compute->write->lx);
 	add(&step->bytes[op->read_count][TRAFFIC_LX_READ], bytes.again);
 	add(&step->bytes[op->read_count][TRAFFIC_LX_WRITE], bytes.written);
-	tally->nest_tiles[instruction->step]++;
+	tally->nest_tiles[compute->nest->hierarchy->resumes][instruction->step]++;
 }
 
 static void add_opaque(const struct op *op, const struct compute *compute, struct step_count *step)
@@ -106,7 +107,7 @@ static void add_whole(struct tally *tally, const struct instruction *instruction
 	const struct compute *compute = instruction->compute;
 	const struct workload *workload = tally->program->workload;
 	const struct op *op = &workload->ops[compute->op];
-	const struct executed_nest *nest = nests_find(tally->nests, instruction->step);
+	const struct executed_nest *nest = nests_of(tally->nests, instruction->step, compute);
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct whole_operand *operand = &compute->whole[i];
 		int64_t *bytes = tally->counts.steps[instruction->step].bytes[i];
@@ -128,7 +129,7 @@ static void add_whole(struct tally *tally, const struct instruction *instruction
 			tally->lx_peak =
 				number_max(tally->lx_peak, operand->address + operand->bytes);
 	}
-	tally->nest_tiles[instruction->step]++;
+	tally->nest_tiles[compute->nest->hierarchy->resumes][instruction->step]++;
 }
 
 static void add_compute(struct tally *tally, const struct instruction *instruction)
@@ -230,11 +231,14 @@ void tally_add(struct tally *tally, const struct instruction *instruction)
 void tally_close(struct tally *tally, struct arena *arena)
 {
 	for (int s = 0; s < tally->program->step_count; s++) {
-		const struct executed_nest *nest = nests_find(tally->nests, s);
-		if (!nest)
-			continue;
-		struct nest_counts *all = arena_new(arena, struct nest_counts);
-		nest_counts_add(all, &nest->sim.counts, tally->nest_tiles[s]);
+		struct nest_counts *all = NULL;
+		for (int resumes = 0; resumes < 2; resumes++) {
+			const struct executed_nest *nest = nests_find(tally->nests, s, resumes);
+			if (!nest)
+				continue;
+			all = all ? all : arena_new(arena, struct nest_counts);
+			nest_counts_add(all, &nest->sim.counts, tally->nest_tiles[resumes][s]);
+		}
 		tally->counts.steps[s].nests = all;
 	}
 }

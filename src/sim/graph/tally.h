@@ -15,7 +15,7 @@ struct arena;
 struct tally {
 	const struct program *program;
 	const struct nests *nests;
-	int64_t *nest_tiles; /* by step: computes that carried out its nest */
+	int64_t *nest_tiles[2]; /* by step: computes that carried out its nest; that resumed sums */
 	struct counts counts;
 	int64_t resident_end; /* tile buffers begin here */
 	struct hops hops;     /* of several ranks */

@@ -93,7 +93,7 @@ static void buy_store(struct nest_run *run, struct nest_store *store)
 static void fill_home(struct nest_run *run, struct nest_store *store)
 {
 	const struct nest_values *values = run->options->values;
-	bool resumes = values && values->resumes;
+	bool resumes = run->hierarchy->resumes || (values && values->resumes);
 	for (int64_t n = 0; n < site_of(run, store->level)->instances; n++) {
 		find_hull(run, store, n, &store->held[n]);
 		for (int64_t w = 0; store->written && w < store->room; w++)
