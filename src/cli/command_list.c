@@ -129,11 +129,12 @@ const struct command command_list = {
 	.usage = "solvers|constraints|objectives|kinds|ops",
 	.summary = "lists what there is to choose from",
 	.manual =
-		"With --schema instead: what editors with a YAML language server complete and check\n"
-		"spec files by.  It refuses attributes that nothing reads, which lxplore only notes.\n"
+		"With --schema instead: what editors with a YAML language server complete and\n"
+		"check spec files by.  It refuses attributes that nothing reads, which lxplore\n"
+		"only notes.\n"
 		"\n"
-		"example: lxplore list --schema > lxplore.schema.json, and in the first line of a spec\n"
-		"         # yaml-language-server: $schema=lxplore.schema.json\n",
+		"example: lxplore list --schema > lxplore.schema.json, and as the first line of\n"
+		"         a spec # yaml-language-server: $schema=lxplore.schema.json\n",
 	.bit = OF_LIST,
 	.run = run,
 };
