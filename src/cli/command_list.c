@@ -118,9 +118,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			print(arena, list_at(i).make(arena), format);
 			return EXIT_FOUND;
 		}
-	const char *near = suggest(arguments->at[0], names.at);
-	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s%s%s", arguments->at[0],
-		near ? "; did you mean '" : "; ", near ? near : text_read(&all), near ? "'?" : "");
+	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s", arguments->at[0],
+		suggestion(arena, suggest(arguments->at[0], names.at),
+			arena_format(arena, "; %s", text_read(&all))));
 	return command_refuse(diag);
 }
 
@@ -129,10 +129,11 @@ const struct command command_list = {
 	.usage = "solvers|constraints|objectives|kinds|ops",
 	.summary = "lists what there is to choose from",
 	.manual =
-		"With --schema instead: what editors with a YAML language server complete and check\n"
-		"spec files by.  It refuses attributes that nothing reads, which lxplore only notes.\n"
+		"With --schema instead: what editors with a YAML language server complete and\n"
+		"check spec files by.  It refuses attributes that nothing reads, which lxplore\n"
+		"only notes.\n"
 		"\n"
-		"example: lxplore list --schema > lxplore.schema.json, and in the first line of a spec\n"
+		"example: lxplore list --schema > lxplore.schema.json, and in a spec's first line\n"
 		"         # yaml-language-server: $schema=lxplore.schema.json\n",
 	.bit = OF_LIST,
 	.run = run,
