@@ -93,12 +93,13 @@ cases: $(CASE_TESTS)
 bench: $(PROGRAM) $(BENCHES)
 	@scripts/bench $(PROGRAM) $(BENCHES)
 
-MANUALS := $(OUT)/lxplore.1 $(OUT)/lxplore.bash $(OUT)/_lxplore
-$(OUT)/lxplore.1: FORM := man
-$(OUT)/lxplore.bash: FORM := bash
-$(OUT)/_lxplore: FORM := zsh
+MANUALS := $(OUT)/lxplore.1 $(OUT)/lxplore.bash $(OUT)/_lxplore $(OUT)/lxplore.schema.json
+$(OUT)/lxplore.1: FORM := manual man
+$(OUT)/lxplore.bash: FORM := manual bash
+$(OUT)/_lxplore: FORM := manual zsh
+$(OUT)/lxplore.schema.json: FORM := list --schema
 $(MANUALS): $(PROGRAM)
-	$(PROGRAM) manual $(FORM) > $@
+	$(PROGRAM) $(FORM) > $@
 
 ## make library     build liblxplore, shared and static, with lxplore.pc
 library: $(SHARED) $(STATIC) $(OUT)/lxplore.pc
@@ -188,6 +189,7 @@ $(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/char
 	@scripts/charts $@
 $(OUT)/src/report/page/page_assets.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
 $(OUT)/src/report/page/page_assets.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
+$(OUT)/src/cli/spec_schema.o: src/cli/spec_schema.json
 $(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp

@@ -49,7 +49,7 @@ static void add_point(
 	names_add(side->arena, &side->names, key, (int)side->points.count);
 	*array_add(side->arena, &side->points) = (struct compared){
 		.key = key,
-		.status = result ? task_status_names[result->status & 3] : "open",
+		.status = task_status_name(result),
 		.version = result ? arena_text(side->arena, result->version) : "",
 		.pareto = result ? arena_text(side->arena, result->pareto) : "",
 		.has_best = result && *result->objective,

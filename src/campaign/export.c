@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const task_status_names[] = {"found", "impossible", "wrong", "nothing", NULL};
+const char *task_status_name(const struct task_result *result)
+{
+	static const char *const names[] = {"found", "impossible", "wrong", "nothing", "crashed"};
+	return !result                          ? "open"
+	       : result->status == TASK_CRASHED ? names[4]
+						: names[result->status & 3];
+}
 
 /* --- lines of a CSV */
 
@@ -94,11 +100,6 @@ static const char **arrange(
 	return cells;
 }
 
-static const char *status_of(const struct task_result *result)
-{
-	return result ? task_status_names[result->status & 3] : "open";
-}
-
 /* --- CSV */
 
 static void print_row(const struct exporter *exporter, const struct text *head, const char **cells)
@@ -126,7 +127,7 @@ static void print_point(
 		csv_field(&head, label ? label : "");
 	}
 	json_decref(labels);
-	text_add(&head, ",%s,%s", status_of(result), result ? result->version : "");
+	text_add(&head, ",%s,%s", task_status_name(result), result ? result->version : "");
 	const char *line = result ? result->pareto : "";
 	struct cells names = split(exporter->scratch, line);
 	line = next_line(line);
@@ -215,7 +216,7 @@ static void print_object(
 	json_t *plans = result ? json_loads(result->plans, 0, NULL) : NULL;
 	json_t *object = json_pack("{s:I, s:s, s:o, s:s, s:s, s:s, s:o, s:o}", "point",
 		(json_int_t)point->ordinal, "name", point->name, "values", values, "status",
-		status_of(result), "version", result ? result->version : "", "message",
+		task_status_name(result), "version", result ? result->version : "", "message",
 		result ? result->message : "", "frontier", frontier_value(exporter, result),
 		"plans", plans ? plans : json_array());
 	exporter->print(exporter->count++ ? ",\n" : "\n");

@@ -15,7 +15,7 @@ typedef void print_text(const char *text);
 
 /*
  * A row for each point of each frontier, one for a point without: the point and its values, how it
- * ended (found, impossible, wrong, nothing; open: not yet), the program's version, then the columns
+ * ended (found, impossible, wrong, nothing, crashed; open: not yet), the program's version, then the columns
  * of pareto.csv, whose `point` is called `frontier` here.  As JSON with plans and messages, too.
  */
 const char *export_csv(struct arena *arena, struct store *store, print_text *print);
@@ -38,6 +38,7 @@ const char *campaign_diff(struct arena *arena, struct store *a, struct store *b,
 const char *campaign_merge(
 	struct arena *arena, struct store *into, struct store *from, size_t *differ);
 
-extern const char *const task_status_names[]; /* by status */
+/* "found", ..; "open" for NULL. */
+const char *task_status_name(const struct task_result *result);
 
 #endif

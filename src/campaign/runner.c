@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "campaign/crash.h"
 #include "search/engine/parallel.h"
 
 #include <pthread.h>
@@ -158,7 +159,9 @@ static void explore_task(struct running *running, size_t rank, int thread)
 	digest_print(task->spec, spec);
 	expander_point(running->expanders[thread], expansion->combinations[task->first], arena,
 		diag_open(arena), &point);
+	crash_begin(spec);
 	bool whole = campaign->explore(campaign->context, &point, &stopper, arena, &result);
+	crash_end();
 	result.spec = spec;
 	result.seconds = now() - start;
 	if (whole)

@@ -28,6 +28,8 @@ const char *status_text(struct arena *arena, struct store *store, const char **o
 		counts.leased, counts.tasks - counts.done - counts.leased);
 	text_add(&text, "found %zu, impossible %zu, wrong %zu, nothing %zu\n", counts.found,
 		counts.impossible, counts.wrong, counts.nothing);
+	if (counts.crashed)
+		text_add(&text, "crashed %zu\n", counts.crashed);
 	text_add(&text, "%.1f s of exploring", counts.seconds);
 	if (counts.has_best)
 		text_add(&text, ", best %s %.6g", counts.objective, counts.best);
@@ -46,15 +48,16 @@ const char *status_json(struct arena *arena, struct store *store, const char **o
 		return why;
 	*out = json_text(arena,
 		json_pack(
-			"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
+			"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, "
+			"s:o}",
 			"campaign", head.name, "fingerprint", head.fingerprint, "version",
 			head.version, "points", (json_int_t)counts.points, "different",
 			(json_int_t)counts.tasks, "done", (json_int_t)counts.done, "running",
 			(json_int_t)counts.leased, "found", (json_int_t)counts.found, "impossible",
 			(json_int_t)counts.impossible, "wrong", (json_int_t)counts.wrong, "nothing",
-			(json_int_t)counts.nothing, "processes", (json_int_t)counts.runners,
-			"seconds", counts.seconds, "objective",
-			counts.has_best ? json_string(counts.objective) : json_null(), "best",
-			counts.has_best ? json_real(counts.best) : json_null()));
+			(json_int_t)counts.nothing, "crashed", (json_int_t)counts.crashed,
+			"processes", (json_int_t)counts.runners, "seconds", counts.seconds,
+			"objective", counts.has_best ? json_string(counts.objective) : json_null(),
+			"best", counts.has_best ? json_real(counts.best) : json_null()));
 	return NULL;
 }

@@ -21,6 +21,7 @@
 struct store;
 
 enum task_state { TASK_OPEN, TASK_LEASED, TASK_DONE };
+enum { TASK_CRASHED = 4 }; /* it took the program with it (crash.h) */
 
 struct store_head {
 	const char *name, *fingerprint, *version;
@@ -41,7 +42,7 @@ struct store_point {
 /* What came of a task. */
 struct task_result {
 	const char *spec;
-	int status;            /* as exit statuses */
+	int status;            /* as exit statuses, or TASK_CRASHED */
 	const char *version;   /* of the program that found it */
 	const char *message;   /* what was said to people */
 	const char *pareto;    /* pareto.csv; "" where nothing was found */
@@ -51,7 +52,7 @@ struct task_result {
 };
 
 struct store_counts {
-	size_t points, tasks, done, leased, found, impossible, wrong, nothing;
+	size_t points, tasks, done, leased, found, impossible, wrong, nothing, crashed;
 	size_t runners; /* alive */
 	double seconds; /* of all tasks done */
 	const char *objective;
@@ -102,6 +103,9 @@ const char *store_join(struct store *store, bool alone);
  */
 const char *store_exchange(struct store *store, const struct task_result *results, size_t count,
 	struct store_part part, size_t want, size_t *ranks, size_t *got);
+
+/* Opens tasks that crashed again. */
+const char *store_retry(struct store *store);
 
 /* Gives back what is leased and not done. */
 const char *store_leave(struct store *store);

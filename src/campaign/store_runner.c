@@ -114,6 +114,16 @@ const char *store_join(struct store *store, bool alone)
 	return why ? why : store_void_leases(store);
 }
 
+const char *store_retry(struct store *store)
+{
+	return store_do(store,
+		arena_format(store->arena,
+			"BEGIN IMMEDIATE; UPDATE tasks SET state = 0, owner = NULL WHERE spec IN (SELECT "
+			"spec FROM results WHERE status = %d); DELETE FROM results WHERE status = %d; "
+			"COMMIT",
+			TASK_CRASHED, TASK_CRASHED));
+}
+
 const char *store_leave(struct store *store)
 {
 	const char *why = store_begin(store);
@@ -225,9 +235,10 @@ const char *store_count(struct store *store, struct store_part part, struct stor
 			&statement);
 	int code = SQLITE_DONE;
 	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-		size_t *by_status[] = {&out->found, &out->impossible, &out->wrong, &out->nothing};
+		size_t *by_status[] = {
+			&out->found, &out->impossible, &out->wrong, &out->nothing, &out->crashed};
 		int status = sqlite3_column_int(statement, 0);
-		if (status >= 0 && status < 4)
+		if (status >= 0 && status <= TASK_CRASHED)
 			*by_status[status] = (size_t)sqlite3_column_int64(statement, 1);
 		out->seconds += sqlite3_column_double(statement, 2);
 		if (sqlite3_column_type(statement, 3) == SQLITE_NULL)

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "campaign/crash.h"
 #include "campaign/runner.h"
 #include "cli/campaign_point.h"
 #include "cli/inputs.h"
@@ -33,8 +34,8 @@ struct campaigning {
 /* All that decides on results beside the specs. */
 static const char *settings_text(struct arena *arena, const struct arguments *arguments)
 {
-	static const char *const others[] = {
-		"output", "shard", "jobs", "time-limit", "format", "quiet", "verbose", NULL};
+	static const char *const others[] = {"output", "shard", "jobs", "time-limit", "format",
+		"quiet", "verbose", "retry", NULL};
 	struct text text = text_open(arena);
 	text_add(&text, "%s", planning_environment_text(arena));
 	for (size_t i = 0; i < arguments->option_count; i++) {
@@ -134,6 +135,11 @@ static int tell_end(struct campaigning *run, const struct campaign_outcome *outc
 		fprintf(stderr, "lxplore: %zu of the points %s wrong specs, the first of them:\n%s",
 			counts.wrong, counts.wrong == 1 ? "has" : "have",
 			counts.message ? counts.message : "");
+	if (counts.crashed)
+		fprintf(stderr,
+			"lxplore: %zu of the points took the program down, and are tried again only with "
+			"--retry; export tells which\n",
+			counts.crashed);
 	if (!outcome->stopped && counts.leased)
 		fprintf(stderr,
 			"lxplore: other processes are at work on %zu points; status tells when they "
@@ -145,16 +151,25 @@ static int tell_end(struct campaigning *run, const struct campaign_outcome *outc
 		return EXIT_INPUT;
 	if (outcome->stopped || counts.done < counts.tasks)
 		return EXIT_NOTHING;
-	return EXIT_FOUND;
+	return counts.crashed ? EXIT_WORLD : EXIT_FOUND;
 }
 
 static int run_store(struct campaigning *run)
 {
+	size_t crashed = 0;
 	const char *why = store_open(run->folder, &run->store);
 	if (!why)
 		why = fill(run);
+	if (!why)
+		why = crash_collect(run->store, LXPLORE_VERSION, &crashed);
+	if (!why && option_find(run->arguments, "retry"))
+		why = store_retry(run->store);
 	if (why)
 		fatal("%s", why);
+	if (crashed)
+		fprintf(stderr, "lxplore: %zu point%s took the program down; the others go on\n",
+			crashed, crashed == 1 ? "" : "s");
+	crash_guard(run->folder, "--retry");
 	run->listener = listener_open(run->seconds, run->quiet, "points");
 	struct campaign campaign = {.sweep = run->sweep,
 		.expansion = &run->expansion,
@@ -194,6 +209,9 @@ int campaign_run_command(struct arena *arena, const struct arguments *arguments,
 	diag_print(diag, stderr);
 	const struct option_value *output = option_find(arguments, "output");
 	run.folder = output ? output->text : results_default(arena, run.sweep->name);
-	run.points = (struct campaign_points){arguments, &run.listener};
-	return run_store(&run);
+	run.points = (struct campaign_points){arguments, &run.listener,
+		option_find(arguments, "neighbours") ? neighbours_open() : NULL};
+	int status = run_store(&run);
+	neighbours_close(run.points.neighbours);
+	return status;
 }

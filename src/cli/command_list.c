@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
+#include "cli/spec_schema.h"
 #include "constraints/kind.h"
 #include "report/run/json_text.h"
 
@@ -101,7 +102,12 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		*array_add(arena, &names) = list_at(i).name;
 	}
 	*array_add(arena, &names) = NULL;
-	if (arguments->count != 1) {
+	bool schema = option_find(arguments, "schema") != NULL;
+	if (schema && !arguments->count) {
+		command_print(spec_schema(arena));
+		return EXIT_FOUND;
+	}
+	if (schema || arguments->count != 1) {
 		fprintf(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
 		return EXIT_INPUT;
 	}
@@ -112,9 +118,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			print(arena, list_at(i).make(arena), format);
 			return EXIT_FOUND;
 		}
-	const char *near = suggest(arguments->at[0], names.at);
-	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s%s%s", arguments->at[0],
-		near ? "; did you mean '" : "; ", near ? near : text_read(&all), near ? "'?" : "");
+	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s", arguments->at[0],
+		suggestion(arena, suggest(arguments->at[0], names.at),
+			arena_format(arena, "; %s", text_read(&all))));
 	return command_refuse(diag);
 }
 
@@ -122,7 +128,13 @@ const struct command command_list = {
 	.name = "list",
 	.usage = "solvers|constraints|objectives|kinds|ops",
 	.summary = "lists what there is to choose from",
-	.manual = "",
+	.manual =
+		"With --schema instead: what editors with a YAML language server complete and\n"
+		"check spec files by.  It refuses attributes that nothing reads, which lxplore\n"
+		"only notes.\n"
+		"\n"
+		"example: lxplore list --schema > lxplore.schema.json, and in a spec's first line\n"
+		"         # yaml-language-server: $schema=lxplore.schema.json\n",
 	.bit = OF_LIST,
 	.run = run,
 };

@@ -105,13 +105,12 @@ static void read_without(struct inputs *inputs, unsigned *fixed)
 		int kind = 0;
 		while (joint_kind_names[kind] && !text_equal(joint_kind_names[kind], names[i]))
 			kind++;
-		const char *near = suggest(names[i], joint_kind_names);
 		if (joint_kind_names[kind])
 			*fixed |= 1u << kind;
 		else if (!text_equal(names[i], "nothing"))
-			diag_error(inputs->diag, span,
-				"whole plans decide nothing called '%s'%s%s%s", names[i],
-				near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+			diag_error(inputs->diag, span, "whole plans decide nothing called '%s'%s",
+				names[i],
+				suggestion(inputs->arena, suggest(names[i], joint_kind_names), ""));
 	}
 }
 
@@ -309,6 +308,8 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 			own->arch = op_constraints_take(&inputs->reading, own->arch, constraints);
 		own->workload =
 			op_constraints_flag(own->arch, own->workload, inputs->diag, inputs->arena);
+		if (problem)
+			own->arch = op_constraints_take(&inputs->reading, own->arch, constraints);
 	}
 	if (own->workload)
 		read_constraints(inputs, own, constraints, problem);
@@ -453,6 +454,6 @@ bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_resul
 	if (!made->plan && !diag_failed(diag))
 		diag_error(diag, made->broken ? made->broken->span : (struct span){0}, "%s",
 			made->why);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 	return made->plan != NULL;
 }

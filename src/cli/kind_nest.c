@@ -140,7 +140,7 @@ static struct nest_report make_report(
 static int explain(const struct inputs *inputs, const struct nest_report *report)
 {
 	if (report->why)
-		fprintf(stderr, "lxplore: infeasible: %s\n", report->why);
+		fprintf(command_people(), "lxplore: infeasible: %s\n", report->why);
 	if (report->counted)
 		command_print(nest_explain(nest_model_make(inputs->arena, report->hierarchy,
 						   report->shape, report->counting),
@@ -153,7 +153,8 @@ static void write_trace(const struct nest_inputs *inputs, const char *path,
 {
 	command_write(arena, path, nest_trace_json(arena, inputs->hierarchy, trace, cycles));
 	if (trace->cut)
-		fprintf(stderr, "lxplore: the trace has the first %d parts of the run alone\n",
+		fprintf(command_people(),
+			"lxplore: the trace has the first %d parts of the run alone\n",
 			TRACE_SPANS_MOST);
 }
 
@@ -172,7 +173,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return command_refuse(diag);
 	if (counting == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", arena, diag);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 
 	struct nest_report report = make_report(own, counting, arena);
 	if (inputs_given(inputs, "explain"))
@@ -187,13 +188,13 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 			write_trace(own, file->text, &trace, run.cycles, arena);
 	}
 	if (format != FORMAT_TIMELOOP)
-		command_print(format == FORMAT_TEXT  ? nest_text(arena, &report)
-			      : format == FORMAT_CSV ? nest_csv(arena, &report)
-						     : nest_json(arena, &report));
+		command_print(format == FORMAT_TEXT
+				      ? nest_text(arena, &report)
+				      : command_value(arena, format, nest_json(arena, &report)));
 	else if (report.counted)
 		command_print(nest_timeloop(arena, &report));
 	if (report.run && !run.finished) {
-		fprintf(stderr, "lxplore: not executed: %s\n", run.wrong);
+		fprintf(command_people(), "lxplore: not executed: %s\n", run.wrong);
 		return EXIT_NOTHING;
 	}
 	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
@@ -206,7 +207,7 @@ static json_t *details(const struct inputs *inputs)
 		return NULL;
 	enum counting counting = find_counting(own, inputs->arena, inputs->diag);
 	struct nest_report report = make_report(own, counting, inputs->arena);
-	return json_pack("{s:o}", "score", nest_json_value(inputs->arena, &report));
+	return json_pack("{s:o}", "score", nest_json(inputs->arena, &report));
 }
 
 static int check(const struct inputs *inputs, enum format format)
@@ -219,10 +220,10 @@ static int check(const struct inputs *inputs, enum format format)
 		report.why = nest_check_faults(own, inputs->arena, inputs->diag);
 	if (report.mapping && find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
-	diag_print(inputs->diag, stderr);
-	command_print(format == FORMAT_TEXT  ? mapspace_check_text(inputs->arena, &report)
-		      : format == FORMAT_CSV ? mapspace_check_csv(inputs->arena, &report)
-					     : mapspace_check_json(inputs->arena, &report));
+	diag_print(inputs->diag, command_people());
+	command_print(format == FORMAT_TEXT ? mapspace_check_text(inputs->arena, &report)
+					    : command_value(inputs->arena, format,
+						      mapspace_check_json(inputs->arena, &report)));
 	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE : nest_check_status(&check);
 }
 
@@ -341,7 +342,7 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 	enum counting counting = find_counting(x, arena, diag);
 	if (counting == COUNTING_TIMELOOP)
 		counting = find_counting(y, arena, diag);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 	struct nest_report of_a = make_report(x, counting, arena);
 	struct nest_report of_b = make_report(y, counting, arena);
 	diff->counting = counting_names[counting];
@@ -349,8 +350,8 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 	diff->b.line = nest_mapping_print(arena, y->arch, y->shape, y->mapping);
 	diff->a.choices = nest_choices(arena, x->arch, x->shape, x->mapping, y->mapping);
 	diff->b.choices = nest_choices(arena, y->arch, y->shape, y->mapping, x->mapping);
-	diff->a.counts = nest_json_value(arena, &of_a);
-	diff->b.counts = nest_json_value(arena, &of_b);
+	diff->a.counts = nest_json(arena, &of_a);
+	diff->b.counts = nest_json(arena, &of_b);
 	return NULL;
 }
 
@@ -385,6 +386,7 @@ const struct input_kind nest_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.sizes_help = true,
 	.timeloop = true,
 	.details = details,
 	.check = check,

@@ -27,6 +27,12 @@ static const struct option table[] = {
 		.type = OPTION_FOLDER, .commands = OF_CAMPAIGN},
 	{"shard", 0, "I/N", "run: the tasks of shard I of N alone, for machines that share no disk",
 		.commands = OF_CAMPAIGN},
+	{"neighbours", 0, NULL,
+		"run: begin proofs of least latencies with what was proven for smaller storages; "
+		"which of equally good mappings is found then depends on the order",
+		.commands = OF_CAMPAIGN},
+	{"retry", 0, NULL, "run: try points again that took the program down",
+		.commands = OF_CAMPAIGN},
 	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true,
 		.key = "objectives", .words = objective_names, .commands = OF_EXPLORATIONS},
 	{"cores", 'c', "N",
@@ -140,6 +146,7 @@ static const struct option table[] = {
 		.commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
+	{"schema", 0, NULL, "the JSON schema of spec files, for editors", .commands = OF_LIST},
 
 	{"capacity", 0, "N", "bytes that there are: 1048576, 1MiB", .commands = OF_PLACE},
 	{"alignment", 0, "A", "of addresses, where the table says nothing else (default 1)",

@@ -64,4 +64,7 @@ const char *constraints_check_one(const struct constraints *constraints, size_t 
 const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
 	const struct mapping *mapping, struct arena *arena);
 
+/* Names of older files for kinds, one after the other; NULL after the last. */
+const char *constraint_older_name(size_t i);
+
 #endif

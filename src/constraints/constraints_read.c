@@ -20,6 +20,11 @@ static const struct {
 
 enum { OLDER_NAMES = sizeof older_names / sizeof *older_names };
 
+const char *constraint_older_name(size_t i)
+{
+	return i < OLDER_NAMES ? older_names[i].name : NULL;
+}
+
 /* What `type:` says; of some the kind that the rest is the value of. */
 static const struct {
 	const char *name;
@@ -230,11 +235,10 @@ static int read_type(struct constraint_finding *finding, struct reader *map)
 		refuse_sparse(reading, span);
 		return -1;
 	}
-	const char *near = suggest(text, names);
 	diag_error(reading->diag, span,
 		"unknown type of constraint '%s' (there are spatial, temporal, dataspace, "
-		"utilization and graph)%s%s%s",
-		text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		"utilization and graph)%s",
+		text, suggestion(reading->arena, suggest(text, names), ""));
 	return -1;
 }
 

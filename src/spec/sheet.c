@@ -77,6 +77,11 @@ bool sheet_key_is(const char *key)
 	return false;
 }
 
+const char *sheet_key_at(size_t i)
+{
+	return i < KEYS ? known_keys[i].name : NULL;
+}
+
 struct sheet *sheet_open(struct arena *arena, struct diag *diag)
 {
 	struct sheet *sheet = arena_new(arena, struct sheet);

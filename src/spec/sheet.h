@@ -31,6 +31,9 @@ struct sheet *sheet_open(struct arena *arena, struct diag *diag);
 /* Whether a key may stand at the top of any spec. */
 bool sheet_key_is(const char *key);
 
+/* Those keys one after the other; NULL after the last. */
+const char *sheet_key_at(size_t i);
+
 /* A key that specs may have besides; before the first file. */
 void sheet_know(struct sheet *sheet, const char *key);
 

@@ -245,7 +245,10 @@ static void check_bound(struct random *random, const struct joint_space *space,
 	const struct joint_all *all, struct arena *arena)
 {
 	int64_t best = all->found ? all->answer.value : 1000;
-	struct plan_bound_question question = {.space = space, .claim = best};
+	static const size_t entries[] = {0, 1, 10, 100};
+	struct plan_bound_question question = {.space = space,
+		.claim = best,
+		.entries = entries[random_below(random, sizeof entries / sizeof *entries)]};
 	struct plan_bound bound = plan_bound_find(&question, arena);
 	if (bound.answer != VERDICT_YES || bound.bound != best)
 		fail_msg("the best is %" PRId64 "; below it: %s, bound %" PRId64, best,
@@ -427,6 +430,7 @@ static void test_best(void **state)
 		struct joint_draw draw = draw_size(&random, 6);
 		const struct joint_space *space = joint_draw(&random, &draw, arena);
 		check_space(&random, space, STATES_MOST, arena, &tally);
+		check_space(&random, without_relays(space, arena), STATES_MOST, arena, &tally);
 		arena_close(arena);
 	}
 	print_tally(&tally);

@@ -154,7 +154,7 @@ static void check_step(
 		&(struct every_tiling){every.question, every.whole, &every.mapping, price, &every});
 	struct kept *kept = kept_open();
 	struct nests_wanted wanted = {.kept = kept};
-	struct op_front front = op_map_front(&question, OP_ALL_EVALUATIONS, arena);
+	struct op_front front = op_map_front(&question, NULL, OP_ALL_EVALUATIONS, arena);
 	const struct op_answer *answer = op_map(&wanted, &question, arena);
 	if (!front.proven || !is_complete(&front, &every))
 		fail_msg("%s: %zu options do not stand for %zu tilings", where, front.count,

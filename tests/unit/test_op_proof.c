@@ -162,6 +162,30 @@ static void a_described_array_gets_a_nest(void **state)
 	assert_non_null(strstr(ended.out, "row: "));
 }
 
+/* Divisions, tiles and nests together, and what a problem asks inside the scratchpad is looked for. */
+static void one_op_on_a_described_array_is_proven(void **state)
+{
+	const char *asked = folder_put("asked.yaml",
+		"constraints: {targets: [{target: column, type: spatial, factors: [N=2]}]}\n");
+	const char *csv = explore("spyre32_array", "--cores 4 --objective energy");
+	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "optimal");
+	const char *mm = folder_put("mm.yaml", small_problem);
+	const char *const with[] = {"", asked};
+	double energy[2];
+	for (int i = 0; i < 2; i++) {
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/spyre32_array.yaml %s %s --cores 2 "
+			"--objective energy --simulate none -q -o %s",
+			mm, with[i], folder);
+		assert_int_equal(ended.status, 0);
+		csv = folder_text("pareto.csv");
+		assert_string_equal(csv_cell(arena, csv, 1, "proof"), "optimal");
+		energy[i] = strtod(csv_cell(arena, csv, 1, "energy_pj"), NULL);
+	}
+	assert_true(energy[1] > energy[0]);
+	assert_non_null(strstr(folder_text("plans/point-001.yaml"), " N2 | accumulator"));
+}
+
 static void a_mapper_that_nobody_asks_is_refused(void **state)
 {
 	const char *mm = folder_put("mm.yaml", product);
@@ -190,6 +214,8 @@ int main(void)
 			objectives_agree_with_the_frontier, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_described_array_gets_a_nest, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(one_op_on_a_described_array_is_proven,
+			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_mapper_that_nobody_asks_is_refused, folder_set_up, folder_tear_down),
 	};

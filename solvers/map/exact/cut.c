@@ -4,15 +4,20 @@
 
 #include <math.h>
 
-struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
-	const struct objectives *objectives, double slack)
+struct nest_cut nest_cut_make(
+	struct arena *arena, const struct frontier *kept, const struct wishes *wishes, double slack)
 {
+	const struct objectives *objectives = &wishes->objectives;
 	struct nest_cut cut = {objectives, slack, kept->count,
-		arena_array(arena, double, kept->count * objectives->count), INFINITY};
+		arena_array(arena, double, (kept->count + 1) * objectives->count), INFINITY};
 	double *value = cut.values;
 	for (size_t i = 0; i < kept->count; i++)
 		for (size_t k = 0; k < objectives->count; k++)
 			*value++ = objective_value(objectives->at[k], &kept->points[i].score);
+	if (wishes->ceiling > 0 && objectives->count == 1) {
+		*value = nextafter(wishes->ceiling * slack, INFINITY);
+		cut.count++;
+	}
 	return cut;
 }
 

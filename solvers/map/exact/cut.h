@@ -1,12 +1,13 @@
 #ifndef MAP_EXACT_CUT_H
 #define MAP_EXACT_CUT_H
 
-#include "search/drive/frontier.h"
+#include "search/drive/wishes.h"
 #include "solvers/map/exact/cost.h"
 
 /*
  * What the mappings found so far exclude: all that costs at least as much as one of them in
  * every objective.  With a slack above 1, also what costs no more than that factor less.
+ * A ceiling of the wishes, which is for a single objective, excludes all that is above it.
  */
 struct nest_cut {
 	const struct objectives *objectives;
@@ -17,7 +18,7 @@ struct nest_cut {
 };
 
 struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
-	const struct objectives *objectives, double slack);
+	const struct wishes *wishes, double slack);
 
 bool nest_cut_excludes_values(struct nest_cut *cut, const double *values);
 bool nest_cut_excludes(

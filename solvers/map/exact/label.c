@@ -38,20 +38,19 @@ struct nest_label nest_label_first(const struct nest_view *view)
 struct window_bound {
 	const struct nest_view *view;
 	int space, first;
-	const struct nest_label *from;
+	double outside; /* iterations of all loops outside the level */
 	const struct nest_order *order;
 	const int64_t *left;
 	double loops[SHAPE_DIMENSIONS_MOST]; /* bounds of the level */
 };
 
-static struct window_bound window_at(const struct nest_view *view, int space,
-	const struct nest_label *from, const struct nest_order *order, const int64_t *bounds,
-	const int64_t *left)
+static struct window_bound window_at(const struct nest_view *view, int space, int first,
+	double outside, const struct nest_order *order, const int64_t *bounds, const int64_t *left)
 {
 	struct window_bound window = {.view = view,
 		.space = space,
-		.first = view->chains[space].next[from->boundary],
-		.from = from,
+		.first = first,
+		.outside = outside,
 		.order = order,
 		.left = left};
 	memcpy(window.loops, still.run, sizeof window.loops);
@@ -126,8 +125,8 @@ static double crossing(const struct window_bound *window, const struct window_sl
 	if (space->simple)
 		run = slide->times *
 		      (united(window, slide->run, inside) - held_before_run(window, to, many));
-	double round = window->from->outside *
-		       (united(window, window->loops, inside) - held(window, to, many));
+	double round =
+		window->outside * (united(window, window->loops, inside) - held(window, to, many));
 	return fmax(run, fmax(lone, round));
 }
 
@@ -347,14 +346,14 @@ static double irrelevant_with(const struct nest_space *space, double irrelevant,
 
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
 {
-	struct nest_label first = nest_label_first(view);
-	struct window_bound window =
-		window_at(view, space, &first, &no_loops, view->temporal, view->temporal);
 	nest_sums_add(view->frame, sums, &view->chains[space].base, 1);
-	if (view->frame->spaces[space].plain)
+	if (view->frame->spaces[space].plain) {
 		weigh_plain(view, space, 1, 1, 0, sums);
-	else
-		weigh_slide(&window, &still, false, sums);
+		return;
+	}
+	struct window_bound window =
+		window_at(view, space, 0, 1, &no_loops, view->temporal, view->temporal);
+	weigh_slide(&window, &still, false, sums);
 }
 
 void nest_label_weigh(const struct nest_view *view, const struct nest_label *from,
@@ -379,7 +378,8 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		nest_sums_add(view->frame, sums, &from->counted[t], 1);
 		if (k == view->chains[t].crossing_count)
 			continue;
-		struct window_bound window = window_at(view, t, from, order, bounds, left);
+		struct window_bound window =
+			window_at(view, t, k, from->outside, order, bounds, left);
 		if (order->loose) {
 			weigh_loose(&window, from, order, bounds, sums);
 			continue;
@@ -443,7 +443,8 @@ void nest_label_estimate(
 	int k = chain->next[label->boundary + 1];
 	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
 		return;
-	struct window_bound window = window_at(view, space, label, &no_loops, left, left);
+	struct window_bound window =
+		window_at(view, space, k, label->outside, &no_loops, left, left);
 	bool apart = view->frame->spaces[space].simple && !label->linked;
 	weigh_crossing(&window, &label->slides[space], k, apart, &label->counted[space]);
 }

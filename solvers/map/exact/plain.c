@@ -167,14 +167,17 @@ static void price_sums(struct nest_view *view, int t)
 /* What is left from each crossing on. */
 static void sum_up(const struct nest_view *view, struct nest_chain *chain)
 {
-	struct nest_rest rest[2];
-	memset(rest, 0, sizeof rest);
-	for (int k = chain->crossing_count - 1; k >= 0; k--) {
-		struct nest_crossing *crossing = &chain->crossings[k];
-		struct nest_rest *mine = &rest[crossing->resets];
-		nest_sums_add(view->frame, &mine->all, &crossing->price, 1);
-		nest_sums_lower(view->frame, &mine->sag, &mine->all);
-		memcpy(crossing->rest, rest, sizeof rest);
+	for (int resets = 0; resets <= chain->resets; resets++) {
+		struct nest_rest rest;
+		memset(&rest, 0, sizeof rest);
+		for (int k = chain->crossing_count - 1; k >= 0; k--) {
+			struct nest_crossing *crossing = &chain->crossings[k];
+			if (crossing->resets == resets) {
+				nest_sums_add(view->frame, &rest.all, &crossing->price, 1);
+				nest_sums_lower(view->frame, &rest.sag, &rest.all);
+			}
+			crossing->rest[resets] = rest;
+		}
 	}
 }
 

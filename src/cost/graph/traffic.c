@@ -6,8 +6,6 @@
 #include "model/graph/move.h"
 #include "model/graph/run.h"
 
-enum { ACCUMULATOR_BYTES = 4 };
-
 static void open_footprints(struct traffic_op *traffic)
 {
 	for (int i = 0; i < op_operands(traffic->op); i++)

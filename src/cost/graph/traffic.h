@@ -6,6 +6,8 @@
 #include "cost/graph/relayout.h"
 #include "model/graph/counts.h"
 
+enum { ACCUMULATOR_BYTES = 4 }; /* of a partial sum in the scratchpad */
+
 /*
  * One op at work: its nest, the footprint of every operand, and which of them
  * lie in LX.  An opaque op has no nest.  Where tiles do not move in boxes nothing is known but the

@@ -323,6 +323,20 @@ bool arch_keys_known(const char *key)
 	       is_among(key, accepted);
 }
 
+const char *arch_keys_at(size_t i)
+{
+	static const char *const *const lists[] = {
+		of_storages, own_keys, machine_keys, accepted, unpriced};
+	if (i < 2 * (size_t)SPELLINGS)
+		return i % 2 ? spellings[i / 2].meant : spellings[i / 2].written;
+	i -= 2 * (size_t)SPELLINGS;
+	for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+		for (const char *const *at = lists[k]; *at; at++)
+			if (i-- == 0)
+				return *at;
+	return NULL;
+}
+
 const struct node *arch_keys_own(struct reader *node)
 {
 	const struct node *own = node_find(node->map, "attributes");

@@ -33,6 +33,10 @@ void arch_keys_note(const struct arch_draft *draft);
 /* Whether a key is an attribute that levels read, in any of its spellings. */
 bool arch_keys_known(const char *key);
 
+/* The attributes that levels share, and their other spellings, one after the other, some of them more
+ * than once; NULL after the last.  What only one sort of level reads is not among them. */
+const char *arch_keys_at(size_t i);
+
 /* The `attributes:` of a node; NULL if they are missing or empty. */
 const struct node *arch_keys_own(struct reader *node);
 

@@ -14,10 +14,8 @@ bool directive_refuse(const struct reading *reading, struct span span, const cha
 	struct text list = text_open(reading->arena);
 	for (int i = 0; known[i]; i++)
 		text_add(&list, "%s%s", i ? ", " : "", known[i]);
-	const char *near = suggest(name, known);
-	diag_error(reading->diag, span, "unknown %s '%s' (there are %s)%s%s%s", what, name,
-		text_read(&list), near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	diag_error(reading->diag, span, "unknown %s '%s' (there are %s)%s", what, name,
+		text_read(&list), suggestion(reading->arena, suggest(name, known), ""));
 	return false;
 }
 
@@ -338,7 +336,13 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 			*out |= (UINT32_C(1) << shape->space_count) - 1;
 		else if (t >= 0)
 			*out |= UINT32_C(1) << t;
-		else if (!shape_lacks(shape, name))
+		else if (shape_is_role(name) && !shape_lacks(shape, name))
+			good = reading_refuse(reading, item,
+				"no dataspace is called '%s': only products of two matrices have "
+				"roles by themselves; name what is read Inputs and Weights, what is "
+				"written Outputs",
+				name);
+		else if (!shape_is_role(name))
 			good = directive_refuse(reading, item->span, "dataspace", name, known);
 	}
 	return good;

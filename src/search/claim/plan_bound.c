@@ -1,6 +1,8 @@
 #include "search/claim/plan_bound.h"
 
 #include "base/arena.h"
+#include "base/number.h"
+#include "search/claim/plan_bundles.h"
 #include "search/claim/plan_state.h"
 #include "search/joint/joint_pack.h"
 
@@ -47,26 +49,27 @@ static struct bound_open pop(struct bounding *bounding)
 
 /* --- states */
 
-/* The least that is left, times the scale; JOINT_NEVER: nothing leads to an end.  Tensors that the bundle
- * has room for need not pay for a bundle: no more than that many, each of the width that it has. */
+/* The least that is left, times the scale; JOINT_NEVER: nothing leads to an end below the claim. */
 static int64_t rest_of(const struct bounding *bounding, const struct bound_state *state)
 {
-	const struct joint_space *space = bounding->space;
+	const struct plan_relaxed *relaxed = bounding->relaxed;
 	const struct plan_cut *cut = cut_of(bounding, state);
-	size_t index = 0, unit = 1;
-	for (int k = 0; k < cut->count && k < PLAN_RELAXED_MOST; k++, unit *= PLACE_COUNT) {
-		bool hbm = state->place[k] & BIT_HBM, lx = view_of(state, k) >= 0;
-		if (!hbm && !lx && is_needed(bounding, cut->tensors[k], false, state->cut))
+	size_t index = 0, place = 0;
+	for (int k = 0; k < cut->count; k++) {
+		bool hbm = state->place[k] & BIT_HBM;
+		int view = view_of(state, k);
+		if (!hbm && view < 0 && is_needed(bounding, cut->tensors[k], false, state->cut))
 			return JOINT_NEVER;
-		index += unit * (size_t)(hbm && lx ? PLACE_IN_BOTH
-					 : lx      ? PLACE_IN_LX
-						   : PLACE_IN_HBM);
+		int code = plan_code(&cut->codes[k], hbm, view);
+		index += cut->unit[k] * (size_t)code;
+		place += cut->place_unit[k] * (size_t)plan_code_place(&cut->codes[k], code);
 	}
-	int64_t rest = cut->least[index];
-	if (rest == JOINT_NEVER || state->must_begin || !space->bundle_most)
+	int64_t rest = relaxed->least[state->cut][index];
+	if (rest == JOINT_NEVER || !relaxed->bundles)
 		return rest;
-	rest -= (space->bundle_most - count_used(state)) * plan_relaxed_share(space, state->widest);
-	return rest > 0 ? rest : 0;
+	int64_t more = plan_bundles_rest(relaxed->bundles, state->cut, place, count_used(state),
+		state->widest, state->must_begin);
+	return more == JOINT_NEVER ? more : number_max(rest + more, 0);
 }
 
 static size_t hash_of(const struct bounding *bounding, const void *start, size_t count)
@@ -172,7 +175,7 @@ void bound_reach(struct bounding *bounding, uint32_t from, const struct bound_st
 	if (rest == JOINT_NEVER)
 		return;
 	int64_t least = checked_add(&bounding->fits,
-		checked_mul(&bounding->fits, value, bounding->relaxed->scale), rest);
+		checked_mul(&bounding->fits, value, bounding->relaxed->passes->scale), rest);
 	if (least >= bounding->limit)
 		return;
 	uint32_t i = intern(bounding, state);
@@ -243,8 +246,8 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 		struct bound_node *node = &bounding->nodes.at[open.node];
 		if (node->done || is_beaten(bounding, node))
 			continue;
-		bound->bound =
-			(open.least + bounding->relaxed->scale - 1) / bounding->relaxed->scale;
+		bound->bound = (open.least + bounding->relaxed->passes->scale - 1) /
+			       bounding->relaxed->passes->scale;
 		bound->states = bounding->nodes.count;
 		if (bound->states > most || stopper_stops(&bounding->question->stopper)) {
 			bound->answer = VERDICT_OPEN;
@@ -284,14 +287,17 @@ struct plan_bound plan_bound_find(const struct plan_bound_question *question, st
 		.arena = arena_open(),
 		.fits = true};
 	bound.why = "it has more ops, views or cores than the check can number";
-	if (is_small(question->space))
-		bounding.relaxed = plan_relaxed_make(question->space, bounding.arena, &bound.why);
+	int64_t scale = question->space->bundle_most ? question->space->bundle_most : 1;
+	bounding.limit = checked_mul(&bounding.fits, question->claim, scale);
+	if (is_small(question->space) && bounding.fits)
+		bounding.relaxed = plan_relaxed_make(question->space, bounding.limit,
+			question->entries ? question->entries : PLAN_ENTRIES_MOST,
+			&question->stopper, bounding.arena, &bound.why);
 	if (bounding.relaxed) {
+		bound.why = NULL;
 		struct bound_state start;
 		memset(&start, 0, sizeof start);
 		start.must_begin = 1;
-		bounding.limit =
-			checked_mul(&bounding.fits, question->claim, bounding.relaxed->scale);
 		bound_reach(&bounding, 0, &start, 0, (struct joint_step){0});
 		search(&bounding, arena, &bound);
 	}

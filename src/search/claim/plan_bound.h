@@ -10,8 +10,8 @@
  * (Hart, Nilsson, Raphael 1968) over all that may be the case at a cut between ops.  A state is the place of
  * every tensor that is still needed, the tensors that the bundle uses in HBM, and its width.  Equal states
  * are one; of two with equal places one is left out if the other can do the same for no more; nothing is
- * dropped before its room is needed.  What is left costs at least what it costs in a relaxation
- * (plan_relaxed.h).  States that cannot lead below the claim are left out, so that the claim holds once nothing
+ * dropped before its room is needed.  What is left costs at least what it costs in
+ * relaxations (plan_relaxed.h).  States that cannot lead below the claim are left out, so that the claim holds once nothing
  * is left.
  */
 struct arena;
@@ -20,6 +20,7 @@ struct plan_bound_question {
 	const struct joint_space *space;
 	int64_t claim;
 	uint64_t budget; /* states; 0: PLAN_BOUND_STATES */
+	size_t entries; /* that the relaxation tells apart at a cut, at most; 0: PLAN_ENTRIES_MOST */
 	struct stopper stopper;
 };
 

@@ -1,46 +1,35 @@
 #ifndef SEARCH_PLAN_RELAXED_H
 #define SEARCH_PLAN_RELAXED_H
 
-#include "search/joint/joint_space.h"
+#include "base/stopper.h"
+#include "search/claim/plan_passes.h"
 
 /*
- * A relaxation of a joint space: LX has room for everything under every view at once, so that of each tensor
- * matters only whether it is in HBM, in LX or in both; and a bundle's cost is shared out: each tensor that is
- * used in HBM for the first time ever pays its part of a full bundle of as many cores as its step.  A bundle
- * of at most `most` tensors that is w cores wide costs no less than these parts.  Dynamic programming from
- * the end gives the least cost of what is left, from every cut and every set of places.
+ * Two relaxations of a joint space that add up to a lower bound of what is still to come, in parts of a value
+ * (plan_passes.scale of them).
  *
- * Costs are in units of 1 / scale.
+ * The first has no bundles, but their parts (plan_share), and only states that plan_cuts.h tells apart: shortest
+ * paths from the start and from the end.  A state that no path below the limit visits is left out.
+ *
+ * The second has bundles, and knows of a tensor only its place (plan_bundles.h).  A step costs there what it
+ * costs above the difference of the first bounds before and behind it, in the best of all states that are left:
+ * its reduced cost.  So the sum of both bounds is one, too.
  */
 struct arena;
-
-enum {
-	PLAN_CROSSING_MOST = 16, /* tensors at a cut */
-	PLAN_RELAXED_MOST = 10,  /* of which the relaxation follows the first */
-};
-
-enum { PLACE_IN_HBM, PLACE_IN_LX, PLACE_IN_BOTH, PLACE_COUNT };
-
-/* The tensors that are there at a cut and still needed: made or first read before it, read or written
- * out behind it. */
-struct plan_cut {
-	int count, tensors[PLAN_CROSSING_MOST]; /* ascending */
-	int64_t *least; /* by places: the sum of place * 3^k over the first PLAN_RELAXED_MOST */
-};
+struct plan_bundles;
 
 struct plan_relaxed {
 	const struct joint_space *space;
-	int64_t scale;
-	int *first_use; /* by tensor: the first cut before which an option can have used it */
-	int *last_use;  /* by tensor: the last op of an option that uses it */
-	struct plan_cut *cuts; /* op_count + 1 */
+	const struct plan_cuts *cuts;
+	const struct plan_passes *passes;
+	int64_t *const
+		*least; /* by cut, then state: JOINT_NEVER: nothing below the limit comes by */
+	const struct plan_bundles *bundles;
 };
 
-/* NULL, and *why: it cannot be counted. */
-const struct plan_relaxed *plan_relaxed_make(
-	const struct joint_space *space, struct arena *arena, const char **why);
-
-/* What an eviction, or an option, pays for tensors that are used in HBM for the first time. */
-int64_t plan_relaxed_share(const struct joint_space *space, int cores);
+/* For answers below a limit, in parts of a value, with at most `entries` states at a cut.  NULL, and *why: it
+ * cannot be counted, or somebody stopped it. */
+const struct plan_relaxed *plan_relaxed_make(const struct joint_space *space, int64_t limit,
+	size_t entries, const struct stopper *stopper, struct arena *arena, const char **why);
 
 #endif

@@ -50,7 +50,7 @@ struct bounding {
 static inline const struct plan_cut *cut_of(
 	const struct bounding *bounding, const struct bound_state *state)
 {
-	return &bounding->relaxed->cuts[state->cut];
+	return &bounding->relaxed->cuts->at[state->cut];
 }
 
 static inline int view_of(const struct bound_state *state, int k)

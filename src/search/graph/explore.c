@@ -9,6 +9,7 @@
 #include "search/graph/evaluate.h"
 #include "search/graph/gap.h"
 #include "search/graph/goals.h"
+#include "search/graph/left_out.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/options.h"
 #include "search/graph/task.h"
@@ -22,6 +23,7 @@ struct graph {
 	bool all;                    /* all plans are looked at */
 	struct frontier published;   /* of all rounds, had all plans the published tiles */
 	struct planned_list planned; /* what came of whole plans */
+	struct left_out left_out;    /* of all divisions */
 	struct tasks tasks;          /* of this round */
 	struct truth truth;          /* of the last one */
 };
@@ -30,6 +32,7 @@ struct graph {
 struct leaving {
 	struct frontier *published; /* NULL: nothing */
 	const struct planned *planned;
+	struct left_out left_out;
 };
 
 /* A plan while it is judged. */
@@ -83,12 +86,7 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	const struct graph *graph = self;
 	const struct trial *trial = (const struct trial *)found;
 	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
-	if (trial->found.recipe.tiles)
-		kept->recipe.tiles = arena_copy(
-			arena, trial->found.recipe.tiles, sizeof *trial->found.recipe.tiles);
-	if (trial->found.recipe.nest)
-		kept->recipe.nest = arena_copy(
-			arena, trial->found.recipe.nest, sizeof *trial->found.recipe.nest);
+	recipe_own(&kept->recipe, arena);
 	if (recipe_is_whole(&trial->found.recipe))
 		kept->recipe.given =
 			plan_copy(arena, trial->made.plan, graph->exploration->workload);
@@ -139,6 +137,8 @@ static bool merge(void *self, void *left)
 	bool kept = false;
 	if (leaving && leaving->planned)
 		*array_add(graph->arena, &graph->planned) = *leaving->planned;
+	for (size_t i = 0; leaving && i < leaving->left_out.count; i++)
+		*array_add(graph->arena, &graph->left_out) = leaving->left_out.at[i];
 	for (size_t i = 0; frontier && i < frontier->count; i++)
 		kept |= frontier_add(&graph->published, graph->arena, frontier->points[i]);
 	return kept;
@@ -220,9 +220,12 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 	struct trial trial = {
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	struct op_front front = {.proven = !drive_stops(slot->drive)};
+	struct nests_wanted wanted = {.solver = recipe->map,
+		.kept = graph->kept,
+		.stopper = {slot->drive, drive_stops},
+		.constraints = recipe_constraints(recipe)};
 	if (laid_out.plan)
-		front = stream_front(laid_out.plan, 0, recipe_constraints(recipe),
-			OP_ALL_EVALUATIONS, slot->scratch);
+		front = stream_front(laid_out.plan, 0, &wanted, OP_ALL_EVALUATIONS, slot->scratch);
 	struct op_option *options =
 		arena_copy(slot->scratch, front.at, front.count * sizeof *options);
 	size_t count = goals_sift(options, front.count, recipe->planning.price);
@@ -231,6 +234,13 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 		trial.found.recipe.tiles = &options[i];
 		drive_offer(slot, &trial.found.common);
 	}
+	struct score score = trial.outcome.cost.score;
+	score.price = recipe->planning.price;
+	front.proven &= laid_out.plan || !op_has_inner_nest(recipe->arch, recipe->workload->ops);
+	front.proven &= !front.least_count || (count && trial.made.plan && !trial.outcome.why);
+	if (front.proven && front.least_count)
+		left_out_add(&leaving_of(slot)->left_out, &front, trial.found.recipe.tiles, &score,
+			slot->arena);
 	arena_release(slot->scratch, mark);
 	return front.proven && (!laid_out.plan || laid_out.plan->step_count == 1);
 }
@@ -397,6 +407,8 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 	const struct exploration *exploration = graph->exploration;
 	if (graph->planned.count && !explored->complete)
 		plans_note(&graph->planned, explored);
+	else if (explored->complete)
+		left_out_note(&graph->left_out, explored);
 	if (exploration->wishes.simulate == SIMULATE_NONE ||
 		stopper_stops(&exploration->wishes.asker.stopper))
 		return;

@@ -4,6 +4,7 @@
 #include "constraints/kind.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
+#include "search/graph/op_constraints.h"
 
 static const struct {
 	enum objective objective;
@@ -66,6 +67,20 @@ static bool reads_twice(const struct op *op)
 	return false;
 }
 
+/* Whether no constraint is about tiles and nests together: one that is may keep a nest that is worse by
+ * itself. */
+static bool may_choose_nests(const struct exploration *exploration)
+{
+	const struct constraints *constraints = exploration->planning.constraints;
+	for (size_t i = 0; constraints && i < constraints->count; i++) {
+		const struct constraint *at = &constraints->at[i];
+		bool inside = op_constraints_inside(exploration->arch, at);
+		if (!inside && at->part != PART_TEMPORAL && at->part != PART_SPATIAL)
+			return false;
+	}
+	return true;
+}
+
 bool goals_are_all(const struct exploration *exploration)
 {
 	const struct arch *arch = exploration->arch;
@@ -80,7 +95,7 @@ bool goals_are_all(const struct exploration *exploration)
 		return !exploration->planning.constraints ||
 		       !exploration->planning.constraints->count;
 	return enumerates && !reads_twice(op) && !exploration->planning.published_tiles &&
-	       !op_has_inner_nest(arch, op);
+	       (!op_has_inner_nest(arch, op) || may_choose_nests(exploration));
 }
 
 static bool beats(const struct op_value *a, const struct op_value *b, enum price price)

@@ -22,7 +22,7 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 
 /*
  * Whether a graph is one op whose plans can all be looked at: then the frontier is proven.  Where tiles move
- * in boxes these are its divisions over the cores, tiles and orders, elsewhere its nests.
+ * in boxes these are its divisions over the cores, tiles, their nests and orders, elsewhere its nests.
  */
 struct exploration;
 bool goals_are_all(const struct exploration *exploration);

@@ -84,6 +84,15 @@ static void cut_rows(struct domain *domain)
 	domain->rows[home].keep = all;
 }
 
+/* The machine of a graph does not know how much of its blocks constraints ask for. */
+static void use_blocks(struct mapspace *space, struct domain *domain, struct arena *arena)
+{
+	struct hierarchy *own = arena_copy(arena, space->nest.hierarchy, sizeof *own);
+	for (int i = 0; i < own->level_count; i++)
+		own->levels[i].least_usage = domain->rows[own->levels[i].block_row].least_usage;
+	space->nest.hierarchy = domain->hierarchy = own;
+}
+
 /* NULL, or why the op has none. */
 static const char *open_mapspace(
 	const struct inner_question *question, struct mapspace *space, struct arena *arena)
@@ -102,6 +111,7 @@ static const char *open_mapspace(
 		cut_rows(domain);
 	if (!constraints_narrow(&space->constraints, domain, silent))
 		return "the constraints leave it no mapping";
+	use_blocks(space, domain, arena);
 	if (!place_homes(question, domain))
 		return "the machine's constraints keep an operand out of the scratchpad";
 	space->domain = domain;
@@ -326,6 +336,9 @@ static bool price_choice(const struct inner_question *question, const struct map
 {
 	struct inner_question priced = *question;
 	struct op_price price;
+	*out = (struct nest_choice){.mapping = *mapping};
+	if (arch_moves_boxes(question->arch)) /* of a tile: the step has its price */
+		return true;
 	priced.mapping = mapping;
 	if (!op_price(&priced, 0, arena, &price) || price.why)
 		return false;
@@ -345,6 +358,8 @@ static const struct nest_front *find_front(const struct inner_question *question
 		search.wishes.objectives = *objectives;
 		search.wishes.budget = ticks;
 		found = ask_front(&search, wanted, &head, arena);
+	} else {
+		head.proven = !stopper_stops(&wanted->stopper);
 	}
 	struct nest_front *front =
 		arena_alloc(arena, sizeof head + found.count * sizeof *front->at);

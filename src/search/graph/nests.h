@@ -47,6 +47,7 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
  */
 struct nest_choice {
 	struct mapping mapping;
+	/* As a step of a plan, where tiles do not move in boxes. */
 	int64_t cycles, hbm_bytes;
 	int64_t room; /* bytes of the scratchpad that its tiles take, residents apart */
 	double energy_pj;

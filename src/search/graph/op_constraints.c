@@ -90,8 +90,23 @@ struct constraints op_constraints_read(
 		if (understands(arch, shape, i))
 			lists[kept++] = arch->constraints[i];
 	/* constraints point at what they were read with */
-	return constraints_read(
+	struct constraints read = constraints_read(
 		ask(arena_new(arena, struct asking), arch, shape, diag, arena), lists);
+	struct constraint *at = (struct constraint *)read.at;
+	size_t all = read.count;
+	read.count = 0;
+	for (size_t i = 0; i < all; i++)
+		if (op_constraints_inside(arch, &at[i]))
+			at[read.count++] = at[i];
+	return read;
+}
+
+bool op_constraints_inside(const struct arch *arch, const struct constraint *constraint)
+{
+	if (!arch_moves_boxes(arch))
+		return true;
+	return constraint->row > arch->lx ||
+	       (constraint->row == arch->lx && constraint->part == PART_TEMPORAL);
 }
 
 bool op_constraints_any(const struct arch *arch)

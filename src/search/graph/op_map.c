@@ -198,20 +198,29 @@ void op_map_nest(const struct arch *arch, const struct mapping *nest, struct map
 			(mapping->residency[i] & ~inside) | (nest->residency[i] & inside);
 }
 
+struct mapping op_map_mapping(const struct op_question *question, const uint32_t *tiles,
+	const uint8_t *order, const struct mapping *nest)
+{
+	struct mapping mapping = *question->mapping;
+	struct mapping_row *row = &mapping.rows[question->arch->lx];
+	memcpy(row->temporal, tiles, sizeof row->temporal);
+	memcpy(row->temporal_order, order, sizeof row->temporal_order);
+	if (nest)
+		op_map_nest(question->arch, nest, &mapping);
+	return mapping;
+}
+
 /* Tiles with their nest, and what both cost; false, and answer->why, if there is none. */
 static bool add_nest(const struct op_question *question, const struct nests_wanted *wanted,
 	const struct op_option *tiles, struct arena *arena, struct op_answer *answer,
 	struct op_option *out)
 {
-	struct mapping mapping = *question->mapping;
-	struct mapping_row *row = &mapping.rows[question->arch->lx];
+	struct mapping mapping = op_map_mapping(question, tiles->tiles, tiles->order, NULL);
 	struct inner_question inner = {.arch = question->arch,
 		.workload = question->workload,
 		.op = question->op,
 		.mapping = &mapping,
 		.in_lx = question->in_lx};
-	memcpy(row->temporal, tiles->tiles, sizeof row->temporal);
-	memcpy(row->temporal_order, tiles->order, sizeof row->temporal_order);
 	const struct nest_answer *nest = nests_ask(&inner, wanted, arena);
 	answer->why = nest->why;
 	if (nest->why)
@@ -247,6 +256,11 @@ static void choose_nests(const struct op_question *question, const struct nests_
 				published = options[front.count];
 			front.count++;
 		}
+	if (!published.nest && !question->by_rule) { /* constraints may leave other tiles some */
+		front = op_map_front(question, wanted, OP_MAP_EVALUATIONS, arena);
+		if (front.count)
+			published = front.at[0];
+	}
 	answer->found = published.nest;
 	if (!answer->found)
 		return;
@@ -268,7 +282,7 @@ static struct op_answer ask_all(const struct op_question *question, struct arena
 		return answer;
 	if (price_published(question, &published, arena, first) && !question->by_rule &&
 		may_choose(question, arena))
-		*front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
+		*front = op_map_front(question, NULL, OP_MAP_EVALUATIONS, arena);
 	answer.proven = front->proven;
 	answer.evaluations += front->evaluations;
 	return answer;

@@ -88,19 +88,30 @@ struct op_answer {
 const struct op_answer *op_map(
 	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena);
 
+/* The mapping of an op with these tiles; NULL: and no nest. */
+struct mapping op_map_mapping(const struct op_question *question, const uint32_t *tiles,
+	const uint8_t *order, const struct mapping *nest);
+
 /* Gives a mapping the rows of a tile's nest. */
 void op_map_nest(const struct arch *arch, const struct mapping *nest, struct mapping *mapping);
 
-/* All tilings that are better in some value than any with no more tiles, by number of tiles. */
+/*
+ * All tilings that are better in some value than any with no more tiles, by number of tiles.  `wanted`
+ * (NULL: tiles alone) asks for the nests of each tile that are best in cycles and energy.  A nest that is
+ * worse in both may move less in the scratchpad: nothing that is left out is better than an option or
+ * one of `least` in all values.
+ */
 struct op_front {
 	bool proven;
 	uint64_t evaluations;
 	int64_t least_room;
 	size_t count;
 	const struct op_option *at;
+	size_t least_count;
+	const struct op_value *least;
 };
-struct op_front op_map_front(
-	const struct op_question *question, uint64_t evaluations_most, struct arena *arena);
+struct op_front op_map_front(const struct op_question *question, const struct nests_wanted *wanted,
+	uint64_t evaluations_most, struct arena *arena);
 
 /* The same within OP_MAP_EVALUATIONS, behind the published tiles, where tiles are not by rule; kept, too. */
 struct op_choices {

@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "cost/graph/streaming.h"
 #include "search/graph/op_value.h"
+#include "search/graph/options.h"
 #include "search/graph/tile_walk.h"
 
 struct tile_front {
@@ -11,6 +12,12 @@ struct tile_front {
 	uint64_t evaluations, evaluations_most;
 	bool cut;
 	struct array(struct op_option) options;
+	struct array(struct op_value) least;
+	const struct nests_wanted *wanted; /* NULL: tiles alone */
+	/* Nests of the tiles that are set, and what they cost. */
+	size_t nest_count;
+	const struct nest_choice *nests;
+	const struct inner_cost **costs;
 };
 
 /* Whether a tiling is no worse in every value. */
@@ -21,29 +28,91 @@ static bool covers(const struct op_value *a, const struct op_value *b)
 }
 
 /* What is no better than something with no more tiles is not worth keeping. */
-static void add(struct tile_front *front, const struct op_value *value)
+static void add(
+	struct tile_front *front, const struct op_value *value, const struct mapping *inside)
 {
 	const struct loopnest *nest = &front->walk.traffic.nest;
 	for (size_t i = front->options.count; i > 0; i--)
 		if (covers(&front->options.at[i - 1].value, value))
 			return;
 	struct op_option *option = array_add(front->walk.arena, &front->options);
-	*option = (struct op_option){.value = *value};
+	*option = (struct op_option){.value = *value, .nest = inside};
 	for (int l = 0; l < nest->loop_count; l++) {
 		option->tiles[l] = (uint32_t)nest->loops[l].tiles;
 		option->order[l] = (uint8_t)nest->order[l];
 	}
 }
 
+/* What is covered by an option is not worth keeping, either; options may come later. */
+static void add_least(struct tile_front *front, const struct op_value *value)
+{
+	for (size_t i = 0; i < front->least.count; i++)
+		if (covers(&front->least.at[i], value))
+			return;
+	*array_add(front->walk.arena, &front->least) = *value;
+}
+
+/* The tiles with one of their nests, if these have room together. */
+static void price_nest(struct tile_front *front, size_t i)
+{
+	struct traffic_op *traffic = &front->walk.traffic;
+	struct op_value value, least;
+	int64_t room;
+	traffic->inner = front->costs[i];
+	if (op_value_find(traffic, front->question, &value)) {
+		bool fits = streaming_room(traffic, &room) && room <= front->room;
+		front->cut |= !op_value_least(traffic, front->question, &value, &least);
+		if (fits)
+			add(front, &value, &front->nests[i].mapping);
+		if (!front->cut && !(fits && covers(&value, &least)))
+			add_least(front, &least);
+	}
+	traffic->inner = NULL;
+}
+
 static bool visit_order(void *context)
 {
 	struct tile_front *front = context;
 	struct op_value value;
+	size_t nests = front->wanted ? front->nest_count : 0;
 	if (front->evaluations++ >= front->evaluations_most)
 		front->cut = true;
-	else if (op_value_find(&front->walk.traffic, front->question, &value))
-		add(front, &value);
+	else if (!front->wanted && op_value_find(&front->walk.traffic, front->question, &value))
+		add(front, &value, NULL);
+	for (size_t i = 0; i < nests && !front->cut; i++)
+		price_nest(front, i);
 	return !front->cut;
+}
+
+/* The nests of tiles that are best in cycles and energy, each with what it costs in any order of tiles. */
+static void find_nests(struct tile_front *front, const int64_t *factors)
+{
+	static const struct objectives both = {2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
+	const struct op_question *question = front->question;
+	struct arena *arena = front->walk.arena;
+	uint32_t tiles[OP_LOOPS_MOST] = {0};
+	uint8_t order[OP_LOOPS_MOST] = {0};
+	for (int l = 0; l < question->op->loop_count; l++) {
+		tiles[l] = (uint32_t)factors[l];
+		order[l] = (uint8_t)l;
+	}
+	struct mapping mapping = op_map_mapping(question, tiles, order, NULL);
+	struct inner_question inner = {.arch = question->arch,
+		.workload = question->workload,
+		.op = question->op,
+		.mapping = &mapping,
+		.in_lx = question->in_lx};
+	const struct nest_front *nests =
+		nests_front(&inner, front->wanted, &both, NEST_STEP_TICKS, arena);
+	front->nest_count = nests->count;
+	front->nests = nests->at;
+	front->costs = arena_array(arena, const struct inner_cost *, nests->count);
+	front->cut |= !nests->proven || stopper_stops(&front->wanted->stopper);
+	for (size_t i = 0; i < nests->count; i++) {
+		mapping = op_map_mapping(question, tiles, order, &nests->at[i].mapping);
+		front->costs[i] = inner_cost_make(&inner, arena);
+		front->cut |= front->costs[i]->why != NULL;
+	}
 }
 
 static bool visit_vector(void *context, const struct tile_vector *vector)
@@ -56,16 +125,21 @@ static bool visit_vector(void *context, const struct tile_vector *vector)
 	if (!streaming_room(&front->walk.traffic, &room))
 		return true;
 	front->least_room = number_min(front->least_room, room);
-	if (room <= front->room)
+	if (room > front->room)
+		return true;
+	if (front->wanted)
+		find_nests(front, vector->tiles);
+	if (!front->cut)
 		tile_walk_orders(&front->walk, visit_order, front);
 	return !front->cut;
 }
 
-struct op_front op_map_front(
-	const struct op_question *question, uint64_t evaluations_most, struct arena *arena)
+struct op_front op_map_front(const struct op_question *question, const struct nests_wanted *wanted,
+	uint64_t evaluations_most, struct arena *arena)
 {
 	struct tile_front *front = arena_new(arena, struct tile_front);
 	front->question = question;
+	front->wanted = wanted;
 	front->room = arch_stream_capacity(question->arch);
 	front->least_room = INT64_MAX;
 	front->evaluations_most = evaluations_most;
@@ -75,5 +149,7 @@ struct op_front op_map_front(
 		.evaluations = front->evaluations,
 		.least_room = front->least_room,
 		.count = front->options.count,
-		.at = front->options.at};
+		.at = front->options.at,
+		.least_count = front->least.count,
+		.least = front->least.at};
 }

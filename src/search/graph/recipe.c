@@ -254,6 +254,18 @@ struct recipe_result recipe_tile(
 	return result;
 }
 
+void recipe_own(struct recipe *recipe, struct arena *arena)
+{
+	if (recipe->nest)
+		recipe->nest = arena_copy(arena, recipe->nest, sizeof *recipe->nest);
+	if (!recipe->tiles)
+		return;
+	struct op_option *tiles = arena_copy(arena, recipe->tiles, sizeof *tiles);
+	if (tiles->nest)
+		tiles->nest = arena_copy(arena, tiles->nest, sizeof *tiles->nest);
+	recipe->tiles = tiles;
+}
+
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
 {
 	struct recipe_result laid_out = recipe_lay_out(recipe, arena);

@@ -62,6 +62,9 @@ struct recipe_result {
  * keeps all constraints of the planning and has its streaming tiles. */
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena);
 
+/* Takes the tiles and the nest that were given along into an arena. */
+void recipe_own(struct recipe *recipe, struct arena *arena);
+
 /* The same in two steps: a plan without streaming tiles, which is not checked either; then copies of it
  * with those of the recipe's goal. */
 struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *arena);

@@ -193,12 +193,13 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 	return choices;
 }
 
-struct op_front stream_front(const struct plan *plan, int step,
-	const struct constraints *constraints, uint64_t evaluations_most, struct arena *arena)
+struct op_front stream_front(const struct plan *plan, int step, const struct nests_wanted *wanted,
+	uint64_t evaluations_most, struct arena *arena)
 {
 	struct op_question question =
-		question_of(plan, step, false, PRICE_BOUND, constraints, arena);
-	return op_map_front(&question, evaluations_most, arena);
+		question_of(plan, step, false, PRICE_BOUND, wanted->constraints, arena);
+	bool nests = op_has_inner_nest(plan->arch, question.op);
+	return op_map_front(&question, nests ? wanted : NULL, evaluations_most, arena);
 }
 
 void stream_take(struct plan *plan, int step, const struct op_option *option)

@@ -47,10 +47,10 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 	const struct nests_wanted *wanted, struct arena *arena, const char **why);
 void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal);
 
-/* All tilings of a step that are worth having and keep the constraints of a problem (NULL: none); and one
- * of them as its choice. */
-struct op_front stream_front(const struct plan *plan, int step,
-	const struct constraints *constraints, uint64_t evaluations_most, struct arena *arena);
+/* All tilings of a step, with their nests, that are worth having and keep the constraints of a problem
+ * (wanted->constraints); and one of them as its choice. */
+struct op_front stream_front(const struct plan *plan, int step, const struct nests_wanted *wanted,
+	uint64_t evaluations_most, struct arena *arena);
 void stream_take(struct plan *plan, int step, const struct op_option *option);
 
 /* What the steps add to the plan's score, all together. */

@@ -180,8 +180,7 @@ static void open_clock(struct nest_run *run)
 	int64_t instances[ARCH_LEVELS_MOST];
 	for (int i = 0; i < run->hierarchy->level_count; i++)
 		instances[i] = site_of(run, i)->instances;
-	run->clock = nest_clock_open(
-		run->hierarchy, instances, run->options->trace, run->arena);
+	run->clock = nest_clock_open(run->hierarchy, instances, run->options->trace, run->arena);
 }
 
 struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct shape *shape,
@@ -197,7 +196,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	run->arithmetic = nest_arithmetic_make(options->values);
 	out.verdict = nest_check(hierarchy, shape, mapping, &run->counts);
 	if (out.verdict != NEST_FITS && out.verdict != NEST_CAPACITY &&
-		out.verdict != NEST_UTILIZATION) {
+		out.verdict != NEST_UTILIZATION && out.verdict != NEST_IDLE) {
 		out.finished = true;
 		return out;
 	}
