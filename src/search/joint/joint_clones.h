@@ -7,7 +7,8 @@
  * Clones that a graph has itself and that bring something into LX: in a plan they are of one phase with the op behind
  * them (model/graph/plan.h, point 7), so an option has them and that op.  A row of more than CLONES_MOST makes too
  * many options: then, and where clones stand before an opaque op, or several before a run, a broadcast or the
- * end, nothing is proven (joint_graph.unproven).
+ * end, nothing is proven (joint_graph.unproven);
+ * nor where the op could take over the bytes of what a clone brings for it alone, which no option says.
  */
 enum { CLONES_MOST = 3 };
 
