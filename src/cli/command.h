@@ -50,12 +50,6 @@ FILE *command_people(void);
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);
 
-/*
- * The end of a search that would have this status.  The first disagreement of simulator and model,
- * NULL for none, is told and makes it EXIT_IMPOSSIBLE, unless the search was interrupted.
- */
-int command_end(const char *fault, int status);
-
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);
 
