@@ -162,8 +162,8 @@ static void set_all(double *each, double value)
 
 static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_t choices)
 {
-	struct nest_cut cut = nest_cut_make(
-		hunt->arena, &hunt->offers.kept, &hunt->search->wishes, hunt->slack);
+	struct nest_cut cut =
+		nest_cut_make(hunt->arena, &hunt->offers.kept, &hunt->search->wishes, hunt->slack);
 	struct round_task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)

@@ -1,6 +1,7 @@
 #include "solvers/place/shelf.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/number.h"
 
 #include <string.h>
@@ -58,15 +59,9 @@ struct shelf *shelf_make(const struct items *items, struct arena *arena)
 /* The first interval that ends above the address. */
 static int find(const struct taken *taken, int64_t address)
 {
-	int low = 0, high = taken->count;
-	while (low < high) {
-		int middle = (low + high) / 2;
-		if (taken->at[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	size_t at;
+	bisect(at, 0, taken->count, taken->at[at].end <= address);
+	return (int)at;
 }
 
 static void insert(struct shelf *shelf, struct taken *taken, struct interval added)

@@ -100,6 +100,9 @@ void diag_print(const struct diag *diag, FILE *stream);
  * words that begin with `word`.  Upper and lower case count as equal. */
 const char *suggest(const char *word, const char *const *known);
 
+/* "; did you mean 'near'?", or `otherwise` where nothing is near. */
+const char *suggestion(struct arena *arena, const char *near, const char *otherwise);
+
 /* The same for a word that may also be meant as it is: at most 1 + length/8 away. */
 const char *suggest_misspelt(const char *word, const char *const *known);
 

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+int lattice_compare(const int64_t *a, const int64_t *b, int columns)
+{
+	for (int i = 0; i < columns; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
 /* Row a += by * row b. */
 static bool add_row(int64_t *a, const int64_t *b, int64_t by, int count)
 {

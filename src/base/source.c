@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/diag.h"
 #include "base/utf8.h"
 
@@ -43,16 +44,10 @@ static bool is_at_most(const struct source_mark *mark, int line, int column)
 size_t source_offset(const struct source *source, int line, int column)
 {
 	struct source_mark mark = {0, 1, 1};
-	size_t low = 0, high = source->mark_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (is_at_most(&source->marks[middle], line, column))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low)
-		mark = source->marks[low - 1];
+	size_t behind;
+	bisect(behind, 0, source->mark_count, is_at_most(&source->marks[behind], line, column));
+	if (behind)
+		mark = source->marks[behind - 1];
 	while (mark.at < source->length && mark.line < line)
 		advance(source, &mark);
 	while (mark.at < source->length && mark.column < column &&

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "base/diag.h"
 
 #include <string.h>
@@ -67,6 +68,11 @@ const char *suggest(const char *word, const char *const *known)
 	if (length == 0 || length > LONGEST)
 		return NULL;
 	return nearest_word(word, length, known, 1 + (int)length / 4, true);
+}
+
+const char *suggestion(struct arena *arena, const char *near, const char *otherwise)
+{
+	return near ? arena_format(arena, "; did you mean '%s'?", near) : otherwise;
 }
 
 const char *suggest_misspelt(const char *word, const char *const *known)

@@ -115,9 +115,8 @@ static bool check_word(
 	for (size_t i = 0; words[i]; i++)
 		if (text_equal(words[i], word))
 			return true;
-	const char *near = suggest(word, words);
-	diag_error(values->diag, literal->span, "'when': '%s' is never '%s'%s%s%s", parameter->text,
-		word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	diag_error(values->diag, literal->span, "'when': '%s' is never '%s'%s", parameter->text,
+		word, suggestion(values->arena, suggest(word, words), ""));
 	return false;
 }
 

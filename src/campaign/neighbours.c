@@ -67,8 +67,8 @@ static bool walk(struct neighbour *point, const struct node *node, bool sizes)
 {
 	static const char *const size_keys[] = {
 		"depth", "memory_depth", "entries", "size", "sizeKB", NULL};
-	static const char *const others[] = {"min_utilization", "utilization", "maximize_dims",
-		"maximize_dims_capacity", NULL};
+	static const char *const others[] = {
+		"min_utilization", "utilization", "maximize_dims", "maximize_dims_capacity", NULL};
 	bool good = true;
 	point->rest = digest_text(point->rest, node->tag ? node->tag : "");
 	if (node->kind == NODE_SCALAR)
@@ -101,8 +101,7 @@ const struct neighbour *neighbour_make(
 			if (text_equal(entry->key, "sweep"))
 				continue;
 			point->rest = digest_text(point->rest, entry->key);
-			good &= walk(point, entry->value,
-				text_equal(entry->key, "architecture"));
+			good &= walk(point, entry->value, text_equal(entry->key, "architecture"));
 		}
 	return good && point->count ? point : NULL;
 }

@@ -136,9 +136,8 @@ static void complain(struct arena *arena, const struct path *path, int word,
 	const char *near = diag_full(diag) ? NULL : suggest(path->words[word], known.at);
 	const char *where =
 		word ? arena_format(arena, "'%s' has no", path->words[word - 1]) : "no spec has a";
-	diag_error(diag, path->span, "path '%s' hits nothing: %s '%s'%s%s%s", path->text, where,
-		path->words[word], near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	diag_error(diag, path->span, "path '%s' hits nothing: %s '%s'%s", path->text, where,
+		path->words[word], suggestion(arena, near, ""));
 }
 
 /* The words from the second on, below the value of the first. */

@@ -220,12 +220,11 @@ static void check_used(struct sweep_spec *sweep)
 		const struct sweep_target *target = &sweep->targets[i];
 		if (target->role != TARGET_PARAMETER || target->used)
 			continue;
-		const char *near = suggest(target->path.text, known.at);
 		diag_error(sweep->diag, target->path.span,
 			"parameter '%s' sets nothing: it is no path, and neither 'set' nor 'when' "
-			"uses it%s%s%s",
-			target->path.text, near ? "; did you mean '" : "", near ? near : "",
-			near ? "'?" : "");
+			"uses it%s",
+			target->path.text,
+			suggestion(sweep->arena, suggest(target->path.text, known.at), ""));
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "report/run/folder_files.h"
+#include "report/run/json_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,6 +106,11 @@ void command_print(const char *text)
 {
 	if (fputs(text, data()) == EOF || fflush(data()) == EOF)
 		fatal("cannot write to stdout: %s", strerror(errno));
+}
+
+const char *command_value(struct arena *arena, enum format format, json_t *value)
+{
+	return format == FORMAT_CSV ? json_csv(arena, value) : json_text(arena, value);
 }
 
 void command_write(struct arena *arena, const char *path, const char *text)

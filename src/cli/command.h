@@ -3,6 +3,8 @@
 
 #include "base/option.h"
 
+#include <jansson.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,18 +52,21 @@ FILE *command_people(void);
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);
 
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP };
+extern const char *const format_names[];       /* those of all results */
+extern const char *const score_format_names[]; /* and those of scores */
+
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);
+
+/* A value as `--format` asks for it, in lines or as JSON; takes the value over. */
+const char *command_value(struct arena *arena, enum format format, json_t *value);
 
 /* A part of what command_print ends. */
 void command_add(const char *text);
 
 /* Into a file; what cannot be written ends the program. */
 void command_write(struct arena *arena, const char *path, const char *text);
-
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP };
-extern const char *const format_names[];       /* those of all results */
-extern const char *const score_format_names[]; /* and those of scores */
 
 /* What a result is printed as where nobody says: text for people, JSON where it goes elsewhere. */
 enum format command_usual_format(void);

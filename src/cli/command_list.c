@@ -118,9 +118,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			print(arena, list_at(i).make(arena), format);
 			return EXIT_FOUND;
 		}
-	const char *near = suggest(arguments->at[0], names.at);
-	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s%s%s", arguments->at[0],
-		near ? "; did you mean '" : "; ", near ? near : text_read(&all), near ? "'?" : "");
+	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s", arguments->at[0],
+		suggestion(arena, suggest(arguments->at[0], names.at),
+			arena_format(arena, "; %s", text_read(&all))));
 	return command_refuse(diag);
 }
 
@@ -133,8 +133,8 @@ const struct command command_list = {
 		"check spec files by.  It refuses attributes that nothing reads, which lxplore\n"
 		"only notes.\n"
 		"\n"
-		"example: lxplore list --schema > lxplore.schema.json, and as the first line of\n"
-		"         a spec # yaml-language-server: $schema=lxplore.schema.json\n",
+		"example: lxplore list --schema > lxplore.schema.json, and in a spec's first line\n"
+		"         # yaml-language-server: $schema=lxplore.schema.json\n",
 	.bit = OF_LIST,
 	.run = run,
 };

@@ -105,13 +105,12 @@ static void read_without(struct inputs *inputs, unsigned *fixed)
 		int kind = 0;
 		while (joint_kind_names[kind] && !text_equal(joint_kind_names[kind], names[i]))
 			kind++;
-		const char *near = suggest(names[i], joint_kind_names);
 		if (joint_kind_names[kind])
 			*fixed |= 1u << kind;
 		else if (!text_equal(names[i], "nothing"))
-			diag_error(inputs->diag, span,
-				"whole plans decide nothing called '%s'%s%s%s", names[i],
-				near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+			diag_error(inputs->diag, span, "whole plans decide nothing called '%s'%s",
+				names[i],
+				suggestion(inputs->arena, suggest(names[i], joint_kind_names), ""));
 	}
 }
 

@@ -91,9 +91,10 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	}
 	if (trace)
 		command_write(arena, trace->text, trace_json(arena, &outcome));
-	command_print(format == FORMAT_TEXT  ? score_text(arena, &outcome, &made, simulated)
-		      : format == FORMAT_CSV ? score_csv(arena, &outcome, &made, simulated)
-					     : score_json(arena, &outcome, &made, simulated));
+	command_print(format == FORMAT_TEXT
+			      ? score_text(arena, &outcome, &made, simulated)
+			      : command_value(arena, format,
+					score_json(arena, &outcome, &made, simulated)));
 	return simulated && !outcome.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
 
@@ -110,8 +111,7 @@ static json_t *details(const struct inputs *inputs)
 	if (outcome.why)
 		return NULL;
 	json_t *value = json_object();
-	json_object_set_new(
-		value, "score", score_json_value(inputs->arena, &outcome, &made, false));
+	json_object_set_new(value, "score", score_json(inputs->arena, &outcome, &made, false));
 	evaluate_simulate(&outcome, &how, inputs->arena);
 	if (outcome.simulated)
 		json_object_set_new(value, "timeline", timeline_json(inputs->arena, &outcome));
@@ -323,7 +323,7 @@ static json_t *count_plan(
 	struct arena *arena, const struct outcome *outcome, const struct recipe_result *made)
 {
 	size_t i;
-	json_t *op, *root = score_json_value(arena, outcome, made, false);
+	json_t *op, *root = score_json(arena, outcome, made, false);
 	json_object_del(root, "tensors");
 	json_array_foreach(json_object_get(root, "ops"), i, op)
 		json_object_del(op, "nest");

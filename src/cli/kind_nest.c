@@ -188,9 +188,9 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 			write_trace(own, file->text, &trace, run.cycles, arena);
 	}
 	if (format != FORMAT_TIMELOOP)
-		command_print(format == FORMAT_TEXT  ? nest_text(arena, &report)
-			      : format == FORMAT_CSV ? nest_csv(arena, &report)
-						     : nest_json(arena, &report));
+		command_print(format == FORMAT_TEXT
+				      ? nest_text(arena, &report)
+				      : command_value(arena, format, nest_json(arena, &report)));
 	else if (report.counted)
 		command_print(nest_timeloop(arena, &report));
 	if (report.run && !run.finished) {
@@ -207,7 +207,7 @@ static json_t *details(const struct inputs *inputs)
 		return NULL;
 	enum counting counting = find_counting(own, inputs->arena, inputs->diag);
 	struct nest_report report = make_report(own, counting, inputs->arena);
-	return json_pack("{s:o}", "score", nest_json_value(inputs->arena, &report));
+	return json_pack("{s:o}", "score", nest_json(inputs->arena, &report));
 }
 
 static int check(const struct inputs *inputs, enum format format)
@@ -221,9 +221,9 @@ static int check(const struct inputs *inputs, enum format format)
 	if (report.mapping && find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
 	diag_print(inputs->diag, command_people());
-	command_print(format == FORMAT_TEXT  ? mapspace_check_text(inputs->arena, &report)
-		      : format == FORMAT_CSV ? mapspace_check_csv(inputs->arena, &report)
-					     : mapspace_check_json(inputs->arena, &report));
+	command_print(format == FORMAT_TEXT ? mapspace_check_text(inputs->arena, &report)
+					    : command_value(inputs->arena, format,
+						      mapspace_check_json(inputs->arena, &report)));
 	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE : nest_check_status(&check);
 }
 
@@ -350,8 +350,8 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 	diff->b.line = nest_mapping_print(arena, y->arch, y->shape, y->mapping);
 	diff->a.choices = nest_choices(arena, x->arch, x->shape, x->mapping, y->mapping);
 	diff->b.choices = nest_choices(arena, y->arch, y->shape, y->mapping, x->mapping);
-	diff->a.counts = nest_json_value(arena, &of_a);
-	diff->b.counts = nest_json_value(arena, &of_b);
+	diff->a.counts = nest_json(arena, &of_a);
+	diff->b.counts = nest_json(arena, &of_b);
 	return NULL;
 }
 

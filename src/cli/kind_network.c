@@ -276,7 +276,7 @@ static int check(const struct inputs *inputs, enum format format)
 		struct mapspace_check check = check_layer(inputs, l);
 		struct mapspace_check_report report = {.check = &check};
 		json_object_set_new(
-			layers, layer->name, mapspace_check_value(inputs->arena, &report));
+			layers, layer->name, mapspace_check_json(inputs->arena, &report));
 		if (!check.contradictory && check.feasible.verdict == VERDICT_YES) {
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
@@ -291,9 +291,9 @@ static int check(const struct inputs *inputs, enum format format)
 	json_t *root = json_pack("{s:s, s:I, s:I, s:o}", "network", network->name, "different",
 		(json_int_t)network->distinct, "occurrences",
 		(json_int_t)network_occurrences(network), "layers", layers);
-	command_print(format == FORMAT_CSV    ? json_csv(inputs->arena, json_incref(root))
-		      : format != FORMAT_TEXT ? json_text(inputs->arena, json_incref(root))
-					      : text_read(&text));
+	command_print(format == FORMAT_TEXT
+			      ? text_read(&text)
+			      : command_value(inputs->arena, format, json_incref(root)));
 	json_decref(root);
 	return status;
 }

@@ -159,8 +159,9 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (legal && !diag_failed(diag))
 		legal = write_code(inputs, search.spec, &found);
 	diag_print(diag, command_people());
-	command_print(format == FORMAT_TEXT ? projection_text(arena, &found)
-					    : projection_json(arena, &found, format == FORMAT_CSV));
+	command_print(format == FORMAT_TEXT
+			      ? projection_text(arena, &found)
+			      : command_value(arena, format, projection_json(&found)));
 	if (large)
 		fprintf(command_people(), "lxplore: not executed: %s\n", fault);
 	if (large && !diag_failed(diag))
@@ -183,8 +184,8 @@ static int check(const struct inputs *inputs, enum format format)
 		diag_print(inputs->diag, command_people());
 	}
 	if (format != FORMAT_TEXT) {
-		command_print(projection_check_json(
-			inputs->arena, recurrence, given ? &found : NULL, format == FORMAT_CSV));
+		command_print(command_value(inputs->arena, format,
+			projection_check_json(recurrence, given ? &found : NULL)));
 		return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 	}
 	command_print(arena_format(inputs->arena,

@@ -33,10 +33,8 @@ static int complain_unknown(struct arena *arena, const char *name)
 	for (size_t i = 0; (at = command_at(i)); i++)
 		*array_add(arena, &names) = at->name;
 	*array_add(arena, &names) = NULL;
-	const char *near = suggest(name, names.at);
 	fprintf(stderr, "lxplore: unknown command '%s'%s\n", name,
-		near ? arena_format(arena, "; did you mean '%s'?", near)
-		     : "; lxplore --help lists them");
+		suggestion(arena, suggest(name, names.at), "; lxplore --help lists them"));
 	return EXIT_INPUT;
 }
 

@@ -77,10 +77,9 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 					name, subject_names[scope->subject]);
 			return;
 		}
-	const char *near = suggest(name, objective_names);
-	diag_error(scope->diag, span, "unknown objective '%s'%s%s%s", name,
-		near ? "; did you mean '" : "; lxplore list objectives shows them",
-		near ? near : "", near ? "'?" : "");
+	diag_error(scope->diag, span, "unknown objective '%s'%s", name,
+		suggestion(scope->arena, suggest(name, objective_names),
+			"; lxplore list objectives shows them"));
 }
 
 void objectives_read(

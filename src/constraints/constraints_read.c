@@ -235,11 +235,10 @@ static int read_type(struct constraint_finding *finding, struct reader *map)
 		refuse_sparse(reading, span);
 		return -1;
 	}
-	const char *near = suggest(text, names);
 	diag_error(reading->diag, span,
 		"unknown type of constraint '%s' (there are spatial, temporal, dataspace, "
-		"utilization and graph)%s%s%s",
-		text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		"utilization and graph)%s",
+		text, suggestion(reading->arena, suggest(text, names), ""));
 	return -1;
 }
 

@@ -243,11 +243,11 @@ bool read_word(
 			*out = i;
 			return true;
 		}
-	const char *near = suggest(node->text, words);
-	const char *list = list_words(reader->reading->arena, words, " or ");
-	return reading_refuse(reader->reading, node, "%s is '%s'%s%s%s%s%s",
-		reader_place(reader, key), node->text, list ? "; it can be " : "", list ? list : "",
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	struct arena *arena = reader->reading->arena;
+	const char *list = list_words(arena, words, " or ");
+	return reading_refuse(reader->reading, node, "%s is '%s'%s%s%s", reader_place(reader, key),
+		node->text, list ? "; it can be " : "", list ? list : "",
+		suggestion(arena, suggest(node->text, words), ""));
 }
 
 bool read_texts(struct reader *reader, const char *key, enum need need, const char *const **out,

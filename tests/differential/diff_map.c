@@ -196,7 +196,7 @@ static void bounds_a_tenth_too_high_are_seen(void **state)
 	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
 	uint64_t seed = draws_seed(61);
-	long missed = 0, count = draw_count();
+	long missed = 0, count = 3 * draw_count(); /* an optimum is missed once in fifty draws */
 	for (long draw = 0; draw < count; draw++) {
 		struct map_question question = {.arena = arena_open()};
 		struct random random = random_open(seed, (uint64_t)draw);

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "search/claim/plan_claim.h"
 #include "search/drive/solver.h"
+#include "search/graph/plans.h"
 #include "search/joint/joint_build.h"
 #include "search/joint/joint_claim.h"
 #include "tests/support/draws.h"
@@ -31,7 +32,7 @@ static struct plan *build(const struct joint_space *space, const struct joint_an
 	if (packing.status != VERDICT_YES)
 		return NULL;
 	struct plan *plan = joint_build(space, answer, &packing, arena);
-	double value = (double)answer->value / joint_claim_unit(&question->aim);
+	double value = (double)answer->value / plans_unit(&question->aim);
 	plan->proof = (struct proof){.status = PROOF_OPTIMAL,
 		.space = joint_claim_text(arena, question),
 		.value = value,
@@ -111,7 +112,7 @@ static void must(const struct joint_question *question, const struct plan *plan,
 static void corrupt(const struct joint_question *question, const struct plan *plan,
 	struct arena *arena, struct tally *tally)
 {
-	double step = 1 / joint_claim_unit(&question->aim);
+	double step = 1 / plans_unit(&question->aim);
 	struct plan other = *plan;
 	struct joint_question cheap = *question;
 	struct planning planning = *question->planning;

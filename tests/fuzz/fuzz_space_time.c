@@ -95,7 +95,7 @@ static bool judge(struct arena *arena, const struct space_time *spec, const char
 	assert_int_equal(facts->fault == PROJECTION_FINE, why == NULL);
 	if (is_small(recurrence)) {
 		projection_text(arena, &found);
-		projection_json(arena, &found, false);
+		json_decref(projection_json(&found));
 	}
 	if (why)
 		return false;

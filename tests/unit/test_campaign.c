@@ -244,7 +244,7 @@ static void an_interrupted_run_goes_on(void **state)
 static void a_full_disk_keeps_what_was_done(void **state)
 {
 	const char *text = whole();
-	if (is_skipped(THREADS_WATCHED, "limits of files: built with the thread sanitizer"))
+	if (is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
 	struct ended full = shell(arena, "ulimit -f 48; $LXPLORE campaign %s", run_words("full"));
 	assert_int_equal(full.status, 4);

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "report/graph/score_json.h"
+#include "report/run/json_text.h"
 #include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
@@ -88,7 +89,7 @@ static struct outcome run_softmax(kernel_function kernel, const char **text, con
 	struct outcome outcome = evaluate_cost(made.plan, test_arena);
 	evaluate_simulate(&outcome, &how, test_arena);
 	*text = score_text(test_arena, &outcome, &made, true);
-	*json = score_json(test_arena, &outcome, &made, true);
+	*json = json_text(test_arena, score_json(test_arena, &outcome, &made, true));
 	return outcome;
 }
 

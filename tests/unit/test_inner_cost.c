@@ -5,6 +5,7 @@
 #include "cost/graph/op_price.h"
 #include "model/graph/op_shape.h"
 #include "report/graph/score_json.h"
+#include "report/run/json_text.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
@@ -151,7 +152,7 @@ static void reports_tell_the_levels(void **state)
 	plan->steps[0].mapping.residency[0] |= 1u << RF;
 	struct outcome outcome = evaluate_cost(plan, *state);
 	assert_null(outcome.why);
-	json_t *root = score_json_value(*state, &outcome, NULL, false), *level;
+	json_t *root = score_json(*state, &outcome, NULL, false), *level;
 	json_t *op = json_array_get(json_object_get(root, "ops"), 0);
 	json_t *nest = json_object_get(op, "nest");
 	double energy = 0;
@@ -173,7 +174,7 @@ static void reports_tell_the_levels(void **state)
 	const char *text = score_text(*state, &outcome, NULL, false);
 	assert_non_null(strstr(text, "\nnest of step 0, op 'c': LX: k64 n8 m2 | mac: n8"));
 	assert_non_null(strstr(text, "\nRF "));
-	assert_non_null(strstr(score_csv(*state, &outcome, NULL, false),
+	assert_non_null(strstr(json_csv(*state, score_json(*state, &outcome, NULL, false)),
 		"\nops.0.nest.levels.2.dataspaces.c.total_updates,16384\n"));
 }
 

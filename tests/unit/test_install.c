@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 #include "tests/support/folder.h"
+#include "tests/support/sanitized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +27,9 @@ static bool is_built(void)
 	build = arena_format(
 		arena, "$(dirname \"%s\")", program ? program : "build/release/lxplore");
 	bool built = shell(arena, "test -f %s/liblxplore.a", build).status == 0;
-	if (!built)
-		printf("skip: the library: built with a sanitizer\n");
-	return built;
+	return !is_skipped(!built, "the library: built with a sanitizer") &&
+	       !is_skipped(
+		       LLVM_OPENMP, "the library: its pkg-config file is for GCC's OpenMP runtime");
 }
 
 static bool has(const char *command)

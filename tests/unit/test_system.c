@@ -26,7 +26,8 @@ static void expect_no_threads(const struct ended *ended)
 /* There are some dozens of tasks; the stacks of that many threads are more than all of the memory. */
 static void threads_without_memory_end_with_status_4(void **state)
 {
-	if (is_skipped(SANITIZED, "limits of memory: built with a sanitizer"))
+	if (is_skipped(SANITIZED, "limits of memory: built with a sanitizer") ||
+		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
 	struct ended ended = shell(
 		arena, "ulimit -v 250000; $LXPLORE explore " SPECS " -q --jobs 1024 -o %s", folder);
@@ -42,7 +43,8 @@ static void threads_beyond_the_limit_end_with_status_4(void **state)
 {
 	static const char as_nobody[] =
 		"setpriv --reuid=65534 --clear-groups --inh-caps=-all --bounding-set=-all";
-	if (is_skipped(SANITIZED, "limits of threads: built with a sanitizer"))
+	if (is_skipped(SANITIZED, "limits of threads: built with a sanitizer") ||
+		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
 	struct ended ended =
 		shell(arena, "chmod 777 %s; test $(id -u) = 0 && %s test -x $LXPLORE -a -w %s",
@@ -58,7 +60,8 @@ static void threads_beyond_the_limit_end_with_status_4(void **state)
 /* Stack of the main thread, and of the others. */
 static void stacks_do_not_depend_on_limits(void **state)
 {
-	if (is_skipped(SANITIZED, "limits of stacks: built with a sanitizer"))
+	if (is_skipped(SANITIZED, "limits of stacks: built with a sanitizer") ||
+		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
 	static const char *const limits[] = {"ulimit -s 64", "ulimit -Ss 64", "ulimit -s unlimited",
 		"export OMP_STACKSIZE=64k", "export OMP_THREAD_LIMIT=1"};
@@ -75,7 +78,7 @@ static void stacks_do_not_depend_on_limits(void **state)
 /* 512 or 1024 bytes, by the shell: too few for run.json, and for the table on standard output. */
 static void files_that_are_full_end_with_status_4(void **state)
 {
-	if (is_skipped(THREADS_WATCHED, "limits of files: built with the thread sanitizer"))
+	if (is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
 	struct ended ended =
 		shell(arena, "ulimit -f 1; $LXPLORE explore " SPECS " -q -o %s/full", folder);

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
-	const struct wishes *wishes, double slack)
+struct nest_cut nest_cut_make(
+	struct arena *arena, const struct frontier *kept, const struct wishes *wishes, double slack)
 {
 	const struct objectives *objectives = &wishes->objectives;
 	struct nest_cut cut = {objectives, slack, kept->count,

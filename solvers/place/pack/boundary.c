@@ -1,5 +1,6 @@
 #include "solvers/place/pack/boundary.h"
 
+#include "base/bisect.h"
 #include "base/number.h"
 #include "solvers/place/pack/conflict.h"
 #include "solvers/place/pack/options.h"
@@ -104,17 +105,11 @@ static int64_t reach(const struct boundary_side *side, int64_t height, int64_t s
 {
 	if (!side->sum_count)
 		return height;
-	int low = 0, high = side->sum_count; /* the first sum above the height */
-	while (low < high) {
-		int middle = (low + high) / 2;
-		if (side->sums[middle] > height)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (height - side->sums[low - 1] <= slack)
+	size_t above; /* the first sum above the height */
+	bisect(above, 0, side->sum_count, side->sums[above] <= height);
+	if (height - side->sums[above - 1] <= slack)
 		return height;
-	return low < side->sum_count ? side->sums[low] : PLACED;
+	return (int)above < side->sum_count ? side->sums[above] : PLACED;
 }
 
 bool boundary_settle(struct state *state, int t)

@@ -1,6 +1,7 @@
 #include "solvers/place/spill/climb.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "solvers/place/spill/fit.h"
 #include "solvers/place/spill/options.h"
 
@@ -87,15 +88,9 @@ struct spill_climb spill_climb_start(
 
 static int row_at(const struct spill_model *model, int64_t time)
 {
-	int low = 0, high = model->row_count - 1;
-	while (low < high) {
-		int middle = (low + high + 1) / 2;
-		if (model->rows[middle].time <= time)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
+	size_t behind;
+	bisect(behind, 1, model->row_count, model->rows[behind].time <= time);
+	return (int)behind - 1;
 }
 
 /* The trial packs at these addresses: all else that has room finds its place by first fit, where

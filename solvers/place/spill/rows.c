@@ -1,6 +1,7 @@
 #include "solvers/place/spill/rows.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 
 #include <stdlib.h>
 
@@ -29,15 +30,9 @@ static int by_time(const void *a, const void *b)
 /* The segment that begins at an event, or the first after it. */
 static int segment_at(const struct sweep *sweep, int64_t time)
 {
-	int low = 0, high = sweep->segment_count;
-	while (low < high) {
-		int middle = (low + high) / 2;
-		if (sweep->times[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t at;
+	bisect(at, 0, sweep->segment_count, sweep->times[at] < time);
+	return (int)at;
 }
 
 static bool lives(const struct spill_item *item)

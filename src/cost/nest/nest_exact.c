@@ -189,11 +189,12 @@ static void read_sliding(struct exact *x, const struct way *way)
 static void read_imperfect(struct exact *x, const struct way *way)
 {
 	struct nest_passage passage = passage_of(x, way);
-	enter(x, way, nest_imperfect_entering(&passage, way->child, &x->fits));
+	enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child, &x->fits));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
 			serve(x, way, i,
-				nest_imperfect_groups(&passage, i, true, way->child, &x->fits));
+				nest_imperfect_moved(
+					&passage, GROUPS, i, true, way->child, &x->fits));
 }
 
 static void read_imperfect_sliding(struct exact *x, const struct way *way)
@@ -364,8 +365,9 @@ static int64_t empty_words(struct exact *x, const struct way *way, int level, in
 		x->countable = false;
 	passage = passage_of(x, &into);
 	passage.pace = pace = outer_pace(x, &into, pace);
-	int64_t entering = nest_imperfect_entering(&passage, way->child, &x->fits);
-	int64_t groups = nest_imperfect_groups(&passage, into.parent, false, way->child, &x->fits);
+	int64_t entering = nest_imperfect_moved(&passage, ENTERING, 0, false, way->child, &x->fits);
+	int64_t groups =
+		nest_imperfect_moved(&passage, GROUPS, into.parent, false, way->child, &x->fits);
 	return entering - groups + empty_words(x, way, into.parent, pace);
 }
 
@@ -373,15 +375,18 @@ static void write_imperfect(struct exact *x, const struct way *way)
 {
 	struct nest_passage passage = passage_of(x, way);
 	int64_t empty = empty_words(x, way, way->parent, pace_of(x, way));
-	int64_t groups =
-		nest_imperfect_groups(&passage, way->parent, way->child < 0, way->child, &x->fits);
+	int64_t groups = nest_imperfect_moved(
+		&passage, GROUPS, way->parent, way->child < 0, way->child, &x->fits);
 	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit &&
 		outlasts(x, way))
 		x->countable = false;
 	write_back(x, way, groups - empty, empty);
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			update(x, way, i, nest_imperfect_drains(&passage, i, &x->fits), empty);
+			update(x, way, i,
+				nest_imperfect_moved(
+					&passage, DRAINS, i, true, passage.child, &x->fits),
+				empty);
 }
 
 /* --- the whole way */

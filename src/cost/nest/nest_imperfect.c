@@ -17,8 +17,6 @@
  * Children in one instance that differ in irrelevant spatial digits alone (`shared`) form a
  * group; the one whose shared digits are 0 works whenever one of them does.
  */
-enum moving { ENTERING, GROUPS, DRAINS };
-
 struct sum {
 	const struct nest_passage *passage;
 	const struct dataspace *space;
@@ -368,42 +366,16 @@ bool nest_imperfect_stays(const struct nest_passage *passage)
 	return next_to_stay(&sum, digits, passage->pace) < passage->loops->count;
 }
 
-int64_t nest_imperfect_entering(const struct nest_passage *passage, int cover, bool *fits)
+int64_t nest_imperfect_moved(const struct nest_passage *passage, enum moving moving, int level,
+	bool split, int cover, bool *fits)
 {
 	struct sum sum = {
 		.passage = passage,
 		.space = &passage->model->shape->spaces[passage->space],
-		.moving = ENTERING,
-		.cover = cover,
-		.fits = fits,
-	};
-	return moved(&sum);
-}
-
-int64_t nest_imperfect_groups(
-	const struct nest_passage *passage, int level, bool split, int cover, bool *fits)
-{
-	struct sum sum = {
-		.passage = passage,
-		.space = &passage->model->shape->spaces[passage->space],
-		.moving = GROUPS,
+		.moving = moving,
 		.level = level,
 		.split = split,
 		.cover = cover,
-		.fits = fits,
-	};
-	return moved(&sum);
-}
-
-int64_t nest_imperfect_drains(const struct nest_passage *passage, int level, bool *fits)
-{
-	struct sum sum = {
-		.passage = passage,
-		.space = &passage->model->shape->spaces[passage->space],
-		.moving = DRAINS,
-		.level = level,
-		.split = true,
-		.cover = passage->child,
 		.fits = fits,
 	};
 	return moved(&sum);

@@ -12,12 +12,11 @@
  * that its tiles cover, since a box of strided ranks has words that the boxes inside
  * it leave out.  *fits turns false when a result does not fit.
  */
-int64_t nest_imperfect_entering(const struct nest_passage *passage, int cover, bool *fits);
+enum moving { ENTERING, GROUPS, DRAINS };
 
-/* A group counted once in each instance of the level; `split`: spatial no_reuse counts. */
-int64_t nest_imperfect_groups(
-	const struct nest_passage *passage, int level, bool split, int cover, bool *fits);
-int64_t nest_imperfect_drains(const struct nest_passage *passage, int level, bool *fits);
+/* A group, or what drains, counts once in each instance of the level; `split`: spatial no_reuse counts. */
+int64_t nest_imperfect_moved(const struct nest_passage *passage, enum moving moving, int level,
+	bool split, int cover, bool *fits);
 
 /* Does an instance's tile stay where it is at some move step? */
 bool nest_imperfect_stays(const struct nest_passage *passage);

@@ -207,14 +207,6 @@ struct meeting {
 	struct grid_point a, b;
 };
 
-static int compare_points(const int64_t *a, const int64_t *b, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
-}
-
 /* g has a positive first entry: the point that g leads to comes later. */
 static bool meet(void *user, const int64_t *g)
 {
@@ -227,9 +219,9 @@ static bool meet(void *user, const int64_t *g)
 		return true;
 	for (int i = 0; i < recurrence->loop_count; i++)
 		a.at[i] = b.at[i] - g[i];
-	int order = compare_points(b.at, meeting->b.at, recurrence->loop_count);
+	int order = lattice_compare(b.at, meeting->b.at, recurrence->loop_count);
 	if (!order)
-		order = compare_points(a.at, meeting->a.at, recurrence->loop_count);
+		order = lattice_compare(a.at, meeting->a.at, recurrence->loop_count);
 	if (!meeting->found || order < 0) {
 		meeting->a = a;
 		meeting->b = b;

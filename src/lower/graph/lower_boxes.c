@@ -93,15 +93,6 @@ bool projection_may_meet(
 	return !projection_begins_at_sticks(projection, tiling);
 }
 
-bool region_equal(const struct region *a, const struct region *b)
-{
-	for (int d = 0; d < a->rank; d++) {
-		if (a->first[d] != b->first[d] || a->count[d] != b->count[d])
-			return false;
-	}
-	return true;
-}
-
 struct region region_whole(const struct layout *layout, int tensor)
 {
 	struct region region = {

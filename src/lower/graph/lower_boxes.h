@@ -33,7 +33,6 @@ bool projection_begins_at_sticks(
 bool projection_may_meet(
 	const struct operand_projection *projection, const struct step_tiling *tiling);
 
-bool region_equal(const struct region *a, const struct region *b); /* of one tensor */
 struct region region_whole(const struct layout *layout, int tensor);
 
 /* A box of its own, row-major without holes; `unit` bytes for a stick. */

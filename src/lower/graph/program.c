@@ -11,6 +11,16 @@ const char *const engine_names[] = {
 	[ENGINE_COUNT] = NULL,
 };
 
+bool region_equal(const struct region *a, const struct region *b)
+{
+	if (a->rank != b->rank)
+		return false;
+	for (int d = 0; d < a->rank; d++)
+		if (a->first[d] != b->first[d] || a->count[d] != b->count[d])
+			return false;
+	return true;
+}
+
 const struct op *program_broadcast(
 	const struct program *program, const struct instruction *instruction)
 {

@@ -63,6 +63,9 @@ struct region {
 	int32_t first[REGION_RANK_MOST], count[REGION_RANK_MOST];
 };
 
+/* The same box, of one tensor or of two that are laid out alike. */
+bool region_equal(const struct region *a, const struct region *b);
+
 /*
  * Where a box lies in a memory: the unit at coordinates x of the box is at
  * address + sum (x[d] - first[d]) * stride[d], in bytes.  The unit is one

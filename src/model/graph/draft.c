@@ -7,8 +7,7 @@ enum { TENSOR_BYTES_MOST_LOG2 = 48, LISTED_MOST = 8 };
 
 static const char *near_text(const struct draft *draft, const char *name, const char *const *known)
 {
-	const char *near = suggest(name, known);
-	return near ? arena_format(draft->reading->arena, "; did you mean '%s'?", near) : "";
+	return suggestion(draft->reading->arena, suggest(name, known), "");
 }
 
 /* Past the complaints that are printed nobody reads suggestions, and they take time. */

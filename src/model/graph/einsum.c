@@ -343,9 +343,8 @@ static bool find_function(struct einsum_parser *p, struct word name, struct eins
 		return true;
 	const char *near = suggest(name.text, list_names(p, false));
 	return fail_at(p, name.at, name.end,
-		near ? arena_format(p->arena, "unknown function '%s'; did you mean '%s'?",
-			       name.text, near)
-		     : arena_format(p->arena, "unknown function '%s'", name.text));
+		arena_format(p->arena, "unknown function '%s'%s", name.text,
+			suggestion(p->arena, near, "")));
 }
 
 /* "restickify x[m,k]", "broadcast x[m,k]" */

@@ -14,14 +14,6 @@ static int find_dimension(const struct layout *layout, const struct access *acce
 	return -1;
 }
 
-static const struct view_part *find_part(const struct view *view, int d)
-{
-	for (int i = 0; i < view->part_count; i++)
-		if (view->parts[i].dim == d && view->parts[i].split > 1)
-			return &view->parts[i];
-	return NULL;
-}
-
 /* The part whose slots change slower than by `divisor`, but fastest of those. */
 static const struct view_part *find_next(const struct view *view, int64_t divisor)
 {
@@ -60,7 +52,7 @@ static bool follow_view(
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t split = mapping_split(plan->arch, &plan->steps[step].mapping, l);
 		int d = find_dimension(layout, write, l);
-		const struct view_part *part = d < 0 ? NULL : find_part(view, d);
+		const struct view_part *part = d < 0 ? NULL : view_part_of(view, d);
 		if (split != (part ? part->split : 1))
 			return false;
 		move->divisor[l] = part ? part->divisor : 1;

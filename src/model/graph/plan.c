@@ -1,6 +1,7 @@
 #include "model/graph/plan.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/number.h"
 #include "model/graph/move.h"
 #include "model/graph/run.h"
@@ -8,15 +9,9 @@
 /* The first stay that is not of a lower tensor. */
 static int first_stay(const struct plan *plan, int tensor)
 {
-	int first = 0, end = plan->residency_count;
-	while (first < end) {
-		int middle = first + (end - first) / 2;
-		if (plan->residencies[middle].tensor < tensor)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	size_t at;
+	bisect(at, 0, plan->residency_count, plan->residencies[at].tensor < tensor);
+	return (int)at;
 }
 
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step)
@@ -51,20 +46,30 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op)
 	       access_equal(op, from, to, a->host_rank);
 }
 
-bool plan_is_evict(const struct plan *plan, int step)
+/* Copies sticks from HBM, or from LX, to HBM or LX. */
+static bool copies(const struct plan *plan, int step, bool from_lx, bool to_lx)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	return op->move == MOVE_EVICT && op_copies_sticks(plan->workload, op) &&
-	       plan_lx(plan, op->reads[0].tensor, step) &&
-	       !plan_lx(plan, op->writes[0].tensor, step);
+	return op_copies_sticks(plan->workload, op) &&
+	       !plan_lx(plan, op->reads[0].tensor, step) != from_lx &&
+	       !plan_lx(plan, op->writes[0].tensor, step) != to_lx;
+}
+
+bool plan_is_evict(const struct plan *plan, int step)
+{
+	return plan->workload->ops[plan->steps[step].op].move == MOVE_EVICT &&
+	       copies(plan, step, true, false);
 }
 
 bool plan_is_relayout(const struct plan *plan, int step)
 {
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	return op->move == MOVE_RELAYOUT && op_copies_sticks(plan->workload, op) &&
-	       plan_lx(plan, op->reads[0].tensor, step) &&
-	       plan_lx(plan, op->writes[0].tensor, step);
+	return plan->workload->ops[plan->steps[step].op].move == MOVE_RELAYOUT &&
+	       copies(plan, step, true, true);
+}
+
+bool plan_is_move(const struct plan *plan, int step)
+{
+	return copies(plan, step, false, true);
 }
 
 bool plan_only_moves(const struct plan *plan, int step)
@@ -78,13 +83,6 @@ bool plan_joins_next(const struct plan *plan, int step)
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
 	       !plan->steps[step + 1].staging && !plan_is_relayout(plan, step + 1) &&
 	       !plan_run(plan, step + 1);
-}
-
-bool plan_is_move(const struct plan *plan, int step)
-{
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	return op_copies_sticks(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
-	       !plan_lx(plan, op->reads[0].tensor, step);
 }
 
 /* Cores that a step takes: of a relayout those of the view with more slices. */

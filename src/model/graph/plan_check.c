@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/bisect.h"
 #include "model/graph/bundle.h"
 #include "model/graph/move.h"
 #include "model/graph/run.h"
@@ -318,15 +319,9 @@ static bool check_stay(struct plan_checking *check, int i)
  * tensor. */
 static int buffer_of(const struct plan *plan, const int *stays, size_t count, int tensor)
 {
-	size_t first = 0, end = count;
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		if (plan->residencies[stays[middle]].tensor < tensor)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first < count && plan->residencies[stays[first]].tensor == tensor ? (int)first : -1;
+	size_t at;
+	bisect(at, 0, count, plan->residencies[stays[at]].tensor < tensor);
+	return at < count && plan->residencies[stays[at]].tensor == tensor ? (int)at : -1;
 }
 
 /* What lies in LX: stays, and behind them the staging tiles of broadcasts. */

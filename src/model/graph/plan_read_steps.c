@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,11 +26,8 @@ int plan_find_tensor(struct plan_reading *file, const char *name, struct span sp
 	int tensor = names_find(&file->growing.tensors, name);
 	if (tensor >= 0)
 		return tensor;
-	const char *near = tensor_near(file, name);
-	if (near)
-		WRONG(file, span, "no tensor '%s'; did you mean '%s'?", name, near);
-	else
-		WRONG(file, span, "no tensor '%s' in the workload", name);
+	WRONG(file, span, "no tensor '%s'%s", name,
+		suggestion(file->reading->arena, tensor_near(file, name), " in the workload"));
 	return -1;
 }
 
@@ -50,11 +48,8 @@ static const char *op_near(const struct plan_reading *file, const char *name)
 
 static void complain_about_op(struct plan_reading *file, const char *name, struct span span)
 {
-	const char *near = op_near(file, name);
-	if (near)
-		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
-	else
-		WRONG(file, span, "no op '%s' in the workload", name);
+	WRONG(file, span, "no op '%s'%s", name,
+		suggestion(file->reading->arena, op_near(file, name), " in the workload"));
 }
 
 static void complain_about_turn(struct plan_reading *file, const char *name, struct span span)
@@ -82,16 +77,12 @@ static int compare_versions(const void *left, const void *right)
 /* What a tensor is at a step after evictions and reloads: the last that has begun. */
 int plan_find_version(const struct plan_reading *file, int tensor, int step)
 {
-	size_t first = 0, end = file->versions.count;
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		const struct version *at = &file->versions.at[middle];
-		if (at->origin < tensor || (at->origin == tensor && at->producer <= step))
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	const struct version *last = first ? &file->versions.at[first - 1] : NULL;
+	const struct version *versions = file->versions.at;
+	size_t behind;
+	bisect(behind, 0, file->versions.count,
+		versions[behind].origin < tensor ||
+			(versions[behind].origin == tensor && versions[behind].producer <= step));
+	const struct version *last = behind ? &versions[behind - 1] : NULL;
 	return last && last->origin == tensor ? last->tensor : tensor;
 }
 

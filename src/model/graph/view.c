@@ -6,7 +6,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 
-static const struct view_part *find_part(const struct view *view, int d)
+const struct view_part *view_part_of(const struct view *view, int d)
 {
 	for (int i = 0; i < view->part_count; i++) {
 		if (view->parts[i].dim == d && view->parts[i].split > 1)
@@ -72,7 +72,7 @@ bool view_equal(const struct view *a, const struct view *b)
 	if (a->cores != b->cores || !same_holders(a, b))
 		return false;
 	for (int d = 0; d < LAYOUT_RANK_MOST; d++) {
-		if (!same_part(find_part(a, d), find_part(b, d), a->cores))
+		if (!same_part(view_part_of(a, d), view_part_of(b, d), a->cores))
 			return false;
 	}
 	return true;
@@ -90,13 +90,13 @@ int64_t view_bytes(const struct layout *layout, const struct view *view)
 
 int64_t view_size(const struct layout *layout, const struct view *view, int d)
 {
-	const struct view_part *part = find_part(view, d);
+	const struct view_part *part = view_part_of(view, d);
 	return part ? layout->size[d] / part->split : layout->size[d];
 }
 
 int64_t view_first(const struct layout *layout, const struct view *view, int d, int64_t core)
 {
-	const struct view_part *part = find_part(view, d);
+	const struct view_part *part = view_part_of(view, d);
 	return part ? core / part->divisor % part->split * view_size(layout, view, d) : 0;
 }
 

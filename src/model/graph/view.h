@@ -29,6 +29,9 @@ struct view {
 	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
 };
 
+/* How a device dimension is cut; NULL: it is whole. */
+const struct view_part *view_part_of(const struct view *view, int d);
+
 /* Whether a core holds a slice. */
 bool view_holds(const struct view *view, int64_t core);
 

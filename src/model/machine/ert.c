@@ -241,7 +241,7 @@ static void tell_rest(const struct ert *ert, struct span span)
 	const char *near = NULL;
 	for (size_t i = 0; i < ert->others.count && i < LISTED_MOST && !near; i++)
 		near = suggest(level_name(arena, ert->others.at[i]), lacking);
-	const char *hint = near ? arena_format(arena, "; did you mean '%s'?", near) : "";
+	const char *hint = suggestion(arena, near, "");
 	if (ert->others.count && !served)
 		diag_error(ert->reading->diag, span, "no table of the ERT names a level: %s%s",
 			others, hint);

@@ -171,9 +171,8 @@ static int find_level(struct notation_parse *parse, const char *name)
 	const char *known[ARCH_LEVELS_MOST + 1] = {0};
 	for (int i = 0; i < arch->level_count; i++)
 		known[i] = arch->levels[i].name;
-	const char *near = suggest(name, known);
-	parse->why = arena_format(parse->arena,
-		near ? "no level '%s'; did you mean '%s'?" : "no level '%s'", name, near);
+	parse->why = arena_format(parse->arena, "no level '%s'%s", name,
+		suggestion(parse->arena, suggest(name, known), ""));
 	return -1;
 }
 
@@ -183,10 +182,8 @@ static int find_word(
 	for (int i = 0; known[i]; i++)
 		if (text_equal(known[i], name))
 			return i;
-	const char *near = suggest(name, known);
-	parse->why = arena_format(parse->arena,
-		near ? "%s has no %s '%s'; did you mean '%s'?" : "%s has no %s '%s'",
-		parse->notation->owner, what, name, near);
+	parse->why = arena_format(parse->arena, "%s has no %s '%s'%s", parse->notation->owner, what,
+		name, suggestion(parse->arena, suggest(name, known), ""));
 	return -1;
 }
 

@@ -1,6 +1,7 @@
 #include "model/machine/topology.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 
 static bool linked(const struct topology *t, int from, int to)
 {
@@ -97,15 +98,10 @@ const struct topology *topology_reverse(struct arena *arena, const struct topolo
 
 int topology_link(const struct topology *topology, int from, int to)
 {
-	int least = topology->first[from], end = topology->first[from + 1], last = end;
-	while (least < end) {
-		int middle = least + (end - least) / 2;
-		if (topology->links[middle].to < to)
-			least = middle + 1;
-		else
-			end = middle;
-	}
-	return least < last && topology->links[least].to == to ? least : -1;
+	size_t at;
+	int end = topology->first[from + 1];
+	bisect(at, topology->first[from], end, topology->links[at].to < to);
+	return (int)at < end && topology->links[at].to == to ? (int)at : -1;
 }
 
 /* Nearest first. */

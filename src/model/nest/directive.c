@@ -14,10 +14,8 @@ bool directive_refuse(const struct reading *reading, struct span span, const cha
 	struct text list = text_open(reading->arena);
 	for (int i = 0; known[i]; i++)
 		text_add(&list, "%s%s", i ? ", " : "", known[i]);
-	const char *near = suggest(name, known);
-	diag_error(reading->diag, span, "unknown %s '%s' (there are %s)%s%s%s", what, name,
-		text_read(&list), near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	diag_error(reading->diag, span, "unknown %s '%s' (there are %s)%s", what, name,
+		text_read(&list), suggestion(reading->arena, suggest(name, known), ""));
 	return false;
 }
 

@@ -76,9 +76,8 @@ static void take_scales(
 		if (t >= 0)
 			nest->rate_scale[t] = scale->scale;
 		else if (!shape_lacks(shape, scale->space))
-			WRONG(making, scale->span, "the problem has no dataspace '%s'%s%s%s",
-				scale->space, near ? "; did you mean '" : "", near ? near : "",
-				near ? "'?" : "");
+			WRONG(making, scale->span, "the problem has no dataspace '%s'%s",
+				scale->space, suggestion(making->arena, near, ""));
 	}
 }
 
@@ -303,11 +302,9 @@ static void find_gates(struct hierarchy_making *making)
 				nest->gated_at = g;
 		if (nest->gated_at != i || text_equal(nest->name, level->gated_at))
 			continue;
-		const char *near = suggest(level->gated_at, names);
-		WRONG(making, level->span,
-			"level '%s' is power gated at '%s', which is no level%s%s%s", level->name,
-			level->gated_at, near ? "; did you mean '" : "", near ? near : "",
-			near ? "'?" : "");
+		WRONG(making, level->span, "level '%s' is power gated at '%s', which is no level%s",
+			level->name, level->gated_at,
+			suggestion(making->arena, suggest(level->gated_at, names), ""));
 	}
 }
 

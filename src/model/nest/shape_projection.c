@@ -52,10 +52,9 @@ static bool multiply(struct shape_draft *draft, const char *word, struct factor_
 		for (int i = 0; i < draft->coefficient_count; i++)
 			known[count++] = draft->coefficients[i].name;
 		known[count] = NULL;
-		const char *near = suggest(word, known);
 		SHAPE_WRONG(draft, place_span(&place),
-			"'%s' is neither a dimension nor a coefficient%s%s%s", word,
-			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+			"'%s' is neither a dimension nor a coefficient%s", word,
+			suggestion(draft->reading->arena, suggest(word, known), ""));
 		return false;
 	}
 	if (number_mul(*multiplier, number, multiplier))

@@ -1,6 +1,7 @@
 #include "model/packing/buffer.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/ranks.h"
 
 #include <stdlib.h>
@@ -91,15 +92,9 @@ static void join_reserved(struct check *check)
 
 static bool touches_reserved(const struct check *check, int64_t from, int64_t to)
 {
-	size_t low = 0, high = check->reserved_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (check->reserved[middle].to <= from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return from < to && low < check->reserved_count && check->reserved[low].from < to;
+	size_t at;
+	bisect(at, 0, check->reserved_count, check->reserved[at].to <= from);
+	return from < to && at < check->reserved_count && check->reserved[at].from < to;
 }
 
 static const char *check_address(const struct check *check, const struct buffer *buffer, int64_t at)
@@ -133,15 +128,9 @@ static const char *check_whole(const struct check *check, size_t i)
 
 static bool is_used_at(const struct buffer *buffer, int64_t step)
 {
-	size_t low = 0, high = buffer->use_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (buffer->uses[middle].at < step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < buffer->use_count && buffer->uses[low].at == step;
+	size_t use;
+	bisect(use, 0, buffer->use_count, buffer->uses[use].at < step);
+	return use < buffer->use_count && buffer->uses[use].at == step;
 }
 
 static const char *check_part(const struct check *check, const struct residence_part *part,

@@ -26,13 +26,10 @@ static int find_parent(struct packing_reading *r, const struct family *family, c
 	const char *near = parent < 0 && !diag_full(diag) ? suggest_id(r, id) : NULL;
 	if (parent >= 0)
 		diag_error(diag, family->span, "buffer '%s' cannot take its own place", child);
-	else if (near)
-		diag_error(diag, family->span,
-			"buffer '%s' names a parent '%s' that is no buffer; did you mean '%s'?",
-			child, id, near);
 	else
-		diag_error(diag, family->span, "buffer '%s' names a parent '%s' that is no buffer",
-			child, id);
+		diag_error(diag, family->span,
+			"buffer '%s' names a parent '%s' that is no buffer%s", child, id,
+			suggestion(r->reading.arena, near, ""));
 	return -1;
 }
 

@@ -68,19 +68,6 @@ static bool fits(const struct derivation *to, const int64_t *vector)
 	return true;
 }
 
-int derivation_unit(const struct derivation *to, const int64_t *vector)
-{
-	int found = -1;
-	for (int i = 0; i < to->recurrence->loop_count; i++) {
-		if (!vector[i])
-			continue;
-		if (vector[i] != 1 || found >= 0)
-			return -1;
-		found = i;
-	}
-	return found;
-}
-
 /* Whether a direction that is no loop leads into the padding of a last tile and out of it. */
 static bool crosses_padding(const struct derivation *to, const int64_t *vector)
 {
@@ -90,7 +77,7 @@ static bool crosses_padding(const struct derivation *to, const int64_t *vector)
 		crosses |= split->extent % split->size &&
 			   (vector[split->loop] || vector[split->tiles]);
 	}
-	return crosses && derivation_unit(to, vector) < 0;
+	return crosses && recurrence_unit(to->recurrence, vector) < 0;
 }
 
 bool derivation_carriers(
@@ -115,7 +102,7 @@ static void add_unit(struct derivation *to, const struct lattice *reuse, int loo
 	struct lattice *chain)
 {
 	for (int r = 0; r < reuse->rank; r++)
-		if (derivation_unit(to, reuse->rows[r]) == loop && !(*done >> loop & 1))
+		if (recurrence_unit(to->recurrence, reuse->rows[r]) == loop && !(*done >> loop & 1))
 			memcpy(chain->rows[chain->rank++], reuse->rows[r], sizeof *chain->rows);
 	*done |= UINT32_C(1) << loop;
 }
@@ -151,7 +138,7 @@ bool derivation_chain(
 	if (!find_reuse(to, operand, &reuse))
 		return false;
 	for (int r = 0; r < reuse.rank; r++)
-		others += derivation_unit(to, reuse.rows[r]) < 0;
+		others += recurrence_unit(to->recurrence, reuse.rows[r]) < 0;
 	if (others > 1)
 		return derivation_refuse(
 			to, arena_format(to->arena,
@@ -166,7 +153,7 @@ bool derivation_chain(
 	for (int i = to->recurrence->loop_count - 1; i >= 0; i--)
 		add_unit(to, &reuse, i, &done, chain);
 	for (int r = 0; r < reuse.rank; r++)
-		if (derivation_unit(to, reuse.rows[r]) < 0 && fits(to, reuse.rows[r]))
+		if (recurrence_unit(to->recurrence, reuse.rows[r]) < 0 && fits(to, reuse.rows[r]))
 			memcpy(chain->rows[chain->rank++], reuse.rows[r], sizeof *chain->rows);
 	return true;
 }

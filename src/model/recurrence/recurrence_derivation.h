@@ -24,9 +24,6 @@ bool derivation_refuse(struct derivation *to, const char *why);
 /* The values of a loop, without what is shifted in before. */
 int64_t derivation_steps(const struct derivation *to, int loop);
 
-/* The one loop of a unit vector; -1. */
-int derivation_unit(const struct derivation *to, const int64_t *vector);
-
 /* The directions along which an operand is carried.  False after refusing. */
 bool derivation_carriers(
 	struct derivation *to, const struct recurrence_operand *from, struct lattice *reuse);

@@ -241,7 +241,7 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 		/* From the end of all inner loops to where they begin. */
 		memcpy(vector, chain.rows[r], sizeof vector);
 		for (int k = 0; k < r; k++) {
-			int loop = derivation_unit(to, chain.rows[k]);
+			int loop = recurrence_unit(to->recurrence, chain.rows[k]);
 			vector[loop] = 1 - derivation_steps(to, loop);
 		}
 		const struct term *inside = is_inside(to, vector);

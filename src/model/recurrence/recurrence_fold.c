@@ -162,20 +162,6 @@ static bool split_loop(struct arena *arena, int index, int64_t size, struct recu
 	return split_dependences(&split, recurrence);
 }
 
-/* The loop that a row of space is; -1. */
-static int loop_of(const struct recurrence *recurrence, const int64_t *row)
-{
-	int found = -1;
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		if (!row[i])
-			continue;
-		if (row[i] != 1 || found >= 0)
-			return -1;
-		found = i;
-	}
-	return found;
-}
-
 static void insert_time(struct projection *projection, int at, int loop, const char *name)
 {
 	size_t after = (size_t)(projection->time_count++ - at);
@@ -196,7 +182,7 @@ bool recurrence_fold(
 							     : fold->row_count;
 	*why = NULL;
 	for (int r = 0; r < rows && !*why; r++) {
-		int loop = loop_of(recurrence, projection->space[r]);
+		int loop = recurrence_unit(recurrence, projection->space[r]);
 		if (loop < 0)
 			*why = "only rows of the allocation that are one loop can be folded";
 		else if (recurrence->loops[loop].extent > fold->sizes[r] &&

@@ -140,10 +140,9 @@ static bool parse_sources(struct transform_text *call, int *loops, int *count)
 			const char *near =
 				loop < 0 ? recurrence_loop_near(call->recurrence, name) : NULL;
 			return refuse(call, from, call->at,
-				arena_format(call->reading->arena, "'%s' is %s%s%s%s", name,
+				arena_format(call->reading->arena, "'%s' is %s%s", name,
 					loop < 0 ? "no loop" : "named twice",
-					near ? "; did you mean '" : "", near ? near : "",
-					near ? "'?" : ""));
+					suggestion(call->reading->arena, near, "")));
 		}
 		seen |= UINT32_C(1) << loop;
 		loops[(*count)++] = loop;

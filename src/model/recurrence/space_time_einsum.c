@@ -27,12 +27,11 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 		draft->named |= UINT32_C(1) << loop;
 		return loop;
 	}
-	const char *near = recurrence_loop_near(draft->recurrence, word->text);
+	struct arena *arena = draft->reading->arena;
 	refuse(draft, word->at, word->end,
-		arena_format(draft->reading->arena,
-			near ? "'%s' is no loop; did you mean '%s'?"
-			     : "'%s' is no loop; 'loops' wants its extent",
-			word->text, near));
+		arena_format(arena, "'%s' is no loop%s", word->text,
+			suggestion(arena, recurrence_loop_near(draft->recurrence, word->text),
+				"; 'loops' wants its extent")));
 	return -1;
 }
 
@@ -147,11 +146,8 @@ const struct op *space_time_op(
 	int op = workload_op(workload, wanted);
 	if (op >= 0)
 		return &workload->ops[op];
-	const char *near = suggest(wanted, known);
-	reading_refuse(reading, name,
-		near ? "the workload has no op '%s'; did you mean '%s'?"
-		     : "the workload has no op '%s'",
-		wanted, near);
+	reading_refuse(reading, name, "the workload has no op '%s'%s", wanted,
+		suggestion(reading->arena, suggest(wanted, known), ""));
 	return NULL;
 }
 
@@ -165,9 +161,8 @@ static int named_loop(
 	int loop = recurrence_loop_named(recurrence, name);
 	if (loop >= 0)
 		return loop;
-	const char *near = recurrence_loop_near(recurrence, name);
-	reading_refuse(reading, node,
-		near ? "'%s' is no loop; did you mean '%s'?" : "'%s' is no loop", name, near);
+	reading_refuse(reading, node, "'%s' is no loop%s", name,
+		suggestion(reading->arena, recurrence_loop_near(recurrence, name), ""));
 	return -1;
 }
 

@@ -23,10 +23,8 @@ static bool node_streams(const struct reading *reading, const struct node *list,
 			*out |= UINT32_C(1) << stream;
 			continue;
 		}
-		const char *near = suggest(name, known);
-		good = near ? reading_refuse(reading, item, "'%s' is no stream; did you mean '%s'?",
-				      name, near)
-			    : reading_refuse(reading, item, "'%s' is no stream", name);
+		good = reading_refuse(reading, item, "'%s' is no stream%s", name,
+			suggestion(reading->arena, suggest(name, known), ""));
 	}
 	return good;
 }

@@ -234,11 +234,9 @@ static const struct term *parse_name(struct term_parser *p)
 	*term = (struct term){.kind = TERM_NUMBER, .index = -1, .from = from, .to = p->at};
 	if (term_variable(p->names->reading, name, &term->number))
 		return term;
-	const char *near = suggest(name, loops);
 	return fail(p, from, p->at,
-		near ? arena_format(p->arena, "'%s' is no loop and no variable; did you mean '%s'?",
-			       name, near)
-		     : arena_format(p->arena, "'%s' is no loop and no variable", name));
+		arena_format(p->arena, "'%s' is no loop and no variable%s", name,
+			suggestion(p->arena, suggest(name, loops), "")));
 }
 
 static const struct term *parse_primary(struct term_parser *p)

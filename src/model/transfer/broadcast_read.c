@@ -47,10 +47,9 @@ static void read_element(struct reader *map, const char *key, enum element *out)
 	const char *word;
 	if (!read_text(map, key, OPTIONAL, &word) || element_parse(word, strlen(word), out))
 		return;
-	const char *near = suggest(word, element_names);
 	diag_error(map->reading->diag, node_find(map->map, key)->span,
-		"unknown element type '%s'%s%s%s", word, near ? "; did you mean '" : "",
-		near ? near : "; fp32 is one", near ? "'?" : "");
+		"unknown element type '%s'%s", word,
+		suggestion(map->reading->arena, suggest(word, element_names), "; fp32 is one"));
 }
 
 static void read_strides(struct reader *map, struct rank_tensor *tensor)

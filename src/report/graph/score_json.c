@@ -247,7 +247,7 @@ static void add_simulation(json_t *root, const struct outcome *outcome)
 				json_real_or_infinite(outcome->off_most)));
 }
 
-json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
+json_t *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
 	const struct score *score = &outcome->cost.score;
@@ -280,16 +280,4 @@ json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 		json_object_set_new(root, "runs", make_runs(outcome->plan));
 	json_object_set_new(root, "tensors", make_tensors(&of, made));
 	return root;
-}
-
-const char *score_json(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *made, bool from_simulator)
-{
-	return json_text(arena, score_json_value(arena, outcome, made, from_simulator));
-}
-
-const char *score_csv(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *made, bool from_simulator)
-{
-	return json_csv(arena, score_json_value(arena, outcome, made, from_simulator));
 }

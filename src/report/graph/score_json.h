@@ -24,13 +24,7 @@
  * is off by more than it may be, off.
  */
 struct arena;
-json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *made, bool from_simulator);
-const char *score_json(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *made, bool from_simulator);
-
-/* The same, one line for each value: "levels.0.name,LX". */
-const char *score_csv(struct arena *arena, const struct outcome *outcome,
+json_t *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator);
 
 /* The nest of a step as reports of problems take it; it points into `nest`. */

@@ -72,7 +72,7 @@ static json_t *make_sizes(const struct mapspace_check *check, const struct space
 	return object;
 }
 
-json_t *mapspace_check_value(struct arena *arena, const struct mapspace_check_report *report)
+json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report)
 {
 	const struct mapspace_check *check = report->check;
 	enum verdict verdict = check->contradictory ? VERDICT_NO : check->feasible.verdict;
@@ -100,14 +100,4 @@ json_t *mapspace_check_value(struct arena *arena, const struct mapspace_check_re
 			json_pack("{s:b, s:o}", "feasible", !report->why[0], "why",
 				make_texts(report->why)));
 	return root;
-}
-
-const char *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report)
-{
-	return json_text(arena, mapspace_check_value(arena, report));
-}
-
-const char *mapspace_check_csv(struct arena *arena, const struct mapspace_check_report *report)
-{
-	return json_csv(arena, mapspace_check_value(arena, report));
 }

@@ -26,9 +26,7 @@ struct mapspace_check_report {
 
 struct arena;
 const char *mapspace_check_text(struct arena *arena, const struct mapspace_check_report *report);
-json_t *mapspace_check_value(struct arena *arena, const struct mapspace_check_report *report);
-const char *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
-const char *mapspace_check_csv(struct arena *arena, const struct mapspace_check_report *report);
+json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
 
 /* Why nothing fits and what stands against each other, of VERDICT_NO. */
 const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check);

@@ -162,7 +162,7 @@ static void add_run(json_t *root, const struct nest_report *report)
 	json_decref(object);
 }
 
-json_t *nest_json_value(struct arena *arena, const struct nest_report *report)
+json_t *nest_json(struct arena *arena, const struct nest_report *report)
 {
 	json_t *root = json_pack("{s:b, s:s, s:s, s:s}", "feasible", report->why == NULL, "problem",
 		report->shape->name, "counting", counting_names[report->counting], "mapping",
@@ -176,14 +176,4 @@ json_t *nest_json_value(struct arena *arena, const struct nest_report *report)
 	if (report->counted)
 		add_counts(arena, root, report);
 	return root;
-}
-
-const char *nest_json(struct arena *arena, const struct nest_report *report)
-{
-	return json_text(arena, nest_json_value(arena, report));
-}
-
-const char *nest_csv(struct arena *arena, const struct nest_report *report)
-{
-	return json_csv(arena, nest_json_value(arena, report));
 }

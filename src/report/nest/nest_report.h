@@ -61,11 +61,7 @@ json_t *nest_json_levels(struct arena *arena, const struct nest_report *report);
 struct text;
 void nest_text_levels(struct text *text, const struct nest_report *report);
 
-json_t *nest_json_value(struct arena *arena, const struct nest_report *report);
-const char *nest_json(struct arena *arena, const struct nest_report *report);
-
-/* The same, one line for each value. */
-const char *nest_csv(struct arena *arena, const struct nest_report *report);
+json_t *nest_json(struct arena *arena, const struct nest_report *report);
 
 /*
  * The text of Timeloop's statistics (timeloop-mapper.stats.txt) at 4cf6d4c, for scripts that read such files: the same

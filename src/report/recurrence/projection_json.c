@@ -81,7 +81,7 @@ static json_t *execution_of(const struct recurrence *recurrence, const struct pr
 	return all;
 }
 
-static json_t *projection_value(const struct project_found *found)
+json_t *projection_json(const struct project_found *found)
 {
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
@@ -117,20 +117,13 @@ static json_t *projection_value(const struct project_found *found)
 	return root;
 }
 
-const char *projection_json(struct arena *arena, const struct project_found *found, bool csv)
+json_t *projection_check_json(
+	const struct recurrence *recurrence, const struct project_found *found)
 {
-	json_t *root = projection_value(found);
-	return csv ? json_csv(arena, root) : json_text(arena, root);
-}
-
-const char *projection_check_json(struct arena *arena, const struct recurrence *recurrence,
-	const struct project_found *found, bool csv)
-{
-	json_t *root = json_pack("{s:i, s:I, s:i, s:i, s:o}", "loops", recurrence->loop_count,
-		"points", (json_int_t)recurrence_box(recurrence), "streams",
-		recurrence->stream_count, "dependences", recurrence->dependence_count, "projection",
-		found ? projection_value(found) : json_null());
-	return csv ? json_csv(arena, root) : json_text(arena, root);
+	return json_pack("{s:i, s:I, s:i, s:i, s:o}", "loops", recurrence->loop_count, "points",
+		(json_int_t)recurrence_box(recurrence), "streams", recurrence->stream_count,
+		"dependences", recurrence->dependence_count, "projection",
+		found ? projection_json(found) : json_null());
 }
 
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored)
@@ -193,14 +186,14 @@ static void add_folds(json_t *entry, const struct project_found *found)
 	json_object_set_new(entry, "folds", json_integer((json_int_t)found->folds));
 }
 
-static json_t *dataflows_of(struct arena *arena, const struct explored *explored)
+static json_t *dataflows_of(const struct explored *explored)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < explored->beside_count; i++) {
 		const struct project_found *found = explored->beside[i].payload;
 		if (!found)
 			continue;
-		json_t *entry = json_loads(projection_json(arena, found, false), 0, NULL);
+		json_t *entry = projection_json(found);
 		json_object_set_new(entry, "projection", json_string(explored->beside[i].key));
 		add_folds(entry, found);
 		json_array_append_new(list, entry);
@@ -217,7 +210,7 @@ const char *projection_run_json(
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		const struct project_found *found = point->payload;
-		json_t *entry = json_loads(projection_json(arena, found, false), 0, NULL);
+		json_t *entry = projection_json(found);
 		json_object_set_new(entry, "point", json_integer((json_int_t)i + 1));
 		json_object_set_new(entry, "projection", json_string(point->key));
 		add_folds(entry, found);
@@ -225,6 +218,6 @@ const char *projection_run_json(
 	}
 	json_object_set_new(root, "points", points);
 	if (explored->beside_count)
-		json_object_set_new(root, "dataflows", dataflows_of(arena, explored));
+		json_object_set_new(root, "dataflows", dataflows_of(explored));
 	return run_dump(arena, root);
 }

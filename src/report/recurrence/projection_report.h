@@ -4,6 +4,8 @@
 #include "report/run/run_json.h"
 #include "search/recurrence/project_search.h"
 
+#include <jansson.h>
+
 /*
  * Projections, for people and programs.  The columns of pareto.csv are those of
  * report/run/pareto.h; a plan is a `space_time:` spec that score, simulate and check read.
@@ -19,12 +21,12 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 	const struct systolic_result *result);
 
 /* Facts, channels, bounds, registers; an execution is added. */
-const char *projection_json(struct arena *arena, const struct project_found *found, bool csv);
+json_t *projection_json(const struct project_found *found);
 const char *projection_text(struct arena *arena, const struct project_found *found);
 
 /* What `check` prints: sizes of the recurrence, and its projection; NULL: it has none. */
-const char *projection_check_json(struct arena *arena, const struct recurrence *recurrence,
-	const struct project_found *found, bool csv);
+json_t *projection_check_json(
+	const struct recurrence *recurrence, const struct project_found *found);
 
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored);
 const char *projection_pareto_table(struct arena *arena, const struct explored *explored);

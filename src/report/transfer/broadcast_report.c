@@ -43,7 +43,7 @@ static void add_published(json_t *object, const struct broadcast_outcome *outcom
 			to_cycles(outcome, times->bound)));
 }
 
-static json_t *make_object(struct arena *arena, const struct broadcast_outcome *outcome,
+json_t *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,
 	double clock_ns, bool simulated)
 {
 	const struct broadcast *b = outcome->broadcast;
@@ -64,18 +64,6 @@ static json_t *make_object(struct arena *arena, const struct broadcast_outcome *
 	if (simulated)
 		add_execution(object, &outcome->execution);
 	return object;
-}
-
-const char *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,
-	double clock_ns, bool simulated)
-{
-	return json_text(arena, make_object(arena, outcome, clock_ns, simulated));
-}
-
-const char *broadcast_csv(struct arena *arena, const struct broadcast_outcome *outcome,
-	double clock_ns, bool simulated)
-{
-	return json_csv(arena, make_object(arena, outcome, clock_ns, simulated));
 }
 
 static const char *rounds_note(struct arena *arena, const struct broadcast_outcome *outcome)

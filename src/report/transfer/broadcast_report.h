@@ -4,6 +4,8 @@
 #include "report/run/run_json.h"
 #include "search/transfer/broadcast_search.h"
 
+#include <jansson.h>
+
 /*
  * What is said of a broadcast.  `score` and `simulate` print one object: feasible, op, way,
  * path, cycles, latency_ns, chunks, loads, stores, flags, bytes_loaded, bytes_stored, link_bytes,
@@ -12,9 +14,7 @@
  * adds executed, agrees and the fault.
  */
 struct arena;
-const char *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,
-	double clock_ns, bool simulated);
-const char *broadcast_csv(struct arena *arena, const struct broadcast_outcome *outcome,
+json_t *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,
 	double clock_ns, bool simulated);
 const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *outcome,
 	double clock_ns, bool simulated);

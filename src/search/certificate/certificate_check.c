@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "model/nest/nest_mapping.h"
@@ -249,18 +250,12 @@ static struct certificate_line *find_line(
 	if (!check->lines.count)
 		return NULL;
 	struct certificate_line wanted = {.extent = check->lines.at[0].extent, .cell = *cell};
-	size_t low = 0, high = check->lines.count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (compare_lines(&check->lines.at[middle], &wanted, (void *)check->search->space) <
-			0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < check->lines.count && compare_lines(&check->lines.at[low], &wanted,
-							 (void *)check->search->space) == 0;
-	return found ? &check->lines.at[low] : NULL;
+	void *space = (void *)check->search->space;
+	size_t at;
+	bisect(at, 0, check->lines.count, compare_lines(&check->lines.at[at], &wanted, space) < 0);
+	bool found =
+		at < check->lines.count && compare_lines(&check->lines.at[at], &wanted, space) == 0;
+	return found ? &check->lines.at[at] : NULL;
 }
 
 static bool check_cover(struct certificate_checker *check)

@@ -257,7 +257,7 @@ static void fill_cut(struct bundling *bundling, int c, const int64_t *reached, s
 		bundling->pass = &passes->at[p];
 		bundling->behind = pass_behind(passes, bundling->pass,
 			relaxed->least[bundling->pass->end], bundling->scratch);
-		pass_walk(passes, bundling->pass, reduce, bundling);
+		pass_walk_live(passes, bundling->pass, bundling->here, reduce, bundling);
 	}
 	reduce_edges(bundling, c);
 	while (again) {

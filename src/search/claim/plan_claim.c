@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "cost/graph/cost.h"
+#include "search/graph/plans.h"
 #include "search/joint/joint_claim.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ static const char *check_numbers(
 	const struct plan *plan, const struct joint_aim *aim, enum price price, struct arena *arena)
 {
 	const struct proof *proof = &plan->proof;
-	double worth = 0, unit = joint_claim_unit(aim);
+	double worth = 0, unit = plans_unit(aim);
 	if (!find_worth(plan, aim, price, arena, &worth))
 		return "the plan has no score";
 	double off = aim->energy ? plan->step_count * (double)aim->energy + 1e-12 * worth : 0;
@@ -54,7 +55,7 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 	struct plan_claim *claim, struct arena *arena)
 {
 	const char *why = NULL;
-	double unit = joint_claim_unit(&space_of->aim);
+	double unit = plans_unit(&space_of->aim);
 	const struct joint_space *space = joint_graph_make(space_of, arena, &why);
 	claim->answer = VERDICT_OPEN;
 	claim->why = why;

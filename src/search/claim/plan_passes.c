@@ -168,10 +168,12 @@ static void list_entries(struct passing *passing, struct plan_pass *pass, int k,
 	bool takes_room = number % 2 == 0 &&
 			  (stays ? tensor->output || tensor->last >= pass->end : asks >= ASKS_VIEW);
 	entries->at = arena_array(passing->arena, struct pass_entry, codes->count);
+	entries->by_code = arena_array(passing->arena, const struct pass_entry *, codes->count);
 	for (int code = 0; code < codes->count; code++) {
 		if (!is_asked(tensor, codes, code, asks))
 			continue;
 		struct pass_entry *entry = &entries->at[entries->count++];
+		entries->by_code[code] = entry;
 		entry->from = before->unit[k] * (size_t)code;
 		entry->place =
 			(uint32_t)before->place_unit[k] * (uint32_t)plan_code_place(codes, code);
@@ -311,101 +313,75 @@ struct walk {
 	void *context;
 };
 
+static inline struct pass_entry sum(struct pass_entry a, const struct pass_entry *b)
+{
+	return (struct pass_entry){a.from + b->from, a.behind + b->behind, a.bytes + b->bytes,
+		a.place + b->place, a.place_behind + b->place_behind};
+}
+
 static void walk_from(const struct walk *walk, int k, struct pass_entry state)
 {
-	if (k < 0) {
-		walk->visit(walk->context, walk->class, &state);
-		return;
-	}
 	const struct pass_entries *entries = &walk->pass->entries[k][walk->class->asks[k]];
 	for (int i = 0; i < entries->count; i++) {
-		const struct pass_entry *entry = &entries->at[i];
-		struct pass_entry next = {state.from + entry->from, state.behind + entry->behind,
-			state.bytes + entry->bytes, state.place + entry->place,
-			state.place_behind + entry->place_behind};
-		if (next.bytes <= walk->class->room)
+		struct pass_entry next = sum(state, &entries->at[i]);
+		if (next.bytes > walk->class->room)
+			continue;
+		if (k)
 			walk_from(walk, k - 1, next);
+		else
+			walk->visit(walk->context, walk->class, &next);
 	}
+}
+
+static struct pass_entry start_of(const struct pass_class *class)
+{
+	return (struct pass_entry){.behind = class->behind, .place_behind = class->place_behind};
 }
 
 void pass_walk(const struct plan_passes *passes, const struct plan_pass *pass, pass_visit *visit,
 	void *context)
 {
-	const struct plan_cut *before = &passes->cuts->at[pass->first];
+	int count = passes->cuts->at[pass->first].count;
+	for (size_t i = 0; i < pass->class_count; i++) {
+		struct walk walk = {pass, &pass->classes[i], visit, context};
+		struct pass_entry start = start_of(walk.class);
+		if (count)
+			walk_from(&walk, count - 1, start);
+		else
+			visit(context, walk.class, &start);
+	}
+}
+
+/* From one state, by options of all classes. */
+static void walk_state(const struct plan_cut *cut, const struct plan_pass *pass, size_t s,
+	pass_visit *visit, void *context)
+{
+	int codes[PLAN_CROSSING_MOST];
+	for (int k = 0; k < cut->count; k++)
+		codes[k] = (int)(s / cut->unit[k] % (size_t)cut->codes[k].count);
 	for (size_t i = 0; i < pass->class_count; i++) {
 		const struct pass_class *class = &pass->classes[i];
-		struct walk walk = {pass, class, visit, context};
-		walk_from(&walk, before->count - 1,
-			(struct pass_entry){
-				.behind = class->behind, .place_behind = class->place_behind});
-	}
-}
-
-/* --- edges */
-
-struct edges array(struct plan_edge);
-
-/* The least of its kind, by groups and cores. */
-static void add_edge(struct passing *passing, struct edges *edges, struct plan_edge edge)
-{
-	for (size_t i = 0; i < edges->count; i++) {
-		struct plan_edge *other = &edges->at[i];
-		if (other->from != edge.from || other->to != edge.to || other->cores != edge.cores)
-			continue;
-		other->cost = number_min(other->cost, edge.cost);
-		return;
-	}
-	*array_add(passing->arena, edges) = edge;
-}
-
-static void list_relays(struct passing *passing, const struct joint_tensor *tensor,
-	const struct plan_codes *codes, struct edges *edges)
-{
-	int groups = codes->group_count, views = tensor->view_count;
-	int64_t *least = arena_array(passing->arena, int64_t, groups * groups);
-	for (int i = 0; i < groups * groups; i++)
-		least[i] = JOINT_NEVER;
-	for (int v = 0; v < views; v++)
-		for (int w = 0; w < views; w++) {
-			int64_t *to = &least[codes->group[v] * groups + codes->group[w]];
-			if (v != w)
-				*to = number_min(*to, tensor->relay[v * views + w]);
+		const struct pass_entry *entry;
+		struct pass_entry state = start_of(class);
+		int k = 0;
+		for (; k < cut->count; k++) {
+			entry = pass->entries[k][class->asks[k]].by_code[codes[k]];
+			if (!entry)
+				break;
+			state = sum(state, entry);
 		}
-	for (int i = 0; i < groups * groups; i++)
-		for (int both = 0; both <= 1; both++)
-			if (least[i] != JOINT_NEVER && i / groups != i % groups)
-				*array_add(passing->arena, edges) =
-					(struct plan_edge){.from = 1 + 2 * (i / groups) + both,
-						.to = 1 + 2 * (i % groups) + both,
-						.cost = checked_mul(&passing->fits, least[i],
-							passing->passes->scale)};
+		if (k == cut->count && state.bytes <= class->room)
+			visit(context, class, &state);
+	}
 }
 
-/* Evictions, relays, and drops: of what is in HBM, too, and of what nobody needs any more. */
-static struct plan_edges list_edges(
-	struct passing *passing, int c, int t, const struct plan_codes *codes)
+void pass_walk_live(const struct plan_passes *passes, const struct plan_pass *pass,
+	const int64_t *live, pass_visit *visit, void *context)
 {
-	const struct joint_tensor *tensor = &passing->space->tensors[t];
-	struct edges edges = {0};
-	if (codes->anywhere || !codes->group_count)
-		return (struct plan_edges){0};
-	for (int v = 0; v < tensor->view_count; v++) {
-		int alone = 1 + 2 * codes->group[v], cores = tensor->cores[v];
-		add_edge(passing, &edges, (struct plan_edge){.from = alone + 1});
-		if (tensor->last < c && !tensor->output)
-			add_edge(passing, &edges, (struct plan_edge){.from = alone});
-		if (tensor->evict[v] == JOINT_NEVER)
-			continue;
-		int64_t value =
-			checked_mul(&passing->fits, tensor->evict[v], passing->passes->scale);
-		add_edge(passing, &edges,
-			(struct plan_edge){alone, alone + 1,
-				checked_add(
-					&passing->fits, value, plan_share(passing->space, cores)),
-				cores, 1});
-	}
-	list_relays(passing, tensor, codes, &edges);
-	return (struct plan_edges){edges.count, edges.at};
+	const struct plan_cut *cut = &passes->cuts->at[pass->first];
+	for (size_t s = 0; s < cut->size; s++)
+		if (live[s] != JOINT_NEVER)
+			walk_state(cut, pass, s, visit, context);
 }
 
 /* --- all */
@@ -463,8 +439,9 @@ const struct plan_passes *plan_passes_make(
 	passes->at = all.at;
 	for (int c = 0; c <= space->op_count; c++)
 		for (int k = 0; k < cuts->at[c].count; k++)
-			edges[c][k] = list_edges(
-				&passing, c, cuts->at[c].tensors[k], &cuts->at[c].codes[k]);
+			edges[c][k] =
+				plan_edges_make(space, passes->scale, c, cuts->at[c].tensors[k],
+					&cuts->at[c].codes[k], &passing.fits, arena);
 	if (passing.fits && are_small(passes, passes->edges))
 		return passes;
 	*why = "a sum does not fit into 64 bits";

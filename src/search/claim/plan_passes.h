@@ -25,6 +25,7 @@ struct pass_entry { /* what a code of a tensor before the pass adds to indices a
 struct pass_entries {
 	int count;
 	struct pass_entry *at;
+	const struct pass_entry **by_code; /* NULL: not this one */
 };
 
 struct pass_class {
@@ -77,16 +78,23 @@ const struct plan_passes *plan_passes_make(
 
 int64_t plan_share(const struct joint_space *space, int cores);
 
+/* Of one tensor at a cut: evictions, relays, and drops of what is in HBM, too, and of what nobody needs any more. */
+struct plan_edges plan_edges_make(const struct joint_space *space, int64_t scale, int cut,
+	int tensor, const struct plan_codes *codes, bool *fits, struct arena *arena);
+
 /* The least by states as they are told apart behind the pass, of values at its end; and back. */
 const int64_t *pass_behind(const struct plan_passes *passes, const struct plan_pass *pass,
 	const int64_t *end, struct arena *arena);
 const int64_t *pass_end(const struct plan_passes *passes, const struct plan_pass *pass,
 	const int64_t *behind, struct arena *arena);
 
-/* All states from which an option of a class can be taken, and where it leads. */
+/* All states from which an option of a class can be taken, and where it leads; of those only whose value in
+ * `live` is no JOINT_NEVER. */
 typedef void pass_visit(
 	void *context, const struct pass_class *class, const struct pass_entry *state);
 void pass_walk(const struct plan_passes *passes, const struct plan_pass *pass, pass_visit *visit,
 	void *context);
+void pass_walk_live(const struct plan_passes *passes, const struct plan_pass *pass,
+	const int64_t *live, pass_visit *visit, void *context);
 
 #endif

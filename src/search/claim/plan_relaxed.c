@@ -64,9 +64,8 @@ static void pull(void *context, const struct pass_class *class, const struct pas
 static void push(void *context, const struct pass_class *class, const struct pass_entry *state)
 {
 	struct relaxing *relaxing = context;
-	int64_t cost = relaxing->here[state->from];
-	if (cost != JOINT_NEVER && cost + class->cost < relaxing->spread[state->behind])
-		relaxing->spread[state->behind] = cost + class->cost;
+	int64_t *least = &relaxing->spread[state->behind];
+	*least = number_min(*least, relaxing->here[state->from] + class->cost);
 }
 
 /* Behind the last op only outputs are there, which must be in HBM. */
@@ -112,7 +111,7 @@ static void go_forward(struct relaxing *relaxing, int c)
 		const struct plan_pass *pass = &passes->at[p];
 		struct arena *scratch = arena_open();
 		relaxing->spread = fill(scratch, pass->size);
-		pass_walk(passes, pass, push, relaxing);
+		pass_walk_live(passes, pass, relaxing->here, push, relaxing);
 		const int64_t *end = pass_end(passes, pass, relaxing->spread, scratch);
 		for (size_t s = 0; s < relaxing->cuts->at[pass->end].size; s++)
 			relaxing->reached[pass->end][s] =

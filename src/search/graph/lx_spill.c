@@ -1,6 +1,7 @@
 #include "search/graph/lx_spill.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/number.h"
 #include "cost/graph/cost.h"
 #include "model/graph/plan_move.h"
@@ -77,15 +78,9 @@ void lx_spill_ask(const struct lx_graph *graph, struct lx_buffers *buffers)
 
 static size_t find_parts(const struct placement *placement, size_t buffer)
 {
-	size_t first = 0, end = placement->part_count;
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		if (placement->parts[middle].buffer < (int)buffer)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	size_t at;
+	bisect(at, 0, placement->part_count, placement->parts[at].buffer < (int)buffer);
+	return at;
 }
 
 bool lx_spill_is_parted(const struct lx_layout *layout, size_t buffer)

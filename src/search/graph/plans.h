@@ -64,7 +64,7 @@ double plans_least(const struct planned_list *planned, enum objective objective)
 /* Whether a sum is of this objective alone. */
 bool plans_is_alone(const struct joint_aim *aim, enum objective objective);
 
-/* What one pJ, or one of what alone is summed up, is in a sum. */
+/* How many units of a sum are one of the proof: of a cycle, a pJ, a byte, or of the sum. */
 double plans_unit(const struct joint_aim *aim);
 
 #endif

@@ -124,12 +124,3 @@ bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *a
 	*why = reading.why;
 	return !reading.why;
 }
-
-double joint_claim_unit(const struct joint_aim *aim)
-{
-	if (!aim->energy && !aim->hbm_bytes)
-		return (double)aim->cycles;
-	if (!aim->cycles && !aim->hbm_bytes)
-		return (double)aim->energy * 1024;
-	return aim->cycles || aim->energy ? 1 : (double)aim->hbm_bytes;
-}

@@ -22,7 +22,4 @@ const char *joint_claim_text(struct arena *arena, const struct joint_question *q
 bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *aim,
 	struct planning *planning, const char **why);
 
-/* How many units of the space are one of the proof: of a cycle, a pJ, a byte, or of the sum. */
-double joint_claim_unit(const struct joint_aim *aim);
-
 #endif

@@ -1,18 +1,13 @@
 #include "search/nest/completions.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 
 static size_t find(const struct divisors *divisors, int64_t value)
 {
-	size_t low = 0, high = divisors->count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (divisors->at[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t at;
+	bisect(at, 0, divisors->count, divisors->at[at] < value);
+	return at;
 }
 
 bool completions_make_up(const struct completions *completions, int j, int d, int64_t product)

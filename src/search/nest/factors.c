@@ -1,6 +1,7 @@
 #include "search/nest/factors.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/fatal.h"
 #include "base/number.h"
 
@@ -47,15 +48,9 @@ static size_t quotient_state(const struct factors *factors, int64_t left)
 /* The index of the first divisor that is not below `least`; left_count if all are. */
 static size_t divisor_state(const struct factors *factors, int64_t least)
 {
-	size_t low = 0, high = factors->left_count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (factors->left[middle] < least)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t at;
+	bisect(at, 0, factors->left_count, factors->left[at] < least);
+	return at;
 }
 
 static size_t state_of(const struct factors *factors, int64_t left)

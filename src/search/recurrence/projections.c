@@ -42,14 +42,6 @@ static struct vectors list_vectors(
 	return vectors;
 }
 
-static int compare_vectors(const int64_t *a, const int64_t *b, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
-}
-
 /* Causal, and no more values of the same step than wires allow; those that lanes may share are
  * looked at when the allocation is known. */
 static bool is_causal(const struct space_time *spec, const int64_t *vector, int64_t *registers)
@@ -82,7 +74,7 @@ static int compare_schedules(const void *left, const void *right)
 	const struct schedule *a = left, *b = right;
 	if (a->cycles != b->cycles)
 		return a->cycles < b->cycles ? -1 : 1;
-	return compare_vectors(a->vector, b->vector, RECURRENCE_LOOPS_MOST);
+	return lattice_compare(a->vector, b->vector, RECURRENCE_LOOPS_MOST);
 }
 
 /* Steps between the first and the last point of the domain. */
@@ -182,7 +174,7 @@ static int compare_kernels(const struct allocation *a, const struct allocation *
 		return a->kernel.rank - b->kernel.rank;
 	for (int r = 0; r < a->kernel.rank; r++) {
 		int order =
-			compare_vectors(a->kernel.rows[r], b->kernel.rows[r], a->kernel.columns);
+			lattice_compare(a->kernel.rows[r], b->kernel.rows[r], a->kernel.columns);
 		if (order)
 			return order;
 	}
@@ -199,7 +191,7 @@ static int compare_classes(const void *left, const void *right)
 	const struct allocation *a = left, *b = right;
 	int order = compare_kernels(a, b);
 	for (int r = 0; !order && r < RECURRENCE_LOOPS_MOST; r++) /* the greatest stands for all */
-		order = compare_vectors(b->rows[r], a->rows[r], RECURRENCE_LOOPS_MOST);
+		order = lattice_compare(b->rows[r], a->rows[r], RECURRENCE_LOOPS_MOST);
 	return order;
 }
 

@@ -39,16 +39,6 @@ static void use_runs(struct audit *audit, int core, int64_t *used, int64_t runs,
 			core, *used, most);
 }
 
-static bool same_sticks(const struct region *a, const struct region *b)
-{
-	if (a->rank != b->rank)
-		return false;
-	for (int d = 0; d < a->rank; d++)
-		if (a->first[d] != b->first[d] || a->count[d] != b->count[d])
-			return false;
-	return true;
-}
-
 bool audit_send(struct audit *audit)
 {
 	const struct send *send = audit->instruction->send;
@@ -61,7 +51,7 @@ bool audit_send(struct audit *audit)
 		set_up(audit, sender);
 		return true;
 	}
-	if (!same_sticks(&send->from->region, &send->to->region) || send->receivers & ~cores) {
+	if (!region_equal(&send->from->region, &send->to->region) || send->receivers & ~cores) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, sender,
 			send->from->lx.address,
 			"it sends other sticks than arrive, or to cores that are not there");

@@ -182,15 +182,6 @@ static void compare_tile(struct sample *sample, uint32_t instruction, int core,
 	}
 }
 
-static bool same_region(const struct region *a, const struct region *b)
-{
-	for (int d = 0; d < a->rank; d++) {
-		if (a->first[d] != b->first[d] || a->count[d] != b->count[d])
-			return false;
-	}
-	return true;
-}
-
 /* The op's first tile: is this compute a pass of it? */
 static bool belongs(struct tile_sample *tile, const struct compute *compute, int core)
 {
@@ -199,7 +190,7 @@ static bool belongs(struct tile_sample *tile, const struct compute *compute, int
 		tile->region = &compute->write->region;
 		tile->compute = compute;
 	}
-	return tile->state == RUNNING && same_region(tile->region, &compute->write->region) &&
+	return tile->state == RUNNING && region_equal(tile->region, &compute->write->region) &&
 	       (!compute->accumulator_read || tile->sums[core]);
 }
 
@@ -251,7 +242,7 @@ void sample_combine(struct sample *sample, uint32_t number)
 {
 	const struct combine *combine = sample->program->instructions[number].combine;
 	struct tile_sample *tile = &sample->tiles[combine->op];
-	if (tile->state != RUNNING || !same_region(tile->region, &combine->region))
+	if (tile->state != RUNNING || !region_equal(tile->region, &combine->region))
 		return;
 	tile->state = DONE;
 	float *sums = tile->sums[combine->cores[0]];

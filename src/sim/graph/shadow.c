@@ -1,6 +1,7 @@
 #include "sim/graph/shadow.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "model/graph/users.h"
 
 #include <inttypes.h>
@@ -82,17 +83,11 @@ struct shadow *shadow_open(const struct program *program, int rank, struct race 
 static struct content find_input(const struct shadow *shadow, int64_t address)
 {
 	const struct program *program = shadow->program;
-	size_t low = 0, high = shadow->input_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (program->hbm[shadow->inputs[middle]] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	size_t behind;
+	bisect(behind, 0, shadow->input_count, program->hbm[shadow->inputs[behind]] <= address);
+	if (behind == 0)
 		return (struct content){.tensor = UNWRITTEN};
-	int tensor = shadow->inputs[low - 1];
+	int tensor = shadow->inputs[behind - 1];
 	int64_t stick = (address - program->hbm[tensor]) / STICK_BYTES;
 	if (stick >= program->workload->tensors[tensor].layout.sticks)
 		return (struct content){.tensor = UNWRITTEN};

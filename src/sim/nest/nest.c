@@ -180,8 +180,7 @@ static void open_clock(struct nest_run *run)
 	int64_t instances[ARCH_LEVELS_MOST];
 	for (int i = 0; i < run->hierarchy->level_count; i++)
 		instances[i] = site_of(run, i)->instances;
-	run->clock = nest_clock_open(
-		run->hierarchy, instances, run->options->trace, run->arena);
+	run->clock = nest_clock_open(run->hierarchy, instances, run->options->trace, run->arena);
 }
 
 struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct shape *shape,
