@@ -430,6 +430,7 @@ static void test_best(void **state)
 		struct joint_draw draw = draw_size(&random, 6);
 		const struct joint_space *space = joint_draw(&random, &draw, arena);
 		check_space(&random, space, STATES_MOST, arena, &tally);
+		check_space(&random, without_relays(space, arena), STATES_MOST, arena, &tally);
 		arena_close(arena);
 	}
 	print_tally(&tally);

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "solvers/joint/cut_dp/step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,18 +77,13 @@ static int compare_entries(const void *left, const void *right)
 	return a->use < b->use ? -1 : a->use > b->use;
 }
 
-static int64_t relaxed_of(const struct frame *frame, const struct joint_option *option)
+/*
+ * What one tensor more in HBM costs at most beside its step: the bundle ends before that step and behind it, and
+ * those that begin are as wide as they can be.
+ */
+static int64_t apart(const struct frame *frame)
 {
-	int fresh = 0;
-	for (int u = 0; u < option->use_count; u++)
-		fresh += option->uses[u].mode != JOINT_RESIDENT &&
-			 frame_is_fresh(frame, option->first, option->uses[u].tensor);
-	for (int o = 0; o < option->out_count; o++)
-		fresh += option->outs[o].view < 0 &&
-			 frame_is_fresh(frame, option->first, option->outs[o].tensor);
-	for (int a = 0; a < option->argument_count; a++)
-		fresh += frame_is_fresh(frame, option->first, option->arguments[a]);
-	return frame_relaxed(frame, option->value, option->cores, fresh);
+	return cut_add(frame->over[frame->width_most], frame->over[frame->width_most]);
 }
 
 static bool is_taken_over(const struct joint_option *option, int use)
@@ -106,7 +100,7 @@ static int64_t find_substitute(const struct frame *frame, const struct entry *en
 {
 	const struct joint_tensor *tensor = &frame->space->tensors[option->uses[use].tensor];
 	int asked = option->uses[use].view;
-	int64_t least_held = INT64_MAX, best = JOINT_NEVER, own = relaxed_of(frame, option);
+	int64_t least_held = INT64_MAX, best = JOINT_NEVER;
 	for (int v = 0; v < tensor->view_count; v++)
 		if (tensor->serves[v * tensor->view_count + asked] && tensor->bytes[v] < least_held)
 			least_held = tensor->bytes[v];
@@ -122,15 +116,13 @@ static int64_t find_substitute(const struct frame *frame, const struct entry *en
 		if (by->mode == JOINT_HBM && is_taken_over(option, use))
 			continue;
 		int64_t needs = by->mode == JOINT_MOVED ? tensor->bytes[asked] : 0;
-		int64_t more = relaxed_of(frame, other);
 		if (cut_add(needs, other->room) > cut_add(option->room, least_held) ||
 			(frame->args_most &&
 				other->use_count + other->out_count + other->argument_count >
-					frame->args_most) ||
-			more == JOINT_NEVER)
+					frame->args_most))
 			continue;
-		more = more > own ? more - own : 0;
-		best = more < best ? more : best;
+		int64_t more = number_max(other->value - option->value, 0);
+		best = number_min(best, cut_add(more, apart(frame)));
 	}
 	return best;
 }
@@ -255,7 +247,7 @@ static int64_t convert_one(
 	bool valid = from & CUT_VALID, wants_valid = to & CUT_VALID;
 	int64_t stored = valid      ? 0
 			 : held < 0 ? JOINT_NEVER
-				    : steps_evict(converter->frame, cut, t, held);
+				    : cut_add(tensor->evict[held], apart(converter->frame));
 	if (asked < 0) /* what is not valid cannot be dropped */
 		return held < 0 && !wants_valid ? 0 : stored;
 	int64_t best = cut_add(stored, reload(converter, cut, t, asked));
@@ -267,7 +259,7 @@ static int64_t convert_one(
 	int64_t relay = tensor->relay[held * n + asked];
 	if (relay == JOINT_NEVER)
 		return best;
-	return number_min(best, cut_add(kept, frame_relaxed(converter->frame, relay, 0, 0)));
+	return number_min(best, cut_add(kept, relay));
 }
 
 int64_t convert(const struct converter *converter, int cut, const uint16_t *from,

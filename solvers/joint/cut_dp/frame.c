@@ -92,6 +92,27 @@ static bool find_lives(struct building *building)
 	return true;
 }
 
+static void rank_widths(struct building *building)
+{
+	const struct joint_space *space = building->space;
+	struct frame *frame = building->frame;
+	bool *seen = arena_array(building->arena, bool, frame->width_most + 1);
+	int *widths = arena_array(building->arena, int, frame->width_most + 1);
+	int *ranks = arena_array(building->arena, int, frame->width_most + 1);
+	for (size_t i = 0; i < space->option_count; i++)
+		seen[space->options[i].cores] = true;
+	for (int t = 0; t < space->tensor_count; t++)
+		for (int v = 0; v < space->tensors[t].view_count; v++)
+			seen[space->tensors[t].cores[v]] = true;
+	for (int w = 0; w <= frame->width_most; w++) {
+		if (w == 0 || (seen[w] && space->core_value))
+			widths[frame->rank_count++] = w;
+		ranks[w] = frame->rank_count - 1;
+	}
+	frame->widths = widths;
+	frame->ranks = ranks;
+}
+
 static bool price_bundles(struct building *building)
 {
 	const struct joint_space *space = building->space;
@@ -107,9 +128,10 @@ static bool price_bundles(struct building *building)
 		bool fits = number_mul(space->core_value, w, &cores);
 		over[w] = fits ? cut_add(space->bundle_value, cores) : JOINT_NEVER;
 	}
-	if (over[frame->width_most] == JOINT_NEVER)
+	if (over[frame->width_most] > INT64_MAX / 8)
 		return refuse(building, "a bundle costs more than can be counted");
 	frame->over = over;
+	rank_widths(building);
 	return true;
 }
 
@@ -248,12 +270,20 @@ const struct frame *frame_make(
 	return frame;
 }
 
-int64_t frame_relaxed(const struct frame *frame, int64_t value, int cores, int fresh)
+void frame_start(const struct frame *frame, uint16_t *codes)
 {
-	int64_t scaled = 0, share = 0;
-	bool fits = number_mul(value, frame_scale(frame), &scaled) &&
-		    (!frame->args_most || number_mul(frame->over[cores], fresh, &share));
-	return fits ? cut_add(scaled, share) : JOINT_NEVER;
+	for (int s = 0; s < frame->cuts[0].slot_count; s++)
+		codes[s] =
+			cut_code(frame->space->tensors[frame->cuts[0].tensors[s]].producer < 0, -1);
+}
+
+bool frame_is_complete(const struct frame *frame, const uint16_t *codes)
+{
+	const struct cut *end = &frame->cuts[frame->space->op_count];
+	for (int s = 0; s < end->slot_count; s++)
+		if (frame->space->tensors[end->tensors[s]].output && !(codes[s] & CUT_VALID))
+			return false;
+	return true;
 }
 
 static int64_t least_of(const int64_t *row, int n, int step, int but)
@@ -313,6 +343,14 @@ static bool is_relayed(const struct joint_tensor *tensor)
 		if (i / n != i % n && tensor->relay[i] != JOINT_NEVER)
 			return true;
 	return false;
+}
+
+bool frame_relays(const struct frame *frame)
+{
+	bool any = false;
+	for (int t = 0; t < frame->space->tensor_count; t++)
+		any |= is_relayed(&frame->space->tensors[t]);
+	return any;
 }
 
 const struct frame *frame_with_less_room(const struct frame *frame, struct arena *arena)

@@ -34,7 +34,10 @@ struct frame {
 	const int64_t *
 		over; /* what a bundle of this width costs; JOINT_NEVER: more than can be counted */
 	int width_most;
-	int args_most; /* of a bundle; 0: any number */
+	int rank_count;    /* of different widths of steps */
+	const int *widths; /* by rank, ascending */
+	const int *ranks;  /* by width: of the widest that is no wider */
+	int args_most;     /* of a bundle; 0: any number */
 	/* By tensor: the first cut behind an option that mentions it in HBM; that has it among its arguments. */
 	const int *hbm_from, *argued_from;
 };
@@ -49,30 +52,29 @@ const struct frame *frame_make(
  */
 const struct frame *frame_with_less_room(const struct frame *frame, struct arena *arena);
 
+/* Can any tensor be laid out anew? */
+bool frame_relays(const struct frame *frame);
+
 /* By view, for all that relays can lead from: the most of what they lead to. */
 void frame_follow_relays(const struct joint_tensor *tensor, int64_t *most);
+
+/* The codes of the first cut. */
+void frame_start(const struct frame *frame, uint16_t *codes);
+
+/* Is this the end, where all outputs are valid in HBM? */
+bool frame_is_complete(const struct frame *frame, const uint16_t *codes);
 
 static inline int frame_slot(const struct frame *frame, int cut, int tensor)
 {
 	return frame->slots[(size_t)cut * (size_t)frame->space->tensor_count + (size_t)tensor];
 }
 
-/*
- * The relaxed cost of steps, in parts of the unit of values (frame_scale of them): bundles are gone, and each
- * tensor that a step is certainly the first to use in HBM, so that it is new to any bundle, costs its
- * share of a bundle as wide as the step.  A bundle costs no less than the shares of its steps.
- */
-static inline int64_t frame_scale(const struct frame *frame)
-{
-	return frame->args_most ? frame->args_most : 1;
-}
-
-int64_t frame_relaxed(const struct frame *frame, int64_t value, int cores, int fresh);
-
-/* Is an option of ops from `first` on the first to use this tensor in HBM? */
+/* Is an option of ops from `first` on certainly the first to use this tensor in HBM?  What was made before may have
+ * been evicted. */
 static inline bool frame_is_fresh(const struct frame *frame, int first, int tensor)
 {
-	return frame->hbm_from[tensor] > first;
+	int producer = frame->space->tensors[tensor].producer;
+	return frame->hbm_from[tensor] > first && (producer < 0 || producer >= first);
 }
 
 static inline uint16_t cut_code(bool valid, int view)

@@ -81,16 +81,34 @@ static void grow_table(struct layer *layer)
 	}
 }
 
+/* Where it is in the table, or would be. */
+static size_t find_row(const struct layer *layer, const uint16_t *codes)
+{
+	int slots = layer->cut->slot_count;
+	size_t row = hash_codes(codes, slots) & (layer->table_size - 1);
+	while (layer->table[row] && memcmp(layer_codes(layer, layer->table[row] - 1), codes,
+					    (size_t)slots * sizeof *codes) != 0)
+		row = (row + 1) & (layer->table_size - 1);
+	return row;
+}
+
+bool layer_find(const struct layer *layer, const uint16_t *codes, uint32_t *state)
+{
+	size_t row = layer->table_size ? find_row(layer, codes) : 0;
+	if (!layer->table_size || !layer->table[row])
+		return false;
+	*state = layer->table[row] - 1;
+	return true;
+}
+
 uint32_t layer_state(struct layer *layer, const uint16_t *codes)
 {
 	int slots = layer->cut->slot_count;
 	if (2 * (layer->states.count + 1) > layer->table_size)
 		grow_table(layer);
-	size_t row = hash_codes(codes, slots) & (layer->table_size - 1);
-	for (; layer->table[row]; row = (row + 1) & (layer->table_size - 1))
-		if (!memcmp(layer_codes(layer, layer->table[row] - 1), codes,
-			    (size_t)slots * sizeof *codes))
-			return layer->table[row] - 1;
+	size_t row = find_row(layer, codes);
+	if (layer->table[row])
+		return layer->table[row] - 1;
 	struct state *state = array_add(layer->arena, &layer->states);
 	*state = (struct state){.first = LABEL_NONE};
 	array_add(layer->arena, &layer->codes); /* so that no state has none */
@@ -179,11 +197,4 @@ void layer_drop(struct layer *layer, int64_t bound)
 			else
 				link = &label->next;
 		}
-}
-
-int64_t bundle_paid(const struct frame *frame, const struct bundle *bundle)
-{
-	if (!frame->args_most || bundle->args == LABEL_CLOSED)
-		return 0;
-	return frame->over[bundle->widest] * (frame->args_most - bundle->args);
 }

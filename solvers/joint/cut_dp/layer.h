@@ -24,7 +24,7 @@ struct bundle {
 
 struct label {
 	int64_t cost;  /* of all steps and bundles, the open one included as wide as it is */
-	int64_t bound; /* no answer that goes on from it is below, in parts (frame_scale) */
+	int64_t bound; /* no answer that goes on from it is below */
 	struct bundle bundle;
 	bool dominated, begins_bundle;
 	bool is_chosen, is_changed; /* for evictions and relays; they were made */
@@ -36,18 +36,12 @@ struct label {
 	uint32_t state, next; /* next of the same state */
 };
 
-/*
- * What a label's bundle has already paid for.  Later steps of it are charged shares of over(w) / most for at most
- * most - args tensors, where w is its width in the end; widening it to w costs over(w) - over(widest), which is
- * no less than the part of these shares that is above over(widest) / most each.
- */
-int64_t bundle_paid(const struct frame *frame, const struct bundle *bundle);
-
 struct layer;
 struct layer *layer_open(const struct frame *frame, int cut, struct arena *arena);
 
 /* The number of a state, by its codes; it is added if it is new. */
 uint32_t layer_state(struct layer *layer, const uint16_t *codes);
+bool layer_find(const struct layer *layer, const uint16_t *codes, uint32_t *state);
 uint32_t layer_state_count(const struct layer *layer);
 const uint16_t *layer_codes(const struct layer *layer, uint32_t state);
 uint32_t layer_first(const struct layer *layer, uint32_t state); /* label */

@@ -114,7 +114,7 @@ static int64_t bytes_from(
 
 static bool does_as_well(const struct menu_entry *a, const struct menu_entry *b)
 {
-	return a->move->value <= b->move->value && a->move->relaxed <= b->move->relaxed &&
+	return a->move->value <= b->move->value && a->move->fresh <= b->move->fresh &&
 	       a->bytes <= b->bytes && a->move->cores <= b->move->cores;
 }
 

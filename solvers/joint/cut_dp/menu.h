@@ -28,7 +28,8 @@ struct menu_saving {
 struct menu_move {
 	uint32_t option;
 	int end;
-	int64_t value, relaxed;
+	int64_t value;
+	int fresh;     /* tensors that no step before can have used in HBM */
 	int64_t bytes; /* in LX, beside those of the state: less what it replaces and saves there */
 	bool drops;    /* it is of use only where room is short */
 	int cores;

@@ -162,7 +162,7 @@ static bool make(struct making *making)
 		return false;
 	for (int a = 0; a < option->argument_count; a++)
 		mention(making, option->arguments[a]);
-	move->relaxed = frame_relaxed(making->frame, option->value, option->cores, making->fresh);
+	move->fresh = making->fresh;
 	int most = making->frame->args_most;
 	return !most || move->args <= most;
 }

@@ -6,8 +6,12 @@
 #define CUT_DP_OPTIONS(OPTION)                                                                     \
 	OPTION(CUT_RIVALS_MOST, 64, 1, 1 << 16,                                                    \
 		"cheapest states of a cut that others are converted from")                         \
-	OPTION(CUT_BEAM_FIRST, 500, 1, 1 << 24, "labels of a cut that the first beam keeps")       \
-	OPTION(CUT_BEAM_TIMES, 8, 2, 1000, "times as many in each beam after")                     \
+	OPTION(CUT_BEAM_FIRST, 500, 1, 1 << 24, "labels of a cut that the first beams keep")       \
+	OPTION(CUT_WIDTH_FIRST, 4000, 1, 1 << 24,                                                  \
+		"states and labels of a cut that the first pass keeps")                            \
+	OPTION(CUT_WIDTH_TIMES, 8, 2, 1000, "times as many in each pass after")                    \
+	OPTION(CUT_BLUR_TIMES, 200, 2, 1 << 30,                                                    \
+		"times as many combinations of views in each finer relaxation")                    \
 	OPTION(CUT_ROOM_PARTS, 8, 2, 1000, "parts of LX of which fewer are used if nothing packs")
 
 OPTIONS(CUT_DP_OPTIONS)

@@ -5,18 +5,20 @@
 #include "base/number.h"
 #include "search/drive/solver.h"
 #include "solvers/joint/cut_dp/convert.h"
-#include "solvers/joint/cut_dp/floor.h"
+#include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
+#include "solvers/joint/cut_dp/step.h"
+#include "solvers/joint/cut_dp/toll.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What became of a state; UNSEEN: the relaxation has not come here. */
-enum fate { UNSEEN, KEPT, CONVERTED, DROPPED, GUESSED };
+/* What became of a state.  DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
+enum fate { DROPPED, KEPT, CONVERTED, LESS };
 
 struct node {
-	int64_t cost; /* to come here, relaxed */
-	int64_t rest; /* KEPT, GUESSED: still to come */
+	int64_t *costs; /* to come here; NULL: nobody has */
+	int64_t *tolls; /* still to come; NULL: not known yet */
 	int64_t convert;
 	uint32_t from; /* CONVERTED: from which, and at what cost */
 	uint8_t fate;
@@ -26,72 +28,103 @@ struct node {
 struct nodes array(struct node);
 struct list array(uint32_t);
 
+/* What a relaxation is of. */
+struct ground {
+	struct blur blur;
+	struct steps *steps;
+	bool relays; /* states may be reached by relays that come earlier than a lazy one */
+	struct converter *converter; /* where there are relays */
+};
+
 struct relaxation {
 	struct run *run;
+	const struct ground *ground;
 	const struct frame *frame;
-	struct steps *steps;
-	struct layer *const *layers;
+	size_t count; /* of tolls */
+	struct relaxation *coarser;
 	struct arena *arena;
-	struct converter *converter;
-	struct floor *floor;
 	size_t width;
 	int64_t limit;
+	bool is_first; /* it belongs to every answer */
+	struct layer **layers;
 	struct nodes *nodes; /* by cut, then state */
 	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
+	int64_t *nothing;
 
 	/* what is looked at */
 	int cut;
 	uint32_t state;
 	struct list waiting;
-	int64_t least;
+	int64_t *tolls;
 };
 
-static struct node *node_of(struct relaxation *relaxation, int cut, uint32_t state)
+static struct node *node_of(const struct relaxation *relaxation, int cut, uint32_t state)
 {
-	struct nodes *nodes = &relaxation->nodes[cut];
-	while (nodes->count <= state)
-		*array_add(relaxation->arena, nodes) =
-			(struct node){.cost = JOINT_NEVER, .rest = JOINT_NEVER};
-	return &nodes->at[state];
+	return &relaxation->nodes[cut].at[state];
 }
 
-static int64_t floor_of(struct relaxation *relaxation, int cut, uint32_t state)
+static const int64_t *coarse_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
-	return floor_rest(relaxation->floor, cut, layer_codes(relaxation->layers[cut], state));
+	return relaxation->coarser ? relax_tolls(relaxation->coarser, cut, codes)
+				   : relaxation->nothing;
 }
 
-/* In LX, as far as the relaxation counts them. */
-static int64_t bytes_of(const struct relaxation *relaxation, int cut, uint32_t state)
+static const int64_t *coarse_of(struct relaxation *relaxation, int cut, uint32_t state)
 {
-	const struct cut *at = &relaxation->frame->cuts[cut];
-	const uint16_t *codes = layer_codes(relaxation->layers[cut], state);
-	int64_t bytes = 0;
-	for (int s = 0; s < at->slot_count; s++)
-		bytes += cut_bytes(&relaxation->frame->space->tensors[at->tensors[s]], codes[s]);
-	return bytes;
+	return coarse_tolls(relaxation, cut, layer_codes(relaxation->layers[cut], state));
 }
 
 /* --- forward */
 
+static bool spend(const struct relaxation *relaxation)
+{
+	return relaxation->is_first ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
+}
+
+static struct toll_step toll_step_of(const struct step *step)
+{
+	return (struct toll_step){.value = step->value,
+		.cores = step->cores,
+		.fresh = step->fresh,
+		.ends_bundle = step->ends_bundle};
+}
+
+/* The node of a state; it is added if it is new. */
+static uint32_t find_node(struct relaxation *relaxation, int cut, const uint16_t *codes)
+{
+	uint32_t state = layer_state(relaxation->layers[cut], codes);
+	if (relaxation->nodes[cut].count == state)
+		array_add(relaxation->arena, &relaxation->nodes[cut]);
+	return state;
+}
+
+static int64_t *new_tolls(struct relaxation *relaxation, int64_t value)
+{
+	int64_t *tolls = arena_array(relaxation->arena, int64_t, relaxation->count);
+	toll_set(relaxation->frame, tolls, value);
+	return tolls;
+}
+
 static bool reach(void *context, const struct step *step)
 {
 	struct relaxation *relaxation = context;
-	struct node *from = node_of(relaxation, relaxation->cut, relaxation->state);
-	int64_t cost = cut_add(from->cost, step->relaxed);
-	if (cut_add(cost, floor_rest(relaxation->floor, step->cut, step->codes)) >
-		relaxation->limit)
-		return run_spend(relaxation->run, 1);
-	uint32_t state = layer_state(relaxation->layers[step->cut], step->codes);
+	const struct frame *frame = relaxation->frame;
+	struct toll_step toll = toll_step_of(step);
+	const int64_t *costs = node_of(relaxation, relaxation->cut, relaxation->state)->costs;
+	const int64_t *coarse = coarse_tolls(relaxation, step->cut, step->codes);
+	if (!coarse || toll_least(frame, costs, &toll, coarse) > relaxation->limit)
+		return spend(relaxation);
+	uint32_t state = find_node(relaxation, step->cut, step->codes);
 	struct node *to = node_of(relaxation, step->cut, state);
-	bool here = step->cut == relaxation->cut, cheaper = cost < to->cost;
-	if (cheaper)
-		to->cost = cost;
+	if (!to->costs)
+		to->costs = new_tolls(relaxation, TOLL_NEVER);
+	bool cheaper = toll_pay(frame, costs, &toll, to->costs);
 	/* What this step is a conversion to is gone on from after all. */
-	if (here && !to->waits && (cheaper || (to->fate == CONVERTED && cost == to->cost))) {
+	if (step->cut == relaxation->cut && !to->waits && (cheaper || to->fate == CONVERTED)) {
 		to->waits = true;
 		*array_add(relaxation->arena, &relaxation->waiting) = state;
 	}
-	return run_spend(relaxation->run, 1);
+	return spend(relaxation);
 }
 
 struct ranked {
@@ -107,56 +140,66 @@ static int compare_ranked(const void *left, const void *right)
 	return a->state < b->state ? -1 : a->state > b->state;
 }
 
-/* Is there one among the cheapest that this state can be made of? */
+/* Whatever the bundle, is there one among the cheapest that this state can be made of? */
 static bool find_conversion(struct relaxation *relaxation, int cut, uint32_t state)
 {
 	struct node *node = node_of(relaxation, cut, state);
 	const struct layer *layer = relaxation->layers[cut];
 	const struct list *kept = &relaxation->kept[cut];
 	for (size_t k = 0; k < kept->count && k < CUT_RIVALS_MOST; k++) {
-		int64_t more = node->cost - node_of(relaxation, cut, kept->at[k])->cost;
-		int64_t costs = convert(relaxation->converter, cut, layer_codes(layer, kept->at[k]),
-			layer_codes(layer, state), more);
-		if (costs > more)
+		const int64_t *costs = node_of(relaxation, cut, kept->at[k])->costs;
+		int64_t more = TOLL_NEVER;
+		for (size_t i = 0; i < relaxation->count && more >= 0; i++)
+			more = number_min(more, node->costs[i] - costs[i]);
+		if (more < 0)
+			continue;
+		int64_t convert_costs = convert(relaxation->ground->converter, cut,
+			layer_codes(layer, kept->at[k]), layer_codes(layer, state), more);
+		if (convert_costs > more)
 			continue;
 		node->fate = CONVERTED;
 		node->from = kept->at[k];
-		node->convert = costs;
+		node->convert = convert_costs;
 		return true;
 	}
 	return false;
 }
 
+/* Where there are too many, the limit falls. */
 static void keep_cheapest(struct relaxation *relaxation, int cut)
 {
 	struct arena *scratch = arena_open();
 	size_t count = relaxation->nodes[cut].count;
 	struct ranked *ranked = arena_array(scratch, struct ranked, count);
-	for (uint32_t s = 0; s < count; s++)
-		ranked[s] = (struct ranked){
-			cut_add(relaxation->nodes[cut].at[s].cost, floor_of(relaxation, cut, s)),
-			s};
+	for (uint32_t s = 0; s < count; s++) {
+		int64_t *costs = node_of(relaxation, cut, s)->costs;
+		toll_spread(relaxation->frame, costs);
+		ranked[s].bound =
+			toll_least(relaxation->frame, costs, NULL, coarse_of(relaxation, cut, s));
+		ranked[s].state = s;
+	}
 	if (count)
 		qsort(ranked, count, sizeof *ranked, compare_ranked);
-	for (size_t i = 0; i < count; i++) {
-		bool drops = relaxation->kept[cut].count >= relaxation->width;
-		if (ranked[i].bound > relaxation->limit)
-			break;
-		if (!drops && find_conversion(relaxation, cut, ranked[i].state))
+	for (size_t i = 0; i < count && ranked[i].bound <= relaxation->limit; i++) {
+		if (relaxation->ground->relays && find_conversion(relaxation, cut, ranked[i].state))
 			continue;
-		node_of(relaxation, cut, ranked[i].state)->fate = drops ? DROPPED : KEPT;
-		if (!drops)
-			*array_add(relaxation->arena, &relaxation->kept[cut]) = ranked[i].state;
+		if (relaxation->kept[cut].count == relaxation->width) {
+			relaxation->limit = ranked[i].bound - 1;
+			break;
+		}
+		node_of(relaxation, cut, ranked[i].state)->fate = KEPT;
+		*array_add(relaxation->arena, &relaxation->kept[cut]) = ranked[i].state;
 	}
 	arena_close(scratch);
 }
 
-static bool follow_changes(struct relaxation *relaxation, uint32_t state)
+static bool take_steps(
+	struct relaxation *relaxation, uint32_t state, bool changes, step_visit *visit)
 {
 	const struct layer *layer = relaxation->layers[relaxation->cut];
 	relaxation->state = state;
-	return steps_changes(relaxation->steps, relaxation->cut, layer_codes(layer, state),
-		bytes_of(relaxation, relaxation->cut, state), reach, relaxation);
+	return (changes ? steps_changes : steps_options)(relaxation->ground->steps, relaxation->cut,
+		layer_codes(layer, state), layer_bytes(layer, state), visit, relaxation);
 }
 
 /* Evictions and relays, until they make nothing cheaper. */
@@ -166,163 +209,249 @@ static bool keep_changed(struct relaxation *relaxation)
 	size_t arrived = kept->count;
 	relaxation->waiting.count = 0;
 	for (size_t k = 0; k < arrived; k++)
-		if (!follow_changes(relaxation, kept->at[k]))
+		if (!take_steps(relaxation, kept->at[k], true, reach))
 			return false;
 	for (size_t i = 0; i < relaxation->waiting.count; i++) {
 		uint32_t state = relaxation->waiting.at[i];
 		struct node *node = node_of(relaxation, relaxation->cut, state);
 		node->waits = false;
+		toll_spread(relaxation->frame, node->costs);
 		if (node->fate != KEPT)
 			*array_add(relaxation->arena, kept) = state;
 		node->fate = KEPT;
-		if (!follow_changes(relaxation, state))
+		if (!take_steps(relaxation, state, true, reach))
 			return false;
 	}
 	return true;
 }
 
+/* --- states that have less in LX
+ *
+ * Where views are told apart, or tensors are larger, a tensor may have been dropped that is still in LX here.
+ */
+
+struct lesser {
+	struct relaxation *relaxation;
+	int cut;
+	uint32_t of;
+	uint16_t codes[CUT_SLOTS_MOST];
+};
+
+typedef void visit_lesser(struct lesser *lesser);
+
+static void each_lesser(struct lesser *lesser, int slot, bool is_less, visit_lesser *visit)
+{
+	const struct relaxation *relaxation = lesser->relaxation;
+	const struct cut *at = &relaxation->frame->cuts[lesser->cut];
+	uint16_t code = lesser->codes[slot];
+	if (slot == at->slot_count) {
+		if (is_less)
+			visit(lesser);
+		return;
+	}
+	each_lesser(lesser, slot + 1, is_less, visit);
+	if (cut_view(code) < 0 ||
+		!(code & CUT_VALID || relaxation->ground->blur.is_blurred[at->tensors[slot]]))
+		return;
+	lesser->codes[slot] = code & CUT_VALID;
+	each_lesser(lesser, slot + 1, true, visit);
+	lesser->codes[slot] = code;
+}
+
+static void add_lesser(struct lesser *lesser)
+{
+	struct node *node = node_of(lesser->relaxation, lesser->cut,
+		find_node(lesser->relaxation, lesser->cut, lesser->codes));
+	if (node->fate == DROPPED)
+		node->fate = LESS;
+}
+
+/* No less is still to come than from what has more. */
+static void lower_lesser(struct lesser *lesser)
+{
+	struct relaxation *relaxation = lesser->relaxation;
+	struct node *node =
+		node_of(relaxation, lesser->cut, find_node(relaxation, lesser->cut, lesser->codes));
+	const int64_t *tolls = node_of(relaxation, lesser->cut, lesser->of)->tolls;
+	if (node->fate != LESS)
+		return;
+	if (!node->tolls)
+		node->tolls = new_tolls(relaxation, TOLL_NEVER);
+	for (size_t i = 0; i < relaxation->count; i++)
+		node->tolls[i] = number_min(node->tolls[i], tolls[i]);
+}
+
+static void visit_lessers(struct relaxation *relaxation, int cut, visit_lesser *visit)
+{
+	const struct list *kept = &relaxation->kept[cut];
+	struct lesser lesser = {.relaxation = relaxation, .cut = cut};
+	size_t slots = (size_t)relaxation->frame->cuts[cut].slot_count;
+	for (size_t k = 0; k < kept->count && relaxation->ground->blur.is_blurred; k++) {
+		lesser.of = kept->at[k];
+		memcpy(lesser.codes, layer_codes(relaxation->layers[cut], lesser.of),
+			slots * sizeof *lesser.codes);
+		each_lesser(&lesser, 0, false, visit);
+	}
+}
+
 static bool go_forward(struct relaxation *relaxation, int cut)
 {
-	const struct layer *layer = relaxation->layers[cut];
-	struct list *kept = &relaxation->kept[cut];
+	const struct list *kept = &relaxation->kept[cut];
 	relaxation->cut = cut;
 	keep_cheapest(relaxation, cut);
 	if (!keep_changed(relaxation))
 		return false;
-	for (size_t k = 0; k < kept->count && cut < relaxation->frame->space->op_count; k++) {
-		relaxation->state = kept->at[k];
-		if (!steps_options(relaxation->steps, cut, layer_codes(layer, kept->at[k]),
-			    bytes_of(relaxation, cut, kept->at[k]), reach, relaxation))
+	for (size_t k = 0; k < kept->count && cut < relaxation->frame->space->op_count; k++)
+		if (!take_steps(relaxation, kept->at[k], false, reach))
 			return false;
-	}
+	visit_lessers(relaxation, cut, add_lesser);
 	return true;
 }
 
 /* --- backward */
 
-static int64_t rest_of(struct relaxation *relaxation, int cut, uint32_t state)
+/* NULL: it ends above the limit. */
+static const int64_t *find_tolls(struct relaxation *relaxation, int cut, uint32_t state)
 {
-	const struct node *node = node_of(relaxation, cut, state);
-	if (node->fate == KEPT || node->fate == GUESSED)
-		return node->rest;
-	int64_t floor = floor_of(relaxation, cut, state);
+	struct node *node = node_of(relaxation, cut, state);
+	if (node->tolls || node->fate == DROPPED)
+		return node->tolls;
 	if (node->fate != CONVERTED)
-		return floor;
-	int64_t rest = node_of(relaxation, cut, node->from)->rest;
-	if (rest == JOINT_NEVER)
-		return rest;
-	return number_max(rest - node->convert, floor);
+		return NULL;
+	const int64_t *coarse = coarse_of(relaxation, cut, state);
+	const int64_t *from = find_tolls(relaxation, cut, node->from);
+	if (!coarse || !from)
+		return NULL;
+	node->tolls = new_tolls(relaxation, 0);
+	for (size_t i = 0; i < relaxation->count; i++)
+		node->tolls[i] = number_max(from[i] - node->convert, coarse[i]);
+	return node->tolls;
 }
 
 static bool look_back(void *context, const struct step *step)
 {
 	struct relaxation *relaxation = context;
-	uint32_t state = layer_state(relaxation->layers[step->cut], step->codes);
-	int64_t rest = cut_add(step->relaxed, rest_of(relaxation, step->cut, state));
-	if (rest < relaxation->least)
-		relaxation->least = rest;
+	struct toll_step toll = toll_step_of(step);
+	const int64_t *behind = relax_tolls(relaxation, step->cut, step->codes);
+	if (behind)
+		toll_take(relaxation->frame, relaxation->tolls, &toll, behind);
 	return run_go_on(relaxation->run, 1);
 }
 
-static bool is_complete(const struct relaxation *relaxation, uint32_t state)
+/* Evictions and relays, until they make nothing cheaper. */
+static bool look_at_changes(struct relaxation *relaxation)
 {
-	const struct frame *frame = relaxation->frame;
-	const struct cut *end = &frame->cuts[frame->space->op_count];
-	const uint16_t *codes = layer_codes(relaxation->layers[frame->space->op_count], state);
-	for (int s = 0; s < end->slot_count; s++)
-		if (frame->space->tensors[end->tensors[s]].output && !(codes[s] & CUT_VALID))
-			return false;
-	return true;
-}
-
-static bool go_backward(struct relaxation *relaxation, int cut)
-{
-	const struct layer *layer = relaxation->layers[cut];
-	const struct list *kept = &relaxation->kept[cut];
-	bool last = cut == relaxation->frame->space->op_count;
-	relaxation->cut = cut;
-	for (size_t k = 0; k < kept->count; k++) {
-		uint32_t state = kept->at[k];
-		relaxation->least = last && is_complete(relaxation, state) ? 0 : JOINT_NEVER;
-		if (!last && !steps_options(relaxation->steps, cut, layer_codes(layer, state),
-				     bytes_of(relaxation, cut, state), look_back, relaxation))
-			return false;
-		node_of(relaxation, cut, state)->rest = relaxation->least;
-	}
+	const struct list *kept = &relaxation->kept[relaxation->cut];
+	size_t size = relaxation->count * sizeof(int64_t);
 	for (bool again = true; again;) {
 		again = false;
 		for (size_t k = kept->count; k-- > 0;) {
-			uint32_t state = kept->at[k];
-			int64_t before = relaxation->least = node_of(relaxation, cut, state)->rest;
-			if (!steps_changes(relaxation->steps, cut, layer_codes(layer, state),
-				    bytes_of(relaxation, cut, state), look_back, relaxation))
+			struct node *node = node_of(relaxation, relaxation->cut, kept->at[k]);
+			memcpy(relaxation->tolls, node->tolls, size);
+			if (!take_steps(relaxation, kept->at[k], true, look_back))
 				return false;
-			node_of(relaxation, cut, state)->rest = relaxation->least;
-			again |= relaxation->least < before;
+			toll_close(relaxation->frame, relaxation->tolls);
+			again |= memcmp(relaxation->tolls, node->tolls, size) != 0;
+			memcpy(node->tolls, relaxation->tolls, size);
 		}
 	}
 	return true;
 }
 
-struct relaxation *relax_open(struct run *run, const struct frame *frame, struct steps *steps,
-	struct layer *const *layers, struct converter *converter, struct floor *floor,
-	struct arena *arena)
+static bool go_backward(struct relaxation *relaxation, int cut)
+{
+	const struct list *kept = &relaxation->kept[cut];
+	bool last = cut == relaxation->frame->space->op_count;
+	relaxation->cut = cut;
+	for (size_t k = 0; k < kept->count; k++) {
+		struct node *node = node_of(relaxation, cut, kept->at[k]);
+		toll_set(relaxation->frame, relaxation->tolls,
+			last && frame_is_complete(relaxation->frame,
+					layer_codes(relaxation->layers[cut], kept->at[k]))
+				? 0
+				: TOLL_NEVER);
+		if (!last && !take_steps(relaxation, kept->at[k], false, look_back))
+			return false;
+		toll_close(relaxation->frame, relaxation->tolls);
+		node->tolls = arena_copy(relaxation->arena, relaxation->tolls,
+			relaxation->count * sizeof *relaxation->tolls);
+	}
+	if (!look_at_changes(relaxation))
+		return false;
+	visit_lessers(relaxation, cut, lower_lesser);
+	return true;
+}
+
+struct ground *ground_open(const struct blur *blur, struct arena *arena)
+{
+	struct ground *ground = arena_new(arena, struct ground);
+	ground->blur = *blur;
+	ground->steps = steps_open(blur->frame, arena);
+	steps_be_lazy(ground->steps, true, true);
+	ground->relays = frame_relays(blur->frame);
+	if (ground->relays)
+		ground->converter = converter_open(blur->frame, arena);
+	return ground;
+}
+
+void ground_close(struct ground *ground)
+{
+	steps_close(ground->steps);
+}
+
+struct relaxation *relax_open(struct run *run, const struct ground *ground,
+	struct relaxation *coarser, struct arena *arena)
 {
 	struct relaxation *relaxation = arena_new(arena, struct relaxation);
+	const struct frame *frame = ground->blur.frame;
 	relaxation->run = run;
+	relaxation->ground = ground;
 	relaxation->frame = frame;
-	relaxation->steps = steps;
-	relaxation->layers = layers;
+	relaxation->count = toll_count(frame);
+	relaxation->coarser = coarser;
 	relaxation->arena = arena;
-	relaxation->converter = converter;
-	relaxation->floor = floor;
+	relaxation->tolls = arena_array(arena, int64_t, relaxation->count);
+	relaxation->nothing = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nodes = arena_array(arena, struct nodes, frame->cut_count);
 	relaxation->kept = arena_array(arena, struct list, frame->cut_count);
+	relaxation->layers = arena_array(arena, struct layer *, frame->cut_count);
+	for (int c = 0; c < frame->cut_count; c++)
+		relaxation->layers[c] = layer_open(frame, c, arena);
 	return relaxation;
 }
 
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit)
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first)
 {
+	const struct frame *frame = relaxation->frame;
+	uint16_t codes[CUT_SLOTS_MOST];
 	relaxation->width = width;
 	relaxation->limit = limit;
-	node_of(relaxation, 0, 0)->cost = 0;
-	for (int c = 0; c < relaxation->frame->cut_count; c++)
+	relaxation->is_first = is_first;
+	frame_start(frame, codes);
+	struct node *first = node_of(relaxation, 0, find_node(relaxation, 0, codes));
+	first->costs = new_tolls(relaxation, TOLL_NEVER);
+	toll_start(frame, first->costs);
+	for (int c = 0; c < frame->cut_count; c++)
 		if (!go_forward(relaxation, c))
 			return false;
-	for (int c = relaxation->frame->cut_count; c-- > 0;)
+	for (int c = frame->cut_count; c-- > 0;)
 		if (!go_backward(relaxation, c))
 			return false;
 	return true;
 }
 
-/* From what it could be converted from. */
-static int64_t guess(struct relaxation *relaxation, int cut, uint32_t state)
+int64_t relax_limit(const struct relaxation *relaxation)
 {
-	const struct layer *layer = relaxation->layers[cut];
-	const struct list *kept = &relaxation->kept[cut];
-	int64_t best = floor_of(relaxation, cut, state);
-	for (size_t k = 0; k < kept->count && k < CUT_RIVALS_MOST; k++) {
-		int64_t rest = node_of(relaxation, cut, kept->at[k])->rest;
-		if (rest <= best)
-			continue;
-		int64_t costs = convert(relaxation->converter, cut, layer_codes(layer, kept->at[k]),
-			layer_codes(layer, state), JOINT_NEVER - 1);
-		if (costs != JOINT_NEVER && rest == JOINT_NEVER)
-			return JOINT_NEVER;
-		if (costs < rest - best)
-			best = rest - costs;
-	}
-	return best;
+	return relaxation->limit;
 }
 
-int64_t relax_rest(struct relaxation *relaxation, int cut, uint32_t state)
+const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
-	struct node *node = node_of(relaxation, cut, state);
-	if (node->fate == UNSEEN || node->fate == DROPPED) {
-		int64_t rest = guess(relaxation, cut, state);
-		node = node_of(relaxation, cut, state);
-		node->rest = rest;
-		node->fate = GUESSED;
-	}
-	return rest_of(relaxation, cut, state);
+	uint16_t blurred[CUT_SLOTS_MOST];
+	uint32_t state;
+	blur_codes(&relaxation->ground->blur, cut, codes, blurred);
+	if (layer_find(relaxation->layers[cut], blurred, &state) &&
+		(node_of(relaxation, cut, state)->fate != DROPPED || !relaxation->ground->relays))
+		return find_tolls(relaxation, cut, state);
+	return relaxation->ground->relays ? coarse_tolls(relaxation, cut, codes) : NULL;
 }

@@ -1,33 +1,42 @@
 #ifndef JOINT_CUT_DP_RELAX_H
 #define JOINT_CUT_DP_RELAX_H
 
-#include "solvers/joint/cut_dp/layer.h"
-#include "solvers/joint/cut_dp/step.h"
+#include "solvers/joint/cut_dp/blur.h"
+
+#include <stddef.h>
 
 /*
- * Lower bounds of what is still to come, from a relaxation without bundles (frame_relaxed): shortest paths over
- * states, first forward, then backward.
+ * Lower bounds of what is still to come, from shortest paths over the states of a blurred space, first forward, then
+ * backward.  Of a bundle they know only what tolls do (toll.h).  A coarser relaxation, if there is one, says
+ * which states need not be looked at.
  *
  * Cross dominance: a state b is not gone on from if another one a of the same cut, among the cheapest, can be
  * converted into it at no loss: cost(a) + convert(a, b) <= cost(b).  This holds for states that options led to;
  * one that an eviction or a relay has just made is there because its parent wants it now.  Whatever its
  * cost, at least rest(a) - convert(a, b) is still to come from b.
  */
-struct converter;
-struct floor;
 struct run;
+
+/* What is the same each time that a relaxation is made anew. */
+struct ground;
+struct ground *ground_open(const struct blur *blur, struct arena *arena);
+void ground_close(struct ground *ground);
+
 struct relaxation;
+struct relaxation *relax_open(struct run *run, const struct ground *ground,
+	struct relaxation *coarser, struct arena *arena); /* NULL: it is the first */
 
-/* States are added to the layers, by cut.  Until it is run, all rests come from the floor. */
-struct relaxation *relax_open(struct run *run, const struct frame *frame, struct steps *steps,
-	struct layer *const *layers, struct converter *converter, struct floor *floor,
-	struct arena *arena);
+/*
+ * Goes on from at most `width` states that options lead to at each cut, and from none that is sure to end above the
+ * limit; where there are more, the limit falls.  False: the budget is spent.
+ */
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first);
+int64_t relax_limit(const struct relaxation *relaxation);
 
-/* Goes on from at most `width` states that options lead to at each cut, and from none that is sure to end
- * above the limit; others have the rest that the floor gives them.  False: the budget is spent. */
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit);
-
-/* At least this much, relaxed, is still to come from a state; JOINT_NEVER: there is no way. */
-int64_t relax_rest(struct relaxation *relaxation, int cut, uint32_t state);
+/*
+ * The tolls of a state of the space, or of a finer one: what goes on from it costs no less, or ends above the limit.
+ * NULL: it does that in any case.
+ */
+const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes);
 
 #endif

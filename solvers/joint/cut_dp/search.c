@@ -4,12 +4,11 @@
 #include "base/number.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_plan.h"
-#include "solvers/joint/cut_dp/convert.h"
-#include "solvers/joint/cut_dp/floor.h"
+#include "solvers/joint/cut_dp/ladder.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
-#include "solvers/joint/cut_dp/relax.h"
 #include "solvers/joint/cut_dp/step.h"
+#include "solvers/joint/cut_dp/toll.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +18,9 @@ struct search {
 	struct run *run;
 	const struct frame *frame;
 	struct steps *steps;
-	const struct frame
-		*relaxed; /* of the relaxation; the frame itself if nothing can be relayed */
-	struct steps *relaxed_steps;
-	struct converter *converter;
-	struct floor *floor;
+	struct ladder ladder;
 	struct joint_answer *best; /* NULL: none yet */
-	int64_t bound;             /* proven, in parts */
+	int64_t bound;             /* proven */
 	int64_t unpacked;          /* the least value of an answer without addresses */
 	struct effort_of_proof effort;
 
@@ -36,6 +31,7 @@ struct search {
 	bool lazy;              /* step.h */
 	bool is_first, goes_on; /* the first one belongs to every answer; the budget is not spent */
 	size_t width;           /* labels of a cut that are gone on from */
+	int64_t limit;          /* bounds above it are not looked at */
 	int64_t dropped;        /* the least bound of those that were not */
 
 	/* what is being expanded */
@@ -44,17 +40,18 @@ struct search {
 	bool changes; /* evictions and relays: of labels that are chosen */
 };
 
+/* False: no answer that goes on from the label is looked for. */
 static bool find_bound(const struct search *search, int cut, struct label *label)
 {
-	const struct frame *frame = search->frame;
-	int64_t rest = relax_rest(search->relaxation, cut, label->state), cost;
-	if (rest == JOINT_NEVER || !number_mul(label->cost, frame_scale(frame), &cost))
-		return false;
-	label->bound = cut_add(cost, rest);
-	if (label->bound == JOINT_NEVER)
-		return false;
-	label->bound = number_max(label->bound - bundle_paid(frame, &label->bundle), cost);
-	return !search->best || label->bound <= (search->best->value - 1) * frame_scale(frame);
+	const int64_t *tolls = relax_tolls(
+		search->relaxation, cut, layer_codes(search->layers[cut], label->state));
+	int64_t rest = !tolls ? TOLL_NEVER
+		       : label->bundle.args == LABEL_CLOSED
+			       ? tolls[toll_count(search->frame) - 1]
+			       : tolls[toll_index(
+					 search->frame, label->bundle.args, label->bundle.widest)];
+	label->bound = cut_add(label->cost, rest);
+	return rest < TOLL_NEVER && label->bound <= search->limit;
 }
 
 /* A label behind a step: in its parent's bundle, or in a new one. */
@@ -254,18 +251,6 @@ static bool expand_cut(struct search *search, int cut)
 	return true;
 }
 
-static bool is_complete(const struct search *search, uint32_t state)
-{
-	const struct frame *frame = search->frame;
-	int end = frame->space->op_count;
-	const struct cut *cut = &frame->cuts[end];
-	const uint16_t *codes = layer_codes(search->layers[end], state);
-	for (int s = 0; s < cut->slot_count; s++)
-		if (frame->space->tensors[cut->tensors[s]].output && !(codes[s] & CUT_VALID))
-			return false;
-	return true;
-}
-
 static struct joint_answer *trace(const struct search *search, uint32_t at)
 {
 	struct arena *arena = run_arena(search->run);
@@ -310,7 +295,8 @@ static void find_best(struct search *search)
 	size_t count = 0;
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
 		const struct label *label = layer_label(layer, i);
-		if (!label->dominated && is_complete(search, label->state))
+		if (!label->dominated &&
+			frame_is_complete(search->frame, layer_codes(layer, label->state)))
 			all[count++] = (struct complete){label->cost, i};
 	}
 	if (count)
@@ -331,7 +317,7 @@ static int64_t find_open(const struct search *search, int cut)
 {
 	int64_t least = search->dropped;
 	if (search->best)
-		least = number_min(least, search->best->value * frame_scale(search->frame));
+		least = number_min(least, search->best->value);
 	for (int c = cut; c < search->frame->cut_count; c++)
 		for (uint32_t i = 0; i < layer_label_count(search->layers[c]); i++) {
 			const struct label *label = layer_label(search->layers[c], i);
@@ -341,15 +327,10 @@ static int64_t find_open(const struct search *search, int cut)
 	return least;
 }
 
-static int64_t bound_of(const struct search *search)
+/* What is above it is not looked for. */
+static int64_t limit_of(const struct search *search)
 {
-	return number_ceil_div(search->bound, frame_scale(search->frame));
-}
-
-static void report(struct search *search)
-{
-	run_report(search->run, search->best ? (double)search->best->value : INFINITY,
-		(double)bound_of(search));
+	return search->best ? search->best->value - 1 : TOLL_NEVER - 1;
 }
 
 /* All cuts, with at most `width` labels at each; false: the budget is spent. */
@@ -359,10 +340,14 @@ static bool run_beam(struct search *search)
 	for (int c = 0; c < search->frame->cut_count; c++)
 		layer_clear(search->layers[c]);
 	search->dropped = JOINT_NEVER;
-	if (find_bound(search, 0, &first)) {
+	search->limit = number_min(relax_limit(search->relaxation), limit_of(search));
+	if (search->limit < limit_of(search))
+		search->dropped = search->limit + 1;
+	if (find_bound(search, 0, &first))
 		layer_add(search->layers[0], &first);
-		search->bound = number_max(search->bound, first.bound);
-	}
+	if (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit)
+		search->bound =
+			number_max(search->bound, number_min(first.bound, search->limit + 1));
 	for (int c = 0; c < search->frame->cut_count; c++) {
 		bool done = expand_cut(search, c);
 		if (!search->lazy)
@@ -376,16 +361,6 @@ static bool run_beam(struct search *search)
 	return true;
 }
 
-static void add_first_state(struct search *search)
-{
-	const struct frame *frame = search->frame;
-	uint16_t codes[CUT_SLOTS_MOST];
-	for (int s = 0; s < frame->cuts[0].slot_count; s++)
-		codes[s] =
-			cut_code(frame->space->tensors[frame->cuts[0].tensors[s]].producer < 0, -1);
-	layer_state(search->layers[0], codes);
-}
-
 /* States, labels and the relaxation are made anew for each beam. */
 static void open_pass(struct search *search)
 {
@@ -394,9 +369,10 @@ static void open_pass(struct search *search)
 	search->layers = arena_array(search->arena, struct layer *, frame->cut_count);
 	for (int c = 0; c < frame->cut_count; c++)
 		search->layers[c] = layer_open(frame, c, search->arena);
-	add_first_state(search);
-	search->relaxation = relax_open(search->run, search->relaxed, search->relaxed_steps,
-		search->layers, search->converter, search->floor, search->arena);
+	uint16_t codes[CUT_SLOTS_MOST];
+	frame_start(frame, codes);
+	layer_state(search->layers[0], codes);
+	search->relaxation = NULL;
 }
 
 static void close_pass(struct search *search)
@@ -407,47 +383,79 @@ static void close_pass(struct search *search)
 }
 
 /* A beam, lazy or not. */
-static bool run_lazy(struct search *search, bool lazy)
+static bool run_lazy(struct search *search, bool lazy, size_t width)
 {
 	search->lazy = lazy;
 	search->goes_on = true;
+	search->width = width;
 	steps_be_lazy(search->steps, lazy, false);
 	bool done = run_beam(search);
-	report(search);
+	run_report(search->run, search->best ? (double)search->best->value : INFINITY,
+		(double)search->bound);
 	return done;
 }
 
 /* Where tensors can be relayed, a beam is lazy until it drops nothing. */
-static bool run_pass(struct search *search, bool relaxes)
+static bool run_beams(struct search *search, size_t width)
 {
-	int64_t limit = search->best ? (search->best->value - 1) * frame_scale(search->frame)
-				     : JOINT_NEVER - 1;
-	bool relays = search->relaxed != search->frame;
-	open_pass(search);
-	search->is_first = !relaxes && !search->best && search->unpacked == JOINT_NEVER;
-	bool done = !relaxes || relax_run(search->relaxation, search->width, limit);
-	done = done && run_lazy(search, relays);
+	bool relays = frame_relays(search->frame);
+	bool done = run_lazy(search, relays, width);
 	if (done && relays && search->dropped == JOINT_NEVER)
-		done = run_lazy(search, false);
+		done = run_lazy(search, false, width);
+	return done;
+}
+
+static bool is_through(const struct search *search)
+{
+	return (search->best && search->bound >= search->best->value) ||
+	       (!search->lazy && search->dropped == JOINT_NEVER);
+}
+
+/* The next finer relaxation; the first one belongs to every answer. */
+static bool relax(struct search *search, int ground, size_t width)
+{
+	int64_t limit = limit_of(search);
+	if (search->relaxation)
+		limit = number_min(limit, relax_limit(search->relaxation));
+	search->relaxation = relax_open(
+		search->run, search->ladder.grounds[ground], search->relaxation, search->arena);
+	return relax_run(search->relaxation, ground ? width : SIZE_MAX, limit, search->is_first);
+}
+
+/* Relaxations with a narrow beam behind each but the last.  One below a known bound is of no use. */
+static bool run_pass(struct search *search, size_t width, bool is_first)
+{
+	bool done = true;
+	open_pass(search);
+	for (int g = 0; g < search->ladder.count && done; g++) {
+		bool is_last = g == search->ladder.count - 1;
+		search->is_first = is_first && g == 0;
+		done = relax(search, g, width);
+		if (!done || relax_limit(search->relaxation) < search->bound)
+			break;
+		if (g || is_first)
+			done = run_beams(search, is_last ? width : CUT_BEAM_FIRST);
+		if (done && is_through(search))
+			break;
+	}
 	close_pass(search);
 	return done;
 }
 
-/* Wider and wider beams, until one drops nothing; false: the budget is spent. */
-static bool widen_beams(struct search *search)
+/* Wider and wider, until nothing is dropped; false: the budget is spent. */
+static bool widen(struct search *search)
 {
-	search->width = CUT_BEAM_FIRST;
-	for (bool relaxes = false;; relaxes = true, search->width *= CUT_BEAM_TIMES) {
-		if (!run_pass(search, relaxes))
+	for (size_t width = CUT_WIDTH_FIRST;; width *= CUT_WIDTH_TIMES) {
+		if (!run_pass(search, width, width == CUT_WIDTH_FIRST))
 			return false;
-		if (!search->lazy && search->dropped == JOINT_NEVER)
+		if (is_through(search))
 			return true;
 	}
 }
 
 static void prove(struct search *search, bool done)
 {
-	int64_t bound = number_min(bound_of(search), search->unpacked);
+	int64_t bound = number_min(search->bound, search->unpacked);
 	run_looked(search->run, search->effort);
 	run_evaluated(search->run, search->effort.labels);
 	if (done && !search->best && search->unpacked == JOINT_NEVER)
@@ -467,7 +475,7 @@ static void leave_room(struct search *search)
 	for (int part = CUT_ROOM_PARTS - 1; part > 0 && !search->best; part--) {
 		steps_leave_room(
 			search->steps, search->frame->space->capacity / CUT_ROOM_PARTS * part);
-		if (!widen_beams(search))
+		if (!widen(search))
 			break;
 	}
 	search->bound = bound;
@@ -477,17 +485,13 @@ void search(struct run *run, const struct frame *frame)
 {
 	struct arena *arena = arena_open();
 	struct search search = {.run = run, .frame = frame, .unpacked = JOINT_NEVER};
-	search.relaxed = frame_with_less_room(frame, arena);
 	search.steps = steps_open(frame, arena);
-	search.relaxed_steps = steps_open(search.relaxed, arena);
-	steps_be_lazy(search.relaxed_steps, true, true);
-	search.converter = converter_open(search.relaxed, arena);
-	search.floor = floor_open(search.relaxed, arena);
-	bool done = widen_beams(&search);
+	search.ladder = ladder_open(frame, arena);
+	bool done = widen(&search);
 	if (done && !search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
 	prove(&search, done);
 	steps_close(search.steps);
-	steps_close(search.relaxed_steps);
+	ladder_close(&search.ladder);
 	arena_close(arena);
 }

@@ -221,13 +221,9 @@ static bool take_move(struct making *making, const struct menu_entry *entry, int
 	making->bytes = cut_add(bytes, entry->bytes);
 	step->which = move->option;
 	step->value = move->value;
-	step->relaxed = move->relaxed;
-	for (int r = 0; r < step->relay_count; r++) {
-		int64_t value = step->relays[r].value;
-		step->value = cut_add(step->value, value);
-		step->relaxed =
-			cut_add(step->relaxed, frame_relaxed(making->steps->frame, value, 0, 0));
-	}
+	step->fresh = move->fresh;
+	for (int r = 0; r < step->relay_count; r++)
+		step->value = cut_add(step->value, step->relays[r].value);
 	step->cores = move->cores;
 	step->ends_bundle = move->ends_bundle;
 	step->args = move->args;
@@ -314,20 +310,12 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
 }
 
-int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view)
-{
-	const struct joint_tensor *at = &frame->space->tensors[tensor];
-	if (at->evict[view] == JOINT_NEVER)
-		return JOINT_NEVER;
-	return frame_relaxed(
-		frame, at->evict[view], at->cores[view], frame->argued_from[tensor] > cut);
-}
-
 /* Somebody at this cut may want the tensor in HBM, or out of LX. */
 static bool may_evict(struct making *making, int slot, int64_t bytes)
 {
 	const struct demand *demand = demand_at(making->steps, making->cut);
-	return !making->steps->lazy || making->cut == making->steps->frame->space->op_count ||
+	return making->steps->roomless || !making->steps->lazy ||
+	       making->cut == making->steps->frame->space->op_count ||
 	       (demand->in_hbm | demand->in_lx) >> slot & 1 || demand->has_opaque ||
 	       cut_add(bytes, demand->room) > making->steps->capacity;
 }
@@ -343,8 +331,8 @@ static bool evict(struct making *making, int slot)
 	step->which = (uint32_t)making->steps->frame->cuts[making->cut].tensors[slot];
 	step->value = tensor->evict[view];
 	step->cores = tensor->cores[view];
-	step->relaxed = steps_evict(making->steps->frame, making->cut, (int)step->which, view);
 	step->args = 1;
+	step->fresh = making->steps->frame->argued_from[step->which] > making->cut;
 	step->args_before = step->args_after = UINT64_C(1) << slot;
 	memcpy(step->codes, making->codes,
 		(size_t)making->steps->frame->cuts[making->cut].slot_count * sizeof *step->codes);
@@ -360,7 +348,7 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 	int from = cut_view(making->codes[slot]);
 	step->kind = JOINT_RELAY;
 	step->which = (uint32_t)making->steps->frame->cuts[making->cut].tensors[slot];
-	step->args = 0;
+	step->args = step->fresh = 0;
 	step->args_before = step->args_after = 0;
 	making->slot = slot;
 	if (making->steps->lazy)
@@ -374,7 +362,6 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 			continue;
 		step->value = value;
 		step->view = to;
-		step->relaxed = frame_relaxed(making->steps->frame, value, 0, 0);
 		step->cores = tensor->cores[from] > tensor->cores[to] ? tensor->cores[from]
 								      : tensor->cores[to];
 		making->bytes = cut_add(bytes, tensor->bytes[to]);

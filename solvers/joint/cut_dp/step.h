@@ -25,12 +25,12 @@ struct step {
 	int64_t value;
 	int cores;
 	bool ends_bundle;
-	int64_t relaxed;      /* frame_relaxed */
+	int fresh;            /* tensors that no step before can have used in HBM */
 	int args;             /* tensors that it uses in HBM */
 	uint64_t args_before; /* those that have slots at the cut before, at the one after */
 	uint64_t args_after;
-	int cut; /* where it leads to */
-	int relay_count; /* relays right before it, of a lazy option: their values are in `value` and `relaxed` */
+	int cut;         /* where it leads to */
+	int relay_count; /* relays right before it, of a lazy option: their values are in `value` */
 	struct step_relay relays[STEP_RELAYS_MOST];
 	uint16_t codes[CUT_SLOTS_MOST];
 };
@@ -57,9 +57,6 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 /* Evictions and relays, which lead to the same cut. */
 bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
 	step_visit *visit, void *context);
-
-/* The relaxed cost of an eviction of what is not valid in HBM; JOINT_NEVER. */
-int64_t steps_evict(const struct frame *frame, int cut, int tensor, int view);
 
 /* The slots at `to` whose tensors are in this set of slots at `from`. */
 uint64_t steps_slots(const struct steps *steps, int from, int to, uint64_t slots);
