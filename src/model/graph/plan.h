@@ -164,7 +164,7 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op);
 /* A step that only moves something into LX: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);
 
-/* A move that is of one phase with the step behind it: not with a broadcast, a relayout or a run. */
+/* A move that is of one phase with the step behind it: not in a run, nor with a broadcast, a relayout or a run. */
 bool plan_joins_next(const struct plan *plan, int step);
 
 /* A step that only moves something out of LX: point 10. */
