@@ -71,9 +71,28 @@ bool command_format(const struct arguments *arguments, struct diag *diag, enum f
 	return good;
 }
 
+/* NULL: stdout, stderr. */
+static _Thread_local FILE *data_stream, *people_stream;
+
+void command_redirect(FILE *data, FILE *people)
+{
+	data_stream = data;
+	people_stream = people;
+}
+
+static FILE *data(void)
+{
+	return data_stream ? data_stream : stdout;
+}
+
+FILE *command_people(void)
+{
+	return people_stream ? people_stream : stderr;
+}
+
 int command_refuse(const struct diag *diag)
 {
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 	return EXIT_INPUT;
 }
 
@@ -81,19 +100,19 @@ int command_end(const char *fault, int status)
 {
 	if (!fault)
 		return status;
-	fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n", fault);
+	fprintf(command_people(), "lxplore: the simulator disagrees with the model: %s\n", fault);
 	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
 }
 
 void command_add(const char *text)
 {
-	if (fputs(text, stdout) == EOF)
+	if (fputs(text, data()) == EOF)
 		fatal("cannot write to stdout: %s", strerror(errno));
 }
 
 void command_print(const char *text)
 {
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+	if (fputs(text, data()) == EOF || fflush(data()) == EOF)
 		fatal("cannot write to stdout: %s", strerror(errno));
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * The command line: the only code that prints to stdout or ends the program.
@@ -43,6 +44,10 @@ const struct command *command_find(const char *name);
 
 /* The text of --help. */
 const char *command_help(struct arena *arena, const struct command *command);
+
+/* Where commands of this thread print data and what is for people, instead of stdout and stderr. */
+void command_redirect(FILE *data, FILE *people);
+FILE *command_people(void);
 
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);

@@ -454,6 +454,6 @@ bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_resul
 	if (!made->plan && !diag_failed(diag))
 		diag_error(diag, made->broken ? made->broken->span : (struct span){0}, "%s",
 			made->why);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 	return made->plan != NULL;
 }

@@ -81,7 +81,7 @@ void graph_problem_agree(struct inputs *inputs, const struct arch *arch, const s
 	struct arena *arena = inputs->arena;
 	for (size_t i = 0; i < constraints->count; i++) {
 		const struct constraint *constraint = &constraints->at[i];
-		if (constraint->kind->flag && constraint->part != PART_MACHINE)
+		if (constraint->kind->flag && !constraint->kind->narrow)
 			refuse_flag(inputs, arch, constraint);
 		if (!constraint->kind->check_plan)
 			constraints->problem = domain_make(arena, arch, shape, NULL);

@@ -89,7 +89,7 @@ static bool price(const struct inputs *inputs, struct broadcast_outcome *out)
 	if (why)
 		diag_error(inputs->diag, broadcast->spans.all, "this %s cannot be: %s",
 			operation_names[broadcast->operation], why);
-	diag_print(inputs->diag, stderr);
+	diag_print(inputs->diag, command_people());
 	return !diag_failed(inputs->diag);
 }
 

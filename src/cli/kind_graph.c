@@ -77,11 +77,11 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (!outcome.why && simulated)
 		execute(inputs, trace != NULL, &outcome);
 	if (outcome.why) {
-		fprintf(stderr, "lxplore: %s\n", outcome.why);
+		fprintf(command_people(), "lxplore: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long) {
-		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
+		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
 	if (option_find(inputs->arguments, "explain")) {
@@ -133,18 +133,20 @@ static int check_plan(
 	if (!outcome.why)
 		evaluate_simulate(&outcome, &how, inputs->arena);
 	if (outcome.why) {
-		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.why);
+		fprintf(command_people(), "lxplore: illegal plan: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long) {
-		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
+		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
 	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)
-		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.sim.faults[i].text);
+		fprintf(command_people(), "lxplore: illegal plan: %s\n",
+			outcome.sim.faults[i].text);
 	if (!outcome.agrees) {
 		if (!outcome.sim.fault_count)
-			fprintf(stderr, "lxplore: the simulator's counts are not the model's\n");
+			fprintf(command_people(),
+				"lxplore: the simulator's counts are not the model's\n");
 		return EXIT_IMPOSSIBLE;
 	}
 	command_print(format == FORMAT_TEXT ? plan_check_text(inputs->arena, &outcome)
@@ -184,7 +186,7 @@ static int check_claim(const struct inputs *inputs, uint64_t budget, enum format
 	struct plan_claim claim = plan_claim_check(&question, inputs->arena);
 	if (claim.answer == VERDICT_NO)
 		diag_error(inputs->diag, own->plan_span, "rejected: %s", claim.why);
-	diag_print(inputs->diag, stderr);
+	diag_print(inputs->diag, command_people());
 	command_print(format == FORMAT_TEXT
 			      ? claim_report_text(inputs->arena, &claim)
 			      : claim_report_json(inputs->arena, &claim, format == FORMAT_CSV));

@@ -140,7 +140,7 @@ static struct nest_report make_report(
 static int explain(const struct inputs *inputs, const struct nest_report *report)
 {
 	if (report->why)
-		fprintf(stderr, "lxplore: infeasible: %s\n", report->why);
+		fprintf(command_people(), "lxplore: infeasible: %s\n", report->why);
 	if (report->counted)
 		command_print(nest_explain(nest_model_make(inputs->arena, report->hierarchy,
 						   report->shape, report->counting),
@@ -153,7 +153,8 @@ static void write_trace(const struct nest_inputs *inputs, const char *path,
 {
 	command_write(arena, path, nest_trace_json(arena, inputs->hierarchy, trace, cycles));
 	if (trace->cut)
-		fprintf(stderr, "lxplore: the trace has the first %d parts of the run alone\n",
+		fprintf(command_people(),
+			"lxplore: the trace has the first %d parts of the run alone\n",
 			TRACE_SPANS_MOST);
 }
 
@@ -172,7 +173,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return command_refuse(diag);
 	if (counting == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", arena, diag);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 
 	struct nest_report report = make_report(own, counting, arena);
 	if (inputs_given(inputs, "explain"))
@@ -193,7 +194,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	else if (report.counted)
 		command_print(nest_timeloop(arena, &report));
 	if (report.run && !run.finished) {
-		fprintf(stderr, "lxplore: not executed: %s\n", run.wrong);
+		fprintf(command_people(), "lxplore: not executed: %s\n", run.wrong);
 		return EXIT_NOTHING;
 	}
 	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
@@ -219,7 +220,7 @@ static int check(const struct inputs *inputs, enum format format)
 		report.why = nest_check_faults(own, inputs->arena, inputs->diag);
 	if (report.mapping && find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
-	diag_print(inputs->diag, stderr);
+	diag_print(inputs->diag, command_people());
 	command_print(format == FORMAT_TEXT ? mapspace_check_text(inputs->arena, &report)
 					    : command_value(inputs->arena, format,
 						      mapspace_check_json(inputs->arena, &report)));
@@ -341,7 +342,7 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 	enum counting counting = find_counting(x, arena, diag);
 	if (counting == COUNTING_TIMELOOP)
 		counting = find_counting(y, arena, diag);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 	struct nest_report of_a = make_report(x, counting, arena);
 	struct nest_report of_b = make_report(y, counting, arena);
 	diff->counting = counting_names[counting];

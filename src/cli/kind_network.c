@@ -287,7 +287,7 @@ static int check(const struct inputs *inputs, enum format format)
 	text_add(&text, "%s: %zu layers, %zu of them different, %" PRId64 " with their counts\n",
 		network->name, network->layer_count, network->distinct,
 		network_occurrences(network));
-	diag_print(inputs->diag, stderr);
+	diag_print(inputs->diag, command_people());
 	json_t *root = json_pack("{s:s, s:I, s:I, s:o}", "network", network->name, "different",
 		(json_int_t)network->distinct, "occurrences",
 		(json_int_t)network_occurrences(network), "layers", layers);

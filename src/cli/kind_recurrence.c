@@ -132,7 +132,7 @@ static void write_trace(const struct inputs *inputs, const struct project_found 
 	if (text)
 		command_write(inputs->arena, file->text, text);
 	else if (file)
-		fprintf(stderr, "lxplore: there is no trace: %s\n",
+		fprintf(command_people(), "lxplore: there is no trace: %s\n",
 			found->execution.visits ? "too many points were computed"
 						: "nothing was executed");
 }
@@ -158,12 +158,12 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		diag_error(diag, (struct span){0}, "%s", fault);
 	if (legal && !diag_failed(diag))
 		legal = write_code(inputs, search.spec, &found);
-	diag_print(diag, stderr);
+	diag_print(diag, command_people());
 	command_print(format == FORMAT_TEXT
 			      ? projection_text(arena, &found)
 			      : command_value(arena, format, projection_json(&found)));
 	if (large)
-		fprintf(stderr, "lxplore: not executed: %s\n", fault);
+		fprintf(command_people(), "lxplore: not executed: %s\n", fault);
 	if (large && !diag_failed(diag))
 		return EXIT_NOTHING;
 	return legal && (!simulated || found.common.execution.agrees) ? EXIT_FOUND
@@ -181,7 +181,7 @@ static int check(const struct inputs *inputs, enum format format)
 	if (given) {
 		find_given(inputs, &found);
 		legal = is_legal(inputs, spec, &found);
-		diag_print(inputs->diag, stderr);
+		diag_print(inputs->diag, command_people());
 	}
 	if (format != FORMAT_TEXT) {
 		command_print(command_value(inputs->arena, format,

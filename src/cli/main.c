@@ -20,7 +20,7 @@ static void print_help(struct arena *arena)
 	text_add(&text,
 		"\nlxplore COMMAND --help tells more; lxplore --version the version.\n"
 		"Spec files are YAML and may come in any number and order; a folder means its\n"
-		"*.yaml files; specs/.. that is not there is looked for where lxplore is installed.\n"
+		"*.yaml files; specs/.. that is not here is one of the installed specs.\n"
 		"Exit status: 0 done, 1 impossible or illegal, 2 wrong input, 3 nothing found,\n"
 		"4 the system failed, 130 interrupted (what was found is written).\n");
 	command_print(text_read(&text));

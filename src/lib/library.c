@@ -105,7 +105,7 @@ struct arena *library_renew(struct lxplore *run)
 	free(run->write_message);
 	run->write_message = NULL;
 	run->arena = arena_open();
-	run->message = "";
+	run->output = run->message = "";
 	run->complaint_count = 0;
 	run->points = (struct library_table){0};
 	run->files = NULL;
@@ -127,7 +127,7 @@ struct lxplore *lxplore_open(void)
 	atomic_flag_clear(&run->busy);
 	run->specs.end = &run->specs.first;
 	run->settings.end = &run->settings.first;
-	run->message = "";
+	run->output = run->message = "";
 	return run;
 }
 
@@ -221,6 +221,16 @@ enum lxplore_status lxplore_on_progress(struct lxplore *run,
 enum lxplore_status lxplore_check(struct lxplore *run)
 {
 	return library_call(run, &(struct library_task){library_check, NULL});
+}
+
+enum lxplore_status lxplore_score(struct lxplore *run)
+{
+	return library_call(run, &(struct library_task){library_score, NULL});
+}
+
+enum lxplore_status lxplore_simulate(struct lxplore *run)
+{
+	return library_call(run, &(struct library_task){library_simulate, NULL});
 }
 
 enum lxplore_status lxplore_explore(struct lxplore *run)

@@ -37,7 +37,7 @@ struct lxplore {
 	void *context;
 
 	struct arena *arena;
-	const char *message;
+	const char *output, *message;
 	size_t complaint_count;
 	const struct lxplore_complaint *complaints;
 	struct library_table points;
@@ -63,6 +63,8 @@ struct arena *library_renew(struct lxplore *run);
 /* --- tasks */
 
 enum lxplore_status library_check(struct lxplore *run, const void *context);
+enum lxplore_status library_score(struct lxplore *run, const void *context);
+enum lxplore_status library_simulate(struct lxplore *run, const void *context);
 enum lxplore_status library_explore(struct lxplore *run, const void *context);
 enum lxplore_status library_write(struct lxplore *run, const void *folder);
 

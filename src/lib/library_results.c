@@ -34,6 +34,11 @@ const char *lxplore_message(const struct lxplore *run)
 	return failure ? failure : run->write_message ? run->write_message : run->message;
 }
 
+const char *lxplore_output(const struct lxplore *run)
+{
+	return run->output;
+}
+
 size_t lxplore_complaints(const struct lxplore *run)
 {
 	return run->complaint_count;

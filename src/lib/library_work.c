@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fatal.h"
 #include "base/text.h"
 #include "cli/exploration.h"
 #include "cli/settings.h"
@@ -9,7 +10,9 @@
 #include "search/engine/parallel.h"
 #include "spec/node.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One check or exploration: what the command line would have parsed, and who listens. */
 struct library_work {
@@ -109,40 +112,108 @@ static void keep_complaints(struct library_work *work)
 	run->complaints = complaints;
 }
 
-/* Calls `task` with what it says kept. */
-static enum lxplore_status with_people(
+/* A stream into memory. */
+struct library_stream {
+	FILE *file;
+	char *bytes;
+	size_t length;
+};
+
+static FILE *open_stream(struct library_stream *stream)
+{
+	stream->file = open_memstream(&stream->bytes, &stream->length);
+	if (!stream->file)
+		fatal("out of memory: %s", strerror(errno));
+	return stream->file;
+}
+
+static const char *close_stream(struct library_stream *stream, struct arena *arena)
+{
+	fclose(stream->file);
+	const char *text = arena_text(arena, stream->bytes);
+	free(stream->bytes);
+	return text;
+}
+
+/* Calls `task` with what it prints kept. */
+static enum lxplore_status with_streams(
 	struct lxplore *run, enum lxplore_status (*task)(struct library_work *work))
 {
-	char *said = NULL;
-	size_t length = 0;
+	struct library_stream data = {0}, people = {0};
 	struct arena *arena = library_renew(run);
-	struct library_work work = {.run = run,
-		.arena = arena,
-		.diag = diag_open(arena),
-		.people = open_memstream(&said, &length)};
-	if (!work.people)
-		return LXPLORE_FAILED;
+	struct library_work work = {.run = run, .arena = arena, .diag = diag_open(arena)};
+	work.people = open_stream(&people);
+	command_redirect(open_stream(&data), work.people);
 	diag_fold_remarks(work.diag);
 	enum lxplore_status status = task(&work);
-	fclose(work.people);
-	run->message = arena_text(arena, said);
-	free(said);
+	command_redirect(NULL, NULL);
+	run->output = close_stream(&data, arena);
+	run->message = close_stream(&people, arena);
 	keep_complaints(&work);
 	return status;
 }
 
-/* --- check */
+/* --- what needs no search */
+
+/* Reads the specs; false after saying what is wrong. */
+static bool read_or_tell(struct library_work *work)
+{
+	bool good = read_inputs(work);
+	if (!good)
+		diag_print(work->diag, work->people);
+	return good;
+}
+
+static enum lxplore_status lacks(struct library_work *work, const char *what)
+{
+	diag_error(work->diag, (struct span){0}, "%s has %s", work->inputs.kind->noun, what);
+	diag_print(work->diag, work->people);
+	return LXPLORE_WRONG;
+}
 
 static enum lxplore_status check(struct library_work *work)
 {
-	bool good = read_inputs(work);
-	diag_print(work->diag, work->people);
-	return good ? LXPLORE_FOUND : LXPLORE_WRONG;
+	if (!read_or_tell(work))
+		return LXPLORE_WRONG;
+	const struct input_kind *kind = work->inputs.kind;
+	if (!kind->check)
+		return lacks(work, "nothing to check");
+	return (enum lxplore_status)kind->check(&work->inputs, FORMAT_JSON);
+}
+
+static enum lxplore_status score_by(struct library_work *work, bool simulated)
+{
+	if (!read_or_tell(work))
+		return LXPLORE_WRONG;
+	const struct input_kind *kind = work->inputs.kind;
+	if (!kind->score)
+		return lacks(work, "no score");
+	return (enum lxplore_status)kind->score(&work->inputs, FORMAT_JSON, simulated);
+}
+
+static enum lxplore_status score(struct library_work *work)
+{
+	return score_by(work, false);
+}
+
+static enum lxplore_status simulate(struct library_work *work)
+{
+	return score_by(work, true);
 }
 
 enum lxplore_status library_check(struct lxplore *run, const void *context)
 {
-	return with_people(run, check);
+	return with_streams(run, check);
+}
+
+enum lxplore_status library_score(struct lxplore *run, const void *context)
+{
+	return with_streams(run, score);
+}
+
+enum lxplore_status library_simulate(struct lxplore *run, const void *context)
+{
+	return with_streams(run, simulate);
 }
 
 /* --- explore */
@@ -204,7 +275,7 @@ static enum lxplore_status explore(struct library_work *work)
 
 enum lxplore_status library_explore(struct lxplore *run, const void *context)
 {
-	return with_people(run, explore);
+	return with_streams(run, explore);
 }
 
 /* --- write */

@@ -41,17 +41,16 @@ extern "C" {
  * begun cannot be taken back.  Where OpenMP's runtime cannot have the threads of the setting "jobs",
  * it ends the process: ask for fewer.
  *
- * Ownership.  Texts and structs that are returned belong to the handle.  Those of results live until the
- * next lxplore_check or lxplore_explore of the handle, all of them until lxplore_close.  Texts that are
- * given are copied.
+ * Ownership.  Texts and structs that are returned belong to the handle: they live until its next check,
+ * score, simulation or exploration, or lxplore_close.  Texts that are given are copied.
  *
  * Threads.  Different handles may be used by different threads at the same time.  One handle is for one
  * thread at a time, except for lxplore_stop; a second thread that asks it for work gets LXPLORE_BUSY.
  * Work runs on threads of the library, not on the caller's: a small stack is enough for the caller.
  * After a fork the child must not use the library.
  *
- * Units are in the names of columns: _cycles, _ns, _pj, _bytes; edp is in pJ x ns.  "sim_" is of the
- * execution of the point, the others are of the model.
+ * Units are in the names of columns: _cycles, _ns, _pj, _bytes; edp is in pJ x cycles.  "sim_" is of
+ * the execution of the point, the others are of the model.
  */
 struct lxplore;
 
@@ -78,7 +77,7 @@ LXPLORE_API void lxplore_close(struct lxplore *run);
 /* --- what is asked
  *
  * These answer LXPLORE_FOUND, LXPLORE_FAILED without memory, or LXPLORE_BUSY; what is wrong with their
- * arguments is told by lxplore_check and lxplore_explore. */
+ * arguments is told by the work that follows. */
 
 /* A spec file, a folder of them ("specs": its *.yaml files), or a pattern ("specs/a*.yaml").  A relative
  * path "specs/.." that is not there is looked for in the installation that the shared library is part of
@@ -90,10 +89,11 @@ LXPLORE_API enum lxplore_status lxplore_add_text(
 	struct lxplore *run, const char *name, const char *text, size_t length);
 
 /* An option of `lxplore explore`, by its long name and in its words: ("objective", "latency,energy"),
- * ("jobs", "2"), ("time-limit", "10").  Later values win, those of repeatable options add up, and all
- * of them win over `search:` of specs.  The value of a flag is NULL.  Options about printing and files (output, format, quiet,
- * verbose, write-lp) are none of the library.  Complaints call the first setting "argument 1", and so
- * on.  Environment variables count as they do for the program. */
+ * ("jobs", "2"), ("time-limit", "10"); the value of a flag is NULL.  Later values win, those of repeatable
+ * options add up, and all of them win over `search:` of specs.  Options about printing and files (output,
+ * format, quiet, verbose, write-lp) are none of the library, and those of the search alone mean nothing
+ * without one.  Complaints call the first setting "argument 1", and so on.  Environment variables count
+ * as they do for the program. */
 LXPLORE_API enum lxplore_status lxplore_set(
 	struct lxplore *run, const char *name, const char *value);
 
@@ -114,8 +114,16 @@ LXPLORE_API enum lxplore_status lxplore_on_progress(struct lxplore *run,
 
 /* --- work */
 
-/* Reads everything and tells all that is wrong with it, without a search. */
+/* Tells all that is wrong with specs, settings and the plan among the specs, if there is one, as `lxplore
+ * check` does: LXPLORE_IMPOSSIBLE where a plan is illegal or nothing fits, LXPLORE_NOTHING where that was
+ * not decided. */
 LXPLORE_API enum lxplore_status lxplore_check(struct lxplore *run);
+
+/* Counts, time and energy of the plan or mapping among the specs, or of the plan that default settings
+ * make, by the model; lxplore_simulate executes it, too, and compares: LXPLORE_IMPOSSIBLE where it
+ * cannot be, or the two differ.  The numbers are in lxplore_output. */
+LXPLORE_API enum lxplore_status lxplore_score(struct lxplore *run);
+LXPLORE_API enum lxplore_status lxplore_simulate(struct lxplore *run);
 
 /* Searches, and returns when that has ended, or been stopped. */
 LXPLORE_API enum lxplore_status lxplore_explore(struct lxplore *run);
@@ -129,6 +137,10 @@ LXPLORE_API void lxplore_stop(struct lxplore *run);
 /* All of it, as the program says it on stderr: complaints with the lines they are about, why nothing
  * was found, what failed; "" where there is nothing to say. */
 LXPLORE_API const char *lxplore_message(const struct lxplore *run);
+
+/* What lxplore_check, lxplore_score or lxplore_simulate found out, as the program prints it with `--format
+ * json`; "" after others. */
+LXPLORE_API const char *lxplore_output(const struct lxplore *run);
 
 enum lxplore_severity {
 	LXPLORE_ERROR,

@@ -4,8 +4,10 @@
 #include "search/graph/plans.h"
 #include "search/joint/joint_build.h"
 #include "search/joint/joint_claim.h"
+#include "tests/support/arch_text.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_judged.h"
+#include "tests/support/workload_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,6 +196,36 @@ static void claims_are_checked(void **state)
 						  tally.dropped > count / 10 && tally.undecided));
 }
 
+/* A block of GPT over views, rooms and bundles: what cut_dp proves to be best is so, and one more is refuted, by few
+ * states. */
+static void a_block_is_decided(void **state)
+{
+	enum { BEST = 32395, STATES = 20000 };
+	if (!draws_are_many(draws(DRAWS)))
+		skip();
+	struct arena *arena = arena_open();
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
+	struct planning planning = planning_default(arch);
+	planning.published_tiles = true;
+	planning.price = PRICE_BOUND;
+	struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
+		.workload = workload_of_file(arena, "specs/workloads/gpt_block.yaml", NULL),
+		.planning = &planning,
+		.aim = {.cycles = 1,
+			.fixed = KIND_FUSION | KIND_FUSED_LOOPS | KIND_RELAY | KIND_OWNERS}};
+	const char *why = NULL;
+	const struct joint_space *space = joint_graph_make(&question, arena, &why);
+	assert_non_null(space);
+	for (int more = 0; more <= 1; more++) {
+		struct plan_bound_question asked = {
+			.space = space, .claim = BEST + more, .budget = STATES};
+		struct plan_bound bound = plan_bound_find(&asked, arena);
+		assert_int_equal(bound.answer, more ? VERDICT_NO : VERDICT_YES);
+		assert_true(!more || bound.witness.value == BEST);
+	}
+	arena_close(arena);
+}
+
 /* The text of a space, and back. */
 static void spaces_have_a_text(void **state)
 {
@@ -225,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(claims_are_checked),
+		cmocka_unit_test(a_block_is_decided),
 		cmocka_unit_test(spaces_have_a_text),
 	};
 	return cmocka_run_group_tests_name("plan_claim", tests, NULL, NULL);

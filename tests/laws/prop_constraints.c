@@ -175,6 +175,7 @@ static bool iterates(const struct draw *draw, const struct mapping *mapping)
 /* The third opinion. */
 static bool belongs(const struct draw *draw, const struct mapping *mapping)
 {
+	static const double instances[] = {1, 1, 8, 1, 2};
 	const struct domain *domain = draw->test.domain;
 	int64_t busy = 1;
 	for (int r = 0; r < 5; r++) {
@@ -191,8 +192,12 @@ static bool belongs(const struct draw *draw, const struct mapping *mapping)
 			if (asked && (kept ? row->bypass : row->keep) >> t & 1)
 				return false;
 		}
+		int64_t taken = 1;
 		for (int d = 0; d < DIMENSIONS; d++)
-			busy *= loops->spatial[d];
+			taken *= loops->spatial[d];
+		busy *= taken;
+		if ((double)taken / instances[r] < row->least_usage)
+			return false;
 	}
 	return iterates(draw, mapping) && (double)busy >= 16 * domain->least_parallelism;
 }

@@ -107,6 +107,8 @@ static void add_loops(const struct constraint_draw *draw, const struct mapping *
 	if (spatial && below(draw, 3) == 0)
 		text_add(text, ", split: %d",
 			(int)below(draw, (uint64_t)draw->shape->dimension_count + 1));
+	if (spatial && below(draw, 4) == 0)
+		text_add(text, ", min_usage: 0.%d", 2 * (int)below(draw, 5));
 	if (below(draw, 4) == 0)
 		add_spaces(draw, "must_iterate_over_dataspaces", over & some, text);
 	if (below(draw, 4) == 0)

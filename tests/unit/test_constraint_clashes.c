@@ -82,9 +82,9 @@ static const struct clash_case {
 	{"[{target: RF, type: temporal, permutation: [M, Q, M]}]",
 		"48: error: unknown dimension 'Q' (there are M, N, K)\n"
 		"51: error: dimension 'M' is twice in the permutation\n"},
-	{"[{target: RF, type: dataspace, keep: [a, Weights]}]",
+	{"[{target: RF, type: dataspace, keep: [a, Filters]}]",
 		"39: error: unknown dataspace 'a' (there are A, B, Z); did you mean 'A'?\n"
-		"42: error: unknown dataspace 'Weights' (there are A, B, Z)\n"},
+		"42: error: unknown dataspace 'Filters' (there are A, B, Z)\n"},
 	{"[{target: RF, type: tempral, factors: [M=2]}]",
 		"21: error: unknown type of constraint 'tempral' (there are spatial, temporal, dataspace, utilization and graph); did you mean 'temporal'?\n"},
 	{"[{target: RF, type: temporal, factor: [M=2]}]",

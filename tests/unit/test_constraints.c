@@ -70,6 +70,8 @@ static const char *narrowed(const struct constraint_case *test)
 		add_order(&across, test, "outer", row->spatial_outer, row->spatial_last);
 		if (row->split >= 0)
 			text_add(&across, " split %d", row->split);
+		if (row->least_usage > 0)
+			text_add(&across, " usage %g", row->least_usage);
 		if (across.length)
 			text_add(&line, " spatial:%s", text_read(&across));
 		if (row->keep != old->keep)
@@ -174,6 +176,10 @@ static const struct kind_case kind_cases[] = {
 	{"[{target: RF, type: dataspace, bypass_only: [Z]}]", "RF: keep A B bypass Z\n",
 		"'RF' keeps A, B and bypasses Z\n", "DRAM: M12 N8 K6 | keep DRAM,GLB: Z",
 		"DRAM: M12 N8 K6", "'RF' keeps Z, it must bypass it"},
+	{"[{target: PE, type: spatial, min_usage: 0.75}]", "PE: spatial: usage 0.75\n",
+		"at least 0.75 of the 8 instances of 'PE' are in use\n",
+		"DRAM: M3 N4 K6 | PE: M4 N2@y", "DRAM: M3 N8 K6 | PE: M4",
+		"'PE' has 4 of 8 instances in use, 0.75 of them must be"},
 	{"[{type: utilization, min: 0.5}]", "busy: 0.5\n",
 		"at least 0.5 of the 16 multipliers are busy\n", "DRAM: M3 N4 K6 | PE: M4 N2@y",
 		"DRAM: M3 N8 K6 | PE: M4", "4 of 16 multipliers are busy, 0.5 of them must be"},

@@ -96,6 +96,23 @@ static void axes_without_numbers_are_refused(void **state)
 	assert_false(folder_has("d/point-001-lx.svg"));
 }
 
+static void campaigns_are_drawn_with_all_points(void **state)
+{
+	folder_put("sweep.yaml",
+		"sweep:\n"
+		"  name: small\n"
+		"  specs: [specs/arch/three_level.yaml, specs/problems/gemm_16.yaml]\n"
+		"  vary: {problem.instance.M: [4, 8, 16]}\n"
+		"search: {budget: 200, objectives: [edp]}\n");
+	struct ended ended =
+		folder_run("ln -s $OLDPWD/specs && $program campaign run -q sweep.yaml -o out && "
+			   "$program report out --svg d --axes latency_cycles,energy_pj");
+	assert_int_equal(ended.status, 0);
+	const char *svg = folder_text("d/frontier.svg");
+	assert_null(xml_check(arena, svg));
+	assert_int_equal(count_of(svg, "<circle"), 3);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
 
 int main(void)
@@ -106,6 +123,7 @@ int main(void)
 		IN_FOLDER(axes_whose_ends_are_far_apart_are_logarithmic),
 		IN_FOLDER(points_of_graphs_have_maps_and_nests),
 		IN_FOLDER(axes_without_numbers_are_refused),
+		IN_FOLDER(campaigns_are_drawn_with_all_points),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

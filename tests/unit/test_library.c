@@ -54,7 +54,7 @@ static void results_are_those_of_the_command_line(void **state)
 			"energy"},
 		{{"specs/arch/eyeriss.yaml", "specs/workloads/alexnet.yaml"}, "budget", "300"},
 		{{"specs/space_time/matmul.yaml"}, "simulate", "none"},
-		{{"specs/broadcasts/weights_16MiB.yaml"}, "jobs", "1"},
+		{{"specs/broadcasts/scatter_rows.yaml"}, "jobs", "1"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct lxplore *run = open_with(rows[i].specs);
@@ -116,6 +116,40 @@ static void specs_may_be_in_memory(void **state)
 	assert_string_equal(file_of(run, "pareto.csv"), file_of(files, "pareto.csv"));
 	lxplore_close(files);
 	lxplore_close(run);
+}
+
+static void checks_and_scores_are_those_of_the_command_line(void **state)
+{
+	static const struct {
+		const char *specs[4];
+	} rows[] = {
+		{{"specs/starter"}},
+		{{"specs/arch/three_level.yaml", "specs/problems/gemm_16.yaml"}},
+		{{"specs/space_time/output_stationary.yaml"}},
+		{{"specs/broadcasts/scatter_rows.yaml"}},
+		{{"specs/arch/eyeriss.yaml", "specs/workloads/alexnet.yaml"}},
+	};
+	static const struct {
+		const char *command;
+		enum lxplore_status (*work)(struct lxplore *run);
+	} works[] = {
+		{"check", lxplore_check}, {"score", lxplore_score}, {"simulate", lxplore_simulate}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct lxplore *run = open_with(rows[i].specs);
+		for (size_t k = 0; k < sizeof works / sizeof *works; k++) {
+			enum lxplore_status status = works[k].work(run);
+			struct ended ended =
+				shell(arena, "$LXPLORE %s %s %s --format json", works[k].command,
+					rows[i].specs[0], rows[i].specs[1] ? rows[i].specs[1] : "");
+			if ((int)status != ended.status ||
+				strcmp(lxplore_output(run), ended.out) != 0 ||
+				strcmp(lxplore_message(run), ended.err) != 0)
+				fail_msg("%s %s: status %d and %d\n%s%s", works[k].command,
+					rows[i].specs[0], (int)status, ended.status,
+					lxplore_output(run), lxplore_message(run));
+		}
+		lxplore_close(run);
+	}
 }
 
 /* --- what is wrong */
@@ -302,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(results_are_those_of_the_command_line),
 		TEST(points_have_named_columns),
+		TEST(checks_and_scores_are_those_of_the_command_line),
 		TEST(specs_may_be_in_memory),
 		QUIET(wrong_input_is_told_and_not_printed),
 		QUIET(what_cannot_be_is_told_and_not_printed),

@@ -307,6 +307,44 @@ static void an_op_has_the_share_of_its_busiest_core(void **state)
 	assert_int_equal(share->dimensions[shape_dimension(share, "k")].extent, 4 * 64);
 }
 
+/* Of a product of two matrices the operand with the result's rows is Inputs, in any order; of others nothing is
+ * told, nor where names say it. */
+static void products_of_matrices_have_roles(void **state)
+{
+	static const struct {
+		const char *spaces, *roles[3];
+	} cases[] = {
+		{"A, projection: [M, K]}, {name: B, projection: [K, N]}, {name: Z, projection: [M, N]",
+			{"Inputs", "Weights", "Outputs"}},
+		{"B, projection: [N, K]}, {name: A, projection: [K, M]}, {name: Z, projection: [M, N]",
+			{"Weights", "Inputs", "Outputs"}},
+		{"A, projection: [M, K]}, {name: Weights, projection: [K, N]}, {name: Z, "
+		 "projection: [M, N]",
+			{NULL, NULL, NULL}},
+		{"A, projection: [M, K]}, {name: B, projection: [M, K]}, {name: Z, projection: [M, N]",
+			{NULL, NULL, NULL}},
+		{"A, projection: [M, K]}, {name: B, projection: [K, [[N], [M]]]}, {name: Z, "
+		 "projection: [M, N]",
+			{NULL, NULL, NULL}},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *complaints;
+		const struct shape *shape = problem_of_text(*state,
+			arena_format(*state,
+				"problem:\n  shape:\n    name: mm\n    dimensions: [M, N, K]\n"
+				"    data_spaces: [{name: %s, read_write: true}]\n"
+				"  instance: {M: 4, N: 4, K: 4}\n",
+				cases[i].spaces),
+			&complaints);
+		assert_string_equal(complaints, "");
+		for (int t = 0; t < 3; t++)
+			if (cases[i].roles[t])
+				assert_string_equal(shape->spaces[t].role, cases[i].roles[t]);
+			else
+				assert_null(shape->spaces[t].role);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(shapes_have_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_problems_are_explained, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(products_of_matrices_have_roles, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_op_has_the_share_of_its_busiest_core, set_up, tear_down),
 	};

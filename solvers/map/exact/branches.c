@@ -211,14 +211,6 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 	return list;
 }
 
-static int by_spread(const void *a, const void *b)
-{
-	const struct outer_spatial *x = a, *y = b;
-	if (x->bound != y->bound)
-		return x->bound < y->bound ? -1 : 1;
-	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
-}
-
 /* Places that are free to keep each dataspace or not, at most: all residencies of a choice are
  * listed at once.  With more of them there is no proof, and few are looked at. */
 static int find_free_most(const struct nest_search *search)
@@ -237,6 +229,23 @@ static bool has_few_free(const struct space *space, int most)
 	return few;
 }
 
+/* Whether spatial bounds take as many instances of every block as they must. */
+static bool uses_blocks(const struct outer_branches *choices, uint32_t s)
+{
+	const struct nest_search *search = search_of(choices);
+	struct mapping mapping;
+	bool good = true;
+	spatial_bounds_set(&choices->spatial, search->space, s, &mapping);
+	for (int i = 0; i < search->hierarchy->level_count; i++) {
+		const struct nest_level *level = &search->hierarchy->levels[i];
+		double taken = 1;
+		for (int d = 0; level->least_usage > 0 && d < search->shape->dimension_count; d++)
+			taken *= mapping.rows[level->block_row].spatial[d];
+		good &= taken / (double)(level->fanout_x * level->fanout_y) >= level->least_usage;
+	}
+	return good;
+}
+
 /* Those of the spatial bounds for which every dataspace has a home. */
 static void weigh_spatial(struct run *run, struct outer_branches *choices)
 {
@@ -245,7 +254,7 @@ static void weigh_spatial(struct run *run, struct outer_branches *choices)
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);
 	for (uint32_t s = 0; s < choices->spatial.count && run_go_on(run, PLACES_TICKS); s++) {
-		if (find_residencies(scratch, choices, s, residencies)) {
+		if (uses_blocks(choices, s) && find_residencies(scratch, choices, s, residencies)) {
 			struct nest_sums base = base_of(residencies);
 			struct nest_cost cost;
 			weigh(residencies, &base, 0, &cost);
@@ -253,7 +262,7 @@ static void weigh_spatial(struct run *run, struct outer_branches *choices)
 			for (size_t k = 0; k < objectives->count; k++)
 				values[k] = nest_cost_value(
 					&residencies->view, &cost, objectives->at[k]);
-			choices->at[choices->count++] = (struct outer_spatial){values[0], s};
+			choices->at[choices->count++] = (struct spatial_choice){values[0], s};
 		}
 		arena_release(scratch, mark);
 	}
@@ -272,14 +281,13 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	choices->free_most = find_free_most(search);
 	choices->spatial =
 		spatial_bounds_find(run, arena, frame, options->completions, SPATIAL_MOST);
-	choices->at = arena_array(arena, struct outer_spatial, choices->spatial.count);
+	choices->at = arena_array(arena, struct spatial_choice, choices->spatial.count);
 	choices->least = arena_array(
 		arena, double, choices->spatial.count * search->wishes.objectives.count);
 	weigh_spatial(run, choices);
 	choices->complete = choices->spatial.complete &&
 			    has_few_free(search->space, choices->free_most) && run_go_on(run, 0);
 	choices->floor = nest_floor(search, search->wishes.objectives.at[0]);
-	if (choices->count)
-		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
+	spatial_choices_sort(choices->at, choices->count);
 	return choices;
 }

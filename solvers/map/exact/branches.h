@@ -21,11 +21,6 @@ struct outer_branch {
 	uint32_t spatial;
 };
 
-struct outer_spatial {
-	double bound;
-	uint32_t spatial;
-};
-
 struct outer_branches {
 	const struct nest_frame *frame;
 	const struct level_factors *options;
@@ -36,7 +31,7 @@ struct outer_branches {
 	struct nest_shelf *shelf; /* NULL: there are windows */
 	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
-	struct outer_spatial *at;
+	struct spatial_choice *at;
 	double *least; /* of spatial choice s and objective k: [s * objectives + k] */
 	struct spatial_bounds spatial;
 	struct expansion *expansion; /* room for one at a time: it is large */

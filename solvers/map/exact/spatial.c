@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 
+#include <stdlib.h>
+
 /* All spatial bounds, dimension by dimension, innermost block first. */
 struct spatial_walk {
 	struct run *run;
@@ -101,4 +103,18 @@ void spatial_bounds_set(const struct spatial_bounds *bounds, const struct space 
 	for (int f = 0; f < bounds->fanout_count; f++)
 		for (int d = 0; d < dimension_count; d++)
 			out->rows[space->levels[bounds->fanouts[f]].row].spatial[d] = *at++;
+}
+
+static int by_bound(const void *a, const void *b)
+{
+	const struct spatial_choice *x = a, *y = b;
+	if (x->bound != y->bound)
+		return x->bound < y->bound ? -1 : 1;
+	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
+}
+
+void spatial_choices_sort(struct spatial_choice *choices, size_t count)
+{
+	if (count)
+		qsort(choices, count, sizeof *choices, by_bound);
 }

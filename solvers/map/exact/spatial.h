@@ -18,6 +18,15 @@ struct spatial_bounds {
 	int fanouts[ARCH_LEVELS_MOST]; /* tiling levels of the space */
 };
 
+/* Bounds number `spatial`, and what every mapping with them costs at least in the first objective. */
+struct spatial_choice {
+	double bound;
+	size_t spatial;
+};
+
+/* Smallest bound first. */
+void spatial_choices_sort(struct spatial_choice *choices, size_t count);
+
 /* `most` of them.  `completions`: of even bounds; NULL: they are uneven. */
 struct spatial_bounds spatial_bounds_find(struct run *run, struct arena *arena,
 	const struct nest_frame *frame, const struct completions *completions, size_t most);

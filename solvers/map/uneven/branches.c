@@ -4,8 +4,6 @@
 #include "solvers/map/uneven/bound.h"
 #include "solvers/map/uneven/options.h"
 
-#include <stdlib.h>
-
 bool uneven_branch_view(const struct nest_frame *frame, const struct uneven_branches *branches,
 	size_t i, uint64_t residency, struct nest_view *out)
 {
@@ -19,14 +17,6 @@ bool uneven_branch_view(const struct nest_frame *frame, const struct uneven_bran
 	return nest_view_least_fits(out);
 }
 
-static int by_bound(const void *a, const void *b)
-{
-	const struct uneven_branch *x = a, *y = b;
-	if (x->bound != y->bound)
-		return x->bound < y->bound ? -1 : 1;
-	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
-}
-
 struct uneven_branches uneven_branches_make(
 	struct run *run, struct arena *arena, const struct nest_frame *frame)
 {
@@ -35,7 +25,7 @@ struct uneven_branches uneven_branches_make(
 		.floor = nest_floor(search, search->wishes.objectives.at[0])};
 	branches.spatial = spatial_bounds_find(run, arena, frame, NULL,
 		search->space->free_count <= UNEVEN_FREE_MOST ? UNEVEN_SPATIAL_MOST : 0);
-	branches.at = arena_array(arena, struct uneven_branch, branches.spatial.count);
+	branches.at = arena_array(arena, struct spatial_choice, branches.spatial.count);
 	struct arena *scratch = arena_open();
 	struct nest_view *view = arena_new(scratch, struct nest_view);
 	for (size_t s = 0; s < branches.spatial.count && run_go_on(run, BOUND_TICKS); s++) {
@@ -47,7 +37,6 @@ struct uneven_branches uneven_branches_make(
 	}
 	arena_close(scratch);
 	branches.complete = branches.spatial.complete && run_go_on(run, 0);
-	if (branches.count)
-		qsort(branches.at, branches.count, sizeof *branches.at, by_bound);
+	spatial_choices_sort(branches.at, branches.count);
 	return branches;
 }

@@ -6,14 +6,9 @@
 
 /* The outer branches where factors need not divide: all spatial bounds, with a bound on what
  * follows, those of the least bound first. */
-struct uneven_branch {
-	double bound; /* of the first objective */
-	size_t spatial;
-};
-
 struct uneven_branches {
 	size_t count;
-	struct uneven_branch *at;
+	struct spatial_choice *at;
 	/* False: there are too many to hold, or it was to stop.  What is not held costs at least
 	 * `floor`, of the first objective. */
 	bool complete;

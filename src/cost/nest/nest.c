@@ -59,6 +59,23 @@ static enum nest_verdict check_parallelism(
 	return fail(score, NEST_UTILIZATION, -1, multipliers, (int64_t)ceil(model->least_busy));
 }
 
+/* Instances of each block that the mapping takes, against those it must. */
+static enum nest_verdict check_usage(
+	const struct nest_model *model, const struct mapping *mapping, struct nest_score *score)
+{
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		const struct nest_level *level = &model->hierarchy->levels[i];
+		int64_t all = level->fanout_x * level->fanout_y, taken = 1;
+		if (level->least_usage <= 0)
+			continue;
+		for (int d = 0; d < model->shape->dimension_count; d++)
+			taken *= mapping->rows[level->block_row].spatial[d];
+		if ((double)taken / (double)all < level->least_usage)
+			return fail(score, NEST_IDLE, i, taken, all);
+	}
+	return NEST_FITS;
+}
+
 /* Compiles, checks and counts one loop after another. */
 static enum nest_verdict count_long(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score, bool *exact)
@@ -130,6 +147,8 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 		return NEST_OVERFLOW;
 	if (verdict == NEST_FITS)
 		verdict = check_parallelism(model, counts->utilized_computes, score);
+	if (verdict == NEST_FITS)
+		verdict = check_usage(model, mapping, score);
 	enum counting counting = exact ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	enum nest_verdict derived =
 		priced ? nest_derive_rest(model, counting, counts, quick.waits, score)

@@ -117,12 +117,15 @@ static const char *write_op(struct rewriting *of)
 	add_operand(of, output);
 	text_add(&of->op, " = ");
 	add_reductions(of, output);
-	for (int t = 0; t < shape->space_count; t++) {
-		if (&shape->spaces[t] == output)
-			continue;
-		text_add(&of->op, "%s", count++ ? " * " : "");
-		add_operand(of, &shape->spaces[t]);
-	}
+	for (int second = 0; second < 2; second++)
+		for (int t = 0; t < shape->space_count; t++) {
+			const struct dataspace *space = &shape->spaces[t];
+			bool weights = space->role && text_equal(space->role, "Weights");
+			if (space == output || weights != second)
+				continue;
+			text_add(&of->op, "%s", count++ ? " * " : "");
+			add_operand(of, space);
+		}
 	if (!count)
 		CANNOT(of, output,
 			"only '%s' is there; where tiles move in boxes an op reads something",

@@ -336,7 +336,13 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 			*out |= (UINT32_C(1) << shape->space_count) - 1;
 		else if (t >= 0)
 			*out |= UINT32_C(1) << t;
-		else if (!shape_lacks(shape, name))
+		else if (shape_is_role(name) && !shape_lacks(shape, name))
+			good = reading_refuse(reading, item,
+				"no dataspace is called '%s': only products of two matrices have "
+				"roles by themselves; name what is read Inputs and Weights, what is "
+				"written Outputs",
+				name);
+		else if (!shape_is_role(name))
 			good = directive_refuse(reading, item->span, "dataspace", name, known);
 	}
 	return good;

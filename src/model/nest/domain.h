@@ -24,7 +24,8 @@ struct row_domain {
 	uint8_t spatial_order[SHAPE_DIMENSIONS_MOST], temporal_order[SHAPE_DIMENSIONS_MOST];
 	uint8_t spatial_last[SHAPE_DIMENSIONS_MOST], temporal_last[SHAPE_DIMENSIONS_MOST];
 	int spatial_order_by, temporal_order_by;
-	int split; /* entries of the spatial order that run along X; -1: free */
+	double least_usage; /* part of the row's fan-out that spatial loops must take */
+	int split;          /* entries of the spatial order that run along X; -1: free */
 	int split_by;
 	uint32_t keep, bypass; /* by dataspace; neither: free */
 	int keep_by[SHAPE_SPACES_MOST];

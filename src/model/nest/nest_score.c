@@ -169,6 +169,11 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 			asked, given, level,
 			score->level < 0 ? hierarchy->least_parallelism
 					 : hierarchy->levels[score->level].least_utilization);
+	case NEST_IDLE:
+		return arena_format(arena,
+			"the spatial loops below '%s' take %lld of %lld instances; %g of them must "
+			"be in use",
+			level, asked, given, hierarchy->levels[score->level].least_usage);
 	case NEST_HOMELESS:
 		return arena_format(arena, "'%s' is kept nowhere", space);
 	case NEST_OVERFLOW:

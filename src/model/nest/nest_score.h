@@ -50,6 +50,7 @@ enum nest_verdict {
 	NEST_FANOUT,      /* more instances mapped than there are */
 	NEST_CAPACITY,    /* a tile exceeds its level */
 	NEST_UTILIZATION, /* tiles too small, or too few multipliers busy */
+	NEST_IDLE,        /* spatial loops take too few instances of a block */
 	NEST_SUMS_APART,  /* exactly: instances of a home end with a part of a sum each */
 	NEST_HOMELESS,    /* a dataspace is kept nowhere */
 	NEST_OVERFLOW,    /* a count does not fit an int64_t */
@@ -76,7 +77,7 @@ struct nest_score {
 static inline bool nest_verdict_counts(enum nest_verdict verdict)
 {
 	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION ||
-	       verdict == NEST_SUMS_APART;
+	       verdict == NEST_IDLE || verdict == NEST_SUMS_APART;
 }
 
 /* The verdict in a sentence, with names; NULL for NEST_FITS. */

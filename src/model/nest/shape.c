@@ -23,18 +23,6 @@ int shape_space(const struct shape *shape, const char *name)
 	return -1;
 }
 
-const char *const shape_roles[] = {"Inputs", "Weights", "Outputs", NULL};
-
-bool shape_lacks(const struct shape *shape, const char *role)
-{
-	bool of_graph = false, known = false;
-	for (int t = 0; t < shape->space_count; t++)
-		of_graph |= shape->spaces[t].role != NULL;
-	for (int i = 0; shape_roles[i]; i++)
-		known |= text_equal(shape_roles[i], role);
-	return of_graph && known && shape_space(shape, role) < 0;
-}
-
 bool shape_computes(const struct shape *shape, int64_t *out)
 {
 	int64_t product = 1;

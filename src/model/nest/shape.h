@@ -59,8 +59,14 @@ struct shape {
 int shape_dimension(const struct shape *shape, const char *name);
 int shape_space(const struct shape *shape, const char *name);
 
-/* A role that no dataspace of a graph's op has: what a machine says of it is not about the op. */
 extern const char *const shape_roles[]; /* "Inputs", "Weights", "Outputs", NULL */
+bool shape_is_role(const char *name);
+
+/* Roles of a product of two matrices whose dataspaces have other names: the operand with the result's
+ * rows is Inputs, the other Weights.  Of other shapes nothing is told. */
+void shape_find_roles(struct shape *shape);
+
+/* A role that no dataspace of a graph's op has: what a machine says of it is not about the op. */
 bool shape_lacks(const struct shape *shape, const char *role);
 
 /* Multiply-adds; false when they do not fit. */

@@ -337,6 +337,7 @@ static const struct shape *read_shape(struct reader *map, const struct node *sha
 	if (map != form && map != extents)
 		reader_done_lenient(map);
 	shape_finish(shape);
+	shape_find_roles(shape);
 	return diag_errors(reading->diag) == errors ? shape : NULL;
 }
 

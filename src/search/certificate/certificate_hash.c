@@ -86,6 +86,8 @@ static void add_level(struct hash *hash, const struct nest_level *level, int spa
 		add_real(hash, level->rate_scale[t]);
 	if (level->free)
 		add(hash, level->free);
+	if (level->least_usage > 0)
+		add_real(hash, level->least_usage);
 	if (level->ring) /* where there is none hashes are as they were */
 		add(hash, level->ring);
 }

@@ -84,6 +84,15 @@ static void cut_rows(struct domain *domain)
 	domain->rows[home].keep = all;
 }
 
+/* The machine of a graph does not know how much of its blocks constraints ask for. */
+static void use_blocks(struct mapspace *space, struct domain *domain, struct arena *arena)
+{
+	struct hierarchy *own = arena_copy(arena, space->nest.hierarchy, sizeof *own);
+	for (int i = 0; i < own->level_count; i++)
+		own->levels[i].least_usage = domain->rows[own->levels[i].block_row].least_usage;
+	space->nest.hierarchy = domain->hierarchy = own;
+}
+
 /* NULL, or why the op has none. */
 static const char *open_mapspace(
 	const struct inner_question *question, struct mapspace *space, struct arena *arena)
@@ -102,6 +111,7 @@ static const char *open_mapspace(
 		cut_rows(domain);
 	if (!constraints_narrow(&space->constraints, domain, silent))
 		return "the constraints leave it no mapping";
+	use_blocks(space, domain, arena);
 	if (!place_homes(question, domain))
 		return "the machine's constraints keep an operand out of the scratchpad";
 	space->domain = domain;

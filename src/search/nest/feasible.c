@@ -41,7 +41,8 @@ static void find_watches(struct feasible_question *question)
 		const struct nest_level *level = level_of(question, loop);
 		enum watch *watch = &question->watches[loop];
 		if (question->space->levels[loop].spatial)
-			*watch = busy ? WATCH_EXACT : WATCH_LEAST;
+			*watch = busy || row_of(question, loop)->least_usage > 0 ? WATCH_EXACT
+										 : WATCH_LEAST;
 		else if (level->size)
 			*watch = level->least_utilization > 0 ? WATCH_EXACT : WATCH_LEAST;
 		if (question->homes)
@@ -93,7 +94,10 @@ static bool block_can_fit(const struct feasible_question *question, int loop)
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
 		if (question->spans[d][loop].least > number_max(block->fanout_x, block->fanout_y))
 			return false;
-	return instances(question, loop, false) <= fit_mul(block->fanout_x, block->fanout_y);
+	int64_t all = fit_mul(block->fanout_x, block->fanout_y);
+	return instances(question, loop, false) <= all &&
+	       (double)instances(question, loop, true) / (double)all >=
+		       row_of(question, loop)->least_usage;
 }
 
 static bool can_be_busy(const struct feasible_question *question)

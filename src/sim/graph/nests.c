@@ -207,6 +207,7 @@ const char *nests_wrong(const struct nests *nests, const struct executed_nest *n
 		[NEST_FANOUT] = "it takes more instances than there are",
 		[NEST_CAPACITY] = "a tile exceeds its level",
 		[NEST_UTILIZATION] = "its tiles or fan-outs are smaller than the machine demands",
+		[NEST_IDLE] = "it leaves more instances idle than the machine allows",
 		[NEST_SUMS_APART] = "its sums end in several places",
 		[NEST_HOMELESS] = "an operand is kept nowhere",
 		[NEST_OVERFLOW] = "a count does not fit into 64 bits",

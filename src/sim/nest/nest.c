@@ -196,7 +196,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	run->arithmetic = nest_arithmetic_make(options->values);
 	out.verdict = nest_check(hierarchy, shape, mapping, &run->counts);
 	if (out.verdict != NEST_FITS && out.verdict != NEST_CAPACITY &&
-		out.verdict != NEST_UTILIZATION) {
+		out.verdict != NEST_UTILIZATION && out.verdict != NEST_IDLE) {
 		out.finished = true;
 		return out;
 	}

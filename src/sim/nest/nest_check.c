@@ -237,6 +237,15 @@ enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct sha
 			  ((double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y);
 	if (verdict == NEST_FITS && parallel < hierarchy->least_parallelism)
 		verdict = NEST_UTILIZATION;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		double busy = 1;
+		for (int d = 0; d < shape->dimension_count; d++)
+			busy *= mapping->rows[level->block_row].spatial[d];
+		busy /= (double)level->fanout_x * (double)level->fanout_y;
+		if (verdict == NEST_FITS && busy < level->least_usage)
+			verdict = NEST_IDLE;
+	}
 	return verdict;
 }
 

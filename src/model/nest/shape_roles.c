@@ -1,0 +1,69 @@
+#include "base/text.h"
+#include "model/nest/shape.h"
+
+const char *const shape_roles[] = {"Inputs", "Weights", "Outputs", NULL};
+
+bool shape_is_role(const char *name)
+{
+	for (int i = 0; shape_roles[i]; i++)
+		if (text_equal(shape_roles[i], name))
+			return true;
+	return false;
+}
+
+bool shape_lacks(const struct shape *shape, const char *role)
+{
+	bool of_graph = false;
+	for (int t = 0; t < shape->space_count; t++)
+		of_graph |= shape->spaces[t].role != NULL;
+	return of_graph && shape_is_role(role) && shape_space(shape, role) < 0;
+}
+
+/* The dimension that one rank walks alone, step by step; -1: it is none such. */
+static int lone_dimension(const struct shape *shape, const struct shape_rank *rank)
+{
+	int found = -1;
+	for (int d = 0; d < shape->dimension_count; d++) {
+		if (!rank->coefficient[d])
+			continue;
+		if (found >= 0 || rank->coefficient[d] != 1)
+			return -1;
+		found = d;
+	}
+	return found;
+}
+
+static bool is_matrix(const struct shape *shape, const struct dataspace *space)
+{
+	if (space->rank_count != 2)
+		return false;
+	int row = lone_dimension(shape, &space->ranks[0]);
+	int column = lone_dimension(shape, &space->ranks[1]);
+	return row >= 0 && column >= 0 && row != column;
+}
+
+void shape_find_roles(struct shape *shape)
+{
+	struct dataspace *result = NULL, *reads[2] = {NULL, NULL};
+	int count = 0;
+	if (shape->space_count != 3 || shape->dimension_count != 3)
+		return;
+	for (int t = 0; t < 3; t++) {
+		struct dataspace *space = &shape->spaces[t];
+		if (shape_is_role(space->name) || !is_matrix(shape, space) ||
+			(!space->written && count == 2))
+			return;
+		if (space->written)
+			result = space;
+		else
+			reads[count++] = space;
+	}
+	if (!result || count != 2 || reads[0]->relevant == reads[1]->relevant ||
+		reads[0]->relevant == result->relevant || reads[1]->relevant == result->relevant)
+		return;
+	int row = lone_dimension(shape, &result->ranks[0]);
+	bool first = reads[0]->relevant >> row & 1;
+	reads[!first]->role = "Inputs";
+	reads[first]->role = "Weights";
+	result->role = "Outputs";
+}
