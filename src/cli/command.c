@@ -96,14 +96,6 @@ int command_refuse(const struct diag *diag)
 	return EXIT_INPUT;
 }
 
-int command_end(const char *fault, int status)
-{
-	if (!fault)
-		return status;
-	fprintf(command_people(), "lxplore: the simulator disagrees with the model: %s\n", fault);
-	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
-}
-
 void command_add(const char *text)
 {
 	if (fputs(text, data()) == EOF)

@@ -52,12 +52,6 @@ FILE *command_people(void);
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);
 
-/*
- * The end of a search that would have this status.  The first disagreement of simulator and model,
- * NULL for none, is told and makes it EXIT_IMPOSSIBLE, unless the search was interrupted.
- */
-int command_end(const char *fault, int status);
-
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP };
 extern const char *const format_names[];       /* those of all results */
 extern const char *const score_format_names[]; /* and those of scores */

@@ -70,7 +70,7 @@ static int tell_nothing(const struct exploring *exploring)
 	return certain ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
-int exploration_judge(const struct exploring *exploring)
+static int judge(const struct exploring *exploring)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	const struct explored *explored = &exploring->explored;
@@ -83,7 +83,7 @@ int exploration_judge(const struct exploring *exploring)
 
 int exploration_end(const struct exploring *exploring)
 {
-	int status = exploration_judge(exploring);
+	int status = judge(exploring);
 	if (!exploring->explored.fault)
 		return status;
 	fprintf(exploring->people, "lxplore: the simulator disagrees with the model: %s\n",

@@ -20,12 +20,10 @@ void exploration_run(struct exploring *exploring);
 /* What there is to say and to write besides: the texts, and all files into exploring->folder. */
 struct result_texts exploration_gather(struct exploring *exploring);
 
-/* How many points there are, and what the search comes to: says where there is none, where a proof
- * has a gap, and answers the exit status. */
 size_t exploration_points(const struct exploring *exploring);
-int exploration_judge(const struct exploring *exploring);
 
-/* The same, and a disagreement of simulator and model is said and makes it EXIT_IMPOSSIBLE. */
+/* What the search comes to: says where there is no point, where a proof has a gap and where simulator
+ * and model disagree, and answers the exit status. */
 int exploration_end(const struct exploring *exploring);
 
 /* Says what the diag collected; EXIT_INPUT. */

@@ -88,11 +88,10 @@ int results_end(struct exploring *exploring, enum format format, bool quiet)
 	command_print(format == FORMAT_TEXT  ? texts.table
 		      : format == FORMAT_CSV ? texts.pareto
 					     : texts.run);
-	int status = exploration_judge(exploring);
+	int status = exploration_end(exploring);
 	if (count && !quiet)
 		tell_points(exploring, texts.work, count);
-	return command_end(
-		exploring->explored.fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
+	return listener_interrupted() ? EXIT_INTERRUPTED : status;
 }
 
 struct run_record results_record(const struct inputs *inputs, const struct listener *listener)
