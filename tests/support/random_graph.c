@@ -43,7 +43,8 @@ static const char *draw_text(struct random *random, struct arena *arena)
 			}
 			/* fall through */
 		default:
-			text_add(&text, " - t%d[m,n] = neg(t%d[m,n])\n", t, a);
+			text_add(&text, " - t%d[m,n] = %s(t%d[m,n])\n", t,
+				random_below(random, 3) ? "neg" : "clone", a);
 		}
 		wide[wide_count++] = t;
 	}

@@ -12,9 +12,11 @@ int workload_copy_in_hbm(const struct workload *workload, int tensor)
 	if (!op || !op_copies_sticks(workload, op))
 		return -1;
 	int from = op->reads[0].tensor;
-	if (op->move != MOVE_RELOAD && workload->tensors[from].producer >= 0)
-		return -1;
-	return tensor_home(workload, from);
+	if (op->move == MOVE_RELOAD)
+		return tensor_home(workload, from);
+	int origin = tensor_origin(workload, from);
+	return workload->tensors[origin].producer < 0 ? tensor_home(workload, origin)
+						      : workload_copy_in_hbm(workload, origin);
 }
 
 /* One loop for each host dimension of more than one element. */

@@ -40,6 +40,7 @@ static const char *key_of(
 	const struct op *op = question->op;
 	struct text key = text_open(arena);
 	put(&key, op->primitive->kind << 8 | op->primitive->unit);
+	put(&key, op_copies_sticks(question->workload, op)); /* it may be a move */
 	put(&key, op->primitive->work);
 	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
 			  all << 1 | question->by_rule);

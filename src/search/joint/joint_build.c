@@ -114,15 +114,20 @@ static void take_op(struct building *building, const struct joint_part *part)
 		building->choices.at[step->op] = only_choice(building, part->tiles);
 }
 
-/* The run of the steps that come next, and where what is inside lies. */
-static void add_run(struct building *building, const struct joint_choice *choice)
+/* The run of the steps that come next. */
+static void add_run(struct building *building, const struct tile_run *loops)
 {
 	struct plan *plan = building->plan;
 	struct tile_run *run = &plan->runs[plan->run_count++];
-	int64_t room = building->packing->rooms[building->step];
-	*run = *choice->run;
+	*run = *loops;
 	run->first = plan->step_count;
-	run->end = run->first + choice->run->end - choice->run->first;
+	run->end = run->first + loops->end - loops->first;
+}
+
+/* Where what is inside lies. */
+static void add_inside(struct building *building, const struct joint_choice *choice)
+{
+	int64_t room = building->packing->rooms[building->step];
 	for (int i = 0; i < choice->inside_count; i++) {
 		const struct joint_inside *inside = &choice->inside[i];
 		building->inside[inside->tensor] = (struct residency){.place = PLACE_LX,
@@ -156,7 +161,8 @@ static void take_option(struct building *building, const struct joint_option *op
 			begin_stay(building, tensor, tensor);
 	}
 	if (choice->run)
-		add_run(building, choice);
+		add_run(building, choice->run);
+	add_inside(building, choice);
 	for (int o = option->first; o < option->end; o++)
 		take_op(building, &choice->parts[o - option->first]);
 }

@@ -55,8 +55,11 @@ static void keep(struct joint_making *making, const struct joint_draft *draft)
 	struct joint_part *parts = arena_copy(arena, draft->parts, (size_t)ops * sizeof *parts);
 	struct joint_choice *choice = arena_new(arena, struct joint_choice);
 	for (int i = 0; i < ops; i++)
-		parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
+		if (parts[i].tiles)
+			parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
 	choice->parts = parts;
+	choice->inside_count = draft->inside_count;
+	choice->inside = draft->inside;
 	if (run) {
 		choice->run = copy_loops(&run->loops, arena);
 		choice->inside_count = run->inside_count;

@@ -60,7 +60,7 @@ struct joint_part {
 	const struct staging_option *staging; /* of a broadcast; else NULL */
 };
 
-/* A tensor that only a run makes and reads: where its part lies in the option's room. */
+/* A tensor that only the ops of an option make and read, or its part in a run: where it lies in the option's room. */
 struct joint_inside {
 	int tensor;
 	struct view view;
@@ -81,7 +81,7 @@ struct joint_graph {
 	struct joint_question question;
 	const struct view *const *views; /* by tensor, then view */
 	bool unproven; /* a plan may be worth less than the space says: some op has a nest that nobody has
-			* proven to be best, or the graph has clones of its own (joint_options.c) */
+			* proven to be best, or clones of the graph stand where joint_clones.h says so */
 };
 
 #endif

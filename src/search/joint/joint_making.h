@@ -71,7 +71,9 @@ struct joint_run {
 /* An option while it is chosen, and what it is compared by; uses, outs and parts in the scratch arena. */
 struct joint_draft {
 	struct joint_option option;
-	const struct joint_run *run; /* NULL: a single op */
+	const struct joint_run *run; /* NULL: a single op, or one with clones before it */
+	int inside_count;            /* without a run */
+	const struct joint_inside *inside;
 	const struct joint_part *parts;
 	uint32_t
 		dying; /* uses that are moved in for this op alone: their views are nobody's business */

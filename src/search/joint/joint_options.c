@@ -1,30 +1,10 @@
 #include "base/checked.h"
 #include "base/number.h"
-#include "search/joint/joint_making.h"
+#include "search/joint/joint_clones.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A tensor that an op reads, by one operand or more. */
-struct reading_of {
-	int tensor;
-	uint32_t operands;
-	bool dies; /* no later op reads it */
-};
-
-/* The options of one op in the making. */
-struct choosing {
-	struct joint_making *making;
-	int number;
-	const struct op *op;
-	int read_count;
-	struct reading_of reads[OP_READS_MOST];
-	const struct joint_division *division;
-	struct joint_use uses[OP_READS_MOST];
-	struct joint_out out;
-	struct joint_drafts drafts;
-};
 
 int64_t joint_worth(
 	const struct joint_making *making, int64_t cycles, double energy_pj, int64_t hbm_bytes)
@@ -66,24 +46,42 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	return *value < JOINT_NEVER;
 }
 
+/* What the moves of a phase bring. */
+struct brought {
+	struct op_question *question;
+	int64_t cores;
+	double energy_pj;
+	bool possible;
+};
+
+static void bring(struct joint_making *making, int tensor, int view, struct brought *brought)
+{
+	const struct joint_transfer *in = joint_move_in(making, tensor, view);
+	struct op_question *question = brought->question;
+	brought->possible &= in->possible;
+	question->moved_hbm = checked_add(&brought->possible, question->moved_hbm, in->hbm_bytes);
+	question->moved_fill = checked_add(&brought->possible, question->moved_fill, in->fill);
+	brought->energy_pj += in->energy_pj;
+	brought->cores = number_max(brought->cores, in->cores);
+}
+
 static int64_t bytes_of(const struct joint_making *making, const struct joint_use *use)
 {
 	return view_bytes(&making->question->workload->tensors[use->tensor].layout,
 		&making->views[use->tensor].at[use->view]);
 }
 
-/* A clone that the graph has itself is priced as a phase of its own here, but in a plan it is part of the next
- * one, whose transfers and computes overlap with its own: a plan may take fewer cycles than the space says. */
-static bool shares_phase(const struct choosing *choosing)
+/* --- one option */
+
+/* A clone that stands alone computes nothing that could come behind what it moves. */
+static int64_t price_move(struct joint_making *making, const struct joint_out *out)
 {
-	const struct joint_question *question = choosing->making->question;
-	return question->aim.cycles && choosing->out.view >= 0 &&
-	       choosing->uses[0].mode == JOINT_HBM &&
-	       op_copies_sticks(question->workload, choosing->op);
+	const struct joint_transfer *in = joint_move_in(making, out->tensor, out->view);
+	return joint_worth(making, in->cycles, in->energy_pj, in->hbm_bytes);
 }
 
 /* Adds what is chosen, if it can be carried out. */
-static void price(struct choosing *choosing)
+static void price(struct joint_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
 	const struct joint_division *division = choosing->division;
@@ -93,45 +91,37 @@ static void price(struct choosing *choosing)
 		.mapping = division->mapping,
 		.by_rule = making->question->planning->published_tiles};
 	struct joint_draft draft = {.number = choosing->drafts.count,
-		.option = {.first = choosing->number,
-			.end = choosing->number + 1,
-			.cores = (int)division->cores,
-			.use_count = choosing->read_count,
-			.out_count = 1}};
+		.option = {.first = choosing->first, .end = choosing->number + 1}};
+	struct brought brought = {
+		.question = &question, .cores = division->cores, .possible = true};
 	struct op_option tiles;
-	double moved_pj = 0;
-	bool fits = true;
+	if (!joint_clone_uses(choosing, &draft))
+		return;
 	for (int r = 0; r < choosing->read_count; r++) {
 		const struct joint_use *use = &choosing->uses[r];
 		if (use->mode != JOINT_HBM)
 			question.in_lx |= choosing->reads[r].operands;
 		if (use->mode != JOINT_MOVED)
 			continue;
-		const struct joint_transfer *in = joint_move_in(making, use->tensor, use->view);
 		question.arriving |= choosing->reads[r].operands;
-		question.moved_hbm = checked_add(&fits, question.moved_hbm, in->hbm_bytes);
-		question.moved_fill = checked_add(&fits, question.moved_fill, in->fill);
-		moved_pj += in->energy_pj;
-		draft.option.cores = (int)number_max(draft.option.cores, in->cores);
-		if (choosing->reads[r].dies) {
-			draft.dying |= 1u << r;
+		bring(making, use->tensor, use->view, &brought);
+		if (choosing->reads[r].dies && joint_clone_of(choosing, use->tensor) < 0)
 			draft.dying_bytes += bytes_of(making, use);
-		}
-		fits &= in->possible;
 	}
+	for (int c = 0; c < choosing->number - choosing->first; c++)
+		if (!joint_op_reads(choosing, joint_cloned(choosing, c)))
+			bring(making, joint_cloned(choosing, c), choosing->views[c], &brought);
 	if (choosing->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
-	making->unproven |= shares_phase(choosing);
-	if (!fits || !joint_tiles(making, &question, moved_pj, &tiles, &draft.option.value))
+	if (!brought.possible ||
+		!joint_tiles(making, &question, brought.energy_pj, &tiles, &draft.option.value))
 		return;
-	struct arena *arena = making->scratch;
-	const struct joint_part part = {
-		division->mapping, arena_copy(arena, &tiles, sizeof tiles), NULL};
-	draft.parts = arena_copy(arena, &part, sizeof part);
-	draft.option.uses = arena_copy(
-		arena, choosing->uses, (size_t)choosing->read_count * sizeof *choosing->uses);
-	draft.option.outs = arena_copy(arena, &choosing->out, sizeof choosing->out);
-	*array_add(arena, &choosing->drafts) = draft;
+	if (question.in_lx == 2 && joint_may_clone(making, choosing->number))
+		draft.option.value = price_move(making, &choosing->out);
+	draft.option.cores = (int)brought.cores;
+	joint_clone_outs(choosing, &draft);
+	joint_clone_parts(choosing, &tiles, &draft);
+	*array_add(making->scratch, &choosing->drafts) = draft;
 }
 
 /* --- what may be taken over */
@@ -156,7 +146,7 @@ bool joint_may_take_over(const struct joint_making *making, const struct workloa
 	return reads;
 }
 
-static void price_in_place(struct choosing *choosing)
+static void price_in_place(struct joint_choosing *choosing)
 {
 	struct joint_out *out = &choosing->out;
 	const struct joint_views *views = choosing->making->views;
@@ -169,6 +159,10 @@ static void price_in_place(struct choosing *choosing)
 				choosing->op, use->tensor) ||
 			!view_equal(&views[use->tensor].at[use->view], own))
 			continue;
+		if (joint_clone_of(choosing, use->tensor) >= 0) { /* it is inside, or is left */
+			choosing->making->unproven |= choosing->reads[r].dies;
+			continue;
+		}
 		out->in_place = r;
 		price(choosing);
 		taken = true;
@@ -181,7 +175,7 @@ static void price_in_place(struct choosing *choosing)
 /* --- where operands are */
 
 /* Whether some later op may find the output under a view. */
-static bool is_worth_making(const struct choosing *choosing, int tensor, int view)
+static bool is_worth_making(const struct joint_choosing *choosing, int tensor, int view)
 {
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int asked = 0; asked < views->count; asked++)
@@ -191,7 +185,16 @@ static bool is_worth_making(const struct choosing *choosing, int tensor, int vie
 	return false;
 }
 
-static void choose_out(struct choosing *choosing)
+/* An op that only moves is no op behind the clones before it, and may not stand alone. */
+static bool is_part_of_next(const struct joint_choosing *choosing)
+{
+	return choosing->uses[0].mode == JOINT_HBM &&
+	       joint_may_clone(choosing->making, choosing->number) &&
+	       (choosing->first < choosing->number ||
+		       !joint_stands_alone(choosing->making, choosing->number));
+}
+
+static void choose_out(struct joint_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
 	int tensor = choosing->op->writes[0].tensor;
@@ -200,7 +203,8 @@ static void choose_out(struct choosing *choosing)
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
-	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
+	if (view < 0 || output || !is_worth_making(choosing, tensor, view) ||
+		is_part_of_next(choosing))
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;
@@ -208,9 +212,9 @@ static void choose_out(struct choosing *choosing)
 }
 
 /* Whether a view serves all operands by which a tensor is read. */
-static bool serves_all(const struct choosing *choosing, int r, int view)
+static bool serves_all(const struct joint_choosing *choosing, int r, int view)
 {
-	const struct reading_of *read = &choosing->reads[r];
+	const struct joint_reading *read = &choosing->reads[r];
 	const struct joint_views *views = &choosing->making->views[read->tensor];
 	for (int i = 0; i < choosing->op->read_count; i++)
 		if (read->operands >> i & 1 &&
@@ -221,7 +225,7 @@ static bool serves_all(const struct choosing *choosing, int r, int view)
 }
 
 /* The least that can be asked for: no other view that serves all is served by it. */
-static bool is_least(const struct choosing *choosing, int r, int view)
+static bool is_least(const struct joint_choosing *choosing, int r, int view)
 {
 	const struct joint_views *views = &choosing->making->views[choosing->reads[r].tensor];
 	for (int other = 0; other < views->count; other++) {
@@ -262,10 +266,38 @@ bool joint_may_be_moved(const struct joint_making *making, int tensor)
 	return joint_is_free(making, input ? KIND_CLONE : KIND_RELOAD);
 }
 
-static void choose_read(struct choosing *choosing, int r)
+/* Where clones leave what the op does not read. */
+static void choose_clone(struct joint_choosing *choosing, int c)
+{
+	if (c == choosing->number - choosing->first) {
+		choose_out(choosing);
+		return;
+	}
+	int tensor = joint_cloned(choosing, c);
+	const struct joint_views *views = &choosing->making->views[tensor];
+	if (joint_op_reads(choosing, tensor)) {
+		choose_clone(choosing, c + 1);
+		return;
+	}
+	for (int view = 0; view < views->count; view++) {
+		if (views->asked[view] <= choosing->number)
+			continue;
+		choosing->views[c] = view;
+		choose_clone(choosing, c + 1);
+	}
+}
+
+static void choose_cloned(struct joint_choosing *choosing, int r, int clone);
+
+static void choose_read(struct joint_choosing *choosing, int r)
 {
 	if (r == choosing->read_count) {
-		choose_out(choosing);
+		choose_clone(choosing, 0);
+		return;
+	}
+	int clone = joint_clone_of(choosing, choosing->reads[r].tensor);
+	if (clone >= 0) {
+		choose_cloned(choosing, r, clone);
 		return;
 	}
 	struct joint_making *making = choosing->making;
@@ -291,19 +323,38 @@ static void choose_read(struct choosing *choosing, int r)
 	}
 }
 
-/* What is moved by this op may be found by the ones behind it. */
-static void note_moves(const struct choosing *choosing)
+/* Where clones leave what the op reads. */
+static void choose_cloned(struct joint_choosing *choosing, int r, int clone)
 {
-	for (size_t i = 0; i < choosing->drafts.count; i++)
-		for (int r = 0; r < choosing->read_count; r++) {
-			const struct joint_use *use = &choosing->drafts.at[i].option.uses[r];
-			if (use->mode == JOINT_MOVED)
-				joint_note_made(
-					choosing->making, use->tensor, use->view, choosing->number);
-		}
+	int tensor = choosing->reads[r].tensor;
+	const struct joint_views *views = &choosing->making->views[tensor];
+	for (int view = 0; view < views->count; view++) {
+		if (!serves_all(choosing, r, view) ||
+			(views->asked[view] <= choosing->number && !is_least(choosing, r, view)))
+			continue;
+		choosing->uses[r] = (struct joint_use){tensor, JOINT_MOVED, view};
+		choosing->views[clone] = view;
+		choose_read(choosing, r + 1);
+	}
 }
 
-static void list_reads(struct choosing *choosing)
+/* What is moved by this op, or by clones before it, may be found by the ones behind it. */
+static void note_moves(const struct joint_choosing *choosing)
+{
+	for (size_t i = 0; i < choosing->drafts.count; i++) {
+		const struct joint_option *option = &choosing->drafts.at[i].option;
+		for (int u = 0; u < option->use_count; u++)
+			if (option->uses[u].mode == JOINT_MOVED)
+				joint_note_made(choosing->making, option->uses[u].tensor,
+					option->uses[u].view, choosing->number);
+		for (int k = 0; k < option->out_count; k++)
+			if (option->outs[k].tensor != choosing->op->writes[0].tensor)
+				joint_note_made(choosing->making, option->outs[k].tensor,
+					option->outs[k].view, choosing->number);
+	}
+}
+
+static void list_reads(struct joint_choosing *choosing)
 {
 	const struct op *op = choosing->op;
 	const struct users *users = &choosing->making->users;
@@ -313,7 +364,7 @@ static void list_reads(struct choosing *choosing)
 			r++;
 		if (r == choosing->read_count)
 			choosing->reads[choosing->read_count++] =
-				(struct reading_of){op->reads[i].tensor, 0, false};
+				(struct joint_reading){op->reads[i].tensor, 0, false};
 		choosing->reads[r].operands |= 1u << i;
 		users_life(users, op->reads[i].tensor, &from, &to);
 		choosing->reads[r].dies = to == choosing->number + 1;
@@ -322,29 +373,44 @@ static void list_reads(struct choosing *choosing)
 		joint_by_tensor);
 }
 
-bool joint_options_make(struct joint_making *making, int o)
+/* The options of an op with the clones before it from `first` on; false if somebody stops it. */
+static bool choose(struct joint_making *making, int first, int o)
 {
-	struct choosing choosing = {
-		.making = making, .number = o, .op = &making->question->workload->ops[o]};
-	size_t before = making->options.count;
-	struct arena_mark mark = arena_mark(making->scratch);
-	if (!op_is_tiled(choosing.op))
-		return joint_whole_options(making, o);
+	struct joint_choosing choosing = {.making = making,
+		.first = first,
+		.number = o,
+		.op = &making->question->workload->ops[o]};
 	list_reads(&choosing);
 	for (size_t d = 0; d < making->divisions[o].count; d++) {
 		choosing.division = &making->divisions[o].at[d];
-		if (stopper_stops(&making->question->planning->stopper)) {
-			making->why = "it was asked to stop";
+		if (stopper_stops(&making->question->planning->stopper))
 			return false;
-		}
 		choose_read(&choosing, 0);
 	}
 	note_moves(&choosing);
 	joint_drafts_keep(making, &choosing.drafts);
+	return true;
+}
+
+bool joint_options_make(struct joint_making *making, int o)
+{
+	const struct workload *workload = making->question->workload;
+	size_t before = making->options.count;
+	struct arena_mark mark = arena_mark(making->scratch);
+	if (!op_is_tiled(&workload->ops[o]))
+		return joint_whole_options(making, o);
+	bool went_on = choose(making, o, o);
+	for (int end = o; went_on && making->question->aim.cycles && end < o + CLONES_MOST &&
+			  joint_may_clone(making, end) && end + 1 < (int)workload->op_count &&
+			  op_is_tiled(&workload->ops[end + 1]);
+		end++)
+		went_on = choose(making, o, end + 1);
 	arena_release(making->scratch, mark);
-	if (making->options.count == before)
+	if (!went_on)
+		making->why = "it was asked to stop";
+	else if (making->options.count == before)
 		making->why = arena_format(making->arena,
 			"op '%s' cannot be carried out: under none of its divisions do its tiles fit",
-			choosing.op->name);
+			workload->ops[o].name);
 	return !making->why;
 }

@@ -63,6 +63,8 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 			question.in_lx |= 1u << i;
 	if (!joint_tiles(making, &question, 0, tiles, &worth))
 		return false;
+	/* Parts have layouts of their own, but sticks are copied as they are. */
+	bool moves = question.in_lx == 2 && op_copies_sticks(asked->workload, whole);
 	memcpy(mapping.rows[asked->arch->lx].temporal, tiles->tiles,
 		whole->loop_count * sizeof *tiles->tiles);
 	memcpy(mapping.rows[asked->arch->lx].temporal_order, tiles->order,
@@ -73,12 +75,12 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 		run_classes(making->scratch, asked->workload, whole, &run->loops);
 	for (size_t c = 0; c < classes.count; c++) {
 		struct op_value value = tiles->value;
-		if (classes.at[c].iteration > 0) {
+		if (classes.at[c].iteration > 0 || moves) {
 			struct traffic_op *traffic = arena_new(making->scratch, struct traffic_op);
 			question.op = run_op(making->scratch, asked->workload, whole, &run->loops,
 				classes.at[c].iteration);
 			struct inner_question inner = {.arch = asked->arch,
-				.workload = &run->part,
+				.workload = moves ? asked->workload : &run->part,
 				.op = question.op,
 				.mapping = &mapping,
 				.in_lx = question.in_lx};
@@ -86,6 +88,8 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 			if (!op_value_find(traffic, &question, &value))
 				return false;
 		}
+		if (moves) /* nothing is computed behind what comes */
+			value.estimate = value.cycles;
 		int64_t times = classes.at[c].count;
 		sums->cycles = checked_add(&fits, sums->cycles,
 			checked_mul(
