@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* What a search may take where nobody says: a plan, a whole plan, a placement. */
-enum { JOINT_TICKS = 2000, PLAN_LABELS = 5000000, PLACE_TICKS_OF_MANY = 10000 };
+enum { JOINT_TICKS = 2000, PLAN_LABELS = 10000000, PLACE_TICKS_OF_MANY = 10000 };
 
 static void set_defaults(struct exploration *exploration)
 {

@@ -74,7 +74,7 @@ static const struct option table[] = {
 	{"budget", 0, "N", "at most N candidates; for a network, mappings of each layer",
 		.key = "budget", COUNT(1, INT64_MAX), .commands = OF_EXPLORATIONS},
 	{"labels", 0, "N",
-		"at most N labels of each search for a whole plan (default 5000000); 0: none",
+		"at most N labels of each search for a whole plan (default 10000000); 0: none",
 		.key = "labels", COUNT(0, INT64_MAX), .kinds = "graph", .commands = OF_SPECS},
 	{"without", 0, "KIND,..",
 		"what whole plans do not decide: evict, reload, clone, few_cores, reduction, "

@@ -440,6 +440,11 @@ bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool 
 	return true;
 }
 
+size_t relax_toll_count(const struct relaxation *relaxation)
+{
+	return relaxation->count;
+}
+
 int64_t relax_limit(const struct relaxation *relaxation)
 {
 	return relaxation->limit;

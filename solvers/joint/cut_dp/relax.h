@@ -37,6 +37,7 @@ int64_t relax_limit(const struct relaxation *relaxation);
  * The tolls of a state of the space, or of a finer one: what goes on from it costs no less, or ends above the limit.
  * NULL: it does that in any case.
  */
+size_t relax_toll_count(const struct relaxation *relaxation);
 const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes);
 
 #endif

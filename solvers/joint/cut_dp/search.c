@@ -47,7 +47,7 @@ static bool find_bound(const struct search *search, int cut, struct label *label
 		search->relaxation, cut, layer_codes(search->layers[cut], label->state));
 	int64_t rest = !tolls ? TOLL_NEVER
 		       : label->bundle.args == LABEL_CLOSED
-			       ? tolls[toll_count(search->frame) - 1]
+			       ? tolls[relax_toll_count(search->relaxation) - 1]
 			       : tolls[toll_index(
 					 search->frame, label->bundle.args, label->bundle.widest)];
 	label->bound = cut_add(label->cost, rest);
