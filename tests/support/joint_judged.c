@@ -36,7 +36,7 @@ struct joint_question joint_question_draw(
 	if (draw_chance(random, 2))
 		planning->lx_capacity = 1024 * (1 + draw_below(random, 16));
 	return (struct joint_question){.arch = planning_arch(arena, arch, planning),
-		.workload = random_graph(random, arena),
+		.workload = random_graph_with_clones(random, arena),
 		.planning = planning,
 		.aim = aims[draw_below(random, 3)]};
 }

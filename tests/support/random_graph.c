@@ -6,7 +6,7 @@
 #include "tests/support/random_plan.h"
 #include "tests/support/workload_text.h"
 
-static const char *draw_text(struct random *random, struct arena *arena)
+static const char *draw_text(struct random *random, bool clones, struct arena *arena)
 {
 	static const int sizes_m[] = {4, 8, 32, 64}, sizes_n[] = {64, 128, 256, 96};
 	struct text text = text_open(arena);
@@ -44,7 +44,7 @@ static const char *draw_text(struct random *random, struct arena *arena)
 			/* fall through */
 		default:
 			text_add(&text, " - t%d[m,n] = %s(t%d[m,n])\n", t,
-				random_below(random, 3) ? "neg" : "clone", a);
+				clones && !random_below(random, 3) ? "clone" : "neg", a);
 		}
 		wide[wide_count++] = t;
 	}
@@ -53,7 +53,12 @@ static const char *draw_text(struct random *random, struct arena *arena)
 
 const struct workload *random_graph(struct random *random, struct arena *arena)
 {
-	return workload_given(arena, draw_text(random, arena));
+	return workload_given(arena, draw_text(random, false, arena));
+}
+
+const struct workload *random_graph_with_clones(struct random *random, struct arena *arena)
+{
+	return workload_given(arena, draw_text(random, true, arena));
 }
 
 const struct mapping *random_division(struct random *random, const struct arch *arch,

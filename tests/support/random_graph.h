@@ -14,6 +14,7 @@ struct arena;
 struct mapping;
 
 const struct workload *random_graph(struct random *random, struct arena *arena);
+const struct workload *random_graph_with_clones(struct random *random, struct arena *arena);
 
 /* The published division, but for some ops, or all, a random one. */
 const struct mapping *random_division(struct random *random, const struct arch *arch,
