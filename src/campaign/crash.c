@@ -39,15 +39,20 @@ static bool record(int number)
 	return good;
 }
 
+/* The signal stays caught meanwhile, for other threads may crash, too: each records its own point. */
 static void on_crash(int number)
 {
+	static _Thread_local volatile sig_atomic_t crashing;
 	sigset_t all;
 	sigfillset(&all);
-	signal(number, SIG_DFL);
-	if (*exploring && record(number) && line) {
-		sigprocmask(SIG_UNBLOCK, &all, NULL);
-		execv("/proc/self/exe", line);
+	if (!crashing) {
+		crashing = 1;
+		if (*exploring && record(number) && line) {
+			sigprocmask(SIG_UNBLOCK, &all, NULL);
+			execv("/proc/self/exe", line);
+		}
 	}
+	signal(number, SIG_DFL);
 	raise(number);
 }
 
