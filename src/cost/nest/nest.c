@@ -147,7 +147,7 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 		return NEST_OVERFLOW;
 	if (verdict == NEST_FITS)
 		verdict = check_parallelism(model, counts->utilized_computes, score);
-	if (verdict == NEST_FITS)
+	if (verdict == NEST_FITS && model->least_usage)
 		verdict = check_usage(model, mapping, score);
 	enum counting counting = exact ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	enum nest_verdict derived =

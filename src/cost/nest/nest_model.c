@@ -122,6 +122,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		model->fits && hierarchy_rate(hierarchy).num == hierarchy_rate(hierarchy).den;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
+		model->least_usage |= level->least_usage > 0;
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);
 		model->network_cycles += level->fill_cycles + level->drain_cycles;
 		model->priced_hops |= level->hop_pj != 0 || level->router_pj != 0;

@@ -52,6 +52,7 @@ struct nest_model {
 	double multipliers;     /* of the machine */
 	double peak;            /* multiply-adds per cycle of all of them */
 	double least_busy;      /* multipliers that must be */
+	bool least_usage;       /* some blocks must be in use */
 	int64_t network_cycles; /* of all levels: added to the cycles */
 	bool priced_hops;       /* some network's energy is given */
 	struct level_price prices[ARCH_LEVELS_MOST];
