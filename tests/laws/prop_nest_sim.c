@@ -274,7 +274,7 @@ static void spoil(struct random *random, struct nest_case *nest)
 	int d = (int)random_below(random, (uint64_t)nest->shape.dimension_count);
 	int t = (int)random_below(random, (uint64_t)nest->shape.space_count);
 	struct nest_level *level = &hierarchy->levels[i];
-	switch (random_below(random, 6)) {
+	switch (random_below(random, 7)) {
 	case 0:
 		nest_case_temporal(nest, i)->temporal[d]++;
 		break;
@@ -290,6 +290,9 @@ static void spoil(struct random *random, struct nest_case *nest)
 	case 4:
 		level->size = 20;
 		level->least_utilization = 0.5;
+		break;
+	case 5:
+		level->least_usage = 0.75;
 		break;
 	default:
 		level->fanout_x = level->fanout_y = 1;
