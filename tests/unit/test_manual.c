@@ -10,8 +10,8 @@
 
 #include "tests/test.h"
 
-static const char *const commands[] = {
-	"explore", "score", "simulate", "check", "place", "diff", "campaign", "report", "init", "list"};
+static const char *const commands[] = {"explore", "score", "simulate", "check", "place", "diff",
+	"campaign", "report", "init", "list"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char *print(struct arena *arena, const char *form)
