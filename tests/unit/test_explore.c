@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/csv.h"
+#include "tests/support/draws.h"
 #include "tests/support/folder.h"
 
 #include <glob.h>
@@ -68,7 +69,10 @@ static void what_is_over_the_simulation_budget_is_priced_and_counted(void **stat
 
 static void every_plan_replays_with_the_score_of_its_row(void **state)
 {
-	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder).status, 0);
+	assert_int_equal(
+		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s", folder)
+			.status,
+		0);
 	const char *csv = folder_text("pareto.csv");
 	for (int row = 1; csv_cell(arena, csv, row, "plan"); row++) {
 		const char *plan = csv_cell(arena, csv, row, "plan");
@@ -156,7 +160,7 @@ static void frontiers_are_those_under_version_control(void **state)
 {
 	glob_t files;
 	assert_int_equal(glob("results/reference/*.csv", 0, NULL, &files), 0);
-	for (size_t i = 0; i < files.gl_pathc; i++) {
+	for (size_t i = 0; i < files.gl_pathc; i += (size_t)draws_apart(1)) {
 		const char *name = strrchr(files.gl_pathv[i], '/') + 1;
 		const char *published = text_of_file(arena, files.gl_pathv[i]);
 		for (int by_rule = 0; by_rule < 2; by_rule++) {
@@ -259,13 +263,17 @@ static void what_would_take_too_long_is_not_executed(void **state)
 static void a_plan_is_where_the_search_starts(void **state)
 {
 	const char *kept = shell_folder(arena);
-	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -q -o %s", kept).status, 0);
+	assert_int_equal(
+		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -q -o %s", kept)
+			.status,
+		0);
 	const char *plan = arena_format(arena, "%s/plans/point-001.yaml", kept);
 	struct ended ended = shell(arena, "$LXPLORE score " SOFTMAX " %s", plan);
 	json_t *score = json_loads(ended.out, 0, NULL);
 	double cycles = json_number_value(json_object_get(score, "cycles"));
 	json_decref(score);
-	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s --budget 1 -q -o %s", plan, folder);
+	ended = shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 %s --budget 1 -q -o %s", plan,
+		folder);
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(ended.err, "");
 	const char *csv = folder_text("pareto.csv");
@@ -276,7 +284,8 @@ static void a_plan_is_where_the_search_starts(void **state)
 	ended = shell(arena, "$LXPLORE diff " SOFTMAX " %s %s/plans/point-001.yaml", plan, folder);
 	assert_int_equal(ended.status, 0);
 
-	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s --cores 1 --budget 2 -q -o %s", plan,
+	ended = shell(arena,
+		"$LXPLORE explore " SOFTMAX " --labels 0 %s --cores 1 --budget 2 -q -o %s", plan,
 		folder);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(
@@ -284,8 +293,9 @@ static void a_plan_is_where_the_search_starts(void **state)
 	FILE *file = fopen(arena_format(arena, "%s/kept.yaml", kept), "wb");
 	fputs("constraints:\n  targets:\n  - {type: graph, cores: 1}\n", file);
 	assert_int_equal(fclose(file), 0);
-	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s %s/kept.yaml --budget 2 -q -o %s",
-		plan, kept, folder);
+	ended = shell(arena,
+		"$LXPLORE explore " SOFTMAX " --labels 0 %s %s/kept.yaml --budget 2 -q -o %s", plan,
+		kept, folder);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.err, "warning: the search starts without this plan: "));
 	assert_non_null(strstr(ended.err, "kept.yaml:3:"));
@@ -294,8 +304,9 @@ static void a_plan_is_where_the_search_starts(void **state)
 
 static void fewer_objectives_give_fewer_points(void **state)
 {
-	struct ended ended =
-		shell(arena, "$LXPLORE explore " SOFTMAX " --objective latency -o %s", folder);
+	struct ended ended = shell(arena,
+		"$LXPLORE explore " SOFTMAX " --labels 0 --budget 30 --objective latency -o %s",
+		folder);
 	assert_int_equal(ended.status, 0);
 	const char *csv = folder_text("pareto.csv");
 	assert_non_null(csv_cell(arena, csv, 1, "point"));
@@ -304,8 +315,9 @@ static void fewer_objectives_give_fewer_points(void **state)
 
 static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 {
-	struct ended ended = shell(
-		arena, "touch %s/file; $LXPLORE explore " SOFTMAX " -o %s/file/x", folder, folder);
+	struct ended ended = shell(arena,
+		"touch %s/file; $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s/file/x",
+		folder, folder);
 	assert_int_equal(ended.status, 4);
 	assert_non_null(strstr(ended.err, "is no folder"));
 	ended = shell(arena, "$LXPLORE list ops >/dev/full");
@@ -315,7 +327,9 @@ static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 
 static void the_environment_sets_cores_and_is_checked(void **state)
 {
-	struct ended ended = shell(arena, "SENCORES=4 $LXPLORE explore " SOFTMAX " -o %s", folder);
+	struct ended ended = shell(arena,
+		"SENCORES=4 $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s",
+		folder);
 	assert_int_equal(ended.status, 0);
 	const char *csv = folder_text("pareto.csv");
 	for (int row = 1; csv_cell(arena, csv, row, "cores"); row++)
