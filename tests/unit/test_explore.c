@@ -264,9 +264,7 @@ static void a_plan_is_where_the_search_starts(void **state)
 {
 	const char *kept = shell_folder(arena);
 	assert_int_equal(
-		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -q -o %s", kept)
-			.status,
-		0);
+		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 -q -o %s", kept).status, 0);
 	const char *plan = arena_format(arena, "%s/plans/point-001.yaml", kept);
 	struct ended ended = shell(arena, "$LXPLORE score " SOFTMAX " %s", plan);
 	json_t *score = json_loads(ended.out, 0, NULL);
@@ -328,8 +326,7 @@ static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 static void the_environment_sets_cores_and_is_checked(void **state)
 {
 	struct ended ended = shell(arena,
-		"SENCORES=4 $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s",
-		folder);
+		"SENCORES=4 $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s", folder);
 	assert_int_equal(ended.status, 0);
 	const char *csv = folder_text("pareto.csv");
 	for (int row = 1; csv_cell(arena, csv, row, "cores"); row++)
