@@ -214,8 +214,8 @@ int main(void)
 			objectives_agree_with_the_frontier, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_described_array_gets_a_nest, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(one_op_on_a_described_array_is_proven,
-			folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			one_op_on_a_described_array_is_proven, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_mapper_that_nobody_asks_is_refused, folder_set_up, folder_tear_down),
 	};
