@@ -15,6 +15,19 @@ int lattice_compare(const int64_t *a, const int64_t *b, int columns)
 	return 0;
 }
 
+int lattice_unit(const int64_t *row, int columns)
+{
+	int found = -1;
+	for (int i = 0; i < columns; i++) {
+		if (!row[i])
+			continue;
+		if (row[i] != 1 || found >= 0)
+			return -1;
+		found = i;
+	}
+	return found;
+}
+
 /* Row a += by * row b. */
 static bool add_row(int64_t *a, const int64_t *b, int64_t by, int count)
 {

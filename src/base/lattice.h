@@ -21,6 +21,9 @@ struct lattice {
 /* By the first entry that differs: -1, 0 or 1. */
 int lattice_compare(const int64_t *a, const int64_t *b, int columns);
 
+/* The column of a unit vector: all entries are 0 but one, which is 1.  Else -1. */
+int lattice_unit(const int64_t *row, int columns);
+
 /* {g: matrix g = 0}; false if numbers do not fit.  No matrix is changed. */
 bool lattice_kernel(
 	int row_count, int columns, int64_t (*matrix)[LATTICE_MOST], struct lattice *out);

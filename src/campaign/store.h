@@ -88,7 +88,7 @@ const char *store_clear(struct store *store, const struct store_head *head);
 const char *store_add_task(struct store *store, const struct store_task *task);
 const char *store_add_point(struct store *store, const struct store_point *point);
 
-/* A result of another store.  Of two for one task the one of the greater version stays, then the
+/* A result of another store.  If a task has two, the one of the greater version stays, then the
  * lesser text; *differ counts those that are not equal. */
 const char *store_add_result(struct store *store, const struct task_result *result, size_t *differ);
 

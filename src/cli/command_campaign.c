@@ -221,9 +221,9 @@ const struct command command_campaign = {
 	.usage = "run|status|export|diff|merge SPEC...|DIR... [OPTION...]",
 	.summary = "explores many points of a sweep; survives any end",
 	.manual =
-		"run SPEC... -o DIR    explores every point of the `sweep:` in the specs, several\n"
-		"at\n"
-		"                      a time; what is done is kept, and a restart goes on\n"
+		"run SPEC... -o DIR    explores every point of the `sweep:` in the specs,\n"
+		"                      several at a time; what is done is kept, and a restart\n"
+		"                      goes on\n"
 		"status DIR            how far it is\n"
 		"export DIR            a row for each point of each frontier; as JSON with plans\n"
 		"diff A B              points whose frontiers differ; exit status as diff has it\n"

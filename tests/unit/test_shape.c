@@ -307,7 +307,7 @@ static void an_op_has_the_share_of_its_busiest_core(void **state)
 	assert_int_equal(share->dimensions[shape_dimension(share, "k")].extent, 4 * 64);
 }
 
-/* Of a product of two matrices the operand with the result's rows is Inputs, in any order; of others nothing is
+/* The operand of a product of two matrices with the result's rows is Inputs, in any order; of others nothing is
  * told, nor where names say it. */
 static void products_of_matrices_have_roles(void **state)
 {

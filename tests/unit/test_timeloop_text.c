@@ -72,7 +72,7 @@ static void summaries_are_those_of_the_table(void **state)
 	assert_int_equal(strncmp(summary, "Energy: ", 8), 0);
 }
 
-/* Of all lines of this name up to `end`. */
+/* The sum over all lines of this name up to `end`. */
 static double sum_of(const char *from, const char *end, const char *name)
 {
 	double sum = 0;

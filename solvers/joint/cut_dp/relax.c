@@ -140,7 +140,7 @@ static int compare_ranked(const void *left, const void *right)
 	return a->state < b->state ? -1 : a->state > b->state;
 }
 
-/* Whatever the bundle, is there one among the cheapest that this state can be made of? */
+/* Is there one among the cheapest that this state can be made of, in every bundle? */
 static bool find_conversion(struct relaxation *relaxation, int cut, uint32_t state)
 {
 	struct node *node = node_of(relaxation, cut, state);

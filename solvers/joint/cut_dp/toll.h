@@ -22,7 +22,7 @@ struct toll_step {
 size_t toll_count(const struct frame *frame);
 void toll_set(const struct frame *frame, int64_t *tolls, int64_t value); /* all of them */
 
-/* Which of them is that of a bundle with so many tensors. */
+/* Which of them is that of a bundle with this number of tensors. */
 size_t toll_index(const struct frame *frame, int args, int widest);
 
 /* Lowers the tolls before a step to its value and the tolls behind it; after all steps, toll_close. */

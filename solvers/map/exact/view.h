@@ -7,9 +7,9 @@
  * An outer branch, compiled: residency and spatial bounds are chosen, and this is what the
  * temporal loops, still to be chosen, will cost.
  *
- * A dataspace crosses from a level that keeps it to the next one inwards.  Of a plain
+ * A dataspace crosses from a level that keeps it to the next one inwards.  In a plain
  * dataspace W temporal tiles x the loops that fetch them anew, X, cross; every meter is
- * linear in the X of all crossings, so that a crossing has a price for X = 1.  Of any
+ * linear in the X of all crossings, so that a crossing has a price for X = 1.  In any
  * other, a window, the price is that of a word that enters one instance.
  *
  * Prices of reads at the parent count what children share once.  Where neighbours may hand on
@@ -83,7 +83,7 @@ struct nest_view {
 	struct nest_chain chains[SHAPE_SPACES_MOST];
 
 	/*
-	 * Uneven factors only.  Of the spatial loops between storage level j - 1 and j (`count`: those
+	 * Uneven factors only.  Among the spatial loops between storage level j - 1 and j (`count`: those
 	 * around them all) the outermost one with a bound above 1, and the product of those inside
 	 * it; 1 without one.  And the largest bound of a spatial loop outside level j: that many
 	 * instances have work.

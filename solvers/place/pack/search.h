@@ -10,8 +10,8 @@
  *
  * It branches on one section: which item stands next on its floor, or none?  A niche is a run of
  * sections whose floors are level and whose neighbours' are higher; an item that may stand on a
- * niche's floor lies wholly in it.  Of all sections of all niches, the one with the fewest choices
- * and the most failures so far is next.  Without loss, items lie as low as those below let
+ * niche's floor lies wholly in it.  The next section of all niches is the one with the fewest choices
+ * and the most failures so far.  Without loss, items lie as low as those below let
  * them.
  */
 struct pack_search;

@@ -4,8 +4,8 @@
 #include "solvers/place/spill/model.h"
 
 /*
- * A set of items to be kept, with what it gains and how full each row is.  Of a child with several
- * parents each counts as sharing: the rows hold for more sets than they should, never for less.
+ * A set of items to be kept, with what it gains and how full each row is.  If a child has several
+ * parents, each counts as sharing: the rows hold for more sets than they should, never for less.
  */
 struct spill_set {
 	const struct spill_model *model;

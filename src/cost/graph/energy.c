@@ -42,7 +42,7 @@ static void divide(const struct nest_counts *all, int64_t times, struct nest_cou
 	}
 }
 
-/* Adds the energies of another nest to those of one, so many times. */
+/* Adds the energies of another nest to those of one, this often. */
 static void multiply(struct nest_score *score, double times, const struct nest_score *other)
 {
 	score->compute_pj = score->compute_pj * times + other->compute_pj;
@@ -95,7 +95,7 @@ int64_t energy_of_nests(
 	return times;
 }
 
-/* Of all nests of a step; without the scratchpad, which counts bytes, where tiles move in boxes. */
+/* The energy of all nests of a step; without the scratchpad, which counts bytes, where tiles move in boxes. */
 static double nests_energy(
 	const struct arch *arch, const struct nest_model *model, const struct nest_counts *all)
 {

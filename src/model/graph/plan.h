@@ -29,9 +29,9 @@
  *     otherwise), the output leaves once, when finished.  Cores that ask for
  *     the identical box in the same tile share one transfer (a DMA with a core
  *     mask): one read of HBM, one fill of LX per core.  Only cores whose box
- *     changed ask.  Boxes that overlap in part count each.  Of an output, and
- *     of a reduction split over cores, only the core that owns the slice writes
- *     it (the one whose reduction slots are all 0).
+ *     changed ask.  Boxes that overlap in part count each.  An output, also of
+ *     a reduction split over cores, is written only by the core that owns the
+ *     slice (the one whose reduction slots are all 0).
  *  5. An operand resident in LX is used where it lies.
  *  6. The compute of a tile reads each operand's box from LX once and writes
  *     the output's box once.  If the output takes more than one pass (reduction

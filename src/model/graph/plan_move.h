@@ -20,7 +20,7 @@ struct plan_wish {
 };
 
 /*
- * The plan with its moves.  Wish i makes tensor i behind those of the given plan.  Of those before one
+ * The plan with its moves.  Wish i makes tensor i behind those of the given plan.  Before a
  * step, evictions come first, the last wish first, then the others in order.
  */
 struct arena;

@@ -63,7 +63,7 @@ extern const char *const shape_roles[]; /* "Inputs", "Weights", "Outputs", NULL 
 bool shape_is_role(const char *name);
 
 /* Roles of a product of two matrices whose dataspaces have other names: the operand with the result's
- * rows is Inputs, the other Weights.  Of other shapes nothing is told. */
+ * rows is Inputs, the other Weights.  Other shapes get none. */
 void shape_find_roles(struct shape *shape);
 
 /* A role that no dataspace of a graph's op has: what a machine says of it is not about the op. */

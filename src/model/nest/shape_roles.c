@@ -1,3 +1,4 @@
+#include "base/lattice.h"
 #include "base/text.h"
 #include "model/nest/shape.h"
 
@@ -22,15 +23,7 @@ bool shape_lacks(const struct shape *shape, const char *role)
 /* The dimension that one rank walks alone, step by step; -1: it is none such. */
 static int lone_dimension(const struct shape *shape, const struct shape_rank *rank)
 {
-	int found = -1;
-	for (int d = 0; d < shape->dimension_count; d++) {
-		if (!rank->coefficient[d])
-			continue;
-		if (found >= 0 || rank->coefficient[d] != 1)
-			return -1;
-		found = d;
-	}
-	return found;
+	return lattice_unit(rank->coefficient, shape->dimension_count);
 }
 
 static bool is_matrix(const struct shape *shape, const struct dataspace *space)

@@ -127,16 +127,3 @@ bool projection_has_lanes(const struct projection *projection)
 		any |= projection->lanes[r] != 0;
 	return any;
 }
-
-int recurrence_unit(const struct recurrence *recurrence, const int64_t *vector)
-{
-	int found = -1;
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		if (!vector[i])
-			continue;
-		if (vector[i] != 1 || found >= 0)
-			return -1;
-		found = i;
-	}
-	return found;
-}

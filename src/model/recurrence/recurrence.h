@@ -120,9 +120,6 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 /* A loop by name; -1.  A stream by name; -1.  The loop whose name is much like this one; NULL. */
 int recurrence_loop_named(const struct recurrence *recurrence, const char *name);
 int recurrence_stream_named(const struct recurrence *recurrence, const char *name);
-
-/* The one loop of a unit vector; -1. */
-int recurrence_unit(const struct recurrence *recurrence, const int64_t *vector);
 const char *recurrence_loop_near(const struct recurrence *recurrence, const char *name);
 
 /* All names of loops, in their order, and a NULL behind them. */

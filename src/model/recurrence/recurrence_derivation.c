@@ -1,6 +1,7 @@
 #include "model/recurrence/recurrence_derivation.h"
 
 #include "base/arena.h"
+#include "base/lattice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static bool crosses_padding(const struct derivation *to, const int64_t *vector)
 		crosses |= split->extent % split->size &&
 			   (vector[split->loop] || vector[split->tiles]);
 	}
-	return crosses && recurrence_unit(to->recurrence, vector) < 0;
+	return crosses && lattice_unit(vector, to->recurrence->loop_count) < 0;
 }
 
 bool derivation_carriers(
@@ -102,7 +103,8 @@ static void add_unit(struct derivation *to, const struct lattice *reuse, int loo
 	struct lattice *chain)
 {
 	for (int r = 0; r < reuse->rank; r++)
-		if (recurrence_unit(to->recurrence, reuse->rows[r]) == loop && !(*done >> loop & 1))
+		if (lattice_unit(reuse->rows[r], to->recurrence->loop_count) == loop &&
+			!(*done >> loop & 1))
 			memcpy(chain->rows[chain->rank++], reuse->rows[r], sizeof *chain->rows);
 	*done |= UINT32_C(1) << loop;
 }
@@ -138,7 +140,7 @@ bool derivation_chain(
 	if (!find_reuse(to, operand, &reuse))
 		return false;
 	for (int r = 0; r < reuse.rank; r++)
-		others += recurrence_unit(to->recurrence, reuse.rows[r]) < 0;
+		others += lattice_unit(reuse.rows[r], to->recurrence->loop_count) < 0;
 	if (others > 1)
 		return derivation_refuse(
 			to, arena_format(to->arena,
@@ -153,7 +155,8 @@ bool derivation_chain(
 	for (int i = to->recurrence->loop_count - 1; i >= 0; i--)
 		add_unit(to, &reuse, i, &done, chain);
 	for (int r = 0; r < reuse.rank; r++)
-		if (recurrence_unit(to->recurrence, reuse.rows[r]) < 0 && fits(to, reuse.rows[r]))
+		if (lattice_unit(reuse.rows[r], to->recurrence->loop_count) < 0 &&
+			fits(to, reuse.rows[r]))
 			memcpy(chain->rows[chain->rank++], reuse.rows[r], sizeof *chain->rows);
 	return true;
 }

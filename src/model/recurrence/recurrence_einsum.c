@@ -1,6 +1,7 @@
 #include "model/recurrence/recurrence_einsum.h"
 
 #include "base/arena.h"
+#include "base/lattice.h"
 #include "base/text.h"
 #include "model/recurrence/recurrence_derivation.h"
 #include "model/recurrence/recurrence_equations.h"
@@ -241,7 +242,7 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 		/* From the end of all inner loops to where they begin. */
 		memcpy(vector, chain.rows[r], sizeof vector);
 		for (int k = 0; k < r; k++) {
-			int loop = recurrence_unit(to->recurrence, chain.rows[k]);
+			int loop = lattice_unit(chain.rows[k], to->recurrence->loop_count);
 			vector[loop] = 1 - derivation_steps(to, loop);
 		}
 		const struct term *inside = is_inside(to, vector);

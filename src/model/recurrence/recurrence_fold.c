@@ -1,6 +1,7 @@
 #include "model/recurrence/recurrence_fold.h"
 
 #include "base/arena.h"
+#include "base/lattice.h"
 
 #include <string.h>
 
@@ -182,7 +183,7 @@ bool recurrence_fold(
 							     : fold->row_count;
 	*why = NULL;
 	for (int r = 0; r < rows && !*why; r++) {
-		int loop = recurrence_unit(recurrence, projection->space[r]);
+		int loop = lattice_unit(projection->space[r], recurrence->loop_count);
 		if (loop < 0)
 			*why = "only rows of the allocation that are one loop can be folded";
 		else if (recurrence->loops[loop].extent > fold->sizes[r] &&

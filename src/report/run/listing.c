@@ -61,7 +61,7 @@ static int width_of(const char *text)
 	return width;
 }
 
-/* Of each column, 0 where it is left out; answers that of a line without what is between cells, and
+/* The width of each column, 0 where it is left out; answers that of a line without what is between cells, and
  * how many cells it has. */
 static int measure(const struct listing *listing, int *widths, int *count)
 {

@@ -250,16 +250,16 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
 }
 
 /*
- * Partial sums.  Of a dataspace with plain ranks e(k) words enter level k of those that keep it, 0
- * its home, and e of the multipliers are the multiply-adds.  G(k) instances of level k, or
+ * Partial sums.  If the ranks of a dataspace are plain, e(k) words enter level k of those that keep it,
+ * 0 its home, and e of the multipliers are the multiply-adds.  G(k) instances of level k, or
  * multipliers, drain the same words, so level k - 1 is updated e(k) / G(k) times.
  *
  * Timeloop's counting: all but one visit of each word that an instance has are preceded by a read,
  * and fill every child.
  *
  * `exact`: what is read for a child fills one child, and everything that fills or updates a level is
- * read there once; at home F words stay.  Of all words that enter a level those that were no fill
- * come without a sum, and leave with one.  So level k sends r(k) = u(0) + .. + u(k) - e(1) - .. -
+ * read there once; at home F words stay.  Words that enter a level and were no fill come
+ * without a sum, and leave with one.  So level k sends r(k) = u(0) + .. + u(k) - e(1) - .. -
  * e(k) - F sums back to level k + 1, with u(k) = e(k + 1) / G(k + 1) updates; it reads u(k) + r(k -
  * 1), the home r(0): all is linear in the e(k).  Each lies between what the loops known so far ask
  * for and what arrives from inside, so the least is found at one of both ends.

@@ -10,7 +10,7 @@
  */
 struct arena;
 
-/* Of paths below a limit; `reached`: by cut, then state, the least that leads there.  NULL: bundles use any
+/* For paths below a limit; `reached`: by cut, then state, the least that leads there.  NULL: bundles use any
  * number of tensors, and nothing is said of them. */
 const struct plan_bundles *plan_bundles_make(const struct plan_relaxed *relaxed,
 	int64_t *const *reached, int64_t limit, struct arena *arena);

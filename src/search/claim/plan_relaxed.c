@@ -26,29 +26,35 @@ static int64_t *fill(struct arena *arena, size_t count)
 	return values;
 }
 
+/* A step of the k-th tensor at a cut, from all states; whether it made something cheaper. */
+static bool take_edge(const struct plan_cut *cut, int k, const struct plan_edge *edge,
+	int64_t *values, bool forward)
+{
+	size_t unit = cut->unit[k], block = unit * (size_t)cut->codes[k].count;
+	size_t to = (size_t)(forward ? edge->to : edge->from) * unit;
+	size_t by = (size_t)(forward ? edge->from : edge->to) * unit;
+	bool cheaper = false;
+	for (size_t s = 0; s < cut->size; s += block)
+		for (size_t u = s; u < s + unit; u++) {
+			int64_t is = values[by + u];
+			if (is == JOINT_NEVER || is + edge->cost >= values[to + u])
+				continue;
+			values[to + u] = is + edge->cost;
+			cheaper = true;
+		}
+	return cheaper;
+}
+
 /* Steps at a cut, until they make nothing cheaper: for what is still to come, or for what led here. */
 static void close_cut(const struct relaxing *relaxing, int c, int64_t *values, bool forward)
 {
 	const struct plan_cut *cut = &relaxing->cuts->at[c];
 	for (int k = 0; k < cut->count; k++) {
 		const struct plan_edges *edges = &relaxing->passes->edges[c][k];
-		size_t unit = cut->unit[k], block = unit * (size_t)cut->codes[k].count;
-		for (bool again = edges->count > 0; again;) {
+		for (bool again = true; again;) {
 			again = false;
-			for (size_t i = 0; i < edges->count; i++) {
-				const struct plan_edge *edge = &edges->at[i];
-				size_t to = (size_t)(forward ? edge->to : edge->from) * unit;
-				size_t by = (size_t)(forward ? edge->from : edge->to) * unit;
-				for (size_t s = 0; s < cut->size; s += block)
-					for (size_t u = s; u < s + unit; u++) {
-						int64_t is = values[by + u];
-						if (is == JOINT_NEVER ||
-							is + edge->cost >= values[to + u])
-							continue;
-						values[to + u] = is + edge->cost;
-						again = true;
-					}
-			}
+			for (size_t i = 0; i < edges->count; i++)
+				again |= take_edge(cut, k, &edges->at[i], values, forward);
 		}
 	}
 }

@@ -30,7 +30,7 @@ void parallel_main(char **argv, void *(*run)(void *context), void *context);
  * 8 MiB.  0, or the error of the system. */
 int parallel_apart(pthread_t *thread, void *(*run)(void *context), void *context);
 
-/* Of so many threads there, those whose stacks are not smaller: all, or one. */
+/* How many of these threads may run there, as stacks must not be smaller: all, or one. */
 int parallel_apart_jobs(int jobs);
 
 /* How many threads OpenMP would start: the cores, or what OMP_NUM_THREADS says. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Explores the plans of a graph (drive.h).  Of a point it keeps the recipe and what came of it, no
+ * Explores the plans of a graph (drive.h).  It keeps the recipe of a point and what came of it, no
  * plan: recipe_plan makes the plan again.
  *
  *	round 1  where tiles do not move in boxes: the start; for every objective, nests that are

@@ -8,7 +8,7 @@
  *
  * Asking: every buffer gets its uses, in steps, and what each transfer weighs:
  * the HBM bytes that its op would move, tiles that are fetched again not
- * counted.  Of a clone of a graph input nothing is ever written back: there its
+ * counted.  A clone of a graph input is never written back: there its
  * first reader saves the clone's own write as well.  A tensor that must live in
  * LX has no uses, and weighs more than all others.
  *

@@ -9,7 +9,7 @@ bool op_value_find(
 	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
 
 /*
- * Of tiles whose computes are nests, with what `value` is worth: what no nest of a tile is below that is
+ * For tiles whose computes are nests, with what `value` is worth: what no nest of a tile is below that is
  * no faster and needs no less energy by itself (search/nest/nest_search.h), whatever it moves in the
  * scratchpad.  There a plan counts bytes and accumulators, a nest words.  False if that is not known.
  */

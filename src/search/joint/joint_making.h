@@ -151,7 +151,7 @@ bool joint_may_be_found(const struct joint_making *making, int tensor, int asked
 /* Whether plans may bring it there. */
 bool joint_may_be_moved(const struct joint_making *making, int tensor);
 
-/* Orders uses, outs and whatever else begins with the number of a tensor. */
+/* Orders uses, outs and all that begins with the number of a tensor. */
 int joint_by_tensor(const void *left, const void *right);
 
 /* Whether a tensor may lie in LX at all, as an operand of some op. */

@@ -44,7 +44,7 @@ struct explored project_explore(const struct project_search *search, struct aren
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
 	const struct projection_facts *facts, bool ports);
 
-/* The same of what was found.  Of an einsum its products are the work: steps of padding, and those in
+/* The same of what was found.  The work of an einsum is its products: steps of padding, and those in
  * which operands are shifted in, are none. */
 struct score project_found_score(const struct project_found *found, bool ports);
 
