@@ -136,8 +136,7 @@ static const char *const nest_always[] = {"--budget 1", "--budget 8", "--budget 
 	"--budget 20 --objective edp", "--budget 20 --objective latency,energy,hbm_bytes",
 	"--budget 15 --objective energy --simulate frontier", NULL};
 static const char *const nest_solver[] = {"--solver map=anneal", "--solver map=exact",
-	"--solver map=genetic", "--solver map=greedy", "--solver map=ilp", "--solver map=linear",
-	"--solver map=random", NULL};
+	"--solver map=ilp", "--solver map=linear", "--solver map=random", NULL};
 static const char *const nest_reads[] = {"--counting timeloop", "--imperfect all", NULL};
 static const char *const graph_always[] = {"--budget 1", "--budget 3",
 	"--budget 4 --objective latency,lx_peak --simulate frontier", NULL};
