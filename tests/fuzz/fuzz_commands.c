@@ -141,8 +141,8 @@ static const char *const nest_reads[] = {"--counting timeloop", "--imperfect all
 static const char *const graph_always[] = {"--budget 1", "--budget 3",
 	"--budget 4 --objective latency,lx_peak --simulate frontier", NULL};
 static const char *const graph_solver[] = {"--solver place=firstfit", "--solver place=exact",
-	"--solver place=greedy", "--solver place=anneal", "--solver place=boxes",
-	"--solver joint=dimflip", "--solver divide=exhaustive", NULL};
+	"--solver place=greedy", "--solver place=boxes", "--solver joint=dimflip",
+	"--solver divide=exhaustive", NULL};
 static const char *const graph_reads[] = {"--cores 2", "--cores 1", "--mode compatible", NULL};
 static const char *const network_always[] = {"--budget 2", "--budget 4 --objective latency,energy",
 	"--budget 3 --objective edp", "--budget 3 --latency-budget 1000", NULL};
