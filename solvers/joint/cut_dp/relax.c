@@ -45,7 +45,7 @@ struct relaxation {
 	struct arena *arena;
 	size_t width;
 	int64_t limit;
-	bool is_first;                  /* it belongs to every answer */
+	bool is_free;                   /* the budget counts, but does not end it */
 	int from, to;                   /* cuts */
 	const struct gate *begin, *end; /* NULL: of a whole answer */
 	struct layer **layers;
@@ -80,7 +80,7 @@ static const int64_t *coarse_of(struct relaxation *relaxation, int cut, uint32_t
 
 static bool spend(const struct relaxation *relaxation)
 {
-	return relaxation->is_first ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
+	return relaxation->is_free ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
 }
 
 static struct toll_step toll_step_of(const struct step *step)
@@ -444,11 +444,11 @@ static void begin(struct relaxation *relaxation)
 	begin_at(relaxation, codes, NULL);
 }
 
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first)
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free)
 {
 	relaxation->width = width;
 	relaxation->limit = limit;
-	relaxation->is_first = is_first;
+	relaxation->is_free = is_free;
 	begin(relaxation);
 	for (int c = relaxation->from; c <= relaxation->to; c++)
 		if (!go_forward(relaxation, c))
