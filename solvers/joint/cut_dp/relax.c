@@ -45,7 +45,7 @@ struct relaxation {
 	struct arena *arena;
 	size_t width;
 	int64_t limit;
-	bool is_first; /* it belongs to every answer */
+	bool is_free; /* the budget counts, but does not end it */
 	struct layer **layers;
 	struct nodes *nodes; /* by cut, then state */
 	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
@@ -78,7 +78,7 @@ static const int64_t *coarse_of(struct relaxation *relaxation, int cut, uint32_t
 
 static bool spend(const struct relaxation *relaxation)
 {
-	return relaxation->is_first ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
+	return relaxation->is_free ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
 }
 
 static struct toll_step toll_step_of(const struct step *step)
@@ -420,13 +420,13 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	return relaxation;
 }
 
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first)
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free)
 {
 	const struct frame *frame = relaxation->frame;
 	uint16_t codes[CUT_SLOTS_MOST];
 	relaxation->width = width;
 	relaxation->limit = limit;
-	relaxation->is_first = is_first;
+	relaxation->is_free = is_free;
 	frame_start(frame, codes);
 	struct node *first = node_of(relaxation, 0, find_node(relaxation, 0, codes));
 	first->costs = new_tolls(relaxation, TOLL_NEVER);

@@ -30,7 +30,7 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
  * Goes on from at most `width` states that options lead to at each cut, and from none that is sure to end above the
  * limit; where there are more, the limit falls.  False: the budget is spent.
  */
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first);
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free);
 int64_t relax_limit(const struct relaxation *relaxation);
 
 /*
