@@ -33,7 +33,6 @@ static void set_defaults(struct exploration *exploration)
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.joint_ticks = JOINT_TICKS,
 		.plan_ticks = PLAN_LABELS,
-		.fixed = KIND_RELAY,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 	};
 }
