@@ -436,8 +436,9 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 			done = run_beams(search, is_last ? width : CUT_BEAM_FIRST);
 		if (done && is_through(search))
 			break;
-		if (done && is_first && !g && search->best)
-			stack_bound(search->run, search->frame, &search->ladder, &search->bound);
+		if (done && !g && search->best)
+			stack_bound(
+				search->run, search->frame, &search->ladder, width, &search->bound);
 	}
 	close_pass(search);
 	return done;
