@@ -93,6 +93,11 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
 	struct nest_sim sim =
 		nest_simulate(search->hierarchy, search->shape, mapping, &options, slot->scratch);
+	if (options.data && !sim.finished) {
+		options.data = false; /* which executes equal periods once */
+		sim = nest_simulate(
+			search->hierarchy, search->shape, mapping, &options, slot->scratch);
+	}
 	bool comparable = counted && sim.finished && sim.verdict == NEST_FITS;
 	*out = (struct execution){.finished = comparable, .events = sim.events};
 	if (!comparable)
@@ -100,7 +105,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	out->agrees = nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
 		      (!last || sim.right);
 	out->fault = out->agrees ? NULL : sim.wrong;
-	out->mode = last ? SIM_DATA : SIM_COUNT;
+	out->mode = options.data ? SIM_DATA : SIM_COUNT;
 	out->cycles = sim.cycles;
 	nest_derive(search->exact, &sim.counts, &score);
 	out->energy_pj = score.energy_pj;
