@@ -71,6 +71,25 @@ static void nothing_is_said_of_points_from_elsewhere(void **state)
 	arena_close(arena);
 }
 
+/* Cycles are whole: with 100.4 at least, 101 are the least; with 99.4, 100 may be. */
+static void a_gap_of_less_than_a_cycle_is_none(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	struct found found = {0};
+	struct point point = {.score = point_of(101, 50), .payload = &found};
+	struct explored explored = {
+		.frontier = {.objectives = three, .count = 1, .points = &point}};
+	list.at[0].bound = 100.4;
+	plans_note(&list, &explored);
+	assert_int_equal(found.proof, PROOF_OPTIMAL);
+	list.at[0].bound = 99.4;
+	plans_note(&list, &explored);
+	assert_int_equal(found.proof, PROOF_BOUND);
+	assert_true(found.bound >= 100 && found.bound <= 100 && found.gap >= 1);
+	arena_close(arena);
+}
+
 static void a_product_is_least_at_a_corner(void **state)
 {
 	struct arena *arena = arena_open();
@@ -171,8 +190,8 @@ static void what_is_nearly_proven_is_not_asked_about(void **state)
 	struct planned_list list = some_sums(arena);
 	list.at[0].energy = 30.02;
 	list.at[1].latency = 120.02;
-	list.at[2] = (struct planned){.asked = {32, {.cycles = 2048, .energy = 2}},
-		.bound = 2 * 130 * 1024};
+	list.at[2] = (struct planned){
+		.asked = {32, {.cycles = 2048, .energy = 2}}, .bound = 2 * 130 * 1024};
 	assert_int_equal(plans_between(&three, &list, arena).count, 0);
 	list.at[2].bound = 2 * 125 * 1024;
 	assert_int_equal(plans_between(&three, &list, arena).count, 1);
@@ -184,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_point_is_bound_by_the_sum_that_says_most),
 		cmocka_unit_test(nothing_is_said_of_points_from_elsewhere),
+		cmocka_unit_test(a_gap_of_less_than_a_cycle_is_none),
 		cmocka_unit_test(a_product_is_least_at_a_corner),
 		cmocka_unit_test(a_sum_is_about_its_cores),
 		cmocka_unit_test(sums_are_asked_about_between_neighbours_once),

@@ -51,11 +51,11 @@ static struct plan_aims more_plans(const struct graph *graph, int round)
 	const struct exploration *exploration = graph->exploration;
 	const struct objectives *objectives = &exploration->wishes.objectives;
 	struct plan_aims aims = plans_between(objectives, &graph->planned, graph->arena);
-	bool fewer = round == 2 && graph->planned.count &&
-		     objectives_have(objectives, OBJECTIVE_CORES);
+	bool fewer =
+		round == 2 && graph->planned.count && objectives_have(objectives, OBJECTIVE_CORES);
 	for (size_t c = 0; fewer && c < exploration->core_count; c++)
-		plans_alone(&aims, objectives, &graph->planned, exploration->cores[c],
-			graph->arena);
+		plans_alone(
+			&aims, objectives, &graph->planned, exploration->cores[c], graph->arena);
 	return aims;
 }
 
@@ -179,8 +179,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		.laid_out = &laid_out};
 	const struct score *score = &trial.outcome.cost.score;
 	struct planned *planned = arena_new(slot->arena, struct planned);
-	*planned = (struct planned){
-		.asked = {task->recipe.planning.cores, task->recipe.aim},
+	*planned = (struct planned){.asked = {task->recipe.planning.cores, task->recipe.aim},
 		.bound = laid_out.bound,
 		.cut = laid_out.cut};
 	slot->effort.evaluated += laid_out.ticks;

@@ -13,9 +13,16 @@ enum { PARTS_OF_PJ = 1024 };
 /* What rounding may leave of a gap. */
 static const double NOTHING = 1e-8;
 
+/* The same of a number of cycles or bytes. */
+static const double PART_OF_ONE = 0.01;
+
 /* A latency that is known within this part is not asked about; where between two plans it is looked at. */
 static const double NEARLY = 0.01;
 enum { PARTS_BETWEEN = 8 };
+
+/* Energies of sums are rounded for each option: with a smaller weight cycles would drown in it, with a larger one
+ * sums do not fit. */
+static const double SLOPE_LEAST = 100, SLOPE_MOST = 1e15;
 
 static const struct {
 	enum objective objective;
@@ -169,8 +176,8 @@ static bool is_nearly_proven(const struct planned_list *planned, int cores,
 	return true;
 }
 
-static void add_between(struct plan_aims *aims, const struct planned_list *planned, int cores,
-	struct arena *arena)
+static void add_between(
+	struct plan_aims *aims, const struct planned_list *planned, int cores, struct arena *arena)
 {
 	for (size_t i = 0; i < planned->count; i++) {
 		const struct planned *own = &planned->at[i];
@@ -182,9 +189,9 @@ static void add_between(struct plan_aims *aims, const struct planned_list *plann
 		double parts = (own->energy - next->energy) * PARTS_OF_PJ;
 		double slope = parts / (next->latency - own->latency);
 		struct plan_aim aim = {
-			cores, {.cycles = slope > 1 ? (int64_t)llround(slope) : 1, .energy = 1}};
-		if (slope < 1e15 && !is_known(planned, &aim) && !has(aims, &aim) &&
-			!is_nearly_proven(planned, cores, own, next))
+			cores, {.cycles = (int64_t)llround(fmin(slope, SLOPE_MOST)), .energy = 1}};
+		if (slope >= SLOPE_LEAST && slope < SLOPE_MOST && !is_known(planned, &aim) &&
+			!has(aims, &aim) && !is_nearly_proven(planned, cores, own, next))
 			*array_add(arena, aims) = aim;
 	}
 }
@@ -312,13 +319,21 @@ double plans_least(const struct planned_list *planned, enum objective objective)
 	return plans_bound(planned, &objectives, &none);
 }
 
+/* Cycles and bytes are whole. */
+static double whole_bound(enum objective objective, double bound)
+{
+	bool whole = objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_HBM_BYTES;
+	return whole ? ceil(bound - PART_OF_ONE) : bound;
+}
+
 /* A point below its bound is no plan of the spaces that were searched: it was found elsewhere, or given. */
 static void note_point(const struct planned_list *planned, const struct objectives *objectives,
 	const struct point *point)
 {
 	struct found *found = point->payload;
 	double value = objective_value(objectives->at[0], &point->score);
-	found->bound = plans_bound(planned, objectives, &point->score);
+	found->bound =
+		whole_bound(objectives->at[0], plans_bound(planned, objectives, &point->score));
 	found->gap = value - found->bound;
 	if (found->gap < -NOTHING * value)
 		found->bound = found->gap = 0;
