@@ -7,6 +7,7 @@
 #include "solvers/joint/cut_dp/ladder.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
+#include "solvers/joint/cut_dp/stack_bound.h"
 #include "solvers/joint/cut_dp/step.h"
 #include "solvers/joint/cut_dp/toll.h"
 
@@ -435,6 +436,9 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 			done = run_beams(search, is_last ? width : CUT_BEAM_FIRST);
 		if (done && is_through(search))
 			break;
+		if (done && !g && search->best)
+			stack_bound(
+				search->run, search->frame, &search->ladder, width, &search->bound);
 	}
 	close_pass(search);
 	return done;

@@ -1,0 +1,218 @@
+#include "sim/nest/nest_periods.h"
+
+#include "base/arena.h"
+#include "sim/nest/nest_array.h"
+#include "sim/nest/nest_borders.h"
+#include "sim/nest/nest_clock.h"
+#include "sim/nest/nest_picture.h"
+
+/* The beginning of an iteration of a loop. */
+struct period_mark {
+	struct nest_picture picture;
+	struct nest_counts counts;
+	uint64_t events;
+	int64_t step;
+	struct nest_clock *clock;
+	struct nest_array_time array;
+};
+
+struct period_loop {
+	bool known; /* whether the beginning of the iteration before is marked, in marks[latest] */
+	int latest;
+	struct period_mark marks[2];
+	struct nest_borders *borders; /* once it is asked for */
+};
+
+struct nest_periods {
+	struct nest_run *run;
+	struct period_loop *loops;
+	int64_t furthest[SHAPE_DIMENSIONS_MOST]; /* the largest shift of a multiplier */
+};
+
+struct nest_periods *nest_periods_open(struct nest_run *run)
+{
+	const struct nest_sim_options *options = run->options;
+	if (options->data || options->trace || options->fault || options->every_step)
+		return NULL;
+	struct nest_periods *periods = arena_new(run->arena, struct nest_periods);
+	periods->run = run;
+	periods->loops = arena_array(run->arena, struct period_loop, run->round_count);
+	for (int k = 0; k < run->round_count; k++)
+		for (int m = 0; m < 2; m++) {
+			struct period_mark *mark = &periods->loops[k].marks[m];
+			mark->picture.arena = run->arena;
+			if (run->clock && run->rounds[k].bound > 2)
+				mark->clock = nest_clock_copy(run->clock, run->arena);
+		}
+	int dimensions = run->shape->dimension_count;
+	const struct nest_site *site = site_of(run, MULTIPLIERS);
+	for (int64_t n = 0; n < site->instances; n++)
+		for (int d = 0; d < dimensions; d++)
+			periods->furthest[d] =
+				number_max(periods->furthest[d], site->shift[n * dimensions + d]);
+	return periods;
+}
+
+static void draw_box(const struct nest_run *run, const struct nest_store *store, int k,
+	const struct nest_box *box, struct nest_picture *picture)
+{
+	nest_picture_number(picture, box->words);
+	for (int r = 0; box->words && r < store->ranks; r++) {
+		int64_t origin = run->index[k] * nest_run_step(run, store->space, r, k);
+		nest_picture_number(picture, box->low[r] - origin);
+		nest_picture_number(picture, box->high[r] - origin);
+	}
+}
+
+static void draw_store(
+	struct nest_run *run, const struct nest_store *store, int k, struct nest_picture *picture)
+{
+	for (int64_t n = 0; n < site_of(run, store->level)->instances; n++) {
+		draw_box(run, store, k, &store->held[n], picture);
+		if (store->refetch)
+			nest_picture_number(picture, store->stays[n]);
+		if (store->links) {
+			nest_picture_number(picture, store->entered[n].count);
+			draw_box(run, store, k, &store->entered[n].hull, picture);
+			draw_box(run, store, k, &store->entered[n].hole, picture);
+		}
+		if (store->written)
+			nest_states_draw(store, n, &store->held[n], picture);
+	}
+}
+
+/* Levels whose tiles move in loop k, as bits. */
+static uint32_t moving_levels(const struct nest_run *run, int k)
+{
+	uint32_t levels = 0;
+	for (int i = 0; i < run->hierarchy->level_count; i++)
+		for (int t = 0; t < run->shape->space_count; t++)
+			if (run->stores[i][t] && nest_store_moves_in(run->stores[i][t], k))
+				levels |= 1u << i;
+	return levels;
+}
+
+/* False if iterations touch what is not there. */
+static bool draw(struct nest_run *run, int k, const struct nest_borders *borders,
+	struct nest_picture *picture)
+{
+	picture->count = 0;
+	if (!nest_borders_draw(borders, picture))
+		return false;
+	for (int t = 0; t < run->shape->space_count; t++)
+		for (int i = 0; i < run->hierarchy->level_count; i++)
+			if (run->stores[i][t] && nest_store_moves_in(run->stores[i][t], k))
+				draw_store(run, run->stores[i][t], k, picture);
+	nest_picture_add(picture, run->latencies, sizeof run->latencies);
+	if (run->clock)
+		nest_clock_draw(run->clock, moving_levels(run, k), picture);
+	if (run->array)
+		nest_array_draw(run->array, k, picture);
+	return true;
+}
+
+/* Iterations from the one that begins here on of which no instance reaches beyond the extent. */
+static int64_t count_whole(const struct nest_periods *periods, int k)
+{
+	const struct nest_run *run = periods->run;
+	const struct nest_round *round = &run->rounds[k];
+	int64_t last = run->base[round->dimension] + periods->furthest[round->dimension];
+	for (int q = k + 1; q < run->round_count; q++)
+		if (run->rounds[q].dimension == round->dimension)
+			last += (run->rounds[q].bound - 1) * run->rounds[q].stride;
+	int64_t left = run->shape->dimensions[round->dimension].extent - last;
+	return left <= 0 ? 0
+			 : number_min(number_ceil_div(left, round->stride),
+				   round->bound - run->index[k]);
+}
+
+static void shift_box(const struct nest_run *run, const struct nest_store *store, int k,
+	int64_t times, struct nest_box *box)
+{
+	for (int r = 0; box->words && r < store->ranks; r++) {
+		box->low[r] += times * nest_run_step(run, store->space, r, k);
+		box->high[r] += times * nest_run_step(run, store->space, r, k);
+	}
+}
+
+static void shift_store(struct nest_run *run, struct nest_store *store, int k, int64_t times)
+{
+	for (int64_t n = 0; n < site_of(run, store->level)->instances; n++) {
+		shift_box(run, store, k, times, &store->held[n]);
+		if (store->links) {
+			shift_box(run, store, k, times, &store->entered[n].hull);
+			shift_box(run, store, k, times, &store->entered[n].hole);
+		}
+	}
+}
+
+static void move_on(struct nest_run *run, int k, int64_t times)
+{
+	for (int t = 0; t < run->shape->space_count; t++)
+		for (int i = 0; i < run->hierarchy->level_count; i++)
+			if (run->stores[i][t] && nest_store_moves_in(run->stores[i][t], k))
+				shift_store(run, run->stores[i][t], k, times);
+	run->index[k] += times - 1;
+	run->base[run->rounds[k].dimension] += (times - 1) * run->rounds[k].stride;
+}
+
+/* Counts what has happened since the mark this many times more. */
+static void count_on(struct nest_run *run, int k, const struct period_mark *mark, int64_t times)
+{
+	struct nest_counts once = run->counts;
+	int64_t steps = 0;
+	run->overflow |= !nest_counts_add(&once, &mark->counts, -1) ||
+			 !nest_counts_add(&run->counts, &once, times) ||
+			 !number_mul(run->step - mark->step, times, &steps) ||
+			 !number_add(run->step, steps, &run->step);
+	run->events += (run->events - mark->events) * (uint64_t)times;
+	if (run->clock)
+		nest_clock_repeat(run->clock, mark->clock, moving_levels(run, k), times);
+	if (run->array)
+		nest_array_repeat(run->array, mark->array, k, times);
+}
+
+static void set_mark(struct nest_run *run, struct period_mark *mark)
+{
+	mark->counts = run->counts;
+	mark->events = run->events;
+	mark->step = run->step;
+	if (run->clock)
+		nest_clock_take(mark->clock, run->clock);
+	if (run->array)
+		mark->array = nest_array_time(run->array);
+}
+
+bool nest_periods_skip(struct nest_periods *periods, int k)
+{
+	if (!periods || k < 0)
+		return false;
+	struct nest_run *run = periods->run;
+	struct period_loop *loop = &periods->loops[k];
+	for (int q = k + 1; q < run->round_count; q++)
+		periods->loops[q].known = false;
+	int64_t times = count_whole(periods, k);
+	if (run->index[k] == 1)
+		loop->known = false;
+	const struct period_mark *before = loop->known ? &loop->marks[loop->latest] : NULL;
+	struct period_mark *mark = &loop->marks[!loop->latest];
+	loop->known = false;
+	if (times + (before == NULL ? 0 : 1) < 2)
+		return false;
+	if (!loop->borders)
+		loop->borders = nest_borders_find(run, k);
+	if (!draw(run, k, loop->borders, &mark->picture))
+		return false;
+	if (before && nest_picture_equal(&before->picture, &mark->picture) &&
+		(!run->array || nest_array_goes_on(run->array, before->array, k, times)) &&
+		nest_borders_go_on(loop->borders, times)) {
+		count_on(run, k, before, times);
+		nest_borders_leave(loop->borders, times);
+		move_on(run, k, times);
+		return true;
+	}
+	set_mark(run, mark);
+	loop->latest = !loop->latest;
+	loop->known = true;
+	return false;
+}
