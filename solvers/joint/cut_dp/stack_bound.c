@@ -11,7 +11,7 @@
 struct sweep {
 	struct run *run;
 	const struct frame *frame;
-	const struct ladder *ladder;
+	struct ladder *ladder;
 	size_t width; /* states of a cut */
 	struct arena *arena;
 	int from, to;
@@ -41,10 +41,10 @@ static struct relaxation *relax_block(struct sweep *sweep, const struct gate *co
 	int64_t last = repeats ? sweep->least : 0;
 	struct relaxation *relaxation = NULL;
 	int64_t limit = TOLL_NEVER - 1;
-	int count = sweep->ladder->count;
+	int count = ladder_count(sweep->ladder);
 	for (int g = 0; g < count; g++) {
-		relaxation =
-			relax_open(sweep->run, sweep->ladder->grounds[g], relaxation, sweep->arena);
+		relaxation = relax_open(
+			sweep->run, ladder_ground(sweep->ladder, g), relaxation, sweep->arena);
 		relax_between(relaxation, sweep->from, sweep->to, costs, sweep->behind);
 		if (!relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false))
 			return NULL;
@@ -81,7 +81,7 @@ static bool guess(struct sweep *sweep, struct gate *before)
 	struct gate free = *before;
 	free.tolls = arena_array(sweep->arena, int64_t, gate_size(before));
 	struct relaxation *relaxation =
-		relax_open(sweep->run, sweep->ladder->grounds[0], NULL, sweep->arena);
+		relax_open(sweep->run, ladder_ground(sweep->ladder, 0), NULL, sweep->arena);
 	relax_between(relaxation, sweep->from, sweep->to, &free, sweep->behind);
 	if (!relax_run(relaxation, SIZE_MAX, TOLL_NEVER - 1, false))
 		return false;
@@ -150,8 +150,8 @@ static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats, 
 	return true;
 }
 
-void stack_bound(struct run *run, const struct frame *frame, const struct ladder *ladder,
-	size_t width, int64_t *bound)
+void stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder, size_t width,
+	int64_t *bound)
 {
 	struct arena *arena = arena_open();
 	struct stack stack = stack_find(frame, CUT_GATE_STATES, arena);

@@ -180,7 +180,8 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int asked = 0; asked < views->count; asked++)
 		if (views->asked[asked] > choosing->number &&
-			(joint_serves(views, view, asked) || joint_relays(choosing->making, tensor)))
+			(joint_serves(views, view, asked) ||
+				joint_relays(choosing->making, tensor)))
 			return true;
 	return false;
 }
