@@ -201,7 +201,7 @@ static void an_interrupt_writes_what_is_known(void **state)
 		struct ended ended = shell(arena,
 			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml "
 			"-o %s -j 1 &\n"
-			"pid=$!; sleep 1; kill -%s $pid; wait $pid",
+			"pid=$!; sleep 0.5; kill -%s $pid; wait $pid",
 			folder, signals[i]);
 		assert_int_equal(ended.status, 130);
 		assert_non_null(strstr(ended.err, "interrupted"));
