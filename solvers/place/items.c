@@ -161,17 +161,6 @@ struct items *items_make(const struct packing *packing, struct arena *arena)
 	return items;
 }
 
-struct items *items_with(const struct items *like, const int *parents, struct arena *arena)
-{
-	struct items *items = arena_new(arena, struct items);
-	items->packing = like->packing;
-	items->buffer_count = like->buffer_count;
-	items->bound_somewhere = like->bound_somewhere;
-	items->parents = arena_copy(arena, parents, like->packing.count * sizeof *parents);
-	make_items(items, arena);
-	return items;
-}
-
 bool items_range(const struct items *items, size_t item)
 {
 	return items->parts[items->at[item].first_part].buffer >= items->buffer_count;

@@ -49,9 +49,6 @@ struct items {
  * before the others.  Time: n log n. */
 struct items *items_make(const struct packing *packing, struct arena *arena);
 
-/* The same with some children left apart: parents[i] is as it was, or -1. */
-struct items *items_with(const struct items *like, const int *parents, struct arena *arena);
-
 /* Whether an item is a reserved range. */
 bool items_range(const struct items *items, size_t item);
 

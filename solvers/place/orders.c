@@ -140,10 +140,8 @@ static double key_of(const struct orders *orders, size_t i, enum orders_key key)
 		return -(double)items->parts[item->first_part].first;
 	case ORDERS_WORTH:
 		return orders->losses[i] / fmax(item->area, 1);
-	case ORDERS_SHORT:
-		break;
 	}
-	return -(double)item->life;
+	return 0;
 }
 
 void orders_by(struct orders *orders, size_t *order, size_t count, enum orders_key key)

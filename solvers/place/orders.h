@@ -46,7 +46,6 @@ enum orders_key {
 	ORDERS_AREA,
 	ORDERS_START, /* the earliest */
 	ORDERS_WORTH, /* what is lost without it, for its area */
-	ORDERS_SHORT, /* the shortest life */
 };
 void orders_by(struct orders *orders, size_t *order, size_t count, enum orders_key key);
 

@@ -2,7 +2,6 @@
 #define CLI_CAMPAIGN_POINT_H
 
 #include "base/option.h"
-#include "campaign/neighbours.h"
 #include "campaign/runner.h"
 #include "cli/listener.h"
 
@@ -10,7 +9,6 @@
 struct campaign_points {
 	const struct arguments *arguments;
 	const struct listener *listener;
-	struct neighbours *neighbours; /* NULL: points are explored without regard to each other */
 };
 
 /* Explores one point, as `explore` does, on one thread, into a result (campaign/runner.h). */

@@ -259,7 +259,7 @@ static void bench_quality(void)
 {
 	static const size_t counts[] = {30, 200, 1000, 100000, 1000000};
 	static const char *const names[] = {
-		"ilp", "greedy", "firstfit", "bestfit", "anneal", "boxes", "exact"};
+		"ilp", "greedy", "firstfit", "bestfit", "boxes", "exact"};
 	printf("\npeaks of drawn packings (uniform lives of up to a sixth), %d s each\n", SECONDS);
 	for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
 		struct arena *arena = arena_open();

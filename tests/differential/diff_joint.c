@@ -237,6 +237,8 @@ static void check_solver(struct random *random, const struct joint_space *space,
 	uint64_t ticks = 1 + random_below(random, answer.ticks + 1);
 	answer = solve(solver, &problem, ticks, 1, arena);
 	check_answer(space, all, solver, &answer, arena);
+	if (all->found && !solver->program && !answer.candidate_count)
+		fail_msg("%s: no answer within %" PRIu64 " ticks", solver->name, ticks);
 }
 
 /* The second program agrees: nothing is below the best, and something is below more than that.  Nor does it

@@ -13,8 +13,8 @@
 
 /*
  * Proofs of the exact search where nobody can try every mapping.  Whoever finds a mapping that
- * beats a proven optimum, or a bound, refutes it: annealing, genetic and greedy searches and
- * random draws try to, from starts of their own and from the proven ones.  The same problem
+ * beats a proven optimum, or a bound, refutes it: annealing and random draws
+ * try to, from starts of their own and from the proven ones.  The same problem
  * written otherwise has the same optimum, with less constraints none that is worse; a frontier has
  * the optimum of each of its objectives, threads change no bit, and certificates are found true.
  */
@@ -27,7 +27,7 @@ enum { ASKS_MOST = 4000 };
 /* Sums of doubles; the exact search takes energies for equal that differ by 1e-12. */
 #define ROUNDING 4e-12
 
-static const char *const adversaries[] = {"anneal", "genetic", "greedy", "random"};
+static const char *const adversaries[] = {"anneal", "random"};
 enum { ADVERSARIES = sizeof adversaries / sizeof *adversaries };
 
 static struct {

@@ -252,8 +252,8 @@ static void what_the_program_spills_is_least(void **state)
 
 static void what_heuristics_offer_is_lawful_and_no_better(void **state)
 {
-	static const char *const names[] = {"greedy", "firstfit", "bestfit", "anneal", "boxes"};
-	long count = draws(100), fits = 0, best[5] = {0};
+	static const char *const names[] = {"greedy", "firstfit", "bestfit", "boxes"};
+	long count = draws(100), fits = 0, best[4] = {0};
 	uint64_t seed = draws_seed(105);
 	for (long draw = 0; draw < count; draw++) {
 		struct arena *arena = arena_open();
@@ -262,7 +262,7 @@ static void what_heuristics_offer_is_lawful_and_no_better(void **state)
 		struct truth truth = naive_truth(&packing);
 		const char *where = arena_format(arena, "seed %" PRIu64 " draw %ld", seed, draw);
 		fits += truth.verdict == NAIVE_FITS;
-		for (int s = 0; s < 5; s++) {
+		for (int s = 0; s < 4; s++) {
 			compare(arena, &packing, where, truth, names[s], SOME_TICKS, false);
 			struct answer peak =
 				ask(arena, &packing, names[s], PACKING_PEAK, SOME_TICKS);
@@ -277,10 +277,10 @@ static void what_heuristics_offer_is_lawful_and_no_better(void **state)
 		arena_close(arena);
 	}
 	printf("%ld fit; at the least peak:", fits);
-	for (int s = 0; s < 5; s++)
+	for (int s = 0; s < 4; s++)
 		printf(" %s %ld", names[s], best[s]);
 	printf("\n");
-	assert_true(!draws_are_many(count) || (best[3] > fits * 9 / 10 && best[4] > fits * 8 / 10));
+	assert_true(!draws_are_many(count) || best[3] > fits * 8 / 10);
 }
 
 /* A packer that forgets one thing that was asked: its answers must not pass. */

@@ -136,14 +136,13 @@ static const char *const nest_always[] = {"--budget 1", "--budget 8", "--budget 
 	"--budget 20 --objective edp", "--budget 20 --objective latency,energy,hbm_bytes",
 	"--budget 15 --objective energy --simulate frontier", NULL};
 static const char *const nest_solver[] = {"--solver map=anneal", "--solver map=exact",
-	"--solver map=genetic", "--solver map=greedy", "--solver map=ilp", "--solver map=linear",
-	"--solver map=random", NULL};
+	"--solver map=ilp", "--solver map=linear", "--solver map=random", NULL};
 static const char *const nest_reads[] = {"--counting timeloop", "--imperfect all", NULL};
 static const char *const graph_always[] = {"--budget 1", "--budget 3",
 	"--budget 4 --objective latency,lx_peak --simulate frontier", NULL};
 static const char *const graph_solver[] = {"--solver place=firstfit", "--solver place=exact",
-	"--solver place=greedy", "--solver place=anneal", "--solver place=boxes",
-	"--solver joint=dimflip", "--solver divide=exhaustive", NULL};
+	"--solver place=greedy", "--solver place=boxes", "--solver joint=dimflip",
+	"--solver divide=exhaustive", NULL};
 static const char *const graph_reads[] = {"--cores 2", "--cores 1", "--mode compatible", NULL};
 static const char *const network_always[] = {"--budget 2", "--budget 4 --objective latency,energy",
 	"--budget 3 --objective edp", "--budget 3 --latency-budget 1000", NULL};

@@ -19,7 +19,7 @@
  * Heuristics on random small mapspaces: moves stay inside, what is offered keeps every rule,
  * threads change nothing, and with time enough they find what enumeration finds.
  */
-static const char *const heuristics[] = {"random", "anneal", "genetic", "greedy"};
+static const char *const heuristics[] = {"random", "anneal"};
 enum { HEURISTICS = sizeof heuristics / sizeof *heuristics, REST_MOST = 3000 };
 
 struct setting {
@@ -135,7 +135,7 @@ static struct map_move wild_move(struct random *random, const struct space *spac
 static void moves_stay_inside(void **state)
 {
 	uint64_t seed = draws_seed(71);
-	long count = draws(500), met = 0, listed = 0;
+	long count = draws(500), met = 0;
 	for (long draw = 0; draw < count; draw++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)draw);
@@ -158,12 +158,6 @@ static void moves_stay_inside(void **state)
 			struct map_move move = wild_move(&random, setting.space);
 			map_move(&moves, &move, &at);
 			expect_member(&setting, &at, "a wild move", seed, draw, &met);
-			size_t all;
-			struct map_move *list = map_moves_list(&moves, &at, arena, &all);
-			if (all && map_move(&moves, &list[random_below(&random, all)], &at)) {
-				expect_member(&setting, &at, "a move", seed, draw, &met);
-				listed++;
-			}
 		}
 		/* Any mapping of the machine comes to the nearest of the space. */
 		same = map_moves_adopt(&moves, &setting.nest.mapping);
@@ -171,7 +165,7 @@ static void moves_stay_inside(void **state)
 		arena_close(arena);
 	}
 	printf("%ld mappings found among those of their space\n", met);
-	assert_true(!draws_are_many(count) || (met > count && listed > count));
+	assert_true(!draws_are_many(count) || met > count);
 }
 
 /* What this test's own eye sees: a bound, an order or a residency that the domain forbids. */

@@ -47,8 +47,9 @@ static void draw_views(struct block *block, struct joint_tensor *tensor)
 		evict[v] = draw_chance(random, 4) ? JOINT_NEVER : pick(random, 0, 8);
 		for (int w = 0; w < n; w++) {
 			serves[v * n + w] = v == w || draw_chance(random, 5);
-			relay[v * n + w] =
-				draw_chance(random, 3) ? JOINT_NEVER : pick(random, 0, 6);
+			relay[v * n + w] = block->draw->without_relays || draw_chance(random, 3)
+						   ? JOINT_NEVER
+						   : pick(random, 0, 6);
 		}
 	}
 	tensor->view_count = n;

@@ -12,9 +12,10 @@
  */
 struct arena;
 struct joint_draw {
-	int ops;     /* of one block: at least 1 */
-	int blocks;  /* equal ones, each of which reads what the one before made; at least 1 */
-	int views;   /* of a tensor, at most 4 */
+	int ops;    /* of one block: at least 1 */
+	int blocks; /* equal ones, each of which reads what the one before made; at least 1 */
+	int views;  /* of a tensor, at most 4 */
+	bool without_relays;
 	int options; /* of one op, and of all runs that begin with it, besides the one all in HBM */
 };
 

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "model/graph/planning.h"
+#include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/joint/joint_build.h"
 #include "tests/support/arch_text.h"
@@ -121,9 +122,31 @@ static void clones_that_graphs_have(void **state)
 	try_answers("specs/arch/spyre32.yaml", "specs/workloads/pattern_gqa.yaml", cycles);
 }
 
+/* All plans that are no worse have the compulsory bytes: a beam keeps some of the labels with equal bounds. */
+static void ties(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
+	struct planning planning = planning_default(arch);
+	planning.published_tiles = true;
+	const struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
+		.workload = workload_of_file(arena, "specs/workloads/moe_mlp.yaml", NULL),
+		.planning = &planning,
+		.aim = {.hbm_bytes = 1, .fixed = KIND_RELAY | KIND_ORDERS}};
+	const char *why = NULL;
+	struct problem problem = {
+		.stage = STAGE_JOINT, .joint = joint_graph_make(&question, arena, &why)};
+	assert_non_null(problem.joint);
+	struct answer answer = solve(solver_find(STAGE_JOINT, "cut_dp"), &problem, 1, 1, arena);
+	assert_int_equal(answer.candidate_count, 1);
+	assert_int_equal(answer.candidates[0].joint->value, 7356416);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(opaque_ops),
-		cmocka_unit_test(broadcasts), cmocka_unit_test(clones_that_graphs_have)};
+		cmocka_unit_test(broadcasts), cmocka_unit_test(clones_that_graphs_have),
+		cmocka_unit_test(ties)};
 	return cmocka_run_group_tests_name("joint_shipped", tests, NULL, NULL);
 }

@@ -170,12 +170,23 @@ static void limits_end_it_with_a_reason(void **state)
 	struct arena *arena = arena_open();
 	struct nest_case *nest = nest_line(arena, "DRAM Buf MAC",
 		"Z[m,n] = A[m,k] B[k,n], m=7 n=12 k=5", "DRAM: m2 n3 k2 | Buf: m4 n4 k3");
-	struct nest_sim_options options = {.steps_most = 420};
+	struct nest_sim_options options = {.steps_most = 420, .every_step = true};
 	assert_true(simulate(arena, nest, &options).finished);
 	options.steps_most = 419;
 	struct nest_sim sim = simulate(arena, nest, &options);
 	assert_false(sim.finished);
 	assert_string_equal(sim.wrong, "420 steps of multipliers, and at most 419 are taken");
+	options = (struct nest_sim_options){0};
+	uint64_t work = simulate(arena, nest, &options).work;
+	assert_int_equal(work, 64);
+	options.steps_most = work;
+	assert_true(simulate(arena, nest, &options).finished);
+	options.steps_most = work - 1;
+	sim = simulate(arena, nest, &options);
+	assert_false(sim.finished);
+	assert_string_equal(sim.wrong,
+		"its steps of multipliers exceed the budget, though iterations that are "
+		"alike are executed once");
 	nest = nest_line(arena, "DRAM Buf MAC", "Z[m,n] = A[m] B[n], m=65536 n=65536",
 		"DRAM: m65536 n65536");
 	options = (struct nest_sim_options){0};

@@ -371,7 +371,7 @@ static void threads_change_nothing(void **state)
 			&text, "b%d,%d,%d,%d\n", i, i / 2, i / 2 + 1 + i * 7 % 11, 1 + i * 37 % 64);
 	folder_put("b.csv", text_read(&text));
 	static const char *const ways[] = {
-		"--capacity 256 --spill", "--minimize --solver anneal --budget 20000"};
+		"--capacity 256 --spill", "--minimize --solver boxes --budget 20000"};
 	for (int k = 0; k < 2; k++) {
 		struct ended alone =
 			place_run(arena_format(arena, "b.csv --format json --jobs 1 %s", ways[k]));

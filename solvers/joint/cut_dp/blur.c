@@ -4,6 +4,7 @@
 #include "base/number.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct life {
 	int tensor, first, last; /* cuts */
@@ -140,4 +141,40 @@ void blur_codes(const struct blur *blur, int cut, const uint16_t *codes, uint16_
 			code = cut_code(code & CUT_VALID, 0);
 		blurred[s] = at->kept[s][code];
 	}
+}
+
+struct lesser {
+	const struct blur *blur;
+	int cut;
+	uint16_t codes[CUT_SLOTS_MOST];
+	blur_visit *visit;
+	void *context;
+};
+
+static void visit_less(struct lesser *lesser, int slot, bool is_less)
+{
+	const struct cut *at = &lesser->blur->frame->cuts[lesser->cut];
+	if (slot == at->slot_count) {
+		if (is_less)
+			lesser->visit(lesser->context, lesser->codes);
+		return;
+	}
+	uint16_t code = lesser->codes[slot];
+	visit_less(lesser, slot + 1, is_less);
+	if (cut_view(code) < 0 ||
+		!(code & CUT_VALID || lesser->blur->is_blurred[at->tensors[slot]]))
+		return;
+	lesser->codes[slot] = code & CUT_VALID;
+	visit_less(lesser, slot + 1, true);
+	lesser->codes[slot] = code;
+}
+
+void blur_less(
+	const struct blur *blur, int cut, const uint16_t *codes, blur_visit *visit, void *context)
+{
+	struct lesser lesser = {.blur = blur, .cut = cut, .visit = visit, .context = context};
+	size_t slots = (size_t)blur->frame->cuts[cut].slot_count;
+	memcpy(lesser.codes, codes, slots * sizeof *codes);
+	if (blur->is_blurred)
+		visit_less(&lesser, 0, false);
 }

@@ -24,4 +24,12 @@ struct blur blur_make(
 /* The state of the blurred space that a state of the space belongs to. */
 void blur_codes(const struct blur *blur, int cut, const uint16_t *codes, uint16_t *blurred);
 
+/*
+ * States that have less in LX than this one.  Where views are told apart, or tensors are larger, what is in LX here may
+ * have been dropped.
+ */
+typedef void blur_visit(void *context, const uint16_t *codes);
+void blur_less(
+	const struct blur *blur, int cut, const uint16_t *codes, blur_visit *visit, void *context);
+
 #endif

@@ -186,12 +186,11 @@ uint32_t layer_add(struct layer *layer, const struct label *label)
 	return added;
 }
 
-void layer_drop(struct layer *layer, int64_t bound)
+void layer_forget(struct layer *layer)
 {
 	for (size_t s = 0; s < layer->states.count; s++)
 		for (uint32_t *link = &layer->states.at[s].first; *link != LABEL_NONE;) {
 			struct label *label = layer_label(layer, *link);
-			label->dominated = label->bound >= bound;
 			if (label->dominated)
 				*link = label->next;
 			else

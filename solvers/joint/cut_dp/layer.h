@@ -52,7 +52,7 @@ void layer_clear(struct layer *layer); /* of labels; states stay */
 /* Adds a label unless another dominates it; those that it dominates are marked.  LABEL_NONE if not added. */
 uint32_t layer_add(struct layer *layer, const struct label *label);
 uint32_t layer_append(struct layer *layer, const struct label *label); /* of no state's list */
-void layer_drop(struct layer *layer, int64_t bound); /* labels with this bound or a greater one */
+void layer_forget(struct layer *layer); /* labels that are marked as dominated */
 uint32_t layer_label_count(const struct layer *layer);
 struct label *layer_label(const struct layer *layer, uint32_t i);
 

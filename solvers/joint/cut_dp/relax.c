@@ -45,7 +45,9 @@ struct relaxation {
 	struct arena *arena;
 	size_t width;
 	int64_t limit;
-	bool is_first; /* it belongs to every answer */
+	bool is_free;                   /* the budget counts, but does not end it */
+	int from, to;                   /* cuts */
+	const struct gate *begin, *end; /* NULL: of a whole answer */
 	struct layer **layers;
 	struct nodes *nodes; /* by cut, then state */
 	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
@@ -78,7 +80,7 @@ static const int64_t *coarse_of(struct relaxation *relaxation, int cut, uint32_t
 
 static bool spend(const struct relaxation *relaxation)
 {
-	return relaxation->is_first ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
+	return relaxation->is_free ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
 }
 
 static struct toll_step toll_step_of(const struct step *step)
@@ -225,53 +227,30 @@ static bool keep_changed(struct relaxation *relaxation)
 	return true;
 }
 
-/* --- states that have less in LX
- *
- * Where views are told apart, or tensors are larger, a tensor may have been dropped that is still in LX here.
- */
+/* --- states that have less in LX */
 
 struct lesser {
 	struct relaxation *relaxation;
 	int cut;
 	uint32_t of;
-	uint16_t codes[CUT_SLOTS_MOST];
 };
 
-typedef void visit_lesser(struct lesser *lesser);
-
-static void each_lesser(struct lesser *lesser, int slot, bool is_less, visit_lesser *visit)
+static void add_lesser(void *context, const uint16_t *codes)
 {
-	const struct relaxation *relaxation = lesser->relaxation;
-	const struct cut *at = &relaxation->frame->cuts[lesser->cut];
-	uint16_t code = lesser->codes[slot];
-	if (slot == at->slot_count) {
-		if (is_less)
-			visit(lesser);
-		return;
-	}
-	each_lesser(lesser, slot + 1, is_less, visit);
-	if (cut_view(code) < 0 ||
-		!(code & CUT_VALID || relaxation->ground->blur.is_blurred[at->tensors[slot]]))
-		return;
-	lesser->codes[slot] = code & CUT_VALID;
-	each_lesser(lesser, slot + 1, true, visit);
-	lesser->codes[slot] = code;
-}
-
-static void add_lesser(struct lesser *lesser)
-{
-	struct node *node = node_of(lesser->relaxation, lesser->cut,
-		find_node(lesser->relaxation, lesser->cut, lesser->codes));
+	const struct lesser *lesser = context;
+	struct node *node = node_of(
+		lesser->relaxation, lesser->cut, find_node(lesser->relaxation, lesser->cut, codes));
 	if (node->fate == DROPPED)
 		node->fate = LESS;
 }
 
 /* No less is still to come than from what has more. */
-static void lower_lesser(struct lesser *lesser)
+static void lower_lesser(void *context, const uint16_t *codes)
 {
+	const struct lesser *lesser = context;
 	struct relaxation *relaxation = lesser->relaxation;
 	struct node *node =
-		node_of(relaxation, lesser->cut, find_node(relaxation, lesser->cut, lesser->codes));
+		node_of(relaxation, lesser->cut, find_node(relaxation, lesser->cut, codes));
 	const int64_t *tolls = node_of(relaxation, lesser->cut, lesser->of)->tolls;
 	if (node->fate != LESS)
 		return;
@@ -281,16 +260,14 @@ static void lower_lesser(struct lesser *lesser)
 		node->tolls[i] = number_min(node->tolls[i], tolls[i]);
 }
 
-static void visit_lessers(struct relaxation *relaxation, int cut, visit_lesser *visit)
+static void visit_lessers(struct relaxation *relaxation, int cut, blur_visit *visit)
 {
 	const struct list *kept = &relaxation->kept[cut];
 	struct lesser lesser = {.relaxation = relaxation, .cut = cut};
-	size_t slots = (size_t)relaxation->frame->cuts[cut].slot_count;
-	for (size_t k = 0; k < kept->count && relaxation->ground->blur.is_blurred; k++) {
+	for (size_t k = 0; k < kept->count; k++) {
 		lesser.of = kept->at[k];
-		memcpy(lesser.codes, layer_codes(relaxation->layers[cut], lesser.of),
-			slots * sizeof *lesser.codes);
-		each_lesser(&lesser, 0, false, visit);
+		blur_less(&relaxation->ground->blur, cut,
+			layer_codes(relaxation->layers[cut], lesser.of), visit, &lesser);
 	}
 }
 
@@ -301,7 +278,7 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 	keep_cheapest(relaxation, cut);
 	if (!keep_changed(relaxation))
 		return false;
-	for (size_t k = 0; k < kept->count && cut < relaxation->frame->space->op_count; k++)
+	for (size_t k = 0; k < kept->count && cut < relaxation->to; k++)
 		if (!take_steps(relaxation, kept->at[k], false, reach))
 			return false;
 	visit_lessers(relaxation, cut, add_lesser);
@@ -358,18 +335,27 @@ static bool look_at_changes(struct relaxation *relaxation)
 	return true;
 }
 
+/* What is still to come where the relaxation ends. */
+static void set_last(struct relaxation *relaxation, uint32_t state)
+{
+	const uint16_t *codes = layer_codes(relaxation->layers[relaxation->to], state);
+	const int64_t *tolls = relaxation->end ? gate_find(relaxation->end, codes) : NULL;
+	if (tolls)
+		memcpy(relaxation->tolls, tolls, relaxation->count * sizeof *tolls);
+	else if (!relaxation->end && frame_is_complete(relaxation->frame, codes))
+		toll_set(relaxation->frame, relaxation->tolls, 0);
+}
+
 static bool go_backward(struct relaxation *relaxation, int cut)
 {
 	const struct list *kept = &relaxation->kept[cut];
-	bool last = cut == relaxation->frame->space->op_count;
+	bool last = cut == relaxation->to;
 	relaxation->cut = cut;
 	for (size_t k = 0; k < kept->count; k++) {
 		struct node *node = node_of(relaxation, cut, kept->at[k]);
-		toll_set(relaxation->frame, relaxation->tolls,
-			last && frame_is_complete(relaxation->frame,
-					layer_codes(relaxation->layers[cut], kept->at[k]))
-				? 0
-				: TOLL_NEVER);
+		toll_set(relaxation->frame, relaxation->tolls, TOLL_NEVER);
+		if (last)
+			set_last(relaxation, kept->at[k]);
 		if (!last && !take_steps(relaxation, kept->at[k], false, look_back))
 			return false;
 		toll_close(relaxation->frame, relaxation->tolls);
@@ -410,6 +396,7 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	relaxation->count = toll_count(frame);
 	relaxation->coarser = coarser;
 	relaxation->arena = arena;
+	relaxation->to = frame->space->op_count;
 	relaxation->tolls = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nothing = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nodes = arena_array(arena, struct nodes, frame->cut_count);
@@ -420,21 +407,53 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	return relaxation;
 }
 
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first)
+void relax_between(struct relaxation *relaxation, int from, int to, const struct gate *costs,
+	const struct gate *tolls)
 {
-	const struct frame *frame = relaxation->frame;
+	const struct blur *blur = &relaxation->ground->blur;
+	relaxation->from = from;
+	relaxation->to = to;
+	relaxation->begin = costs ? gate_blur(costs, blur, relaxation->arena) : NULL;
+	relaxation->end = tolls ? gate_blur(tolls, blur, relaxation->arena) : NULL;
+	if (tolls)
+		gate_lower(relaxation->end, blur);
+}
+
+static void begin_at(struct relaxation *relaxation, const uint16_t *codes, const int64_t *costs)
+{
+	if (!coarse_tolls(relaxation, relaxation->from, codes))
+		return;
+	struct node *node = node_of(
+		relaxation, relaxation->from, find_node(relaxation, relaxation->from, codes));
+	node->costs = new_tolls(relaxation, TOLL_NEVER);
+	if (costs)
+		memcpy(node->costs, costs, relaxation->count * sizeof *costs);
+	else
+		toll_start(relaxation->frame, node->costs);
+}
+
+static void begin(struct relaxation *relaxation)
+{
+	const struct gate *gate = relaxation->begin;
 	uint16_t codes[CUT_SLOTS_MOST];
+	for (size_t s = 0; gate && s < gate_count(gate); s++)
+		begin_at(relaxation, gate_codes(gate, s), gate_row(gate, s));
+	if (gate)
+		return;
+	frame_start(relaxation->frame, codes);
+	begin_at(relaxation, codes, NULL);
+}
+
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free)
+{
 	relaxation->width = width;
 	relaxation->limit = limit;
-	relaxation->is_first = is_first;
-	frame_start(frame, codes);
-	struct node *first = node_of(relaxation, 0, find_node(relaxation, 0, codes));
-	first->costs = new_tolls(relaxation, TOLL_NEVER);
-	toll_start(frame, first->costs);
-	for (int c = 0; c < frame->cut_count; c++)
+	relaxation->is_free = is_free;
+	begin(relaxation);
+	for (int c = relaxation->from; c <= relaxation->to; c++)
 		if (!go_forward(relaxation, c))
 			return false;
-	for (int c = frame->cut_count; c-- > 0;)
+	for (int c = relaxation->to; c >= relaxation->from; c--)
 		if (!go_backward(relaxation, c))
 			return false;
 	return true;
@@ -448,6 +467,17 @@ size_t relax_toll_count(const struct relaxation *relaxation)
 int64_t relax_limit(const struct relaxation *relaxation)
 {
 	return relaxation->limit;
+}
+
+int64_t relax_least(const struct relaxation *relaxation)
+{
+	const struct nodes *nodes = &relaxation->nodes[relaxation->from];
+	int64_t least = cut_add(relaxation->limit, 1);
+	for (size_t n = 0; n < nodes->count; n++)
+		if (nodes->at[n].costs && nodes->at[n].tolls)
+			least = number_min(least, toll_least(relaxation->frame, nodes->at[n].costs,
+							  NULL, nodes->at[n].tolls));
+	return least;
 }
 
 const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)

@@ -1,7 +1,7 @@
 #ifndef JOINT_CUT_DP_RELAX_H
 #define JOINT_CUT_DP_RELAX_H
 
-#include "solvers/joint/cut_dp/blur.h"
+#include "solvers/joint/cut_dp/gate.h"
 
 #include <stddef.h>
 
@@ -27,11 +27,21 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	struct relaxation *coarser, struct arena *arena); /* NULL: it is the first */
 
 /*
+ * Only from one cut to another: it begins in each state of a gate, after these costs, and at the end
+ * what the other gate says is still to come.  NULL: the gate of a whole answer.
+ */
+void relax_between(struct relaxation *relaxation, int from, int to, const struct gate *costs,
+	const struct gate *tolls);
+
+/*
  * Goes on from at most `width` states that options lead to at each cut, and from none that is sure to end above the
  * limit; where there are more, the limit falls.  False: the budget is spent.
  */
-bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_first);
+bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free);
 int64_t relax_limit(const struct relaxation *relaxation);
+
+/* The least that any path costs, or the least above the limit. */
+int64_t relax_least(const struct relaxation *relaxation);
 
 /*
  * The tolls of a state of the space, or of a finer one: what goes on from it costs no less, or ends above the limit.

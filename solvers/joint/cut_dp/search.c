@@ -7,6 +7,7 @@
 #include "solvers/joint/cut_dp/ladder.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
+#include "solvers/joint/cut_dp/stack_bound.h"
 #include "solvers/joint/cut_dp/step.h"
 #include "solvers/joint/cut_dp/toll.h"
 
@@ -22,17 +23,18 @@ struct search {
 	struct joint_answer *best; /* NULL: none yet */
 	int64_t bound;             /* proven */
 	int64_t unpacked;          /* the least value of an answer without addresses */
+	bool found;                /* an answer, with addresses or without, in this room */
 	struct effort_of_proof effort;
 
 	/* one beam */
 	struct arena *arena;
 	struct layer **layers; /* by cut */
 	struct relaxation *relaxation;
-	bool lazy;              /* step.h */
-	bool is_first, goes_on; /* the first one belongs to every answer; the budget is not spent */
-	size_t width;           /* labels of a cut that are gone on from */
-	int64_t limit;          /* bounds above it are not looked at */
-	int64_t dropped;        /* the least bound of those that were not */
+	bool lazy;             /* step.h */
+	bool is_free, goes_on; /* until an answer is found the budget counts, but does not end it */
+	size_t width;          /* labels of a cut that are gone on from */
+	int64_t limit;         /* bounds above it are not looked at */
+	int64_t dropped;       /* the least bound of those that were not */
 
 	/* what is being expanded */
 	int cut;
@@ -121,7 +123,7 @@ static void add_option(struct search *search, uint32_t parent, const struct step
 		layer_add(search->layers[step->cut], &label) != LABEL_NONE) {
 		search->effort.labels++;
 		search->goes_on &=
-			search->is_first ? run_count(search->run, 1) : run_spend(search->run, 1);
+			search->is_free ? run_count(search->run, 1) : run_spend(search->run, 1);
 	}
 }
 
@@ -185,25 +187,34 @@ static bool take_step(void *context, const struct step *step)
 	return search->goes_on && run_go_on(search->run, 1);
 }
 
-static int compare_bounds(const void *left, const void *right)
+struct ranked {
+	int64_t value;
+	uint32_t label;
+};
+
+static int compare_ranked(const void *left, const void *right)
 {
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return a < b ? -1 : a > b;
+	const struct ranked *a = left, *b = right;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->label < b->label ? -1 : a->label > b->label;
 }
 
-/* The beam: of labels with equal bounds, all are kept or none. */
+/* The beam: of labels with equal bounds, those that came first are kept. */
 static void drop_worst(struct search *search, struct layer *layer)
 {
 	struct arena *scratch = arena_open();
 	size_t count = 0;
-	int64_t *bounds = arena_array(scratch, int64_t, layer_label_count(layer));
+	struct ranked *ranked = arena_array(scratch, struct ranked, layer_label_count(layer));
 	for (uint32_t i = 0; i < layer_label_count(layer); i++)
 		if (!layer_label(layer, i)->dominated)
-			bounds[count++] = layer_label(layer, i)->bound;
+			ranked[count++] = (struct ranked){layer_label(layer, i)->bound, i};
 	if (count > search->width) {
-		qsort(bounds, count, sizeof *bounds, compare_bounds);
-		layer_drop(layer, bounds[search->width]);
-		search->dropped = number_min(search->dropped, bounds[search->width]);
+		qsort(ranked, count, sizeof *ranked, compare_ranked);
+		search->dropped = number_min(search->dropped, ranked[search->width].value);
+		for (size_t i = search->width; i < count; i++)
+			layer_label(layer, ranked[i].label)->dominated = true;
+		layer_forget(layer);
 	}
 	arena_close(scratch);
 }
@@ -273,34 +284,22 @@ static struct joint_answer *trace(const struct search *search, uint32_t at)
 	return answer;
 }
 
-struct complete {
-	int64_t cost;
-	uint32_t label;
-};
-
-static int compare_costs(const void *left, const void *right)
-{
-	const struct complete *a = left, *b = right;
-	if (a->cost != b->cost)
-		return a->cost < b->cost ? -1 : 1;
-	return a->label < b->label ? -1 : a->label > b->label;
-}
-
 /* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
 static void find_best(struct search *search)
 {
 	struct arena *scratch = arena_open();
 	struct layer *layer = search->layers[search->frame->space->op_count];
-	struct complete *all = arena_array(scratch, struct complete, layer_label_count(layer));
+	struct ranked *all = arena_array(scratch, struct ranked, layer_label_count(layer));
 	size_t count = 0;
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
 		const struct label *label = layer_label(layer, i);
 		if (!label->dominated &&
 			frame_is_complete(search->frame, layer_codes(layer, label->state)))
-			all[count++] = (struct complete){label->cost, i};
+			all[count++] = (struct ranked){label->cost, i};
 	}
 	if (count)
-		qsort(all, count, sizeof *all, compare_costs);
+		qsort(all, count, sizeof *all, compare_ranked);
+	search->found |= count > 0;
 	for (size_t k = 0; k < count; k++) {
 		struct joint_answer *answer = trace(search, all[k].label);
 		if (joint_plan_offer(search->run, search->frame->space, answer)) {
@@ -411,7 +410,7 @@ static bool is_through(const struct search *search)
 	       (!search->lazy && search->dropped == JOINT_NEVER);
 }
 
-/* The next finer relaxation; the first one belongs to every answer. */
+/* The next finer relaxation. */
 static bool relax(struct search *search, int ground, size_t width)
 {
 	int64_t limit = limit_of(search);
@@ -419,7 +418,7 @@ static bool relax(struct search *search, int ground, size_t width)
 		limit = number_min(limit, relax_limit(search->relaxation));
 	search->relaxation = relax_open(
 		search->run, search->ladder.grounds[ground], search->relaxation, search->arena);
-	return relax_run(search->relaxation, ground ? width : SIZE_MAX, limit, search->is_first);
+	return relax_run(search->relaxation, ground ? width : SIZE_MAX, limit, search->is_free);
 }
 
 /* Relaxations with a narrow beam behind each but the last.  One below a known bound is of no use. */
@@ -429,7 +428,7 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 	open_pass(search);
 	for (int g = 0; g < search->ladder.count && done; g++) {
 		bool is_last = g == search->ladder.count - 1;
-		search->is_first = is_first && g == 0;
+		search->is_free = !search->found;
 		done = relax(search, g, width);
 		if (!done || relax_limit(search->relaxation) < search->bound)
 			break;
@@ -437,6 +436,8 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 			done = run_beams(search, is_last ? width : CUT_BEAM_FIRST);
 		if (done && is_through(search))
 			break;
+		if (done && is_first && !g && search->best)
+			stack_bound(search->run, search->frame, &search->ladder, &search->bound);
 	}
 	close_pass(search);
 	return done;
@@ -472,11 +473,11 @@ static void prove(struct search *search, bool done)
 static void leave_room(struct search *search)
 {
 	int64_t bound = search->bound;
-	for (int part = CUT_ROOM_PARTS - 1; part > 0 && !search->best; part--) {
+	for (int part = CUT_ROOM_PARTS - 1; part >= 0 && !search->best; part--) {
 		steps_leave_room(
 			search->steps, search->frame->space->capacity / CUT_ROOM_PARTS * part);
-		if (!widen(search))
-			break;
+		search->found = false;
+		widen(search);
 	}
 	search->bound = bound;
 }
@@ -488,7 +489,7 @@ void search(struct run *run, const struct frame *frame)
 	search.steps = steps_open(frame, arena);
 	search.ladder = ladder_open(frame, arena);
 	bool done = widen(&search);
-	if (done && !search.best && search.unpacked != JOINT_NEVER)
+	if (!search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
 	prove(&search, done);
 	steps_close(search.steps);

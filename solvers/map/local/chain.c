@@ -112,14 +112,15 @@ static bool push_outwards(
 	return met && map_move(moves, &move, mapping);
 }
 
-bool local_chain_settle(struct local_chain *chain, int most, struct local_trial *trial)
+/* What exceeds a level or a fan-out is pushed outwards, and priced anew. */
+static bool settle(struct local_chain *chain, struct local_trial *trial)
 {
 	for (int mends = 0;; mends++) {
 		struct offer_price found;
 		if (!price(chain, trial, &found))
 			return false;
 		bool large = found.verdict == NEST_FANOUT || found.verdict == NEST_CAPACITY;
-		if (!large || mends == most || !push_outwards(chain, &found, &trial->mapping))
+		if (!large || mends == START_MENDS || !push_outwards(chain, &found, &trial->mapping))
 			return true;
 	}
 }
@@ -134,7 +135,7 @@ bool local_chain_start(struct local_chain *chain, bool anew, struct local_trial 
 		else
 			space_draw(chain->moves.space, &chain->random, &trial->mapping);
 		known = false;
-		if (!local_chain_settle(chain, START_MENDS, trial))
+		if (!settle(chain, trial))
 			return false;
 		if (trial->value < INFINITY)
 			return true;

@@ -39,10 +39,6 @@ void local_chain_close(struct local_chain *chain);
 /* False when the budget is spent. */
 bool local_chain_price(struct local_chain *chain, struct local_trial *trial);
 
-/* The same; what exceeds a level or a fan-out is pushed outwards, and priced anew, this many times
- * at most. */
-bool local_chain_settle(struct local_chain *chain, int most, struct local_trial *trial);
-
 /* A mapping that fits, where one can be found: the start of the chain, or `anew` one drawn.  False
  * when the budget is spent before. */
 bool local_chain_start(struct local_chain *chain, bool anew, struct local_trial *trial);

@@ -1,7 +1,5 @@
 #include "solvers/map/local/moves.h"
 
-#include "base/arena.h"
-#include "base/array.h"
 #include "base/number.h"
 #include "solvers/map/local/options.h"
 
@@ -137,19 +135,6 @@ struct mapping map_moves_adopt(const struct map_moves *moves, const struct mappi
 		out.residency[t] |= mapping->residency[t] & 1u << space->free[b].row;
 	}
 	return out;
-}
-
-void map_moves_copy_order(
-	const struct map_moves *moves, int level, const struct mapping *from, struct mapping *to)
-{
-	struct mapping_row *out = &to->rows[moves->space->levels[level].row];
-	const struct mapping_row *in = &from->rows[moves->space->levels[level].row];
-	if (moves->space->levels[level].spatial) {
-		memcpy(out->spatial_order, in->spatial_order, sizeof out->spatial_order);
-		out->spatial_y = in->spatial_y;
-	} else {
-		memcpy(out->temporal_order, in->temporal_order, sizeof out->temporal_order);
-	}
 }
 
 static void put_at_end(uint8_t *order, int count, int d, bool ahead)
@@ -363,83 +348,4 @@ bool map_moves_step(const struct map_moves *moves, struct random *random, struct
 		return true;
 	}
 	return false;
-}
-
-struct list {
-	struct array(struct map_move) of;
-	struct arena *arena;
-};
-
-/* At a loop of bound 1 on either side of the others, where that may make a difference. */
-static void add_bound(const struct map_moves *moves, const struct mapping *mapping,
-	struct map_move move, struct list *list)
-{
-	const uint32_t *bounds = bounds_at(moves, move.level, mapping);
-	bool busy = has_axes(moves, move.level);
-	for (int d = 0; d < dimension_count(moves); d++)
-		busy |= bounds[d] > 1;
-	*array_add(list->arena, &list->of) = move;
-	move.ahead = true;
-	if (busy && bounds[move.dimension] == 1)
-		*array_add(list->arena, &list->of) = move;
-}
-
-static void list_bounds(const struct map_moves *moves, const struct mapping *mapping, int d,
-	int from, int to, struct list *list)
-{
-	int64_t give = bounds_at(moves, from, mapping)[d], have = bounds_at(moves, to, mapping)[d];
-	struct map_move move = {.kind = MAP_MOVE_BOUND, .dimension = d, .from = from, .level = to};
-	int64_t most = number_min(domain_at(moves, to, d)->most, extent_of(moves, d));
-	for (int p = 0; p < moves->prime_count[d]; p++) {
-		int64_t prime = moves->primes[d][p];
-		if (!is_imperfect(moves, d) &&
-			(give % prime || give / prime < domain_at(moves, from, d)->least))
-			continue;
-		move.bound = have * prime;
-		if (move.bound <= most)
-			add_bound(moves, mapping, move, list);
-	}
-	if (!is_imperfect(moves, d))
-		return;
-	move.bound = have + 1;
-	if (have > 1 && move.bound <= most) /* 2 from 1 is there already */
-		add_bound(moves, mapping, move, list);
-	move.bound = have * give;
-	if (give > 3 && move.bound <= most)
-		add_bound(moves, mapping, move, list);
-}
-
-static void list_places(
-	const struct map_moves *moves, const struct mapping *mapping, int i, struct list *list)
-{
-	const uint32_t *bounds = bounds_at(moves, i, mapping);
-	for (int d = 0; d < dimension_count(moves); d++) {
-		if (bounds[d] == 1)
-			continue;
-		struct map_move move = {.kind = MAP_MOVE_AXIS, .dimension = d, .level = i};
-		if (has_axes(moves, i))
-			*array_add(list->arena, &list->of) = move;
-		move.kind = MAP_MOVE_SWAP;
-		for (move.other = d + 1; move.other < dimension_count(moves); move.other++)
-			if (bounds[move.other] > 1)
-				*array_add(list->arena, &list->of) = move;
-	}
-}
-
-struct map_move *map_moves_list(const struct map_moves *moves, const struct mapping *mapping,
-	struct arena *arena, size_t *count)
-{
-	struct list list = {.arena = arena};
-	int levels = moves->space->level_count;
-	for (int d = 0; d < dimension_count(moves); d++)
-		for (int from = 0; from < levels; from++)
-			for (int to = 0; to < levels; to++)
-				if (from != to && bounds_at(moves, from, mapping)[d] > 1)
-					list_bounds(moves, mapping, d, from, to, &list);
-	for (int i = 0; i < levels; i++)
-		list_places(moves, mapping, i, &list);
-	for (int b = 0; b < moves->space->free_count; b++)
-		*array_add(arena, &list.of) = (struct map_move){.kind = MAP_MOVE_KEEP, .bit = b};
-	*count = list.of.count;
-	return list.of.at;
 }

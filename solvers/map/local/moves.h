@@ -49,20 +49,11 @@ int64_t map_moves_prime(const struct map_moves *moves, struct random *random, in
 /* The mapping of the space that comes nearest to one of the same machine and shape. */
 struct mapping map_moves_adopt(const struct map_moves *moves, const struct mapping *mapping);
 
-/* The order and axes of a tiling level, as a wish: map_moves_adopt makes the mapping one of the
- * space again. */
-void map_moves_copy_order(
-	const struct map_moves *moves, int level, const struct mapping *from, struct mapping *to);
-
 /* False if nothing came of it. */
 bool map_move(const struct map_moves *moves, const struct map_move *move, struct mapping *mapping);
 
 /* Any move; at times all bounds of a dimension anew, so that every factorization is within reach.
  * False if none of many tries led anywhere. */
 bool map_moves_step(const struct map_moves *moves, struct random *random, struct mapping *mapping);
-
-/* All moves from a mapping that change one prime factor or one place, *count of them. */
-struct map_move *map_moves_list(const struct map_moves *moves, const struct mapping *mapping,
-	struct arena *arena, size_t *count);
 
 #endif

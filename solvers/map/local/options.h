@@ -26,16 +26,4 @@ OPTIONS(LOCAL_OPTIONS)
 	OPTION(COLD_PERMILLE, 2, 1, 100000, "last temperature: the same of one 0.2 % worse")       \
 	OPTION(STILL_MOVES, 300, 1, 1 << 30, "moves without a change before the chain starts anew")
 
-#define GENETIC_OPTIONS(OPTION)                                                                    \
-	OPTION(PEOPLE_LEAST, 8, 2, 64, "mappings of an island, at least")                          \
-	OPTION(PEOPLE_MOST, 64, 8, 4096, "the same, at most: memory")                              \
-	OPTION(CHILDREN, 40, 1, 1 << 20, "evaluations for each mapping of an island")              \
-	OPTION(CHILD_MENDS, 4, 0, 1000, "factors of a child pushed outwards until it fits")        \
-	OPTION(MUTATIONS_MOST, 3, 1, 100, "random moves of a child")                               \
-	OPTION(RIVALS, 3, 1, 64, "drawn for a tournament, of which the best or the worst is taken")
-
-#define GREEDY_OPTIONS(OPTION)                                                                     \
-	OPTION(KICKS, 4, 1, 1000, "random moves away from the best, to start again")               \
-	OPTION(NEARBY, 4, 1, 1000, "one start in this many is drawn, the others are near the best")
-
 #endif

@@ -22,7 +22,7 @@
 	OPTION(PADDING_ROUNDS, 3, 1, 100, "rounds of paddings, each with as many ticks")           \
 	OPTION(PADDINGS_FEWER, 4, 2, 100, "the best one in this many goes on to the next round")   \
 	OPTION(LOCAL_SHARE, 4, 2, 100, "one part of the ticks in this many is for local search")   \
-	OPTION(LOCAL_TURNS, 3, 1, 100, "turns of it: genetic first, then greedy")
+	OPTION(LOCAL_TURNS, 3, 1, 100, "turns of it, each from the best so far")
 
 OPTIONS(UNEVEN_OPTIONS)
 

@@ -153,11 +153,10 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 	struct map_moves moves = map_moves_make(search->space);
 	try_paddings(run, &moves, offers, ticks - ticks / LOCAL_SHARE, bound, arena);
 	for (int turn = 0; turn < LOCAL_TURNS; turn++) {
-		const char *name = turn == 0 ? "genetic" : "greedy";
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
 		uneven.wishes.seed = search->wishes.seed + (uint64_t)turn;
-		struct answer answer = nest_ask(
-			run, name, &uneven, 0, 1, ticks / LOCAL_SHARE / LOCAL_TURNS + 1, arena);
+		struct answer answer = nest_ask(run, "anneal", &uneven, 0, 1,
+			ticks / LOCAL_SHARE / LOCAL_TURNS + 1, arena);
 		take(offers, &moves, &answer);
 		run_report(run, nest_offers_best(offers), bound);
 	}

@@ -93,6 +93,11 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
 	struct nest_sim sim =
 		nest_simulate(search->hierarchy, search->shape, mapping, &options, slot->scratch);
+	if (options.data && !sim.finished) {
+		options.data = false; /* which executes equal periods once */
+		sim = nest_simulate(
+			search->hierarchy, search->shape, mapping, &options, slot->scratch);
+	}
 	bool comparable = counted && sim.finished && sim.verdict == NEST_FITS;
 	*out = (struct execution){.finished = comparable, .events = sim.events};
 	if (!comparable)
@@ -100,7 +105,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	out->agrees = nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
 		      (!last || sim.right);
 	out->fault = out->agrees ? NULL : sim.wrong;
-	out->mode = last ? SIM_DATA : SIM_COUNT;
+	out->mode = options.data ? SIM_DATA : SIM_COUNT;
 	out->cycles = sim.cycles;
 	nest_derive(search->exact, &sim.counts, &score);
 	out->energy_pj = score.energy_pj;
@@ -298,34 +303,10 @@ static const struct drive_kind problems = {
 	.thrifty = true,
 };
 
-static struct explored explore(const struct nest_search *search, struct arena *arena)
+struct explored nest_explore(const struct nest_search *search, struct arena *arena)
 {
 	struct nest_driver driver = {.search = search, .arena = arena};
 	struct explored explored = drive_explore(&problems, &driver, &search->wishes, arena);
 	explored.more = arena_copy(arena, &driver.cells, sizeof driver.cells);
-	return explored;
-}
-
-/* Whether a proof that believed the ceiling shows that it is too low. */
-static bool contradicts(const struct nest_search *search, const struct explored *explored)
-{
-	const struct frontier *frontier = &explored->frontier;
-	if (search->wishes.ceiling <= 0 || !explored->complete)
-		return false;
-	return !frontier->count || objective_value(search->wishes.objectives.at[0],
-					   &frontier->points[0].score) > search->wishes.ceiling;
-}
-
-struct explored nest_explore(const struct nest_search *search, struct arena *arena)
-{
-	struct explored explored = explore(search, arena);
-	struct nest_search alone = *search;
-	if (!contradicts(search, &explored))
-		return explored;
-	alone.wishes.ceiling = 0;
-	explored = explore(&alone, arena);
-	explored.complaint = arena_format(arena,
-		"a bound from elsewhere is wrong and was not used: no mapping has %.17g or less",
-		search->wishes.ceiling);
 	return explored;
 }

@@ -67,17 +67,13 @@ static int64_t find_work(const struct executed_nest *nest)
 	return nest_check_work(nest->nest->hierarchy, nest->nest->shape, &nest->nest->mapping);
 }
 
-/* Steps x multipliers of all that is executed: with values every tile. */
-static int64_t find_all_work(const struct nests *nests)
+/* Steps x multipliers of what is executed with values, which is every tile. */
+static int64_t find_work_with_values(const struct nests *nests)
 {
 	const struct program *program = nests->program;
 	int64_t all = 0, one = 0;
 	const struct executed_nest *latest = NULL;
-	for (int i = 0; i < nests->count; i++)
-		if (!number_add(all, find_work(nests->distinct[i]), &all))
-			return INT64_MAX;
-	for (size_t i = 0; nests->options->mode == SIM_DATA && i < program->instruction_count;
-		i++) {
+	for (size_t i = 0; i < program->instruction_count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
 		if (instruction->engine != ENGINE_COMPUTE || !instruction->compute->nest)
 			continue;
@@ -102,16 +98,21 @@ static struct nest_sim_options find_options(const struct nests *nests)
 	return options;
 }
 
-static void execute(struct nests *nests, struct executed_nest *nest)
+/* What is left of the steps of multipliers becomes less by those that it takes. */
+static void execute(struct nests *nests, struct executed_nest *nest, uint64_t *left)
 {
 	struct arena *arena = arena_open();
 	struct nest_sim_options options = find_options(nests);
+	options.steps_most = *left;
 	nest->sim = nest_simulate(
 		nest->nest->hierarchy, nest->nest->shape, &nest->nest->mapping, &options, arena);
 	if (nest->sim.wrong)
 		nest->sim.wrong = arena_text(nests->arena, nest->sim.wrong);
 	if (!nest->sim.finished)
 		nests->too_long = nest->sim.wrong;
+	else if (*left)
+		*left = nest->sim.work < *left ? *left - nest->sim.work : 1;
+
 	arena_close(arena);
 }
 
@@ -138,14 +139,17 @@ struct nests *nests_open(
 			*of_step = add_nest(nests, nest);
 		nests->tiles++;
 	}
-	int64_t work = nests->count ? find_all_work(nests) : 0;
-	if (options->steps_most && work > (int64_t)options->steps_most)
+	uint64_t left = options->steps_most;
+	int64_t work = options->mode == SIM_DATA ? find_work_with_values(nests) : 0;
+	if (left && work > (int64_t)left)
 		nests->too_long = arena_format(arena,
 			"its nests take %" PRId64 " steps of multipliers, and at most %" PRIu64
 			" are taken",
 			work, options->steps_most);
+	if (left)
+		left = number_max((int64_t)left - work, 1);
 	for (int i = 0; i < nests->count && !nests->too_long; i++)
-		execute(nests, nests->distinct[i]);
+		execute(nests, nests->distinct[i], &left);
 	return nests;
 }
 

@@ -9,16 +9,17 @@
 #include "sim/nest/nest_lay.h"
 #include "sim/nest/nest_moves.h"
 #include "sim/nest/nest_multiply.h"
+#include "sim/nest/nest_periods.h"
 #include "sim/nest/nest_run.h"
 #include "sim/nest/nest_tensors.h"
 
 #include <inttypes.h>
 
-/* Goes to the next step.  The outermost loop that went on, all others inside it being at 0
- * again; NEST_END if there is none. */
-static int next_step(struct nest_run *run)
+/* Goes to the next step, the loops inside loop k being at their ends.  The outermost loop that went on, all
+ * others inside it being at 0 again; NEST_END if there is none. */
+static int next_step(struct nest_run *run, int k)
 {
-	for (int k = run->round_count - 1; k >= 0; k--) {
+	for (; k >= 0; k--) {
 		const struct nest_round *round = &run->rounds[k];
 		int64_t *base = &run->base[round->dimension];
 		*base += round->stride;
@@ -143,20 +144,30 @@ static void turn_array(struct nest_run *run, bool end)
 			run->counts.array_cycles - before);
 }
 
-static bool is_to_stop(const struct nest_run *run)
+/* Why it is to stop; NULL. */
+static const char *why_stop(struct nest_run *run)
 {
-	return stopper_stops(&run->options->stopper);
+	uint64_t most = run->options->steps_most;
+	run->work += (uint64_t)site_of(run, MULTIPLIERS)->instances;
+	if (stopper_stops(&run->options->stopper))
+		return "it was to stop";
+	if (most && run->work > most)
+		return "its steps of multipliers exceed the budget, though iterations that are alike "
+		       "are executed once";
+	return NULL;
 }
 
-/* False if it was to stop. */
-static bool execute(struct nest_run *run)
+/* Why it was to stop; NULL. */
+static const char *execute(struct nest_run *run)
 {
 	struct phase phase = {.run = run, .moves = nest_moves_open(run), .changed = NEST_START};
 	run->array = nest_array_open(run);
 	struct nest_multipliers *multipliers = nest_multipliers_open(run);
+	struct nest_periods *periods = nest_periods_open(run);
 	do {
-		if (is_to_stop(run))
-			return false;
+		const char *why = why_stop(run);
+		if (why)
+			return why;
 		move(&phase);
 		turn_array(run, false);
 		nest_multipliers_step(multipliers);
@@ -164,7 +175,9 @@ static bool execute(struct nest_run *run)
 			nest_array_step(run->array);
 		if (run->clock)
 			nest_clock_step(run->clock);
-		phase.changed = next_step(run);
+		phase.changed = next_step(run, run->round_count - 1);
+		while (nest_periods_skip(periods, phase.changed))
+			phase.changed = next_step(run, phase.changed);
 	} while (phase.changed != NEST_END && !run->wrong);
 	phase.changed = NEST_END;
 	turn_array(run, true);
@@ -172,7 +185,7 @@ static bool execute(struct nest_run *run)
 	wait_for_others(run);
 	if (run->tensors)
 		nest_tensors_end(run);
-	return true;
+	return NULL;
 }
 
 static void open_clock(struct nest_run *run)
@@ -201,7 +214,8 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 		return out;
 	}
 	int64_t work = nest_check_work(hierarchy, shape, mapping);
-	if (options->steps_most && work > (int64_t)options->steps_most) {
+	bool all = options->data || options->trace || options->every_step;
+	if (all && options->steps_most && work > (int64_t)options->steps_most) {
 		out.wrong = arena_format(arena,
 			"%" PRId64 " steps of multipliers, and at most %" PRIu64 " are taken", work,
 			options->steps_most);
@@ -216,11 +230,11 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 		return out;
 	if (options->timing)
 		open_clock(run);
-	out.finished = execute(run);
-	if (!out.finished) {
-		out.wrong = "it was to stop";
+	out.wrong = execute(run);
+	out.finished = !out.wrong;
+	out.work = run->work;
+	if (!out.finished)
 		return out;
-	}
 	if (run->overflow || (run->clock && !nest_clock_close(run->clock, &out)))
 		out.verdict = NEST_OVERFLOW;
 	else if (!run->wrong && nest_homes_apart(run))

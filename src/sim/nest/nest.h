@@ -15,6 +15,8 @@
  *
  * Work: steps x multipliers, and for each move step a comparison per instance; what is written,
  * and everything with `data`, moves word by word.  Some 10^7 steps x multipliers take seconds.
+ * Where it only counts, iterations that are proven alike are executed once (sim/nest/nest_periods.h): two of each
+ * loop, as a rule.
  *
  * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
  * word of what is only read; twice that below the home, where a tile is built beside the old one.
@@ -40,10 +42,11 @@ enum nest_sim_fault {
 struct nest_sim_options {
 	bool data; /* move and compute numbers and compare with the einsum; else count only */
 	const struct nest_values
-		*values;           /* with `data`: compute these, and compare nothing; or NULL */
-	bool timing;               /* add bandwidths, fill, drain, double buffering */
-	uint64_t seed;             /* of the inputs, drawn from {-2 .. 2} */
-	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
+		*values;     /* with `data`: compute these, and compare nothing; or NULL */
+	bool timing;         /* add bandwidths, fill, drain, double buffering */
+	uint64_t seed;       /* of the inputs, drawn from {-2 .. 2} */
+	bool every_step;     /* without: equal periods are executed once, where it only counts */
+	uint64_t steps_most; /* steps x multipliers that are executed; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
 	struct stopper stopper;   /* asked at every step */
@@ -64,6 +67,7 @@ struct nest_sim {
 	int64_t stall_by_level[ARCH_LEVELS_MOST]; /* whom they waited for */
 	bool faulty;                              /* options.fault came to its occasion */
 	uint64_t events;                          /* counted moves, and steps of multipliers */
+	uint64_t work;                            /* steps x multipliers that were executed */
 };
 
 /*

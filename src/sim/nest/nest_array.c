@@ -1,6 +1,7 @@
 #include "sim/nest/nest_array.h"
 
 #include "base/arena.h"
+#include "sim/nest/nest_picture.h"
 #include "sim/nest/nest_run.h"
 
 #include <string.h>
@@ -331,4 +332,74 @@ void nest_array_turn(struct nest_array *array)
 int64_t nest_array_lag(const struct nest_array *array)
 {
 	return find_last(array) - array->steps;
+}
+
+/* Whether passes end in loop k. */
+static bool turns_in(const struct nest_array *array, int k)
+{
+	bool turns = false;
+	for (int t = 0; t < array->run->shape->space_count; t++) {
+		const struct nest_store *store = find_store(array, t);
+		turns |= store && store->pace >= k;
+	}
+	return turns;
+}
+
+/* When PEs are through with their steps, and when a pass that has fewer steps than the first one ends: find_last
+ * is the later of the two. */
+static void find_ends(const struct nest_array *array, int64_t *steps, int64_t *pass)
+{
+	*steps = *pass = 0;
+	for (int64_t p = 0; p < array->arrays * array->pe_count; p++) {
+		*steps = number_max(*steps, array->done[p]);
+		*pass = number_max(*pass, array->begun[p] + array->whole * array->rate);
+	}
+	if (!overlaps(array) || array->begins)
+		*pass = 0;
+}
+
+void nest_array_draw(const struct nest_array *array, int k, struct nest_picture *picture)
+{
+	bool turns = turns_in(array, k);
+	int64_t steps, pass;
+	for (int64_t p = 0; p < array->arrays * array->pe_count; p++) {
+		nest_picture_number(picture, array->done[p] - array->done[0]);
+		if (turns)
+			nest_picture_number(picture, array->begun[p] - array->done[0]);
+	}
+	find_ends(array, &steps, &pass);
+	nest_picture_number(picture, !turns && pass >= steps);
+	nest_picture_number(picture, array->begins);
+	nest_picture_number(picture, array->whole);
+	nest_picture_number(picture, nest_array_lag(array) - array->run->counts.array_cycles);
+}
+
+/* Where passes do not end in the loop, but last as long as the first one, that must go on so. */
+bool nest_array_goes_on(
+	const struct nest_array *array, struct nest_array_time since, int k, int64_t times)
+{
+	int64_t steps, pass, passed;
+	find_ends(array, &steps, &pass);
+	return turns_in(array, k) || pass < steps ||
+	       (number_mul(times, array->done[0] - since.first, &passed) && passed <= pass - steps);
+}
+
+struct nest_array_time nest_array_time(const struct nest_array *array)
+{
+	return (struct nest_array_time){array->done[0], array->steps};
+}
+
+void nest_array_repeat(struct nest_array *array, struct nest_array_time since, int k, int64_t times)
+{
+	int64_t passed = 0, steps = 0;
+	bool turns = turns_in(array, k);
+	bool fits = number_mul(times, array->done[0] - since.first, &passed) &&
+		    number_mul(times, array->steps - since.steps, &steps) &&
+		    number_add(array->steps, steps, &array->steps);
+	for (int64_t p = 0; p < array->arrays * array->pe_count; p++) {
+		fits &= number_add(array->done[p], passed, &array->done[p]);
+		if (turns)
+			fits &= number_add(array->begun[p], passed, &array->begun[p]);
+	}
+	array->run->overflow |= !fits;
 }

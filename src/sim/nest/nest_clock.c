@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/wide.h"
+#include "sim/nest/nest_picture.h"
 
 #include <math.h>
 
@@ -274,6 +275,69 @@ void nest_clock_step(struct nest_clock *clock)
 	note(clock, NEST_COMPUTES, -1, from);
 	clock->last = clock->now;
 	clock->steps++;
+}
+
+static void draw_gate(
+	const struct nest_clock *clock, const struct gate *gate, struct nest_picture *picture)
+{
+	nest_picture_number(picture, gate->window - clock->now);
+	for (int i = 0; i < clock->level_count; i++)
+		for (int p = 0; p < PORTS; p++)
+			nest_picture_number(picture, gate->before.at[i][p] - clock->busy.at[i][p]);
+	nest_picture_add(picture, &gate->during, sizeof gate->during);
+	nest_picture_add(picture, &gate->after, sizeof gate->after);
+	nest_picture_number(picture, gate->least);
+}
+
+/* Windows of other levels began before those of the turning ones, which do not ask for them then. */
+void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture)
+{
+	for (int i = 0; i < clock->level_count; i++) {
+		nest_picture_number(picture, clock->gates[i].waited);
+		if (turning >> i & 1)
+			draw_gate(clock, &clock->gates[i], picture);
+	}
+	nest_picture_number(picture, clock->now - clock->last);
+}
+
+struct nest_clock *nest_clock_copy(const struct nest_clock *clock, struct arena *arena)
+{
+	return arena_copy(arena, clock, sizeof *clock);
+}
+
+void nest_clock_take(struct nest_clock *copy, const struct nest_clock *clock)
+{
+	*copy = *clock;
+}
+
+static void repeat(struct nest_clock *clock, int64_t *number, int64_t once, int64_t times)
+{
+	int64_t all = 0;
+	clock->overflow |= !number_mul(once, times, &all) || !number_add(*number, all, number);
+}
+
+void nest_clock_repeat(
+	struct nest_clock *clock, const struct nest_clock *since, uint32_t turning, int64_t times)
+{
+	int64_t passed = clock->now - since->now;
+	repeat(clock, &clock->now, passed, times);
+	repeat(clock, &clock->last, passed, times);
+	repeat(clock, &clock->steps, clock->steps - since->steps, times);
+	for (int g = 0; g < clock->level_count; g++) {
+		struct gate *gate = &clock->gates[g];
+		repeat(clock, &gate->stalled, gate->stalled - since->gates[g].stalled, times);
+		if (turning >> g & 1)
+			repeat(clock, &gate->window, passed, times);
+	}
+	for (int i = 0; i < clock->level_count; i++)
+		for (int p = 0; p < PORTS; p++) {
+			int64_t once = clock->busy.at[i][p] - since->busy.at[i][p];
+			repeat(clock, &clock->busy.at[i][p], once, times);
+			for (int g = 0; g < clock->level_count; g++)
+				if (turning >> g & 1)
+					repeat(clock, &clock->gates[g].before.at[i][p], once,
+						times);
+		}
 }
 
 bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out)
