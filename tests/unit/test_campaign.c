@@ -105,7 +105,7 @@ static void points_are_of_any_kind(void **state)
 			"  vary:\n"
 			"    specs:\n"
 			"    - [%s/arch/three_level.yaml, network.yaml]\n"
-			"    - [%s/arch/spyre32.yaml, %s/workloads/pattern_moe_mlp.yaml]\n"
+			"    - [%s/starter/arch.yaml, %s/starter/workload.yaml]\n"
 			"    - [%s/arch/a2a3.yaml, %s/broadcasts/get_block.yaml]\n"
 			"    - %s/space_time/matmul.yaml\n",
 			specs, specs, specs, specs, specs, specs));
