@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "tests/support/set_up.h"
 #include "tests/support/draws.h"
+#include "tests/support/set_up.h"
 #include "tests/support/shell.h"
 
 #include <stdio.h>

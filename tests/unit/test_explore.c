@@ -183,7 +183,8 @@ static void frontiers_are_those_under_version_control(void **state)
 
 static void a_budget_cuts_and_says_so(void **state)
 {
-	struct ended ended = shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 5 -o %s", folder);
+	struct ended ended =
+		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 5 -o %s", folder);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.err, "cut short by: budget"));
 	json_t *run = json_loads(folder_text("run.json"), 0, NULL);
@@ -265,7 +266,8 @@ static void a_plan_is_where_the_search_starts(void **state)
 {
 	const char *kept = shell_folder(arena);
 	assert_int_equal(
-		shell(arena, "$LXPLORE explore " SOFTMAX " -c 4 --labels 0 -q -o %s", kept).status, 0);
+		shell(arena, "$LXPLORE explore " SOFTMAX " -c 4 --labels 0 -q -o %s", kept).status,
+		0);
 	const char *plan = arena_format(arena, "%s/plans/point-001.yaml", kept);
 	struct ended ended = shell(arena, "$LXPLORE score " SOFTMAX " %s", plan);
 	json_t *score = json_loads(ended.out, 0, NULL);

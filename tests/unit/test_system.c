@@ -30,8 +30,8 @@ static void threads_without_memory_end_with_status_4(void **state)
 	if (is_skipped(SANITIZED, "limits of memory: built with a sanitizer") ||
 		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
-	struct ended ended = shell(
-		arena, "ulimit -v 250000; $LXPLORE explore " STARTER " -q --jobs 1024 -o %s", folder);
+	struct ended ended = shell(arena,
+		"ulimit -v 250000; $LXPLORE explore " STARTER " -q --jobs 1024 -o %s", folder);
 	expect_no_threads(&ended);
 	assert_false(folder_has("pareto.csv"));
 	ended = shell(
@@ -103,7 +103,8 @@ static const char *hashes(const char *run)
 
 static void specs_may_be_pipes(void **state)
 {
-	static const char explore[] = "timeout 60 $LXPLORE explore -q --simulate none --budget 1 -o";
+	static const char explore[] =
+		"timeout 60 $LXPLORE explore -q --simulate none --budget 1 -o";
 	struct ended ended = shell(arena, "%s %s/files " SPECS, explore, folder);
 	assert_int_equal(ended.status, 0);
 	ended = shell(arena,
