@@ -50,13 +50,14 @@ static double pad(const char *arch, const int64_t *extents, int64_t *best_extent
 {
 	int64_t padded[3][EXTENTS], tried[3];
 	double best = INFINITY;
-	int all = 1, count[3];
 	for (int d = 0; d < 3; d++)
-		all *= count[d] = uneven_padded_extents(extents[d], EXTENTS, padded[d]);
-	for (int code = 0; code < all; code++) {
+		for (int k = 0; k < EXTENTS; k++)
+			padded[d][k] =
+				uneven_padded_extent(k ? padded[d][k - 1] + 1 : extents[d]);
+	for (int code = 0; code < EXTENTS * EXTENTS * EXTENTS; code++) {
 		struct arena *arena = arena_open();
-		for (int d = 0, left = code; d < 3; left /= count[d++])
-			tried[d] = padded[d][left % count[d]];
+		for (int d = 0, left = code; d < 3; d++, left /= EXTENTS)
+			tried[d] = padded[d][left % EXTENTS];
 		struct explored one =
 			search_for(arena, arch, tried, false, setting("PADDED", 300000));
 		if (gemm_value(&one) < best) {

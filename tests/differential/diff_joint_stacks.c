@@ -24,6 +24,7 @@ struct tally {
 /* The bound alone, as a solver. */
 static int64_t bound;
 static struct stack stack;
+static size_t width;
 
 static void find_bound(struct run *run, const struct problem *problem)
 {
@@ -34,7 +35,7 @@ static void find_bound(struct run *run, const struct problem *problem)
 	struct ladder ladder = ladder_open(frame, arena);
 	stack = stack_find(frame, GATE_STATES, arena);
 	bound = 0;
-	stack_bound(run, frame, &ladder, &bound);
+	stack_bound(run, frame, &ladder, width, &bound);
 	ladder_close(&ladder);
 }
 
@@ -84,6 +85,7 @@ static void test_stacks(void **state)
 		struct joint_all all = joint_all(space, STATES_MOST, arena);
 		struct problem problem = {.stage = STAGE_JOINT, .joint = space};
 		if (all.known) {
+			width = draw_chance(&random, 3) ? 30 : 4000;
 			solve(&bound_alone, &problem, 0, 1, arena);
 			note(&tally, &all);
 			if (all.found && bound > all.answer.value)

@@ -71,6 +71,25 @@ static void nothing_is_said_of_points_from_elsewhere(void **state)
 	arena_close(arena);
 }
 
+/* Cycles are whole: with 100.4 at least, 101 are the least; with 99.4, 100 may be. */
+static void a_gap_of_less_than_a_cycle_is_none(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	struct found found = {0};
+	struct point point = {.score = point_of(101, 50), .payload = &found};
+	struct explored explored = {
+		.frontier = {.objectives = three, .count = 1, .points = &point}};
+	list.at[0].bound = 100.4;
+	plans_note(&list, &explored);
+	assert_int_equal(found.proof, PROOF_OPTIMAL);
+	list.at[0].bound = 99.4;
+	plans_note(&list, &explored);
+	assert_int_equal(found.proof, PROOF_BOUND);
+	assert_true(found.bound >= 100 && found.bound <= 100 && found.gap >= 1);
+	arena_close(arena);
+}
+
 static void a_product_is_least_at_a_corner(void **state)
 {
 	struct arena *arena = arena_open();
@@ -115,14 +134,82 @@ static void sums_are_asked_about_between_neighbours_once(void **state)
 	arena_close(arena);
 }
 
+/* Of one limit of cores, as many as two neighbours leave. */
+static size_t count_within(const struct plan_aims *aims, int cores)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < aims->count; i++)
+		count += aims->at[i].cores == cores;
+	return count;
+}
+
+/* Latency was proven by a plan on 8 cores; energy was not proven. */
+static void fewer_cores_are_asked_about_unless_known(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	list.at[0].cores = list.at[1].cores = 8;
+	list.at[1].bound = 9 * 1024;
+	struct plan_aims eight = {0}, four = {0}, all = {0};
+	plans_alone(&eight, &three, &list, 8, arena);
+	assert_int_equal(eight.count, 1);
+	assert_int_equal(eight.at[0].cores, 8);
+	assert_int_equal(eight.at[0].aim.energy, 1);
+	plans_alone(&four, &three, &list, 4, arena);
+	assert_int_equal(four.count, 2);
+	plans_alone(&all, &three, &list, 32, arena);
+	assert_int_equal(all.count, 0);
+	arena_close(arena);
+}
+
+/* The middle plan takes too many cores to be a neighbour within 8. */
+static void each_limit_of_cores_has_its_neighbours(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	list.at[2].cores = 32;
+	add(&list, arena, (struct joint_aim){.cycles = 1}, 100, 100, 50);
+	list.at[3].asked.cores = 8;
+	struct plan_aims aims = plans_between(&three, &list, arena);
+	assert_int_equal(count_within(&aims, 32), 2);
+	assert_int_equal(count_within(&aims, 8), 1);
+	list.at[3].cut = true; /* twice: a limit is given up */
+	add(&list, arena, (struct joint_aim){.energy = 1}, 10 * 1024, 200, 10);
+	list.at[4].asked.cores = 8;
+	list.at[4].cut = true;
+	aims = plans_between(&three, &list, arena);
+	assert_int_equal(count_within(&aims, 32), 2);
+	assert_int_equal(count_within(&aims, 8), 0);
+	arena_close(arena);
+}
+
+/* Between (100, 30) and (120, 10), which are corners of what is proven, no sum finds anything. */
+static void what_is_nearly_proven_is_not_asked_about(void **state)
+{
+	struct arena *arena = arena_open();
+	struct planned_list list = some_sums(arena);
+	list.at[0].energy = 30.02;
+	list.at[1].latency = 120.02;
+	list.at[2] = (struct planned){
+		.asked = {32, {.cycles = 2048, .energy = 2}}, .bound = 2 * 130 * 1024};
+	assert_int_equal(plans_between(&three, &list, arena).count, 0);
+	list.at[2].bound = 2 * 125 * 1024;
+	assert_int_equal(plans_between(&three, &list, arena).count, 1);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_point_is_bound_by_the_sum_that_says_most),
 		cmocka_unit_test(nothing_is_said_of_points_from_elsewhere),
+		cmocka_unit_test(a_gap_of_less_than_a_cycle_is_none),
 		cmocka_unit_test(a_product_is_least_at_a_corner),
 		cmocka_unit_test(a_sum_is_about_its_cores),
 		cmocka_unit_test(sums_are_asked_about_between_neighbours_once),
+		cmocka_unit_test(fewer_cores_are_asked_about_unless_known),
+		cmocka_unit_test(each_limit_of_cores_has_its_neighbours),
+		cmocka_unit_test(what_is_nearly_proven_is_not_asked_about),
 	};
 	return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
 }

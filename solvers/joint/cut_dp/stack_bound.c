@@ -11,7 +11,8 @@
 struct sweep {
 	struct run *run;
 	const struct frame *frame;
-	const struct ladder *ladder;
+	struct ladder *ladder;
+	size_t width; /* states of a cut */
 	struct arena *arena;
 	int from, to;
 	const struct gate *behind; /* NULL: the end */
@@ -34,21 +35,25 @@ static struct gate *make_costs(const struct gate *expected, struct arena *arena)
 	return costs;
 }
 
-/* From coarse to fine; NULL: the budget is spent. */
-static struct relaxation *relax_block(struct sweep *sweep, const struct gate *costs)
+/* From coarse to fine; one that repeats the last one costs about as much.  NULL: the budget is spent. */
+static struct relaxation *relax_block(struct sweep *sweep, const struct gate *costs, bool repeats)
 {
+	int64_t last = repeats ? sweep->least : 0;
 	struct relaxation *relaxation = NULL;
 	int64_t limit = TOLL_NEVER - 1;
-	int count = sweep->ladder->count;
+	int count = ladder_count(sweep->ladder);
 	for (int g = 0; g < count; g++) {
-		relaxation =
-			relax_open(sweep->run, sweep->ladder->grounds[g], relaxation, sweep->arena);
+		relaxation = relax_open(
+			sweep->run, ladder_ground(sweep->ladder, g), relaxation, sweep->arena);
 		relax_between(relaxation, sweep->from, sweep->to, costs, sweep->behind);
-		if (!relax_run(relaxation, g ? CUT_BLOCK_WIDTH : SIZE_MAX, limit, false))
+		if (!relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false))
 			return NULL;
 		sweep->least = relax_least(relaxation);
-		int part = g + 2 < count ? CUT_BLOCK_WINDOW : CUT_BLOCK_LAST;
-		limit = number_min(relax_limit(relaxation), sweep->least + sweep->least / part);
+		int64_t edge = g + 2 < count ? sweep->least + sweep->least / CUT_BLOCK_WINDOW
+					     : sweep->least + sweep->least / CUT_BLOCK_LAST;
+		if (last)
+			edge = last + last / CUT_BLOCK_LAST;
+		limit = number_min(relax_limit(relaxation), edge);
 	}
 	return relaxation;
 }
@@ -76,7 +81,7 @@ static bool guess(struct sweep *sweep, struct gate *before)
 	struct gate free = *before;
 	free.tolls = arena_array(sweep->arena, int64_t, gate_size(before));
 	struct relaxation *relaxation =
-		relax_open(sweep->run, sweep->ladder->grounds[0], NULL, sweep->arena);
+		relax_open(sweep->run, ladder_ground(sweep->ladder, 0), NULL, sweep->arena);
 	relax_between(relaxation, sweep->from, sweep->to, &free, sweep->behind);
 	if (!relax_run(relaxation, SIZE_MAX, TOLL_NEVER - 1, false))
 		return false;
@@ -95,7 +100,7 @@ static struct gate *sweep_block(
 		if (before->tolls[i] < TOLL_NEVER && expected->tolls[i] < TOLL_NEVER)
 			before->tolls[i] = expected->tolls[i];
 	const struct gate *costs = make_costs(before, sweep->arena);
-	struct relaxation *relaxation = relax_block(sweep, costs);
+	struct relaxation *relaxation = relax_block(sweep, costs, expected);
 	if (!relaxation)
 		return NULL;
 	read_tolls(sweep, relaxation, costs, before);
@@ -145,12 +150,12 @@ static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats, 
 	return true;
 }
 
-void stack_bound(
-	struct run *run, const struct frame *frame, const struct ladder *ladder, int64_t *bound)
+void stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder, size_t width,
+	int64_t *bound)
 {
 	struct arena *arena = arena_open();
 	struct stack stack = stack_find(frame, CUT_GATE_STATES, arena);
-	struct sweep sweep = {.run = run, .frame = frame, .ladder = ladder};
+	struct sweep sweep = {.run = run, .frame = frame, .ladder = ladder, .width = width};
 	struct behind behind = {0};
 	bool goes_on = stack.count && !frame_relays(frame);
 	for (int b = stack.count - 1; b >= 0 && goes_on; b--) {
@@ -165,7 +170,7 @@ void stack_bound(
 			goes_on = go_before(&sweep, &behind, stack.repeats[b], arena);
 		sweep.behind = behind.gate;
 		if (!b)
-			goes_on = relax_block(&sweep, NULL);
+			goes_on = relax_block(&sweep, NULL, false);
 		arena_close(sweep.arena);
 	}
 	arena_close(arena);

@@ -13,7 +13,7 @@ struct run;
  * What lies above the window is bounded by its edge.  If V(h) >= h + c for a constant c in all states, then
  * V(V(h)) >= V(h) + c, too (MacQueen 1966): each further equal block costs at least c.
  */
-void stack_bound(
-	struct run *run, const struct frame *frame, const struct ladder *ladder, int64_t *bound);
+void stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder, size_t width,
+	int64_t *bound);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* A child's tile and the places of its neighbours, by rank; the moves so far. */
-struct moves {
+struct link_moves {
 	const struct dataspace *space;
 	int64_t extent[SHAPE_RANKS_MOST], reach[SHAPE_RANKS_MOST];
 	int64_t inside[SHAPE_RANKS_MOST]; /* steps of the loops inside, added up */
@@ -16,7 +16,7 @@ struct moves {
 };
 
 /* Words that the next loop outwards brings; whether it leads from place to place. */
-static double move_on(struct moves *moves, int d, int64_t stride, bool *near)
+static double move_on(struct link_moves *moves, int d, int64_t stride, bool *near)
 {
 	const struct dataspace *space = moves->space;
 	bool still = true, on = true;
@@ -45,7 +45,7 @@ static double move_on(struct moves *moves, int d, int64_t stride, bool *near)
 }
 
 /* One more loop; true if its moves may be handed on. */
-static bool hands_on(struct moves *moves, int d, int64_t stride)
+static bool hands_on(struct link_moves *moves, int d, int64_t stride)
 {
 	bool near;
 	double words = move_on(moves, d, stride, &near);
@@ -61,7 +61,7 @@ static bool hands_on(struct moves *moves, int d, int64_t stride)
 }
 
 static bool follow_moves(const struct nest_view *view, const struct mapping *mapping, int child,
-	const int64_t *left, struct moves *moves)
+	const int64_t *left, struct link_moves *moves)
 {
 	const struct nest_frame *frame = view->frame;
 	const struct nest_search *search = frame->search;
@@ -85,12 +85,12 @@ static bool follow_moves(const struct nest_view *view, const struct mapping *map
 	return false;
 }
 
-static struct moves open_moves(
+static struct link_moves open_moves(
 	const struct nest_view *view, int space, int child, const int64_t *left)
 {
 	const struct nest_search *search = view->frame->search;
 	const struct nest_level *block = &search->hierarchy->levels[view->frame->level[child] + 1];
-	struct moves moves = {.space = &search->shape->spaces[space], .whole = 1};
+	struct link_moves moves = {.space = &search->shape->spaces[space], .whole = 1};
 	for (int r = 0; r < moves.space->rank_count; r++) {
 		moves.extent[r] = 1;
 		for (int d = 0; d < search->shape->dimension_count; d++) {
@@ -154,6 +154,6 @@ bool nest_links_possible(const struct nest_view *view, const struct mapping *map
 	int parent = chain->kept[k], child = k + 1 < chain->count ? chain->kept[k + 1] : -1;
 	if (child != label->boundary)
 		return slides && child >= 0 && has_diagonals(view, space, child, parent);
-	struct moves moves = open_moves(view, space, child, left);
+	struct link_moves moves = open_moves(view, space, child, left);
 	return follow_moves(view, mapping, child, left, &moves);
 }

@@ -17,10 +17,6 @@
 	OPTION(LOOK_AGAIN, 10, 2, 1000, "times as many bounds before they are looked for again")   \
 	OPTION(LOOK_TIMES, 4, 1, 1000, "ticks for that, times those of the bounds made so far")    \
 	OPTION(REPORT_AFTER, 1000, 1, 1 << 30, "bounds between two reports of the gap")            \
-	OPTION(EXTENTS_MOST, 4, 1, 64, "padded extents of a dimension that are tried")             \
-	OPTION(PADDINGS_MOST, 24, 1, 10000, "paddings of all dimensions together")                 \
-	OPTION(PADDING_ROUNDS, 3, 1, 100, "rounds of paddings, each with as many ticks")           \
-	OPTION(PADDINGS_FEWER, 4, 2, 100, "the best one in this many goes on to the next round")   \
 	OPTION(LOCAL_SHARE, 4, 2, 100, "one part of the ticks in this many is for local search")   \
 	OPTION(LOCAL_TURNS, 3, 1, 100, "turns of it, each from the best so far")
 

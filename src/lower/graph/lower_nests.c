@@ -4,7 +4,7 @@
 #include "model/graph/run.h"
 
 /* The loops between two levels of a nest, outermost first. */
-struct nest_loops {
+struct loops_between {
 	int count;
 	struct {
 		int level, loop;
@@ -19,7 +19,7 @@ static bool keeps(const struct inner_nest *nest, int level, int space)
 }
 
 /* Those that run outside the tiles of a level, or of the multipliers: -1. */
-static void list_loops(const struct inner_nest *nest, int level, struct nest_loops *loops)
+static void list_loops(const struct inner_nest *nest, int level, struct loops_between *loops)
 {
 	loops->count = 0;
 	for (int i = nest->hierarchy->level_count - 1; i > level; i--) {
@@ -58,7 +58,7 @@ static bool adds_up(const struct inner_nest *nest, int space)
 {
 	uint32_t relevant = nest->shape->spaces[space].relevant;
 	int level = nest->hierarchy->level_count - 2;
-	struct nest_loops loops;
+	struct loops_between loops;
 	while (level >= 0 && !keeps(nest, level, space))
 		level--;
 	list_loops(nest, level, &loops);

@@ -8,6 +8,7 @@
 #include "report/run/run_head.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 const char *plan_pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
@@ -44,6 +45,44 @@ static const char *print_bytes(struct arena *arena, int64_t count)
 	return arena_format(arena, "%.1f MiB", (double)count / (1 << 20));
 }
 
+/* How near a point is to what is proven. */
+static const char *proof_text(
+	struct arena *arena, const struct point *point, enum objective objective)
+{
+	const struct found *found = point->payload;
+	if (found->proof == PROOF_OPTIMAL)
+		return ", proven";
+	if (found->proof != PROOF_BOUND)
+		return "";
+	double part = found->gap / objective_value(objective, &point->score);
+	return arena_format(arena, ", within %.1f %%", ceil(part * 1000) / 10);
+}
+
+/* What the words behind the solvers mean. */
+static void explain_proofs(struct text *text, const struct frontier *frontier)
+{
+	const struct objectives *objectives = &frontier->objectives;
+	bool any = false;
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		any |= found->proof == PROOF_OPTIMAL || found->proof == PROOF_BOUND;
+	}
+	if (!any)
+		return;
+	enum objective first = objectives->at[0];
+	bool estimated =
+		first == OBJECTIVE_LATENCY && frontier->points[0].score.price == PRICE_ESTIMATE;
+	text_add(text, "proven: no plan of the space searched has less %s",
+		estimated ? "estimated latency" : objective_names[first]);
+	for (size_t k = 1; k < objectives->count; k++)
+		text_add(text, "%s%s",
+			k == 1                       ? " and no more "
+			: k + 1 == objectives->count ? " or "
+						     : ", ",
+			objective_names[objectives->at[k]]);
+	text_add(text, "; within N %%: none has more than N %% less\n");
+}
+
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
@@ -70,9 +109,11 @@ const char *plan_pareto_table(
 		else
 			listing_cell(listing, "-");
 		listing_cell(listing, "%s", execution->finished ? execution_name(execution) : "-");
-		listing_cell(listing, "%s", found->solver);
+		listing_cell(listing, "%s%s", found->solver,
+			proof_text(arena, point, frontier->objectives.at[0]));
 	}
 	text_add(&text, "%s", listing_text(listing));
+	explain_proofs(&text, frontier);
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct found *found = frontier->points[i].payload;
 		if (found->execution.why_longer)
@@ -91,6 +132,9 @@ static json_t *make_points(const struct explored *explored)
 		json_t *point = json_pack("{s:I, s:s, s:i, s:b}", "point", (json_int_t)i + 1,
 			"solver", found->common.solver, "cores_allowed",
 			found->recipe.planning.cores, "k_fast", found->recipe.planning.k_fast);
+		json_object_set_new(point, "proof", json_string(proof_names[found->common.proof]));
+		if (found->common.proof == PROOF_BOUND)
+			json_object_set_new(point, "bound", json_real(found->common.bound));
 		if (execution->finished)
 			json_object_set_new(
 				point, "executed", json_string(execution_name(execution)));

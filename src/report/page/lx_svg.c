@@ -11,14 +11,14 @@
 
 enum { WIDTH = 640, HEIGHT = 420, LEFT = 78, RIGHT = 18, TOP = 40, BOTTOM = 48, LETTER = 6 };
 
-struct stay {
+struct drawn_stay {
 	const char *name;
 	int64_t from, to, address, size;
 };
 
 struct map {
 	struct text text;
-	struct array(struct stay) stays;
+	struct array(struct drawn_stay) stays;
 	int64_t steps, top;
 };
 
@@ -27,7 +27,7 @@ static void add_stay(struct map *map, const char *name, const json_t *object)
 	const char *place = json_string_value(json_object_get(object, "place"));
 	if (!place || strcmp(place, "LX") != 0 || !json_object_get(object, "address"))
 		return;
-	struct stay stay = {name, json_integer_value(json_object_get(object, "from")),
+	struct drawn_stay stay = {name, json_integer_value(json_object_get(object, "from")),
 		json_integer_value(json_object_get(object, "to")),
 		json_integer_value(json_object_get(object, "address")),
 		json_integer_value(json_object_get(object, "bytes_per_core"))};
@@ -83,7 +83,7 @@ static void add_axes(struct map *map, const json_t *ops)
 		"step");
 }
 
-static void add_box(struct map *map, const struct stay *stay, int64_t number)
+static void add_box(struct map *map, const struct drawn_stay *stay, int64_t number)
 {
 	double x = x_of(map, stay->from), wide = x_of(map, stay->to) - x;
 	double y = y_of(map, stay->address + stay->size), tall = y_of(map, stay->address) - y;

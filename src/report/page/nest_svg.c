@@ -18,7 +18,7 @@ enum {
 
 struct part array(const char *);
 
-struct nests {
+struct nest_drawing {
 	struct text text; /* the boxes; the head is known when all are drawn */
 	double y, right;
 };
@@ -47,7 +47,7 @@ static bool is_level(const char *part)
 }
 
 /* A box for each level, the next one inside it; the innermost first decides how wide they are. */
-static void add_boxes(struct nests *nests, const struct part *parts)
+static void add_boxes(struct nest_drawing *nests, const struct part *parts)
 {
 	int depth = 0, levels = 0;
 	double wide = 0;
@@ -86,7 +86,7 @@ static void add_boxes(struct nests *nests, const struct part *parts)
 	nests->y += levels ? ROW + (ROW + INDENT / 2) * (levels - 1) : 0;
 }
 
-static void add_line(struct nests *nests, const char *attributes, const char *words)
+static void add_line(struct nest_drawing *nests, const char *attributes, const char *words)
 {
 	nests->y += ROW - 4;
 	svg_label(&nests->text, LEFT, nests->y - 5, attributes, words);
@@ -94,7 +94,7 @@ static void add_line(struct nests *nests, const char *attributes, const char *wo
 		nests->right = LEFT + width_of(words);
 }
 
-static void add_nest(struct nests *nests, const char *name, const char *mapping)
+static void add_nest(struct nest_drawing *nests, const char *name, const char *mapping)
 {
 	struct part parts = split(nests->text.arena, mapping);
 	if (name)
@@ -118,7 +118,8 @@ const char *nest_svg(struct arena *arena, const char *title, const json_t *detai
 {
 	const json_t *score = json_object_get(details, "score");
 	const char *mapping = json_string_value(json_object_get(score, "mapping"));
-	struct nests nests = {.text = text_open(arena), .y = TOP, .right = LEFT + width_of(title)};
+	struct nest_drawing nests = {
+		.text = text_open(arena), .y = TOP, .right = LEFT + width_of(title)};
 	size_t i;
 	json_t *op;
 	if (mapping)

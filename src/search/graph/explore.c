@@ -43,7 +43,21 @@ struct trial {
 	struct outcome outcome;
 };
 
-enum { ROUNDS_OF_PLANS = 3 };
+enum { ROUNDS_OF_PLANS = 4 };
+
+/* Sums between the plans found so far; and each objective alone within fewer cores. */
+static struct plan_aims more_plans(const struct graph *graph, int round)
+{
+	const struct exploration *exploration = graph->exploration;
+	const struct objectives *objectives = &exploration->wishes.objectives;
+	struct plan_aims aims = plans_between(objectives, &graph->planned, graph->arena);
+	bool fewer =
+		round == 2 && graph->planned.count && objectives_have(objectives, OBJECTIVE_CORES);
+	for (size_t c = 0; fewer && c < exploration->core_count; c++)
+		plans_alone(
+			&aims, objectives, &graph->planned, exploration->cores[c], graph->arena);
+	return aims;
+}
 
 static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
 {
@@ -53,8 +67,7 @@ static bool make_tasks(void *self, int round, struct drive *drive, size_t *count
 	if (round == 1) {
 		graph->tasks = tasks_first(exploration, graph->arena);
 	} else if (round <= ROUNDS_OF_PLANS) {
-		struct plan_aims aims = plans_between(
-			&exploration->wishes.objectives, &graph->planned, graph->arena);
+		struct plan_aims aims = more_plans(graph, round);
 		graph->tasks = (struct tasks){0};
 		tasks_plans(&graph->tasks, exploration, &aims, graph->arena);
 	} else if (round == ROUNDS_OF_PLANS + 1) {
@@ -166,8 +179,9 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		.laid_out = &laid_out};
 	const struct score *score = &trial.outcome.cost.score;
 	struct planned *planned = arena_new(slot->arena, struct planned);
-	*planned = (struct planned){
-		.asked = {task->recipe.planning.cores, task->recipe.aim}, .bound = laid_out.bound};
+	*planned = (struct planned){.asked = {task->recipe.planning.cores, task->recipe.aim},
+		.bound = laid_out.bound,
+		.cut = laid_out.cut};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
 		slot->limit = "label limit of the joint search";
@@ -176,6 +190,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 	if (planned->found) {
 		struct score own = *score;
 		own.price = graph->exploration->planning.price;
+		planned->cores = (int)own.cores;
 		planned->latency = objective_value(OBJECTIVE_LATENCY, &own);
 		planned->energy = own.energy_pj;
 		planned->hbm_bytes = (double)own.hbm_bytes;

@@ -4,17 +4,23 @@
 #include "base/tuning.h"
 
 /* How long graphs look at a single op.  A tick of a nest is a mapping evaluated. */
-#define GRAPH_OPTIONS(OPTION)                                                                      \
-	OPTION(OP_MAP_EVALUATIONS, 20000, 1, 1 << 30,                                              \
-		"tilings and orders priced for one answer, the published tiles on top")            \
-	OPTION(OP_ALL_EVALUATIONS, 10000000, 1, 1 << 30,                                           \
-		"the same where an op stands alone: enough to prove what is best")                 \
-	OPTION(OP_MAP_AS_FAST, 64, 1, 1 << 20,                                                     \
-		"a tiling whose estimate is no more than this part above the least is as fast: "   \
-		"the estimate is no nearer to what is executed")                                   \
-	OPTION(NEST_STEP_TICKS, 50000, 1, 1 << 30,                                                 \
-		"the nest of an op: with 20,000 GPT-3's prefill on a TPU v4i takes 20 % more "     \
-		"energy, with 100,000 all takes twice as long for less than 1 %")                  \
+#define GRAPH_OPTIONS(OPTION)                                                                       \
+	OPTION(OP_MAP_EVALUATIONS, 20000, 1, 1 << 30,                                               \
+		"tilings and orders priced for one answer, the published tiles on top")             \
+	OPTION(OP_ALL_EVALUATIONS, 10000000, 1, 1 << 30,                                            \
+		"the same where an op stands alone: enough to prove what is best")                  \
+	OPTION(OP_MAP_AS_FAST, 64, 1, 1 << 20,                                                      \
+		"a tiling whose estimate is no more than this part above the least is as fast: "    \
+		"the estimate is no nearer to what is executed")                                    \
+	OPTION(PLANS_CUT_MOST, 8, 1, 1 << 10,                                                       \
+		"searches for whole plans that hit their limit, before no further sum is asked "    \
+		"about: they are dear, and leave wide gaps")                                        \
+	OPTION(PLANS_FEWER_PARTS, 4, 1, 1 << 10,                                                    \
+		"within fewer cores that number and the limit are a part: spaces are smaller, and " \
+		"five limits cost about as much as all cores")                                      \
+	OPTION(NEST_STEP_TICKS, 50000, 1, 1 << 30,                                                  \
+		"the nest of an op: with 20,000 GPT-3's prefill on a TPU v4i takes 20 % more "      \
+		"energy, with 100,000 all takes twice as long for less than 1 %")                   \
 	OPTION(NEST_TILE_TICKS, 5000, 1, 1 << 30, "the nest of a streaming tile: there are many")
 
 OPTIONS(GRAPH_OPTIONS)

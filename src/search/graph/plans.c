@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/drive/drive.h"
+#include "search/graph/options.h"
 
 #include <math.h>
 
@@ -11,6 +12,17 @@ enum { PARTS_OF_PJ = 1024 };
 
 /* What rounding may leave of a gap. */
 static const double NOTHING = 1e-8;
+
+/* The same of a number of cycles or bytes. */
+static const double PART_OF_ONE = 0.01;
+
+/* A latency that is known within this part is not asked about; where between two plans it is looked at. */
+static const double NEARLY = 0.01;
+enum { PARTS_BETWEEN = 8 };
+
+/* Energies of sums are rounded for each option: with a smaller weight cycles would drown in it, with a larger one
+ * sums do not fit. */
+static const double SLOPE_LEAST = 100, SLOPE_MOST = 1e15;
 
 static const struct {
 	enum objective objective;
@@ -42,6 +54,14 @@ static double weight(const struct joint_aim *aim, enum objective objective)
 	}
 }
 
+/* What a sum is of a plan. */
+static double worth(const struct planned *planned, const struct joint_aim *aim)
+{
+	return weight(aim, OBJECTIVE_LATENCY) * planned->latency +
+	       weight(aim, OBJECTIVE_ENERGY) * planned->energy +
+	       weight(aim, OBJECTIVE_HBM_BYTES) * planned->hbm_bytes;
+}
+
 bool plans_is_alone(const struct joint_aim *aim, enum objective objective)
 {
 	for (int i = 0; i < ALONE; i++)
@@ -60,13 +80,34 @@ static bool wants(const struct objectives *objectives, enum objective objective)
 	       (product && objectives_have(objectives, OBJECTIVE_EDP));
 }
 
-struct plan_aims plans_alone(const struct objectives *objectives, int cores, struct arena *arena)
+/* Whether the answer is that of a question with more cores. */
+static bool answers(const struct planned *own, const struct plan_aim *asked)
 {
-	struct plan_aims aims = {0};
-	for (int i = 0; i < ALONE; i++)
-		if (wants(objectives, alone[i].objective))
-			*array_add(arena, &aims) = (struct plan_aim){cores, alone[i].aim};
-	return aims;
+	const struct joint_aim *aim = &asked->aim;
+	if (own->asked.aim.hbm_bytes != aim->hbm_bytes || own->asked.aim.cycles != aim->cycles ||
+		own->asked.aim.energy != aim->energy)
+		return false;
+	return own->asked.cores == asked->cores ||
+	       (own->found && own->cores <= asked->cores && asked->cores < own->asked.cores &&
+		       worth(own, aim) * (1 - NOTHING) <= own->bound);
+}
+
+static bool is_known(const struct planned_list *planned, const struct plan_aim *asked)
+{
+	for (size_t i = 0; i < planned->count; i++)
+		if (answers(&planned->at[i], asked))
+			return true;
+	return false;
+}
+
+void plans_alone(struct plan_aims *aims, const struct objectives *objectives,
+	const struct planned_list *planned, int cores, struct arena *arena)
+{
+	for (int i = 0; i < ALONE; i++) {
+		const struct plan_aim aim = {cores, alone[i].aim};
+		if (wants(objectives, alone[i].objective) && !is_known(planned, &aim))
+			*array_add(arena, aims) = aim;
+	}
 }
 
 static int most_cores(const struct planned_list *planned)
@@ -77,26 +118,20 @@ static int most_cores(const struct planned_list *planned)
 	return cores;
 }
 
-static bool was_asked(const struct planned_list *planned, const struct plan_aim *asked)
+static bool is_within(const struct planned *own, int cores)
 {
-	for (size_t i = 0; i < planned->count; i++) {
-		const struct plan_aim *own = &planned->at[i].asked;
-		if (own->cores == asked->cores && own->aim.hbm_bytes == asked->aim.hbm_bytes &&
-			own->aim.cycles == asked->aim.cycles &&
-			own->aim.energy == asked->aim.energy)
-			return true;
-	}
-	return false;
+	return own->found && own->cores <= cores;
 }
 
 /* The plan of next more latency and less energy; NULL. */
-static const struct planned *neighbour(const struct planned_list *planned, const struct planned *of)
+static const struct planned *neighbour(
+	const struct planned_list *planned, const struct planned *of, int cores)
 {
 	const struct planned *next = NULL;
 	for (size_t i = 0; i < planned->count; i++) {
 		const struct planned *own = &planned->at[i];
-		if (own->found && own->asked.cores == of->asked.cores &&
-			own->latency > of->latency && own->energy < of->energy &&
+		if (is_within(own, cores) && own->latency > of->latency &&
+			own->energy < of->energy &&
 			(!next || own->latency < next->latency ||
 				(own->latency <= next->latency && own->energy < next->energy)))
 			next = own;
@@ -105,41 +140,85 @@ static const struct planned *neighbour(const struct planned_list *planned, const
 }
 
 /* Whether another plan is no worse in both and better in one. */
-static bool is_beaten(const struct planned_list *planned, const struct planned *by)
+static bool is_beaten(const struct planned_list *planned, const struct planned *by, int cores)
 {
 	for (size_t i = 0; i < planned->count; i++) {
 		const struct planned *own = &planned->at[i];
-		if (own->found && own->asked.cores == by->asked.cores &&
-			own->latency <= by->latency && own->energy <= by->energy &&
+		if (is_within(own, cores) && own->latency <= by->latency &&
+			own->energy <= by->energy &&
 			(own->latency < by->latency || own->energy < by->energy))
 			return true;
 	}
 	return false;
 }
 
-struct plan_aims plans_between(const struct objectives *objectives,
-	const struct planned_list *planned, struct arena *arena)
+static bool has(const struct plan_aims *aims, const struct plan_aim *aim)
 {
-	struct plan_aims aims = {0};
-	int cores = most_cores(planned);
-	if (!wants(objectives, OBJECTIVE_LATENCY) || !wants(objectives, OBJECTIVE_ENERGY))
-		return aims;
+	for (size_t k = 0; k < aims->count; k++)
+		if (aims->at[k].cores == aim->cores && aims->at[k].aim.cycles == aim->aim.cycles)
+			return true;
+	return false;
+}
+
+/* Whether the plans between two neighbours that a sum could find are hardly any better than what is proven. */
+static bool is_nearly_proven(const struct planned_list *planned, int cores,
+	const struct planned *from, const struct planned *to)
+{
+	const struct objectives all = {3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_CORES}};
+	for (int i = 0; i <= PARTS_BETWEEN; i++) {
+		double part = (double)i / PARTS_BETWEEN;
+		double latency = from->latency + part * (to->latency - from->latency);
+		struct score point = {.cores = cores,
+			.energy_pj = from->energy + part * (to->energy - from->energy)};
+		if (plans_bound(planned, &all, &point) < latency * (1 - NEARLY))
+			return false;
+	}
+	return true;
+}
+
+static void add_between(
+	struct plan_aims *aims, const struct planned_list *planned, int cores, struct arena *arena)
+{
 	for (size_t i = 0; i < planned->count; i++) {
 		const struct planned *own = &planned->at[i];
-		if (!own->found || own->asked.cores != cores || is_beaten(planned, own))
+		if (!is_within(own, cores) || is_beaten(planned, own, cores))
 			continue;
-		const struct planned *next = neighbour(planned, own);
+		const struct planned *next = neighbour(planned, own, cores);
 		if (!next)
 			continue;
 		double parts = (own->energy - next->energy) * PARTS_OF_PJ;
 		double slope = parts / (next->latency - own->latency);
 		struct plan_aim aim = {
-			cores, {.cycles = slope > 1 ? (int64_t)llround(slope) : 1, .energy = 1}};
-		bool again = was_asked(planned, &aim);
-		for (size_t k = 0; k < aims.count; k++)
-			again |= aims.at[k].aim.cycles == aim.aim.cycles;
-		if (!again && slope < 1e15)
-			*array_add(arena, &aims) = aim;
+			cores, {.cycles = (int64_t)llround(fmin(slope, SLOPE_MOST)), .energy = 1}};
+		if (slope >= SLOPE_LEAST && slope < SLOPE_MOST && !is_known(planned, &aim) &&
+			!has(aims, &aim) && !is_nearly_proven(planned, cores, own, next))
+			*array_add(arena, aims) = aim;
+	}
+}
+
+/* Whether a limit of cores is worth another question, after searches that were cut. */
+static bool goes_on(const struct planned_list *planned, int cores)
+{
+	int cut = 0, most = cores < most_cores(planned) ? PLANS_CUT_MOST / PLANS_FEWER_PARTS
+							: PLANS_CUT_MOST;
+	for (size_t i = 0; i < planned->count; i++)
+		cut += planned->at[i].asked.cores == cores && planned->at[i].cut;
+	return cut < most;
+}
+
+struct plan_aims plans_between(const struct objectives *objectives,
+	const struct planned_list *planned, struct arena *arena)
+{
+	struct plan_aims aims = {0};
+	if (!wants(objectives, OBJECTIVE_LATENCY) || !wants(objectives, OBJECTIVE_ENERGY))
+		return aims;
+	for (size_t i = 0; i < planned->count; i++) {
+		int cores = planned->at[i].asked.cores;
+		size_t first = 0;
+		while (planned->at[first].asked.cores != cores)
+			first++;
+		if (first == i && goes_on(planned, cores))
+			add_between(&aims, planned, cores, arena);
 	}
 	return aims;
 }
@@ -240,13 +319,21 @@ double plans_least(const struct planned_list *planned, enum objective objective)
 	return plans_bound(planned, &objectives, &none);
 }
 
+/* Cycles and bytes are whole. */
+static double whole_bound(enum objective objective, double bound)
+{
+	bool whole = objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_HBM_BYTES;
+	return whole ? ceil(bound - PART_OF_ONE) : bound;
+}
+
 /* A point below its bound is no plan of the spaces that were searched: it was found elsewhere, or given. */
 static void note_point(const struct planned_list *planned, const struct objectives *objectives,
 	const struct point *point)
 {
 	struct found *found = point->payload;
 	double value = objective_value(objectives->at[0], &point->score);
-	found->bound = plans_bound(planned, objectives, &point->score);
+	found->bound =
+		whole_bound(objectives->at[0], plans_bound(planned, objectives, &point->score));
 	found->gap = value - found->bound;
 	if (found->gap < -NOTHING * value)
 		found->bound = found->gap = 0;

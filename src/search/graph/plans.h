@@ -26,8 +26,10 @@ struct plan_aim {
 struct planned {
 	struct plan_aim asked;
 	double bound; /* of the sum, its energy in pJ / 1024; 0: none */
+	bool cut;     /* the search hit its limit */
 	bool found;
-	double latency, energy, hbm_bytes; /* of the plan */
+	int cores;                         /* that the plan uses */
+	double latency, energy, hbm_bytes; /* of it */
 };
 
 struct planned_list {
@@ -40,11 +42,13 @@ struct plan_aims {
 	struct plan_aim *at;
 };
 
-/* Each objective alone. */
-struct plan_aims plans_alone(const struct objectives *objectives, int cores, struct arena *arena);
+/* Adds each objective alone with a limit of cores, unless it is known: it was asked about, or a best plan within
+ * more cores takes no more than these. */
+void plans_alone(struct plan_aims *aims, const struct objectives *objectives,
+	const struct planned_list *planned, int cores, struct arena *arena);
 
-/* Sums of latency and energy of which two neighbours among the plans found are worth the same, if the
- * objectives have a use for them; none that was asked about before. */
+/* Sums of latency and energy of which two neighbours among the plans found within a limit of cores are worth the
+ * same, if the objectives have a use for them; none that is known. */
 struct plan_aims plans_between(const struct objectives *objectives,
 	const struct planned_list *planned, struct arena *arena);
 

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "search/drive/solver.h"
 #include "search/graph/lx_staging.h"
+#include "search/graph/options.h"
 
 size_t explore_cores(int most, int *out)
 {
@@ -84,6 +85,10 @@ void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
 				continue;
 			recipe.joint = exploration->joint.at[j];
 			recipe.planning.cores = aims->at[i].cores;
+			recipe.plan_ticks = exploration->plan_ticks;
+			if (recipe.planning.cores < exploration->planning.cores)
+				recipe.plan_ticks = (recipe.plan_ticks + PLANS_FEWER_PARTS - 1) /
+						    PLANS_FEWER_PARTS;
 			recipe.aim = aims->at[i].aim;
 			recipe.aim.fixed = exploration->fixed;
 			add_task(tasks, arena, recipe, recipe.joint)->solver =
@@ -176,8 +181,10 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	if (exploration->start)
 		add_start(&tasks, exploration, arena);
 	if (exploration->workload->op_count > 1) {
-		struct plan_aims aims = plans_alone(
-			&exploration->wishes.objectives, exploration->planning.cores, arena);
+		const struct planned_list none = {0};
+		struct plan_aims aims = {0};
+		plans_alone(&aims, &exploration->wishes.objectives, &none,
+			exploration->planning.cores, arena);
 		tasks_plans(&tasks, exploration, &aims, arena);
 	}
 	if (exploration->planning.constraints && exploration->planning.constraints->problem)

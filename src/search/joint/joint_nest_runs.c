@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Loops that a run shares, while numbers of tiles are tried. */
-struct nest_run {
+struct trying_nests {
 	struct joint_making *making;
 	struct tile_run run;
 	/* Numbers of tiles that are still wanted: from the fewest on; from the fewest on that leave room for
@@ -28,7 +28,7 @@ static bool is_roomy(const struct nest_range *range)
 	return room >= 0;
 }
 
-static void try_tiles(struct nest_run *try)
+static void try_tiles(struct trying_nests *try)
 {
 	struct joint_making *making = try->making;
 	struct nest_range range;
@@ -44,7 +44,7 @@ static void try_tiles(struct nest_run *try)
 }
 
 /* Tiles of loop k and the ones inside it whose product is `all`. */
-static void share_out(struct nest_run *try, const int64_t *extents, int k, int64_t all)
+static void share_out(struct trying_nests *try, const int64_t *extents, int k, int64_t all)
 {
 	bool last = k + 1 == try->run.loop_count;
 	for (int64_t tiles = last ? all : 2; tiles <= all; tiles++) {
@@ -59,7 +59,7 @@ static void share_out(struct nest_run *try, const int64_t *extents, int k, int64
 }
 
 /* The fewest iterations first, then the fewest that leave room, then the most. */
-static void try_loops(struct nest_run *try, bool roomy)
+static void try_loops(struct trying_nests *try, bool roomy)
 {
 	const struct op *op = &try->making->question->workload->ops[try->run.first];
 	bool brief = !try->making->question->aim.nest_ticks;
@@ -80,7 +80,7 @@ static void try_loops(struct nest_run *try, bool roomy)
 
 /* Whether the steps can share the loops, cut into single elements, or left whole: then what is inside fits
  * without a run, too.  *roomy: there is room for all that they use from outside. */
-static bool can_share(const struct nest_run *try, bool whole, bool *roomy)
+static bool can_share(const struct trying_nests *try, bool whole, bool *roomy)
 {
 	struct nest_range range;
 	struct tile_run run = try->run;
@@ -100,7 +100,7 @@ void joint_nests_runs(struct joint_making *making, int first)
 	const struct op *op = &workload->ops[first];
 	bool brief = !making->question->aim.nest_ticks;
 	bool two = joint_is_free(making, KIND_FUSED_LOOPS) && !brief;
-	struct nest_run try = {.making = making, .run = {.first = first}};
+	struct trying_nests try = {.making = making, .run = {.first = first}};
 	for (int end = first + 2; end <= first + NEST_RUN_OPS && end <= (int)workload->op_count;
 		end++) {
 		if (!op_is_tiled(&workload->ops[end - 1]))

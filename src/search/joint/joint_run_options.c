@@ -14,7 +14,7 @@ enum {
 }; /* tensors that may lie in LX of which every choice of places is tried */
 
 /* Sums over steps and iterations. */
-struct sums {
+struct run_sums {
 	int64_t cycles, hbm_bytes, fill;
 	double energy_pj;
 };
@@ -44,7 +44,8 @@ static bool is_in_lx(const struct run_choosing *choosing, int tensor)
 }
 
 /* All iterations of one op, with the tiles that are best for the first. */
-static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles, struct sums *sums)
+static bool add_op(
+	struct run_choosing *choosing, int o, struct op_option *tiles, struct run_sums *sums)
 {
 	struct joint_making *making = choosing->making;
 	const struct joint_question *asked = making->question;
@@ -102,7 +103,7 @@ static bool add_op(struct run_choosing *choosing, int o, struct op_option *tiles
 }
 
 /* What is brought into LX right before the run is one phase. */
-static bool add_moves(struct run_choosing *choosing, struct sums *sums, int64_t *cores)
+static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int64_t *cores)
 {
 	const struct joint_run *run = choosing->run;
 	const struct arch *arch = choosing->making->question->arch;
@@ -134,7 +135,7 @@ static void price(struct run_choosing *choosing)
 	struct joint_making *making = choosing->making;
 	const struct joint_run *run = choosing->run;
 	int ops = run->loops.end - run->loops.first;
-	struct sums sums = {0};
+	struct run_sums sums = {0};
 	int64_t cores = run->cores;
 	struct op_option *tiles = arena_array(making->scratch, struct op_option, ops);
 	for (int o = run->loops.first; o < run->loops.end; o++)

@@ -39,7 +39,7 @@ static int64_t find_need(struct trying *trying)
 }
 
 struct tried_tiles {
-	struct factors tiles;
+	struct run_factors tiles;
 	int64_t need, iterations;
 };
 
@@ -98,7 +98,7 @@ static bool is_finer(const struct tiles_list *list, size_t i, int loops, int64_t
 	return false;
 }
 
-static void try_tiles(struct trying *trying, const struct factors *tiles)
+static void try_tiles(struct trying *trying, const struct run_factors *tiles)
 {
 	for (int k = 0; k < trying->run.loop_count; k++)
 		trying->run.loops[k].tiles = tiles->at[k];

@@ -5,7 +5,7 @@
 #include "search/joint/joint_making.h"
 
 /* Tiles of the shared loops, or splits of them over the cores. */
-struct factors {
+struct run_factors {
 	int64_t at[RUN_LOOPS_MOST];
 };
 
@@ -16,7 +16,7 @@ struct trying {
 	struct tile_run run;
 	struct arena *arena;                    /* of the tiles that are tried */
 	struct workload part;                   /* of the first iteration */
-	struct factors splits;                  /* over the cores */
+	struct run_factors splits;              /* over the cores */
 	int order[RUN_LOOPS_MOST], order_count; /* shared loops that are split, fastest first */
 };
 

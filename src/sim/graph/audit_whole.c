@@ -11,7 +11,7 @@
 
 /* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`, or would if all of it were
  * there: of a part of a tensor each row has a base of its own. */
-struct piece {
+struct written_piece {
 	int64_t low, high, base;
 	int tensor, step; /* who wrote it; -1: it was there before */
 	uint64_t part; /* of the reduction that is in it (sim/graph/cover.h); 0: it is finished */
@@ -20,13 +20,14 @@ struct piece {
 struct audit_whole {
 	struct arena *arena;
 	struct pieces {
-		struct array(struct piece) list;
+		struct array(struct written_piece) list;
 	} hbm, lx;
 };
 
-static void add_piece(struct audit_whole *whole, struct pieces *memory, struct piece piece)
+static void add_piece(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
 {
-	struct piece *last = memory->list.count ? &memory->list.at[memory->list.count - 1] : NULL;
+	struct written_piece *last =
+		memory->list.count ? &memory->list.at[memory->list.count - 1] : NULL;
 	if (last && last->high == piece.low && last->base == piece.base &&
 		last->tensor == piece.tensor && last->step == piece.step &&
 		last->part == piece.part)
@@ -36,11 +37,11 @@ static void add_piece(struct audit_whole *whole, struct pieces *memory, struct p
 }
 
 /* What lies in its bytes no longer does. */
-static void overwrite(struct audit_whole *whole, struct pieces *memory, struct piece piece)
+static void overwrite(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
 {
 	size_t count = memory->list.count;
 	for (size_t i = 0; i < count; i++) {
-		struct piece *old = &memory->list.at[i], rest = *old;
+		struct written_piece *old = &memory->list.at[i], rest = *old;
 		if (old->high <= piece.low || old->low >= piece.high)
 			continue;
 		rest.low = piece.high;
@@ -55,7 +56,7 @@ static void overwrite(struct audit_whole *whole, struct pieces *memory, struct p
 	add_piece(whole, memory, piece);
 }
 
-static const struct piece *find_piece(const struct pieces *memory, int64_t address)
+static const struct written_piece *find_piece(const struct pieces *memory, int64_t address)
 {
 	for (size_t i = 0; i < memory->list.count; i++)
 		if (memory->list.at[i].low <= address && address < memory->list.at[i].high)
@@ -72,15 +73,15 @@ struct audit_whole *audit_whole_open(const struct program *program, struct arena
 		int64_t home = program->hbm[t];
 		if (tensor->producer < 0 && home >= 0)
 			add_piece(whole, &whole->hbm,
-				(struct piece){
+				(struct written_piece){
 					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
 	}
 	return whole;
 }
 
 /* The first byte of the array that is not there, and what lies in its place: NULL, nothing. */
-static int64_t find_missing(const struct pieces *memory, const struct piece *wanted, int since,
-	const struct piece **found)
+static int64_t find_missing(const struct pieces *memory, const struct written_piece *wanted,
+	int since, const struct written_piece **found)
 {
 	int64_t at = wanted->low;
 	while (at < wanted->high) {
@@ -180,7 +181,8 @@ static bool next_row(struct rows *rows)
 	return false;
 }
 
-static struct piece row_piece(const struct audit *audit, const struct rows *rows, uint64_t part)
+static struct written_piece row_piece(
+	const struct audit *audit, const struct rows *rows, uint64_t part)
 {
 	const struct whole_operand *operand = rows->operand;
 	const struct layout *layout = rows->touch.layout;
@@ -190,7 +192,7 @@ static struct piece row_piece(const struct audit *audit, const struct rows *rows
 		element = element * layout->host_size[h] + rows->at[h];
 	}
 	int64_t low = operand->address + there * stored;
-	return (struct piece){low, low + rows->bytes, low - element * stored,
+	return (struct written_piece){low, low + rows->bytes, low - element * stored,
 		operand->in_lx ? operand->tensor
 			       : tensor_home(audit->program->workload, operand->tensor),
 		audit->instruction->step, part};
@@ -203,10 +205,10 @@ static struct pieces *memory_of(const struct audit *audit, const struct rows *ro
 
 static bool read_row(struct audit *audit, const struct rows *rows, int since, uint64_t part)
 {
-	struct piece wanted = row_piece(audit, rows, part);
+	struct written_piece wanted = row_piece(audit, rows, part);
 	bool in_lx = rows->operand->in_lx;
 	const struct pieces *memory = memory_of(audit, rows);
-	const struct piece *found;
+	const struct written_piece *found;
 	int core = in_lx ? 0 : FAULT_IN_HBM;
 	int64_t at = find_missing(memory, &wanted, since, &found);
 	const char *name = audit_name(audit, rows->operand->tensor);
@@ -228,8 +230,8 @@ static bool read_row(struct audit *audit, const struct rows *rows, int since, ui
 /* What is in the sums that the current compute adds to; all of them must have the same. */
 static bool read_sums(struct audit *audit, struct rows *rows, int since, uint64_t *part)
 {
-	struct piece first = row_piece(audit, rows, 0);
-	const struct piece *found = find_piece(memory_of(audit, rows), first.low);
+	struct written_piece first = row_piece(audit, rows, 0);
+	const struct written_piece *found = find_piece(memory_of(audit, rows), first.low);
 	*part = found ? found->part : 0;
 	bool right = read_row(audit, rows, since, *part);
 	while (right && next_row(rows))
@@ -303,8 +305,8 @@ void audit_whole_end(struct audit *audit)
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct tensor *tensor = &program->workload->tensors[t];
 		int64_t home = program->hbm[t];
-		const struct piece *found;
-		struct piece wanted = {home, home + tensor->layout.bytes, home,
+		const struct written_piece *found;
+		struct written_piece wanted = {home, home + tensor->layout.bytes, home,
 			tensor_home(program->workload, (int)t), -1, 0};
 		if (home < 0 || tensor->producer < 0 ||
 			find_missing(&audit->whole->hbm, &wanted, 0, &found) < 0)

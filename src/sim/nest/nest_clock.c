@@ -20,7 +20,7 @@ struct ticks {
 	int64_t at[ARCH_LEVELS_MOST][PORTS];
 };
 
-struct gate {
+struct clock_gate {
 	struct ratio rates[PORTS];
 	int64_t scale;                    /* units of a word whose share is 1 */
 	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
@@ -38,7 +38,7 @@ struct gate {
 
 struct nest_clock {
 	int level_count;
-	struct gate gates[ARCH_LEVELS_MOST];
+	struct clock_gate gates[ARCH_LEVELS_MOST];
 	struct ticks busy; /* what ports have done so far */
 	int64_t cycle;     /* ticks */
 	int64_t step;      /* ticks that a step of the multipliers takes */
@@ -87,7 +87,7 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 		trace->ticks_per_cycle = clock->cycle;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		struct gate *gate = &clock->gates[i];
+		struct clock_gate *gate = &clock->gates[i];
 		gate->window = -1;
 		gate->rates[PORT_READ] = level->read_rate;
 		gate->rates[PORT_WRITE] = level->write_rate;
@@ -131,7 +131,7 @@ static void advance(struct nest_clock *clock, int64_t by)
 void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
 	enum nest_action action, int64_t words)
 {
-	struct gate *gate = &clock->gates[level];
+	struct clock_gate *gate = &clock->gates[level];
 	int64_t units = 0;
 	if (!gate->loads)
 		return;
@@ -147,7 +147,7 @@ void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, in
 }
 
 /* ceil(units / scale / rate) in ticks; 0 without a rate. */
-static int64_t port_ticks(struct nest_clock *clock, const struct gate *gate, enum port port)
+static int64_t port_ticks(struct nest_clock *clock, const struct clock_gate *gate, enum port port)
 {
 	struct ratio rate = gate->rates[port];
 	if (!rate.num)
@@ -168,7 +168,7 @@ static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *sl
 {
 	int64_t most = 0;
 	for (int i = 0; i < clock->level_count; i++) {
-		struct gate *gate = &clock->gates[i];
+		struct clock_gate *gate = &clock->gates[i];
 		for (int p = 0; gate->loads && p < PORTS; p++) {
 			int64_t ticks = port_ticks(clock, gate, p);
 			clock->overflow |= !number_add(taken->at[i][p], ticks, &taken->at[i][p]);
@@ -201,7 +201,7 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles)
 void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
 	bool background, int64_t latency)
 {
-	struct gate *gate = &clock->gates[level];
+	struct clock_gate *gate = &clock->gates[level];
 	struct ticks *taken = !background              ? &clock->busy
 			      : transfer == NEST_FILLS ? &gate->during
 						       : &gate->after;
@@ -215,13 +215,13 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 
 /* Where a port is free from the beginning of a window on, what it has to do there in the
  * background is done: before the windows of other levels began, if that is later. */
-static void place(struct nest_clock *clock, const struct gate *gate, int level, int port)
+static void place(struct nest_clock *clock, const struct clock_gate *gate, int level, int port)
 {
 	int64_t ticks = gate->during.at[level][port];
 	if (!ticks)
 		return;
 	for (int i = 0; i < clock->level_count; i++) {
-		struct gate *other = &clock->gates[i];
+		struct clock_gate *other = &clock->gates[i];
 		int64_t free = other->window - gate->window -
 			       (other->before.at[level][port] - gate->before.at[level][port]);
 		if (other->window > gate->window)
@@ -233,7 +233,7 @@ static void place(struct nest_clock *clock, const struct gate *gate, int level, 
 /* The window of a level lasts until each port has done what it has to do in it. */
 static void end_window(struct nest_clock *clock, int level)
 {
-	struct gate *gate = &clock->gates[level];
+	struct clock_gate *gate = &clock->gates[level];
 	int64_t least = gate->least;
 	for (int i = 0; i < clock->level_count; i++) {
 		for (int p = 0; p < PORTS; p++) {
@@ -251,7 +251,7 @@ static void end_window(struct nest_clock *clock, int level)
 
 void nest_clock_turn(struct nest_clock *clock, int level)
 {
-	struct gate *gate = &clock->gates[level];
+	struct clock_gate *gate = &clock->gates[level];
 	if (gate->window >= 0)
 		end_window(clock, level);
 	gate->window = clock->now;
@@ -278,7 +278,7 @@ void nest_clock_step(struct nest_clock *clock)
 }
 
 static void draw_gate(
-	const struct nest_clock *clock, const struct gate *gate, struct nest_picture *picture)
+	const struct nest_clock *clock, const struct clock_gate *gate, struct nest_picture *picture)
 {
 	nest_picture_number(picture, gate->window - clock->now);
 	for (int i = 0; i < clock->level_count; i++)
@@ -324,7 +324,7 @@ void nest_clock_repeat(
 	repeat(clock, &clock->last, passed, times);
 	repeat(clock, &clock->steps, clock->steps - since->steps, times);
 	for (int g = 0; g < clock->level_count; g++) {
-		struct gate *gate = &clock->gates[g];
+		struct clock_gate *gate = &clock->gates[g];
 		repeat(clock, &gate->stalled, gate->stalled - since->gates[g].stalled, times);
 		if (turning >> g & 1)
 			repeat(clock, &gate->window, passed, times);

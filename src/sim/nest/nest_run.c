@@ -22,6 +22,12 @@ void nest_run_project(const struct dataspace *space, int dimensions, const int64
 	nest_box_finish(space->rank_count, out); /* fits: the whole dataspace does */
 }
 
+int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k)
+{
+	const struct nest_round *round = &run->rounds[k];
+	return run->shape->spaces[space].ranks[rank].coefficient[round->dimension] * round->stride;
+}
+
 bool nest_run_works(struct nest_run *run, int level, int64_t instance)
 {
 	const struct shape *shape = run->shape;

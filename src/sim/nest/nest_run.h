@@ -108,6 +108,9 @@ static inline struct nest_site *site_of(struct nest_run *run, int level)
 void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
 	const int64_t *high, struct nest_box *out);
 
+/* What an iteration of loop k adds to the indices of a rank. */
+int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k);
+
 /* Whether an instance has work at this step. */
 bool nest_run_works(struct nest_run *run, int level, int64_t instance);
 
@@ -136,6 +139,12 @@ bool nest_run_fault(struct nest_run *run, enum nest_sim_fault fault);
 
 /* The first word of a set as "A[1, 2]", for sentences. */
 const char *nest_run_word(struct nest_run *run, int space, const struct nest_words *words);
+
+/* Whether its tiles change as loop k goes on. */
+static inline bool nest_store_moves_in(const struct nest_store *store, int k)
+{
+	return !store->home && store->pace >= k;
+}
 
 /* The place of a word in an instance's buffer, which holds it. */
 static inline int64_t nest_store_place(

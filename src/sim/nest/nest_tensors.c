@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-struct nest_tensor {
+struct tensor_words {
 	struct nest_box box;
 	int64_t stride[SHAPE_RANKS_MOST];
 	double *at;
@@ -15,7 +15,7 @@ struct nest_tensors {
 	const struct shape *shape;
 	const struct nest_values *values; /* NULL: drawn */
 	struct arena *arena;
-	struct nest_tensor tensors[SHAPE_SPACES_MOST];
+	struct tensor_words tensors[SHAPE_SPACES_MOST];
 };
 
 static struct nest_box whole(const struct shape *shape, int t)
@@ -48,7 +48,7 @@ struct nest_tensors *nest_tensors_name(
 	tensors->shape = shape;
 	tensors->arena = arena;
 	for (int t = 0; t < shape->space_count; t++) {
-		struct nest_tensor *tensor = &tensors->tensors[t];
+		struct tensor_words *tensor = &tensors->tensors[t];
 		tensor->box = whole(shape, t);
 		int64_t stride = 1;
 		for (int r = shape->spaces[t].rank_count - 1; r >= 0; r--) {
@@ -62,7 +62,7 @@ struct nest_tensors *nest_tensors_name(
 void nest_tensors_draw(struct nest_tensors *tensors, uint64_t seed)
 {
 	for (int t = 0; t < tensors->shape->space_count; t++) {
-		struct nest_tensor *tensor = &tensors->tensors[t];
+		struct tensor_words *tensor = &tensors->tensors[t];
 		tensor->at = arena_array(tensors->arena, double, tensor->box.words);
 		if (tensors->shape->spaces[t].written)
 			continue;
@@ -72,7 +72,7 @@ void nest_tensors_draw(struct nest_tensors *tensors, uint64_t seed)
 	}
 }
 
-static double *element(const struct nest_tensor *tensor, int ranks, const int64_t at[])
+static double *element(const struct tensor_words *tensor, int ranks, const int64_t at[])
 {
 	int64_t place = 0;
 	for (int r = 0; r < ranks; r++)
@@ -155,7 +155,7 @@ static void compute_einsum(const struct nest_tensors *tensors)
 /* Takes what the home's instances have away from the einsum: nothing must remain. */
 static void take_away(struct nest_run *run, const struct nest_store *home)
 {
-	const struct nest_tensor *tensor = &run->tensors->tensors[home->space];
+	const struct tensor_words *tensor = &run->tensors->tensors[home->space];
 	for (int64_t n = 0; n < site_of(run, home->level)->instances; n++) {
 		struct nest_words all = {.hull = home->held[n], .count = home->held[n].words};
 		struct nest_walk walk;
@@ -170,7 +170,7 @@ static void take_away(struct nest_run *run, const struct nest_store *home)
 
 static void find_rest(struct nest_run *run, int t)
 {
-	const struct nest_tensor *tensor = &run->tensors->tensors[t];
+	const struct tensor_words *tensor = &run->tensors->tensors[t];
 	struct nest_words all = {.hull = tensor->box, .count = tensor->box.words};
 	int ranks = run->shape->spaces[t].rank_count;
 	struct nest_walk walk;
