@@ -4,22 +4,38 @@
 
 struct ladder ladder_open(const struct frame *frame, struct arena *arena)
 {
-	const struct frame *relaxed = frame_with_less_room(frame, arena);
-	struct ladder ladder = {0};
-	struct blur before = {.told_apart = -1}, none = {.frame = relaxed};
-	double states = 1;
-	while (ladder.count < LADDER_MOST - 1) {
-		struct blur blur =
-			blur_make(relaxed, before.is_blurred ? &before : NULL, states, arena);
-		if (blur.told_apart == relaxed->space->tensor_count)
-			break;
-		if (blur.told_apart > before.told_apart)
-			ladder.grounds[ladder.count++] = ground_open(&blur, arena);
-		before = blur;
-		states *= CUT_BLUR_TIMES;
+	return (struct ladder){.arena = arena,
+		.relaxed = frame_with_less_room(frame, arena),
+		.before.told_apart = -1,
+		.states = 1};
+}
+
+static void add_rung(struct ladder *ladder)
+{
+	const struct blur none = {.frame = ladder->relaxed};
+	int told_apart = ladder->before.told_apart;
+	while (ladder->count < LADDER_MOST - 1 && ladder->before.told_apart == told_apart) {
+		ladder->before = blur_make(ladder->relaxed,
+			ladder->before.is_blurred ? &ladder->before : NULL, ladder->states,
+			ladder->arena);
+		ladder->states *= CUT_BLUR_TIMES;
 	}
-	ladder.grounds[ladder.count++] = ground_open(&none, arena);
-	return ladder;
+	ladder->is_whole = ladder->count == LADDER_MOST - 1 ||
+			   ladder->before.told_apart == ladder->relaxed->space->tensor_count;
+	ladder->grounds[ladder->count++] =
+		ground_open(ladder->is_whole ? &none : &ladder->before, ladder->arena);
+}
+
+const struct ground *ladder_ground(struct ladder *ladder, int rung)
+{
+	if (rung == ladder->count)
+		add_rung(ladder);
+	return ladder->grounds[rung];
+}
+
+bool ladder_ends(const struct ladder *ladder, int rung)
+{
+	return ladder->is_whole && rung == ladder->count - 1;
 }
 
 void ladder_close(struct ladder *ladder)

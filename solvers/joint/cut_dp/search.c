@@ -416,8 +416,8 @@ static bool relax(struct search *search, int ground, size_t width)
 	int64_t limit = limit_of(search);
 	if (search->relaxation)
 		limit = number_min(limit, relax_limit(search->relaxation));
-	search->relaxation = relax_open(
-		search->run, search->ladder.grounds[ground], search->relaxation, search->arena);
+	search->relaxation = relax_open(search->run, ladder_ground(&search->ladder, ground),
+		search->relaxation, search->arena);
 	return relax_run(search->relaxation, ground ? width : SIZE_MAX, limit, search->is_free);
 }
 
@@ -426,10 +426,10 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 {
 	bool done = true;
 	open_pass(search);
-	for (int g = 0; g < search->ladder.count && done; g++) {
-		bool is_last = g == search->ladder.count - 1;
+	for (int g = 0, is_last = false; done && !is_last; g++) {
 		search->is_free = !search->found;
 		done = relax(search, g, width);
+		is_last = ladder_ends(&search->ladder, g);
 		if (!done || relax_limit(search->relaxation) < search->bound)
 			break;
 		if (g || is_first)
