@@ -44,7 +44,7 @@ struct relaxation {
 	struct relaxation *coarser;
 	struct arena *arena;
 	size_t width;
-	int64_t limit;
+	int64_t limit, floor;
 	bool is_free;                   /* the budget counts, but does not end it */
 	int from, to;                   /* cuts */
 	const struct gate *begin, *end; /* NULL: of a whole answer */
@@ -450,13 +450,21 @@ bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool 
 	relaxation->limit = limit;
 	relaxation->is_free = is_free;
 	begin(relaxation);
-	for (int c = relaxation->from; c <= relaxation->to; c++)
+	for (int c = relaxation->from; c <= relaxation->to; c++) {
 		if (!go_forward(relaxation, c))
 			return false;
+		if (relaxation->limit < relaxation->floor)
+			return true;
+	}
 	for (int c = relaxation->to; c >= relaxation->from; c--)
 		if (!go_backward(relaxation, c))
 			return false;
 	return true;
+}
+
+void relax_give_up(struct relaxation *relaxation, int64_t limit)
+{
+	relaxation->floor = limit;
 }
 
 size_t relax_toll_count(const struct relaxation *relaxation)

@@ -40,6 +40,9 @@ void relax_between(struct relaxation *relaxation, int from, int to, const struct
 bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free);
 int64_t relax_limit(const struct relaxation *relaxation);
 
+/* It ends, and is of no more use, where the limit falls below this one. */
+void relax_give_up(struct relaxation *relaxation, int64_t limit);
+
 /* The least that any path costs, or the least above the limit. */
 int64_t relax_least(const struct relaxation *relaxation);
 

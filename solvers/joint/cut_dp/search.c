@@ -30,6 +30,7 @@ struct search {
 	struct arena *arena;
 	struct layer **layers; /* by cut */
 	struct relaxation *relaxation;
+	struct chain *guide;   /* instead of the relaxation; it proves nothing */
 	bool lazy;             /* step.h */
 	bool is_free, goes_on; /* until an answer is found the budget counts, but does not end it */
 	size_t width;          /* labels of a cut that are gone on from */
@@ -45,8 +46,9 @@ struct search {
 /* False: no answer that goes on from the label is looked for. */
 static bool find_bound(const struct search *search, int cut, struct label *label)
 {
-	const int64_t *tolls = relax_tolls(
-		search->relaxation, cut, layer_codes(search->layers[cut], label->state));
+	const uint16_t *codes = layer_codes(search->layers[cut], label->state);
+	const int64_t *tolls = search->guide ? chain_tolls(search->guide, cut, codes)
+					     : relax_tolls(search->relaxation, cut, codes);
 	int64_t rest = !tolls ? TOLL_NEVER
 		       : label->bundle.args == LABEL_CLOSED
 			       ? tolls[relax_toll_count(search->relaxation) - 1]
@@ -262,28 +264,6 @@ static bool expand_cut(struct search *search, int cut)
 	return true;
 }
 
-static struct joint_answer *trace(const struct search *search, uint32_t at)
-{
-	struct arena *arena = run_arena(search->run);
-	struct joint_answer *answer = arena_new(arena, struct joint_answer);
-	int cut = search->frame->space->op_count;
-	const struct label *label = layer_label(search->layers[cut], at);
-	answer->value = label->cost;
-	for (const struct label *l = label; l->parent != LABEL_NONE;
-		l = layer_label(search->layers[l->parent_cut], l->parent))
-		answer->count++;
-	struct joint_step *steps = arena_array(arena, struct joint_step, answer->count);
-	for (size_t i = answer->count; i-- > 0;
-		label = layer_label(search->layers[label->parent_cut], label->parent))
-		steps[i] = (struct joint_step){.kind = label->kind,
-			.begins_bundle = label->begins_bundle,
-			.option = label->kind == JOINT_OPTION ? label->step : 0,
-			.tensor = label->kind == JOINT_OPTION ? 0 : (int)label->step,
-			.view = label->view};
-	answer->steps = steps;
-	return answer;
-}
-
 /* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
 static void find_best(struct search *search)
 {
@@ -301,7 +281,8 @@ static void find_best(struct search *search)
 		qsort(all, count, sizeof *all, compare_ranked);
 	search->found |= count > 0;
 	for (size_t k = 0; k < count; k++) {
-		struct joint_answer *answer = trace(search, all[k].label);
+		struct joint_answer *answer = layers_trace(search->layers,
+			search->frame->space->op_count, all[k].label, run_arena(search->run));
 		if (joint_plan_offer(search->run, search->frame->space, answer)) {
 			search->best = answer;
 			break;
@@ -339,12 +320,14 @@ static bool run_beam(struct search *search)
 	for (int c = 0; c < search->frame->cut_count; c++)
 		layer_clear(search->layers[c]);
 	search->dropped = JOINT_NEVER;
-	search->limit = number_min(relax_limit(search->relaxation), limit_of(search));
+	search->limit = search->guide
+				? limit_of(search)
+				: number_min(relax_limit(search->relaxation), limit_of(search));
 	if (search->limit < limit_of(search))
 		search->dropped = search->limit + 1;
 	if (find_bound(search, 0, &first))
 		layer_add(search->layers[0], &first);
-	if (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit)
+	if (!search->guide && (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit))
 		search->bound =
 			number_max(search->bound, number_min(first.bound, search->limit + 1));
 	for (int c = 0; c < search->frame->cut_count; c++) {
@@ -418,7 +401,20 @@ static bool relax(struct search *search, int ground, size_t width)
 		limit = number_min(limit, relax_limit(search->relaxation));
 	search->relaxation = relax_open(search->run, ladder_ground(&search->ladder, ground),
 		search->relaxation, search->arena);
+	relax_give_up(search->relaxation, search->bound);
 	return relax_run(search->relaxation, ground ? width : SIZE_MAX, limit, search->is_free);
+}
+
+/* A bound for a stack, and a beam by it. */
+static bool look_at_stack(struct search *search, size_t width)
+{
+	bool done = true;
+	search->guide = stack_bound(
+		search->run, search->frame, &search->ladder, width, &search->bound, search->arena);
+	if (search->guide && search->bound < search->best->value)
+		done = run_lazy(search, true, width / CUT_WIDTH_TIMES);
+	search->guide = NULL;
+	return done;
 }
 
 /* Relaxations with a narrow beam behind each but the last.  One below a known bound is of no use. */
@@ -437,8 +433,7 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 		if (done && is_through(search))
 			break;
 		if (done && !g && search->best)
-			stack_bound(
-				search->run, search->frame, &search->ladder, width, &search->bound);
+			done = look_at_stack(search, width);
 	}
 	close_pass(search);
 	return done;
