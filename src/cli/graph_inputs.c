@@ -26,6 +26,7 @@ enum { JOINT_TICKS = 2000, PLAN_LABELS = 10000000, PLACE_TICKS_OF_MANY = 10000 }
 static void set_defaults(struct exploration *exploration)
 {
 	*exploration = (struct exploration){
+		.fixed = KIND_RELAY,
 		.vary_k_fast = true,
 		.vary_clones = true,
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
@@ -33,7 +34,6 @@ static void set_defaults(struct exploration *exploration)
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.joint_ticks = JOINT_TICKS,
 		.plan_ticks = PLAN_LABELS,
-		.fixed = KIND_RELAY,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 	};
 }

@@ -23,8 +23,10 @@ struct ground *ground_open(const struct blur *blur, struct arena *arena);
 void ground_close(struct ground *ground);
 
 struct relaxation;
+
+/* `coarser`: NULL: it is the first.  It ends, and is of no more use, where its limit falls below the floor. */
 struct relaxation *relax_open(struct run *run, const struct ground *ground,
-	struct relaxation *coarser, struct arena *arena); /* NULL: it is the first */
+	struct relaxation *coarser, int64_t floor, struct arena *arena);
 
 /*
  * Only from one cut to another: it begins in each state of a gate, after these costs, and at the end
@@ -40,8 +42,8 @@ void relax_between(struct relaxation *relaxation, int from, int to, const struct
 bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free);
 int64_t relax_limit(const struct relaxation *relaxation);
 
-/* It ends, and is of no more use, where the limit falls below this one. */
-void relax_give_up(struct relaxation *relaxation, int64_t limit);
+/* By tensor: relays of it cost nothing here; NULL: of none. */
+const bool *relax_free_relays(const struct relaxation *relaxation);
 
 /* The least that any path costs, or the least above the limit. */
 int64_t relax_least(const struct relaxation *relaxation);

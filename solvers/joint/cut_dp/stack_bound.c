@@ -52,7 +52,7 @@ static struct relaxation *relax_block(struct sweep *sweep, const struct gate *co
 		if (g)
 			limit = number_min(relax_limit(relaxation), expected + expected / part);
 		relaxation = relax_open(
-			sweep->run, ground, relaxation, is_last ? sweep->kept : sweep->arena);
+			sweep->run, ground, relaxation, 0, is_last ? sweep->kept : sweep->arena);
 		relax_between(relaxation, sweep->from, sweep->to, costs, sweep->behind);
 		done = relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false);
 		sweep->least = relax_least(relaxation);
@@ -84,7 +84,7 @@ static bool guess(struct sweep *sweep, struct gate *before)
 	struct gate free = *before;
 	free.tolls = arena_array(sweep->arena, int64_t, gate_size(before));
 	struct relaxation *relaxation =
-		relax_open(sweep->run, ladder_ground(sweep->ladder, 0), NULL, sweep->arena);
+		relax_open(sweep->run, ladder_ground(sweep->ladder, 0), NULL, 0, sweep->arena);
 	relax_between(relaxation, sweep->from, sweep->to, &free, sweep->behind);
 	if (!relax_run(relaxation, SIZE_MAX, TOLL_NEVER - 1, false))
 		return false;

@@ -68,7 +68,7 @@ static bool may_relay(const struct joint_making *making, int t, int from, int to
 {
 	const struct joint_views *views = &making->views[t];
 	int from_op = (int)number_min(views->made[from], views->first_asked[from]);
-	return joint_relays(making) && from != to && from_op < views->asked[to] &&
+	return joint_relays(making, t) && from != to && from_op < views->asked[to] &&
 	       (!joint_serves(views, from, to) || !joint_serves(views, to, from));
 }
 
@@ -96,7 +96,7 @@ static void fill_moves(struct joint_making *making, int t, struct joint_tensor *
 			continue;
 		const struct joint_transfer *move = joint_move_out(making, t, v);
 		cores[v] = move->cores;
-		if (free && move->possible && (views->made[v] < INT_MAX || joint_relays(making)))
+		if (free && move->possible && (views->made[v] < INT_MAX || joint_relays(making, t)))
 			evict[v] =
 				joint_worth(making, move->cycles, move->energy_pj, move->hbm_bytes);
 	}

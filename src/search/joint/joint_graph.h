@@ -20,7 +20,7 @@
  *
  * Views are those that an op asks for or leaves behind under one of its divisions.  A tensor is moved into LX
  * under a view that a later op asks for, too, if it serves as well, and laid out anew under a view that an op
- * asks for; it is left in LX only where somebody may find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
+ * asks for, if the tensor has at most RELAYED_VIEWS_MOST views; it is left in LX only where somebody may find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
  */
 struct arena;
 struct planning;

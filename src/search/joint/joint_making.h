@@ -6,6 +6,7 @@
 #include "model/graph/planning.h"
 #include "model/graph/users.h"
 #include "search/joint/joint_graph.h"
+#include "search/joint/options.h"
 
 /*
  * A joint space in the making: what the ops can be (joint_divisions.c), the views that come of it
@@ -106,10 +107,11 @@ static inline bool joint_is_free(const struct joint_making *making, enum joint_k
 	return !(making->question->aim.fixed & kind);
 }
 
-/* Whether what is in LX can be laid out anew. */
-static inline bool joint_relays(const struct joint_making *making)
+/* Whether a tensor can be laid out anew in LX. */
+static inline bool joint_relays(const struct joint_making *making, int tensor)
 {
-	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present;
+	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present &&
+	       making->views[tensor].count <= RELAYED_VIEWS_MOST;
 }
 
 /* A plan whose step i is op i, in the scratch arena: runs are tried in it. */

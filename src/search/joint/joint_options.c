@@ -180,7 +180,8 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int asked = 0; asked < views->count; asked++)
 		if (views->asked[asked] > choosing->number &&
-			(joint_serves(views, view, asked) || joint_relays(choosing->making)))
+			(joint_serves(views, view, asked) ||
+				joint_relays(choosing->making, tensor)))
 			return true;
 	return false;
 }
@@ -255,7 +256,7 @@ bool joint_may_be_found(const struct joint_making *making, int tensor, int asked
 	const struct joint_views *views = &making->views[tensor];
 	for (int held = 0; held < views->count; held++)
 		if (views->made[held] < op &&
-			(joint_serves(views, held, asked) || joint_relays(making)))
+			(joint_serves(views, held, asked) || joint_relays(making, tensor)))
 			return true;
 	return false;
 }

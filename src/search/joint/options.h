@@ -3,7 +3,7 @@
 
 #include "base/tuning.h"
 
-/* Where tiles do not move in boxes: what of runs and of room is looked at. */
+/* What is looked at: runs and room where tiles do not move in boxes, relayouts where they do. */
 #define JOINT_OPTIONS(OPTION)                                                                       \
 	OPTION(NEST_RUN_OPS, 8, 2, 1 << 10, "ops that share loops: longer runs cut more tensors")   \
 	OPTION(NEST_RUN_TILES, 4, 1, 1 << 10,                                                       \
@@ -15,6 +15,8 @@
 		"next, which may divide better")                                                    \
 	OPTION(NEST_JOINT_TICKS, 2000, 1, 1 << 30,                                                  \
 		"a nest of which nobody says more: there are hundreds in a space")                  \
+	OPTION(RELAYED_VIEWS_MOST, 400, 1, 1 << 15,                                                 \
+		"views of a tensor that is laid out anew: each pair of them has a price")           \
 	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \
 		"tensors that may lie in the scratchpad meanwhile: 2^10 sets of them leave "        \
 		"different room")
