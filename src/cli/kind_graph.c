@@ -16,6 +16,7 @@
 #include "report/graph/timeline.h"
 #include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
+#include "search/joint/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,6 +65,26 @@ static struct recipe_result plan_anew(const struct inputs *inputs, const struct 
 	return recipe_lay_out(&recipe, inputs->arena);
 }
 
+/* The worth of each kind of decision, with the cores of a plan; none where no whole plans are asked for. */
+static struct joint_worths solve_again(const struct inputs *inputs, const struct plan *plan)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct exploration *exploration = &own->exploration;
+	struct recipe recipe = {.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.place = exploration->place.at[0],
+		.map = exploration->map,
+		.aim = {.cycles = 1, .fixed = exploration->fixed},
+		.plan_ticks = WORTH_LABELS};
+	recipe.planning.cores = plan->cores;
+	for (size_t j = 0; j < exploration->joint.count && !recipe.joint; j++)
+		if (exploration->joint.at[j]->plans_all)
+			recipe.joint = exploration->joint.at[j];
+	bool asked = recipe.joint && exploration->workload->op_count > 1;
+	return asked ? joint_worths(&recipe, inputs->arena) : (struct joint_worths){0};
+}
+
 static int score(const struct inputs *inputs, enum format format, bool simulated)
 {
 	struct arena *arena = inputs->arena;
@@ -86,7 +107,10 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	}
 	if (option_find(inputs->arguments, "explain")) {
 		struct recipe_result planned = plan_anew(inputs, made.plan);
-		command_print(explain_text(arena, &outcome, &planned));
+		struct joint_worths worths = {0};
+		if (((const struct graph_inputs *)inputs->own)->plan)
+			worths = solve_again(inputs, made.plan);
+		command_print(explain_text(arena, &outcome, &planned, &worths));
 		return EXIT_FOUND;
 	}
 	if (trace)

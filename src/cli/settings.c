@@ -103,7 +103,7 @@ static const struct option table[] = {
 		.commands = OF_EXPLORATIONS | OF_PLACE},
 	{"explain", 0, NULL,
 		"how each count comes about, instead of the counts; of a graph, what bounds each "
-		"phase, and why tensors are not in LX",
+		"phase, why tensors are not in LX, and what each kind of decision is worth",
 		.kinds = "problem graph", .commands = OF_SCORE | OF_REPORT},
 	{"code", 0, "FILE", "the transformed loops, as C that computes the recurrence",
 		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},

@@ -1,32 +1,62 @@
 #include "report/graph/explain_text.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "search/graph/lx_plan.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-static int slowest(const struct phase_cost *phase)
+/* A set of resources: all that take as long as the slowest. */
+static unsigned slowest(const struct phase_cost *phase)
 {
-	int most = 0;
-	for (int r = 1; r < RESOURCE_COUNT; r++)
-		if (phase->resource[r] > phase->resource[most])
-			most = r;
-	return most;
+	int64_t most = 0;
+	unsigned set = 0;
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		most = number_max(most, phase->resource[r]);
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		if (phase->resource[r] == most)
+			set |= 1u << r;
+	return set;
+}
+
+/* "lx_read, compute" */
+static const char *set_text(struct arena *arena, unsigned set)
+{
+	struct text text = text_open(arena);
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		if (set & 1u << r)
+			text_add(&text, "%s%s", set & ((1u << r) - 1) ? ", " : "",
+				resource_names[r]);
+	return text_read(&text);
+}
+
+/* As wide as the names of any set that bounds a phase. */
+static int set_width(struct arena *arena, const struct plan_cost *cost)
+{
+	int width = 10;
+	for (int p = 0; p < cost->phase_count; p++)
+		width = (int)number_max(
+			width, (int64_t)strlen(set_text(arena, slowest(&cost->phases[p]))));
+	return width;
 }
 
 static void add_phases(struct text *text, const struct outcome *outcome)
 {
 	const struct plan *plan = outcome->plan;
-	text_add(text, "%-20s %12s %12s  %-9s", "phase of", "cycles", "estimate", "bound by");
+	int width = set_width(text->arena, &outcome->cost);
+	text_add(
+		text, "%-20s %12s %12s  %-*s", "phase of", "cycles", "estimate", width, "bound by");
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		text_add(text, " %10s", resource_names[r]);
 	text_add(text, "\n");
 	for (int p = 0; p < outcome->cost.phase_count; p++) {
 		const struct phase_cost *phase = &outcome->cost.phases[p];
-		text_add(text, "%-20s %12" PRId64 " %12" PRId64 "  %-9s",
+		text_add(text, "%-20s %12" PRId64 " %12" PRId64 "  %-*s",
 			plan->workload->ops[plan->steps[phase->end_step - 1].op].name,
-			phase->cycles, phase->estimate, resource_names[slowest(phase)]);
+			phase->cycles, phase->estimate, width,
+			set_text(text->arena, slowest(phase)));
 		for (int r = 0; r < RESOURCE_COUNT; r++)
 			text_add(text, " %10" PRId64, phase->resource[r]);
 		text_add(text, "\n");
@@ -38,24 +68,33 @@ static double share(int64_t part, int64_t all)
 	return all > 0 ? 100 * (double)part / (double)all : 0;
 }
 
+/* Of all phases that the same resources bound, at the first of them. */
+static void add_set(struct text *text, const struct plan_cost *cost, int first, int width)
+{
+	unsigned set = slowest(&cost->phases[first]);
+	int64_t cycles = 0;
+	int count = 0;
+	for (int p = 0; p < cost->phase_count; p++) {
+		if (slowest(&cost->phases[p]) != set)
+			continue;
+		if (p < first)
+			return;
+		cycles += cost->phases[p].cycles;
+		count++;
+	}
+	text_add(text, "%-*s %7d %12" PRId64 " %7.1f%%\n", width, set_text(text->arena, set), count,
+		cycles, share(cycles, cost->score.cycles));
+}
+
 static void add_resources(struct text *text, const struct outcome *outcome)
 {
 	const struct plan_cost *cost = &outcome->cost;
-	text_add(text, "\n%-10s %7s %12s %8s\n", "bound by", "phases", "cycles", "of all");
-	for (int r = 0; r < RESOURCE_COUNT; r++) {
-		int64_t cycles = 0;
-		int count = 0;
-		for (int p = 0; p < cost->phase_count; p++)
-			if (slowest(&cost->phases[p]) == r) {
-				cycles += cost->phases[p].cycles;
-				count++;
-			}
-		if (count)
-			text_add(text, "%-10s %7d %12" PRId64 " %7.1f%%\n", resource_names[r],
-				count, cycles, share(cycles, cost->score.cycles));
-	}
-	text_add(text, "%-10s %7s %12" PRId64 " %7.1f%%\n", "bundles", "", cost->overhead_cycles,
-		share(cost->overhead_cycles, cost->score.cycles));
+	int width = set_width(text->arena, cost);
+	text_add(text, "\n%-*s %7s %12s %8s\n", width, "bound by", "phases", "cycles", "of all");
+	for (int p = 0; p < cost->phase_count; p++)
+		add_set(text, cost, p, width);
+	text_add(text, "%-*s %7s %12" PRId64 " %7.1f%%\n", width, "bundles", "",
+		cost->overhead_cycles, share(cost->overhead_cycles, cost->score.cycles));
 }
 
 static bool is_in_lx(const struct plan *plan, int tensor)
@@ -109,6 +148,11 @@ static const char *why_in_hbm(struct arena *arena, const struct plan *plan, int 
 		return "an input that is read once: in LX it would be read from HBM as often";
 	if (at->role == TENSOR_OUTPUT && !readers)
 		return "an output that nobody reads: it must end in HBM";
+	if (reason && strncmp(reason, "mismatch", strlen("mismatch")) == 0)
+		return arena_format(arena, "%s; it could stay if cores read what they write%s",
+			reason,
+			plan->arch->data_ring.present ? ", or with a relayout (--without nothing)"
+						      : "");
 	if (reason)
 		return reason;
 	if (at->role == TENSOR_INPUT)
@@ -130,12 +174,33 @@ static void add_tensors(
 	}
 }
 
-const char *explain_text(
-	struct arena *arena, const struct outcome *outcome, const struct recipe_result *planned)
+static void add_worths(struct text *text, const struct joint_worths *worths)
+{
+	double all = worths->count ? worths->at[0].cycles : 0;
+	if (all <= 0)
+		return;
+	text_add(text, "\n%-20s %12s %8s\n", "whole plans", "least cycles", "more");
+	for (size_t i = 0; i < worths->count; i++) {
+		const struct joint_worth *worth = &worths->at[i];
+		text_add(text, "%-20s",
+			worth->kind ? arena_format(text->arena, "without %s", worth->kind)
+				    : "with all kinds");
+		if (worth->why)
+			text_add(text, "  %s\n", worth->why);
+		else
+			text_add(text, " %12.0f %7.1f%%%s\n", worth->cycles,
+				100 * (worth->cycles - all) / all,
+				worth->proven ? "" : "  at most: the search was cut");
+	}
+}
+
+const char *explain_text(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *planned, const struct joint_worths *worths)
 {
 	struct text text = text_open(arena);
 	add_phases(&text, outcome);
 	add_resources(&text, outcome);
 	add_tensors(&text, outcome->plan, planned);
+	add_worths(&text, worths);
 	return text_read(&text);
 }

@@ -3,7 +3,8 @@
 
 #include "base/tuning.h"
 
-/* What is looked at: runs and room where tiles do not move in boxes, relayouts where they do. */
+/* What is looked at: runs and room where tiles do not move in boxes, relayouts where they do; and how long
+ * explanations take. */
 #define JOINT_OPTIONS(OPTION)                                                                       \
 	OPTION(NEST_RUN_OPS, 8, 2, 1 << 10, "ops that share loops: longer runs cut more tensors")   \
 	OPTION(NEST_RUN_TILES, 4, 1, 1 << 10,                                                       \
@@ -17,6 +18,8 @@
 		"a nest of which nobody says more: there are hundreds in a space")                  \
 	OPTION(RELAYED_VIEWS_MOST, 400, 1, 1 << 15,                                                 \
 		"views of a tensor that is laid out anew: each pair of them has a price")           \
+	OPTION(WORTH_LABELS, 2000000, 1, 1 << 30,                                                   \
+		"each search for the worth of a kind: there are ten, and a person waits")           \
 	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \
 		"tensors that may lie in the scratchpad meanwhile: 2^10 sets of them leave "        \
 		"different room")
