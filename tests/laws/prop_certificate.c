@@ -38,7 +38,7 @@ static void open_case(struct problem_case *out, struct arena *arena, struct rand
 		.bypass = true,
 		.spatial = true,
 		.steps_most = draw % 2 ? 4000 : 200};
-	options.flags = draw % 8 == 0;
+	options.flags = draw % 8 == 0 || draw % 8 == 3;
 	nest_case_draw(random, &options, &out->nest);
 	for (int i = 0; i < out->nest.hierarchy.level_count && draw % 4 == 1; i++)
 		out->nest.hierarchy.levels[i].block_size = 1;

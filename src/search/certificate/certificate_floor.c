@@ -1,7 +1,5 @@
 #include "search/certificate/certificate_floor.h"
 
-#include "cost/nest/nest_home.h"
-
 #include "search/certificate/certificate_array.h"
 #include "search/certificate/certificate_words.h"
 
@@ -10,138 +8,6 @@
 /* Sums of doubles err by less; a cycle more or less is not counted. */
 #define CYCLES_MARGIN (1 - 1e-9)
 #define SUMS_MARGIN (1 - 1e-13)
-
-static void describe(struct floor_frame *frame, int t)
-{
-	const struct shape *shape = frame->search->shape;
-	const struct dataspace *space = &shape->spaces[t];
-	uint32_t seen = 0;
-	frame->plain[t] = true;
-	for (int r = 0; r < space->rank_count; r++) {
-		uint32_t rank = 0;
-		for (int d = 0; d < shape->dimension_count; d++) {
-			rank |= (uint32_t)(space->ranks[r].coefficient[d] != 0) << d;
-			frame->plain[t] &= space->ranks[r].coefficient[d] <= 1;
-		}
-		bool several = rank & (rank - 1);
-		frame->plain[t] &= !several && !(rank & seen);
-		*(several ? &frame->paired[t] : &frame->alone[t]) |= rank;
-		frame->own[t][r] = rank & ~seen;
-		seen |= rank;
-	}
-}
-
-struct floor_frame floor_frame_make(
-	const struct nest_search *search, const struct completions *completions)
-{
-	struct floor_frame frame = {.search = search,
-		.completions = completions,
-		.timeloop = search->counting == COUNTING_TIMELOOP,
-		.flagged = hierarchy_flagged(search->hierarchy),
-		.update_flags = hierarchy_update_flags(search->hierarchy)};
-	for (int t = 0; t < search->shape->space_count; t++)
-		describe(&frame, t);
-	return frame;
-}
-
-static void find_spatial(const struct mapping *mapping, struct floor_cell *out)
-{
-	const struct nest_search *search = out->frame->search;
-	const struct completions *completions = out->frame->completions;
-	const struct hierarchy *hierarchy = search->hierarchy;
-	int count = search->shape->dimension_count, j = 0;
-	double inside[SHAPE_DIMENSIONS_MOST], within[ARCH_LEVELS_MOST], fan = 1;
-	for (int d = 0; d < count; d++)
-		inside[d] = 1;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		for (int d = 0; d < count; d++) {
-			double bound = mapping->rows[hierarchy->levels[i].block_row].spatial[d];
-			out->spatial[i][d] = bound;
-			inside[d] *= bound;
-			fan *= bound;
-		}
-		within[i] = fan;
-		if (j < completions->count && completions->level[j] == i) {
-			for (int d = 0; d < count; d++)
-				out->inside[j][d] = inside[d];
-			j++;
-		}
-	}
-	out->multipliers = fan;
-	out->keep_nothing = !out->frame->timeloop || within[0] == 1;
-	out->steps = 1;
-	for (int d = 0; d < count; d++) {
-		out->temporal[d] = search->shape->dimensions[d].extent / (int64_t)inside[d];
-		out->steps *= (double)out->temporal[d];
-	}
-	for (int i = 0; i < hierarchy->level_count; i++)
-		out->used[i] = fan / within[i];
-}
-
-static void find_prices(struct floor_cell *out)
-{
-	const struct completions *completions = out->frame->completions;
-	for (int j = 0; j < completions->count; j++) {
-		int i = completions->level[j];
-		const struct nest_level *level = &out->frame->search->hierarchy->levels[i];
-		double clusters =
-			fmax(1, (double)(level->mesh_x * level->mesh_y / level->cluster_size));
-		out->instances[j] = out->used[i];
-		for (int a = 0; a < NEST_ACTIONS; a++)
-			out->pj[j][a] = level->pj[a] * fmin(clusters / out->used[i], 1) /
-					(double)level->block_size;
-	}
-}
-
-void floor_cell_make(
-	const struct floor_frame *frame, const struct mapping *mapping, struct floor_cell *out)
-{
-	const struct nest_search *search = frame->search;
-	out->frame = frame;
-	out->homeless = out->apart = false;
-	find_spatial(mapping, out);
-	find_prices(out);
-	for (int t = 0; t < search->shape->space_count; t++) {
-		out->kept_count[t] = 0;
-		for (int j = frame->completions->count - 1; j >= 0; j--) {
-			int row = search->hierarchy->levels[frame->completions->level[j]].row;
-			if (mapping->residency[t] >> row & 1)
-				out->kept[t][out->kept_count[t]++] = j;
-		}
-		out->homeless |= out->kept_count[t] == 0;
-		if (frame->timeloop || !out->kept_count[t])
-			continue;
-		int home = frame->completions->level[out->kept[t][0]];
-		out->apart |=
-			nest_home_parts(search->hierarchy, search->shape, mapping, t, home) > 1;
-	}
-}
-
-bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left)
-{
-	const struct nest_search *search = cell->frame->search;
-	const struct nest_level *level =
-		&search->hierarchy->levels[cell->frame->completions->level[j]];
-	double words = 0;
-	for (int t = 0; t < search->shape->space_count; t++) {
-		const struct dataspace *space = &search->shape->spaces[t];
-		bool kept = false;
-		for (int k = 0; k < cell->kept_count[t]; k++)
-			kept |= cell->kept[t][k] == j;
-		bool home = kept && cell->kept[t][0] == j && !cell->frame->timeloop;
-		const int64_t *has = home && cell->frame->plain[t] ? cell->temporal : left;
-		double tile = kept;
-		for (int r = 0; r < space->rank_count; r++) {
-			double box = 1;
-			for (int d = 0; d < search->shape->dimension_count; d++)
-				box += (double)space->ranks[r].coefficient[d] *
-				       ((double)has[d] * cell->inside[j][d] - 1);
-			tile *= box;
-		}
-		words += tile;
-	}
-	return !level->size || words <= (double)level->size;
-}
 
 struct floor_loops floor_loops_none(const struct floor_cell *cell)
 {
@@ -216,7 +82,22 @@ struct least {
 static double entering(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
 	int at, int child)
 {
-	return words_entering(cell, loops, child > j ? child : j, t, at);
+	int known = child > j ? child : j;
+	double words = words_entering(cell, loops, known, t, at);
+	if (child >= 0 && cell->renews[t] >> child & 1)
+		words = fmax(words, words_renewed(cell, &loops[known], t, at));
+	return words;
+}
+
+/* Words that pass level `at`, each coming and going. */
+static double passing(
+	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at)
+{
+	int child = -1; /* the next one further in */
+	for (int k = 0; k < cell->kept_count[t] && child < 0; k++)
+		if (cell->kept[t][k] < at)
+			child = cell->kept[t][k];
+	return child < 0 ? words_used(cell, t, at) : entering(cell, loops, j, t, at, child);
 }
 
 /* Words that the innermost level that keeps a dataspace serves to multipliers. */
@@ -231,10 +112,13 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
 	const struct floor_known *known, struct least *least)
 {
 	int count = cell->kept_count[t], from = known->from[t];
+	if (cell->passes[t] || cell->renews[t])
+		from = -1; /* levels inside ask for the words that pass, or keep those that enter anew */
 	for (int k = 0; k < count; k++) {
 		int at = cell->kept[t][k], child = k + 1 < count ? cell->kept[t][k + 1] : -1;
 		double reads = child < 0 ? to_multipliers(cell, loops, j, t, at)
 					 : entering(cell, loops, j, t, at, child);
+		reads *= words_split(cell, t, at, child);
 		double fills = k ? entering(cell, loops, j, t, at, at) : 0;
 		if (from >= 0) {
 			/* A word that enters level `from` is used before it leaves, so it passes
@@ -247,6 +131,9 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
 		least->reads[at] = reads;
 		least->fills[at] = k ? fills : 0;
 	}
+	for (int at = 0; at < cell->frame->completions->count; at++)
+		if (cell->passes[t] >> at & 1)
+			least->reads[at] = least->fills[at] = passing(cell, loops, j, t, at);
 }
 
 /*
@@ -263,11 +150,17 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
  * e(k) - F sums back to level k + 1, with u(k) = e(k + 1) / G(k + 1) updates; it reads u(k) + r(k -
  * 1), the home r(0): all is linear in the e(k).  Each lies between what the loops known so far ask
  * for and what arrives from inside, so the least is found at one of both ends.
+ *
+ * no_reuse (spatial) has groups come one after the other: level k - 1 is updated words_split(k) times as
+ * often, and each time but the first reads the sum that is there; the first takes the sum that returns, so the r(k)
+ * stay.  Where tiles leave at every step (temporal no_reuse), those further in may stay and have the sums,
+ * so that zeros drain, which nobody reads: nothing is known of the r(k).
  */
 struct least_sums {
 	int count;                                                    /* levels */
 	double low[ARCH_LEVELS_MOST + 1], high[ARCH_LEVELS_MOST + 1]; /* e(1) .. e(count) */
 	double group[ARCH_LEVELS_MOST + 1];                           /* G(1) .. G(count) */
+	double updated[ARCH_LEVELS_MOST + 1];                         /* u(k - 1) / e(k) */
 	double fresh[ARCH_LEVELS_MOST]; /* words of an instance, all instances together */
 };
 
@@ -285,6 +178,7 @@ static struct least_sums find_sums(
 			if (!(relevant >> d & 1))
 				sums.group[k] *=
 					cell->inside[outer][d] / (at < 0 ? 1 : cell->inside[at][d]);
+		sums.updated[k] = words_split(cell, t, outer, at) / sums.group[k];
 		sums.low[k] =
 			at < 0 && cell->keep_nothing ? macs : entering(cell, loops, j, t, at, at);
 	}
@@ -322,16 +216,14 @@ static double sums_pj(const struct floor_cell *cell, const struct least_sums *su
 	double inner = 0, pj = 0; /* of r(k) for all k >= i */
 	for (int i = sums->count; i >= 1; i--) {
 		const double *at = cell->pj[kept[i - 1]];
-		double back = i == 1 ? at[NEST_READ] : 0, update = at[NEST_UPDATE];
-		if (i > 1)
-			update += at[NEST_READ];
+		double back = 0, update = at[NEST_UPDATE] + at[NEST_READ];
 		if (i < sums->count)
-			back += cell->pj[kept[i]][NEST_FILL] + cell->pj[kept[i]][NEST_READ];
-		double price = (update + back + inner) / sums->group[i] - inner;
+			back = cell->pj[kept[i]][NEST_FILL] + cell->pj[kept[i]][NEST_READ];
+		double price = update * sums->updated[i] + (back + inner) / sums->group[i] - inner;
 		pj += price * (price >= 0 ? sums->low[i] : sums->high[i]);
 		inner += back;
 	}
-	return pj - sums->fresh[0] * inner;
+	return pj - sums->fresh[0] * (inner + cell->pj[kept[0]][NEST_READ]);
 }
 
 /* What the dataspace costs at least. */
@@ -343,13 +235,13 @@ static double written(const struct floor_cell *cell, const struct floor_loops *l
 	sums_back(&sums, back);
 	for (int k = 0; k < sums.count; k++) {
 		int at = cell->kept[t][k];
-		double updates = sums.low[k + 1] / sums.group[k + 1], fills = 0, reads;
+		double updates = sums.low[k + 1] * sums.updated[k + 1], fills = 0, reads;
 		if (cell->frame->timeloop) {
 			reads = fmax(updates - sums.fresh[k], 0);
 			fills = k ? fmax(sums.low[k] - sums.fresh[k], 0) : 0;
 		} else {
-			fills = k ? back[k - 1] : 0;
-			reads = k ? fills + updates : back[0];
+			fills = k && !cell->renews[t] ? back[k - 1] : 0;
+			reads = k ? fills + updates : fmax(updates - sums.fresh[0], 0);
 		}
 		least->reads[at] = reads;
 		least->fills[at] = fills;
@@ -357,7 +249,15 @@ static double written(const struct floor_cell *cell, const struct floor_loops *l
 		pj += reads * cell->pj[at][NEST_READ] + fills * cell->pj[at][NEST_FILL] +
 		      updates * cell->pj[at][NEST_UPDATE];
 	}
-	return cell->frame->timeloop ? pj : fmax(pj, sums_pj(cell, &sums, t));
+	if (!cell->frame->timeloop && !cell->renews[t])
+		pj = fmax(pj, sums_pj(cell, &sums, t));
+	for (int at = 0; at < cell->frame->completions->count; at++)
+		if (cell->passes[t] >> at & 1) {
+			least->updates[at] = least->reads[at] = passing(cell, loops, j, t, at);
+			pj += least->updates[at] *
+			      (cell->pj[at][NEST_UPDATE] + cell->pj[at][NEST_READ]);
+		}
+	return pj;
 }
 
 static double energy_of(const struct floor_cell *cell, const struct least *least)
@@ -383,7 +283,8 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 	bool sums = frame->search->shape->spaces[t].written;
 	struct least least = {.reads = {0}};
 	double pj = 0;
-	if (frame->plain[t] ? sums && frame->update_flags >> t & 1 : sums || frame->flagged)
+	if (frame->plain[t] ? sums && frame->update_flags >> t & 1
+			    : sums || (frame->flagged && frame->timeloop))
 		return 0;
 	if (sums) {
 		pj = written(cell, loops, j, t, &least);

@@ -15,8 +15,10 @@ struct floor_frame {
 	const struct nest_search *search;
 	const struct completions *completions;
 	bool timeloop;
-	unsigned update_flags; /* bit t: some flag changes how sums of dataspace t are joined */
-	bool flagged;          /* some flag changes who serves whom: windows then bound no cost */
+	unsigned
+		update_flags; /* bit t: in Timeloop's counting some flag changes how sums of dataspace t
+				  are joined; exactly, cells know what flags do */
+	bool flagged;         /* some flag changes who serves whom: windows then bound no cost */
 	bool plain
 		[SHAPE_SPACES_MOST]; /* ranks of one dimension, coefficient 1, none in two ranks */
 	uint32_t alone[SHAPE_SPACES_MOST], paired[SHAPE_SPACES_MOST]; /* dimensions of such ranks */
@@ -43,6 +45,10 @@ struct floor_cell {
 	bool keep_nothing; /* multipliers read their operands anew at every step */
 	int kept_count[SHAPE_SPACES_MOST];
 	int kept[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
+	/* Of exact counting, by dataspace, bits of levels: those whose tiles leave and enter anew at every step
+	 * of the loops outside (temporal no_reuse); those that only count what passes (no_coalesce), which are not
+	 * among the ones above; and all that give room to its tiles. */
+	uint32_t renews[SHAPE_SPACES_MOST], passes[SHAPE_SPACES_MOST], holds[SHAPE_SPACES_MOST];
 };
 
 void floor_cell_make(

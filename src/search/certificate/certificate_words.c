@@ -68,6 +68,31 @@ double words_entering(
 	return together(&site, known->times[t] * distinct(&site, known->touched[t]));
 }
 
+double words_renewed(const struct floor_cell *cell, const struct floor_loops *loops, int t, int at)
+{
+	struct site site = site_of(cell, t, at);
+	double tile[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < cell->frame->search->shape->dimension_count; d++)
+		tile[d] = (double)loops->left[d];
+	return together(&site, loops->outside * distinct(&site, tile));
+}
+
+double words_split(const struct floor_cell *cell, int t, int at, int child)
+{
+	const struct floor_frame *frame = cell->frame;
+	const struct nest_search *search = frame->search;
+	int inner = child < 0 ? -1 : frame->completions->level[child];
+	double times = 1;
+	for (int i = inner + 1; i <= frame->completions->level[at] && !frame->timeloop; i++) {
+		if (!(search->hierarchy->levels[i].no_spatial_reuse >> t & 1))
+			continue;
+		for (int d = 0; d < search->shape->dimension_count; d++)
+			if (!(search->shape->spaces[t].relevant >> d & 1))
+				times *= cell->spatial[i][d];
+	}
+	return times;
+}
+
 double words_used(const struct floor_cell *cell, int t, int at)
 {
 	static const double once[SHAPE_DIMENSIONS_MOST] = {

@@ -25,6 +25,13 @@
 double words_entering(
 	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at);
 
+/* The same where all tiles of the level whose outer loops are `loops` enter anew at every step of these. */
+double words_renewed(const struct floor_cell *cell, const struct floor_loops *loops, int t, int at);
+
+/* Times that a word leaves level `at` for the next one further in that keeps it, -1: the multipliers, since no_reuse
+ * (spatial) keeps those apart that have the same.  Exact counting; 1 without the flag. */
+double words_split(const struct floor_cell *cell, int t, int at, int child);
+
 /* What all steps together ask of level `at` when nothing inside keeps anything. */
 double words_used(const struct floor_cell *cell, int t, int at);
 
