@@ -171,7 +171,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		.cut = laid_out.cut};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
-		slot->limit = "label limit of the joint search";
+		slot->limit = "label limit of a search for whole plans (--labels)";
 	drive_offer(slot, &trial.found.common);
 	planned->found = trial.made.plan && !trial.outcome.why;
 	if (planned->found) {
@@ -198,7 +198,8 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
-		slot->limit = "tick limit of the joint search";
+		slot->limit = arena_format(slot->arena, "tick limit of %s",
+			solver_label(slot->scratch, recipe->joint));
 	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
 		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */
