@@ -113,35 +113,11 @@ static void add(
 	*array_add(diag->arena, &diag->messages) = message;
 }
 
-void diag_error(struct diag *diag, struct span at, const char *format, ...)
+void diag_add(struct diag *diag, enum severity severity, struct span at, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, SEVERITY_ERROR, at, format, list);
-	va_end(list);
-}
-
-void diag_warning(struct diag *diag, struct span at, const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	add(diag, SEVERITY_WARNING, at, format, list);
-	va_end(list);
-}
-
-void diag_note(struct diag *diag, struct span at, const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	add(diag, SEVERITY_NOTE, at, format, list);
-	va_end(list);
-}
-
-void diag_remark(struct diag *diag, struct span at, const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	add(diag, SEVERITY_REMARK, at, format, list);
+	add(diag, severity, at, format, list);
 	va_end(list);
 }
 

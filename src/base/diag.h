@@ -59,25 +59,21 @@ struct span source_span(const struct source *source, size_t from, size_t to);
 
 struct diag *diag_open(struct arena *arena);
 
-/* A note explains the error or warning before it ("first given here"). */
-void diag_error(struct diag *diag, struct span at, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void diag_warning(struct diag *diag, struct span at, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void diag_note(struct diag *diag, struct span at, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* A note that stands alone: what was read in a way that somebody may not expect. */
-void diag_remark(struct diag *diag, struct span at, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/* A note explains the error or warning before it ("first given here"); a remark stands alone: what was
+ * read in a way that somebody may not expect. */
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_REMARK };
+void diag_add(struct diag *diag, enum severity severity, struct span at, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+#define diag_error(diag, at, ...) diag_add(diag, SEVERITY_ERROR, at, __VA_ARGS__)
+#define diag_warning(diag, at, ...) diag_add(diag, SEVERITY_WARNING, at, __VA_ARGS__)
+#define diag_note(diag, at, ...) diag_add(diag, SEVERITY_NOTE, at, __VA_ARGS__)
+#define diag_remark(diag, at, ...) diag_add(diag, SEVERITY_REMARK, at, __VA_ARGS__)
 
 /* From here on remarks are printed as one line, which counts them. */
 void diag_fold_remarks(struct diag *diag);
 
 /* What was said to another one, as far as it was not said here at the same place. */
 void diag_take(struct diag *diag, const struct diag *other);
-
-enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_REMARK };
 
 struct diag_message {
 	enum severity severity;

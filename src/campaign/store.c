@@ -84,6 +84,17 @@ const char *store_step(struct store *store, sqlite3_stmt *statement)
 	return why;
 }
 
+bool store_row(struct store *store, sqlite3_stmt *statement, const char **why)
+{
+	int code = *why ? SQLITE_DONE : sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		return true;
+	if (code != SQLITE_DONE)
+		*why = store_why(store);
+	sqlite3_finalize(statement);
+	return false;
+}
+
 void store_bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
 	sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);

@@ -37,6 +37,10 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which);
 /* One that is finalized by its user. */
 const char *store_query(struct store *store, const char *sql, sqlite3_stmt **out);
 
+/* Its next row; false at the end, where it is finalized, and *why says if something is wrong.  It may be
+ * wrong before. */
+bool store_row(struct store *store, sqlite3_stmt *statement, const char **why);
+
 /* Carries out a bound statement that has no rows, and resets it. */
 const char *store_step(struct store *store, sqlite3_stmt *statement);
 

@@ -15,14 +15,10 @@ const char *store_head(struct store *store, struct store_head *out)
 	sqlite3_stmt *statement = NULL;
 	*out = (struct store_head){0};
 	const char *why = store_query(store, "SELECT key, value FROM campaign", &statement);
-	int code = SQLITE_DONE;
-	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW)
+	while (store_row(store, statement, &why))
 		for (int i = 0; i < HEAD_KEYS; i++)
 			if (text_equal(head_keys[i], store_column(statement, 0)))
 				*fields[i] = arena_text(store->arena, store_column(statement, 1));
-	if (!why && code != SQLITE_DONE)
-		why = store_why(store);
-	sqlite3_finalize(statement);
 	return why;
 }
 
@@ -163,8 +159,7 @@ const char *store_each_point(struct store *store,
 		"SELECT p.ordinal, p.name, p.labels, p.spec, r.* FROM points p LEFT JOIN"
 		" (SELECT " RESULT_COLUMNS " FROM results) r ON r.spec = p.spec ORDER BY p.ordinal",
 		&statement);
-	int code = SQLITE_DONE;
-	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (store_row(store, statement, &why)) {
 		struct store_point point = {(size_t)sqlite3_column_int64(statement, 0),
 			store_column(statement, 1), store_column(statement, 2),
 			store_column(statement, 3)};
@@ -172,9 +167,6 @@ const char *store_each_point(struct store *store,
 		bool there = sqlite3_column_type(statement, 4) != SQLITE_NULL;
 		visit(context, &point, there ? &result : NULL);
 	}
-	if (!why && code != SQLITE_DONE)
-		why = store_why(store);
-	sqlite3_finalize(statement);
 	return why;
 }
 
@@ -184,16 +176,12 @@ const char *store_each_task(struct store *store,
 	sqlite3_stmt *statement = NULL;
 	const char *why = store_query(
 		store, "SELECT spec, rank, estimate FROM tasks ORDER BY rank", &statement);
-	int code = SQLITE_DONE;
-	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (store_row(store, statement, &why)) {
 		struct store_task task = {store_column(statement, 0),
 			(size_t)sqlite3_column_int64(statement, 1),
 			sqlite3_column_double(statement, 2)};
 		why = visit(context, &task);
 	}
-	if (!why && code != SQLITE_DONE)
-		why = store_why(store);
-	sqlite3_finalize(statement);
 	return why;
 }
 
@@ -203,13 +191,9 @@ const char *store_each_result(struct store *store,
 	sqlite3_stmt *statement = NULL;
 	const char *why = store_query(
 		store, "SELECT " RESULT_COLUMNS " FROM results ORDER BY spec", &statement);
-	int code = SQLITE_DONE;
-	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (store_row(store, statement, &why)) {
 		struct task_result result = store_result(statement, 0);
 		why = visit(context, &result);
 	}
-	if (!why && code != SQLITE_DONE)
-		why = store_why(store);
-	sqlite3_finalize(statement);
 	return why;
 }

@@ -65,13 +65,9 @@ static const char *count_others(struct store *store, size_t *count)
 {
 	sqlite3_stmt *statement = NULL;
 	const char *why = store_query(store, "SELECT id FROM runners", &statement);
-	int code = SQLITE_DONE;
 	*count = 0;
-	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW)
+	while (store_row(store, statement, &why))
 		*count += store_is_alive(store, sqlite3_column_int64(statement, 0));
-	if (!why && code != SQLITE_DONE)
-		why = store_why(store);
-	sqlite3_finalize(statement);
 	return why;
 }
 
@@ -233,8 +229,7 @@ const char *store_count(struct store *store, struct store_part part, struct stor
 				"results WHERE spec IN (SELECT spec %s) GROUP BY status",
 				of_part),
 			&statement);
-	int code = SQLITE_DONE;
-	while (!why && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (store_row(store, statement, &why)) {
 		size_t *by_status[] = {
 			&out->found, &out->impossible, &out->wrong, &out->nothing, &out->crashed};
 		int status = sqlite3_column_int(statement, 0);
@@ -250,9 +245,6 @@ const char *store_count(struct store *store, struct store_part part, struct stor
 		}
 		out->has_best = true;
 	}
-	if (!why && code != SQLITE_DONE)
-		why = store_why(store);
-	sqlite3_finalize(statement);
 	statement = NULL;
 	if (!why && out->wrong)
 		why = store_query(store,

@@ -20,8 +20,8 @@
  * kinds of decisions must occur in best answers.
  */
 enum {
-	DRAWS = 150,
-	PROGRAM_DRAWS = 120,
+	DRAWS = 100,
+	PROGRAM_DRAWS = 100,
 	GRAPH_DRAWS = 100,
 	PROGRAM_OPTIONS = 100,
 	GRAPH_STATES_MOST = 20000,

@@ -58,7 +58,7 @@ static void both_have_the_same_optimum(void **state)
 	static const char *const asked[] = {"--objective latency", "--objective energy",
 		"--objective edp", "--objective latency,energy,hbm_bytes"};
 	uint64_t seed = draws_seed(25);
-	long count = draws(600) / 20, compared = 0, all = count > 120 ? 120 : count;
+	long count = draws(320) / 20, compared = 0, all = count > 120 ? 120 : count;
 	for (long i = 0; i < all; i++) {
 		struct random random = random_open(seed, (uint64_t)i);
 		struct spelling_case test = spelling_case_draw(arena, &random, false);

@@ -117,7 +117,7 @@ static void changed_projections_are_judged_or_refused(void **state)
 {
 	(void)state;
 	uint64_t seed = draws_seed(5);
-	long count = draws(1000), read = 0, legal = 0;
+	long count = draws(600), read = 0, legal = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
@@ -155,7 +155,7 @@ static void changed_searches_end(void **state)
 {
 	(void)state;
 	uint64_t seed = draws_seed(6);
-	long count = draws(200), complete = 0;
+	long count = draws(120), complete = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);

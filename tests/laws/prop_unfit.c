@@ -41,7 +41,7 @@ static enum proof_status ask_packer(struct arena *arena, const struct packing *p
 static void a_proof_is_found_where_nothing_fits(void **state)
 {
 	uint64_t seed = draws_seed(1);
-	long count = draws(2000), never = 0, forks = 0;
+	long count = draws(1000), never = 0, forks = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
@@ -119,7 +119,7 @@ static void a_spoiled_proof_is_none(void **state)
 static void what_fits_has_no_proof_whatever_is_written(void **state)
 {
 	uint64_t seed = draws_seed(3);
-	long count = draws(1000), tried = 0;
+	long count = draws(500), tried = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);

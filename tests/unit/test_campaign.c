@@ -99,16 +99,15 @@ static void points_are_of_any_kind(void **state)
 		"  layers:\n"
 		"  - {name: one, shape: product, instance: {M: 4, K: 8}}\n"
 		"  - {name: two, count: 3, shape: product, instance: {M: 8, K: 8}}\n");
-	folder_put("sweep.yaml",
-		arena_format(arena,
-			"sweep:\n"
-			"  vary:\n"
-			"    specs:\n"
-			"    - [%s/arch/three_level.yaml, network.yaml]\n"
-			"    - [%s/arch/spyre32.yaml, %s/workloads/softmax_dim0.yaml]\n"
-			"    - [%s/arch/a2a3.yaml, %s/broadcasts/get_block.yaml]\n"
-			"    - %s/space_time/matmul.yaml\n",
-			specs, specs, specs, specs, specs, specs));
+	folder_put("sweep.yaml", arena_format(arena,
+					 "sweep:\n"
+					 "  vary:\n"
+					 "    specs:\n"
+					 "    - [%s/arch/three_level.yaml, network.yaml]\n"
+					 "    - [%s/starter/arch.yaml, %s/starter/workload.yaml]\n"
+					 "    - [%s/arch/a2a3.yaml, %s/broadcasts/get_block.yaml]\n"
+					 "    - %s/space_time/matmul.yaml\n",
+					 specs, specs, specs, specs, specs, specs));
 	struct ended ended = campaign(
 		arena_format(arena, "run %s/sweep.yaml -q -j 2 -o %s/out", folder, folder));
 	assert_string_equal(ended.err, "");

@@ -57,7 +57,7 @@ static void results_are_those_of_the_command_line(void **state)
 			"energy"},
 		{{"specs/arch/eyeriss.yaml", "specs/workloads/alexnet.yaml"}, "budget", "60"},
 		{{"specs/space_time/matmul.yaml"}, "simulate", "none"},
-		{{"specs/broadcasts/scatter_rows.yaml"}, "jobs", "1"},
+		{{"specs/broadcasts/put_block.yaml"}, "jobs", "1"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i += (size_t)draws_apart(1)) {
 		struct lxplore *run = open_with(rows[i].specs);
@@ -131,7 +131,7 @@ static void checks_and_scores_are_those_of_the_command_line(void **state)
 		{{"specs/starter"}},
 		{{"specs/arch/three_level.yaml", "specs/problems/gemm_16.yaml"}},
 		{{"specs/space_time/output_stationary.yaml"}},
-		{{"specs/broadcasts/scatter_rows.yaml"}},
+		{{"specs/broadcasts/put_block.yaml"}},
 		{{"specs/arch/eyeriss.yaml", "specs/workloads/alexnet.yaml"}},
 	};
 	static const struct {

@@ -6,6 +6,7 @@
 #include "search/graph/recipe.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
+#include "tests/support/draws.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -264,7 +265,7 @@ static void a_stop_is_heard_amid_a_plan(void **state)
 	enum { OPS = 600, CALLS = 100, PLACES = 40 };
 	for (int g = 0; g < GRAPHS; g++) {
 		uint64_t asks = count_asks(&graphs[g], OPS);
-		for (uint64_t i = 0; i < PLACES; i++) {
+		for (uint64_t i = 0; i < PLACES; i += (uint64_t)draws_apart(1)) {
 			uint64_t left = stop_after(&graphs[g], OPS, asks * i / PLACES);
 			if (left > CALLS)
 				fail_msg("%s: %" PRIu64 " calls after %" PRIu64 " of %" PRIu64

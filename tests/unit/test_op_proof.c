@@ -38,7 +38,7 @@ static void the_frontier_of_one_op_is_proven(void **state)
 
 static const char small_product[] = "workload:\n"
 				    "  name: mm\n"
-				    "  dimensions: {m: 64, n: 32, k: 32}\n"
+				    "  dimensions: {m: 32, n: 16, k: 16}\n"
 				    "  ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']\n";
 static const char small_problem[] =
 	"problem:\n"
@@ -49,7 +49,7 @@ static const char small_problem[] =
 	"    - {name: Inputs, projection: [[[M]], [[K]]]}\n"
 	"    - {name: Weights, projection: [[[K]], [[N]]]}\n"
 	"    - {name: Outputs, projection: [[[M]], [[N]]], read-write: True}\n"
-	"  instance: {M: 64, N: 32, K: 32}\n";
+	"  instance: {M: 32, N: 16, K: 16}\n";
 
 /* Latency, energy, HBM bytes and proof of all points. */
 static const char *frontier_of(const char *machine, const char *spec, const char *options)

@@ -37,11 +37,11 @@ static void explored_rows_agree(void **state)
 	const char *path = *state;
 	struct arena *arena = arena_open();
 	const char *folder = shell_folder(arena);
-	long budget = draws(2);
+	long budget = draws(1);
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/spyre32%s.yaml %s -q --format csv --budget %ld %s -o %s",
 		has_ranks(path) ? "x4" : "", path, budget,
-		budget > 2 ? "" : "-c 32 --labels 0 --simulate-budget 10000000", folder);
+		budget > 1 ? "" : "-c 32 --labels 0 --simulate-budget 10000000", folder);
 	if (ended.status != 0 || ended.err[0])
 		fail_msg("%s: status %d\n%s", path, ended.status, ended.err);
 	int rows = 0;

@@ -14,6 +14,7 @@
  * with status 4 and a message, or does its work.  What it reads may be a pipe, and is read once.
  */
 #define SPECS "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
+#define STARTER "specs/starter"
 #define PLACE_TABLE "id,lower,upper,size\na,0,3,256\nb,1,5,256\n"
 
 static void expect_no_threads(const struct ended *ended)
@@ -29,12 +30,12 @@ static void threads_without_memory_end_with_status_4(void **state)
 	if (is_skipped(SANITIZED, "limits of memory: built with a sanitizer") ||
 		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
-	struct ended ended = shell(
-		arena, "ulimit -v 250000; $LXPLORE explore " SPECS " -q --jobs 1024 -o %s", folder);
+	struct ended ended = shell(arena,
+		"ulimit -v 250000; $LXPLORE explore " STARTER " -q --jobs 1024 -o %s", folder);
 	expect_no_threads(&ended);
 	assert_false(folder_has("pareto.csv"));
 	ended = shell(
-		arena, "ulimit -v 250000; $LXPLORE explore " SPECS " -q --jobs 2 -o %s", folder);
+		arena, "ulimit -v 250000; $LXPLORE explore " STARTER " -q --jobs 2 -o %s", folder);
 	assert_int_equal(ended.status, 0);
 }
 
@@ -52,7 +53,7 @@ static void threads_beyond_the_limit_end_with_status_4(void **state)
 	if (is_skipped(ended.status != 0, "limits of threads: needs root, and setpriv"))
 		return;
 	ended = shell(arena,
-		"%s bash -c 'ulimit -u 3; exec $LXPLORE explore " SPECS " -q --jobs 8 -o %s'",
+		"%s bash -c 'ulimit -u 3; exec $LXPLORE explore " STARTER " -q --jobs 8 -o %s'",
 		as_nobody, folder);
 	expect_no_threads(&ended);
 }
@@ -65,7 +66,7 @@ static void stacks_do_not_depend_on_limits(void **state)
 		return;
 	static const char *const limits[] = {"ulimit -s 64", "ulimit -Ss 64", "ulimit -s unlimited",
 		"export OMP_STACKSIZE=64k", "export OMP_THREAD_LIMIT=1"};
-	const char *explore = "$LXPLORE explore " SPECS " -q --jobs 8 -o";
+	const char *explore = "$LXPLORE explore " STARTER " -q --jobs 8 -o";
 	struct ended right = shell(arena, "%s %s/right", explore, folder);
 	assert_int_equal(right.status, 0);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -81,7 +82,7 @@ static void files_that_are_full_end_with_status_4(void **state)
 	if (is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
 	struct ended ended =
-		shell(arena, "ulimit -f 1; $LXPLORE explore " SPECS " -q -o %s/full", folder);
+		shell(arena, "ulimit -f 1; $LXPLORE explore " STARTER " -q -o %s/full", folder);
 	assert_int_equal(ended.status, 4);
 	if (!strstr(ended.err, "lxplore: cannot write '") || !strstr(ended.err, "File too large"))
 		fail_msg("%s", ended.err);
@@ -102,7 +103,8 @@ static const char *hashes(const char *run)
 
 static void specs_may_be_pipes(void **state)
 {
-	static const char explore[] = "timeout 60 $LXPLORE explore -q --budget 1 -o";
+	static const char explore[] =
+		"timeout 60 $LXPLORE explore -q --simulate none --budget 1 -o";
 	struct ended ended = shell(arena, "%s %s/files " SPECS, explore, folder);
 	assert_int_equal(ended.status, 0);
 	ended = shell(arena,

@@ -353,6 +353,24 @@ bool frame_relays(const struct frame *frame)
 	return any;
 }
 
+const struct frame *frame_without_relays(const struct frame *frame, struct arena *arena)
+{
+	struct joint_space *space = arena_copy(arena, frame->space, sizeof *space);
+	struct joint_tensor *tensors =
+		arena_copy(arena, space->tensors, (size_t)space->tensor_count * sizeof *tensors);
+	struct frame *other = arena_copy(arena, frame, sizeof *frame);
+	for (int t = 0; t < space->tensor_count; t++) {
+		size_t pairs = (size_t)tensors[t].view_count * (size_t)tensors[t].view_count;
+		int64_t *relay = arena_array(arena, int64_t, pairs);
+		for (size_t i = 0; i < pairs; i++)
+			relay[i] = JOINT_NEVER;
+		tensors[t].relay = relay;
+	}
+	space->tensors = tensors;
+	other->space = space;
+	return other;
+}
+
 const struct frame *frame_with_less_room(const struct frame *frame, struct arena *arena)
 {
 	const struct joint_space *space = frame->space;

@@ -52,6 +52,9 @@ const struct frame *frame_make(
  */
 const struct frame *frame_with_less_room(const struct frame *frame, struct arena *arena);
 
+/* The same without relays. */
+const struct frame *frame_without_relays(const struct frame *frame, struct arena *arena);
+
 /* Can any tensor be laid out anew? */
 bool frame_relays(const struct frame *frame);
 

@@ -17,6 +17,9 @@ struct steps {
 	const struct frame *frame;
 	int64_t capacity;
 	bool lazy, roomless;
+	const bool
+		*spared; /* by tensor: its relays cost at most `spare` together; NULL: no limit */
+	int64_t spare;
 	struct demand *demands; /* by cut */
 	uint64_t *readers;      /* sets of moves that read in LX what is relayed */
 	struct menus *menus;
@@ -30,6 +33,7 @@ struct making {
 	int cut;
 	const uint16_t *codes;
 	int64_t bytes; /* in LX while it runs, if nothing is dropped */
+	int64_t spent; /* by relays of steps->spared */
 	int droppable_count;
 	int droppable[CUT_SLOTS_MOST];
 	const struct menu_move *move; /* NULL: a relay */
@@ -268,6 +272,8 @@ static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t
 		return true;
 	const struct joint_tensor *tensor = tensor_at(making, slot);
 	uint16_t before = codes[slot];
+	int64_t spent = making->spent;
+	bool spares = steps->spared && steps->spared[tensor - steps->frame->space->tensors];
 	bool goes_on = true;
 	size_t words = menus_words(steps->menus, making->cut);
 	uint64_t *left = steps->readers + (size_t)step->relay_count * words;
@@ -275,18 +281,21 @@ static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t
 		int64_t value = tensor->relay[from * tensor->view_count + to];
 		uint16_t code = cut_code(before & CUT_VALID, to);
 		if (to == from || value == JOINT_NEVER || !demand->asked[slot][to] ||
+			(spares && value > steps->spare - spent) ||
 			!menus_read(steps->menus, making->cut, slot, code, readers, left))
 			continue;
 		int wider = tensor->cores[from] > tensor->cores[to] ? from : to;
 		step->relays[step->relay_count++] =
 			(struct step_relay){slot, to, tensor->cores[wider], value};
 		codes[slot] = code;
+		making->spent = spares ? spent + value : spent;
 		goes_on = relay_some(making, codes, slot + 1,
 			bytes + tensor->bytes[to] - tensor->bytes[from], both + tensor->bytes[to],
 			left);
 		codes[slot] = before;
 		step->relay_count--;
 	}
+	making->spent = spent;
 	return goes_on;
 }
 
@@ -392,6 +401,12 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 void steps_close(struct steps *steps)
 {
 	menus_close(steps->menus);
+}
+
+void steps_spare(struct steps *steps, const bool *tensors, int64_t most)
+{
+	steps->spared = tensors;
+	steps->spare = most;
 }
 
 void steps_leave_room(struct steps *steps, int64_t capacity)

@@ -48,6 +48,8 @@ struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
 void steps_be_lazy(struct steps *steps, bool lazy, bool roomless);
 void steps_close(struct steps *steps);
+/* Lazy relays of these tensors cost at most this together. */
+void steps_spare(struct steps *steps, const bool *tensors, int64_t most);
 void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
 
 /* Options that can be taken from a state at a cut, which has these bytes in LX. */

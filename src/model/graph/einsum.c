@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -13,16 +14,6 @@ struct einsum_parser {
 	size_t at;
 	struct einsum_fault *fault;
 };
-
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static char look(struct einsum_parser *p)
 {
@@ -62,10 +53,11 @@ static bool take(struct einsum_parser *p, char wanted)
 
 static bool take_word(struct einsum_parser *p, struct word *out)
 {
-	if (!is_letter(look(p)))
+	if (!scan_is_letter(look(p)))
 		return false;
 	size_t at = p->at;
-	while (is_letter(p->text[p->at]) || is_digit(p->text[p->at]) || p->text[p->at] == '.')
+	while (scan_is_letter(p->text[p->at]) || scan_is_digit(p->text[p->at]) ||
+		p->text[p->at] == '.')
 		p->at++;
 	char *text = arena_copy(p->arena, p->text + at, p->at - at + 1);
 	text[p->at - at] = '\0';
@@ -78,7 +70,7 @@ static bool parse_digits(struct einsum_parser *p, int64_t *out)
 	size_t at = p->at;
 	int64_t value = 0;
 	bool fits = true;
-	for (; is_digit(p->text[p->at]); p->at++)
+	for (; scan_is_digit(p->text[p->at]); p->at++)
 		fits = fits && number_mul(value, 10, &value) &&
 		       number_add(value, p->text[p->at] - '0', &value);
 	*out = value;
@@ -90,7 +82,7 @@ static bool parse_term(struct einsum_parser *p, int sign, struct einsum_term *te
 {
 	struct word word = {0};
 	int64_t factor = 1;
-	if (is_digit(look(p))) {
+	if (scan_is_digit(look(p))) {
 		if (!parse_digits(p, &factor))
 			return false;
 		if (take(p, '*')) {
@@ -101,7 +93,7 @@ static bool parse_term(struct einsum_parser *p, int sign, struct einsum_term *te
 		}
 	} else if (take_word(p, &word)) {
 		if (take(p, '*')) {
-			if (!is_digit(look(p)))
+			if (!scan_is_digit(look(p)))
 				return fail_next(p, "a whole number");
 			if (!parse_digits(p, &factor))
 				return false;
@@ -190,7 +182,7 @@ static bool parse_factor(struct einsum_parser *p, struct einsum *op, bool *is_co
 		if (!*is_constant)
 			return parse_indices(p, word, &op->reads[op->read_count++]);
 		op->variable = word;
-	} else if (c == '-' || c == '.' || is_digit(c)) {
+	} else if (c == '-' || c == '.' || scan_is_digit(c)) {
 		if (!parse_number(p, &op->constant))
 			return false;
 	} else {
@@ -375,7 +367,7 @@ static bool parse_right(struct einsum_parser *p, struct einsum *op)
 			return op->primitive->kind == OP_REDUCE ? parse_reduction(p, name, op)
 								: parse_arguments(p, name, op);
 		}
-		if (is_letter(look(p))) { /* two words: the first is an operation */
+		if (scan_is_letter(look(p))) { /* two words: the first is an operation */
 			return parse_copy(p, name, op);
 		}
 		p->at = at;

@@ -9,11 +9,6 @@
 
 static const char undivided[] = "undivided";
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_spatial_by_default(const struct level *level)
 {
 	return level->kind != LEVEL_STORAGE;
@@ -41,7 +36,7 @@ static void print_factor(struct text *text, const struct mapping_notation *notat
 	int64_t factor = spatial ? row->spatial[l] : row->temporal[l], last = factor;
 	if (notation->extents[l])
 		last = mapping_last_round(mapping, r, spatial, l, notation->extents[l]);
-	bool digit = *name && is_digit(name[strlen(name) - 1]);
+	bool digit = *name && scan_is_digit(name[strlen(name) - 1]);
 	text_add(text, " %s%s%lld", name, digit || last != factor ? "=" : "", (long long)factor);
 	if (last != factor)
 		text_add(text, ",%lld", (long long)last);
@@ -196,7 +191,7 @@ struct notation_factor {
 static bool parse_count(const char *digits, uint32_t *out)
 {
 	int64_t value;
-	if (!is_digit(*digits) || !scan_integer(&digits, &value) || *digits || value < 1 ||
+	if (!scan_is_digit(*digits) || !scan_integer(&digits, &value) || *digits || value < 1 ||
 		value > UINT32_MAX)
 		return false;
 	*out = (uint32_t)value;
@@ -218,7 +213,7 @@ static int parse_factor(struct notation_parse *parse, struct notation_factor *fa
 	if (comma)
 		*comma = '\0';
 	size_t name_length = strlen(number);
-	while (name_length > 0 && is_digit(number[name_length - 1]))
+	while (name_length > 0 && scan_is_digit(number[name_length - 1]))
 		name_length--;
 	if (!good || !name_length || !parse_count(number + name_length, &factor->bound)) {
 		parse->why = arena_format(

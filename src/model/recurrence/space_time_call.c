@@ -1,6 +1,7 @@
 #include "model/recurrence/space_time_read.h"
 
 #include "base/arena.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -45,17 +46,12 @@ static bool expect(struct transform_text *call, char wanted, const char *where)
 		arena_format(call->reading->arena, "'%c' is expected %s", wanted, where));
 }
 
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 static const char *take_word(struct transform_text *call)
 {
 	look(call);
 	size_t from = call->at;
-	while (is_word(call->text->text[call->at]))
+	while (scan_is_letter(call->text->text[call->at]) ||
+		scan_is_digit(call->text->text[call->at]))
 		call->at++;
 	if (call->at == from) {
 		refuse(call, from, from + (call->text->text[from] != 0), "a name is expected here");

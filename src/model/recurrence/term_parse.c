@@ -1,5 +1,6 @@
 #include "base/array.h"
 #include "base/number.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "model/recurrence/term.h"
 #include "spec/reader.h"
@@ -21,16 +22,6 @@ static const struct term *fail(struct term_parser *p, size_t from, size_t to, co
 {
 	*p->fault = (struct term_fault){from, to, text};
 	return NULL;
-}
-
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 static char look(struct term_parser *p)
@@ -62,8 +53,8 @@ static bool take(struct term_parser *p, const char *sign)
 	if (strncmp(p->text + p->at, sign, length) != 0)
 		return false;
 	char next = p->text[p->at + length];
-	if (is_letter(sign[0]) ? is_letter(next) || is_digit(next)
-			       : length == 1 && strchr("<>=!", sign[0]) && next == '=')
+	if (scan_is_letter(sign[0]) ? scan_is_letter(next) || scan_is_digit(next)
+				    : length == 1 && strchr("<>=!", sign[0]) && next == '=')
 		return false;
 	p->at += length;
 	return true;
@@ -71,10 +62,10 @@ static bool take(struct term_parser *p, const char *sign)
 
 static const char *take_word(struct term_parser *p)
 {
-	if (!is_letter(look(p)))
+	if (!scan_is_letter(look(p)))
 		return NULL;
 	size_t from = p->at;
-	while (is_letter(p->text[p->at]) || is_digit(p->text[p->at]))
+	while (scan_is_letter(p->text[p->at]) || scan_is_digit(p->text[p->at]))
 		p->at++;
 	return arena_format(p->arena, "%.*s", (int)(p->at - from), p->text + from);
 }
@@ -249,9 +240,9 @@ static const struct term *parse_primary(struct term_parser *p)
 			return fail_next(p, "')'");
 		return inner;
 	}
-	if (is_letter(c))
+	if (scan_is_letter(c))
 		return parse_name(p);
-	if (!is_digit(c) && c != '.')
+	if (!scan_is_digit(c) && c != '.')
 		return fail_next(p, "a value");
 	/* As strtod reads it, but neither hexadecimal nor infinite. */
 	char *end;

@@ -10,30 +10,19 @@
 #include <inttypes.h>
 #include <math.h>
 
+static void complete_row(
+	const void *arch, const struct point *point, struct arena *arena, struct pareto_row *row)
+{
+	row->groups = PARETO_TIME | PARETO_ENERGY | PARETO_CORES | PARETO_USE | PARETO_CLOCKED |
+		      PARETO_ESTIMATE | (point->score.buffer_bytes ? PARETO_LINKS : 0);
+	row->nanoseconds = arch_nanoseconds(arch, point->score.cycles);
+	row->mapping = "";
+}
+
 const char *plan_pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
-	struct text text = text_open(arena);
-	pareto_head(&text);
-	text_add(&text, "\n");
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct point *point = &frontier->points[i];
-		const struct found *found = point->payload;
-		struct pareto_row row = {
-			.groups = PARETO_TIME | PARETO_ENERGY | PARETO_CORES | PARETO_USE |
-				  PARETO_CLOCKED | PARETO_ESTIMATE |
-				  (point->score.buffer_bytes ? PARETO_LINKS : 0),
-			.score = &point->score,
-			.found = found,
-			.nanoseconds = arch_nanoseconds(arch, point->score.cycles),
-			.solver = found->solver,
-			.mapping = "",
-			.plan = pareto_plan_path(arena, i),
-		};
-		pareto_add(&text, i + 1, &row);
-		text_add(&text, "\n");
-	}
-	return text_read(&text);
+	return pareto_csv(arena, frontier, complete_row, arch);
 }
 
 static const char *print_bytes(struct arena *arena, int64_t count)

@@ -126,26 +126,15 @@ json_t *projection_check_json(
 		found ? projection_json(found) : json_null());
 }
 
+static void complete_row(
+	const void *self, const struct point *point, struct arena *arena, struct pareto_row *row)
+{
+	row->groups = PARETO_USE | PARETO_CLOCKED | PARETO_ARRAY;
+}
+
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored)
 {
-	struct text text = text_open(arena);
-	pareto_head(&text);
-	text_add(&text, "\n");
-	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct point *point = &explored->frontier.points[i];
-		const struct found *found = point->payload;
-		struct pareto_row row = {
-			.groups = PARETO_USE | PARETO_CLOCKED | PARETO_ARRAY,
-			.score = &point->score,
-			.found = found,
-			.solver = found->solver,
-			.mapping = point->key,
-			.plan = pareto_plan_path(arena, i),
-		};
-		pareto_add(&text, i + 1, &row);
-		text_add(&text, "\n");
-	}
-	return text_read(&text);
+	return pareto_csv(arena, &explored->frontier, complete_row, NULL);
 }
 
 const char *projection_plan_yaml(struct arena *arena, const struct point *point)

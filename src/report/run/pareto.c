@@ -111,3 +111,28 @@ void pareto_add(struct text *text, size_t number, const struct pareto_row *row)
 			csv_field(text, *(const char *const *)at);
 	}
 }
+
+const char *pareto_csv(struct arena *arena, const struct frontier *frontier,
+	void (*complete)(const void *self, const struct point *point, struct arena *arena,
+		struct pareto_row *row),
+	const void *self)
+{
+	struct text text = text_open(arena);
+	pareto_head(&text);
+	text_add(&text, "\n");
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct point *point = &frontier->points[i];
+		const struct found *found = point->payload;
+		struct pareto_row row = {
+			.score = &point->score,
+			.found = found,
+			.solver = found->solver,
+			.mapping = point->key,
+			.plan = pareto_plan_path(arena, i),
+		};
+		complete(self, point, arena, &row);
+		pareto_add(&text, i + 1, &row);
+		text_add(&text, "\n");
+	}
+	return text_read(&text);
+}

@@ -34,8 +34,15 @@ struct pareto_row {
 void pareto_head(struct text *text);
 void pareto_add(struct text *text, size_t number, const struct pareto_row *row);
 
-/* The file of point i (from 0) inside the results folder. */
+/* The whole text.  `row` comes with what the point and its payload, which begins with a struct found,
+ * say: score, solver, its key as the mapping, and the path of its plan; the kind completes it. */
 struct arena;
+const char *pareto_csv(struct arena *arena, const struct frontier *frontier,
+	void (*complete)(const void *self, const struct point *point, struct arena *arena,
+		struct pareto_row *row),
+	const void *self);
+
+/* The file of point i (from 0) inside the results folder. */
 const char *pareto_plan_path(struct arena *arena, size_t i);
 
 #endif

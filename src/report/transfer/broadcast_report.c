@@ -108,28 +108,19 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 	return text_read(&text);
 }
 
+static void complete_row(const void *clock_ns, const struct point *point, struct arena *arena,
+	struct pareto_row *row)
+{
+	const struct broadcast_found *found = point->payload;
+	row->groups = PARETO_TIME | PARETO_CLOCKED | PARETO_LINKS | PARETO_ROUNDS;
+	row->nanoseconds = (double)point->score.cycles * *(const double *)clock_ns;
+	row->mapping = broadcast_way(arena, found->outcome.broadcast);
+}
+
 const char *broadcast_pareto_csv(
 	struct arena *arena, const struct explored *explored, double clock_ns)
 {
-	struct text text = text_open(arena);
-	pareto_head(&text);
-	text_add(&text, "\n");
-	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct point *point = &explored->frontier.points[i];
-		const struct broadcast_found *found = point->payload;
-		struct pareto_row row = {
-			.groups = PARETO_TIME | PARETO_CLOCKED | PARETO_LINKS | PARETO_ROUNDS,
-			.score = &point->score,
-			.found = &found->common,
-			.nanoseconds = (double)point->score.cycles * clock_ns,
-			.solver = found->common.solver,
-			.mapping = broadcast_way(arena, found->outcome.broadcast),
-			.plan = pareto_plan_path(arena, i),
-		};
-		pareto_add(&text, i + 1, &row);
-		text_add(&text, "\n");
-	}
-	return text_read(&text);
+	return pareto_csv(arena, &explored->frontier, complete_row, &clock_ns);
 }
 
 const char *broadcast_table(struct arena *arena, const struct explored *explored, double clock_ns)

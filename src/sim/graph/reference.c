@@ -78,9 +78,10 @@ void reference_inputs(const struct workload *workload, uint64_t seed, bool small
 	}
 }
 
-/* An op's arrays as fp64, and where the loops stand in each. */
+/* An op's arrays as fp64, the order of its loops, outermost first, and where they stand in each array. */
 struct reference_walk {
 	const struct op *op;
+	int order[OP_LOOPS_MOST];
 	double *reads[OP_READS_MOST], *write;
 	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
 };
@@ -137,24 +138,40 @@ static void run_row(struct reference_walk *walk, int l)
 		walk->at[o] -= extent * step[o];
 }
 
-static void run_loops(struct reference_walk *walk, int l)
+static void run_loops(struct reference_walk *walk, int place)
 {
 	const struct op *op = walk->op;
 	if (op->loop_count == 0) {
 		visit(walk);
 		return;
 	}
-	if (l + 1 == op->loop_count) {
+	int l = walk->order[place];
+	if (place + 1 == op->loop_count) {
 		run_row(walk, l);
 		return;
 	}
 	for (int64_t i = 0; i < op->loops[l].extent; i++) {
-		run_loops(walk, l + 1);
+		run_loops(walk, place + 1);
 		for (int o = 0; o <= op->read_count; o++)
 			walk->at[o] += op_operand(op, o)->linear.loop[l];
 	}
 	for (int o = 0; o <= op->read_count; o++)
 		walk->at[o] -= op->loops[l].extent * op_operand(op, o)->linear.loop[l];
+}
+
+/* The last loop that is no reduction runs innermost: rows of most operands are contiguous then, and each
+ * element still meets its contributions in the order of the op's loops. */
+static void order_loops(struct reference_walk *walk)
+{
+	int count = walk->op->loop_count, inner = count - 1, place = 0;
+	while (inner >= 0 && walk->op->loops[inner].reduction)
+		inner--;
+	inner = inner < 0 ? count - 1 : inner;
+	for (int l = 0; l < count; l++)
+		if (l != inner)
+			walk->order[place++] = l;
+	if (count)
+		walk->order[place] = inner;
 }
 
 static double reduced_elements(const struct op *op)
@@ -185,6 +202,7 @@ static void run_op(
 	walk.write = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)
 		walk.write[i] = (double)op->primitive->start;
+	order_loops(&walk);
 	run_loops(&walk, 0);
 	double divisor = op->primitive->mean ? reduced_elements(op) : 1;
 	for (int64_t i = 0; i < count; i++)
@@ -286,14 +304,14 @@ void reference_run(const struct workload *workload, struct arena *arena, void **
 	reference_run_ranks(workload, 1, arena, &arrays);
 }
 
-/* In units of `unit`'s last place; infinite when one side has no number there. */
-static double distance(enum dtype dtype, double expected, double got, double unit)
+/* Infinite when one side has no number there. */
+static double distance(double expected, double got)
 {
 	if (expected == got || (isnan(expected) && isnan(got)))
 		return 0;
 	if (!isfinite(expected) || !isfinite(got))
 		return INFINITY;
-	return fabs(expected - got) / last_place(dtype, unit);
+	return fabs(expected - got);
 }
 
 struct comparison reference_compare(
@@ -308,19 +326,20 @@ struct comparison reference_compare(
 		if (isfinite(e))
 			result.largest = fmax(result.largest, fabs(e));
 	}
+	double unit = last_place(dtype, result.largest);
 	for (int64_t i = 0; i < result.elements; i++) {
 		double e = (double)kernel_load(dtype, one + (size_t)i * bytes);
 		double g = (double)kernel_load(dtype, other + (size_t)i * bytes);
-		double ulps = distance(dtype, e, g, e);
-		if (ulps == 0)
+		double off = distance(e, g);
+		if (off == 0)
 			continue;
+		double ulps = isfinite(off) ? off / last_place(dtype, e) : off;
 		result.different++;
 		if (ulps > result.worst_ulps) {
 			result.worst_ulps = ulps;
 			result.worst_at = i;
 		}
-		result.worst_of_largest =
-			fmax(result.worst_of_largest, distance(dtype, e, g, result.largest));
+		result.worst_of_largest = fmax(result.worst_of_largest, off / unit);
 	}
 	return result;
 }
