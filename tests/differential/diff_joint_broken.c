@@ -38,9 +38,9 @@ const int64_t *__wrap_relax_tolls(struct relaxation *relaxation, int cut, const 
 	return higher;
 }
 
-uint32_t __real_layer_add(struct layer *layer, const struct label *label);
-uint32_t __wrap_layer_add(struct layer *layer, const struct label *label);
-uint32_t __wrap_layer_add(struct layer *layer, const struct label *label)
+uint32_t __real_layer_add(struct cut_layer *layer, const struct label *label);
+uint32_t __wrap_layer_add(struct cut_layer *layer, const struct label *label);
+uint32_t __wrap_layer_add(struct cut_layer *layer, const struct label *label)
 {
 	if (fault == EACH_LABEL_DOMINATES && layer_first(layer, label->state) != LABEL_NONE)
 		return LABEL_NONE;

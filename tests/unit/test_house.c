@@ -56,6 +56,8 @@ static void violations_are_found(void **state)
 		{"echo '#include <glpk.h>' >>solvers/map/ilp.c", "<glpk.h>"},
 		{"echo 'void f(void) { printf(\"\"); }' >>src/report/run/folder.c",
 			"printing to stdout"},
+		{"echo 'struct plan {' >>src/cli/main.c",
+			"struct tags of headers stand for several things: plan: src/cli/main.c src/model/graph/plan.h"},
 		{"rm src/search/README.md", "src/search/README.md"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i += (size_t)draws_apart(1)) {

@@ -27,8 +27,8 @@ static bool find_bound(const struct search *search, int cut, struct label *label
 }
 
 /* A label behind a step: in its parent's bundle, or in a new one. */
-static bool enter(const struct search *search, const struct label *from, const struct step *step,
-	bool begins, struct label *out)
+static bool enter(const struct search *search, const struct label *from,
+	const struct cut_step *step, bool begins, struct label *out)
 {
 	const struct frame *frame = search->frame;
 	const struct bundle *before = &from->bundle;
@@ -61,8 +61,8 @@ static bool enter(const struct search *search, const struct label *from, const s
 static uint32_t add_relay(struct search *search, uint32_t parent, const struct step_relay *relay,
 	uint16_t *codes, bool begins)
 {
-	struct layer *layer = search->layers[search->cut];
-	struct step step = {.kind = JOINT_RELAY,
+	struct cut_layer *layer = search->layers[search->cut];
+	struct cut_step step = {.kind = JOINT_RELAY,
 		.value = relay->value,
 		.cores = relay->cores,
 		.cut = search->cut};
@@ -79,7 +79,7 @@ static uint32_t add_relay(struct search *search, uint32_t parent, const struct s
 	return layer_append(layer, &label);
 }
 
-static void add_option(struct search *search, uint32_t parent, const struct step *step,
+static void add_option(struct search *search, uint32_t parent, const struct cut_step *step,
 	uint32_t state, bool begins)
 {
 	struct label label = {.parent_cut = (uint16_t)search->cut,
@@ -98,12 +98,12 @@ static void add_option(struct search *search, uint32_t parent, const struct step
 }
 
 /* The relays first; a bundle may begin with the first of them, or with the option. */
-static void go_relaying(
-	struct search *search, uint32_t parent, const struct step *step, uint32_t state, bool first)
+static void go_relaying(struct search *search, uint32_t parent, const struct cut_step *step,
+	uint32_t state, bool first)
 {
-	struct layer *layer = search->layers[search->cut];
+	struct cut_layer *layer = search->layers[search->cut];
 	uint16_t codes[CUT_SLOTS_MOST];
-	struct step option = *step;
+	struct cut_step option = *step;
 	memcpy(codes, layer_codes(layer, search->state),
 		sizeof *codes * (size_t)search->frame->cuts[search->cut].slot_count);
 	for (int r = 0; r < step->relay_count && parent != LABEL_NONE; r++) {
@@ -118,8 +118,8 @@ static void go_relaying(
 }
 
 /* Is a label that takes the step, at the least, within what is searched? */
-static bool is_worth(
-	struct search *search, const struct label *from, const struct step *step, uint32_t state)
+static bool is_worth(struct search *search, const struct label *from, const struct cut_step *step,
+	uint32_t state)
 {
 	struct label label = {.cost = cut_add(from->cost, step->value), .state = state};
 	label.bundle = from->bundle;
@@ -129,7 +129,8 @@ static bool is_worth(
 	return label.cost != JOINT_NEVER && find_bound(search, step->cut, &label);
 }
 
-static void go_from(struct search *search, uint32_t parent, const struct step *step, uint32_t state)
+static void go_from(
+	struct search *search, uint32_t parent, const struct cut_step *step, uint32_t state)
 {
 	if (step->relay_count) {
 		if (!is_worth(
@@ -143,11 +144,11 @@ static void go_from(struct search *search, uint32_t parent, const struct step *s
 	}
 }
 
-static bool take_step(void *context, const struct step *step)
+static bool take_step(void *context, const struct cut_step *step)
 {
 	struct search *search = context;
 	search->effort.edges++;
-	struct layer *here = search->layers[search->cut];
+	struct cut_layer *here = search->layers[search->cut];
 	uint32_t state = layer_state(search->layers[step->cut], step->codes);
 	for (uint32_t i = layer_first(here, search->state), next; i != LABEL_NONE; i = next) {
 		next = layer_label(here, i)->next;
@@ -171,7 +172,7 @@ static int compare_ranked(const void *left, const void *right)
 }
 
 /* The beam: of labels with equal bounds, those that came first are kept. */
-static void drop_worst(struct search *search, struct layer *layer)
+static void drop_worst(struct search *search, struct cut_layer *layer)
 {
 	struct arena *scratch = arena_open();
 	size_t count = 0;
@@ -190,7 +191,7 @@ static void drop_worst(struct search *search, struct layer *layer)
 }
 
 /* Evictions and relays from all labels, also from those that they make. */
-static bool expand_changes(struct search *search, struct layer *layer)
+static bool expand_changes(struct search *search, struct cut_layer *layer)
 {
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
 		const struct label *label = layer_label(layer, i);
@@ -213,7 +214,7 @@ static bool expand_changes(struct search *search, struct layer *layer)
 
 /* The bound of a label leaves out relays that cost nothing in the relaxation: with them it must not be above the
  * limit. */
-static void spare_relays(struct search *search, const struct layer *layer)
+static void spare_relays(struct search *search, const struct cut_layer *layer)
 {
 	int64_t least = JOINT_NEVER;
 	for (uint32_t i = layer_first(layer, search->state); i != LABEL_NONE;
@@ -225,7 +226,7 @@ static void spare_relays(struct search *search, const struct layer *layer)
 
 static bool expand_cut(struct search *search, int cut)
 {
-	struct layer *layer = search->layers[cut];
+	struct cut_layer *layer = search->layers[cut];
 	search->cut = cut;
 	search->changes = true;
 	drop_worst(search, layer);
@@ -250,7 +251,7 @@ static bool expand_cut(struct search *search, int cut)
 static void find_best(struct search *search)
 {
 	struct arena *scratch = arena_open();
-	struct layer *layer = search->layers[search->frame->space->op_count];
+	struct cut_layer *layer = search->layers[search->frame->space->op_count];
 	struct ranked *all = arena_array(scratch, struct ranked, layer_label_count(layer));
 	size_t count = 0;
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {

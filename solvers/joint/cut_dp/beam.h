@@ -18,7 +18,7 @@ struct search {
 
 	/* one beam */
 	struct arena *arena;
-	struct layer **layers; /* by cut */
+	struct cut_layer **layers; /* by cut */
 	struct relaxation *relaxation;
 	struct chain *guide;   /* instead of the relaxation; it proves nothing */
 	bool lazy;             /* step.h */

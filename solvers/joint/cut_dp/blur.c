@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct life {
+struct blur_life {
 	int tensor, first, last; /* cuts */
 };
 
 static int compare_lives(const void *left, const void *right)
 {
-	const struct life *a = left, *b = right;
+	const struct blur_life *a = left, *b = right;
 	int order = (a->last - a->first) - (b->last - b->first);
 	return order ? order : a->tensor - b->tensor;
 }
 
-static int find_lives(const struct frame *frame, struct life *lives)
+static int find_lives(const struct frame *frame, struct blur_life *lives)
 {
 	int count = 0;
 	for (int t = 0; t < frame->space->tensor_count; t++) {
-		struct life life = {t, frame->cut_count, -1};
+		struct blur_life life = {t, frame->cut_count, -1};
 		for (int c = 0; c < frame->cut_count; c++)
 			if (frame_slot(frame, c, t) != CUT_NO_SLOT) {
 				life.first = life.last < 0 ? c : life.first;
@@ -37,7 +37,7 @@ static int find_lives(const struct frame *frame, struct life *lives)
 static bool *choose(
 	const struct frame *frame, const struct blur *before, double states, struct arena *arena)
 {
-	struct life *lives = arena_array(arena, struct life, frame->space->tensor_count);
+	struct blur_life *lives = arena_array(arena, struct blur_life, frame->space->tensor_count);
 	bool *is_blurred = arena_array(arena, bool, frame->space->tensor_count);
 	double *product = arena_array(arena, double, frame->cut_count);
 	int count = find_lives(frame, lives);
@@ -47,7 +47,7 @@ static bool *choose(
 		qsort(lives, (size_t)count, sizeof *lives, compare_lives);
 	for (int again = 0; again < 2; again++)
 		for (int i = 0; i < count; i++) {
-			const struct life *life = &lives[i];
+			const struct blur_life *life = &lives[i];
 			bool known = before && !before->is_blurred[life->tensor];
 			double views = 1 + frame->space->tensors[life->tensor].view_count;
 			if (known == again)

@@ -41,14 +41,14 @@ struct gate *gate_open(const struct frame *frame, int cut, size_t most, struct a
 	return gate;
 }
 
-struct lowering {
+struct gate_lowering {
 	const struct gate *gate;
 	int64_t *row;
 };
 
 static void lower(void *context, const uint16_t *codes)
 {
-	const struct lowering *lowering = context;
+	const struct gate_lowering *lowering = context;
 	const int64_t *row = gate_find(lowering->gate, codes);
 	for (size_t i = 0; row && i < toll_count(lowering->gate->frame); i++)
 		lowering->row[i] = number_min(lowering->row[i], row[i]);
@@ -57,7 +57,7 @@ static void lower(void *context, const uint16_t *codes)
 void gate_lower(const struct gate *gate, const struct blur *blur)
 {
 	for (size_t s = 0; gate && s < gate_count(gate); s++) {
-		struct lowering lowering = {gate, gate_row(gate, s)};
+		struct gate_lowering lowering = {gate, gate_row(gate, s)};
 		blur_less(blur, gate->cut, gate_codes(gate, s), lower, &lowering);
 	}
 }
@@ -77,7 +77,7 @@ struct gate *gate_blur(const struct gate *gate, const struct blur *blur, struct 
 	make_rows(blurred, arena);
 	for (size_t s = 0; s < gate_count(gate); s++) {
 		blur_codes(blur, gate->cut, gate_codes(gate, s), codes);
-		struct lowering lowering = {
+		struct gate_lowering lowering = {
 			gate, gate_row(blurred, layer_state(blurred->states, codes))};
 		lower(&lowering, gate_codes(gate, s));
 	}

@@ -9,7 +9,7 @@
 struct gate {
 	const struct frame *frame;
 	int cut;
-	struct layer *states;
+	struct cut_layer *states;
 	int64_t *tolls; /* [state * toll_count + condition] */
 };
 

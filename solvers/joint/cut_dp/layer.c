@@ -8,16 +8,16 @@
 /* Labels do not move: a chunk of them is never grown. */
 enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS };
 
-struct state {
+struct layer_entry {
 	uint32_t first; /* label */
 	int64_t bytes;
 };
 
 struct chunks array(struct label *);
-struct states array(struct state);
+struct states array(struct layer_entry);
 struct codes array(uint16_t);
 
-struct layer {
+struct cut_layer {
 	const struct frame *frame;
 	const struct cut *cut;
 	struct arena *arena;
@@ -29,9 +29,9 @@ struct layer {
 	size_t table_size;  /* a power of two */
 };
 
-struct layer *layer_open(const struct frame *frame, int cut, struct arena *arena)
+struct cut_layer *layer_open(const struct frame *frame, int cut, struct arena *arena)
 {
-	struct layer *layer = arena_new(arena, struct layer);
+	struct cut_layer *layer = arena_new(arena, struct cut_layer);
 	layer->frame = frame;
 	layer->cut = &frame->cuts[cut];
 	layer->arena = arena;
@@ -48,27 +48,27 @@ static uint64_t hash_codes(const uint16_t *codes, int count)
 	return hash;
 }
 
-uint32_t layer_state_count(const struct layer *layer)
+uint32_t layer_state_count(const struct cut_layer *layer)
 {
 	return (uint32_t)layer->states.count;
 }
 
-const uint16_t *layer_codes(const struct layer *layer, uint32_t state)
+const uint16_t *layer_codes(const struct cut_layer *layer, uint32_t state)
 {
 	return layer->codes.at + (size_t)state * (size_t)(layer->cut->slot_count + 1) + 1;
 }
 
-uint32_t layer_first(const struct layer *layer, uint32_t state)
+uint32_t layer_first(const struct cut_layer *layer, uint32_t state)
 {
 	return layer->states.at[state].first;
 }
 
-int64_t layer_bytes(const struct layer *layer, uint32_t state)
+int64_t layer_bytes(const struct cut_layer *layer, uint32_t state)
 {
 	return layer->states.at[state].bytes;
 }
 
-static void grow_table(struct layer *layer)
+static void grow_table(struct cut_layer *layer)
 {
 	size_t size = layer->table_size ? layer->table_size * 2 : 64;
 	layer->table = arena_array(layer->arena, uint32_t, size);
@@ -82,7 +82,7 @@ static void grow_table(struct layer *layer)
 }
 
 /* Where it is in the table, or would be. */
-static size_t find_row(const struct layer *layer, const uint16_t *codes)
+static size_t find_row(const struct cut_layer *layer, const uint16_t *codes)
 {
 	int slots = layer->cut->slot_count;
 	size_t row = hash_codes(codes, slots) & (layer->table_size - 1);
@@ -92,7 +92,7 @@ static size_t find_row(const struct layer *layer, const uint16_t *codes)
 	return row;
 }
 
-bool layer_find(const struct layer *layer, const uint16_t *codes, uint32_t *state)
+bool layer_find(const struct cut_layer *layer, const uint16_t *codes, uint32_t *state)
 {
 	size_t row = layer->table_size ? find_row(layer, codes) : 0;
 	if (!layer->table_size || !layer->table[row])
@@ -101,7 +101,7 @@ bool layer_find(const struct layer *layer, const uint16_t *codes, uint32_t *stat
 	return true;
 }
 
-uint32_t layer_state(struct layer *layer, const uint16_t *codes)
+uint32_t layer_state(struct cut_layer *layer, const uint16_t *codes)
 {
 	int slots = layer->cut->slot_count;
 	if (2 * (layer->states.count + 1) > layer->table_size)
@@ -109,8 +109,8 @@ uint32_t layer_state(struct layer *layer, const uint16_t *codes)
 	size_t row = find_row(layer, codes);
 	if (layer->table[row])
 		return layer->table[row] - 1;
-	struct state *state = array_add(layer->arena, &layer->states);
-	*state = (struct state){.first = LABEL_NONE};
+	struct layer_entry *state = array_add(layer->arena, &layer->states);
+	*state = (struct layer_entry){.first = LABEL_NONE};
 	array_add(layer->arena, &layer->codes); /* so that no state has none */
 	for (int s = 0; s < slots; s++) {
 		*array_add(layer->arena, &layer->codes) = codes[s];
@@ -121,19 +121,19 @@ uint32_t layer_state(struct layer *layer, const uint16_t *codes)
 	return (uint32_t)layer->states.count - 1;
 }
 
-void layer_clear(struct layer *layer)
+void layer_clear(struct cut_layer *layer)
 {
 	for (size_t s = 0; s < layer->states.count; s++)
 		layer->states.at[s].first = LABEL_NONE;
 	layer->label_count = 0;
 }
 
-uint32_t layer_label_count(const struct layer *layer)
+uint32_t layer_label_count(const struct cut_layer *layer)
 {
 	return layer->label_count;
 }
 
-struct label *layer_label(const struct layer *layer, uint32_t i)
+struct label *layer_label(const struct cut_layer *layer, uint32_t i)
 {
 	return &layer->chunks.at[i >> CHUNK_BITS][i & (CHUNK - 1)];
 }
@@ -156,7 +156,7 @@ static bool dominates(const struct frame *frame, const struct label *a, const st
 	return cut_add(a->cost, wider) <= b->cost;
 }
 
-uint32_t layer_append(struct layer *layer, const struct label *label)
+uint32_t layer_append(struct cut_layer *layer, const struct label *label)
 {
 	if (layer->label_count == layer->chunks.count * CHUNK)
 		*array_add(layer->arena, &layer->chunks) =
@@ -165,9 +165,9 @@ uint32_t layer_append(struct layer *layer, const struct label *label)
 	return layer->label_count++;
 }
 
-uint32_t layer_add(struct layer *layer, const struct label *label)
+uint32_t layer_add(struct cut_layer *layer, const struct label *label)
 {
-	struct state *state = &layer->states.at[label->state];
+	struct layer_entry *state = &layer->states.at[label->state];
 	for (uint32_t i = state->first; i != LABEL_NONE; i = layer_label(layer, i)->next)
 		if (dominates(layer->frame, layer_label(layer, i), label))
 			return LABEL_NONE;
@@ -186,7 +186,7 @@ uint32_t layer_add(struct layer *layer, const struct label *label)
 	return added;
 }
 
-void layer_forget(struct layer *layer)
+void layer_forget(struct cut_layer *layer)
 {
 	for (size_t s = 0; s < layer->states.count; s++)
 		for (uint32_t *link = &layer->states.at[s].first; *link != LABEL_NONE;) {
@@ -199,7 +199,7 @@ void layer_forget(struct layer *layer)
 }
 
 struct joint_answer *layers_trace(
-	struct layer *const *layers, int cut, uint32_t at, struct arena *arena)
+	struct cut_layer *const *layers, int cut, uint32_t at, struct arena *arena)
 {
 	struct joint_answer *answer = arena_new(arena, struct joint_answer);
 	const struct label *label = layer_label(layers[cut], at);

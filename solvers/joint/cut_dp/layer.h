@@ -36,28 +36,28 @@ struct label {
 	uint32_t state, next; /* next of the same state */
 };
 
-struct layer;
-struct layer *layer_open(const struct frame *frame, int cut, struct arena *arena);
+struct cut_layer;
+struct cut_layer *layer_open(const struct frame *frame, int cut, struct arena *arena);
 
 /* The number of a state, by its codes; it is added if it is new. */
-uint32_t layer_state(struct layer *layer, const uint16_t *codes);
-bool layer_find(const struct layer *layer, const uint16_t *codes, uint32_t *state);
-uint32_t layer_state_count(const struct layer *layer);
-const uint16_t *layer_codes(const struct layer *layer, uint32_t state);
-uint32_t layer_first(const struct layer *layer, uint32_t state); /* label */
-int64_t layer_bytes(const struct layer *layer, uint32_t state);  /* in LX */
+uint32_t layer_state(struct cut_layer *layer, const uint16_t *codes);
+bool layer_find(const struct cut_layer *layer, const uint16_t *codes, uint32_t *state);
+uint32_t layer_state_count(const struct cut_layer *layer);
+const uint16_t *layer_codes(const struct cut_layer *layer, uint32_t state);
+uint32_t layer_first(const struct cut_layer *layer, uint32_t state); /* label */
+int64_t layer_bytes(const struct cut_layer *layer, uint32_t state);  /* in LX */
 
-void layer_clear(struct layer *layer); /* of labels; states stay */
+void layer_clear(struct cut_layer *layer); /* of labels; states stay */
 
 /* Adds a label unless another dominates it; those that it dominates are marked.  LABEL_NONE if not added. */
-uint32_t layer_add(struct layer *layer, const struct label *label);
-uint32_t layer_append(struct layer *layer, const struct label *label); /* of no state's list */
-void layer_forget(struct layer *layer); /* labels that are marked as dominated */
-uint32_t layer_label_count(const struct layer *layer);
-struct label *layer_label(const struct layer *layer, uint32_t i);
+uint32_t layer_add(struct cut_layer *layer, const struct label *label);
+uint32_t layer_append(struct cut_layer *layer, const struct label *label); /* of no state's list */
+void layer_forget(struct cut_layer *layer); /* labels that are marked as dominated */
+uint32_t layer_label_count(const struct cut_layer *layer);
+struct label *layer_label(const struct cut_layer *layer, uint32_t i);
 
 /* The steps to a label of a cut. */
 struct joint_answer *layers_trace(
-	struct layer *const *layers, int cut, uint32_t at, struct arena *arena);
+	struct cut_layer *const *layers, int cut, uint32_t at, struct arena *arena);
 
 #endif

@@ -35,7 +35,7 @@ struct menu_move {
 	int cores;
 	bool ends_bundle;
 	int args;
-	uint64_t args_before, args_after; /* see struct step */
+	uint64_t args_before, args_after; /* see struct cut_step */
 	uint64_t held;                    /* slots that it needs in LX, or fills */
 	uint64_t replaced;                /* slots that it fills */
 	int effect_count, saving_count;

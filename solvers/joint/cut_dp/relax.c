@@ -16,7 +16,7 @@
 /* What became of a state.  DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
 enum fate { DROPPED, KEPT, CONVERTED, LESS };
 
-struct node {
+struct relax_node {
 	int64_t *costs; /* to come here; NULL: nobody has */
 	int64_t *tolls; /* still to come; NULL: not known yet */
 	int64_t convert;
@@ -25,7 +25,7 @@ struct node {
 	bool waits; /* to be looked at again */
 };
 
-struct nodes array(struct node);
+struct nodes array(struct relax_node);
 struct list array(uint32_t);
 
 /* What a relaxation is of. */
@@ -48,7 +48,7 @@ struct relaxation {
 	bool is_free;                   /* the budget counts, but does not end it */
 	int from, to;                   /* cuts */
 	const struct gate *begin, *end; /* NULL: of a whole answer */
-	struct layer **layers;
+	struct cut_layer **layers;
 	struct nodes *nodes; /* by cut, then state */
 	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
 	int64_t *nothing;
@@ -60,7 +60,7 @@ struct relaxation {
 	int64_t *tolls;
 };
 
-static struct node *node_of(const struct relaxation *relaxation, int cut, uint32_t state)
+static struct relax_node *node_of(const struct relaxation *relaxation, int cut, uint32_t state)
 {
 	return &relaxation->nodes[cut].at[state];
 }
@@ -83,7 +83,7 @@ static bool spend(const struct relaxation *relaxation)
 	return relaxation->is_free ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
 }
 
-static struct toll_step toll_step_of(const struct step *step)
+static struct toll_step toll_step_of(const struct cut_step *step)
 {
 	return (struct toll_step){.value = step->value,
 		.cores = step->cores,
@@ -107,7 +107,7 @@ static int64_t *new_tolls(struct relaxation *relaxation, int64_t value)
 	return tolls;
 }
 
-static bool reach(void *context, const struct step *step)
+static bool reach(void *context, const struct cut_step *step)
 {
 	struct relaxation *relaxation = context;
 	const struct frame *frame = relaxation->frame;
@@ -117,7 +117,7 @@ static bool reach(void *context, const struct step *step)
 	if (!coarse || toll_least(frame, costs, &toll, coarse) > relaxation->limit)
 		return spend(relaxation);
 	uint32_t state = find_node(relaxation, step->cut, step->codes);
-	struct node *to = node_of(relaxation, step->cut, state);
+	struct relax_node *to = node_of(relaxation, step->cut, state);
 	if (!to->costs)
 		to->costs = new_tolls(relaxation, TOLL_NEVER);
 	bool cheaper = toll_pay(frame, costs, &toll, to->costs);
@@ -145,8 +145,8 @@ static int compare_ranked(const void *left, const void *right)
 /* Is there one among the cheapest that this state can be made of, in every bundle? */
 static bool find_conversion(struct relaxation *relaxation, int cut, uint32_t state)
 {
-	struct node *node = node_of(relaxation, cut, state);
-	const struct layer *layer = relaxation->layers[cut];
+	struct relax_node *node = node_of(relaxation, cut, state);
+	const struct cut_layer *layer = relaxation->layers[cut];
 	const struct list *kept = &relaxation->kept[cut];
 	for (size_t k = 0; k < kept->count && k < CUT_RIVALS_MOST; k++) {
 		const int64_t *costs = node_of(relaxation, cut, kept->at[k])->costs;
@@ -198,7 +198,7 @@ static void keep_cheapest(struct relaxation *relaxation, int cut)
 static bool take_steps(
 	struct relaxation *relaxation, uint32_t state, bool changes, step_visit *visit)
 {
-	const struct layer *layer = relaxation->layers[relaxation->cut];
+	const struct cut_layer *layer = relaxation->layers[relaxation->cut];
 	relaxation->state = state;
 	return (changes ? steps_changes : steps_options)(relaxation->ground->steps, relaxation->cut,
 		layer_codes(layer, state), layer_bytes(layer, state), visit, relaxation);
@@ -215,7 +215,7 @@ static bool keep_changed(struct relaxation *relaxation)
 			return false;
 	for (size_t i = 0; i < relaxation->waiting.count; i++) {
 		uint32_t state = relaxation->waiting.at[i];
-		struct node *node = node_of(relaxation, relaxation->cut, state);
+		struct relax_node *node = node_of(relaxation, relaxation->cut, state);
 		node->waits = false;
 		toll_spread(relaxation->frame, node->costs);
 		if (node->fate != KEPT)
@@ -238,7 +238,7 @@ struct lesser {
 static void add_lesser(void *context, const uint16_t *codes)
 {
 	const struct lesser *lesser = context;
-	struct node *node = node_of(
+	struct relax_node *node = node_of(
 		lesser->relaxation, lesser->cut, find_node(lesser->relaxation, lesser->cut, codes));
 	if (node->fate == DROPPED)
 		node->fate = LESS;
@@ -249,7 +249,7 @@ static void lower_lesser(void *context, const uint16_t *codes)
 {
 	const struct lesser *lesser = context;
 	struct relaxation *relaxation = lesser->relaxation;
-	struct node *node =
+	struct relax_node *node =
 		node_of(relaxation, lesser->cut, find_node(relaxation, lesser->cut, codes));
 	const int64_t *tolls = node_of(relaxation, lesser->cut, lesser->of)->tolls;
 	if (node->fate != LESS)
@@ -290,7 +290,7 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 /* NULL: it ends above the limit. */
 static const int64_t *find_tolls(struct relaxation *relaxation, int cut, uint32_t state)
 {
-	struct node *node = node_of(relaxation, cut, state);
+	struct relax_node *node = node_of(relaxation, cut, state);
 	if (node->tolls || node->fate == DROPPED)
 		return node->tolls;
 	if (node->fate != CONVERTED)
@@ -305,7 +305,7 @@ static const int64_t *find_tolls(struct relaxation *relaxation, int cut, uint32_
 	return node->tolls;
 }
 
-static bool look_back(void *context, const struct step *step)
+static bool look_back(void *context, const struct cut_step *step)
 {
 	struct relaxation *relaxation = context;
 	struct toll_step toll = toll_step_of(step);
@@ -323,7 +323,7 @@ static bool look_at_changes(struct relaxation *relaxation)
 	for (bool again = true; again;) {
 		again = false;
 		for (size_t k = kept->count; k-- > 0;) {
-			struct node *node = node_of(relaxation, relaxation->cut, kept->at[k]);
+			struct relax_node *node = node_of(relaxation, relaxation->cut, kept->at[k]);
 			memcpy(relaxation->tolls, node->tolls, size);
 			if (!take_steps(relaxation, kept->at[k], true, look_back))
 				return false;
@@ -352,7 +352,7 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 	bool last = cut == relaxation->to;
 	relaxation->cut = cut;
 	for (size_t k = 0; k < kept->count; k++) {
-		struct node *node = node_of(relaxation, cut, kept->at[k]);
+		struct relax_node *node = node_of(relaxation, cut, kept->at[k]);
 		toll_set(relaxation->frame, relaxation->tolls, TOLL_NEVER);
 		if (last)
 			set_last(relaxation, kept->at[k]);
@@ -402,7 +402,7 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	relaxation->nothing = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nodes = arena_array(arena, struct nodes, frame->cut_count);
 	relaxation->kept = arena_array(arena, struct list, frame->cut_count);
-	relaxation->layers = arena_array(arena, struct layer *, frame->cut_count);
+	relaxation->layers = arena_array(arena, struct cut_layer *, frame->cut_count);
 	for (int c = 0; c < frame->cut_count; c++)
 		relaxation->layers[c] = layer_open(frame, c, arena);
 	return relaxation;
@@ -423,7 +423,7 @@ static void begin_at(struct relaxation *relaxation, const uint16_t *codes, const
 {
 	if (!coarse_tolls(relaxation, relaxation->from, codes))
 		return;
-	struct node *node = node_of(
+	struct relax_node *node = node_of(
 		relaxation, relaxation->from, find_node(relaxation, relaxation->from, codes));
 	node->costs = new_tolls(relaxation, TOLL_NEVER);
 	if (costs)

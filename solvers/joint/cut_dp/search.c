@@ -16,7 +16,7 @@ static void open_pass(struct search *search)
 {
 	const struct frame *frame = search->frame;
 	search->arena = arena_open();
-	search->layers = arena_array(search->arena, struct layer *, frame->cut_count);
+	search->layers = arena_array(search->arena, struct cut_layer *, frame->cut_count);
 	for (int c = 0; c < frame->cut_count; c++)
 		search->layers[c] = layer_open(frame, c, search->arena);
 	uint16_t codes[CUT_SLOTS_MOST];

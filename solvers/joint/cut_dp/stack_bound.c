@@ -133,7 +133,7 @@ static int64_t take_least(struct gate *gate)
 /* --- from the last block to the first */
 
 /* The relaxation that a block is looked up in. */
-struct link {
+struct chain_link {
 	struct relaxation *relaxation;
 	int before; /* its cuts are so much further on */
 	int64_t more;
@@ -141,13 +141,13 @@ struct link {
 
 struct chain {
 	const struct frame *frame;
-	struct link *links; /* by cut: of the block that begins there, or that it is in */
+	struct chain_link *links; /* by cut: of the block that begins there, or that it is in */
 	int64_t *tolls;
 };
 
 const int64_t *chain_tolls(struct chain *chain, int cut, const uint16_t *codes)
 {
-	const struct link *link = &chain->links[cut];
+	const struct chain_link *link = &chain->links[cut];
 	const int64_t *tolls = relax_tolls(link->relaxation, cut + link->before, codes);
 	for (size_t i = 0; tolls && i < toll_count(chain->frame); i++)
 		chain->tolls[i] =
@@ -159,7 +159,7 @@ static struct chain *chain_open(const struct frame *frame, struct arena *arena)
 {
 	struct chain *chain = arena_new(arena, struct chain);
 	*chain = (struct chain){.frame = frame,
-		.links = arena_array(arena, struct link, frame->cut_count),
+		.links = arena_array(arena, struct chain_link, frame->cut_count),
 		.tolls = arena_array(arena, int64_t, toll_count(frame))};
 	return chain;
 }
@@ -189,7 +189,7 @@ static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats)
 static bool look_at_block(
 	struct sweep *sweep, struct behind *behind, bool repeats, struct chain *chain)
 {
-	struct link link = {.more = behind->further};
+	struct chain_link link = {.more = behind->further};
 	bool goes_on;
 	sweep->arena = arena_open();
 	sweep->behind = behind->gate;

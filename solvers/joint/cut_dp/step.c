@@ -38,7 +38,7 @@ struct making {
 	int droppable[CUT_SLOTS_MOST];
 	const struct menu_move *move; /* NULL: a relay */
 	int slot;                     /* of a relay */
-	struct step *step;
+	struct cut_step *step;
 	step_visit *visit;
 	void *context;
 };
@@ -95,7 +95,7 @@ static const struct joint_tensor *tensor_at(const struct making *making, int slo
 static void place_codes(struct making *making, uint64_t dropped)
 {
 	const struct frame *frame = making->steps->frame;
-	struct step *step = making->step;
+	struct cut_step *step = making->step;
 	const struct cut *to = &frame->cuts[step->cut];
 	const int8_t *sources = sources_of(making->steps, making->cut, step->cut);
 	for (int s = 0; s < to->slot_count; s++) {
@@ -220,7 +220,7 @@ static const struct demand *demand_at(struct steps *steps, int cut)
 static bool take_move(struct making *making, const struct menu_entry *entry, int64_t bytes)
 {
 	const struct menu_move *move = entry->move;
-	struct step *step = making->step;
+	struct cut_step *step = making->step;
 	making->move = move;
 	making->bytes = cut_add(bytes, entry->bytes);
 	step->which = move->option;
@@ -260,7 +260,7 @@ static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t
 	int64_t both, const uint64_t *readers)
 {
 	struct steps *steps = making->steps;
-	struct step *step = making->step;
+	struct cut_step *step = making->step;
 	const struct demand *demand = demand_at(steps, making->cut);
 	if (slot == steps->frame->cuts[making->cut].slot_count)
 		return (!steps->roomless && step->relay_count && both > steps->capacity) ||
@@ -302,7 +302,7 @@ static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t
 bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
 	step_visit *visit, void *context)
 {
-	struct step step = {.kind = JOINT_OPTION};
+	struct cut_step step = {.kind = JOINT_OPTION};
 	uint16_t relayed[CUT_SLOTS_MOST];
 	struct making making = {.steps = steps,
 		.cut = cut,
@@ -332,7 +332,7 @@ static bool may_evict(struct making *making, int slot, int64_t bytes)
 static bool evict(struct making *making, int slot)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
-	struct step *step = making->step;
+	struct cut_step *step = making->step;
 	int view = cut_view(making->codes[slot]);
 	if (making->codes[slot] & CUT_VALID || tensor->evict[view] == JOINT_NEVER)
 		return true;
@@ -353,7 +353,7 @@ static bool evict(struct making *making, int slot)
 static bool relay(struct making *making, int slot, int64_t bytes)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
-	struct step *step = making->step;
+	struct cut_step *step = making->step;
 	int from = cut_view(making->codes[slot]);
 	step->kind = JOINT_RELAY;
 	step->which = (uint32_t)making->steps->frame->cuts[making->cut].tensors[slot];
@@ -383,7 +383,7 @@ static bool relay(struct making *making, int slot, int64_t bytes)
 bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t bytes,
 	step_visit *visit, void *context)
 {
-	struct step step = {.cut = cut};
+	struct cut_step step = {.cut = cut};
 	struct making making = {.steps = steps,
 		.cut = cut,
 		.codes = codes,

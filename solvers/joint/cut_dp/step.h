@@ -18,7 +18,7 @@ struct step_relay {
 	int64_t value;
 };
 
-struct step {
+struct cut_step {
 	enum joint_step_kind kind;
 	uint32_t which; /* an option; or a tensor */
 	int view;       /* of a relay */
@@ -36,7 +36,7 @@ struct step {
 };
 
 /* Called for each step; false: no more. */
-typedef bool step_visit(void *context, const struct step *step);
+typedef bool step_visit(void *context, const struct cut_step *step);
 
 /*
  * Lazy relays come only right before an option that reads what they made, as one step with it; lazy
