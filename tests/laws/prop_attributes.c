@@ -122,7 +122,7 @@ static int choose_inputs(const char *bytes, const char *tiny, const char *reduce
 	else if (strstr(bytes, "transfer: box"))
 		commands[count++] = "score %s specs/workloads/softmax_4mb.yaml --format json";
 	else
-		commands[count++] = "explore %s specs/problems/gemm_512.yaml --solver map=greedy "
+		commands[count++] = "explore %s specs/problems/gemm_512.yaml --solver map=anneal "
 				    "--budget 300 --simulate-budget 1 -q --format csv";
 	if (strstr(bytes, "data_ring"))
 		commands[count++] = ring;

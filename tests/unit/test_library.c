@@ -33,6 +33,7 @@ static struct lxplore *open_starter(void)
 {
 	struct lxplore *run = open_with((const char *const[]){"specs/starter", NULL});
 	lxplore_set(run, "labels", "1000");
+	lxplore_set(run, "budget", "30");
 	return run;
 }
 

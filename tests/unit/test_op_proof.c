@@ -190,11 +190,11 @@ static void a_mapper_that_nobody_asks_is_refused(void **state)
 {
 	const char *mm = folder_put("mm.yaml", product);
 	struct ended ended =
-		shell(arena, "$LXPLORE score specs/arch/spyre32.yaml %s --solver map=greedy", mm);
+		shell(arena, "$LXPLORE score specs/arch/spyre32.yaml %s --solver map=anneal", mm);
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "the array of 'spyre32' is ideal"));
 	ended = shell(arena,
-		"$LXPLORE score specs/arch/spyre32_array.yaml %s --cores 4 --solver map=greedy",
+		"$LXPLORE score specs/arch/spyre32_array.yaml %s --cores 4 --solver map=anneal",
 		mm);
 	assert_int_equal(ended.status, 0);
 }
