@@ -4,6 +4,7 @@
 #include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/joint/joint_build.h"
+#include "search/joint/options.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_judged.h"
@@ -144,10 +145,38 @@ static void ties(void **state)
 	arena_close(arena);
 }
 
+/* Only tensors with few views are laid out anew. */
+static void relayouts(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
+	struct planning planning = planning_default(arch);
+	planning.published_tiles = true;
+	const struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
+		.workload = workload_of_file(arena, "specs/workloads/moe_mlp.yaml", NULL),
+		.planning = &planning,
+		.aim = {.cycles = 1}};
+	const char *why = NULL;
+	const struct joint_space *space = joint_graph_make(&question, arena, &why);
+	int many = 0, relayed = 0;
+	assert_non_null(space);
+	for (int t = 0; t < space->tensor_count; t++) {
+		const struct joint_tensor *tensor = &space->tensors[t];
+		bool any = false;
+		for (int i = 0; i < tensor->view_count * tensor->view_count; i++)
+			any |= tensor->relay[i] != JOINT_NEVER;
+		many += tensor->view_count > RELAYED_VIEWS_MOST;
+		relayed += any;
+		assert_false(any && tensor->view_count > RELAYED_VIEWS_MOST);
+	}
+	assert_true(many && relayed);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(opaque_ops),
 		cmocka_unit_test(broadcasts), cmocka_unit_test(clones_that_graphs_have),
-		cmocka_unit_test(ties)};
+		cmocka_unit_test(ties), cmocka_unit_test(relayouts)};
 	return cmocka_run_group_tests_name("joint_shipped", tests, NULL, NULL);
 }
