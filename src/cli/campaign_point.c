@@ -53,6 +53,23 @@ static int search(struct exploring *exploring, struct task_result *out)
 	return status;
 }
 
+/* What its proven latency may say of others; NULL: nothing. */
+static const struct neighbour *neighbour_of(const struct campaign_points *points,
+	const struct sweep_point *point, const struct exploring *exploring)
+{
+	const struct objectives *objectives = &exploring->wishes.objectives;
+	bool asked = points->neighbours && objectives->count == 1 &&
+		     objectives->at[0] == OBJECTIVE_LATENCY && exploring->inputs->kind->sizes_help;
+	return asked ? neighbour_make(exploring->arena, point->files, point->file_count) : NULL;
+}
+
+static bool is_proven(const struct explored *explored)
+{
+	const struct found *found =
+		explored->frontier.count ? explored->frontier.points[0].payload : NULL;
+	return found && found->proof == PROOF_OPTIMAL && explored->complete;
+}
+
 bool campaign_point_explore(void *at, const struct sweep_point *point,
 	const struct stopper *stopper, struct arena *arena, struct task_result *out)
 {
@@ -74,7 +91,12 @@ bool campaign_point_explore(void *at, const struct sweep_point *point,
 	if (inputs_read_files(arena, &arguments, point->files, diag, &inputs)) {
 		struct exploring exploring = exploration_open(&inputs, &silent, people);
 		exploring.wishes.asker = (struct asker){.jobs = 1, .stopper = *stopper};
+		const struct neighbour *self = neighbour_of(points, point, &exploring);
+		if (self)
+			exploring.wishes.ceiling = neighbours_ceiling(points->neighbours, self);
 		out->status = search(&exploring, out);
+		if (self && is_proven(&exploring.explored))
+			neighbours_add(points->neighbours, self, out->best);
 	} else {
 		diag_print(diag, people);
 		out->status = EXIT_INPUT;

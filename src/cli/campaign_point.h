@@ -2,6 +2,7 @@
 #define CLI_CAMPAIGN_POINT_H
 
 #include "base/option.h"
+#include "campaign/neighbours.h"
 #include "campaign/runner.h"
 #include "cli/listener.h"
 
@@ -9,6 +10,7 @@
 struct campaign_points {
 	const struct arguments *arguments;
 	const struct listener *listener;
+	struct neighbours *neighbours; /* NULL: points are explored without regard to each other */
 };
 
 /* Explores one point, as `explore` does, on one thread, into a result (campaign/runner.h). */

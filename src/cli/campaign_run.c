@@ -209,6 +209,9 @@ int campaign_run_command(struct arena *arena, const struct arguments *arguments,
 	diag_print(diag, stderr);
 	const struct option_value *output = option_find(arguments, "output");
 	run.folder = output ? output->text : results_default(arena, run.sweep->name);
-	run.points = (struct campaign_points){arguments, &run.listener};
-	return run_store(&run);
+	run.points = (struct campaign_points){arguments, &run.listener,
+		option_find(arguments, "neighbours") ? neighbours_open() : NULL};
+	int status = run_store(&run);
+	neighbours_close(run.points.neighbours);
+	return status;
 }

@@ -78,6 +78,7 @@ struct input_kind {
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
+	bool sizes_help; /* the least latency is no more where storages are larger */
 	bool timeloop;   /* its score has the form of Timeloop's statistics, too */
 	/* What a page shows of the plan among the inputs: report/page/page.h; NULL: nothing can be said. */
 	json_t *(*details)(const struct inputs *inputs);

@@ -386,6 +386,7 @@ const struct input_kind nest_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.sizes_help = true,
 	.timeloop = true,
 	.details = details,
 	.check = check,

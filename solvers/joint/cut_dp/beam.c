@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "search/joint/joint_plan.h"
 #include "solvers/joint/cut_dp/layer.h"
+#include "solvers/joint/cut_dp/stack_bound.h"
 #include "solvers/joint/cut_dp/step.h"
 #include "solvers/joint/cut_dp/toll.h"
 
@@ -13,8 +14,9 @@
 /* False: no answer that goes on from the label is looked for. */
 static bool find_bound(const struct search *search, int cut, struct label *label)
 {
-	const int64_t *tolls = relax_tolls(
-		search->relaxation, cut, layer_codes(search->layers[cut], label->state));
+	const uint16_t *codes = layer_codes(search->layers[cut], label->state);
+	const int64_t *tolls = search->guide ? chain_tolls(search->guide, cut, codes)
+					     : relax_tolls(search->relaxation, cut, codes);
 	int64_t rest = !tolls ? TOLL_NEVER
 		       : label->bundle.args == LABEL_CLOSED
 			       ? tolls[relax_toll_count(search->relaxation) - 1]
@@ -217,7 +219,8 @@ static void spare_relays(struct search *search, const struct layer *layer)
 	for (uint32_t i = layer_first(layer, search->state); i != LABEL_NONE;
 		i = layer_label(layer, i)->next)
 		least = number_min(least, layer_label(layer, i)->bound);
-	steps_spare(search->steps, relax_free_relays(search->relaxation), search->limit - least);
+	steps_spare(search->steps, search->guide ? NULL : relax_free_relays(search->relaxation),
+		search->limit - least);
 }
 
 static bool expand_cut(struct search *search, int cut)
@@ -243,28 +246,6 @@ static bool expand_cut(struct search *search, int cut)
 	return true;
 }
 
-static struct joint_answer *trace(const struct search *search, uint32_t at)
-{
-	struct arena *arena = run_arena(search->run);
-	struct joint_answer *answer = arena_new(arena, struct joint_answer);
-	int cut = search->frame->space->op_count;
-	const struct label *label = layer_label(search->layers[cut], at);
-	answer->value = label->cost;
-	for (const struct label *l = label; l->parent != LABEL_NONE;
-		l = layer_label(search->layers[l->parent_cut], l->parent))
-		answer->count++;
-	struct joint_step *steps = arena_array(arena, struct joint_step, answer->count);
-	for (size_t i = answer->count; i-- > 0;
-		label = layer_label(search->layers[label->parent_cut], label->parent))
-		steps[i] = (struct joint_step){.kind = label->kind,
-			.begins_bundle = label->begins_bundle,
-			.option = label->kind == JOINT_OPTION ? label->step : 0,
-			.tensor = label->kind == JOINT_OPTION ? 0 : (int)label->step,
-			.view = label->view};
-	answer->steps = steps;
-	return answer;
-}
-
 /* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
 static void find_best(struct search *search)
 {
@@ -282,7 +263,8 @@ static void find_best(struct search *search)
 		qsort(all, count, sizeof *all, compare_ranked);
 	search->found |= count > 0;
 	for (size_t k = 0; k < count; k++) {
-		struct joint_answer *answer = trace(search, all[k].label);
+		struct joint_answer *answer = layers_trace(search->layers,
+			search->frame->space->op_count, all[k].label, run_arena(search->run));
 		if (joint_plan_offer(search->run, search->frame->space, answer)) {
 			search->best = answer;
 			break;
@@ -318,12 +300,14 @@ bool beam_run(struct search *search)
 	for (int c = 0; c < search->frame->cut_count; c++)
 		layer_clear(search->layers[c]);
 	search->dropped = JOINT_NEVER;
-	search->limit = number_min(relax_limit(search->relaxation), beam_limit(search));
+	search->limit = search->guide
+				? beam_limit(search)
+				: number_min(relax_limit(search->relaxation), beam_limit(search));
 	if (search->limit < beam_limit(search))
 		search->dropped = search->limit + 1;
 	if (find_bound(search, 0, &first))
 		layer_add(search->layers[0], &first);
-	if (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit)
+	if (!search->guide && (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit))
 		search->bound =
 			number_max(search->bound, number_min(first.bound, search->limit + 1));
 	for (int c = 0; c < search->frame->cut_count; c++) {

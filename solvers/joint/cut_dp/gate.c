@@ -56,7 +56,7 @@ static void lower(void *context, const uint16_t *codes)
 
 void gate_lower(const struct gate *gate, const struct blur *blur)
 {
-	for (size_t s = 0; s < gate_count(gate); s++) {
+	for (size_t s = 0; gate && s < gate_count(gate); s++) {
 		struct lowering lowering = {gate, gate_row(gate, s)};
 		blur_less(blur, gate->cut, gate_codes(gate, s), lower, &lowering);
 	}
@@ -65,6 +65,8 @@ void gate_lower(const struct gate *gate, const struct blur *blur)
 struct gate *gate_blur(const struct gate *gate, const struct blur *blur, struct arena *arena)
 {
 	uint16_t codes[CUT_SLOTS_MOST];
+	if (!gate)
+		return NULL;
 	struct gate *blurred = arena_new(arena, struct gate);
 	*blurred = (struct gate){.frame = blur->frame, .cut = gate->cut};
 	blurred->states = layer_open(blur->frame, gate->cut, arena);

@@ -38,13 +38,6 @@ bool ladder_ends(const struct ladder *ladder, int rung)
 	return ladder->is_whole && rung == ladder->count - 1;
 }
 
-int ladder_count(struct ladder *ladder)
-{
-	while (!ladder->is_whole)
-		add_rung(ladder);
-	return ladder->count;
-}
-
 void ladder_close(struct ladder *ladder)
 {
 	for (int g = 0; g < ladder->count; g++)

@@ -23,6 +23,5 @@ void ladder_close(struct ladder *ladder);
 /* The rungs are asked for in order. */
 const struct ground *ladder_ground(struct ladder *ladder, int rung);
 bool ladder_ends(const struct ladder *ladder, int rung); /* of one that is made: it is the last */
-int ladder_count(struct ladder *ladder);                 /* makes all */
 
 #endif

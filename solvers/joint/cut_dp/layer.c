@@ -197,3 +197,24 @@ void layer_forget(struct layer *layer)
 				link = &label->next;
 		}
 }
+
+struct joint_answer *layers_trace(
+	struct layer *const *layers, int cut, uint32_t at, struct arena *arena)
+{
+	struct joint_answer *answer = arena_new(arena, struct joint_answer);
+	const struct label *label = layer_label(layers[cut], at);
+	answer->value = label->cost;
+	for (const struct label *l = label; l->parent != LABEL_NONE;
+		l = layer_label(layers[l->parent_cut], l->parent))
+		answer->count++;
+	struct joint_step *steps = arena_array(arena, struct joint_step, answer->count);
+	for (size_t i = answer->count; i-- > 0;
+		label = layer_label(layers[label->parent_cut], label->parent))
+		steps[i] = (struct joint_step){.kind = label->kind,
+			.begins_bundle = label->begins_bundle,
+			.option = label->kind == JOINT_OPTION ? label->step : 0,
+			.tensor = label->kind == JOINT_OPTION ? 0 : (int)label->step,
+			.view = label->view};
+	answer->steps = steps;
+	return answer;
+}

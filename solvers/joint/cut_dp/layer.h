@@ -56,4 +56,8 @@ void layer_forget(struct layer *layer); /* labels that are marked as dominated *
 uint32_t layer_label_count(const struct layer *layer);
 struct label *layer_label(const struct layer *layer, uint32_t i);
 
+/* The steps to a label of a cut. */
+struct joint_answer *layers_trace(
+	struct layer *const *layers, int cut, uint32_t at, struct arena *arena);
+
 #endif

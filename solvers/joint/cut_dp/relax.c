@@ -44,7 +44,7 @@ struct relaxation {
 	struct relaxation *coarser;
 	struct arena *arena;
 	size_t width;
-	int64_t limit;
+	int64_t limit, floor;
 	bool is_free;                   /* the budget counts, but does not end it */
 	int from, to;                   /* cuts */
 	const struct gate *begin, *end; /* NULL: of a whole answer */
@@ -339,10 +339,10 @@ static bool look_at_changes(struct relaxation *relaxation)
 static void set_last(struct relaxation *relaxation, uint32_t state)
 {
 	const uint16_t *codes = layer_codes(relaxation->layers[relaxation->to], state);
-	const int64_t *tolls = relaxation->end ? gate_find(relaxation->end, codes) : NULL;
-	if (tolls)
-		memcpy(relaxation->tolls, tolls, relaxation->count * sizeof *tolls);
-	else if (!relaxation->end && frame_is_complete(relaxation->frame, codes))
+	if (relaxation->end)
+		memcpy(relaxation->tolls, gate_find(relaxation->end, codes),
+			relaxation->count * sizeof *relaxation->tolls);
+	else if (frame_is_complete(relaxation->frame, codes))
 		toll_set(relaxation->frame, relaxation->tolls, 0);
 }
 
@@ -386,7 +386,7 @@ void ground_close(struct ground *ground)
 }
 
 struct relaxation *relax_open(struct run *run, const struct ground *ground,
-	struct relaxation *coarser, struct arena *arena)
+	struct relaxation *coarser, int64_t floor, struct arena *arena)
 {
 	struct relaxation *relaxation = arena_new(arena, struct relaxation);
 	const struct frame *frame = ground->blur.frame;
@@ -395,6 +395,7 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	relaxation->frame = frame;
 	relaxation->count = toll_count(frame);
 	relaxation->coarser = coarser;
+	relaxation->floor = floor;
 	relaxation->arena = arena;
 	relaxation->to = frame->space->op_count;
 	relaxation->tolls = arena_array(arena, int64_t, relaxation->count);
@@ -413,10 +414,9 @@ void relax_between(struct relaxation *relaxation, int from, int to, const struct
 	const struct blur *blur = &relaxation->ground->blur;
 	relaxation->from = from;
 	relaxation->to = to;
-	relaxation->begin = costs ? gate_blur(costs, blur, relaxation->arena) : NULL;
-	relaxation->end = tolls ? gate_blur(tolls, blur, relaxation->arena) : NULL;
-	if (tolls)
-		gate_lower(relaxation->end, blur);
+	relaxation->begin = gate_blur(costs, blur, relaxation->arena);
+	relaxation->end = gate_blur(tolls, blur, relaxation->arena);
+	gate_lower(relaxation->end, blur);
 }
 
 static void begin_at(struct relaxation *relaxation, const uint16_t *codes, const int64_t *costs)
@@ -438,10 +438,9 @@ static void begin(struct relaxation *relaxation)
 	uint16_t codes[CUT_SLOTS_MOST];
 	for (size_t s = 0; gate && s < gate_count(gate); s++)
 		begin_at(relaxation, gate_codes(gate, s), gate_row(gate, s));
-	if (gate)
-		return;
 	frame_start(relaxation->frame, codes);
-	begin_at(relaxation, codes, NULL);
+	if (!gate)
+		begin_at(relaxation, codes, NULL);
 }
 
 bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free)
@@ -450,9 +449,12 @@ bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool 
 	relaxation->limit = limit;
 	relaxation->is_free = is_free;
 	begin(relaxation);
-	for (int c = relaxation->from; c <= relaxation->to; c++)
+	for (int c = relaxation->from; c <= relaxation->to; c++) {
 		if (!go_forward(relaxation, c))
 			return false;
+		if (relaxation->limit < relaxation->floor)
+			return true;
+	}
 	for (int c = relaxation->to; c >= relaxation->from; c--)
 		if (!go_backward(relaxation, c))
 			return false;

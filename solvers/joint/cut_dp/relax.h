@@ -23,8 +23,10 @@ struct ground *ground_open(const struct blur *blur, struct arena *arena);
 void ground_close(struct ground *ground);
 
 struct relaxation;
+
+/* `coarser`: NULL: it is the first.  It ends, and is of no more use, where its limit falls below the floor. */
 struct relaxation *relax_open(struct run *run, const struct ground *ground,
-	struct relaxation *coarser, struct arena *arena); /* NULL: it is the first */
+	struct relaxation *coarser, int64_t floor, struct arena *arena);
 
 /*
  * Only from one cut to another: it begins in each state of a gate, after these costs, and at the end

@@ -12,11 +12,12 @@ struct sweep {
 	struct run *run;
 	const struct frame *frame;
 	struct ladder *ladder;
-	size_t width; /* states of a cut */
-	struct arena *arena;
+	size_t width;               /* states of a cut */
+	struct arena *kept, *arena; /* of the chain, of this block */
 	int from, to;
 	const struct gate *behind; /* NULL: the end */
-	int64_t least;             /* of all paths */
+	struct relaxation *finest;
+	int64_t least; /* of all paths */
 };
 
 /* What it costs to begin in a state is so much less as more is expected to come: so all have equal chances. */
@@ -35,27 +36,29 @@ static struct gate *make_costs(const struct gate *expected, struct arena *arena)
 	return costs;
 }
 
-/* From coarse to fine; one that repeats the last one costs about as much.  NULL: the budget is spent. */
+/*
+ * From coarse to fine; one that repeats the last one costs about as much.  The finest one is kept.  NULL: the budget
+ * is spent.
+ */
 static struct relaxation *relax_block(struct sweep *sweep, const struct gate *costs, bool repeats)
 {
-	int64_t last = repeats ? sweep->least : 0;
+	int64_t expected = repeats ? sweep->least : 0, limit = TOLL_NEVER - 1;
 	struct relaxation *relaxation = NULL;
-	int64_t limit = TOLL_NEVER - 1;
-	int count = ladder_count(sweep->ladder);
-	for (int g = 0; g < count; g++) {
+	bool done = true;
+	for (int g = 0, is_last = false; done && !is_last; g++) {
+		const struct ground *ground = ladder_ground(sweep->ladder, g);
+		is_last = ladder_ends(sweep->ladder, g);
+		int64_t part = is_last || repeats ? CUT_BLOCK_LAST : CUT_BLOCK_WINDOW;
+		if (g)
+			limit = number_min(relax_limit(relaxation), expected + expected / part);
 		relaxation = relax_open(
-			sweep->run, ladder_ground(sweep->ladder, g), relaxation, sweep->arena);
+			sweep->run, ground, relaxation, 0, is_last ? sweep->kept : sweep->arena);
 		relax_between(relaxation, sweep->from, sweep->to, costs, sweep->behind);
-		if (!relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false))
-			return NULL;
+		done = relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false);
 		sweep->least = relax_least(relaxation);
-		int64_t edge = g + 2 < count ? sweep->least + sweep->least / CUT_BLOCK_WINDOW
-					     : sweep->least + sweep->least / CUT_BLOCK_LAST;
-		if (last)
-			edge = last + last / CUT_BLOCK_LAST;
-		limit = number_min(relax_limit(relaxation), edge);
+		expected = repeats ? expected : sweep->least;
 	}
-	return relaxation;
+	return done ? relaxation : NULL;
 }
 
 /* What is still to come before the block: what the relaxation says, or more than its limit. */
@@ -81,7 +84,7 @@ static bool guess(struct sweep *sweep, struct gate *before)
 	struct gate free = *before;
 	free.tolls = arena_array(sweep->arena, int64_t, gate_size(before));
 	struct relaxation *relaxation =
-		relax_open(sweep->run, ladder_ground(sweep->ladder, 0), NULL, sweep->arena);
+		relax_open(sweep->run, ladder_ground(sweep->ladder, 0), NULL, 0, sweep->arena);
 	relax_between(relaxation, sweep->from, sweep->to, &free, sweep->behind);
 	if (!relax_run(relaxation, SIZE_MAX, TOLL_NEVER - 1, false))
 		return false;
@@ -90,20 +93,19 @@ static bool guess(struct sweep *sweep, struct gate *before)
 }
 
 /* The gate before a block; `expected`: what may be still to come there, NULL: nobody knows. */
-static struct gate *sweep_block(
-	struct sweep *sweep, const struct gate *expected, struct arena *arena)
+static struct gate *sweep_block(struct sweep *sweep, const struct gate *expected)
 {
-	struct gate *before = gate_open(sweep->frame, sweep->from, SIZE_MAX, arena);
+	struct gate *before = gate_open(sweep->frame, sweep->from, SIZE_MAX, sweep->kept);
 	if (!guess(sweep, before))
 		return NULL;
 	for (size_t i = 0; expected && i < gate_size(before); i++)
 		if (before->tolls[i] < TOLL_NEVER && expected->tolls[i] < TOLL_NEVER)
 			before->tolls[i] = expected->tolls[i];
 	const struct gate *costs = make_costs(before, sweep->arena);
-	struct relaxation *relaxation = relax_block(sweep, costs, expected);
-	if (!relaxation)
+	sweep->finest = relax_block(sweep, costs, expected);
+	if (!sweep->finest)
 		return NULL;
-	read_tolls(sweep, relaxation, costs, before);
+	read_tolls(sweep, sweep->finest, costs, before);
 	return before;
 }
 
@@ -128,6 +130,40 @@ static int64_t take_least(struct gate *gate)
 	return least;
 }
 
+/* --- from the last block to the first */
+
+/* The relaxation that a block is looked up in. */
+struct link {
+	struct relaxation *relaxation;
+	int before; /* its cuts are so much further on */
+	int64_t more;
+};
+
+struct chain {
+	const struct frame *frame;
+	struct link *links; /* by cut: of the block that begins there, or that it is in */
+	int64_t *tolls;
+};
+
+const int64_t *chain_tolls(struct chain *chain, int cut, const uint16_t *codes)
+{
+	const struct link *link = &chain->links[cut];
+	const int64_t *tolls = relax_tolls(link->relaxation, cut + link->before, codes);
+	for (size_t i = 0; tolls && i < toll_count(chain->frame); i++)
+		chain->tolls[i] =
+			tolls[i] < TOLL_NEVER ? cut_add(tolls[i], link->more) : TOLL_NEVER;
+	return tolls ? chain->tolls : NULL;
+}
+
+static struct chain *chain_open(const struct frame *frame, struct arena *arena)
+{
+	struct chain *chain = arena_new(arena, struct chain);
+	*chain = (struct chain){.frame = frame,
+		.links = arena_array(arena, struct link, frame->cut_count),
+		.tolls = arena_array(arena, int64_t, toll_count(frame))};
+	return chain;
+}
+
 /* All that is known of the blocks behind one. */
 struct behind {
 	const struct gate *gate; /* NULL: nothing is behind */
@@ -136,10 +172,9 @@ struct behind {
 	int times;    /* equal blocks, one behind the other */
 };
 
-static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats, struct arena *arena)
+static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats)
 {
-	sweep->behind = behind->gate;
-	struct gate *before = sweep_block(sweep, repeats ? behind->gate : NULL, arena);
+	struct gate *before = sweep_block(sweep, repeats ? behind->gate : NULL);
 	int64_t least = before ? take_least(before) : TOLL_NEVER;
 	if (least >= TOLL_NEVER)
 		return false; /* no time, or no end to lead to */
@@ -150,31 +185,62 @@ static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats, 
 	return true;
 }
 
-void stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder, size_t width,
-	int64_t *bound)
+/* The block that begins at this cut, the first one to the start. */
+static bool look_at_block(
+	struct sweep *sweep, struct behind *behind, bool repeats, struct chain *chain)
 {
-	struct arena *arena = arena_open();
+	struct link link = {.more = behind->further};
+	bool goes_on;
+	sweep->arena = arena_open();
+	sweep->behind = behind->gate;
+	if (sweep->from) {
+		goes_on = go_before(sweep, behind, repeats);
+	} else {
+		sweep->finest = relax_block(sweep, NULL, false);
+		goes_on = sweep->finest;
+	}
+	arena_close(sweep->arena);
+	link.relaxation = sweep->finest;
+	for (int c = sweep->from; c < sweep->to; c++)
+		chain->links[c] = link;
+	if (sweep->to == chain->frame->space->op_count)
+		chain->links[sweep->to] = link;
+	return goes_on;
+}
+
+/* A block that is equal to the one behind it, and is looked up where that one is. */
+static void skip_block(const struct sweep *sweep, struct behind *behind, struct chain *chain)
+{
+	int length = sweep->to - sweep->from;
+	for (int c = sweep->from; c < sweep->to; c++) {
+		chain->links[c] = chain->links[c + length];
+		chain->links[c].before += length;
+		chain->links[c].more = cut_add(chain->links[c].more, behind->each);
+	}
+	behind->further = cut_add(behind->further, behind->each);
+}
+
+struct chain *stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder,
+	size_t width, int64_t *bound, struct arena *arena)
+{
 	struct stack stack = stack_find(frame, CUT_GATE_STATES, arena);
-	struct sweep sweep = {.run = run, .frame = frame, .ladder = ladder, .width = width};
+	struct sweep sweep = {
+		.run = run, .frame = frame, .ladder = ladder, .width = width, .kept = arena};
 	struct behind behind = {0};
+	struct chain *chain = chain_open(frame, arena);
 	bool goes_on = stack.count && !frame_relays(frame);
 	for (int b = stack.count - 1; b >= 0 && goes_on; b--) {
-		if (stack.repeats[b] && behind.times >= CUT_BLOCK_TIMES && behind.each >= 0) {
-			behind.further = cut_add(behind.further, behind.each);
-			continue;
-		}
-		sweep.arena = arena_open();
+		bool repeats = stack.repeats[b];
 		sweep.from = stack.cuts[b];
 		sweep.to = stack.cuts[b + 1];
-		if (b)
-			goes_on = go_before(&sweep, &behind, stack.repeats[b], arena);
-		sweep.behind = behind.gate;
-		if (!b)
-			goes_on = relax_block(&sweep, NULL, false);
-		arena_close(sweep.arena);
+		if (repeats && b && behind.times >= CUT_BLOCK_TIMES && behind.each >= 0)
+			skip_block(&sweep, &behind, chain);
+		else
+			goes_on = look_at_block(&sweep, &behind, repeats, chain);
 	}
-	arena_close(arena);
 	int64_t sum = cut_add(sweep.least, behind.further);
-	if (goes_on && sum < TOLL_NEVER)
-		*bound = number_max(*bound, sum);
+	if (!goes_on || sum >= TOLL_NEVER)
+		return NULL;
+	*bound = number_max(*bound, sum);
+	return chain;
 }

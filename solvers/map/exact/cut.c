@@ -14,6 +14,10 @@ struct nest_cut nest_cut_make(
 	for (size_t i = 0; i < kept->count; i++)
 		for (size_t k = 0; k < objectives->count; k++)
 			*value++ = objective_value(objectives->at[k], &kept->points[i].score);
+	if (wishes->ceiling > 0 && objectives->count == 1) {
+		*value = nextafter(wishes->ceiling * slack, INFINITY);
+		cut.count++;
+	}
 	return cut;
 }
 

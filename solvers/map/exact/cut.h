@@ -7,6 +7,7 @@
 /*
  * What the mappings found so far exclude: all that costs at least as much as one of them in
  * every objective.  With a slack above 1, also what costs no more than that factor less.
+ * A ceiling of the wishes, which is for a single objective, excludes all that is above it.
  */
 struct nest_cut {
 	const struct objectives *objectives;

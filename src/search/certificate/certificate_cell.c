@@ -233,7 +233,7 @@ static void walk_level(
 /* Whether orders and axes of a block can change a count.  They do by links: neighbours hand on
  * windows, which takes a spatial loop over a dimension that shares a rank; in Timeloop's
  * counting multipliers hand on all they have, and networks cost energy by the way that words
- * go; a systolic array hands on, too; and flags may do anything. */
+ * go, and flags may do anything; a systolic array hands on, too. */
 static bool places_matter(const struct cell_walk *walk, const struct tiling_level *level)
 {
 	const struct floor_frame *frame = &walk->walker->frame;
@@ -243,10 +243,9 @@ static bool places_matter(const struct cell_walk *walk, const struct tiling_leve
 		busy |= (uint32_t)(bounds[d] > 1) << d;
 	for (int t = 0; t < frame->search->shape->space_count; t++)
 		shared |= frame->paired[t];
-	bool ways = frame->timeloop && walk->walker->search->model->priced_hops;
-	return busy &&
-	       (frame->flagged || ways || (frame->timeloop && level->level == 0) || busy & shared ||
-		       walk->walker->search->hierarchy->levels[level->level].systolic);
+	bool ways = frame->flagged || walk->walker->search->model->priced_hops;
+	return busy && ((frame->timeloop && (ways || level->level == 0)) || busy & shared ||
+			       walk->walker->search->hierarchy->levels[level->level].systolic);
 }
 
 static bool axes_fit(const struct cell_walk *walk, const struct tiling_level *level)
@@ -310,7 +309,7 @@ enum cell_verdict cell_check(struct cell_walker *walker, const struct cell *cell
 	walk.windows = false;
 	for (int t = 0; t < shape->space_count; t++) {
 		walk.windows |= !walker->frame.plain[t] && !shape->spaces[t].written &&
-				!walker->frame.flagged;
+				!(walker->frame.flagged && walker->frame.timeloop);
 		known.from[t] = -1;
 	}
 	cell_set(walker->search->space, cell, &walk.mapping);

@@ -45,20 +45,6 @@ struct trial {
 
 enum { ROUNDS_OF_PLANS = 4 };
 
-/* Sums between the plans found so far; and each objective alone within fewer cores. */
-static struct plan_aims more_plans(const struct graph *graph, int round)
-{
-	const struct exploration *exploration = graph->exploration;
-	const struct objectives *objectives = &exploration->wishes.objectives;
-	struct plan_aims aims = plans_between(objectives, &graph->planned, graph->arena);
-	bool fewer =
-		round == 2 && graph->planned.count && objectives_have(objectives, OBJECTIVE_CORES);
-	for (size_t c = 0; fewer && c < exploration->core_count; c++)
-		plans_alone(
-			&aims, objectives, &graph->planned, exploration->cores[c], graph->arena);
-	return aims;
-}
-
 static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
 {
 	struct graph *graph = self;
@@ -67,7 +53,8 @@ static bool make_tasks(void *self, int round, struct drive *drive, size_t *count
 	if (round == 1) {
 		graph->tasks = tasks_first(exploration, graph->arena);
 	} else if (round <= ROUNDS_OF_PLANS) {
-		struct plan_aims aims = more_plans(graph, round);
+		struct plan_aims aims = plans_next(&exploration->wishes.objectives, &graph->planned,
+			exploration->cores, exploration->core_count, round, graph->arena);
 		graph->tasks = (struct tasks){0};
 		tasks_plans(&graph->tasks, exploration, &aims, graph->arena);
 	} else if (round == ROUNDS_OF_PLANS + 1) {
@@ -184,7 +171,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		.cut = laid_out.cut};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
-		slot->limit = "label limit of the joint search";
+		slot->limit = "label limit of a search for whole plans (--labels)";
 	drive_offer(slot, &trial.found.common);
 	planned->found = trial.made.plan && !trial.outcome.why;
 	if (planned->found) {
@@ -211,7 +198,8 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
-		slot->limit = "tick limit of the joint search";
+		slot->limit = arena_format(slot->arena, "tick limit of %s",
+			solver_label(slot->scratch, recipe->joint));
 	for (size_t g = 0; g < graph->goals.count && slot->effort.offered < slot->most; g++) {
 		trial.found.recipe.goal = graph->goals.at[g];
 		if (!arch_moves_boxes(recipe->arch)) { /* nests are of one goal */

@@ -223,6 +223,16 @@ struct plan_aims plans_between(const struct objectives *objectives,
 	return aims;
 }
 
+struct plan_aims plans_next(const struct objectives *objectives, const struct planned_list *planned,
+	const int *cores, size_t core_count, int round, struct arena *arena)
+{
+	struct plan_aims aims = plans_between(objectives, planned, arena);
+	bool fewer = round == 2 && planned->count && objectives_have(objectives, OBJECTIVE_CORES);
+	for (size_t c = 0; fewer && c < core_count; c++)
+		plans_alone(&aims, objectives, planned, cores[c], arena);
+	return aims;
+}
+
 /* --- what it proves */
 
 /* What the first objective is at least by one sum; 0 if the sum has more in it than objectives. */

@@ -52,6 +52,11 @@ void plans_alone(struct plan_aims *aims, const struct objectives *objectives,
 struct plan_aims plans_between(const struct objectives *objectives,
 	const struct planned_list *planned, struct arena *arena);
 
+/* What to ask about in this round, the first of which asks for each objective alone: sums between the plans found so
+ * far, and once each objective alone with each of the limits of cores. */
+struct plan_aims plans_next(const struct objectives *objectives, const struct planned_list *planned,
+	const int *cores, size_t core_count, int round, struct arena *arena);
+
 /* What the first objective of every plan is at least that is no worse than a point in the others; 0: nothing
  * is known. */
 double plans_bound(const struct planned_list *planned, const struct objectives *objectives,
