@@ -52,8 +52,7 @@ static double pad(const char *arch, const int64_t *extents, int64_t *best_extent
 	double best = INFINITY;
 	for (int d = 0; d < 3; d++)
 		for (int k = 0; k < EXTENTS; k++)
-			padded[d][k] =
-				uneven_padded_extent(k ? padded[d][k - 1] + 1 : extents[d]);
+			padded[d][k] = uneven_padded_extent(k ? padded[d][k - 1] + 1 : extents[d]);
 	for (int code = 0; code < EXTENTS * EXTENTS * EXTENTS; code++) {
 		struct arena *arena = arena_open();
 		for (int d = 0, left = code; d < 3; d++, left /= EXTENTS)

@@ -109,8 +109,7 @@ static void expect_soon(const struct nest_search *search, const char *name, uint
 
 static void a_stop_is_heard_soon(void **state)
 {
-	static const char *const names[] = {
-		"ilp", "exact", "linear", "random", "anneal"};
+	static const char *const names[] = {"ilp", "exact", "linear", "random", "anneal"};
 	const char *(*problems[])(struct arena *) = {wide_problem, deep_problem};
 	for (int p = 0; p < 2; p++)
 		for (int imperfect = 0; imperfect < 2; imperfect++) {

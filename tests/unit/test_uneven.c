@@ -43,8 +43,7 @@ static void no_padding_does_better(void **state)
 	int proven = 0;
 	for (int d = 0; d < 3; d++)
 		for (int k = 0; k < PADDED; k++)
-			padded[d][k] =
-				uneven_padded_extent(k ? padded[d][k - 1] + 1 : extents[d]);
+			padded[d][k] = uneven_padded_extent(k ? padded[d][k - 1] + 1 : extents[d]);
 	for (int code = 0; code < PADDED * PADDED * PADDED; code++) {
 		struct arena *scratch = arena_open();
 		for (int d = 0, left = code; d < 3; d++, left /= PADDED)
@@ -131,8 +130,8 @@ static void extents_are_padded_to_smooth_ones(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int k = 0; k < 4; k++)
-			assert_int_equal(uneven_padded_extent(k ? cases[i].padded[k - 1] + 1
-								: cases[i].extent),
+			assert_int_equal(uneven_padded_extent(
+						 k ? cases[i].padded[k - 1] + 1 : cases[i].extent),
 				cases[i].padded[k]);
 }
 

@@ -120,7 +120,8 @@ static bool settle(struct local_chain *chain, struct local_trial *trial)
 		if (!price(chain, trial, &found))
 			return false;
 		bool large = found.verdict == NEST_FANOUT || found.verdict == NEST_CAPACITY;
-		if (!large || mends == START_MENDS || !push_outwards(chain, &found, &trial->mapping))
+		if (!large || mends == START_MENDS ||
+			!push_outwards(chain, &found, &trial->mapping))
 			return true;
 	}
 }

@@ -81,8 +81,8 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 	for (int turn = 0; turn < LOCAL_TURNS; turn++) {
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
 		uneven.wishes.seed = search->wishes.seed + (uint64_t)turn;
-		answer = nest_ask(run, "anneal", &uneven, 0, 1,
-			ticks / LOCAL_SHARE / LOCAL_TURNS + 1, arena);
+		answer = nest_ask(
+			run, "anneal", &uneven, 0, 1, ticks / LOCAL_SHARE / LOCAL_TURNS + 1, arena);
 		take(offers, &moves, &answer);
 		run_report(run, nest_offers_best(offers), bound);
 	}
