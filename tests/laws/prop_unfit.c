@@ -11,12 +11,23 @@
 #include "tests/test.h"
 
 /*
- * Proofs that buffers do not fit: there is one exactly where the packer finds none to fit, it
- * passes its check, and no change of it or of what it is about does.
+ * Proofs that buffers do not fit: there is one exactly where the packer finds none to fit, but for
+ * the few that take more forks than are allowed; it passes its check, and no change of it or of what
+ * it is about does.
  */
 enum { FORKS = 20000 };
 
 static const struct unfit_limits limits = {.forks = FORKS};
+
+/* Whether a proof was not found for want of forks: all of them are in the part there is.  Seed 1
+ * draws one in 10,000 that takes 106,827, nine of eleven buffers being live at once. */
+static bool ran_out(const struct unfit_proof *proof)
+{
+	size_t forks = 0;
+	for (size_t n = 0; n < proof->count; n++)
+		forks += proof->nodes[n].a >= 0;
+	return forks == FORKS;
+}
 
 /* Few buffers are soon decided: every other draw has more of them, which often takes a fork. */
 static struct packing draw(struct arena *arena, struct random *random)
@@ -41,7 +52,7 @@ static enum proof_status ask_packer(struct arena *arena, const struct packing *p
 static void a_proof_is_found_where_nothing_fits(void **state)
 {
 	uint64_t seed = draws_seed(1);
-	long count = draws(1000), never = 0, forks = 0;
+	long count = draws(1000), never = 0, forks = 0, beyond = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
@@ -49,7 +60,9 @@ static void a_proof_is_found_where_nothing_fits(void **state)
 		struct unfit_proof proof;
 		enum proof_status status = ask_packer(arena, &packing);
 		bool found = unfit_prove(&packing, &limits, arena, &proof);
-		if (found != (status == PROOF_INFEASIBLE))
+		bool cut = !found && status == PROOF_INFEASIBLE && ran_out(&proof);
+		beyond += cut;
+		if (!cut && found != (status == PROOF_INFEASIBLE))
 			fail_msg("draw %ld: the packer says %s, a proof is %s", i,
 				status == PROOF_INFEASIBLE ? "no" : "yes",
 				found ? "found" : "not found");
@@ -63,7 +76,8 @@ static void a_proof_is_found_where_nothing_fits(void **state)
 		}
 		arena_close(arena);
 	}
-	printf("%ld proofs, %ld with forks\n", never, forks);
+	printf("%ld proofs, %ld with forks, %ld with too many\n", never, forks, beyond);
+	assert_true(beyond <= 1 + count / 1000);
 	assert_true(!draws_are_many(count) || (never > count / 20 && forks > count / 200));
 }
 
