@@ -343,7 +343,9 @@ static bool to_count(double words, int64_t instances, int64_t *out)
 }
 
 /* What passes the network below a level: of a sum that a level cannot add to, its words come down
- * first, but for its first words, and touch routers as well. */
+ * first, but for its first words, and touch routers as well.  Timeloop adds routers up in whole
+ * numbers, each sum cut as its doubles have it; hops are averaged here in another order, so
+ * those that are almost whole count as whole. */
 static void pass(const struct run *run, int i, double part, struct nest_counts *out)
 {
 	const struct record *record = &run->records[i];
@@ -354,7 +356,7 @@ static void pass(const struct run *run, int i, double part, struct nest_counts *
 		hops += record->at[k].hops;
 		if (words > 0)
 			routers += (1 + floor(record->at[k].hops / words + 1e-9)) * words;
-		routers = floor(routers + 1e-9);
+		routers = floor(routers);
 	}
 	out->hops[i] += (hops + run->links[i]) * (double)run->instances[i];
 	out->routers[i] += (routers + 2 * run->links[i]) * (double)run->instances[i];

@@ -134,6 +134,25 @@ static void timeloop_passes_sums_twice_where_they_are_not_added(void **state)
 	arena_close(arena);
 }
 
+/* The buffer serves 39 words in place of 77, the box of A.  By hand from tiling.cpp and
+ * network-legacy.cpp of Timeloop: 77 x (39 / 77) in doubles is less than 39, and is cut. */
+static void timeloop_cuts_words_that_are_almost_whole(void **state)
+{
+	struct arena *arena = arena_open();
+	struct nest_case *nest =
+		nest_line(arena, "GLB (PE:39) MAC", "Z[m] = A[2k], m=1 k=39", "PE: k39");
+	struct nest_level *buffer = nest_line_level(nest, "GLB");
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	buffer->router_pj = 1;
+	buffer->reduces = true;
+	const struct nest_model *model =
+		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_TIMELOOP);
+	assert_int_equal(nest_evaluate(model, &nest->mapping, counts, score), NEST_FITS);
+	assert_true(score->network_pj[buffer - nest->hierarchy.levels] == 38 + 1);
+	arena_close(arena);
+}
+
 /* A and B: 8 words for one each; Z: 4 words that the network makes of 16. */
 static void sums_meet_on_the_way(void **state)
 {
@@ -169,6 +188,7 @@ int main(void)
 		cmocka_unit_test(timeloop_goes_along_x_and_then_along_columns),
 		cmocka_unit_test(timeloop_printed_these_hops),
 		cmocka_unit_test(timeloop_passes_sums_twice_where_they_are_not_added),
+		cmocka_unit_test(timeloop_cuts_words_that_are_almost_whole),
 		cmocka_unit_test(sums_meet_on_the_way),
 		cmocka_unit_test(returning_sums_are_charged_exactly),
 		cmocka_unit_test(nothing_is_charged_where_nothing_is_given),

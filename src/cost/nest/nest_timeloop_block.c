@@ -54,7 +54,8 @@ static void serve(
 			(served->at[k].hops * before + each * words) / served->at[k].words;
 }
 
-void nest_served_whole(struct nest_served *served, double words)
+/* All words to one child, which is where they enter. */
+static void serve_whole(struct nest_served *served, double words)
 {
 	served->count = 0;
 	served->links = 0;
@@ -296,7 +297,7 @@ bool nest_block_serve(const struct nest_model *model, const struct nest_loops *l
 		double words = (double)moves->tile;
 		for (int j = 0; j < moves->count; j++)
 			words += (double)moves->at[j].words * moves->at[j].times;
-		nest_served_whole(out, words);
+		serve_whole(out, words);
 		return true;
 	}
 	out->count = 0;

@@ -26,9 +26,6 @@ struct nest_served {
 	double links; /* words that children hand to neighbours */
 };
 
-/* All words to one child, which is where they enter. */
-void nest_served_whole(struct nest_served *served, double words);
-
 double nest_served_words(const struct nest_served *served);
 double nest_served_delivered(const struct nest_served *served);
 
