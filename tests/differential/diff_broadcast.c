@@ -10,6 +10,7 @@
 #include "model/transfer/broadcast_check.h"
 #include "search/transfer/broadcast_outcome.h"
 #include "sim/transfer/copy.h"
+#include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/broadcast_draw.h"
 #include "tests/support/copy_waits.h"
@@ -32,7 +33,7 @@ struct draw {
 
 /* What the draws met. */
 static struct {
-	long legal, chunked, tails, mattering, harmless, three_tiles, signals, shaken;
+	long legal, chunked, tails, mattering, harmless, three_tiles, signals, shaken, fine;
 	long of[OPERATION_COUNT];
 } seen;
 
@@ -341,13 +342,29 @@ static void check_removed(struct draw *draw, const struct copy_program *program)
 	}
 }
 
+/* A machine that says nothing but the alignment of its scratchpad. */
+static const struct arch *aligned(struct arena *arena, int64_t alignment)
+{
+	const char *text = arena_format(arena,
+		"architecture:\n  version: 0.4\n  nodes:\n"
+		"  - !Component {name: GM, class: DRAM}\n"
+		"  - !Component {name: UB, class: SRAM, attributes:\n"
+		"      {size: 1MiB, scratchpad: true, alignment: %" PRId64 "}}\n",
+		alignment);
+	const struct arch *arch = arch_of_text(arena, text, diag_open(arena));
+	assert_non_null(arch);
+	return arch;
+}
+
 static void check_draw(struct draw *draw)
 {
 	static struct expected chunks;
 	const char *why;
 	size_t faults;
-	draw->text = broadcast_draw(draw->arena, &draw->random);
-	draw->broadcast = broadcast_of_text(draw->arena, draw->text, NULL, &why);
+	int64_t alignment = 1 << pick(draw, 0, 5);
+	draw->text = broadcast_draw(draw->arena, &draw->random, alignment);
+	draw->broadcast =
+		broadcast_of_text(draw->arena, draw->text, aligned(draw->arena, alignment), &why);
 	if (!draw->broadcast)
 		fail_msg("%s\n%s", why, draw->text);
 	const struct broadcast_fault *fault =
@@ -357,6 +374,8 @@ static void check_draw(struct draw *draw)
 			draw->text);
 	const struct copy_program *program =
 		broadcast_lower(draw->broadcast, NULL, 1 << 20, draw->arena);
+	if (program->chunk_count > CHUNKS_MOST)
+		return;
 	expect_chunks(draw->broadcast, &chunks);
 	struct copy_options options = {.data = true, .seed = 1};
 	struct copy_result run = copy_run(program, &options, draw->arena);
@@ -367,6 +386,7 @@ static void check_draw(struct draw *draw)
 	check_times(draw, program->topology, &chunks, &run);
 	check_removed(draw, program);
 	seen.legal++;
+	seen.fine += alignment < 32;
 	seen.of[draw->broadcast->operation]++;
 	seen.shaken += draw->broadcast->handshake.waits;
 	seen.chunked += chunks.count > 1;
@@ -385,14 +405,16 @@ static void three_answers_agree(void **state)
 	}
 	print_message(
 		"%ld legal, %ld chunked, %ld with tails, %ld faster with more than two tiles, "
-		"%ld with signals; %ld waits that mattered, %ld that did not\n",
-		seen.legal, seen.chunked, seen.tails, seen.three_tiles, seen.shaken, seen.mattering,
-		seen.harmless);
+		"%ld with signals, %ld with alignments below 32; "
+		"%ld waits that mattered, %ld that did not\n",
+		seen.legal, seen.chunked, seen.tails, seen.three_tiles, seen.shaken, seen.fine,
+		seen.mattering, seen.harmless);
 	if (!draws_are_many(count))
 		return;
 	assert_true(seen.chunked > count / 4 && seen.tails > count / 8);
 	assert_true(seen.mattering > count / 8 && seen.harmless > count / 40);
 	assert_true(seen.three_tiles > count / 40 && seen.signals > count / 40);
+	assert_true(seen.fine > count / 2);
 	for (int o = 0; o < OPERATION_COUNT; o++)
 		assert_true(seen.of[o] > count / 40);
 }

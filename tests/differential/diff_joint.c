@@ -219,6 +219,13 @@ static bool is_proven(const struct solver *solver, const struct answer *answer, 
 			   : answer->status == PROOF_OPTIMAL && answer->bound == best);
 }
 
+/* Some rows of clones that a graph has of its own are not all in the space (search/joint/joint_clones.h). */
+static bool may_be_proven(const struct joint_space *space)
+{
+	const struct joint_graph *graph = space->graph;
+	return !graph || !graph->unproven;
+}
+
 /* To the end, and with a budget that may end it before. */
 static void check_solver(struct random *random, const struct joint_space *space,
 	const struct joint_all *all, const struct solver *solver, struct arena *arena)
@@ -228,7 +235,9 @@ static void check_solver(struct random *random, const struct joint_space *space,
 	check_answer(space, all, solver, &answer, arena);
 	if (!all->found && answer.status != PROOF_INFEASIBLE)
 		fail_msg("%s: does not see that there is no answer", solver->name);
-	if (all->found && !is_proven(solver, &answer, (double)all->answer.value))
+	if (all->found && !may_be_proven(space))
+		assert_true(answer.status == PROOF_NONE && answer.bound <= 0);
+	else if (all->found && !is_proven(solver, &answer, (double)all->answer.value))
 		fail_msg("%s: the best is %" PRId64 "; it offers %.17g with bound %.17g%s%s",
 			solver->name, all->answer.value,
 			answer.candidate_count ? answer.values[answer.candidate_count - 1] : -1,

@@ -103,7 +103,7 @@ static void add_operation(
 			pulls && !operation_is_pair(operation) ? number_max(ranks - 1, 1) : 1);
 }
 
-const char *broadcast_draw(struct arena *arena, struct random *random)
+const char *broadcast_draw(struct arena *arena, struct random *random, int64_t alignment)
 {
 	struct draw *draw = &(struct draw){arena, random};
 	struct text text = text_open(draw->arena);
@@ -112,15 +112,16 @@ const char *broadcast_draw(struct arena *arena, struct random *random)
 					   ? OPERATION_BROADCAST
 					   : (enum operation)pick(draw, 1, OPERATION_COUNT - 1);
 	enum element element = (enum element)pick(draw, 0, ELEMENT_COUNT - 1);
-	int64_t unit = 32 / element_bytes(element), ranks = pick(draw, 1, 5);
+	int64_t bytes = element_bytes(element), unit = number_max(1, alignment / bytes);
+	int64_t ranks = pick(draw, 1, 5);
 	for (int d = 0; d < BROADCAST_RANK; d++)
 		shape[d] = d < 3 ? pick(draw, 1, chance(draw, 2) ? 3 : 1) : pick(draw, 1, 40);
 	if (chance(draw, 40))
 		shape[pick(draw, 0, 4)] = 0;
-	int64_t rows = pick(draw, 1, 16), cols = unit * pick(draw, 1, 3);
+	int64_t rows = pick(draw, 1, 16), cols = unit * pick(draw, 1, 96 / bytes / unit);
 	int64_t valid_rows = chance(draw, 3) ? pick(draw, 1, rows) : rows;
 	int64_t valid_cols = chance(draw, 3) ? pick(draw, 1, cols) : cols;
-	int64_t staging = pick(draw, 1, 4), tile = rows * cols * element_bytes(element), at = 0;
+	int64_t staging = pick(draw, 1, 4), tile = rows * cols * bytes, at = 0;
 	text_add(&text, "broadcast:\n  dtype: %s\n", element_names[element]);
 	add_list(&text, "shape", shape, BROADCAST_RANK);
 	text_add(&text, "  ranks: %" PRId64 "\n  root: %" PRId64 "\n", ranks,
@@ -140,7 +141,7 @@ const char *broadcast_draw(struct arena *arena, struct random *random)
 		rows, cols, valid_rows, valid_cols,
 		shape[3] % valid_rows == 0 && chance(draw, 2) ? ", static: rows" : "", staging);
 	int64_t tiles = staging + (operation == OPERATION_REDUCE);
-	for (int64_t t = tiles - 1; t >= 0; t--, at += tile + 32 * pick(draw, 0, 2))
+	for (int64_t t = tiles - 1; t >= 0; t--, at += tile + alignment * pick(draw, 0, 2))
 		offsets[t] = at;
 	add_list(&text, "offsets", offsets, (int)tiles);
 	add_speed(draw, &text, "copy_in");

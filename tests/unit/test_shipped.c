@@ -39,9 +39,10 @@ static void explored_rows_agree(void **state)
 	const char *folder = shell_folder(arena);
 	long budget = draws(1);
 	struct ended ended = shell(arena,
-		"$LXPLORE explore specs/arch/spyre32%s.yaml %s -q --format csv --budget %ld %s -o %s",
-		has_ranks(path) ? "x4" : "", path, budget,
-		budget > 1 ? "" : "-c 32 --labels 0 --simulate-budget 10000000", folder);
+		"$LXPLORE explore specs/arch/spyre32%s.yaml %s -q --format csv --budget %ld "
+		"--simulate-budget 10000000 %s -o %s",
+		has_ranks(path) ? "x4" : "", path, budget, budget > 1 ? "" : "-c 32 --labels 0",
+		folder);
 	if (ended.status != 0 || ended.err[0])
 		fail_msg("%s: status %d\n%s", path, ended.status, ended.err);
 	int rows = 0;

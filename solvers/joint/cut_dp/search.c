@@ -145,21 +145,16 @@ static void leave_room(struct search *search)
 	search->bound = bound;
 }
 
-/* What a first beam finds without relays: what is searched must be better. */
+/* What a first pass finds without relays: what is searched must be better. */
 static void find_first(struct search *search, struct arena *arena)
 {
 	struct search lesser = {.run = search->run,
 		.frame = frame_without_relays(search->frame, arena),
-		.unpacked = JOINT_NEVER,
-		.is_free = true,
-		.goes_on = true,
-		.width = CUT_BEAM_FIRST};
+		.unpacked = JOINT_NEVER};
 	lesser.steps = steps_open(lesser.frame, arena);
 	lesser.ladder = ladder_open(lesser.frame, arena);
-	open_pass(&lesser);
-	if (relax(&lesser, 0, SIZE_MAX) && beam_run(&lesser))
-		search->best = lesser.best;
-	close_pass(&lesser);
+	run_pass(&lesser, CUT_WIDTH_FIRST, true);
+	search->best = lesser.best;
 	search->effort = lesser.effort;
 	ladder_close(&lesser.ladder);
 	steps_close(lesser.steps);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * A scratchpad is looked at in units: rows of tiles are whole numbers of them.  Each remembers
- * who wrote it last, and who read it since, of each queue of its rank.
+ * A scratchpad is looked at in units: rows of tiles are whole numbers of them, so that no two tiles
+ * share one.  Each remembers who wrote it last, and who read it since, of each queue of its rank.
  */
-enum { UNIT_BYTES = 32 };
+enum { UNIT_BYTES_MOST = 32 };
 
 struct pad_unit {
 	struct copy_touch written, read[QUEUE_COUNT];
@@ -38,6 +38,7 @@ struct held_buffer {
 
 struct copy_memory {
 	int element;
+	int64_t unit;               /* bytes */
 	struct pad *pads;           /* by rank */
 	struct held_buffer *places; /* by buffer */
 };
@@ -79,6 +80,15 @@ static int64_t elements_of(const struct copy_buffer *buffer)
 	return elements;
 }
 
+/* The largest power of two that divides where all rows of tiles begin. */
+static int64_t find_unit(const struct copy_program *program)
+{
+	int64_t bits = UNIT_BYTES_MOST;
+	for (int t = 0; t < program->tile_count; t++)
+		bits |= program->tiles[t].offset | program->tiles[t].pitch;
+	return bits & -bits;
+}
+
 static bool fits(const struct copy_run *run)
 {
 	int64_t most = run->options->bytes_most ? run->options->bytes_most : EXECUTION_BYTES_MOST;
@@ -91,11 +101,12 @@ static bool fits(const struct copy_run *run)
 			!number_add(total, bytes, &total))
 			return false;
 	}
-	/* a byte of a scratchpad takes less than four */
+	/* more than a byte of a scratchpad takes with its flag and its part of a unit */
+	each = 3 + (int64_t)sizeof(struct pad_unit) / find_unit(run->program);
 	for (int t = 0; t < run->program->tile_count; t++) {
 		const struct copy_tile *tile = &run->program->tiles[t];
-		if (tile->offset > most / 4 || tile->size > most / 4 ||
-			!number_add(total, 4 * (tile->offset + tile->size), &total))
+		if (tile->offset > most / each || tile->size > most / each ||
+			!number_add(total, each * (tile->offset + tile->size), &total))
 			return false;
 	}
 	return total <= most;
@@ -129,6 +140,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		return NULL;
 	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
 	memory->element = element_bytes(program->element);
+	memory->unit = find_unit(program);
 	memory->pads = arena_array(arena, struct pad, program->topology->ranks);
 	memory->places = arena_array(arena, struct held_buffer, program->buffer_count);
 	for (int t = 0; t < program->tile_count; t++) {
@@ -140,7 +152,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		struct pad *pad = &memory->pads[r];
 		pad->at = arena_alloc(arena, (size_t)pad->bytes);
 		pad->filled = arena_array(arena, bool, pad->bytes);
-		pad->units = arena_array(arena, struct pad_unit, pad->bytes / UNIT_BYTES + 1);
+		pad->units = arena_array(arena, struct pad_unit, pad->bytes / memory->unit + 1);
 	}
 	for (int b = 0; b < program->buffer_count; b++) {
 		struct held_buffer *place = &memory->places[b];
@@ -181,7 +193,8 @@ static bool before(const struct memory_step *step, struct copy_touch touch)
 static void touch_units(
 	struct memory_step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
 {
-	for (int64_t u = from / UNIT_BYTES; u <= (from + bytes - 1) / UNIT_BYTES; u++) {
+	int64_t size = step->run->memory->unit;
+	for (int64_t u = from / size; u <= (from + bytes - 1) / size; u++) {
 		struct pad_unit *unit = &pad->units[u];
 		bool ordered = before(step, unit->written);
 		for (int q = 0; write && q < QUEUE_COUNT; q++)
@@ -189,7 +202,7 @@ static void touch_units(
 		if (!ordered)
 			FAULT(step, COPY_RACE,
 				"%s byte %" PRId64 " of the scratchpad, unordered with %s",
-				write ? "writes" : "reads", u * UNIT_BYTES,
+				write ? "writes" : "reads", u * size,
 				before(step, unit->written) ? "a read" : "a write");
 		if (write)
 			unit->written = step->now;
