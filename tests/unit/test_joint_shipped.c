@@ -97,19 +97,27 @@ static void broadcasts(void **state)
 		(struct joint_aim){.energy = 1, .fixed = KIND_RELAY});
 }
 
-static bool is_unproven(const char *path, struct joint_aim aim)
+static const struct joint_space *space_of(
+	struct arena *arena, const char *path, bool published, struct joint_aim aim)
 {
-	struct arena *arena = arena_open();
 	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
-	struct planning planning = planning_default(arch);
-	const struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
+	struct planning *planning = arena_new(arena, struct planning);
+	*planning = planning_default(arch);
+	planning->published_tiles = published;
+	const struct joint_question question = {.arch = planning_arch(arena, arch, planning),
 		.workload = workload_of_file(arena, path, NULL),
-		.planning = &planning,
+		.planning = planning,
 		.aim = aim};
 	const char *why = NULL;
 	const struct joint_space *space = joint_graph_make(&question, arena, &why);
 	assert_non_null(space);
-	const struct joint_graph *graph = space->graph;
+	return space;
+}
+
+static bool is_unproven(const char *path, struct joint_aim aim)
+{
+	struct arena *arena = arena_open();
+	const struct joint_graph *graph = space_of(arena, path, false, aim)->graph;
 	bool unproven = graph->unproven;
 	arena_close(arena);
 	return unproven;
@@ -128,17 +136,9 @@ static void clones_that_graphs_have(void **state)
 static void ties(void **state)
 {
 	struct arena *arena = arena_open();
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
-	struct planning planning = planning_default(arch);
-	planning.published_tiles = true;
-	const struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
-		.workload = workload_of_file(arena, "specs/workloads/moe_mlp.yaml", NULL),
-		.planning = &planning,
-		.aim = {.hbm_bytes = 1, .fixed = KIND_RELAY | KIND_ORDERS}};
-	const char *why = NULL;
-	struct problem problem = {
-		.stage = STAGE_JOINT, .joint = joint_graph_make(&question, arena, &why)};
-	assert_non_null(problem.joint);
+	const struct joint_aim bytes = {.hbm_bytes = 1, .fixed = KIND_RELAY | KIND_ORDERS};
+	struct problem problem = {.stage = STAGE_JOINT,
+		.joint = space_of(arena, "specs/workloads/moe_mlp.yaml", true, bytes)};
 	struct answer answer = solve(solver_find(STAGE_JOINT, "cut_dp"), &problem, 1, 1, arena);
 	assert_int_equal(answer.candidate_count, 1);
 	assert_int_equal(answer.candidates[0].joint->value, 7356416);
@@ -149,17 +149,9 @@ static void ties(void **state)
 static void relayouts(void **state)
 {
 	struct arena *arena = arena_open();
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
-	struct planning planning = planning_default(arch);
-	planning.published_tiles = true;
-	const struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
-		.workload = workload_of_file(arena, "specs/workloads/moe_mlp.yaml", NULL),
-		.planning = &planning,
-		.aim = {.cycles = 1}};
-	const char *why = NULL;
-	const struct joint_space *space = joint_graph_make(&question, arena, &why);
+	const struct joint_space *space = space_of(
+		arena, "specs/workloads/moe_mlp.yaml", true, (struct joint_aim){.cycles = 1});
 	int many = 0, relayed = 0;
-	assert_non_null(space);
 	for (int t = 0; t < space->tensor_count; t++) {
 		const struct joint_tensor *tensor = &space->tensors[t];
 		bool any = false;

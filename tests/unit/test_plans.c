@@ -134,7 +134,7 @@ static void sums_are_asked_about_between_neighbours_once(void **state)
 	arena_close(arena);
 }
 
-/* Of one limit of cores, as many as two neighbours leave. */
+/* How many sums are within one limit of cores. */
 static size_t count_within(const struct plan_aims *aims, int cores)
 {
 	size_t count = 0;

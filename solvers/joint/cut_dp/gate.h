@@ -16,7 +16,7 @@ struct gate {
 /* All are TOLL_NEVER.  NULL: there are more than `most` states. */
 struct gate *gate_open(const struct frame *frame, int cut, size_t most, struct arena *arena);
 
-/* Of the states of a blurred space: each has the least of those that belong to it.  NULL: of NULL. */
+/* The states of a blurred space have each the least of those that belong to it.  NULL becomes NULL. */
 struct gate *gate_blur(const struct gate *gate, const struct blur *blur, struct arena *arena);
 
 /* A state has no more than those that have less in LX (blur_less). */

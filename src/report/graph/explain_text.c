@@ -68,7 +68,7 @@ static double share(int64_t part, int64_t all)
 	return all > 0 ? 100 * (double)part / (double)all : 0;
 }
 
-/* Of all phases that the same resources bound, at the first of them. */
+/* One row for all phases that the same resources bound, at the first of them. */
 static void add_set(struct text *text, const struct plan_cost *cost, int first, int width)
 {
 	unsigned set = slowest(&cost->phases[first]);

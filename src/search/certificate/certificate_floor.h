@@ -45,7 +45,7 @@ struct floor_cell {
 	bool keep_nothing; /* multipliers read their operands anew at every step */
 	int kept_count[SHAPE_SPACES_MOST];
 	int kept[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
-	/* Of exact counting, by dataspace, bits of levels: those whose tiles leave and enter anew at every step
+	/* For exact counting, by dataspace, bits of levels: those whose tiles leave and enter anew at every step
 	 * of the loops outside (temporal no_reuse); those that only count what passes (no_coalesce), which are not
 	 * among the ones above; and all that give room to its tiles. */
 	uint32_t renews[SHAPE_SPACES_MOST], passes[SHAPE_SPACES_MOST], holds[SHAPE_SPACES_MOST];

@@ -10,7 +10,7 @@ struct border_group {
 	int64_t low[SHAPE_DIMENSIONS_MOST], high[SHAPE_DIMENSIONS_MOST];
 };
 
-/* Of one dataspace. */
+/* Where one level meets its parent in one dataspace. */
 struct border {
 	int level, space;
 	const struct nest_store *parent;
