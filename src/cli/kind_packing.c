@@ -58,10 +58,9 @@ static void take_core(struct arena *arena, struct listener *listener, struct pla
 static bool search(struct arena *arena, const struct place_request *request,
 	struct listener *listener, struct place_report *report)
 {
-	struct packing_search search = {
-		.wishes = {.budget = request->budget,
-			.seed = request->seed,
-			.asker = listener_asker(listener, request->jobs)},
+	struct packing_search search = {.wishes = {.budget = request->budget,
+						.seed = request->seed,
+						.asker = listener_asker(listener, request->jobs)},
 		.packing = report->packing,
 		.solver = request->solver};
 	search.wishes.asker.stopper.stop = listener_wait;
