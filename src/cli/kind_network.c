@@ -62,7 +62,6 @@ static int prepare(struct exploring *exploring)
 	const struct nest_search **searches =
 		arena_array(exploring->arena, const struct nest_search *, network->layer_count);
 	struct wishes *wishes = &exploring->wishes;
-	wishes->asker.report = NULL;
 	if (wishes->asker.progress)
 		wishes->asker.progress = listener_layers;
 	bool good = request_check(own->layers[0], &wishes->objectives, inputs->diag);

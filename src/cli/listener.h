@@ -50,9 +50,6 @@ void listener_progress(void *listener, const struct progress *progress);
 /* The same of layers of a network, each of which is searched in two rounds. */
 void listener_layers(void *listener, const struct progress *progress);
 
-/* How far a proof is: the best value, the least that is not excluded, mappings evaluated. */
-void listener_gap(void *listener, double value, double bound, uint64_t count);
-
 /* Takes the line of progress away. */
 void listener_clear(const struct listener *listener);
 
