@@ -153,9 +153,8 @@ struct listener listener_hosted(int64_t limit_seconds, const struct listener_hos
 
 struct asker listener_asker(struct listener *listener, int jobs)
 {
-	return (struct asker){.jobs = jobs,
-		.stopper = {listener, listener_stop},
-		.progress = listener_progress};
+	return (struct asker){
+		.jobs = jobs, .stopper = {listener, listener_stop}, .progress = listener_progress};
 }
 
 bool listener_interrupted(void)
@@ -176,11 +175,13 @@ const char *listener_limit(const struct listener *listener)
 	return listener->late ? "time limit" : NULL;
 }
 
-int listener_status(bool stopped)
+int listener_status(enum verdict verdict)
 {
-	if (listener_interrupted())
+	if (verdict == VERDICT_OPEN && listener_interrupted())
 		return EXIT_INTERRUPTED;
-	return stopped ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
+	return verdict == VERDICT_YES  ? EXIT_FOUND
+	       : verdict == VERDICT_NO ? EXIT_IMPOSSIBLE
+				       : EXIT_NOTHING;
 }
 
 double listener_seconds(const struct listener *listener)

@@ -1,6 +1,7 @@
 #ifndef CLI_LISTENER_H
 #define CLI_LISTENER_H
 
+#include "base/verdict.h"
 #include "search/drive/asker.h"
 
 #include <stdatomic.h>
@@ -61,8 +62,8 @@ bool listener_stopped(const struct listener *listener);
 /* "interrupted", "time limit", or NULL: nothing cut the search short. */
 const char *listener_limit(const struct listener *listener);
 
-/* The exit status of a search that could not begin, as it was stopped or cannot be. */
-int listener_status(bool stopped);
+/* The exit status of a question that was decided so, or was not. */
+int listener_status(enum verdict verdict);
 
 double listener_seconds(const struct listener *listener);
 
