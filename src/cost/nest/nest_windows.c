@@ -12,9 +12,9 @@ struct crowd {
 	const struct nest_passage *passage;
 	const struct dataspace *space;
 	int dimension_count, level;
-	bool links, resets;
+	bool links;
 	bool *fits;
-	struct nest_windows *out;
+	struct nest_windows out;
 	int64_t looks;
 
 	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
@@ -260,12 +260,12 @@ static void look(struct crowd *crowd, int64_t times)
 	if (handed_on) {
 		int64_t rest = words_of_groups(crowd, served);
 		if (rest < groups) {
-			add_times(crowd, &crowd->out->links, times, handed_on);
+			add_times(crowd, &crowd->out.links, times, handed_on);
 			groups = rest;
 		}
 	}
-	add_times(crowd, &crowd->out->groups, times, groups);
-	add_times(crowd, &crowd->out->entering, times,
+	add_times(crowd, &crowd->out.groups, times, groups);
+	add_times(crowd, &crowd->out.entering, times,
 		checked_mul(crowd->fits, entering, crowd->alike));
 }
 
@@ -310,7 +310,7 @@ static bool look_at_all_turns(struct crowd *crowd)
 {
 	const struct nest_loops *loops = crowd->passage->loops;
 	int pace = crowd->passage->pace;
-	if (crowd->resets)
+	if (nest_resets(crowd->passage->model, crowd->passage->child, crowd->passage->space))
 		return look_at_turn(crowd, (struct nest_turn){.times = 1});
 	if (!look_at_turn(crowd, (struct nest_turn){.times = 1, .start = true}))
 		return false;
@@ -335,8 +335,7 @@ static bool look_at_all_turns(struct crowd *crowd)
 	return true;
 }
 
-bool nest_windows_count(const struct nest_passage *passage, int level, bool links, bool *fits,
-	struct nest_windows *out)
+struct nest_windows nest_windows_count(const struct nest_passage *passage, int level, bool links)
 {
 	struct crowd crowd;
 	crowd.passage = passage;
@@ -344,13 +343,9 @@ bool nest_windows_count(const struct nest_passage *passage, int level, bool link
 	crowd.dimension_count = passage->model->shape->dimension_count;
 	crowd.level = level;
 	crowd.links = links;
-	crowd.resets = passage->child < 0 ||
-		       passage->model->hierarchy->levels[passage->child].no_temporal_reuse >>
-				       passage->space &
-			       1;
-	crowd.fits = fits;
-	crowd.out = out;
+	crowd.fits = passage->fits;
+	crowd.out = (struct nest_windows){0};
 	crowd.looks = 0;
-	*out = (struct nest_windows){0};
-	return find_children(&crowd) && look_at_all_turns(&crowd);
+	*passage->countable &= find_children(&crowd) && look_at_all_turns(&crowd);
+	return crowd.out;
 }
