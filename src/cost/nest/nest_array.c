@@ -16,7 +16,6 @@ static struct nest_offsets loops_along(const struct counting_array *x, int t, bo
 	const struct hierarchy *hierarchy = x->model->hierarchy;
 	struct nest_offsets offsets = {
 		.space = t < 0 ? NULL : &x->model->shape->spaces[t],
-		.dimension_count = x->model->shape->dimension_count,
 	};
 	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
 		for (int k = x->loops->block[i]; k < x->loops->own[i]; k++) {

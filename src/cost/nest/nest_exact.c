@@ -377,7 +377,7 @@ static void count_space(struct exact *x, int t)
 		.bit = (uint8_t)(1u << t),
 		.relevant = space->relevant,
 		.written = space->written,
-		.slides = nest_slides(space, x->model->shape->dimension_count),
+		.slides = dataspace_slides(space),
 		.parent = loops->home[t],
 	};
 	if (way.written && way.slides) {

@@ -2,7 +2,6 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "cost/nest/nest_loops.h"
-#include "cost/nest/nest_slide.h"
 
 #include <inttypes.h>
 
@@ -196,7 +195,7 @@ static const char *reason(const struct explanation *x, int64_t less)
 			return "neighbours hand on the others";
 	if (!x->loops->perfect)
 		return "last rounds are shorter";
-	if (nest_slides(x->space, x->model->shape->dimension_count))
+	if (dataspace_slides(x->space))
 		return "tiles overlap, and what is there stays";
 	return x->model->counting == COUNTING_TIMELOOP ? "Timeloop's rules differ"
 						       : "flags change who serves whom";

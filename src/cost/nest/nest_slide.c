@@ -22,18 +22,6 @@
  * the same offset, one without work at the step before had work when the other entered
  * the tile, all inner loops at 0 then.)  So only ranks of two dimensions have links.
  */
-bool nest_slides(const struct dataspace *space, int dimension_count)
-{
-	for (int r = 0; r < space->rank_count; r++) {
-		int dimensions = 0;
-		for (int d = 0; d < dimension_count; d++)
-			dimensions += space->ranks[r].coefficient[d] != 0;
-		if (dimensions > 1)
-			return true;
-	}
-	return false;
-}
-
 static const struct dataspace *space_of(const struct nest_slide *slide)
 {
 	return &slide->passage.model->shape->spaces[slide->passage.space];
@@ -196,7 +184,6 @@ static int64_t count_groups(
 	const struct nest_mesh *mesh = &slide->mesh;
 	struct nest_offsets offsets = {
 		.space = space_of(slide),
-		.dimension_count = passage->model->shape->dimension_count,
 	};
 	int block = passage->child + 1, index[NEST_OFFSETS_MOST];
 	int64_t distinct = 0, apart, unserved = 1;

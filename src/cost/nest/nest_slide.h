@@ -32,9 +32,6 @@ struct nest_slide {
 	struct nest_shift shifts[NEST_SHIFTS_MOST]; /* those that save reads */
 };
 
-/* Has the dataspace a rank that adds dimensions? */
-bool nest_slides(const struct dataspace *space, int dimension_count);
-
 /* May instances of the child hand on to their neighbours? */
 bool nest_has_links(const struct nest_passage *passage);
 

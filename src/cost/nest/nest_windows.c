@@ -42,17 +42,12 @@ static bool is_spread(const struct crowd *crowd, int d, const struct nest_digit 
 	if (!digit->spatial || digit->level > crowd->level ||
 		hierarchy->levels[digit->level].no_spatial_reuse >> passage->space & 1)
 		return false;
-	bool relevant = false;
+	bool slides = false;
 	for (int r = 0; r < crowd->space->rank_count; r++) {
-		const int64_t *coefficient = crowd->space->ranks[r].coefficient;
-		if (!coefficient[d])
-			continue;
-		relevant = true;
-		for (int other = 0; other < crowd->dimension_count; other++)
-			if (other != d && coefficient[other])
-				return true;
+		uint32_t dimensions = shape_rank_dimensions(&crowd->space->ranks[r]);
+		slides |= dimensions >> d & 1 && dimensions & (dimensions - 1);
 	}
-	return !relevant;
+	return slides || !(crowd->space->relevant >> d & 1);
 }
 
 static bool is_perfect(const struct nest_digits *digits)

@@ -18,14 +18,6 @@ struct home_sheet {
 	bool out; /* of room */
 };
 
-static uint32_t dimensions_of(const struct dataspace *space, int r)
-{
-	uint32_t dimensions = 0;
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		dimensions |= (uint32_t)(space->ranks[r].coefficient[d] != 0) << d;
-	return dimensions;
-}
-
 static void mark_tile(struct home_sheet *sheet, int rank, int64_t place)
 {
 	while (rank < sheet->space->rank_count && !(sheet->ranks >> rank & 1))
@@ -106,9 +98,9 @@ enum nest_verdict nest_homes_mark(
 		if (done >> first & 1)
 			continue;
 		sheet.ranks = 1u << first;
-		sheet.dimensions = dimensions_of(sheet.space, first);
+		sheet.dimensions = shape_rank_dimensions(&sheet.space->ranks[first]);
 		for (int r = first + 1; r < sheet.space->rank_count; r++) {
-			uint32_t dimensions = dimensions_of(sheet.space, r);
+			uint32_t dimensions = shape_rank_dimensions(&sheet.space->ranks[r]);
 			if (sheet.ranks >> r & 1 || !(dimensions & sheet.dimensions))
 				continue;
 			sheet.ranks |= 1u << r;
