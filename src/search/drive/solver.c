@@ -245,8 +245,7 @@ void run_looked(struct run *run, struct effort_of_proof effort)
 
 void run_report(struct run *run, double value, double bound)
 {
-	struct progress progress = {
-		.count = run->answer.evaluated, .best = value, .bound = bound};
+	struct progress progress = {.count = run->answer.evaluated, .best = value, .bound = bound};
 	if (run->asker->progress)
 		run->asker->progress(run->asker->stopper.listener, &progress);
 }
