@@ -31,6 +31,15 @@ static char *find_lx(struct data *data, int core)
 	return data->lx[core];
 }
 
+/* The given values of a tensor, where it lies in HBM. */
+static void put_given(struct data *data, int t)
+{
+	const struct layout *layout = &data->program->workload->tensors[t].layout;
+	char *at = data->hbm + data->program->hbm[t];
+	for (int64_t s = 0; s < layout->sticks; s++)
+		image_pack(layout, s, data->given[t], at + s * layout->stick_bytes);
+}
+
 static void fill_hbm(struct data *data)
 {
 	const struct program *program = data->program;
@@ -38,13 +47,9 @@ static void fill_hbm(struct data *data)
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct tensor *tensor = &program->workload->tensors[t];
 		int root = users_root(program->workload, &users, (int)t);
-		if (tensor->producer >= 0 || program->hbm[t] < 0 ||
-			(root >= 0 && root != data->rank))
-			continue;
-		char *at = data->hbm + program->hbm[t];
-		for (int64_t s = 0; s < tensor->layout.sticks; s++)
-			image_pack(&tensor->layout, s, data->given[t],
-				at + s * tensor->layout.stick_bytes);
+		if (tensor->producer < 0 && program->hbm[t] >= 0 &&
+			(root < 0 || root == data->rank))
+			put_given(data, (int)t);
 	}
 }
 
@@ -217,17 +222,10 @@ static void open_operand(struct data *data, const struct op *op, const struct co
 }
 
 /* Nobody knows what an opaque op does; what it writes is given. */
-static void run_opaque(struct data *data, const struct compute *compute, char *memory)
+static void run_opaque(struct data *data, const struct op *op)
 {
-	if (!compute->write)
-		return;
-	const struct region *region = &compute->write->region;
-	struct box box = lx_box(data, region, &compute->write->lx);
-	struct box_walk walk = box_first(&box);
-	do
-		image_pack(layout_of(data, region->tensor), walk.stick, data->given[region->tensor],
-			memory + walk.address);
-	while (box_next(&box, &walk));
+	for (int w = 0; w < op->write_count; w++)
+		put_given(data, op->writes[w].tensor);
 }
 
 static const char *run_tile(struct data *data, const struct op *op, int step,
@@ -299,18 +297,10 @@ static const char *run_whole(struct data *data, const struct op *op, int step,
 	const struct whole_operand *written = &compute->whole[op->read_count];
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct whole_operand *whole = &compute->whole[i];
-		char *memory = whole->in_lx ? lx : data->hbm;
-		if (op->primitive->kind == OP_OPAQUE && i >= op->read_count)
-			memcpy(memory + whole->address, data->given[whole->tensor],
-				(size_t)whole->bytes);
-		if (op->primitive->kind == OP_OPAQUE)
-			continue;
 		open_operand(data, op, compute, i, i < op->read_count ? &reads[i] : &output);
 		if (i < op->read_count)
-			move_whole(op, memory, whole, &reads[i], true, NULL);
+			move_whole(op, whole->in_lx ? lx : data->hbm, whole, &reads[i], true, NULL);
 	}
-	if (op->primitive->kind == OP_OPAQUE)
-		return NULL;
 	if (compute->accumulator_read)
 		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, true, sums);
 	const char *why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
@@ -349,10 +339,10 @@ static const char *run_compute(struct data *data, const struct instruction *inst
 	char *memory = lx_of(data, instruction);
 	float *sums = find_sums(data, op, compute);
 	struct arena_mark mark = arena_mark(data->arena);
-	if (compute->whole)
+	if (op->primitive->kind == OP_OPAQUE)
+		run_opaque(data, op);
+	else if (compute->whole)
 		why = run_whole(data, op, instruction->step, compute, memory, sums);
-	else if (op->primitive->kind == OP_OPAQUE)
-		run_opaque(data, compute, memory);
 	else
 		why = run_tile(data, op, instruction->step, compute, memory);
 	arena_release(data->arena, mark);

@@ -223,7 +223,7 @@ void sample_compute(struct sample *sample, uint32_t number, const struct box *re
 	const struct op *op = &sample->program->workload->ops[compute->op];
 	struct tile_sample *tile = &sample->tiles[compute->op];
 	int core = __builtin_ctzll(instruction->mask);
-	if (op->primitive->kind == OP_OPAQUE || !belongs(tile, compute, core))
+	if (!belongs(tile, compute, core))
 		return;
 	if (!tile->sums[core]) {
 		struct tile_operand output;

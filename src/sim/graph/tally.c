@@ -71,8 +71,6 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 				: 0;
 	add(&bytes[TRAFFIC_LINK], times(moved, links));
 	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
-	if (op->primitive->kind == OP_OPAQUE)
-		return;
 	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
 	note_resident(tally, &transfer->box->region, &transfer->box->lx);
 }
@@ -138,10 +136,10 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	const struct op *op = &tally->program->workload->ops[compute->op];
 	struct step_count *step = &tally->counts.steps[instruction->step];
 	const struct operand_box *write = compute->write;
-	if (op->primitive->kind == OP_OPAQUE && compute->whole)
+	if (op->primitive->kind == OP_OPAQUE) {
 		add_opaque(op, compute, step);
-	if (op->primitive->kind == OP_OPAQUE)
 		return;
+	}
 	int64_t computes = op->primitive->work;
 	for (int l = 0; l < op->loop_count; l++)
 		computes = times(computes, compute->count[l]);
