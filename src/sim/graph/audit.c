@@ -223,7 +223,7 @@ static bool run_compute(struct audit *audit)
 	if (compute->finish)
 		audit_check_whole(audit, compute->op, &boxes.write, core, part);
 	if (audit->sample)
-		sample_compute(audit->sample, audit->current, boxes.reads);
+		sample_compute(audit->sample, audit->current, boxes.reads, &boxes.write);
 	if (compute->accumulator_write)
 		audit_write_accumulator(audit, &boxes.accumulator, core, part);
 	if (compute->finish)
@@ -250,8 +250,8 @@ static bool run_opaque(struct audit *audit)
 		for (; content.stick < sticks; content.stick++, address += STICK_BYTES) {
 			uint64_t part;
 			if (i < op->read_count)
-				shadow_read(audit->shadow, FAULT_IN_HBM, address, 0, &content,
-					&part);
+				shadow_read(
+					audit->shadow, FAULT_IN_HBM, address, 0, &content, &part);
 			else
 				shadow_write(audit->shadow, FAULT_IN_HBM, address, &content);
 		}
@@ -297,7 +297,7 @@ static bool run_combine(struct audit *audit)
 	}
 	audit_check_whole(audit, combine->op, &output, owner, sum);
 	if (audit->sample)
-		sample_combine(audit->sample, audit->current);
+		sample_combine(audit->sample, audit->current, &output);
 	audit_write(audit, &output, owner, tensor);
 	return true;
 }

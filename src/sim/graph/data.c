@@ -24,7 +24,7 @@ struct data {
 	char *lx[PROGRAM_CORES_MOST]; /* NULL: not used yet */
 };
 
-static char *find_lx(struct data *data, int core)
+char *data_lx(struct data *data, int core)
 {
 	if (!data->lx[core])
 		data->lx[core] = arena_alloc(data->arena, (size_t)data->lx_bytes);
@@ -66,22 +66,31 @@ static bool are_given(const struct workload *workload, void *const *inputs)
 	return true;
 }
 
+struct data *data_open_lx(
+	const struct program *program, const struct nests *nests, struct arena *arena)
+{
+	const struct arch *arch = program->arch;
+	struct data *data = arena_new(arena, struct data);
+	*data = (struct data){.program = program,
+		.nests = nests,
+		.arena = arena,
+		.kernel = kernel_apply,
+		.sums = arena_array(arena, float *, program->workload->tensor_count),
+		.lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity};
+	return data;
+}
+
 struct data *data_open(const struct program *program, int rank, const struct nests *nests,
 	const struct sim_options *options, struct arena *arena)
 {
 	void *const *inputs = options->rank_inputs ? options->rank_inputs[rank] : options->inputs;
-	struct data *data = arena_new(arena, struct data);
+	struct data *data = data_open_lx(program, nests, arena);
 	size_t tensors = program->workload->tensor_count;
-	data->program = program;
-	data->nests = nests;
 	data->rank = rank;
-	data->kernel = options->kernel ? options->kernel : kernel_apply;
-	data->arena = arena;
-	data->lx_bytes =
-		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
+	if (options->kernel)
+		data->kernel = options->kernel;
 	data->hbm = arena_alloc(arena, (size_t)program->hbm_bytes);
 	data->given = arena_array(arena, void *, tensors);
-	data->sums = arena_array(arena, float *, tensors);
 	if (!are_given(program->workload, inputs))
 		reference_inputs(program->workload, reference_seed(options->seed, rank),
 			options->small_integers, arena, data->given);
@@ -147,7 +156,7 @@ static void run_transfer(struct data *data, const struct instruction *instructio
 	struct box hbm = make_box(data, &transfer->box->region, &transfer->hbm, STICK_BYTES,
 		data->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
-		char *memory = find_lx(data, __builtin_ctzll(mask));
+		char *memory = data_lx(data, __builtin_ctzll(mask));
 		if (instruction->engine == ENGINE_DMA_IN)
 			copy_box(&hbm, data->hbm, &lx, memory);
 		else
@@ -162,7 +171,7 @@ void data_store(struct data *root, struct data *to, const struct instruction *in
 	struct box hbm = make_box(
 		to, &transfer->box->region, &transfer->hbm, STICK_BYTES, to->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1)
-		copy_box(&lx, find_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
+		copy_box(&lx, data_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
 }
 
 static void unpack(const struct box *box, const char *memory, struct tile_operand *operand)
@@ -316,7 +325,7 @@ static char *lx_of(struct data *data, const struct instruction *instruction)
 	bool uses = !compute->whole;
 	for (int i = 0; !uses && i < op_operands(&data->program->workload->ops[compute->op]); i++)
 		uses = compute->whole[i].in_lx;
-	return uses ? find_lx(data, __builtin_ctzll(instruction->mask)) : NULL;
+	return uses ? data_lx(data, __builtin_ctzll(instruction->mask)) : NULL;
 }
 
 /* Sums are not rounded on their way through a nest, nor from one iteration to the next. */
@@ -355,7 +364,7 @@ static float combine_lane(
 {
 	float sum = 0;
 	for (int k = 0; k < combine->core_count; k++) {
-		const char *at = find_lx(data, combine->cores[k]) + address;
+		const char *at = data_lx(data, combine->cores[k]) + address;
 		float value = ((const float *)(const void *)at)[lane];
 		sum = k == 0 ? value : combine->primitive->kernel(sum, value);
 	}
@@ -370,7 +379,7 @@ static void run_combine(struct data *data, const struct combine *combine)
 	struct box accumulator = accumulator_box(data, &combine->region, &combine->accumulator);
 	struct box output = lx_box(data, &combine->region, &combine->output);
 	struct box_walk read = box_first(&accumulator), write = box_first(&output);
-	char *memory = find_lx(data, combine->cores[combine->core_count - 1]);
+	char *memory = data_lx(data, combine->cores[combine->core_count - 1]);
 	do {
 		int lanes = image_find(layout, read.stick).lanes;
 		for (int lane = 0; lane < lanes; lane++) {
@@ -387,9 +396,9 @@ static void run_send(struct data *data, int sender, const struct send *send)
 		return;
 	struct box from = lx_box(data, &send->from->region, &send->from->lx);
 	struct box to = lx_box(data, &send->to->region, &send->to->lx);
-	const char *source = find_lx(data, sender);
+	const char *source = data_lx(data, sender);
 	for (uint64_t m = send->receivers; m; m &= m - 1)
-		copy_box(&from, source, &to, find_lx(data, __builtin_ctzll(m)));
+		copy_box(&from, source, &to, data_lx(data, __builtin_ctzll(m)));
 }
 
 const char *data_run(struct data *data, const struct instruction *instruction)
