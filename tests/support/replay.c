@@ -165,8 +165,7 @@ static void run_opaque(struct replay *replay, int64_t i)
 		assert_int_equal(compute->whole[o].bytes, sticks * GRANULE);
 		for (int64_t s = 0; s < sticks; s++) {
 			touch(replay, i, REPLAY_CORES, compute->whole[o].address + s * GRANULE,
-				write,
-				(struct content){tensor_home(workload, tensor), false, s});
+				write, (struct content){tensor_home(workload, tensor), false, s});
 			if (write) {
 				replay->made[tensor][s]++;
 				replay->sent[tensor][s]++;

@@ -113,12 +113,12 @@ struct compute {
 	int op;
 	int read_count;
 	bool accumulator_read, accumulator_write;
-	bool finish;                        /* converts to the output's dtype and writes it */
-	const int64_t *first, *count;       /* by loop */
-	const struct inner_nest *nest;      /* all of a step that read an accumulator share it, and
+	bool finish;                       /* converts to the output's dtype and writes it */
+	const int64_t *first, *count;      /* by loop */
+	const struct inner_nest *nest;     /* all of a step that read an accumulator share it, and
 					* all others; NULL: there is none */
-	const struct whole_operand *whole;  /* by operand, read_count 0; NULL: of boxes */
-	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: of a whole op */
+	const struct whole_operand *whole; /* by operand, read_count 0; NULL: of boxes */
+	const struct operand_box *write; /* its lx is unused unless `finish`; NULL: of a whole op */
 	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */
 	const struct operand_box *reads[];
 };
