@@ -214,8 +214,7 @@ bool certificate_write(struct arena *arena, struct folder *folder, const char *n
 	const char *layer, const struct run_record *record, const struct nest_search *search,
 	const struct explored *explored)
 {
-	struct certificate *certificate =
-		certificate_make(arena, search, explored, CERTIFICATE_LINES_MOST);
+	struct certificate *certificate = certificate_make(arena, search, explored);
 	if (!certificate)
 		return false;
 	struct certificate_source *sources =
