@@ -364,22 +364,6 @@ static const struct row {
 		.program = "op 'y' needs 1048576 bytes of tile buffers on a core; the reserve of "
 			   "'LX' has 419328",
 	},
-	{
-		.name = "a_mapping_that_does_not_divide_is_refused",
-		.cores = 1,
-		.workload = "{dimensions: {m: 4, n: 64}, ops: ['y[m,n] = exp(x[m,n])']}",
-		.mappings = {"LX: m3"},
-		.program = "the mapping of op 'y': the factors of 'm' do not divide its 4 units",
-	},
-	{
-		.name = "an_opaque_op_in_lx_is_refused",
-		.cores = 1,
-		.workload = "{dimensions: {m: 4, n: 64}, ops: ['y[m,n] = exp(x[m,n])', {opaque: "
-			    "topk, reads: [y], writes: ['z[m,n]']}]}",
-		.mappings = {"", ""},
-		.stays = {"y at 0 steps 0 2, cores 1"},
-		.program = "opaque op 'z' uses 'y' in LX",
-	},
 };
 
 static void lowers(void **state)

@@ -226,9 +226,7 @@ const struct program *lower_within(
 	const struct program *program = NULL;
 	int64_t overhead;
 	add_residents(lowering);
-	if (plan->arch->lx < 0 && arch_moves_boxes(plan->arch))
-		refuse(lowering, "the architecture has no LX");
-	else if (!exceeds(plan, lowering->most) && check_coordinates(lowering) &&
+	if (!exceeds(plan, lowering->most) && check_coordinates(lowering) &&
 		 hbm_place(lowering) && count_overhead(lowering, &overhead) &&
 		 lower_steps(lowering))
 		program = make_program(lowering, overhead);

@@ -76,12 +76,6 @@ bool whole_lower(struct lowering *lowering)
 		return refuse(lowering,
 			"op '%s' is a broadcast, and only machines whose tiles move in boxes have ranks",
 			op->name);
-	for (int i = 0; op->primitive->kind == OP_OPAQUE && i < op_operands(op); i++) {
-		int tensor = op_operand(op, i)->tensor;
-		if (plan_lx(lowering->plan, tensor, step->number))
-			return refuse(lowering, "opaque op '%s' uses '%s' in LX", op->name,
-				lowering->plan->workload->tensors[tensor].name);
-	}
 	step->nest = NULL;
 	if (op_is_tiled(op) && !nest_open(lowering))
 		return false;
