@@ -226,9 +226,8 @@ const struct program *lower_within(
 	const struct program *program = NULL;
 	int64_t overhead;
 	add_residents(lowering);
-	if (!exceeds(plan, lowering->most) && check_coordinates(lowering) &&
-		 hbm_place(lowering) && count_overhead(lowering, &overhead) &&
-		 lower_steps(lowering))
+	if (!exceeds(plan, lowering->most) && check_coordinates(lowering) && hbm_place(lowering) &&
+		count_overhead(lowering, &overhead) && lower_steps(lowering))
 		program = make_program(lowering, overhead);
 	*why = lowering->why;
 	arena_close(scratch);

@@ -25,9 +25,11 @@ static const struct arch *in_one_row(const struct arch *arch, struct arena *aren
 static void set_residency(
 	const struct plan *plan, int step, const struct op *op, struct mapping *nest)
 {
+	const struct arch *arch = plan->arch;
 	for (int i = 0; i < op_operands(op); i++)
-		if (plan_lx(plan, op_operand(op, i)->tensor, step))
-			nest->residency[i] = 1u << plan->arch->lx;
+		nest->residency[i] = plan_lx(plan, op_operand(op, i)->tensor, step)
+					     ? 1u << arch->lx
+					     : 1u << arch->lx | 1u << arch->hbm;
 }
 
 void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
@@ -45,8 +47,8 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 		out->shape = NULL;
 		return;
 	}
-	out->mapping = box_nest(
-		plan->arch, plan->workload, op, out->shape, &plan->steps[step].mapping);
+	out->mapping =
+		box_nest(plan->arch, plan->workload, op, out->shape, &plan->steps[step].mapping);
 	set_residency(plan, step, op, &out->mapping);
 	const struct nest_model *model =
 		nest_model_make(arena, out->hierarchy, out->shape, COUNTING_EXACT);

@@ -107,8 +107,9 @@ static bool can_be_busy(const struct feasible_question *question)
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		if (question->space->levels[loop].spatial) {
 			const struct nest_level *block = level_of(question, loop);
-			busy = number_times(busy, number_min(number_times(block->fanout_x, block->fanout_y),
-						     instances(question, loop, true)));
+			busy = number_times(
+				busy, number_min(number_times(block->fanout_x, block->fanout_y),
+					      instances(question, loop, true)));
 		}
 	return (double)busy >= question->domain->least_parallelism * (double)all;
 }

@@ -187,8 +187,8 @@ struct nest_bytes nests_bytes(const struct nests *nests, int step, const struct 
 	int64_t word = compute->finish ? stored_bytes(nests, op, op->read_count) : FP32_BYTES;
 	bytes.again = number_times(FP32_BYTES, loads);
 	bytes.read = number_plus(bytes.read, bytes.again);
-	bytes.written = number_plus(
-		number_times(FP32_BYTES, sums->updates - sums->capacity), number_times(word, sums->capacity));
+	bytes.written = number_plus(number_times(FP32_BYTES, sums->updates - sums->capacity),
+		number_times(word, sums->capacity));
 	return bytes;
 }
 
