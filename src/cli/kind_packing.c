@@ -120,11 +120,7 @@ static int tell_end(
 		fputs(place_report_core(arena, report), stderr);
 	if (!request->quiet && request->format != FORMAT_TEXT)
 		fprintf(stderr, "%s\n", place_report_line(arena, report));
-	if (listener_interrupted())
-		return EXIT_INTERRUPTED;
-	return report->outcome == VERDICT_YES  ? EXIT_FOUND
-	       : report->outcome == VERDICT_NO ? EXIT_IMPOSSIBLE
-					       : EXIT_NOTHING;
+	return listener_interrupted() ? EXIT_INTERRUPTED : listener_status(report->outcome);
 }
 
 static int place(struct arena *arena, const struct place_request *request)

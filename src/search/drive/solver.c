@@ -245,9 +245,10 @@ void run_looked(struct run *run, struct effort_of_proof effort)
 
 void run_report(struct run *run, double value, double bound)
 {
-	if (run->asker->report)
-		run->asker->report(
-			run->asker->stopper.listener, value, bound, run->answer.evaluated);
+	struct progress progress = {
+		.count = run->answer.evaluated, .best = value, .bound = bound};
+	if (run->asker->progress)
+		run->asker->progress(run->asker->stopper.listener, &progress);
 }
 
 struct answer solve_for(const struct asker *asker, const struct solver *solver,
