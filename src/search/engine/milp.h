@@ -63,9 +63,6 @@ struct milp_wishes {
 	/* Rows of room for 0-1 columns: tightened by covers, and branches chosen by what those
 	 * before them cost. */
 	bool covers;
-	/* A point that holds everything, by column, or NULL: asked for now and then, so that
-	 * only what is better is looked for. */
-	const double *(*known)(void *user);
 	void *user;
 	/* After some more simplex iterations over this many rows; false ends the search.  NULL: to
 	 * the end. */
