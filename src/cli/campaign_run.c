@@ -6,9 +6,9 @@
 #include "campaign/crash.h"
 #include "campaign/runner.h"
 #include "cli/campaign_point.h"
+#include "cli/exploration.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
-#include "cli/results.h"
 #include "model/graph/planning.h"
 #include "search/engine/parallel.h"
 
@@ -207,8 +207,7 @@ int campaign_run_command(struct arena *arena, const struct arguments *arguments,
 		!expand(arena, run.sweep, settings_text(arena, arguments), &run.expansion))
 		return command_refuse(diag);
 	diag_print(diag, stderr);
-	const struct option_value *output = option_find(arguments, "output");
-	run.folder = output ? output->text : results_default(arena, run.sweep->name);
+	run.folder = explore_folder(arena, arguments, run.sweep->name);
 	run.points = (struct campaign_points){arguments, &run.listener,
 		option_find(arguments, "neighbours") ? neighbours_open() : NULL};
 	int status = run_store(&run);

@@ -329,6 +329,7 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 		own->plan_span = plan->span;
 	}
 	inputs->own = own;
+	inputs->name = own->workload->name;
 	return true;
 }
 

@@ -27,7 +27,8 @@ struct inputs {
 	struct diag *diag;
 	const struct arguments *arguments;
 	const struct input_kind *kind;
-	const void *own; /* what the kind read */
+	const void *own;  /* what the kind read */
+	const char *name; /* of what is explored: what the results folder is called by default */
 	struct reading reading;
 	struct reader search; /* of `search:`; its map is NULL where there is none */
 	struct wishes wishes;

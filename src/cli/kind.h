@@ -42,8 +42,6 @@ struct explorer {
 	const char *found;   /* what was found, or not: "plan" */
 	const char
 		*none; /* said where it is proven that there is none; NULL: a limit alone tells */
-	/* What the results folder is called by default. */
-	const char *(*name)(const struct inputs *inputs);
 	/* Before the folder is made: EXIT_FOUND to go on; NULL: there is nothing to do. */
 	int (*prepare)(struct exploring *exploring);
 	struct explored (*run)(struct exploring *exploring);
@@ -74,7 +72,7 @@ struct input_kind {
 	const char *plan;              /* what `diff` compares: "plan"; NULL: nothing */
 	const char *list;              /* of `lxplore list`, that it alone has; NULL: none */
 
-	/* Into inputs->own; false after complaining. */
+	/* Into inputs->own and inputs->name; false after complaining. */
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
@@ -101,6 +99,9 @@ extern const struct input_kind *const input_kinds[]; /* by name; NULL ends them 
 
 /* Prints the score of the inputs, an exit status; complains where the kind has none in this format. */
 int kind_score(const struct inputs *inputs, enum format format, bool simulated);
+
+/* The same of what `check` says. */
+int kind_check(const struct inputs *inputs, enum format format);
 
 /* Whether a setting is for inputs of this kind. */
 bool kind_takes(const struct input_kind *kind, const struct option *setting);

@@ -1,9 +1,9 @@
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "cli/certificate.h"
 #include "cli/exploration.h"
 #include "cli/kind.h"
-#include "cli/nest_check.h"
 #include "cli/nest_request.h"
 #include "cost/nest/nest.h"
 #include "cost/nest/nest_array.h"
@@ -210,6 +210,32 @@ static json_t *details(const struct inputs *inputs)
 	return json_pack("{s:o}", "score", nest_json(inputs->arena, &report));
 }
 
+/* Everything that stands against the mapping: the verdict, and every constraint that it breaks, which are complained
+ * about, too.  NULL ends them. */
+static const char *const *find_faults(
+	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
+{
+	struct array(const char *) why = {0};
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, inputs->counting);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	nest_evaluate(model, inputs->mapping, counts, score);
+	const char *verdict = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	if (verdict)
+		*array_add(arena, &why) = verdict;
+	for (size_t i = 0; i < inputs->constraints->count; i++) {
+		const char *broken = constraints_check_one(
+			inputs->constraints, i, inputs->domain, inputs->mapping, arena);
+		if (!broken)
+			continue;
+		diag_error(diag, inputs->constraints->at[i].span, "%s", broken);
+		*array_add(arena, &why) = broken;
+	}
+	*array_add(arena, &why) = NULL;
+	return why.at;
+}
+
 static int check(const struct inputs *inputs, enum format format)
 {
 	const struct nest_inputs *own = inputs->own;
@@ -217,23 +243,18 @@ static int check(const struct inputs *inputs, enum format format)
 		mapspace_check(own->domain, own->constraints, NULL, inputs->diag, inputs->arena);
 	struct mapspace_check_report report = {.check = &check, .mapping = own->mapping != NULL};
 	if (report.mapping)
-		report.why = nest_check_faults(own, inputs->arena, inputs->diag);
+		report.why = find_faults(own, inputs->arena, inputs->diag);
 	if (report.mapping && find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
 	diag_print(inputs->diag, command_people());
 	command_print(format == FORMAT_TEXT ? mapspace_check_text(inputs->arena, &report)
 					    : command_value(inputs->arena, format,
 						      mapspace_check_json(inputs->arena, &report)));
-	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE : nest_check_status(&check);
+	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE
+					       : listener_status(mapspace_verdict(&check));
 }
 
 /* --- explore */
-
-static const char *name(const struct inputs *inputs)
-{
-	const struct nest_inputs *own = inputs->own;
-	return own->shape->name;
-}
 
 /* Why no mapping fits; contradictions of constraints have been told. */
 static void tell_conflict(struct exploring *exploring)
@@ -260,7 +281,7 @@ static int prepare(struct exploring *exploring)
 	diag_print(inputs->diag, exploring->people);
 	if (!stopped)
 		tell_conflict(exploring);
-	return listener_status(stopped);
+	return listener_status(stopped ? VERDICT_OPEN : VERDICT_NO);
 }
 
 static struct explored run_search(struct exploring *exploring)
@@ -379,7 +400,6 @@ const struct input_kind nest_kind = {
 	.explore = {.counted = "mappings",
 		.found = "mapping",
 		.none = ", and there is none",
-		.name = name,
 		.prepare = prepare,
 		.run = run_search,
 		.finish = finish,

@@ -195,5 +195,6 @@ bool nest_inputs_read(struct inputs *inputs, struct sheet *sheet)
 		read_mapping(own, reading, mapping);
 	nest_inputs_constraints(own, hierarchy, reading, lists, own->mapping ? mapping : NULL);
 	inputs->own = own;
+	inputs->name = own->shape->name;
 	return true;
 }

@@ -1,11 +1,17 @@
 #include "report/page/page.h"
 
 #include "base/arena.h"
+#include "base/embed.h"
 #include "base/text.h"
-#include "report/page/page_assets.h"
 #include "report/run/json_text.h"
 
 #include <string.h>
+
+/* The files that a page is made of, as texts; PAGE_CHARTS is the bundle that scripts/charts makes. */
+extern const char page_css[], page_js[], page_charts[];
+EMBED(page_css, "src/report/page/page.css");
+EMBED(page_js, "src/report/page/page.js");
+EMBED(page_charts, PAGE_CHARTS);
 
 bool page_has_charts(void)
 {

@@ -135,11 +135,6 @@ void run_prove_within(struct run *run, double factor);
 /* For several objectives: no mapping is below these, in each alone. */
 void run_prove_each(struct run *run, const double *bounds, size_t count);
 
-/* A part of the space that the proof had to look into, done, as the stage `map` names them
- * (search/nest/cells.h); it must live in run_arena.  What is not told so, a bound on the whole
- * part excluded. */
-void run_left(struct run *run, const void *part);
-
 /* With PROOF_INFEASIBLE of a packing: buffers that do not fit even alone. */
 void run_core(struct run *run, size_t count, const int *buffers);
 
@@ -169,8 +164,6 @@ struct answer {
 	bool cut;     /* the budget ended it, or who asked */
 	bool stopped; /* who asked did */
 	struct effort_of_proof effort;
-	size_t left_count;
-	const void *const *left; /* of run_left */
 	size_t core_count;
 	const int *core; /* 0: none was looked for */
 	size_t candidate_count;

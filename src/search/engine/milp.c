@@ -2,9 +2,11 @@
 #include "search/engine/milp_rows.h"
 
 #include <glpk.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdio.h>
 
 /* Megabytes that GLPK gets, and simplex iterations between two questions. */
 enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
@@ -118,10 +120,24 @@ struct solving {
 	jmp_buf failed;
 };
 
-/* GLPK prints through this, complaints before an error as well. */
+static bool goes_on(struct solving *solving, uint64_t count)
+{
+	const struct milp_wishes *wishes = solving->wishes;
+	if (!solving->ended && wishes->go_on)
+		solving->ended =
+			!wishes->go_on(wishes->user, count - solving->asked_at, solving->rows);
+	solving->asked_at = count;
+	return !solving->ended;
+}
+
+/* GLPK prints through this, complaints before an error as well, and MiniSat what it did up to a restart. */
 static int hear(void *user, const char *text)
 {
 	struct solving *solving = user;
+	uint64_t conflicts;
+	if (solving->wishes->clauses && sscanf(text, "| %" SCNu64 " |", &conflicts) == 1 &&
+		!goes_on(solving, conflicts))
+		longjmp(solving->failed, 1);
 	for (; *text && solving->said.count < 400; text++)
 		*array_add(solving->arena, &solving->said) = *text == '\n' ? ' ' : *text;
 	return 1;
@@ -223,15 +239,9 @@ static void read_values(struct solving *solving)
 					     : solving->milp->columns.at[c].least;
 }
 
-static bool goes_on(struct solving *solving, glp_prob *working)
+static uint64_t iterations_of(glp_prob *problem)
 {
-	const struct milp_wishes *wishes = solving->wishes;
-	uint64_t count = (uint64_t)glp_get_it_cnt(working);
-	if (!solving->ended && wishes->go_on)
-		solving->ended =
-			!wishes->go_on(wishes->user, count - solving->asked_at, solving->rows);
-	solving->asked_at = count;
-	return !solving->ended;
+	return (uint64_t)glp_get_it_cnt(problem);
 }
 
 /* The linear relaxation; false when the answer is known without a search. */
@@ -246,7 +256,7 @@ static bool relax(struct solving *solving)
 	int end = GLP_EITLIM;
 	while (end == GLP_EITLIM) {
 		end = glp_simplex(solving->problem, &options);
-		if (!goes_on(solving, solving->problem)) {
+		if (!goes_on(solving, iterations_of(solving->problem))) {
 			solving->answer.status = PROOF_BUDGET;
 			return false;
 		}
@@ -280,7 +290,7 @@ static void look(glp_tree *tree, void *user)
 		if (solving->wishes->found)
 			solving->wishes->found(solving->wishes->user, solving->values);
 	}
-	if (!goes_on(solving, glp_ios_get_prob(tree)))
+	if (!goes_on(solving, iterations_of(glp_ios_get_prob(tree))))
 		glp_ios_terminate(tree);
 	int total;
 	glp_ios_tree_size(tree, NULL, NULL, &total);
@@ -321,6 +331,20 @@ static void search(struct solving *solving)
 		answer->bound = answer->value;
 }
 
+static void meet_clauses(struct solving *solving)
+{
+	struct milp_answer *answer = &solving->answer;
+	int end = glp_intfeas1(solving->problem, 0, 0), status = glp_mip_status(solving->problem);
+	answer->status = PROOF_NONE;
+	if (end == 0 && status == GLP_NOFEAS)
+		answer->status = PROOF_INFEASIBLE;
+	if (end != 0 || (status != GLP_OPT && status != GLP_FEAS))
+		return;
+	answer->status = PROOF_OPTIMAL;
+	read_values(solving);
+	answer->values = solving->values;
+}
+
 /* Every column has one value. */
 static void know(struct solving *solving)
 {
@@ -338,6 +362,8 @@ static void solve_all(struct solving *solving)
 	if (load(solving)) {
 		if (!glp_get_num_cols(solving->problem))
 			know(solving);
+		else if (solving->wishes->clauses)
+			meet_clauses(solving);
 		else if (relax(solving))
 			search(solving);
 	}
@@ -366,7 +392,8 @@ struct milp_answer milp_solve(
 	if (!setjmp(solving->failed))
 		solve_all(solving);
 	else
-		solving->answer = (struct milp_answer){.status = PROOF_NONE, .bound = -INFINITY};
+		solving->answer = (struct milp_answer){
+			.status = solving->ended ? PROOF_BUDGET : PROOF_NONE, .bound = -INFINITY};
 	glp_free_env();
 	if (shared)
 		pthread_mutex_unlock(&alone);
