@@ -108,8 +108,10 @@ static void write_layout(
 void packing_write_picture(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
+	struct place_svg_words words = {
+		report->file->source->name, place_report_line(arena, report), NULL};
 	if (request->svg)
-		command_write(arena, request->svg, place_svg(arena, report));
+		command_write(arena, request->svg, place_svg(arena, report, &words));
 }
 
 static int tell_end(

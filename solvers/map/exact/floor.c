@@ -11,17 +11,21 @@ struct level_entry {
 };
 
 struct nest_floors {
+	struct arena *arena;
 	struct nest_shelf *shelf;
 	const struct nest_view *view;
 	uint32_t left[SHAPE_DIMENSIONS_MOST]; /* all temporal iterations, by their places */
 	int pattern_count;
 	uint32_t patterns[SHAPE_DIMENSIONS_MOST]; /* dataspaces that some innermost loop closes */
+	size_t ways;                              /* to enter a level */
+	struct level_entry **entries[ARCH_LEVELS_MOST]; /* by way; NULL: not known yet */
 };
 
 /* A level, and who enters it. */
 struct sill {
 	int j;
 	uint32_t kept, entering;
+	size_t way;
 	const struct nest_crossing *crossing[SHAPE_SPACES_MOST];
 };
 
@@ -35,6 +39,7 @@ struct nest_floors *nest_floors_open(struct arena *arena, const struct level_fac
 {
 	struct nest_floors *floors = arena_new(arena, struct nest_floors);
 	const struct nest_frame *frame = view->frame;
+	floors->arena = arena;
 	floors->shelf = shelf;
 	floors->view = view;
 	for (int d = 0; d < shape_of(floors)->dimension_count; d++) {
@@ -50,6 +55,14 @@ struct nest_floors *nest_floors_open(struct arena *arena, const struct level_fac
 		if (!known)
 			floors->patterns[floors->pattern_count++] = closed;
 	}
+	floors->ways = 1;
+	for (int t = 0; t < shape_of(floors)->space_count && floors->ways; t++) {
+		floors->ways *= (size_t)frame->count + 2;
+		if (floors->ways > ENTRIES_REMEMBERED_MOST)
+			floors->ways = 0;
+	}
+	for (int j = 0; j < frame->count && floors->ways; j++)
+		floors->entries[j] = arena_array(arena, struct level_entry *, floors->ways);
 	return floors;
 }
 
@@ -69,6 +82,8 @@ static struct sill find_sill(const struct nest_floors *floors, int j)
 		sill.entering |= (uint32_t)enters << t;
 		if (enters)
 			sill.crossing[t] = &chain->crossings[k];
+		size_t parent = enters ? (size_t)chain->kept[k] + 2 : kept;
+		sill.way = sill.way * ((size_t)view->frame->count + 2) + parent;
 	}
 	return sill;
 }
@@ -157,9 +172,14 @@ static struct level_entry find_entry(
 	struct level_entry entry = {true, weigh(floors, sill, 0, NULL)};
 	if (sill->j < 0 || !sill->entering)
 		return entry;
+	struct level_entry **known = floors->ways ? &floors->entries[sill->j][sill->way] : NULL;
+	if (known && *known)
+		return **known;
 	const struct nest_tiles *tiles = nest_shelf_find(floors->shelf, arena, sill->j, sill->kept);
 	if (tiles->known && floors->pattern_count)
 		find_least(floors, sill, tiles, &entry);
+	if (known)
+		*known = arena_copy(floors->arena, &entry, sizeof entry);
 	return entry;
 }
 
