@@ -8,7 +8,6 @@
 struct nest_shelf {
 	const struct nest_frame *frame;
 	const struct completions *completions;
-	const uint16_t *parts[SHAPE_DIMENSIONS_MOST]; /* [place * divisors + whole] */
 	_Atomic(const struct nest_tiles *) *found[ARCH_LEVELS_MOST]; /* by dataspaces */
 };
 
@@ -26,19 +25,6 @@ struct level_tile_search {
 	struct array(uint16_t) all;
 };
 
-static const uint16_t *find_parts(struct arena *arena, const struct divisors *divisors)
-{
-	size_t count = divisors->count;
-	uint16_t *parts = arena_array(arena, uint16_t, count * count);
-	for (size_t place = 1; place < count; place++)
-		for (size_t whole = 0; whole < count; whole++)
-			parts[place * count + whole] =
-				divisors->at[whole] % divisors->at[place] == 0
-					? (uint16_t)place
-					: parts[(place - 1) * count + whole];
-	return parts;
-}
-
 struct nest_shelf *nest_shelf_make(
 	struct arena *arena, const struct nest_frame *frame, const struct level_factors *options)
 {
@@ -46,8 +32,6 @@ struct nest_shelf *nest_shelf_make(
 	struct nest_shelf *shelf = arena_new(arena, struct nest_shelf);
 	shelf->frame = frame;
 	shelf->completions = options->completions;
-	for (int d = 0; d < shape->dimension_count; d++)
-		shelf->parts[d] = find_parts(arena, &shelf->completions->divisors[d]);
 	for (int j = 0; j < frame->count; j++)
 		shelf->found[j] = arena_alloc_array(
 			arena, (size_t)1 << shape->space_count, sizeof *shelf->found[j]);
@@ -61,8 +45,10 @@ const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int d
 
 int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, int whole)
 {
-	size_t count = shelf->completions->divisors[dimension].count;
-	return shelf->parts[dimension][(size_t)place * count + (size_t)whole];
+	const int64_t *divisors = shelf->completions->divisors[dimension].at;
+	while (divisors[whole] % divisors[place])
+		place--;
+	return place;
 }
 
 static bool fits(const struct level_tile_search *filling)

@@ -1,7 +1,6 @@
 #include "solvers/map/ilp/compact.h"
 
 #include "base/arena.h"
-#include "solvers/map/ilp/costs.h"
 #include "solvers/map/ilp/terms.h"
 
 #include <math.h>

@@ -69,4 +69,8 @@ void ilp_compact_read(
 void ilp_compact_learn(const struct ilp_compact *compact, const double *values, struct arena *arena,
 	struct ilp_cuts *cuts);
 
+/* The exponentials of a compact program, whose bounds and orders are there: its objective,
+ * the cycles that ports take, and what levels hold. */
+void ilp_costs_add(struct ilp_compact *compact, const struct ilp_cuts *cuts);
+
 #endif

@@ -1,4 +1,4 @@
-#include "solvers/map/ilp/costs.h"
+#include "solvers/map/ilp/compact.h"
 
 #include "base/arena.h"
 #include "solvers/map/ilp/options.h"

@@ -1,8 +1,5 @@
 #include "search/certificate/certificate_floor.h"
 
-#include "search/certificate/certificate_array.h"
-#include "search/certificate/certificate_words.h"
-
 #include <math.h>
 
 /* Sums of doubles err by less; a cycle more or less is not counted. */

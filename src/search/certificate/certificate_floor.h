@@ -9,7 +9,8 @@
  * levels are known: the bounds by which certificates are checked.  They are derived
  * from specs/counting.md alone and owe nothing to any solver.  Factors divide.
  *
- * certificate_words.h tells how many words enter a level at least; this is what they cost.
+ * certificate_words.c tells how many words enter a level at least, certificate_array.c what a systolic
+ * array adds; this is what they cost.
  */
 struct floor_frame {
 	const struct nest_search *search;
@@ -99,5 +100,43 @@ void floor_count(const struct floor_cell *cell, struct mapping *mapping, int j, 
  * accesses of levels. */
 struct score floor_score(const struct floor_cell *cell, const struct floor_loops *loops, int j,
 	const struct floor_known *known);
+
+/*
+ * Words that enter levels at least, from what is known of the loops outside.
+ *
+ * A dimension that has a rank of a dataspace to itself moves its tiles to disjoint places, at
+ * every level inside its loop.  So take the innermost known loop over such a dimension: in each of
+ * its iterations, `times` of them counting the loops around it, for any loops inside
+ * enters every level inside anew.
+ *
+ * The words that a rank has for a set of indices, X of each dimension d, are at least 1 + sum
+ * (X(d) - 1), for all coefficients: sums of two sets of integers are at least as many as both
+ * together, less one.
+ *
+ * All of it is exact where ranks are of one dimension and all loops outside a level are known.  For
+ * windows a sharper bound is possible, by what a turn of the loops over them touches; on the 3x3
+ * layer of specs/proofs.md it left 0.2 to 3 % fewer bounds to find and took a quarter longer.
+ */
+
+/* Words of dataspace t into all instances of storage level `at` together, the loops outside level j
+ * known; at = -1: the multipliers, without what they could keep. */
+double words_entering(
+	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at);
+
+/* The same where all tiles of the level whose outer loops are `loops` enter anew at every step of these. */
+double words_renewed(const struct floor_cell *cell, const struct floor_loops *loops, int t, int at);
+
+/* Times that a word leaves level `at` for the next one further in that keeps it, -1: the multipliers, since no_reuse
+ * (spatial) keeps those apart that have the same.  Exact counting; 1 without the flag. */
+double words_split(const struct floor_cell *cell, int t, int at, int child);
+
+/* What all steps together ask of level `at` when nothing inside keeps anything. */
+double words_used(const struct floor_cell *cell, int t, int at);
+
+/*
+ * Cycles that a systolic array adds at least to every mapping of a cell: its passes, loads and
+ * rate as far as they follow from blocks with one axis.  loops and j as for floor_score.
+ */
+double floor_array(const struct floor_cell *cell, const struct floor_loops *loops, int j);
 
 #endif

@@ -1,4 +1,4 @@
-#include "search/certificate/certificate_words.h"
+#include "search/certificate/certificate_floor.h"
 
 #include <math.h>
 
