@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { LISTS_FIRST = 1 << 12, LISTS_TIMES = 8 };
+enum { LISTS = 1 << 16 };
 
 struct entry {
 	const struct entry *before; /* in the list of its hash */
@@ -15,37 +15,22 @@ struct entry {
 	const void *key, *value;
 };
 
-struct lists {
-	size_t count;
-	_Atomic(const struct entry *) at[];
-};
-
 /*
- * A list grows at its head, under the lock; whoever only looks needs none.  Where lists get long, others take their
- * place, and they stay for whoever still looks at them.
+ * A list grows at its head, under the lock; whoever only looks needs none.
  */
 struct kept {
 	struct arena *arena;
 	pthread_mutex_t lock;
-	_Atomic(struct lists *) lists;
 	atomic_uint_fast64_t asked;
 	uint64_t distinct, work;
+	_Atomic(const struct entry *) lists[LISTS];
 };
-
-static struct lists *new_lists(struct arena *arena, size_t count)
-{
-	struct lists *lists =
-		arena_alloc_array(arena, 1, sizeof *lists + count * sizeof lists->at[0]);
-	lists->count = count;
-	return lists;
-}
 
 struct kept *kept_open(void)
 {
 	struct arena *arena = arena_open();
 	struct kept *kept = arena_new(arena, struct kept);
 	kept->arena = arena;
-	atomic_store(&kept->lists, new_lists(arena, LISTS_FIRST));
 	pthread_mutex_init(&kept->lock, NULL);
 	return kept;
 }
@@ -89,22 +74,7 @@ static const struct entry *find(const struct entry *at, uint64_t hash, const voi
 
 static _Atomic(const struct entry *) *list_of(struct kept *kept, uint64_t hash)
 {
-	struct lists *lists = atomic_load(&kept->lists);
-	return &lists->at[hash % lists->count];
-}
-
-static void grow(struct kept *kept)
-{
-	const struct lists *before = atomic_load(&kept->lists);
-	struct lists *lists = new_lists(kept->arena, before->count * LISTS_TIMES);
-	for (size_t i = 0; i < before->count; i++)
-		for (const struct entry *at = atomic_load(&before->at[i]); at; at = at->before) {
-			struct entry *entry = arena_copy(kept->arena, at, sizeof *at);
-			_Atomic(const struct entry *) *list = &lists->at[at->hash % lists->count];
-			entry->before = atomic_load(list);
-			atomic_store(list, entry);
-		}
-	atomic_store(&kept->lists, lists);
+	return &kept->lists[hash % LISTS];
 }
 
 const void *kept_find(struct kept *kept, const void *key, size_t size)
@@ -120,8 +90,6 @@ const void *kept_add(struct kept *kept, const void *key, size_t size, const void
 {
 	uint64_t hash = hash_of(key, size);
 	pthread_mutex_lock(&kept->lock);
-	if (kept->distinct >= atomic_load(&kept->lists)->count)
-		grow(kept);
 	_Atomic(const struct entry *) *list = list_of(kept, hash);
 	const struct entry *head = atomic_load(list);
 	const struct entry *known = find(head, hash, key, size);
