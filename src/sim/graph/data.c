@@ -185,12 +185,12 @@ static void move_box(const struct op *op, const struct box *box, bool accumulato
 		struct tile_lanes lanes = tile_find(operand, walk.stick);
 		char *at = memory + walk.address + (size_t)lanes.lane * bytes;
 		float *value = operand->values + lanes.at;
-		for (int i = 0; i < lanes.count; i++, at += bytes, value += lanes.step) {
-			if (load)
-				*value = kernel_load(dtype, at);
-			else
-				kernel_store(
-					dtype, at, accumulator ? *value : tile_finish(op, *value));
+		for (int i = 0; load && i < lanes.count; i++)
+			value[i * lanes.step] = kernel_load(dtype, at + (size_t)i * bytes);
+		for (int i = 0; !load && i < lanes.count; i++) {
+			float sum = value[i * lanes.step];
+			kernel_store(dtype, at + (size_t)i * bytes,
+				accumulator ? sum : tile_finish(op, sum));
 		}
 	} while (box_next(box, &walk));
 }
