@@ -135,7 +135,8 @@ static bool price_bundles(struct building *building)
 	return true;
 }
 
-void frame_follow_relays(const struct joint_tensor *tensor, int64_t *most)
+/* By view, for all that relays can lead from: the most of what they lead to. */
+static void follow_relays(const struct joint_tensor *tensor, int64_t *most)
 {
 	int n = tensor->view_count;
 	for (bool again = true; again;) {
@@ -174,7 +175,7 @@ static int64_t **find_last_served(const struct building *building)
 		}
 	}
 	for (int t = 0; t < space->tensor_count; t++)
-		frame_follow_relays(&space->tensors[t], last[t]);
+		follow_relays(&space->tensors[t], last[t]);
 	return last;
 }
 
@@ -185,7 +186,7 @@ static int64_t *find_storable(const struct building *building, int t)
 	int64_t *storable = arena_array(building->arena, int64_t, tensor->view_count + 1);
 	for (int v = 0; v < tensor->view_count; v++)
 		storable[v] = tensor->evict[v] != JOINT_NEVER;
-	frame_follow_relays(tensor, storable);
+	follow_relays(tensor, storable);
 	return storable;
 }
 
