@@ -337,20 +337,11 @@ static void relax_views(struct joint_tensor *tensor, struct arena *arena)
 	tensor->cores = cores;
 }
 
-static bool is_relayed(const struct joint_tensor *tensor)
-{
-	int n = tensor->view_count;
-	for (int i = 0; i < n * n; i++)
-		if (i / n != i % n && tensor->relay[i] != JOINT_NEVER)
-			return true;
-	return false;
-}
-
 bool frame_relays(const struct frame *frame)
 {
 	bool any = false;
 	for (int t = 0; t < frame->space->tensor_count; t++)
-		any |= is_relayed(&frame->space->tensors[t]);
+		any |= joint_is_relayed(&frame->space->tensors[t]);
 	return any;
 }
 
@@ -379,7 +370,7 @@ const struct frame *frame_with_less_room(const struct frame *frame, struct arena
 		arena_copy(arena, space->tensors, (size_t)space->tensor_count * sizeof *tensors);
 	bool any = false;
 	for (int t = 0; t < space->tensor_count; t++) {
-		if (!is_relayed(&tensors[t]))
+		if (!joint_is_relayed(&tensors[t]))
 			continue;
 		any = true;
 		relax_relays(&tensors[t], arena);
