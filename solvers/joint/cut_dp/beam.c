@@ -210,17 +210,6 @@ static bool expand_changes(struct search *search, struct cut_layer *layer)
 	return true;
 }
 
-/* The bound of a label leaves out relays that cost nothing in the relaxation: with them it must not be above the
- * limit. */
-static void spare_relays(struct search *search, const struct cut_layer *layer)
-{
-	int64_t least = JOINT_NEVER;
-	for (uint32_t i = layer_first(layer, search->state); i != LABEL_NONE;
-		i = layer_label(layer, i)->next)
-		least = number_min(least, layer_label(layer, i)->bound);
-	steps_spare(search->steps, relax_free_relays(search->relaxation), search->limit - least);
-}
-
 static bool expand_cut(struct search *search, int cut)
 {
 	struct cut_layer *layer = search->layers[cut];
@@ -236,7 +225,6 @@ static bool expand_cut(struct search *search, int cut)
 		search->state = s;
 		if (layer_first(layer, s) == LABEL_NONE)
 			continue;
-		spare_relays(search, layer);
 		if (!steps_options(search->steps, cut, layer_codes(layer, s), layer_bytes(layer, s),
 			    take_step, search))
 			return false;

@@ -430,11 +430,6 @@ int64_t relax_least(const struct relaxation *relaxation)
 	return least;
 }
 
-const bool *relax_free_relays(const struct relaxation *relaxation)
-{
-	return relaxation->ground->blur.is_blurred;
-}
-
 const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
 	uint16_t blurred[CUT_SLOTS_MOST];

@@ -37,9 +37,6 @@ void relax_between(struct relaxation *relaxation, int from, int to, const struct
 bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free);
 int64_t relax_limit(const struct relaxation *relaxation);
 
-/* By tensor: relays of it cost nothing here; NULL: of none. */
-const bool *relax_free_relays(const struct relaxation *relaxation);
-
 /* The least that any path costs, or the least above the limit. */
 int64_t relax_least(const struct relaxation *relaxation);
 
