@@ -11,12 +11,10 @@
 
 bool refuse(struct lowering *lowering, const char *format, ...)
 {
-	char text[1024];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	lowering->why = arena_text(lowering->queues.arena, text);
+	va_list list;
+	va_start(list, format);
+	lowering->why = arena_format_list(lowering->queues.arena, format, list);
+	va_end(list);
 	return false;
 }
 
