@@ -20,8 +20,8 @@ static const char *const tables[] = {"tests/fuzz/corpus/buffers.csv",
 	"tests/fuzz/corpus/offsets.csv", "specs/buffers/attention.csv",
 	"specs/buffers/twisted.csv"};
 static const char *const solvers_of_place[] = {
-	"exact", "boxes", "greedy", "firstfit", "bestfit"};
-enum { TABLES = sizeof tables / sizeof *tables, SOLVERS = 5 };
+	"exact", "ilp", "boxes", "greedy", "firstfit", "bestfit"};
+enum { TABLES = sizeof tables / sizeof *tables, SOLVERS = 6 };
 
 struct question {
 	const struct fuzz_input *input;

@@ -15,7 +15,7 @@
  */
 enum { CAPACITY_MOST = 2048, TIMES = 16 };
 
-static const char *const solver_names[] = {"greedy", "firstfit", "bestfit", "boxes", "exact"};
+static const char *const solver_names[] = {"greedy", "firstfit", "bestfit", "boxes", "ilp"};
 enum { SOLVERS = 5, TICKS = 2000 };
 
 static struct packing draw_packing(struct arena *arena, struct random *random)

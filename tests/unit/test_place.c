@@ -220,7 +220,7 @@ static const struct wish wishes[] = {
 			.reserved_count = 2,
 			.reserved = (const struct byte_range[]){{3, 5}, {4, 6}}},
 		{{.size = 4, .end = 2}, {.size = 3, .end = 2}}, {6, 0}, .status = PROOF_OPTIMAL},
-	{"it ends in the unit in which a range begins", "exact",
+	{"it ends in the unit in which a range begins", "ilp",
 		{.capacity = 4, .alignment = 2, .count = 1, .goal = PACKING_FIT, RESERVED(1, 3)},
 		{{.size = 1, .end = 2}}, {0}, .status = PROOF_OPTIMAL},
 	{"no bytes may lie among reserved ones", "exact",
@@ -320,22 +320,45 @@ static void what_is_lost_is_weighed(void **state)
 	arena_close(arena);
 }
 
-static void what_fits_nowhere_even_alone_is_infeasible(void **state)
+static void the_program_says_what_is_too_large(void **state)
+{
+	struct arena *arena = arena_open();
+	struct buffer *buffers = arena_array(arena, struct buffer, 401);
+	for (int i = 0; i < 401; i++)
+		buffers[i] = (struct buffer){.name = "b", .size = 1, .end = 2};
+	struct packing packing = {
+		.capacity = 1000, .alignment = 1, .count = 401, .buffers = buffers};
+	struct answer answer = place(arena, &packing, "ilp", 0);
+	assert_int_equal(answer.candidate_count, 0);
+	assert_string_equal(answer.complaints[0].text,
+		"ilp takes at most 400 buffers, here are 401; exact takes them");
+	packing.count = 100;
+	answer = place(arena, &packing, "ilp", 0);
+	assert_int_equal(answer.candidate_count, 0);
+	assert_string_equal(answer.complaints[0].text,
+		"ilp takes at most 3000 pairs of buffers that live at the same time, each a decision; "
+		"these 100 buffers have more; exact takes them");
+	arena_close(arena);
+}
+
+static void what_fits_nowhere_even_alone_is_named(void **state)
 {
 	struct arena *arena = arena_open();
 	struct buffer buffers[] = {BUFFER(10, 0, 2), BUFFER(20, 1, 3)};
+	buffers[1].name = "large";
 	struct packing packing = {.capacity = 19,
 		.alignment = 1,
 		.count = 2,
 		.buffers = buffers,
 		.goal = PACKING_PEAK};
-	struct answer answer = place(arena, &packing, "exact", 0);
+	struct answer answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.status, PROOF_INFEASIBLE);
+	assert_string_equal(answer.complaints[0].text, "'large' has no place even alone");
 	arena_close(arena);
 }
 
 /* Alignments that do not divide each other, a place taken over, and all the bytes there can be. */
-static void the_least_peak_needs_no_capacity(void **state)
+static void the_program_needs_no_capacity(void **state)
 {
 	struct arena *arena = arena_open();
 	int parents[] = {3};
@@ -352,7 +375,7 @@ static void the_least_peak_needs_no_capacity(void **state)
 		buffers[child].parent_count = 1;
 		buffers[child].parents = parents;
 	}
-	struct answer answer = place(arena, &packing, "exact", 0);
+	struct answer answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.status, PROOF_OPTIMAL);
 	assert_int_equal((int)answer.bound, 13);
 	arena_close(arena);
@@ -414,8 +437,9 @@ int main(void)
 		cmocka_unit_test(a_budget_does_not_cut_the_only_layout),
 		cmocka_unit_test(what_is_asked_is_done_or_refused),
 		cmocka_unit_test(what_is_lost_is_weighed),
-		cmocka_unit_test(what_fits_nowhere_even_alone_is_infeasible),
-		cmocka_unit_test(the_least_peak_needs_no_capacity),
+		cmocka_unit_test(the_program_says_what_is_too_large),
+		cmocka_unit_test(what_fits_nowhere_even_alone_is_named),
+		cmocka_unit_test(the_program_needs_no_capacity),
 		cmocka_unit_test(what_fits_into_no_capacity_has_no_least_peak),
 		cmocka_unit_test(nothing_to_place_is_placed),
 	};
