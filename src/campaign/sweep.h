@@ -1,6 +1,7 @@
 #ifndef CAMPAIGN_SWEEP_H
 #define CAMPAIGN_SWEEP_H
 
+#include "base/array.h"
 #include "campaign/path.h"
 #include "spec/reader.h"
 
@@ -83,12 +84,16 @@ const struct sweep_spec *sweep_read(
 
 /* --- for sweep_read.c: one value of the map `vary:` and the like (sweep_values.c) */
 
+struct sweep_file {
+	const char *path;
+	const struct node *root; /* NULL: it was complained about */
+};
+
 struct sweep_reading {
 	struct reading reading;
 	struct sweep_spec *sweep;
-	size_t target_capacity;
-	size_t spec_count, spec_capacity; /* files that were read, each once */
-	struct sweep_file *specs;
+	struct array(struct sweep_target) targets;
+	struct array(struct sweep_file) files; /* that were read, each once */
 };
 
 /* The values of a target: a list, a range, {values, when}, {layers}.  False after complaining. */

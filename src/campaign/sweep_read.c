@@ -62,10 +62,9 @@ static bool add_target(
 			"'%s' is no name of a parameter: letters, digits and '_' make one", text);
 		return false;
 	}
-	if (sweep->target_count == reading->target_capacity)
-		sweep->targets = array_grown(arena, sweep->targets, sweep->target_count,
-			&reading->target_capacity, sizeof *sweep->targets);
-	sweep->targets[sweep->target_count++] = target;
+	*array_add(arena, &reading->targets) = target;
+	sweep->targets = reading->targets.at;
+	sweep->target_count = reading->targets.count;
 	return true;
 }
 
@@ -298,7 +297,7 @@ const struct sweep_spec *sweep_read(
 	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag)
 {
 	struct sweep_spec *sweep = arena_new(arena, struct sweep_spec);
-	struct sweep_reading reading = {{arena, diag, NULL, NULL}, sweep, 0, 0, 0, NULL};
+	struct sweep_reading reading = {.reading = {.arena = arena, .diag = diag}, .sweep = sweep};
 	struct axes_draft axes = {0};
 	struct rules_draft rules = {0};
 	struct reader map;

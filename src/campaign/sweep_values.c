@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-struct sweep_file {
-	const char *path;
-	const struct node *root; /* NULL: it was complained about */
-};
-
 const struct node *sweep_file(struct sweep_reading *reading, const struct node *name)
 {
 	struct arena *arena = reading->reading.arena;
@@ -28,9 +23,9 @@ const struct node *sweep_file(struct sweep_reading *reading, const struct node *
 		*name->text == '/' || !slash
 			? name->text
 			: arena_format(arena, "%.*s/%s", (int)(slash - own), own, name->text);
-	for (size_t i = 0; i < reading->spec_count; i++)
-		if (text_equal(reading->specs[i].path, path))
-			return reading->specs[i].root;
+	for (size_t i = 0; i < reading->files.count; i++)
+		if (text_equal(reading->files.at[i].path, path))
+			return reading->files.at[i].root;
 	struct sweep_file file = {path, node_read_file(arena, path, reading->reading.diag)};
 	if (!file.root)
 		diag_note(reading->reading.diag, name->span, "asked for here");
@@ -40,10 +35,7 @@ const struct node *sweep_file(struct sweep_reading *reading, const struct node *
 			node_kind_name(file.root));
 		file.root = NULL;
 	}
-	if (reading->spec_count == reading->spec_capacity)
-		reading->specs = array_grown(arena, reading->specs, reading->spec_count,
-			&reading->spec_capacity, sizeof *reading->specs);
-	reading->specs[reading->spec_count++] = file;
+	*array_add(arena, &reading->files) = file;
 	return file.root;
 }
 

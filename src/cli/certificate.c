@@ -113,12 +113,10 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	if (!option_integer(arguments, "budget", 0, diag, &budget) ||
 		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
-	if (!request_search(arena, nest, &inputs->wishes, diag, &search)) {
-		diag_print(diag, stderr);
-		return EXIT_IMPOSSIBLE;
-	}
-	check_identity(file->certificate, inputs, &search, diag);
-	if (diag_failed(diag)) {
+	bool good = request_search(arena, nest, &inputs->wishes, diag, &search);
+	if (good)
+		check_identity(file->certificate, inputs, &search, diag);
+	if (!good || diag_failed(diag)) {
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
 	}
