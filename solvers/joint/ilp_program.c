@@ -237,16 +237,15 @@ struct joint_answer ilp_program_read(
 	return (struct joint_answer){.count = count, .steps = steps};
 }
 
-/* All columns that evict a tensor at a cut: one of them is 1, or none. */
-static void forbid_evict(const struct ilp_program *program, int t, int cut)
+void ilp_add_evicts(const struct ilp_program *program, int t, int view, int cut, double factor)
 {
 	for (int s = 0; s < program->slot_count; s++)
 		for (int v = 0;
 			program->slots[s].cut == cut && v < program->space->tensors[t].view_count;
 			v++) {
 			int column = program->slots[s].evicts[program->first_view[t] + v];
-			if (column >= 0)
-				milp_entry(program->milp, column, 1);
+			if (column >= 0 && (view < 0 || v == view))
+				milp_entry(program->milp, column, factor);
 		}
 }
 
@@ -257,7 +256,7 @@ void ilp_program_forbid(const struct ilp_program *program, const struct joint_an
 	for (size_t i = 0; i < answer->count; i++) {
 		const struct joint_step *step = &answer->steps[i];
 		if (step->kind == JOINT_EVICT) {
-			forbid_evict(program, step->tensor, cut);
+			ilp_add_evicts(program, step->tensor, -1, cut, 1);
 			continue;
 		}
 		milp_entry(program->milp, program->options[step->option], 1);

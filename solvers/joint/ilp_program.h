@@ -60,6 +60,10 @@ struct ilp_program {
 int ilp_held(const struct ilp_program *program, int tensor, int view, int cut);
 int ilp_kept(const struct ilp_program *program, int tensor, int view, int cut);
 
+/* Adds the columns that evict a tensor at a cut, from one view or all (-1), to the last row: one of them is 1, or none. */
+void ilp_add_evicts(
+	const struct ilp_program *program, int tensor, int view, int cut, double factor);
+
 struct ilp_program *ilp_program_make(const struct joint_space *space, struct arena *arena);
 
 /* All rows, in ilp_rows.c. */

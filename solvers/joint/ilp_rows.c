@@ -215,18 +215,6 @@ static void make_views(struct rows *rows, int t, int cut)
 	add_options(rows, BEGINS, cut, clears, t, 0, 1);
 }
 
-/* Evictions of a tensor at a cut, from one view or all. */
-static void add_evicts(struct rows *rows, int t, int view, int cut, double factor)
-{
-	const struct ilp_program *program = rows->program;
-	for (int s = 0; s < program->slot_count; s++)
-		for (int v = 0;
-			program->slots[s].cut == cut && v < rows->space->tensors[t].view_count; v++)
-			if (view < 0 || v == view)
-				add(rows, program->slots[s].evicts[program->first_view[t] + v],
-					factor);
-}
-
 static void make_valid(struct rows *rows, int t, int cut)
 {
 	const struct joint_space *space = rows->space;
@@ -237,17 +225,17 @@ static void make_valid(struct rows *rows, int t, int cut)
 	add(rows, valid[cut], 1);
 	add(rows, valid[cut - 1], -1);
 	add_options(rows, ENDS, cut, writes, t, 0, -1);
-	add_evicts(rows, t, -1, cut, -1);
+	ilp_add_evicts(rows->program, t, -1, cut, -1);
 	for (int v = 0; v < space->tensors[t].view_count; v++) {
 		int held = ilp_held(rows->program, t, v, cut);
 		if (held < 0)
 			continue;
 		at_most(rows, 0);
-		add_evicts(rows, t, v, cut, 1);
+		ilp_add_evicts(rows->program, t, v, cut, 1);
 		add(rows, held, -1);
 	}
 	at_most(rows, 0);
-	add_evicts(rows, t, -1, cut, 1);
+	ilp_add_evicts(rows->program, t, -1, cut, 1);
 	add_options(rows, ENDS, cut, exists, 0, 0, -1);
 	if (cut < space->op_count && any(rows, cut, reads, t, 0)) {
 		at_most(rows, 0);

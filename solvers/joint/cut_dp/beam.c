@@ -7,7 +7,6 @@
 #include "solvers/joint/cut_dp/step.h"
 #include "solvers/joint/cut_dp/toll.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* False: no answer that goes on from the label is looked for. */
@@ -156,33 +155,21 @@ static bool take_step(void *context, const struct cut_step *step)
 	return search->goes_on && run_go_on(search->run, 1);
 }
 
-struct ranked {
-	int64_t value;
-	uint32_t label;
-};
-
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return a->label < b->label ? -1 : a->label > b->label;
-}
-
 /* The beam: of labels with equal bounds, those that came first are kept. */
 static void drop_worst(struct search *search, struct cut_layer *layer)
 {
 	struct arena *scratch = arena_open();
 	size_t count = 0;
-	struct ranked *ranked = arena_array(scratch, struct ranked, layer_label_count(layer));
+	struct cut_ranked *ranked =
+		arena_array(scratch, struct cut_ranked, layer_label_count(layer));
 	for (uint32_t i = 0; i < layer_label_count(layer); i++)
 		if (!layer_label(layer, i)->dominated)
-			ranked[count++] = (struct ranked){layer_label(layer, i)->bound, i};
+			ranked[count++] = (struct cut_ranked){layer_label(layer, i)->bound, i};
 	if (count > search->width) {
-		qsort(ranked, count, sizeof *ranked, compare_ranked);
+		cut_rank(ranked, count);
 		search->dropped = number_min(search->dropped, ranked[search->width].value);
 		for (size_t i = search->width; i < count; i++)
-			layer_label(layer, ranked[i].label)->dominated = true;
+			layer_label(layer, ranked[i].number)->dominated = true;
 		layer_forget(layer);
 	}
 	arena_close(scratch);
@@ -237,20 +224,19 @@ static void find_best(struct search *search)
 {
 	struct arena *scratch = arena_open();
 	struct cut_layer *layer = search->layers[search->frame->space->op_count];
-	struct ranked *all = arena_array(scratch, struct ranked, layer_label_count(layer));
+	struct cut_ranked *all = arena_array(scratch, struct cut_ranked, layer_label_count(layer));
 	size_t count = 0;
 	for (uint32_t i = 0; i < layer_label_count(layer); i++) {
 		const struct label *label = layer_label(layer, i);
 		if (!label->dominated &&
 			frame_is_complete(search->frame, layer_codes(layer, label->state)))
-			all[count++] = (struct ranked){label->cost, i};
+			all[count++] = (struct cut_ranked){label->cost, i};
 	}
-	if (count)
-		qsort(all, count, sizeof *all, compare_ranked);
+	cut_rank(all, count);
 	search->found |= count > 0;
 	for (size_t k = 0; k < count; k++) {
 		struct joint_answer *answer = layers_trace(search->layers,
-			search->frame->space->op_count, all[k].label, run_arena(search->run));
+			search->frame->space->op_count, all[k].number, run_arena(search->run));
 		if (joint_plan_offer(search->run, search->frame->space, answer)) {
 			search->best = answer;
 			break;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Labels do not move: a chunk of them is never grown. */
@@ -217,4 +218,18 @@ struct joint_answer *layers_trace(
 			.view = label->view};
 	answer->steps = steps;
 	return answer;
+}
+
+static int compare_cut_ranked(const void *left, const void *right)
+{
+	const struct cut_ranked *a = left, *b = right;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void cut_rank(struct cut_ranked *ranked, size_t count)
+{
+	if (count)
+		qsort(ranked, count, sizeof *ranked, compare_cut_ranked);
 }

@@ -60,4 +60,11 @@ struct label *layer_label(const struct cut_layer *layer, uint32_t i);
 struct joint_answer *layers_trace(
 	struct cut_layer *const *layers, int cut, uint32_t at, struct arena *arena);
 
+/* States or labels by a value: the least first, of equal ones the first. */
+struct cut_ranked {
+	int64_t value;
+	uint32_t number;
+};
+void cut_rank(struct cut_ranked *ranked, size_t count);
+
 #endif

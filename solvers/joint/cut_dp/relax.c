@@ -9,7 +9,6 @@
 #include "solvers/joint/cut_dp/step.h"
 #include "solvers/joint/cut_dp/toll.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What became of a state.  DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
@@ -124,41 +123,27 @@ static bool reach(void *context, const struct cut_step *step)
 	return spend(relaxation);
 }
 
-struct ranked {
-	int64_t bound;
-	uint32_t state;
-};
-
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-	if (a->bound != b->bound)
-		return a->bound < b->bound ? -1 : 1;
-	return a->state < b->state ? -1 : a->state > b->state;
-}
-
 /* Where there are too many, the limit falls. */
 static void keep_cheapest(struct relaxation *relaxation, int cut)
 {
 	struct arena *scratch = arena_open();
 	size_t count = relaxation->nodes[cut].count;
-	struct ranked *ranked = arena_array(scratch, struct ranked, count);
+	struct cut_ranked *ranked = arena_array(scratch, struct cut_ranked, count);
 	for (uint32_t s = 0; s < count; s++) {
 		int64_t *costs = node_of(relaxation, cut, s)->costs;
 		toll_spread(relaxation->frame, costs);
-		ranked[s].bound =
+		ranked[s].value =
 			toll_least(relaxation->frame, costs, NULL, coarse_of(relaxation, cut, s));
-		ranked[s].state = s;
+		ranked[s].number = s;
 	}
-	if (count)
-		qsort(ranked, count, sizeof *ranked, compare_ranked);
-	for (size_t i = 0; i < count && ranked[i].bound <= relaxation->limit; i++) {
+	cut_rank(ranked, count);
+	for (size_t i = 0; i < count && ranked[i].value <= relaxation->limit; i++) {
 		if (relaxation->kept[cut].count == relaxation->width) {
-			relaxation->limit = ranked[i].bound - 1;
+			relaxation->limit = ranked[i].value - 1;
 			break;
 		}
-		node_of(relaxation, cut, ranked[i].state)->fate = KEPT;
-		*array_add(relaxation->arena, &relaxation->kept[cut]) = ranked[i].state;
+		node_of(relaxation, cut, ranked[i].number)->fate = KEPT;
+		*array_add(relaxation->arena, &relaxation->kept[cut]) = ranked[i].number;
 	}
 	arena_close(scratch);
 }
