@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/number.h"
-#include "base/random.h"
 #include "solvers/place/boxes_rows.h"
 #include "solvers/place/load.h"
 #include "solvers/place/orders.h"
@@ -13,11 +12,10 @@
  * For very many buffers.  Rows of boxes: items of about the same size share boxes as high as the
  * largest of them, as few as live at once (interval colouring), and the boxes are stacked; then
  * all fall down as far as they can.  That is n log n.  Where holes can be looked for in bounded
- * work, first fit and best fit of several orders follow, and the best of them is improved: what
- * sticks out, or found no place, comes earlier.  The idea of boxes is that of Buchsbaum et al.,
+ * work, first fit and best fit of several orders follow.  The idea of boxes is that of Buchsbaum et al.,
  * "OPT versus LOAD in dynamic storage allocation", STOC 2003.
  */
-enum { PASS_WORK = 100000000, ROUNDS_WORK = 150000000, ROUNDS_MOST = 4000, MANY = 300000 };
+enum { PASS_WORK = 100000000, MANY = 300000 };
 
 struct boxes {
 	struct run *run;
@@ -25,21 +23,18 @@ struct boxes {
 	const struct items *items;
 	struct orders *orders;
 	size_t count;
-	size_t *order, *best_order;
-	int best_fit;
+	size_t *order;
 	int64_t *best;      /* addresses */
 	double cost, least; /* of the best; nothing is below the other */
 	bool heavy;         /* holes are too much work */
 };
 
-static void keep_if_better(struct boxes *boxes, double cost, int fit)
+static void keep_if_better(struct boxes *boxes, double cost)
 {
 	if (cost >= boxes->cost)
 		return;
 	boxes->cost = cost;
-	boxes->best_fit = fit;
 	memcpy(boxes->best, boxes->orders->addresses, boxes->items->count * sizeof *boxes->best);
-	memcpy(boxes->best_order, boxes->order, boxes->count * sizeof *boxes->order);
 }
 
 static bool done(const struct boxes *boxes)
@@ -54,7 +49,7 @@ static void try_order(struct boxes *boxes, int fit)
 	bool any = boxes->cost == INFINITY;
 	double cost = orders_try(boxes->orders, boxes->order, boxes->count, fit,
 		any ? INFINITY : boxes->cost - 1, any || fit == ORDERS_SKYLINE ? 0 : PASS_WORK);
-	keep_if_better(boxes, cost, fit);
+	keep_if_better(boxes, cost);
 }
 
 /* Rows of boxes; then everything falls, and falls again in the order that it came to lie in. */
@@ -72,7 +67,6 @@ static void try_rows(struct boxes *boxes)
 	}
 	if (boxes->items->bound_somewhere || boxes->cost == INFINITY)
 		return;
-	memcpy(boxes->order, boxes->best_order, boxes->count * sizeof *boxes->order);
 	orders_by_address(boxes->orders, boxes->order, boxes->count, boxes->best);
 	try_order(boxes, ORDERS_SKYLINE);
 }
@@ -96,46 +90,6 @@ static void try_holes(struct boxes *boxes)
 		try_order(boxes, ORDERS_SKYLINE);
 }
 
-/* Some of those at the top, or left out, move to somewhere before them. */
-static void disturb(struct boxes *boxes)
-{
-	memcpy(boxes->order, boxes->best_order, boxes->count * sizeof *boxes->order);
-	double border = boxes->cost - (boxes->cost - boxes->least) * 0.7;
-	int moves = 1 + (int)run_random(boxes->run, 3);
-	for (size_t k = boxes->count; k-- > 1 && moves;) {
-		size_t item = boxes->order[k];
-		int64_t address = boxes->best[item];
-		bool out = address == UNPLACED;
-		if (boxes->packing->goal != PACKING_SPILL)
-			out |= (double)(address + boxes->items->at[item].size) > border;
-		if (!out || run_random(boxes->run, 3) == 0)
-			continue;
-		size_t to = run_random(boxes->run, k);
-		memmove(&boxes->order[to + 1], &boxes->order[to], (k - to) * sizeof *boxes->order);
-		boxes->order[to] = item;
-		moves--;
-	}
-}
-
-static void improve(struct boxes *boxes)
-{
-	if (boxes->heavy || boxes->cost == INFINITY || boxes->best_fit == ORDERS_SKYLINE)
-		return;
-	uint64_t before = shelf_work(boxes->orders->shelf);
-	for (int round = 0; round < ROUNDS_MOST && !done(boxes) &&
-			    shelf_work(boxes->orders->shelf) - before < ROUNDS_WORK;
-		round++) {
-		if (round % 4 == 0) {
-			memcpy(boxes->order, boxes->best_order,
-				boxes->count * sizeof *boxes->order);
-			orders_by_address(boxes->orders, boxes->order, boxes->count, boxes->best);
-		} else {
-			disturb(boxes);
-		}
-		try_order(boxes, boxes->best_fit);
-	}
-}
-
 static void boxes_run(struct run *run, const struct problem *problem)
 {
 	const struct packing *packing = problem->packing;
@@ -154,12 +108,10 @@ static void boxes_run(struct run *run, const struct problem *problem)
 	else if (packing->goal == PACKING_FIT)
 		boxes.least = (double)packing->capacity;
 	boxes.order = orders_all(boxes.orders, &boxes.count);
-	boxes.best_order = orders_all(boxes.orders, &boxes.count);
 	for (size_t i = 0; i < items->count; i++)
 		boxes.best[i] = UNPLACED;
 	try_rows(&boxes);
 	try_holes(&boxes);
-	improve(&boxes);
 	orders_offer(run, packing, items, boxes.best);
 }
 
