@@ -1,7 +1,5 @@
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/number.h"
-#include "base/random.h"
-#include "solvers/place/boxes_rows.h"
 #include "solvers/place/load.h"
 #include "solvers/place/orders.h"
 #include "solvers/place/packing.h"
@@ -13,11 +11,112 @@
  * For very many buffers.  Rows of boxes: items of about the same size share boxes as high as the
  * largest of them, as few as live at once (interval colouring), and the boxes are stacked; then
  * all fall down as far as they can.  That is n log n.  Where holes can be looked for in bounded
- * work, first fit and best fit of several orders follow, and the best of them is improved: what
- * sticks out, or found no place, comes earlier.  The idea of boxes is that of Buchsbaum et al.,
+ * work, first fit and best fit of several orders follow.  The idea of boxes is that of Buchsbaum et al.,
  * "OPT versus LOAD in dynamic storage allocation", STOC 2003.
  */
-enum { PASS_WORK = 100000000, ROUNDS_WORK = 150000000, ROUNDS_MOST = 4000, MANY = 300000 };
+enum { PASS_WORK = 100000000, MANY = 300000 };
+
+struct size_class {
+	int64_t height;
+	int row_count;
+	struct array(int) free; /* rows */
+};
+
+struct rows {
+	const struct items *items;
+	struct arena *arena;
+	struct size_class *classes;
+	int class_count;
+	int *class_of, *row_of; /* by item */
+	int *first_of;          /* by section: a list of the items that end with it; -1 */
+	int *next;              /* by item */
+};
+
+static int class_of_size(int64_t size, double log_ratio)
+{
+	return size > 0 ? (int)(log((double)size) / log_ratio) : 0;
+}
+
+static void find_classes(struct rows *rows, double ratio)
+{
+	double log_ratio = log(ratio);
+	for (size_t i = 0; i < rows->items->count; i++) {
+		rows->class_of[i] = class_of_size(rows->items->at[i].size, log_ratio);
+		rows->class_count = (int)number_max(rows->class_count, rows->class_of[i] + 1);
+	}
+	rows->classes = arena_array(rows->arena, struct size_class, rows->class_count);
+	for (size_t i = 0; i < rows->items->count; i++) {
+		struct size_class *class = &rows->classes[rows->class_of[i]];
+		class->height = number_max(class->height, rows->items->at[i].size);
+	}
+}
+
+/* Lists by section, in the order of items: of those that begin there. */
+static int *list_starts(const struct rows *rows, int *next)
+{
+	int *first = arena_array(rows->arena, int, rows->items->section_count);
+	for (int s = 0; s < rows->items->section_count; s++)
+		first[s] = -1;
+	for (size_t i = rows->items->count; i-- > 0;) {
+		int start = rows->items->parts[rows->items->at[i].first_part].first;
+		next[i] = first[start];
+		first[start] = (int)i;
+	}
+	return first;
+}
+
+static void take_row(struct rows *rows, int item)
+{
+	const struct item *it = &rows->items->at[item];
+	struct size_class *class = &rows->classes[rows->class_of[item]];
+	int end = rows->items->parts[it->first_part + it->part_count - 1].end;
+	rows->row_of[item] =
+		class->free.count ? class->free.at[--class->free.count] : class->row_count++;
+	rows->next[item] = rows->first_of[end];
+	rows->first_of[end] = item;
+}
+
+static void free_rows(struct rows *rows, int section)
+{
+	for (int i = rows->first_of[section]; i >= 0; i = rows->next[i])
+		*array_add(rows->arena, &rows->classes[rows->class_of[i]].free) = rows->row_of[i];
+}
+
+/*
+ * Items whose sizes differ by less than the factor `ratio` (> 1) share a class.  A class has as many
+ * rows as it has items that live at once, each as high as its largest; every item gets a row
+ * that is free for its life.  The rows are stacked, the largest class below.  keys[item] is
+ * the higher, the lower its row lies; that of a reserved range means nothing.  Time: n log n.
+ */
+static void boxes_rows(const struct items *items, double ratio, double *keys, struct arena *arena)
+{
+	struct arena_mark mark = arena_mark(arena);
+	struct rows rows = {.items = items,
+		.arena = arena,
+		.class_of = arena_array(arena, int, items->count),
+		.row_of = arena_array(arena, int, items->count),
+		.first_of = arena_array(arena, int, items->section_count + 1),
+		.next = arena_array(arena, int, items->count)};
+	int *next = arena_array(arena, int, items->count);
+	int *starts = list_starts(&rows, next);
+	find_classes(&rows, ratio);
+	for (int s = 0; s <= items->section_count; s++)
+		rows.first_of[s] = -1;
+	for (int s = 0; s < items->section_count; s++) {
+		free_rows(&rows, s);
+		for (int i = starts[s]; i >= 0; i = next[i])
+			take_row(&rows, i);
+	}
+	double *bases = arena_array(arena, double, rows.class_count + 1);
+	for (int c = rows.class_count - 1; c >= 0; c--)
+		bases[c] = bases[c + 1] +
+			   (double)rows.classes[c].row_count * (double)rows.classes[c].height;
+	for (size_t i = 0; i < items->count; i++) {
+		int c = rows.class_of[i];
+		keys[i] = -bases[c + 1] - (double)rows.row_of[i] * (double)rows.classes[c].height;
+	}
+	arena_release(arena, mark);
+}
 
 struct boxes {
 	struct run *run;
@@ -25,21 +124,18 @@ struct boxes {
 	const struct items *items;
 	struct orders *orders;
 	size_t count;
-	size_t *order, *best_order;
-	int best_fit;
+	size_t *order;
 	int64_t *best;      /* addresses */
 	double cost, least; /* of the best; nothing is below the other */
 	bool heavy;         /* holes are too much work */
 };
 
-static void keep_if_better(struct boxes *boxes, double cost, int fit)
+static void keep_if_better(struct boxes *boxes, double cost)
 {
 	if (cost >= boxes->cost)
 		return;
 	boxes->cost = cost;
-	boxes->best_fit = fit;
 	memcpy(boxes->best, boxes->orders->addresses, boxes->items->count * sizeof *boxes->best);
-	memcpy(boxes->best_order, boxes->order, boxes->count * sizeof *boxes->order);
 }
 
 static bool done(const struct boxes *boxes)
@@ -54,7 +150,7 @@ static void try_order(struct boxes *boxes, int fit)
 	bool any = boxes->cost == INFINITY;
 	double cost = orders_try(boxes->orders, boxes->order, boxes->count, fit,
 		any ? INFINITY : boxes->cost - 1, any || fit == ORDERS_SKYLINE ? 0 : PASS_WORK);
-	keep_if_better(boxes, cost, fit);
+	keep_if_better(boxes, cost);
 }
 
 /* Rows of boxes; then everything falls, and falls again in the order that it came to lie in. */
@@ -72,7 +168,6 @@ static void try_rows(struct boxes *boxes)
 	}
 	if (boxes->items->bound_somewhere || boxes->cost == INFINITY)
 		return;
-	memcpy(boxes->order, boxes->best_order, boxes->count * sizeof *boxes->order);
 	orders_by_address(boxes->orders, boxes->order, boxes->count, boxes->best);
 	try_order(boxes, ORDERS_SKYLINE);
 }
@@ -96,46 +191,6 @@ static void try_holes(struct boxes *boxes)
 		try_order(boxes, ORDERS_SKYLINE);
 }
 
-/* Some of those at the top, or left out, move to somewhere before them. */
-static void disturb(struct boxes *boxes)
-{
-	memcpy(boxes->order, boxes->best_order, boxes->count * sizeof *boxes->order);
-	double border = boxes->cost - (boxes->cost - boxes->least) * 0.7;
-	int moves = 1 + (int)run_random(boxes->run, 3);
-	for (size_t k = boxes->count; k-- > 1 && moves;) {
-		size_t item = boxes->order[k];
-		int64_t address = boxes->best[item];
-		bool out = address == UNPLACED;
-		if (boxes->packing->goal != PACKING_SPILL)
-			out |= (double)(address + boxes->items->at[item].size) > border;
-		if (!out || run_random(boxes->run, 3) == 0)
-			continue;
-		size_t to = run_random(boxes->run, k);
-		memmove(&boxes->order[to + 1], &boxes->order[to], (k - to) * sizeof *boxes->order);
-		boxes->order[to] = item;
-		moves--;
-	}
-}
-
-static void improve(struct boxes *boxes)
-{
-	if (boxes->heavy || boxes->cost == INFINITY || boxes->best_fit == ORDERS_SKYLINE)
-		return;
-	uint64_t before = shelf_work(boxes->orders->shelf);
-	for (int round = 0; round < ROUNDS_MOST && !done(boxes) &&
-			    shelf_work(boxes->orders->shelf) - before < ROUNDS_WORK;
-		round++) {
-		if (round % 4 == 0) {
-			memcpy(boxes->order, boxes->best_order,
-				boxes->count * sizeof *boxes->order);
-			orders_by_address(boxes->orders, boxes->order, boxes->count, boxes->best);
-		} else {
-			disturb(boxes);
-		}
-		try_order(boxes, boxes->best_fit);
-	}
-}
-
 static void boxes_run(struct run *run, const struct problem *problem)
 {
 	const struct packing *packing = problem->packing;
@@ -154,12 +209,10 @@ static void boxes_run(struct run *run, const struct problem *problem)
 	else if (packing->goal == PACKING_FIT)
 		boxes.least = (double)packing->capacity;
 	boxes.order = orders_all(boxes.orders, &boxes.count);
-	boxes.best_order = orders_all(boxes.orders, &boxes.count);
 	for (size_t i = 0; i < items->count; i++)
 		boxes.best[i] = UNPLACED;
 	try_rows(&boxes);
 	try_holes(&boxes);
-	improve(&boxes);
 	orders_offer(run, packing, items, boxes.best);
 }
 

@@ -1,7 +1,7 @@
 #ifndef PLACE_PACK_OPTIONS_H
 #define PLACE_PACK_OPTIONS_H
 
-#include "solvers/place/options.h"
+#include "base/tuning.h" /* tables of constants */
 
 /* The packer of `exact`. */
 #define PACK_OPTIONS(OPTION)                                                                       \

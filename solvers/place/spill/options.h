@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_OPTIONS_H
 #define PLACE_SPILL_OPTIONS_H
 
-#include "solvers/place/options.h"
+#include "base/tuning.h" /* tables of constants */
 
 /* The spill search of `exact`.  A node is one of the packer's search tree. */
 #define SPILL_OPTIONS(OPTION)                                                                      \

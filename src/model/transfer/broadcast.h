@@ -166,10 +166,8 @@ bool broadcast_parse(const struct reading *reading, const struct node *text, str
  *
  * A number in place of %value is the value; else that of `out` stays.
  */
-bool broadcast_parse_notify(
-	const struct reading *reading, const struct node *text, struct handshake *out);
-bool broadcast_parse_wait(
-	const struct reading *reading, const struct node *text, struct handshake *out);
+bool broadcast_parse_signal(
+	const struct reading *reading, const struct node *text, bool waits, struct handshake *out);
 
 /* The same line out of a broadcast. */
 const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast);

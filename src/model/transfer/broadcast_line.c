@@ -186,30 +186,23 @@ static bool read_signal_types(struct line_parse *parse)
 	       expect(parse, ",") && expect(parse, "i32") && expect(parse, ")") && read_end(parse);
 }
 
-bool broadcast_parse_notify(
-	const struct reading *reading, const struct node *text, struct handshake *out)
+bool broadcast_parse_signal(
+	const struct reading *reading, const struct node *text, bool waits, struct handshake *out)
 {
 	static const char *const ops[] = {"Set", "AtomicAdd", NULL};
 	struct line_parse parse = {reading, text, text->text,
-		"tnotify %signal, 1 {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)"};
-	int op = NOTIFY_SET;
-	if (!expect(&parse, "tnotify") || !read_signal(&parse, &out->value) ||
-		!read_attribute(&parse, "op", "notify_op", ops, &op))
+		waits ? "twait %signal, 1 {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)"
+		      : "tnotify %signal, 1 {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)"};
+	int word = 0;
+	if (!expect(&parse, waits ? "twait" : "tnotify") ||
+		!read_signal(&parse, waits ? &out->wanted : &out->value) ||
+		!read_attribute(&parse, waits ? "cmp" : "op", waits ? "cmp" : "notify_op",
+			waits ? wait_cmp_names : ops, &word))
 		return false;
-	out->op = (enum notify_op)op;
-	return read_signal_types(&parse);
-}
-
-bool broadcast_parse_wait(
-	const struct reading *reading, const struct node *text, struct handshake *out)
-{
-	struct line_parse parse = {reading, text, text->text,
-		"twait %signal, 1 {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)"};
-	int cmp = WAIT_EQ;
-	if (!expect(&parse, "twait") || !read_signal(&parse, &out->wanted) ||
-		!read_attribute(&parse, "cmp", "cmp", wait_cmp_names, &cmp))
-		return false;
-	out->cmp = (enum wait_cmp)cmp;
+	if (waits)
+		out->cmp = (enum wait_cmp)word;
+	else
+		out->op = (enum notify_op)word;
 	return read_signal_types(&parse);
 }
 

@@ -277,36 +277,37 @@ static void read_destinations(struct broadcast_draft *draft)
 		read_tensors(draft, "destinations", &given, &broadcast->destination_count);
 }
 
-/* An assembly line, or `{op, value}` and `{cmp, value}`. */
+/* An assembly line, or `{op, value}` and `{cmp, value}`: whether it is there. */
+static bool read_signal(struct broadcast_draft *draft, bool waits, struct span *span)
+{
+	struct handshake *handshake = &draft->broadcast->handshake;
+	const char *key = waits ? "wait" : "notify";
+	const struct node *node = read_node(&draft->map, key, OPTIONAL);
+	struct reader map;
+	int word = 0;
+	*span = node ? node->span : draft->broadcast->spans.all;
+	if (node && node->kind == NODE_SCALAR) {
+		broadcast_parse_signal(draft->reading, node, waits, handshake);
+	} else if (node && reader_open(&map, draft->reading, node, key)) {
+		read_word(&map, waits ? "cmp" : "op", OPTIONAL,
+			waits ? wait_cmp_names : notify_op_names, &word);
+		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX,
+			waits ? &handshake->wanted : &handshake->value);
+		if (waits)
+			handshake->cmp = (enum wait_cmp)word;
+		else
+			handshake->op = (enum notify_op)word;
+		reader_done(&map);
+	}
+	return node;
+}
+
 static void read_handshake(struct broadcast_draft *draft)
 {
 	struct handshake *handshake = &draft->broadcast->handshake;
-	const struct node *notify = read_node(&draft->map, "notify", OPTIONAL);
-	const struct node *wait = read_node(&draft->map, "wait", OPTIONAL);
-	struct reader map;
-	int op = NOTIFY_SET, cmp = WAIT_EQ;
-	*handshake = (struct handshake){.notifies = notify, .waits = wait, .value = 1, .wanted = 1};
-	handshake->notify_span = handshake->wait_span = draft->broadcast->spans.all;
-	if (notify)
-		handshake->notify_span = notify->span;
-	if (wait)
-		handshake->wait_span = wait->span;
-	if (notify && notify->kind == NODE_SCALAR) {
-		broadcast_parse_notify(draft->reading, notify, handshake);
-	} else if (notify && reader_open(&map, draft->reading, notify, "notify")) {
-		read_word(&map, "op", OPTIONAL, notify_op_names, &op);
-		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX, &handshake->value);
-		handshake->op = (enum notify_op)op;
-		reader_done(&map);
-	}
-	if (wait && wait->kind == NODE_SCALAR) {
-		broadcast_parse_wait(draft->reading, wait, handshake);
-	} else if (wait && reader_open(&map, draft->reading, wait, "wait")) {
-		read_word(&map, "cmp", OPTIONAL, wait_cmp_names, &cmp);
-		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX, &handshake->wanted);
-		handshake->cmp = (enum wait_cmp)cmp;
-		reader_done(&map);
-	}
+	*handshake = (struct handshake){.value = 1, .wanted = 1};
+	handshake->notifies = read_signal(draft, false, &handshake->notify_span);
+	handshake->waits = read_signal(draft, true, &handshake->wait_span);
 }
 
 static void read_static(struct reader *map, struct staging_tile *tile)

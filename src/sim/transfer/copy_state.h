@@ -38,14 +38,6 @@ struct copy_memory *copy_memory_open(struct copy_run *run);
 void copy_memory_run(
 	struct copy_run *run, size_t stream, size_t i, const struct copy_instruction *instruction);
 
-/* The element of a buffer at these coordinates, as it is now. */
-const uint8_t *copy_memory_at(
-	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK]);
-
-/* The same as it was at first, of a buffer that stores add to. */
-const uint8_t *copy_memory_given(
-	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK]);
-
 /* After the last: every element that belongs somewhere is there. */
 void copy_memory_end(struct copy_run *run);
 
