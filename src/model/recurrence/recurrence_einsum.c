@@ -4,7 +4,6 @@
 #include "base/lattice.h"
 #include "base/text.h"
 #include "model/recurrence/recurrence_equations.h"
-#include "model/recurrence/recurrence_term.h"
 
 #include <stdlib.h>
 #include <string.h>
