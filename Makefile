@@ -187,8 +187,8 @@ $(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_kinds.o $(OUT)/toy_solvers.o $(OUT)/to
 CHARTS := build/charts/charts.js
 $(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/charts
 	@scripts/charts $@
-$(OUT)/src/report/page/page_assets.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
-$(OUT)/src/report/page/page_assets.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
+$(OUT)/src/report/page/page.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
+$(OUT)/src/report/page/page.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
 $(OUT)/src/cli/spec_schema.o: src/cli/spec_schema.json
 $(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 

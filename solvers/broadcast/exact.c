@@ -1,12 +1,14 @@
 #include "solvers/broadcast/tree.h"
 
 #include "base/arena.h"
-#include "search/engine/sat.h"
+#include "search/engine/milp.h"
 #include "search/transfer/rounds_bound.h"
 #include "search/transfer/schedule_best.h"
 
+#include <math.h>
+
 /*
- * Whether all chunks reach all ranks in T rounds, as clauses over
+ * Whether all chunks reach all ranks in T rounds, as rows of 0-1 columns
  *
  *	there(c, r, t)   rank r has chunk c after t rounds
  *	sent(c, l, t)    link l brings chunk c in round t
@@ -19,10 +21,10 @@ struct rounds_question {
 	const struct synthesis *synthesis;
 	struct run *run;
 	struct arena *arena;
-	struct sat *sat;
+	struct milp *milp;
 	int rounds;
 	int *distances;
-	int *there, *sent; /* literals; -1: it cannot be */
+	int *there, *sent; /* columns */
 };
 
 static int *there(struct rounds_question *q, int64_t chunk, int rank, int round)
@@ -38,7 +40,7 @@ static int *sent(struct rounds_question *q, int64_t chunk, size_t link, int roun
 			round];
 }
 
-static void add_variables(struct rounds_question *q)
+static void add_columns(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
 	int64_t chunks = q->synthesis->chunks;
@@ -46,165 +48,125 @@ static void add_variables(struct rounds_question *q)
 	q->sent = arena_array(q->arena, int, chunks *(int64_t)topology->link_count * q->rounds + 1);
 	for (int64_t c = 0; c < chunks; c++) {
 		for (int r = 0; r < topology->ranks; r++)
-			for (int t = 0; t <= q->rounds; t++)
-				*there(q, c, r, t) = r == topology->root || t < q->distances[r]
-							     ? -1
-							     : sat_variable(q->sat);
+			for (int t = 0; t <= q->rounds; t++) {
+				bool must = r == topology->root || t == q->rounds;
+				*there(q, c, r, t) = milp_column(
+					q->milp, must, must || t >= q->distances[r], true, 0);
+			}
 		for (size_t l = 0; l < topology->link_count; l++)
 			for (int t = 0; t < q->rounds; t++) {
 				const struct link *link = &topology->links[l];
 				bool can = link->to != topology->root &&
 					   t >= q->distances[link->from] &&
 					   t + 1 >= q->distances[link->to];
-				*sent(q, c, l, t) = can ? sat_variable(q->sat) : -1;
+				*sent(q, c, l, t) = milp_column(q->milp, 0, can, true, 0);
 			}
 	}
+}
+
+/* a <= b */
+static void add_at_most(struct rounds_question *q, int a, int b)
+{
+	milp_row(q->milp, -INFINITY, 0);
+	milp_entry(q->milp, a, 1);
+	milp_entry(q->milp, b, -1);
 }
 
 /* The ways that bring a chunk in a round, and what each of them needs. */
 static void add_arrival(struct rounds_question *q, int64_t chunk, int rank, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
-	int before = *there(q, chunk, rank, round), after = *there(q, chunk, rank, round + 1);
-	int *clause = arena_array(q->arena, int, topology->ranks + 2);
-	size_t count = 0, ways;
-	if (after < 0)
-		return;
-	for (size_t l = 0; l < topology->link_count; l++) {
-		int way = topology->links[l].to == rank ? *sent(q, chunk, l, round) : -1;
-		if (way < 0)
-			continue;
-		int source = *there(q, chunk, topology->links[l].from, round);
-		if (source >= 0)
-			sat_clause(q->sat, (int[]){sat_not(way), source}, 2);
-		if (before >= 0)
-			sat_clause(q->sat, (int[]){sat_not(way), sat_not(before)}, 2);
-		sat_clause(q->sat, (int[]){sat_not(way), after}, 2);
-		clause[count++] = way;
-	}
-	ways = count;
-	if (before >= 0) {
-		sat_clause(q->sat, (int[]){sat_not(before), after}, 2);
-		clause[count++] = before;
-	}
-	clause[count++] = sat_not(after);
-	sat_clause(q->sat, clause, count);
-	if (ways > 1)
-		sat_at_most_one(q->sat, clause, ways);
+	for (size_t l = 0; l < topology->link_count; l++)
+		if (topology->links[l].to == rank)
+			add_at_most(q, *sent(q, chunk, l, round),
+				*there(q, chunk, topology->links[l].from, round));
+	milp_row(q->milp, 0, 0);
+	milp_entry(q->milp, *there(q, chunk, rank, round + 1), -1);
+	milp_entry(q->milp, *there(q, chunk, rank, round), 1);
+	for (size_t l = 0; l < topology->link_count; l++)
+		if (topology->links[l].to == rank)
+			milp_entry(q->milp, *sent(q, chunk, l, round), 1);
 }
 
-/*
- * At most this many of them: more(i, n) holds where more than n of the first i + 1 do.  (C. Sinz,
- * Towards an optimal CNF encoding of Boolean cardinality constraints, 2005.)
- */
-static void add_at_most(struct rounds_question *q, const int *literals, size_t count, int most)
+static void enter_chunks(struct rounds_question *q, size_t link, int round)
 {
-	int *more = arena_array(q->arena, int, count *(size_t)most);
-	if (most == 1 || count <= (size_t)most) {
-		if (count > 1 && most == 1)
-			sat_at_most_one(q->sat, literals, count);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		int not = sat_not(literals[i]), *now = &more[i * (size_t)most];
-		const int *before = now - most;
-		for (int n = 0; n < most; n++) {
-			now[n] = sat_variable(q->sat);
-			if (i)
-				sat_clause(q->sat, (int[]){sat_not(before[n]), now[n]}, 2);
-			if (n && i)
-				sat_clause(q->sat, (int[]){not, sat_not(before[n - 1]), now[n]}, 3);
-		}
-		sat_clause(q->sat, (int[]){not, now[0]}, 2);
-		if (i)
-			sat_clause(q->sat, (int[]){not, sat_not(before[most - 1])}, 2);
-	}
+	for (int64_t c = 0; c < q->synthesis->chunks; c++)
+		milp_entry(q->milp, *sent(q, c, link, round), 1);
 }
 
 /* One chunk a channel and, where there is one port, one a sender and a receiver. */
 static void add_limits(struct rounds_question *q, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
-	int64_t chunks = q->synthesis->chunks;
-	int *literals = arena_array(q->arena, int, chunks *(int64_t)topology->link_count + 1);
 	for (size_t l = 0; topology->ports == PORTS_ALL && l < topology->link_count; l++) {
-		size_t count = 0;
-		for (int64_t c = 0; c < chunks; c++)
-			if (*sent(q, c, l, round) >= 0)
-				literals[count++] = *sent(q, c, l, round);
-		add_at_most(q, literals, count, topology->channels);
+		milp_row(q->milp, -INFINITY, topology->channels);
+		enter_chunks(q, l, round);
 	}
 	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
 		for (int side = 0; side < 2; side++) {
-			size_t count = 0;
-			for (size_t l = 0; l < topology->link_count; l++) {
-				const struct link *link = &topology->links[l];
-				if ((side ? link->to : link->from) != r)
-					continue;
-				for (int64_t c = 0; c < chunks; c++)
-					if (*sent(q, c, l, round) >= 0)
-						literals[count++] = *sent(q, c, l, round);
-			}
-			if (count > 1)
-				sat_at_most_one(q->sat, literals, count);
+			milp_row(q->milp, -INFINITY, 1);
+			for (size_t l = 0; l < topology->link_count; l++)
+				if ((side ? topology->links[l].to : topology->links[l].from) == r)
+					enter_chunks(q, l, round);
 		}
 }
 
-/* left(c, t): the root has sent chunk c in one of the first t + 1 rounds. */
-static void add_order(struct rounds_question *q)
+/* Whether the root has sent a chunk in one of the rounds up to one: a column. */
+static int add_left(struct rounds_question *q, int64_t chunk, int round, int before)
 {
 	const struct topology *topology = q->synthesis->topology;
-	int64_t chunks = q->synthesis->chunks;
-	int *left = arena_array(q->arena, int, chunks * q->rounds);
-	for (int64_t c = 0; c < chunks; c++)
-		for (int t = 0; t < q->rounds; t++) {
-			int *clause = arena_array(q->arena, int, topology->ranks + 2);
-			size_t count = 0;
-			int now = left[c * q->rounds + t] = sat_variable(q->sat);
-			clause[count++] = sat_not(now);
-			if (t) {
-				int before = left[c * q->rounds + t - 1];
-				sat_clause(q->sat, (int[]){sat_not(before), now}, 2);
-				clause[count++] = before;
-			}
-			for (size_t l = 0; l < topology->link_count; l++)
-				if (topology->links[l].from == topology->root &&
-					*sent(q, c, l, t) >= 0) {
-					sat_clause(q->sat, (int[]){sat_not(*sent(q, c, l, t)), now},
-						2);
-					clause[count++] = *sent(q, c, l, t);
-				}
-			sat_clause(q->sat, clause, count);
-			if (c)
-				sat_clause(q->sat,
-					(int[]){sat_not(now), left[(c - 1) * q->rounds + t]}, 2);
-		}
+	int left = milp_column(q->milp, 0, 1, true, 0);
+	add_at_most(q, before, left);
+	for (size_t l = 0; l < topology->link_count; l++)
+		if (topology->links[l].from == topology->root)
+			add_at_most(q, *sent(q, chunk, l, round), left);
+	milp_row(q->milp, 0, INFINITY);
+	milp_entry(q->milp, left, -1);
+	milp_entry(q->milp, before, 1);
+	for (size_t l = 0; l < topology->link_count; l++)
+		if (topology->links[l].from == topology->root)
+			milp_entry(q->milp, *sent(q, chunk, l, round), 1);
+	return left;
 }
 
-static bool go_on(void *user, uint64_t ticks)
+static void add_order(struct rounds_question *q)
 {
-	return run_spend(user, ticks);
+	int *left = arena_array(q->arena, int, q->synthesis->chunks *(q->rounds + 1));
+	for (int64_t c = 0; c < q->synthesis->chunks; c++, left += q->rounds + 1) {
+		left[0] = milp_column(q->milp, 0, 0, true, 0);
+		for (int t = 0; t < q->rounds; t++) {
+			left[t + 1] = add_left(q, c, t, left[t]);
+			if (c)
+				add_at_most(q, left[t + 1], left[t - q->rounds]);
+		}
+	}
 }
 
-static const struct send_schedule *read_answer(struct rounds_question *q, struct arena *arena)
+static bool go_on(void *user, uint64_t iterations, int rows)
+{
+	return run_spend(user, iterations);
+}
+
+static const struct send_schedule *read_answer(
+	struct rounds_question *q, const double *values, struct arena *arena)
 {
 	const struct topology *topology = q->synthesis->topology;
 	struct messages messages = {0};
 	for (int64_t c = 0; c < q->synthesis->chunks; c++)
 		for (size_t l = 0; l < topology->link_count; l++)
 			for (int t = 0; t < q->rounds; t++)
-				if (*sent(q, c, l, t) >= 0 && sat_value(q->sat, *sent(q, c, l, t)))
+				if (values[*sent(q, c, l, t)] > 0.5)
 					*array_add(q->arena, &messages) =
 						(struct message){t, topology->links[l].from,
 							topology->links[l].to, c, 1};
 	return schedule_make(arena, q->synthesis, &messages);
 }
 
-static enum verdict ask(struct rounds_question *q)
+static struct milp_answer ask(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
-	q->sat = sat_make(q->arena);
-	add_variables(q);
+	q->milp = milp_make(q->arena);
+	add_columns(q);
 	for (int t = 0; t < q->rounds; t++) {
 		for (int64_t c = 0; c < q->synthesis->chunks; c++)
 			for (int r = 0; r < topology->ranks; r++)
@@ -213,16 +175,11 @@ static enum verdict ask(struct rounds_question *q)
 		add_limits(q, t);
 	}
 	add_order(q);
-	for (int64_t c = 0; c < q->synthesis->chunks; c++)
-		for (int r = 0; r < topology->ranks; r++)
-			if (r != topology->root) {
-				int end = *there(q, c, r, q->rounds);
-				sat_clause(q->sat, &end, end >= 0);
-			}
-	return sat_solve(q->sat, go_on, q->run);
+	struct milp_wishes wishes = {.clauses = true, .user = q->run, .go_on = go_on};
+	return milp_solve(q->milp, &wishes, q->arena);
 }
 
-/* What is too large to write down as clauses. */
+/* What is too large to write down. */
 enum { LITERALS_MOST = 1 << 22 };
 
 static void run_exact(struct run *run, const struct problem *problem)
@@ -242,13 +199,15 @@ static void run_exact(struct run *run, const struct problem *problem)
 			.distances = distances};
 		bool small = synthesis->chunks * bound <=
 			     LITERALS_MOST / (int64_t)(topology->link_count + 1);
-		enum verdict status = small ? ask(&question) : VERDICT_OPEN;
-		if (status == VERDICT_YES)
-			best = read_answer(&question, arena);
+		struct milp_answer answer = {.status = PROOF_BUDGET};
+		if (small)
+			answer = ask(&question);
+		if (answer.values)
+			best = read_answer(&question, answer.values, arena);
 		arena_close(question.arena);
-		if (status == VERDICT_OPEN)
+		if (!answer.values && answer.status != PROOF_INFEASIBLE)
 			break;
-		bound += status == VERDICT_NO;
+		bound += answer.status == PROOF_INFEASIBLE;
 	}
 	if (best)
 		broadcast_offer(run, best);

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/certificate/certificate.h"
-#include "search/nest/cells.h"
 #include "solvers/map/exact/ask.h"
 #include "solvers/map/exact/branches.h"
 #include "solvers/map/exact/descent.h"
@@ -74,12 +73,8 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	descent->open = INFINITY;
 	nest_descend(descent, task->choice.bound);
 	part->open = least(part->open, descent->open);
-	struct arena *arena = run_arena(descent->run);
 	if (descent->stopped)
 		lower(part->each, hunt, task->choice.spatial);
-	struct cell cell = cell_of(arena, hunt->search->space, &mapping);
-	if (!descent->stopped)
-		run_left(descent->run, arena_copy(arena, &cell, sizeof cell));
 }
 
 static void search_part(struct run *run, void *context, size_t i)
@@ -106,8 +101,9 @@ static void search_part(struct run *run, void *context, size_t i)
 	part->kept = descent->offers.kept;
 	part->cut = descent->cut.excluded;
 	part->uncounted = descent->offers.uncounted;
-	run_looked(
-		run, (struct effort_of_proof){part->tasks.count, descent->edges, descent->labels});
+	run_looked(run, &(struct effort){.states = part->tasks.count,
+				.edges = descent->edges,
+				.labels = descent->labels});
 	arena_close(scratch);
 }
 

@@ -16,44 +16,18 @@ const char *task_status_name(const struct task_result *result)
 						: names[result->status & 3];
 }
 
-/* --- lines of a CSV */
-
-struct cells array(const char *); /* as they stand there, with their quotes */
-
-static struct cells split(struct arena *arena, const char *line)
-{
-	struct cells cells = {0};
-	const char *end = line + strcspn(line, "\n");
-	for (const char *from = line;; from++) {
-		const char *to = from;
-		bool quoted = false;
-		for (; to < end && (quoted || *to != ','); to++)
-			quoted ^= *to == '"';
-		*array_add(arena, &cells) = arena_format(arena, "%.*s", (int)(to - from), from);
-		if (to == end)
-			return cells;
-		from = to;
-	}
-}
-
-static const char *next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return *line ? line + 1 : line;
-}
-
 /* --- the columns of all results together */
 
 struct exporter {
 	struct arena *arena, *scratch;
 	print_text *print;
-	json_t *targets;      /* the head's columns */
-	struct cells heads;   /* headers of pareto.csv that were met */
-	struct cells columns; /* theirs together */
+	json_t *targets;          /* the head's columns */
+	struct csv_cells heads;   /* headers of pareto.csv that were met */
+	struct csv_cells columns; /* theirs together */
 	size_t count;
 };
 
-static bool has(const struct cells *cells, const char *name)
+static bool has(const struct csv_cells *cells, const char *name)
 {
 	for (size_t i = 0; i < cells->count; i++)
 		if (text_equal(cells->at[i], name))
@@ -74,7 +48,7 @@ static void collect_columns(
 		return;
 	const char *head = arena_format(exporter->arena, "%.*s", (int)length, result->pareto);
 	*array_add(exporter->arena, &exporter->heads) = head;
-	struct cells names = split(exporter->arena, head);
+	struct csv_cells names = csv_cells(exporter->arena, &head);
 	for (size_t i = 0; i < names.count; i++)
 		if (!has(&exporter->columns, names.at[i]))
 			*array_add(exporter->arena, &exporter->columns) = names.at[i];
@@ -87,7 +61,7 @@ static const char *column_name(const char *name)
 
 /* Cells of a row by the columns of all; "" where the row has none. */
 static const char **arrange(
-	const struct exporter *exporter, const struct cells *names, const struct cells *row)
+	const struct exporter *exporter, const struct csv_cells *names, const struct csv_cells *row)
 {
 	const char **cells =
 		arena_array(exporter->scratch, const char *, exporter->columns.count + 1);
@@ -102,12 +76,18 @@ static const char **arrange(
 
 /* --- CSV */
 
+static void add_field(struct text *line, const char *value)
+{
+	text_add(line, ",");
+	csv_field(line, value);
+}
+
 static void print_row(const struct exporter *exporter, const struct text *head, const char **cells)
 {
 	struct text line = text_open(exporter->scratch);
 	text_add(&line, "%s", text_read(head));
 	for (size_t c = 0; c < exporter->columns.count; c++)
-		text_add(&line, ",%s", cells ? cells[c] : "");
+		add_field(&line, cells ? cells[c] : "");
 	text_add(&line, "\n");
 	exporter->print(text_read(&line));
 }
@@ -123,18 +103,16 @@ static void print_point(
 	csv_field(&head, point->name);
 	for (size_t t = 0; t < json_array_size(exporter->targets); t++) {
 		const char *label = json_string_value(json_array_get(labels, t));
-		text_add(&head, ",");
-		csv_field(&head, label ? label : "");
+		add_field(&head, label ? label : "");
 	}
 	json_decref(labels);
 	text_add(&head, ",%s,%s", task_status_name(result), result ? result->version : "");
 	const char *line = result ? result->pareto : "";
-	struct cells names = split(exporter->scratch, line);
-	line = next_line(line);
+	struct csv_cells names = csv_cells(exporter->scratch, &line);
 	if (!*line)
 		print_row(exporter, &head, NULL);
-	for (; *line; line = next_line(line)) {
-		struct cells row = split(exporter->scratch, line);
+	while (*line) {
+		struct csv_cells row = csv_cells(exporter->scratch, &line);
 		print_row(exporter, &head, arrange(exporter, &names, &row));
 	}
 	arena_release(exporter->scratch, mark);
@@ -167,13 +145,11 @@ const char *export_csv(struct arena *arena, struct store *store, print_text *pri
 	const char *why = open_exporter(arena, store, print, &exporter, &head);
 	struct text line = text_open(arena);
 	text_add(&line, "point,name");
-	for (size_t t = 0; t < json_array_size(exporter.targets); t++) {
-		text_add(&line, ",");
-		csv_field(&line, json_string_value(json_array_get(exporter.targets, t)));
-	}
+	for (size_t t = 0; t < json_array_size(exporter.targets); t++)
+		add_field(&line, json_string_value(json_array_get(exporter.targets, t)));
 	text_add(&line, ",status,version");
 	for (size_t c = 0; c < exporter.columns.count; c++)
-		text_add(&line, ",%s", column_name(exporter.columns.at[c]));
+		add_field(&line, column_name(exporter.columns.at[c]));
 	text_add(&line, "\n");
 	if (!why) {
 		print(text_read(&line));

@@ -37,7 +37,6 @@ static int search(struct exploring *exploring, struct task_result *out)
 	int status = exploration_prepare(exploring);
 	if (status != EXIT_FOUND)
 		return status;
-	diag_print(exploring->inputs->diag, exploring->people);
 	exploration_run(exploring);
 	status = exploration_end(exploring);
 	const struct frontier *frontier = &exploring->explored.frontier;

@@ -6,7 +6,6 @@
 #include "cli/certificate_file.h"
 #include "cli/kind.h"
 #include "cli/nest_request.h"
-#include "cli/results.h"
 #include "cli/settings.h"
 #include "report/nest/certificate_report.h"
 #include "report/nest/certificate_yaml.h"
@@ -102,14 +101,12 @@ static int tell(const struct certificate_result *result, const struct nest_searc
 	if (result->answer == VERDICT_NO)
 		diag_error(diag, result->span, "rejected: %s", result->why);
 	diag_print(diag, stderr);
-	command_print(format == FORMAT_TEXT
-			      ? certificate_report_text(arena, search, certificate, result)
-			      : certificate_report_json(arena, search, certificate, result));
-	if (result->answer == VERDICT_OPEN && listener_interrupted())
-		return EXIT_INTERRUPTED;
-	return result->answer == VERDICT_YES  ? EXIT_FOUND
-	       : result->answer == VERDICT_NO ? EXIT_IMPOSSIBLE
-					      : EXIT_NOTHING;
+	command_print(
+		format == FORMAT_TEXT
+			? certificate_report_text(arena, search, certificate, result)
+			: command_value(arena, format,
+				  certificate_report_json(arena, search, certificate, result)));
+	return listener_status(result->answer);
 }
 
 static int check(struct arena *arena, const struct arguments *arguments,
@@ -214,8 +211,7 @@ bool certificate_write(struct arena *arena, struct folder *folder, const char *n
 	const char *layer, const struct run_record *record, const struct nest_search *search,
 	const struct explored *explored)
 {
-	struct certificate *certificate =
-		certificate_make(arena, search, explored, CERTIFICATE_LINES_MOST);
+	struct certificate *certificate = certificate_make(arena, search, explored);
 	if (!certificate)
 		return false;
 	struct certificate_source *sources =

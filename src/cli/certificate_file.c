@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/objectives.h"
-#include "model/nest/nest_mapping.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,14 +47,6 @@ static bool read_hash(
 	return true;
 }
 
-static bool read_count(struct reader *map, const char *key, uint64_t *out)
-{
-	int64_t value = 0;
-	bool good = read_integer(map, key, REQUIRED, 0, INT64_MAX, &value);
-	*out = (uint64_t)value;
-	return good;
-}
-
 static void read_sources(struct certificate_file *file)
 {
 	const struct node *list = read_list(&file->reader, "specs", REQUIRED);
@@ -79,12 +70,11 @@ static void read_sources(struct certificate_file *file)
 static bool read_version(struct certificate_file *file, const struct node *map)
 {
 	const struct node *node = node_find(map, "version");
-	int64_t version = 0;
 	if (node && node->kind == NODE_SCALAR && text_equal(node->text, "1"))
 		return reading_refuse(&file->reading, node,
 			"a certificate of version 1 leaves out the reads of sums that drain: "
-			"explore again, which writes one of version 2");
-	return read_integer(&file->reader, "version", REQUIRED, 2, 2, &version);
+			"explore again, which writes one of version 3");
+	return read_integer(&file->reader, "version", REQUIRED, 2, 3, &file->version);
 }
 
 bool certificate_file_open(
@@ -187,98 +177,12 @@ static void read_points(struct certificate_file *file)
 	certificate->points_span = span_of(&file->reader, "points");
 }
 
-static bool is_spatial(const struct nest_search *search, const struct mapping *mapping)
+/* The second version also told what the solver had looked into, which no check needs. */
+static void skip_record(struct reader *map)
 {
-	for (int r = 0; r < mapping->level_count; r++)
-		for (int d = 0; d < mapping->loop_count; d++)
-			if (mapping->rows[r].temporal[d] > 1)
-				return false;
-	for (int t = 0; t < search->shape->space_count; t++)
-		if (mapping->residency[t] != nest_mapping_storages(search->arch))
-			return false;
-	return true;
-}
-
-static void read_spatial(struct certificate_file *file, const struct nest_search *search,
-	struct reader *map, struct cell *out)
-{
-	struct arena *arena = file->reading.arena;
-	struct mapping mapping;
-	const char *text;
-	if (!read_text(map, "spatial", REQUIRED, &text))
-		return;
-	const char *why =
-		nest_mapping_parse_part(arena, search->arch, search->shape, text, &mapping);
-	if (!why && !is_spatial(search, &mapping))
-		why = "spatial bounds are all that a choice has here";
-	if (why)
-		reading_refuse(&file->reading, node_find(map->map, "spatial"), "%s", why);
-	else
-		out->spatial = cell_of(arena, search->space, &mapping).spatial;
-}
-
-static bool read_line(struct certificate_file *file, const struct nest_search *search,
-	const struct node *node, struct certificate_line *out)
-{
-	struct reader map;
-	*out = (struct certificate_line){.opened = 1, .span = node->span};
-	if (!reader_open(&map, &file->reading, node, "cell"))
-		return false;
-	out->extent = node_find(node, "spatial") ? LINE_CELL
-		      : node_find(node, "keep")  ? LINE_RESIDENCY
-						 : LINE_SPACE;
-	if (out->extent == LINE_CELL)
-		read_spatial(file, search, &map, &out->cell);
-	if (out->extent != LINE_SPACE)
-		read_count(&map, "keep", &out->cell.residency);
-	if (out->extent != LINE_CELL)
-		read_count(&map, "opened", &out->opened);
-	if (file->certificate->objectives.count == 1)
-		read_real(file, &map, "least", &out->least);
-	reader_done(&map);
-	return true;
-}
-
-/* What the bits of `keep` mean is what they mean in this space. */
-static void read_residency(struct certificate_file *file, const struct nest_search *search)
-{
-	const struct node *list = read_list(&file->reader, "residency", REQUIRED);
-	bool same = list && (int)list->count == search->space->free_count;
-	for (size_t k = 0; same && k < list->count; k++)
-		same = list->items[k]->kind == NODE_SCALAR &&
-		       text_equal(list->items[k]->text,
-			       certificate_residency(file->reading.arena, search, (int)k));
-	if (list && !same)
-		reading_refuse(&file->reading, list,
-			"'residency' lists what the constraints leave free to be kept, in the order "
-			"of explore");
-}
-
-static void read_cells(struct certificate_file *file, const struct nest_search *search)
-{
-	struct certificate *certificate = file->certificate;
-	const struct node *list = read_list(&file->reader, "cells", REQUIRED);
-	struct array(struct certificate_line) lines = {0};
-	struct certificate_line line;
-	for (size_t i = 0; list && i < list->count; i++)
-		if (read_line(file, search, list->items[i], &line))
-			*array_add(file->reading.arena, &lines) = line;
-	certificate->lines = lines.at;
-	certificate->line_count = lines.count;
-}
-
-static void read_choices(struct certificate_file *file)
-{
-	struct certificate *certificate = file->certificate;
-	const struct node *node = read_map(&file->reader, "choices", REQUIRED);
-	struct reader map;
-	certificate->choices_span = span_of(&file->reader, "choices");
-	if (!node || !reader_open(&map, &file->reading, node, "choices"))
-		return;
-	read_count(&map, "all", &certificate->choices);
-	read_count(&map, "opened", &certificate->opened);
-	read_count(&map, "rest", &certificate->rest);
-	reader_done(&map);
+	read_map(map, "choices", OPTIONAL);
+	read_list(map, "residency", OPTIONAL);
+	read_list(map, "cells", OPTIONAL);
 }
 
 bool certificate_file_read(struct certificate_file *file, const struct nest_search *search)
@@ -286,9 +190,8 @@ bool certificate_file_read(struct certificate_file *file, const struct nest_sear
 	read_objectives(file, search);
 	read_claim(file);
 	read_points(file);
-	read_choices(file);
-	read_residency(file, search);
-	read_cells(file, search);
+	if (file->version == 2)
+		skip_record(&file->reader);
 	reader_done(&file->reader);
 	return !diag_failed(file->reading.diag);
 }

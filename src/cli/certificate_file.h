@@ -12,6 +12,7 @@ struct certificate_file {
 	struct reading reading;
 	struct reader reader; /* of the map `certificate:` */
 	struct certificate *certificate;
+	int64_t version;
 };
 
 /* Sources, counting and the problem's hash; false after complaining. */

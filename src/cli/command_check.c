@@ -2,6 +2,15 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 
+int kind_check(const struct inputs *inputs, enum format format)
+{
+	if (!inputs->kind->check)
+		diag_error(inputs->diag, (struct span){0}, "%s has nothing to check",
+			inputs->kind->noun);
+	return diag_failed(inputs->diag) ? command_refuse(inputs->diag)
+					 : inputs->kind->check(inputs, format);
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct inputs inputs;
@@ -11,12 +20,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return certificate_check_command(arena, arguments, diag);
 	if (budget)
 		diag_error(diag, budget->span, "'--budget' is for '--certificate'");
-	bool good = !budget && inputs_read(arena, arguments, diag, &inputs);
-	if (good && !inputs.kind->check)
-		diag_error(diag, (struct span){0}, "%s has nothing to check", inputs.kind->noun);
-	if (!good || !command_format(arguments, diag, &format) || diag_failed(diag))
+	if (budget || !inputs_read(arena, arguments, diag, &inputs) ||
+		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
-	return inputs.kind->check(&inputs, format);
+	return kind_check(&inputs, format);
 }
 
 const struct command command_check = {

@@ -1,21 +1,83 @@
+#include "base/arena.h"
+#include "base/fatal.h"
 #include "cli/exploration.h"
-#include "cli/results.h"
 #include "cli/settings.h"
 #include "search/engine/parallel.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+const char *explore_folder(struct arena *arena, const struct arguments *arguments, const char *name)
+{
+	const struct option_value *output = option_find(arguments, "output");
+	if (output)
+		return output->text;
+	char *own = arena_copy(arena, name, strlen(name) + 1);
+	for (char *at = own; *at; at++)
+		if (*at == '/' || (*at == '.' && at == own))
+			*at = '_';
+	return arena_format(arena, "results/%s", own);
+}
+
+static struct folder *open_results(const struct inputs *inputs)
+{
+	struct folder *folder = NULL;
+	fatal_if(folder_open(inputs->arena,
+		explore_folder(inputs->arena, inputs->arguments, inputs->name), &folder));
+	return folder;
+}
+
+/* A proof that ended with a gap. */
+static void tell_gap(const struct exploring *exploring)
+{
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	const struct frontier *frontier = &exploring->explored.frontier;
+	if (!explorer->none || !frontier->count)
+		return;
+	const struct point *first = &frontier->points[0];
+	const struct found *found = first->payload;
+	double value = objective_value(frontier->objectives.at[0], &first->score);
+	if (found->proof == PROOF_BOUND)
+		fprintf(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
+			explorer->found, 100 * found->gap / value);
+}
+
+static void tell_points(const struct exploring *exploring, const char *work, size_t count)
+{
+	const struct run_record *record = &exploring->record;
+	tell_gap(exploring);
+	fprintf(stderr,
+		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n", work,
+		exploring->explored.effort.simulated, count, record->seconds,
+		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+		folder_name(exploring->folder));
+}
+
+/* Writes all files in the place of the run before.  Prints what was asked for, tells how it ended, and answers the
+ * exit status. */
+static int end_results(struct exploring *exploring, enum format format, bool quiet)
+{
+	struct result_texts texts = exploration_gather(exploring);
+	size_t count = exploration_points(exploring);
+	fatal_if(folder_close(exploring->folder));
+	command_print(format == FORMAT_TEXT  ? texts.table
+		      : format == FORMAT_CSV ? texts.pareto
+					     : texts.run);
+	int status = exploration_end(exploring);
+	if (count && !quiet)
+		tell_points(exploring, texts.work, count);
+	return listener_interrupted() ? EXIT_INTERRUPTED : status;
+}
 
 static int explore_inputs(struct exploring *exploring, enum format format, bool quiet)
 {
-	const struct inputs *inputs = exploring->inputs;
-	const struct explorer *explorer = &inputs->kind->explore;
 	int status = exploration_prepare(exploring);
 	if (status != EXIT_FOUND)
 		return status;
-	diag_print(inputs->diag, stderr);
-	exploring->folder = results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
+	exploring->folder = open_results(exploring->inputs);
 	exploration_run(exploring);
-	return results_end(exploring, format, quiet);
+	return end_results(exploring, format, quiet);
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)

@@ -1,8 +1,8 @@
 #include "cli/exploration.h"
 
 #include "base/arena.h"
-#include "cli/results.h"
-#include "report/run/folder.h"
+#include "base/text.h"
+#include "model/nest/nest_score.h"
 #include "report/run/pareto.h"
 
 struct exploring exploration_open(
@@ -18,13 +18,52 @@ struct exploring exploration_open(
 int exploration_prepare(struct exploring *exploring)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	return explorer->prepare ? explorer->prepare(exploring) : EXIT_FOUND;
+	int status = explorer->prepare ? explorer->prepare(exploring) : EXIT_FOUND;
+	if (status == EXIT_FOUND)
+		diag_print(exploring->inputs->diag, exploring->people);
+	return status;
+}
+
+/* The options as given, for run.json; how many threads there were is no part of a result. */
+static const char *const *list_options(
+	struct arena *arena, const struct arguments *arguments, size_t *count)
+{
+	const char **texts = arena_array(arena, const char *, arguments->option_count);
+	*count = 0;
+	for (size_t i = 0; i < arguments->option_count; i++) {
+		const struct option_value *value = &arguments->options[i];
+		if (text_equal(value->option->name, "jobs") ||
+			text_equal(value->option->name, "output"))
+			continue;
+		texts[(*count)++] =
+			value->option->argument
+				? arena_format(arena, "--%s=%s", value->option->name, value->text)
+				: arena_format(arena, "--%s", value->option->name);
+	}
+	return texts;
+}
+
+/* Version, sources, options, seed, objectives, time; counting is exact. */
+static struct run_record make_record(const struct inputs *inputs, const struct listener *listener)
+{
+	struct run_record record = {
+		.version = LXPLORE_VERSION,
+		.source_count = inputs->source_count,
+		.sources = inputs->sources,
+		.seed = inputs->wishes.seed,
+		.objectives = objectives_texts(inputs->arena, &inputs->wishes.objectives),
+		.counting = counting_names[COUNTING_EXACT],
+		.seconds = listener_seconds(listener),
+		.limit = listener_limit(listener),
+	};
+	record.options = list_options(inputs->arena, inputs->arguments, &record.option_count);
+	return record;
 }
 
 void exploration_run(struct exploring *exploring)
 {
 	exploring->explored = exploring->inputs->kind->explore.run(exploring);
-	exploring->record = results_record(exploring->inputs, &exploring->listener);
+	exploring->record = make_record(exploring->inputs, &exploring->listener);
 	if (!exploring->record.limit)
 		exploring->record.limit = exploring->explored.limit;
 }

@@ -12,7 +12,7 @@
 struct exploring exploration_open(
 	const struct inputs *inputs, const struct listener *listener, FILE *people);
 
-/* EXIT_FOUND where the search can begin; else why not was said. */
+/* EXIT_FOUND where the search can begin; else why not was said.  The complaints so far are, too. */
 int exploration_prepare(struct exploring *exploring);
 
 void exploration_run(struct exploring *exploring);
@@ -25,6 +25,10 @@ size_t exploration_points(const struct exploring *exploring);
 /* What the search comes to: says where there is no point, where a proof has a gap and where simulator
  * and model disagree, and answers the exit status. */
 int exploration_end(const struct exploring *exploring);
+
+/* Its folder: `--output`, or results/NAME, one folder below it for any name of a workload or problem. */
+const char *explore_folder(
+	struct arena *arena, const struct arguments *arguments, const char *name);
 
 /* Says what the diag collected; EXIT_INPUT. */
 int exploration_refuse(const struct exploring *exploring);

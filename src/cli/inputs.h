@@ -27,7 +27,8 @@ struct inputs {
 	struct diag *diag;
 	const struct arguments *arguments;
 	const struct input_kind *kind;
-	const void *own; /* what the kind read */
+	const void *own;  /* what the kind read */
+	const char *name; /* of what is explored: what the results folder is called by default */
 	struct reading reading;
 	struct reader search; /* of `search:`; its map is NULL where there is none */
 	struct wishes wishes;
@@ -73,6 +74,10 @@ const struct node *inputs_node(struct inputs *inputs, const char *name, const ch
 
 /* Whether the setting was given on the command line. */
 bool inputs_given(const struct inputs *inputs, const char *name);
+
+/* The machine of `architecture:`, with the energies of an `ERT:`; NULL after complaining. */
+const struct arch *inputs_machine(
+	struct sheet *sheet, const struct reading *reading, const struct node *node);
 
 /* A complaint where keys are there that do not go with this kind: "a 'plan' stands beside a
  * 'problem'". */

@@ -1,6 +1,7 @@
 #ifndef CLI_KIND_H
 #define CLI_KIND_H
 
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
@@ -24,6 +25,12 @@
  * before anything else; who answers `false` leaves that to the command.  What explores says all
  * to exploring->people, for a campaign explores many at a time.
  */
+/* A line of `lxplore list`. */
+struct list_row {
+	const char *name, *summary;
+};
+struct list_rows array(struct list_row);
+
 struct diff;
 struct exploring;
 struct nest_inputs;
@@ -42,8 +49,6 @@ struct explorer {
 	const char *found;   /* what was found, or not: "plan" */
 	const char
 		*none; /* said where it is proven that there is none; NULL: a limit alone tells */
-	/* What the results folder is called by default. */
-	const char *(*name)(const struct inputs *inputs);
 	/* Before the folder is made: EXIT_FOUND to go on; NULL: there is nothing to do. */
 	int (*prepare)(struct exploring *exploring);
 	struct explored (*run)(struct exploring *exploring);
@@ -74,7 +79,7 @@ struct input_kind {
 	const char *plan;              /* what `diff` compares: "plan"; NULL: nothing */
 	const char *list;              /* of `lxplore list`, that it alone has; NULL: none */
 
-	/* Into inputs->own; false after complaining. */
+	/* Into inputs->own and inputs->name; false after complaining. */
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
@@ -94,13 +99,16 @@ struct input_kind {
 		const struct inputs *inputs, const char *layer, struct span span);
 	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
 	int (*check_claim)(const struct inputs *inputs, uint64_t budget, enum format format);
-	const char *(*listed)(struct arena *arena); /* lines of the list */
+	void (*listed)(struct arena *arena, struct list_rows *rows); /* what is on the list */
 };
 
 extern const struct input_kind *const input_kinds[]; /* by name; NULL ends them */
 
 /* Prints the score of the inputs, an exit status; complains where the kind has none in this format. */
 int kind_score(const struct inputs *inputs, enum format format, bool simulated);
+
+/* The same of what `check` says. */
+int kind_check(const struct inputs *inputs, enum format format);
 
 /* Whether a setting is for inputs of this kind. */
 bool kind_takes(const struct input_kind *kind, const struct option *setting);

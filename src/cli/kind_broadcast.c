@@ -66,10 +66,12 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 	own->broadcast = broadcast_read(&inputs->reading, node, arch);
 	inputs_settings(inputs, NULL);
 	inputs_settings_done(inputs);
-	if (own->broadcast)
-		check_algorithms(inputs, own, node);
 	inputs->own = own;
-	return own->broadcast != NULL;
+	if (!own->broadcast)
+		return false;
+	inputs->name = own->broadcast->name;
+	check_algorithms(inputs, own, node);
+	return true;
 }
 
 static double clock_ns(const struct inputs *inputs)
@@ -123,12 +125,6 @@ static int check(const struct inputs *inputs, enum format format)
 
 /* --- explore */
 
-static const char *name(const struct inputs *inputs)
-{
-	const struct broadcast_inputs *own = inputs->own;
-	return own->broadcast->name;
-}
-
 static int prepare(struct exploring *exploring)
 {
 	const struct inputs *inputs = exploring->inputs;
@@ -178,7 +174,6 @@ const struct input_kind broadcast_kind = {
 	.read = read,
 	.explore = {.counted = "ways",
 		.found = "way to carry it out",
-		.name = name,
 		.prepare = prepare,
 		.run = run_search,
 		.plan = plan,

@@ -174,8 +174,8 @@ static int check_plan(
 		return EXIT_IMPOSSIBLE;
 	}
 	command_print(format == FORMAT_TEXT ? plan_check_text(inputs->arena, &outcome)
-					    : plan_check_json(inputs->arena, own->workload,
-						      &outcome, format == FORMAT_CSV));
+					    : command_value(inputs->arena, format,
+						      plan_check_json(own->workload, &outcome)));
 	return EXIT_FOUND;
 }
 
@@ -213,21 +213,11 @@ static int check_claim(const struct inputs *inputs, uint64_t budget, enum format
 	diag_print(inputs->diag, command_people());
 	command_print(format == FORMAT_TEXT
 			      ? claim_report_text(inputs->arena, &claim)
-			      : claim_report_json(inputs->arena, &claim, format == FORMAT_CSV));
-	if (claim.answer == VERDICT_OPEN && listener_interrupted())
-		return EXIT_INTERRUPTED;
-	return claim.answer == VERDICT_YES  ? EXIT_FOUND
-	       : claim.answer == VERDICT_NO ? EXIT_IMPOSSIBLE
-					    : EXIT_NOTHING;
+			      : command_value(inputs->arena, format, claim_report_json(&claim)));
+	return listener_status(claim.answer);
 }
 
 /* --- explore */
-
-static const char *name(const struct inputs *inputs)
-{
-	const struct graph_inputs *own = inputs->own;
-	return own->workload->name;
-}
 
 /* A plan that the specs bring is where the search starts, if it may. */
 static void take_start(const struct inputs *inputs, struct exploration *exploration)
@@ -374,18 +364,16 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 
 /* --- list */
 
-static const char *list_ops(struct arena *arena)
+static void list_ops(struct arena *arena, struct list_rows *rows)
 {
-	struct text text = text_open(arena);
 	for (int i = 0; primitives[i]; i++) {
 		const struct primitive *op = primitives[i];
 		const char *summary = op->summary             ? op->summary
 				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
 				      : op->arity == 2        ? "map of two operands"
 							      : "map of one operand";
-		text_add(&text, "%-12s %s\n", op->name, summary);
+		*array_add(arena, rows) = (struct list_row){op->name, summary};
 	}
-	return text_read(&text);
 }
 
 const struct input_kind graph_kind = {
@@ -403,7 +391,6 @@ const struct input_kind graph_kind = {
 	.read = graph_inputs_read,
 	.explore = {.counted = "candidates",
 		.found = "plan",
-		.name = name,
 		.prepare = prepare,
 		.run = run_search,
 		.plan = plan,

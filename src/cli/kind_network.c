@@ -3,10 +3,8 @@
 #include "cli/certificate.h"
 #include "cli/exploration.h"
 #include "cli/kind.h"
-#include "cli/nest_check.h"
 #include "cli/nest_request.h"
 #include "cli/network_inputs.h"
-#include "cli/results.h"
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/network_results.h"
 #include "report/run/folder.h"
@@ -24,12 +22,6 @@ struct networking {
 	wide cycles, energy;
 	size_t chosen;
 };
-
-static const char *name(const struct inputs *inputs)
-{
-	const struct network_inputs *own = inputs->own;
-	return own->network->name;
-}
 
 /* The searches of all distinct layers; false when one of them cannot begin. */
 static bool make_searches(struct exploring *exploring, const struct wishes *wishes,
@@ -62,7 +54,6 @@ static int prepare(struct exploring *exploring)
 	const struct nest_search **searches =
 		arena_array(exploring->arena, const struct nest_search *, network->layer_count);
 	struct wishes *wishes = &exploring->wishes;
-	wishes->asker.report = NULL;
 	if (wishes->asker.progress)
 		wishes->asker.progress = listener_layers;
 	bool good = request_check(own->layers[0], &wishes->objectives, inputs->diag);
@@ -72,7 +63,7 @@ static int prepare(struct exploring *exploring)
 	bool stopped = listener_stop(&exploring->listener);
 	if (!good) {
 		diag_print(inputs->diag, exploring->people);
-		return listener_status(stopped);
+		return listener_status(stopped ? VERDICT_OPEN : VERDICT_NO);
 	}
 	networking->search = (struct network_search){
 		.network = network,
@@ -238,14 +229,6 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	return command_refuse(inputs->diag);
 }
 
-/* The worse of two: impossible, then undecided. */
-static enum exit_status worse(enum exit_status a, enum exit_status b)
-{
-	if (a == EXIT_IMPOSSIBLE || b == EXIT_IMPOSSIBLE)
-		return EXIT_IMPOSSIBLE;
-	return a == EXIT_NOTHING || b == EXIT_NOTHING ? EXIT_NOTHING : EXIT_FOUND;
-}
-
 static struct mapspace_check check_layer(const struct inputs *inputs, size_t l)
 {
 	const struct network_inputs *own = inputs->own;
@@ -262,7 +245,7 @@ static int check(const struct inputs *inputs, enum format format)
 {
 	const struct network_inputs *own = inputs->own;
 	const struct network *network = own->network;
-	enum exit_status status = EXIT_FOUND;
+	enum verdict worst = VERDICT_YES;
 	struct text text = text_open(inputs->arena);
 	json_t *layers = json_object();
 	for (size_t l = 0; l < network->layer_count; l++) {
@@ -277,12 +260,13 @@ static int check(const struct inputs *inputs, enum format format)
 		struct mapspace_check_report report = {.check = &check};
 		json_object_set_new(
 			layers, layer->name, mapspace_check_json(inputs->arena, &report));
-		if (!check.contradictory && check.feasible.verdict == VERDICT_YES) {
+		if (mapspace_verdict(&check) == VERDICT_YES) {
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
 		}
 		text_add(&text, "%s: %s", layer->name, mapspace_check_text(inputs->arena, &report));
-		status = worse(status, nest_check_status(&check));
+		if (worst != VERDICT_NO)
+			worst = mapspace_verdict(&check);
 	}
 	text_add(&text, "%s: %zu layers, %zu of them different, %" PRId64 " with their counts\n",
 		network->name, network->layer_count, network->distinct,
@@ -295,7 +279,7 @@ static int check(const struct inputs *inputs, enum format format)
 			      ? text_read(&text)
 			      : command_value(inputs->arena, format, json_incref(root)));
 	json_decref(root);
-	return status;
+	return listener_status(worst);
 }
 
 static const struct nest_inputs *certified(
@@ -327,7 +311,6 @@ const struct input_kind network_kind = {
 	.stages = 1 << STAGE_MAP,
 	.read = network_inputs_read,
 	.explore = {.counted = "mappings",
-		.name = name,
 		.prepare = prepare,
 		.run = run_search,
 		.finish = finish,

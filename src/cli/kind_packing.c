@@ -1,98 +1,14 @@
 #include "cli/packing_proof.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "report/packing/place_svg.h"
-#include "search/drive/solver.h"
+#include "search/packing/packing_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-static bool is_whole(const struct placement *placement)
-{
-	for (size_t i = 0; i < placement->count; i++)
-		if (placement->addresses[i] == UNPLACED)
-			return false;
-	return true;
-}
-
-/* What the goal wants less of. */
-static int64_t cost_of(const struct packing *packing, const struct placement *placement)
-{
-	if (packing->goal == PACKING_SPILL)
-		return -placement_saved(packing, placement);
-	return packing->goal == PACKING_PEAK ? placement_peak(packing, placement) : 0;
-}
-
-/* Solvers are not believed. */
-static void verify(const struct place_report *report, const struct placement *placement)
-{
-	const struct packing *packing = report->packing;
-	struct packing_fault fault = packing_check(packing, placement);
-	if (fault.a < 0)
-		return;
-	BUG("%s made a wrong layout of %s: '%s'%s%s%s: %s", report->method,
-		report->file->source->name, packing->buffers[fault.a].name,
-		fault.b >= 0 ? " and '" : "", fault.b >= 0 ? packing->buffers[fault.b].name : "",
-		fault.b >= 0 ? "'" : "", fault.why);
-}
-
-static void take_best(struct place_report *report, const struct answer *answer)
-{
-	for (size_t i = 0; i < answer->candidate_count; i++) {
-		const struct placement *placement = answer->candidates[i].placement;
-		verify(report, placement);
-		if (report->packing->goal != PACKING_SPILL && !is_whole(placement))
-			continue;
-		if (!report->placement || cost_of(report->packing, placement) <
-						  cost_of(report->packing, report->placement))
-			report->placement = placement;
-	}
-}
-
-/* What a bound says of the goal; one that the layout at hand is beyond is told and not used. */
-static void take_bound(struct place_report *report, const struct answer *answer)
-{
-	const struct packing *packing = report->packing;
-	bool spills = packing->goal == PACKING_SPILL;
-	int64_t all = spills ? packing_weights(packing) : 0;
-	int64_t known = spills ? all : place_report_load(report);
-	int64_t cost = cost_of(packing, report->placement), value = spills ? -cost : cost;
-	report->bound = known;
-	report->proof = PROOF_BOUND;
-	if (answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND)
-		report->bound = spills ? number_min(known, all - (int64_t)answer->bound)
-				       : number_max(known, (int64_t)answer->bound);
-	if (spills ? report->bound < value : report->bound > value) {
-		fprintf(stderr,
-			"lxplore: the bound of %s is wrong and not used: %" PRId64
-			", and the layout has %" PRId64 "\n",
-			report->method, report->bound, value);
-		report->bound = known;
-	}
-	if (report->bound == value)
-		report->proof = PROOF_OPTIMAL;
-}
-
-/* What the solver proved, in the words of the report. */
-static void take_proof(struct place_report *report, const struct answer *answer)
-{
-	const struct packing *packing = report->packing;
-	report->nodes = answer->ticks;
-	report->outcome = report->placement                    ? VERDICT_YES
-			  : answer->status == PROOF_INFEASIBLE ? VERDICT_NO
-							       : VERDICT_OPEN;
-	report->core_count = report->placement ? 0 : answer->core_count;
-	report->core = answer->core;
-	if (!report->placement)
-		return;
-	if (packing->goal != PACKING_FIT)
-		take_bound(report, answer);
-}
 
 /* More bytes live at once than there are: no search is needed. */
 static bool find_overload(struct arena *arena, struct place_report *report)
@@ -115,27 +31,58 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 	return true;
 }
 
-/* False after telling why the solver would not. */
-static bool ask(struct arena *arena, const struct place_request *request, struct listener *listener,
-	struct place_report *report)
+/* The layout that was found, and what is proven of what the report tells: the peak, or what is saved. */
+static void take_layout(struct place_report *report, const struct packing_found *found)
 {
-	struct problem problem = {.stage = STAGE_PLACE, .packing = report->packing};
-	struct asker asker = listener_asker(listener, request->jobs);
-	asker.stopper.stop = listener_wait;
-	struct answer answer =
-		solve_for(&asker, request->solver, &problem, request->budget, request->seed, arena);
-	bool refused = false;
+	int64_t bound = (int64_t)found->common.bound;
+	report->outcome = VERDICT_YES;
+	report->placement = found->placement;
+	if (report->packing->goal == PACKING_FIT)
+		return;
+	report->proof = found->common.proof;
+	report->bound = report->packing->goal == PACKING_SPILL
+				? packing_weights(report->packing) - bound
+				: bound;
+}
+
+static void take_core(struct arena *arena, struct listener *listener, struct place_report *report,
+	const struct answer *answer)
+{
+	report->outcome = VERDICT_NO;
+	report->core_count = answer->core_count;
+	report->core = answer->core;
+	packing_proof_core(arena, listener, report);
+}
+
+/* False after telling why the solver would not. */
+static bool search(struct arena *arena, const struct place_request *request,
+	struct listener *listener, struct place_report *report)
+{
+	struct packing_search search = {.wishes = {.budget = request->budget,
+						.seed = request->seed,
+						.asker = listener_asker(listener, request->jobs)},
+		.packing = report->packing,
+		.solver = request->solver};
+	search.wishes.asker.stopper.stop = listener_wait;
+	search.wishes.asker.progress = NULL;
+	struct explored explored = packing_explore(&search, arena);
+	const struct answer *answer = explored.more;
+	bool found = explored.frontier.count > 0, refused = false;
 	listener_clear(listener);
-	for (size_t i = 0; i < answer.complaint_count; i++) {
-		fprintf(stderr, "lxplore: %s\n", answer.complaints[i].text);
-		refused |= answer.complaints[i].error && !answer.candidate_count;
+	for (size_t i = 0; i < answer->complaint_count; i++) {
+		fprintf(stderr, "lxplore: %s\n", answer->complaints[i].text);
+		refused |= answer->complaints[i].error && !answer->candidate_count;
 	}
-	take_best(report, &answer);
-	take_proof(report, &answer);
-	if (report->outcome == VERDICT_NO)
-		packing_proof_core(arena, listener, report);
+	if (explored.complaint)
+		fprintf(stderr, "lxplore: %s\n", explored.complaint);
+	report->nodes = explored.effort.ticks;
+	report->outcome = VERDICT_OPEN;
+	if (found)
+		take_layout(report, explored.frontier.points[0].payload);
+	else if (answer->status == PROOF_INFEASIBLE)
+		take_core(arena, listener, report, answer);
 	report->limit = listener_limit(listener);
-	if (!report->limit && answer.cut)
+	if (!report->limit && answer->cut)
 		report->limit = "budget";
 	return !refused;
 }
@@ -161,8 +108,10 @@ static void write_layout(
 void packing_write_picture(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
+	struct place_svg_words words = {
+		report->file->source->name, place_report_line(arena, report), NULL};
 	if (request->svg)
-		command_write(arena, request->svg, place_svg(arena, report));
+		command_write(arena, request->svg, place_svg(arena, report, &words));
 }
 
 static int tell_end(
@@ -172,11 +121,7 @@ static int tell_end(
 		fputs(place_report_core(arena, report), stderr);
 	if (!request->quiet && request->format != FORMAT_TEXT)
 		fprintf(stderr, "%s\n", place_report_line(arena, report));
-	if (listener_interrupted())
-		return EXIT_INTERRUPTED;
-	return report->outcome == VERDICT_YES  ? EXIT_FOUND
-	       : report->outcome == VERDICT_NO ? EXIT_IMPOSSIBLE
-					       : EXIT_NOTHING;
+	return listener_interrupted() ? EXIT_INTERRUPTED : listener_status(report->outcome);
 }
 
 static int place(struct arena *arena, const struct place_request *request)
@@ -187,7 +132,7 @@ static int place(struct arena *arena, const struct place_request *request)
 		.load = load_curve(arena, &request->file.packing, NULL),
 		.method = arena_format(arena, "place/%s", request->solver->name)};
 	struct listener listener = listener_open(request->seconds, request->quiet, "nodes");
-	if (!find_overload(arena, &report) && !ask(arena, request, &listener, &report))
+	if (!find_overload(arena, &report) && !search(arena, request, &listener, &report))
 		return EXIT_INPUT;
 	write_layout(arena, request, &report);
 	packing_write_picture(arena, request, &report);

@@ -60,6 +60,7 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 		solver_for(STAGE_PROJECT, own->spec.folds ? FOR_FOLDINGS : FOR_RECURRENCES));
 	inputs_settings_done(inputs);
 	inputs->own = own;
+	inputs->name = "space_time";
 	return true;
 }
 
@@ -201,11 +202,6 @@ static int check(const struct inputs *inputs, enum format format)
 
 /* --- explore */
 
-static const char *name(const struct inputs *inputs)
-{
-	return "space_time";
-}
-
 static struct explored run_search(struct exploring *exploring)
 {
 	struct project_search search = open_search(exploring->inputs, &exploring->wishes);
@@ -248,7 +244,6 @@ const struct input_kind recurrence_kind = {
 	.explore = {.counted = "projections",
 		.found = "legal projection",
 		.none = ", and there is none in these ranges",
-		.name = name,
 		.run = run_search,
 		.plan = plan,
 		.texts = texts},

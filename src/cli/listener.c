@@ -91,56 +91,49 @@ static bool tell_host(struct listener *listener, const struct progress *progress
 	return true;
 }
 
-void listener_progress(void *at, const struct progress *progress)
+/* Whether a person is told now: ten times a second at most, and what is said at an end always. */
+static bool is_due(struct listener *listener, const struct progress *progress, bool end)
 {
-	struct listener *listener = at;
 	double time = now();
-	bool more = progress->done < progress->tasks;
-	if (tell_host(listener, progress))
-		return;
-	if (!listener->terminal || (more && time - listener->shown < 0.1))
-		return;
+	if (tell_host(listener, progress) || !listener->terminal ||
+		(!end && time - listener->shown < 0.1))
+		return false;
 	listener->shown = time;
-	double spent = time - listener->start;
 	fprintf(stderr, "\r\033[K");
 	if (progress->best > 0)
 		tell_gap(progress->best, progress->bound);
-	fprintf(stderr, "round %d: %zu of %zu tasks, %" PRIu64 " %s", progress->round,
-		progress->done, progress->tasks, progress->count, listener->what);
-	if (more)
-		fprintf(stderr, ", at most %.0f s left",
+	return true;
+}
+
+void listener_progress(void *at, const struct progress *progress)
+{
+	struct listener *listener = at;
+	bool end = progress->round && progress->done == progress->tasks;
+	if (!is_due(listener, progress, end))
+		return;
+	double spent = now() - listener->start;
+	if (progress->round)
+		fprintf(stderr, "round %d: %zu of %zu tasks, ", progress->round, progress->done,
+			progress->tasks);
+	fprintf(stderr, "%" PRIu64 " %s, ", progress->count, listener->what);
+	if (progress->round && !end)
+		fprintf(stderr, "at most %.0f s left",
 			spent / (double)progress->done *
 				(double)(progress->tasks - progress->done));
 	else
-		fprintf(stderr, ", %.0f s\n", spent);
-}
-
-void listener_gap(void *at, double value, double bound, uint64_t count)
-{
-	struct listener *listener = at;
-	struct progress progress = {.count = count, .best = value, .bound = bound};
-	double time = now();
-	if (tell_host(listener, &progress) || !listener->terminal || time - listener->shown < 0.1)
-		return;
-	listener->shown = time;
-	fprintf(stderr, "\r\033[K");
-	tell_gap(value, bound);
-	fprintf(stderr, "%" PRIu64 " %s, %.0f s", count, listener->what, time - listener->start);
+		fprintf(stderr, "%.0f s%s", spent, end ? "\n" : "");
 }
 
 void listener_layers(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
-	if (tell_host(listener, progress) || !listener->terminal)
+	if (!progress->round || !is_due(listener, progress, true))
 		return;
-	fputs("\r\033[K", stderr);
-	if (progress->best > 0)
-		tell_gap(progress->best, progress->bound);
 	if (progress->round == 2)
 		fprintf(stderr, "layer %zu of %zu done, ", progress->done, progress->tasks);
 	fprintf(stderr, "%" PRIu64 " %s, %.0f s%s", progress->count, listener->what,
 		now() - listener->start,
-		progress->round < 2 || progress->done < progress->tasks ? "" : "\n");
+		progress->round > 1 && progress->done == progress->tasks ? "\n" : "");
 }
 
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
@@ -160,10 +153,8 @@ struct listener listener_hosted(int64_t limit_seconds, const struct listener_hos
 
 struct asker listener_asker(struct listener *listener, int jobs)
 {
-	return (struct asker){.jobs = jobs,
-		.stopper = {listener, listener_stop},
-		.report = listener_gap,
-		.progress = listener_progress};
+	return (struct asker){
+		.jobs = jobs, .stopper = {listener, listener_stop}, .progress = listener_progress};
 }
 
 bool listener_interrupted(void)
@@ -184,11 +175,13 @@ const char *listener_limit(const struct listener *listener)
 	return listener->late ? "time limit" : NULL;
 }
 
-int listener_status(bool stopped)
+int listener_status(enum verdict verdict)
 {
-	if (listener_interrupted())
+	if (verdict == VERDICT_OPEN && listener_interrupted())
 		return EXIT_INTERRUPTED;
-	return stopped ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
+	return verdict == VERDICT_YES  ? EXIT_FOUND
+	       : verdict == VERDICT_NO ? EXIT_IMPOSSIBLE
+				       : EXIT_NOTHING;
 }
 
 double listener_seconds(const struct listener *listener)

@@ -1,6 +1,7 @@
 #ifndef CLI_LISTENER_H
 #define CLI_LISTENER_H
 
+#include "base/verdict.h"
 #include "search/drive/asker.h"
 
 #include <stdatomic.h>
@@ -50,9 +51,6 @@ void listener_progress(void *listener, const struct progress *progress);
 /* The same of layers of a network, each of which is searched in two rounds. */
 void listener_layers(void *listener, const struct progress *progress);
 
-/* How far a proof is: the best value, the least that is not excluded, mappings evaluated. */
-void listener_gap(void *listener, double value, double bound, uint64_t count);
-
 /* Takes the line of progress away. */
 void listener_clear(const struct listener *listener);
 
@@ -64,8 +62,8 @@ bool listener_stopped(const struct listener *listener);
 /* "interrupted", "time limit", or NULL: nothing cut the search short. */
 const char *listener_limit(const struct listener *listener);
 
-/* The exit status of a search that could not begin, as it was stopped or cannot be. */
-int listener_status(bool stopped);
+/* The exit status of a question that was decided so, or was not. */
+int listener_status(enum verdict verdict);
 
 double listener_seconds(const struct listener *listener);
 

@@ -170,5 +170,6 @@ bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 			layers[l] = read_layer(&network->layers[l], &common, reading, lists);
 	own->layers = layers;
 	inputs->own = own;
+	inputs->name = network->name;
 	return true;
 }

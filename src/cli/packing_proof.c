@@ -68,7 +68,7 @@ static int tell_undecided(const struct listener *listener)
 	const char *limit = listener_limit(listener);
 	fprintf(stderr, "lxplore: not decided whether the certificate holds: %s\n",
 		limit ? limit : "budget");
-	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_NOTHING;
+	return listener_status(VERDICT_OPEN);
 }
 
 int packing_check_certificate(

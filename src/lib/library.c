@@ -44,7 +44,7 @@ const char *library_failure(void)
 static void *run_call(void *context)
 {
 	struct library_thread *call = context;
-	call->status = call->task.run(call->run, call->task.context);
+	call->status = call->task.run(call->run, &call->task);
 	pthread_mutex_lock(&gate);
 	call->done = true;
 	pthread_cond_broadcast(&ended);
@@ -64,14 +64,14 @@ static bool wait_for(const struct library_thread *call)
 }
 
 /* What is at work after a failure keeps its call. */
-static enum lxplore_status call_apart(struct lxplore *run, const struct library_task *task)
+static enum lxplore_status call_apart(struct lxplore *run, struct library_task task)
 {
 	pthread_t thread;
 	enum lxplore_status status = LXPLORE_FAILED;
 	struct library_thread *call = calloc(1, sizeof *call);
 	if (!call)
 		return LXPLORE_FAILED;
-	*call = (struct library_thread){.run = run, .task = *task};
+	*call = (struct library_thread){.run = run, .task = task};
 	fatal_tell(fail);
 	if (parallel_apart(&thread, run_call, call) == 0) {
 		if (!wait_for(call)) {
@@ -85,7 +85,7 @@ static enum lxplore_status call_apart(struct lxplore *run, const struct library_
 	return status;
 }
 
-enum lxplore_status library_call(struct lxplore *run, const struct library_task *task)
+enum lxplore_status library_call(struct lxplore *run, struct library_task task)
 {
 	if (library_failure())
 		return LXPLORE_FAILED;
@@ -214,33 +214,6 @@ enum lxplore_status lxplore_on_progress(struct lxplore *run,
 	run->context = context;
 	atomic_flag_clear(&run->busy);
 	return LXPLORE_FOUND;
-}
-
-/* --- work */
-
-enum lxplore_status lxplore_check(struct lxplore *run)
-{
-	return library_call(run, &(struct library_task){library_check, NULL});
-}
-
-enum lxplore_status lxplore_score(struct lxplore *run)
-{
-	return library_call(run, &(struct library_task){library_score, NULL});
-}
-
-enum lxplore_status lxplore_simulate(struct lxplore *run)
-{
-	return library_call(run, &(struct library_task){library_simulate, NULL});
-}
-
-enum lxplore_status lxplore_explore(struct lxplore *run)
-{
-	return library_call(run, &(struct library_task){library_explore, NULL});
-}
-
-enum lxplore_status lxplore_write(struct lxplore *run, const char *folder)
-{
-	return library_call(run, &(struct library_task){library_write, folder});
 }
 
 void lxplore_stop(struct lxplore *run)

@@ -2,13 +2,13 @@
 #define LIB_LIBRARY_H
 
 #include "lib/lxplore.h"
+#include "report/run/csv_rows.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 /* What a handle holds.  What is asked is on the heap of C, the results are in an arena. */
-struct arena;
 struct folder;
 
 /* A path, a name with the text of a spec in memory, or a setting with its value. */
@@ -25,8 +25,8 @@ struct library_list {
 };
 
 struct library_table {
-	size_t column_count, row_count;
-	const char *const *columns, *const *cells; /* row by row */
+	size_t row_count;
+	struct csv_cells columns, cells; /* row by row */
 };
 
 struct lxplore {
@@ -46,27 +46,22 @@ struct lxplore {
 };
 
 /* What a handle is to do on a thread of its own. */
+struct library_work;
 struct library_task {
-	enum lxplore_status (*run)(struct lxplore *run, const void *context);
-	const void *context;
+	enum lxplore_status (*run)(struct lxplore *run, const struct library_task *task);
+	enum lxplore_status (*work)(
+		struct library_work *work); /* with what is printed kept; NULL */
+	const char *folder;                 /* to write to; NULL */
 };
 
 /* Runs a task apart, and waits for its end or that of all work in this process. */
-enum lxplore_status library_call(struct lxplore *run, const struct library_task *task);
+enum lxplore_status library_call(struct lxplore *run, struct library_task task);
 
 /* Why no work is possible in this process any more; NULL: it is. */
 const char *library_failure(void);
 
 /* Takes away what the last work left, and begins anew; the arena of what comes. */
 struct arena *library_renew(struct lxplore *run);
-
-/* --- tasks */
-
-enum lxplore_status library_check(struct lxplore *run, const void *context);
-enum lxplore_status library_score(struct lxplore *run, const void *context);
-enum lxplore_status library_simulate(struct lxplore *run, const void *context);
-enum lxplore_status library_explore(struct lxplore *run, const void *context);
-enum lxplore_status library_write(struct lxplore *run, const void *folder);
 
 /* The rows of a pareto.csv. */
 struct library_table library_read_table(struct arena *arena, const char *text);

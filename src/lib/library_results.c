@@ -1,9 +1,6 @@
-#include "base/arena.h"
-#include "base/array.h"
 #include "base/text.h"
 #include "lib/library.h"
 #include "report/run/folder.h"
-#include "spec/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,20 +8,12 @@
 
 struct library_table library_read_table(struct arena *arena, const char *text)
 {
-	struct library_table out = {0};
-	struct array(const char *) columns = {0}, cells = {0};
-	struct source source = {.name = "pareto.csv", .bytes = text, .length = strlen(text)};
-	struct table table;
-	if (!table_open(&table, arena, &source, diag_open(arena)))
-		return out;
-	for (size_t c = 0; c < table.column_count; c++)
-		*array_add(arena, &columns) = arena_text(arena, table.cells[c].text);
-	for (; table_next(&table); out.row_count++)
-		for (size_t c = 0; c < table.column_count; c++)
-			*array_add(arena, &cells) = arena_text(arena, table.cells[c].text);
-	out.column_count = columns.count;
-	out.columns = columns.at;
-	out.cells = cells.at;
+	struct library_table out = {.columns = csv_cells(arena, &text)};
+	for (; *text; out.row_count++) {
+		struct csv_cells row = csv_cells(arena, &text);
+		for (size_t c = 0; c < row.count; c++)
+			*array_add(arena, &out.cells) = row.at[c];
+	}
 	return out;
 }
 
@@ -56,20 +45,20 @@ size_t lxplore_points(const struct lxplore *run)
 
 size_t lxplore_columns(const struct lxplore *run)
 {
-	return run->points.column_count;
+	return run->points.columns.count;
 }
 
 const char *lxplore_column(const struct lxplore *run, size_t i)
 {
-	return i < run->points.column_count ? run->points.columns[i] : NULL;
+	return i < run->points.columns.count ? run->points.columns.at[i] : NULL;
 }
 
 const char *lxplore_cell(const struct lxplore *run, size_t point, const char *column)
 {
 	const struct library_table *points = &run->points;
-	for (size_t c = 0; c < points->column_count && point < points->row_count; c++)
-		if (text_equal(points->columns[c], column))
-			return points->cells[point * points->column_count + c];
+	for (size_t c = 0; c < points->columns.count && point < points->row_count; c++)
+		if (text_equal(points->columns.at[c], column))
+			return points->cells.at[point * points->columns.count + c];
 	return NULL;
 }
 

@@ -135,9 +135,8 @@ static const char *close_stream(struct library_stream *stream, struct arena *are
 	return text;
 }
 
-/* Calls `task` with what it prints kept. */
-static enum lxplore_status with_streams(
-	struct lxplore *run, enum lxplore_status (*task)(struct library_work *work))
+/* Does the work of a task with what it prints kept. */
+static enum lxplore_status with_streams(struct lxplore *run, const struct library_task *task)
 {
 	struct library_stream data = {0}, people = {0};
 	struct arena *arena = library_renew(run);
@@ -145,7 +144,7 @@ static enum lxplore_status with_streams(
 	work.people = open_stream(&people);
 	command_redirect(open_stream(&data), work.people);
 	diag_fold_remarks(work.diag);
-	enum lxplore_status status = task(&work);
+	enum lxplore_status status = task->work(&work);
 	command_redirect(NULL, NULL);
 	run->output = close_stream(&data, arena);
 	run->message = close_stream(&people, arena);
@@ -153,42 +152,36 @@ static enum lxplore_status with_streams(
 	return status;
 }
 
+static enum lxplore_status call(
+	struct lxplore *run, enum lxplore_status (*work)(struct library_work *work))
+{
+	return library_call(run, (struct library_task){with_streams, work, NULL});
+}
+
+/* Says what is wrong. */
+static enum lxplore_status refuse(struct library_work *work)
+{
+	return (enum lxplore_status)command_refuse(work->diag);
+}
+
 /* --- what needs no search */
-
-/* Reads the specs; false after saying what is wrong. */
-static bool read_or_tell(struct library_work *work)
-{
-	bool good = read_inputs(work);
-	if (!good)
-		diag_print(work->diag, work->people);
-	return good;
-}
-
-static enum lxplore_status lacks(struct library_work *work, const char *what)
-{
-	diag_error(work->diag, (struct span){0}, "%s has %s", work->inputs.kind->noun, what);
-	diag_print(work->diag, work->people);
-	return LXPLORE_WRONG;
-}
 
 static enum lxplore_status check(struct library_work *work)
 {
-	if (!read_or_tell(work))
-		return LXPLORE_WRONG;
-	const struct input_kind *kind = work->inputs.kind;
-	if (!kind->check)
-		return lacks(work, "nothing to check");
-	return (enum lxplore_status)kind->check(&work->inputs, FORMAT_JSON);
+	return read_inputs(work) ? (enum lxplore_status)kind_check(&work->inputs, FORMAT_JSON)
+				 : refuse(work);
+}
+
+enum lxplore_status lxplore_check(struct lxplore *run)
+{
+	return call(run, check);
 }
 
 static enum lxplore_status score_by(struct library_work *work, bool simulated)
 {
-	if (!read_or_tell(work))
-		return LXPLORE_WRONG;
-	const struct input_kind *kind = work->inputs.kind;
-	if (!kind->score)
-		return lacks(work, "no score");
-	return (enum lxplore_status)kind->score(&work->inputs, FORMAT_JSON, simulated);
+	return read_inputs(work)
+		       ? (enum lxplore_status)kind_score(&work->inputs, FORMAT_JSON, simulated)
+		       : refuse(work);
 }
 
 static enum lxplore_status score(struct library_work *work)
@@ -196,24 +189,19 @@ static enum lxplore_status score(struct library_work *work)
 	return score_by(work, false);
 }
 
+enum lxplore_status lxplore_score(struct lxplore *run)
+{
+	return call(run, score);
+}
+
 static enum lxplore_status simulate(struct library_work *work)
 {
 	return score_by(work, true);
 }
 
-enum lxplore_status library_check(struct lxplore *run, const void *context)
+enum lxplore_status lxplore_simulate(struct lxplore *run)
 {
-	return with_streams(run, check);
-}
-
-enum lxplore_status library_score(struct lxplore *run, const void *context)
-{
-	return with_streams(run, score);
-}
-
-enum lxplore_status library_simulate(struct lxplore *run, const void *context)
-{
-	return with_streams(run, simulate);
+	return call(run, simulate);
 }
 
 /* --- explore */
@@ -245,7 +233,6 @@ static enum lxplore_status search(struct library_work *work, struct exploring *e
 	int status = exploration_prepare(exploring);
 	if (status != EXIT_FOUND)
 		return (enum lxplore_status)status;
-	diag_print(work->diag, work->people);
 	exploring->folder = folder_gather(work->arena);
 	exploration_run(exploring);
 	struct result_texts texts = exploration_gather(exploring);
@@ -261,10 +248,8 @@ static enum lxplore_status explore(struct library_work *work)
 	bool good = read_inputs(work);
 	good &= option_integer(&work->arguments, "jobs", 0, work->diag, &jobs);
 	good &= option_integer(&work->arguments, "time-limit", 0, work->diag, &seconds);
-	if (!good) {
-		diag_print(work->diag, work->people);
-		return LXPLORE_WRONG;
-	}
+	if (!good)
+		return refuse(work);
 	struct listener_host host = {work->run, host_stop, host_progress};
 	struct listener listener = listener_hosted(seconds, &host);
 	struct exploring exploring = exploration_open(&work->inputs, &listener, work->people);
@@ -273,20 +258,20 @@ static enum lxplore_status explore(struct library_work *work)
 	return search(work, &exploring);
 }
 
-enum lxplore_status library_explore(struct lxplore *run, const void *context)
+enum lxplore_status lxplore_explore(struct lxplore *run)
 {
-	return with_streams(run, explore);
+	return call(run, explore);
 }
 
 /* --- write */
 
-enum lxplore_status library_write(struct lxplore *run, const void *path)
+static enum lxplore_status write_files(struct lxplore *run, const struct library_task *task)
 {
 	struct arena *arena = arena_open();
 	struct folder *folder = NULL;
 	const char *text, *why = "there are no results to write";
 	if (run->files)
-		why = folder_open(arena, path, &folder);
+		why = folder_open(arena, task->folder, &folder);
 	for (size_t i = 0; !why && i < folder_count(run->files); i++) {
 		const char *name = folder_file(run->files, i, &text);
 		folder_add(folder, name, text);
@@ -299,4 +284,9 @@ enum lxplore_status library_write(struct lxplore *run, const void *path)
 		run->write_message = NULL;
 	arena_close(arena);
 	return why ? LXPLORE_FAILED : LXPLORE_FOUND;
+}
+
+enum lxplore_status lxplore_write(struct lxplore *run, const char *folder)
+{
+	return library_call(run, (struct library_task){write_files, NULL, folder});
 }

@@ -25,11 +25,11 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void report(void *listener, double value, double bound, uint64_t evaluated)
+static void report(void *listener, const struct progress *progress)
 {
 	if (getenv("PROGRESS"))
 		fprintf(stderr, "%8.2f s  value %.0f bound %.0f\n", seconds() - *(double *)listener,
-			value, bound);
+			progress->best, progress->bound);
 }
 
 static const char *packed(
@@ -68,7 +68,7 @@ static void show(char **arguments, const char *path)
 		return;
 	}
 	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
-	struct asker asker = {.report = report, .stopper = {.listener = &made}};
+	struct asker asker = {.progress = report, .stopper = {.listener = &made}};
 	struct answer answer = solve_for(&asker, solver_find(STAGE_JOINT, arguments[3]), &problem,
 		strtoull(arguments[4], NULL, 10), 1, arena);
 	const struct joint_answer *found =

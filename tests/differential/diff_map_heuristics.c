@@ -346,8 +346,7 @@ static void certify(const struct failure *failure, struct random *random)
 	struct nest_search search = search_of(&question);
 	struct arena *arena = failure->problem->arena;
 	struct explored proof = nest_explore(&search, arena);
-	struct certificate *certificate =
-		certificate_make(arena, &search, &proof, CERTIFICATE_LINES_MOST);
+	struct certificate *certificate = certificate_make(arena, &search, &proof);
 	if (!certificate)
 		return;
 	struct certificate_checking checking = {

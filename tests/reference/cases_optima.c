@@ -107,8 +107,7 @@ static void compare(struct family *family, const char *folder, const json_t *rec
 static void verify(
 	struct family *family, const struct nest_search *search, const struct explored *explored)
 {
-	struct certificate *certificate =
-		certificate_make(family->arena, search, explored, CERTIFICATE_LINES_MOST);
+	struct certificate *certificate = certificate_make(family->arena, search, explored);
 	struct certificate_checking checking = {.certificate = certificate, .search = search};
 	if (!certificate)
 		return;

@@ -310,7 +310,7 @@ static void a_stop_leaves_what_was_found(void **state)
 		for (int jobs = 1; jobs <= 3; jobs++) {
 			struct grid grid = {.wrong_x = -1, .starts = true, .proves = true};
 			struct person person = {.patience = patience};
-			struct wishes wishes = {.asker = {jobs, {&person, says_stop}, NULL, look}};
+			struct wishes wishes = {.asker = {jobs, {&person, says_stop}, look}};
 			struct explored explored = explore_grid(&grid, &wishes, arena);
 			assert_true(explored.stopped);
 			assert_true(explored.frontier.count > 0);

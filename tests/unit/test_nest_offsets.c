@@ -54,7 +54,7 @@ static void random_loops_make_as_many_offsets_as_listed(void **state)
 	long count = draws(4000);
 	for (long n = 0; n < count; n++) {
 		struct dataspace space = {.rank_count = 1 + (int)below(&random, 3)};
-		struct nest_offsets offsets = {.space = &space, .dimension_count = 4};
+		struct nest_offsets offsets = {.space = &space};
 		for (int r = 0; r < space.rank_count; r++)
 			for (int d = 0; d < 4; d++)
 				if (below(&random, 2)) {

@@ -35,8 +35,7 @@ static uint32_t walk(const struct nest_words *set)
 {
 	uint32_t bits = 0;
 	int64_t count = 0, last = -1;
-	struct nest_walk at;
-	for (bool any = nest_walk_first(2, set, &at); any; any = nest_walk_next(2, set, &at)) {
+	for (struct nest_walk at = nest_walk_first(2, set); at.any; nest_walk_next(2, set, &at)) {
 		int64_t word = at.at[0] * SIDE + at.at[1];
 		assert_true(word > last);
 		last = word;
@@ -100,12 +99,13 @@ static void a_word_without_ranks(void **state)
 	assert_true(nest_box_finish(0, &scalar));
 	assert_int_equal(scalar.words, 1);
 	struct nest_words set;
-	struct nest_walk at;
 	nest_words_without(0, &scalar, &nothing, &set);
-	assert_true(nest_walk_first(0, &set, &at));
-	assert_false(nest_walk_next(0, &set, &at));
+	struct nest_walk at = nest_walk_first(0, &set);
+	assert_true(at.any);
+	nest_walk_next(0, &set, &at);
+	assert_false(at.any);
 	nest_words_without(0, &scalar, &scalar, &set);
-	assert_false(nest_walk_first(0, &set, &at));
+	assert_false(nest_walk_first(0, &set).any);
 }
 
 int main(void)

@@ -16,7 +16,6 @@ static struct nest_offsets loops_along(const struct counting_array *x, int t, bo
 	const struct hierarchy *hierarchy = x->model->hierarchy;
 	struct nest_offsets offsets = {
 		.space = t < 0 ? NULL : &x->model->shape->spaces[t],
-		.dimension_count = x->model->shape->dimension_count,
 	};
 	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
 		for (int k = x->loops->block[i]; k < x->loops->own[i]; k++) {
@@ -49,17 +48,11 @@ static int64_t tiles_along(struct counting_array *x, int t, bool y)
 	return tiles;
 }
 
-static bool holds(const struct counting_array *x, int level, int t)
-{
-	const struct nest_level *at = &x->model->hierarchy->levels[level];
-	return x->loops->kept[level] >> t & 1 && !(at->no_coalesce >> t & 1);
-}
-
 static bool is_held(const struct counting_array *x, int t)
 {
 	bool held = x->loops->home[t] < x->model->hierarchy->array_inner;
 	for (int i = 0; i < x->model->hierarchy->array_inner; i++)
-		held |= holds(x, i, t);
+		held |= nest_holds(x->model, x->loops, i, t);
 	return held;
 }
 
@@ -70,22 +63,9 @@ static int level_inside(const struct counting_array *x, int t)
 	int i = x->model->hierarchy->array_inner - 1;
 	if (x->loops->home[t] <= i)
 		return -1;
-	while (i >= 0 && !holds(x, i, t))
+	while (i >= 0 && !nest_holds(x->model, x->loops, i, t))
 		i--;
 	return i;
-}
-
-/* The innermost loop that moves the tiles of a level. */
-static int pace_of(const struct counting_array *x, int t, int level)
-{
-	const struct nest_loops *loops = x->loops;
-	bool anew = x->model->hierarchy->levels[level].no_temporal_reuse >> t & 1;
-	uint32_t relevant = anew ? UINT32_MAX : x->model->shape->spaces[t].relevant;
-	int pace = loops->block[level + 1];
-	while (pace < loops->count &&
-		(loops->at[pace].spatial || !(relevant >> loops->at[pace].dimension & 1)))
-		pace++;
-	return pace;
 }
 
 /* Iterations of a loop and those around it; or of the loops inside it.  All others, spatial ones
@@ -95,13 +75,12 @@ static int64_t rounds_of(struct counting_array *x, int pace, bool inside)
 	int64_t rounds = 1;
 	for (int d = 0; d < x->model->shape->dimension_count; d++) {
 		struct nest_digits digits = nest_digits_make(x->model, x->loops, d, -1);
-		int64_t picked[NEST_DIGITS_MOST];
+		uint32_t free = 0;
 		for (int k = 0; k < digits.count; k++) {
 			const struct nest_digit *digit = &digits.at[k];
-			bool is_free = !digit->spatial && (digit->loop < pace) == inside;
-			picked[k] = is_free ? NEST_DIGIT_FREE : 0;
+			free |= (uint32_t)(!digit->spatial && (digit->loop < pace) == inside) << k;
 		}
-		rounds = checked_mul(&x->fits, rounds, nest_digits_count(&digits, picked, 0).count);
+		rounds = checked_mul(&x->fits, rounds, nest_digits_count(&digits, free).count);
 	}
 	return rounds;
 }
@@ -180,7 +159,7 @@ static int find_passes(
 		int level = level_inside(x, t);
 		if (level < 0)
 			continue;
-		int pace = pace_of(x, t, level);
+		int pace = nest_pace(x->model, x->loops, level, t);
 		last = pace < last ? pace : last;
 		if (x->model->shape->spaces[t].written)
 			continue;

@@ -27,18 +27,17 @@ struct nest_digits nest_digits_make(
 	return digits;
 }
 
-struct nest_tally nest_digits_count(
-	const struct nest_digits *digits, const int64_t *picked, int from)
+struct nest_tally nest_digits_count(const struct nest_digits *digits, uint32_t free)
 {
 	/* Outermost digit first: numbers that equal the tail so far, and those below it. */
 	struct nest_tally tally = {0, true};
-	for (int i = from; i < digits->count; i++) {
+	for (int i = 0; i < digits->count; i++) {
 		const struct nest_digit *digit = &digits->at[i];
-		bool is_free = picked[i] == NEST_DIGIT_FREE;
+		bool is_free = free >> i & 1;
 		tally.count *= is_free ? digit->bound : 1;
 		if (tally.tail)
-			tally.count += is_free ? digit->tail : picked[i] < digit->tail;
-		tally.tail = tally.tail && (is_free || picked[i] == digit->tail);
+			tally.count += is_free ? digit->tail : digit->tail > 0;
+		tally.tail = tally.tail && (is_free || digit->tail == 0);
 	}
 	tally.count += tally.tail;
 	return tally;

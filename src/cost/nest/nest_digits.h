@@ -8,7 +8,7 @@
  * loops outside a level, outermost first.  The level's tile begins at that index,
  * and exists if the number is at most the tail's, the number of the last tile.
  */
-enum { NEST_DIGITS_MOST = 32, NEST_DIGIT_FREE = -1 };
+enum { NEST_DIGITS_MOST = 32 };
 
 struct nest_digit {
 	int loop; /* in nest_loops.at */
@@ -30,14 +30,13 @@ struct nest_digits {
 struct nest_digits nest_digits_make(
 	const struct nest_model *model, const struct nest_loops *loops, int dimension, int level);
 
-/* Numbers whose digits are picked, or free where picked NEST_DIGIT_FREE, from digit `from` on
- * and up to the tail; and whether the tail is one of them. */
+/* Numbers up to the tail whose digits are 0 but for those in `free`, a bit each; and whether the
+ * tail is one of them. */
 struct nest_tally {
 	int64_t count;
 	bool tail;
 };
 
-struct nest_tally nest_digits_count(
-	const struct nest_digits *digits, const int64_t *picked, int from);
+struct nest_tally nest_digits_count(const struct nest_digits *digits, uint32_t free);
 
 #endif

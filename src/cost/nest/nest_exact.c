@@ -68,36 +68,15 @@ static struct nest_count *count_at(const struct exact *x, const struct way *way,
 	return &x->counts->at[level][way->space];
 }
 
-/* A level where the words are counted and not held. */
 static bool passes(const struct exact *x, const struct way *way, int level)
 {
-	return (x->loops->kept[level] & x->model->hierarchy->levels[level].no_coalesce &
-		       way->bit) != 0;
+	return nest_passes(x->model, x->loops, level, way->space);
 }
 
-static bool holds(const struct exact *x, const struct way *way, int level)
-{
-	return (x->loops->kept[level] & way->bit) != 0 &&
-	       (level == x->loops->home[way->space] || !passes(x, way, level));
-}
-
-/* Does everything leave at each iteration, so that nothing is kept for the next? */
-static bool resets(const struct exact *x, const struct way *way)
-{
-	return way->child < 0 ||
-	       x->model->hierarchy->levels[way->child].no_temporal_reuse & way->bit;
-}
-
-/* The innermost loop whose iterations are move steps of the child; loops->count if there is none. */
+/* The innermost loop whose iterations are move steps of the child. */
 static int pace_of(const struct exact *x, const struct way *way)
 {
-	const struct nest_loops *loops = x->loops;
-	uint32_t relevant = resets(x, way) ? UINT32_MAX : way->relevant;
-	int k = loops->block[way->child + 1];
-	while (k < loops->count &&
-		(loops->at[k].spatial || !(relevant >> loops->at[k].dimension & 1)))
-		k++;
-	return k;
+	return nest_pace(x->model, x->loops, way->child, way->space);
 }
 
 /* Groups that the children in one instance of a level make: those of its block. */
@@ -121,11 +100,6 @@ static int64_t groups_below(const struct exact *x, const struct way *way, int le
 	return groups;
 }
 
-static int64_t instances_of(const struct exact *x, int level)
-{
-	return level < 0 ? x->loops->multipliers : x->loops->instances[level];
-}
-
 /* --- read-only */
 
 /* N(c) and G(c, i) of a read-only dataspace, counted where they belong. */
@@ -145,14 +119,16 @@ static void serve(struct exact *x, const struct way *way, int level, int64_t wor
 static void read_plain(struct exact *x, const struct way *way)
 {
 	int64_t words = mul(x, way->moves, way->words);
-	enter(x, way, mul(x, words, instances_of(x, way->child)));
+	enter(x, way, mul(x, words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
 			serve(x, way, i,
-				mul(x, words, instances_of(x, i) * groups_below(x, way, i, true)));
+				mul(x, words,
+					nest_instances(x->loops, i) *
+						groups_below(x, way, i, true)));
 }
 
-static struct nest_passage passage_of(const struct exact *x, const struct way *way)
+static struct nest_passage passage_of(struct exact *x, const struct way *way)
 {
 	return (struct nest_passage){
 		.model = x->model,
@@ -160,41 +136,18 @@ static struct nest_passage passage_of(const struct exact *x, const struct way *w
 		.space = way->space,
 		.child = way->child,
 		.pace = pace_of(x, way),
+		.fits = &x->fits,
+		.countable = &x->countable,
 	};
 }
 
-static void read_sliding(struct exact *x, const struct way *way)
+/* Among the instances of the child. */
+static void hand_on(struct exact *x, const struct way *way, int64_t words)
 {
-	struct nest_passage passage = passage_of(x, way);
-	struct nest_slide slide;
-	x->countable &= nest_slide_make(&passage, x->rounds, way->parent, &slide, &x->fits);
-	if (!x->countable || !x->fits)
+	if (way->child < 0)
 		return;
-	enter(x, way, mul(x, slide.words, instances_of(x, way->child)));
-	for (int i = way->child + 1; i <= way->parent; i++) {
-		if (i != way->parent && !passes(x, way, i))
-			continue;
-		int64_t words = 0;
-		x->countable &= nest_slide_groups(&slide, i, &x->fits, &words);
-		serve(x, way, i, mul(x, words, instances_of(x, i)));
-	}
-	if (way->child >= 0) {
-		int64_t meshes = instances_of(x, way->child) / x->loops->fan[way->child + 1];
-		int64_t links = mul(x, slide.links, meshes);
-		add(x, &count_at(x, way, way->child)->reads, links);
-		add(x, &count_at(x, way, way->child)->links, links);
-	}
-}
-
-static void read_imperfect(struct exact *x, const struct way *way)
-{
-	struct nest_passage passage = passage_of(x, way);
-	enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child, &x->fits));
-	for (int i = way->child + 1; i <= way->parent; i++)
-		if (i == way->parent || passes(x, way, i))
-			serve(x, way, i,
-				nest_imperfect_moved(
-					&passage, GROUPS, i, true, way->child, &x->fits));
+	add(x, &count_at(x, way, way->child)->reads, words);
+	add(x, &count_at(x, way, way->child)->links, words);
 }
 
 static void read_imperfect_sliding(struct exact *x, const struct way *way)
@@ -207,14 +160,38 @@ static void read_imperfect_sliding(struct exact *x, const struct way *way)
 			continue;
 		/* What passes on its way depends on what neighbours of other instances there do. */
 		x->countable &= i == way->parent || !links;
-		x->countable &= nest_windows_count(&passage, i, links, &x->fits, &windows);
+		windows = nest_windows_count(&passage, i, links);
 		serve(x, way, i, windows.groups);
 	}
 	enter(x, way, windows.entering);
-	if (way->child >= 0) {
-		add(x, &count_at(x, way, way->child)->reads, windows.links);
-		add(x, &count_at(x, way, way->child)->links, windows.links);
+	hand_on(x, way, windows.links);
+}
+
+static void read_sliding(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	struct nest_slide slide;
+	nest_slide_make(&passage, x->rounds, way->parent, &slide);
+	if (!x->countable || !x->fits)
+		return;
+	enter(x, way, mul(x, slide.words, nest_instances(x->loops, way->child)));
+	for (int i = way->child + 1; i <= way->parent; i++) {
+		if (i != way->parent && !passes(x, way, i))
+			continue;
+		serve(x, way, i, mul(x, nest_slide_groups(&slide, i), nest_instances(x->loops, i)));
 	}
+	int64_t meshes = nest_instances(x->loops, way->child) / x->loops->fan[way->child + 1];
+	hand_on(x, way, mul(x, slide.links, meshes));
+}
+
+static void read_imperfect(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child));
+	for (int i = way->child + 1; i <= way->parent; i++)
+		if (i == way->parent || passes(x, way, i))
+			serve(x, way, i,
+				nest_imperfect_moved(&passage, GROUPS, i, true, way->child));
 }
 
 /* --- written */
@@ -224,7 +201,7 @@ static struct way way_into(const struct exact *x, const struct way *way, int lev
 {
 	struct way into = *way;
 	into.child = level;
-	for (into.parent = level + 1; !holds(x, way, into.parent);)
+	for (into.parent = level + 1; !nest_holds(x->model, x->loops, into.parent, way->space);)
 		into.parent++;
 	return into;
 }
@@ -274,8 +251,9 @@ static int64_t empty_indices(const struct exact *x, const struct way *way, int l
 		return indices;
 	}
 	struct way into = way_into(x, way, level);
-	int64_t entries = instances_of(x, level) -
-			  instances_of(x, into.parent) * groups_below(x, &into, into.parent, false);
+	int64_t entries =
+		nest_instances(x->loops, level) -
+		nest_instances(x->loops, into.parent) * groups_below(x, &into, into.parent, false);
 	pace = outer_pace(x, &into, pace);
 	return x->rounds[pace] * entries * indices_of(x, way, level) +
 	       empty_indices(x, way, into.parent, pace);
@@ -287,8 +265,9 @@ static int64_t empty_again(const struct exact *x, const struct way *way, int lev
 {
 	struct way into = way_into(x, way, level), above = into;
 	above.child = into.parent;
-	int64_t entries = instances_of(x, level) -
-			  instances_of(x, into.parent) * groups_below(x, &into, into.parent, false);
+	int64_t entries =
+		nest_instances(x->loops, level) -
+		nest_instances(x->loops, into.parent) * groups_below(x, &into, into.parent, false);
 	int64_t indices = entries * indices_of(x, way, level);
 	if (into.parent != x->loops->home[way->space] && pace_of(x, &above) == pace_of(x, &into))
 		indices += empty_again(x, way, into.parent);
@@ -330,7 +309,7 @@ static void update(struct exact *x, const struct way *way, int level, int64_t wo
 
 static void write_plain(struct exact *x, const struct way *way)
 {
-	int64_t above = way->moves * instances_of(x, way->parent);
+	int64_t above = way->moves * nest_instances(x->loops, way->parent);
 	int64_t indices = indices_of(x, way, way->child);
 	/* Groups that spatial no_reuse keeps apart find one sum among them; multipliers find the one
 	 * that the group before has left. */
@@ -344,7 +323,7 @@ static void write_plain(struct exact *x, const struct way *way)
 		if (i == way->parent || passes(x, way, i))
 			update(x, way, i,
 				mul(x, way->words,
-					way->moves * instances_of(x, i) *
+					way->moves * nest_instances(x->loops, i) *
 						groups_below(x, way, i, true)),
 				mul(x, empty, way->words));
 }
@@ -357,17 +336,17 @@ static int64_t empty_words(struct exact *x, const struct way *way, int level, in
 	if (level == home && x->model->hierarchy->resumes)
 		return 0;
 	if (level == home)
-		return nest_imperfect_elements(&passage, home, &x->fits);
+		return nest_imperfect_elements(&passage, home);
 	struct way into = way_into(x, way, level);
 	/* Where tiles of the child may stay at some of its own moves, its stays and those of a
 	 * level that keeps nothing are not told apart. */
-	if (!resets(x, way) && resets(x, &into) && nest_imperfect_stays(&passage))
+	if (!nest_resets(x->model, way->child, way->space) &&
+		nest_resets(x->model, level, way->space) && nest_imperfect_stays(&passage))
 		x->countable = false;
 	passage = passage_of(x, &into);
 	passage.pace = pace = outer_pace(x, &into, pace);
-	int64_t entering = nest_imperfect_moved(&passage, ENTERING, 0, false, way->child, &x->fits);
-	int64_t groups =
-		nest_imperfect_moved(&passage, GROUPS, into.parent, false, way->child, &x->fits);
+	int64_t entering = nest_imperfect_moved(&passage, ENTERING, 0, false, way->child);
+	int64_t groups = nest_imperfect_moved(&passage, GROUPS, into.parent, false, way->child);
 	return entering - groups + empty_words(x, way, into.parent, pace);
 }
 
@@ -375,8 +354,8 @@ static void write_imperfect(struct exact *x, const struct way *way)
 {
 	struct nest_passage passage = passage_of(x, way);
 	int64_t empty = empty_words(x, way, way->parent, pace_of(x, way));
-	int64_t groups = nest_imperfect_moved(
-		&passage, GROUPS, way->parent, way->child < 0, way->child, &x->fits);
+	int64_t groups =
+		nest_imperfect_moved(&passage, GROUPS, way->parent, way->child < 0, way->child);
 	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit &&
 		outlasts(x, way))
 		x->countable = false;
@@ -384,9 +363,7 @@ static void write_imperfect(struct exact *x, const struct way *way)
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
 			update(x, way, i,
-				nest_imperfect_moved(
-					&passage, DRAINS, i, true, passage.child, &x->fits),
-				empty);
+				nest_imperfect_moved(&passage, DRAINS, i, true, way->child), empty);
 }
 
 /* --- the whole way */
@@ -400,7 +377,7 @@ static void count_space(struct exact *x, int t)
 		.bit = (uint8_t)(1u << t),
 		.relevant = space->relevant,
 		.written = space->written,
-		.slides = nest_slides(space, x->model->shape->dimension_count),
+		.slides = dataspace_slides(space),
 		.parent = loops->home[t],
 	};
 	if (way.written && way.slides) {
@@ -410,7 +387,7 @@ static void count_space(struct exact *x, int t)
 	for (int i = 0; i < x->model->hierarchy->level_count; i++)
 		x->counts->at[i][t] = (struct nest_count){.capacity = x->counts->at[i][t].capacity};
 	for (way.child = way.parent - 1; way.child >= -1; way.child--) {
-		if (way.child >= 0 && !holds(x, &way, way.child))
+		if (way.child >= 0 && !nest_holds(x->model, loops, way.child, t))
 			continue;
 		way.words = way.child < 0 ? 1 : count_at(x, &way, way.child)->capacity;
 		if (loops->perfect)

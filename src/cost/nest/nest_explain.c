@@ -2,7 +2,6 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "cost/nest/nest_loops.h"
-#include "cost/nest/nest_slide.h"
 
 #include <inttypes.h>
 
@@ -41,39 +40,22 @@ static const char *level_name(const struct explanation *x, int level)
 	return level < 0 ? hierarchy->compute_name : hierarchy->levels[level].name;
 }
 
-static bool is_kept(const struct explanation *x, int level)
-{
-	return x->loops->kept[level] >> x->t & 1;
-}
-
 static bool passes(const struct explanation *x, int level)
 {
-	return level != x->loops->home[x->t] && is_kept(x, level) &&
-	       x->model->hierarchy->levels[level].no_coalesce >> x->t & 1;
+	return nest_passes(x->model, x->loops, level, x->t);
 }
 
 static int parent_of(const struct explanation *x, int child)
 {
 	int level = child + 1;
-	while (!is_kept(x, level) || passes(x, level))
+	while (!nest_holds(x->model, x->loops, level, x->t))
 		level++;
 	return level;
-}
-
-static int64_t instances_of(const struct explanation *x, int level)
-{
-	return level < 0 ? x->loops->multipliers : x->loops->instances[level];
 }
 
 static bool is_relevant(const struct explanation *x, const struct nest_loop *loop)
 {
 	return x->space->relevant >> loop->dimension & 1;
-}
-
-/* Every iteration moves everything: multipliers hold nothing, no_reuse keeps nothing. */
-static bool resets(const struct explanation *x, int child)
-{
-	return child < 0 || x->model->hierarchy->levels[child].no_temporal_reuse >> x->t & 1;
 }
 
 static struct explained_passage find_passage(const struct explanation *x, int child)
@@ -85,16 +67,12 @@ static struct explained_passage find_passage(const struct explanation *x, int ch
 		.words = 1,
 		.groups = 1,
 		.fits = true};
-	int k = loops->block[child + 1];
-	for (; k < loops->count; k++)
-		if (!loops->at[k].spatial && (resets(x, child) || is_relevant(x, &loops->at[k])))
-			break;
-	passage.pace = k;
-	for (; k < loops->count; k++)
+	passage.pace = nest_pace(x->model, loops, child, x->t);
+	for (int k = passage.pace; k < loops->count; k++)
 		if (!loops->at[k].spatial)
 			passage.moves =
 				checked_mul(&passage.fits, passage.moves, loops->at[k].bound);
-	for (k = loops->block[child + 1]; k < loops->own[passage.parent]; k++) {
+	for (int k = loops->block[child + 1]; k < loops->own[passage.parent]; k++) {
 		const struct nest_loop *loop = &loops->at[k];
 		bool apart = x->model->hierarchy->levels[loop->level].no_spatial_reuse >> x->t & 1;
 		if (loop->spatial && (apart || is_relevant(x, loop)))
@@ -194,7 +172,8 @@ static void add_moves(struct explanation *x, const struct explained_passage *pas
 static void add_sharing(struct explanation *x, const struct explained_passage *passage)
 {
 	const struct nest_loops *loops = x->loops;
-	int64_t children = instances_of(x, passage->child) / instances_of(x, passage->parent);
+	int64_t children = nest_instances(x->loops, passage->child) /
+			   nest_instances(x->loops, passage->parent);
 	if (children == 1)
 		return;
 	text_add(&x->text, "    %" PRId64 " children at once:", children);
@@ -216,7 +195,7 @@ static const char *reason(const struct explanation *x, int64_t less)
 			return "neighbours hand on the others";
 	if (!x->loops->perfect)
 		return "last rounds are shorter";
-	if (nest_slides(x->space, x->model->shape->dimension_count))
+	if (dataspace_slides(x->space))
 		return "tiles overlap, and what is there stays";
 	return x->model->counting == COUNTING_TIMELOOP ? "Timeloop's rules differ"
 						       : "flags change who serves whom";
@@ -244,7 +223,7 @@ static void add_product(struct explanation *x, const struct explained_passage *p
 	const char *what, int level, int64_t groups, int64_t counted)
 {
 	bool fits = passage->fits;
-	int64_t instances = instances_of(x, level);
+	int64_t instances = nest_instances(x->loops, level);
 	int64_t product =
 		checked_mul(&fits, passage->entering, checked_mul(&fits, groups, instances));
 	bool plain = !passage->window;
@@ -294,7 +273,7 @@ static bool find_window(const struct explanation *x, struct explained_passage *p
 	const struct nest_loops *loops = x->loops;
 	const struct nest_loop *pace = &loops->at[passage->pace];
 	if (!x->loops->perfect || passage->pace == loops->count || !passage->fits ||
-		resets(x, passage->child))
+		nest_resets(x->model, passage->child, x->t))
 		return false;
 	*window = (struct explained_window){1, kept_words(x, passage, pace)};
 	for (int k = passage->pace; window->kept && k < loops->count; k++) {
@@ -305,7 +284,8 @@ static bool find_window(const struct explanation *x, struct explained_passage *p
 			passage->words + (window->steps - 1) * (passage->words - window->kept);
 		int64_t entering = passage->moves / window->steps * run;
 		bool fits = true;
-		int64_t all = checked_mul(&fits, entering, instances_of(x, passage->child));
+		int64_t all =
+			checked_mul(&fits, entering, nest_instances(x->loops, passage->child));
 		if (!fits || all != counted)
 			continue;
 		passage->entering = entering;

@@ -1,7 +1,7 @@
 #include "cost/nest/nest_imperfect.h"
 
 #include "base/checked.h"
-#include "cost/nest/nest_digits.h"
+#include "cost/nest/nest_contexts.h"
 
 /*
  * From one move step to the next one temporal loop, j, goes on; those inside it, down
@@ -11,11 +11,10 @@
  * enters a whole tile.  Where the tile stays, an instance enters it that works now
  * and did not at the step before, and leaves it that worked then and does not now.
  *
- * An index grows when j goes on and shrinks when loops are reset.  So in j's dimension
- * what exists now existed before, and in the others what existed before exists now.
- *
  * Children in one instance that differ in irrelevant spatial digits alone (`shared`) form a
- * group; the one whose shared digits are 0 works whenever one of them does.
+ * group; the one whose shared digits are 0 works whenever one of them does.  Those that work come
+ * first in each dimension.  So a group stays where in no dimension more of them work than before
+ * (what drains: fewer).
  */
 struct sum {
 	const struct nest_passage *passage;
@@ -24,7 +23,6 @@ struct sum {
 	int level;  /* groups and drains: in each instance of this level */
 	bool split; /* spatial no_reuse counts */
 	int cover;
-	bool *fits;
 };
 
 static bool is_relevant(const struct sum *sum, int d)
@@ -41,6 +39,22 @@ static bool is_shared(const struct sum *sum, const struct nest_digit *digit)
 		       hierarchy->levels[digit->level].no_spatial_reuse >> sum->passage->space & 1);
 }
 
+/* Is this loop reset when j goes on? */
+static bool is_reset(const struct sum *sum, const struct nest_digit *digit, int j)
+{
+	return !digit->spatial && digit->loop < j && digit->loop >= sum->passage->pace;
+}
+
+static int64_t mul(const struct sum *sum, int64_t a, int64_t b)
+{
+	return checked_mul(sum->passage->fits, a, b);
+}
+
+static int64_t add(const struct sum *sum, int64_t a, int64_t b)
+{
+	return checked_add(sum->passage->fits, a, b);
+}
+
 /* --- one dimension */
 
 /* Words of a box of this many indices of dimension d: its part of the product. */
@@ -50,9 +64,7 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 	for (int r = 0; r < sum->space->rank_count; r++) {
 		int64_t coefficient = sum->space->ranks[r].coefficient[d];
 		if (coefficient)
-			words = checked_mul(sum->fits, words,
-				checked_add(sum->fits, 1,
-					checked_mul(sum->fits, coefficient, indices - 1)));
+			words = mul(sum, words, add(sum, 1, mul(sum, coefficient, indices - 1)));
 	}
 	return words;
 }
@@ -61,252 +73,62 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 static int64_t covered(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t width = sum->cover < 0 ? 1 : sum->passage->loops->tile[sum->cover][d];
-	int64_t words = checked_mul(sum->fits, indices / width, box(sum, d, width));
-	if (indices % width)
-		words = checked_add(sum->fits, words, box(sum, d, indices % width));
-	return words;
+	int64_t words = mul(sum, indices / width, box(sum, d, width));
+	return indices % width ? add(sum, words, box(sum, d, indices % width)) : words;
 }
 
-/* Words of the tiles counted. */
-static int64_t weigh(
-	const struct sum *sum, int d, const struct nest_digits *digits, struct nest_tally tally)
+/* Digits in which the children of one group differ. */
+static uint32_t spread_of(const struct sum *sum, int d, const struct nest_digits *digits)
 {
-	int64_t words =
-		checked_mul(sum->fits, tally.count - tally.tail, covered(sum, d, digits->width));
-	if (tally.tail)
-		words = checked_add(sum->fits, words, covered(sum, d, digits->rest));
-	return words;
+	uint32_t spread = 0;
+	for (int i = 0; i < digits->count && !is_relevant(sum, d); i++)
+		spread |= (uint32_t)is_shared(sum, &digits->at[i]) << i;
+	return spread;
 }
 
-/* Spatial digits free, or 0 where they make children of one group; temporal ones free down to
- * the pace. */
-static void pick_all(
-	const struct sum *sum, int d, const struct nest_digits *digits, int64_t *picked)
-{
-	for (int i = 0; i < digits->count; i++) {
-		const struct nest_digit *digit = &digits->at[i];
-		bool still = digit->spatial ? !is_relevant(sum, d) && is_shared(sum, digit)
-					    : digit->loop < sum->passage->pace;
-		picked[i] = still ? 0 : NEST_DIGIT_FREE;
-	}
-}
-
-/* Is this loop reset when j goes on? */
-static bool is_reset(const struct sum *sum, const struct nest_digit *digit, int j)
-{
-	return !digit->spatial && digit->loop < j && digit->loop >= sum->passage->pace;
-}
-
-static void pick_reset(const struct sum *sum, const struct nest_digits *digits, int j, bool to_end,
-	bool in_tail, int64_t *picked)
-{
-	for (int i = 0; i < digits->count; i++) {
-		const struct nest_digit *digit = &digits->at[i];
-		if (is_reset(sum, digit, j))
-			picked[i] = !to_end ? 0 : in_tail ? digit->end : digit->bound - 1;
-		else if (in_tail && !digit->spatial && digit->loop > j)
-			picked[i] = digit->end;
-	}
-}
-
-/* Steps before j goes on, loops of the dimension that are reset at their ends: how many tiles
- * exist there. */
-static struct nest_tally before_reset(
-	const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	int64_t picked[NEST_DIGITS_MOST];
-	bool ends_early = false;
-	for (int i = 0; i < digits->count; i++)
-		ends_early |= is_reset(sum, &digits->at[i], j) &&
-			      digits->at[i].end < digits->at[i].bound - 1;
-	pick_all(sum, d, digits, picked);
-	pick_reset(sum, digits, j, true, false, picked);
-	struct nest_tally tally = nest_digits_count(digits, picked, 0);
-	if (ends_early) {
-		pick_reset(sum, digits, j, true, true, picked);
-		struct nest_tally tail = nest_digits_count(digits, picked, 0);
-		tally.count += tail.count;
-		tally.tail |= tail.tail;
-	}
-	return tally;
-}
-
-static struct nest_tally after_reset(
-	const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	int64_t picked[NEST_DIGITS_MOST];
-	pick_all(sum, d, digits, picked);
-	pick_reset(sum, digits, j, false, false, picked);
-	return nest_digits_count(digits, picked, 0);
-}
-
-/* Numbers from digit `from` on above the tail. */
-static int64_t count_above(const struct nest_digits *digits, const int64_t *picked, int from)
-{
-	int64_t all = 1;
-	for (int i = from; i < digits->count; i++)
-		if (picked[i] == NEST_DIGIT_FREE)
-			all *= digits->at[i].bound;
-	return all - nest_digits_count(digits, picked, from).count;
-}
-
-/* Shared digits at the top, to ask whether any of a group is above the tail. */
-static void raise_shared(const struct sum *sum, const struct nest_digits *digits, int64_t *picked)
-{
-	for (int i = 0; i < digits->count; i++)
-		if (is_shared(sum, &digits->at[i]))
-			picked[i] = digits->at[i].bound - 1;
-}
-
-/*
- * Groups of which some instance has no index before loops are reset and has one after.
- * Its number is below the tail after and above it before; so it equals the tail in all
- * digits before the first that changes.
- */
-static int64_t joining(const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	int64_t low[NEST_DIGITS_MOST], high[NEST_DIGITS_MOST];
-	bool in_tail = true; /* do the outer loops of the tail stand at their ends? */
-	for (int i = 0; i < digits->count; i++)
-		if (!digits->at[i].spatial && digits->at[i].loop > j)
-			in_tail &= digits->at[i].tail == digits->at[i].end;
-	pick_all(sum, d, digits, low);
-	pick_reset(sum, digits, j, false, false, low);
-	pick_all(sum, d, digits, high);
-	pick_reset(sum, digits, j, true, in_tail, high);
-	raise_shared(sum, digits, high);
-	for (int i = 0; i < digits->count; i++) {
-		const struct nest_digit *digit = &digits->at[i];
-		if (!is_reset(sum, digit, j))
-			continue;
-		if (high[i] == 0) {
-			if (digit->tail > 0)
-				return 0;
-			continue;
-		}
-		if (high[i] < digit->tail)
-			return 0;
-		if (high[i] == digit->tail)
-			return count_above(digits, high, i + 1);
-		if (digit->tail == 0)
-			return nest_digits_count(digits, low, i + 1).count;
-		int64_t all = 1;
-		for (int k = i + 1; k < digits->count; k++)
-			all *= low[k] == NEST_DIGIT_FREE ? digits->at[k].bound : 1;
-		return all;
-	}
-	return 0;
-}
-
-/* The dimension of j, as it goes on. */
-
-/* Tiles that exist after. */
-static struct nest_tally after_going_on(
-	const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	int64_t picked[NEST_DIGITS_MOST];
-	pick_all(sum, d, digits, picked);
-	pick_reset(sum, digits, j, false, false, picked);
-	struct nest_tally tally = nest_digits_count(digits, picked, 0);
-	for (int i = 0; i < digits->count; i++)
-		if (digits->at[i].loop == j)
-			picked[i] = 0;
-	struct nest_tally none = nest_digits_count(digits, picked, 0);
-	tally.count -= none.count;
-	tally.tail = tally.tail && !none.tail;
-	return tally;
-}
-
-/* Tiles that exist before, where j does not end there. */
-static int64_t before_going_on(
-	const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	int64_t picked[NEST_DIGITS_MOST];
-	int at = 0;
-	while (digits->at[at].loop != j)
-		at++;
-	pick_all(sum, d, digits, picked);
-	pick_reset(sum, digits, j, true, false, picked);
-	int64_t count = nest_digits_count(digits, picked, 0).count;
-	picked[at] = digits->at[at].bound - 1;
-	count -= nest_digits_count(digits, picked, 0).count;
-	if (digits->at[at].end < digits->at[at].bound - 1) {
-		for (int i = 0; i <= at; i++)
-			if (!digits->at[i].spatial)
-				picked[i] = digits->at[i].end;
-		count -= nest_digits_count(digits, picked, 0).count;
-	}
-	return count;
-}
-
-/* Groups of which some instance has an index before j goes on and none after: its number
- * equals the tail in all digits before j, and there before or after. */
-static int64_t quitting(const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	int64_t picked[NEST_DIGITS_MOST];
-	bool in_tail = true;
-	int at = 0;
-	for (; digits->at[at].loop != j; at++)
-		if (!digits->at[at].spatial)
-			in_tail &= digits->at[at].tail == digits->at[at].end;
-	const struct nest_digit *digit = &digits->at[at];
-	int64_t count = 0;
-	pick_all(sum, d, digits, picked);
-	pick_reset(sum, digits, j, true, false, picked);
-	if (digit->tail < (in_tail ? digit->end : digit->bound - 1))
-		count += nest_digits_count(digits, picked, at + 1).count;
-	if (digit->tail > 0) {
-		pick_reset(sum, digits, j, false, false, picked);
-		raise_shared(sum, digits, picked);
-		count += count_above(digits, picked, at + 1);
-	}
-	return count;
-}
-
-/* --- all dimensions */
-
-/* One dimension's part of all moves, as if tiles never stayed. */
+/* One dimension's part of what would move, over all move steps, if tiles never stayed. */
 static int64_t part_of_all(const struct sum *sum, int d, const struct nest_digits *digits)
 {
-	int64_t picked[NEST_DIGITS_MOST];
-	pick_all(sum, d, digits, picked);
-	struct nest_tally tally = nest_digits_count(digits, picked, 0);
-	return is_relevant(sum, d) ? weigh(sum, d, digits, tally) : tally.count;
+	uint32_t still = spread_of(sum, d, digits);
+	for (int i = 0; i < digits->count; i++)
+		if (!digits->at[i].spatial && digits->at[i].loop < sum->passage->pace)
+			still |= 1u << i;
+	struct nest_tally tally = nest_digits_count(digits, ~still);
+	if (!is_relevant(sum, d))
+		return tally.count;
+	int64_t words = mul(sum, tally.count - tally.tail, covered(sum, d, digits->width));
+	return tally.tail ? add(sum, words, covered(sum, d, digits->rest)) : words;
 }
 
-/* A relevant dimension's part of the tiles that stay when j goes on. */
+/* What stays as it is in one context: of a relevant dimension words, else the instances or groups
+ * that need not move. */
+static int64_t stay_of(const struct sum *sum, int d, const struct nest_context *context)
+{
+	int64_t now = context->children[NEST_NOW], before = context->children[NEST_BEFORE];
+	bool still = context->base[NEST_NOW] == context->base[NEST_BEFORE];
+	if (is_relevant(sum, d))
+		return now && still ? covered(sum, d, context->last[NEST_NOW]) : 0;
+	if (sum->moving == DRAINS)
+		return before && before <= now;
+	return now && now <= before;
+}
+
+/* One dimension's part of the tiles that stay when loop j goes on. */
 static int64_t part_that_stays(
 	const struct sum *sum, int d, const struct nest_digits *digits, int j)
 {
-	int64_t picked[NEST_DIGITS_MOST];
-	bool resets = false;
-	for (int i = 0; i < digits->count; i++)
-		resets |= is_reset(sum, &digits->at[i], j);
-	pick_all(sum, d, digits, picked);
-	if (resets)
-		pick_reset(sum, digits, j, true, true, picked);
-	return weigh(sum, d, digits, nest_digits_count(digits, picked, 0));
+	struct nest_turn turn = {.times = 2, .now = j};
+	struct nest_contexts contexts;
+	int64_t part = 0;
+	*sum->passage->countable &= nest_contexts_find(sum->passage, digits,
+		spread_of(sum, d, digits), is_relevant(sum, d), &turn, &contexts);
+	for (int i = 0; i < contexts.count; i++)
+		part = add(sum, part,
+			mul(sum, contexts.at[i].count, stay_of(sum, d, &contexts.at[i])));
+	return part;
 }
 
-/* An irrelevant dimension's part of those that stay and move nothing. */
-static int64_t part_that_rests(
-	const struct sum *sum, int d, const struct nest_digits *digits, int j)
-{
-	bool goes_on = sum->passage->loops->at[j].dimension == d;
-	switch (sum->moving) {
-	case ENTERING:
-		return (goes_on ? after_going_on(sum, d, digits, j)
-				: before_reset(sum, d, digits, j))
-			.count;
-	case GROUPS:
-		return goes_on ? after_going_on(sum, d, digits, j).count
-			       : after_reset(sum, d, digits, j).count - joining(sum, d, digits, j);
-	case DRAINS:
-		return goes_on ? before_going_on(sum, d, digits, j) - quitting(sum, d, digits, j)
-			       : before_reset(sum, d, digits, j).count;
-	}
-	return 0;
-}
+/* --- all dimensions */
 
 /* Loops other than the pace that go on while tiles stay: the next one outwards from j. */
 static int next_to_stay(const struct sum *sum, const struct nest_digits *digits, int j)
@@ -324,60 +146,56 @@ static int next_to_stay(const struct sum *sum, const struct nest_digits *digits,
 	return j;
 }
 
+static void find_digits(const struct nest_passage *passage, struct nest_digits *digits)
+{
+	for (int d = 0; d < passage->model->shape->dimension_count; d++)
+		digits[d] = nest_digits_make(passage->model, passage->loops, d, passage->child);
+}
+
 static int64_t moved(const struct sum *sum)
 {
 	const struct nest_passage *passage = sum->passage;
-	const struct nest_loops *loops = passage->loops;
 	int dimensions = passage->model->shape->dimension_count;
 	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
 	int64_t words = 1;
-	for (int d = 0; d < dimensions; d++) {
-		digits[d] = nest_digits_make(passage->model, loops, d, passage->child);
-		words = checked_mul(sum->fits, words, part_of_all(sum, d, &digits[d]));
-	}
-	bool keeps = passage->child >= 0 &&
-		     !(passage->model->hierarchy->levels[passage->child].no_temporal_reuse >>
-				     passage->space &
-			     1);
-	for (int j = passage->pace; (j = next_to_stay(sum, digits, j)) < loops->count && keeps;) {
+	find_digits(passage, digits);
+	for (int d = 0; d < dimensions; d++)
+		words = mul(sum, words, part_of_all(sum, d, &digits[d]));
+	if (nest_resets(passage->model, passage->child, passage->space))
+		return words;
+	for (int j = passage->pace; (j = next_to_stay(sum, digits, j)) < passage->loops->count;) {
 		int64_t stay = 1;
 		for (int d = 0; d < dimensions && stay; d++)
-			if (is_relevant(sum, d))
-				stay = checked_mul(
-					sum->fits, stay, part_that_stays(sum, d, &digits[d], j));
-		for (int d = 0; d < dimensions && stay; d++)
-			if (!is_relevant(sum, d))
-				stay = checked_mul(
-					sum->fits, stay, part_that_rests(sum, d, &digits[d], j));
+			stay = mul(sum, stay, part_that_stays(sum, d, &digits[d], j));
 		words -= stay;
 	}
 	return words;
 }
 
-bool nest_imperfect_stays(const struct nest_passage *passage)
+static struct sum sum_of(const struct nest_passage *passage, enum moving moving, int cover)
 {
-	struct sum sum = {
-		.passage = passage,
-		.space = &passage->model->shape->spaces[passage->space],
-	};
-	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
-	for (int d = 0; d < passage->model->shape->dimension_count; d++)
-		digits[d] = nest_digits_make(passage->model, passage->loops, d, passage->child);
-	return next_to_stay(&sum, digits, passage->pace) < passage->loops->count;
-}
-
-int64_t nest_imperfect_moved(const struct nest_passage *passage, enum moving moving, int level,
-	bool split, int cover, bool *fits)
-{
-	struct sum sum = {
+	return (struct sum){
 		.passage = passage,
 		.space = &passage->model->shape->spaces[passage->space],
 		.moving = moving,
-		.level = level,
-		.split = split,
 		.cover = cover,
-		.fits = fits,
 	};
+}
+
+bool nest_imperfect_stays(const struct nest_passage *passage)
+{
+	struct sum sum = sum_of(passage, ENTERING, passage->child);
+	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
+	find_digits(passage, digits);
+	return next_to_stay(&sum, digits, passage->pace) < passage->loops->count;
+}
+
+int64_t nest_imperfect_moved(
+	const struct nest_passage *passage, enum moving moving, int level, bool split, int cover)
+{
+	struct sum sum = sum_of(passage, moving, cover);
+	sum.level = level;
+	sum.split = split;
 	return moved(&sum);
 }
 
@@ -385,35 +203,27 @@ int64_t nest_imperfect_moved(const struct nest_passage *passage, enum moving mov
  * those of the temporal loops instead. */
 static int64_t count_work(const struct nest_digits *digits, int level, bool steps)
 {
-	int64_t picked[NEST_DIGITS_MOST];
+	uint32_t free = 0;
 	for (int i = 0; i < digits->count; i++) {
 		const struct nest_digit *digit = &digits->at[i];
 		bool is_free = steps ? !digit->spatial : digit->spatial && digit->level > level;
-		picked[i] = is_free ? NEST_DIGIT_FREE : 0;
+		free |= (uint32_t)is_free << i;
 	}
-	return nest_digits_count(digits, picked, 0).count;
+	return nest_digits_count(digits, free).count;
 }
 
-int64_t nest_imperfect_elements(const struct nest_passage *passage, int home, bool *fits)
+int64_t nest_imperfect_elements(const struct nest_passage *passage, int home)
 {
-	const struct shape *shape = passage->model->shape;
 	struct nest_passage every_step = *passage;
 	every_step.pace = 0;
-	struct sum sum = {
-		.passage = &every_step,
-		.space = &shape->spaces[passage->space],
-		.moving = ENTERING,
-		.cover = passage->child,
-		.fits = fits,
-	};
+	struct sum sum = sum_of(&every_step, ENTERING, passage->child);
+	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
 	int64_t words = 1;
-	for (int d = 0; d < shape->dimension_count; d++) {
-		struct nest_digits digits =
-			nest_digits_make(passage->model, passage->loops, d, passage->child);
-		words = checked_mul(fits, words,
-			is_relevant(&sum, d) ? part_of_all(&sum, d, &digits)
-					     : count_work(&digits, home, false));
-	}
+	find_digits(passage, digits);
+	for (int d = 0; d < passage->model->shape->dimension_count; d++)
+		words = mul(&sum, words,
+			is_relevant(&sum, d) ? part_of_all(&sum, d, &digits[d])
+					     : count_work(&digits[d], home, false));
 	return words;
 }
 

@@ -201,3 +201,32 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 		verdict = find_homes(model, mapping, loops, score);
 	return verdict;
 }
+
+bool nest_passes(
+	const struct nest_model *model, const struct nest_loops *loops, int level, int space)
+{
+	return level != loops->home[space] &&
+	       (loops->kept[level] & model->hierarchy->levels[level].no_coalesce) >> space & 1;
+}
+
+bool nest_holds(
+	const struct nest_model *model, const struct nest_loops *loops, int level, int space)
+{
+	return loops->kept[level] >> space & 1 && !nest_passes(model, loops, level, space);
+}
+
+bool nest_resets(const struct nest_model *model, int level, int space)
+{
+	return level < 0 || model->hierarchy->levels[level].no_temporal_reuse >> space & 1;
+}
+
+int nest_pace(const struct nest_model *model, const struct nest_loops *loops, int level, int space)
+{
+	bool all = nest_resets(model, level, space);
+	uint32_t relevant = all ? UINT32_MAX : model->shape->spaces[space].relevant;
+	int k = loops->block[level + 1];
+	while (k < loops->count &&
+		(loops->at[k].spatial || !(relevant >> loops->at[k].dimension & 1)))
+		k++;
+	return k;
+}

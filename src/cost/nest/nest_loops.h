@@ -53,6 +53,27 @@ struct nest_loops {
 enum nest_verdict nest_loops_make(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_loops *loops, struct nest_score *score);
 
+/* Are a dataspace's words only counted at a level, as they pass on their way in and out? */
+bool nest_passes(
+	const struct nest_model *model, const struct nest_loops *loops, int level, int space);
+
+/* Is it kept there, home included, and not only counted? */
+bool nest_holds(
+	const struct nest_model *model, const struct nest_loops *loops, int level, int space);
+
+/* Does everything leave a level (-1: the multipliers) at each iteration, so that nothing is kept
+ * for the next? */
+bool nest_resets(const struct nest_model *model, int level, int space);
+
+/* The innermost loop whose iterations are move steps of a level; loops->count if there is none. */
+int nest_pace(const struct nest_model *model, const struct nest_loops *loops, int level, int space);
+
+/* -1: of the multipliers. */
+static inline int64_t nest_instances(const struct nest_loops *loops, int level)
+{
+	return level < 0 ? loops->multipliers : loops->instances[level];
+}
+
 /* Dimensions of `all`, among the first 4 x fours, whose bound is not 1. */
 static inline __attribute__((always_inline)) uint32_t nest_busy(
 	const uint32_t *bounds, const int fours, uint32_t all)

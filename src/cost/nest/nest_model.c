@@ -37,12 +37,9 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 }
 
 /* A rank of one or two dimensions that no rank before it has; false for others. */
-static bool describe_rank(
-	const struct shape_rank *rank, int dimension_count, struct nest_shape_of *out)
+static bool describe_rank(const struct shape_rank *rank, struct nest_shape_of *out)
 {
-	uint32_t dimensions = 0;
-	for (int d = 0; d < dimension_count; d++)
-		dimensions |= (uint32_t)(rank->coefficient[d] != 0) << d;
+	uint32_t dimensions = shape_rank_dimensions(rank);
 	int terms = __builtin_popcount(dimensions);
 	if (terms > 2 || out->relevant & dimensions ||
 		(terms == 2 && out->sum_count == NEST_SUMS_MOST))
@@ -66,12 +63,11 @@ static bool describe_rank(
 	return true;
 }
 
-static void describe_space(
-	const struct dataspace *space, int dimension_count, struct nest_shape_of *out)
+static void describe_space(const struct dataspace *space, struct nest_shape_of *out)
 {
 	*out = (struct nest_shape_of){.boxed = true, .plain = true, .written = space->written};
 	for (int r = 0; r < space->rank_count; r++)
-		out->boxed &= describe_rank(&space->ranks[r], dimension_count, out);
+		out->boxed &= describe_rank(&space->ranks[r], out);
 }
 
 /* No count of the dataspace is beyond this: a tile has at most coefficient x indices in each
@@ -84,15 +80,14 @@ static double counted_at_most(const struct dataspace *space, const struct shape 
 	uint32_t before = 0;
 	for (int r = 0; r < space->rank_count; r++) {
 		double coefficient = 1;
-		for (int d = 0; d < shape->dimension_count; d++) {
-			if (!space->ranks[r].coefficient[d])
-				continue;
-			if ((double)space->ranks[r].coefficient[d] > coefficient)
-				coefficient = (double)space->ranks[r].coefficient[d];
+		uint32_t left = shape_rank_dimensions(&space->ranks[r]);
+		for (; left; left &= left - 1) {
+			int d = __builtin_ctz(left);
+			coefficient = fmax(coefficient, (double)space->ranks[r].coefficient[d]);
 			if (before >> d & 1)
 				most *= (double)shape->dimensions[d].extent;
-			before |= 1u << d;
 		}
+		before |= shape_rank_dimensions(&space->ranks[r]);
 		most *= coefficient;
 	}
 	return most;
@@ -137,7 +132,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	model->quick &= counting == COUNTING_EXACT || !model->priced_hops;
 	for (int t = 0; t < shape->space_count; t++) {
 		struct nest_shape_of *space = &model->spaces[t];
-		describe_space(&shape->spaces[t], shape->dimension_count, space);
+		describe_space(&shape->spaces[t], space);
 		/* The share of a written dataspace is a quotient of boxes where it is not plain. */
 		if ((space->written && !space->plain) || flags >> t & 1)
 			model->slow_spaces |= 1u << t;

@@ -131,15 +131,6 @@ static uint32_t moving_dimensions(const struct nest_offsets *offsets)
 	return moving & offsets->space->relevant;
 }
 
-static uint32_t rank_dimensions(const struct nest_offsets *offsets, int r)
-{
-	uint32_t dimensions = 0;
-	for (int d = 0; d < offsets->dimension_count; d++)
-		if (offsets->space->ranks[r].coefficient[d])
-			dimensions |= 1u << d;
-	return dimensions;
-}
-
 static int64_t bounds_of(const struct nest_offsets *offsets, int d)
 {
 	int64_t bounds = 1;
@@ -154,7 +145,7 @@ bool nest_offsets_count(const struct nest_offsets *offsets, bool *fits, int64_t 
 	uint32_t open = moving_dimensions(offsets), ranks[SHAPE_RANKS_MOST];
 	int rank_count = offsets->space->rank_count;
 	for (int r = 0; r < rank_count; r++)
-		ranks[r] = rank_dimensions(offsets, r);
+		ranks[r] = shape_rank_dimensions(&offsets->space->ranks[r]);
 	int64_t product = 1;
 	/* A rank that only one dimension moves tells that dimension's index; take it away. */
 	for (int r = 0; r < rank_count; r++) {

@@ -11,7 +11,6 @@ enum { NEST_OFFSETS_MOST = 4096, NEST_SPATIAL_MOST = 64 };
 
 struct nest_offsets {
 	const struct dataspace *space;
-	int dimension_count;
 	int loop_count;
 	const struct nest_loop *loops[NEST_SPATIAL_MOST];
 };

@@ -10,6 +10,8 @@ struct nest_passage {
 	int space;
 	int child; /* level that it enters; -1: the multipliers */
 	int pace;  /* innermost loop whose iterations are move steps; loops->count: none */
+	/* Turn false where a number does not fit, and where counting takes too long. */
+	bool *fits, *countable;
 };
 
 #endif

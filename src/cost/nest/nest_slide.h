@@ -32,18 +32,14 @@ struct nest_slide {
 	struct nest_shift shifts[NEST_SHIFTS_MOST]; /* those that save reads */
 };
 
-/* Has the dataspace a rank that adds dimensions? */
-bool nest_slides(const struct dataspace *space, int dimension_count);
-
 /* May instances of the child hand on to their neighbours? */
 bool nest_has_links(const struct nest_passage *passage);
 
-/* `rounds`: by loop, product of the bounds of temporal loops from it outwards.  False when it
- * takes too long to count; *fits turns false when a result does not fit. */
-bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, int parent,
-	struct nest_slide *slide, bool *fits);
+/* `rounds`: by loop, product of the bounds of temporal loops from it outwards. */
+void nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, int parent,
+	struct nest_slide *slide);
 
-/* Words that groups enter in one instance of a level; false and *fits as above. */
-bool nest_slide_groups(const struct nest_slide *slide, int level, bool *fits, int64_t *words);
+/* Words that groups enter in one instance of a level. */
+int64_t nest_slide_groups(const struct nest_slide *slide, int level);
 
 #endif

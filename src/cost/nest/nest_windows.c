@@ -12,9 +12,9 @@ struct crowd {
 	const struct nest_passage *passage;
 	const struct dataspace *space;
 	int dimension_count, level;
-	bool links, resets;
+	bool links;
 	bool *fits;
-	struct nest_windows *out;
+	struct nest_windows out;
 	int64_t looks;
 
 	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
@@ -42,17 +42,12 @@ static bool is_spread(const struct crowd *crowd, int d, const struct nest_digit 
 	if (!digit->spatial || digit->level > crowd->level ||
 		hierarchy->levels[digit->level].no_spatial_reuse >> passage->space & 1)
 		return false;
-	bool relevant = false;
+	bool slides = false;
 	for (int r = 0; r < crowd->space->rank_count; r++) {
-		const int64_t *coefficient = crowd->space->ranks[r].coefficient;
-		if (!coefficient[d])
-			continue;
-		relevant = true;
-		for (int other = 0; other < crowd->dimension_count; other++)
-			if (other != d && coefficient[other])
-				return true;
+		uint32_t dimensions = shape_rank_dimensions(&crowd->space->ranks[r]);
+		slides |= dimensions >> d & 1 && dimensions & (dimensions - 1);
 	}
-	return !relevant;
+	return slides || !(crowd->space->relevant >> d & 1);
 }
 
 static bool is_perfect(const struct nest_digits *digits)
@@ -260,12 +255,12 @@ static void look(struct crowd *crowd, int64_t times)
 	if (handed_on) {
 		int64_t rest = words_of_groups(crowd, served);
 		if (rest < groups) {
-			add_times(crowd, &crowd->out->links, times, handed_on);
+			add_times(crowd, &crowd->out.links, times, handed_on);
 			groups = rest;
 		}
 	}
-	add_times(crowd, &crowd->out->groups, times, groups);
-	add_times(crowd, &crowd->out->entering, times,
+	add_times(crowd, &crowd->out.groups, times, groups);
+	add_times(crowd, &crowd->out.entering, times,
 		checked_mul(crowd->fits, entering, crowd->alike));
 }
 
@@ -310,7 +305,7 @@ static bool look_at_all_turns(struct crowd *crowd)
 {
 	const struct nest_loops *loops = crowd->passage->loops;
 	int pace = crowd->passage->pace;
-	if (crowd->resets)
+	if (nest_resets(crowd->passage->model, crowd->passage->child, crowd->passage->space))
 		return look_at_turn(crowd, (struct nest_turn){.times = 1});
 	if (!look_at_turn(crowd, (struct nest_turn){.times = 1, .start = true}))
 		return false;
@@ -335,8 +330,7 @@ static bool look_at_all_turns(struct crowd *crowd)
 	return true;
 }
 
-bool nest_windows_count(const struct nest_passage *passage, int level, bool links, bool *fits,
-	struct nest_windows *out)
+struct nest_windows nest_windows_count(const struct nest_passage *passage, int level, bool links)
 {
 	struct crowd crowd;
 	crowd.passage = passage;
@@ -344,13 +338,9 @@ bool nest_windows_count(const struct nest_passage *passage, int level, bool link
 	crowd.dimension_count = passage->model->shape->dimension_count;
 	crowd.level = level;
 	crowd.links = links;
-	crowd.resets = passage->child < 0 ||
-		       passage->model->hierarchy->levels[passage->child].no_temporal_reuse >>
-				       passage->space &
-			       1;
-	crowd.fits = fits;
-	crowd.out = out;
+	crowd.fits = passage->fits;
+	crowd.out = (struct nest_windows){0};
 	crowd.looks = 0;
-	*out = (struct nest_windows){0};
-	return find_children(&crowd) && look_at_all_turns(&crowd);
+	*passage->countable &= find_children(&crowd) && look_at_all_turns(&crowd);
+	return crowd.out;
 }

@@ -18,9 +18,7 @@ struct nest_windows {
 	int64_t links;    /* words handed on */
 };
 
-/* Children in one instance of a level; `links`: they may hand on.  False beyond those numbers;
- * *fits turns false when a result does not fit. */
-bool nest_windows_count(const struct nest_passage *passage, int level, bool links, bool *fits,
-	struct nest_windows *out);
+/* Children in one instance of a level; `links`: they may hand on. */
+struct nest_windows nest_windows_count(const struct nest_passage *passage, int level, bool links);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-uint32_t nest_mapping_storages(const struct arch *arch)
+static uint32_t storages_of(const struct arch *arch)
 {
 	uint32_t levels = 0;
 	for (int r = 0; r < arch->level_count; r++)
@@ -23,7 +23,7 @@ static struct mapping undivided(const struct arch *arch, const struct shape *sha
 		.level_count = (uint8_t)arch->level_count,
 	};
 	for (int t = 0; t < shape->space_count; t++)
-		mapping.residency[t] = nest_mapping_storages(arch);
+		mapping.residency[t] = storages_of(arch);
 	for (int r = 0; r < arch->level_count; r++) {
 		struct mapping_row *row = &mapping.rows[r];
 		for (int d = 0; d < shape->dimension_count; d++) {
@@ -143,7 +143,7 @@ static struct mapping_notation notation_of(
 		.operands_wanted = "names of dataspaces",
 		.loop_count = shape->dimension_count,
 		.operand_count = shape->space_count,
-		.kept_by_default = nest_mapping_storages(arch),
+		.kept_by_default = storages_of(arch),
 	};
 	for (int d = 0; d < shape->dimension_count; d++) {
 		notation.loops[d] = shape->dimensions[d].name;
@@ -161,30 +161,20 @@ const char *nest_mapping_print(struct arena *arena, const struct arch *arch,
 	return notation_print(arena, &notation, mapping);
 }
 
-const char *nest_mapping_parse_part(struct arena *arena, const struct arch *arch,
+const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const char *text, struct mapping *out)
 {
 	struct mapping_notation notation = notation_of(arena, arch, shape);
 	struct mapping mapping = undivided(arch, shape);
+	bool perfect;
 	const char *why = notation_parse(arena, &notation, text, &mapping);
 	for (int r = 0; !why && r < arch->level_count; r++)
 		why = check_row(arena, arch, shape, &mapping, r);
+	if (!why)
+		why = nest_mapping_check(arena, arch, shape, &mapping, &perfect);
 	if (why)
 		return why;
 	sort_axes(&mapping);
 	*out = mapping;
 	return NULL;
-}
-
-const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
-	const struct shape *shape, const char *text, struct mapping *out)
-{
-	struct mapping mapping;
-	bool perfect;
-	const char *why = nest_mapping_parse_part(arena, arch, shape, text, &mapping);
-	if (!why)
-		why = nest_mapping_check(arena, arch, shape, &mapping, &perfect);
-	if (!why)
-		*out = mapping;
-	return why;
 }

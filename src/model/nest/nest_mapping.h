@@ -14,9 +14,6 @@
  * everywhere. */
 struct mapping nest_mapping_make(const struct arch *arch, const struct shape *shape);
 
-/* The storage levels, as a residency. */
-uint32_t nest_mapping_storages(const struct arch *arch);
-
 /* What makes it no mapping of this shape, or NULL: bounds that do not make an extent, with the
  * sentence that names the dimension, the product and the extent.  *perfect says whether every
  * bound divides. */
@@ -36,10 +33,6 @@ const char *nest_mapping_check_bounds(struct arena *arena, const struct arch *ar
 const char *nest_mapping_print(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const struct mapping *mapping);
 const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
-	const struct shape *shape, const char *text, struct mapping *out);
-
-/* A part of a mapping in the same notation: bounds that need not make the extents. */
-const char *nest_mapping_parse_part(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const char *text, struct mapping *out);
 
 /*

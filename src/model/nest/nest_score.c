@@ -7,61 +7,32 @@
 
 const char *const counting_names[] = {"exact", "timeloop", NULL};
 
-static bool are_equal(
-	int levels, int spaces, const struct nest_counts *a, const struct nest_counts *b)
-{
-	if (a->computes != b->computes || a->compute_cycles != b->compute_cycles ||
-		a->array_cycles != b->array_cycles || a->utilized_computes != b->utilized_computes)
-		return false;
-	for (int i = 0; i < levels; i++) {
-		if (a->utilized[i] != b->utilized[i])
-			return false;
-		for (int t = 0; t < spaces; t++) {
-			const struct nest_count *x = &a->at[i][t], *y = &b->at[i][t];
-			if (x->capacity != y->capacity || x->reads != y->reads ||
-				x->fills != y->fills || x->updates != y->updates ||
-				x->links != y->links || x->drains != y->drains)
-				return false;
-		}
-	}
-	return true;
-}
-
 bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct nest_counts *a, const struct nest_counts *b)
 {
-	return are_equal(hierarchy->level_count, shape->space_count, a, b);
+	size_t spaces = (size_t)shape->space_count;
+	bool equal = a->computes == b->computes && a->compute_cycles == b->compute_cycles &&
+		     a->array_cycles == b->array_cycles &&
+		     a->utilized_computes == b->utilized_computes;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		equal &= a->utilized[i] == b->utilized[i] &&
+			 memcmp(a->at[i], b->at[i], spaces * sizeof a->at[i][0]) == 0;
+	return equal;
 }
 
 bool nest_totals_equal(const struct nest_counts *a, const struct nest_counts *b)
 {
-	return are_equal(ARCH_LEVELS_MOST, SHAPE_SPACES_MOST, a, b);
-}
-
-static bool add(int64_t *sum, int64_t one, int64_t times)
-{
-	int64_t product;
-	return number_mul(one, times, &product) && number_add(*sum, product, sum);
+	return memcmp(a, b, NEST_INTEGERS * sizeof(int64_t)) == 0;
 }
 
 bool nest_counts_add(struct nest_counts *sum, const struct nest_counts *one, int64_t times)
 {
-	bool fits = add(&sum->computes, one->computes, times);
-	fits &= add(&sum->compute_cycles, one->compute_cycles, times);
-	fits &= add(&sum->array_cycles, one->array_cycles, times);
-	fits &= add(&sum->utilized_computes, one->utilized_computes, times);
-	for (int i = 0; i < ARCH_LEVELS_MOST; i++) {
-		fits &= add(&sum->utilized[i], one->utilized[i], times);
-		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
-			struct nest_count *to = &sum->at[i][t];
-			const struct nest_count *from = &one->at[i][t];
-			fits &= add(&to->capacity, from->capacity, times);
-			fits &= add(&to->reads, from->reads, times);
-			fits &= add(&to->fills, from->fills, times);
-			fits &= add(&to->updates, from->updates, times);
-			fits &= add(&to->links, from->links, times);
-			fits &= add(&to->drains, from->drains, times);
-		}
+	int64_t *to = (int64_t *)sum;
+	const int64_t *from = (const int64_t *)one;
+	bool fits = true;
+	for (size_t i = 0; i < NEST_INTEGERS; i++) {
+		int64_t product;
+		fits &= number_mul(from[i], times, &product) && number_add(to[i], product, &to[i]);
 	}
 	return fits;
 }

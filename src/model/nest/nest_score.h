@@ -3,6 +3,8 @@
 
 #include "model/nest/hierarchy.h"
 
+#include <stddef.h>
+
 /*
  * What a nest costs: integer counts first, then time and energy derived from
  * them.  cost/ and sim/ both fill these structs, by different roads.
@@ -32,6 +34,9 @@ struct nest_counts {
 	 * counting, and where some network has a price.  `exact` derives them from the counts. */
 	double hops[ARCH_LEVELS_MOST], routers[ARCH_LEVELS_MOST];
 };
+
+/* The integers come first, one after the other. */
+enum { NEST_INTEGERS = offsetof(struct nest_counts, hops) / sizeof(int64_t) };
 
 /* Adds every integer of `one`, this many times; false when one does not fit. */
 bool nest_counts_add(struct nest_counts *sum, const struct nest_counts *one, int64_t times);

@@ -33,30 +33,40 @@ bool shape_computes(const struct shape *shape, int64_t *out)
 	return true;
 }
 
+uint32_t shape_rank_dimensions(const struct shape_rank *rank)
+{
+	uint32_t dimensions = 0;
+	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+		dimensions |= (uint32_t)(rank->coefficient[d] != 0) << d;
+	return dimensions;
+}
+
 void shape_finish(struct shape *shape)
 {
 	for (int t = 0; t < shape->space_count; t++) {
 		struct dataspace *space = &shape->spaces[t];
 		space->relevant = 0;
 		for (int k = 0; k < space->rank_count; k++)
-			for (int d = 0; d < shape->dimension_count; d++)
-				space->relevant |= space->ranks[k].coefficient[d] ? 1u << d : 0;
+			space->relevant |= shape_rank_dimensions(&space->ranks[k]);
 	}
+}
+
+bool dataspace_slides(const struct dataspace *space)
+{
+	bool slides = false;
+	for (int k = 0; k < space->rank_count; k++) {
+		uint32_t dimensions = shape_rank_dimensions(&space->ranks[k]);
+		slides |= (dimensions & (dimensions - 1)) != 0;
+	}
+	return slides;
 }
 
 bool shape_writes_overlap(const struct shape *shape)
 {
-	for (int t = 0; t < shape->space_count; t++) {
-		const struct dataspace *space = &shape->spaces[t];
-		for (int k = 0; space->written && k < space->rank_count; k++) {
-			int terms = 0;
-			for (int d = 0; d < shape->dimension_count; d++)
-				terms += space->ranks[k].coefficient[d] != 0;
-			if (terms > 1)
-				return true;
-		}
-	}
-	return false;
+	bool overlap = false;
+	for (int t = 0; t < shape->space_count; t++)
+		overlap |= shape->spaces[t].written && dataspace_slides(&shape->spaces[t]);
+	return overlap;
 }
 
 static bool equal_spaces(

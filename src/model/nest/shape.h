@@ -75,7 +75,12 @@ bool shape_computes(const struct shape *shape, int64_t *out);
 /* Fills `relevant` of every dataspace from its ranks. */
 void shape_finish(struct shape *shape);
 
-/* Whether a written dataspace has a rank that adds two dimensions, so that its tiles overlap. */
+/* Bit d: the rank has a coefficient for dimension d. */
+uint32_t shape_rank_dimensions(const struct shape_rank *rank);
+
+/* Whether some rank of a dataspace adds two dimensions, so that its tiles overlap; whether that is
+ * so of a written one. */
+bool dataspace_slides(const struct dataspace *space);
 bool shape_writes_overlap(const struct shape *shape);
 
 /*

@@ -1,7 +1,6 @@
 #include "report/graph/claim_report.h"
 
 #include "base/text.h"
-#include "report/run/json_text.h"
 
 #include <inttypes.h>
 
@@ -22,11 +21,10 @@ const char *claim_report_text(struct arena *arena, const struct plan_claim *clai
 	return text_read(&text);
 }
 
-const char *claim_report_json(struct arena *arena, const struct plan_claim *claim, bool csv)
+json_t *claim_report_json(const struct plan_claim *claim)
 {
-	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:o, s:s?}", "certificate",
-		answers[claim->answer], "claim", claim->claim, "states", (json_int_t)claim->states,
-		"options", (json_int_t)claim->options, "bound",
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:s?}", "certificate", answers[claim->answer],
+		"claim", claim->claim, "states", (json_int_t)claim->states, "options",
+		(json_int_t)claim->options, "bound",
 		claim->options ? json_real(claim->bound) : json_null(), "why", claim->why);
-	return csv ? json_csv(arena, root) : json_text(arena, root);
 }

@@ -3,8 +3,10 @@
 
 #include "search/claim/plan_claim.h"
 
+#include <jansson.h>
+
 /* What `check --certificate` prints of a plan: the claim, the answer, and how much was looked at. */
 const char *claim_report_text(struct arena *arena, const struct plan_claim *claim);
-const char *claim_report_json(struct arena *arena, const struct plan_claim *claim, bool csv);
+json_t *claim_report_json(const struct plan_claim *claim);
 
 #endif

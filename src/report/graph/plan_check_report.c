@@ -1,7 +1,6 @@
 #include "report/graph/plan_check_report.h"
 
 #include "base/arena.h"
-#include "report/run/json_text.h"
 
 #include <inttypes.h>
 
@@ -17,16 +16,14 @@ const char *plan_check_text(struct arena *arena, const struct outcome *outcome)
 			: "");
 }
 
-const char *plan_check_json(struct arena *arena, const struct workload *workload,
-	const struct outcome *outcome, bool csv)
+json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome)
 {
 	const struct plan *plan = outcome->plan;
-	json_t *root = json_pack("{s:s, s:I, s:s, s:I, s:I, s:{s:i, s:I, s:I, s:I, s:b}}",
-		"architecture", plan->arch->name, "cores", (json_int_t)arch_cores(plan->arch),
-		"workload", workload->name, "ops", (json_int_t)workload->op_count, "tensors",
+	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:{s:i, s:I, s:I, s:I, s:b}}", "architecture",
+		plan->arch->name, "cores", (json_int_t)arch_cores(plan->arch), "workload",
+		workload->name, "ops", (json_int_t)workload->op_count, "tensors",
 		(json_int_t)workload->tensor_count, "plan", "steps", plan->step_count, "cycles",
 		(json_int_t)outcome->cost.score.cycles, "sim_cycles",
 		(json_int_t)outcome->sim.cycles, "events", (json_int_t)outcome->sim.events,
 		"contents_followed", outcome->mode != SIM_COUNT);
-	return csv ? json_csv(arena, root) : json_text(arena, root);
 }

@@ -3,12 +3,13 @@
 
 #include "search/graph/evaluate.h"
 
+#include <jansson.h>
+
 /* What `check` prints of a plan that was executed without a fault, and whose counts are the model's. */
 struct arena;
 const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
 
 /* Also what the specs are, with the workload as they give it. */
-const char *plan_check_json(struct arena *arena, const struct workload *workload,
-	const struct outcome *outcome, bool csv);
+json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome);
 
 #endif

@@ -5,7 +5,7 @@
 #include "report/run/json_text.h"
 #include "report/run/listing.h"
 #include "report/run/pareto.h"
-#include "report/run/run_head.h"
+#include "report/run/run_json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -154,5 +154,5 @@ const char *plan_run_json(
 	json_object_set_new(root, "points", make_points(explored));
 	json_object_set_new(root, "refusals",
 		run_texts(refusals_lines(&explored->refusals, arena), explored->refusals.count));
-	return run_dump(arena, root);
+	return json_text(arena, root);
 }

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/run/run_head.h"
 
 #include <inttypes.h>
 
@@ -57,16 +56,13 @@ const char *certificate_report_text(struct arena *arena, const struct nest_searc
 	return text_read(&text);
 }
 
-const char *certificate_report_json(struct arena *arena, const struct nest_search *search,
+json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_result *result)
 {
-	json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "certificate",
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s*}", "certificate",
 		answers[result->answer], "claim", claim_text(arena, search, certificate),
 		"counting", counting_names[search->counting], "choices",
 		(json_int_t)result->choices, "decided", (json_int_t)result->done, "by_one_bound",
 		(json_int_t)result->excluded, "steps", (json_int_t)result->steps, "evaluated",
-		(json_int_t)result->evaluated);
-	if (result->why)
-		json_object_set_new(root, "because", json_string(result->why));
-	return run_dump(arena, root);
+		(json_int_t)result->evaluated, "because", result->why);
 }

@@ -3,10 +3,12 @@
 
 #include "search/certificate/certificate_check.h"
 
+#include <jansson.h>
+
 /* What `check --certificate` prints: the claim, the answer, and how much was looked at. */
 const char *certificate_report_text(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_result *result);
-const char *certificate_report_json(struct arena *arena, const struct nest_search *search,
+json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_result *result);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "model/nest/nest_mapping.h"
 #include "report/run/json_text.h"
 
 #include <inttypes.h>
@@ -29,7 +28,7 @@ static const char *real_text(struct arena *arena, double value)
 static void add_head(
 	struct text *text, const struct nest_search *search, const struct certificate *certificate)
 {
-	text_add(text, "certificate:\n  version: 2\n  program: ");
+	text_add(text, "certificate:\n  version: 3\n  program: ");
 	add_word(text, certificate->program);
 	if (certificate->layer) {
 		text_add(text, "\n  layer: ");
@@ -67,43 +66,6 @@ static void add_points(struct text *text, const struct certificate *certificate)
 	}
 }
 
-/* What bit k of `keep` says. */
-static void add_residency(struct text *text, const struct nest_search *search)
-{
-	text_add(text, "  residency: [");
-	for (int k = 0; k < search->space->free_count; k++) {
-		text_add(text, "%s", k ? ", " : "");
-		add_word(text, certificate_residency(text->arena, search, k));
-	}
-	text_add(text, "]\n");
-}
-
-static void add_line(struct text *text, const struct nest_search *search,
-	const struct certificate *certificate, const struct certificate_line *line)
-{
-	const char *comma = "";
-	text_add(text, "  - {");
-	if (line->extent == LINE_CELL) {
-		struct mapping mapping;
-		cell_set(search->space, &line->cell, &mapping);
-		for (int t = 0; t < search->shape->space_count; t++)
-			mapping.residency[t] = nest_mapping_storages(search->arch);
-		text_add(text, "spatial: ");
-		add_word(text,
-			nest_mapping_print(text->arena, search->arch, search->shape, &mapping));
-		comma = ", ";
-	}
-	if (line->extent != LINE_SPACE) {
-		text_add(text, "%skeep: %" PRIu64, comma, line->cell.residency);
-		comma = ", ";
-	}
-	if (line->extent != LINE_CELL)
-		text_add(text, "%sopened: %" PRIu64, comma, line->opened);
-	if (certificate->objectives.count == 1)
-		text_add(text, ", least: %s", real_text(text->arena, line->least));
-	text_add(text, "}\n");
-}
-
 const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate)
 {
@@ -116,11 +78,5 @@ const char *certificate_yaml(struct arena *arena, const struct nest_search *sear
 		text_add(&text, "  bound: %s\n  gap: %s\n", real_text(arena, certificate->bound),
 			real_text(arena, certificate->gap));
 	add_points(&text, certificate);
-	text_add(&text, "  choices: {all: %" PRIu64 ", opened: %" PRIu64 ", rest: %" PRIu64 "}\n",
-		certificate->choices, certificate->opened, certificate->rest);
-	add_residency(&text, search);
-	text_add(&text, "  cells:%s\n", certificate->line_count ? "" : " []");
-	for (size_t i = 0; i < certificate->line_count; i++)
-		add_line(&text, search, certificate, &certificate->lines[i]);
 	return text_read(&text);
 }

@@ -5,8 +5,9 @@
 #include "base/utf8.h"
 #include "model/nest/nest_mapping.h"
 #include "report/nest/nest_row.h"
+#include "report/run/json_text.h"
 #include "report/run/pareto.h"
-#include "report/run/run_head.h"
+#include "report/run/run_json.h"
 #include "search/drive/solver.h"
 
 #include <inttypes.h>
@@ -118,5 +119,5 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 	json_object_set_new(root, "certificate",
 		record->certificate ? json_string(record->certificate) : json_null());
 	json_object_set_new(root, "points", make_points(explored));
-	return run_dump(arena, root);
+	return json_text(arena, root);
 }

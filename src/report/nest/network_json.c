@@ -1,6 +1,7 @@
 #include "report/nest/nest_row.h"
 #include "report/nest/network_results.h"
-#include "report/run/run_head.h"
+#include "report/run/json_text.h"
+#include "report/run/run_json.h"
 
 static json_t *make_layer(struct arena *arena, const struct network_explored *explored, size_t l)
 {
@@ -46,5 +47,5 @@ const char *network_run_json(struct arena *arena, const struct run_record *recor
 	if (chosen != SIZE_MAX)
 		json_object_set_new(root, "chosen", json_integer((json_int_t)chosen + 1));
 	json_object_set_new(root, "layers", layers);
-	return run_dump(arena, root);
+	return json_text(arena, root);
 }

@@ -1,11 +1,18 @@
 #include "report/page/page.h"
 
 #include "base/arena.h"
+#include "base/embed.h"
 #include "base/text.h"
-#include "report/page/page_assets.h"
 #include "report/run/json_text.h"
+#include "report/run/svg.h"
 
 #include <string.h>
+
+/* The files that a page is made of, as texts; PAGE_CHARTS is the bundle that scripts/charts makes. */
+extern const char page_css[], page_js[], page_charts[];
+EMBED(page_css, "src/report/page/page.css");
+EMBED(page_js, "src/report/page/page.js");
+EMBED(page_charts, PAGE_CHARTS);
 
 bool page_has_charts(void)
 {
@@ -22,15 +29,6 @@ static void add_data(struct text *page, const char *json)
 			text_bytes(page, at, 1);
 }
 
-static void add_title(struct text *page, const char *title)
-{
-	for (; *title; title++)
-		if (*title == '<' || *title == '&')
-			text_add(page, *title == '<' ? "&lt;" : "&amp;");
-		else
-			text_bytes(page, title, 1);
-}
-
 const char *page_html(struct arena *arena, json_t *data)
 {
 	struct text page = text_open(arena);
@@ -41,7 +39,7 @@ const char *page_html(struct arena *arena, json_t *data)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
 		"<title>");
-	add_title(&page, title ? title : "lxplore");
+	xml_text(&page, title ? title : "lxplore");
 	text_add(&page, "</title>\n<style>\n");
 	text_bytes(&page, page_css, strlen(page_css));
 	text_add(&page, "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n"

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "report/run/json_text.h"
 #include "report/run/pareto.h"
-#include "report/run/run_head.h"
+#include "report/run/run_json.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -208,5 +208,5 @@ const char *projection_run_json(
 	json_object_set_new(root, "points", points);
 	if (explored->beside_count)
 		json_object_set_new(root, "dataflows", dataflows_of(explored));
-	return run_dump(arena, root);
+	return json_text(arena, root);
 }

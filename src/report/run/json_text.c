@@ -25,7 +25,7 @@ const char *json_text(struct arena *arena, json_t *root)
 {
 	const char *dumped = json_dump(arena, root, JSON_INDENT(2));
 	if (!dumped)
-		fatal("the score could not be written");
+		fatal("the results could not be written");
 	return arena_format(arena, "%s\n", dumped);
 }
 

@@ -1,12 +1,8 @@
 #include "report/run/run_json.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
-#include "report/run/json_text.h"
-#include "report/run/run_head.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static json_t *make_sources(const struct run_record *record, struct arena *arena)
 {
@@ -62,12 +58,4 @@ json_t *run_head(const struct run_record *record, struct arena *arena)
 		"objectives", run_texts(record->objectives, objectives), "counting",
 		record->counting, "seconds", record->seconds, "cut_short", record->limit != NULL,
 		"limit", record->limit ? json_string(record->limit) : json_null());
-}
-
-const char *run_dump(struct arena *arena, json_t *root)
-{
-	const char *dumped = json_dump(arena, root, JSON_INDENT(2));
-	if (!dumped)
-		fatal("run.json could not be made");
-	return arena_format(arena, "%s\n", dumped);
 }

@@ -3,6 +3,7 @@
 
 #include "search/drive/drive.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,14 @@ struct run_record {
 	const char *certificate; /* file of a proof that can be checked; NULL: there is none */
 	const char *limit;       /* what cut the run short; NULL: nothing did */
 };
+
+/* What every run.json begins with. */
+struct arena;
+json_t *run_head(const struct run_record *record, struct arena *arena);
+
+/* Its `counters`, of every kind the same. */
+json_t *run_counters(const struct effort *effort);
+
+json_t *run_texts(const char *const *at, size_t count);
 
 #endif

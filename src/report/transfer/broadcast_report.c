@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "report/run/json_text.h"
 #include "report/run/pareto.h"
-#include "report/run/run_head.h"
+#include "report/run/run_json.h"
 
 #include <inttypes.h>
 
@@ -170,5 +170,5 @@ const char *broadcast_run_json(
 		json_object_set_new(root, "given",
 			json_pack("{s:s, s:I}", "way", broadcast_way(arena, given->broadcast),
 				"cycles", (json_int_t)given->score.cycles));
-	return run_dump(arena, root);
+	return json_text(arena, root);
 }

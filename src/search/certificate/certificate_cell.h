@@ -1,8 +1,8 @@
 #ifndef SEARCH_CERTIFICATE_CELL_H
 #define SEARCH_CERTIFICATE_CELL_H
 
+#include "search/certificate/cells.h"
 #include "search/certificate/certificate_floor.h"
-#include "search/nest/cells.h"
 
 /*
  * Whether every mapping of a cell is beaten, by a plain depth-first walk: from the outermost

@@ -1,8 +1,6 @@
 #include "search/certificate/certificate_check.h"
 
 #include "base/arena.h"
-#include "base/array.h"
-#include "base/bisect.h"
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "model/nest/nest_mapping.h"
@@ -11,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 struct certificate_checker {
 	const struct certificate *certificate;
@@ -20,7 +17,6 @@ struct certificate_checker {
 	struct arena *arena;
 	struct certificate_result *result;
 	struct cell_walker walker;
-	struct array(struct certificate_line) lines; /* sorted */
 	struct cells cells;
 	double *claimed; /* rows of the claim's target */
 	size_t claimed_count;
@@ -74,12 +70,15 @@ static bool in_space(struct certificate_checker *check, const struct mapping *ma
 				return false;
 		}
 	}
-	struct mapping kept = *mapping;
-	struct cell cell = cell_of(check->arena, space, mapping);
-	cell_set(space, &cell, &kept);
-	for (int t = 0; t < domain->shape->space_count; t++)
-		if (kept.residency[t] != mapping->residency[t])
+	for (int t = 0; t < domain->shape->space_count; t++) {
+		uint32_t must = space->blank.residency[t], may = must;
+		for (int i = 0; i < space->free_count; i++)
+			if (space->free[i].space == t)
+				may |= 1u << space->free[i].row;
+		if ((mapping->residency[t] & may) != mapping->residency[t] ||
+			(mapping->residency[t] & must) != must)
 			return false;
+	}
 	return true;
 }
 
@@ -200,99 +199,6 @@ static bool check_claim(struct certificate_checker *check)
 	return true;
 }
 
-static int compare_lines(const void *a, const void *b, void *context)
-{
-	const struct certificate_line *x = a, *y = b;
-	if (x->extent != y->extent)
-		return x->extent < y->extent ? -1 : 1;
-	if (x->extent == LINE_CELL)
-		return cell_compare(context, &x->cell, &y->cell);
-	if (x->extent == LINE_RESIDENCY && x->cell.residency != y->cell.residency)
-		return x->cell.residency < y->cell.residency ? -1 : 1;
-	return 0;
-}
-
-/* Lines sorted and told apart; which of them are of the space is asked later. */
-static bool check_lines(struct certificate_checker *check)
-{
-	const struct certificate *certificate = check->certificate;
-	void *space = (void *)check->search->space;
-	uint64_t opened = 0;
-	for (size_t i = 0; i < certificate->line_count; i++) {
-		const struct certificate_line *line = &certificate->lines[i];
-		if (line->extent != certificate->lines[0].extent)
-			return reject(check, line->span,
-				"a line for one choice stands beside lines for many");
-		if (!is_number(line->least) ||
-			(line->least > 0 && certificate->objectives.count != 1))
-			return reject(check, line->span, "'least' is a value of one objective");
-		if (__builtin_add_overflow(opened, line->opened, &opened))
-			opened = UINT64_MAX;
-		*array_add(check->arena, &check->lines) = *line;
-	}
-	if (opened != certificate->opened)
-		return reject(check, certificate->choices_span,
-			"%" PRIu64 " choices are said to be opened, but the lines have %" PRIu64,
-			certificate->opened, opened);
-	if (check->lines.count)
-		qsort_r(check->lines.at, check->lines.count, sizeof *check->lines.at, compare_lines,
-			space);
-	for (size_t i = 1; i < check->lines.count; i++)
-		if (compare_lines(&check->lines.at[i - 1], &check->lines.at[i], space) == 0)
-			return reject(check, check->lines.at[i].span, "this choice stands twice");
-	return true;
-}
-
-/* The line that speaks of a cell; NULL: it belongs to the rest. */
-static struct certificate_line *find_line(
-	struct certificate_checker *check, const struct cell *cell)
-{
-	if (!check->lines.count)
-		return NULL;
-	struct certificate_line wanted = {.extent = check->lines.at[0].extent, .cell = *cell};
-	void *space = (void *)check->search->space;
-	size_t at;
-	bisect(at, 0, check->lines.count, compare_lines(&check->lines.at[at], &wanted, space) < 0);
-	bool found =
-		at < check->lines.count && compare_lines(&check->lines.at[at], &wanted, space) == 0;
-	return found ? &check->lines.at[at] : NULL;
-}
-
-static bool check_cover(struct certificate_checker *check)
-{
-	const struct certificate *certificate = check->certificate;
-	struct certificate_result *result = check->result;
-	uint64_t each = space_residency_count(check->search->space), sum;
-	result->choices = cells_count(&check->cells, 0);
-	if (result->choices == UINT64_MAX)
-		return reject(check, certificate->choices_span,
-			"the space has more choices than can be counted");
-	for (size_t i = 0; i < check->lines.count; i++) {
-		const struct certificate_line *line = &check->lines.at[i];
-		uint64_t most = line->extent == LINE_CELL        ? 1
-				: line->extent == LINE_RESIDENCY ? result->choices / each
-								 : result->choices;
-		if ((line->extent == LINE_CELL && !cells_have(&check->cells, &line->cell)) ||
-			line->cell.residency >= each)
-			return reject(check, line->span, "the space has no such choice");
-		if (line->opened < 1 || line->opened > most)
-			return reject(check, line->span,
-				"%" PRIu64 " choices are said to be opened of %" PRIu64,
-				line->opened, most);
-	}
-	if (certificate->choices != result->choices)
-		return reject(check, certificate->choices_span,
-			"the space has %" PRIu64 " choices, not %" PRIu64, result->choices,
-			certificate->choices);
-	if (__builtin_add_overflow(certificate->opened, certificate->rest, &sum) ||
-		sum != result->choices)
-		return reject(check, certificate->choices_span,
-			"%" PRIu64 " choices opened and %" PRIu64 " others do not make the %" PRIu64
-			" of the space",
-			certificate->opened, certificate->rest, result->choices);
-	return true;
-}
-
 static const char *cell_text(struct certificate_checker *check, const struct cell *cell)
 {
 	struct mapping mapping;
@@ -314,43 +220,31 @@ static const char *values_text(struct certificate_checker *check, const struct s
 }
 
 /* A mapping that nothing of the certificate beats. */
-static bool reject_cell(struct certificate_checker *check, const struct cell *cell,
-	const struct certificate_line *line, const struct mapping *witness)
+static bool reject_cell(
+	struct certificate_checker *check, const struct cell *cell, const struct mapping *witness)
 {
 	const struct certificate *certificate = check->certificate;
+	bool bound = certificate->claim == PROOF_BOUND;
 	struct nest_counts counts;
 	struct nest_score score;
 	nest_evaluate(check->search->model, witness, &counts, &score);
 	struct score summary = nest_summary(check->search, &counts, &score);
-	struct target claimed = {check->claimed_count, check->claimed, certificate->epsilon};
-	bool whole = !target_beats(&claimed, &certificate->objectives, &summary);
-	struct span span = certificate->points_span;
-	if (line)
-		span = line->span;
-	else if (certificate->claim == PROOF_BOUND)
-		span = certificate->bound_span;
-	return reject(check, span, "%s: \"%s\" has %s, of the choice \"%s\"%s",
-		!whole                              ? "a choice has less than is said of it"
-		: certificate->claim == PROOF_BOUND ? "a mapping is below the bound"
-		: certificate->point_count          ? "a mapping is better"
-						    : "a mapping fits",
+	return reject(check, bound ? certificate->bound_span : certificate->points_span,
+		"%s: \"%s\" has %s, of the choice \"%s\"",
+		bound                      ? "a mapping is below the bound"
+		: certificate->point_count ? "a mapping is better"
+					   : "a mapping fits",
 		nest_mapping_print(
 			check->arena, check->search->arch, check->search->shape, witness),
-		values_text(check, &summary), cell_text(check, cell),
-		line ? "" : ", which is left to a bound");
+		values_text(check, &summary), cell_text(check, cell));
 }
 
 static bool visit(const struct cell *cell, void *user)
 {
 	struct certificate_checker *check = user;
-	const struct certificate *certificate = check->certificate;
-	const struct certificate_line *line = find_line(check, cell);
 	struct certificate_result *result = check->result;
-	struct target target = {check->claimed_count, check->claimed, certificate->epsilon};
+	struct target target = {check->claimed_count, check->claimed, check->certificate->epsilon};
 	struct mapping witness;
-	double least = line ? line->least : 0;
-	if (least > 0 && (!target.count || least > target.values[0]))
-		target = (struct target){1, &least, certificate->epsilon};
 	enum cell_verdict verdict = cell_check(&check->walker, cell, &target, &witness);
 	if (check->checking->progress)
 		check->checking->progress(
@@ -358,7 +252,7 @@ static bool visit(const struct cell *cell, void *user)
 	result->done += verdict == CELL_EXCLUDED || verdict == CELL_SEARCHED;
 	result->excluded += verdict == CELL_EXCLUDED;
 	if (verdict == CELL_BEATEN)
-		return reject_cell(check, cell, line, &witness);
+		return reject_cell(check, cell, &witness);
 	if (verdict == CELL_UNCOUNTED || verdict == CELL_STOPPED)
 		result->answer = VERDICT_OPEN;
 	if (verdict == CELL_UNCOUNTED)
@@ -378,9 +272,14 @@ struct certificate_result certificate_check(
 		.checking = checking,
 		.arena = arena,
 		.result = &result};
-	if (!is_problem(&check) || !check_points(&check) || !check_claim(&check) ||
-		!check_lines(&check) || !check_cover(&check))
+	if (!is_problem(&check) || !check_points(&check) || !check_claim(&check))
 		return result;
+	result.choices = cells_count(&check.cells);
+	if (result.choices == UINT64_MAX) {
+		result.answer = VERDICT_OPEN;
+		result.why = "the space has more choices than can be counted";
+		return result;
+	}
 	check.walker = cell_walker_open(checking->search, checking->budget);
 	check.walker.stopper = checking->stopper;
 	cells_each(&check.cells, visit, &check);

@@ -10,12 +10,9 @@
  *  1. it is of this problem;
  *  2. every point is a mapping of the space, keeps the constraints, fits, and has the values that
  *     are said; no point is beaten by another, and their order is the frontier's;
- *  3. the lines are choices of the space, none twice, and with the rest as many as there are;
- *  4. of every cell of the space, in a line or not, no mapping is better than claimed
- *     (certificate_cell.h).
+ *  3. of every cell of the space (cells.h) no mapping is better than claimed (certificate_cell.h).
  *
- * Nothing of a solver is used, and what the certificate says of its cells only asks for more:
- * the walk does not trust that the rest was rightly left out.
+ * Nothing of a solver is used, and nothing of how it came to its claim.
  */
 struct certificate_checking {
 	const struct certificate *certificate;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How far an exploration is. */
+/* How far an exploration is, or, in round 0, a proof within it: then `done` and `tasks` are not known. */
 struct progress {
 	int round;
 	size_t done, tasks; /* of the round */
@@ -17,16 +17,11 @@ struct progress {
 
 /*
  * Who asks for a search: how many threads there are, who may stop it, and what to call now and
- * then, with the stopper's listener; NULL: nothing.
- *
- *	report    how far a proof is: the best value of the first objective and the least that is not
- *	          excluded; by one thread at a time
- *	progress  how far the exploration is; by one thread at a time
+ * then, with the stopper's listener, by one thread at a time; NULL: nothing.
  */
 struct asker {
 	int jobs; /* 0: one */
 	struct stopper stopper;
-	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
 	void (*progress)(void *listener, const struct progress *progress);
 };
 

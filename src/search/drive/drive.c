@@ -21,18 +21,19 @@ const struct frontier *drive_frontier(const struct drive *drive)
 	return &drive->explored->frontier;
 }
 
-static void report(void *at, double value, double bound, uint64_t evaluated)
+/* Rounds of an exploration within this one are nobody's. */
+static void pass_on(void *at, const struct progress *progress)
 {
 	const struct asker *asker = &((struct drive *)at)->wishes->asker;
-	if (asker->report)
-		asker->report(asker->stopper.listener, value, bound, evaluated);
+	if (asker->progress && !progress->round)
+		asker->progress(asker->stopper.listener, progress);
 }
 
 struct asker drive_asker(struct drive *drive)
 {
 	return (struct asker){.jobs = drive->wishes->asker.jobs,
 		.stopper = {drive, drive_stops},
-		.report = report};
+		.progress = pass_on};
 }
 
 static struct frontier open_frontier(const struct drive_kind *kind, const struct wishes *wishes)

@@ -28,7 +28,6 @@ struct run {
 	struct array(struct candidate) candidates;
 	struct array(double) values;
 	struct array(struct complaint) complaints;
-	struct array(const void *) left;
 };
 
 const struct solver *solver_find(enum stage stage, const char *name)
@@ -145,11 +144,6 @@ void run_prove_each(struct run *run, const double *bounds, size_t count)
 	run->answer.bounds = arena_copy(run->arena, bounds, count * sizeof *bounds);
 }
 
-void run_left(struct run *run, const void *part)
-{
-	*array_add(run->arena, &run->left) = part;
-}
-
 void run_core(struct run *run, size_t count, const int *buffers)
 {
 	run->answer.core_count = count;
@@ -213,13 +207,11 @@ static void take_over(struct run *run, struct run *part)
 	run->answer.evaluated += answer->evaluated;
 	run->answer.cut |= answer->cut;
 	run->answer.stopped |= answer->stopped;
-	run_looked(run, answer->effort);
+	run_looked(run, &answer->effort);
 	for (size_t i = 0; i < part->candidates.count; i++)
 		run_offer(run, &part->candidates.at[i], part->values.at[i]);
 	for (size_t i = 0; i < part->complaints.count; i++)
 		*array_add(run->arena, &run->complaints) = part->complaints.at[i];
-	for (size_t i = 0; i < part->left.count; i++)
-		run_left(run, part->left.at[i]);
 	arena_adopt(run->arena, part->arena);
 }
 
@@ -244,18 +236,16 @@ bool run_parts(struct run *run, size_t count,
 	return !run->answer.cut;
 }
 
-void run_looked(struct run *run, struct effort_of_proof effort)
+void run_looked(struct run *run, const struct effort *effort)
 {
-	run->answer.effort.states += effort.states;
-	run->answer.effort.edges += effort.edges;
-	run->answer.effort.labels += effort.labels;
+	effort_add(&run->answer.effort, effort);
 }
 
 void run_report(struct run *run, double value, double bound)
 {
-	if (run->asker->report)
-		run->asker->report(
-			run->asker->stopper.listener, value, bound, run->answer.evaluated);
+	struct progress progress = {.count = run->answer.evaluated, .best = value, .bound = bound};
+	if (run->asker->progress)
+		run->asker->progress(run->asker->stopper.listener, &progress);
 }
 
 struct answer solve_for(const struct asker *asker, const struct solver *solver,
@@ -268,8 +258,6 @@ struct answer solve_for(const struct asker *asker, const struct solver *solver,
 	run.answer.values = run.values.at;
 	run.answer.complaint_count = run.complaints.count;
 	run.answer.complaints = run.complaints.at;
-	run.answer.left_count = run.left.count;
-	run.answer.left = run.left.at;
 	return run.answer;
 }
 

@@ -2,9 +2,11 @@
 #include "search/engine/milp_rows.h"
 
 #include <glpk.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdio.h>
 
 /* Megabytes that GLPK gets, and simplex iterations between two questions. */
 enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
@@ -108,22 +110,34 @@ struct solving {
 	struct arena *arena;
 	glp_prob *problem;
 	double *values;
-	const double *known; /* the point that GLPK was last told */
-	double *told;        /* the same, by GLPK's numbers */
-	int *number;         /* GLPK's of each column, from 1; 0: none */
-	double best;         /* of the points found */
-	uint64_t asked_at;   /* iterations */
-	int rows;            /* that GLPK has */
-	bool point, ended;   /* some point is known; go_on said no */
+	int *number;       /* GLPK's of each column, from 1; 0: none */
+	double best;       /* of the points found */
+	uint64_t asked_at; /* iterations */
+	int rows;          /* that GLPK has */
+	bool point, ended; /* some point is known; go_on said no */
 	struct milp_answer answer;
 	struct array(char) said;
 	jmp_buf failed;
 };
 
-/* GLPK prints through this, complaints before an error as well. */
+static bool goes_on(struct solving *solving, uint64_t count)
+{
+	const struct milp_wishes *wishes = solving->wishes;
+	if (!solving->ended && wishes->go_on)
+		solving->ended =
+			!wishes->go_on(wishes->user, count - solving->asked_at, solving->rows);
+	solving->asked_at = count;
+	return !solving->ended;
+}
+
+/* GLPK prints through this, complaints before an error as well, and MiniSat what it did up to a restart. */
 static int hear(void *user, const char *text)
 {
 	struct solving *solving = user;
+	uint64_t conflicts;
+	if (solving->wishes->clauses && sscanf(text, "| %" SCNu64 " |", &conflicts) == 1 &&
+		!goes_on(solving, conflicts))
+		longjmp(solving->failed, 1);
 	for (; *text && solving->said.count < 400; text++)
 		*array_add(solving->arena, &solving->said) = *text == '\n' ? ' ' : *text;
 	return 1;
@@ -225,15 +239,9 @@ static void read_values(struct solving *solving)
 					     : solving->milp->columns.at[c].least;
 }
 
-static bool goes_on(struct solving *solving, glp_prob *working)
+static uint64_t iterations_of(glp_prob *problem)
 {
-	const struct milp_wishes *wishes = solving->wishes;
-	uint64_t count = (uint64_t)glp_get_it_cnt(working);
-	if (!solving->ended && wishes->go_on)
-		solving->ended =
-			!wishes->go_on(wishes->user, count - solving->asked_at, solving->rows);
-	solving->asked_at = count;
-	return !solving->ended;
+	return (uint64_t)glp_get_it_cnt(problem);
 }
 
 /* The linear relaxation; false when the answer is known without a search. */
@@ -248,7 +256,7 @@ static bool relax(struct solving *solving)
 	int end = GLP_EITLIM;
 	while (end == GLP_EITLIM) {
 		end = glp_simplex(solving->problem, &options);
-		if (!goes_on(solving, solving->problem)) {
+		if (!goes_on(solving, iterations_of(solving->problem))) {
 			solving->answer.status = PROOF_BUDGET;
 			return false;
 		}
@@ -264,28 +272,9 @@ static bool relax(struct solving *solving)
 	return false;
 }
 
-/* What whoever asked knows, if that is new. */
-static void tell(struct solving *solving, glp_tree *tree)
-{
-	const double *known =
-		solving->wishes->known ? solving->wishes->known(solving->wishes->user) : NULL;
-	if (!known || known == solving->known)
-		return;
-	solving->known = known;
-	if (!solving->told)
-		solving->told =
-			arena_array(solving->arena, double, solving->milp->columns.count + 1);
-	for (size_t c = 0; c < solving->milp->columns.count; c++)
-		if (solving->number[c])
-			solving->told[solving->number[c]] = known[c];
-	glp_ios_heur_sol(tree, solving->told);
-}
-
 static void look(glp_tree *tree, void *user)
 {
 	struct solving *solving = user;
-	if (glp_ios_reason(tree) == GLP_IHEUR)
-		tell(solving, tree);
 	if (glp_ios_reason(tree) == GLP_ISELECT) {
 		int node = glp_ios_best_node(tree);
 		if (node)
@@ -301,7 +290,7 @@ static void look(glp_tree *tree, void *user)
 		if (solving->wishes->found)
 			solving->wishes->found(solving->wishes->user, solving->values);
 	}
-	if (!goes_on(solving, glp_ios_get_prob(tree)))
+	if (!goes_on(solving, iterations_of(glp_ios_get_prob(tree))))
 		glp_ios_terminate(tree);
 	int total;
 	glp_ios_tree_size(tree, NULL, NULL, &total);
@@ -342,6 +331,20 @@ static void search(struct solving *solving)
 		answer->bound = answer->value;
 }
 
+static void meet_clauses(struct solving *solving)
+{
+	struct milp_answer *answer = &solving->answer;
+	int end = glp_intfeas1(solving->problem, 0, 0), status = glp_mip_status(solving->problem);
+	answer->status = PROOF_NONE;
+	if (end == 0 && status == GLP_NOFEAS)
+		answer->status = PROOF_INFEASIBLE;
+	if (end != 0 || (status != GLP_OPT && status != GLP_FEAS))
+		return;
+	answer->status = PROOF_OPTIMAL;
+	read_values(solving);
+	answer->values = solving->values;
+}
+
 /* Every column has one value. */
 static void know(struct solving *solving)
 {
@@ -359,6 +362,8 @@ static void solve_all(struct solving *solving)
 	if (load(solving)) {
 		if (!glp_get_num_cols(solving->problem))
 			know(solving);
+		else if (solving->wishes->clauses)
+			meet_clauses(solving);
 		else if (relax(solving))
 			search(solving);
 	}
@@ -387,7 +392,8 @@ struct milp_answer milp_solve(
 	if (!setjmp(solving->failed))
 		solve_all(solving);
 	else
-		solving->answer = (struct milp_answer){.status = PROOF_NONE, .bound = -INFINITY};
+		solving->answer = (struct milp_answer){
+			.status = solving->ended ? PROOF_BUDGET : PROOF_NONE, .bound = -INFINITY};
 	glp_free_env();
 	if (shared)
 		pthread_mutex_unlock(&alone);

@@ -63,9 +63,10 @@ struct milp_wishes {
 	/* Rows of room for 0-1 columns: tightened by covers, and branches chosen by what those
 	 * before them cost. */
 	bool covers;
-	/* A point that holds everything, by column, or NULL: asked for now and then, so that
-	 * only what is better is looked for. */
-	const double *(*known)(void *user);
+	/* Any point will do, of 0-1 columns and whole numbers: rows become clauses, which MiniSat meets
+	 * (N. Een, N. Sorensson, An Extensible SAT-solver, 2003).  Its conflicts count as iterations; it
+	 * asks to go on whenever it restarts, after half as many again as before. */
+	bool clauses;
 	void *user;
 	/* After some more simplex iterations over this many rows; false ends the search.  NULL: to
 	 * the end. */

@@ -153,7 +153,7 @@ static struct recipe_result lay_out(
 	asked.kept = graph->kept;
 	if (plans_is_alone(&asked.aim, drive_frontier(slot->drive)->objectives.at[0]) &&
 		asked.planning.cores == graph->exploration->planning.cores)
-		asked.report = drive_asker(slot->drive).report;
+		asked.progress = drive_asker(slot->drive).progress;
 	return recipe_lay_out(&asked, slot->scratch);
 }
 

@@ -181,7 +181,7 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 		.op = -1,
 		.aim = &aim};
 	struct asker asker = {
-		.jobs = 1, .stopper = recipe->planning.stopper, .report = recipe->report};
+		.jobs = 1, .stopper = recipe->planning.stopper, .progress = recipe->progress};
 	struct answer answer =
 		solve_for(&asker, recipe->joint, &problem, recipe->plan_ticks, recipe->seed, arena);
 	result.ticks = answer.ticks;

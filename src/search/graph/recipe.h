@@ -16,6 +16,7 @@
  */
 struct arena;
 struct kept;
+struct progress;
 struct solver;
 
 struct recipe {
@@ -37,7 +38,7 @@ struct recipe {
 	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t plan_ticks;           /* the same of one that plans everything */
 	/* Who hears how far that one is (search/drive/asker.h); NULL: nobody. */
-	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
+	void (*progress)(void *listener, const struct progress *progress);
 	uint64_t seed;
 };
 

@@ -25,6 +25,12 @@ struct mapspace_check {
 	struct space_sizes machine, constrained, narrowed;
 };
 
+/* Whether any mapping meets the constraints and fits. */
+static inline enum verdict mapspace_verdict(const struct mapspace_check *check)
+{
+	return check->contradictory ? VERDICT_NO : check->feasible.verdict;
+}
+
 /* Contradictions are complained about.  `machine`: as domain_make made it.  `stopper` NULL: to the
  * end. */
 struct mapspace_check mapspace_check(const struct domain *machine,

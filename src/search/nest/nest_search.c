@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
-#include "search/nest/cells.h"
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
@@ -26,7 +25,6 @@ struct nest_driver {
 	const char *solver_name;
 	struct array(struct nest_task) tasks;
 	bool partial; /* they leave out a part of the space: together they prove nothing */
-	struct nest_cells cells;
 	struct drive *drive;
 	struct arena *arena;
 };
@@ -151,20 +149,6 @@ static void take_start(void *self, struct slot *slot)
 		offer(slot, search->start, "start");
 }
 
-static void take_cells(
-	const struct nest_search *search, const struct answer *answer, struct slot *slot)
-{
-	int count = cell_bounds_count(search->space);
-	struct nest_cells *cells = arena_new(slot->arena, struct nest_cells);
-	for (size_t k = 0; k < answer->left_count; k++) {
-		struct cell *cell = array_add(slot->arena, cells);
-		*cell = *(const struct cell *)answer->left[k];
-		cell->spatial = arena_copy(
-			slot->arena, cell->spatial, (size_t)count * sizeof *cell->spatial);
-	}
-	slot->left = cells;
-}
-
 static void run_task(void *self, size_t i, struct slot *slot)
 {
 	const struct nest_driver *driver = self;
@@ -177,18 +161,8 @@ static void run_task(void *self, size_t i, struct slot *slot)
 	struct answer answer = drive_ask(slot, driver->solver, &problem, driver->tasks.at[i].ticks,
 		driver->search->wishes.seed, slot->scratch);
 	slot->complete &= !driver->partial;
-	take_cells(driver->search, &answer, slot);
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
-}
-
-static bool merge(void *self, void *left)
-{
-	struct nest_driver *driver = self;
-	const struct nest_cells *cells = left;
-	for (size_t k = 0; cells && k < cells->count; k++)
-		*array_add(driver->arena, &driver->cells) = cells->at[k];
-	return cells;
 }
 
 static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
@@ -299,16 +273,13 @@ static const struct drive_kind problems = {
 	.execute = execute,
 	.key = key,
 	.size = sizeof(struct nest_found),
-	.merge = merge,
 	.thrifty = true,
 };
 
 static struct explored explore(const struct nest_search *search, struct arena *arena)
 {
 	struct nest_driver driver = {.search = search, .arena = arena};
-	struct explored explored = drive_explore(&problems, &driver, &search->wishes, arena);
-	explored.more = arena_copy(arena, &driver.cells, sizeof driver.cells);
-	return explored;
+	return drive_explore(&problems, &driver, &search->wishes, arena);
 }
 
 /* Whether a proof that believed the ceiling shows that it is too low. */

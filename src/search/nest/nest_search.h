@@ -8,8 +8,6 @@
 #include "search/nest/space.h"
 #include "sim/nest/nest.h"
 
-struct cell;
-
 enum { NEST_SEQUENCES_MOST = 1 << 16 };
 
 /* To be worse by more than this part of the best says nothing. */
@@ -65,9 +63,6 @@ struct nest_found {
 	struct nest_counts counts; /* of the counting asked for */
 	struct nest_score score;
 };
-
-/* The outer choices that a proof looked into, as the solver told them: what `more` of the result is. */
-struct nest_cells array(struct cell);
 
 /* No mapping is below, because of its multiplications alone.  0: they bound nothing. */
 double nest_floor(const struct nest_search *search, enum objective objective);

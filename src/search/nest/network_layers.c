@@ -63,7 +63,7 @@ static struct explored take_start(
 	search.solver = solver_for(STAGE_MAP, FOR_STARTS);
 	if (!search.wishes.budget || search.wishes.budget > budget)
 		search.wishes.budget = budget;
-	search.wishes.asker = (struct asker){search.wishes.asker.jobs, network->hurry, NULL, NULL};
+	search.wishes.asker = (struct asker){search.wishes.asker.jobs, network->hurry, NULL};
 	search.wishes.simulate = SIMULATE_NONE;
 	return nest_explore(&search, arena);
 }
@@ -125,8 +125,7 @@ static void run_layer(struct layers *layers, size_t i, struct slot *slot)
 	struct explored *out = &layers->explored->layers[layers->order[i]];
 	bool stopped = drive_stops(slot->drive), warmed = layers->warmed[i];
 	if (stopped && warmed)
-		*out = (struct explored){
-			.frontier = layers->warm[i].frontier, .more = layers->warm[i].more};
+		*out = (struct explored){.frontier = layers->warm[i].frontier};
 	else if (stopped)
 		*out = take_start(layers->explored->search, search, slot->arena);
 	else if (!search.solver)

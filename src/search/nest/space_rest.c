@@ -59,12 +59,7 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 	const struct hierarchy *hierarchy = space->domain->hierarchy;
 	bool may = false, priced = false, fans = false;
 	for (int t = 0; t < shape->space_count; t++)
-		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
-			int terms = 0;
-			for (int d = 0; d < shape->dimension_count; d++)
-				terms += shape->spaces[t].ranks[r].coefficient[d] != 0;
-			may |= terms > 1;
-		}
+		may |= dataspace_slides(&shape->spaces[t]);
 	for (int i = 0; i < hierarchy->level_count; i++)
 		may |= hierarchy->levels[i].no_temporal_reuse != 0;
 	for (int i = 0; i < hierarchy->level_count; i++)

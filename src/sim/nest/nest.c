@@ -78,7 +78,7 @@ static void move_level(const struct phase *phase, int level, enum nest_transfer 
 {
 	struct nest_run *run = phase->run;
 	for (int background = 0; background < 2; background++) {
-		uint64_t events = run->events;
+		int64_t events = run->events;
 		int64_t latency = 0;
 		uint32_t taken = 0;
 		for (int t = 0; t < run->shape->space_count; t++) {
@@ -114,12 +114,8 @@ static void move(const struct phase *phase)
 {
 	struct nest_run *run = phase->run;
 	int levels = run->hierarchy->level_count;
-	for (int i = 0; i < levels; i++) {
-		for (int t = 0; t < run->shape->space_count; t++) {
-			if (run->stores[i][t])
-				nest_moves_plan(phase->moves, run->stores[i][t], phase->changed);
-		}
-	}
+	for (struct nest_store *store = run->first_store; store; store = store->after)
+		nest_moves_plan(phase->moves, store, phase->changed);
 	for (int i = 0; i < levels; i++)
 		move_level(phase, i, NEST_DRAINS);
 	for (int i = levels - 1; i >= 0 && phase->changed != NEST_END; i--) {
@@ -243,7 +239,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	out.counts.compute_cycles = hierarchy_cycles(hierarchy, run->counts.compute_cycles);
 	out.wrong = run->wrong;
 	out.right = !run->wrong;
-	out.events = run->events;
+	out.events = (uint64_t)run->events;
 	out.faulty = run->faults > options->fault_at;
 	return out;
 }

@@ -23,13 +23,13 @@ struct nest_array {
 	bool shares[SHAPE_SPACES_MOST][2]; /* PEs of a row, of a column have the same tile of it */
 	bool hands_on[2];                  /* along X, Y: something is */
 	struct hop **hops;                 /* by PE of an array: what it takes */
-	int64_t *done;   /* by PE of the machine: when its last step ended, its tiles had come */
+	/* One after the other, the numbers that grow: all steps; by PE of the machine, when its last
+	 * step ended and its tiles had come, and when its pass began. */
+	int64_t *steps, *done, *begun;
 	int64_t *before; /* tiles that are loaded: PEs of a column by order of their tiles */
 	int64_t rate;    /* cycles of a step */
-	int64_t steps;
-	bool begins;    /* a pass, with the next step */
-	int64_t *begun; /* by PE of the machine: when its pass did */
-	int64_t whole;  /* steps of the first pass, once it has ended: none has more */
+	bool begins;     /* a pass, with the next step */
+	int64_t whole;   /* steps of the first pass, once it has ended: none has more */
 };
 
 /* Where the slots of nested blocks lie, the outer ones first. */
@@ -121,8 +121,9 @@ struct nest_array *nest_array_open(struct nest_run *run)
 	array->at = arena_array(run->arena, int64_t, array->pe_count);
 	array->before = arena_array(run->arena, int64_t, array->height);
 	array->hops = arena_array(run->arena, struct hop *, array->pe_count);
-	array->done = arena_array(run->arena, int64_t, all);
-	array->begun = arena_array(run->arena, int64_t, all);
+	array->steps = arena_array(run->arena, int64_t, 1 + 2 * all);
+	array->done = array->steps + 1;
+	array->begun = array->done + all;
 	place_pes(array, hierarchy->array_end - 1);
 	for (int y = 0; y < 2; y++)
 		for (int t = 0; t < run->shape->space_count; t++) {
@@ -223,7 +224,7 @@ void nest_array_step(struct nest_array *array)
 		step_array(array, &array->done[a * array->pe_count],
 			&array->begun[a * array->pe_count]);
 	array->begins = false;
-	array->steps++;
+	++*array->steps;
 }
 
 static bool overlaps(const struct nest_array *array)
@@ -312,8 +313,8 @@ void nest_array_turn(struct nest_array *array)
 	if (!ends)
 		return;
 	int64_t last = find_last(array);
-	if (array->steps && !array->whole)
-		array->whole = array->steps;
+	if (*array->steps && !array->whole)
+		array->whole = *array->steps;
 	for (int64_t p = 0; p < array->arrays * array->pe_count; p++)
 		array->done[p] = overlaps(array) ? find_end(array, p) : last;
 	for (int64_t a = 0; a < array->arrays; a++) {
@@ -331,7 +332,7 @@ void nest_array_turn(struct nest_array *array)
 
 int64_t nest_array_lag(const struct nest_array *array)
 {
-	return find_last(array) - array->steps;
+	return find_last(array) - *array->steps;
 }
 
 /* Whether passes end in loop k. */
@@ -374,32 +375,17 @@ void nest_array_draw(const struct nest_array *array, int k, struct nest_picture 
 	nest_picture_number(picture, nest_array_lag(array) - array->run->counts.array_cycles);
 }
 
+struct nest_numbers nest_array_numbers(struct nest_array *array)
+{
+	size_t pes = (size_t)(array->arrays * array->pe_count);
+	return (struct nest_numbers){array->steps, 1 + 2 * pes};
+}
+
 /* Where passes do not end in the loop, but last as long as the first one, that must go on so. */
-bool nest_array_goes_on(
-	const struct nest_array *array, struct nest_array_time since, int k, int64_t times)
+bool nest_array_goes_on(const struct nest_array *array, const int64_t *since, int k, int64_t times)
 {
 	int64_t steps, pass, passed;
 	find_ends(array, &steps, &pass);
 	return turns_in(array, k) || pass < steps ||
-	       (number_mul(times, array->done[0] - since.first, &passed) && passed <= pass - steps);
-}
-
-struct nest_array_time nest_array_time(const struct nest_array *array)
-{
-	return (struct nest_array_time){array->done[0], array->steps};
-}
-
-void nest_array_repeat(struct nest_array *array, struct nest_array_time since, int k, int64_t times)
-{
-	int64_t passed = 0, steps = 0;
-	bool turns = turns_in(array, k);
-	bool fits = number_mul(times, array->done[0] - since.first, &passed) &&
-		    number_mul(times, array->steps - since.steps, &steps) &&
-		    number_add(array->steps, steps, &array->steps);
-	for (int64_t p = 0; p < array->arrays * array->pe_count; p++) {
-		fits &= number_add(array->done[p], passed, &array->done[p]);
-		if (turns)
-			fits &= number_add(array->begun[p], passed, &array->begun[p]);
-	}
-	array->run->overflow |= !fits;
+	       (number_mul(times, array->done[0] - since[1], &passed) && passed <= pass - steps);
 }

@@ -36,18 +36,12 @@ void nest_array_step(struct nest_array *array);
 /* Tiles move: if any that PEs hold does, the pass ends, and those that come are loaded. */
 void nest_array_turn(struct nest_array *array);
 
-/* Periods of loop k (sim/nest/nest_periods.h): what the next ones depend on; the time that has passed, and
- * passes as often again as `times` says, if it can. */
+/* Periods of loop k (sim/nest/nest_periods.h): what the next ones depend on; the numbers that grow alike with
+ * each; whether they grow so `times` more, after one since they were so. */
 struct nest_picture;
-struct nest_array_time {
-	int64_t first, steps; /* of the first PE; of all */
-};
 void nest_array_draw(const struct nest_array *array, int k, struct nest_picture *picture);
-struct nest_array_time nest_array_time(const struct nest_array *array);
-bool nest_array_goes_on(
-	const struct nest_array *array, struct nest_array_time since, int k, int64_t times);
-void nest_array_repeat(
-	struct nest_array *array, struct nest_array_time since, int k, int64_t times);
+struct nest_numbers nest_array_numbers(struct nest_array *array);
+bool nest_array_goes_on(const struct nest_array *array, const int64_t *since, int k, int64_t times);
 
 /* Cycles so far beyond one for each step. */
 int64_t nest_array_lag(const struct nest_array *array);

@@ -135,7 +135,7 @@ static bool find_box(const struct nest_borders *borders, const struct border *bo
 			return true;
 	}
 	nest_run_project(&shape->spaces[border->space], shape->dimension_count, low, high, box);
-	struct nest_words all = {.hull = *box, .count = box->words};
+	struct nest_words all = nest_words_of(box);
 	return nest_words_inside(border->parent->ranks, &all, &border->parent->held[group->parent]);
 }
 
@@ -162,17 +162,16 @@ static bool go_through(const struct nest_store *store, int64_t instance, const s
 	enum row_act act, int64_t apart, struct nest_picture *picture)
 {
 	int last = store->ranks - 1;
-	struct nest_words heads = {.hull = *box, .count = box->words};
+	struct nest_words heads = nest_words_of(box);
 	int64_t length = 1;
 	if (box->words && last >= 0) {
 		length = box->high[last] - box->low[last];
 		heads.hull.high[last] = heads.hull.low[last] + 1;
 		heads.count /= length;
 	}
-	struct nest_walk walk;
 	bool goes_on = true;
-	for (bool any = nest_walk_first(store->ranks, &heads, &walk); any && goes_on;
-		any = nest_walk_next(store->ranks, &heads, &walk)) {
+	for (struct nest_walk walk = nest_walk_first(store->ranks, &heads); walk.any && goes_on;
+		nest_walk_next(store->ranks, &heads, &walk)) {
 		int64_t place = nest_store_place(store, &store->held[instance], walk.at);
 		goes_on = act_on(&store->state[instance][place], length, act, apart, picture);
 	}

@@ -53,12 +53,8 @@ static const char *size_run(struct nest_run *run)
 {
 	bool drawn = run->tensors && !run->options->values;
 	double bytes = drawn ? nest_tensors_bytes(run->shape) : 0;
-	for (int i = 0; i < run->hierarchy->level_count; i++) {
-		for (int t = 0; t < run->shape->space_count; t++) {
-			if (run->stores[i][t])
-				bytes += size_store(run, run->stores[i][t]);
-		}
-	}
+	for (struct nest_store *store = run->first_store; store; store = store->after)
+		bytes += size_store(run, store);
 	if (bytes <= EXECUTION_BYTES_MOST)
 		return NULL;
 	return arena_format(run->arena, "the buffers need %.1f GiB, and at most %d are taken",
@@ -107,14 +103,9 @@ static void fill_home(struct nest_run *run, struct nest_store *store)
 static bool is_apart(struct nest_run *run)
 {
 	bool apart = false;
-	for (int i = 0; run->options->values && i < run->hierarchy->level_count; i++) {
-		for (int t = 0; t < run->shape->space_count; t++) {
-			const struct nest_store *store = run->stores[i][t];
-			apart |= store && store->home && store->written &&
-				 site_of(run, i)->instances > 1;
-		}
-	}
-	return apart;
+	for (const struct nest_store *store = run->first_store; store; store = store->after)
+		apart |= store->home && store->written && site_of(run, store->level)->instances > 1;
+	return apart && run->options->values;
 }
 
 const char *nest_buffers_open(struct nest_run *run)
@@ -124,15 +115,10 @@ const char *nest_buffers_open(struct nest_run *run)
 		return why;
 	if (run->tensors && !run->options->values)
 		nest_tensors_draw(run->tensors, run->options->seed);
-	for (int i = 0; i < run->hierarchy->level_count; i++) {
-		for (int t = 0; t < run->shape->space_count; t++) {
-			struct nest_store *store = run->stores[i][t];
-			if (!store)
-				continue;
-			buy_store(run, store);
-			if (store->home)
-				fill_home(run, store);
-		}
+	for (struct nest_store *store = run->first_store; store; store = store->after) {
+		buy_store(run, store);
+		if (store->home)
+			fill_home(run, store);
 	}
 	return NULL;
 }

@@ -27,24 +27,35 @@ struct clock_gate {
 	struct port_load *loads;          /* by instance; NULL: no limits */
 	int64_t most[PORTS];              /* units, in the transfer under way */
 	int64_t waited;                   /* ticks since the last step */
-	int64_t stalled;
 
-	int64_t window;      /* when it began; -1: not yet */
-	struct ticks before; /* what ports had done until then */
-	struct ticks during; /* what they have to do in it in the background */
+	struct ticks during; /* what ports have to do in its window in the background */
 	struct ticks after;  /* and in the next one */
 	int64_t least;       /* ticks that it lasts at least */
+};
+
+/* Ticks of one level that go on with the time. */
+struct gate_time {
+	int64_t stalled;
+	int64_t window;      /* when it began; -1: not yet */
+	struct ticks before; /* what ports had done until then */
+};
+
+/* Numbers alone. */
+struct clock_time {
+	int64_t now, last;
+	int64_t steps;
+	struct ticks busy; /* what ports have done so far */
+	struct gate_time gates[ARCH_LEVELS_MOST];
 };
 
 struct nest_clock {
 	int level_count;
 	struct clock_gate gates[ARCH_LEVELS_MOST];
-	struct ticks busy; /* what ports have done so far */
+	struct clock_time time;
 	int64_t cycle;     /* ticks */
 	int64_t step;      /* ticks that a step of the multipliers takes */
 	struct ratio rate; /* steps per cycle */
-	int64_t now, first, last;
-	int64_t steps;
+	int64_t first;
 	uint64_t transfer;
 	bool overflow;
 	struct nest_trace *trace;
@@ -88,7 +99,7 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		struct clock_gate *gate = &clock->gates[i];
-		gate->window = -1;
+		clock->time.gates[i].window = -1;
 		gate->rates[PORT_READ] = level->read_rate;
 		gate->rates[PORT_WRITE] = level->write_rate;
 		gate->rates[PORT_SHARED] = level->shared_rate;
@@ -109,14 +120,14 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 static void note(struct nest_clock *clock, enum nest_work work, int level, int64_t from)
 {
 	struct nest_trace *trace = clock->trace;
-	if (!trace || from >= clock->now)
+	if (!trace || from >= clock->time.now)
 		return;
 	struct nest_span *last = clock->computes ? &trace->spans.at[clock->computes - 1] : NULL;
 	if (work == NEST_COMPUTES && last && last->to == from) {
-		last->to = clock->now;
+		last->to = clock->time.now;
 	} else if (trace->spans.count < trace->most) {
 		*array_add(trace->arena, &trace->spans) =
-			(struct nest_span){work, level, from, clock->now};
+			(struct nest_span){work, level, from, clock->time.now};
 		clock->computes = work == NEST_COMPUTES ? trace->spans.count : clock->computes;
 	} else {
 		trace->cut = true;
@@ -125,7 +136,7 @@ static void note(struct nest_clock *clock, enum nest_work work, int level, int64
 
 static void advance(struct nest_clock *clock, int64_t by)
 {
-	clock->overflow |= !number_add(clock->now, by, &clock->now);
+	clock->overflow |= !number_add(clock->time.now, by, &clock->time.now);
 }
 
 void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
@@ -185,7 +196,7 @@ static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *sl
 
 static void hold_up(struct nest_clock *clock, int level, enum nest_work work, int64_t ticks)
 {
-	int64_t from = clock->now;
+	int64_t from = clock->time.now;
 	advance(clock, ticks);
 	note(clock, work, level, from);
 	clock->gates[level].waited += ticks;
@@ -202,7 +213,7 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 	bool background, int64_t latency)
 {
 	struct clock_gate *gate = &clock->gates[level];
-	struct ticks *taken = !background              ? &clock->busy
+	struct ticks *taken = !background              ? &clock->time.busy
 			      : transfer == NEST_FILLS ? &gate->during
 						       : &gate->after;
 	int slowest;
@@ -215,75 +226,80 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 
 /* Where a port is free from the beginning of a window on, what it has to do there in the
  * background is done: before the windows of other levels began, if that is later. */
-static void place(struct nest_clock *clock, const struct clock_gate *gate, int level, int port)
+static void place(struct nest_clock *clock, int of, int level, int port)
 {
-	int64_t ticks = gate->during.at[level][port];
+	const struct gate_time *gate = &clock->time.gates[of];
+	int64_t ticks = clock->gates[of].during.at[level][port];
 	if (!ticks)
 		return;
 	for (int i = 0; i < clock->level_count; i++) {
-		struct clock_gate *other = &clock->gates[i];
+		struct gate_time *other = &clock->time.gates[i];
 		int64_t free = other->window - gate->window -
 			       (other->before.at[level][port] - gate->before.at[level][port]);
 		if (other->window > gate->window)
 			other->before.at[level][port] += number_min(ticks, free);
 	}
-	clock->busy.at[level][port] += ticks;
+	clock->time.busy.at[level][port] += ticks;
 }
 
 /* The window of a level lasts until each port has done what it has to do in it. */
 static void end_window(struct nest_clock *clock, int level)
 {
 	struct clock_gate *gate = &clock->gates[level];
+	const struct gate_time *time = &clock->time.gates[level];
 	int64_t least = gate->least;
 	for (int i = 0; i < clock->level_count; i++) {
 		for (int p = 0; p < PORTS; p++) {
-			place(clock, gate, i, p);
-			least = number_max(least, clock->busy.at[i][p] - gate->before.at[i][p]);
+			place(clock, level, i, p);
+			least = number_max(
+				least, clock->time.busy.at[i][p] - time->before.at[i][p]);
 		}
 	}
-	if (gate->window + least > clock->now)
-		hold_up(clock, level, NEST_WAITING, gate->window + least - clock->now);
+	if (time->window + least > clock->time.now)
+		hold_up(clock, level, NEST_WAITING, time->window + least - clock->time.now);
 	gate->during = gate->after;
 	gate->after = (struct ticks){0};
 	gate->least = 0;
-	note(clock, NEST_TILE, level, gate->window);
+	note(clock, NEST_TILE, level, time->window);
 }
 
 void nest_clock_turn(struct nest_clock *clock, int level)
 {
-	struct clock_gate *gate = &clock->gates[level];
-	if (gate->window >= 0)
+	struct gate_time *time = &clock->time.gates[level];
+	if (time->window >= 0)
 		end_window(clock, level);
-	gate->window = clock->now;
-	gate->before = clock->busy;
+	time->window = clock->time.now;
+	time->before = clock->time.busy;
 }
 
 void nest_clock_step(struct nest_clock *clock)
 {
 	int slowest = 0;
-	int64_t ticks = take_ports(clock, &clock->busy, &slowest);
+	int64_t ticks = take_ports(clock, &clock->time.busy, &slowest);
 	for (int i = 0; i < clock->level_count; i++) {
 		if (clock->first >= 0)
-			clock->gates[i].stalled += clock->gates[i].waited;
+			clock->time.gates[i].stalled += clock->gates[i].waited;
 		clock->gates[i].waited = 0;
 	}
 	if (clock->first < 0)
-		clock->first = clock->now;
-	clock->gates[slowest].stalled += number_max(ticks - clock->step, 0);
-	int64_t from = clock->now;
+		clock->first = clock->time.now;
+	clock->time.gates[slowest].stalled += number_max(ticks - clock->step, 0);
+	int64_t from = clock->time.now;
 	advance(clock, number_max(ticks, clock->step));
 	note(clock, NEST_COMPUTES, -1, from);
-	clock->last = clock->now;
-	clock->steps++;
+	clock->time.last = clock->time.now;
+	clock->time.steps++;
 }
 
-static void draw_gate(
-	const struct nest_clock *clock, const struct clock_gate *gate, struct nest_picture *picture)
+static void draw_gate(const struct nest_clock *clock, int level, struct nest_picture *picture)
 {
-	nest_picture_number(picture, gate->window - clock->now);
+	const struct clock_gate *gate = &clock->gates[level];
+	const struct gate_time *time = &clock->time.gates[level];
+	nest_picture_number(picture, time->window - clock->time.now);
 	for (int i = 0; i < clock->level_count; i++)
 		for (int p = 0; p < PORTS; p++)
-			nest_picture_number(picture, gate->before.at[i][p] - clock->busy.at[i][p]);
+			nest_picture_number(
+				picture, time->before.at[i][p] - clock->time.busy.at[i][p]);
 	nest_picture_add(picture, &gate->during, sizeof gate->during);
 	nest_picture_add(picture, &gate->after, sizeof gate->after);
 	nest_picture_number(picture, gate->least);
@@ -295,67 +311,32 @@ void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, struct ne
 	for (int i = 0; i < clock->level_count; i++) {
 		nest_picture_number(picture, clock->gates[i].waited);
 		if (turning >> i & 1)
-			draw_gate(clock, &clock->gates[i], picture);
+			draw_gate(clock, i, picture);
 	}
-	nest_picture_number(picture, clock->now - clock->last);
+	nest_picture_number(picture, clock->time.now - clock->time.last);
 }
 
-struct nest_clock *nest_clock_copy(const struct nest_clock *clock, struct arena *arena)
+struct nest_numbers nest_clock_numbers(struct nest_clock *clock)
 {
-	return arena_copy(arena, clock, sizeof *clock);
-}
-
-void nest_clock_take(struct nest_clock *copy, const struct nest_clock *clock)
-{
-	*copy = *clock;
-}
-
-static void repeat(struct nest_clock *clock, int64_t *number, int64_t once, int64_t times)
-{
-	int64_t all = 0;
-	clock->overflow |= !number_mul(once, times, &all) || !number_add(*number, all, number);
-}
-
-void nest_clock_repeat(
-	struct nest_clock *clock, const struct nest_clock *since, uint32_t turning, int64_t times)
-{
-	int64_t passed = clock->now - since->now;
-	repeat(clock, &clock->now, passed, times);
-	repeat(clock, &clock->last, passed, times);
-	repeat(clock, &clock->steps, clock->steps - since->steps, times);
-	for (int g = 0; g < clock->level_count; g++) {
-		struct clock_gate *gate = &clock->gates[g];
-		repeat(clock, &gate->stalled, gate->stalled - since->gates[g].stalled, times);
-		if (turning >> g & 1)
-			repeat(clock, &gate->window, passed, times);
-	}
-	for (int i = 0; i < clock->level_count; i++)
-		for (int p = 0; p < PORTS; p++) {
-			int64_t once = clock->busy.at[i][p] - since->busy.at[i][p];
-			repeat(clock, &clock->busy.at[i][p], once, times);
-			for (int g = 0; g < clock->level_count; g++)
-				if (turning >> g & 1)
-					repeat(clock, &clock->gates[g].before.at[i][p], once,
-						times);
-		}
+	return (struct nest_numbers){(int64_t *)&clock->time, sizeof clock->time / sizeof(int64_t)};
 }
 
 bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out)
 {
 	for (int i = 0; i < clock->level_count; i++) {
-		if (clock->gates[i].window >= 0)
+		if (clock->time.gates[i].window >= 0)
 			end_window(clock, i);
 	}
 	int64_t first = number_ceil_div(number_max(clock->first, 0), clock->cycle);
-	int64_t last = number_ceil_div(clock->last, clock->cycle), working = clock->steps;
-	clock->overflow |= !ratio_time(clock->steps, clock->rate, &working);
-	out->cycles = number_ceil_div(clock->now, clock->cycle);
+	int64_t last = number_ceil_div(clock->time.last, clock->cycle), working = clock->time.steps;
+	clock->overflow |= !ratio_time(clock->time.steps, clock->rate, &working);
+	out->cycles = number_ceil_div(clock->time.now, clock->cycle);
 	out->fill_cycles = first;
 	out->drain_cycles = out->cycles - last;
 	out->stall_cycles = last - first - working;
 	int64_t ticks = 0, told = 0;
 	for (int i = 0; i < clock->level_count; i++) {
-		ticks += clock->gates[i].stalled;
+		ticks += clock->time.gates[i].stalled;
 		int64_t cycles =
 			number_min(number_ceil_div(ticks, clock->cycle), out->stall_cycles);
 		out->stall_by_level[i] = cycles - told;

@@ -52,18 +52,12 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
 /* The multipliers have done a step. */
 void nest_clock_step(struct nest_clock *clock);
 
-/*
- * Periods (sim/nest/nest_periods.h), in each of which the windows of the levels `turning` begin anew.  The
- * picture has what the time of the next ones depends on.  A copy is for nest_clock_take, which keeps what a clock
- * says now; what passed since then passes as often again by nest_clock_repeat.
- */
+/* What the time of further periods (sim/nest/nest_periods.h) depends on, in each of which the windows
+ * of the levels `turning` begin anew; and the numbers that grow alike with each of them. */
 struct nest_picture;
 void nest_clock_draw(
 	const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture);
-struct nest_clock *nest_clock_copy(const struct nest_clock *clock, struct arena *arena);
-void nest_clock_take(struct nest_clock *copy, const struct nest_clock *clock);
-void nest_clock_repeat(
-	struct nest_clock *clock, const struct nest_clock *since, uint32_t turning, int64_t times);
+struct nest_numbers nest_clock_numbers(struct nest_clock *clock);
 
 /* The end: cycles, fill, drain, stalls; false if a number does not fit. */
 bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out);

@@ -18,14 +18,6 @@ struct home_sheet {
 	bool out; /* of room */
 };
 
-static uint32_t dimensions_of(const struct dataspace *space, int r)
-{
-	uint32_t dimensions = 0;
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		dimensions |= (uint32_t)(space->ranks[r].coefficient[d] != 0) << d;
-	return dimensions;
-}
-
 static void mark_tile(struct home_sheet *sheet, int rank, int64_t place)
 {
 	while (rank < sheet->space->rank_count && !(sheet->ranks >> rank & 1))
@@ -106,9 +98,9 @@ enum nest_verdict nest_homes_mark(
 		if (done >> first & 1)
 			continue;
 		sheet.ranks = 1u << first;
-		sheet.dimensions = dimensions_of(sheet.space, first);
+		sheet.dimensions = shape_rank_dimensions(&sheet.space->ranks[first]);
 		for (int r = first + 1; r < sheet.space->rank_count; r++) {
-			uint32_t dimensions = dimensions_of(sheet.space, r);
+			uint32_t dimensions = shape_rank_dimensions(&sheet.space->ranks[r]);
 			if (sheet.ranks >> r & 1 || !(dimensions & sheet.dimensions))
 				continue;
 			sheet.ranks |= 1u << r;
@@ -168,10 +160,9 @@ static bool parts_meet(struct nest_run *run, const struct nest_store *home)
 	bool meet = true;
 	for (int64_t n = 0; n < instances && meet; n++) {
 		int64_t number = joined_number(run, home->level, n) + 1;
-		struct nest_words all = {.hull = home->held[n], .count = home->held[n].words};
-		struct nest_walk walk;
-		for (bool any = nest_walk_first(home->ranks, &all, &walk); any;
-			any = nest_walk_next(home->ranks, &all, &walk)) {
+		struct nest_words all = nest_words_of(&home->held[n]);
+		for (struct nest_walk walk = nest_walk_first(home->ranks, &all); walk.any;
+			nest_walk_next(home->ranks, &all, &walk)) {
 			int64_t place = 0;
 			if (!(home->state[n][nest_store_place(home, &home->held[n], walk.at)] &
 				    WORD_SUM))
@@ -189,12 +180,8 @@ static bool parts_meet(struct nest_run *run, const struct nest_store *home)
 bool nest_homes_apart(struct nest_run *run)
 {
 	bool apart = false;
-	for (int i = 0; i < run->hierarchy->level_count; i++)
-		for (int t = 0; t < run->shape->space_count; t++) {
-			const struct nest_store *store = run->stores[i][t];
-			if (store && store->home && store->written &&
-				site_of(run, i)->instances > 1)
-				apart |= !parts_meet(run, store);
-		}
+	for (const struct nest_store *store = run->first_store; store; store = store->after)
+		if (store->home && store->written && site_of(run, store->level)->instances > 1)
+			apart |= !parts_meet(run, store);
 	return apart;
 }

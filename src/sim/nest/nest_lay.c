@@ -186,7 +186,8 @@ static void lay_stores(struct nest_run *run)
 			store->level = i;
 			store->home = home < 0;
 			home = home < 0 ? i : home;
-			run->stores[i][t] = store;
+			store->after = run->first_store;
+			run->stores[i][t] = run->first_store = store;
 			lay_store(run, store);
 			lay_feed(run, t, i, home, &store->feed);
 		}

@@ -18,12 +18,8 @@ struct nest_sim_moves {
 struct nest_sim_moves *nest_moves_open(struct nest_run *run)
 {
 	int64_t most = 1;
-	for (int i = 0; i < run->hierarchy->level_count; i++) {
-		for (int t = 0; t < run->shape->space_count; t++) {
-			if (run->stores[i][t])
-				most = number_max(most, run->stores[i][t]->feed.children);
-		}
-	}
+	for (const struct nest_store *store = run->first_store; store; store = store->after)
+		most = number_max(most, store->feed.children);
 	struct nest_sim_moves *moves = arena_new(run->arena, struct nest_sim_moves);
 	moves->run = run;
 	nest_groups_open(&moves->all, most, run->arena);
@@ -95,9 +91,8 @@ static void carry_out(struct nest_sim_moves *moves, struct nest_store *store,
 	bool unread = nest_run_fault(run, NEST_SIM_DRAIN_UNREAD);
 	for (int64_t n = leader; n >= 0; n = moves->all.behind[n])
 		moves->read[n] = 0;
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
-		any = nest_walk_next(store->ranks, set, &walk)) {
+	for (struct nest_walk walk = nest_walk_first(store->ranks, set); walk.any;
+		nest_walk_next(store->ranks, set, &walk)) {
 		double sum = run->arithmetic.neutral;
 		for (int64_t n = leader; n >= 0; n = moves->all.behind[n]) {
 			int64_t instance = first_child + n;
@@ -209,9 +204,8 @@ static void keep_words(struct nest_run *run, struct nest_store *store, int64_t i
 	struct nest_words kept = {0};
 	nest_box_meet(store->ranks, held, next, &kept.hull);
 	kept.count = renews(store, instance) ? 0 : kept.hull.words;
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(store->ranks, &kept, &walk); any;
-		any = nest_walk_next(store->ranks, &kept, &walk)) {
+	for (struct nest_walk walk = nest_walk_first(store->ranks, &kept); walk.any;
+		nest_walk_next(store->ranks, &kept, &walk)) {
 		int64_t from = nest_store_place(store, held, walk.at);
 		int64_t to = nest_store_place(store, next, walk.at);
 		if (run->tensors)
@@ -225,9 +219,8 @@ static void keep_words(struct nest_run *run, struct nest_store *store, int64_t i
 static void copy_words(struct nest_store *store, int64_t instance, const struct nest_words *set,
 	const struct nest_store *giver, int64_t giver_instance)
 {
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
-		any = nest_walk_next(store->ranks, set, &walk))
+	for (struct nest_walk walk = nest_walk_first(store->ranks, set); walk.any;
+		nest_walk_next(store->ranks, set, &walk))
 		store->spare_value[instance][nest_store_place(store, &store->next[instance],
 			walk.at)] = giver->value[giver_instance][nest_store_place(giver,
 			&giver->held[giver_instance], walk.at)];
@@ -291,9 +284,8 @@ static void fill_written_group(struct nest_sim_moves *moves, struct nest_store *
 	int64_t first = parent_instance * store->feed.children, returned = 0;
 	if (!find_words(moves, store, first + leader, set, parent, parent_instance))
 		return;
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
-		any = nest_walk_next(store->ranks, set, &walk)) {
+	for (struct nest_walk walk = nest_walk_first(store->ranks, set); walk.any;
+		nest_walk_next(store->ranks, set, &walk)) {
 		for (int64_t n = leader; n >= 0; n = moves->all.behind[n])
 			store->spare_state[first + n][nest_store_place(
 				store, &store->next[first + n], walk.at)] = WORD_FRESH;

@@ -6,14 +6,13 @@
 #include "sim/nest/nest_clock.h"
 #include "sim/nest/nest_picture.h"
 
+/* Numbers of the run that grow with each period; none of what the run does without. */
+enum { OF_COUNTS, OF_EVENTS, OF_STEPS, OF_CLOCK, OF_ARRAY, NUMBERS };
+
 /* The beginning of an iteration of a loop. */
 struct period_mark {
 	struct nest_picture picture;
-	struct nest_counts counts;
-	uint64_t events;
-	int64_t step;
-	struct nest_clock *clock;
-	struct nest_array_time array;
+	int64_t *grown[NUMBERS]; /* the numbers then */
 };
 
 struct period_loop {
@@ -25,6 +24,7 @@ struct period_loop {
 
 struct nest_periods {
 	struct nest_run *run;
+	struct nest_numbers numbers[NUMBERS];
 	struct period_loop *loops;
 	int64_t furthest[SHAPE_DIMENSIONS_MOST]; /* the largest shift of a multiplier */
 };
@@ -37,13 +37,16 @@ struct nest_periods *nest_periods_open(struct nest_run *run)
 	struct nest_periods *periods = arena_new(run->arena, struct nest_periods);
 	periods->run = run;
 	periods->loops = arena_array(run->arena, struct period_loop, run->round_count);
+	periods->numbers[OF_COUNTS] = (struct nest_numbers){(int64_t *)&run->counts, NEST_INTEGERS};
+	periods->numbers[OF_EVENTS] = (struct nest_numbers){&run->events, 1};
+	periods->numbers[OF_STEPS] = (struct nest_numbers){&run->step, 1};
+	if (run->clock)
+		periods->numbers[OF_CLOCK] = nest_clock_numbers(run->clock);
+	if (run->array)
+		periods->numbers[OF_ARRAY] = nest_array_numbers(run->array);
 	for (int k = 0; k < run->round_count; k++)
-		for (int m = 0; m < 2; m++) {
-			struct period_mark *mark = &periods->loops[k].marks[m];
-			mark->picture.arena = run->arena;
-			if (run->clock && run->rounds[k].bound > 2)
-				mark->clock = nest_clock_copy(run->clock, run->arena);
-		}
+		for (int m = 0; m < 2; m++)
+			periods->loops[k].marks[m].picture.arena = run->arena;
 	int dimensions = run->shape->dimension_count;
 	const struct nest_site *site = site_of(run, MULTIPLIERS);
 	for (int64_t n = 0; n < site->instances; n++)
@@ -85,10 +88,9 @@ static void draw_store(
 static uint32_t moving_levels(const struct nest_run *run, int k)
 {
 	uint32_t levels = 0;
-	for (int i = 0; i < run->hierarchy->level_count; i++)
-		for (int t = 0; t < run->shape->space_count; t++)
-			if (run->stores[i][t] && nest_store_moves_in(run->stores[i][t], k))
-				levels |= 1u << i;
+	for (const struct nest_store *store = run->first_store; store; store = store->after)
+		if (nest_store_moves_in(store, k))
+			levels |= 1u << store->level;
 	return levels;
 }
 
@@ -99,10 +101,9 @@ static bool draw(struct nest_run *run, int k, const struct nest_borders *borders
 	picture->count = 0;
 	if (!nest_borders_draw(borders, picture))
 		return false;
-	for (int t = 0; t < run->shape->space_count; t++)
-		for (int i = 0; i < run->hierarchy->level_count; i++)
-			if (run->stores[i][t] && nest_store_moves_in(run->stores[i][t], k))
-				draw_store(run, run->stores[i][t], k, picture);
+	for (const struct nest_store *store = run->first_store; store; store = store->after)
+		if (nest_store_moves_in(store, k))
+			draw_store(run, store, k, picture);
 	nest_picture_add(picture, run->latencies, sizeof run->latencies);
 	if (run->clock)
 		nest_clock_draw(run->clock, moving_levels(run, k), picture);
@@ -148,39 +149,34 @@ static void shift_store(struct nest_run *run, struct nest_store *store, int k, i
 
 static void move_on(struct nest_run *run, int k, int64_t times)
 {
-	for (int t = 0; t < run->shape->space_count; t++)
-		for (int i = 0; i < run->hierarchy->level_count; i++)
-			if (run->stores[i][t] && nest_store_moves_in(run->stores[i][t], k))
-				shift_store(run, run->stores[i][t], k, times);
+	for (struct nest_store *store = run->first_store; store; store = store->after)
+		if (nest_store_moves_in(store, k))
+			shift_store(run, store, k, times);
 	run->index[k] += times - 1;
 	run->base[run->rounds[k].dimension] += (times - 1) * run->rounds[k].stride;
 }
 
-/* Counts what has happened since the mark this many times more. */
-static void count_on(struct nest_run *run, int k, const struct period_mark *mark, int64_t times)
+/* What has happened since the mark happens this many times more. */
+static void grow(struct nest_periods *periods, const struct period_mark *mark, int64_t times)
 {
-	struct nest_counts once = run->counts;
-	int64_t steps = 0;
-	run->overflow |= !nest_counts_add(&once, &mark->counts, -1) ||
-			 !nest_counts_add(&run->counts, &once, times) ||
-			 !number_mul(run->step - mark->step, times, &steps) ||
-			 !number_add(run->step, steps, &run->step);
-	run->events += (run->events - mark->events) * (uint64_t)times;
-	if (run->clock)
-		nest_clock_repeat(run->clock, mark->clock, moving_levels(run, k), times);
-	if (run->array)
-		nest_array_repeat(run->array, mark->array, k, times);
+	for (int n = 0; n < NUMBERS; n++)
+		for (size_t i = 0; i < periods->numbers[n].count; i++) {
+			int64_t *number = &periods->numbers[n].at[i], more;
+			bool fits = number_mul(*number - mark->grown[n][i], times, &more) &&
+				    number_add(*number, more, number);
+			periods->run->overflow |= !fits;
+		}
 }
 
-static void set_mark(struct nest_run *run, struct period_mark *mark)
+static void set_mark(struct nest_periods *periods, struct period_mark *mark)
 {
-	mark->counts = run->counts;
-	mark->events = run->events;
-	mark->step = run->step;
-	if (run->clock)
-		nest_clock_take(mark->clock, run->clock);
-	if (run->array)
-		mark->array = nest_array_time(run->array);
+	for (int n = 0; n < NUMBERS; n++) {
+		size_t count = periods->numbers[n].count;
+		if (count && !mark->grown[n])
+			mark->grown[n] = arena_array(periods->run->arena, int64_t, count);
+		for (size_t i = 0; i < count; i++)
+			mark->grown[n][i] = periods->numbers[n].at[i];
+	}
 }
 
 bool nest_periods_skip(struct nest_periods *periods, int k)
@@ -204,14 +200,15 @@ bool nest_periods_skip(struct nest_periods *periods, int k)
 	if (!draw(run, k, loop->borders, &mark->picture))
 		return false;
 	if (before && nest_picture_equal(&before->picture, &mark->picture) &&
-		(!run->array || nest_array_goes_on(run->array, before->array, k, times)) &&
+		(!run->array ||
+			nest_array_goes_on(run->array, before->grown[OF_ARRAY], k, times)) &&
 		nest_borders_go_on(loop->borders, times)) {
-		count_on(run, k, before, times);
+		grow(periods, before, times);
 		nest_borders_leave(loop->borders, times);
 		move_on(run, k, times);
 		return true;
 	}
-	set_mark(run, mark);
+	set_mark(periods, mark);
 	loop->latest = !loop->latest;
 	loop->known = true;
 	return false;

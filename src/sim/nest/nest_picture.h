@@ -17,6 +17,12 @@ struct nest_picture {
 	size_t count, room;
 };
 
+/* Numbers that grow by as much in each period as in the one before. */
+struct nest_numbers {
+	int64_t *at;
+	size_t count;
+};
+
 static inline void nest_picture_add(struct nest_picture *picture, const void *bytes, size_t size)
 {
 	if (picture->count + size > picture->room) {

@@ -111,8 +111,7 @@ const char *nest_run_word(struct nest_run *run, int space, const struct nest_wor
 {
 	struct text text = text_open(run->arena);
 	text_add(&text, "%s[", run->shape->spaces[space].name);
-	struct nest_walk walk = {0};
-	nest_walk_first(run->shape->spaces[space].rank_count, words, &walk);
+	struct nest_walk walk = nest_walk_first(run->shape->spaces[space].rank_count, words);
 	for (int r = 0; r < run->shape->spaces[space].rank_count; r++)
 		text_add(&text, "%s%" PRId64, r ? ", " : "", walk.at[r]);
 	text_add(&text, "]");

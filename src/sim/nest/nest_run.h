@@ -51,6 +51,7 @@ enum {
 
 /* One dataspace kept at one level: a buffer in each instance. */
 struct nest_store {
+	struct nest_store *after; /* in the list of all */
 	int space, level, ranks;
 	bool written, home, links;
 	bool refetch;     /* no temporal reuse: everything leaves and enters anew */
@@ -82,12 +83,13 @@ struct nest_run {
 	int64_t step;
 
 	struct nest_site sites[ARCH_LEVELS_MOST + 1]; /* site_of */
+	struct nest_store *first_store;               /* of all */
 	/* By level, dataspace; NULL: not kept there, or only counted as it passes. */
 	struct nest_store *stores[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
 	struct nest_feed multiplier_feed[SHAPE_SPACES_MOST];
 
 	struct nest_counts counts;
-	uint64_t events;
+	int64_t events;
 	bool overflow;
 	const char *wrong;            /* the first move that could not be done */
 	struct nest_clock *clock;     /* NULL without timing */

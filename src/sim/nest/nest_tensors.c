@@ -104,11 +104,9 @@ static double read_value(const struct nest_tensors *tensors, int space, const in
 void nest_tensors_read(
 	const struct nest_tensors *tensors, const struct nest_store *store, int64_t instance)
 {
-	struct nest_words all = {
-		.hull = store->held[instance], .count = store->held[instance].words};
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(store->ranks, &all, &walk); any;
-		any = nest_walk_next(store->ranks, &all, &walk))
+	struct nest_words all = nest_words_of(&store->held[instance]);
+	for (struct nest_walk walk = nest_walk_first(store->ranks, &all); walk.any;
+		nest_walk_next(store->ranks, &all, &walk))
 		store->value[instance][nest_store_place(store, &all.hull, walk.at)] =
 			read_value(tensors, store->space, walk.at);
 }
@@ -157,10 +155,9 @@ static void take_away(struct nest_run *run, const struct nest_store *home)
 {
 	const struct tensor_words *tensor = &run->tensors->tensors[home->space];
 	for (int64_t n = 0; n < site_of(run, home->level)->instances; n++) {
-		struct nest_words all = {.hull = home->held[n], .count = home->held[n].words};
-		struct nest_walk walk;
-		for (bool any = nest_walk_first(home->ranks, &all, &walk); any;
-			any = nest_walk_next(home->ranks, &all, &walk)) {
+		struct nest_words all = nest_words_of(&home->held[n]);
+		for (struct nest_walk walk = nest_walk_first(home->ranks, &all); walk.any;
+			nest_walk_next(home->ranks, &all, &walk)) {
 			int64_t place = nest_store_place(home, &home->held[n], walk.at);
 			if (home->state[n][place] & WORD_SUM)
 				*element(tensor, home->ranks, walk.at) -= home->value[n][place];
@@ -171,11 +168,10 @@ static void take_away(struct nest_run *run, const struct nest_store *home)
 static void find_rest(struct nest_run *run, int t)
 {
 	const struct tensor_words *tensor = &run->tensors->tensors[t];
-	struct nest_words all = {.hull = tensor->box, .count = tensor->box.words};
+	struct nest_words all = nest_words_of(&tensor->box);
 	int ranks = run->shape->spaces[t].rank_count;
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(ranks, &all, &walk); any;
-		any = nest_walk_next(ranks, &all, &walk)) {
+	for (struct nest_walk walk = nest_walk_first(ranks, &all); walk.any;
+		nest_walk_next(ranks, &all, &walk)) {
 		double rest = *element(tensor, ranks, walk.at);
 		if (rest == 0)
 			continue;
@@ -193,10 +189,9 @@ static void find_rest(struct nest_run *run, int t)
 static void give_back(const struct nest_run *run, const struct nest_store *home)
 {
 	const struct nest_array_view *view = &run->options->values->views[home->space];
-	struct nest_words all = {.hull = home->held[0], .count = home->held[0].words};
-	struct nest_walk walk;
-	for (bool any = nest_walk_first(home->ranks, &all, &walk); any;
-		any = nest_walk_next(home->ranks, &all, &walk)) {
+	struct nest_words all = nest_words_of(&home->held[0]);
+	for (struct nest_walk walk = nest_walk_first(home->ranks, &all); walk.any;
+		nest_walk_next(home->ranks, &all, &walk)) {
 		int64_t place = nest_store_place(home, &home->held[0], walk.at);
 		bool sum = home->state[0][place] & WORD_SUM;
 		float *value = find_value(view, home->ranks, walk.at);
@@ -205,26 +200,18 @@ static void give_back(const struct nest_run *run, const struct nest_store *home)
 	}
 }
 
-static void end_home(struct nest_run *run, const struct nest_store *home)
-{
-	if (run->options->values)
-		give_back(run, home);
-	else
-		take_away(run, home);
-}
-
 void nest_tensors_end(struct nest_run *run)
 {
 	if (!run->options->values)
 		compute_einsum(run->tensors);
-	for (int t = 0; t < run->shape->space_count; t++) {
-		if (!run->shape->spaces[t].written)
+	for (const struct nest_store *store = run->first_store; store; store = store->after) {
+		if (!store->home || !store->written)
 			continue;
-		for (int i = 0; i < run->hierarchy->level_count; i++) {
-			if (run->stores[i][t] && run->stores[i][t]->home)
-				end_home(run, run->stores[i][t]);
+		if (run->options->values) {
+			give_back(run, store);
+		} else {
+			take_away(run, store);
+			find_rest(run, store->space);
 		}
-		if (!run->options->values)
-			find_rest(run, t);
 	}
 }

@@ -115,16 +115,17 @@ static bool leave_hole(int ranks, const struct nest_words *words, struct nest_wa
 	return true;
 }
 
-bool nest_walk_first(int ranks, const struct nest_words *words, struct nest_walk *walk)
+struct nest_walk nest_walk_first(int ranks, const struct nest_words *words)
 {
-	if (!words->count)
-		return false;
+	struct nest_walk walk = {.any = words->count};
 	for (int r = 0; r < ranks; r++)
-		walk->at[r] = words->hull.low[r];
-	return !leave_hole(ranks, words, walk) || nest_walk_next(ranks, words, walk);
+		walk.at[r] = words->hull.low[r];
+	if (walk.any && leave_hole(ranks, words, &walk))
+		nest_walk_next(ranks, words, &walk);
+	return walk;
 }
 
-bool nest_walk_next(int ranks, const struct nest_words *words, struct nest_walk *walk)
+void nest_walk_next(int ranks, const struct nest_words *words, struct nest_walk *walk)
 {
 	do {
 		int r = ranks - 1;
@@ -133,8 +134,6 @@ bool nest_walk_next(int ranks, const struct nest_words *words, struct nest_walk 
 				break;
 			walk->at[r] = words->hull.low[r];
 		}
-		if (r < 0)
-			return false;
-	} while (leave_hole(ranks, words, walk));
-	return true;
+		walk->any = r >= 0;
+	} while (walk->any && leave_hole(ranks, words, walk));
 }

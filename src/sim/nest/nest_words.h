@@ -50,16 +50,22 @@ bool nest_words_inside(int ranks, const struct nest_words *words, const struct n
 /*
  * Word after word, the last rank fastest:
  *
- *	struct nest_walk walk;
- *	for (bool any = nest_walk_first(ranks, &words, &walk); any;
- *		any = nest_walk_next(ranks, &words, &walk))
+ *	for (struct nest_walk walk = nest_walk_first(ranks, &words); walk.any;
+ *		nest_walk_next(ranks, &words, &walk))
  *		use(walk.at);
  */
 struct nest_walk {
+	bool any; /* at is one of them */
 	int64_t at[SHAPE_RANKS_MOST];
 };
 
-bool nest_walk_first(int ranks, const struct nest_words *words, struct nest_walk *walk);
-bool nest_walk_next(int ranks, const struct nest_words *words, struct nest_walk *walk);
+struct nest_walk nest_walk_first(int ranks, const struct nest_words *words);
+void nest_walk_next(int ranks, const struct nest_words *words, struct nest_walk *walk);
+
+/* All words of a box. */
+static inline struct nest_words nest_words_of(const struct nest_box *box)
+{
+	return (struct nest_words){.hull = *box, .count = box->words};
+}
 
 #endif

@@ -2,7 +2,8 @@
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
-#include "report/run/run_head.h"
+#include "report/run/json_text.h"
+#include "report/run/run_json.h"
 
 #include <inttypes.h>
 
@@ -41,6 +42,7 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 	inputs_count(inputs, "step", &toy->step);
 	inputs_settings_done(inputs);
 	inputs->own = toy;
+	inputs->name = "toy";
 	return true;
 }
 
@@ -84,11 +86,6 @@ static const struct drive_kind toys = {
 
 /* --- as the command line sees it */
 
-static const char *name(const struct inputs *inputs)
-{
-	return "toy";
-}
-
 static struct explored run_search(struct exploring *exploring)
 {
 	struct toy toy = *(const struct toy *)exploring->inputs->own;
@@ -113,7 +110,7 @@ static struct result_texts texts(const struct exploring *exploring)
 			explored->frontier.points[i].score.cycles,
 			explored->frontier.points[i].score.hbm_bytes);
 	return (struct result_texts){
-		.run = run_dump(exploring->arena, root),
+		.run = json_text(exploring->arena, root),
 		.pareto = text_read(&csv),
 		.table = text_read(&csv),
 		.work = arena_format(
@@ -134,7 +131,6 @@ const struct input_kind toy_kind = {
 	.read = read,
 	.explore = {.counted = "numbers",
 		.found = "number",
-		.name = name,
 		.run = run_search,
 		.plan = plan,
 		.texts = texts},

@@ -1,34 +1,18 @@
-#include "search/nest/cells.h"
+#include "search/certificate/cells.h"
 
 #include "base/arena.h"
-#include "search/nest/completions.h"
-
-#include <stdlib.h>
 
 static int dimension_count(const struct space *space)
 {
 	return space->domain->shape->dimension_count;
 }
 
-int cell_bounds_count(const struct space *space)
+static int bounds_count_of(const struct space *space)
 {
 	int count = 0;
 	for (int i = 0; i < space->level_count; i++)
 		count += space->levels[i].spatial ? dimension_count(space) : 0;
 	return count;
-}
-
-struct cell cell_of(struct arena *arena, const struct space *space, const struct mapping *mapping)
-{
-	uint32_t *spatial = arena_array(arena, uint32_t, cell_bounds_count(space)), *at = spatial;
-	uint64_t residency = 0;
-	for (int i = 0; i < space->level_count; i++)
-		for (int d = 0; space->levels[i].spatial && d < dimension_count(space); d++)
-			*at++ = mapping->rows[space->levels[i].row].spatial[d];
-	for (int i = 0; i < space->free_count; i++)
-		if (mapping->residency[space->free[i].space] >> space->free[i].row & 1)
-			residency |= UINT64_C(1) << i;
-	return (struct cell){residency, spatial};
 }
 
 void cell_set(const struct space *space, const struct cell *cell, struct mapping *out)
@@ -41,27 +25,6 @@ void cell_set(const struct space *space, const struct cell *cell, struct mapping
 	for (int i = 0; i < space->free_count; i++)
 		if (cell->residency >> i & 1)
 			out->residency[space->free[i].space] |= 1u << space->free[i].row;
-}
-
-int cell_compare(const struct space *space, const struct cell *a, const struct cell *b)
-{
-	if (a->residency != b->residency)
-		return a->residency < b->residency ? -1 : 1;
-	for (int i = 0, count = cell_bounds_count(space); i < count; i++)
-		if (a->spatial[i] != b->spatial[i])
-			return a->spatial[i] < b->spatial[i] ? -1 : 1;
-	return 0;
-}
-
-static int by_cell(const void *a, const void *b, void *space)
-{
-	return cell_compare(space, a, b);
-}
-
-void cells_sort(const struct space *space, struct cell *cells, size_t count)
-{
-	if (count)
-		qsort_r(cells, count, sizeof *cells, by_cell, (void *)space);
 }
 
 struct cells cells_make(struct arena *arena, const struct space *space)
@@ -90,28 +53,6 @@ static int64_t instances_of(const struct space *space, int i)
 	return block->fanout_x * block->fanout_y;
 }
 
-bool cells_have(const struct cells *cells, const struct cell *cell)
-{
-	const struct space *space = cells->space;
-	const uint32_t *at = cell->spatial;
-	int64_t left[SHAPE_DIMENSIONS_MOST];
-	set_extents(space, left);
-	for (int i = 0; i < space->level_count; i++) {
-		int64_t room = instances_of(space, i);
-		for (int d = 0; space->levels[i].spatial && d < dimension_count(space); d++) {
-			const struct factor_domain *factor =
-				&space->domain->rows[space->levels[i].row].spatial[d];
-			int64_t bound = *at++;
-			if (bound < factor->least || bound > factor->most || bound > room ||
-				left[d] % bound)
-				return false;
-			left[d] /= bound;
-			room /= bound;
-		}
-	}
-	return can_complete(cells, left) && cell->residency < space_residency_count(space);
-}
-
 /* All spatial bounds, fan-out by fan-out, dimension by dimension. */
 struct spread {
 	const struct cells *cells;
@@ -120,7 +61,7 @@ struct spread {
 	int bounds_count;
 	uint32_t *bounds;
 	int64_t left[SHAPE_DIMENSIONS_MOST];
-	uint64_t count, tries, tries_most;
+	uint64_t count;
 };
 
 static bool visit_residencies(struct spread *spread)
@@ -140,8 +81,6 @@ static bool spread_over(struct spread *spread, int at, int i, int64_t room)
 {
 	const struct space *space = spread->cells->space;
 	int count = dimension_count(space), d = at % count;
-	if (++spread->tries > spread->tries_most && spread->tries_most)
-		return false;
 	if (at == spread->bounds_count)
 		return !can_complete(spread->cells, spread->left) || visit_residencies(spread);
 	if (d == 0) {
@@ -168,7 +107,7 @@ static bool spread_over(struct spread *spread, int at, int i, int64_t room)
 static bool spread_all(struct spread *spread)
 {
 	struct arena *arena = arena_open();
-	spread->bounds_count = cell_bounds_count(spread->cells->space);
+	spread->bounds_count = bounds_count_of(spread->cells->space);
 	spread->bounds = arena_array(arena, uint32_t, spread->bounds_count);
 	set_extents(spread->cells->space, spread->left);
 	bool done = spread_over(spread, 0, 0, 0);
@@ -176,9 +115,9 @@ static bool spread_all(struct spread *spread)
 	return done;
 }
 
-uint64_t cells_count(const struct cells *cells, uint64_t tries_most)
+uint64_t cells_count(const struct cells *cells)
 {
-	struct spread spread = {.cells = cells, .tries_most = tries_most};
+	struct spread spread = {.cells = cells};
 	uint64_t count;
 	bool fits = spread_all(&spread) && !__builtin_mul_overflow(spread.count,
 						   space_residency_count(cells->space), &count);

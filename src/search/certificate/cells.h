@@ -15,18 +15,8 @@ struct cell {
 	const uint32_t *spatial; /* by spatial tiling level of the space, then dimension */
 };
 
-int cell_bounds_count(const struct space *space);
-
-/* The cell of a mapping, in the arena. */
-struct cell cell_of(struct arena *arena, const struct space *space, const struct mapping *mapping);
-
 /* Its residency and spatial bounds; temporal bounds 1, orders as in space->blank. */
 void cell_set(const struct space *space, const struct cell *cell, struct mapping *out);
-
-/* By residency, then spatial bounds. */
-int cell_compare(const struct space *space, const struct cell *a, const struct cell *b);
-
-void cells_sort(const struct space *space, struct cell *cells, size_t count);
 
 /*
  * Which cells there are: spatial bounds within the domain, no more of them in a block than it has
@@ -38,10 +28,8 @@ struct cells {
 };
 struct cells cells_make(struct arena *arena, const struct space *space);
 
-/* UINT64_MAX: that many or more, or too many, so that spatial bounds have to be tried more than
- * `tries_most` times, one at a time, to count them (some 10^7 take a second); 0: any number. */
-uint64_t cells_count(const struct cells *cells, uint64_t tries_most);
-bool cells_have(const struct cells *cells, const struct cell *cell);
+/* UINT64_MAX: that many or more. */
+uint64_t cells_count(const struct cells *cells);
 
 /* Calls visit with every cell, those of the same spatial bounds together, until it says no; false
  * then.  There must be fewer than UINT64_MAX. */

@@ -1,0 +1,139 @@
+#include "search/packing/packing_search.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/number.h"
+#include "model/packing/packing_sums.h"
+
+#include <inttypes.h>
+
+struct asking {
+	const struct packing_search *search;
+	int64_t load; /* the highest: no peak is below */
+	const struct answer *answer;
+};
+
+static bool is_whole(const struct placement *placement)
+{
+	for (size_t i = 0; i < placement->count; i++)
+		if (placement->addresses[i] == UNPLACED)
+			return false;
+	return true;
+}
+
+/* Solvers are not believed. */
+static void verify(const struct packing_search *search, const struct placement *placement)
+{
+	const struct packing *packing = search->packing;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a < 0)
+		return;
+	BUG("place/%s made a wrong layout: '%s'%s%s%s: %s", search->solver->name,
+		packing->buffers[fault.a].name, fault.b >= 0 ? " and '" : "",
+		fault.b >= 0 ? packing->buffers[fault.b].name : "", fault.b >= 0 ? "'" : "",
+		fault.why);
+}
+
+static int64_t cost_of(const struct packing *packing, const struct placement *placement)
+{
+	switch (packing->goal) {
+	case PACKING_SPILL:
+		return packing_weights(packing) - placement_saved(packing, placement);
+	case PACKING_PEAK:
+		return placement_peak(packing, placement);
+	default:
+		return 0;
+	}
+}
+
+static bool tasks(void *self, int round, struct drive *drive, size_t *count)
+{
+	*count = 1;
+	return round == 1;
+}
+
+/* Of layouts that cost the same the first is kept: no other is offered. */
+static void run(void *self, size_t i, struct slot *slot)
+{
+	struct asking *asking = self;
+	const struct packing_search *search = asking->search;
+	struct problem problem = {.stage = STAGE_PLACE, .packing = search->packing};
+	struct answer *answer = arena_new(slot->arena, struct answer);
+	asking->answer = slot->left = answer;
+	*answer = drive_ask(slot, search->solver, &problem, search->wishes.budget,
+		search->wishes.seed, slot->arena);
+	slot->complete = false; /* what is proven of a cost stands beside it */
+	slot->bound = 0;
+	slot->complaint = NULL; /* all of them are in the answer */
+	int64_t least = INT64_MAX;
+	for (size_t c = 0; c < answer->candidate_count; c++) {
+		struct packing_found found = {.placement = answer->candidates[c].placement};
+		verify(search, found.placement);
+		int64_t cost = cost_of(search->packing, found.placement);
+		bool counts = search->packing->goal == PACKING_SPILL || is_whole(found.placement);
+		if (!counts || cost >= least)
+			continue;
+		least = cost;
+		drive_offer(slot, &found.common);
+	}
+}
+
+/* What a bound says of the cost; one that the layout at hand is below is told and not used. */
+static void prove(const struct asking *asking, struct found *found, struct slot *slot, int64_t cost)
+{
+	const struct packing_search *search = asking->search;
+	const struct answer *answer = asking->answer;
+	int64_t known = search->packing->goal == PACKING_PEAK ? asking->load : 0, bound = known;
+	if (answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND)
+		bound = number_max(known, (int64_t)answer->bound);
+	if (bound > cost) {
+		slot->complaint = arena_format(slot->arena,
+			"the bound of place/%s is wrong and not used: %" PRId64
+			", and the layout costs %" PRId64,
+			search->solver->name, bound, cost);
+		bound = known;
+	}
+	found->proof = bound == cost ? PROOF_OPTIMAL : PROOF_BOUND;
+	found->bound = (double)bound;
+	found->gap = (double)(cost - bound);
+}
+
+static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
+{
+	const struct asking *asking = self;
+	const struct packing *packing = asking->search->packing;
+	int64_t cost = cost_of(packing, ((struct packing_found *)found)->placement);
+	*(packing->goal == PACKING_PEAK ? &score->lx_peak_bytes : &score->hbm_bytes) = cost;
+	prove(asking, found, slot, cost);
+	return NULL;
+}
+
+/* One point is kept; it needs no name. */
+static const char *key(void *self, const struct found *found, struct arena *arena)
+{
+	return "";
+}
+
+/* It sees to its end itself: solvers offer the best they have when they are stopped. */
+static const struct drive_kind packings = {
+	.tasks = tasks,
+	.run = run,
+	.price = price,
+	.key = key,
+	.size = sizeof(struct packing_found),
+	.runs_late = true,
+};
+
+struct explored packing_explore(const struct packing_search *search, struct arena *arena)
+{
+	struct asking asking = {.search = search};
+	struct load_curve load = load_curve(arena, search->packing, NULL);
+	struct wishes wishes = search->wishes;
+	asking.load = load.most < load.count ? load.steps[load.most].bytes : 0;
+	wishes.simulate = SIMULATE_NONE;
+	wishes.objectives = (struct objectives){1,
+		{search->packing->goal == PACKING_PEAK ? OBJECTIVE_LX_PEAK : OBJECTIVE_HBM_BYTES}};
+	struct explored explored = drive_explore(&packings, &asking, &wishes, arena);
+	explored.more = asking.answer;
+	return explored;
+}
