@@ -167,6 +167,18 @@ const char *reader_place(const struct reader *reader, const char *key)
 	return arena_format(reader->reading->arena, "'%s' in %s", key, reader->what);
 }
 
+bool reader_refuse(const struct reader *reader, const char *key, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	diag_error(reader->reading->diag, node_find(reader->map, key)->span, "%s %s",
+		reader_place(reader, key), text);
+	return false;
+}
+
 static const struct node *read_kind(
 	struct reader *reader, const char *key, enum need need, enum node_kind kind)
 {

@@ -71,6 +71,10 @@ bool reading_refuse(const struct reading *reading, const struct node *node, cons
 /* What messages call the value of a key: "'capacity' in level 'LX'". */
 const char *reader_place(const struct reader *reader, const char *key);
 
+/* Complains about the value that a key has: "'capacity' in level 'LX' is too large".  Always false. */
+bool reader_refuse(const struct reader *reader, const char *key, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The node itself, marked as known; NULL when missing (REQUIRED complains). */
 const struct node *read_node(struct reader *reader, const char *key, enum need need);
 const struct node *read_map(struct reader *reader, const char *key, enum need need);

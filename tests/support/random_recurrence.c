@@ -1,7 +1,6 @@
 #include "tests/support/random_recurrence.h"
 
 #include "base/arena.h"
-#include "model/recurrence/recurrence_term.h"
 
 static int64_t draw(struct random *random, int64_t least, int64_t most)
 {

@@ -83,10 +83,9 @@ int64_t projection_ports(const struct recurrence *recurrence, const struct proje
 		more = recurrence_next(recurrence, point)) {
 		ports.pe = 0;
 		for (int r = 0; r < projection->space_count; r++) {
-			int64_t at = -facts->space[r].least;
-			for (int i = 0; i < recurrence->loop_count; i++)
-				at += projection->space[r][i] * point[i];
-			ports.pe = ports.pe * facts->space[r].extent + at;
+			int64_t at = 0;
+			number_dot(projection->space[r], point, recurrence->loop_count, &at);
+			ports.pe = ports.pe * facts->space[r].extent + at - facts->space[r].least;
 		}
 		visit_point(&ports);
 	}

@@ -41,9 +41,7 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 		return true;
 	if (!exact && nearest_clock(seconds, hertz))
 		return true;
-	diag_error(attributes->reading->diag, node->span,
-		"'global_cycle_seconds' in %s is no cycle time", attributes->what);
-	return false;
+	return reader_refuse(attributes, "global_cycle_seconds", "is no cycle time");
 }
 
 bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key)
@@ -55,21 +53,24 @@ bool attributes_has_unit(struct reader *attributes, const struct node *node, con
 	       value_quantity(value) != QUANTITY_BARE;
 }
 
-bool attributes_too_large(struct reader *attributes, const char *key)
+/* Whether the clock is known, which what is per second needs; complains. */
+static bool is_timed(struct reader *attributes, const char *key, struct ratio clock_hz)
 {
-	diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
-		"'%s' in %s is too large", key, attributes->what);
-	return false;
+	return clock_hz.num > 0 ||
+	       reader_refuse(attributes, key,
+		       "counts seconds, and no container says how fast the machine runs; one needs "
+		       "'clock', such as 'clock: 1.5GHz'");
 }
 
-bool attributes_timed(struct reader *attributes, const char *key, struct ratio clock_hz)
+bool attributes_cycles(struct reader *attributes, const char *key, struct ratio nanoseconds,
+	struct ratio clock_hz, struct ratio *cycles)
 {
-	if (!clock_hz.num)
-		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
-			"'%s' in %s counts seconds, and no container says how fast the machine "
-			"runs; one needs 'clock', such as 'clock: 1.5GHz'",
-			key, attributes->what);
-	return clock_hz.num > 0;
+	struct ratio per_nanosecond;
+	if (!is_timed(attributes, key, clock_hz))
+		return false;
+	return (ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) &&
+		       ratio_mul(nanoseconds, per_nanosecond, cycles)) ||
+	       reader_refuse(attributes, key, "is too large");
 }
 
 bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
@@ -81,34 +82,26 @@ bool attributes_bandwidth(struct reader *attributes, const char *key, struct rat
 		return false;
 	if (attributes_has_unit(attributes, node, key)) {
 		if (!read_rate(attributes, key, OPTIONAL, &rate) ||
-			!attributes_timed(attributes, key, clock_hz))
+			!is_timed(attributes, key, clock_hz))
 			return false;
-		return ratio_div(rate, clock_hz, out) || attributes_too_large(attributes, key);
+		return ratio_div(rate, clock_hz, out) ||
+		       reader_refuse(attributes, key, "is too large");
 	}
 	if (!read_ratio(attributes, key, OPTIONAL, &rate))
 		return false;
-	if (!rate.num) {
-		diag_error(attributes->reading->diag, node->span,
-			"'%s' in %s is 0; leave it out where nothing limits it", key,
-			attributes->what);
-		return false;
-	}
+	if (!rate.num)
+		return reader_refuse(attributes, key, "is 0; leave it out where nothing limits it");
 	return (ratio_make(word_bits, 8, &word) && ratio_mul(rate, word, out)) ||
-	       attributes_too_large(attributes, key);
+	       reader_refuse(attributes, key, "is too large");
 }
 
 /* A time, in cycles of the clock, rounded up. */
 static void read_cycles(
 	struct reader *attributes, const char *key, struct ratio clock_hz, int64_t *out)
 {
-	struct ratio nanoseconds, per_nanosecond, cycles;
-	if (!read_nanoseconds(attributes, key, OPTIONAL, &nanoseconds) ||
-		!attributes_timed(attributes, key, clock_hz))
-		return;
-	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
-		!ratio_mul(nanoseconds, per_nanosecond, &cycles))
-		attributes_too_large(attributes, key);
-	else
+	struct ratio nanoseconds, cycles;
+	if (read_nanoseconds(attributes, key, OPTIONAL, &nanoseconds) &&
+		attributes_cycles(attributes, key, nanoseconds, clock_hz, &cycles))
 		*out = number_ceil_div(cycles.num, cycles.den);
 }
 
@@ -155,22 +148,19 @@ static void read_runs(struct reader *map, struct ratio clock_hz, struct ring *ri
 {
 	const struct node *list = read_list(map, "run_overhead", OPTIONAL);
 	int most = RING_PARTS_MOST - RING_PARTS_LEAST + 1;
-	struct ratio nanoseconds, per_nanosecond, cycles = {0, 1};
-	if (!list || !attributes_timed(map, "run_overhead", clock_hz))
+	struct ratio nanoseconds, cycles = {0, 1};
+	if (!list || !is_timed(map, "run_overhead", clock_hz))
 		return;
 	if (list->count < 1 || list->count > (size_t)most)
 		diag_error(map->reading->diag, list->span,
 			"'run_overhead' has 1 to %d times, for slices cut into %d, %d, ... parts, not %zu",
 			most, RING_PARTS_LEAST, RING_PARTS_LEAST + 1, list->count);
 	for (int i = 0; i < most; i++) {
-		if ((size_t)i < list->count) {
-			if (!node_nanoseconds(map->reading, list->items[i],
-				    "a time of 'run_overhead'", &nanoseconds))
-				return;
-			if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
-				!ratio_mul(nanoseconds, per_nanosecond, &cycles))
-				attributes_too_large(map, "run_overhead");
-		}
+		if ((size_t)i < list->count && (!node_nanoseconds(map->reading, list->items[i],
+							"a time of 'run_overhead'", &nanoseconds) ||
+						       !attributes_cycles(map, "run_overhead",
+							       nanoseconds, clock_hz, &cycles)))
+			return;
 		ring->run_cycles[i] = cycles;
 	}
 }
@@ -253,13 +243,10 @@ bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity,
 		return read_size(reader, key, OPTIONAL, 0, capacity, bytes);
 	if (!read_ratio(reader, key, OPTIONAL, &fraction))
 		return false;
-	if (fraction.num > fraction.den) {
-		diag_error(reader->reading->diag, node->span,
-			"'%s' in %s is %.10g; a fraction up to 1 is expected, or a size with a "
-			"unit",
-			key, reader->what, ratio_double(fraction));
-		return false;
-	}
+	if (fraction.num > fraction.den)
+		return reader_refuse(reader, key,
+			"is %.10g; a fraction up to 1 is expected, or a size with a unit",
+			ratio_double(fraction));
 	*bytes = arch_reserve(capacity, fraction);
 	return true;
 }

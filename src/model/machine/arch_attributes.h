@@ -19,8 +19,9 @@ void attributes_machine(struct reader *attributes, struct arch *arch);
 void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level);
 void attributes_compute(struct reader *attributes, struct level *level);
 
-/* Whether the clock is known, which what is per second needs; complains. */
-bool attributes_timed(struct reader *attributes, const char *key, struct ratio clock_hz);
+/* Cycles of a time that a key gives, which needs a clock; false after complaining. */
+bool attributes_cycles(struct reader *attributes, const char *key, struct ratio nanoseconds,
+	struct ratio clock_hz, struct ratio *cycles);
 
 /* Bytes per cycle: a rate in bytes per second, or a bare number of words per cycle. */
 bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
@@ -28,8 +29,5 @@ bool attributes_bandwidth(struct reader *attributes, const char *key, struct rat
 
 /* Whether the value of a key has a unit. */
 bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key);
-
-/* Complains.  Always false. */
-bool attributes_too_large(struct reader *attributes, const char *key);
 
 #endif

@@ -45,6 +45,9 @@ struct arch_draft {
 	struct array(struct source_note) notes;
 };
 
+/* Complains about what a draft is read from. */
+#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
+
 /* The next level, its name and class not yet read; -1 when there are too many. */
 int arch_draft_add(struct arch_draft *draft, struct span span);
 

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
-
 /* Where a node stands: in branch `branch` of !Parallel number `parallel`, or on the path. */
 struct node_place {
 	int parallel, branch;

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
-
 static bool contains(const char *word, const char *const *parts)
 {
 	for (int i = 0; parts[i]; i++) {

@@ -2,8 +2,6 @@
 
 #include <strings.h>
 
-#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
-
 static bool fans_out(const struct level *level)
 {
 	return level->fanout_x * level->fanout_y > 1;

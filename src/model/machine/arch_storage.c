@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static struct span width_span(struct reader *attributes)
-{
-	return read_node(attributes, "width", OPTIONAL)->span;
-}
-
 /*
  * The block of a row of `width` bits that serves the instances of a cluster, rounded down as
  * Timeloop does.  Where a row has less than a word for each it gets blocks of no words there, and
@@ -22,7 +17,7 @@ static void read_cluster_row(struct reader *attributes, int64_t width, struct le
 	int64_t cluster = level->word_bits * level->cluster_size;
 	level->block_words = number_max(width / cluster, 1);
 	if (width % cluster)
-		diag_warning(attributes->reading->diag, width_span(attributes),
+		diag_warning(attributes->reading->diag, node_find(attributes->map, "width")->span,
 			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
 			"blocks of %lld word%s are taken",
 			attributes->what, (long long)width, (long long)cluster,
@@ -35,7 +30,6 @@ static void read_cluster_row(struct reader *attributes, int64_t width, struct le
  */
 static void read_row(struct reader *attributes, struct level *level)
 {
-	struct diag *diag = attributes->reading->diag;
 	int64_t width = 0, word = level->word_bits;
 	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
 	bool by_block =
@@ -50,17 +44,15 @@ static void read_row(struct reader *attributes, struct level *level)
 	else if (!by_block && width % word == 0)
 		level->block_words = width / word;
 	else if (!by_block)
-		diag_error(diag, width_span(attributes),
-			"'width' in %s is %lld bits, no multiple of the %lld of a word",
-			attributes->what, (long long)width, (long long)word);
+		reader_refuse(attributes, "width",
+			"is %lld bits, no multiple of the %lld of a word", (long long)width,
+			(long long)word);
 	else if (by_block && !by_cluster && width % block == 0)
 		level->cluster_size = width / block;
 	else if (width != block * level->cluster_size)
-		diag_error(diag, width_span(attributes),
-			"'width' in %s is %lld bits; 'datawidth', 'block_size' and 'cluster_size' "
-			"make %lld",
-			attributes->what, (long long)width,
-			(long long)(block * level->cluster_size));
+		reader_refuse(attributes, "width",
+			"is %lld bits; 'datawidth', 'block_size' and 'cluster_size' make %lld",
+			(long long)width, (long long)(block * level->cluster_size));
 }
 
 static void set_capacity(struct level *level, int64_t bytes)
@@ -113,7 +105,7 @@ static void read_capacity(struct reader *attributes, struct level *level)
 	if (k == 0) {
 		set_capacity(level, amounts[0]);
 	} else if (!number_mul(amounts[k], units[k], &bits)) {
-		attributes_too_large(attributes, keys[k]);
+		reader_refuse(attributes, keys[k], "is too large");
 	} else {
 		level->capacity = bits / 8;
 		set_entries(level, bits / level->word_bits);
@@ -126,10 +118,8 @@ static void read_alignment(struct reader *attributes, struct level *level)
 	if (!read_size(attributes, "alignment", OPTIONAL, 1, INT32_MAX, &alignment))
 		return;
 	if (alignment & (alignment - 1))
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "alignment", OPTIONAL)->span,
-			"'alignment' in %s is %lld bytes; it must be a power of two",
-			attributes->what, (long long)alignment);
+		reader_refuse(attributes, "alignment", "is %lld bytes; it must be a power of two",
+			(long long)alignment);
 	else
 		level->alignment = alignment;
 }
@@ -142,7 +132,7 @@ static bool read_rates(struct reader *attributes, const char *key, struct ratio 
 	if (!attributes_bandwidth(attributes, key, hz, level->word_bits, bytes))
 		return false;
 	return (ratio_make(level->word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
-	       attributes_too_large(attributes, key);
+	       reader_refuse(attributes, key, "is too large");
 }
 
 /* The older `bandwidth`: half of it is for reads, half for writes. */
@@ -163,7 +153,7 @@ static void read_halves(struct reader *attributes, struct ratio hz, struct level
 			"'bandwidth' is an old key: half of it is taken for reads, half for writes");
 	if (!ratio_div(bytes, (struct ratio){2, 1}, &level->read_rate) ||
 		!ratio_div(words, (struct ratio){2, 1}, &level->read_words))
-		attributes_too_large(attributes, "bandwidth");
+		reader_refuse(attributes, "bandwidth", "is too large");
 	level->write_rate = level->read_rate;
 	level->write_words = level->read_words;
 }
@@ -190,10 +180,8 @@ static void read_transfers(struct reader *attributes, struct level *level)
 		level->boxes = transfer == 1;
 	if (read_size(attributes, "stick", OPTIONAL, 1, INT32_MAX, &level->stick) &&
 		level->stick != STICK_BYTES)
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "stick", OPTIONAL)->span,
-			"'stick' in %s is %lld bytes; sticks have %d, 'stick: %dB'",
-			attributes->what, (long long)level->stick, STICK_BYTES, STICK_BYTES);
+		reader_refuse(attributes, "stick", "is %lld bytes; sticks have %d, 'stick: %dB'",
+			(long long)level->stick, STICK_BYTES, STICK_BYTES);
 }
 
 /* What plans need to know of a storage. */
@@ -247,10 +235,7 @@ static void check_switch(struct reader *attributes)
 	bool overbooked = false;
 	read_bool(attributes, "allow_overbooking", OPTIONAL, &overbooked);
 	if (overbooked)
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "allow_overbooking", OPTIONAL)->span,
-			"'allow_overbooking' in %s is not modelled: tiles must fit",
-			attributes->what);
+		reader_refuse(attributes, "allow_overbooking", "is not modelled: tiles must fit");
 }
 
 /* What Timeloop charges for besides, with prices that are 0 by default. */
@@ -268,15 +253,6 @@ static void check_prices(struct reader *attributes)
 	}
 }
 
-static void check_number(
-	struct reader *attributes, const char *key, bool good, double number, const char *expected)
-{
-	if (!good)
-		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
-			"'%s' in %s is %.10g; it must be %s", key, attributes->what, number,
-			expected);
-}
-
 /* What Timeloop says of a storage. */
 static void read_for_nests(struct reader *attributes, struct level *level)
 {
@@ -284,17 +260,16 @@ static void read_for_nests(struct reader *attributes, struct level *level)
 	check_switch(attributes);
 	check_prices(attributes);
 	read_technology(attributes, level);
-	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers))
-		check_number(
-			attributes, "multiple_buffering", *buffers > 0, *buffers, "more than 0");
-	if (read_number(attributes, "min_utilization", OPTIONAL, least))
-		check_number(attributes, "min_utilization", *least >= 0 && *least <= 1, *least,
-			"a part from 0 to 1");
+	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers) && *buffers <= 0)
+		reader_refuse(attributes, "multiple_buffering", "is %.10g; it must be more than 0",
+			*buffers);
+	if (read_number(attributes, "min_utilization", OPTIONAL, least) &&
+		(*least < 0 || *least > 1))
+		reader_refuse(attributes, "min_utilization",
+			"is %.10g; it must be a part from 0 to 1", *least);
 	if (*least > 0 && !level->entries)
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "min_utilization", OPTIONAL)->span,
-			"'min_utilization' in %s is a part of its size, and it has none",
-			attributes->what);
+		reader_refuse(
+			attributes, "min_utilization", "is a part of its size, and it has none");
 	read_integer(
 		attributes, "network_fill_latency", OPTIONAL, 0, INT32_MAX, &level->fill_cycles);
 	read_integer(
@@ -346,9 +321,7 @@ void attributes_storage(struct reader *attributes, const struct arch *arch, stru
 static void read_pace(struct reader *attributes, const char *key, struct ratio *rate)
 {
 	if (read_ratio(attributes, key, OPTIONAL, rate) && !rate->num)
-		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
-			"'%s' in %s is 0; operations per cycle and instance are more", key,
-			attributes->what);
+		reader_refuse(attributes, key, "is 0; operations per cycle and instance are more");
 }
 
 void attributes_compute(struct reader *attributes, struct level *level)

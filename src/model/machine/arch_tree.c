@@ -12,8 +12,6 @@
  * of everything inside.  `meshX` and `meshY` of a component count its instances
  * in the whole machine; what a level fans out into is the ratio to the level outside.
  */
-#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
-
 enum { MERGED_LISTED = 200 }; /* bytes of a list of keys */
 
 /* The multipliers are innermost wherever they are listed: they wait for the end. */

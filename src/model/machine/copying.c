@@ -64,20 +64,14 @@ struct copy_ticks copying_ticks(const struct copying *copying)
 static void read_latency(
 	struct reader *reader, const char *key, struct ratio clock_hz, struct ratio *cycles)
 {
-	struct ratio nanoseconds, per_nanosecond;
+	struct ratio nanoseconds;
 	const struct node *node = read_node(reader, key, OPTIONAL);
 	if (!node)
 		return;
-	if (!attributes_has_unit(reader, node, key)) {
+	if (!attributes_has_unit(reader, node, key))
 		read_ratio(reader, key, OPTIONAL, cycles);
-		return;
-	}
-	if (!read_nanoseconds(reader, key, OPTIONAL, &nanoseconds) ||
-		!attributes_timed(reader, key, clock_hz))
-		return;
-	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
-		!ratio_mul(nanoseconds, per_nanosecond, cycles))
-		attributes_too_large(reader, key);
+	else if (read_nanoseconds(reader, key, OPTIONAL, &nanoseconds))
+		attributes_cycles(reader, key, nanoseconds, clock_hz, cycles);
 }
 
 static void read_speed(struct reader *map, struct ratio clock_hz, struct copy_speed *speed)

@@ -51,7 +51,7 @@ struct recurrence {
 	int stream_count, dependence_count;
 	struct stream streams[RECURRENCE_STREAMS_MOST];
 	struct dependence dependences[RECURRENCE_DEPENDENCES_MOST];
-	bool has_bodies; /* as the user wrote them; else they are made up (recurrence_term.h) */
+	bool has_bodies; /* as the user wrote them; else they are made up (recurrence_invent) */
 };
 
 /*
@@ -146,5 +146,21 @@ bool recurrence_writes(const struct stream *output, const int64_t *point);
  * holds.  False else. */
 bool recurrence_producer(const struct recurrence *recurrence, const struct dependence *dependence,
 	const int64_t *consumer, int64_t *producer);
+
+/* A recurrent stream, read at the point that lies `vector` before. */
+const struct term *recurrence_read(struct arena *arena, const struct recurrence *recurrence,
+	int stream, const int64_t *vector);
+
+/* Whether the point that lies `vector` before is in the domain, as a condition on the point that
+ * asks; NULL: it always is. */
+const struct term *recurrence_inside(
+	struct arena *arena, const struct recurrence *recurrence, const int64_t *vector);
+
+/*
+ * Bodies for a recurrence of which only the dependences are known, so that it can be executed: a
+ * value is a sum over the loops that differs from point to point, and a part of every value that it
+ * depends on, no two parts alike.  Values stay small; a value from a wrong place is noticed.
+ */
+void recurrence_invent(struct arena *arena, struct recurrence *recurrence);
 
 #endif

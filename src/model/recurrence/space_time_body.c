@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/recurrence/recurrence_equations.h"
-#include "model/recurrence/recurrence_term.h"
 
 #include <string.h>
 

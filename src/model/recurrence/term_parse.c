@@ -151,7 +151,10 @@ bool term_variable(const struct reading *reading, const char *name, double *out)
 	return node && node_number(reading, node, name, out);
 }
 
-static const struct term *parse_or(struct term_parser *p);
+/* From the loosest to the tightest. */
+enum operator_level { OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN };
+
+static const struct term *parse_level(struct term_parser *p, enum operator_level level);
 
 static const struct term *parse_stream(struct term_parser *p, size_t from, const char *name)
 {
@@ -161,7 +164,7 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 		do {
 			if (count == TERM_LOOPS_MOST)
 				return fail(p, from, p->at, "more than 8 indices");
-			const struct term *index = parse_or(p);
+			const struct term *index = parse_level(p, OR);
 			if (!index || !to_affine(p, index, &places[count]))
 				return NULL;
 			count++;
@@ -192,7 +195,7 @@ static const struct term *parse_call(struct term_parser *p, size_t from, const c
 	do {
 		if (count == most)
 			return fail_next(p, "')'");
-		of[count] = parse_or(p);
+		of[count] = parse_level(p, OR);
 		if (!of[count++])
 			return NULL;
 	} while (take(p, ","));
@@ -235,7 +238,7 @@ static const struct term *parse_primary(struct term_parser *p)
 	char c = look(p);
 	size_t from = p->at;
 	if (take(p, "(")) {
-		const struct term *inner = parse_or(p);
+		const struct term *inner = parse_level(p, OR);
 		if (inner && !take(p, ")"))
 			return fail_next(p, "')'");
 		return inner;
@@ -276,98 +279,89 @@ static const struct term *parse_sign(struct term_parser *p)
 	return term;
 }
 
-/* One level of operators that go from left to right. */
-struct operator_sign {
+/* Operators by level, from left to right within one; a sign that another one begins with stands behind that. */
+static const struct operator_sign {
 	const char *sign;
+	enum operator_level level;
 	enum term_kind kind;
 	bool swapped;
+} signs[] = {
+	{"||", OR, TERM_OR, false},
+	{"or", OR, TERM_OR, false},
+	{"&&", AND, TERM_AND, false},
+	{"and", AND, TERM_AND, false},
+	{"==", COMPARISON, TERM_EQUAL, false},
+	{"!=", COMPARISON, TERM_UNEQUAL, false},
+	{"<=", COMPARISON, TERM_AT_MOST, false},
+	{">=", COMPARISON, TERM_AT_MOST, true},
+	{"<", COMPARISON, TERM_LESS, false},
+	{">", COMPARISON, TERM_LESS, true},
+	{"+", SUM, TERM_ADD, false},
+	{"-", SUM, TERM_SUBTRACT, false},
+	{"*", PRODUCT, TERM_MULTIPLY, false},
+	{"//", PRODUCT, TERM_FLOOR, false},
+	{"/", PRODUCT, TERM_DIVIDE, false},
+	{"%", PRODUCT, TERM_REMAINDER, false},
 };
 
-static const struct term *parse_level(struct term_parser *p, const struct operator_sign *signs,
-	const struct term *(*inner)(struct term_parser *))
+static const struct operator_sign *take_sign(struct term_parser *p, enum operator_level level)
+{
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (signs[i].level == level && take(p, signs[i].sign))
+			return &signs[i];
+	return NULL;
+}
+
+static bool compares(const struct term *term)
+{
+	return term->kind >= TERM_EQUAL && term->kind <= TERM_AT_MOST;
+}
+
+/* a < b < c, which is (a < b) < c: what was written first is itself a comparison. */
+static bool is_chain(const struct term_parser *p, const struct term *term)
+{
+	if (!compares(term) || p->text[term->from] == '(')
+		return false;
+	return compares(term->of[0]->from < term->of[1]->from ? term->of[0] : term->of[1]);
+}
+
+static const struct term *parse_not(struct term_parser *p, size_t from)
+{
+	if (++p->depth > TERM_HEIGHT_MOST)
+		return fail(p, from, from + 1, "nested too deeply");
+	const struct term *inner = parse_level(p, NOT);
+	p->depth--;
+	return inner ? make(p, from, TERM_NOT, inner, NULL, NULL) : NULL;
+}
+
+static const struct term *parse_level(struct term_parser *p, enum operator_level level)
 {
 	look(p);
 	size_t from = p->at;
-	const struct term *left = inner(p);
-	while (left) {
-		const struct operator_sign *sign = signs;
-		while (sign->sign && !take(p, sign->sign))
-			sign++;
-		if (!sign->sign)
-			return left;
-		const struct term *right = inner(p);
+	if (level == SIGN)
+		return parse_sign(p);
+	if (level == NOT && (take(p, "!") || take(p, "not")))
+		return parse_not(p, from);
+	const struct term *left = parse_level(p, level + 1);
+	const struct operator_sign *sign = NULL;
+	while (left && (sign = take_sign(p, level))) {
+		const struct term *right = parse_level(p, level + 1);
 		if (!right)
 			return NULL;
 		left = make(p, from, sign->kind, sign->swapped ? right : left,
 			sign->swapped ? left : right, NULL);
 	}
-	return NULL;
-}
-
-static const struct term *parse_product(struct term_parser *p)
-{
-	static const struct operator_sign signs[] = {{"*", TERM_MULTIPLY, false},
-		{"//", TERM_FLOOR, false}, {"/", TERM_DIVIDE, false}, {"%", TERM_REMAINDER, false},
-		{0}};
-	return parse_level(p, signs, parse_sign);
-}
-
-static const struct term *parse_sum(struct term_parser *p)
-{
-	static const struct operator_sign signs[] = {
-		{"+", TERM_ADD, false}, {"-", TERM_SUBTRACT, false}, {0}};
-	return parse_level(p, signs, parse_product);
-}
-
-static const struct term *parse_comparison(struct term_parser *p)
-{
-	static const struct operator_sign signs[] = {{"==", TERM_EQUAL, false},
-		{"!=", TERM_UNEQUAL, false}, {"<=", TERM_AT_MOST, false},
-		{">=", TERM_AT_MOST, true}, {"<", TERM_LESS, false}, {">", TERM_LESS, true}, {0}};
-	const struct term *term = parse_level(p, signs, parse_sum);
-	if (term && term->kind >= TERM_EQUAL && term->kind <= TERM_AT_MOST &&
-		p->text[term->from] != '(') {
-		const struct term *left =
-			term->of[0]->from < term->of[1]->from ? term->of[0] : term->of[1];
-		if (left->kind >= TERM_EQUAL && left->kind <= TERM_AT_MOST)
-			return fail(p, term->from, term->to,
-				"comparisons do not chain: write 'a <= b and b < c'");
-	}
-	return term;
-}
-
-static const struct term *parse_not(struct term_parser *p)
-{
-	look(p);
-	size_t from = p->at;
-	if (!take(p, "!") && !take(p, "not"))
-		return parse_comparison(p);
-	if (++p->depth > TERM_HEIGHT_MOST)
-		return fail(p, from, from + 1, "nested too deeply");
-	const struct term *inner = parse_not(p);
-	p->depth--;
-	return inner ? make(p, from, TERM_NOT, inner, NULL, NULL) : NULL;
-}
-
-static const struct term *parse_and(struct term_parser *p)
-{
-	static const struct operator_sign signs[] = {
-		{"&&", TERM_AND, false}, {"and", TERM_AND, false}, {0}};
-	return parse_level(p, signs, parse_not);
-}
-
-static const struct term *parse_or(struct term_parser *p)
-{
-	static const struct operator_sign signs[] = {
-		{"||", TERM_OR, false}, {"or", TERM_OR, false}, {0}};
-	return parse_level(p, signs, parse_and);
+	if (left && level == COMPARISON && is_chain(p, left))
+		return fail(p, left->from, left->to,
+			"comparisons do not chain: write 'a <= b and b < c'");
+	return left;
 }
 
 const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
 	const struct term_names *names, struct term_fault *fault)
 {
 	struct term_parser p = {arena, text, *at, 0, names, fault};
-	const struct term *term = parse_or(&p);
+	const struct term *term = parse_level(&p, OR);
 	*at = p.at;
 	return term;
 }

@@ -90,8 +90,7 @@ static int64_t count_cycles(const struct recurrence *recurrence, const int64_t *
 	for (bool more = recurrence_first(recurrence, point); more;
 		more = recurrence_next(recurrence, point)) {
 		int64_t time = 0;
-		for (int i = 0; i < recurrence->loop_count; i++)
-			time += vector[i] * point[i];
+		number_dot(vector, point, recurrence->loop_count, &time);
 		first = number_min(first, time);
 		last = number_max(last, time);
 	}
@@ -157,8 +156,7 @@ static bool row_fits(const struct space_time *spec, const int64_t *row, int64_t 
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
 		int64_t move = 0;
-		for (int i = 0; i < recurrence->loop_count; i++)
-			move += row[i] * dependence->vector[i];
+		number_dot(row, dependence->vector, recurrence->loop_count, &move);
 		if (move && spec->stays >> dependence->stream & 1)
 			return false;
 		*wire += llabs(move);

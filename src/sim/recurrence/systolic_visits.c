@@ -6,25 +6,13 @@
 
 #include <stdlib.h>
 
-/* The value of a row at a point. */
-static bool row_value(
-	const struct visits *visits, const int64_t *row, const int64_t *point, int64_t *out)
-{
-	*out = 0;
-	for (int i = 0; i < visits->recurrence->loop_count; i++) {
-		int64_t product;
-		if (!number_mul(row[i], point[i], &product) || !number_add(*out, product, out))
-			return false;
-	}
-	return true;
-}
-
 bool visits_time(const struct visits *visits, const int64_t *point, int64_t *out)
 {
 	*out = 0;
 	for (int r = 0; r < visits->projection->time_count; r++) {
 		int64_t value, product;
-		if (!row_value(visits, visits->projection->time[r], point, &value) ||
+		if (!number_dot(visits->projection->time[r], point, visits->recurrence->loop_count,
+			    &value) ||
 			!number_mul(value, visits->strides[r], &product) ||
 			!number_add(*out, product, out))
 			return false;
@@ -37,7 +25,8 @@ int64_t visits_pe(const struct visits *visits, const int64_t *point)
 	int64_t pe = 0;
 	for (int r = 0; r < visits->projection->space_count; r++) {
 		int64_t at;
-		if (!row_value(visits, visits->projection->space[r], point, &at) ||
+		if (!number_dot(visits->projection->space[r], point, visits->recurrence->loop_count,
+			    &at) ||
 			at < visits->least[r] || at - visits->least[r] >= visits->extents[r])
 			return -1;
 		pe = pe * visits->extents[r] + at - visits->least[r];
@@ -75,7 +64,8 @@ static bool measure_space(struct visits *visits)
 	for (bool more = recurrence_first(visits->recurrence, point); more;
 		more = recurrence_next(visits->recurrence, point)) {
 		for (int r = 0; r < projection->space_count; r++) {
-			if (!row_value(visits, projection->space[r], point, &value))
+			if (!number_dot(projection->space[r], point, visits->recurrence->loop_count,
+				    &value))
 				return false;
 			visits->least[r] = number_min(visits->least[r], value);
 			visits->extents[r] = number_max(visits->extents[r], value);

@@ -4,6 +4,26 @@
 #include "constraints/place.h"
 #include "model/nest/directive.h"
 
+/* The dimensions of dataspaces. */
+static uint32_t relevant_to(const struct shape *shape, uint32_t spaces)
+{
+	uint32_t dimensions = 0;
+	for (int t = 0; t < shape->space_count; t++)
+		if (spaces >> t & 1)
+			dimensions |= shape->spaces[t].relevant;
+	return dimensions;
+}
+
+static bool read_none(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	if (!directive_spaces(context->reading, value, context->shape, &out->spaces))
+		return false;
+	bound_fill(context, relevant_to(context->shape, out->spaces), RELATION_EQUAL, 1,
+		value->span, out);
+	return true;
+}
+
 /*
  * Every listed dataspace has a loop with a bound above 1.  Timeloop reads it the
  * other way around: no dimension that is in none of them may have one; that is
@@ -18,9 +38,7 @@ static bool read(
 	if (!context->timeloop)
 		return true;
 	uint32_t rest = (UINT32_C(1) << shape->dimension_count) - 1;
-	for (int t = 0; t < shape->space_count; t++)
-		if (out->spaces >> t & 1)
-			rest &= ~shape->spaces[t].relevant;
+	rest &= ~relevant_to(shape, out->spaces);
 	out->spaces = 0;
 	bound_fill(context, rest, RELATION_EQUAL, 1, value->span, out);
 	return true;
@@ -108,4 +126,23 @@ const struct constraint_kind constraint_must_iterate_over_dataspaces = {
 	.narrow = narrow,
 	.check = check,
 	.explain = explain,
+};
+
+static const char *explain_none(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
+{
+	return arena_format(arena, "no iteration over %s at %s: %s",
+		place_spaces(arena, domain->shape, constraint->spaces),
+		place_text(arena, domain, constraint),
+		bound_text(arena, domain->shape, constraint));
+}
+
+const struct constraint_kind constraint_no_iteration_over_dataspaces = {
+	.key = "no_iteration_over_dataspaces",
+	.summary = "dataspaces none of whose dimensions has a loop there",
+	.parts = 1u << PART_SPATIAL | 1u << PART_TEMPORAL,
+	.read = read_none,
+	.narrow = bound_narrow,
+	.check = bound_check,
+	.explain = explain_none,
 };
