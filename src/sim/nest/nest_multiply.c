@@ -42,14 +42,9 @@ struct nest_multipliers {
 
 static void find_shift(struct nest_run *run, int t, int64_t n, int64_t shift[])
 {
-	const struct dataspace *space = &run->shape->spaces[t];
 	int dimensions = run->shape->dimension_count;
-	const int64_t *shifts = &site_of(run, MULTIPLIERS)->shift[n * dimensions];
-	for (int r = 0; r < space->rank_count; r++) {
-		shift[r] = 0;
-		for (int d = 0; d < dimensions; d++)
-			shift[r] += space->ranks[r].coefficient[d] * shifts[d];
-	}
+	dataspace_word(&run->shape->spaces[t], dimensions,
+		&site_of(run, MULTIPLIERS)->shift[n * dimensions], shift);
 }
 
 static void find_crews(struct nest_run *run, struct nest_operand *operand)
@@ -309,12 +304,8 @@ static void find_bases(struct nest_multipliers *multipliers)
 	const struct nest_run *run = multipliers->run;
 	for (int k = 0; k < multipliers->operand_count; k++) {
 		struct nest_operand *operand = &multipliers->operands[k];
-		const struct dataspace *space = &run->shape->spaces[operand->space];
-		for (int r = 0; r < space->rank_count; r++) {
-			operand->base[r] = 0;
-			for (int d = 0; d < run->shape->dimension_count; d++)
-				operand->base[r] += space->ranks[r].coefficient[d] * run->base[d];
-		}
+		dataspace_word(&run->shape->spaces[operand->space], run->shape->dimension_count,
+			run->base, operand->base);
 		operand->pending_count = 0;
 	}
 }

@@ -106,9 +106,12 @@ static inline struct nest_site *site_of(struct nest_run *run, int level)
 	return &run->sites[level + 1];
 }
 
-/* The box between the projections of two points of the iteration space, both included. */
+/* The box between the words of two points of the iteration space, both included. */
 void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
 	const int64_t *high, struct nest_box *out);
+
+/* All words of a dataspace. */
+struct nest_box nest_whole(const struct shape *shape, int space);
 
 /* What an iteration of loop k adds to the indices of a rank. */
 int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k);
