@@ -83,6 +83,16 @@ void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space
 	run->counts.at[level][space].drains += words;
 }
 
+void nest_run_pass(struct nest_run *run, int level, int64_t instance, int space,
+	enum nest_action comes, int64_t words)
+{
+	nest_run_count(run, level, instance, space, comes, words);
+	if (comes == NEST_UPDATE)
+		nest_run_drain(run, level, instance, space, words);
+	else
+		nest_run_count(run, level, instance, space, NEST_READ, words);
+}
+
 void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
 	double value)
 {
