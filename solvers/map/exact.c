@@ -101,8 +101,9 @@ static void search_part(struct run *run, void *context, size_t i)
 	part->kept = descent->offers.kept;
 	part->cut = descent->cut.excluded;
 	part->uncounted = descent->offers.uncounted;
-	run_looked(
-		run, (struct effort_of_proof){part->tasks.count, descent->edges, descent->labels});
+	run_looked(run, &(struct effort){.states = part->tasks.count,
+				.edges = descent->edges,
+				.labels = descent->labels});
 	arena_close(scratch);
 }
 

@@ -34,6 +34,12 @@ void fatal(const char *format, ...)
 	_exit(4); /* other threads may be at work, or at an end of their own */
 }
 
+void fatal_if(const char *why)
+{
+	if (why)
+		fatal("%s", why);
+}
+
 void bug_at(const char *file, int line, const char *format, ...)
 {
 	char start[256];

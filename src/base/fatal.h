@@ -10,6 +10,9 @@ _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same for a reason that there may be; NULL: there is none. */
+void fatal_if(const char *why);
+
 /* In the process of somebody else: both call this instead, on the thread that cannot go on; it does
  * not return.  NULL: they end the program. */
 void fatal_tell(void (*tell)(const char *text));

@@ -28,6 +28,17 @@ static inline bool number_mul(int64_t a, int64_t b, int64_t *out)
 	return true;
 }
 
+/* The same, or INT64_MAX where it does not fit: of numbers that are not below zero. */
+static inline int64_t number_plus(int64_t a, int64_t b)
+{
+	return number_add(a, b, &a) ? a : INT64_MAX;
+}
+
+static inline int64_t number_times(int64_t a, int64_t b)
+{
+	return number_mul(a, b, &a) ? a : INT64_MAX;
+}
+
 /* a[0] * b[0] + a[1] * b[1] ...; false, and *out is left alone, where a part does not fit. */
 static inline bool number_dot(const int64_t *a, const int64_t *b, int count, int64_t *out)
 {

@@ -40,19 +40,6 @@ static const char *next_word(const char *from, const char *text, const char *wor
 	return NULL;
 }
 
-const char *condition_plain(const struct setting_values *values, const char *text)
-{
-	char *plain = arena_text(values->arena, text);
-	for (size_t i = 0; values->paths && values->paths[i]; i++) {
-		const char *at = text;
-		for (; (at = next_word(at, text, values->paths[i])); at++)
-			for (size_t k = 0; values->paths[i][k]; k++)
-				if (at[k] == '.')
-					plain[at - text + (ptrdiff_t)k] = '_';
-	}
-	return plain;
-}
-
 bool condition_misses(const struct setting_values *values, const char *text)
 {
 	for (size_t i = 0; values->absent && values->absent[i]; i++)
@@ -82,8 +69,8 @@ static const struct node *operand(const struct when_clause *clause)
 {
 	const char *text = arena_format(clause->values->arena, "%.*s",
 		(int)(clause->to - clause->from), clause->scalar->text + clause->from);
-	return node_scalar(clause->values->arena, condition_plain(clause->values, text),
-		node_part(clause->scalar, clause->from, clause->to));
+	return node_scalar(
+		clause->values->arena, text, node_part(clause->scalar, clause->from, clause->to));
 }
 
 static bool refuse(const struct when_clause *clause, const char *why)

@@ -14,19 +14,13 @@ struct arena;
 struct setting_values {
 	struct arena *arena;
 	struct diag *diag;
-	const struct node
-		*map; /* names to nodes; of a path the name is as condition_plain has it */
+	const struct node *map;      /* names to nodes */
 	struct variables *variables; /* the same, and those of the specs */
 	const char *const *absent;   /* parameters without a value; NULL ends them */
-	const char *const *paths;    /* what has dots in its name; NULL ends them */
 	/* The words that a parameter can be, NULL ends them; NULL: it is no parameter. */
 	const char *const *(*words)(void *context, const char *parameter);
 	void *context;
 };
-
-/* A text in which paths are names, so that arithmetic reads them: `problem.instance.K * 2` becomes
- * problem_instance_K * 2. */
-const char *condition_plain(const struct setting_values *values, const char *text);
 
 /* Whether a text names a parameter that has no value. */
 bool condition_misses(const struct setting_values *values, const char *text);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -43,36 +44,21 @@ static double estimate(const struct sweep_point *point)
 struct task_table {
 	struct arena *arena;
 	struct array(struct expanded_task) tasks;
-	size_t *slots; /* task + 1; 0: free */
-	size_t capacity;
+	struct names specs; /* tasks by their digests */
 };
 
-static size_t *find_slot(const struct task_table *table, digest spec)
+static size_t add_task(struct task_table *table, const struct expanded_task *task, const char *spec)
 {
-	size_t i = (size_t)spec;
-	while (table->slots[i &= table->capacity - 1] &&
-		table->tasks.at[table->slots[i] - 1].spec != spec)
-		i++;
-	return &table->slots[i];
-}
-
-static size_t add_task(struct task_table *table, const struct expanded_task *task)
-{
-	if (2 * table->tasks.count >= table->capacity) {
-		table->capacity = table->capacity ? 2 * table->capacity : 1024;
-		table->slots = arena_array(table->arena, size_t, table->capacity);
-		for (size_t t = 0; t < table->tasks.count; t++)
-			*find_slot(table, table->tasks.at[t].spec) = t + 1;
+	int known = names_find(&table->specs, spec);
+	if (known >= 0) {
+		int *level = &table->tasks.at[known].level;
+		*level = task->level < *level ? task->level : *level;
+		return (size_t)known;
 	}
-	size_t *slot = find_slot(table, task->spec);
-	if (*slot) {
-		struct expanded_task *known = &table->tasks.at[*slot - 1];
-		known->level = task->level < known->level ? task->level : known->level;
-		return *slot - 1;
-	}
+	names_add(table->arena, &table->specs, arena_text(table->arena, spec),
+		(int)table->tasks.count);
 	*array_add(table->arena, &table->tasks) = *task;
-	*slot = table->tasks.count;
-	return *slot - 1;
+	return table->tasks.count - 1;
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -124,7 +110,7 @@ static bool collect(struct arena *arena, const struct sweep_spec *sweep, const c
 				*fingerprint = digest_text(
 					*fingerprint, point.labels[t] ? point.labels[t] : "\n");
 			*array_add(arena, &draft->combinations) = c;
-			*array_add(arena, &draft->tasks) = add_task(table, &task);
+			*array_add(arena, &draft->tasks) = add_task(table, &task, text);
 		}
 		arena_release(scratch, mark);
 	}

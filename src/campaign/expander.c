@@ -13,8 +13,6 @@ struct expander {
 	const struct sweep_spec *sweep;
 	struct trail *trails;      /* by target: where its path led when it was last looked for */
 	const char *const **words; /* by target: all it can be, for conditions; NULL ends them */
-	const char **plain;        /* by target: its name in arithmetic */
-	const char **paths;        /* targets with dots in their names; NULL ends them */
 };
 
 /* A point in the making. */
@@ -39,16 +37,8 @@ struct expander *expander_open(struct arena *arena, const struct sweep_spec *swe
 	expander->sweep = sweep;
 	expander->trails = arena_array(arena, struct trail, sweep->target_count);
 	expander->words = arena_array(arena, const char *const *, sweep->target_count);
-	expander->plain = arena_array(arena, const char *, sweep->target_count);
-	expander->paths = arena_array(arena, const char *, sweep->target_count + 1);
-	size_t paths = 0;
 	for (size_t t = 0; t < sweep->target_count; t++) {
 		struct array(const char *) words = {0};
-		const char *text = sweep->targets[t].path.text, *const own[] = {text, NULL};
-		struct setting_values values = {.arena = arena, .paths = own};
-		expander->plain[t] = condition_plain(&values, text);
-		if (sweep->targets[t].path.count > 1)
-			expander->paths[paths++] = text;
 		for (size_t a = 0; a < sweep->axis_count; a++)
 			for (size_t o = 0; o < sweep->axes[a].count; o++) {
 				const struct sweep_option *option = &sweep->axes[a].options[o];
@@ -67,7 +57,7 @@ static const char *const *words_of(void *context, const char *parameter)
 {
 	const struct expander *expander = context;
 	for (size_t t = 0; t < expander->sweep->target_count; t++)
-		if (text_equal(expander->plain[t], parameter))
+		if (text_equal(expander->sweep->targets[t].path.text, parameter))
 			return expander->words[t];
 	return NULL;
 }
@@ -118,7 +108,6 @@ static void open_values(struct point_making *making)
 		.diag = making->diag,
 		.map = map,
 		.absent = absent,
-		.paths = making->expander->paths,
 		.words = words_of,
 		.context = making->expander};
 	for (size_t t = 0; t < sweep->target_count; t++) {
@@ -130,8 +119,8 @@ static void open_values(struct point_making *making)
 			if (sweep->rules[r].target == t)
 				node = sweep->rules[r].value;
 		if (node)
-			entries[map->count++] = (struct node_entry){
-				making->expander->plain[t], path->span, node, false};
+			entries[map->count++] =
+				(struct node_entry){path->text, path->span, node, false};
 		else
 			absent[missing++] = path->text;
 	}
@@ -265,16 +254,12 @@ static const struct node *derive(struct point_making *making, const struct sweep
 		return node;
 	if (condition_misses(&making->values, node->text))
 		return NULL;
-	const struct node *plain = node_scalar(
-		making->arena, condition_plain(&making->values, node->text), node->span);
-	const struct node *same = node_find(making->values.map, plain->text);
+	const struct node *same = node_find(making->values.map, node->text);
 	if (same && same != node && (same->kind != NODE_SCALAR || same->quoted))
 		return same;
 	struct diag *said = diag_open(making->arena);
 	const char *text = NULL;
-	if (text_equal(plain->text, node->text))
-		plain = node;
-	if (expr_read(said, making->values.variables, plain, what, &value)) {
+	if (expr_read(said, making->values.variables, node, what, &value)) {
 		text = value_text(making->arena, value);
 		if (!text)
 			diag_error(
@@ -282,7 +267,7 @@ static const struct node *derive(struct point_making *making, const struct sweep
 	} else if (same && same != node && !variables_node(making->sweep->variables, same->text)) {
 		return same; /* a word */
 	} else {
-		expr_read(making->diag, making->values.variables, plain, what, &value); /* aloud */
+		expr_read(making->diag, making->values.variables, node, what, &value); /* aloud */
 		diag_note(
 			making->diag, node->span, "a word that is meant as it is stands in quotes");
 	}

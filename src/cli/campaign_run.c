@@ -116,9 +116,7 @@ static const char *fill(struct campaigning *run)
 static int tell_end(struct campaigning *run, const struct campaign_outcome *outcome)
 {
 	struct store_counts counts;
-	const char *why = store_count(run->store, run->part, &counts);
-	if (why)
-		fatal("%s", why);
+	fatal_if(store_count(run->store, run->part, &counts));
 	const char *limit = outcome->stopped ? listener_limit(&run->listener) : NULL;
 	if (!run->quiet) {
 		fprintf(stderr, "%zu points, %zu different; %zu of %zu%s done, %zu of them now: ",
@@ -164,8 +162,7 @@ static int run_store(struct campaigning *run)
 		why = crash_collect(run->store, LXPLORE_VERSION, &crashed);
 	if (!why && option_find(run->arguments, "retry"))
 		why = store_retry(run->store);
-	if (why)
-		fatal("%s", why);
+	fatal_if(why);
 	if (crashed)
 		fprintf(stderr, "lxplore: %zu point%s took the program down; the others go on\n",
 			crashed, crashed == 1 ? "" : "s");

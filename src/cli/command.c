@@ -115,7 +115,5 @@ const char *command_value(struct arena *arena, enum format format, json_t *value
 
 void command_write(struct arena *arena, const char *path, const char *text)
 {
-	const char *why = file_write(arena, path, text, strlen(text));
-	if (why)
-		fatal("%s", why);
+	fatal_if(file_write(arena, path, text, strlen(text)));
 }

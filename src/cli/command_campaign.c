@@ -49,9 +49,7 @@ static bool is_alone(const struct campaign_call *call)
 static struct store *open_store(const char *folder)
 {
 	struct store *store = NULL;
-	const char *why = store_open_read(folder, &store);
-	if (why)
-		fatal("%s", why);
+	fatal_if(store_open_read(folder, &store));
 	return store;
 }
 
@@ -61,10 +59,8 @@ static int status(struct campaign_call *call)
 	if (!take_folder(call) || !is_alone(call))
 		return command_refuse(call->diag);
 	struct store *store = open_store(call->folder);
-	const char *why = call->format == FORMAT_TEXT ? status_text(call->arena, store, &text)
-						      : status_json(call->arena, store, &text);
-	if (why)
-		fatal("%s", why);
+	fatal_if(call->format == FORMAT_TEXT ? status_text(call->arena, store, &text)
+					     : status_json(call->arena, store, &text));
 	command_print(text);
 	store_close(store);
 	return EXIT_FOUND;
@@ -76,10 +72,8 @@ static int export(struct campaign_call *call)
 		return command_refuse(call->diag);
 	struct store *store = open_store(call->folder);
 	bool json = call->format == FORMAT_JSON || call->format == FORMAT_YAML;
-	const char *why = json ? export_json(call->arena, store, command_add)
-			       : export_csv(call->arena, store, command_add);
-	if (why)
-		fatal("%s", why);
+	fatal_if(json ? export_json(call->arena, store, command_add)
+		      : export_csv(call->arena, store, command_add));
 	command_print("");
 	store_close(store);
 	return EXIT_FOUND;
@@ -96,13 +90,10 @@ static int diff(struct campaign_call *call)
 		return command_refuse(call->diag);
 	}
 	struct store *a = open_store(call->folder), *b = open_store(call->arguments.at[0]);
-	const char *why = campaign_diff(call->arena, a, b,
-		call->format == FORMAT_TEXT  ? DIFF_TEXT
-		: call->format == FORMAT_CSV ? DIFF_CSV
-					     : DIFF_JSON,
-		&counts, &text);
-	if (why)
-		fatal("%s", why);
+	enum diff_form form = call->format == FORMAT_TEXT  ? DIFF_TEXT
+			      : call->format == FORMAT_CSV ? DIFF_CSV
+							   : DIFF_JSON;
+	fatal_if(campaign_diff(call->arena, a, b, form, &counts, &text));
 	command_print(text);
 	store_close(a);
 	store_close(b);
@@ -120,16 +111,12 @@ static int merge(struct campaign_call *call)
 			"campaign merge wants the folder of the whole, then those of its parts");
 		return command_refuse(call->diag);
 	}
-	const char *why = store_open(call->folder, &into);
-	for (size_t i = 0; i < call->arguments.count && !why; i++) {
+	fatal_if(store_open(call->folder, &into));
+	for (size_t i = 0; i < call->arguments.count; i++) {
 		struct store *from = open_store(call->arguments.at[i]);
-		why = campaign_merge(call->arena, into, from, &differ);
-		if (why)
-			fatal("%s", why);
+		fatal_if(campaign_merge(call->arena, into, from, &differ));
 		store_close(from);
 	}
-	if (why)
-		fatal("%s", why);
 	store_close(into);
 	if (differ)
 		fprintf(stderr,
@@ -174,15 +161,14 @@ static const struct action *find_action(
 		if (arguments->count && text_equal(actions[i].name, arguments->at[0]))
 			return &actions[i];
 	}
-	const char *near = arguments->count ? suggest(arguments->at[0], names) : NULL;
+	static const char all[] = "run, status, export, diff, merge";
 	if (!arguments->count)
-		diag_error(diag, (struct span){0},
-			"campaign wants one of: run, status, export, diff, merge");
+		diag_error(diag, (struct span){0}, "campaign wants one of: %s", all);
 	else
-		diag_error(diag, arguments->spans[0], "there is no 'campaign %s'%s%s%s",
+		diag_error(diag, arguments->spans[0], "there is no 'campaign %s'%s",
 			arguments->at[0],
-			near ? "; did you mean '" : "; there are run, status, export, diff, merge",
-			near ? near : "", near ? "'?" : "");
+			suggestion(arena, suggest(arguments->at[0], names),
+				arena_format(arena, "; there are %s", all)));
 	return NULL;
 }
 

@@ -23,10 +23,8 @@ const char *explore_folder(struct arena *arena, const struct arguments *argument
 static struct folder *open_results(const struct inputs *inputs)
 {
 	struct folder *folder = NULL;
-	const char *why = folder_open(inputs->arena,
-		explore_folder(inputs->arena, inputs->arguments, inputs->name), &folder);
-	if (why)
-		fatal("%s", why);
+	fatal_if(folder_open(inputs->arena,
+		explore_folder(inputs->arena, inputs->arguments, inputs->name), &folder));
 	return folder;
 }
 
@@ -62,9 +60,7 @@ static int end_results(struct exploring *exploring, enum format format, bool qui
 {
 	struct result_texts texts = exploration_gather(exploring);
 	size_t count = exploration_points(exploring);
-	const char *why = folder_close(exploring->folder);
-	if (why)
-		fatal("%s", why);
+	fatal_if(folder_close(exploring->folder));
 	command_print(format == FORMAT_TEXT  ? texts.table
 		      : format == FORMAT_CSV ? texts.pareto
 					     : texts.run);

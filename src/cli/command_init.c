@@ -44,9 +44,7 @@ static void refuse_present(struct diag *diag, struct span span, const char *cons
 
 static void write_new(struct arena *arena, const char *path, const char *text)
 {
-	const char *why = folder_parents(arena, path);
-	if (why)
-		fatal("%s", why);
+	fatal_if(folder_parents(arena, path));
 	if (!file_create(path, text, strlen(text), false))
 		fatal("cannot write '%s': %s", path, strerror(errno));
 }

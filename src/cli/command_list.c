@@ -8,52 +8,44 @@
 #include "report/run/json_text.h"
 
 #include <stdio.h>
-#include <string.h>
 
-static const char *list_solvers(struct arena *arena)
+static void list_solvers(struct arena *arena, struct list_rows *rows)
 {
-	struct text text = text_open(arena);
 	for (size_t i = 0; solvers[i]; i++)
-		text_add(&text, "%-18s %s\n",
-			arena_format(
-				arena, "%s/%s", stage_names[solvers[i]->stage], solvers[i]->name),
-			solvers[i]->summary);
-	return text_read(&text);
+		*array_add(arena, rows) =
+			(struct list_row){solver_label(arena, solvers[i]), solvers[i]->summary};
 }
 
-static const char *list_objectives(struct arena *arena)
+static void list_objectives(struct arena *arena, struct list_rows *rows)
 {
-	struct text text = text_open(arena);
 	for (size_t i = 0; objective_names[i]; i++)
-		text_add(&text, "%-14s %s\n", objective_names[i], objective_summaries[i]);
-	return text_read(&text);
+		*array_add(arena, rows) =
+			(struct list_row){objective_names[i], objective_summaries[i]};
 }
 
-static const char *list_constraints(struct arena *arena)
+static void list_constraints(struct arena *arena, struct list_rows *rows)
 {
-	struct text text = text_open(arena);
 	for (size_t i = 0; constraint_kinds[i]; i++)
-		text_add(&text, "%-29s %s\n", constraint_kinds[i]->key,
-			constraint_kinds[i]->summary);
-	return text_read(&text);
+		*array_add(arena, rows) =
+			(struct list_row){constraint_kinds[i]->key, constraint_kinds[i]->summary};
 }
 
-static const char *list_kinds(struct arena *arena)
+static void list_kinds(struct arena *arena, struct list_rows *rows)
 {
-	struct text text = text_open(arena);
 	for (size_t i = 0; input_kinds[i]; i++)
-		text_add(&text, "%-12s %s\n", input_kinds[i]->name, input_kinds[i]->summary);
-	return text_read(&text);
+		*array_add(arena, rows) =
+			(struct list_row){input_kinds[i]->name, input_kinds[i]->summary};
 }
 
 static const struct list {
 	const char *name;
-	const char *(*make)(struct arena *arena);
+	int width; /* of the names, as text */
+	void (*fill)(struct arena *arena, struct list_rows *rows);
 } lists[] = {
-	{"solvers", list_solvers},
-	{"constraints", list_constraints},
-	{"objectives", list_objectives},
-	{"kinds", list_kinds},
+	{"solvers", 18, list_solvers},
+	{"constraints", 29, list_constraints},
+	{"objectives", 14, list_objectives},
+	{"kinds", 12, list_kinds},
 };
 enum { LISTS = sizeof lists / sizeof *lists };
 
@@ -65,31 +57,31 @@ static struct list list_at(size_t i)
 	i -= LISTS;
 	for (size_t k = 0; input_kinds[k]; k++)
 		if (input_kinds[k]->list && i-- == 0)
-			return (struct list){input_kinds[k]->list, input_kinds[k]->listed};
+			return (struct list){input_kinds[k]->list, 12, input_kinds[k]->listed};
 	return (struct list){0};
 }
 
-/* As a list of objects, or a table, of the first word of each line and the rest. */
-static void print(struct arena *arena, const char *lines, enum format format)
+static const char *list_text(struct arena *arena, const struct list *list, enum format format)
 {
-	struct text table = text_open(arena);
-	json_t *list = json_array();
-	text_add(&table, "name,summary\n");
-	for (const char *at = lines, *end; *at && format != FORMAT_TEXT;
-		at = end + (*end == '\n')) {
-		end = at + strcspn(at, "\n");
-		int name = (int)strcspn(at, " \n"), gap = (int)strspn(at + name, " ");
-		const char *rest = at + name + gap;
-		json_array_append_new(list, json_pack("{s:s%, s:s%}", "name", at, (size_t)name,
-						    "summary", rest, (size_t)(end - rest)));
-		text_add(&table, "%.*s,", name, at);
-		csv_field(&table, arena_format(arena, "%.*s", (int)(end - rest), rest));
-		text_add(&table, "\n");
+	struct list_rows rows = {0};
+	struct text text = text_open(arena);
+	json_t *objects = json_array();
+	list->fill(arena, &rows);
+	text_add(&text, "%s", format == FORMAT_CSV ? "name,summary\n" : "");
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct list_row *row = &rows.at[i];
+		json_array_append_new(objects,
+			json_pack("{s:s, s:s}", "name", row->name, "summary", row->summary));
+		if (format == FORMAT_TEXT) {
+			text_add(&text, "%-*s %s\n", list->width, row->name, row->summary);
+			continue;
+		}
+		text_add(&text, "%s,", row->name);
+		csv_field(&text, row->summary);
+		text_add(&text, "\n");
 	}
-	command_print(format == FORMAT_TEXT  ? lines
-		      : format == FORMAT_CSV ? text_read(&table)
-					     : json_text(arena, json_incref(list)));
-	json_decref(list);
+	const char *json = json_text(arena, objects);
+	return format == FORMAT_TEXT || format == FORMAT_CSV ? text_read(&text) : json;
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
@@ -115,7 +107,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	for (size_t i = 0; names.at[i]; i++)
 		if (text_equal(names.at[i], arguments->at[0])) {
-			print(arena, list_at(i).make(arena), format);
+			const struct list list = list_at(i);
+			command_print(list_text(arena, &list, format));
 			return EXIT_FOUND;
 		}
 	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s", arguments->at[0],

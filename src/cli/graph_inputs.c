@@ -9,8 +9,6 @@
 #include "model/graph/inner_nest.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
-#include "model/machine/arch_read.h"
-#include "model/machine/ert.h"
 #include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/op_constraints.h"
@@ -333,15 +331,6 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	return true;
 }
 
-/* Accesses of nests have the energies of an ERT; boxes are priced by bytes. */
-static const struct arch *read_machine(
-	struct inputs *inputs, struct sheet *sheet, const struct node *node)
-{
-	const struct arch *arch = arch_read(&inputs->reading, node);
-	const struct node *ert = arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
-	return ert ? ert_read(&inputs->reading, ert, arch) : arch;
-}
-
 bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 {
 	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
@@ -351,7 +340,7 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
 	complain_missing(inputs, sheet, arch, workload);
 	if (arch)
-		own->arch = read_machine(inputs, sheet, arch);
+		own->arch = inputs_machine(sheet, &inputs->reading, arch);
 	if (workload)
 		sheet_done(sheet); /* else it is not known yet what reads the other keys */
 	if (workload)

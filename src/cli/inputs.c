@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/kind.h"
+#include "model/machine/arch_read.h"
+#include "model/machine/ert.h"
 
 /* What explorations of every kind do, if nobody asks for anything else. */
 static struct wishes default_wishes(void)
@@ -106,4 +108,13 @@ void inputs_refuse_keys(struct inputs *inputs, struct sheet *sheet, const char *
 				"a '%s' stands beside a '%s'; a run is about one of them", *keys,
 				inputs->kind->key);
 	}
+}
+
+/* Accesses of nests have the energies of an ERT; boxes are priced by bytes. */
+const struct arch *inputs_machine(
+	struct sheet *sheet, const struct reading *reading, const struct node *node)
+{
+	const struct arch *arch = arch_read(reading, node);
+	const struct node *ert = arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
+	return ert ? ert_read(reading, ert, arch) : arch;
 }

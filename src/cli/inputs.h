@@ -75,6 +75,10 @@ const struct node *inputs_node(struct inputs *inputs, const char *name, const ch
 /* Whether the setting was given on the command line. */
 bool inputs_given(const struct inputs *inputs, const char *name);
 
+/* The machine of `architecture:`, with the energies of an `ERT:`; NULL after complaining. */
+const struct arch *inputs_machine(
+	struct sheet *sheet, const struct reading *reading, const struct node *node);
+
 /* A complaint where keys are there that do not go with this kind: "a 'plan' stands beside a
  * 'problem'". */
 void inputs_refuse_keys(struct inputs *inputs, struct sheet *sheet, const char *const *keys);

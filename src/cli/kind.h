@@ -1,6 +1,7 @@
 #ifndef CLI_KIND_H
 #define CLI_KIND_H
 
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
@@ -24,6 +25,12 @@
  * before anything else; who answers `false` leaves that to the command.  What explores says all
  * to exploring->people, for a campaign explores many at a time.
  */
+/* A line of `lxplore list`. */
+struct list_row {
+	const char *name, *summary;
+};
+struct list_rows array(struct list_row);
+
 struct diff;
 struct exploring;
 struct nest_inputs;
@@ -92,7 +99,7 @@ struct input_kind {
 		const struct inputs *inputs, const char *layer, struct span span);
 	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
 	int (*check_claim)(const struct inputs *inputs, uint64_t budget, enum format format);
-	const char *(*listed)(struct arena *arena); /* lines of the list */
+	void (*listed)(struct arena *arena, struct list_rows *rows); /* what is on the list */
 };
 
 extern const struct input_kind *const input_kinds[]; /* by name; NULL ends them */

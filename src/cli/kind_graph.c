@@ -364,18 +364,16 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 
 /* --- list */
 
-static const char *list_ops(struct arena *arena)
+static void list_ops(struct arena *arena, struct list_rows *rows)
 {
-	struct text text = text_open(arena);
 	for (int i = 0; primitives[i]; i++) {
 		const struct primitive *op = primitives[i];
 		const char *summary = op->summary             ? op->summary
 				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
 				      : op->arity == 2        ? "map of two operands"
 							      : "map of one operand";
-		text_add(&text, "%-12s %s\n", op->name, summary);
+		*array_add(arena, rows) = (struct list_row){op->name, summary};
 	}
-	return text_read(&text);
 }
 
 const struct input_kind graph_kind = {

@@ -24,25 +24,34 @@ enum { DATA_COMPUTES_MOST = 20000000 };
 /* Steps x multipliers: minutes.  Parts of a run in a trace: 100 MB. */
 enum { STEPS_MOST = 100000000, TRACE_SPANS_MOST = 1000000 };
 
-/* What stands against the mapping: a verdict, or a constraint that it breaks. */
-static const char *find_fault(
-	const struct nest_inputs *inputs, const struct nest_score *score, struct arena *arena)
+/* A mapping, counted. */
+struct counted {
+	const struct nest_model *model;
+	struct nest_counts *counts;
+	struct nest_score *score;
+};
+
+static struct counted count(const struct nest_inputs *inputs, const struct mapping *mapping,
+	enum counting counting, struct arena *arena)
 {
-	const char *why = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
-	if (!why)
-		why = constraints_check(
-			inputs->constraints, inputs->domain, inputs->mapping, arena);
-	return why;
+	struct counted counted = {
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting),
+		arena_new(arena, struct nest_counts), arena_new(arena, struct nest_score)};
+	nest_evaluate(counted.model, mapping, counted.counts, counted.score);
+	return counted;
+}
+
+static const char *verdict_of(
+	const struct nest_inputs *inputs, const struct counted *counted, struct arena *arena)
+{
+	return nest_verdict_text(arena, inputs->hierarchy, inputs->shape, counted->score);
 }
 
 /* Runs the nest and compares with the exact model under each counting; `trace` as the simulator has it. */
 static struct nest_outcome execute(const struct nest_inputs *inputs, uint64_t seed,
 	int64_t steps_most, struct nest_trace *trace, struct arena *arena)
 {
-	const struct nest_model *model =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
-	struct nest_counts *counts = arena_new(arena, struct nest_counts);
-	struct nest_score *score = arena_new(arena, struct nest_score);
+	struct counted exact = count(inputs, inputs->mapping, COUNTING_EXACT, arena);
 	int64_t computes = 0;
 	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
 	struct nest_sim_options options = {.data = small,
@@ -50,17 +59,16 @@ static struct nest_outcome execute(const struct nest_inputs *inputs, uint64_t se
 		.seed = seed,
 		.steps_most = (uint64_t)steps_most,
 		.trace = trace};
-	const char *impossible = NULL;
-	if (nest_evaluate(model, inputs->mapping, counts, score) != NEST_FITS)
-		impossible = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	const char *impossible = verdict_of(inputs, &exact, arena);
 	if (impossible) /* Timeloop's counting allows it */
 		return (struct nest_outcome){.wrong = impossible};
 	struct nest_sim sim =
 		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
 	struct nest_outcome run = {
 		.finished = sim.finished,
-		.agrees = sim.finished && sim.right && sim.verdict == score->verdict &&
-			  nest_counts_equal(inputs->hierarchy, inputs->shape, counts, &sim.counts),
+		.agrees = sim.finished && sim.right && sim.verdict == exact.score->verdict &&
+			  nest_counts_equal(
+				  inputs->hierarchy, inputs->shape, exact.counts, &sim.counts),
 		.right = sim.right,
 		.data = small,
 		.wrong = sim.wrong,
@@ -94,43 +102,39 @@ static enum counting find_counting(
 static void warn_homes(const struct nest_inputs *inputs, const struct mapping *mapping,
 	const char *what, struct arena *arena, struct diag *diag)
 {
-	const struct nest_model *timeloop =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_TIMELOOP);
-	const struct nest_model *exact =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
-	struct nest_counts *counts = arena_new(arena, struct nest_counts);
-	struct nest_score score;
-	if (nest_evaluate(timeloop, mapping, counts, &score) != NEST_FITS)
+	struct counted timeloop = count(inputs, mapping, COUNTING_TIMELOOP, arena);
+	if (timeloop.score->verdict != NEST_FITS)
 		return;
-	enum nest_verdict verdict = nest_evaluate(exact, mapping, counts, &score);
+	struct counted exact = count(inputs, mapping, COUNTING_EXACT, arena);
+	enum nest_verdict verdict = exact.score->verdict;
 	if (verdict == NEST_CAPACITY || verdict == NEST_SUMS_APART)
 		diag_warning(diag, (struct span){0},
 			"%s: Timeloop's counting allows it, but no machine can run it: %s", what,
-			nest_verdict_text(arena, inputs->hierarchy, inputs->shape, &score));
+			verdict_of(inputs, &exact, arena));
 }
 
 /* The mapping of the specs, counted. */
 static struct nest_report make_report(
 	const struct nest_inputs *inputs, enum counting counting, struct arena *arena)
 {
-	const struct nest_model *model =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting);
-	struct nest_counts *counts = arena_new(arena, struct nest_counts);
-	struct nest_score *score = arena_new(arena, struct nest_score);
-	nest_evaluate(model, inputs->mapping, counts, score);
+	struct counted counted = count(inputs, inputs->mapping, counting, arena);
 	struct nest_projection *projection = arena_new(arena, struct nest_projection);
-	bool projected = nest_verdict_counts(score->verdict) &&
-			 nest_array_project(model, inputs->mapping, counts, projection);
+	bool counts = nest_verdict_counts(counted.score->verdict);
+	bool projected = counts && nest_array_project(counted.model, inputs->mapping,
+					   counted.counts, projection);
+	const char *why = verdict_of(inputs, &counted, arena);
 	return (struct nest_report){
 		.arch = inputs->arch,
 		.hierarchy = inputs->hierarchy,
 		.shape = inputs->shape,
 		.mapping = inputs->mapping,
 		.counting = counting,
-		.counts = counts,
-		.score = score,
-		.why = find_fault(inputs, score, arena),
-		.counted = nest_verdict_counts(score->verdict),
+		.counts = counted.counts,
+		.score = counted.score,
+		.why = why ? why
+			   : constraints_check(
+				     inputs->constraints, inputs->domain, inputs->mapping, arena),
+		.counted = counts,
 		.projection = projected ? projection : NULL,
 	};
 }
@@ -216,12 +220,8 @@ static const char *const *find_faults(
 	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
 {
 	struct array(const char *) why = {0};
-	const struct nest_model *model =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, inputs->counting);
-	struct nest_counts *counts = arena_new(arena, struct nest_counts);
-	struct nest_score *score = arena_new(arena, struct nest_score);
-	nest_evaluate(model, inputs->mapping, counts, score);
-	const char *verdict = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	struct counted counted = count(inputs, inputs->mapping, inputs->counting, arena);
+	const char *verdict = verdict_of(inputs, &counted, arena);
 	if (verdict)
 		*array_add(arena, &why) = verdict;
 	for (size_t i = 0; i < inputs->constraints->count; i++) {

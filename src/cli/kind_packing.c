@@ -58,10 +58,9 @@ static void take_core(struct arena *arena, struct listener *listener, struct pla
 static bool search(struct arena *arena, const struct place_request *request,
 	struct listener *listener, struct place_report *report)
 {
-	struct packing_search search = {
-		.wishes = {.budget = request->budget,
-			.seed = request->seed,
-			.asker = listener_asker(listener, request->jobs)},
+	struct packing_search search = {.wishes = {.budget = request->budget,
+						.seed = request->seed,
+						.asker = listener_asker(listener, request->jobs)},
 		.packing = report->packing,
 		.solver = request->solver};
 	search.wishes.asker.stopper.stop = listener_wait;
@@ -109,8 +108,10 @@ static void write_layout(
 void packing_write_picture(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
+	struct place_svg_words words = {
+		report->file->source->name, place_report_line(arena, report), NULL};
 	if (request->svg)
-		command_write(arena, request->svg, place_svg(arena, report));
+		command_write(arena, request->svg, place_svg(arena, report, &words));
 }
 
 static int tell_end(

@@ -27,6 +27,17 @@ static void add_words(struct text *text, const char *const *words)
 		text_add(text, "%s%s", i ? " " : "", words[i]);
 }
 
+/* STAGE=NAME, or for `place` the bare names of its stage. */
+static void add_solvers(struct text *text, const struct command *command)
+{
+	bool place = text_equal(command->name, "place");
+	for (size_t i = 0; solvers[i]; i++)
+		if (!place)
+			text_add(text, "%s=%s ", stage_names[solvers[i]->stage], solvers[i]->name);
+		else if (solvers[i]->stage == STAGE_PLACE)
+			text_add(text, "%s ", solvers[i]->name);
+}
+
 /* The case of one option that takes a value: `COMMAND OPTION` is what stands before it. */
 static void add_bash_value(
 	struct text *text, const struct command *command, const struct option *option)
@@ -36,7 +47,9 @@ static void add_bash_value(
 		text_add(text, "|'%s -%c'", command->name, option->letter);
 	text_add(text, ") ");
 	if (text_equal(option->name, "solver")) {
-		text_add(text, "_lxplore_words \"$(_lxplore_solvers %s)\"", command->name);
+		text_add(text, "_lxplore_words '");
+		add_solvers(text, command);
+		text_add(text, "'");
 	} else if (option->words) {
 		text_add(text, "_lxplore_words '");
 		add_words(text, option->words);
@@ -45,19 +58,6 @@ static void add_bash_value(
 		text_add(text, "_lxplore_files -%c", option->type == OPTION_FILE ? 'f' : 'd');
 	}
 	text_add(text, " ;;\n");
-}
-
-/* STAGE=NAME, or for `place` the bare names of its stage. */
-static void add_bash_solvers(struct text *text)
-{
-	text_add(text, "_lxplore_solvers() {\n\tcase $1 in\n\tplace) echo '");
-	for (size_t i = 0; solvers[i]; i++)
-		if (solvers[i]->stage == STAGE_PLACE)
-			text_add(text, "%s ", solvers[i]->name);
-	text_add(text, "' ;;\n\t*) echo '");
-	for (size_t i = 0; solvers[i]; i++)
-		text_add(text, "%s=%s ", stage_names[solvers[i]->stage], solvers[i]->name);
-	text_add(text, "' ;;\n\tesac\n}\n\n");
 }
 
 /* What a command takes where no option stands before it: its options, words of its usage such as
@@ -115,7 +115,6 @@ const char *manual_bash(struct arena *arena)
 	const struct command *command;
 	const struct option *option;
 	text_add(&text, "%s", bash_head);
-	add_bash_solvers(&text);
 	text_add(&text, "%s\t' ') _lxplore_words '--help --version", bash_body);
 	for (size_t i = 0; (command = command_at(i)); i++)
 		text_add(&text, " %s", command->name);
@@ -151,18 +150,12 @@ static void add_quoted(struct text *text, const char *words)
 static void add_zsh_value(
 	struct text *text, const struct command *command, const struct option *option)
 {
-	bool place = text_equal(command->name, "place");
 	text_add(text, ":");
 	add_quoted(text, option->argument);
 	text_add(text, ":");
 	if (text_equal(option->name, "solver")) {
 		text_add(text, "(");
-		for (size_t i = 0; solvers[i]; i++)
-			if (!place)
-				text_add(text, "%s=%s ", stage_names[solvers[i]->stage],
-					solvers[i]->name);
-			else if (solvers[i]->stage == STAGE_PLACE)
-				text_add(text, "%s ", solvers[i]->name);
+		add_solvers(text, command);
 		text_add(text, ")");
 	} else if (option->words) {
 		text_add(text, "(");

@@ -3,8 +3,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/graph_inputs.h"
-#include "model/machine/arch_read.h"
-#include "model/machine/ert.h"
 #include "model/nest/directive.h"
 #include "model/nest/nest_mapping.h"
 
@@ -109,9 +107,7 @@ const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading
 			"a problem needs an 'architecture' to run on; no file has one");
 		return NULL;
 	}
-	const struct arch *arch = arch_read(reading, node);
-	const struct node *ert = arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
-	return ert ? ert_read(reading, ert, arch) : arch;
+	return inputs_machine(sheet, reading, node);
 }
 
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,

@@ -132,9 +132,21 @@ static bool parse_call(struct parser *p, const char *name, size_t from, struct v
 	return parser_fail(p, p->at, p->at + 1, "')' is expected");
 }
 
-static bool parse_name(struct parser *p, struct value *out)
+/* A variable that begins with the word from `from` to `end`: its name may have dots, as parameters of a sweep have
+ * (problem.instance.K).  Its end; `from` where there is none. */
+static size_t variable_end(
+	const struct parser *p, size_t from, size_t end, char variable[WORD_MOST])
 {
 	char word[WORD_MOST];
+	while (p->text[end] == '.')
+		parser_word(p, end + 1, &end, word);
+	snprintf(variable, WORD_MOST, "%.*s", (int)(end - from), p->text + from);
+	return end - from < WORD_MOST && variables_have(p->variables, variable) ? end : from;
+}
+
+static bool parse_name(struct parser *p, struct value *out)
+{
+	char word[WORD_MOST], variable[WORD_MOST];
 	size_t from = p->at, length;
 	parser_word(p, from, &p->at, word);
 	size_t end = p->at;
@@ -142,9 +154,9 @@ static bool parse_name(struct parser *p, struct value *out)
 		return parser_fail(p, from, end, "unknown variable '%s...'", word);
 	if (take(p, "("))
 		return parse_call(p, word, from, out) && parse_unit(p, out);
-	p->at = end;
-	if (variables_have(p->variables, word))
-		return variables_find(p, word, from, out);
+	p->at = variable_end(p, from, end, variable);
+	if (p->at > from)
+		return variables_find(p, variable, from, out);
 	if (unit_read(p->text + from, &length, out)) {
 		p->at = from + length;
 		return true;

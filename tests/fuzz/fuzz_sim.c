@@ -105,6 +105,8 @@ static void break_compute(
 			break_number(random, &instruction->count[loop]);
 		break;
 	case 2:
+		if (instruction->whole)
+			break_number(random, &instruction->whole[0].address);
 		break_operand(random, instruction->write);
 		break;
 	case 3:
@@ -112,7 +114,7 @@ static void break_compute(
 			break_location(random, instruction->accumulator);
 		break;
 	case 4:
-		if (compute->write && op->primitive->kind != OP_OPAQUE) {
+		if (compute->write) {
 			compute->accumulator_read ^= random_below(random, 2);
 			compute->accumulator_write ^= random_below(random, 2);
 			compute->finish ^= random_below(random, 2);

@@ -185,7 +185,7 @@ static void catch_all(struct subject *subject, mutate_function *mutate, const ch
 
 enum { PLACES_MOST = 12 };
 
-/* The locations that an instruction uses. */
+/* The locations that an instruction uses; the operands of an opaque op have no more than an address. */
 static int find_locations(
 	struct mutable_instruction *instruction, struct location *out[PLACES_MOST])
 {
@@ -214,7 +214,15 @@ static bool change_address(struct mutable_program *mutant, uint32_t i, int k)
 		INT64_C(1) << 40, INT64_MIN / 2, INT64_MAX / 2};
 	enum { CHANGES = sizeof changes / sizeof changes[0] };
 	struct location *locations[PLACES_MOST];
-	int count = find_locations(&mutant->instructions[i], locations);
+	struct mutable_instruction *instruction = &mutant->instructions[i];
+	int count = find_locations(instruction, locations);
+	if (instruction->whole) {
+		const struct op *op = &mutant->program.workload->ops[instruction->compute->op];
+		if (k >= op_operands(op) * CHANGES)
+			return false;
+		instruction->whole[k / CHANGES].address += changes[k % CHANGES];
+		return true;
+	}
 	if (k >= count * CHANGES)
 		return false;
 	locations[k / CHANGES]->address += changes[k % CHANGES];
@@ -242,9 +250,7 @@ static bool drop_core(struct mutable_program *mutant, uint32_t i, int k)
 {
 	struct mutable_instruction *instruction = &mutant->instructions[i];
 	uint64_t mask = instruction->head->mask;
-	bool only_reads = instruction->compute && !instruction->compute->write;
-	if (instruction->head->engine == ENGINE_SYNC || only_reads ||
-		k >= __builtin_popcountll(mask))
+	if (instruction->head->engine == ENGINE_SYNC || k >= __builtin_popcountll(mask))
 		return false;
 	for (; k > 0; k--)
 		mask &= mask - 1;
@@ -281,7 +287,7 @@ static bool shift_loop(struct mutable_program *mutant, uint32_t i, int k)
 		return false;
 	const struct op *op = &mutant->program.workload->ops[compute->op];
 	int l = k / 4;
-	if (op->primitive->kind == OP_OPAQUE || l >= op->loop_count)
+	if (l >= op->loop_count)
 		return false;
 	mutant->instructions[i].first[l] += (const int64_t[]){-1, 1, 0, 0}[k % 4];
 	mutant->instructions[i].count[l] += (const int64_t[]){0, 0, -1, 1}[k % 4];

@@ -1,6 +1,5 @@
-/* Sets that the rows hold: their loads and gains are true, none is better than the best of all
- * sets, and nearly always they are that.  What annealing ends with is so, too; prices of rows are
- * what they are said to be. */
+/* What annealing ends with holds at every step, and its loads and gains are true; prices of rows
+ * are what they are said to be. */
 #include "base/arena.h"
 #include "search/drive/solver.h"
 #include "solvers/place/spill/moves.h"
@@ -11,10 +10,7 @@
 
 #include "tests/test.h"
 
-enum { BUFFERS = 14 };
-
 static const struct packing *packing;
-static int64_t gained, summed, most; /* weights */
 static bool holds;
 
 /* Whatever starts meets all that is there then. */
@@ -40,24 +36,6 @@ static int64_t sum(const bool *kept)
 	return weights;
 }
 
-static void run_relax(struct run *run, const struct problem *problem)
-{
-	struct arena *arena = arena_open();
-	(void)problem;
-	const struct spill_model *model = spill_model_make(arena, packing, 1 << 20);
-	struct spill_set set = spill_set_make(arena, model);
-	spill_moves_relax(run, model, &set);
-	bool kept[BUFFERS] = {false};
-	for (int i = 0; i < model->item_count; i++)
-		kept[model->items[i].buffer] |= set.kept[i];
-	gained = set.gain * model->unit_gain;
-	summed = sum(kept);
-	holds = is_held(kept);
-	arena_close(arena);
-}
-
-static const struct solver relaxer = {.stage = STAGE_PLACE, .name = "relax", .run = run_relax};
-
 static void solve_drawn(
 	struct arena *arena, struct packing *drawn, const struct solver *solver, uint64_t seed)
 {
@@ -65,40 +43,6 @@ static void solve_drawn(
 	drawn->goal = PACKING_SPILL;
 	packing = drawn;
 	solve(solver, &problem, 0, seed, arena);
-}
-
-static void try_all(void)
-{
-	most = 0;
-	for (uint32_t subset = 0; subset < UINT32_C(1) << BUFFERS; subset++) {
-		bool kept[BUFFERS];
-		for (size_t i = 0; i < BUFFERS; i++)
-			kept[i] = subset >> i & 1;
-		int64_t weights = sum(kept);
-		if (weights > most && is_held(kept))
-			most = weights;
-	}
-}
-
-static void what_rows_hold(void **state)
-{
-	long count = draws(100), best = 0;
-	uint64_t seed = draws_seed(1);
-	(void)state;
-	for (long draw = 0; draw < count; draw++) {
-		struct arena *arena = arena_open();
-		struct packing drawn =
-			spill_random(arena, seed + (uint64_t)draw, BUFFERS, draw % 2 ? 50 : 75);
-		solve_drawn(arena, &drawn, &relaxer, 1);
-		try_all();
-		if (!holds || gained != summed || gained > most)
-			fail_msg("draw %ld: holds %d, gains %lld, weighs %lld, the most %lld", draw,
-				holds, (long long)gained, (long long)summed, (long long)most);
-		best += gained == most;
-		arena_close(arena);
-	}
-	print_message("%ld of %ld are the best\n", best, count);
-	assert_true(!draws_are_many(count) || best * 10 >= count * 9);
 }
 
 enum { MANY = 100, MOVES = 300, TIMES = 12 };
@@ -122,6 +66,10 @@ static void run_anneal(struct run *run, const struct problem *problem)
 			if (now->kept[i])
 				spill_set_turn(&naive, i);
 		holds &= naive.gain == now->gain;
+		bool kept[MANY] = {false};
+		for (int i = 0; i < model->item_count; i++)
+			kept[model->items[i].buffer] = now->kept[i];
+		holds &= is_held(kept) && now->gain * model->unit_gain == sum(kept);
 		for (int r = 0; r < model->row_count; r++)
 			holds &= naive.load[r] == now->load[r] && now->load[r] <= model->room;
 	}
@@ -190,7 +138,6 @@ static void what_prices_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_rows_hold),
 		cmocka_unit_test(what_annealing_ends_with),
 		cmocka_unit_test(what_prices_are),
 	};

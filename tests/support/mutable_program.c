@@ -30,6 +30,9 @@ static void copy_compute(
 	if (compute->accumulator)
 		compute->accumulator = copy->accumulator =
 			arena_copy(arena, compute->accumulator, sizeof *compute->accumulator);
+	if (compute->whole)
+		compute->whole = copy->whole = arena_copy(arena, compute->whole,
+			(size_t)op_operands(&workload->ops[compute->op]) * sizeof *compute->whole);
 	copy->head->compute = copy->compute = compute;
 }
 

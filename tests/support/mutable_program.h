@@ -17,6 +17,7 @@ struct mutable_instruction {
 	struct compute *compute;
 	int64_t *first, *count;       /* its loops */
 	struct location *accumulator; /* of the compute; NULL: none */
+	struct whole_operand *whole;  /* the same */
 	struct combine *combine;
 	struct send *send;
 	struct operand_box *send_from, *send_to;          /* of the send; NULL: none */

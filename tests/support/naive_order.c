@@ -41,9 +41,25 @@ static int64_t accumulator_unit(const struct program *program, int tensor)
 	return 4 * (int64_t)program->workload->tensors[tensor].layout.per_stick;
 }
 
+/* An opaque op: whole tensors in HBM. */
+static void touch_whole(struct arena *arena, struct naive_order *order, uint32_t i)
+{
+	const struct compute *compute = order->program->instructions[i].compute;
+	const struct workload *workload = order->program->workload;
+	const struct op *op = &workload->ops[compute->op];
+	for (int o = 0; o < op_operands(op); o++) {
+		const struct whole_operand *whole = &compute->whole[o];
+		for (int64_t at = 0; at < whole->bytes; at += STICK_BYTES)
+			*array_add(arena, &order->touched) =
+				(struct touched){i, -1, whole->address + at, o >= op->read_count};
+	}
+}
+
 static void touch_compute(struct arena *arena, struct naive_order *order, uint32_t i, int core)
 {
 	const struct compute *compute = order->program->instructions[i].compute;
+	if (compute->whole)
+		touch_whole(arena, order, i);
 	for (int r = 0; r < compute->read_count; r++)
 		touch_box(arena, order, i, core, false, &compute->reads[r]->region,
 			&compute->reads[r]->lx, STICK_BYTES);

@@ -52,6 +52,10 @@ static void print_compute(
 	for (int l = 0; l < op->loop_count; l++)
 		text_add(text, " %s%" PRId64 "+%" PRId64, op->loops[l].name, compute->first[l],
 			compute->count[l]);
+	for (int i = 0; compute->whole && i < op_operands(op); i++)
+		text_add(text, "%s %s@%" PRId64, i == op->read_count ? " ->" : "",
+			program->workload->tensors[compute->whole[i].tensor].name,
+			compute->whole[i].address);
 	for (int i = 0; i < compute->read_count; i++) {
 		print_region(text, program, &compute->reads[i]->region);
 		text_add(text, "@%" PRId64, compute->reads[i]->lx.address);

@@ -151,19 +151,43 @@ static void visit_elements(struct replay *replay, const struct compute *compute)
 	}
 }
 
+/* An opaque op reads whole tensors in HBM, and writes its results there. */
+static void run_opaque(struct replay *replay, int64_t i)
+{
+	const struct workload *workload = replay->plan->workload;
+	const struct compute *compute = replay->program->instructions[i].compute;
+	const struct op *op = &workload->ops[compute->op];
+	for (int o = 0; o < op_operands(op); o++) {
+		bool write = o >= op->read_count;
+		int tensor = op_operand(op, o)->tensor;
+		int64_t sticks = workload->tensors[tensor].layout.sticks;
+		assert_int_equal(compute->whole[o].tensor, tensor);
+		assert_int_equal(compute->whole[o].bytes, sticks * GRANULE);
+		for (int64_t s = 0; s < sticks; s++) {
+			touch(replay, i, REPLAY_CORES, compute->whole[o].address + s * GRANULE,
+				write, (struct content){tensor_home(workload, tensor), false, s});
+			if (write) {
+				replay->made[tensor][s]++;
+				replay->sent[tensor][s]++;
+			}
+		}
+	}
+}
+
 static void run_compute(struct replay *replay, int64_t i, int core)
 {
 	const struct compute *compute = replay->program->instructions[i].compute;
 	const struct op *op = &replay->plan->workload->ops[compute->op];
-	if (op->primitive->kind != OP_OPAQUE)
-		visit_elements(replay, compute);
+	if (op->primitive->kind == OP_OPAQUE) {
+		run_opaque(replay, i);
+		return;
+	}
+	visit_elements(replay, compute);
 	for (int r = 0; r < compute->read_count; r++) {
 		const struct operand_box *read = compute->reads[r];
 		touch_box(replay, i, core, &read->region, &read->lx, false, read->region.tensor,
 			false, NULL);
 	}
-	if (!compute->write)
-		return;
 	const struct region *box = &compute->write->region;
 	if (compute->accumulator_read)
 		touch_box(

@@ -251,7 +251,7 @@ static const struct row {
 			"20 out 1: z[0+1 4+4] 1677824 > 2560 after 18\n",
 	},
 	{
-		.name = "an_opaque_op_goes_through_core_0_in_chunks",
+		.name = "an_opaque_op_is_one_compute_in_hbm",
 		.cores = 2,
 		.workload = "{dimensions: {m: 4, n: 64}, ops: ['y[m,n] = exp(x[m,n])', {opaque: "
 			    "topk, reads: [y], writes: ['z[m,n]']}, 'w[m,n] = neg(z[m,n])']}",
@@ -264,19 +264,16 @@ static const struct row {
 			"4 out 0: y[0+1 0+2] 1678080 > 512 after 2\n"
 			"5 out 1: y[0+1 2+2] 1678080 > 768 after 3\n"
 			"6 sync 0-1 after 4 5\n"
-			"7 in 0: y[0+1 0+4] 512 > 1677824 after 6\n"
-			"8 compute 0: y[0+1 0+4]@1677824 after 7\n"
-			"9 compute 0: -> z[0+1 0+4]@1887488\n"
-			"10 out 0: z[0+1 0+4] 1887488 > 1024 after 9\n"
-			"11 sync 0 after 10\n"
-			"12 in 0: z[0+1 0+2] 1024 > 1677824 after 11\n"
-			"13 in 1: z[0+1 2+2] 1280 > 1677824 after 11\n"
-			"14 compute 0: m0+2 n0+64 z[0+1 0+2]@1677824 -> w[0+1 0+2]@1678080 after "
-			"12\n"
-			"15 compute 1: m2+2 n0+64 z[0+1 2+2]@1677824 -> w[0+1 2+2]@1678080 after "
-			"13\n"
-			"16 out 0: w[0+1 0+2] 1678080 > 1536 after 14\n"
-			"17 out 1: w[0+1 2+2] 1678080 > 1792 after 15\n",
+			"7 compute 0: y@512 -> z@1024 after 6\n"
+			"8 sync 0 after 7\n"
+			"9 in 0: z[0+1 0+2] 1024 > 1677824 after 8\n"
+			"10 in 1: z[0+1 2+2] 1280 > 1677824 after 8\n"
+			"11 compute 0: m0+2 n0+64 z[0+1 0+2]@1677824 -> w[0+1 0+2]@1678080 after "
+			"9\n"
+			"12 compute 1: m2+2 n0+64 z[0+1 2+2]@1677824 -> w[0+1 2+2]@1678080 after "
+			"10\n"
+			"13 out 0: w[0+1 0+2] 1678080 > 1536 after 11\n"
+			"14 out 1: w[0+1 2+2] 1678080 > 1792 after 12\n",
 	},
 	{
 		.name = "a_restickify_moves_whole_sticks",
@@ -306,25 +303,6 @@ static const struct row {
 			"4 compute 0: m0+2 n64+36 x[1+1 0+2]@1678080 -> y[1+1 0+2]@1678592 after "
 			"3\n"
 			"5 out 0: y[1+1 0+2] 1678592 > 768 after 4\n",
-	},
-	{
-		.name = "chunks_of_an_opaque_op_take_turns_in_two_buffers",
-		.cores = 1,
-		.workload = "{dimensions: {m: 4000, n: 64}, ops: [{opaque: topk, reads: "
-			    "['x[m,n]'], writes: ['z[m,n]']}]}",
-		.mappings = {""},
-		.program = "0 in 0: x[0+1 0+1638] 0 > 1677824\n"
-			   "1 compute 0: x[0+1 0+1638]@1677824 after 0\n"
-			   "2 in 0: x[0+1 1638+1638] 209664 > 1887488\n"
-			   "3 compute 0: x[0+1 1638+1638]@1887488 after 2\n"
-			   "4 in 0: x[0+1 3276+724] 419328 > 1677824 after 1\n"
-			   "5 compute 0: x[0+1 3276+724]@1677824 after 4\n"
-			   "6 compute 0: -> z[0+1 0+1638]@1887488\n"
-			   "7 out 0: z[0+1 0+1638] 1887488 > 512000 after 6\n"
-			   "8 compute 0: -> z[0+1 1638+1638]@1677824\n"
-			   "9 out 0: z[0+1 1638+1638] 1677824 > 721664 after 8\n"
-			   "10 compute 0: -> z[0+1 3276+724]@1887488 after 7\n"
-			   "11 out 0: z[0+1 3276+724] 1887488 > 931328 after 10\n",
 	},
 	{
 		.name = "tiles_in_the_same_sticks_fetch_them_once",
@@ -385,22 +363,6 @@ static const struct row {
 		.mappings = {"LX: m2"},
 		.program = "op 'y' needs 1048576 bytes of tile buffers on a core; the reserve of "
 			   "'LX' has 419328",
-	},
-	{
-		.name = "a_mapping_that_does_not_divide_is_refused",
-		.cores = 1,
-		.workload = "{dimensions: {m: 4, n: 64}, ops: ['y[m,n] = exp(x[m,n])']}",
-		.mappings = {"LX: m3"},
-		.program = "the mapping of op 'y': the factors of 'm' do not divide its 4 units",
-	},
-	{
-		.name = "an_opaque_op_in_lx_is_refused",
-		.cores = 1,
-		.workload = "{dimensions: {m: 4, n: 64}, ops: ['y[m,n] = exp(x[m,n])', {opaque: "
-			    "topk, reads: [y], writes: ['z[m,n]']}]}",
-		.mappings = {"", ""},
-		.stays = {"y at 0 steps 0 2, cores 1"},
-		.program = "opaque op 'z' uses 'y' in LX",
 	},
 };
 

@@ -14,7 +14,7 @@ struct search {
 	int64_t bound;             /* proven */
 	int64_t unpacked;          /* the least value of an answer without addresses */
 	bool found;                /* an answer, with addresses or without, in this room */
-	struct effort_of_proof effort;
+	struct effort effort;      /* of the proof */
 
 	/* one beam */
 	struct arena *arena;

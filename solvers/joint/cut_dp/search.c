@@ -120,7 +120,7 @@ static bool widen(struct search *search)
 static void prove(struct search *search, bool done)
 {
 	int64_t bound = number_min(search->bound, search->unpacked);
-	run_looked(search->run, search->effort);
+	run_looked(search->run, &search->effort);
 	run_evaluated(search->run, search->effort.labels);
 	if (done && !search->best && search->unpacked == JOINT_NEVER)
 		run_prove(search->run, PROOF_INFEASIBLE, 0);

@@ -38,26 +38,9 @@ struct nest_label nest_label_first(const struct nest_view *view)
 struct window_bound {
 	const struct nest_view *view;
 	int space, first;
-	double outside; /* iterations of all loops outside the level */
 	const struct nest_order *order;
 	const int64_t *left;
-	double loops[SHAPE_DIMENSIONS_MOST]; /* bounds of the level */
 };
-
-static struct window_bound window_at(const struct nest_view *view, int space, int first,
-	double outside, const struct nest_order *order, const int64_t *bounds, const int64_t *left)
-{
-	struct window_bound window = {.view = view,
-		.space = space,
-		.first = first,
-		.outside = outside,
-		.order = order,
-		.left = left};
-	memcpy(window.loops, still.run, sizeof window.loops);
-	for (int n = 0; n < order->count; n++)
-		window.loops[order->at[n]] = (double)bounds[order->at[n]];
-	return window;
-}
 
 /* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
 static double united(const struct window_bound *window, const double *loops, const double *inside)
@@ -93,14 +76,8 @@ static double all_tiles(const struct window_bound *window, const double *inside)
 	return outside * united(window, still.run, inside);
 }
 
-/* Words that `many` instances of a crossing's child may hold from before; its tiles only shrink
- * inwards. */
-static double held(const struct window_bound *window, const struct nest_crossing *to, double many)
-{
-	return many * fmin(to->size, tile_of(window, to));
-}
-
-/* The same where bounds may still grow: a run of more rounds, each with less to enter, brings as much
+/* Words that `many` instances of a crossing's child may hold from before a run; its tiles only shrink
+ * inwards.  Where bounds may still grow, a run of more rounds, each with less to enter, brings as much
  * if all tiles before are taken away whole, and every index is a word.  Children together may hold more
  * than they reach. */
 static double held_before_run(
@@ -108,12 +85,11 @@ static double held_before_run(
 {
 	const struct nest_space *space = &window->view->frame->spaces[window->space];
 	if (!window->order->rough)
-		return held(window, to, many);
+		return many * fmin(to->size, tile_of(window, to));
 	return window->order->loose || many > 1 || !space->dense ? INFINITY : tile_of(window, to);
 }
 
-/* Exactly, each iteration of the loops outside a level comes to all words under those inside, but for
- * what instances hold from before. */
+/* Exactly, a run comes to all words under it, but for what instances hold from before. */
 static double crossing(const struct window_bound *window, const struct window_slide *slide,
 	const struct nest_crossing *to, const double *inside, double many)
 {
@@ -125,9 +101,7 @@ static double crossing(const struct window_bound *window, const struct window_sl
 	if (space->simple)
 		run = slide->times *
 		      (united(window, slide->run, inside) - held_before_run(window, to, many));
-	double round =
-		window->outside * (united(window, window->loops, inside) - held(window, to, many));
-	return fmax(run, fmax(lone, round));
+	return fmax(run, lone);
 }
 
 /* One more loop inside all those before; `outside` is the product of them. */
@@ -351,8 +325,7 @@ void nest_label_start(const struct nest_view *view, int space, struct nest_sums 
 		weigh_plain(view, space, 1, 1, 0, sums);
 		return;
 	}
-	struct window_bound window =
-		window_at(view, space, 0, 1, &no_loops, view->temporal, view->temporal);
+	struct window_bound window = {view, space, 0, &no_loops, view->temporal};
 	weigh_slide(&window, &still, false, sums);
 }
 
@@ -378,8 +351,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		nest_sums_add(view->frame, sums, &from->counted[t], 1);
 		if (k == view->chains[t].crossing_count)
 			continue;
-		struct window_bound window =
-			window_at(view, t, k, from->outside, order, bounds, left);
+		struct window_bound window = {view, t, k, order, left};
 		if (order->loose) {
 			weigh_loose(&window, from, order, bounds, sums);
 			continue;
@@ -443,8 +415,7 @@ void nest_label_estimate(
 	int k = chain->next[label->boundary + 1];
 	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
 		return;
-	struct window_bound window =
-		window_at(view, space, k, label->outside, &no_loops, left, left);
+	struct window_bound window = {view, space, k, &no_loops, left};
 	bool apart = view->frame->spaces[space].simple && !label->linked;
 	weigh_crossing(&window, &label->slides[space], k, apart, &label->counted[space]);
 }

@@ -16,11 +16,10 @@
  * crosses at least once: prod over ranks (1 + sum (X - 1)) words, X the distinct indices
  * of a dimension, which holds for strided gaps too.  Loops of that rank outside of an irrelevant
  * loop may bring nothing in Timeloop's counting, and count as one.  Exactly, an instance
- * keeps from one run to the next what it holds, no more than its size and than a tile.  So it
- * does from one iteration of all loops outside to the next, between which all words under the loops
- * inside count.  There, and where a dimension is in two ranks, another bound is that tiles are
- * disjoint along loops over dimensions that have a rank to themselves: between two iterations of the
- * innermost of these, `lone_times` of them, the union counts.
+ * keeps from one run to the next what it holds, no more than its size and than a tile.  There, and where
+ * a dimension is in two ranks, another bound is that tiles are disjoint along loops over dimensions that
+ * have a rank to themselves: between two iterations of the innermost of these, `lone_times` of them, the
+ * union counts.
  */
 struct window_slide {
 	double times, pending;             /* pending: irrelevant loops inside the run */

@@ -2,10 +2,11 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
-#include "solvers/place/spill/fit.h"
+#include "solvers/place/orders.h"
+#include "solvers/place/packing.h"
 #include "solvers/place/spill/options.h"
 
-#include <string.h>
+#include <math.h>
 
 static void keep(struct spill_climb *climb, const struct spill_set *set,
 	const struct spill_question *question, const struct placement *placement)
@@ -56,6 +57,28 @@ void spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes
 		try_trial(climb, nodes);
 }
 
+/* First fit, what gains most for its area first: what finds no place is no longer kept. */
+static void fit(struct spill_climb *climb, struct spill_set *set)
+{
+	struct arena *arena = arena_open();
+	struct spill_question question = spill_question_make(arena, set->model, set->kept);
+	question.packing.goal = PACKING_SPILL;
+	struct items *items = items_make(&question.packing, arena);
+	struct orders *orders = orders_make(climb->run, items, arena);
+	struct placement *placement = packing_open(climb->run, &question.packing);
+	size_t count, *order = orders_all(orders, &count);
+	orders_by(orders, order, count, ORDERS_WORTH);
+	orders_try(orders, order, count, SHELF_FIRST, INFINITY, 0);
+	items_place(items, orders->addresses, placement);
+	for (size_t b = 0; b < question.packing.count; b++)
+		for (int i = question.residences[b].first;
+			placement->addresses[b] == UNPLACED && i <= question.residences[b].last;
+			i++)
+			spill_set_turn(set, i);
+	spill_question_answer(&question, placement, climb->best_at);
+	arena_close(arena);
+}
+
 struct spill_climb spill_climb_start(
 	struct run *run, struct arena *arena, const struct spill_model *model)
 {
@@ -65,11 +88,10 @@ struct spill_climb spill_climb_start(
 		.trial = spill_set_make(arena, model),
 		.best = spill_set_make(arena, model),
 		.best_at = arena_array(arena, int64_t, model->item_count),
-		.trial_at = arena_array(arena, int64_t, model->item_count),
 		.better = true}; /* nothing is kept, at worst */
 	struct spill_set *trial = &climb.trial;
 	spill_moves_fill(&climb.moves, trial);
-	spill_fit(run, trial, NULL, climb.best_at);
+	fit(&climb, trial);
 	spill_set_copy(&climb.best, trial);
 	for (int percent = 100; percent > 0; percent -= percent > 80 ? 2 : 10) {
 		if (!run_spend(run, 1))
@@ -93,27 +115,6 @@ static int row_at(const struct spill_model *model, int64_t time)
 	return (int)behind - 1;
 }
 
-/* The trial packs at these addresses: all else that has room finds its place by first fit, where
- * nothing is handed over. */
-static void keep_filled(struct spill_climb *climb)
-{
-	struct spill_set *trial = &climb->trial;
-	climb->has_packed = true;
-	for (int i = 0; i < climb->model->item_count; i++)
-		if (!trial->kept[i])
-			climb->trial_at[i] = UNPLACED;
-	if (!climb->model->pair_count && run_go_on(climb->run, 1)) {
-		spill_moves_fill(&climb->moves, trial);
-		spill_fit(climb->run, trial, climb->trial_at, climb->trial_at);
-	}
-	if (trial->gain <= climb->best.gain)
-		return;
-	memcpy(climb->best_at, climb->trial_at,
-		(size_t)climb->model->item_count * sizeof *climb->best_at);
-	spill_set_copy(&climb->best, trial);
-	climb->better = true;
-}
-
 /* Packs what the moves led to; the answer changes the prices. */
 static void ask_moves(struct spill_climb *climb)
 {
@@ -125,8 +126,8 @@ static void ask_moves(struct spill_climb *climb)
 		spill_question_make(arena, climb->model, climb->trial.kept);
 	struct pack_answer answer = ask(climb, &question, nodes, arena);
 	if (answer.status == VERDICT_YES) {
-		spill_question_answer(&question, answer.placement, climb->trial_at);
-		keep_filled(climb);
+		climb->has_packed = true;
+		keep(climb, &climb->trial, &question, answer.placement);
 		spill_prices_scale(prices, SPILL_AFTER_SUCCESS_PERCENT);
 	} else if (climb->model->row_count) {
 		if (!climb->has_packed)

@@ -8,18 +8,17 @@
 /*
  * Local search for sets that pack.  Moves (moves.h) lead from set to set that the rows hold, towards
  * more gain less the price of nearly full rows (price.h).  When a set gains more than the best, the
- * packer is asked.  If it packs, what else has room is added by first fit, it is the best, and all
- * prices fall; if not, the price of the row at which the packer failed most rises.
+ * packer is asked.  If it packs, it is the best, and all prices fall; if not, the price of the row at which the packer failed most rises.
  */
 struct spill_climb {
 	struct run *run;
 	const struct spill_model *model;
 	struct spill_moves moves;
 	struct spill_set best, trial;
-	int64_t *best_at, *trial_at; /* addresses, by item */
-	bool has_packed;             /* a set that moves led to */
-	bool better;                 /* the best is new: whoever looks at it says no */
-	uint64_t work;               /* about, in nodes of the packer */
+	int64_t *best_at; /* addresses, by item */
+	bool has_packed;  /* a set that moves led to */
+	bool better;      /* the best is new: whoever looks at it says no */
+	uint64_t work;    /* about, in nodes of the packer */
 };
 
 /* Begins with a set that packs: what first fit keeps, within any budget, then what the packer

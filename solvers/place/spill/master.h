@@ -6,15 +6,9 @@
 
 /*
  * The integer program of most gain that holds every row and every cut.  Columns of items are
- * integers; what versions gain and what pairs share follows from them.
+ * integers, the first columns; what versions gain and what pairs share follows from them.
  */
-struct spill_master {
-	struct milp *milp;
-	int version_column, pair_column; /* the first of each; items have the first columns */
-	int column_count;
-};
-
-struct spill_master spill_master_make(struct arena *arena, const struct spill_model *model,
+struct milp *spill_master_make(struct arena *arena, const struct spill_model *model,
 	const struct spill_cut *cuts, size_t cut_count);
 
 #endif

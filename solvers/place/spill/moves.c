@@ -300,23 +300,3 @@ void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least)
 	if (best > -INFINITY)
 		spill_set_copy(&moves->now, &moves->pick);
 }
-
-void spill_moves_relax(struct run *run, const struct spill_model *model, struct spill_set *set)
-{
-	struct arena *arena = arena_open();
-	struct spill_moves moves = spill_moves_make(run, arena, model);
-	int64_t count = number_min(
-		SPILL_RELAXED_MOVES * (int64_t)model->item_count, SPILL_RELAXED_MOVES_MOST);
-	moves.prices = spill_prices_make(arena, &moves.now);
-	spill_prices_scale(&moves.prices, 0);
-	for (int k = 0; k < SPILL_RELAXED_STARTS; k++) {
-		spill_set_clear(&moves.now);
-		spill_moves_fill(&moves, &moves.now);
-		for (int64_t move = 0; move < count && run_spend(run, 1); move++)
-			if (!make_move(&moves, 0))
-				break;
-		if (moves.now.gain > set->gain)
-			spill_set_copy(set, &moves.now);
-	}
-	arena_close(arena);
-}

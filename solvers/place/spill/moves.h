@@ -43,9 +43,6 @@ struct spill_moves spill_moves_make(
  */
 void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least);
 
-/* A set that gains much, of those that the rows hold: whether it packs does not matter. */
-void spill_moves_relax(struct run *run, const struct spill_model *model, struct spill_set *set);
-
 /* Into another set of the model's: all that has room, the worthiest first, about. */
 void spill_moves_fill(struct spill_moves *moves, struct spill_set *set);
 

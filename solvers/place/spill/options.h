@@ -25,9 +25,6 @@
 	OPTION(SPILL_MOVE_WORK, 3, 0, 10000, "nodes that a move counts for")                       \
 	OPTION(SPILL_DROPS, 3, 0, 100,                                                             \
 		"items that a move looks at, whether they earn their price")                       \
-	OPTION(SPILL_RELAXED_STARTS, 4, 1, 100, "starts for a set that the rows alone hold")       \
-	OPTION(SPILL_RELAXED_MOVES, 15, 1, 1000, "moves for each item from such a start")          \
-	OPTION(SPILL_RELAXED_MOVES_MOST, 3000, 1, 1 << 20, "the same, at most")                    \
 	OPTION(SPILL_HEAT_FIRST_PERCENT, 500, 1, 10000,                                            \
 		"first temperature of annealing, of what a unit of load gains on average")         \
 	OPTION(SPILL_HEAT_LAST_PERCENT, 100, 1, 10000, "the last temperature")                     \

@@ -40,6 +40,9 @@ static struct buffer buffer_of(
 	int *parents = arena_array(asking->arena, int, first->parent_count);
 	buffer.start = residence->from;
 	buffer.end = residence->to;
+	buffer.weight = 0;
+	for (int i = residence->first; i <= residence->last; i++)
+		buffer.weight += asking->model->items[i].gain;
 	buffer.use_count = 0;
 	buffer.must_take_over = first->tied;
 	buffer.parents = parents;

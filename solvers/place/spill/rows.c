@@ -1,109 +1,86 @@
 #include "solvers/place/spill/rows.h"
 
-#include "base/array.h"
-#include "base/bisect.h"
+#include "base/arena.h"
+#include "base/number.h"
+#include "solvers/place/sections.h"
 
 #include <stdlib.h>
 
-/* Between two successive times at which something begins or ends. */
-struct segment {
+/* A largest set of items that are there at once, as sections.h finds them. */
+struct section {
+	int64_t time; /* when they all are: the last of them begins */
 	int64_t load; /* if all are kept */
 	int item_count, pair_count;
-	bool begins, ends; /* something does, at its start, at its end */
-	bool wanted;
+	bool begins, wanted;
 };
 
 struct sweep {
 	struct arena *arena;
 	struct spill_model *model;
-	int segment_count;
-	int64_t *times; /* one more */
-	struct segment *segments;
+	int section_count;
+	struct section *sections;
+	struct stay *stays; /* by item */
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
-/* The segment that begins at an event, or the first after it. */
-static int segment_at(const struct sweep *sweep, int64_t time)
-{
-	size_t at;
-	bisect(at, 0, sweep->segment_count, sweep->times[at] < time);
-	return (int)at;
-}
-
-static bool lives(const struct spill_item *item)
-{
-	return item->from < item->to;
-}
-
-static void find_segments(struct sweep *sweep)
+static void find_sections(struct sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
-	int64_t *times = arena_array(sweep->arena, int64_t, 2 * (size_t)model->item_count + 2);
-	size_t count = 0, kept = 0;
+	struct life *lives = arena_array(sweep->arena, struct life, model->item_count);
+	struct stay *found = arena_array(sweep->arena, struct stay, model->item_count);
+	size_t count = 0;
+	sweep->stays = arena_array(sweep->arena, struct stay, model->item_count);
 	for (int i = 0; i < model->item_count; i++)
-		if (lives(&model->items[i])) {
-			times[count++] = model->items[i].from;
-			times[count++] = model->items[i].to;
-		}
-	qsort(times, count, sizeof *times, by_time);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || times[i] != times[kept - 1])
-			times[kept++] = times[i];
-	sweep->times = times;
-	sweep->segment_count = kept ? (int)kept - 1 : 0;
-	sweep->segments = arena_array(sweep->arena, struct segment, kept + 1);
+		if (model->items[i].from < model->items[i].to)
+			lives[count++] = (struct life){model->items[i].from, model->items[i].to};
+	sweep->section_count = sections_find(count, lives, found);
+	sweep->sections = arena_array(sweep->arena, struct section, sweep->section_count + 1);
+	for (int i = model->item_count; i-- > 0;)
+		if (model->items[i].from < model->items[i].to)
+			sweep->stays[i] = found[--count];
 }
 
-/* How much is there in each segment, from what begins and ends. */
+/* The section where a pair is there together, since the second begins in the last step of the first;
+ * -1: the second has no step. */
+static int section_of(const struct sweep *sweep, const struct spill_pair *pair)
+{
+	struct stay stay = sweep->stays[pair->second];
+	return stay.first < stay.end ? stay.first : -1;
+}
+
+/* How much is there in each section, from what begins and ends in it. */
 static void measure(struct sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
-	struct segment *segments = sweep->segments;
+	struct section *sections = sweep->sections;
 	for (int i = 0; i < model->item_count; i++) {
-		const struct spill_item *item = &model->items[i];
-		if (!lives(item))
+		struct section *first = &sections[sweep->stays[i].first];
+		struct section *end = &sections[sweep->stays[i].end];
+		if (first == end)
 			continue;
-		int from = segment_at(sweep, item->from), to = segment_at(sweep, item->to);
-		segments[from].begins = true;
-		segments[from].load += item->size;
-		segments[from].item_count++;
-		segments[to - 1].ends = true;
-		segments[to].load -= item->size;
-		segments[to].item_count--;
+		first->time = first->begins ? number_max(first->time, model->items[i].from)
+					    : model->items[i].from;
+		first->begins = true;
+		first->load += model->items[i].size;
+		first->item_count++;
+		end->load -= model->items[i].size;
+		end->item_count--;
 	}
-	for (int s = 1; s < sweep->segment_count; s++) {
-		segments[s].load += segments[s - 1].load;
-		segments[s].item_count += segments[s - 1].item_count;
+	for (int s = 1; s < sweep->section_count; s++) {
+		sections[s].load += sections[s - 1].load;
+		sections[s].item_count += sections[s - 1].item_count;
 	}
 	for (int p = 0; p < model->pair_count; p++) {
-		const struct spill_pair *pair = &model->pairs[p];
-		struct segment *segment =
-			&segments[segment_at(sweep, model->items[pair->second].from)];
-		segment->pair_count++;
-		segment->load -= pair->one ? pair->size : 0;
-	}
-}
-
-/* Neighbours without pairs that hold all of it make a segment needless. */
-static void choose(struct sweep *sweep)
-{
-	struct segment *segments = sweep->segments;
-	for (int s = 0; s < sweep->segment_count; s++) {
-		bool before = s > 0 && !segments[s].begins && !segments[s - 1].pair_count;
-		bool after = s + 1 < sweep->segment_count && !segments[s].ends &&
-			     !segments[s + 1].pair_count;
-		segments[s].wanted = segments[s].load > sweep->model->room && !before && !after;
+		int s = section_of(sweep, &model->pairs[p]);
+		if (s < 0)
+			continue;
+		sections[s].pair_count++;
+		sections[s].load -= model->pairs[p].one ? model->pairs[p].size : 0;
 	}
 }
 
 struct load_of {
 	int64_t load;
-	int segment;
+	int section;
 };
 
 static int by_load(const void *a, const void *b)
@@ -111,42 +88,44 @@ static int by_load(const void *a, const void *b)
 	const struct load_of *x = a, *y = b;
 	if (x->load != y->load)
 		return x->load < y->load ? 1 : -1;
-	return x->segment - y->segment;
+	return x->section - y->section;
 }
 
-/* Those with most load, while there is room for their entries.  How many that are. */
+/* Those too large for the room, with most load first while there is room for their entries.  How many
+ * that are. */
 static int limit(struct sweep *sweep, size_t entries_most)
 {
-	struct segment *segments = sweep->segments;
-	struct load_of *order = arena_array(sweep->arena, struct load_of, sweep->segment_count);
+	struct section *sections = sweep->sections;
+	struct load_of *order = arena_array(sweep->arena, struct load_of, sweep->section_count);
 	int count = 0, kept = 0;
 	size_t entries = 0;
-	for (int s = 0; s < sweep->segment_count; s++)
-		if (segments[s].wanted)
-			order[count++] = (struct load_of){segments[s].load, s};
+	for (int s = 0; s < sweep->section_count; s++)
+		if (sections[s].load > sweep->model->room)
+			order[count++] = (struct load_of){sections[s].load, s};
 	qsort(order, (size_t)count, sizeof *order, by_load);
 	for (int k = 0; k < count; k++) {
-		struct segment *segment = &segments[order[k].segment];
-		entries += (size_t)segment->item_count;
-		segment->wanted = entries <= entries_most;
-		kept += segment->wanted;
+		struct section *section = &sections[order[k].section];
+		entries += (size_t)section->item_count;
+		section->wanted = entries <= entries_most;
+		kept += section->wanted;
 	}
 	return kept;
 }
 
-/* Rows of their sizes, and where each segment's row is, or the next. */
+/* Where each section's row is, or the next. */
 static struct spill_row *open_rows(struct sweep *sweep, int count, int *row_of)
 {
 	struct spill_row *rows = arena_array(sweep->arena, struct spill_row, count);
 	int next = 0;
-	for (int s = 0; s <= sweep->segment_count; s++) {
+	for (int s = 0; s < sweep->section_count; s++) {
+		const struct section *section = &sweep->sections[s];
 		row_of[s] = next;
-		if (s == sweep->segment_count || !sweep->segments[s].wanted)
-			continue;
-		rows[next].time = sweep->times[s];
-		rows[next].items = arena_array(sweep->arena, int, sweep->segments[s].item_count);
-		rows[next++].pairs = arena_array(sweep->arena, int, sweep->segments[s].pair_count);
+		if (section->wanted)
+			rows[next++] = (struct spill_row){.time = section->time,
+				.items = arena_array(sweep->arena, int, section->item_count),
+				.pairs = arena_array(sweep->arena, int, section->pair_count)};
 	}
+	row_of[sweep->section_count] = next;
 	return rows;
 }
 
@@ -155,16 +134,14 @@ static void fill_rows(struct sweep *sweep, struct spill_row *rows, const int *ro
 	struct spill_model *model = sweep->model;
 	for (int i = 0; i < model->item_count; i++) {
 		struct spill_item *item = &model->items[i];
-		if (!lives(item))
-			continue;
-		item->row = row_of[segment_at(sweep, item->from)];
-		item->row_end = row_of[segment_at(sweep, item->to)];
+		item->row = row_of[sweep->stays[i].first];
+		item->row_end = row_of[sweep->stays[i].end];
 		for (int r = item->row; r < item->row_end; r++)
 			rows[r].items[rows[r].item_count++] = i;
 	}
 	for (int p = 0; p < model->pair_count; p++) {
-		int s = segment_at(sweep, model->items[model->pairs[p].second].from);
-		if (!sweep->segments[s].wanted)
+		int s = section_of(sweep, &model->pairs[p]);
+		if (s < 0 || !sweep->sections[s].wanted)
 			continue;
 		struct spill_row *row = &rows[row_of[s]];
 		model->pairs[p].row = row_of[s];
@@ -198,11 +175,10 @@ static void share_pairs(struct sweep *sweep)
 void spill_rows_make(struct arena *arena, struct spill_model *model, size_t entries_most)
 {
 	struct sweep sweep = {.arena = arena, .model = model};
-	find_segments(&sweep);
+	find_sections(&sweep);
 	measure(&sweep);
-	choose(&sweep);
 	model->row_count = limit(&sweep, entries_most);
-	int *row_of = arena_array(arena, int, sweep.segment_count + 1);
+	int *row_of = arena_array(arena, int, sweep.section_count + 1);
 	struct spill_row *rows = open_rows(&sweep, model->row_count, row_of);
 	fill_rows(&sweep, rows, row_of);
 	model->rows = rows;

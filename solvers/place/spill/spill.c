@@ -27,10 +27,6 @@ struct spilling {
 	int64_t rest_most;    /* no set that was not looked at gains more */
 	uint64_t work, share; /* of the master; how much more the climb gets */
 	bool spent;
-	struct spill_master master;
-	const double *known;      /* a point of the master's, for a set that gains so much */
-	int64_t known_gain;       /* 0: there is none */
-	struct spill_set relaxed; /* that the rows hold: the best of what moves find */
 };
 
 /* Weights that are lost when so much is gained. */
@@ -104,41 +100,6 @@ static void found(void *user, const double *values)
 	offer(spilling);
 }
 
-/* A set as a point of the master's: the items, what versions gain, what pairs share at these
- * addresses. */
-static void know(struct spilling *spilling, const struct spill_set *set, const int64_t *at)
-{
-	const struct spill_model *model = spilling->model;
-	double *point = arena_array(spilling->arena, double, spilling->master.column_count);
-	for (int i = 0; i < model->item_count; i++)
-		point[i] = set->kept[i];
-	for (int v = 0; v < model->version_count; v++)
-		point[spilling->master.version_column + v] = !set->missing[v];
-	for (int p = 0; p < model->pair_count; p++) {
-		const struct spill_pair *pair = &model->pairs[p];
-		bool both = set->kept[pair->first] && set->kept[pair->second];
-		point[spilling->master.pair_column + p] =
-			both && pair->row >= 0 && at[pair->first] == at[pair->second];
-	}
-	spilling->known = point;
-	spilling->known_gain = set->gain;
-}
-
-/* The best, if it is new; as long as nothing is cut off, what the rows alone hold. */
-static const double *known(void *user)
-{
-	struct spilling *spilling = user;
-	const struct spill_climb *climb = &spilling->climb;
-	const struct spill_set *relaxed = &spilling->relaxed;
-	if (!spilling->cuts.count && relaxed->gain > climb->best.gain) {
-		if (spilling->known_gain < relaxed->gain)
-			know(spilling, relaxed, NULL);
-	} else if (spilling->known_gain != climb->best.gain) {
-		know(spilling, &climb->best, climb->best_at);
-	}
-	return spilling->known;
-}
-
 /* What a point gains; as whole numbers. */
 static int64_t bound_of(const struct spilling *spilling, const struct milp_answer *answer)
 {
@@ -186,12 +147,10 @@ static void ask_master(struct spilling *spilling)
 {
 	struct arena *arena = arena_open();
 	struct milp_wishes wishes = {
-		.user = spilling, .go_on = go_on, .found = found, .known = known, .covers = true};
-	spilling->master =
+		.user = spilling, .go_on = go_on, .found = found, .covers = true};
+	struct milp *master =
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
-	spilling->known = NULL;
-	spilling->known_gain = 0;
-	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
+	struct milp_answer answer = milp_solve(master, &wishes, arena);
 	if (answer.status == PROOF_INFEASIBLE)
 		spilling->rest_most = 0;
 	else if (answer.bound > -INFINITY)
@@ -240,9 +199,6 @@ void spill_run(struct run *run, const struct problem *problem)
 	spilling.climb = spill_climb_start(run, arena, spilling.model);
 	offer(&spilling);
 	bound(&spilling);
-	spilling.relaxed = spill_set_make(arena, spilling.model);
-	if (!spilling.model->pair_count && !is_done(&spilling))
-		spill_moves_relax(run, spilling.model, &spilling.relaxed);
 	while (!is_done(&spilling)) {
 		if (!ask_again(&spilling))
 			ask_master(&spilling);

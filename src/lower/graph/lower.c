@@ -102,10 +102,8 @@ static bool lower_step(struct lowering *lowering, int s, int64_t iteration)
 	step->tile = (struct tile){0};
 	step->computes = -1;
 	step->counts = NULL;
-	if (!arch_moves_boxes(plan->arch))
+	if (!arch_moves_boxes(plan->arch) || step->op->primitive->kind == OP_OPAQUE)
 		return whole_lower(lowering);
-	if (step->op->primitive->kind == OP_OPAQUE)
-		return opaque_lower(lowering);
 	if (step->op->primitive->kind == OP_BROADCAST)
 		return staging_lower(lowering);
 	if (plan_is_relayout(plan, s))
@@ -183,15 +181,13 @@ static const struct program *make_program(const struct lowering *lowering, int64
 	return program;
 }
 
-/* Instructions that a step has in any case: its computes; what an opaque one moves. */
+/* Instructions that a step has in any case. */
 static int64_t least_of_step(const struct plan *plan, int step)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	if (!arch_moves_boxes(plan->arch))
+	if (!arch_moves_boxes(plan->arch) || op->primitive->kind == OP_OPAQUE)
 		return 1;
-	if (op->primitive->kind == OP_OPAQUE)
-		return opaque_size(plan, step);
 	if (plan->steps[step].staging)
 		return staging_size(plan, step);
 	if (plan_only_moves(plan, step))
@@ -230,11 +226,8 @@ const struct program *lower_within(
 	const struct program *program = NULL;
 	int64_t overhead;
 	add_residents(lowering);
-	if (plan->arch->lx < 0 && arch_moves_boxes(plan->arch))
-		refuse(lowering, "the architecture has no LX");
-	else if (!exceeds(plan, lowering->most) && check_coordinates(lowering) &&
-		 hbm_place(lowering) && count_overhead(lowering, &overhead) &&
-		 lower_steps(lowering))
+	if (!exceeds(plan, lowering->most) && check_coordinates(lowering) && hbm_place(lowering) &&
+		count_overhead(lowering, &overhead) && lower_steps(lowering))
 		program = make_program(lowering, overhead);
 	*why = lowering->why;
 	arena_close(scratch);

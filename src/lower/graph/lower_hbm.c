@@ -25,8 +25,6 @@ static bool place_tensor(struct lowering *lowering, int t)
 bool hbm_place(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
-	if (plan->arch->hbm < 0)
-		return refuse(lowering, "the architecture has no HBM");
 	lowering->hbm = arena_array(lowering->queues.arena, int64_t, plan->workload->tensor_count);
 	for (size_t t = 0; t < plan->workload->tensor_count; t++)
 		lowering->hbm[t] = -1;

@@ -209,9 +209,6 @@ bool relayout_lower(struct lowering *lowering)
 	struct relayout *relayout = arena_new(lowering->queues.scratch, struct relayout);
 	struct region region = region_whole(layout, tensor);
 	relayout->cores = (int)arch_cores(plan->arch);
-	if (!plan->arch->data_ring.present)
-		return refuse(
-			lowering, "op '%s' is a relayout, and there is no data ring", op->name);
 	slices_make(plan, plan_lx(plan, tensor, step), 0, &relayout->from);
 	slices_make(plan, plan_lx(plan, op->writes[0].tensor, step), 0, &relayout->to);
 	find_shipments(lowering, relayout, &region);

@@ -111,22 +111,6 @@ static void add_chunk(
 	}
 }
 
-static bool check_staging(struct lowering *lowering)
-{
-	const struct step_state *step = &lowering->step;
-	const struct staging *staging = lowering->plan->steps[step->number].staging;
-	const struct workload *workload = lowering->plan->workload;
-	if (!staging)
-		return refuse(lowering, "broadcast '%s' has no staging tiles", step->op->name);
-	for (int i = 0; i < op_operands(step->op); i++) {
-		int t = op_operand(step->op, i)->tensor;
-		if (plan_lx(lowering->plan, t, step->number))
-			return refuse(lowering, "broadcast '%s' uses '%s' in LX", step->op->name,
-				workload->tensors[t].name);
-	}
-	return true;
-}
-
 static void add_allotments(struct lowering *lowering)
 {
 	const struct step_state *step = &lowering->step;
@@ -148,8 +132,6 @@ bool staging_lower(struct lowering *lowering)
 	const struct step_state *step = &lowering->step;
 	const struct plan *plan = lowering->plan;
 	int64_t users[STAGING_MOST], number = 0;
-	if (!check_staging(lowering))
-		return false;
 	for (int k = 0; k < STAGING_MOST; k++)
 		users[k] = -1;
 	struct staging_slide slide = slide_first(

@@ -16,9 +16,8 @@
  *	lower_clones     steps that only move into LX
  *	lower_evicts     steps that only move out of it
  *	lower_relayouts  steps that only move from LX to LX
- *	lower_opaque     steps that nobody looks into
  *	lower_staging    broadcasts
- *	lower_whole      ops as one nest, where tiles do not move in boxes
+ *	lower_whole      ops as one nest, where tiles do not move in boxes; ops that nobody looks into
  *
  * Functions that answer bool say false after `refuse`, or when the list is full.
  */
@@ -153,9 +152,6 @@ int64_t clone_arrival(const struct clone *clone, const struct region *box, int c
 bool evict_lower(struct lowering *lowering);
 
 bool relayout_lower(struct lowering *lowering);
-
-bool opaque_lower(struct lowering *lowering);
-int64_t opaque_size(const struct plan *plan, int step); /* instructions */
 
 bool whole_lower(struct lowering *lowering);
 

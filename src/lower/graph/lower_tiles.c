@@ -46,9 +46,6 @@ const char *tiling_make(const struct plan *plan, int step, int64_t iteration, st
 	struct arena_mark mark = arena_mark(arena);
 	const struct op *whole = &plan->workload->ops[plan->steps[step].op];
 	const struct op *op = run_op(arena, plan->workload, whole, run, iteration);
-	const char *why = mapping_check(arena, plan->arch, plan->workload, op, mapping);
-	if (why)
-		return arena_format(arena, "the mapping of op '%s': %s", op->name, why);
 	bool moves = plan_is_move(plan, step) || plan_is_evict(plan, step);
 	struct move move = moves ? move_find(plan, step) : (struct move){0};
 	int64_t cores = moves ? move.cores : mapping_cores(plan->arch, mapping);

@@ -34,12 +34,9 @@
  * broadcast's step are those of its root alone, in queues of their own beside the engines', and
  * its DMA_OUTs go to HBM of the rank that they name.  A SYNC is one of all ranks.
  *
- * The steps of an opaque op use core 0 alone.  Its operands pass through tile
- * buffers in chunks of whole sticks: DMA_IN, then a COMPUTE that has this one
- * read and no write; or a COMPUTE that has one write and no read, then
- * DMA_OUT.  Those computes stand for what nobody knows: they take no time and
- * no counts, their loops are empty, and what they write is what the
- * reference says.  By point 8 of model/graph/plan.h only HBM bytes count.
+ * An opaque op is one COMPUTE on core 0, which stands for what nobody knows: it reads
+ * its operands where they lie in HBM, and writes there what the reference says.  By point 8
+ * of model/graph/plan.h only HBM bytes count, and it takes the time that those take.
  */
 enum engine {
 	ENGINE_DMA_IN,
@@ -108,19 +105,20 @@ struct whole_operand {
  * the accumulator in between, which is then written even by a tile that finishes.
  *
  * Where tiles do not move in boxes a compute is a whole op, or what an iteration has of it, on core 0: it names
- * its operands alone, and the nest moves what it needs of them.  An opaque op has none.  What does not finish
+ * its operands alone, and the nest moves what it needs of them.  An opaque op is whole on all machines, and has
+ * no nest.  What does not finish
  * leaves sums where the output lies, and what reads an accumulator adds to those.
  */
 struct compute {
 	int op;
 	int read_count;
 	bool accumulator_read, accumulator_write;
-	bool finish;                        /* converts to the output's dtype and writes it */
-	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
-	const struct inner_nest *nest;      /* all of a step that read an accumulator share it, and
+	bool finish;                       /* converts to the output's dtype and writes it */
+	const int64_t *first, *count;      /* by loop */
+	const struct inner_nest *nest;     /* all of a step that read an accumulator share it, and
 					* all others; NULL: there is none */
-	const struct whole_operand *whole;  /* by operand, read_count 0; NULL: of boxes */
-	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */
+	const struct whole_operand *whole; /* by operand, read_count 0; NULL: of boxes */
+	const struct operand_box *write; /* its lx is unused unless `finish`; NULL: of a whole op */
 	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */
 	const struct operand_box *reads[];
 };

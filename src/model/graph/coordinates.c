@@ -5,12 +5,6 @@
 
 #include <inttypes.h>
 
-static int64_t times(int64_t a, int64_t b)
-{
-	int64_t product;
-	return number_mul(a, b, &product) ? product : INT64_MAX;
-}
-
 static bool is_walked(const struct layout *layout, int d)
 {
 	return layout->size[d] > 1 && layout->stride_map[d] > 0;
@@ -68,7 +62,7 @@ struct coordinates coordinates_make(
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t step = access->linear.loop[l];
 		if (step > 0 && op->loops[l].extent > 1)
-			add(layout, &to, l, step, times(step, op->loops[l].extent));
+			add(layout, &to, l, step, number_times(step, op->loops[l].extent));
 	}
 	if (access->linear.offset > 0)
 		add_offset(layout, &to, access->linear.offset);
@@ -78,7 +72,7 @@ struct coordinates coordinates_make(
 /* The part of one loop at value v; v is ignored for the constant. */
 static int64_t part_value(const struct coordinate_part *part, int64_t v)
 {
-	int64_t walk = part->loop < 0 ? part->step : times(v, part->step);
+	int64_t walk = part->loop < 0 ? part->step : number_times(v, part->step);
 	return (part->modulus ? walk % part->modulus : walk) / part->stride;
 }
 
@@ -108,7 +102,7 @@ bool coordinate_fits_stick(const struct coordinate *coordinate, int per_stick)
 		return true;
 	const struct coordinate_part *part = &coordinate->parts[0];
 	return coordinate->part_count == 1 && part->loop >= 0 && part->step == part->stride &&
-	       (part->modulus == 0 || part->modulus == times(part->stride, per_stick));
+	       (part->modulus == 0 || part->modulus == number_times(part->stride, per_stick));
 }
 
 static void print_part(struct text *text, const struct op *op, const struct coordinate_part *part)

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "base/ranks.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "report/run/svg.h"
@@ -36,6 +35,7 @@ struct svg_shape {
 struct drawing {
 	struct text text;
 	const struct place_report *report;
+	const struct place_svg_words *words;
 	struct array(struct svg_shape) shapes;
 	size_t left_out, lane_count;
 	int64_t first, last;       /* steps shown, half-open */
@@ -134,13 +134,6 @@ static int by_from(const void *left, const void *right)
 	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
-static int by_to(const void *left, const void *right)
-{
-	const struct svg_shape *a = *(struct svg_shape *const *)left,
-			       *b = *(struct svg_shape *const *)right;
-	return (a->to > b->to) - (a->to < b->to);
-}
-
 /* Every bar takes the first lane that is free: no more lanes than bars at once. */
 static void choose_lanes(struct drawing *d)
 {
@@ -151,19 +144,15 @@ static void choose_lanes(struct drawing *d)
 			*array_add(arena, &bars) = &d->shapes.at[i];
 	if (!bars.count)
 		return;
-	struct svg_shape **ends = arena_copy(arena, bars.at, bars.count * sizeof *ends);
+	int64_t *ends = arena_array(arena, int64_t, bars.count); /* of lanes */
 	qsort(bars.at, bars.count, sizeof *bars.at, by_from);
-	qsort(ends, bars.count, sizeof *ends, by_to);
-	struct ranks open = ranks_open(arena, bars.count);
-	for (size_t i = 0; i < bars.count; i++)
-		ranks_add(&open, i);
-	for (size_t i = 0, ended = 0; i < bars.count; i++) {
-		for (; ends[ended]->to <= bars.at[i]->from; ended++)
-			ranks_add(&open, ends[ended]->lane);
-		bars.at[i]->lane = ranks_from(&open, 0);
-		ranks_remove(&open, bars.at[i]->lane);
-		if (bars.at[i]->lane >= d->lane_count)
-			d->lane_count = bars.at[i]->lane + 1;
+	for (size_t i = 0; i < bars.count; i++) {
+		size_t lane = 0;
+		while (lane < d->lane_count && ends[lane] > bars.at[i]->from)
+			lane++;
+		bars.at[i]->lane = lane;
+		ends[lane] = bars.at[i]->to;
+		d->lane_count += lane == d->lane_count;
 	}
 	d->lane = fmin(LANE, (double)LANES_HEIGHT / (double)d->lane_count);
 }
@@ -208,42 +197,48 @@ static void plan(struct drawing *d)
 
 /* --- the drawing */
 
+/* What colours mean, as far as they are there. */
+static void add_legend(struct drawing *d)
+{
+	const struct placement *placement = d->report->placement;
+	bool moved = false;
+	for (size_t i = 0; placement && i < placement->count; i++)
+		moved |= placement->in_place_of[i] >= 0;
+	const struct {
+		const char *class, *text;
+		int width;
+		bool there;
+	} entries[] = {{"k3", "kept (darker: larger)", 150, true},
+		{"p3", "in a parent's place", 140, moved}, {"s", "spilled", 80, d->lane_count > 0},
+		{"r", "reserved", 100, d->report->packing->reserved_count > 0}};
+	int x = LEFT;
+	for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+		if (!entries[i].there)
+			continue;
+		text_add(&d->text,
+			"<rect class=\"%s\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>",
+			entries[i].class, x);
+		svg_label(&d->text, x + 16, 56, "", entries[i].text);
+		x += entries[i].width;
+	}
+	if (d->left_out)
+		svg_label(&d->text, x, 56, "",
+			arena_format(d->text.arena, "%zu smaller boxes are left out", d->left_out));
+}
+
 static void add_head(struct drawing *d)
 {
-	text_add(&d->text,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" "
-		"height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
-		"font-size=\"11\">\n"
-		"<style>rect{stroke:#fff;stroke-width:.4}text{fill:#222}.n{font-size:%dpx;"
-		"pointer-events:none}.g{stroke:#ccc;stroke-width:.5}.c{stroke:#c22;"
-		"stroke-width:1;stroke-dasharray:4 3}.r{fill:#999;fill-opacity:.5}"
+	static const char style[] =
+		"rect{stroke:#fff;stroke-width:.4}.n{font-size:9px;pointer-events:none}"
+		".c{stroke:#c22;stroke-width:1;stroke-dasharray:4 3}.r{fill:#999;fill-opacity:.5}"
 		".k0{fill:#dbe9f6}.k1{fill:#bad6eb}.k2{fill:#89bedc}.k3{fill:#539ecd}"
 		".k4{fill:#2b7bba}.k5{fill:#0b559f}.p0{fill:#e5f5e0}.p1{fill:#c7e9c0}"
 		".p2{fill:#a1d99b}.p3{fill:#74c476}.p4{fill:#41ab5d}.p5{fill:#238b45}"
-		".s{fill:#e6842a}.k4n,.k5n,.p4n,.p5n{fill:#fff}</style>\n"
-		"<rect x=\"0\" y=\"0\" width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
-		WIDTH, d->height, WIDTH, d->height, NAME, WIDTH, d->height);
-	text_add(&d->text, "<text x=\"%d\" y=\"18\" font-size=\"13\">", LEFT);
-	xml_text(&d->text, d->report->file->source->name);
-	text_add(&d->text, "</text>\n<text x=\"%d\" y=\"36\">", LEFT);
-	xml_text(&d->text, place_report_line(d->text.arena, d->report));
-	text_add(&d->text,
-		"</text>\n<g>"
-		"<rect class=\"k3\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"56\">kept (darker: larger)</text>"
-		"<rect class=\"p3\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"56\">in a parent's place</text>"
-		"<rect class=\"s\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"56\">spilled</text>"
-		"<rect class=\"r\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"56\">reserved</text>",
-		LEFT, LEFT + 16, LEFT + 150, LEFT + 166, LEFT + 290, LEFT + 306, LEFT + 370,
-		LEFT + 386);
-	if (d->left_out)
-		text_add(&d->text, "<text x=\"%d\" y=\"56\">%zu smaller boxes are left out</text>",
-			LEFT + 470, d->left_out);
-	text_add(&d->text, "</g>\n");
+		".s{fill:#e6842a}.k4n,.k5n,.p4n,.p5n{fill:#fff}";
+	svg_head(&d->text, WIDTH, d->height, style);
+	svg_label(&d->text, LEFT, 18, " font-size=\"13\"", d->words->title);
+	svg_label(&d->text, LEFT, 36, "", d->words->line);
+	add_legend(d);
 }
 
 /* Lines of addresses in a panel whose `bytes` are `height` pixels, lowest at y. */
@@ -260,14 +255,21 @@ static void add_bytes_axis(struct drawing *d, double y, double height, int64_t b
 	}
 }
 
+/* Where each step begins; or what it is called, in its middle, as far as there is room. */
 static void add_steps_axis(struct drawing *d, int y)
 {
+	static const char middle[] = " text-anchor=\"middle\"";
 	int64_t step = svg_step(d->last - d->first, 10, false);
 	int64_t at = d->first / step * step;
-	for (at += at < d->first ? step : 0; at <= d->last; at += step)
-		text_add(&d->text,
-			"<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%" PRId64 "</text>\n",
-			x_of(d, at), y, at);
+	double wide = x_of(d, d->first + 1) - x_of(d, d->first);
+	for (at += at < d->first ? step : 0; !d->words->steps && at <= d->last; at += step)
+		svg_label(&d->text, x_of(d, at), y, middle,
+			arena_format(d->text.arena, "%" PRId64, at));
+	for (at = d->first; d->words->steps && at < d->last; at++) {
+		const char *name = d->words->steps[at];
+		if ((double)(LETTER * utf8_count(name, strlen(name))) < wide)
+			svg_label(&d->text, x_of(d, at) + wide / 2, y, middle, name);
+	}
 }
 
 static int shade_of(const struct drawing *d, int64_t size)
@@ -390,9 +392,10 @@ static void add_load(struct drawing *d)
 	add_steps_axis(d, d->load_y + LOAD_HEIGHT + 14);
 }
 
-const char *place_svg(struct arena *arena, const struct place_report *report)
+const char *place_svg(
+	struct arena *arena, const struct place_report *report, const struct place_svg_words *words)
 {
-	struct drawing d = {.text = text_open(arena), .report = report};
+	struct drawing d = {.text = text_open(arena), .report = report, .words = words};
 	plan(&d);
 	add_head(&d);
 	add_bytes_axis(&d, TOP + PLOT_HEIGHT, PLOT_HEIGHT, d.top, 16);

@@ -12,6 +12,13 @@
  */
 enum { PLACE_SVG_BOXES_MOST = 20000 };
 
-const char *place_svg(struct arena *arena, const struct place_report *report);
+struct place_svg_words {
+	const char *title, *line;
+	const char *const *steps; /* what steps from 0 on are called; NULL: by their numbers */
+};
+
+/* Of the report: packing, placement, load and has_capacity. */
+const char *place_svg(struct arena *arena, const struct place_report *report,
+	const struct place_svg_words *words);
 
 #endif

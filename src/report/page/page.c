@@ -4,6 +4,7 @@
 #include "base/embed.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
+#include "report/run/svg.h"
 
 #include <string.h>
 
@@ -28,15 +29,6 @@ static void add_data(struct text *page, const char *json)
 			text_bytes(page, at, 1);
 }
 
-static void add_title(struct text *page, const char *title)
-{
-	for (; *title; title++)
-		if (*title == '<' || *title == '&')
-			text_add(page, *title == '<' ? "&lt;" : "&amp;");
-		else
-			text_bytes(page, title, 1);
-}
-
 const char *page_html(struct arena *arena, json_t *data)
 {
 	struct text page = text_open(arena);
@@ -47,7 +39,7 @@ const char *page_html(struct arena *arena, json_t *data)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
 		"<title>");
-	add_title(&page, title ? title : "lxplore");
+	xml_text(&page, title ? title : "lxplore");
 	text_add(&page, "</title>\n<style>\n");
 	text_bytes(&page, page_css, strlen(page_css));
 	text_add(&page, "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n"

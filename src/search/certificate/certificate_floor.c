@@ -148,8 +148,8 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
  * read there once; at home F words stay.  Words that enter a level and were no fill come
  * without a sum, and leave with one.  So level k sends r(k) = u(0) + .. + u(k) - e(1) - .. -
  * e(k) - F sums back to level k + 1, with u(k) = e(k + 1) / G(k + 1) updates; it reads u(k) + r(k -
- * 1), the home r(0): all is linear in the e(k).  Each lies between what the loops known so far ask
- * for and what arrives from inside, so the least is found at one of both ends.
+ * 1), the home r(0).  Each e(k) lies between what the loops known so far ask for and what arrives from
+ * inside.
  *
  * no_reuse (spatial) has groups come one after the other: level k - 1 is updated words_split(k) times as
  * often, and each time but the first reads the sum that is there; the first takes the sum that returns, so the r(k)
@@ -209,29 +209,11 @@ static void sums_back(const struct least_sums *sums, double *back)
 	}
 }
 
-/* Energy of all levels at the best end of every e(k). */
-static double sums_pj(const struct floor_cell *cell, const struct least_sums *sums, int t)
-{
-	const int *kept = cell->kept[t];
-	double inner = 0, pj = 0; /* of r(k) for all k >= i */
-	for (int i = sums->count; i >= 1; i--) {
-		const double *at = cell->pj[kept[i - 1]];
-		double back = 0, update = at[NEST_UPDATE] + at[NEST_READ];
-		if (i < sums->count)
-			back = cell->pj[kept[i]][NEST_FILL] + cell->pj[kept[i]][NEST_READ];
-		double price = update * sums->updated[i] + (back + inner) / sums->group[i] - inner;
-		pj += price * (price >= 0 ? sums->low[i] : sums->high[i]);
-		inner += back;
-	}
-	return pj - sums->fresh[0] * (inner + cell->pj[kept[0]][NEST_READ]);
-}
-
-/* What the dataspace costs at least. */
-static double written(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
+static void written(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
 	struct least *least)
 {
 	struct least_sums sums = find_sums(cell, loops, j, t);
-	double back[ARCH_LEVELS_MOST], pj = 0;
+	double back[ARCH_LEVELS_MOST];
 	sums_back(&sums, back);
 	for (int k = 0; k < sums.count; k++) {
 		int at = cell->kept[t][k];
@@ -246,18 +228,10 @@ static double written(const struct floor_cell *cell, const struct floor_loops *l
 		least->reads[at] = reads;
 		least->fills[at] = fills;
 		least->updates[at] = updates;
-		pj += reads * cell->pj[at][NEST_READ] + fills * cell->pj[at][NEST_FILL] +
-		      updates * cell->pj[at][NEST_UPDATE];
 	}
-	if (!cell->frame->timeloop && !cell->renews[t])
-		pj = fmax(pj, sums_pj(cell, &sums, t));
 	for (int at = 0; at < cell->frame->completions->count; at++)
-		if (cell->passes[t] >> at & 1) {
+		if (cell->passes[t] >> at & 1)
 			least->updates[at] = least->reads[at] = passing(cell, loops, j, t, at);
-			pj += least->updates[at] *
-			      (cell->pj[at][NEST_UPDATE] + cell->pj[at][NEST_READ]);
-		}
-	return pj;
 }
 
 static double energy_of(const struct floor_cell *cell, const struct least *least)
@@ -265,7 +239,8 @@ static double energy_of(const struct floor_cell *cell, const struct least *least
 	double pj = 0;
 	for (int j = 0; j < cell->frame->completions->count; j++)
 		pj += least->reads[j] * cell->pj[j][NEST_READ] +
-		      least->fills[j] * cell->pj[j][NEST_FILL];
+		      least->fills[j] * cell->pj[j][NEST_FILL] +
+		      least->updates[j] * cell->pj[j][NEST_UPDATE];
 	return pj;
 }
 
@@ -282,16 +257,13 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
 	bool sums = frame->search->shape->spaces[t].written;
 	struct least least = {.reads = {0}};
-	double pj = 0;
 	if (frame->plain[t] ? sums && frame->update_flags >> t & 1
 			    : sums || (frame->flagged && frame->timeloop))
 		return 0;
-	if (sums) {
-		pj = written(cell, loops, j, t, &least);
-	} else {
+	if (sums)
+		written(cell, loops, j, t, &least);
+	else
 		read_only(cell, loops, j, t, known, &least);
-		pj = energy_of(cell, &least);
-	}
 	for (int i = 0; i < frame->completions->count; i++) {
 		double scale = hierarchy->levels[frame->completions->level[i]].rate_scale[t];
 		double writes = least.fills[i] + least.updates[i];
@@ -299,7 +271,7 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 		ports->writes[i] += writes * scale;
 		ports->words[i] += least.reads[i] + writes;
 	}
-	return pj;
+	return energy_of(cell, &least);
 }
 
 static double cycles_at(double words, double instances, struct ratio rate)

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "search/claim/plan_bundles.h"
 #include "search/claim/plan_state.h"
 #include "search/joint/joint_pack.h"
 
@@ -49,81 +48,64 @@ static struct bound_open pop(struct bounding *bounding)
 
 /* --- states */
 
+/* The parts of a bundle that are paid for and not used yet. */
+static int64_t find_credit(struct bounding *bounding, const struct bound_state *state)
+{
+	const struct joint_space *space = bounding->space;
+	if (!space->bundle_most || state->must_begin)
+		return 0;
+	return checked_mul(&bounding->fits, space->bundle_most - count_used(state),
+		plan_share(space, state->widest));
+}
+
 /* The least that is left, times the scale; JOINT_NEVER: nothing leads to an end below the claim. */
-static int64_t rest_of(const struct bounding *bounding, const struct bound_state *state)
+static int64_t rest_of(struct bounding *bounding, const struct bound_state *state)
 {
 	const struct plan_relaxed *relaxed = bounding->relaxed;
 	const struct plan_cut *cut = cut_of(bounding, state);
-	size_t index = 0, place = 0;
+	size_t index = 0;
 	for (int k = 0; k < cut->count; k++) {
 		bool hbm = state->place[k] & BIT_HBM;
-		int view = view_of(state, k);
-		if (!hbm && view < 0 && is_needed(bounding, cut->tensors[k], false, state->cut))
+		int view = view_of(state, k), t = cut->tensors[k];
+		if (!hbm && view < 0 && is_needed(bounding, t, false, state->cut))
 			return JOINT_NEVER;
-		int code = plan_code(&cut->codes[k], hbm, view);
-		index += cut->unit[k] * (size_t)code;
-		place += cut->place_unit[k] * (size_t)plan_code_place(&cut->codes[k], code);
+		index += cut->unit[k] * (size_t)plan_code(relaxed->cuts, t, hbm, view);
 	}
 	int64_t rest = relaxed->least[state->cut][index];
-	if (rest == JOINT_NEVER || !relaxed->bundles)
-		return rest;
-	int64_t more = plan_bundles_rest(relaxed->bundles, state->cut, place, count_used(state),
-		state->widest, state->must_begin);
-	return more == JOINT_NEVER ? more : number_max(rest + more, 0);
+	return rest == JOINT_NEVER ? rest : number_max(rest - find_credit(bounding, state), 0);
 }
 
-static size_t hash_of(const struct bounding *bounding, const void *start, size_t count)
-{
-	const unsigned char *bytes = start;
-	uint64_t hash = 1469598103934665603u;
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ bytes[i]) * 1099511628211u;
-	hash ^= hash >> 29;
-	return (size_t)hash & (bounding->slot_count - 1);
-}
-
-static size_t slot_of(const struct bounding *bounding, const struct bound_state *state)
-{
-	return hash_of(bounding, state, sizeof *state);
-}
-
-static bool has_places(const struct bound_state *a, const struct bound_state *b)
-{
-	return a->cut == b->cut && !memcmp(a->place, b->place, sizeof a->place);
-}
-
-/* Where nodes with these places are listed. */
+/* Where the nodes with the places of a state are listed. */
 static uint32_t *places_of(const struct bounding *bounding, const struct bound_state *state)
 {
-	size_t s = hash_of(bounding, state->place, sizeof state->place);
-	s = (s + 31 * (size_t)state->cut) & (bounding->slot_count - 1);
-	while (bounding->places[s] &&
-		!has_places(&bounding->nodes.at[bounding->places[s] - 1].state, state))
-		s = (s + 1) & (bounding->slot_count - 1);
-	return &bounding->places[s];
+	uint64_t hash = 1469598103934665603u + state->cut;
+	for (int k = 0; k < PLAN_CROSSING_MOST; k++)
+		hash = (hash ^ state->place[k]) * 1099511628211u;
+	hash ^= hash >> 29;
+	for (size_t s = (size_t)hash;; s++) {
+		uint32_t *first = &bounding->places[s & (bounding->place_count - 1)];
+		if (!*first)
+			return first;
+		const struct bound_state *other = &bounding->nodes.at[*first - 1].state;
+		if (other->cut == state->cut &&
+			!memcmp(other->place, state->place, sizeof other->place))
+			return first;
+	}
 }
 
 static void list(struct bounding *bounding, uint32_t i)
 {
 	uint32_t *first = places_of(bounding, &bounding->nodes.at[i].state);
 	bounding->nodes.at[i].next = *first;
-	bounding->nodes.at[i].listed = true;
 	*first = i + 1;
 }
 
-static void grow_slots(struct bounding *bounding)
+static void grow_places(struct bounding *bounding)
 {
-	bounding->slot_count = bounding->slot_count ? 2 * bounding->slot_count : 1 << 12;
-	bounding->slots = arena_array(bounding->arena, uint32_t, bounding->slot_count);
-	bounding->places = arena_array(bounding->arena, uint32_t, bounding->slot_count);
-	for (size_t i = 0; i < bounding->nodes.count; i++) {
-		size_t s = slot_of(bounding, &bounding->nodes.at[i].state);
-		while (bounding->slots[s])
-			s = (s + 1) & (bounding->slot_count - 1);
-		bounding->slots[s] = (uint32_t)i + 1;
-		if (bounding->nodes.at[i].listed)
-			list(bounding, (uint32_t)i);
-	}
+	bounding->place_count = bounding->place_count ? 2 * bounding->place_count : 1 << 12;
+	bounding->places = arena_array(bounding->arena, uint32_t, bounding->place_count);
+	for (size_t i = 0; i < bounding->nodes.count; i++)
+		list(bounding, (uint32_t)i);
 }
 
 /* Whether all that can follow b can follow a at no more in all: in a bundle that a begins, which costs no
@@ -146,7 +128,8 @@ static bool is_beaten(const struct bounding *bounding, const struct bound_node *
 {
 	const struct bound_node *nodes = bounding->nodes.at;
 	for (uint32_t i = *places_of(bounding, &node->state); i; i = nodes[i - 1].next)
-		if (&nodes[i - 1] != node && is_no_worse(bounding->space, &nodes[i - 1], node))
+		if (nodes[i - 1].was_done && &nodes[i - 1] != node &&
+			is_no_worse(bounding->space, &nodes[i - 1], node))
 			return true;
 	return false;
 }
@@ -154,17 +137,14 @@ static bool is_beaten(const struct bounding *bounding, const struct bound_node *
 /* The number of the node of a state, new or not. */
 static uint32_t intern(struct bounding *bounding, const struct bound_state *state)
 {
-	if (2 * bounding->nodes.count >= bounding->slot_count)
-		grow_slots(bounding);
-	size_t s = slot_of(bounding, state);
-	for (; bounding->slots[s]; s = (s + 1) & (bounding->slot_count - 1))
-		if (!memcmp(&bounding->nodes.at[bounding->slots[s] - 1].state, state,
-			    sizeof *state))
-			return bounding->slots[s] - 1;
+	if (2 * bounding->nodes.count >= bounding->place_count)
+		grow_places(bounding);
+	for (uint32_t i = *places_of(bounding, state); i; i = bounding->nodes.at[i - 1].next)
+		if (!memcmp(&bounding->nodes.at[i - 1].state, state, sizeof *state))
+			return i - 1;
 	struct bound_node *node = array_add(bounding->arena, &bounding->nodes);
-	node->state = *state;
-	node->value = JOINT_NEVER;
-	bounding->slots[s] = (uint32_t)bounding->nodes.count;
+	*node = (struct bound_node){.state = *state, .value = JOINT_NEVER};
+	list(bounding, (uint32_t)bounding->nodes.count - 1);
 	return (uint32_t)bounding->nodes.count - 1;
 }
 
@@ -175,7 +155,7 @@ void bound_reach(struct bounding *bounding, uint32_t from, const struct bound_st
 	if (rest == JOINT_NEVER)
 		return;
 	int64_t least = checked_add(&bounding->fits,
-		checked_mul(&bounding->fits, value, bounding->relaxed->passes->scale), rest);
+		checked_mul(&bounding->fits, value, bounding->relaxed->scale), rest);
 	if (least >= bounding->limit)
 		return;
 	uint32_t i = intern(bounding, state);
@@ -246,8 +226,8 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 		struct bound_node *node = &bounding->nodes.at[open.node];
 		if (node->done || is_beaten(bounding, node))
 			continue;
-		bound->bound = (open.least + bounding->relaxed->passes->scale - 1) /
-			       bounding->relaxed->passes->scale;
+		bound->bound =
+			(open.least + bounding->relaxed->scale - 1) / bounding->relaxed->scale;
 		bound->states = bounding->nodes.count;
 		if (bound->states > most || stopper_stops(&bounding->question->stopper)) {
 			bound->answer = VERDICT_OPEN;
@@ -255,9 +235,7 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 							  : "it was asked to stop";
 			return;
 		}
-		node->done = true;
-		if (!node->listed)
-			list(bounding, open.node);
+		node->done = node->was_done = true;
 		if (is_end(bounding, &node->state)) {
 			judge(bounding, open.node, arena, bound);
 			return;
@@ -290,7 +268,7 @@ struct plan_bound plan_bound_find(const struct plan_bound_question *question, st
 	int64_t scale = question->space->bundle_most ? question->space->bundle_most : 1;
 	bounding.limit = checked_mul(&bounding.fits, question->claim, scale);
 	if (is_small(question->space) && bounding.fits)
-		bounding.relaxed = plan_relaxed_make(question->space, bounding.limit,
+		bounding.relaxed = plan_relaxed_make(question->space,
 			question->entries ? question->entries : PLAN_ENTRIES_MOST,
 			&question->stopper, bounding.arena, &bound.why);
 	if (bounding.relaxed) {

@@ -10,9 +10,9 @@
  * (Hart, Nilsson, Raphael 1968) over all that may be the case at a cut between ops.  A state is the place of
  * every tensor that is still needed, the tensors that the bundle uses in HBM, and its width.  Equal states
  * are one; of two with equal places one is left out if the other can do the same for no more; nothing is
- * dropped before its room is needed.  What is left costs at least what it costs in
- * relaxations (plan_relaxed.h).  States that cannot lead below the claim are left out, so that the claim holds once nothing
- * is left.
+ * dropped before its room is needed.  What is left costs at least what it costs in a relaxation (plan_relaxed.h), less
+ * the parts of the bundle that are paid for and not used yet.  States that cannot lead below the claim are left out, so
+ * that the claim holds once nothing is left.
  */
 struct arena;
 

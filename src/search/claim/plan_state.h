@@ -7,6 +7,7 @@
 #include "search/claim/plan_relaxed.h"
 
 /* The states of the search of plan_bound.c, and their steps (plan_steps.c). */
+
 /* Where a tensor is: a bit for HBM, and the number of its view in LX + 1. */
 enum { BIT_HBM = 1, VIEW_UNIT = 2 };
 
@@ -21,10 +22,10 @@ struct bound_state {
 
 struct bound_node {
 	struct bound_state state;
-	bool done, listed;
+	bool done, was_done; /* gone on from; perhaps before it became cheaper */
 	int64_t value;
 	uint32_t from; /* a node + 1; 0: the start */
-	uint32_t next; /* of those that are listed, with equal places; a node + 1 */
+	uint32_t next; /* of those with equal places; a node + 1 */
 	struct joint_step step;
 };
 
@@ -40,9 +41,8 @@ struct bounding {
 	struct arena *arena;
 	struct array(struct bound_node) nodes;
 	struct array(struct bound_open) heap;
-	uint32_t *slots;  /* by hash: a node + 1 */
-	uint32_t *places; /* by hash of the places: the node that was done last, + 1 */
-	size_t slot_count;
+	uint32_t *places; /* by hash: the last node with these places, + 1 */
+	size_t place_count;
 	int64_t limit; /* the claim, times the scale */
 	bool fits;
 };
@@ -61,14 +61,6 @@ static inline int view_of(const struct bound_state *state, int k)
 static inline void set_view(struct bound_state *state, int k, int view)
 {
 	state->place[k] = (uint16_t)((state->place[k] & BIT_HBM) | VIEW_UNIT * (view + 1));
-}
-
-static inline int crossing(const struct plan_cut *cut, int tensor)
-{
-	for (int k = 0; k < cut->count; k++)
-		if (cut->tensors[k] == tensor)
-			return k;
-	return -1;
 }
 
 static inline int count_used(const struct bound_state *state)

@@ -178,7 +178,7 @@ static void pass_on(const struct bounding *bounding, int end, const struct bound
 		if (bounding->space->tensors[is->tensors[k]].producer < 0)
 			state->place[k] = BIT_HBM;
 	for (int k = 0; k < was->count; k++) {
-		int to = crossing(is, was->tensors[k]);
+		int to = plan_cut_find(is, was->tensors[k]);
 		bool used = before->used >> k & 1;
 		if (to >= 0)
 			state->place[to] = before->place[k];
@@ -193,8 +193,8 @@ static void pass_on(const struct bounding *bounding, int end, const struct bound
 static void note_used(const struct bounding *bounding, const struct bound_state *before, int t,
 	struct effect *effect)
 {
-	int to = crossing(cut_of(bounding, &effect->state), t);
-	int was = crossing(cut_of(bounding, before), t);
+	int to = plan_cut_find(cut_of(bounding, &effect->state), t);
+	int was = plan_cut_find(cut_of(bounding, before), t);
 	if (to >= 0)
 		effect->used |= (uint16_t)(1u << to);
 	else if (was >= 0 && before->used >> was & 1)
@@ -208,7 +208,7 @@ static void make_outs(const struct bounding *bounding, const struct joint_option
 {
 	for (int i = 0; i < option->out_count; i++) {
 		const struct joint_out *out = &option->outs[i];
-		int to = crossing(cut_of(bounding, state), out->tensor);
+		int to = plan_cut_find(cut_of(bounding, state), out->tensor);
 		if (to < 0)
 			continue;
 		if (out->view < 0)
@@ -239,7 +239,7 @@ static void option_attempt(struct dropping *dropping, uint16_t dropped)
 	pass_on(bounding, option->end, &before, &effect.state);
 	for (int u = 0; u < option->use_count; u++) {
 		const struct joint_use *use = &option->uses[u];
-		int to = crossing(cut_of(bounding, &effect.state), use->tensor);
+		int to = plan_cut_find(cut_of(bounding, &effect.state), use->tensor);
 		if (to >= 0 && use->mode != JOINT_RESIDENT)
 			effect.state.place[to] |= BIT_HBM;
 		if (to >= 0 && use->mode == JOINT_MOVED)
@@ -251,7 +251,7 @@ static void option_attempt(struct dropping *dropping, uint16_t dropped)
 		const struct joint_out *out = &option->outs[i];
 		if (taking->in_place >> i & 1) {
 			int t = option->uses[out->in_place].tensor;
-			int to = crossing(cut_of(bounding, &effect.state), t);
+			int to = plan_cut_find(cut_of(bounding, &effect.state), t);
 			if (to >= 0)
 				set_view(&effect.state, to, -1);
 		}
@@ -274,7 +274,7 @@ static bool finds_all(const struct bounding *bounding, const struct bound_state 
 	for (int u = 0; u < option->use_count; u++) {
 		const struct joint_use *use = &option->uses[u];
 		const struct joint_tensor *tensor = &bounding->space->tensors[use->tensor];
-		int k = crossing(cut_of(bounding, before), use->tensor);
+		int k = plan_cut_find(cut_of(bounding, before), use->tensor);
 		bool hbm = k < 0 ? tensor->producer < 0 : before->place[k] & BIT_HBM;
 		int view = k < 0 ? -1 : view_of(before, k);
 		if (use->mode != JOINT_RESIDENT && !hbm)
@@ -307,7 +307,7 @@ static int64_t room_of(struct bounding *bounding, const struct bound_state *befo
 		int64_t made = space->tensors[out->tensor].bytes[out->view], had = 0;
 		if (in_place >> i & 1) {
 			const struct joint_use *use = &option->uses[out->in_place];
-			int k = crossing(cut_of(bounding, before), use->tensor);
+			int k = plan_cut_find(cut_of(bounding, before), use->tensor);
 			int view = use->mode == JOINT_MOVED ? use->view : view_of(before, k);
 			had = space->tensors[use->tensor].bytes[view];
 		}
@@ -328,7 +328,7 @@ static unsigned can_take_over(const struct bounding *bounding, const struct boun
 			option->uses[out->in_place].mode == JOINT_HBM)
 			continue;
 		int t = option->uses[out->in_place].tensor,
-		    k = crossing(cut_of(bounding, before), t);
+		    k = plan_cut_find(cut_of(bounding, before), t);
 		if (option->uses[out->in_place].mode == JOINT_RESIDENT &&
 			view_of(before, k) != option->uses[out->in_place].view)
 			continue;

@@ -90,9 +90,7 @@ struct answer drive_ask(struct slot *slot, const struct solver *solver,
 	size_t objectives = slot->drive->wishes->objectives.count;
 	slot->effort.evaluated += answer.evaluated;
 	slot->effort.ticks += answer.ticks;
-	slot->effort.states += answer.effort.states;
-	slot->effort.edges += answer.effort.edges;
-	slot->effort.labels += answer.effort.labels;
+	effort_add(&slot->effort, &answer.effort);
 	slot->complete = answer.status == PROOF_OPTIMAL || answer.status == PROOF_INFEASIBLE;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
 	slot->within = answer.status == PROOF_NONE ? answer.within : 0;

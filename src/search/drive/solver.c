@@ -207,7 +207,7 @@ static void take_over(struct run *run, struct run *part)
 	run->answer.evaluated += answer->evaluated;
 	run->answer.cut |= answer->cut;
 	run->answer.stopped |= answer->stopped;
-	run_looked(run, answer->effort);
+	run_looked(run, &answer->effort);
 	for (size_t i = 0; i < part->candidates.count; i++)
 		run_offer(run, &part->candidates.at[i], part->values.at[i]);
 	for (size_t i = 0; i < part->complaints.count; i++)
@@ -236,17 +236,14 @@ bool run_parts(struct run *run, size_t count,
 	return !run->answer.cut;
 }
 
-void run_looked(struct run *run, struct effort_of_proof effort)
+void run_looked(struct run *run, const struct effort *effort)
 {
-	run->answer.effort.states += effort.states;
-	run->answer.effort.edges += effort.edges;
-	run->answer.effort.labels += effort.labels;
+	effort_add(&run->answer.effort, effort);
 }
 
 void run_report(struct run *run, double value, double bound)
 {
-	struct progress progress = {
-		.count = run->answer.evaluated, .best = value, .bound = bound};
+	struct progress progress = {.count = run->answer.evaluated, .best = value, .bound = bound};
 	if (run->asker->progress)
 		run->asker->progress(run->asker->stopper.listener, &progress);
 }

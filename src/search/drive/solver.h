@@ -4,6 +4,7 @@
 #include "model/machine/proof.h"
 #include "search/drive/asker.h"
 #include "search/drive/candidate.h"
+#include "search/drive/effort.h"
 
 #include <stdint.h>
 
@@ -100,11 +101,8 @@ uint64_t run_random(struct run *run, uint64_t bound);
 /* Mappings or plans that were priced, apart from the ticks. */
 void run_evaluated(struct run *run, uint64_t count);
 
-/* What a proof looked at, added up: choices opened, bounds made, labels kept to go on from. */
-struct effort_of_proof {
-	uint64_t states, edges, labels;
-};
-void run_looked(struct run *run, struct effort_of_proof effort);
+/* What a proof looked at, added up. */
+void run_looked(struct run *run, const struct effort *effort);
 
 /*
  * Independent parts of a solver's work, on the threads of whoever asked: part(its run, context,
@@ -161,9 +159,9 @@ struct answer {
 	double within;        /* PROOF_NONE: the factor of run_prove_within; 0: none */
 	const double *bounds; /* of run_prove_each, in the arena; NULL: none */
 	uint64_t ticks, evaluated;
-	bool cut;     /* the budget ended it, or who asked */
-	bool stopped; /* who asked did */
-	struct effort_of_proof effort;
+	bool cut;             /* the budget ended it, or who asked */
+	bool stopped;         /* who asked did */
+	struct effort effort; /* of proofs */
 	size_t core_count;
 	const int *core; /* 0: none was looked for */
 	size_t candidate_count;

@@ -110,13 +110,11 @@ struct solving {
 	struct arena *arena;
 	glp_prob *problem;
 	double *values;
-	const double *known; /* the point that GLPK was last told */
-	double *told;        /* the same, by GLPK's numbers */
-	int *number;         /* GLPK's of each column, from 1; 0: none */
-	double best;         /* of the points found */
-	uint64_t asked_at;   /* iterations */
-	int rows;            /* that GLPK has */
-	bool point, ended;   /* some point is known; go_on said no */
+	int *number;       /* GLPK's of each column, from 1; 0: none */
+	double best;       /* of the points found */
+	uint64_t asked_at; /* iterations */
+	int rows;          /* that GLPK has */
+	bool point, ended; /* some point is known; go_on said no */
 	struct milp_answer answer;
 	struct array(char) said;
 	jmp_buf failed;
@@ -274,28 +272,9 @@ static bool relax(struct solving *solving)
 	return false;
 }
 
-/* What whoever asked knows, if that is new. */
-static void tell(struct solving *solving, glp_tree *tree)
-{
-	const double *known =
-		solving->wishes->known ? solving->wishes->known(solving->wishes->user) : NULL;
-	if (!known || known == solving->known)
-		return;
-	solving->known = known;
-	if (!solving->told)
-		solving->told =
-			arena_array(solving->arena, double, solving->milp->columns.count + 1);
-	for (size_t c = 0; c < solving->milp->columns.count; c++)
-		if (solving->number[c])
-			solving->told[solving->number[c]] = known[c];
-	glp_ios_heur_sol(tree, solving->told);
-}
-
 static void look(glp_tree *tree, void *user)
 {
 	struct solving *solving = user;
-	if (glp_ios_reason(tree) == GLP_IHEUR)
-		tell(solving, tree);
 	if (glp_ios_reason(tree) == GLP_ISELECT) {
 		int node = glp_ios_best_node(tree);
 		if (node)

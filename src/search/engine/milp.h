@@ -67,9 +67,6 @@ struct milp_wishes {
 	 * (N. Een, N. Sorensson, An Extensible SAT-solver, 2003).  Its conflicts count as iterations; it
 	 * asks to go on whenever it restarts, after half as many again as before. */
 	bool clauses;
-	/* A point that holds everything, by column, or NULL: asked for now and then, so that
-	 * only what is better is looked for. */
-	const double *(*known)(void *user);
 	void *user;
 	/* After some more simplex iterations over this many rows; false ends the search.  NULL: to
 	 * the end. */

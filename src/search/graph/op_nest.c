@@ -3,11 +3,10 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "cost/graph/energy.h"
+#include "model/graph/box_nest.h"
 #include "model/graph/inner_nest.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
-
-#include <string.h>
 
 /* The machine with its cores in one row, as the plan numbers them. */
 static const struct arch *in_one_row(const struct arch *arch, struct arena *arena)
@@ -22,16 +21,7 @@ static const struct arch *in_one_row(const struct arch *arch, struct arena *aren
 	return flat;
 }
 
-/* Iterations inside a tile: its elements, as far as the loop goes. */
-static int64_t tile_extent(
-	const struct plan *plan, const struct op *op, const struct mapping *mapping, int l)
-{
-	int64_t parts = mapping_split(plan->arch, mapping, l);
-	parts *= mapping->rows[plan->arch->lx].temporal[l];
-	int64_t units = op_units(plan->workload, op, l) / parts;
-	return number_min(op->loops[l].extent, units * op_grain(plan->workload, op, l));
-}
-
+/* Resident operands do not pass through the home. */
 static void set_residency(
 	const struct plan *plan, int step, const struct op *op, struct mapping *nest)
 {
@@ -40,25 +30,6 @@ static void set_residency(
 		nest->residency[i] = plan_lx(plan, op_operand(op, i)->tensor, step)
 					     ? 1u << arch->lx
 					     : 1u << arch->lx | 1u << arch->hbm;
-}
-
-static struct mapping make_mapping(
-	const struct plan *plan, int step, const struct op *op, const struct shape *shape)
-{
-	const struct arch *arch = plan->arch;
-	const struct mapping *mapping = &plan->steps[step].mapping;
-	const struct mapping_row *tiles = &mapping->rows[arch->lx];
-	const struct mapping_row *cores = &mapping->rows[arch->core];
-	struct mapping nest = nest_mapping_make(arch, shape);
-	struct mapping_row *outer = &nest.rows[arch->hbm], *split = &nest.rows[arch->core];
-	memcpy(outer->temporal, tiles->temporal, sizeof outer->temporal);
-	memcpy(outer->temporal_order, tiles->temporal_order, sizeof outer->temporal_order);
-	memcpy(split->spatial, cores->spatial, sizeof split->spatial);
-	memcpy(split->spatial_order, cores->spatial_order, sizeof split->spatial_order);
-	for (int l = 0; l < op->loop_count; l++)
-		nest.rows[arch->lx].temporal[l] = (uint32_t)tile_extent(plan, op, mapping, l);
-	set_residency(plan, step, op, &nest);
-	return nest;
 }
 
 void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
@@ -76,7 +47,9 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 		out->shape = NULL;
 		return;
 	}
-	out->mapping = make_mapping(plan, step, op, out->shape);
+	out->mapping =
+		box_nest(plan->arch, plan->workload, op, out->shape, &plan->steps[step].mapping);
+	set_residency(plan, step, op, &out->mapping);
 	const struct nest_model *model =
 		nest_model_make(arena, out->hierarchy, out->shape, COUNTING_EXACT);
 	if (!nest_verdict_counts(nest_evaluate(model, &out->mapping, &out->counts, &out->score)))

@@ -61,7 +61,7 @@ static int64_t words_of(
 		extents[d] = most ? question->spans[d][loop].most : question->spans[d][loop].least;
 	for (int t = 0; t < shape->space_count; t++)
 		if (spaces >> t & 1)
-			sum = fit_add(sum, fit_words(shape, t, extents));
+			sum = number_plus(sum, fit_words(shape, t, extents));
 	return sum;
 }
 
@@ -83,7 +83,7 @@ static int64_t instances(const struct feasible_question *question, int loop, boo
 {
 	int64_t product = 1;
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
-		product = fit_mul(product,
+		product = number_times(product,
 			most ? question->spans[d][loop].most : question->spans[d][loop].least);
 	return product;
 }
@@ -94,7 +94,7 @@ static bool block_can_fit(const struct feasible_question *question, int loop)
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
 		if (question->spans[d][loop].least > number_max(block->fanout_x, block->fanout_y))
 			return false;
-	int64_t all = fit_mul(block->fanout_x, block->fanout_y);
+	int64_t all = number_times(block->fanout_x, block->fanout_y);
 	return instances(question, loop, false) <= all &&
 	       (double)instances(question, loop, true) / (double)all >=
 		       row_of(question, loop)->least_usage;
@@ -103,12 +103,13 @@ static bool block_can_fit(const struct feasible_question *question, int loop)
 static bool can_be_busy(const struct feasible_question *question)
 {
 	const struct hierarchy *hierarchy = question->domain->hierarchy;
-	int64_t all = fit_mul(hierarchy->compute_mesh_x, hierarchy->compute_mesh_y), busy = 1;
+	int64_t all = number_times(hierarchy->compute_mesh_x, hierarchy->compute_mesh_y), busy = 1;
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		if (question->space->levels[loop].spatial) {
 			const struct nest_level *block = level_of(question, loop);
-			busy = fit_mul(busy, number_min(fit_mul(block->fanout_x, block->fanout_y),
-						     instances(question, loop, true)));
+			busy = number_times(
+				busy, number_min(number_times(block->fanout_x, block->fanout_y),
+					      instances(question, loop, true)));
 		}
 	return (double)busy >= question->domain->least_parallelism * (double)all;
 }
@@ -151,7 +152,7 @@ static struct tilings least_bounds(const struct feasible_question *question, int
 		bool spatial = question->space->levels[loop].spatial;
 		bounds[loop] =
 			spatial ? row->spatial[dimension].least : row->temporal[dimension].least;
-		inside = fit_mul(inside, bounds[loop]);
+		inside = number_times(inside, bounds[loop]);
 		values[loop] = spatial ? bounds[loop] : inside;
 	}
 	struct dimension_tiling *tiling = arena_new(question->arena, struct dimension_tiling);

@@ -4,16 +4,6 @@
 #include "cost/nest/nest_home.h"
 #include "cost/nest/nest_loops.h"
 
-int64_t fit_add(int64_t a, int64_t b)
-{
-	return number_add(a, b, &a) ? a : INT64_MAX;
-}
-
-int64_t fit_mul(int64_t a, int64_t b)
-{
-	return number_mul(a, b, &a) ? a : INT64_MAX;
-}
-
 int64_t fit_words(const struct shape *shape, int space, const int64_t *extents)
 {
 	int64_t words;
@@ -27,7 +17,7 @@ static int64_t along(const uint32_t *bounds, uint32_t loops)
 {
 	int64_t product = 1;
 	for (; loops; loops &= loops - 1)
-		product = fit_mul(product, bounds[__builtin_ctz(loops)]);
+		product = number_times(product, bounds[__builtin_ctz(loops)]);
 	return product;
 }
 
@@ -39,7 +29,7 @@ static bool fit_block(
 	uint32_t busy = 0;
 	for (int d = 0; d < space->domain->shape->dimension_count; d++)
 		busy |= (uint32_t)(bounds[d] > 1) << d;
-	if (along(bounds, busy) > fit_mul(block->fanout_x, block->fanout_y))
+	if (along(bounds, busy) > number_times(block->fanout_x, block->fanout_y))
 		return false;
 	for (uint32_t x = busy;; x = (x - 1) & busy) { /* all subsets, all of them first */
 		if (along(bounds, x) <= block->fanout_x &&
@@ -98,7 +88,7 @@ static bool level_holds(const struct nest_level *level, int i, const struct fit_
 			words->homes && !(outside >> t & 1) ? words->home[i][t] : words->tile[i][t];
 		if (own < 0)
 			return false;
-		sum = fit_add(sum, own);
+		sum = number_plus(sum, own);
 	}
 	return !level->size || (sum <= level->size && (double)sum >= level->least_utilization *
 									     (double)level->size);

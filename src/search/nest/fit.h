@@ -35,8 +35,4 @@ bool fit_residency(
 /* Words of a tile with these extents; INT64_MAX if they are more. */
 int64_t fit_words(const struct shape *shape, int space, const int64_t *extents);
 
-/* The sum of numbers >= 0; INT64_MAX if it is more. */
-int64_t fit_add(int64_t a, int64_t b);
-int64_t fit_mul(int64_t a, int64_t b);
-
 #endif

@@ -66,7 +66,7 @@ static void set(struct relaxed *relaxed, const struct shortage *limit, int64_t v
 	case SHORTAGE_PARALLELISM:
 		relaxed->domain.least_parallelism =
 			value ? ((double)value - 0.5) /
-					(double)fit_mul(relaxed->hierarchy.compute_mesh_x,
+					(double)number_times(relaxed->hierarchy.compute_mesh_x,
 						relaxed->hierarchy.compute_mesh_y)
 			      : 0;
 		break;
@@ -200,7 +200,7 @@ static void find_smallest_tile(struct shortage_search *finding, struct shortage 
 	int64_t sum = 0;
 	for (int t = 0; t < shape->space_count; t++) {
 		limit->words[t] = keep >> t & 1 ? fit_words(shape, t, limit->tile) : 0;
-		sum = fit_add(sum, limit->words[t]);
+		sum = number_plus(sum, limit->words[t]);
 	}
 	limit->alone = sum > limit->given ? sum : -1;
 }
@@ -295,7 +295,7 @@ struct shortages shortages_find(const struct domain *domain, uint64_t work_most,
 	if (!impossible && domain->least_parallelism > 0)
 		add_limit(&finding, SHORTAGE_PARALLELISM, -1,
 			(int64_t)ceil(domain->least_parallelism *
-				      (double)fit_mul(hierarchy->compute_mesh_x,
+				      (double)number_times(hierarchy->compute_mesh_x,
 					      hierarchy->compute_mesh_y)));
 	arena_close(finding.store.arena);
 	return (struct shortages){finding.list.count, finding.list.at, finding.any_open};

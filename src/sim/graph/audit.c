@@ -148,8 +148,6 @@ static bool make_reads(
 			right = false;
 			continue;
 		}
-		if (op->primitive->kind == OP_OPAQUE)
-			continue;
 		if (!touch_make(audit->program->workload, op, compute, read->operand, &touch) ||
 			!touch_within(&touch, &read->region)) {
 			complain_box(audit, core, read);
@@ -164,8 +162,6 @@ static bool check_written(struct audit *audit, const struct op *op, int core)
 	const struct compute *compute = audit->instruction->compute;
 	const struct operand_box *write = compute->write;
 	struct touch touch;
-	if (op->primitive->kind == OP_OPAQUE)
-		return true;
 	if (!touch_make(audit->program->workload, op, compute, write->operand, &touch) ||
 		!touch_equals(&touch, &write->region)) {
 		complain_box(audit, core, write);
@@ -186,8 +182,6 @@ static bool make_written(
 	const struct compute *compute = audit->instruction->compute;
 	const struct operand_box *write = compute->write;
 	bool right = true;
-	if (!write)
-		return true;
 	if (compute->finish)
 		right &= audit_lx_box(audit, &write->region, &write->lx, core, write->region.tensor,
 			STICK_BYTES, &boxes->write);
@@ -213,7 +207,7 @@ static bool run_compute(struct audit *audit)
 	const struct op *op = &audit->program->workload->ops[compute->op];
 	int core = __builtin_ctzll(audit->instruction->mask);
 	struct audit_boxes boxes;
-	if (op->primitive->kind != OP_OPAQUE && !touch_loops(op, compute)) {
+	if (!touch_loops(op, compute)) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, 0,
 			"the tile's loops leave those of the op");
 		return false;
@@ -223,17 +217,45 @@ static bool run_compute(struct audit *audit)
 		return false;
 	for (int i = 0; i < compute->read_count; i++)
 		audit_read(audit, &boxes.reads[i], core, boxes.reads[i].tensor);
-	uint64_t part = op->primitive->kind == OP_OPAQUE ? 1 : cover_part(audit->cover, compute);
+	uint64_t part = cover_part(audit->cover, compute);
 	if (compute->accumulator_read)
 		part += audit_read_accumulator(audit, &boxes.accumulator, core);
-	if (compute->finish && op->primitive->kind != OP_OPAQUE)
+	if (compute->finish)
 		audit_check_whole(audit, compute->op, &boxes.write, core, part);
 	if (audit->sample)
-		sample_compute(audit->sample, audit->current, boxes.reads);
+		sample_compute(audit->sample, audit->current, boxes.reads, &boxes.write);
 	if (compute->accumulator_write)
 		audit_write_accumulator(audit, &boxes.accumulator, core, part);
 	if (compute->finish)
 		audit_write(audit, &boxes.write, core, boxes.write.tensor);
+	return true;
+}
+
+/* An opaque op reads all of its operands in HBM, and writes all of its results there. */
+static bool run_opaque(struct audit *audit)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct workload *workload = audit->program->workload;
+	const struct op *op = &workload->ops[compute->op];
+	for (int i = 0; i < op_operands(op); i++) {
+		int tensor = op_operand(op, i)->tensor;
+		int64_t address = compute->whole[i].address;
+		if (address < 0 || address != audit->program->hbm[tensor]) {
+			fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
+				address, "'%s' does not belong there", audit_name(audit, tensor));
+			return false;
+		}
+		struct content content = {.tensor = tensor_home(workload, tensor)};
+		int64_t sticks = workload->tensors[tensor].layout.sticks;
+		for (; content.stick < sticks; content.stick++, address += STICK_BYTES) {
+			uint64_t part;
+			if (i < op->read_count)
+				shadow_read(
+					audit->shadow, FAULT_IN_HBM, address, 0, &content, &part);
+			else
+				shadow_write(audit->shadow, FAULT_IN_HBM, address, &content);
+		}
+	}
 	return true;
 }
 
@@ -275,7 +297,7 @@ static bool run_combine(struct audit *audit)
 	}
 	audit_check_whole(audit, combine->op, &output, owner, sum);
 	if (audit->sample)
-		sample_combine(audit->sample, audit->current);
+		sample_combine(audit->sample, audit->current, &output);
 	audit_write(audit, &output, owner, tensor);
 	return true;
 }
@@ -289,7 +311,9 @@ static bool run(struct audit *audit)
 	case ENGINE_COMPUTE:
 		if (audit->whole)
 			return audit_whole_run(audit);
-		return audit->instruction->mask != 0 && run_compute(audit);
+		if (audit->instruction->mask == 0)
+			return false;
+		return audit->instruction->compute->whole ? run_opaque(audit) : run_compute(audit);
 	case ENGINE_RING:
 		return audit->instruction->mask != 0 && run_combine(audit);
 	case ENGINE_UP:

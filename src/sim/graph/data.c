@@ -24,11 +24,20 @@ struct data {
 	char *lx[PROGRAM_CORES_MOST]; /* NULL: not used yet */
 };
 
-static char *find_lx(struct data *data, int core)
+char *data_lx(struct data *data, int core)
 {
 	if (!data->lx[core])
 		data->lx[core] = arena_alloc(data->arena, (size_t)data->lx_bytes);
 	return data->lx[core];
+}
+
+/* The given values of a tensor, where it lies in HBM. */
+static void put_given(struct data *data, int t)
+{
+	const struct layout *layout = &data->program->workload->tensors[t].layout;
+	char *at = data->hbm + data->program->hbm[t];
+	for (int64_t s = 0; s < layout->sticks; s++)
+		image_pack(layout, s, data->given[t], at + s * layout->stick_bytes);
 }
 
 static void fill_hbm(struct data *data)
@@ -38,13 +47,9 @@ static void fill_hbm(struct data *data)
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct tensor *tensor = &program->workload->tensors[t];
 		int root = users_root(program->workload, &users, (int)t);
-		if (tensor->producer >= 0 || program->hbm[t] < 0 ||
-			(root >= 0 && root != data->rank))
-			continue;
-		char *at = data->hbm + program->hbm[t];
-		for (int64_t s = 0; s < tensor->layout.sticks; s++)
-			image_pack(&tensor->layout, s, data->given[t],
-				at + s * tensor->layout.stick_bytes);
+		if (tensor->producer < 0 && program->hbm[t] >= 0 &&
+			(root < 0 || root == data->rank))
+			put_given(data, (int)t);
 	}
 }
 
@@ -61,22 +66,31 @@ static bool are_given(const struct workload *workload, void *const *inputs)
 	return true;
 }
 
+struct data *data_open_lx(
+	const struct program *program, const struct nests *nests, struct arena *arena)
+{
+	const struct arch *arch = program->arch;
+	struct data *data = arena_new(arena, struct data);
+	*data = (struct data){.program = program,
+		.nests = nests,
+		.arena = arena,
+		.kernel = kernel_apply,
+		.sums = arena_array(arena, float *, program->workload->tensor_count),
+		.lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity};
+	return data;
+}
+
 struct data *data_open(const struct program *program, int rank, const struct nests *nests,
 	const struct sim_options *options, struct arena *arena)
 {
 	void *const *inputs = options->rank_inputs ? options->rank_inputs[rank] : options->inputs;
-	struct data *data = arena_new(arena, struct data);
+	struct data *data = data_open_lx(program, nests, arena);
 	size_t tensors = program->workload->tensor_count;
-	data->program = program;
-	data->nests = nests;
 	data->rank = rank;
-	data->kernel = options->kernel ? options->kernel : kernel_apply;
-	data->arena = arena;
-	data->lx_bytes =
-		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
+	if (options->kernel)
+		data->kernel = options->kernel;
 	data->hbm = arena_alloc(arena, (size_t)program->hbm_bytes);
 	data->given = arena_array(arena, void *, tensors);
-	data->sums = arena_array(arena, float *, tensors);
 	if (!are_given(program->workload, inputs))
 		reference_inputs(program->workload, reference_seed(options->seed, rank),
 			options->small_integers, arena, data->given);
@@ -142,7 +156,7 @@ static void run_transfer(struct data *data, const struct instruction *instructio
 	struct box hbm = make_box(data, &transfer->box->region, &transfer->hbm, STICK_BYTES,
 		data->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
-		char *memory = find_lx(data, __builtin_ctzll(mask));
+		char *memory = data_lx(data, __builtin_ctzll(mask));
 		if (instruction->engine == ENGINE_DMA_IN)
 			copy_box(&hbm, data->hbm, &lx, memory);
 		else
@@ -157,7 +171,7 @@ void data_store(struct data *root, struct data *to, const struct instruction *in
 	struct box hbm = make_box(
 		to, &transfer->box->region, &transfer->hbm, STICK_BYTES, to->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1)
-		copy_box(&lx, find_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
+		copy_box(&lx, data_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
 }
 
 static void unpack(const struct box *box, const char *memory, struct tile_operand *operand)
@@ -217,17 +231,10 @@ static void open_operand(struct data *data, const struct op *op, const struct co
 }
 
 /* Nobody knows what an opaque op does; what it writes is given. */
-static void run_opaque(struct data *data, const struct compute *compute, char *memory)
+static void run_opaque(struct data *data, const struct op *op)
 {
-	if (!compute->write)
-		return;
-	const struct region *region = &compute->write->region;
-	struct box box = lx_box(data, region, &compute->write->lx);
-	struct box_walk walk = box_first(&box);
-	do
-		image_pack(layout_of(data, region->tensor), walk.stick, data->given[region->tensor],
-			memory + walk.address);
-	while (box_next(&box, &walk));
+	for (int w = 0; w < op->write_count; w++)
+		put_given(data, op->writes[w].tensor);
 }
 
 static const char *run_tile(struct data *data, const struct op *op, int step,
@@ -299,18 +306,10 @@ static const char *run_whole(struct data *data, const struct op *op, int step,
 	const struct whole_operand *written = &compute->whole[op->read_count];
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct whole_operand *whole = &compute->whole[i];
-		char *memory = whole->in_lx ? lx : data->hbm;
-		if (op->primitive->kind == OP_OPAQUE && i >= op->read_count)
-			memcpy(memory + whole->address, data->given[whole->tensor],
-				(size_t)whole->bytes);
-		if (op->primitive->kind == OP_OPAQUE)
-			continue;
 		open_operand(data, op, compute, i, i < op->read_count ? &reads[i] : &output);
 		if (i < op->read_count)
-			move_whole(op, memory, whole, &reads[i], true, NULL);
+			move_whole(op, whole->in_lx ? lx : data->hbm, whole, &reads[i], true, NULL);
 	}
-	if (op->primitive->kind == OP_OPAQUE)
-		return NULL;
 	if (compute->accumulator_read)
 		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, true, sums);
 	const char *why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
@@ -326,7 +325,7 @@ static char *lx_of(struct data *data, const struct instruction *instruction)
 	bool uses = !compute->whole;
 	for (int i = 0; !uses && i < op_operands(&data->program->workload->ops[compute->op]); i++)
 		uses = compute->whole[i].in_lx;
-	return uses ? find_lx(data, __builtin_ctzll(instruction->mask)) : NULL;
+	return uses ? data_lx(data, __builtin_ctzll(instruction->mask)) : NULL;
 }
 
 /* Sums are not rounded on their way through a nest, nor from one iteration to the next. */
@@ -349,10 +348,10 @@ static const char *run_compute(struct data *data, const struct instruction *inst
 	char *memory = lx_of(data, instruction);
 	float *sums = find_sums(data, op, compute);
 	struct arena_mark mark = arena_mark(data->arena);
-	if (compute->whole)
+	if (op->primitive->kind == OP_OPAQUE)
+		run_opaque(data, op);
+	else if (compute->whole)
 		why = run_whole(data, op, instruction->step, compute, memory, sums);
-	else if (op->primitive->kind == OP_OPAQUE)
-		run_opaque(data, compute, memory);
 	else
 		why = run_tile(data, op, instruction->step, compute, memory);
 	arena_release(data->arena, mark);
@@ -365,7 +364,7 @@ static float combine_lane(
 {
 	float sum = 0;
 	for (int k = 0; k < combine->core_count; k++) {
-		const char *at = find_lx(data, combine->cores[k]) + address;
+		const char *at = data_lx(data, combine->cores[k]) + address;
 		float value = ((const float *)(const void *)at)[lane];
 		sum = k == 0 ? value : combine->primitive->kernel(sum, value);
 	}
@@ -380,7 +379,7 @@ static void run_combine(struct data *data, const struct combine *combine)
 	struct box accumulator = accumulator_box(data, &combine->region, &combine->accumulator);
 	struct box output = lx_box(data, &combine->region, &combine->output);
 	struct box_walk read = box_first(&accumulator), write = box_first(&output);
-	char *memory = find_lx(data, combine->cores[combine->core_count - 1]);
+	char *memory = data_lx(data, combine->cores[combine->core_count - 1]);
 	do {
 		int lanes = image_find(layout, read.stick).lanes;
 		for (int lane = 0; lane < lanes; lane++) {
@@ -397,9 +396,9 @@ static void run_send(struct data *data, int sender, const struct send *send)
 		return;
 	struct box from = lx_box(data, &send->from->region, &send->from->lx);
 	struct box to = lx_box(data, &send->to->region, &send->to->lx);
-	const char *source = find_lx(data, sender);
+	const char *source = data_lx(data, sender);
 	for (uint64_t m = send->receivers; m; m &= m - 1)
-		copy_box(&from, source, &to, find_lx(data, __builtin_ctzll(m)));
+		copy_box(&from, source, &to, data_lx(data, __builtin_ctzll(m)));
 }
 
 const char *data_run(struct data *data, const struct instruction *instruction)

@@ -15,6 +15,11 @@ struct data;
 struct data *data_open(const struct program *program, int rank, const struct nests *nests,
 	const struct sim_options *options, struct arena *arena);
 
+/* Scratchpads alone, for computes and rings; and the bytes of one. */
+struct data *data_open_lx(
+	const struct program *program, const struct nests *nests, struct arena *arena);
+char *data_lx(struct data *data, int core);
+
 /* NULL, or why it could not be done. */
 const char *data_run(struct data *data, const struct instruction *instruction);
 

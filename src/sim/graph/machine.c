@@ -234,13 +234,29 @@ static int64_t find_byte_time(const struct machine *machine, struct pace pace, i
 	return find_time(machine, pace, bytes);
 }
 
-/* A whole op's nest has the ports of all levels in it; nobody knows how long an opaque one takes. */
+/* Nothing else is at work beside an opaque op, of which nobody knows more than its bytes of HBM. */
+static struct demand opaque_demand(
+	const struct machine *machine, const struct op *op, const struct compute *compute)
+{
+	int64_t read = 0, written = 0;
+	for (int i = 0; i < op_operands(op); i++) {
+		int64_t *bytes = i < op->read_count || machine->hbm_shared ? &read : &written;
+		*bytes += compute->whole[i].bytes;
+	}
+	return (struct demand){
+		.work = number_max(find_byte_time(machine, machine->hbm_read, read),
+			find_byte_time(machine, machine->hbm_write, written)),
+	};
+}
+
+/* A whole op's nest has the ports of all levels in it. */
 static struct demand nest_demand(
 	const struct machine *machine, int step, const struct compute *compute)
 {
+	const struct op *op = &machine->workload->ops[compute->op];
 	const struct executed_nest *nest = nests_of(machine->nests, step, compute);
 	if (!nest)
-		return (struct demand){.idle = true};
+		return opaque_demand(machine, op, compute);
 	struct demand demand = {
 		.work = find_time(machine, (struct pace){machine->ticks, 1}, nest->sim.cycles)};
 	if (compute->whole)
@@ -255,8 +271,6 @@ static struct demand compute_demand(const struct machine *machine, const struct 
 {
 	const struct op *op = &machine->workload->ops[compute->op];
 	int64_t reads = 0, writes = 0, work = op->primitive->work;
-	if (op->primitive->kind == OP_OPAQUE)
-		return (struct demand){0};
 	for (int i = 0; i < compute->read_count; i++)
 		reads += compute->reads[i]->region.sticks;
 	if (compute->accumulator_read)

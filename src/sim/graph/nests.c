@@ -165,18 +165,6 @@ const struct executed_nest *nests_of(
 	return nests_find(nests, step, resumes);
 }
 
-static int64_t times(int64_t a, int64_t b)
-{
-	int64_t product;
-	return number_mul(a, b, &product) ? product : INT64_MAX;
-}
-
-static int64_t plus(int64_t a, int64_t b)
-{
-	int64_t sum;
-	return number_add(a, b, &sum) ? sum : INT64_MAX;
-}
-
 static int64_t stored_bytes(const struct nests *nests, const struct op *op, int operand)
 {
 	int tensor = op_operand(op, operand)->tensor;
@@ -192,35 +180,22 @@ struct nest_bytes nests_bytes(const struct nests *nests, int step, const struct 
 	const struct nest_count *sums = &count[op->read_count];
 	struct nest_bytes bytes = {0};
 	for (int i = 0; i < op->read_count; i++) {
-		bytes.reads[i] = times(count[i].reads, stored_bytes(nests, op, i));
-		bytes.read = plus(bytes.read, bytes.reads[i]);
+		bytes.reads[i] = number_times(count[i].reads, stored_bytes(nests, op, i));
+		bytes.read = number_plus(bytes.read, bytes.reads[i]);
 	}
-	int64_t loads = plus(sums->reads, compute->accumulator_read ? sums->capacity : 0);
+	int64_t loads = number_plus(sums->reads, compute->accumulator_read ? sums->capacity : 0);
 	int64_t word = compute->finish ? stored_bytes(nests, op, op->read_count) : FP32_BYTES;
-	bytes.again = times(FP32_BYTES, loads);
-	bytes.read = plus(bytes.read, bytes.again);
-	bytes.written = plus(
-		times(FP32_BYTES, sums->updates - sums->capacity), times(word, sums->capacity));
+	bytes.again = number_times(FP32_BYTES, loads);
+	bytes.read = number_plus(bytes.read, bytes.again);
+	bytes.written = number_plus(number_times(FP32_BYTES, sums->updates - sums->capacity),
+		number_times(word, sums->capacity));
 	return bytes;
 }
 
 const char *nests_wrong(const struct nests *nests, const struct executed_nest *nest)
 {
-	static const char *const words[] = {
-		[NEST_FACTORS] = "its factors do not make its extents",
-		[NEST_FANOUT] = "it takes more instances than there are",
-		[NEST_CAPACITY] = "a tile exceeds its level",
-		[NEST_UTILIZATION] = "its tiles or fan-outs are smaller than the machine demands",
-		[NEST_IDLE] = "it leaves more instances idle than the machine allows",
-		[NEST_SUMS_APART] = "its sums end in several places",
-		[NEST_HOMELESS] = "an operand is kept nowhere",
-		[NEST_OVERFLOW] = "a count does not fit into 64 bits",
-		[NEST_MEANINGLESS] = "it has no counts",
-		[NEST_UNCOUNTABLE] = "nothing counts it",
-	};
 	if (nest->sim.verdict != NEST_FITS)
-		return arena_format(nests->arena, "its nest cannot be carried out: %s",
-			words[nest->sim.verdict]);
+		return "its nest cannot be carried out";
 	if (!nest->sim.right)
 		return arena_format(nests->arena, "its nest, %s", nest->sim.wrong);
 	return NULL;

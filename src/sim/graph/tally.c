@@ -22,27 +22,20 @@ struct tally tally_make(
 	return tally;
 }
 
-static int64_t times(int64_t a, int64_t b)
-{
-	int64_t product;
-	return number_mul(a, b, &product) ? product : INT64_MAX;
-}
-
 static void add(int64_t *sum, int64_t bytes)
 {
-	if (!number_add(*sum, bytes, sum))
-		*sum = INT64_MAX;
+	*sum = number_plus(*sum, bytes);
 }
 
 static int64_t bytes_of(const struct region *region)
 {
-	return times(region->sticks, STICK_BYTES);
+	return number_times(region->sticks, STICK_BYTES);
 }
 
 static int64_t accumulator_bytes(const struct tally *tally, const struct region *region)
 {
 	const struct layout *layout = &tally->program->workload->tensors[region->tensor].layout;
-	return times(bytes_of(region), FP32_BYTES / dtype_stored_bytes(layout->dtype));
+	return number_times(bytes_of(region), FP32_BYTES / dtype_stored_bytes(layout->dtype));
 }
 
 static void note_resident(
@@ -52,7 +45,7 @@ static void note_resident(
 	if (end >= tally->resident_end)
 		return;
 	for (int d = 0; d < region->rank; d++)
-		add(&end, times((int64_t)region->count[d] - 1, lx->stride[d]));
+		add(&end, number_times((int64_t)region->count[d] - 1, lx->stride[d]));
 	add(&end, STICK_BYTES);
 	tally->lx_peak = number_max(tally->lx_peak, end);
 }
@@ -69,11 +62,9 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	int64_t links = op->primitive->kind == OP_BROADCAST && !in
 				? hops_find(&tally->hops, op->root, transfer->rank)
 				: 0;
-	add(&bytes[TRAFFIC_LINK], times(moved, links));
+	add(&bytes[TRAFFIC_LINK], number_times(moved, links));
 	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
-	if (op->primitive->kind == OP_OPAQUE)
-		return;
-	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
+	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], number_times(moved, cores));
 	note_resident(tally, &transfer->box->region, &transfer->box->lx);
 }
 
@@ -115,15 +106,15 @@ static void add_whole(struct tally *tally, const struct instruction *instruction
 			dtype_stored_bytes(workload->tensors[operand->tensor].layout.dtype);
 		if (nest->home >= 0) {
 			const struct nest_count *home = &nest->sim.counts.at[nest->home][i];
-			add(&bytes[TRAFFIC_HBM_READ], times(home->reads, stored));
-			add(&bytes[TRAFFIC_HBM_WRITE], times(home->fills, stored));
-			add(&bytes[TRAFFIC_HBM_WRITE], times(home->updates, stored));
+			add(&bytes[TRAFFIC_HBM_READ], number_times(home->reads, stored));
+			add(&bytes[TRAFFIC_HBM_WRITE], number_times(home->fills, stored));
+			add(&bytes[TRAFFIC_HBM_WRITE], number_times(home->updates, stored));
 		}
 		if (nest->scratchpad >= 0) {
 			const struct nest_count *lx = &nest->sim.counts.at[nest->scratchpad][i];
-			add(&bytes[TRAFFIC_LX_FILL], times(lx->fills, stored));
-			add(&bytes[TRAFFIC_LX_READ], times(lx->reads, stored));
-			add(&bytes[TRAFFIC_LX_WRITE], times(lx->updates, stored));
+			add(&bytes[TRAFFIC_LX_FILL], number_times(lx->fills, stored));
+			add(&bytes[TRAFFIC_LX_READ], number_times(lx->reads, stored));
+			add(&bytes[TRAFFIC_LX_WRITE], number_times(lx->updates, stored));
 		}
 		if (operand->in_lx)
 			tally->lx_peak =
@@ -138,13 +129,13 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	const struct op *op = &tally->program->workload->ops[compute->op];
 	struct step_count *step = &tally->counts.steps[instruction->step];
 	const struct operand_box *write = compute->write;
-	if (op->primitive->kind == OP_OPAQUE && compute->whole)
+	if (op->primitive->kind == OP_OPAQUE) {
 		add_opaque(op, compute, step);
-	if (op->primitive->kind == OP_OPAQUE)
 		return;
+	}
 	int64_t computes = op->primitive->work;
 	for (int l = 0; l < op->loop_count; l++)
-		computes = times(computes, compute->count[l]);
+		computes = number_times(computes, compute->count[l]);
 	add(&step->computes, computes);
 	if (compute->nest) {
 		if (compute->whole)
@@ -175,8 +166,8 @@ static void add_combine(struct tally *tally, const struct instruction *instructi
 	const struct op *op = &tally->program->workload->ops[combine->op];
 	int64_t *bytes = tally->counts.steps[instruction->step].bytes[op->read_count];
 	int64_t accumulator = accumulator_bytes(tally, &combine->region);
-	add(&bytes[TRAFFIC_LX_READ], times(accumulator, combine->core_count));
-	add(&bytes[TRAFFIC_RING], times(accumulator, combine->core_count - 1));
+	add(&bytes[TRAFFIC_LX_READ], number_times(accumulator, combine->core_count));
+	add(&bytes[TRAFFIC_RING], number_times(accumulator, combine->core_count - 1));
 	add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&combine->region));
 	note_resident(tally, &combine->region, &combine->output);
 }
@@ -195,8 +186,8 @@ static void add_send(struct tally *tally, int core, bool up, int step, const str
 	}
 	add(&count->bytes[send->from->operand][TRAFFIC_LX_DRAIN], bytes);
 	add(&count->bytes[send->to->operand][TRAFFIC_LX_FILL],
-		times(bytes, __builtin_popcountll(send->receivers)));
-	add(&count->bytes[send->to->operand][TRAFFIC_DATA_RING], times(bytes, far));
+		number_times(bytes, __builtin_popcountll(send->receivers)));
+	add(&count->bytes[send->to->operand][TRAFFIC_DATA_RING], number_times(bytes, far));
 	note_resident(tally, &send->from->region, &send->from->lx);
 	note_resident(tally, &send->to->region, &send->to->lx);
 }
