@@ -188,7 +188,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	const struct topology *topology = synthesis->topology;
 	struct arena *arena = run_arena(run);
 	const struct send_schedule *best = schedule_best(run, synthesis);
-	int64_t bound = rounds_bound(synthesis, arena).rounds;
+	int64_t bound = rounds_bound(synthesis, arena);
 	int *distances = arena_array(arena, int, topology->ranks);
 	topology_distances(topology, topology->root, distances);
 	while (!best || best->rounds > bound) {

@@ -39,23 +39,12 @@ static void found(void *user, const double *values)
 	asking->found = true;
 }
 
-static bool has_relays(const struct joint_space *space)
-{
-	for (int t = 0; t < space->tensor_count; t++) {
-		const struct joint_tensor *tensor = &space->tensors[t];
-		int views = tensor->view_count;
-		for (int k = 0; k < views * views; k++)
-			if (k / views != k % views && tensor->relay[k] != JOINT_NEVER)
-				return true;
-	}
-	return false;
-}
-
 /* NULL, or why not. */
 static const char *refusal(const struct joint_space *space, struct arena *arena)
 {
-	if (has_relays(space))
-		return "ilp knows no relayouts; cut_dp does";
+	for (int t = 0; t < space->tensor_count; t++)
+		if (joint_is_relayed(&space->tensors[t]))
+			return "ilp knows no relayouts; cut_dp does";
 	if (space->option_count > OPTIONS_MOST)
 		return arena_format(arena,
 			"ilp takes at most %d options, here are %zu; cut_dp takes them",

@@ -18,14 +18,6 @@ struct fitting {
 	size_t gap_count;
 };
 
-static bool is_parent(const struct buffer *child, size_t other)
-{
-	for (size_t k = 0; k < child->parent_count; k++)
-		if ((size_t)child->parents[k] == other)
-			return true;
-	return false;
-}
-
 static void add_gap(struct fitting *fitting, int64_t start, int64_t end, int64_t size)
 {
 	if (end - start >= size && end >= start)
@@ -44,7 +36,7 @@ static void find_gaps(struct fitting *fitting, size_t i, bool over_parents)
 		int64_t address = fitting->placement->addresses[other];
 		int64_t size = packing->buffers[other].size;
 		if (!size || !packing_meet(packing, i, other) ||
-			(over_parents && is_parent(buffer, other)))
+			(over_parents && packing_declares(packing, i, other)))
 			continue;
 		if (address > free_from)
 			add_gap(fitting, free_from, address, buffer->size);

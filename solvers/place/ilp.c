@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "model/packing/packing_sums.h"
 #include "search/engine/milp.h"
 #include "solvers/place/ilp_order.h"
 #include "solvers/place/load.h"
@@ -40,7 +41,7 @@ static void found(void *user, const double *values)
 	struct ilp_asking *asking = user;
 	const struct packing *packing = asking->program->packing;
 	order_program_read(asking->program, values, asking->draft);
-	packing_note(packing, asking->draft);
+	placement_note(packing, asking->draft);
 	double value = packing_value(packing, asking->draft);
 	if (!is_whole(packing, asking->draft) || (asking->found && value >= asking->value))
 		return;

@@ -26,31 +26,6 @@ bool packing_meet(const struct packing *packing, size_t i, size_t j)
 	return a->start < b->end && b->start < a->end && a->start < a->end && b->start < b->end;
 }
 
-int packing_parent_at(
-	const struct packing *packing, const struct placement *placement, size_t i, int64_t address)
-{
-	const struct buffer *child = &packing->buffers[i];
-	for (size_t k = 0; k < child->parent_count; k++) {
-		int parent = child->parents[k];
-		if (placement->addresses[parent] == address &&
-			packing->buffers[parent].size >= child->size)
-			return parent;
-	}
-	return -1;
-}
-
-static bool is_parent_there(const struct packing *packing, const struct placement *placement,
-	size_t i, size_t j, int64_t address)
-{
-	const struct buffer *child = &packing->buffers[i];
-	if (placement->addresses[j] != address || packing->buffers[j].size < child->size)
-		return false;
-	for (size_t k = 0; k < child->parent_count; k++)
-		if ((size_t)child->parents[k] == j)
-			return true;
-	return false;
-}
-
 bool packing_free(
 	const struct packing *packing, const struct placement *placement, size_t i, int64_t address)
 {
@@ -60,7 +35,8 @@ bool packing_free(
 		if (j == i || other == UNPLACED || !packing_meet(packing, i, j))
 			continue;
 		if (address < other + packing->buffers[j].size && other < end &&
-			!is_parent_there(packing, placement, i, j, address))
+			(address != other || packing->buffers[j].size < packing->buffers[i].size ||
+				!packing_declares(packing, i, j)))
 			return false;
 	}
 	return true;
@@ -232,23 +208,11 @@ static void prove(struct run *run, const struct packing *packing, const struct p
 	run_prove(run, reached ? PROOF_OPTIMAL : PROOF_BOUND, (double)load);
 }
 
-void packing_note(const struct packing *packing, struct placement *placement)
-{
-	for (size_t i = 0; i < packing->count; i++)
-		placement->in_place_of[i] =
-			placement->addresses[i] == UNPLACED
-				? -1
-				: packing_parent_at(packing, placement, i, placement->addresses[i]);
-}
-
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement)
 {
 	if (packing->goal != PACKING_SPILL && !complete(run, packing, placement))
 		return;
-	for (size_t i = 0; i < packing->count; i++)
-		if (placement->addresses[i] != UNPLACED)
-			placement->in_place_of[i] =
-				packing_parent_at(packing, placement, i, placement->addresses[i]);
+	placement_note(packing, placement);
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = placement};
 	run_offer(run, &candidate, packing_value(packing, placement));
 	prove(run, packing, placement);

@@ -20,10 +20,6 @@ struct placement *packing_open(struct run *run, const struct packing *packing);
 /* Do the lifetimes of buffers i and j meet? */
 bool packing_meet(const struct packing *packing, size_t i, size_t j);
 
-/* The first declared parent of buffer i that lies at this address; -1. */
-int packing_parent_at(const struct packing *packing, const struct placement *placement, size_t i,
-	int64_t address);
-
 bool packing_free(const struct packing *packing, const struct placement *placement, size_t i,
 	int64_t address);
 
@@ -59,9 +55,6 @@ bool packing_whole(struct run *run, const struct packing *packing);
 /* What the goal minimises: the bytes without a place or, if there are weights, the weight of those
  * (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
 double packing_value(const struct packing *packing, const struct placement *placement);
-
-/* Notes who took whose place. */
-void packing_note(const struct packing *packing, struct placement *placement);
 
 /*
  * Notes who took whose place and offers.  If all buffers must be placed and

@@ -18,7 +18,7 @@ const struct placement *start_hinted(struct run *run, const struct packing *pack
 	struct placement *placement = packing_open(run, packing);
 	for (size_t i = 0; i < packing->count; i++)
 		placement->addresses[i] = packing->buffers[i].hint;
-	packing_note(packing, placement);
+	placement_note(packing, placement);
 	return packing_check(packing, placement).a < 0 ? placement : NULL;
 }
 
@@ -54,7 +54,7 @@ const struct placement *start_layout(struct run *run, const struct packing *pack
 	arena_close(arena);
 	if (best > (double)packing->capacity)
 		return hinted;
-	packing_note(packing, placement);
+	placement_note(packing, placement);
 	for (size_t i = 0; i < packing->count; i++)
 		if (placement->addresses[i] == UNPLACED)
 			return hinted;

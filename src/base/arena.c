@@ -2,7 +2,6 @@
 
 #include "base/fatal.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,16 +147,23 @@ char *arena_text(struct arena *arena, const char *text)
 	return arena_copy(arena, text, strlen(text) + 1);
 }
 
+char *arena_format_list(struct arena *arena, const char *format, va_list list)
+{
+	va_list again;
+	va_copy(again, list);
+	size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
+	char *text = arena_alloc(arena, size);
+	vsnprintf(text, size, format, again);
+	va_end(again);
+	return text;
+}
+
 char *arena_format(struct arena *arena, const char *format, ...)
 {
-	va_list list, again;
+	va_list list;
 	va_start(list, format);
-	va_copy(again, list);
-	int length = vsnprintf(NULL, 0, format, list);
+	char *text = arena_format_list(arena, format, list);
 	va_end(list);
-	char *text = arena_alloc(arena, (size_t)length + 1);
-	vsnprintf(text, (size_t)length + 1, format, again);
-	va_end(again);
 	return text;
 }
 

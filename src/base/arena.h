@@ -1,6 +1,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /*
@@ -32,6 +33,7 @@ void *arena_copy(struct arena *arena, const void *bytes, size_t size);
 char *arena_text(struct arena *arena, const char *text); /* a copy */
 char *arena_format(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+char *arena_format_list(struct arena *arena, const char *format, va_list list);
 
 /* Everything handed out after the mark is given back. */
 struct arena_mark arena_mark(const struct arena *arena);

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +91,7 @@ static void add(
 		diag->dropping = true;
 		return;
 	}
-	char stack[2 * TEXT_MOST];
-	va_list again;
-	va_copy(again, list);
-	int length = vsnprintf(stack, sizeof stack, format, list);
-	char *text = stack;
-	if (length >= (int)sizeof stack) {
-		text = arena_alloc(diag->arena, (size_t)length + 1);
-		vsnprintf(text, (size_t)length + 1, format, again);
-	}
-	va_end(again);
+	const char *text = arena_format_list(diag->arena, format, list);
 	struct diag_message message = {severity, at, clean(diag->arena, text)};
 	if (severity != SEVERITY_NOTE) {
 		diag->dropping = is_known(diag, message);

@@ -100,12 +100,11 @@ void crash_end(void)
 }
 
 /* The tasks of a record that this store has. */
-static const char *keep(struct store *store, const char *version, const char *text, size_t *count)
+static void keep(struct store *store, const char *version, const char *text, size_t *count)
 {
-	const char *why = NULL;
 	char spec[SPEC_MOST];
 	int number, length;
-	for (; !why && sscanf(text, "%63s %2d\n%n", spec, &number, &length) == 2; text += length) {
+	for (; sscanf(text, "%63s %2d\n%n", spec, &number, &length) == 2; text += length) {
 		size_t differ = 0;
 		struct task_result result = {.spec = spec,
 			.status = TASK_CRASHED,
@@ -116,10 +115,9 @@ static const char *keep(struct store *store, const char *version, const char *te
 			.pareto = "",
 			.plans = "[]",
 			.objective = ""};
-		why = store_add_result(store, &result, &differ);
+		store_add_result(store, &result, &differ);
 		++*count;
 	}
-	return why;
 }
 
 const char *crash_collect(struct store *store, const char *version, size_t *count)
@@ -130,14 +128,9 @@ const char *crash_collect(struct store *store, const char *version, size_t *coun
 	if (access(from, F_OK) != 0 || rename(from, taken) != 0)
 		return NULL;
 	const char *text = text_of_file(store->arena, taken);
-	const char *why = text ? store_begin(store) : NULL;
-	if (text && !why) {
-		why = keep(store, version, text, count);
-		if (why)
-			store_rollback(store);
-		else
-			why = store_commit(store);
-	}
+	store_begin(store);
+	keep(store, version, text ? text : "", count);
+	const char *why = store_commit(store);
 	if (why)
 		rename(taken, from);
 	else

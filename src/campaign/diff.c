@@ -62,10 +62,8 @@ static void add_point(
 static const char *read_side(struct arena *arena, struct store *store, struct compared_side *out)
 {
 	struct store_head head;
-	const char *why = store_head(store, &head);
+	const char *why = store_filled_head(store, &head);
 	*out = (struct compared_side){.arena = arena};
-	if (!why && !head.fingerprint)
-		why = arena_format(arena, "store '%s' has no points", store_path(store));
 	if (why)
 		return why;
 	out->columns = json_loads(head.columns, 0, NULL);

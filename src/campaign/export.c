@@ -121,12 +121,10 @@ static void print_point(
 static const char *open_exporter(struct arena *arena, struct store *store, print_text *print,
 	struct exporter *out, struct store_head *head)
 {
-	const char *why = store_head(store, head);
+	const char *why = store_filled_head(store, head);
 	*out = (struct exporter){.arena = arena, .print = print};
 	if (why)
 		return why;
-	if (!head->fingerprint)
-		return arena_format(arena, "store '%s' has no points", store_path(store));
 	out->targets = json_loads(head->columns, 0, NULL);
 	out->scratch = arena_open();
 	return store_each_point(store, collect_columns, out);

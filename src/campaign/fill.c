@@ -21,50 +21,55 @@ static const char *list_labels(
 	return json_dump(arena, list, JSON_COMPACT);
 }
 
-static const char *add_all(struct arena *arena, const struct sweep_spec *sweep,
+static void add_all(struct arena *arena, const struct sweep_spec *sweep,
 	const struct sweep_expansion *expansion, struct store *store)
 {
-	const char *why = NULL;
 	char spec[DIGEST_TEXT];
-	for (size_t r = 0; r < expansion->task_count && !why; r++) {
+	for (size_t r = 0; r < expansion->task_count; r++) {
 		digest_print(expansion->tasks[r].spec, spec);
 		struct store_task task = {spec, r, expansion->tasks[r].estimate};
-		why = store_add_task(store, &task);
+		store_add_task(store, &task);
 	}
 	struct arena *scratch = arena_open();
 	struct expander *expander = expander_open(arena, sweep);
-	for (size_t p = 0; p < expansion->point_count && !why; p++) {
+	for (size_t p = 0; p < expansion->point_count; p++) {
 		struct arena_mark mark = arena_mark(scratch);
 		struct sweep_point point;
 		expander_point(expander, expansion->combinations[p], scratch, sweep->diag, &point);
 		digest_print(expansion->tasks[expansion->task_of[p]].spec, spec);
 		struct store_point row = {
 			p + 1, point.name, list_labels(scratch, sweep, &point), spec};
-		why = store_add_point(store, &row);
+		store_add_point(store, &row);
 		arena_release(scratch, mark);
 	}
 	arena_close(scratch);
-	return why;
 }
 
-const char *campaign_is_filled(
-	struct store *store, const struct sweep_expansion *expansion, bool *filled, bool *empty)
+/* Whether a store has the points of an expansion, or of none. */
+static bool is_filled(struct store *store, const struct sweep_expansion *expansion, bool *empty)
 {
 	struct store_head head;
 	char fingerprint[DIGEST_TEXT];
-	const char *why = store_head(store, &head);
+	store_head(store, &head);
 	digest_print(expansion->fingerprint, fingerprint);
-	*empty = !why && !head.fingerprint;
-	*filled = !why && head.fingerprint && text_equal(head.fingerprint, fingerprint);
-	return why;
+	*empty = !head.fingerprint;
+	return head.fingerprint && text_equal(head.fingerprint, fingerprint);
 }
 
-const char *campaign_fill(struct arena *arena, const struct sweep_spec *sweep,
+const char *campaign_join(struct arena *arena, const struct sweep_spec *sweep,
 	const struct sweep_expansion *expansion, const char *version, struct store *store)
 {
 	char fingerprint[DIGEST_TEXT];
+	bool empty;
 	digest_print(expansion->fingerprint, fingerprint);
-	struct store_head head = {sweep->name, fingerprint, version, list_columns(arena, sweep)};
-	const char *why = store_clear(store, &head);
-	return why ? why : add_all(arena, sweep, expansion, store);
+	store_begin(store);
+	bool filled = is_filled(store, expansion, &empty);
+	store_join(store, !filled && !empty);
+	if (!filled) {
+		struct store_head head = {
+			sweep->name, fingerprint, version, list_columns(arena, sweep)};
+		store_clear(store, &head);
+		add_all(arena, sweep, expansion, store);
+	}
+	return store_commit(store);
 }

@@ -40,13 +40,10 @@ struct campaign_outcome {
 	size_t ran; /* tasks that were committed here */
 };
 
-/* The points of an expansion into a store, unless they are there; NULL, or why not. */
-const char *campaign_fill(struct arena *arena, const struct sweep_spec *sweep,
+/* This process becomes a runner of a store, which gets the points of an expansion unless they are there; NULL, or why
+ * not. */
+const char *campaign_join(struct arena *arena, const struct sweep_spec *sweep,
 	const struct sweep_expansion *expansion, const char *version, struct store *store);
-
-/* Whether a store has the points of an expansion. */
-const char *campaign_is_filled(
-	struct store *store, const struct sweep_expansion *expansion, bool *filled, bool *empty);
 
 struct campaign_outcome campaign_run(const struct campaign *campaign);
 

@@ -3,14 +3,11 @@
 #include "campaign/outputs.h"
 #include "report/run/json_text.h"
 
-static const char *count(struct arena *arena, struct store *store, struct store_head *head,
-	struct store_counts *counts)
+static const char *count(struct store *store, struct store_head *head, struct store_counts *counts)
 {
 	const struct store_part all = {0, 1};
-	const char *why = store_head(store, head);
-	if (!why && !head->fingerprint)
-		why = arena_format(arena, "store '%s' has no points", store_path(store));
-	return why ? why : store_count(store, all, counts);
+	store_filled_head(store, head);
+	return store_count(store, all, counts);
 }
 
 const char *status_text(struct arena *arena, struct store *store, const char **out)
@@ -18,7 +15,7 @@ const char *status_text(struct arena *arena, struct store *store, const char **o
 	struct store_head head;
 	struct store_counts counts;
 	struct text text = text_open(arena);
-	const char *why = count(arena, store, &head, &counts);
+	const char *why = count(store, &head, &counts);
 	if (why)
 		return why;
 	text_add(&text, "%s: %zu points, %zu of them different\n", head.name, counts.points,
@@ -43,7 +40,7 @@ const char *status_json(struct arena *arena, struct store *store, const char **o
 {
 	struct store_head head;
 	struct store_counts counts;
-	const char *why = count(arena, store, &head, &counts);
+	const char *why = count(store, &head, &counts);
 	if (why)
 		return why;
 	*out = json_text(arena,

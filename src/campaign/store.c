@@ -32,14 +32,19 @@ static const char *const sources[STATEMENTS] = {
 	[STATEMENT_ADD_RESULT] = "INSERT OR REPLACE INTO results (" RESULT_COLUMNS
 				 ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[STATEMENT_END_TASK] = "UPDATE tasks SET state = 2, owner = NULL WHERE spec = ?",
-	[STATEMENT_NEXT] = "SELECT spec, rank FROM tasks WHERE state = 0 AND rank % ?1 = ?2"
-			   " ORDER BY rank LIMIT ?3",
 	[STATEMENT_LEASE] = "UPDATE tasks SET state = 1, owner = ?2 WHERE spec = ?1",
 };
 
 /* --- the database */
 
-const char *store_why(struct store *store)
+const char *store_fail(struct store *store, const char *why)
+{
+	store->why = store->why ? store->why : why;
+	return store->why;
+}
+
+/* What the database complains of, in words. */
+static const char *complain(struct store *store)
 {
 	int code = sqlite3_errcode(store->database) & 0xff;
 	int error = sqlite3_system_errno(store->database);
@@ -54,45 +59,54 @@ const char *store_why(struct store *store)
 		why = "it is no store of a campaign";
 	else if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && error)
 		why = strerror(error);
-	return arena_format(store->arena, "store '%s': %s", store->path, why);
+	return store_fail(store, arena_format(store->arena, "store '%s': %s", store->path, why));
 }
 
 const char *store_do(struct store *store, const char *sql)
 {
-	int code = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-	return code == SQLITE_OK ? NULL : store_why(store);
+	if (!store->why && sqlite3_exec(store->database, sql, NULL, NULL, NULL) != SQLITE_OK)
+		complain(store);
+	return store->why;
 }
 
-const char *store_query(struct store *store, const char *sql, sqlite3_stmt **out)
+sqlite3_stmt *store_query(struct store *store, const char *sql)
 {
-	int code = sqlite3_prepare_v2(store->database, sql, -1, out, NULL);
-	return code == SQLITE_OK ? NULL : store_why(store);
+	sqlite3_stmt *statement = NULL;
+	if (!store->why &&
+		sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
+		complain(store);
+	return statement;
 }
 
 sqlite3_stmt *store_statement(struct store *store, enum statement which)
 {
 	if (!store->statements[which])
-		store_query(store, sources[which], &store->statements[which]);
+		store->statements[which] = store_query(store, sources[which]);
 	return store->statements[which];
+}
+
+/* Whether there is a row. */
+static bool step(struct store *store, sqlite3_stmt *statement)
+{
+	int code = store->why ? SQLITE_DONE : sqlite3_step(statement);
+	if (code != SQLITE_DONE && code != SQLITE_ROW)
+		complain(store);
+	return code == SQLITE_ROW;
 }
 
 const char *store_step(struct store *store, sqlite3_stmt *statement)
 {
-	int code = sqlite3_step(statement);
-	const char *why = code == SQLITE_DONE || code == SQLITE_ROW ? NULL : store_why(store);
+	step(store, statement);
 	sqlite3_reset(statement);
-	return why;
+	return store->why;
 }
 
-bool store_row(struct store *store, sqlite3_stmt *statement, const char **why)
+bool store_row(struct store *store, sqlite3_stmt *statement)
 {
-	int code = *why ? SQLITE_DONE : sqlite3_step(statement);
-	if (code == SQLITE_ROW)
-		return true;
-	if (code != SQLITE_DONE)
-		*why = store_why(store);
-	sqlite3_finalize(statement);
-	return false;
+	bool there = step(store, statement);
+	if (!there)
+		sqlite3_finalize(statement);
+	return there;
 }
 
 void store_bind_text(sqlite3_stmt *statement, int at, const char *text)
@@ -106,19 +120,12 @@ const char *store_column(sqlite3_stmt *statement, int at)
 	return text ? text : "";
 }
 
-const char *store_number(struct store *store, const char *sql, int64_t *out)
+int64_t store_number(struct store *store, const char *sql)
 {
-	sqlite3_stmt *statement = NULL;
-	const char *why = store_query(store, sql, &statement);
-	if (!why) {
-		int code = sqlite3_step(statement);
-		if (code == SQLITE_ROW)
-			*out = sqlite3_column_int64(statement, 0);
-		else if (code != SQLITE_DONE)
-			why = store_why(store);
-	}
+	sqlite3_stmt *statement = store_query(store, sql);
+	int64_t number = step(store, statement) ? sqlite3_column_int64(statement, 0) : 0;
 	sqlite3_finalize(statement);
-	return why;
+	return number;
 }
 
 const char *store_begin(struct store *store)
@@ -128,15 +135,9 @@ const char *store_begin(struct store *store)
 
 const char *store_commit(struct store *store)
 {
-	const char *why = store_do(store, "COMMIT");
-	if (why)
-		store_rollback(store);
-	return why;
-}
-
-void store_rollback(struct store *store)
-{
-	sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+	if (store_do(store, "COMMIT"))
+		sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+	return store->why;
 }
 
 /* --- opening */
@@ -156,43 +157,35 @@ static struct store *make(const char *folder)
 }
 
 /* While another process does the same, SQLite gives up at once and does not wait. */
-static const char *begin_log(struct store *store)
+static void begin_log(struct store *store)
 {
 	enum { NAP_MS = 5 };
-	const char *why = NULL;
 	for (int waited = 0; waited < WAIT_MS; waited += NAP_MS) {
-		why = store_do(store, "PRAGMA journal_mode = WAL");
-		if (!why || (sqlite3_errcode(store->database) & 0xff) != SQLITE_BUSY)
+		store->why = NULL;
+		if (!store_do(store, "PRAGMA journal_mode = WAL") ||
+			(sqlite3_errcode(store->database) & 0xff) != SQLITE_BUSY)
 			break;
 		sqlite3_sleep(NAP_MS);
 	}
-	return why;
 }
 
 /* The tables, where the file is new; in one transaction, for another process may do the same. */
 static const char *set_up(struct store *store)
 {
-	int64_t format = 0, application = 0;
-	const char *why = begin_log(store);
-	if (!why)
-		why = store_do(store, "PRAGMA synchronous = FULL");
-	if (!why)
-		why = store_begin(store);
-	if (why)
-		return why;
-	why = store_number(store, "PRAGMA user_version", &format);
-	if (!why)
-		why = store_number(store, "PRAGMA application_id", &application);
-	if (!why && !format && !application)
-		why = store_do(
+	begin_log(store);
+	store_do(store, "PRAGMA synchronous = FULL");
+	store_begin(store);
+	int64_t format = store_number(store, "PRAGMA user_version");
+	int64_t application = store_number(store, "PRAGMA application_id");
+	if (!format && !application)
+		store_do(store, arena_format(store->arena,
+					"%s PRAGMA application_id = %d; PRAGMA user_version = %d",
+					schema, APPLICATION, FORMAT));
+	else if (application != APPLICATION || format != FORMAT)
+		store_fail(
 			store, arena_format(store->arena,
-				       "%s PRAGMA application_id = %d; PRAGMA user_version = %d",
-				       schema, APPLICATION, FORMAT));
-	else if (!why && (application != APPLICATION || format != FORMAT))
-		why = arena_format(
-			store->arena, "store '%s': it is no store of this version", store->path);
-	const char *end = store_commit(store);
-	return why ? why : end;
+				       "store '%s': it is no store of this version", store->path));
+	return store_commit(store);
 }
 
 const char *store_open(const char *folder, struct store **out)
@@ -205,7 +198,7 @@ const char *store_open(const char *folder, struct store **out)
 	int code = sqlite3_open_v2(store->path, &store->database,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
 	if (code != SQLITE_OK)
-		return store_why(store);
+		return complain(store);
 	if (sqlite3_db_readonly(store->database, "main"))
 		return arena_format(
 			store->arena, "store '%s': it may not be written to", store->path);
@@ -225,7 +218,6 @@ static bool is_clean(const struct store *store)
 
 static const char *open_read(struct store *store, bool still)
 {
-	int64_t application = 0;
 	struct text uri_text = text_open(store->arena);
 	text_add(&uri_text, "file:");
 	for (const char *at = store->path; *at; at++)
@@ -235,15 +227,14 @@ static const char *open_read(struct store *store, bool still)
 	int code = sqlite3_open_v2(uri, &store->database,
 		SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_URI, NULL);
 	if (code != SQLITE_OK)
-		return store_why(store);
+		return complain(store);
 	sqlite3_busy_timeout(store->database, WAIT_MS);
-	const char *why = store_number(store, "PRAGMA application_id", &application);
-	if (!why)
-		why = store_do(store, "SELECT 1 FROM sqlite_master LIMIT 1");
-	if (!why && application != APPLICATION)
-		why = arena_format(
-			store->arena, "store '%s': it is no store of a campaign", store->path);
-	return why;
+	int64_t application = store_number(store, "PRAGMA application_id");
+	store_do(store, "SELECT 1 FROM sqlite_master LIMIT 1");
+	if (application != APPLICATION)
+		store_fail(store, arena_format(store->arena,
+					  "store '%s': it is no store of a campaign", store->path));
+	return store->why;
 }
 
 const char *store_open_read(const char *folder, struct store **out)
@@ -257,6 +248,7 @@ const char *store_open_read(const char *folder, struct store **out)
 	const char *why = open_read(store, false);
 	if (why && is_clean(store)) {
 		sqlite3_close(store->database);
+		store->why = NULL;
 		why = open_read(store, true);
 	}
 	return why;

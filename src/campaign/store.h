@@ -15,8 +15,8 @@
  * it ends.  A task is leased to a runner; leases of runners that are no more are void.
  *
  * Functions answer NULL, or why not, which lives as long as the store: a full disk, a folder that cannot be
- * written.  What was committed stays.  An open
- * store belongs to one thread at a time.
+ * written.  After a failure a store does nothing any more, and all functions answer it: who does several things asks
+ * once, at the end.  What was committed stays.  An open store belongs to one thread at a time.
  */
 struct store;
 
@@ -74,14 +74,17 @@ void store_close(struct store *store); /* NULL is fine */
 
 const char *store_path(const struct store *store);
 
-/* The texts are NULL in a store that has no points yet. */
+/* The texts are NULL in a store that has no points yet; that is a failure for who wants some. */
 const char *store_head(struct store *store, struct store_head *out);
+const char *store_filled_head(struct store *store, struct store_head *out);
 
 /* --- its points; all between begin and commit is kept, or none */
 
 const char *store_begin(struct store *store);
-const char *store_commit(struct store *store);
-void store_rollback(struct store *store);
+const char *store_commit(struct store *store); /* or none of it, after a failure */
+
+/* A failure of what the store is for; NULL: there is none. */
+const char *store_fail(struct store *store, const char *why);
 
 /* Takes away all points and tasks; results stay. */
 const char *store_clear(struct store *store, const struct store_head *head);
@@ -120,8 +123,8 @@ const char *store_each_point(struct store *store,
 		void *context, const struct store_point *point, const struct task_result *result),
 	void *context);
 const char *store_each_task(struct store *store,
-	const char *(*visit)(void *context, const struct store_task *task), void *context);
+	void (*visit)(void *context, const struct store_task *task), void *context);
 const char *store_each_result(struct store *store,
-	const char *(*visit)(void *context, const struct task_result *result), void *context);
+	void (*visit)(void *context, const struct task_result *result), void *context);
 
 #endif

@@ -11,7 +11,6 @@ enum statement {
 	STATEMENT_ADD_POINT,
 	STATEMENT_ADD_RESULT,
 	STATEMENT_END_TASK,
-	STATEMENT_NEXT,
 	STATEMENT_LEASE,
 	STATEMENTS
 };
@@ -19,27 +18,23 @@ enum statement {
 struct store {
 	struct arena *arena;
 	const char *folder, *path;
+	const char *why; /* the first failure, after which nothing is done any more; NULL: none */
 	sqlite3 *database;
 	sqlite3_stmt *statements[STATEMENTS];
 	int lock;       /* of the file of locks; -1: none */
 	int64_t runner; /* 0: none */
 };
 
-/* What the database complains of, in words. */
-const char *store_why(struct store *store);
-
 /* Statements without parameters. */
 const char *store_do(struct store *store, const char *sql);
 
-/* A prepared one, made when it is first asked for; NULL: store_why tells. */
+/* A prepared one, made when it is first asked for; and one that is finalized by its user.  NULL after a
+ * failure, which all that follows bears. */
 sqlite3_stmt *store_statement(struct store *store, enum statement which);
+sqlite3_stmt *store_query(struct store *store, const char *sql);
 
-/* One that is finalized by its user. */
-const char *store_query(struct store *store, const char *sql, sqlite3_stmt **out);
-
-/* Its next row; false at the end, where it is finalized, and *why says if something is wrong.  It may be
- * wrong before. */
-bool store_row(struct store *store, sqlite3_stmt *statement, const char **why);
+/* The next row of a query; false at the end, where it is finalized. */
+bool store_row(struct store *store, sqlite3_stmt *statement);
 
 /* Carries out a bound statement that has no rows, and resets it. */
 const char *store_step(struct store *store, sqlite3_stmt *statement);
@@ -47,8 +42,8 @@ const char *store_step(struct store *store, sqlite3_stmt *statement);
 void store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 const char *store_column(sqlite3_stmt *statement, int at); /* "" for NULL */
 
-/* One number of a query with one row. */
-const char *store_number(struct store *store, const char *sql, int64_t *out);
+/* One number of a query with one row; 0 after a failure. */
+int64_t store_number(struct store *store, const char *sql);
 
 /* Columns of a result from `first` on, as store_add_result binds them. */
 #define RESULT_COLUMNS "spec, status, version, message, pareto, plans, objective, best, seconds"
@@ -56,6 +51,6 @@ struct task_result store_result(sqlite3_stmt *statement, int first);
 
 /* Runners (store_runner.c). */
 bool store_is_alive(struct store *store, int64_t runner);
-const char *store_void_leases(struct store *store);
+void store_void_leases(struct store *store);
 
 #endif

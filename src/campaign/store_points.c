@@ -12,32 +12,37 @@ enum { HEAD_KEYS = sizeof head_keys / sizeof *head_keys };
 const char *store_head(struct store *store, struct store_head *out)
 {
 	const char **fields[] = {&out->name, &out->fingerprint, &out->version, &out->columns};
-	sqlite3_stmt *statement = NULL;
 	*out = (struct store_head){0};
-	const char *why = store_query(store, "SELECT key, value FROM campaign", &statement);
-	while (store_row(store, statement, &why))
+	sqlite3_stmt *statement = store_query(store, "SELECT key, value FROM campaign");
+	while (store_row(store, statement))
 		for (int i = 0; i < HEAD_KEYS; i++)
 			if (text_equal(head_keys[i], store_column(statement, 0)))
 				*fields[i] = arena_text(store->arena, store_column(statement, 1));
-	return why;
+	return store->why;
+}
+
+const char *store_filled_head(struct store *store, struct store_head *out)
+{
+	const char *why = store_head(store, out);
+	if (why || out->fingerprint)
+		return why;
+	return store_fail(
+		store, arena_format(store->arena, "store '%s' has no points", store->path));
 }
 
 const char *store_clear(struct store *store, const struct store_head *head)
 {
 	const char *values[] = {head->name, head->fingerprint, head->version, head->columns};
-	sqlite3_stmt *statement = NULL;
-	const char *why =
-		store_do(store, "DELETE FROM points; DELETE FROM tasks; DELETE FROM campaign");
-	if (!why)
-		why = store_query(
-			store, "INSERT INTO campaign (key, value) VALUES (?, ?)", &statement);
-	for (int i = 0; i < HEAD_KEYS && !why; i++) {
+	store_do(store, "DELETE FROM points; DELETE FROM tasks; DELETE FROM campaign");
+	sqlite3_stmt *statement =
+		store_query(store, "INSERT INTO campaign (key, value) VALUES (?, ?)");
+	for (int i = 0; i < HEAD_KEYS; i++) {
 		store_bind_text(statement, 1, head_keys[i]);
 		store_bind_text(statement, 2, values[i]);
-		why = store_step(store, statement);
+		store_step(store, statement);
 	}
 	sqlite3_finalize(statement);
-	return why;
+	return store->why;
 }
 
 /* --- adding */
@@ -45,8 +50,6 @@ const char *store_clear(struct store *store, const struct store_head *head)
 const char *store_add_task(struct store *store, const struct store_task *task)
 {
 	sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_TASK);
-	if (!statement)
-		return store_why(store);
 	store_bind_text(statement, 1, task->spec);
 	sqlite3_bind_int64(statement, 2, (int64_t)task->rank);
 	sqlite3_bind_double(statement, 3, task->estimate);
@@ -56,8 +59,6 @@ const char *store_add_task(struct store *store, const struct store_task *task)
 const char *store_add_point(struct store *store, const struct store_point *point)
 {
 	sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_POINT);
-	if (!statement)
-		return store_why(store);
 	sqlite3_bind_int64(statement, 1, (int64_t)point->ordinal);
 	store_bind_text(statement, 2, point->name);
 	store_bind_text(statement, 3, point->labels);
@@ -95,39 +96,28 @@ static int compare(const struct task_result *a, const struct task_result *b)
 }
 
 /* Whether the store has a result for the task that stays. */
-static const char *is_settled(
-	struct store *store, const struct task_result *result, size_t *differ, bool *settled)
+static bool is_settled(struct store *store, const struct task_result *result, size_t *differ)
 {
-	sqlite3_stmt *statement = NULL;
-	const char *why = store_query(
-		store, "SELECT " RESULT_COLUMNS " FROM results WHERE spec = ?", &statement);
-	*settled = false;
-	if (!why) {
-		store_bind_text(statement, 1, result->spec);
-		int code = sqlite3_step(statement);
-		if (code == SQLITE_ROW) {
-			struct task_result known = store_result(statement, 0);
-			int order = compare(&known, result);
-			*differ += order != 0;
-			*settled = order <= 0;
-		} else if (code != SQLITE_DONE) {
-			why = store_why(store);
-		}
+	sqlite3_stmt *statement =
+		store_query(store, "SELECT " RESULT_COLUMNS " FROM results WHERE spec = ?");
+	bool settled = false;
+	store_bind_text(statement, 1, result->spec);
+	while (store_row(store, statement)) {
+		struct task_result known = store_result(statement, 0);
+		int order = compare(&known, result);
+		*differ += order != 0;
+		settled = order <= 0;
 	}
-	sqlite3_finalize(statement);
-	return why;
+	return settled;
 }
 
 const char *store_add_result(struct store *store, const struct task_result *result, size_t *differ)
 {
-	bool settled;
-	const char *why = is_settled(store, result, differ, &settled);
+	bool settled = is_settled(store, result, differ);
 	sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_RESULT);
 	sqlite3_stmt *end = store_statement(store, STATEMENT_END_TASK);
-	if (why || settled)
-		return why;
-	if (!statement || !end)
-		return store_why(store);
+	if (settled)
+		return NULL;
 	store_bind_text(statement, 1, result->spec);
 	sqlite3_bind_int(statement, 2, result->status);
 	store_bind_text(statement, 3, result->version);
@@ -140,9 +130,7 @@ const char *store_add_result(struct store *store, const struct task_result *resu
 	else
 		sqlite3_bind_null(statement, 8);
 	sqlite3_bind_double(statement, 9, result->seconds);
-	why = store_step(store, statement);
-	if (why)
-		return why;
+	store_step(store, statement);
 	store_bind_text(end, 1, result->spec);
 	return store_step(store, end);
 }
@@ -154,12 +142,11 @@ const char *store_each_point(struct store *store,
 		void *context, const struct store_point *point, const struct task_result *result),
 	void *context)
 {
-	sqlite3_stmt *statement = NULL;
-	const char *why = store_query(store,
+	sqlite3_stmt *statement = store_query(store,
 		"SELECT p.ordinal, p.name, p.labels, p.spec, r.* FROM points p LEFT JOIN"
-		" (SELECT " RESULT_COLUMNS " FROM results) r ON r.spec = p.spec ORDER BY p.ordinal",
-		&statement);
-	while (store_row(store, statement, &why)) {
+		" (SELECT " RESULT_COLUMNS
+		" FROM results) r ON r.spec = p.spec ORDER BY p.ordinal");
+	while (store_row(store, statement)) {
 		struct store_point point = {(size_t)sqlite3_column_int64(statement, 0),
 			store_column(statement, 1), store_column(statement, 2),
 			store_column(statement, 3)};
@@ -167,33 +154,31 @@ const char *store_each_point(struct store *store,
 		bool there = sqlite3_column_type(statement, 4) != SQLITE_NULL;
 		visit(context, &point, there ? &result : NULL);
 	}
-	return why;
+	return store->why;
 }
 
 const char *store_each_task(struct store *store,
-	const char *(*visit)(void *context, const struct store_task *task), void *context)
+	void (*visit)(void *context, const struct store_task *task), void *context)
 {
-	sqlite3_stmt *statement = NULL;
-	const char *why = store_query(
-		store, "SELECT spec, rank, estimate FROM tasks ORDER BY rank", &statement);
-	while (store_row(store, statement, &why)) {
+	sqlite3_stmt *statement =
+		store_query(store, "SELECT spec, rank, estimate FROM tasks ORDER BY rank");
+	while (store_row(store, statement)) {
 		struct store_task task = {store_column(statement, 0),
 			(size_t)sqlite3_column_int64(statement, 1),
 			sqlite3_column_double(statement, 2)};
-		why = visit(context, &task);
+		visit(context, &task);
 	}
-	return why;
+	return store->why;
 }
 
 const char *store_each_result(struct store *store,
-	const char *(*visit)(void *context, const struct task_result *result), void *context)
+	void (*visit)(void *context, const struct task_result *result), void *context)
 {
-	sqlite3_stmt *statement = NULL;
-	const char *why = store_query(
-		store, "SELECT " RESULT_COLUMNS " FROM results ORDER BY spec", &statement);
-	while (store_row(store, statement, &why)) {
+	sqlite3_stmt *statement =
+		store_query(store, "SELECT " RESULT_COLUMNS " FROM results ORDER BY spec");
+	while (store_row(store, statement)) {
 		struct task_result result = store_result(statement, 0);
-		why = visit(context, &result);
+		visit(context, &result);
 	}
-	return why;
+	return store->why;
 }

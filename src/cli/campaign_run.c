@@ -90,29 +90,6 @@ static void show_progress(void *at, const struct campaign_progress *progress)
 
 /* --- the store */
 
-/* The points into the store, unless they are there; this process becomes a runner. */
-static const char *fill(struct campaigning *run)
-{
-	bool filled, empty;
-	const char *why = campaign_is_filled(run->store, &run->expansion, &filled, &empty);
-	if (!why)
-		why = store_begin(run->store);
-	if (why)
-		return why;
-	/* again, for another process may have done it meanwhile */
-	why = campaign_is_filled(run->store, &run->expansion, &filled, &empty);
-	if (!why)
-		why = store_join(run->store, !filled && !empty);
-	if (!why && !filled)
-		why = campaign_fill(
-			run->arena, run->sweep, &run->expansion, LXPLORE_VERSION, run->store);
-	if (why) {
-		store_rollback(run->store);
-		return why;
-	}
-	return store_commit(run->store);
-}
-
 static int tell_end(struct campaigning *run, const struct campaign_outcome *outcome)
 {
 	struct store_counts counts;
@@ -157,7 +134,8 @@ static int run_store(struct campaigning *run)
 	size_t crashed = 0;
 	const char *why = store_open(run->folder, &run->store);
 	if (!why)
-		why = fill(run);
+		why = campaign_join(
+			run->arena, run->sweep, &run->expansion, LXPLORE_VERSION, run->store);
 	if (!why)
 		why = crash_collect(run->store, LXPLORE_VERSION, &crashed);
 	if (!why && option_find(run->arguments, "retry"))

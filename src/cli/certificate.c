@@ -51,7 +51,7 @@ static void check_sources(
 {
 	for (size_t i = 0; i < inputs->source_count; i++)
 		if (!find_source(certificate, inputs->sources[i].hash))
-			diag_error(diag, certificate->problem_span,
+			diag_error(diag, certificate->counting_span,
 				"rejected: the certificate is not of the file %s as it is now: "
 				"fnv1a %016" PRIx64,
 				inputs->sources[i].path, inputs->sources[i].hash);
@@ -69,21 +69,15 @@ static void check_sources(
 static void check_identity(const struct certificate *certificate, const struct inputs *inputs,
 	const struct nest_search *search, struct diag *diag)
 {
-	uint64_t hash = certificate_problem_hash(search);
 	if (search->counting != certificate->counting)
-		diag_error(diag, certificate->problem_span,
+		diag_error(diag, certificate->counting_span,
 			"rejected: the certificate is in %s counting",
 			counting_names[certificate->counting]);
 	check_sources(certificate, inputs, diag);
 	if (!certificate_covers(search))
-		diag_error(diag, certificate->problem_span,
+		diag_error(diag, certificate->counting_span,
 			"rejected: with '--imperfect' there are mappings that no certificate covers: "
 			"their factors need not divide");
-	if (!diag_failed(diag) && hash != certificate->problem)
-		diag_error(diag, certificate->problem_span,
-			"rejected: of shape, machine and constraints these specs make the problem "
-			"%016" PRIx64,
-			hash);
 }
 
 static void show_progress(void *listener, uint64_t done, uint64_t choices)

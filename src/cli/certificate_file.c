@@ -97,10 +97,9 @@ bool certificate_file_open(
 	read_text(&out->reader, "program", REQUIRED, &certificate->program);
 	read_text(&out->reader, "layer", OPTIONAL, &certificate->layer);
 	read_sources(out);
-	read_hash(out, &out->reader, "problem", &certificate->problem);
 	if (read_word(&out->reader, "counting", REQUIRED, counting_names, &counting))
 		certificate->counting = (enum counting)counting;
-	certificate->problem_span = span_of(&out->reader, "problem");
+	certificate->counting_span = span_of(&out->reader, "counting");
 	return !diag_failed(diag);
 }
 
@@ -177,9 +176,11 @@ static void read_points(struct certificate_file *file)
 	certificate->points_span = span_of(&file->reader, "points");
 }
 
-/* The second version also told what the solver had looked into, which no check needs. */
+/* The second version also told a hash of the problem and what the solver had looked into, which no check
+ * needs. */
 static void skip_record(struct reader *map)
 {
+	read_node(map, "problem", OPTIONAL);
 	read_map(map, "choices", OPTIONAL);
 	read_list(map, "residency", OPTIONAL);
 	read_list(map, "cells", OPTIONAL);

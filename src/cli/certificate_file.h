@@ -15,7 +15,7 @@ struct certificate_file {
 	int64_t version;
 };
 
-/* Sources, counting and the problem's hash; false after complaining. */
+/* Sources and counting; false after complaining. */
 bool certificate_file_open(
 	struct arena *arena, const char *path, struct diag *diag, struct certificate_file *out);
 

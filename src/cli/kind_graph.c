@@ -7,7 +7,6 @@
 #include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"
-#include "report/graph/claim_report.h"
 #include "report/graph/diff.h"
 #include "report/graph/explain_text.h"
 #include "report/graph/plan_check_report.h"

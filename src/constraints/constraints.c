@@ -22,13 +22,9 @@ const struct constraint_kind *constraint_kind_find(const char *key)
 struct clash *clash_add(
 	struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
 {
-	va_list list, again;
+	va_list list;
 	va_start(list, format);
-	va_copy(again, list);
-	int length = vsnprintf(NULL, 0, format, list);
-	char *text = arena_alloc(clashes->arena, (size_t)length + 1);
-	vsnprintf(text, (size_t)length + 1, format, again);
-	va_end(again);
+	const char *text = arena_format_list(clashes->arena, format, list);
 	va_end(list);
 	struct clash *clash = array_add(clashes->arena, clashes);
 	*clash = (struct clash){.self = self, .by = by, .span = span, .text = text};

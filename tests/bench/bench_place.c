@@ -267,7 +267,7 @@ static void bench_quality(void)
 		printf("  %zu buffers, load %.0f\n", counts[c],
 			(double)packing_load(&packing, arena));
 		for (size_t s = 0; s < sizeof names / sizeof *names; s++)
-			if (counts[c] <= 1000 || s == 5)
+			if (counts[c] <= 1000 || s == 4)
 				print_peak(&packing, names[s], SECONDS);
 		arena_close(arena);
 	}

@@ -200,13 +200,6 @@ static void try_bound(struct drawn *drawn, double least)
 	expect(drawn, &certificate, VERDICT_NO, "a gap one bit too small");
 }
 
-static void try_problem(struct drawn *drawn)
-{
-	struct certificate certificate = drawn->certificate;
-	certificate.problem++;
-	expect(drawn, &certificate, VERDICT_NO, "another problem's hash");
-}
-
 static void check_draw(struct drawn *drawn)
 {
 	struct explored explored = nest_explore(&drawn->search, drawn->arena);
@@ -222,7 +215,6 @@ static void check_draw(struct drawn *drawn)
 		return;
 	try_values(drawn);
 	try_points(drawn);
-	try_problem(drawn);
 	if (drawn->search.wishes.objectives.count > 1)
 		return;
 	double least = INFINITY;

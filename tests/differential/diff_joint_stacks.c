@@ -35,7 +35,7 @@ static void find_bound(struct run *run, const struct problem *problem)
 	struct ladder ladder = ladder_open(frame, arena);
 	stack = stack_find(frame, GATE_STATES, arena);
 	bound = 0;
-	stack_bound(run, frame, &ladder, width, &bound, arena);
+	stack_bound(run, frame, &ladder, width, &bound);
 	ladder_close(&ladder);
 }
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "model/graph/op_mapping.h"
 #include "model/packing/buffer.h"
+#include "model/packing/packing_sums.h"
 #include "solvers/place/packing.h"
 
 #include <inttypes.h>

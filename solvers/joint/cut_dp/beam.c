@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "search/joint/joint_plan.h"
 #include "solvers/joint/cut_dp/layer.h"
-#include "solvers/joint/cut_dp/stack_bound.h"
 #include "solvers/joint/cut_dp/step.h"
 #include "solvers/joint/cut_dp/toll.h"
 
@@ -15,8 +14,7 @@
 static bool find_bound(const struct search *search, int cut, struct label *label)
 {
 	const uint16_t *codes = layer_codes(search->layers[cut], label->state);
-	const int64_t *tolls = search->guide ? chain_tolls(search->guide, cut, codes)
-					     : relax_tolls(search->relaxation, cut, codes);
+	const int64_t *tolls = relax_tolls(search->relaxation, cut, codes);
 	int64_t rest = !tolls ? TOLL_NEVER
 		       : label->bundle.args == LABEL_CLOSED
 			       ? tolls[relax_toll_count(search->relaxation) - 1]
@@ -212,18 +210,6 @@ static bool expand_changes(struct search *search, struct cut_layer *layer)
 	return true;
 }
 
-/* The bound of a label leaves out relays that cost nothing in the relaxation: with them it must not be above the
- * limit. */
-static void spare_relays(struct search *search, const struct cut_layer *layer)
-{
-	int64_t least = JOINT_NEVER;
-	for (uint32_t i = layer_first(layer, search->state); i != LABEL_NONE;
-		i = layer_label(layer, i)->next)
-		least = number_min(least, layer_label(layer, i)->bound);
-	steps_spare(search->steps, search->guide ? NULL : relax_free_relays(search->relaxation),
-		search->limit - least);
-}
-
 static bool expand_cut(struct search *search, int cut)
 {
 	struct cut_layer *layer = search->layers[cut];
@@ -239,7 +225,6 @@ static bool expand_cut(struct search *search, int cut)
 		search->state = s;
 		if (layer_first(layer, s) == LABEL_NONE)
 			continue;
-		spare_relays(search, layer);
 		if (!steps_options(search->steps, cut, layer_codes(layer, s), layer_bytes(layer, s),
 			    take_step, search))
 			return false;
@@ -301,14 +286,12 @@ bool beam_run(struct search *search)
 	for (int c = 0; c < search->frame->cut_count; c++)
 		layer_clear(search->layers[c]);
 	search->dropped = JOINT_NEVER;
-	search->limit = search->guide
-				? beam_limit(search)
-				: number_min(relax_limit(search->relaxation), beam_limit(search));
+	search->limit = number_min(relax_limit(search->relaxation), beam_limit(search));
 	if (search->limit < beam_limit(search))
 		search->dropped = search->limit + 1;
 	if (find_bound(search, 0, &first))
 		layer_add(search->layers[0], &first);
-	if (!search->guide && (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit))
+	if (search->limit < TOLL_NEVER - 1 || first.bound <= search->limit)
 		search->bound =
 			number_max(search->bound, number_min(first.bound, search->limit + 1));
 	for (int c = 0; c < search->frame->cut_count; c++) {

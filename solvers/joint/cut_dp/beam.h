@@ -20,7 +20,6 @@ struct search {
 	struct arena *arena;
 	struct cut_layer **layers; /* by cut */
 	struct relaxation *relaxation;
-	struct chain *guide;   /* instead of the relaxation; it proves nothing */
 	bool lazy;             /* step.h */
 	bool is_free, goes_on; /* until an answer is found the budget counts, but does not end it */
 	size_t width;          /* labels of a cut that are gone on from */

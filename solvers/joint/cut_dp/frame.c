@@ -135,7 +135,8 @@ static bool price_bundles(struct building *building)
 	return true;
 }
 
-void frame_follow_relays(const struct joint_tensor *tensor, int64_t *most)
+/* By view, for all that relays can lead from: the most of what they lead to. */
+static void follow_relays(const struct joint_tensor *tensor, int64_t *most)
 {
 	int n = tensor->view_count;
 	for (bool again = true; again;) {
@@ -174,7 +175,7 @@ static int64_t **find_last_served(const struct building *building)
 		}
 	}
 	for (int t = 0; t < space->tensor_count; t++)
-		frame_follow_relays(&space->tensors[t], last[t]);
+		follow_relays(&space->tensors[t], last[t]);
 	return last;
 }
 
@@ -185,7 +186,7 @@ static int64_t *find_storable(const struct building *building, int t)
 	int64_t *storable = arena_array(building->arena, int64_t, tensor->view_count + 1);
 	for (int v = 0; v < tensor->view_count; v++)
 		storable[v] = tensor->evict[v] != JOINT_NEVER;
-	frame_follow_relays(tensor, storable);
+	follow_relays(tensor, storable);
 	return storable;
 }
 
@@ -336,20 +337,11 @@ static void relax_views(struct joint_tensor *tensor, struct arena *arena)
 	tensor->cores = cores;
 }
 
-static bool is_relayed(const struct joint_tensor *tensor)
-{
-	int n = tensor->view_count;
-	for (int i = 0; i < n * n; i++)
-		if (i / n != i % n && tensor->relay[i] != JOINT_NEVER)
-			return true;
-	return false;
-}
-
 bool frame_relays(const struct frame *frame)
 {
 	bool any = false;
 	for (int t = 0; t < frame->space->tensor_count; t++)
-		any |= is_relayed(&frame->space->tensors[t]);
+		any |= joint_is_relayed(&frame->space->tensors[t]);
 	return any;
 }
 
@@ -378,7 +370,7 @@ const struct frame *frame_with_less_room(const struct frame *frame, struct arena
 		arena_copy(arena, space->tensors, (size_t)space->tensor_count * sizeof *tensors);
 	bool any = false;
 	for (int t = 0; t < space->tensor_count; t++) {
-		if (!is_relayed(&tensors[t]))
+		if (!joint_is_relayed(&tensors[t]))
 			continue;
 		any = true;
 		relax_relays(&tensors[t], arena);

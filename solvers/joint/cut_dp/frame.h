@@ -58,9 +58,6 @@ const struct frame *frame_without_relays(const struct frame *frame, struct arena
 /* Can any tensor be laid out anew? */
 bool frame_relays(const struct frame *frame);
 
-/* By view, for all that relays can lead from: the most of what they lead to. */
-void frame_follow_relays(const struct joint_tensor *tensor, int64_t *most);
-
 /* The codes of the first cut. */
 void frame_start(const struct frame *frame, uint16_t *codes);
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/move.h"
 
 #include <string.h>
@@ -17,13 +18,7 @@ struct card {
 	uint64_t *allowed[CUT_SLOTS_MOST]; /* by the i-th of them, then code: a set of moves */
 };
 
-/* A menu, by the codes of these slots. */
-struct row {
-	const uint16_t *codes;
-	struct menu menu;
-};
-
-struct rows array(struct row);
+struct made_menus array(struct menu);
 struct entries array(struct menu_entry);
 
 struct menus {
@@ -34,9 +29,8 @@ struct menus {
 	/* menus of one cut */
 	int cut;
 	struct arena *kept;
-	struct rows rows;
-	uint32_t *table; /* row + 1, by hash */
-	size_t table_size;
+	struct cut_layer *asked; /* codes of the slots that its options use, those of others 0 */
+	struct made_menus made;  /* by state of it */
 };
 
 struct menus *menus_open(const struct frame *frame, struct arena *arena)
@@ -153,47 +147,15 @@ static struct menu make_menu(struct menus *menus, const struct card *card, const
 	return menu;
 }
 
-/* --- the table */
-
-static uint64_t hash_of(const struct card *card, const uint16_t *codes)
-{
-	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
-	for (int i = 0; i < card->slot_count; i++) {
-		hash = (hash ^ codes[card->slots[i]]) * UINT64_C(0xd6e8feb86659fd93);
-		hash ^= hash >> 32;
-	}
-	return hash;
-}
-
-static bool same_codes(const struct card *card, const uint16_t *a, const uint16_t *b)
-{
-	for (int i = 0; i < card->slot_count; i++)
-		if (a[card->slots[i]] != b[card->slots[i]])
-			return false;
-	return true;
-}
-
-static void grow(struct menus *menus, const struct card *card)
-{
-	size_t size = menus->table_size ? menus->table_size * 2 : 64;
-	menus->table = arena_array(menus->kept, uint32_t, size);
-	menus->table_size = size;
-	for (size_t i = 0; i < menus->rows.count; i++) {
-		size_t at = hash_of(card, menus->rows.at[i].codes) & (size - 1);
-		while (menus->table[at])
-			at = (at + 1) & (size - 1);
-		menus->table[at] = (uint32_t)i + 1;
-	}
-}
+/* --- all of a cut */
 
 static void turn_to(struct menus *menus, int cut)
 {
 	arena_close(menus->kept);
 	menus->kept = arena_open();
 	menus->cut = cut;
-	menus->rows = (struct rows){0};
-	menus->table = NULL;
-	menus->table_size = 0;
+	menus->asked = layer_open(menus->frame, cut, menus->kept);
+	menus->made = (struct made_menus){0};
 	if (!menus->cards[cut].is_made)
 		make_card(menus, cut);
 }
@@ -208,18 +170,15 @@ static const struct card *card_at(struct menus *menus, int cut)
 const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes)
 {
 	const struct card *card = card_at(menus, cut);
-	if (2 * (menus->rows.count + 1) > menus->table_size)
-		grow(menus, card);
-	size_t at = hash_of(card, codes) & (menus->table_size - 1);
-	for (; menus->table[at]; at = (at + 1) & (menus->table_size - 1))
-		if (same_codes(card, menus->rows.at[menus->table[at] - 1].codes, codes))
-			return &menus->rows.at[menus->table[at] - 1].menu;
-	struct row *row = array_add(menus->kept, &menus->rows);
-	row->codes = arena_copy(
-		menus->kept, codes, (size_t)menus->frame->cuts[cut].slot_count * sizeof *codes);
-	row->menu = make_menu(menus, card, codes);
-	menus->table[at] = (uint32_t)menus->rows.count;
-	return &row->menu;
+	uint16_t asked[CUT_SLOTS_MOST] = {0};
+	for (int i = 0; i < card->slot_count; i++)
+		asked[card->slots[i]] = codes[card->slots[i]];
+	uint32_t state = layer_state(menus->asked, asked);
+	if (state == menus->made.count) {
+		struct menu menu = make_menu(menus, card, codes);
+		*array_add(menus->kept, &menus->made) = menu;
+	}
+	return &menus->made.at[state];
 }
 
 /* --- sets of moves */

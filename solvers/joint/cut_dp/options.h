@@ -4,8 +4,6 @@
 #include "base/tuning.h"
 
 #define CUT_DP_OPTIONS(OPTION)                                                                     \
-	OPTION(CUT_RIVALS_MOST, 64, 1, 1 << 16,                                                    \
-		"cheapest states of a cut that others are converted from")                         \
 	OPTION(CUT_BEAM_FIRST, 500, 1, 1 << 24, "labels of a cut that the first beams keep")       \
 	OPTION(CUT_WIDTH_FIRST, 4000, 1, 1 << 24,                                                  \
 		"states and labels of a cut that the first pass keeps")                            \

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "search/drive/solver.h"
-#include "solvers/joint/cut_dp/convert.h"
 #include "solvers/joint/cut_dp/layer.h"
 #include "solvers/joint/cut_dp/options.h"
 #include "solvers/joint/cut_dp/step.h"
@@ -14,13 +13,11 @@
 #include <string.h>
 
 /* What became of a state.  DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
-enum fate { DROPPED, KEPT, CONVERTED, LESS };
+enum fate { DROPPED, KEPT, LESS };
 
 struct relax_node {
 	int64_t *costs; /* to come here; NULL: nobody has */
 	int64_t *tolls; /* still to come; NULL: not known yet */
-	int64_t convert;
-	uint32_t from; /* CONVERTED: from which, and at what cost */
 	uint8_t fate;
 	bool waits; /* to be looked at again */
 };
@@ -33,7 +30,6 @@ struct ground {
 	struct blur blur;
 	struct steps *steps;
 	bool relays; /* states may be reached by relays that come earlier than a lazy one */
-	struct converter *converter; /* where there are relays */
 };
 
 struct relaxation {
@@ -121,8 +117,7 @@ static bool reach(void *context, const struct cut_step *step)
 	if (!to->costs)
 		to->costs = new_tolls(relaxation, TOLL_NEVER);
 	bool cheaper = toll_pay(frame, costs, &toll, to->costs);
-	/* What this step is a conversion to is gone on from after all. */
-	if (step->cut == relaxation->cut && !to->waits && (cheaper || to->fate == CONVERTED)) {
+	if (step->cut == relaxation->cut && !to->waits && cheaper) {
 		to->waits = true;
 		*array_add(relaxation->arena, &relaxation->waiting) = state;
 	}
@@ -142,31 +137,6 @@ static int compare_ranked(const void *left, const void *right)
 	return a->state < b->state ? -1 : a->state > b->state;
 }
 
-/* Is there one among the cheapest that this state can be made of, in every bundle? */
-static bool find_conversion(struct relaxation *relaxation, int cut, uint32_t state)
-{
-	struct relax_node *node = node_of(relaxation, cut, state);
-	const struct cut_layer *layer = relaxation->layers[cut];
-	const struct list *kept = &relaxation->kept[cut];
-	for (size_t k = 0; k < kept->count && k < CUT_RIVALS_MOST; k++) {
-		const int64_t *costs = node_of(relaxation, cut, kept->at[k])->costs;
-		int64_t more = TOLL_NEVER;
-		for (size_t i = 0; i < relaxation->count && more >= 0; i++)
-			more = number_min(more, node->costs[i] - costs[i]);
-		if (more < 0)
-			continue;
-		int64_t convert_costs = convert(relaxation->ground->converter, cut,
-			layer_codes(layer, kept->at[k]), layer_codes(layer, state), more);
-		if (convert_costs > more)
-			continue;
-		node->fate = CONVERTED;
-		node->from = kept->at[k];
-		node->convert = convert_costs;
-		return true;
-	}
-	return false;
-}
-
 /* Where there are too many, the limit falls. */
 static void keep_cheapest(struct relaxation *relaxation, int cut)
 {
@@ -183,8 +153,6 @@ static void keep_cheapest(struct relaxation *relaxation, int cut)
 	if (count)
 		qsort(ranked, count, sizeof *ranked, compare_ranked);
 	for (size_t i = 0; i < count && ranked[i].bound <= relaxation->limit; i++) {
-		if (relaxation->ground->relays && find_conversion(relaxation, cut, ranked[i].state))
-			continue;
 		if (relaxation->kept[cut].count == relaxation->width) {
 			relaxation->limit = ranked[i].bound - 1;
 			break;
@@ -287,24 +255,6 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 
 /* --- backward */
 
-/* NULL: it ends above the limit. */
-static const int64_t *find_tolls(struct relaxation *relaxation, int cut, uint32_t state)
-{
-	struct relax_node *node = node_of(relaxation, cut, state);
-	if (node->tolls || node->fate == DROPPED)
-		return node->tolls;
-	if (node->fate != CONVERTED)
-		return NULL;
-	const int64_t *coarse = coarse_of(relaxation, cut, state);
-	const int64_t *from = find_tolls(relaxation, cut, node->from);
-	if (!coarse || !from)
-		return NULL;
-	node->tolls = new_tolls(relaxation, 0);
-	for (size_t i = 0; i < relaxation->count; i++)
-		node->tolls[i] = number_max(from[i] - node->convert, coarse[i]);
-	return node->tolls;
-}
-
 static bool look_back(void *context, const struct cut_step *step)
 {
 	struct relaxation *relaxation = context;
@@ -375,8 +325,6 @@ struct ground *ground_open(const struct blur *blur, struct arena *arena)
 	ground->steps = steps_open(blur->frame, arena);
 	steps_be_lazy(ground->steps, true, true);
 	ground->relays = frame_relays(blur->frame);
-	if (ground->relays)
-		ground->converter = converter_open(blur->frame, arena);
 	return ground;
 }
 
@@ -482,18 +430,13 @@ int64_t relax_least(const struct relaxation *relaxation)
 	return least;
 }
 
-const bool *relax_free_relays(const struct relaxation *relaxation)
-{
-	return relaxation->ground->blur.is_blurred;
-}
-
 const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
 	uint16_t blurred[CUT_SLOTS_MOST];
 	uint32_t state;
 	blur_codes(&relaxation->ground->blur, cut, codes, blurred);
-	if (layer_find(relaxation->layers[cut], blurred, &state) &&
-		(node_of(relaxation, cut, state)->fate != DROPPED || !relaxation->ground->relays))
-		return find_tolls(relaxation, cut, state);
+	bool known = layer_find(relaxation->layers[cut], blurred, &state);
+	if (known && node_of(relaxation, cut, state)->fate != DROPPED)
+		return node_of(relaxation, cut, state)->tolls;
 	return relaxation->ground->relays ? coarse_tolls(relaxation, cut, codes) : NULL;
 }

@@ -9,11 +9,6 @@
  * Lower bounds of what is still to come, from shortest paths over the states of a blurred space, first forward, then
  * backward.  What they know of a bundle is in tolls (toll.h).  A coarser relaxation, if there is one, says
  * which states need not be looked at.
- *
- * Cross dominance: a state b is not gone on from if another one a of the same cut, among the cheapest, can be
- * converted into it at no loss: cost(a) + convert(a, b) <= cost(b).  This holds for states that options led to;
- * one that an eviction or a relay has just made is there because its parent wants it now.  At any
- * cost, at least rest(a) - convert(a, b) is still to come from b.
  */
 struct run;
 
@@ -41,9 +36,6 @@ void relax_between(struct relaxation *relaxation, int from, int to, const struct
  */
 bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool is_free);
 int64_t relax_limit(const struct relaxation *relaxation);
-
-/* By tensor: relays of it cost nothing here; NULL: of none. */
-const bool *relax_free_relays(const struct relaxation *relaxation);
 
 /* The least that any path costs, or the least above the limit. */
 int64_t relax_least(const struct relaxation *relaxation);

@@ -72,18 +72,6 @@ static bool relax(struct search *search, int ground, size_t width)
 	return relax_run(search->relaxation, ground ? width : SIZE_MAX, limit, search->is_free);
 }
 
-/* A bound for a stack, and a beam by it. */
-static bool look_at_stack(struct search *search, size_t width)
-{
-	bool done = true;
-	search->guide = stack_bound(
-		search->run, search->frame, &search->ladder, width, &search->bound, search->arena);
-	if (search->guide && search->bound < search->best->value)
-		done = run_lazy(search, true, width / CUT_WIDTH_TIMES);
-	search->guide = NULL;
-	return done;
-}
-
 /* Relaxations with a narrow beam behind each but the last.  One below a known bound is of no use. */
 static bool run_pass(struct search *search, size_t width, bool is_first)
 {
@@ -100,7 +88,8 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 		if (done && is_through(search))
 			break;
 		if (done && !g && search->best)
-			done = look_at_stack(search, width);
+			stack_bound(
+				search->run, search->frame, &search->ladder, width, &search->bound);
 	}
 	close_pass(search);
 	return done;

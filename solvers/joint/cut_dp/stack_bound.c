@@ -13,11 +13,10 @@ struct sweep {
 	const struct frame *frame;
 	struct ladder *ladder;
 	size_t width;               /* states of a cut */
-	struct arena *kept, *arena; /* of the chain, of this block */
+	struct arena *kept, *arena; /* of the stack, of this block */
 	int from, to;
 	const struct gate *behind; /* NULL: the end */
-	struct relaxation *finest;
-	int64_t least; /* of all paths */
+	int64_t least;             /* of all paths */
 };
 
 /* What it costs to begin in a state is so much less as more is expected to come: so all have equal chances. */
@@ -37,8 +36,7 @@ static struct gate *make_costs(const struct gate *expected, struct arena *arena)
 }
 
 /*
- * From coarse to fine; one that repeats the last one costs about as much.  The finest one is kept.  NULL: the budget
- * is spent.
+ * From coarse to fine; one that repeats the last one costs about as much.  The finest one; NULL: the budget is spent.
  */
 static struct relaxation *relax_block(struct sweep *sweep, const struct gate *costs, bool repeats)
 {
@@ -51,8 +49,7 @@ static struct relaxation *relax_block(struct sweep *sweep, const struct gate *co
 		int64_t part = is_last || repeats ? CUT_BLOCK_LAST : CUT_BLOCK_WINDOW;
 		if (g)
 			limit = number_min(relax_limit(relaxation), expected + expected / part);
-		relaxation = relax_open(
-			sweep->run, ground, relaxation, 0, is_last ? sweep->kept : sweep->arena);
+		relaxation = relax_open(sweep->run, ground, relaxation, 0, sweep->arena);
 		relax_between(relaxation, sweep->from, sweep->to, costs, sweep->behind);
 		done = relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false);
 		sweep->least = relax_least(relaxation);
@@ -102,10 +99,10 @@ static struct gate *sweep_block(struct sweep *sweep, const struct gate *expected
 		if (before->tolls[i] < TOLL_NEVER && expected->tolls[i] < TOLL_NEVER)
 			before->tolls[i] = expected->tolls[i];
 	const struct gate *costs = make_costs(before, sweep->arena);
-	sweep->finest = relax_block(sweep, costs, expected);
-	if (!sweep->finest)
+	struct relaxation *finest = relax_block(sweep, costs, expected);
+	if (!finest)
 		return NULL;
-	read_tolls(sweep, sweep->finest, costs, before);
+	read_tolls(sweep, finest, costs, before);
 	return before;
 }
 
@@ -132,38 +129,6 @@ static int64_t take_least(struct gate *gate)
 
 /* --- from the last block to the first */
 
-/* The relaxation that a block is looked up in. */
-struct chain_link {
-	struct relaxation *relaxation;
-	int before; /* its cuts are so much further on */
-	int64_t more;
-};
-
-struct chain {
-	const struct frame *frame;
-	struct chain_link *links; /* by cut: of the block that begins there, or that it is in */
-	int64_t *tolls;
-};
-
-const int64_t *chain_tolls(struct chain *chain, int cut, const uint16_t *codes)
-{
-	const struct chain_link *link = &chain->links[cut];
-	const int64_t *tolls = relax_tolls(link->relaxation, cut + link->before, codes);
-	for (size_t i = 0; tolls && i < toll_count(chain->frame); i++)
-		chain->tolls[i] =
-			tolls[i] < TOLL_NEVER ? cut_add(tolls[i], link->more) : TOLL_NEVER;
-	return tolls ? chain->tolls : NULL;
-}
-
-static struct chain *chain_open(const struct frame *frame, struct arena *arena)
-{
-	struct chain *chain = arena_new(arena, struct chain);
-	*chain = (struct chain){.frame = frame,
-		.links = arena_array(arena, struct chain_link, frame->cut_count),
-		.tolls = arena_array(arena, int64_t, toll_count(frame))};
-	return chain;
-}
-
 /* All that is known of the blocks behind one. */
 struct behind {
 	const struct gate *gate; /* NULL: nothing is behind */
@@ -186,61 +151,35 @@ static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats)
 }
 
 /* The block that begins at this cut, the first one to the start. */
-static bool look_at_block(
-	struct sweep *sweep, struct behind *behind, bool repeats, struct chain *chain)
+static bool look_at_block(struct sweep *sweep, struct behind *behind, bool repeats)
 {
-	struct chain_link link = {.more = behind->further};
-	bool goes_on;
 	sweep->arena = arena_open();
 	sweep->behind = behind->gate;
-	if (sweep->from) {
-		goes_on = go_before(sweep, behind, repeats);
-	} else {
-		sweep->finest = relax_block(sweep, NULL, false);
-		goes_on = sweep->finest;
-	}
+	bool goes_on = sweep->from ? go_before(sweep, behind, repeats)
+				   : relax_block(sweep, NULL, false) != NULL;
 	arena_close(sweep->arena);
-	link.relaxation = sweep->finest;
-	for (int c = sweep->from; c < sweep->to; c++)
-		chain->links[c] = link;
-	if (sweep->to == chain->frame->space->op_count)
-		chain->links[sweep->to] = link;
 	return goes_on;
 }
 
-/* A block that is equal to the one behind it, and is looked up where that one is. */
-static void skip_block(const struct sweep *sweep, struct behind *behind, struct chain *chain)
+void stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder, size_t width,
+	int64_t *bound)
 {
-	int length = sweep->to - sweep->from;
-	for (int c = sweep->from; c < sweep->to; c++) {
-		chain->links[c] = chain->links[c + length];
-		chain->links[c].before += length;
-		chain->links[c].more = cut_add(chain->links[c].more, behind->each);
-	}
-	behind->further = cut_add(behind->further, behind->each);
-}
-
-struct chain *stack_bound(struct run *run, const struct frame *frame, struct ladder *ladder,
-	size_t width, int64_t *bound, struct arena *arena)
-{
-	struct stack stack = stack_find(frame, CUT_GATE_STATES, arena);
 	struct sweep sweep = {
-		.run = run, .frame = frame, .ladder = ladder, .width = width, .kept = arena};
+		.run = run, .frame = frame, .ladder = ladder, .width = width, .kept = arena_open()};
+	struct stack stack = stack_find(frame, CUT_GATE_STATES, sweep.kept);
 	struct behind behind = {0};
-	struct chain *chain = chain_open(frame, arena);
 	bool goes_on = stack.count && !frame_relays(frame);
 	for (int b = stack.count - 1; b >= 0 && goes_on; b--) {
 		bool repeats = stack.repeats[b];
 		sweep.from = stack.cuts[b];
 		sweep.to = stack.cuts[b + 1];
 		if (repeats && b && behind.times >= CUT_BLOCK_TIMES && behind.each >= 0)
-			skip_block(&sweep, &behind, chain);
+			behind.further = cut_add(behind.further, behind.each);
 		else
-			goes_on = look_at_block(&sweep, &behind, repeats, chain);
+			goes_on = look_at_block(&sweep, &behind, repeats);
 	}
 	int64_t sum = cut_add(sweep.least, behind.further);
-	if (!goes_on || sum >= TOLL_NEVER)
-		return NULL;
-	*bound = number_max(*bound, sum);
-	return chain;
+	if (goes_on && sum < TOLL_NEVER)
+		*bound = number_max(*bound, sum);
+	arena_close(sweep.kept);
 }

@@ -5,21 +5,17 @@
 
 #include <string.h>
 
-/* What options of a cut may need. */
+/* What options of a cut find in LX. */
 struct demand {
-	bool is_made, has_opaque;
-	uint64_t in_hbm, in_lx; /* slots */
-	int64_t room;           /* the most that one needs */
-	bool **asked;           /* by slot, then view: one that serves it */
+	bool is_made;
+	uint64_t in_lx; /* slots */
+	bool **asked;   /* by slot, then view: one that serves it */
 };
 
 struct steps {
 	const struct frame *frame;
 	int64_t capacity;
 	bool lazy, roomless;
-	const bool
-		*spared; /* by tensor: its relays cost at most `spare` together; NULL: no limit */
-	int64_t spare;
 	struct demand *demands; /* by cut */
 	uint64_t *readers;      /* sets of moves that read in LX what is relayed */
 	struct menus *menus;
@@ -33,7 +29,6 @@ struct making {
 	int cut;
 	const uint16_t *codes;
 	int64_t bytes; /* in LX while it runs, if nothing is dropped */
-	int64_t spent; /* by relays of steps->spared */
 	int droppable_count;
 	int droppable[CUT_SLOTS_MOST];
 	const struct menu_move *move; /* NULL: a relay */
@@ -176,13 +171,10 @@ static void demand_uses(const struct frame *frame, int cut, const struct joint_o
 		const struct joint_use *use = &option->uses[u];
 		const struct joint_tensor *tensor = &frame->space->tensors[use->tensor];
 		int slot = frame_slot(frame, cut, use->tensor), n = tensor->view_count;
-		if (slot == CUT_NO_SLOT)
+		if (slot == CUT_NO_SLOT || use->mode != JOINT_RESIDENT)
 			continue;
-		if (use->mode != JOINT_RESIDENT)
-			demand->in_hbm |= UINT64_C(1) << slot;
-		else
-			demand->in_lx |= UINT64_C(1) << slot;
-		for (int v = 0; v < n && use->mode == JOINT_RESIDENT; v++)
+		demand->in_lx |= UINT64_C(1) << slot;
+		for (int v = 0; v < n; v++)
 			demand->asked[slot][v] |= tensor->serves[v * n + use->view];
 	}
 }
@@ -199,21 +191,8 @@ static const struct demand *demand_at(struct steps *steps, int cut)
 	for (int s = 0; s < frame->cuts[cut].slot_count; s++)
 		demand->asked[s] = arena_array(frame->arena, bool,
 			space->tensors[frame->cuts[cut].tensors[s]].view_count + 1);
-	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
-		const struct joint_option *option = &space->options[i];
-		int64_t room = option->room;
-		demand_uses(frame, cut, option, demand);
-		demand->has_opaque |= option->ends_bundle;
-		for (int u = 0; u < option->use_count; u++)
-			if (option->uses[u].mode == JOINT_MOVED)
-				room = cut_add(room, space->tensors[option->uses[u].tensor]
-							     .bytes[option->uses[u].view]);
-		for (int o = 0; o < option->out_count; o++)
-			if (option->outs[o].view >= 0)
-				room = cut_add(room, space->tensors[option->outs[o].tensor]
-							     .bytes[option->outs[o].view]);
-		demand->room = room > demand->room ? room : demand->room;
-	}
+	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++)
+		demand_uses(frame, cut, &space->options[i], demand);
 	return demand;
 }
 
@@ -272,8 +251,6 @@ static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t
 		return true;
 	const struct joint_tensor *tensor = tensor_at(making, slot);
 	uint16_t before = codes[slot];
-	int64_t spent = making->spent;
-	bool spares = steps->spared && steps->spared[tensor - steps->frame->space->tensors];
 	bool goes_on = true;
 	size_t words = menus_words(steps->menus, making->cut);
 	uint64_t *left = steps->readers + (size_t)step->relay_count * words;
@@ -281,21 +258,18 @@ static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t
 		int64_t value = tensor->relay[from * tensor->view_count + to];
 		uint16_t code = cut_code(before & CUT_VALID, to);
 		if (to == from || value == JOINT_NEVER || !demand->asked[slot][to] ||
-			(spares && value > steps->spare - spent) ||
 			!menus_read(steps->menus, making->cut, slot, code, readers, left))
 			continue;
 		int wider = tensor->cores[from] > tensor->cores[to] ? from : to;
 		step->relays[step->relay_count++] =
 			(struct step_relay){slot, to, tensor->cores[wider], value};
 		codes[slot] = code;
-		making->spent = spares ? spent + value : spent;
 		goes_on = relay_some(making, codes, slot + 1,
 			bytes + tensor->bytes[to] - tensor->bytes[from], both + tensor->bytes[to],
 			left);
 		codes[slot] = before;
 		step->relay_count--;
 	}
-	making->spent = spent;
 	return goes_on;
 }
 
@@ -317,16 +291,6 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
 	return relay_some(&making, relayed, 0, bytes, bytes,
 		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
-}
-
-/* Somebody at this cut may want the tensor in HBM, or out of LX. */
-static bool may_evict(struct making *making, int slot, int64_t bytes)
-{
-	const struct demand *demand = demand_at(making->steps, making->cut);
-	return making->steps->roomless || !making->steps->lazy ||
-	       making->cut == making->steps->frame->space->op_count ||
-	       (demand->in_hbm | demand->in_lx) >> slot & 1 || demand->has_opaque ||
-	       cut_add(bytes, demand->room) > making->steps->capacity;
 }
 
 static bool evict(struct making *making, int slot)
@@ -391,9 +355,7 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		.visit = visit,
 		.context = context};
 	for (int s = 0; s < steps->frame->cuts[cut].slot_count; s++)
-		if (cut_view(codes[s]) >= 0 &&
-			((may_evict(&making, s, bytes) && !evict(&making, s)) ||
-				!relay(&making, s, bytes)))
+		if (cut_view(codes[s]) >= 0 && (!evict(&making, s) || !relay(&making, s, bytes)))
 			return false;
 	return true;
 }
@@ -401,12 +363,6 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 void steps_close(struct steps *steps)
 {
 	menus_close(steps->menus);
-}
-
-void steps_spare(struct steps *steps, const bool *tensors, int64_t most)
-{
-	steps->spared = tensors;
-	steps->spare = most;
 }
 
 void steps_leave_room(struct steps *steps, int64_t capacity)

@@ -39,8 +39,7 @@ struct cut_step {
 typedef bool step_visit(void *context, const struct cut_step *step);
 
 /*
- * Lazy relays come only right before an option that reads what they made, as one step with it; lazy
- * evictions only at cuts whose options may need them: that use the tensor, or want more room than there is.
+ * Lazy relays come only right before an option that reads what they made, as one step with it.
  * With bundles, or where relays free room, that may miss the best.  `roomless`: relays take no room for two
  * views.
  */
@@ -48,8 +47,6 @@ struct steps;
 struct steps *steps_open(const struct frame *frame, struct arena *arena);
 void steps_be_lazy(struct steps *steps, bool lazy, bool roomless);
 void steps_close(struct steps *steps);
-/* Lazy relays of these tensors cost at most this together. */
-void steps_spare(struct steps *steps, const bool *tensors, int64_t most);
 void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
 
 /* Options that can be taken from a state at a cut, which has these bytes in LX. */

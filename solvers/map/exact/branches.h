@@ -2,7 +2,6 @@
 #define MAP_EXACT_BRANCHES_H
 
 #include "search/drive/solver.h"
-#include "solvers/map/exact/cut.h"
 #include "solvers/map/exact/floor.h"
 #include "solvers/map/exact/level_factors.h"
 #include "solvers/map/exact/spatial.h"

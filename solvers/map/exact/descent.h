@@ -2,7 +2,6 @@
 #define MAP_EXACT_DESCENT_H
 
 #include "search/nest/nest_offers.h"
-#include "solvers/map/exact/cut.h"
 #include "solvers/map/exact/level_factors.h"
 #include "solvers/map/exact/order_classes.h"
 

@@ -179,102 +179,6 @@ static bool stand_apart(const struct nest_space *space, int innermost)
 	return space->simple && (innermost < 0 || !(space->paired >> innermost & 1));
 }
 
-/* The loops of a level that move a window, by dimension, and products of their bounds. */
-struct busy {
-	uint32_t loops;
-	double relevant, alone;
-};
-
-static struct busy find_busy(
-	const struct nest_space *space, const struct nest_order *order, const int64_t *bounds)
-{
-	struct busy busy = {0, 1, 1};
-	for (int n = 0; n < order->count; n++) {
-		int d = order->at[n];
-		if (!(space->relevant >> d & 1))
-			continue;
-		busy.loops |= 1u << d;
-		busy.relevant *= (double)bounds[d];
-		busy.alone *= space->alone >> d & 1 ? (double)bounds[d] : 1;
-	}
-	return busy;
-}
-
-/* The unions since the last loop with a rank to itself, in any order; nothing runs. */
-static struct window_slide slide_lone(const struct nest_space *space, const struct nest_label *from,
-	const struct window_slide *before, const struct busy *busy, const int64_t *bounds)
-{
-	struct window_slide slide = *before;
-	if (busy->loops & space->alone) {
-		slide.lone_times = from->outside * busy->alone;
-		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-			slide.since[d] = 1;
-	}
-	for (uint32_t rest = busy->loops & ~space->alone; rest; rest &= rest - 1) {
-		int d = __builtin_ctz(rest);
-		slide.since[d] *= (double)bounds[d];
-	}
-	if (busy->loops) {
-		slide.times = from->outside * busy->relevant;
-		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-			slide.run[d] = 1;
-	}
-	return slide;
-}
-
-/* With the loops of one rank as the innermost ones, which go on with the run before if there are
- * no others. */
-static void slide_rank(const struct nest_space *space, const struct nest_label *from,
-	const struct window_slide *before, const struct busy *busy, int rank, const int64_t *bounds,
-	struct window_slide *slide)
-{
-	uint32_t mine = busy->loops & space->own[rank];
-	bool on = mine == busy->loops && before->rank == rank;
-	bool whole = on && before->pending == 1;
-	double inside = 1;
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		slide->run[d] = whole ? before->run[d] : 1;
-	for (uint32_t own = mine; own; own &= own - 1) {
-		int d = __builtin_ctz(own);
-		inside *= (double)bounds[d];
-		slide->run[d] *= (double)bounds[d];
-	}
-	slide->times = whole ? before->times
-		       : on  ? before->times * before->pending
-			     : from->outside * (busy->relevant / inside);
-}
-
-/* The least of all orders for one window alone: irrelevant loops inside, and outside of them those
- * of one rank, unless no rank that slides is busy. */
-static void weigh_loose(const struct window_bound *window, const struct nest_label *from,
-	const struct nest_order *order, const int64_t *bounds, struct nest_sums *sums)
-{
-	const struct nest_frame *frame = window->view->frame;
-	const struct nest_space *space = &frame->spaces[window->space];
-	const struct window_slide *before = &from->slides[window->space];
-	struct busy busy = find_busy(space, order, bounds);
-	struct window_slide slide = slide_lone(space, from, before, &busy, bounds);
-	struct nest_sums least;
-	uint32_t tried = 0;
-	for (uint32_t rest = busy.loops & space->paired; rest; rest &= rest - 1) {
-		int rank = space->rank_of[__builtin_ctz(rest)];
-		if (tried >> rank & 1)
-			continue;
-		slide_rank(space, from, before, &busy, rank, bounds, &slide);
-		struct nest_sums one;
-		memset(&one, 0, sizeof one);
-		weigh_slide(window, &slide, false, &one);
-		if (!tried)
-			least = one;
-		nest_sums_lower(frame, &least, &one);
-		tried |= 1u << rank;
-	}
-	if (tried)
-		nest_sums_add(frame, sums, &least, 1);
-	else
-		weigh_slide(window, &slide, false, sums);
-}
-
 /* The irrelevant loops of a level that stand outside a relevant one; false if all are irrelevant. */
 static bool reloads(const struct nest_space *space, const struct nest_order *order,
 	const int64_t *bounds, double *out)
@@ -329,6 +233,16 @@ void nest_label_start(const struct nest_view *view, int space, struct nest_sums 
 	weigh_slide(&window, &still, false, sums);
 }
 
+/* Loops in any order are no worse inside: with them, the iterations that are left. */
+static const int64_t *whole_of(const struct nest_view *view, const struct nest_order *order,
+	const int64_t *bounds, const int64_t *left, int64_t *out)
+{
+	memcpy(out, left, (size_t)view->frame->search->shape->dimension_count * sizeof *out);
+	for (int n = 0; n < order->count; n++)
+		out[order->at[n]] *= bounds[order->at[n]];
+	return out;
+}
+
 void nest_label_weigh(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, const int64_t *left,
 	struct nest_cost *out)
@@ -352,8 +266,10 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		if (k == view->chains[t].crossing_count)
 			continue;
 		struct window_bound window = {view, t, k, order, left};
+		int64_t whole[SHAPE_DIMENSIONS_MOST];
 		if (order->loose) {
-			weigh_loose(&window, from, order, bounds, sums);
+			window.left = whole_of(view, order, bounds, left, whole);
+			weigh_slide(&window, &from->slides[t], false, sums);
 			continue;
 		}
 		struct window_slide slide = from->slides[t];

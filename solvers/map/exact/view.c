@@ -2,9 +2,8 @@
 
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
-#include "solvers/map/exact/plain.h"
+#include "solvers/map/exact/prices.h"
 #include "solvers/map/exact/skew.h"
-#include "solvers/map/exact/windows.h"
 
 #include <string.h>
 

@@ -9,22 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A set that the master named and the packer could not decide. */
-struct undecided {
-	const bool *kept;
-	int64_t gain;
-	uint64_t nodes; /* that it was given */
-};
-
 struct spilling {
 	struct run *run;
 	struct arena *arena; /* as long as the search */
 	const struct spill_model *model;
 	struct spill_climb climb; /* has the best */
 	struct array(struct spill_cut) cuts;
-	struct array(struct undecided) undecided;
 	int64_t most;         /* no set gains more */
-	int64_t rest_most;    /* no set that was not looked at gains more */
 	uint64_t work, share; /* of the master; how much more the climb gets */
 	bool spent;
 };
@@ -49,17 +40,11 @@ static void offer(struct spilling *spilling)
 		lost(spilling, spilling->most));
 }
 
-/* No set gains more than the rest, or an undecided one, or the best. */
-static void bound(struct spilling *spilling)
+/* No set gains more than this, or than the best. */
+static void bound(struct spilling *spilling, int64_t most)
 {
-	int64_t most = spilling->rest_most, before = spilling->most;
-	for (size_t i = 0; i < spilling->undecided.count; i++)
-		if (spilling->undecided.at[i].gain > most)
-			most = spilling->undecided.at[i].gain;
-	if (most < spilling->climb.best.gain)
-		most = spilling->climb.best.gain;
-	if (most < spilling->most)
-		spilling->most = most;
+	int64_t before = spilling->most;
+	spilling->most = number_min(before, number_max(most, spilling->climb.best.gain));
 	if (spilling->most < before)
 		run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
 			lost(spilling, spilling->most));
@@ -109,38 +94,34 @@ static int64_t bound_of(const struct spilling *spilling, const struct milp_answe
 	return (int64_t)floor(-answer->bound + margin);
 }
 
-static int64_t gain_of(struct spilling *spilling, const bool *kept)
-{
-	spill_set_become(&spilling->climb.trial, kept);
-	return spilling->climb.trial.gain;
-}
-
-/* Asks the packer about a set, and cuts it off if it does not pack. */
-static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
+/* Asks the packer about a set, longer and longer, and cuts it off if it does not pack. */
+static void decide(struct spilling *spilling, const bool *kept)
 {
 	struct spill_question question =
 		spill_question_make(spilling->arena, spilling->model, kept);
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
-		.nodes = nodes,
+		.nodes = SPILL_MASTER_NODES,
 		.varied = true,
 		.explain = true};
 	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
 	spilling->work += answer.nodes;
-	if (answer.status == VERDICT_YES) {
-		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
-		return;
+	while (answer.status == VERDICT_OPEN && !answer.is_too_large && go_on(spilling, 0, 0)) {
+		asked.nodes *= SPILL_MORE_NODES;
+		answer = pack(spilling->run, &asked, spilling->arena);
+		spilling->work += answer.nodes;
 	}
+	spilling->spent |= answer.status == VERDICT_OPEN;
+	if (answer.status == VERDICT_YES)
+		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
+	if (answer.status != VERDICT_NO)
+		return;
 	int *all = arena_array(spilling->arena, int, question.packing.count);
 	for (size_t r = 0; r < question.packing.count; r++)
 		all[r] = (int)r;
-	bool core = answer.status == VERDICT_NO && answer.core_count;
-	*array_add(spilling->arena, &spilling->cuts) =
-		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
-			core ? answer.core_count : question.packing.count);
-	if (answer.status == VERDICT_OPEN)
-		*array_add(spilling->arena, &spilling->undecided) =
-			(struct undecided){kept, gain_of(spilling, kept), nodes};
+	*array_add(spilling->arena, &spilling->cuts) = spill_question_cut(spilling->arena,
+		&question, answer.core_count ? answer.core : all,
+		answer.core_count ? answer.core_count : question.packing.count);
 }
 
 static void ask_master(struct spilling *spilling)
@@ -152,36 +133,13 @@ static void ask_master(struct spilling *spilling)
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
 	struct milp_answer answer = milp_solve(master, &wishes, arena);
 	if (answer.status == PROOF_INFEASIBLE)
-		spilling->rest_most = 0;
+		bound(spilling, 0);
 	else if (answer.bound > -INFINITY)
-		spilling->rest_most = number_min(spilling->rest_most, bound_of(spilling, &answer));
+		bound(spilling, bound_of(spilling, &answer));
 	spilling->spent |= answer.status == PROOF_NONE;
-	bound(spilling);
-	if (answer.status == PROOF_OPTIMAL && !is_done(spilling)) {
-		const bool *kept = read_kept(spilling, answer.values);
-		if (gain_of(spilling, kept) > spilling->climb.best.gain)
-			decide(spilling, kept, SPILL_MASTER_NODES);
-	}
+	if (answer.status == PROOF_OPTIMAL && !is_done(spilling))
+		decide(spilling, read_kept(spilling, answer.values));
 	arena_close(arena);
-}
-
-/* The most valuable set that is not decided, if nothing that was not looked at can be worth more;
- * it gets more work. */
-static bool ask_again(struct spilling *spilling)
-{
-	struct undecided *most = NULL;
-	for (size_t i = 0; i < spilling->undecided.count; i++) {
-		struct undecided *at = &spilling->undecided.at[i];
-		if (at->gain > spilling->climb.best.gain && (!most || at->gain > most->gain))
-			most = at;
-	}
-	if (!most || most->gain < spilling->rest_most)
-		return false;
-	struct undecided again = *most;
-	*most = spilling->undecided.at[--spilling->undecided.count];
-	decide(spilling, again.kept, again.nodes * SPILL_MORE_NODES);
-	go_on(spilling, 0, 0);
-	return true;
 }
 
 void spill_run(struct run *run, const struct problem *problem)
@@ -194,17 +152,14 @@ void spill_run(struct run *run, const struct problem *problem)
 		arena_close(arena);
 		return;
 	}
-	spilling.most = spilling.rest_most = spilling.model->total;
+	spilling.most = spilling.model->total;
 	spilling.share = 1;
 	spilling.climb = spill_climb_start(run, arena, spilling.model);
 	offer(&spilling);
-	bound(&spilling);
 	while (!is_done(&spilling)) {
-		if (!ask_again(&spilling))
-			ask_master(&spilling);
+		ask_master(&spilling);
 		spilling.share = SPILL_CLIMB_SHARE;
 		offer(&spilling);
-		bound(&spilling);
 	}
 	bool optimal = spilling.climb.best.gain >= spilling.most;
 	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));

@@ -99,7 +99,10 @@ int64_t footprint_sum(
 		if (footprint->dims[d].loop >= 0)
 			sum = checked_mul(fits, sum,
 				sum_simple(nest, &footprint->dims[d], PART_ALL, slots, fits));
-	return footprint->joint ? checked_mul(fits, sum, walk_sum(footprint, slots, fits)) : sum;
+	int64_t largest;
+	if (!footprint->joint)
+		return sum;
+	return checked_mul(fits, sum, walk_sum(footprint, slots, &largest, fits));
 }
 
 /*
@@ -221,7 +224,9 @@ struct footprint_fetch footprint_first(const struct footprint *footprint, bool *
 int64_t footprint_largest(const struct footprint *footprint, bool *fits)
 {
 	static const int64_t zero[OP_LOOPS_MOST];
-	int64_t size = footprint->joint ? walk_largest(footprint) : 1;
+	int64_t size = 1;
+	if (footprint->joint)
+		walk_sum(footprint, NULL, &size, fits);
 	for (int d = 0; d < footprint->dim_count; d++)
 		if (footprint->dims[d].loop >= 0)
 			size = checked_mul(fits, size,

@@ -110,17 +110,21 @@ static int64_t box_sticks(const struct walk_box *box, bool *fits)
 	return sticks;
 }
 
-int64_t walk_sum(const struct footprint *footprint, const int64_t *slots, bool *fits)
+int64_t walk_sum(
+	const struct footprint *footprint, const int64_t *slots, int64_t *largest, bool *fits)
 {
 	struct odometer slot = slot_odometer(footprint, slots);
 	struct odometer tile = tile_odometer(footprint);
 	int64_t sum = 0;
+	*largest = 0;
 	odometer_start(&tile);
 	do {
 		odometer_start(&slot);
 		do {
 			struct walk_box box = find_box(footprint, slot.at, tile.at);
-			sum = checked_add(fits, sum, box_sticks(&box, fits));
+			int64_t sticks = box_sticks(&box, fits);
+			sum = checked_add(fits, sum, sticks);
+			*largest = number_max(*largest, sticks);
 		} while (odometer_next(&slot));
 	} while (odometer_next(&tile));
 	return sum;
@@ -179,23 +183,6 @@ struct footprint_fetch walk_fetch(const struct footprint *footprint,
 		} while (odometer_next(&slot));
 	} while (odometer_next(&tile));
 	return fetch;
-}
-
-int64_t walk_largest(const struct footprint *footprint)
-{
-	struct odometer slot = slot_odometer(footprint, NULL);
-	struct odometer tile = tile_odometer(footprint);
-	int64_t largest = 0;
-	bool fits = true;
-	odometer_start(&tile);
-	do {
-		odometer_start(&slot);
-		do {
-			struct walk_box box = find_box(footprint, slot.at, tile.at);
-			largest = number_max(largest, box_sticks(&box, &fits));
-		} while (odometer_next(&slot));
-	} while (odometer_next(&tile));
-	return fits ? largest : INT64_MAX;
 }
 
 /*

@@ -20,8 +20,9 @@ struct walk_range {
 	int64_t from, to;
 };
 
-/* The joint part of footprint_sum. */
-int64_t walk_sum(const struct footprint *footprint, const int64_t *slots, bool *fits);
+/* The joint part of footprint_sum, and its largest box. */
+int64_t walk_sum(
+	const struct footprint *footprint, const int64_t *slots, int64_t *largest, bool *fits);
 
 /*
  * The joint part of a fetch in the tiles of `ranges`: the boxes of all slots,
@@ -31,8 +32,6 @@ int64_t walk_sum(const struct footprint *footprint, const int64_t *slots, bool *
  */
 struct footprint_fetch walk_fetch(const struct footprint *footprint,
 	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits);
-
-int64_t walk_largest(const struct footprint *footprint);
 
 /* Joint boxes without holes or ragged ends, so that cutting them saves nothing. */
 bool walk_solid(const struct footprint *footprint);

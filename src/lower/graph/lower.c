@@ -11,12 +11,10 @@
 
 bool refuse(struct lowering *lowering, const char *format, ...)
 {
-	char text[1024];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	lowering->why = arena_text(lowering->queues.arena, text);
+	va_list list;
+	va_start(list, format);
+	lowering->why = arena_format_list(lowering->queues.arena, format, list);
+	va_end(list);
 	return false;
 }
 
@@ -116,40 +114,30 @@ static bool lower_step(struct lowering *lowering, int s, int64_t iteration)
 	return plan_is_evict(plan, s) ? evict_lower(lowering) : lower_tiles(lowering);
 }
 
-/* Every step of a run is a phase in each iteration. */
-static bool lower_run(struct lowering *lowering, const struct tile_run *run)
+/* A move and the op behind it are one phase; every step of a run is one in each iteration. */
+static bool ends_phase(const struct plan *plan, int s)
 {
-	int64_t iterations = run_iterations(run);
-	for (int64_t i = 0; i < iterations; i++) {
-		for (int s = run->first; s < run->end; s++) {
-			if (!lower_step(lowering, s, i) || is_full(lowering))
-				return false;
-			if (i + 1 < iterations || s + 1 < lowering->plan->step_count)
-				queue_sync(&lowering->queues, s);
-		}
-	}
-	return true;
+	return !arch_moves_boxes(plan->arch) || !plan_joins_next(plan, s);
 }
 
-/* Moves and the op behind them are one phase.  Nothing needs a SYNC after the last. */
+/* Nothing needs a SYNC after the last step. */
 static bool lower_steps(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
-	for (int s = 0; s < plan->step_count; s++) {
-		const struct tile_run *run = plan_run(plan, s);
-		if (run && !lower_run(lowering, run))
-			return false;
-		if (run) {
-			s = run->end - 1;
-			continue;
-		}
-		if (!lower_step(lowering, s, 0) || is_full(lowering))
-			return false;
-		bool joins = arch_moves_boxes(plan->arch) && plan_joins_next(plan, s);
-		if (joins || s + 1 == plan->step_count)
-			continue;
-		queue_sync(&lowering->queues, s);
-		lowering->clones.count = 0;
+	for (int first = 0, end; first < plan->step_count; first = end) {
+		const struct tile_run *run = plan_run(plan, first);
+		int64_t iterations = run_iterations(run);
+		end = run ? run->end : first + 1;
+		for (int64_t i = 0; i < iterations; i++)
+			for (int s = first; s < end; s++) {
+				bool last = i + 1 == iterations && s + 1 == plan->step_count;
+				if (!lower_step(lowering, s, i) || is_full(lowering))
+					return false;
+				if (last || !ends_phase(plan, s))
+					continue;
+				queue_sync(&lowering->queues, s);
+				lowering->clones.count = 0;
+			}
 	}
 	return !is_full(lowering);
 }

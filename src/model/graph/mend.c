@@ -126,10 +126,9 @@ static int find_bare(
 	const struct op_draft *draft_op, const struct access *access, int rank, int wanted)
 {
 	for (int h = 0; h < rank; h++) {
-		int loops = 0;
-		for (int l = 0; l < draft_op->op->loop_count; l++)
-			loops += access->host[h].loop[l] != 0;
-		if (loops == 1 && access->host[h].loop[wanted] == 1 && access->host[h].offset == 0)
+		const struct affine *index = &access->host[h];
+		if (affine_loop(index, draft_op->op->loop_count) == wanted &&
+			index->loop[wanted] == 1 && index->offset == 0)
 			return h;
 	}
 	return -1;

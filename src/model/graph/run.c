@@ -188,14 +188,7 @@ int run_walks(const struct workload *workload, const struct op *op, int operand,
 	const struct access *access = op_operand(op, operand);
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	const struct affine *walk = &access->host[h];
-	int alone = -1;
-	for (int l = 0; l < op->loop_count; l++) {
-		if (walk->loop[l] == 0)
-			continue;
-		if (alone >= 0)
-			return -1;
-		alone = l;
-	}
+	int alone = affine_loop(walk, op->loop_count);
 	if (alone < 0 || walk->loop[alone] != 1 || walk->offset != 0 ||
 		op->loops[alone].extent != layout->host_size[h])
 		return -1;

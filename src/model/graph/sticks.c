@@ -1,7 +1,5 @@
 #include "model/graph/sticks.h"
 
-enum { NO_LOOP = -1, SEVERAL_LOOPS = -2 };
-
 static const struct layout *layout_of(
 	const struct workload *workload, const struct op *op, int operand)
 {
@@ -15,15 +13,9 @@ static int find_stick_loop(const struct workload *workload, const struct op *op,
 	if (layout->stick_dim < 0)
 		return NO_LOOP;
 	const struct affine *along = &op_operand(op, operand)->host[layout->stick_dim];
-	int found = NO_LOOP;
-	for (int l = 0; l < op->loop_count; l++) {
-		if (along->loop[l] == 0)
-			continue;
-		if (found != NO_LOOP || along->loop[l] != 1)
-			return SEVERAL_LOOPS;
-		found = l;
-	}
-	return along->offset % layout->per_stick == 0 ? found : SEVERAL_LOOPS;
+	int loop = affine_loop(along, op->loop_count);
+	bool shifts = along->offset % layout->per_stick || (loop >= 0 && along->loop[loop] != 1);
+	return shifts ? SEVERAL_LOOPS : loop;
 }
 
 static bool varies(const struct workload *workload, const struct op *op, int operand, int l)

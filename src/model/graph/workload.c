@@ -103,22 +103,27 @@ int workload_op(const struct workload *workload, const char *name)
 	return -1;
 }
 
+int affine_loop(const struct affine *affine, int loop_count)
+{
+	int found = NO_LOOP;
+	for (int l = 0; l < loop_count; l++) {
+		if (affine->loop[l] == 0)
+			continue;
+		if (found != NO_LOOP)
+			return SEVERAL_LOOPS;
+		found = l;
+	}
+	return found;
+}
+
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand)
 {
 	const struct access *access = op_operand(op, operand);
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	if (layout->stick_dim < 0)
 		return -1;
-	const struct affine *along = &access->host[layout->stick_dim];
-	int found = -1;
-	for (int l = 0; l < op->loop_count; l++) {
-		if (along->loop[l] == 0)
-			continue;
-		if (found >= 0)
-			return -1;
-		found = l;
-	}
-	return found;
+	int loop = affine_loop(&access->host[layout->stick_dim], op->loop_count);
+	return loop < 0 ? -1 : loop;
 }
 
 int64_t op_grain(const struct workload *workload, const struct op *op, int l)

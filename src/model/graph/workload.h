@@ -123,6 +123,10 @@ int64_t op_grain(const struct workload *workload, const struct op *op, int l);
 /* ceil(extent / grain) */
 int64_t op_units(const struct workload *workload, const struct op *op, int l);
 
+/* The only loop that moves an index; NO_LOOP if none does. */
+enum { NO_LOOP = -1, SEVERAL_LOOPS = -2 };
+int affine_loop(const struct affine *affine, int loop_count);
+
 /* The loop that alone runs along an operand's stick; -1 if none does. */
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand);
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "base/ranks.h"
+#include "model/packing/packing_sums.h"
 
 #include <stdlib.h>
 
@@ -36,8 +37,9 @@ static struct packing_fault alone(int a, const char *why)
 	return (struct packing_fault){a, -1, why};
 }
 
-static bool is_declared(const struct buffer *child, size_t p)
+bool packing_declares(const struct packing *packing, size_t c, size_t p)
 {
+	const struct buffer *child = &packing->buffers[c];
 	for (size_t k = 0; k < child->parent_count; k++)
 		if ((size_t)child->parents[k] == p)
 			return true;
@@ -47,7 +49,7 @@ static bool is_declared(const struct buffer *child, size_t p)
 bool packing_may_take(const struct packing *packing, size_t c, size_t p)
 {
 	const struct buffer *child = &packing->buffers[c], *parent = &packing->buffers[p];
-	return is_declared(child, p) && parent->end == child->start + 1 &&
+	return packing_declares(packing, c, p) && parent->end == child->start + 1 &&
 	       child->size <= parent->size;
 }
 
@@ -60,35 +62,6 @@ static bool is_lawful(const struct check *check, size_t c, size_t p)
 }
 
 /* --- each by itself */
-
-static int by_address(const void *left, const void *right)
-{
-	const struct byte_range *a = left, *b = right;
-	return (a->from > b->from) - (a->from < b->from);
-}
-
-static void join_reserved(struct check *check)
-{
-	const struct packing *packing = check->packing;
-	struct byte_range *at =
-		arena_array(check->arena, struct byte_range, packing->reserved_count);
-	size_t count = 0, joined = 0;
-	for (size_t i = 0; i < packing->reserved_count; i++)
-		if (packing->reserved[i].from < packing->reserved[i].to)
-			at[count++] = packing->reserved[i];
-	if (count)
-		qsort(at, count, sizeof *at, by_address);
-	for (size_t i = 0; i < count; i++) {
-		if (joined && at[i].from <= at[joined - 1].to) {
-			if (at[i].to > at[joined - 1].to)
-				at[joined - 1].to = at[i].to;
-		} else {
-			at[joined++] = at[i];
-		}
-	}
-	check->reserved = at;
-	check->reserved_count = joined;
-}
 
 static bool touches_reserved(const struct check *check, int64_t from, int64_t to)
 {
@@ -294,7 +267,7 @@ struct packing_fault packing_check(const struct packing *packing, const struct p
 	struct check check = {.packing = packing, .placement = placement, .arena = arena_open()};
 	check.stays = arena_array(
 		check.arena, struct buffer_stay, packing->count + placement->part_count);
-	join_reserved(&check);
+	check.reserved = packing_reserved(check.arena, packing, INT64_MAX, &check.reserved_count);
 	struct packing_fault fault = check_each(&check);
 	if (fault.a < 0 && check.count)
 		fault = sweep(&check);

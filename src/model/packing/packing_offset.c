@@ -1,6 +1,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "model/packing/packing_read.h"
+#include "model/packing/packing_sums.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,17 +57,7 @@ void packing_read_offset(struct packing_reading *r, int buffer)
 			r->buffers.at[buffer].name, text, INT64_MAX);
 }
 
-/* The first declared parent at the child's address; -1. */
-static int parent_at(const struct packing_reading *r, size_t i)
-{
-	const struct buffer *child = &r->buffers.at[i];
-	for (size_t k = 0; k < child->parent_count; k++)
-		if (r->addresses.at[child->parents[k]] == r->addresses.at[i])
-			return child->parents[k];
-	return -1;
-}
-
-struct placement *packing_placed(struct packing_reading *r)
+struct placement *packing_placed(struct packing_reading *r, const struct packing *packing)
 {
 	size_t count = r->buffers.count;
 	struct placement *placement = arena_new(r->reading.arena, struct placement);
@@ -75,8 +66,7 @@ struct placement *packing_placed(struct packing_reading *r)
 		.in_place_of = arena_array(r->reading.arena, int, count),
 		.part_count = r->parts.count,
 		.parts = r->parts.at};
-	for (size_t i = 0; i < count; i++)
-		placement->in_place_of[i] = r->addresses.at[i] == UNPLACED ? -1 : parent_at(r, i);
+	placement_note(packing, placement);
 	return placement;
 }
 

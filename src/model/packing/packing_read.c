@@ -323,7 +323,7 @@ bool packing_read(struct arena *arena, const struct source *source, int64_t alig
 		.has_offsets = r.at[COLUMN_OFFSET] >= 0,
 		.rows = r.rows.at};
 	if (r.offsets)
-		out->placement = packing_placed(&r);
+		out->placement = packing_placed(&r, &out->packing);
 	return true;
 }
 

@@ -68,6 +68,6 @@ void packing_find_parents(struct packing_reading *r);
 void packing_read_offset(struct packing_reading *r, int buffer);
 
 /* The placement that the offsets say, and who takes whose place in it. */
-struct placement *packing_placed(struct packing_reading *r);
+struct placement *packing_placed(struct packing_reading *r, const struct packing *packing);
 
 #endif

@@ -118,6 +118,28 @@ int64_t packing_room(struct arena *arena, const struct packing *packing)
 	return room;
 }
 
+int packing_parent_at(
+	const struct packing *packing, const struct placement *placement, size_t i, int64_t address)
+{
+	const struct buffer *child = &packing->buffers[i];
+	for (size_t k = 0; k < child->parent_count; k++) {
+		int parent = child->parents[k];
+		if (placement->addresses[parent] == address &&
+			packing->buffers[parent].size >= child->size)
+			return parent;
+	}
+	return -1;
+}
+
+void placement_note(const struct packing *packing, struct placement *placement)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		placement->in_place_of[i] =
+			placement->addresses[i] == UNPLACED
+				? -1
+				: packing_parent_at(packing, placement, i, placement->addresses[i]);
+}
+
 int64_t placement_peak(const struct packing *packing, const struct placement *placement)
 {
 	int64_t peak = 0;

@@ -36,6 +36,13 @@ struct byte_range *packing_reserved(
 /* Bytes of the capacity that are not reserved. */
 int64_t packing_room(struct arena *arena, const struct packing *packing);
 
+/* The first declared parent of buffer i, no smaller, that lies at this address; -1. */
+int packing_parent_at(const struct packing *packing, const struct placement *placement, size_t i,
+	int64_t address);
+
+/* Notes who took whose place, of those that are there for their whole life. */
+void placement_note(const struct packing *packing, struct placement *placement);
+
 /* The highest end of what is placed; 0: nothing is. */
 int64_t placement_peak(const struct packing *packing, const struct placement *placement);
 

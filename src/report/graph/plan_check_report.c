@@ -1,6 +1,7 @@
 #include "report/graph/plan_check_report.h"
 
 #include "base/arena.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -26,4 +27,29 @@ json_t *plan_check_json(const struct workload *workload, const struct outcome *o
 		(json_int_t)outcome->cost.score.cycles, "sim_cycles",
 		(json_int_t)outcome->sim.cycles, "events", (json_int_t)outcome->sim.events,
 		"contents_followed", outcome->mode != SIM_COUNT);
+}
+
+static const char *const answers[] = {"holds", "rejected", "undecided"};
+
+const char *claim_report_text(struct arena *arena, const struct plan_claim *claim)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "certificate  %s\n", answers[claim->answer]);
+	text_add(&text, "claim        %s\n", claim->claim);
+	if (claim->options)
+		text_add(&text, "work         %" PRIu64 " states, %zu options of ops\n",
+			claim->states, claim->options);
+	if (claim->answer == VERDICT_OPEN && claim->options)
+		text_add(&text, "verified     no plan is below %.17g\n", claim->bound);
+	if (claim->why)
+		text_add(&text, "because      %s\n", claim->why);
+	return text_read(&text);
+}
+
+json_t *claim_report_json(const struct plan_claim *claim)
+{
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:s?}", "certificate", answers[claim->answer],
+		"claim", claim->claim, "states", (json_int_t)claim->states, "options",
+		(json_int_t)claim->options, "bound",
+		claim->options ? json_real(claim->bound) : json_null(), "why", claim->why);
 }

@@ -1,6 +1,7 @@
 #ifndef REPORT_PLAN_CHECK_REPORT_H
 #define REPORT_PLAN_CHECK_REPORT_H
 
+#include "search/claim/plan_claim.h"
 #include "search/graph/evaluate.h"
 
 #include <jansson.h>
@@ -11,5 +12,9 @@ const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
 
 /* Also what the specs are, with the workload as they give it. */
 json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome);
+
+/* What `check --certificate` prints of a plan: the claim, the answer, and how much was looked at. */
+const char *claim_report_text(struct arena *arena, const struct plan_claim *claim);
+json_t *claim_report_json(const struct plan_claim *claim);
 
 #endif

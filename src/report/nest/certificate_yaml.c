@@ -40,8 +40,7 @@ static void add_head(
 		add_word(text, certificate->sources[i].path);
 		text_add(text, ", fnv1a: \"%016" PRIx64 "\"}\n", certificate->sources[i].hash);
 	}
-	text_add(text, "  problem: \"%016" PRIx64 "\"\n  counting: %s\n  objectives: [",
-		certificate->problem, counting_names[certificate->counting]);
+	text_add(text, "  counting: %s\n  objectives: [", counting_names[certificate->counting]);
 	for (size_t k = 0; k < certificate->objectives.count; k++) {
 		text_add(text, "%s", k ? ", " : "");
 		add_word(text, nest_objective_text(text->arena, certificate->objectives.at[k],

@@ -27,6 +27,20 @@ static const char *based(
 		code->arena, "%" PRId64 " %c %s", step->base, step->sign < 0 ? '-' : '+', value);
 }
 
+/* What follows is for points without this. */
+static void write_unless(struct code *code, const char *condition)
+{
+	code_line(code, "if (%s)", condition);
+	code_line(code, "\tcontinue;");
+}
+
+static void open_loop(struct code *code, const char *name, int64_t least, int64_t extent)
+{
+	code_line(code, "for (long %s = %" PRId64 "; %s < %" PRId64 "; %s++) {", name, least, name,
+		least + extent, name);
+	code->depth++;
+}
+
 static void write_reverse(struct code *code)
 {
 	for (int k = 0; k < code->reverse.step_count; k++) {
@@ -35,15 +49,12 @@ static void write_reverse(struct code *code)
 		const char *name = code->loops[step->loop];
 		const char *numerator = numerator_text(code, step);
 		if (step->kind == REVERSE_SCAN) {
-			code_line(code, "for (long %s = %" PRId64 "; %s < %" PRId64 "; %s++) {",
-				name, loop->least, name, loop->least + loop->extent, name);
-			code->depth++;
+			open_loop(code, name, loop->least, loop->extent);
 			continue;
 		}
 		if (step->even)
-			code_line(code, "if ((%s) %% %" PRId64 " != 0)\n%.*s\tcontinue;", numerator,
-				step->divisor, code->depth,
-				"\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t");
+			write_unless(code, arena_format(code->arena, "(%s) %% %" PRId64 " != 0",
+						   numerator, step->divisor));
 		const char *quotient =
 			step->divisor == 1
 				? arena_format(code->arena,
@@ -81,8 +92,7 @@ static void write_guard(struct code *code)
 	}
 	if (recurrence->domain)
 		text_add(&guard, " || !(%s)", code_term(code, recurrence->domain));
-	code_line(code, "if (%s)", text_read(&guard));
-	code_line(code, "\tcontinue;");
+	write_unless(code, text_read(&guard));
 }
 
 /* Streams that a body reads at its own point come before it. */
@@ -150,19 +160,18 @@ static void open_space(struct code *code, bool any_order)
 		int r = code->order[k];
 		const struct bounds *bounds = &code->facts->space[r];
 		const char *name = code->rows[r];
-		int64_t end = bounds->least + bounds->extent;
 		bool lanes = code->projection->lanes[r],
 		     last = k == code->projection->space_count - 1;
 		if (lanes && last && (any_order || code->lanes_apart))
 			code_line(code, "#pragma omp simd /* lanes of a vector unit */");
 		else if (lanes)
 			code_line(code, "/* lanes of a vector unit */");
-		if (code->down[r] && !any_order)
-			code_line(code, "for (long %s = %" PRId64 "; %s >= %" PRId64 "; %s--) {",
-				name, end - 1, name, bounds->least, name);
-		else
-			code_line(code, "for (long %s = %" PRId64 "; %s < %" PRId64 "; %s++) {",
-				name, bounds->least, name, end, name);
+		if (!code->down[r] || any_order) {
+			open_loop(code, name, bounds->least, bounds->extent);
+			continue;
+		}
+		code_line(code, "for (long %s = %" PRId64 "; %s >= %" PRId64 "; %s--) {", name,
+			bounds->least + bounds->extent - 1, name, bounds->least, name);
 		code->depth++;
 	}
 }
@@ -357,10 +366,8 @@ const char *projection_code(struct arena *arena, const struct recurrence *recurr
 	write_arrays(&code);
 	for (int r = 0; r < projection->time_count; r++) {
 		const struct bounds *bounds = &facts->rows[r];
-		const char *name = code.rows[projection->space_count + r];
-		code_line(&code, "for (long %s = %" PRId64 "; %s < %" PRId64 "; %s++) {", name,
-			bounds->least, name, bounds->least + bounds->extent, name);
-		code.depth++;
+		open_loop(&code, code.rows[projection->space_count + r], bounds->least,
+			bounds->extent);
 	}
 	write_step(&code);
 	close_to(&code, 0);

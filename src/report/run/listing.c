@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,14 +29,9 @@ struct listing *listing_open(struct arena *arena, const char *const *titles)
 
 void listing_cell(struct listing *listing, const char *format, ...)
 {
-	char cell[256];
-	va_list list, again;
+	va_list list;
 	va_start(list, format);
-	va_copy(again, list);
-	int length = vsnprintf(cell, sizeof cell, format, list);
-	char *text = arena_alloc(listing->arena, (size_t)length + 1);
-	vsnprintf(text, (size_t)length + 1, format, again);
-	va_end(again);
+	const char *text = arena_format_list(listing->arena, format, list);
 	va_end(list);
 	*array_add(listing->arena, &listing->cells) = text;
 }

@@ -39,7 +39,6 @@ struct certificate *certificate_make(
 	if (!certificate_covers(search) || (!explored->complete && !bound && !near))
 		return NULL;
 	struct certificate *out = arena_new(arena, struct certificate);
-	out->problem = certificate_problem_hash(search);
 	out->counting = search->counting;
 	out->objectives = search->wishes.objectives;
 	out->claim = bound ? PROOF_BOUND : PROOF_OPTIMAL;

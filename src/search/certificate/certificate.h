@@ -32,7 +32,6 @@ struct certificate {
 	const char *layer;   /* of a network; NULL: of a problem */
 	size_t source_count;
 	const struct certificate_source *sources;
-	uint64_t problem; /* certificate_problem_hash */
 	enum counting counting;
 	struct objectives objectives;
 	enum proof_status claim;
@@ -41,11 +40,8 @@ struct certificate {
 	size_t point_count;
 	const struct certificate_point *points;
 	/* where the file says so */
-	struct span problem_span, claim_span, bound_span, gap_span, points_span;
+	struct span counting_span, claim_span, bound_span, gap_span, points_span;
 };
-
-/* Hash of the problem that the specs compile to: shape, machine, domain, constraints, counting. */
-uint64_t certificate_problem_hash(const struct nest_search *search);
 
 /* Whether proofs of a problem can be checked: its factors divide. */
 bool certificate_covers(const struct nest_search *search);

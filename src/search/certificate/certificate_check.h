@@ -7,10 +7,9 @@
 /*
  * Whether a certificate holds, found out anew:
  *
- *  1. it is of this problem;
- *  2. every point is a mapping of the space, keeps the constraints, fits, and has the values that
+ *  1. every point is a mapping of the space, keeps the constraints, fits, and has the values that
  *     are said; no point is beaten by another, and their order is the frontier's;
- *  3. of every cell of the space (cells.h) no mapping is better than claimed (certificate_cell.h).
+ *  2. of every cell of the space (cells.h) no mapping is better than claimed (certificate_cell.h).
  *
  * Nothing of a solver is used, and nothing of how it came to its claim.
  */

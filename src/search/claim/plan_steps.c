@@ -43,46 +43,30 @@ static int64_t bytes_of(const struct bounding *bounding, const struct bound_stat
 			: bounding->space->tensors[cut_of(bounding, state)->tensors[k]].bytes[view];
 }
 
-/*
- * Tries what may be dropped before a step that leaves `room` bytes for what is in LX: of the tensors in
- * `free` as little as possible, in every way.  try(..., dropped) is called for each.
- */
-struct dropping {
-	struct bounding *bounding;
-	uint32_t from;
-	struct bound_state before;
-	uint16_t free;
-	int64_t room;
-	void *step;
-	void (*attempt)(struct dropping *dropping, uint16_t dropped);
-};
-
-static int64_t bytes_but(const struct dropping *dropping, unsigned dropped)
+static int64_t bytes_but(
+	const struct bounding *bounding, const struct bound_state *state, unsigned dropped)
 {
 	int64_t bytes = 0;
-	for (int k = 0; k < cut_of(dropping->bounding, &dropping->before)->count; k++)
+	for (int k = 0; k < cut_of(bounding, state)->count; k++)
 		if (!(dropped >> k & 1))
-			bytes += bytes_of(dropping->bounding, &dropping->before, k);
+			bytes += bytes_of(bounding, state, k);
 	return bytes;
 }
 
-static bool is_least(const struct dropping *dropping, unsigned dropped)
+/* Whether `room` bytes hold what is left without some tensors, and with any one of these do not. */
+static bool is_least_drop(const struct bounding *bounding, const struct bound_state *state,
+	unsigned dropped, int64_t room)
 {
-	for (int k = 0; k < PLAN_CROSSING_MOST; k++)
-		if (dropped >> k & 1 && bytes_but(dropping, dropped & ~(1u << k)) <= dropping->room)
-			return false;
-	return true;
+	bool least = bytes_but(bounding, state, dropped) <= room;
+	for (unsigned left = dropped; left && least; left &= left - 1)
+		least = bytes_but(bounding, state, dropped & ~(left & -left)) > room;
+	return least;
 }
 
-static void drop(struct dropping *dropping)
+/* The next set of tensors of `all` behind one, the empty one at last. */
+static unsigned next_set(unsigned set, unsigned all)
 {
-	unsigned all = dropping->free;
-	for (unsigned set = 0;; set = (set - all) & all) {
-		if (bytes_but(dropping, set) <= dropping->room && is_least(dropping, set))
-			dropping->attempt(dropping, (uint16_t)set);
-		if (set == all)
-			break;
-	}
+	return (set - all) & all;
 }
 
 static uint16_t in_lx(const struct bounding *bounding, const struct bound_state *state)
@@ -120,51 +104,32 @@ static void evict(struct bounding *bounding, uint32_t from, int k)
 	take(bounding, from, &effect);
 }
 
-struct relaying {
-	int k, to;
-};
-
-static void relay_attempt(struct dropping *dropping, uint16_t dropped)
-{
-	const struct relaying *relaying = dropping->step;
-	struct bounding *bounding = dropping->bounding;
-	int t = cut_of(bounding, &dropping->before)->tensors[relaying->k];
-	int view = view_of(&dropping->before, relaying->k), to = relaying->to;
-	const struct joint_tensor *tensor = &bounding->space->tensors[t];
-	struct effect effect = {.state = dropping->before,
-		.cores = tensor->cores[view] > tensor->cores[to] ? tensor->cores[view]
-								 : tensor->cores[to],
-		.value = tensor->relay[view * tensor->view_count + to],
-		.step = {.kind = JOINT_RELAY, .tensor = t, .view = to}};
-	forget(&effect.state, dropped);
-	set_view(&effect.state, relaying->k, to);
-	effect.state.must_begin = 0;
-	take(bounding, dropping->from, &effect);
-}
-
-static void relay(struct bounding *bounding, uint32_t from, int k)
+static void relay(struct bounding *bounding, uint32_t from, int k, int to)
 {
 	struct bound_state before = bounding->nodes.at[from].state;
-	const struct joint_space *space = bounding->space;
-	const struct joint_tensor *tensor = &space->tensors[cut_of(bounding, &before)->tensors[k]];
-	int view = view_of(&before, k);
-	for (int to = 0; to < tensor->view_count; to++) {
-		struct relaying relaying = {k, to};
-		struct dropping dropping = {bounding, from, before,
-			(uint16_t)(in_lx(bounding, &before) & ~(1u << k)),
-			space->capacity - tensor->bytes[to], &relaying, relay_attempt};
-		if (to != view && tensor->relay[view * tensor->view_count + to] != JOINT_NEVER)
-			drop(&dropping);
-	}
+	int t = cut_of(bounding, &before)->tensors[k], view = view_of(&before, k);
+	const struct joint_tensor *tensor = &bounding->space->tensors[t];
+	int64_t value = tensor->relay[view * tensor->view_count + to];
+	int64_t room = bounding->space->capacity - tensor->bytes[to];
+	unsigned free = in_lx(bounding, &before) & ~(1u << k), dropped = 0;
+	if (to == view || value == JOINT_NEVER)
+		return;
+	do {
+		struct effect effect = {.state = before,
+			.cores = tensor->cores[view] > tensor->cores[to] ? tensor->cores[view]
+									 : tensor->cores[to],
+			.value = value,
+			.step = {.kind = JOINT_RELAY, .tensor = t, .view = to}};
+		forget(&effect.state, dropped);
+		set_view(&effect.state, k, to);
+		effect.state.must_begin = 0;
+		if (is_least_drop(bounding, &before, dropped, room))
+			take(bounding, from, &effect);
+		dropped = next_set(dropped, free);
+	} while (dropped);
 }
 
 /* --- options */
-
-struct taking {
-	const struct joint_option *option;
-	size_t number;
-	unsigned in_place; /* outs that take over bytes of what is dropped with the step */
-};
 
 static void pass_on(const struct bounding *bounding, int end, const struct bound_state *before,
 	struct bound_state *state)
@@ -226,16 +191,14 @@ static void drop_dead(const struct bounding *bounding, struct bound_state *state
 			set_view(state, k, -1);
 }
 
-static void option_attempt(struct dropping *dropping, uint16_t dropped)
+/* Once what is not in `before` is dropped; outs in `in_place` take over bytes of what is dropped with the step. */
+static void carry_out(struct bounding *bounding, uint32_t from, struct bound_state before,
+	size_t number, unsigned in_place)
 {
-	const struct taking *taking = dropping->step;
-	const struct joint_option *option = taking->option;
-	struct bounding *bounding = dropping->bounding;
-	struct bound_state before = dropping->before;
+	const struct joint_option *option = &bounding->space->options[number];
 	struct effect effect = {.cores = option->cores,
 		.value = option->value,
-		.step = {.kind = JOINT_OPTION, .option = taking->number}};
-	forget(&before, dropped);
+		.step = {.kind = JOINT_OPTION, .option = number}};
 	pass_on(bounding, option->end, &before, &effect.state);
 	for (int u = 0; u < option->use_count; u++) {
 		const struct joint_use *use = &option->uses[u];
@@ -249,7 +212,7 @@ static void option_attempt(struct dropping *dropping, uint16_t dropped)
 	}
 	for (int i = 0; i < option->out_count; i++) {
 		const struct joint_out *out = &option->outs[i];
-		if (taking->in_place >> i & 1) {
+		if (in_place >> i & 1) {
 			int t = option->uses[out->in_place].tensor;
 			int to = plan_cut_find(cut_of(bounding, &effect.state), t);
 			if (to >= 0)
@@ -263,7 +226,7 @@ static void option_attempt(struct dropping *dropping, uint16_t dropped)
 		note_used(bounding, &before, option->arguments[a], &effect);
 	drop_dead(bounding, &effect.state);
 	effect.state.must_begin = option->ends_bundle;
-	take(bounding, dropping->from, &effect);
+	take(bounding, from, &effect);
 }
 
 /* Whether every use finds its tensor; `kept` is what must stay in LX, `cleared` what must not be there. */
@@ -349,11 +312,27 @@ static bool touches_lx(const struct joint_option *option)
 	return touches;
 }
 
+/* Drops as little as the option leaves no room for, in every way.  Whether it has room for all. */
+static bool drop_and_carry_out(struct bounding *bounding, uint32_t from,
+	const struct bound_state *before, size_t number, unsigned in_place, unsigned free)
+{
+	const struct joint_option *option = &bounding->space->options[number];
+	int64_t room = bounding->space->capacity - room_of(bounding, before, option, in_place);
+	unsigned dropped = 0;
+	do {
+		struct bound_state left = *before;
+		forget(&left, dropped);
+		if (is_least_drop(bounding, before, dropped, room))
+			carry_out(bounding, from, left, number, in_place);
+		dropped = next_set(dropped, free);
+	} while (dropped);
+	return bytes_but(bounding, before, 0) <= room;
+}
+
 static void take_option(struct bounding *bounding, uint32_t from, size_t number)
 {
 	struct bound_state before = bounding->nodes.at[from].state;
-	struct taking taking = {.option = &bounding->space->options[number], .number = number};
-	const struct joint_option *option = taking.option;
+	const struct joint_option *option = &bounding->space->options[number];
 	uint16_t kept, cleared;
 	unsigned free;
 	if (!finds_all(bounding, &before, option, &kept, &cleared))
@@ -368,16 +347,11 @@ static void take_option(struct bounding *bounding, uint32_t from, size_t number)
 						before.place[k] & BIT_HBM, option->end))
 			cleared |= (uint16_t)(1u << k);
 	forget(&before, cleared);
-	unsigned can = can_take_over(bounding, &before, option, &free), rest = can & ~free;
-	for (unsigned set = 0;; set = (set - rest) & rest) {
-		taking.in_place = free | set;
-		struct dropping dropping = {bounding, from, before,
-			(uint16_t)(in_lx(bounding, &before) & ~kept),
-			bounding->space->capacity -
-				room_of(bounding, &before, option, taking.in_place),
-			&taking, option_attempt};
-		drop(&dropping);
-		if (set == rest || bytes_but(&dropping, 0) <= dropping.room)
+	unsigned rest = can_take_over(bounding, &before, option, &free) & ~free, more = 0;
+	unsigned droppable = in_lx(bounding, &before) & ~(unsigned)kept;
+	while (!drop_and_carry_out(bounding, from, &before, number, free | more, droppable)) {
+		more = next_set(more, rest);
+		if (!more)
 			break;
 	}
 }
@@ -389,8 +363,10 @@ void bound_steps(struct bounding *bounding, uint32_t node)
 	struct bound_state state = bounding->nodes.at[node].state;
 	for (int k = 0; k < cut_of(bounding, &state)->count; k++)
 		if (view_of(&state, k) >= 0) {
+			int t = cut_of(bounding, &state)->tensors[k];
 			evict(bounding, node, k);
-			relay(bounding, node, k);
+			for (int to = 0; to < bounding->space->tensors[t].view_count; to++)
+				relay(bounding, node, k, to);
 		}
 	if (state.cut == bounding->space->op_count)
 		return;

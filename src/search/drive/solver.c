@@ -7,9 +7,6 @@
 #include "base/text.h"
 #include "search/engine/parallel.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 const char *const stage_names[] = {
 	"divide", "place", "map", "joint", "project", "broadcast", "scatter", 0};
 
@@ -158,14 +155,10 @@ void run_offer(struct run *run, const struct candidate *candidate, double value)
 
 void run_complain(struct run *run, bool error, int op, const char *format, ...)
 {
-	va_list list, again;
+	va_list list;
 	va_start(list, format);
-	va_copy(again, list);
-	size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
+	const char *text = arena_format_list(run->arena, format, list);
 	va_end(list);
-	char *text = arena_alloc(run->arena, size);
-	vsnprintf(text, size, format, again);
-	va_end(again);
 	*array_add(run->arena, &run->complaints) = (struct complaint){error, op, text};
 }
 

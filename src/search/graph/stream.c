@@ -81,15 +81,9 @@ static const char *refuse(
 /* The loop that alone walks host dimension h of an access, by steps of one from 0; -1. */
 static int find_walking_loop(const struct op *op, const struct access *access, int h)
 {
-	int found = -1;
-	for (int l = 0; l < op->loop_count; l++) {
-		if (access->host[h].loop[l] == 0)
-			continue;
-		if (found >= 0 || access->host[h].loop[l] != 1)
-			return -1;
-		found = l;
-	}
-	return access->host[h].offset == 0 ? found : -1;
+	const struct affine *index = &access->host[h];
+	int loop = affine_loop(index, op->loop_count);
+	return loop >= 0 && index->loop[loop] == 1 && index->offset == 0 ? loop : -1;
 }
 
 static int64_t elements_on_core(const struct plan *plan, int step, int l)

@@ -59,6 +59,17 @@ struct joint_tensor {
 	const int64_t *evict; /* by view; JOINT_NEVER */
 };
 
+/* Whether it can be laid out anew. */
+static inline bool joint_is_relayed(const struct joint_tensor *tensor)
+{
+	for (int from = 0; from < tensor->view_count; from++)
+		for (int to = 0; to < tensor->view_count; to++)
+			if (from != to &&
+				tensor->relay[from * tensor->view_count + to] != JOINT_NEVER)
+				return true;
+	return false;
+}
+
 struct joint_use {
 	int tensor;
 	enum joint_mode mode;

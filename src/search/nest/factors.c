@@ -1,6 +1,6 @@
 #include "search/nest/factors.h"
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/bisect.h"
 #include "base/fatal.h"
 #include "base/number.h"
@@ -207,8 +207,8 @@ const struct factors *factors_make(struct arena *arena, int64_t extent, bool imp
 	return good ? factors : NULL;
 }
 
-bool factors_are(const struct factors *factors, int64_t extent, bool imperfect, int loop_count,
-	const struct factor_bounds *bounds)
+static bool factors_are(const struct factors *factors, int64_t extent, bool imperfect,
+	int loop_count, const struct factor_bounds *bounds)
 {
 	bool same = factors->extent == extent && factors->imperfect == imperfect &&
 		    factors->loop_count == loop_count;
@@ -313,4 +313,20 @@ static wide wide_below(struct random *random, wide bound)
 void factors_draw(const struct factors *factors, struct random *random, int64_t *bounds)
 {
 	factors_at(factors, wide_below(random, factors_count(factors)), bounds);
+}
+
+const struct factors *factors_store_get(struct factors_store *store, struct arena *arena,
+	int64_t extent, bool imperfect, int loop_count, const struct factor_bounds *bounds)
+{
+	if (!store)
+		return factors_make(arena, extent, imperfect, loop_count, bounds, NULL);
+	for (size_t i = 0; i < store->count; i++)
+		if (factors_are(store->at[i], extent, imperfect, loop_count, bounds))
+			return store->at[i];
+	const struct factors *made =
+		factors_make(store->arena, extent, imperfect, loop_count, bounds, &store->stopper);
+	if (!made)
+		return NULL;
+	*array_add(store->arena, store) = made;
+	return made;
 }

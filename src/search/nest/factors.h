@@ -37,10 +37,6 @@ struct arena;
 const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
 	int loop_count, const struct factor_bounds *bounds, const struct stopper *stopper);
 
-/* Whether these are what factors_make would make of that. */
-bool factors_are(const struct factors *factors, int64_t extent, bool imperfect, int loop_count,
-	const struct factor_bounds *bounds);
-
 wide factors_count(const struct factors *factors);
 
 /* Number `index` of them, 0 <= index < count, into bounds[loop_count]. */
@@ -75,5 +71,21 @@ struct factor_range {
 	int64_t least_inside, most_inside;
 };
 const struct factor_range *factors_ranges(const struct factors *factors);
+
+/*
+ * Factorizations that were made once: who asks many similar questions about the
+ * same dimensions makes their tables once.  All of it lives in one arena and
+ * belongs to one thread.
+ */
+struct factors_store {
+	struct arena *arena;
+	size_t count, capacity;
+	const struct factors **at;
+	struct stopper stopper;
+};
+
+/* As factors_make.  `store` NULL: made anew in `arena`, to the end. */
+const struct factors *factors_store_get(struct factors_store *store, struct arena *arena,
+	int64_t extent, bool imperfect, int loop_count, const struct factor_bounds *bounds);
 
 #endif

@@ -168,55 +168,6 @@ static void take_tile(
 	}
 }
 
-/* What a level must keep: it is told to, or no other may. */
-static uint32_t find_kept(const struct domain *domain, int level)
-{
-	uint32_t all = (1u << domain->shape->space_count) - 1, others = 0;
-	for (int i = 0; i < domain->hierarchy->level_count; i++)
-		if (i != level && domain->hierarchy->levels[i].storage)
-			others |= all & ~domain->rows[domain->hierarchy->levels[i].row].bypass;
-	return domain->rows[domain->hierarchy->levels[level].row].keep | (all & ~others);
-}
-
-/* The smallest tile of a level, if it is too large: each dimension's least, which go together. */
-static void find_smallest_tile(struct shortage_search *finding, struct shortage *limit)
-{
-	struct relaxed *relaxed = others(finding, limit, true);
-	const struct space *space =
-		space_make_from(&finding->store, finding->arena, &relaxed->domain);
-	const struct domain *domain = finding->domain;
-	const struct shape *shape = domain->shape;
-	if (!space) {
-		finding->open = true;
-		return;
-	}
-	uint32_t keep = find_kept(domain, limit->level);
-	int loop = 0;
-	while (space->levels[loop].spatial || space->levels[loop].level != limit->level)
-		loop++;
-	for (int d = 0; d < shape->dimension_count; d++)
-		limit->tile[d] = number_min(shape->dimensions[d].extent,
-			factors_ranges(space->factors[d])[loop].least_inside);
-	int64_t sum = 0;
-	for (int t = 0; t < shape->space_count; t++) {
-		limit->words[t] = keep >> t & 1 ? fit_words(shape, t, limit->tile) : 0;
-		sum = number_plus(sum, limit->words[t]);
-	}
-	limit->alone = sum > limit->given ? sum : -1;
-}
-
-/* Whether the least bounds of one dimension depend on those of others, or are not all that
- * matters. */
-static bool are_bounds_tied(const struct domain *domain)
-{
-	if (fit_minds_homes(domain))
-		return true;
-	for (int r = 0; r < domain->arch->level_count; r++)
-		if (domain->rows[r].spatial_over | domain->rows[r].temporal_over)
-			return true;
-	return false;
-}
-
 static void add_limit(
 	struct shortage_search *finding, enum shortage_kind kind, int level, int64_t given)
 {
@@ -226,12 +177,10 @@ static void add_limit(
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
 	struct mapping witness;
 	finding->open = false;
-	if (kind == SHORTAGE_CAPACITY && !are_bounds_tied(finding->domain))
-		find_smallest_tile(finding, &limit);
-	else if (!fits(finding, &limit, given, true, NULL))
+	if (!fits(finding, &limit, given, true, NULL))
 		limit.alone = most ? most_that_fits(finding, &limit, true)
 				   : least_that_fits(finding, &limit, true, &witness);
-	if (limit.alone >= 0 && kind == SHORTAGE_CAPACITY && are_bounds_tied(finding->domain))
+	if (limit.alone >= 0 && kind == SHORTAGE_CAPACITY)
 		take_tile(finding, &witness, &limit);
 	limit.enough = most ? most_that_fits(finding, &limit, false)
 			    : least_that_fits(finding, &limit, false, &witness);

@@ -3,7 +3,7 @@
 
 #include "model/machine/mapping.h"
 #include "model/nest/domain.h"
-#include "search/nest/factors_store.h"
+#include "search/nest/factors.h"
 
 /*
  * All mappings of a domain, as numbers.  A mapping is four choices:

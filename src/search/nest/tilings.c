@@ -3,9 +3,6 @@
 #include "base/array.h"
 #include "base/number.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* A factorization as far as it goes, from the innermost loop outwards. */
 struct partial {
 	int64_t left, inside;
@@ -136,44 +133,13 @@ static struct partials pass_loop(
 	return kept;
 }
 
-/* Smaller values first; their logarithms, as they multiply. */
-static double weight(const struct dimension_tiling *tiling, int count)
+static struct tilings tilings_of(const struct tilings_walk *finding, const struct partials *found)
 {
-	double sum = 0;
-	for (int i = 0; i < count; i++)
-		if (tiling->values[i] > 1)
-			sum += log2((double)tiling->values[i]);
-	return sum;
-}
-
-struct weighed {
-	double weight;
-	size_t number;
-	struct dimension_tiling tiling;
-};
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-	if (x->weight < y->weight || x->weight > y->weight)
-		return x->weight < y->weight ? -1 : 1;
-	return x->number < y->number ? -1 : 1;
-}
-
-static struct tilings sorted(const struct tilings_walk *finding, const struct partials *found)
-{
-	struct weighed *list = arena_array(finding->arena, struct weighed, found->count);
 	struct tilings tilings = {found->count,
 		arena_array(finding->arena, struct dimension_tiling, found->count),
 		!work_is_out(finding->work)};
-	for (size_t i = 0; i < found->count; i++) {
-		struct dimension_tiling tiling = {found->at[i].values, found->at[i].bounds};
-		list[i] = (struct weighed){weight(&tiling, finding->loop_count), i, tiling};
-	}
-	if (found->count)
-		qsort(list, found->count, sizeof *list, by_weight);
 	for (size_t i = 0; i < found->count; i++)
-		tilings.at[i] = list[i].tiling;
+		tilings.at[i] = (struct dimension_tiling){found->at[i].values, found->at[i].bounds};
 	return tilings;
 }
 
@@ -201,5 +167,5 @@ struct tilings tilings_find(
 	*array_add(arena, &partials) = (struct partial){.left = finding.extent, .inside = 1};
 	for (int loop = 0; loop < space->level_count; loop++)
 		partials = pass_loop(&finding, loop, &partials);
-	return sorted(&finding, &partials);
+	return tilings_of(&finding, &partials);
 }

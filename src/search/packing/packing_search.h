@@ -16,7 +16,7 @@ struct packing;
 struct placement;
 
 struct packing_search {
-	struct wishes wishes; /* its objectives are of no matter; the budget is of nodes */
+	struct wishes wishes; /* the goal says what the objective is; the budget is of nodes */
 	const struct packing *packing;
 	const struct solver *solver; /* of the stage `place` */
 };

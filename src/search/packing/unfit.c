@@ -6,13 +6,10 @@
 
 #include <string.h>
 
-enum { PROBED = 16 };
-
 struct proving {
 	const struct unfit_limits *limits;
 	struct arena *arena; /* for the nodes */
 	size_t forks;
-	bool stopped;
 	struct array(struct unfit_node) nodes;
 };
 
@@ -50,108 +47,44 @@ static int64_t slack_of(const struct unfit_state *state, int i, int j)
 	return number_max(below, 0) + number_max(above, 0);
 }
 
-struct pair {
-	int i, j;
-	int64_t slack;
-};
-
-/* The open pairs of least slack; answers how many. */
-static int find_tight(const struct unfit_state *state, struct pair *pairs)
+/* The open pair of least slack; false: none is open. */
+static bool find_tight(const struct unfit_state *state, struct unfit_node *out)
 {
-	int count = 0;
+	int64_t least = INT64_MAX;
 	for (int i = 0; i < state->count; i++)
 		for (int j = i + 1; j < state->count; j++) {
 			if (state->relation[i * state->count + j] != PAIR_OPEN)
 				continue;
-			struct pair pair = {i, j, slack_of(state, i, j)};
-			int at = count;
-			for (; at > 0 && pairs[at - 1].slack > pair.slack; at--)
-				if (at < PROBED)
-					pairs[at] = pairs[at - 1];
-			if (at < PROBED)
-				pairs[at] = pair;
-			count += count < PROBED;
+			int64_t slack = slack_of(state, i, j);
+			if (slack >= least)
+				continue;
+			least = slack;
+			*out = (struct unfit_node){i, j};
 		}
-	return count;
-}
-
-/* Ways of the pair that the rules do not exclude at once, and what is left open in them. */
-static int count_ways(
-	const struct unfit_state *state, const struct pair *pair, size_t *open, struct arena *arena)
-{
-	int options = unfit_options(state, pair->i, pair->j), ways = 0;
-	size_t count = (size_t)state->count;
-	*open = 0;
-	for (int r = PAIR_BELOW; r <= PAIR_SAME; r++) {
-		if (!(options & 1 << r))
-			continue;
-		struct arena_mark mark = arena_mark(arena);
-		struct unfit_state next = unfit_copy(arena, state);
-		unfit_decide(&next, pair->i, pair->j, (enum unfit_relation)r);
-		if (unfit_settle(&next, arena)) {
-			ways++;
-			for (size_t k = 0; k < count * count; k++)
-				*open += next.relation[k] == PAIR_OPEN;
-		}
-		arena_release(arena, mark);
-	}
-	return ways;
-}
-
-static bool stops(struct proving *proving)
-{
-	proving->stopped = proving->stopped || stopper_stops(&proving->limits->stopper);
-	return proving->stopped;
-}
-
-/* The pair to fork at: fewest ways, then fewest pairs left open.  False: none is open, or it was
- * asked to stop. */
-static bool choose_pair(struct proving *proving, const struct unfit_state *state,
-	struct arena *arena, struct pair *out)
-{
-	struct pair pairs[PROBED + 1];
-	int count = find_tight(state, pairs), fewest = 4;
-	size_t least = SIZE_MAX;
-	for (int k = 0; k < count && fewest > 0; k++) {
-		if (stops(proving))
-			return false;
-		size_t open;
-		int ways = count_ways(state, &pairs[k], &open, arena);
-		if (ways > fewest || (ways == fewest && open >= least))
-			continue;
-		fewest = ways;
-		least = open;
-		*out = pairs[k];
-	}
-	return count > 0;
-}
-
-static bool may_fork(struct proving *proving)
-{
-	return proving->forks++ < proving->limits->forks;
+	return least < INT64_MAX;
 }
 
 /* Proves that a state, which is at its end, is none.  False: it was not. */
 static bool prove(struct proving *proving, struct unfit_state *state, struct arena *arena)
 {
-	struct pair pair = {0};
-	if (stops(proving))
+	struct unfit_node pair;
+	if (stopper_stops(&proving->limits->stopper))
 		return false;
 	if (!unfit_settle(state, arena)) {
 		*array_add(proving->arena, &proving->nodes) = (struct unfit_node){-1, -1};
 		return true;
 	}
-	if (!choose_pair(proving, state, arena, &pair) || !may_fork(proving))
+	if (!find_tight(state, &pair) || proving->forks++ == proving->limits->forks)
 		return false;
-	int options = unfit_options(state, pair.i, pair.j);
-	*array_add(proving->arena, &proving->nodes) = (struct unfit_node){pair.i, pair.j};
+	int options = unfit_options(state, pair.a, pair.b);
+	*array_add(proving->arena, &proving->nodes) = pair;
 	bool good = true;
 	for (int r = PAIR_BELOW; r <= PAIR_SAME && good; r++) {
 		if (!(options & 1 << r))
 			continue;
 		struct arena_mark mark = arena_mark(arena);
 		struct unfit_state next = unfit_copy(arena, state);
-		unfit_decide(&next, pair.i, pair.j, (enum unfit_relation)r);
+		unfit_decide(&next, pair.a, pair.b, (enum unfit_relation)r);
 		good = prove(proving, &next, arena);
 		arena_release(arena, mark);
 	}

@@ -174,7 +174,7 @@ static const struct send_schedule *find_schedule(struct broadcast_outcome *out,
 	if (!answer.candidate_count)
 		return NULL;
 	out->rounds_bound = solver->stage == STAGE_SCATTER ? scatter_bound(&synthesis, arena)
-							   : rounds_bound(&synthesis, arena).rounds;
+							   : rounds_bound(&synthesis, arena);
 	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
 		out->rounds_bound = number_max(out->rounds_bound, (int64_t)answer.bound);
 	const struct send_schedule *schedule = answer.candidates[0].schedule;

@@ -1,103 +1,21 @@
 #include "search/transfer/rounds_bound.h"
 
-#include <string.h>
-
-/*
- * Ranks over time: for each round and rank a node that holds, and where there are ports a node
- * each that sends and receives in the round.  Residual capacities by edge; edge i ^ 1 goes back.
- */
-enum { HOLD, SEND, RECEIVE, ROLES };
-
-struct flow_edge {
-	int to;
-	int64_t left;
-};
-
-struct chunk_flow {
-	const struct topology *topology;
-	struct arena *arena;
-	int rounds, nodes;
-	struct array(struct flow_edge) edges;
-	struct array(int) * leaving; /* by node: edges */
-	int *came;                   /* by node: the edge of the way */
-};
-
-static int node(const struct chunk_flow *flow, int round, int rank, int role)
+/* The least rounds in which all chunks can come to a rank: a link brings none before one can be
+ * where it begins. */
+static int64_t arrival(const struct synthesis *synthesis, const int *distances, int rank)
 {
-	return (round * flow->topology->ranks + rank) * ROLES + role;
-}
-
-static void add_edge(struct chunk_flow *flow, int from, int to, int64_t capacity)
-{
-	*array_add(flow->arena, &flow->leaving[from]) = (int)flow->edges.count;
-	*array_add(flow->arena, &flow->edges) = (struct flow_edge){to, capacity};
-	*array_add(flow->arena, &flow->leaving[to]) = (int)flow->edges.count;
-	*array_add(flow->arena, &flow->edges) = (struct flow_edge){from, 0};
-}
-
-/* The edges of one more round. */
-static void add_round(struct chunk_flow *flow, int round)
-{
-	const struct topology *topology = flow->topology;
-	int64_t port = topology->ports == PORTS_ONE ? 1 : INT32_MAX;
-	for (int r = 0; r < topology->ranks; r++) {
-		int before = node(flow, round, r, HOLD), after = node(flow, round + 1, r, HOLD);
-		add_edge(flow, before, after, INT32_MAX);
-		add_edge(flow, before, node(flow, round, r, SEND), port);
-		add_edge(flow, node(flow, round, r, RECEIVE), after, port);
+	const struct topology *topology = synthesis->topology;
+	int ways = topology_ways(topology, rank, true);
+	int64_t rounds = distances[rank] - 1 + number_ceil_div(synthesis->chunks, ways),
+		missing = 1;
+	while (topology->ports == PORTS_ALL && missing > 0) {
+		missing = synthesis->chunks;
+		for (int l = topology->back_first[rank]; l < topology->back_first[rank + 1]; l++)
+			missing -= topology->channels *
+				   number_max(0, rounds - distances[topology->back[l].to]);
+		rounds += missing > 0 ? number_ceil_div(missing, ways) : 0;
 	}
-	for (size_t l = 0; l < topology->link_count; l++)
-		add_edge(flow, node(flow, round, topology->links[l].from, SEND),
-			node(flow, round, topology->links[l].to, RECEIVE), topology->channels);
-}
-
-/* One more chunk from the root at first to a rank at the end; false if none can. */
-static bool augment(struct chunk_flow *flow, int to)
-{
-	int *queue = arena_array(flow->arena, int, flow->nodes), head = 0, tail = 0;
-	int start = node(flow, 0, flow->topology->root, HOLD);
-	int end = node(flow, flow->rounds, to, HOLD);
-	for (int n = 0; n < flow->nodes; n++)
-		flow->came[n] = -1;
-	queue[tail++] = start;
-	while (head < tail && flow->came[end] < 0) {
-		int at = queue[head++];
-		for (size_t i = 0; i < flow->leaving[at].count; i++) {
-			int number = flow->leaving[at].at[i];
-			const struct flow_edge *edge = &flow->edges.at[number];
-			if (edge->left <= 0 || edge->to == start || flow->came[edge->to] >= 0)
-				continue;
-			flow->came[edge->to] = number;
-			queue[tail++] = edge->to;
-		}
-	}
-	if (flow->came[end] < 0)
-		return false;
-	for (int at = end; at != start;) {
-		int number = flow->came[at];
-		flow->edges.at[number].left--;
-		flow->edges.at[number ^ 1].left++;
-		at = flow->edges.at[number ^ 1].to;
-	}
-	return true;
-}
-
-/* Whether this many rounds are enough for all chunks to flow to a rank. */
-static bool flows(const struct synthesis *synthesis, int rank, int rounds)
-{
-	struct arena *arena = arena_open();
-	struct chunk_flow flow = {
-		.topology = synthesis->topology, .arena = arena, .rounds = rounds};
-	flow.nodes = (rounds + 1) * synthesis->topology->ranks * ROLES;
-	flow.leaving = arena_alloc_array(arena, (size_t)flow.nodes, sizeof *flow.leaving);
-	flow.came = arena_array(arena, int, flow.nodes);
-	for (int round = 0; round < rounds; round++)
-		add_round(&flow, round);
-	int64_t chunks = 0;
-	while (chunks < synthesis->chunks && augment(&flow, rank))
-		chunks++;
-	arena_close(arena);
-	return chunks == synthesis->chunks;
+	return rounds;
 }
 
 /* What a relay leads to, while it is found: all but the relay, part by part. */
@@ -195,48 +113,33 @@ static bool *find_between(
 	return between;
 }
 
-static void raise_to(struct rounds_bound *bound, int64_t rounds, const char *why)
-{
-	if (rounds > bound->rounds)
-		*bound = (struct rounds_bound){rounds, why};
-}
-
-struct rounds_bound rounds_bound(const struct synthesis *synthesis, struct arena *arena)
+int64_t rounds_bound(const struct synthesis *synthesis, struct arena *arena)
 {
 	const struct topology *topology = synthesis->topology;
-	struct rounds_bound bound = {0, "latency"};
 	int *distances = arena_array(arena, int, topology->ranks);
-	int64_t chunks = synthesis->chunks, alone = 0;
+	int64_t chunks = synthesis->chunks, alone = 0, bound = 0;
 	if (topology->ranks == 1 || chunks == 0)
-		return bound;
+		return 0;
 	topology_distances(topology, topology->root, distances);
 	for (int r = 0; r < topology->ranks; r++) {
 		if (r == topology->root)
 			continue;
 		alone = number_max(alone, distances[r]);
-		raise_to(&bound,
-			distances[r] - 1 +
-				number_ceil_div(chunks, topology_ways(topology, r, true)),
-			"latency");
+		bound = number_max(bound, arrival(synthesis, distances, r));
 	}
 	for (int q = 0; topology->ports == PORTS_ONE && (1 << q) < topology->ranks; q++)
 		alone = number_max(alone, q + 1);
 	int leaving = topology_ways(topology, topology->root, false);
-	raise_to(&bound, number_ceil_div(chunks, leaving) - 1 + alone, "spread");
+	bound = number_max(bound, number_ceil_div(chunks, leaving) - 1 + alone);
 	const bool *between = find_between(topology, distances, arena);
 	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
 		if (between[r])
-			raise_to(&bound, relay_rounds(synthesis, r, distances, arena), "relay");
-	if (topology->ranks > FLOW_RANKS_MOST || chunks > FLOW_CHUNKS_MOST)
-		return bound;
-	for (int r = 0; r < topology->ranks; r++)
-		while (r != topology->root && !flows(synthesis, r, (int)bound.rounds))
-			raise_to(&bound, bound.rounds + 1, "flow");
+			bound = number_max(bound, relay_rounds(synthesis, r, distances, arena));
 	return bound;
 }
 
 int64_t scatter_bound(const struct synthesis *synthesis, struct arena *arena)
 {
 	const struct synthesis one = {synthesis->topology, 1};
-	return rounds_bound(&one, arena).rounds;
+	return rounds_bound(&one, arena);
 }

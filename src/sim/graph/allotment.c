@@ -76,69 +76,48 @@ static bool share(const struct allotment *a, const struct allotment *b)
 	       !takes_over(b, a);
 }
 
-static void check_pair(struct faults *faults, const struct allotment *a, const struct allotment *b)
-{
-	if (!share(a, b))
-		return;
-	fault_add_step(faults, FAULT_OVERLAP, a->from > b->from ? a->from : b->from,
-		__builtin_ctzll(a->cores & b->cores), number_max(a->address, b->address),
-		"'%s' and '%s' share bytes and live together", name_of(faults->program, a),
-		name_of(faults->program, b));
-}
-
 static int by_start(const void *left, const void *right)
 {
-	const struct allotment *const *a = left, *const *b = right;
-	return ((*a)->from > (*b)->from) - ((*a)->from < (*b)->from);
+	const struct allotment *a = *(const struct allotment *const *)left;
+	const struct allotment *b = *(const struct allotment *const *)right;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a > b) - (a < b);
 }
 
-/*
- * Whether any two share bytes, through time once: whoever comes is compared with those that are
- * there, which are no more than there are addresses as long as none share.
- */
-static bool any_share(const struct program *program, struct arena *arena)
+static void complain_share(
+	struct faults *faults, const struct allotment *before, const struct allotment *after)
 {
-	size_t count = 0, there_count = 0;
-	const struct allotment **order =
-		arena_array(arena, const struct allotment *, program->allotment_count);
-	const struct allotment **there =
-		arena_array(arena, const struct allotment *, program->allotment_count);
-	for (size_t i = 0; i < program->allotment_count; i++)
-		if (is_inside(program, &program->allotments[i]))
-			order[count++] = &program->allotments[i];
-	qsort(order, count, sizeof *order, by_start);
-	for (size_t i = 0; i < count; i++) {
-		size_t kept = 0;
-		for (size_t k = 0; k < there_count; k++) {
-			if (there[k]->to <= order[i]->from)
-				continue;
-			if (share(there[k], order[i]))
-				return true;
-			there[kept++] = there[k];
-		}
-		there[kept] = order[i];
-		there_count = kept + 1;
-	}
-	return false;
+	bool in_order = before < after; /* as the program lists them */
+	fault_add_step(faults, FAULT_OVERLAP, after->from,
+		__builtin_ctzll(before->cores & after->cores),
+		number_max(before->address, after->address),
+		"'%s' and '%s' share bytes and live together",
+		name_of(faults->program, in_order ? before : after),
+		name_of(faults->program, in_order ? after : before));
 }
 
+/* By their starts: whoever begins while another lives is compared with that. */
 void allotment_check(const struct program *program, struct faults *faults, struct arena *arena)
 {
-	bool shared = any_share(program, arena);
+	size_t count = 0;
+	const struct allotment **order =
+		arena_array(arena, const struct allotment *, program->allotment_count);
 	for (size_t i = 0; i < program->allotment_count; i++) {
 		const struct allotment *allotment = &program->allotments[i];
-		if (!is_inside(program, allotment)) {
+		if (is_inside(program, allotment))
+			order[count++] = allotment;
+		else
 			fault_add_step(faults, FAULT_BOUNDS, allotment->from,
 				allotment->cores ? __builtin_ctzll(allotment->cores) : 0,
 				allotment->address, "the %" PRId64 " bytes of '%s' leave LX",
 				allotment->size, name_of(program, allotment));
-			continue;
-		}
-		for (size_t j = 0; shared && j < i; j++) {
-			if (is_inside(program, &program->allotments[j]))
-				check_pair(faults, &program->allotments[j], allotment);
-		}
 	}
+	qsort(order, count, sizeof *order, by_start);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i + 1; j < count && order[j]->from < order[i]->to; j++)
+			if (share(order[i], order[j]))
+				complain_share(faults, order[i], order[j]);
 }
 
 /* The first of a list that has the bytes then and there. */

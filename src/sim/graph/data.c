@@ -174,50 +174,23 @@ void data_store(struct data *root, struct data *to, const struct instruction *in
 		copy_box(&lx, data_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
 }
 
-static void unpack(const struct box *box, const char *memory, struct tile_operand *operand)
+/* Between values and the sticks of a box, or an accumulator, which has every lane of its sticks as fp32. */
+static void move_box(const struct op *op, const struct box *box, bool accumulator, char *memory,
+	struct tile_operand *operand, bool load)
 {
-	enum dtype dtype = operand->touch.layout->dtype;
-	size_t bytes = (size_t)dtype_stored_bytes(dtype);
-	struct box_walk walk = box_first(box);
-	do {
-		struct tile_lanes lanes = tile_find(operand, walk.stick);
-		const char *at = memory + walk.address + (size_t)lanes.lane * bytes;
-		float *value = operand->values + lanes.at;
-		for (int i = 0; i < lanes.count; i++)
-			value[i * lanes.step] = kernel_load(dtype, at + (size_t)i * bytes);
-	} while (box_next(box, &walk));
-}
-
-static void pack(const struct op *op, const struct box *box, char *memory,
-	const struct tile_operand *operand)
-{
-	enum dtype dtype = operand->touch.layout->dtype;
+	enum dtype dtype = accumulator ? DTYPE_FP32 : operand->touch.layout->dtype;
 	size_t bytes = (size_t)dtype_stored_bytes(dtype);
 	struct box_walk walk = box_first(box);
 	do {
 		struct tile_lanes lanes = tile_find(operand, walk.stick);
 		char *at = memory + walk.address + (size_t)lanes.lane * bytes;
-		const float *value = operand->values + lanes.at;
-		for (int i = 0; i < lanes.count; i++)
-			kernel_store(dtype, at + (size_t)i * bytes,
-				tile_finish(op, value[i * lanes.step]));
-	} while (box_next(box, &walk));
-}
-
-/* Between the values and an accumulator, which has every lane of its sticks as fp32. */
-static void move_accumulator(
-	const struct box *box, char *memory, struct tile_operand *operand, bool load)
-{
-	struct box_walk walk = box_first(box);
-	do {
-		struct tile_lanes lanes = tile_find(operand, walk.stick);
-		float *stored = (float *)(void *)(memory + walk.address) + lanes.lane;
 		float *value = operand->values + lanes.at;
-		for (int i = 0; i < lanes.count; i++) {
-			if (load)
-				value[i * lanes.step] = stored[i];
-			else
-				stored[i] = value[i * lanes.step];
+		for (int i = 0; load && i < lanes.count; i++)
+			value[i * lanes.step] = kernel_load(dtype, at + (size_t)i * bytes);
+		for (int i = 0; !load && i < lanes.count; i++) {
+			float sum = value[i * lanes.step];
+			kernel_store(dtype, at + (size_t)i * bytes,
+				accumulator ? sum : tile_finish(op, sum));
 		}
 	} while (box_next(box, &walk));
 }
@@ -247,13 +220,13 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 		const struct operand_box *read = compute->reads[i];
 		struct box box = lx_box(data, &read->region, &read->lx);
 		open_operand(data, op, compute, read->operand, &reads[i]);
-		unpack(&box, memory, &reads[i]);
+		move_box(op, &box, false, memory, &reads[i], true);
 	}
 	open_operand(data, op, compute, op->read_count, &output);
 	if (compute->accumulator_read || compute->accumulator_write)
 		accumulator = accumulator_box(data, &compute->write->region, compute->accumulator);
 	if (compute->accumulator_read)
-		move_accumulator(&accumulator, memory, &output, true);
+		move_box(op, &accumulator, true, memory, &output, true);
 	else
 		tile_start(op, &output);
 	if (compute->nest)
@@ -261,10 +234,10 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	else
 		tile_run(op, compute, reads, &output, data->kernel);
 	if (compute->accumulator_write)
-		move_accumulator(&accumulator, memory, &output, false);
+		move_box(op, &accumulator, true, memory, &output, false);
 	if (compute->finish) {
 		struct box box = lx_box(data, &compute->write->region, &compute->write->lx);
-		pack(op, &box, memory, &output);
+		move_box(op, &box, false, memory, &output, false);
 	}
 	return why;
 }

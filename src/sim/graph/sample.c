@@ -50,8 +50,9 @@ int sample_count(const struct sample *sample)
 static float draw(const struct sample *sample, int tensor, int64_t at)
 {
 	enum dtype dtype = sample->program->workload->tensors[tensor].layout.dtype;
-	struct random random = random_open(sample->seed ^ (uint64_t)tensor << 48, (uint64_t)at);
-	uint64_t number = random_next(&random) >> 32;
+	/* a stream for each element: where it begins is a number already */
+	uint64_t seed = sample->seed ^ (uint64_t)tensor << 48;
+	uint64_t number = random_open(seed, (uint64_t)at).state >> 32;
 	return dtype == DTYPE_BOOL ? (float)(number % 2) : (float)(number % 5) - 2;
 }
 
