@@ -8,7 +8,6 @@
 #include "cli/nest_request.h"
 #include "cli/settings.h"
 #include "report/nest/certificate_report.h"
-#include "report/nest/certificate_yaml.h"
 #include "report/run/folder.h"
 #include "search/certificate/certificate_check.h"
 

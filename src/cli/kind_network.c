@@ -130,7 +130,7 @@ static size_t points(const struct exploring *exploring)
 static const char *plan(const struct exploring *exploring, size_t i)
 {
 	const struct networking *networking = exploring->search;
-	if (!network_has_plan(&networking->explored, i, networking->chosen))
+	if (!network_shows(&networking->explored, i, networking->chosen, NETWORK_PLANS_MOST))
 		return NULL;
 	return network_plan_yaml(exploring->arena, &networking->explored, i);
 }

@@ -2,7 +2,7 @@
 #define COST_NEST_CONTEXTS_H
 
 #include "cost/nest/nest_digits.h"
-#include "cost/nest/nest_passage.h"
+#include "cost/nest/nest_loops.h"
 
 /*
  * One move step and up to two before it, as one dimension sees them: where the

@@ -1,7 +1,7 @@
 #ifndef COST_NEST_IMPERFECT_H
 #define COST_NEST_IMPERFECT_H
 
-#include "cost/nest/nest_passage.h"
+#include "cost/nest/nest_loops.h"
 
 /*
  * What moves under imperfect factors, for dataspaces whose ranks have one

@@ -74,6 +74,17 @@ static inline int64_t nest_instances(const struct nest_loops *loops, int level)
 	return level < 0 ? loops->multipliers : loops->instances[level];
 }
 
+/* One dataspace on its way into one level: what the parts of exact counting ask about. */
+struct nest_passage {
+	const struct nest_model *model;
+	const struct nest_loops *loops;
+	int space;
+	int child; /* level that it enters; -1: the multipliers */
+	int pace;  /* innermost loop whose iterations are move steps; loops->count: none */
+	/* Turn false where a number does not fit, and where counting takes too long. */
+	bool *fits, *countable;
+};
+
 /* Dimensions of `all`, among the first 4 x fours, whose bound is not 1. */
 static inline __attribute__((always_inline)) uint32_t nest_busy(
 	const uint32_t *bounds, const int fours, uint32_t all)

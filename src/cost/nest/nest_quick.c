@@ -1,8 +1,7 @@
 #include "cost/nest/nest_quick.h"
 
 #include "cost/nest/nest_derive.h"
-#include "cost/nest/nest_quick_boxes.h"
-#include "cost/nest/nest_quick_rows.h"
+#include "cost/nest/nest_quick_state.h"
 
 /* Dataspaces at hand that a level keeps; that some level outside it keeps. */
 NEST_PART masks kept_at(const struct quick_state *state, const struct level_price *price)

@@ -1,4 +1,4 @@
-#include "cost/nest/nest_quick_boxes.h"
+#include "cost/nest/nest_quick_state.h"
 
 #include "cost/nest/nest_quick_neighbours.h"
 

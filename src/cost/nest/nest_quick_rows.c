@@ -1,4 +1,4 @@
-#include "cost/nest/nest_quick_rows.h"
+#include "cost/nest/nest_quick_state.h"
 
 #include "cost/nest/nest_loops.h"
 

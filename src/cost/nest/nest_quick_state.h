@@ -58,4 +58,19 @@ static inline bool quick_enters(const struct quick_state *state, int i, int t)
 	return state->mapping->residency[t] & state->model->storage_rows & outer;
 }
 
+/*
+ * The rows of a mapping as the quick count works with them.  A mapping is long, and only this
+ * reads its bounds.  False for bounds that do not make the extents, and for a fan-out that is too
+ * small.
+ */
+bool quick_rows(struct quick_state *state);
+
+/*
+ * Corrects what the way inwards has found of a dataspace as if each of its ranks were one plain
+ * dimension: its tiles, the words that fill them, the groups of blocks.  False where the long way
+ * must count it: where neighbours may hand words on, and where the groups of children that take the
+ * same are no product.  Its tiles are right in any case.
+ */
+bool quick_boxes(struct quick_state *state, int t, bool exact);
+
 #endif

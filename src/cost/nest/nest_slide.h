@@ -1,7 +1,7 @@
 #ifndef COST_NEST_SLIDE_H
 #define COST_NEST_SLIDE_H
 
-#include "cost/nest/nest_passage.h"
+#include "cost/nest/nest_loops.h"
 
 /*
  * Perfect factors, a read-only dataspace with ranks of two or more dimensions: tiles

@@ -137,8 +137,8 @@ struct inner_nest inner_nest_make(
 	*why = "the machine is no hierarchy of levels for it";
 	if (!hierarchy)
 		return none;
-	if (question->op->flags)
-		hierarchy_set_flags(hierarchy, question->op->flags);
+	if (question->op->flagged)
+		hierarchy_copy_flags(hierarchy, question->op->flagged);
 	hierarchy->resumes = question->resumes;
 	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
 	if (scratchpad >= 0 && boxes)

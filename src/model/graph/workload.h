@@ -18,7 +18,7 @@
  * passes that change a graph (clones) make a new one.
  */
 struct arena;
-struct nest_flags;
+struct hierarchy;
 
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_INTERMEDIATE };
 
@@ -70,8 +70,8 @@ struct op {
 	enum move_kind move;      /* put in by a pass: a plan prints it as a move */
 	int root;                 /* of a broadcast: the rank that has what is read */
 	const char *const *roles; /* by operand: what constraints call it; NULL: as op_role says */
-	const struct nest_flags
-		*flags; /* of the levels of its nest (model/graph/inner_nest.h); NULL: none */
+	/* Its nest's levels have the flags of these (model/graph/inner_nest.h); NULL: none. */
+	const struct hierarchy *flagged;
 	int loop_count;
 	struct loop loops[OP_LOOPS_MOST];
 	int read_count;

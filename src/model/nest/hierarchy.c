@@ -440,26 +440,15 @@ bool hierarchy_flagged(const struct hierarchy *hierarchy)
 	return flags;
 }
 
-void hierarchy_take_flags(const struct hierarchy *hierarchy, struct nest_flags *out)
+void hierarchy_copy_flags(struct hierarchy *to, const struct hierarchy *from)
 {
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		out->no_temporal_reuse[i] = level->no_temporal_reuse;
-		out->rmw_first_update[i] = level->rmw_first_update;
-		out->no_coalesce[i] = level->no_coalesce;
-		out->no_spatial_reuse[i] = level->no_spatial_reuse;
-		out->no_link_transfer[i] = level->no_link_transfer;
-	}
-}
-
-void hierarchy_set_flags(struct hierarchy *hierarchy, const struct nest_flags *flags)
-{
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		struct nest_level *level = &hierarchy->levels[i];
-		level->no_temporal_reuse = flags->no_temporal_reuse[i];
-		level->rmw_first_update = flags->rmw_first_update[i];
-		level->no_coalesce = flags->no_coalesce[i];
-		level->no_spatial_reuse = flags->no_spatial_reuse[i];
-		level->no_link_transfer = flags->no_link_transfer[i];
+	for (int i = 0; i < to->level_count; i++) {
+		struct nest_level *level = &to->levels[i];
+		const struct nest_level *flagged = &from->levels[i];
+		level->no_temporal_reuse = flagged->no_temporal_reuse;
+		level->rmw_first_update = flagged->rmw_first_update;
+		level->no_coalesce = flagged->no_coalesce;
+		level->no_spatial_reuse = flagged->no_spatial_reuse;
+		level->no_link_transfer = flagged->no_link_transfer;
 	}
 }

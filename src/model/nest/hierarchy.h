@@ -112,14 +112,8 @@ struct machine_part {
 struct hierarchy *hierarchy_make_part(struct arena *arena, const struct arch *arch,
 	struct machine_part part, const struct shape *shape, struct diag *diag);
 
-/* The flags of all levels by themselves: of a nest in a graph its op keeps them. */
-struct nest_flags {
-	uint8_t no_temporal_reuse[ARCH_LEVELS_MOST], rmw_first_update[ARCH_LEVELS_MOST];
-	uint8_t no_coalesce[ARCH_LEVELS_MOST], no_spatial_reuse[ARCH_LEVELS_MOST];
-	uint8_t no_link_transfer[ARCH_LEVELS_MOST];
-};
-void hierarchy_take_flags(const struct hierarchy *hierarchy, struct nest_flags *out);
-void hierarchy_set_flags(struct hierarchy *hierarchy, const struct nest_flags *flags);
+/* Gives the levels the flags of another hierarchy of the same ones. */
+void hierarchy_copy_flags(struct hierarchy *to, const struct hierarchy *from);
 
 /* Gives a machine the energies of a counting, and says where they come from. */
 void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const struct arch *arch,

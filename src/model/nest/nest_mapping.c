@@ -80,9 +80,8 @@ static const char *check_row(struct arena *arena, const struct arch *arch,
 {
 	const struct level *level = &arch->levels[r];
 	const struct mapping_row *row = &mapping->rows[r];
-	bool fans_out = level->fanout_x > 1 || level->fanout_y > 1;
 	for (int d = 0; d < shape->dimension_count; d++) {
-		if (row->spatial[d] > 1 && !fans_out)
+		if (row->spatial[d] > 1 && domain_fanout(arch, r) == 1)
 			return arena_format(arena,
 				"'%s' has a spatial factor of dimension '%s' and no fan-out",
 				level->name, shape->dimensions[d].name);

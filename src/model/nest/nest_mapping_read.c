@@ -94,7 +94,7 @@ static const char *list_fanouts(const struct directives *directives)
 	const struct arch *arch = directives->arch;
 	struct text text = text_open(directives->reading->arena);
 	for (int r = 0; r < arch->level_count; r++)
-		if (arch->levels[r].fanout_x > 1 || arch->levels[r].fanout_y > 1)
+		if (domain_fanout(arch, r) > 1)
 			text_add(&text, "%s'%s'", text.length ? ", " : "a spatial directive names ",
 				nest_target_name(arch, r));
 	return text.length ? text_read(&text) : "this machine has none";

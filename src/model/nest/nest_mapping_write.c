@@ -78,7 +78,7 @@ const char *nest_mapping_write(struct arena *arena, const struct arch *arch,
 	text_add(&text, "mapping:\n");
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
-		if (level->fanout_x > 1 || level->fanout_y > 1)
+		if (domain_fanout(arch, r) > 1)
 			write_spatial(&text, arch, shape, mapping, r);
 		if (!domain_iterates(arch, r))
 			continue;

@@ -1,16 +1,12 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/nest/directive.h"
+#include "model/nest/domain.h"
 #include "model/nest/nest_mapping.h"
 #include "spec/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool fans_out(const struct level *level)
-{
-	return level->fanout_x > 1 || level->fanout_y > 1;
-}
 
 /* What the older form can aim at: storages, and the stand-ins that its front end adds. */
 static bool is_parent(const struct level *level)
@@ -22,9 +18,9 @@ static bool is_parent(const struct level *level)
 static int block_below(const struct arch *arch, int r)
 {
 	if (!is_parent(&arch->levels[r]))
-		return fans_out(&arch->levels[r]) ? r : -1;
+		return domain_fanout(arch, r) > 1 ? r : -1;
 	for (int i = r + 1; i < arch->level_count; i++) {
-		if (fans_out(&arch->levels[i]))
+		if (domain_fanout(arch, i) > 1)
 			return i;
 		if (is_parent(&arch->levels[i]))
 			return -1;
@@ -57,7 +53,7 @@ static void aim_at_row(const struct arch *arch, int row, struct nest_target *out
 	out->row = row;
 	out->name = arch->levels[row].name;
 	out->block_row = arch->tree                     ? block_below(arch, row)
-			 : fans_out(&arch->levels[row]) ? row
+			 : domain_fanout(arch, row) > 1 ? row
 							: -1;
 }
 
@@ -68,13 +64,11 @@ static bool aim_at_number(
 {
 	for (int r = arch->level_count - 1; r >= 0; r--) {
 		const struct level *level = &arch->levels[r];
-		bool holds = level->kind == LEVEL_STORAGE ||
-			     (level->kind == LEVEL_CONTAINER && level->device);
-		if (holds && left-- == 0) {
+		if (domain_iterates(arch, r) && left-- == 0) {
 			aim_at_row(arch, r, out);
 			return true;
 		}
-		if (!arch->tree && fans_out(level) && left-- == 0) {
+		if (!arch->tree && domain_fanout(arch, r) > 1 && left-- == 0) {
 			*out = (struct nest_target){level->kind == LEVEL_CONTAINER ? r : -1, r,
 				arena_format(arena, "inter_%s_spatial", level->name)};
 			return true;
@@ -111,7 +105,7 @@ bool nest_target_read(const struct reading *reading, const struct node *node,
 	const char *inner = alias_of(reading->arena, name);
 	int r = inner ? arch_level(arch, inner) : -1;
 	if (r >= 0) {
-		out->block_row = fans_out(&arch->levels[r]) ? r : -1;
+		out->block_row = domain_fanout(arch, r) > 1 ? r : -1;
 		return true;
 	}
 	const char *known[ARCH_LEVELS_MOST + 1] = {0};

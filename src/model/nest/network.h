@@ -45,16 +45,4 @@ const struct network *network_read(const struct reading *reading, const struct n
 /* Sums over all layers. */
 int64_t network_occurrences(const struct network *network);
 
-/* What a layer takes, times its count: a point of its frontier. */
-struct layer_choice {
-	const char *layer;
-	int64_t count;
-	size_t point; /* from 1 */
-	const char *file, *mapping;
-};
-
-/* A `plan:` of a network, for people and scripts. */
-const char *network_plan_write(struct arena *arena, const char *network, const char *architecture,
-	const struct layer_choice *choices, size_t count);
-
 #endif

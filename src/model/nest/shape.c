@@ -33,6 +33,16 @@ bool shape_computes(const struct shape *shape, int64_t *out)
 	return true;
 }
 
+void dataspace_word(
+	const struct dataspace *space, int dimension_count, const int64_t *point, int64_t *word)
+{
+	for (int r = 0; r < space->rank_count; r++) {
+		word[r] = 0;
+		for (int d = 0; d < dimension_count; d++)
+			word[r] += space->ranks[r].coefficient[d] * point[d];
+	}
+}
+
 uint32_t shape_rank_dimensions(const struct shape_rank *rank)
 {
 	uint32_t dimensions = 0;

@@ -75,6 +75,10 @@ bool shape_computes(const struct shape *shape, int64_t *out);
 /* Fills `relevant` of every dataspace from its ranks. */
 void shape_finish(struct shape *shape);
 
+/* The word of a dataspace that a point of the iteration space touches, of so many dimensions. */
+void dataspace_word(
+	const struct dataspace *space, int dimension_count, const int64_t *point, int64_t *word);
+
 /* Bit d: the rank has a coefficient for dimension d. */
 uint32_t shape_rank_dimensions(const struct shape_rank *rank);
 

@@ -11,4 +11,12 @@ const char *certificate_report_text(struct arena *arena, const struct nest_searc
 json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_result *result);
 
+/*
+ * certificate.yaml of a results folder; inputs_certificate.h reads it.  A line of `cells` is a
+ * choice: its spatial bounds in the notation of mappings, what it keeps as bits of `residency`, and
+ * what is said of it.
+ */
+const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate);
+
 #endif

@@ -1,4 +1,4 @@
-#include "report/nest/certificate_yaml.h"
+#include "report/nest/certificate_report.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"

@@ -4,13 +4,46 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/nest/nest_mapping.h"
-#include "report/nest/nest_row.h"
 #include "report/run/json_text.h"
 #include "report/run/pareto.h"
 #include "report/run/run_json.h"
 #include "search/drive/solver.h"
 
 #include <inttypes.h>
+
+void nest_row_add(struct text *text, const struct nest_search *search, size_t number,
+	const struct nest_row *row)
+{
+	const struct objectives *objectives = &search->wishes.objectives;
+	bool clocked = row->found->execution.mode == SIM_DATA;
+	struct pareto_row common = {
+		.groups = PARETO_TIME | PARETO_ENERGY | PARETO_USE | (clocked ? PARETO_CLOCKED : 0),
+		.score = row->score,
+		.found = row->found,
+		.nanoseconds = (double)row->score->cycles * search->hierarchy->clock_ns,
+		.solver = row->solver,
+		.mapping = row->mapping,
+		.plan = row->plan,
+	};
+	pareto_add(text, number, &common);
+	for (size_t k = 0; k < objectives->count; k++)
+		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
+			text_add(text, ",%" PRId64,
+				row->score->accesses[objectives->at[k] - OBJECTIVE_ACCESSES]);
+	text_add(text, "\n");
+}
+
+void nest_row_head(struct text *text, const struct nest_search *search)
+{
+	const struct objectives *objectives = &search->wishes.objectives;
+	pareto_head(text);
+	for (size_t k = 0; k < objectives->count; k++)
+		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
+			text_add(text, ",%s",
+				nest_objective_text(
+					text->arena, objectives->at[k], search->hierarchy));
+	text_add(text, "\n");
+}
 
 static struct nest_row row_of(const struct point *point, const char *plan)
 {
@@ -31,26 +64,35 @@ const char *nest_pareto_csv(
 	return text_read(&text);
 }
 
+void nest_line_head(struct text *text)
+{
+	text_add(text, "%5s %14s %12s %7s %9s %9s %8s", "point", "cycles", "energy", "use",
+		"sim/model", "executed", "proof");
+}
+
+void nest_line_add(
+	struct text *text, size_t number, const struct score *score, const struct found *found)
+{
+	const struct execution *execution = &found->execution;
+	const char *ratio = "-";
+	if (execution->finished && execution->mode == SIM_DATA)
+		ratio = arena_format(text->arena, "%.3f%s",
+			execution_ratio(execution, score->cycles), execution->agrees ? "" : " !");
+	text_add(text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s", number, score->cycles,
+		score->energy_pj / 1e6, 100 * score->utilization, ratio,
+		execution->finished ? execution_name(execution) : "-", proof_names[found->proof]);
+}
+
 const char *nest_pareto_table(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {
 	struct text text = text_open(arena);
-	text_add(&text, "%5s %14s %12s %7s %9s %9s %8s  %s\n", "point", "cycles", "energy", "use",
-		"sim/model", "executed", "proof", "mapping");
+	nest_line_head(&text);
+	text_add(&text, "  mapping\n");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
-		const struct found *found = point->payload;
-		const struct execution *execution = &found->execution;
-		const char *ratio = "-",
-			   *how = execution->finished ? execution_name(execution) : "-";
-		if (execution->finished && execution->mode == SIM_DATA)
-			ratio = arena_format(arena, "%.3f%s",
-				execution_ratio(execution, point->score.cycles),
-				execution->agrees ? "" : " !");
-		text_add(&text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s  %s\n", i + 1,
-			point->score.cycles, point->score.energy_pj / 1e6,
-			100 * point->score.utilization, ratio, how, proof_names[found->proof],
-			point->key);
+		nest_line_add(&text, i + 1, &point->score, point->payload);
+		text_add(&text, "  %s\n", point->key);
 	}
 	return text_read(&text);
 }

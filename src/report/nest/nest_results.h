@@ -1,6 +1,7 @@
 #ifndef REPORT_NEST_RESULTS_H
 #define REPORT_NEST_RESULTS_H
 
+#include "base/text.h"
 #include "report/run/run_json.h"
 #include "search/nest/nest_search.h"
 
@@ -14,6 +15,23 @@ struct arena;
 
 const char *nest_pareto_csv(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored);
+
+/* What the results of problems and of networks have in common. */
+struct nest_row {
+	const struct score *score;
+	const struct found *found;
+	const char *solver, *mapping, *plan;
+};
+
+/* The header of pareto.csv, and a row of it. */
+void nest_row_head(struct text *text, const struct nest_search *search);
+void nest_row_add(struct text *text, const struct nest_search *search, size_t number,
+	const struct nest_row *row);
+
+/* The columns of a point for people, and what they are called; the line goes on. */
+void nest_line_head(struct text *text);
+void nest_line_add(
+	struct text *text, size_t number, const struct score *score, const struct found *found);
 
 /* A line a point, for people. */
 const char *nest_pareto_table(

@@ -1,4 +1,4 @@
-#include "report/nest/nest_row.h"
+#include "report/nest/nest_results.h"
 #include "report/nest/network_results.h"
 #include "report/run/json_text.h"
 #include "report/run/run_json.h"

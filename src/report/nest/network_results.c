@@ -1,10 +1,9 @@
 #include "report/nest/network_results.h"
 
-#include "base/array.h"
 #include "base/text.h"
 #include "report/nest/nest_results.h"
-#include "report/nest/nest_row.h"
 #include "report/run/pareto.h"
+#include "spec/quote.h"
 
 #include <inttypes.h>
 
@@ -82,9 +81,9 @@ static const char *choice_of(struct arena *arena, const struct network_explored 
 	return text_read(&text);
 }
 
-bool network_has_plan(const struct network_explored *explored, size_t i, size_t chosen)
+bool network_shows(const struct network_explored *explored, size_t i, size_t chosen, size_t most)
 {
-	size_t count = explored->sums.count, most = NETWORK_PLANS_MOST;
+	size_t count = explored->sums.count;
 	if (count <= most || i == chosen || i == explored->least_edp)
 		return true;
 	/* the first of those that share one of `most` places; the last one is the last point */
@@ -119,7 +118,9 @@ const char *network_pareto_csv(
 		struct network_point point = network_point(explored, i, scratch);
 		struct nest_row row = {&point.score, &point.common, solver_of(explored, &point),
 			choice_of(scratch, explored, &point),
-			network_has_plan(explored, i, chosen) ? pareto_plan_path(scratch, i) : ""};
+			network_shows(explored, i, chosen, NETWORK_PLANS_MOST)
+				? pareto_plan_path(scratch, i)
+				: ""};
 		nest_row_add(&text, first_search(explored), i + 1, &row);
 		arena_release(scratch, mark);
 	}
@@ -133,22 +134,28 @@ const char *network_plan_yaml(
 	const struct network *network = explored->search->network;
 	struct network_point point = network_point(explored, i, arena);
 	struct text text = text_open(arena);
-	text_add(&text, "# %" PRId64 " cycles, %.17g pJ (%s counting), proof: %s\n",
+	text_add(&text,
+		"# %" PRId64 " cycles, %.17g pJ (%s counting), proof: %s\n"
+		"plan:\n  version: 1\n  network: ",
 		point.score.cycles, point.score.energy_pj,
 		counting_names[first_search(explored)->counting], proof_names[point.common.proof]);
-	struct array(struct layer_choice) choices = {0};
+	quote_yaml(&text, network->name);
+	text_add(&text, "\n  architecture: ");
+	quote_yaml(&text, first_search(explored)->arch->name);
+	text_add(&text, "\n  layers:\n");
 	for (size_t l = 0; l < network->layer_count; l++)
-		for (size_t p = 0; p < explored->layers[l].frontier.count; p++)
-			if (point.taken[l][p])
-				*array_add(arena, &choices) = (struct layer_choice){
-					.layer = network->layers[l].name,
-					.count = point.taken[l][p],
-					.point = p + 1,
-					.file = network_layer_path(arena, explored, l, p),
-					.mapping = explored->layers[l].frontier.points[p].key,
-				};
-	text_add(&text, "%s",
-		network_plan_write(arena, network->name, first_search(explored)->arch->name,
-			choices.at, choices.count));
+		for (size_t p = 0; p < explored->layers[l].frontier.count; p++) {
+			if (!point.taken[l][p])
+				continue;
+			text_add(&text, "  - {layer: ");
+			quote_yaml(&text, network->layers[l].name);
+			text_add(&text,
+				", count: %" PRId64 ", point: %zu, file: ", point.taken[l][p],
+				p + 1);
+			quote_yaml(&text, network_layer_path(arena, explored, l, p));
+			text_add(&text, ", mapping: ");
+			quote_yaml(&text, explored->layers[l].frontier.points[p].key);
+			text_add(&text, "}\n");
+		}
 	return text_read(&text);
 }

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/nest/nest_row.h"
+#include "report/nest/nest_results.h"
 #include "report/nest/network_results.h"
 
 #include <inttypes.h>
@@ -40,30 +40,13 @@ static void add_layer(struct text *text, const struct network_explored *explored
 	text_add(text, "\n");
 }
 
-/* Evenly many of the points, both ends, the least edp, the chosen one. */
-static bool is_shown(const struct network_explored *explored, size_t i, size_t chosen)
-{
-	size_t count = explored->sums.count, most = LINES_MOST;
-	return count <= most || i == 0 || i == chosen || i == explored->least_edp ||
-	       i * (most - 1) / (count - 1) != (i - 1) * (most - 1) / (count - 1);
-}
-
 static void add_point(
 	struct text *text, const struct network_explored *explored, size_t i, size_t chosen)
 {
 	struct network_point point = network_point(explored, i, text->arena);
-	const char *ratio = "-", *how = "-";
-	const struct execution *execution = &point.common.execution;
-	if (execution->finished)
-		how = execution_name(execution);
-	if (execution->finished && execution->mode == SIM_DATA)
-		ratio = arena_format(text->arena, "%.3f%s",
-			execution_ratio(execution, point.score.cycles),
-			execution->agrees ? "" : " !");
-	text_add(text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s%s%s\n", i + 1,
-		point.score.cycles, point.score.energy_pj / 1e6, 100 * point.score.utilization,
-		ratio, how, proof_names[point.common.proof],
-		i == explored->least_edp ? "  least edp" : "", i == chosen ? "  chosen" : "");
+	nest_line_add(text, i + 1, &point.score, &point.common);
+	text_add(text, "%s%s\n", i == explored->least_edp ? "  least edp" : "",
+		i == chosen ? "  chosen" : "");
 }
 
 const char *network_table(
@@ -77,11 +60,12 @@ const char *network_table(
 		add_layer(&text, explored, l);
 	if (!explored->sums.count)
 		return text_read(&text);
-	text_add(&text, "\n%5s %14s %12s %7s %9s %9s %8s\n", "point", "cycles", "energy", "use",
-		"sim/model", "executed", "proof");
+	text_add(&text, "\n");
+	nest_line_head(&text);
+	text_add(&text, "\n");
 	size_t shown = 0;
 	for (size_t i = 0; i < explored->sums.count; i++)
-		if (is_shown(explored, i, chosen)) {
+		if (network_shows(explored, i, chosen, LINES_MOST)) {
 			add_point(&text, explored, i, chosen);
 			shown++;
 		}

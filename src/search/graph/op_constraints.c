@@ -186,11 +186,8 @@ const struct workload *op_constraints_flag(const struct arch *arch, const struct
 				domain_make(arena, arch, nest.shape, nest.hierarchy), diag);
 		struct hierarchy *own = arena_copy(arena, nest.hierarchy, sizeof *own);
 		constraints_flag(&constraints, own);
-		if (!hierarchy_flagged(own))
-			continue;
-		struct nest_flags *flags = arena_new(arena, struct nest_flags);
-		hierarchy_take_flags(own, flags);
-		ops[o].flags = flags;
+		if (hierarchy_flagged(own))
+			ops[o].flagged = own;
 	}
 	size_t count = diag_failed(diag) ? 0 : count_entries(arch);
 	for (size_t i = 0; i < count; i++)

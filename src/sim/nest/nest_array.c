@@ -59,15 +59,10 @@ static bool meet(const struct nest_array *array, int t, int64_t p, int64_t q)
 	const struct dataspace *space = &array->run->shape->spaces[t];
 	int dimensions = array->run->shape->dimension_count;
 	const int64_t *shift = site_of(array->run, array->level)->shift;
-	for (int r = 0; r < space->rank_count; r++) {
-		int64_t apart = 0;
-		for (int d = 0; d < dimensions; d++)
-			apart += space->ranks[r].coefficient[d] *
-				 (shift[p * dimensions + d] - shift[q * dimensions + d]);
-		if (apart)
-			return false;
-	}
-	return true;
+	int64_t words[2][SHAPE_RANKS_MOST];
+	dataspace_word(space, dimensions, &shift[p * dimensions], words[0]);
+	dataspace_word(space, dimensions, &shift[q * dimensions], words[1]);
+	return memcmp(words[0], words[1], (size_t)space->rank_count * sizeof words[0][0]) == 0;
 }
 
 /* What a dataspace has the links of the first row, or column, carry in a step. */

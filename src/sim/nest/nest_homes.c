@@ -11,7 +11,7 @@ struct home_sheet {
 	const struct dataspace *space;
 	const struct nest_reach *reaches;
 	uint32_t ranks, dimensions;
-	int64_t size[SHAPE_RANKS_MOST]; /* of the whole dataspace */
+	struct nest_box whole; /* dataspace */
 	int64_t low[SHAPE_DIMENSIONS_MOST];
 	uint64_t *marks;
 	int64_t tiles, marked;
@@ -37,7 +37,7 @@ static void mark_tile(struct home_sheet *sheet, int rank, int64_t place)
 		to += sheet->space->ranks[rank].coefficient[d] * last;
 	}
 	for (int64_t at = from; at <= to; at++)
-		mark_tile(sheet, rank + 1, place * sheet->size[rank] + at);
+		mark_tile(sheet, rank + 1, place * sheet->whole.high[rank] + at);
 }
 
 /* All tuples of the loops of dimensions from d on, from loop k of it inwards. */
@@ -68,16 +68,7 @@ static bool mark_ranks(struct home_sheet *sheet)
 	for (int r = 0; r < sheet->space->rank_count; r++) {
 		if (!(sheet->ranks >> r & 1))
 			continue;
-		int64_t size = 1;
-		for (int d = 0; d < sheet->shape->dimension_count; d++) {
-			int64_t more;
-			if (!number_mul(sheet->space->ranks[r].coefficient[d],
-				    sheet->reaches[d].extent - 1, &more) ||
-				!number_add(size, more, &size))
-				return false;
-		}
-		sheet->size[r] = size;
-		if (!number_mul(bits, size, &bits) || bits > BITS_MOST)
+		if (!number_mul(bits, sheet->whole.high[r], &bits) || bits > BITS_MOST)
 			return false;
 	}
 	struct arena *arena = arena_open();
@@ -93,8 +84,10 @@ enum nest_verdict nest_homes_mark(
 	uint32_t done = 0;
 	*words = 1;
 	for (int first = 0; first < shape->spaces[space].rank_count; first++) {
-		struct home_sheet sheet = {
-			.shape = shape, .space = &shape->spaces[space], .reaches = reaches};
+		struct home_sheet sheet = {.shape = shape,
+			.space = &shape->spaces[space],
+			.reaches = reaches,
+			.whole = nest_whole(shape, space)};
 		if (done >> first & 1)
 			continue;
 		sheet.ranks = 1u << first;
@@ -130,33 +123,17 @@ static int64_t joined_number(struct nest_run *run, int level, int64_t instance)
 	return number;
 }
 
-/* Sides of the whole dataspace; its words. */
-static double find_sizes(struct nest_run *run, const struct nest_store *home, int64_t *size)
+double nest_homes_bytes(const struct nest_run *run, const struct nest_store *home)
 {
-	const struct dataspace *space = &run->shape->spaces[home->space];
-	double words = 1;
-	for (int r = 0; r < home->ranks; r++) {
-		size[r] = 1;
-		for (int d = 0; d < run->shape->dimension_count; d++)
-			size[r] += space->ranks[r].coefficient[d] *
-				   (run->shape->dimensions[d].extent - 1);
-		words *= (double)size[r];
-	}
-	return words;
-}
-
-double nest_homes_bytes(struct nest_run *run, const struct nest_store *home)
-{
-	int64_t size[SHAPE_RANKS_MOST];
-	return find_sizes(run, home, size) * sizeof(int64_t);
+	return (double)nest_whole(run->shape, home->space).words * sizeof(int64_t);
 }
 
 static bool parts_meet(struct nest_run *run, const struct nest_store *home)
 {
-	int64_t instances = site_of(run, home->level)->instances, size[SHAPE_RANKS_MOST];
-	int64_t words = (int64_t)find_sizes(run, home, size);
+	int64_t instances = site_of(run, home->level)->instances;
+	struct nest_box whole = nest_whole(run->shape, home->space);
 	struct arena *arena = arena_open();
-	int64_t *owner = arena_array(arena, int64_t, words); /* number + 1 */
+	int64_t *owner = arena_array(arena, int64_t, whole.words); /* number + 1 */
 	bool meet = true;
 	for (int64_t n = 0; n < instances && meet; n++) {
 		int64_t number = joined_number(run, home->level, n) + 1;
@@ -168,7 +145,7 @@ static bool parts_meet(struct nest_run *run, const struct nest_store *home)
 				    WORD_SUM))
 				continue;
 			for (int r = 0; r < home->ranks; r++)
-				place = place * size[r] + walk.at[r];
+				place = place * whole.high[r] + walk.at[r];
 			meet &= !owner[place] || owner[place] == number;
 			owner[place] = number;
 		}

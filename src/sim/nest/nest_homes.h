@@ -22,7 +22,7 @@ enum nest_verdict nest_homes_mark(
 	const struct shape *shape, int space, const struct nest_reach *reaches, int64_t *words);
 
 /* What the look at a written home of several instances takes. */
-double nest_homes_bytes(struct nest_run *run, const struct nest_store *home);
+double nest_homes_bytes(const struct nest_run *run, const struct nest_store *home);
 
 /* After the last drain: whether two instances of a home that no ring joins have a part of the
  * same sum. */

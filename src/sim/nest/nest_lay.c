@@ -79,6 +79,16 @@ static void lay_instances(struct nest_run *run)
 	}
 }
 
+static void find_furthest(struct nest_run *run)
+{
+	const struct nest_site *site = site_of(run, MULTIPLIERS);
+	int dimensions = run->shape->dimension_count;
+	for (int64_t n = 0; n < site->instances; n++)
+		for (int d = 0; d < dimensions; d++)
+			run->furthest[d] =
+				number_max(run->furthest[d], site->shift[n * dimensions + d]);
+}
+
 /* How many instances there are; false if no int64_t counts them. */
 static bool size_blocks(struct nest_run *run)
 {
@@ -211,6 +221,7 @@ const char *nest_run_lay_out(struct nest_run *run)
 			"the instances need %.1f GiB, and at most %d are taken", bytes / (1 << 30),
 			EXECUTION_BYTES_MOST >> 30);
 	lay_instances(run);
+	find_furthest(run);
 	lay_stores(run);
 	return NULL;
 }

@@ -71,11 +71,7 @@ static void count_passing(struct nest_sim_moves *moves, const struct nest_store 
 			if (through == before)
 				continue;
 			before = through;
-			nest_run_count(run, level, through, store->space, comes, words);
-			if (comes == NEST_UPDATE)
-				nest_run_drain(run, level, through, store->space, words);
-			else
-				nest_run_count(run, level, through, store->space, NEST_READ, words);
+			nest_run_pass(run, level, through, store->space, comes, words);
 		}
 	}
 }

@@ -37,19 +37,13 @@ struct nest_multipliers {
 	struct nest_run *run;
 	int operand_count, read_count; /* those that are read come first */
 	struct nest_operand operands[SHAPE_SPACES_MOST];
-	int64_t furthest[SHAPE_DIMENSIONS_MOST]; /* the largest shift */
 };
 
 static void find_shift(struct nest_run *run, int t, int64_t n, int64_t shift[])
 {
-	const struct dataspace *space = &run->shape->spaces[t];
 	int dimensions = run->shape->dimension_count;
-	const int64_t *shifts = &site_of(run, MULTIPLIERS)->shift[n * dimensions];
-	for (int r = 0; r < space->rank_count; r++) {
-		shift[r] = 0;
-		for (int d = 0; d < dimensions; d++)
-			shift[r] += space->ranks[r].coefficient[d] * shifts[d];
-	}
+	dataspace_word(&run->shape->spaces[t], dimensions,
+		&site_of(run, MULTIPLIERS)->shift[n * dimensions], shift);
 }
 
 static void find_crews(struct nest_run *run, struct nest_operand *operand)
@@ -106,7 +100,6 @@ static void link_array(struct nest_run *run, struct nest_operand *operand)
 struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 {
 	struct nest_multipliers *multipliers = arena_new(run->arena, struct nest_multipliers);
-	int dimensions = run->shape->dimension_count;
 	multipliers->run = run;
 	for (int written = 0; written < 2; written++) {
 		for (int t = 0; t < run->shape->space_count; t++) {
@@ -120,12 +113,6 @@ struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 			find_crews(run, operand);
 			link_array(run, operand);
 		}
-	}
-	const struct nest_site *site = site_of(run, MULTIPLIERS);
-	for (int64_t n = 0; n < site->instances; n++) {
-		for (int d = 0; d < dimensions; d++)
-			multipliers->furthest[d] = number_max(
-				multipliers->furthest[d], site->shift[n * dimensions + d]);
 	}
 	return multipliers;
 }
@@ -171,18 +158,13 @@ static void begin(struct nest_run *run, struct nest_operand *operand, struct cre
 static void pass(struct nest_run *run, struct nest_operand *operand, struct crew *crew, int64_t n)
 {
 	const struct nest_feed *feed = operand->feed;
-	bool written = feed->parent->written;
 	for (int p = 0; p < feed->pass_count; p++) {
 		int64_t through = n / feed->below[p];
 		if (through == crew->through[p])
 			continue;
 		crew->through[p] = through;
-		nest_run_count(run, feed->pass[p], through, operand->space,
-			written ? NEST_UPDATE : NEST_FILL, 1);
-		if (written)
-			nest_run_drain(run, feed->pass[p], through, operand->space, 1);
-		else
-			nest_run_count(run, feed->pass[p], through, operand->space, NEST_READ, 1);
+		nest_run_pass(run, feed->pass[p], through, operand->space,
+			feed->parent->written ? NEST_UPDATE : NEST_FILL, 1);
 	}
 }
 
@@ -258,11 +240,9 @@ static void update(struct nest_run *run, struct nest_operand *operand, struct cr
 	uint8_t *state = &parent->state[crew->parent][crew->place];
 	if (*state & WORD_SUM) {
 		nest_run_count(run, parent->level, crew->parent, operand->space, NEST_READ, 1);
-		for (int p = 0; p < feed->pass_count; p++) {
-			int64_t through = crew->first / feed->below[p];
-			nest_run_count(run, feed->pass[p], through, operand->space, NEST_FILL, 1);
-			nest_run_count(run, feed->pass[p], through, operand->space, NEST_READ, 1);
-		}
+		for (int p = 0; p < feed->pass_count; p++)
+			nest_run_pass(run, feed->pass[p], crew->first / feed->below[p],
+				operand->space, NEST_FILL, 1);
 		if (nest_run_fault(run, NEST_SIM_SUM_UNREAD))
 			*state = 0;
 	}
@@ -281,11 +261,10 @@ static void pass_by(struct nest_multipliers *multipliers, int64_t n)
 			multipliers->run->arithmetic.neutral);
 }
 
-static bool all_work(const struct nest_multipliers *multipliers)
+static bool all_work(const struct nest_run *run)
 {
-	const struct nest_run *run = multipliers->run;
 	for (int d = 0; d < run->shape->dimension_count; d++) {
-		if (run->base[d] + multipliers->furthest[d] >= run->shape->dimensions[d].extent)
+		if (run->base[d] + run->furthest[d] >= run->shape->dimensions[d].extent)
 			return false;
 	}
 	return true;
@@ -309,12 +288,8 @@ static void find_bases(struct nest_multipliers *multipliers)
 	const struct nest_run *run = multipliers->run;
 	for (int k = 0; k < multipliers->operand_count; k++) {
 		struct nest_operand *operand = &multipliers->operands[k];
-		const struct dataspace *space = &run->shape->spaces[operand->space];
-		for (int r = 0; r < space->rank_count; r++) {
-			operand->base[r] = 0;
-			for (int d = 0; d < run->shape->dimension_count; d++)
-				operand->base[r] += space->ranks[r].coefficient[d] * run->base[d];
-		}
+		dataspace_word(&run->shape->spaces[operand->space], run->shape->dimension_count,
+			run->base, operand->base);
 		operand->pending_count = 0;
 	}
 }
@@ -323,7 +298,7 @@ void nest_multipliers_step(struct nest_multipliers *multipliers)
 {
 	struct nest_run *run = multipliers->run;
 	struct nest_operand *operands = multipliers->operands;
-	bool all = all_work(multipliers);
+	bool all = all_work(run);
 	find_bases(multipliers);
 	for (int64_t n = 0; n < site_of(run, MULTIPLIERS)->instances; n++) {
 		if (!all && !nest_run_works(run, MULTIPLIERS, n)) {

@@ -26,7 +26,6 @@ struct nest_periods {
 	struct nest_run *run;
 	struct nest_numbers numbers[NUMBERS];
 	struct period_loop *loops;
-	int64_t furthest[SHAPE_DIMENSIONS_MOST]; /* the largest shift of a multiplier */
 };
 
 struct nest_periods *nest_periods_open(struct nest_run *run)
@@ -47,12 +46,6 @@ struct nest_periods *nest_periods_open(struct nest_run *run)
 	for (int k = 0; k < run->round_count; k++)
 		for (int m = 0; m < 2; m++)
 			periods->loops[k].marks[m].picture.arena = run->arena;
-	int dimensions = run->shape->dimension_count;
-	const struct nest_site *site = site_of(run, MULTIPLIERS);
-	for (int64_t n = 0; n < site->instances; n++)
-		for (int d = 0; d < dimensions; d++)
-			periods->furthest[d] =
-				number_max(periods->furthest[d], site->shift[n * dimensions + d]);
 	return periods;
 }
 
@@ -113,11 +106,10 @@ static bool draw(struct nest_run *run, int k, const struct nest_borders *borders
 }
 
 /* Iterations from the one that begins here on of which no instance reaches beyond the extent. */
-static int64_t count_whole(const struct nest_periods *periods, int k)
+static int64_t count_whole(const struct nest_run *run, int k)
 {
-	const struct nest_run *run = periods->run;
 	const struct nest_round *round = &run->rounds[k];
-	int64_t last = run->base[round->dimension] + periods->furthest[round->dimension];
+	int64_t last = run->base[round->dimension] + run->furthest[round->dimension];
 	for (int q = k + 1; q < run->round_count; q++)
 		if (run->rounds[q].dimension == round->dimension)
 			last += (run->rounds[q].bound - 1) * run->rounds[q].stride;
@@ -187,7 +179,7 @@ bool nest_periods_skip(struct nest_periods *periods, int k)
 	struct period_loop *loop = &periods->loops[k];
 	for (int q = k + 1; q < run->round_count; q++)
 		periods->loops[q].known = false;
-	int64_t times = count_whole(periods, k);
+	int64_t times = count_whole(run, k);
 	if (run->index[k] == 1)
 		loop->known = false;
 	const struct period_mark *before = loop->known ? &loop->marks[loop->latest] : NULL;

@@ -11,15 +11,21 @@
 void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
 	const int64_t *high, struct nest_box *out)
 {
-	for (int r = 0; r < space->rank_count; r++) {
-		out->low[r] = 0;
-		out->high[r] = 1;
-		for (int d = 0; d < dimensions; d++) {
-			out->low[r] += space->ranks[r].coefficient[d] * low[d];
-			out->high[r] += space->ranks[r].coefficient[d] * high[d];
-		}
-	}
+	dataspace_word(space, dimensions, low, out->low);
+	dataspace_word(space, dimensions, high, out->high);
+	for (int r = 0; r < space->rank_count; r++)
+		out->high[r]++;
 	nest_box_finish(space->rank_count, out); /* fits: the whole dataspace does */
+}
+
+struct nest_box nest_whole(const struct shape *shape, int space)
+{
+	int64_t first[SHAPE_DIMENSIONS_MOST] = {0}, last[SHAPE_DIMENSIONS_MOST];
+	struct nest_box box;
+	for (int d = 0; d < shape->dimension_count; d++)
+		last[d] = shape->dimensions[d].extent - 1;
+	nest_run_project(&shape->spaces[space], shape->dimension_count, first, last, &box);
+	return box;
 }
 
 int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k)
@@ -75,6 +81,16 @@ void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space
 		return;
 	nest_run_count(run, level, instance, space, NEST_READ, words);
 	run->counts.at[level][space].drains += words;
+}
+
+void nest_run_pass(struct nest_run *run, int level, int64_t instance, int space,
+	enum nest_action comes, int64_t words)
+{
+	nest_run_count(run, level, instance, space, comes, words);
+	if (comes == NEST_UPDATE)
+		nest_run_drain(run, level, instance, space, words);
+	else
+		nest_run_count(run, level, instance, space, NEST_READ, words);
 }
 
 void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,

@@ -83,6 +83,7 @@ struct nest_run {
 	int64_t step;
 
 	struct nest_site sites[ARCH_LEVELS_MOST + 1]; /* site_of */
+	int64_t furthest[SHAPE_DIMENSIONS_MOST];      /* the largest shift of a multiplier */
 	struct nest_store *first_store;               /* of all */
 	/* By level, dataspace; NULL: not kept there, or only counted as it passes. */
 	struct nest_store *stores[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
@@ -106,9 +107,12 @@ static inline struct nest_site *site_of(struct nest_run *run, int level)
 	return &run->sites[level + 1];
 }
 
-/* The box between the projections of two points of the iteration space, both included. */
+/* The box between the words of two points of the iteration space, both included. */
 void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
 	const int64_t *high, struct nest_box *out);
+
+/* All words of a dataspace. */
+struct nest_box nest_whole(const struct shape *shape, int space);
 
 /* What an iteration of loop k adds to the indices of a rank. */
 int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k);
@@ -123,6 +127,11 @@ void nest_run_tile(struct nest_run *run, const struct nest_store *store, int64_t
 /* Counts a move of `words` words and charges the instance's ports with it. */
 void nest_run_count(struct nest_run *run, int level, int64_t instance, int space,
 	enum nest_action action, int64_t words);
+
+/* Counts words that come to a level which only counts them, as a fill or an update, and are read
+ * there to go on. */
+void nest_run_pass(struct nest_run *run, int level, int64_t instance, int space,
+	enum nest_action comes, int64_t words);
 
 /* Counts sums that are read because others come from inside, or they themselves leave. */
 void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space, int64_t words);

@@ -18,25 +18,11 @@ struct nest_tensors {
 	struct tensor_words tensors[SHAPE_SPACES_MOST];
 };
 
-static struct nest_box whole(const struct shape *shape, int t)
-{
-	const struct dataspace *space = &shape->spaces[t];
-	struct nest_box box = {0};
-	for (int r = 0; r < space->rank_count; r++) {
-		box.high[r] = 1;
-		for (int d = 0; d < shape->dimension_count; d++)
-			box.high[r] +=
-				space->ranks[r].coefficient[d] * (shape->dimensions[d].extent - 1);
-	}
-	nest_box_finish(space->rank_count, &box);
-	return box;
-}
-
 double nest_tensors_bytes(const struct shape *shape)
 {
 	double bytes = 0;
 	for (int t = 0; t < shape->space_count; t++)
-		bytes += (double)whole(shape, t).words * sizeof(double);
+		bytes += (double)nest_whole(shape, t).words * sizeof(double);
 	return bytes;
 }
 
@@ -49,7 +35,7 @@ struct nest_tensors *nest_tensors_name(
 	tensors->arena = arena;
 	for (int t = 0; t < shape->space_count; t++) {
 		struct tensor_words *tensor = &tensors->tensors[t];
-		tensor->box = whole(shape, t);
+		tensor->box = nest_whole(shape, t);
 		int64_t stride = 1;
 		for (int r = shape->spaces[t].rank_count - 1; r >= 0; r--) {
 			tensor->stride[r] = stride;
@@ -121,11 +107,8 @@ static void multiply_add(const struct nest_tensors *tensors, const int64_t index
 			const struct dataspace *space = &shape->spaces[t];
 			if (space->written != (pass == 1))
 				continue;
-			int64_t at[SHAPE_RANKS_MOST] = {0};
-			for (int r = 0; r < space->rank_count; r++) {
-				for (int d = 0; d < shape->dimension_count; d++)
-					at[r] += space->ranks[r].coefficient[d] * index[d];
-			}
+			int64_t at[SHAPE_RANKS_MOST];
+			dataspace_word(space, shape->dimension_count, index, at);
 			double *word = element(&tensors->tensors[t], space->rank_count, at);
 			if (pass == 0)
 				product *= *word;
