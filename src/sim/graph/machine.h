@@ -4,18 +4,14 @@
 #include "sim/graph/nests.h"
 
 /*
- * The clock and what instructions compete for.  Time counts in ticks, a
- * fraction of a cycle chosen so that a stick takes a whole number of them at
- * every rate of the machine; where no small fraction does, times round up.
+ * The clock and what instructions compete for.  Time counts in ticks (demand.h).
  *
  * Every shared thing is a server that takes work in the order in which
  * instructions become ready: HBM (one for reads and writes, or one each); per
  * core the port of its transfers, the read and the write port of LX (or one for
  * both), its arithmetic, its link to the next core on the reduce ring, and those of the data ring, one each
- * way.  An
- * instruction asks all the servers that it needs at once and ends when the last
- * is through: transfers stream, so a busy port of one core keeps nobody else
- * from HBM.
+ * way.  An instruction asks all the servers that it needs at once and ends when the last
+ * is through: transfers stream, so a busy port of one core keeps nobody else from HBM.
  *
  *	DMA      HBM for its bytes once; the port of every core of the mask
  *	COMPUTE  the ports of LX and the arithmetic, which takes as long as its nest, if it has one

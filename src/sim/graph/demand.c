@@ -1,0 +1,294 @@
+#include "sim/graph/demand.h"
+
+#include "base/arena.h"
+#include "base/wide.h"
+#include "model/machine/topology.h"
+
+static int64_t ticks_of(const struct paces *paces, struct ratio cycles)
+{
+	int64_t most = paces->longest / RANKS_MOST;
+	if (!cycles.num)
+		return 0;
+	wide ticks = ((wide)paces->ticks * cycles.num + cycles.den - 1) / cycles.den;
+	return ticks < most ? (int64_t)ticks : most;
+}
+
+static int64_t find_time(const struct paces *paces, struct pace pace, int64_t work)
+{
+	return pace_time(pace, work, paces->longest);
+}
+
+/* Arithmetic of one core: the units below it work side by side. */
+static struct ratio core_rate(const struct arch *arch, struct ratio rate)
+{
+	struct ratio sum;
+	int64_t units = arch->levels[arch->compute].instances / arch_cores(arch);
+	if (units > 1 && ratio_mul(rate, (struct ratio){units, 1}, &sum))
+		return sum;
+	return rate;
+}
+
+static int64_t refine_copying(int64_t ticks, const struct copying *copying)
+{
+	ticks = pace_refine(ticks, STICK_BYTES, copying->in.rate);
+	ticks = pace_refine(ticks, STICK_BYTES, copying->out.rate);
+	ticks = pace_refine(ticks, STICK_BYTES, copying->link.rate);
+	ticks = pace_refine_time(ticks, copying->in.latency);
+	ticks = pace_refine_time(ticks, copying->out.latency);
+	ticks = pace_refine_time(ticks, copying->link.latency);
+	return pace_refine_time(ticks, copying->sync);
+}
+
+static void open_copying(struct paces *paces, const struct copying *copying, struct arena *arena)
+{
+	int64_t ticks = paces->ticks;
+	paces->hops = hops_open(paces->program, arena);
+	paces->copy_in = pace_find(ticks, STICK_BYTES, copying->in.rate);
+	paces->copy_out = pace_find(ticks, STICK_BYTES, copying->out.rate);
+	paces->copy_link = copying->link.rate.num
+				   ? pace_find(ticks, STICK_BYTES, copying->link.rate)
+				   : paces->copy_out;
+	paces->in_latency = ticks_of(paces, copying->in.latency);
+	paces->out_latency = ticks_of(paces, copying->out.latency);
+	paces->link_latency = ticks_of(paces, copying->link.latency);
+	paces->sync = ticks_of(paces, copying->sync);
+}
+struct paces *paces_open(
+	const struct program *program, const struct nests *nests, struct arena *arena)
+{
+	static const struct level unlimited;
+	const struct arch *arch = program->arch;
+	const struct level *hbm = arch->hbm < 0 ? &unlimited : &arch->levels[arch->hbm];
+	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
+	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
+	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
+	struct ratio mac = {0, 1}, vector = {0, 1};
+	if (arch->compute >= 0) {
+		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
+		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
+	}
+
+	struct paces *paces = arena_new(arena, struct paces);
+	paces->program = program;
+	paces->nests = nests;
+	paces->hbm_shared = hbm->shared_rate;
+	paces->lx_shared = lx->shared_rate;
+	paces->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
+	int64_t ticks = pace_refine(1, STICK_BYTES, hbm->read_rate);
+	ticks = pace_refine(ticks, STICK_BYTES, hbm_write);
+	ticks = pace_refine(ticks, STICK_BYTES, lx->fill_rate);
+	ticks = pace_refine(ticks, STICK_BYTES, lx->read_rate);
+	ticks = pace_refine(ticks, STICK_BYTES, lx_write);
+	ticks = pace_refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	if (program_has_relayouts(program))
+		ticks = pace_refine(ticks, STICK_BYTES, arch->data_ring.rate);
+	if (program->ranks > 1)
+		ticks = refine_copying(ticks, &arch->copying);
+	paces->ticks = ticks;
+	paces->hbm_read = pace_find(ticks, STICK_BYTES, hbm->read_rate);
+	paces->hbm_write = pace_find(ticks, STICK_BYTES, hbm_write);
+	paces->port = pace_find(ticks, STICK_BYTES, lx->fill_rate);
+	paces->lx_read = pace_find(ticks, STICK_BYTES, lx->read_rate);
+	paces->lx_write = pace_find(ticks, STICK_BYTES, lx_write);
+	paces->link = pace_find(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	paces->ring = pace_find(ticks, STICK_BYTES, arch->data_ring.rate);
+	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
+		struct ratio rate;
+		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
+		paces->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
+	}
+	paces->vector = pace_find(ticks, 1, vector);
+	paces->link_stick = find_time(paces, paces->link, 1);
+	paces->ring_stick = find_time(paces, paces->ring, 1);
+	if (program->ranks > 1)
+		open_copying(paces, &arch->copying, arena);
+	return paces;
+}
+/* What a broadcast's root needs besides.  HBM of another rank is not among the servers. */
+static void add_copying(struct paces *paces, const struct op *op,
+	const struct instruction *instruction, struct service_demand *demand)
+{
+	const struct transfer *transfer = instruction->transfer;
+	int64_t sticks = transfer->box->region.sticks;
+	demand->delay = paces->sync;
+	if (instruction->engine == ENGINE_DMA_IN) {
+		demand->latency = paces->in_latency;
+		demand->stream = find_time(paces, paces->copy_in, sticks);
+		return;
+	}
+	demand->latency = paces->out_latency;
+	demand->stream = find_time(paces, paces->copy_out, sticks);
+	int hops = hops_find(&paces->hops, op->root, transfer->rank);
+	if (hops == 0)
+		return;
+	demand->latency = number_min(demand->latency + hops * paces->link_latency, paces->longest);
+	demand->stream = number_max(demand->hbm, find_time(paces, paces->copy_link, sticks));
+	demand->hbm = 0;
+}
+
+static struct service_demand transfer_demand(
+	struct paces *paces, const struct instruction *instruction)
+{
+	bool in = instruction->engine == ENGINE_DMA_IN;
+	int64_t sticks = instruction->transfer->box->region.sticks;
+	struct service_demand demand = {
+		.hbm = find_time(paces, in ? paces->hbm_read : paces->hbm_write, sticks),
+		.port = find_time(paces, paces->port, sticks),
+	};
+	const struct op *broadcast = program_broadcast(paces->program, instruction);
+	if (broadcast)
+		add_copying(paces, broadcast, instruction, &demand);
+	return demand;
+}
+
+/* An accumulator of a box has fp32 elements where the box has its own. */
+static int64_t accumulator_sticks(const struct paces *paces, const struct region *region)
+{
+	int64_t sticks;
+	enum dtype dtype = paces->program->workload->tensors[region->tensor].layout.dtype;
+	if (!number_mul(region->sticks, FP32_BYTES / dtype_stored_bytes(dtype), &sticks))
+		return paces->longest;
+	return sticks;
+}
+
+static struct pace work_pace(
+	const struct paces *paces, const struct op *op, const struct compute *compute)
+{
+	int bytes = 1;
+	if (op->primitive->unit == UNIT_VECTOR)
+		return paces->vector;
+	for (int i = 0; i < compute->read_count; i++) {
+		int tensor = compute->reads[i]->region.tensor;
+		enum dtype dtype = paces->program->workload->tensors[tensor].layout.dtype;
+		int stored = dtype_stored_bytes(dtype);
+		bytes = stored > bytes ? stored : bytes;
+	}
+	return paces->mac[bytes];
+}
+
+/* The time of as many bytes as need not be whole sticks, at the pace of a stick. */
+static int64_t find_byte_time(const struct paces *paces, struct pace pace, int64_t bytes)
+{
+	if (!number_mul(pace.den, STICK_BYTES, &pace.den))
+		return paces->longest;
+	return find_time(paces, pace, bytes);
+}
+
+/* Nothing else is at work beside an opaque op, of which nobody knows more than its bytes of HBM. */
+static struct service_demand opaque_demand(
+	const struct paces *paces, const struct op *op, const struct compute *compute)
+{
+	int64_t read = 0, written = 0;
+	for (int i = 0; i < op_operands(op); i++) {
+		int64_t *bytes = i < op->read_count || paces->hbm_shared ? &read : &written;
+		*bytes += compute->whole[i].bytes;
+	}
+	return (struct service_demand){
+		.work = number_max(find_byte_time(paces, paces->hbm_read, read),
+			find_byte_time(paces, paces->hbm_write, written)),
+	};
+}
+
+/* A whole op's nest has the ports of all levels in it. */
+static struct service_demand nest_demand(
+	const struct paces *paces, int step, const struct compute *compute)
+{
+	const struct op *op = &paces->program->workload->ops[compute->op];
+	const struct executed_nest *nest = nests_of(paces->nests, step, compute);
+	if (!nest)
+		return opaque_demand(paces, op, compute);
+	struct service_demand demand = {
+		.work = find_time(paces, (struct pace){paces->ticks, 1}, nest->sim.cycles)};
+	if (compute->whole)
+		return demand;
+	struct nest_bytes bytes = nests_bytes(paces->nests, step, compute);
+	demand.lx_reads = find_byte_time(paces, paces->lx_read, bytes.read);
+	demand.lx_writes = find_byte_time(paces, paces->lx_write, bytes.written);
+	return demand;
+}
+
+static struct service_demand compute_demand(
+	const struct paces *paces, const struct compute *compute)
+{
+	const struct op *op = &paces->program->workload->ops[compute->op];
+	int64_t reads = 0, writes = 0, work = op->primitive->work;
+	for (int i = 0; i < compute->read_count; i++)
+		reads += compute->reads[i]->region.sticks;
+	if (compute->accumulator_read)
+		reads += accumulator_sticks(paces, &compute->write->region);
+	if (compute->accumulator_write)
+		writes += accumulator_sticks(paces, &compute->write->region);
+	if (compute->finish)
+		writes += compute->write->region.sticks;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!number_mul(work, compute->count[l], &work))
+			work = paces->longest;
+	}
+	return (struct service_demand){
+		.lx_reads = find_time(paces, paces->lx_read, reads),
+		.lx_writes = find_time(paces, paces->lx_write, writes),
+		.work = find_time(paces, work_pace(paces, op, compute), work),
+	};
+}
+
+static bool are_cores_right(const struct combine *combine)
+{
+	for (int k = 0; k < combine->core_count; k++) {
+		if (combine->cores[k] < 0 || combine->cores[k] >= PROGRAM_CORES_MOST)
+			return false;
+	}
+	return combine->core_count > 0;
+}
+
+static struct service_demand combine_demand(
+	const struct paces *paces, const struct combine *combine)
+{
+	int64_t sticks = accumulator_sticks(paces, &combine->region);
+	if (!are_cores_right(combine))
+		return (struct service_demand){.idle = true};
+	return (struct service_demand){
+		.lx_reads = find_time(paces, paces->lx_read, sticks),
+		.lx_writes = find_time(paces, paces->lx_write, combine->region.sticks),
+		.link = find_time(paces, paces->link, sticks),
+	};
+}
+
+static struct service_demand send_demand(const struct paces *paces, const struct send *send)
+{
+	struct ratio time = ring_run(&paces->program->arch->data_ring, send->parts);
+	if (send->from) {
+		int64_t sticks = send->from->region.sticks;
+		return (struct service_demand){
+			.lx_reads = find_time(paces, paces->lx_read, sticks),
+			.lx_writes = find_time(paces, paces->lx_write, sticks),
+			.link = find_time(paces, paces->ring, sticks),
+		};
+	}
+	if (time.num > 0 && !ratio_mul(time, (struct ratio){send->runs, 1}, &time))
+		return (struct service_demand){.stream = paces->longest};
+	return (struct service_demand){.stream = ticks_of(paces, time)};
+}
+
+struct service_demand demand_find(struct paces *paces, const struct instruction *instruction)
+{
+	if (instruction->mask == 0 && instruction->engine != ENGINE_SYNC)
+		return (struct service_demand){.idle = true};
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		return transfer_demand(paces, instruction);
+	case ENGINE_COMPUTE:
+		return instruction->compute->nest || instruction->compute->whole
+			       ? nest_demand(paces, instruction->step, instruction->compute)
+			       : compute_demand(paces, instruction->compute);
+	case ENGINE_RING:
+		return combine_demand(paces, instruction->combine);
+	case ENGINE_UP:
+	case ENGINE_DOWN:
+		return send_demand(paces, instruction->send);
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+	return (struct service_demand){0};
+}

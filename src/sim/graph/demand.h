@@ -1,0 +1,48 @@
+#ifndef SIM_DEMAND_H
+#define SIM_DEMAND_H
+
+#include "sim/graph/nests.h"
+#include "sim/graph/pace.h"
+#include "sim/transfer/hops.h"
+
+/*
+ * What an instruction asks of the machine, in ticks: a fraction of a cycle chosen so that a stick takes
+ * a whole number of them at every rate of the machine; where no small fraction does, times round up.
+ */
+struct arena;
+
+enum { FP32_BYTES = 4 };
+
+/* How fast everything is. */
+struct paces {
+	const struct program *program;
+	const struct nests *nests;
+	int64_t ticks;              /* of a cycle */
+	int64_t longest;            /* an instruction takes no more: sums stay far from overflow */
+	bool hbm_shared, lx_shared; /* one server for reads and writes */
+	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
+	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
+	struct pace vector;
+	struct pace ring;                         /* of a stick, the data ring's links */
+	int64_t link_stick, ring_stick;           /* ticks of a stick on a link */
+	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
+	int64_t in_latency, out_latency, link_latency, sync;
+	struct hops hops; /* found as they are asked for */
+};
+
+struct paces *paces_open(
+	const struct program *program, const struct nests *nests, struct arena *arena);
+
+/* The ticks that an instruction asks of each kind of server. */
+struct service_demand {
+	enum engine engine;
+	int step;
+	bool idle; /* of nobody, and it ends as it starts */
+	int64_t hbm, port, lx_reads, lx_writes, work, link;
+	/* of a broadcast: beside the servers; behind them; until the other queue sees its end */
+	int64_t stream, latency, delay;
+};
+
+struct service_demand demand_find(struct paces *paces, const struct instruction *instruction);
+
+#endif
