@@ -17,7 +17,7 @@ struct place_svg_words {
 	const char *const *steps; /* what steps from 0 on are called; NULL: by their numbers */
 };
 
-/* Of the report: packing, placement, load and has_capacity. */
+/* Reads packing, placement, load and has_capacity of the report. */
 const char *place_svg(struct arena *arena, const struct place_report *report,
 	const struct place_svg_words *words);
 
