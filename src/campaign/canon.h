@@ -25,7 +25,7 @@ struct canon;
 struct canon *canon_open(struct arena *arena);
 digest canon_digest(struct canon *canon, const struct node *node);
 
-/* Of files together: top-level keys in any order, but for equal ones; `sweep` says nothing. */
+/* The same for files together: top-level keys in any order, but for equal ones; `sweep` says nothing. */
 digest canon_digest_files(struct canon *canon, const struct node *const *files, size_t count);
 
 /* "[latency, energy]"; a scalar as it is. */

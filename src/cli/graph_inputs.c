@@ -202,7 +202,7 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
 }
 
-/* Of several scratchpads none has a tensor whole, and nests share nothing between steps. */
+/* Where there are several scratchpads, none has a tensor whole, and nests share nothing between steps. */
 static void leave_home(struct inputs *inputs, struct graph_inputs *own)
 {
 	const struct level *lx = own->arch->lx < 0 ? NULL : &own->arch->levels[own->arch->lx];

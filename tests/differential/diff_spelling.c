@@ -24,7 +24,7 @@
 
 #include "tests/test.h"
 
-/* Of arrays that are executed multiplier by multiplier, padding included. */
+/* For arrays that are executed multiplier by multiplier, padding included. */
 enum { COMPUTES_MOST = 50000 };
 
 /* What one spelling is made to ignore or mistake. */

@@ -52,7 +52,7 @@ static int compare(const struct spelling_case *test, const char *machine, const 
 	return 0;
 }
 
-/* Of small mapspaces, which are the same: each objective alone, and all of them. */
+/* Small mapspaces, which are the same: each objective alone, and all of them. */
 static void both_have_the_same_optimum(void **state)
 {
 	static const char *const asked[] = {"--objective latency", "--objective energy",

@@ -191,7 +191,7 @@ static void assert_same_plan(const struct plan *a, const struct plan *b)
 	assert_int_equal(a->proof.status, b->proof.status);
 }
 
-/* Of which bundles have any number of tensors. */
+/* Whose bundles have any number of tensors. */
 static const struct arch *draw_arch(struct arena *arena, struct random *random)
 {
 	const struct arch *arch = spyre_arch(arena, 1 + (int)random_below(random, 32));

@@ -256,7 +256,7 @@ static void faults_end_where_there_are_too_many(void **state)
 	arena_close(arena);
 }
 
-/* Of 8 sticks; 8 sticks; HBM moves 16 sticks in 15 cycles, ports and LX one in one */
+/* 8 sticks; 8 sticks; HBM moves 16 sticks in 15 cycles, ports and LX one in one */
 
 static int64_t cycles(int cores, const char *workload, const char *mapping)
 {

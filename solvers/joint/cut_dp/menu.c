@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Of one cut. */
+/* What belongs to one cut. */
 struct card {
 	bool is_made;
 	struct moves moves;

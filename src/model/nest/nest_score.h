@@ -18,8 +18,8 @@ struct nest_count {
 	int64_t capacity;
 	int64_t reads, fills, updates;
 	int64_t links; /* of reads and of fills: handed on between neighbours */
-	/* Of reads, exactly: sums that leave for the parent, and those that others are added to as they
-	 * come from inside. */
+	/* Reads of sums, in exact counting: those that leave for the parent, and those that others are added to as
+	 * they come from inside. */
 	int64_t drains;
 };
 

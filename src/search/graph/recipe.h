@@ -30,7 +30,7 @@ struct recipe {
 	struct joint_aim aim;           /* of one that plans everything */
 	const struct solver *place;
 	const struct solver *map; /* of nests; NULL: as for problems */
-	/* Of tiles, unless the planning wants the published ones, and of nests. */
+	/* What tiles are chosen by, unless the planning wants the published ones, and nests. */
 	enum tile_goal goal;
 	const struct op_option *tiles; /* of the only step; NULL: by the goal */
 	const struct mapping *nest;    /* the same, where it is a whole nest */

@@ -46,7 +46,7 @@ static void polish(struct joint_making *making, struct plan *plan, int step)
 	int64_t rooms[] = {0, question.room};
 	if (!op_is_tiled(question.op))
 		return;
-	/* Of one that adds up: how it is in most iterations. */
+	/* How one that adds up is in most iterations. */
 	question.resumes = run_adds_up(question.op, plan_run(plan, step));
 	int64_t least = price_step(making, &question);
 	for (int i = 0; i < (question.room ? 2 : 1); i++) {

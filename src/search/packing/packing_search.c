@@ -52,7 +52,7 @@ static bool tasks(void *self, int round, struct drive *drive, size_t *count)
 	return round == 1;
 }
 
-/* Of layouts that cost the same the first is kept: no other is offered. */
+/* The first of several layouts that cost the same is kept: no other is offered. */
 static void run(void *self, size_t i, struct slot *slot)
 {
 	struct asking *asking = self;
