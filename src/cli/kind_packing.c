@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/kind.h"
+#include "cli/place_captures.h"
 #include "cli/settings.h"
 #include "report/packing/place_svg.h"
 #include "search/packing/packing_search.h"
@@ -147,6 +148,8 @@ static int place(struct arena *arena, const struct place_request *request)
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct place_request request;
+	if (place_is_capture(arguments))
+		return place_captures(arena, arguments, diag);
 	if (!place_request_read(arena, arguments, diag, &request))
 		return command_refuse(diag);
 	diag_print(diag, stderr);
@@ -159,7 +162,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 
 static const struct command command_place = {
 	.name = "place",
-	.usage = "BUFFERS.csv --capacity N",
+	.usage = "BUFFERS.csv|CAPTURE.json --capacity N",
 	.summary = "places buffers with lifetimes in a scratchpad",
 	.manual =
 		"The table has a row for each buffer, with columns in any order: id, lower,\n"
@@ -170,7 +173,15 @@ static const struct command command_place = {
 		"worth the weight); address (fixed); hint (suggested: the exact solver begins\n"
 		"with a layout of hints alone). What is printed is the table with its offsets;\n"
 		"FROM-TO@OFFSET;.. where it is kept in parts. Every layout is checked by other\n"
-		"means than it was found. Exit status: 0 all fit, or what can be kept is; 1\n"
+		"means than it was found.\n"
+		"\n"
+		"A file whose name ends in .json is a capture of a compiler's joint problem: each\n"
+		"buffer has a menu of divisions over cores, and readers find it in LX under listed\n"
+		"pairs of divisions. Each case gets divisions, residency and addresses with the\n"
+		"fewest bytes through HBM, then the most cores, with a proof; --format json or -o\n"
+		"writes them in the compiler's format, --check verifies the answers of the file.\n"
+		"\n"
+		"Exit status: 0 all fit, or what can be kept is; 1\n"
 		"proven not to fit, or a wrong layout; 2 wrong input; 3 not decided within the\n"
 		"budget; 130 interrupted.\n",
 	.bit = OF_PLACE,

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static const struct node *read_source(
+const struct node *node_read_source(
 	struct arena *arena, const struct source *source, struct diag *diag)
 {
 	if (cfg_is(source))
@@ -35,14 +35,14 @@ static const struct node *read_source(
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag)
 {
 	const struct source *source = file_read(arena, path, diag);
-	return source ? read_source(arena, source, diag) : NULL;
+	return source ? node_read_source(arena, source, diag) : NULL;
 }
 
 const struct node *node_read_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag)
 {
 	const struct source *source = file_of_text(arena, name, text, length, diag);
-	return source ? read_source(arena, source, diag) : NULL;
+	return source ? node_read_source(arena, source, diag) : NULL;
 }
 
 const struct node *node_scalar(struct arena *arena, const char *text, struct span span)

@@ -63,6 +63,10 @@ struct arena;
  * (spec/loop_nest.h). */
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag);
 
+/* The same for a file that was read, of any length. */
+const struct node *node_read_source(
+	struct arena *arena, const struct source *source, struct diag *diag);
+
 /* The same for text in memory; `name` stands in messages. */
 const struct node *node_read_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);

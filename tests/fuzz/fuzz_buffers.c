@@ -1,7 +1,12 @@
 #include "base/arena.h"
 #include "base/random.h"
+#include "model/packing/capture.h"
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"
+#include "search/packing/capture_search.h"
+#include "spec/node.h"
+#include "spec/reader.h"
+#include "spec/unread.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
 
@@ -99,9 +104,52 @@ static void changed_tables_are_read_or_refused(void **state)
 	assert_true(!draws_are_many(count) || (read > count / 20 && read < count));
 }
 
+static const char *const captures[] = {
+	"{\"g\": [{\"inputs\": [{\"name\": \"a\", \"size\": 64, \"uses\": [0, 1, 2], "
+	"\"core_divisions\": [{\"output_splits\": {\"1\": 2}, \"reduction_splits\": {}}]}, {\"name\": "
+	"\"b\", \"size\": 64, \"uses\": [1, 2], \"parents\": [\"a\"], \"in_place_parents\": [\"a\"], "
+	"\"cd_parent_matches\": {\"a\": [[0, 0]]}, \"core_divisions\": [{\"output_splits\": {\"1\": 2}, "
+	"\"reduction_splits\": {\"4\": 2}}], \"residency_reason\": null}], \"solved\": [{\"name\": "
+	"\"a\", \"chosen_division\": 0, \"address\": 0}]}]}",
+	"{g: [{inputs: [{name: a, size: -1, uses: [7], core_divisions: [{output_splits: {}, "
+	"reduction_splits: {}}]}]}], h: [{inputs: []}]}",
+};
+
+/* The same of captures; what is read is solved, and its answer passes the checker. */
+static void changed_captures_are_read_or_refused(void **state)
+{
+	uint64_t seed = draws_seed(2);
+	long count = draws(4000), read = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		const char *text = mutated_text(arena, &random, captures[i % 2]);
+		struct diag *diag = diag_open(arena);
+		struct unread unread = {0};
+		struct reading reading = {.arena = arena, .diag = diag, .unread = &unread};
+		struct captures all = {0};
+		const struct node *root =
+			node_read_source(arena, source_of(arena, text, strlen(text)), diag);
+		bool good = root && captures_read(&reading, root, &all);
+		if (good == diag_failed(diag))
+			fail_msg("draw %ld is %s:\n%s", i,
+				good ? "read with errors" : "refused in silence", text);
+		for (size_t c = 0; c < all.count && good; c++) {
+			struct capture_question question = {&all.at[c], 64, 16};
+			struct asker asker = {0};
+			assert_non_null(capture_explore(&asker, &question, 1000, arena).answer);
+		}
+		read += good;
+		arena_close(arena);
+	}
+	mutated_tell(count, read);
+	assert_true(!draws_are_many(count) || (read > count / 20 && read < count));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changed_captures_are_read_or_refused),
 		cmocka_unit_test(changed_tables_are_read_or_refused),
 	};
 	return cmocka_run_group_tests_name("fuzz_buffers", tests, NULL, NULL);

@@ -8,6 +8,8 @@
  * a candidate answers it.
  */
 struct arch;
+struct capture_answer;
+struct capture_question;
 struct folding;
 struct joint_answer;
 struct joint_space;
@@ -33,6 +35,7 @@ enum stage {
 	STAGE_PROJECT,
 	STAGE_BROADCAST,
 	STAGE_SCATTER,
+	STAGE_MENU,
 	STAGE_COUNT
 };
 extern const char *const stage_names[]; /* the folders of solvers/ */
@@ -63,6 +66,7 @@ struct problem {
 	const struct nest_search *nest;           /* map: nest_search.h */
 	const struct project_search *projections; /* project: project_search.h */
 	const struct synthesis *synthesis;        /* broadcast, scatter */
+	const struct capture_question *menu;      /* menu: model/packing/capture.h */
 	uint64_t first, end;                      /* map: this share of the work, see solver.h */
 };
 
@@ -75,6 +79,7 @@ struct candidate {
 	const struct projection *projection;  /* project */
 	const struct folding *folding;        /* project: of an einsum, in place of a projection */
 	const struct send_schedule *schedule; /* broadcast, scatter */
+	const struct capture_answer *menu;    /* menu */
 };
 
 #endif

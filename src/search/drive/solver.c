@@ -8,7 +8,7 @@
 #include "search/engine/parallel.h"
 
 const char *const stage_names[] = {
-	"divide", "place", "map", "joint", "project", "broadcast", "scatter", 0};
+	"divide", "place", "map", "joint", "project", "broadcast", "scatter", "menu", 0};
 
 /* Ticks between two questions whether to stop. */
 enum { STOP_TICKS = 64 };

@@ -45,6 +45,7 @@ enum purpose {
 	FOR_FOLDINGS = 1 << 7, /* of a recurrence onto an array of a fixed size */
 	FOR_SCHEDULES = 1 << 8,
 	FOR_PLANS = 1 << 9, /* joint: of a joint space (search/joint/joint_space.h) */
+	FOR_CAPTURES = 1 << 10,
 };
 
 /* Callers name no solver: they find one by what it is for, or get what the user chose. */

@@ -1,0 +1,142 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/folder.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* `lxplore place` of a compiler's captures, as a user runs it. */
+#define ONE "{\"output_splits\": {}, \"reduction_splits\": {}}"
+#define TWO "{\"output_splits\": {\"1\": 2}, \"reduction_splits\": {}}"
+
+/* A chain of two ops; b may lie in the place of a, and is read from LX by nobody. */
+static const char chain[] =
+	"{\"g\": [{\"inputs\": [\n"
+	"{\"name\": \"a\", \"size\": 64, \"uses\": [0, 1], \"core_divisions\": [" ONE "," TWO
+	"]},\n"
+	"{\"name\": \"b\", \"size\": 64, \"uses\": [1, 2], \"parents\": [\"a\"], \"in_place_parents\": "
+	"[\"a\"], \"cd_parent_matches\": {\"a\": [[0, 0], [1, 1]]}, \"core_divisions\": [" ONE
+	"," TWO
+	"]}\n],\n\"solved\": [{\"name\": \"a\", \"chosen_division\": 1, \"address\": 0}, {\"name\": "
+	"\"b\", \"chosen_division\": 1, \"address\": 0}]}]}\n";
+
+static struct ended place(const char *text, const char *options)
+{
+	folder_put("c.json", text);
+	return folder_run(arena_format(arena, "$program place c.json %s", options));
+}
+
+static const char *edited(const char *from, const char *to)
+{
+	const char *at = strstr(chain, from);
+	assert_non_null(at);
+	return arena_format(arena, "%.*s%s%s", (int)(at - chain), chain, to, at + strlen(from));
+}
+
+static void a_child_takes_the_place_of_its_parent(void **state)
+{
+	struct ended ended = place(chain, "--capacity 32");
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(ended.out,
+		"case  capacity  in LX  spilled  cores  squares  proof   in the file\n"
+		"g           32    2/2        0      4        8  proven  0/4/8\n");
+	ended = place(chain, "--capacity 31");
+	assert_non_null(strstr(
+		ended.out, "g           31    0/2      128      4        8  proven  illegal"));
+	assert_non_null(strstr(ended.out,
+		"g: the file's answer is illegal: 'a' ends at 32, beyond the capacity of 31 bytes"));
+}
+
+static void answers_have_the_format_of_the_compiler(void **state)
+{
+	struct ended ended = place(chain, "--capacity 50% --format json");
+	json_t *root = json_loads(ended.out, 0, NULL);
+	json_t *item = json_array_get(json_object_get(root, "g"), 0), *claim, *b;
+	assert_non_null(item);
+	claim = json_object_get(item, "lxplore");
+	b = json_array_get(json_object_get(item, "solved"), 1);
+	assert_string_equal(json_string_value(json_object_get(claim, "proof")), "optimal");
+	assert_int_equal(json_integer_value(json_object_get(claim, "capacity")), 64);
+	assert_int_equal(json_integer_value(json_object_get(b, "chosen_division")), 1);
+	assert_int_equal(json_integer_value(json_object_get(b, "address")), 0);
+	assert_true(json_is_true(json_object_get(b, "resident")));
+	assert_int_equal(json_array_size(json_object_get(item, "inputs")), 2);
+	json_decref(root);
+}
+
+static void wrong_answers_of_a_file_are_told(void **state)
+{
+	struct ended ended = place(chain, "--capacity 64 --check");
+	assert_int_equal(ended.status, 0);
+	ended = place(edited("\"b\", \"chosen_division\": 1", "\"b\", \"chosen_division\": 0"),
+		"--capacity 64 --check");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(
+		strstr(ended.out, "'b' in division 0 does not find 'a' in division 1 in LX"));
+}
+
+static void bad_captures_are_refused(void **state)
+{
+	static const struct {
+		const char *from, *to, *said;
+	} rows[] = {
+		{"[[0, 0], [1, 1]]", "[[0, 2]]",
+			"c.json:3:120: error: 'cd_parent_matches' of 'b' is 2; it can be 0 to 1"},
+		{"[[0, 0], [1, 1]]", "[[0]]",
+			"error: a pair in buffer 'b' has two entries: that of 'a', then its own"},
+		{"\"uses\": [1, 2]", "\"uses\": [2, 1]",
+			"error: 'uses' in buffer 'b' goes back from 2 to 1"},
+		{"\"uses\": [1, 2]", "\"uses\": [5]",
+			"has 'a', which lives from step 0 to 1; the op that reads it runs at step 5"},
+		{"\"name\": \"b\", \"size\"", "\"name\": \"a\", \"size\"",
+			"error: 'name' in buffer 'a' is 'a', as that of another buffer"},
+		{"\"size\": 64", "\"sise\": 64", "error: buffer 'a' has no 'size'"},
+		{"\"1\": 2", "\"1\": 0", "is 0; it can be 1 to 1048576"},
+		{"{\"name\": \"b\", \"chosen", "{\"name\": \"q\", \"chosen",
+			"error: 'name' in answer 'q' is 'q'; there is no such buffer"},
+		{"{\"g\": [{\"inputs\": [", "{\"g\": 3, \"h\": [{\"inputs\": [",
+			"error: case 'g' is a word; a list of maps with 'inputs' is expected"},
+		{"]}]}", "", "error: "},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ended ended = place(edited(rows[i].from, rows[i].to), "--capacity 64");
+		assert_int_equal(ended.status, 2);
+		if (!strstr(ended.err, rows[i].said))
+			fail_msg("'%s' is not in:\n%s", rows[i].said, ended.err);
+	}
+}
+
+static void options_of_tables_are_refused(void **state)
+{
+	struct ended ended = place(chain, "--capacity 64 --minimize --case h");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "'--minimize' is for tables of buffers"));
+	assert_non_null(strstr(place(chain, "--capacity 64 --case h").err, "there is no case 'h'"));
+	assert_non_null(strstr(place(chain, "-q").err, "place needs '--capacity N'"));
+	assert_non_null(strstr(place(chain, "--capacity 101%").err, "is from 1% to 100%"));
+}
+
+/* A budget leaves an answer with its bound, and says so. */
+static void a_budget_leaves_a_bound(void **state)
+{
+	struct ended ended = place(chain, "--capacity 64 --budget 1");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "g           64    0/2      128      4        8  >= 0"));
+	assert_non_null(strstr(ended.out, "g: not proven: budget"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_child_takes_the_place_of_its_parent),
+		TEST(answers_have_the_format_of_the_compiler),
+		TEST(wrong_answers_of_a_file_are_told),
+		TEST(bad_captures_are_refused),
+		TEST(options_of_tables_are_refused),
+		TEST(a_budget_leaves_a_bound),
+	};
+	return cmocka_run_group_tests_name("captures", tests, NULL, NULL);
+}
