@@ -17,18 +17,6 @@
 
 enum { ALIGNMENT = 128 }; /* of the compiler whose captures these are */
 
-/* What is asked. */
-struct captures_request {
-	struct captures captures;
-	const struct source *source;
-	int64_t capacity; /* bytes; -1: `share` of the footprint */
-	double share;
-	int64_t alignment, budget, seconds;
-	bool is_check, is_quiet;
-	enum format format;
-	const char *output; /* NULL: standard output */
-};
-
 bool place_is_capture(const struct arguments *arguments)
 {
 	size_t length = arguments->count == 1 ? strlen(arguments->at[0]) : 0;
@@ -81,8 +69,9 @@ static void read_capacity(const struct reading *reading, const struct arguments 
 static void read_file(const struct reading *reading, const struct arguments *arguments,
 	struct captures_request *out)
 {
-	out->source = file_read_table(
-		reading->arena, spec_path(reading->arena, arguments->at[0]), reading->diag);
+	if (!out->source)
+		out->source = file_read_table(
+			reading->arena, spec_path(reading->arena, arguments->at[0]), reading->diag);
 	const struct node *root =
 		out->source ? node_read_source(reading->arena, out->source, reading->diag) : NULL;
 	if (!root || !captures_read(reading, root, &out->captures))
@@ -121,14 +110,15 @@ static void choose_cases(struct arena *arena, const struct arguments *arguments,
 	*all = (struct captures){count, chosen};
 }
 
-static bool read_request(struct arena *arena, const struct arguments *arguments, struct diag *diag,
-	struct captures_request *out)
+bool captures_request_read(struct arena *arena, const struct arguments *arguments,
+	const struct source *source, struct diag *diag, struct captures_request *out)
 {
 	struct unread unread = {0};
 	struct reading reading = {.arena = arena, .diag = diag, .unread = &unread};
 	const struct option_value *alignment = option_find(arguments, "alignment"),
 				  *output = option_find(arguments, "output");
-	*out = (struct captures_request){.alignment = ALIGNMENT,
+	*out = (struct captures_request){.source = source,
+		.alignment = ALIGNMENT,
 		.is_check = option_find(arguments, "check"),
 		.is_quiet = option_find(arguments, "quiet"),
 		.output = output ? output->text : NULL,
@@ -158,9 +148,31 @@ static void check_published(struct arena *arena, struct capture_row *row)
 	row->published_fault = capture_check(arena, &row->question, capture->published);
 }
 
-static void write_rows(struct arena *arena, const struct captures_request *request,
-	const struct capture_row *rows, size_t count)
+struct capture_row *captures_answer(struct arena *arena, const struct captures_request *request,
+	const struct asker *asker, const char *(*limit)(const void *context), const void *context)
 {
+	struct capture_row *rows = arena_array(arena, struct capture_row, request->captures.count);
+	for (size_t i = 0; i < request->captures.count; i++) {
+		const struct capture *capture = &request->captures.at[i];
+		double share = request->share * (double)capture_footprint(capture);
+		rows[i].question = (struct capture_question){.capture = capture,
+			.capacity = request->capacity >= 0 ? request->capacity : (int64_t)share,
+			.alignment = request->alignment};
+		check_published(arena, &rows[i]);
+		if (request->is_check)
+			continue;
+		rows[i].found =
+			capture_explore(asker, &rows[i].question, (uint64_t)request->budget, arena);
+		if (rows[i].found.is_stopped && !rows[i].found.reason)
+			rows[i].found.reason = limit(context) ? limit(context) : "budget";
+	}
+	return rows;
+}
+
+static void write_rows(
+	struct arena *arena, const struct captures_request *request, const struct capture_row *rows)
+{
+	size_t count = request->captures.count;
 	const char *text = request->format == FORMAT_TEXT || request->is_check
 				   ? capture_report_text(arena, rows, count)
 				   : capture_report_json(arena, request->source, rows, count);
@@ -172,36 +184,27 @@ static void write_rows(struct arena *arena, const struct captures_request *reque
 		fputs(capture_report_text(arena, rows, count), command_people());
 }
 
+static const char *limit_of(const void *context)
+{
+	return listener_limit(context);
+}
+
 int place_captures(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct captures_request request;
-	if (!read_request(arena, arguments, diag, &request))
+	if (!captures_request_read(arena, arguments, NULL, diag, &request))
 		return command_refuse(diag);
 	diag_print(diag, command_people());
-	struct capture_row *rows = arena_array(arena, struct capture_row, request.captures.count);
 	struct listener listener = listener_open(request.seconds, request.is_quiet, "divisions");
 	struct asker asker = listener_asker(&listener, 1);
-	enum verdict verdict = VERDICT_YES;
 	asker.stopper.stop = listener_wait;
-	for (size_t i = 0; i < request.captures.count; i++) {
-		const struct capture *capture = &request.captures.at[i];
-		rows[i].question = (struct capture_question){.capture = capture,
-			.capacity = request.capacity >= 0
-					    ? request.capacity
-					    : (int64_t)(request.share *
-							(double)capture_footprint(capture)),
-			.alignment = request.alignment};
-		check_published(arena, &rows[i]);
-		if (!request.is_check)
-			rows[i].found = capture_explore(
-				&asker, &rows[i].question, (uint64_t)request.budget, arena);
-		if (rows[i].found.is_stopped && !rows[i].found.reason)
-			rows[i].found.reason =
-				listener_limit(&listener) ? listener_limit(&listener) : "budget";
+	const struct capture_row *rows =
+		captures_answer(arena, &request, &asker, limit_of, &listener);
+	enum verdict verdict = VERDICT_YES;
+	for (size_t i = 0; i < request.captures.count; i++)
 		if (request.is_check && rows[i].published_fault)
 			verdict = VERDICT_NO;
-	}
 	listener_clear(&listener);
-	write_rows(arena, &request, rows, request.captures.count);
+	write_rows(arena, &request, rows);
 	return listener_interrupted() ? EXIT_INTERRUPTED : listener_status(verdict);
 }

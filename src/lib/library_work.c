@@ -3,11 +3,14 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/exploration.h"
+#include "cli/place_captures.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
 #include "lib/library.h"
+#include "report/packing/capture_report.h"
 #include "report/run/folder.h"
 #include "search/engine/parallel.h"
+#include "spec/file.h"
 #include "spec/node.h"
 
 #include <errno.h>
@@ -26,11 +29,11 @@ struct library_work {
 
 /* --- what is asked, as the command line has it */
 
-/* Options of `explore` that say what is searched, and not what is printed or written where. */
-static const struct option *settings_here(struct arena *arena)
+/* Options of a command that say what is searched, and not what is printed or written where. */
+static const struct option *settings_here(struct arena *arena, unsigned command)
 {
 	static const char *const others[] = {"format", "quiet", "verbose", NULL};
-	const struct option *all = settings_of(arena, OF_EXPLORE);
+	const struct option *all = settings_of(arena, command);
 	struct array(struct option) options = {0};
 	for (; all->name; all++) {
 		bool other = all->type == OPTION_FILE || all->type == OPTION_FOLDER;
@@ -43,14 +46,14 @@ static const struct option *settings_here(struct arena *arena)
 	return options.at;
 }
 
-static bool read_settings(struct library_work *work)
+static bool read_settings(struct library_work *work, unsigned command)
 {
 	struct array(char *) words = {0};
 	for (const struct library_item *at = work->run->settings.first; at; at = at->next)
 		*array_add(work->arena, &words) = arena_format(work->arena, "--%s%s%s", at->name,
 			at->text ? "=" : "", at->text ? at->text : "");
-	return option_parse(work->arena, settings_here(work->arena), (int)words.count, words.at,
-		work->diag, &work->arguments);
+	return option_parse(work->arena, settings_here(work->arena, command), (int)words.count,
+		words.at, work->diag, &work->arguments);
 }
 
 /* Paths with the files that they stand for, and texts, in the order given. */
@@ -83,7 +86,7 @@ static const struct node *const *read_specs(struct library_work *work)
 
 static bool read_inputs(struct library_work *work)
 {
-	bool good = read_settings(work);
+	bool good = read_settings(work, OF_EXPLORE);
 	const struct node *const *files = read_specs(work);
 	return good &&
 	       inputs_read_files(work->arena, &work->arguments, files, work->diag, &work->inputs);
@@ -261,6 +264,60 @@ static enum lxplore_status explore(struct library_work *work)
 enum lxplore_status lxplore_explore(struct lxplore *run)
 {
 	return call(run, explore);
+}
+
+/* --- place */
+
+static const char *stop_of(const void *context)
+{
+	return listener_limit(context);
+}
+
+/* The one capture that was added: its path, or its text in memory. */
+static bool read_capture(struct library_work *work, struct captures_request *request)
+{
+	const struct library_item *item = work->run->specs.first;
+	const struct source *source = NULL;
+	struct span nowhere = {0};
+	if (!read_settings(work, OF_PLACE))
+		return false;
+	if (!item || item->next) {
+		diag_error(
+			work->diag, nowhere, "place works on one capture; add it by lxplore_add");
+		return false;
+	}
+	if (item->text) {
+		source =
+			file_of_text(work->arena, item->name, item->text, item->length, work->diag);
+		if (!source)
+			return false;
+	}
+	const char *name = arena_text(work->arena, item->name);
+	work->arguments.count = 1;
+	work->arguments.at = arena_copy(work->arena, &name, sizeof name);
+	work->arguments.spans = arena_copy(work->arena, &nowhere, sizeof nowhere);
+	return captures_request_read(work->arena, &work->arguments, source, work->diag, request);
+}
+
+static enum lxplore_status place(struct library_work *work)
+{
+	struct captures_request request;
+	if (!read_capture(work, &request))
+		return refuse(work);
+	diag_print(work->diag, work->people);
+	struct listener_host host = {work->run, host_stop, host_progress};
+	struct listener listener = listener_hosted(request.seconds, &host);
+	struct asker asker = listener_asker(&listener, 1);
+	const struct capture_row *rows =
+		captures_answer(work->arena, &request, &asker, stop_of, &listener);
+	command_print(
+		capture_report_json(work->arena, request.source, rows, request.captures.count));
+	return host_stop(work->run) ? LXPLORE_STOPPED : LXPLORE_FOUND;
+}
+
+enum lxplore_status lxplore_place(struct lxplore *run)
+{
+	return call(run, place);
 }
 
 /* --- write */

@@ -128,6 +128,11 @@ LXPLORE_API enum lxplore_status lxplore_simulate(struct lxplore *run);
 /* Searches, and returns when that has ended, or been stopped. */
 LXPLORE_API enum lxplore_status lxplore_explore(struct lxplore *run);
 
+/* Answers the one compiler's capture that was added, a path or text in memory, as `lxplore place
+ * CAPTURE.json --format json` does: lxplore_output has the capture with divisions, residency and
+ * addresses.  The settings are options of that command: ("capacity", "1612185"), ("case", "mlp"). */
+LXPLORE_API enum lxplore_status lxplore_place(struct lxplore *run);
+
 /* Ends the exploration at work in the handle soon; one that has not begun is not affected.  Any thread
  * may call it, and a signal handler. */
 LXPLORE_API void lxplore_stop(struct lxplore *run);
@@ -138,8 +143,8 @@ LXPLORE_API void lxplore_stop(struct lxplore *run);
  * was found, what failed; "" where there is nothing to say. */
 LXPLORE_API const char *lxplore_message(const struct lxplore *run);
 
-/* What lxplore_check, lxplore_score or lxplore_simulate found out, as the program prints it with `--format
- * json`; "" after others. */
+/* What lxplore_check, lxplore_score, lxplore_simulate or lxplore_place found out, as the program prints it
+ * with `--format json`; "" after others. */
 LXPLORE_API const char *lxplore_output(const struct lxplore *run);
 
 enum lxplore_severity {

@@ -23,6 +23,7 @@ struct kind {
 
 static const struct kind spec = {"a spec", "name the YAML files in it", SPEC_BYTES_MOST, "1 MiB"};
 static const struct kind plan = {"a plan", "name the YAML files in it", PLAN_BYTES_MOST, "16 MiB"};
+static const struct kind json = {"a JSON file", "name a JSON file", PLAN_BYTES_MOST, "16 MiB"};
 static const struct kind table = {"a table", "name a CSV file", TABLE_BYTES_MOST, "64 MiB"};
 
 static void complain(
@@ -153,7 +154,9 @@ const struct source *file_of_text(
 {
 	struct source *source = arena_new(arena, struct source);
 	source->name = arena_text(arena, name);
-	const struct kind *kind = is_plan(text, length) ? &plan : &spec;
+	const struct kind *kind = is_plan(text, length)    ? &plan
+				  : length && *text == '{' ? &json
+							   : &spec;
 	if (length > kind->most) {
 		complain_size(source, kind, (int64_t)length, diag);
 		return NULL;

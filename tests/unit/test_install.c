@@ -144,6 +144,23 @@ static void a_program_in_python_plots(void **state)
 	assert_string_equal(ended.err, "specs/arch/none.yaml:0:0: there is no such file\n");
 }
 
+static void a_layout_solver_in_python_answers_captures(void **state)
+{
+	if (!is_built() || !has("python3"))
+		return;
+	install();
+	char *capture = realpath("tests/cases/captures/captures.json", NULL);
+	struct ended ended = folder_run(arena_format(arena,
+		"LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
+		"/layout_solver.py 2KiB %s",
+		capture));
+	free(capture);
+	if (ended.status)
+		fail_msg("%s", ended.err);
+	assert_string_equal(
+		ended.out, "softmax_rows: 5 of 6 in LX, 0 bytes spilled, 24 cores, optimal\n");
+}
+
 static void nothing_is_left(void **state)
 {
 	if (!is_built())
@@ -165,6 +182,7 @@ int main(void)
 		TEST(only_public_names_are_seen),
 		TEST(a_program_in_c_explores),
 		TEST(a_program_in_python_plots),
+		TEST(a_layout_solver_in_python_answers_captures),
 		TEST(nothing_is_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
