@@ -277,6 +277,42 @@ bool folder_clear(struct arena *arena, const char *path, const char *kept)
 	return clear_all(&walk, "");
 }
 
+static bool move_file(const struct walk *walk, const char *name)
+{
+	const char *to = arena_format(walk->arena, "%s/%s", walk->other, name);
+	return !folder_parents(walk->arena, to) &&
+	       rename(arena_format(walk->arena, "%s/%s", walk->path, name), to) == 0;
+}
+
+static bool move_all(const struct walk *walk, const char *at)
+{
+	DIR *folder = open_at(walk, at);
+	struct stat facts;
+	bool good = folder != NULL;
+	for (const char *name; folder && (name = next(walk, folder, at, &facts));) {
+		good &= facts.st_mode != 0;
+		if (S_ISDIR(facts.st_mode) && is_run_folder(name)) {
+			good &= move_all(walk, name);
+			rmdir(arena_format(walk->arena, "%s/%s", walk->path, name));
+		} else if (is_run_file(name) && !text_equal(name, "pareto.csv")) {
+			good &= move_file(walk, name);
+		}
+	}
+	good &= errno == 0;
+	if (folder)
+		closedir(folder);
+	return good;
+}
+
+bool folder_move(struct arena *arena, const char *from, const char *to, bool table_first)
+{
+	struct walk walk = {.arena = arena, .path = from, .other = to};
+	const char *table = "pareto.csv";
+	if (table_first && !move_file(&walk, table) && errno != ENOENT)
+		return false;
+	return move_all(&walk, "") && (table_first || move_file(&walk, table) || errno == ENOENT);
+}
+
 /* Whether a name goes on as folder_create has it: "-PROCESS-NUMBER". */
 static bool is_created(const char *end)
 {
