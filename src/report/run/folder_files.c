@@ -141,7 +141,7 @@ const char *folder_parents(struct arena *arena, const char *path)
 
 static bool is_run_folder(const char *name)
 {
-	return text_equal(name, "plans") || text_equal(name, "layers");
+	return text_equal(name, "plans") || text_equal(name, "layers") || text_equal(name, "specs");
 }
 
 /* "NAME-001.yaml", three digits or more. */
@@ -163,6 +163,8 @@ static bool is_run_file(const char *name)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (text_equal(name, names[i]))
 			return true;
+	if (fnmatch("specs/[0-9][0-9][0-9]-*", name, FNM_PATHNAME) == 0)
+		return true;
 	if (fnmatch("plans/point-*", name, FNM_PATHNAME) == 0 ||
 		fnmatch("layers/*", name, FNM_PATHNAME) == 0)
 		return is_numbered(name) ||
@@ -204,7 +206,7 @@ static const char *next(const struct walk *walk, DIR *folder, const char *at, st
 	return name;
 }
 
-/* `plans` and `layers` are made only for what follows into them. */
+/* Folders of runs are made only for what follows into them. */
 static bool link_file(struct walk *walk, const char *at, const char *name)
 {
 	const char *from = arena_format(walk->arena, "%s/%s", walk->path, name);
