@@ -84,10 +84,9 @@ static int compare(
 {
 	struct diff diff = {
 		.a.name = a->name, .b.name = b->name, .all = inputs_given(&a->inputs, "all")};
-	const char *why = a->inputs.kind->compare(&a->inputs, &b->inputs, &diff);
-	if (why) {
+	if (!a->inputs.kind->compare(&a->inputs, &b->inputs, &diff)) {
 		close_side(&diff.a);
-		fprintf(stderr, "lxplore: illegal plan: %s\n", why);
+		close_side(&diff.b);
 		return EXIT_INPUT;
 	}
 	command_print(format == FORMAT_TEXT  ? diff_text(arena, &diff)

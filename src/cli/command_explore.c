@@ -1,12 +1,14 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "cli/exploration.h"
+#include "cli/report_data.h"
 #include "cli/settings.h"
 #include "search/engine/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *explore_folder(struct arena *arena, const struct arguments *arguments, const char *name)
 {
@@ -18,6 +20,31 @@ const char *explore_folder(struct arena *arena, const struct arguments *argument
 		if (*at == '/' || (*at == '.' && at == own))
 			*at = '_';
 	return arena_format(arena, "results/%s", own);
+}
+
+/* What a person has edited since the run before is not written over. */
+static bool keeps_edited(const struct inputs *inputs, const char *folder)
+{
+	struct arena *arena = inputs->arena;
+	struct diag *diag = diag_open(arena);
+	const char *name;
+	if (option_find(inputs->arguments, "force"))
+		return true;
+	json_t *hash, *run = access(arena_format(arena, "%s/run.json", folder), R_OK)
+				     ? NULL
+				     : report_run(arena, folder, diag_open(arena));
+	json_object_foreach(json_object_get(run, "files"), name, hash) {
+		const char *path = arena_format(arena, "%s/%s", folder, name);
+		if (access(path, F_OK) || report_is_written(arena, run, folder, name))
+			continue;
+		diag_error(diag, (struct span){0},
+			"'%s' was edited since the run before; --force writes over it, -o takes "
+			"another folder",
+			path);
+	}
+	json_decref(run);
+	diag_print(diag, stderr);
+	return !diag_failed(diag);
 }
 
 static struct folder *open_results(const struct inputs *inputs)
@@ -75,6 +102,10 @@ static int explore_inputs(struct exploring *exploring, enum format format, bool 
 	int status = exploration_prepare(exploring);
 	if (status != EXIT_FOUND)
 		return status;
+	if (!keeps_edited(exploring->inputs,
+		    explore_folder(exploring->arena, exploring->inputs->arguments,
+			    exploring->inputs->name)))
+		return EXIT_INPUT;
 	exploring->folder = open_results(exploring->inputs);
 	exploration_run(exploring);
 	return end_results(exploring, format, quiet);

@@ -105,8 +105,8 @@ static int score_point(struct arena *arena, const struct arguments *arguments, e
 		return command_refuse(diag);
 	const char *plan = arena_format(
 		arena, "%s/%s", arguments->at[0], pareto_plan_path(arena, (size_t)point - 1));
-	bool good =
-		report_inputs(arena, run, plan, explains ? "--explain" : NULL, diag, &inputs, &why);
+	bool good = report_inputs(arena, run, arguments->at[0], plan, explains ? "--explain" : NULL,
+		diag, &inputs, &why);
 	json_decref(run);
 	if (why)
 		diag_error(diag, (struct span){0}, "%s", why);

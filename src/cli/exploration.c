@@ -4,6 +4,9 @@
 #include "base/text.h"
 #include "model/nest/nest_score.h"
 #include "report/run/pareto.h"
+#include "spec/file.h"
+
+#include <string.h>
 
 struct exploring exploration_open(
 	const struct inputs *inputs, const struct listener *listener, FILE *people)
@@ -33,7 +36,8 @@ static const char *const *list_options(
 	for (size_t i = 0; i < arguments->option_count; i++) {
 		const struct option_value *value = &arguments->options[i];
 		if (text_equal(value->option->name, "jobs") ||
-			text_equal(value->option->name, "output"))
+			text_equal(value->option->name, "output") ||
+			text_equal(value->option->name, "force"))
 			continue;
 		texts[(*count)++] =
 			value->option->argument
@@ -74,18 +78,37 @@ size_t exploration_points(const struct exploring *exploring)
 	return explorer->points ? explorer->points(exploring) : exploring->explored.frontier.count;
 }
 
+/* The files that were added so far, with their hashes: a run after this one sees which were edited. */
+static void list_files(struct exploring *exploring)
+{
+	size_t count = folder_count(exploring->folder);
+	struct run_file *files = arena_array(exploring->arena, struct run_file, count);
+	for (size_t i = 0; i < count; i++) {
+		const char *text;
+		files[i].name = folder_file(exploring->folder, i, &text);
+		files[i].hash = file_hash(text, strlen(text));
+	}
+	exploring->record.file_count = count;
+	exploring->record.files = files;
+}
+
 struct result_texts exploration_gather(struct exploring *exploring)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	struct folder *folder = exploring->folder;
 	if (explorer->finish)
 		explorer->finish(exploring);
-	struct result_texts texts = explorer->texts(exploring);
 	for (size_t i = 0; i < exploration_points(exploring); i++) {
 		const char *text = explorer->plan(exploring, i);
 		if (text)
 			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
 	}
+	for (size_t i = 0; i < exploring->record.source_count; i++)
+		if (exploring->record.sources[i].text)
+			folder_add(folder, exploring->record.sources[i].copy,
+				exploring->record.sources[i].text);
+	list_files(exploring);
+	struct result_texts texts = explorer->texts(exploring);
 	folder_add(folder, "run.json", texts.run);
 	folder_add(folder, "pareto.csv", texts.pareto);
 	return texts;

@@ -427,6 +427,29 @@ struct recipe_result graph_inputs_plan(const struct inputs *inputs)
 	return recipe_plan(&recipe, inputs->arena);
 }
 
+void graph_inputs_illegal(
+	const struct inputs *inputs, const struct plan *plan, int step, const char *why)
+{
+	const struct graph_inputs *own = inputs->own;
+	struct span span = own->plan ? own->plan_span : (struct span){0};
+	struct diag *diag = diag_open(inputs->arena);
+	if (step >= 0 && plan->steps[step].span.source)
+		span = plan->steps[step].span;
+	diag_error(diag, span, "illegal plan: %s", why);
+	diag_print(diag, command_people());
+}
+
+bool graph_inputs_price(
+	const struct inputs *inputs, const struct plan *plan, struct outcome *outcome)
+{
+	const struct graph_inputs *own = inputs->own;
+	*outcome = own->plan ? evaluate_given(plan, EVALUATE_STEPS_MOST, inputs->arena)
+			     : evaluate_cost(plan, inputs->arena);
+	if (outcome->why)
+		graph_inputs_illegal(inputs, plan, outcome->why_step, outcome->why);
+	return !outcome->why;
+}
+
 bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_result *made)
 {
 	const struct graph_inputs *own = inputs->own;

@@ -2,6 +2,7 @@
 #define CLI_GRAPH_INPUTS_H
 
 #include "cli/inputs.h"
+#include "search/graph/evaluate.h"
 #include "search/graph/explore.h"
 #include "search/graph/recipe.h"
 
@@ -35,6 +36,17 @@ bool graph_inputs_check_plan(const struct inputs *inputs);
 
 /* The plan of the specs, or the one that the default settings make. */
 struct recipe_result graph_inputs_plan(const struct inputs *inputs);
+
+/*
+ * Prices a plan before anything else is done with it; that of the specs is checked first, as far as it
+ * can be lowered.  False where it is illegal, after printing the reason with the line of the step.
+ */
+bool graph_inputs_price(
+	const struct inputs *inputs, const struct plan *plan, struct outcome *outcome);
+
+/* Prints why the plan of an outcome is illegal, with the line of the step; -1: of the plan. */
+void graph_inputs_illegal(
+	const struct inputs *inputs, const struct plan *plan, int step, const char *why);
 
 /* Prints all that was collected and what the division complained about, at the
  * ops that it means, to stderr; false when there is no plan. */

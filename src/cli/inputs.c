@@ -6,6 +6,8 @@
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 
+#include <string.h>
+
 /* What explorations of every kind do, if nobody asks for anything else. */
 static struct wishes default_wishes(void)
 {
@@ -23,6 +25,16 @@ const struct node *const *inputs_files(
 	return files;
 }
 
+/* The name of the copy of a spec in the results folder: "specs/001-arch.yaml".  A copy of a copy has no
+ * second number. */
+static const char *copy_name(struct arena *arena, size_t i, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	if (strspn(base, "0123456789") == 3 && base[3] == '-' && base[4])
+		base += 4;
+	return arena_format(arena, "specs/%03zu-%s", i + 1, text_equal(base, "-") ? "stdin" : base);
+}
+
 /* The sheet of all files, which are the sources, too. */
 static struct sheet *open_sheet(struct inputs *inputs, const struct node *const *files)
 {
@@ -37,7 +49,11 @@ static struct sheet *open_sheet(struct inputs *inputs, const struct node *const 
 		sources[i].path = arguments->at[i];
 		if (!files[i])
 			continue;
-		sources[i].hash = files[i]->span.source->hash;
+		const struct source *source = files[i]->span.source;
+		sources[i].hash = source->hash;
+		sources[i].text =
+			arena_format(inputs->arena, "%.*s", (int)source->length, source->bytes);
+		sources[i].copy = copy_name(inputs->arena, i, arguments->at[i]);
 		sheet_add(sheet, files[i]);
 	}
 	inputs->sources = sources;

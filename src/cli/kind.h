@@ -92,8 +92,8 @@ struct input_kind {
 	bool (*has_plan)(const struct inputs *inputs);
 	/* NULL, or why two inputs cannot be compared; NULL in the table: they always can. */
 	const char *(*unlike)(const struct inputs *a, const struct inputs *b);
-	/* The choices and counts of both; NULL, or why a plan is illegal. */
-	const char *(*compare)(const struct inputs *a, const struct inputs *b, struct diff *diff);
+	/* The choices and counts of both; false where a plan is illegal, after printing why. */
+	bool (*compare)(const struct inputs *a, const struct inputs *b, struct diff *diff);
 	/* The problem that a certificate is of, `layer` NULL or a network's; NULL after complaining. */
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);

@@ -93,14 +93,20 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
 		return EXIT_IMPOSSIBLE;
-	struct outcome outcome = evaluate_cost(made.plan, arena);
-	if (!outcome.why && simulated)
+	struct outcome outcome;
+	if (!graph_inputs_price(inputs, made.plan, &outcome))
+		return EXIT_IMPOSSIBLE;
+	if (simulated)
 		execute(inputs, trace != NULL, &outcome);
 	if (outcome.why) {
-		fprintf(command_people(), "lxplore: %s\n", outcome.why);
+		graph_inputs_illegal(inputs, made.plan, outcome.why_step, outcome.why);
 		return EXIT_IMPOSSIBLE;
 	}
-	if (outcome.too_long) {
+	if (outcome.too_long && !simulated)
+		fprintf(command_people(),
+			"lxplore: %s: it was not checked that every core finds its slices\n",
+			outcome.too_long);
+	if (outcome.too_long && simulated) {
 		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
@@ -129,9 +135,9 @@ static json_t *details(const struct inputs *inputs)
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!made.plan)
 		return NULL;
-	struct outcome outcome = evaluate_cost(made.plan, inputs->arena);
+	struct outcome outcome;
 	struct simulation how = {.mode = SIM_COUNT, .steps_most = PAGE_STEPS_MOST, .trace = true};
-	if (outcome.why)
+	if (!graph_inputs_price(inputs, made.plan, &outcome))
 		return NULL;
 	json_t *value = json_object();
 	json_object_set_new(value, "score", score_json(inputs->arena, &outcome, &made, false));
@@ -149,14 +155,15 @@ static int check_plan(
 	const struct inputs *inputs, const struct recipe_result *made, enum format format)
 {
 	const struct graph_inputs *own = inputs->own;
-	struct outcome outcome = evaluate_cost(made->plan, inputs->arena);
+	struct outcome outcome;
+	if (!graph_inputs_price(inputs, made->plan, &outcome))
+		return EXIT_IMPOSSIBLE;
 	struct simulation how = how_to_execute(own, &outcome);
 	if (how.mode == SIM_DATA)
 		how.mode = SIM_IDENTITY;
-	if (!outcome.why)
-		evaluate_simulate(&outcome, &how, inputs->arena);
+	evaluate_simulate(&outcome, &how, inputs->arena);
 	if (outcome.why) {
-		fprintf(command_people(), "lxplore: illegal plan: %s\n", outcome.why);
+		graph_inputs_illegal(inputs, made->plan, outcome.why_step, outcome.why);
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long) {
@@ -164,8 +171,8 @@ static int check_plan(
 		return EXIT_NOTHING;
 	}
 	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)
-		fprintf(command_people(), "lxplore: illegal plan: %s\n",
-			outcome.sim.faults[i].text);
+		graph_inputs_illegal(
+			inputs, made->plan, outcome.sim.faults[i].step, outcome.sim.faults[i].text);
 	if (!outcome.agrees) {
 		if (!outcome.sim.fault_count)
 			fprintf(command_people(),
@@ -200,6 +207,9 @@ static int check_claim(const struct inputs *inputs, uint64_t budget, enum format
 	struct listener listener = listener_open(0, false, "states");
 	if (!graph_inputs_check_plan(inputs))
 		return command_refuse(inputs->diag);
+	struct outcome outcome;
+	if (own->plan && !graph_inputs_price(inputs, own->plan, &outcome))
+		return EXIT_IMPOSSIBLE;
 	struct plan_claim_question question = {.plan = own->plan,
 		.arch = own->arch,
 		.workload = own->workload,
@@ -227,7 +237,9 @@ static void take_start(const struct inputs *inputs, struct exploration *explorat
 		.planning = exploration->planning,
 		.given = own->plan};
 	struct recipe_result made = recipe_plan(&recipe, inputs->arena);
-	const char *why = made.plan ? evaluate_cost(made.plan, inputs->arena).why : made.why;
+	const char *why = made.why;
+	if (made.plan)
+		why = evaluate_given(made.plan, EVALUATE_STEPS_MOST, inputs->arena).why;
 	if (own->plan->cores > exploration->planning.cores)
 		why = arena_format(inputs->arena, "it is for %d cores, the limit is %d",
 			own->plan->cores, exploration->planning.cores);
@@ -338,27 +350,27 @@ static json_t *count_plan(
 	size_t i;
 	json_t *op, *root = score_json(arena, outcome, made, false);
 	json_object_del(root, "tensors");
+	json_object_del(root, "runs");
 	json_array_foreach(json_object_get(root, "ops"), i, op)
 		json_object_del(op, "nest");
 	return root;
 }
 
-/* NULL, or why the plan cannot be priced. */
-static const char *fill_side(const struct inputs *inputs, struct diff_side *out)
+static bool fill_side(const struct inputs *inputs, struct diff_side *out)
 {
 	struct recipe_result made = graph_inputs_plan(inputs);
-	struct outcome outcome = evaluate_cost(made.plan, inputs->arena);
-	if (outcome.why)
-		return outcome.why;
+	struct outcome outcome;
+	if (!graph_inputs_price(inputs, made.plan, &outcome))
+		return false;
 	out->choices = plan_choices(inputs->arena, made.plan);
 	out->counts = count_plan(inputs->arena, &outcome, &made);
-	return NULL;
+	return true;
 }
 
-static const char *compare(const struct inputs *a, const struct inputs *b, struct diff *diff)
+static bool compare(const struct inputs *a, const struct inputs *b, struct diff *diff)
 {
-	const char *why = fill_side(a, &diff->a);
-	return why ? why : fill_side(b, &diff->b);
+	bool good = fill_side(a, &diff->a);
+	return fill_side(b, &diff->b) && good;
 }
 
 /* --- list */

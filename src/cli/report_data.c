@@ -34,9 +34,23 @@ static void add_note(json_t *notes, const char *text)
 	json_array_append_new(notes, json_string(text));
 }
 
+static bool hash_is(struct arena *arena, const char *path, const char *hash)
+{
+	struct diag *diag = diag_open(arena);
+	const struct source *source =
+		hash && !access(path, R_OK) ? file_read_table(arena, path, diag) : NULL;
+	return source && text_equal(hash, arena_format(arena, "%016" PRIx64, source->hash));
+}
+
+bool report_is_written(struct arena *arena, const json_t *run, const char *folder, const char *name)
+{
+	const char *hash = json_string_value(json_object_get(json_object_get(run, "files"), name));
+	return hash_is(arena, arena_format(arena, "%s/%s", folder, name), hash);
+}
+
 /* The command line of `score`; NULL, and why not. */
-static char **line_of(struct arena *arena, const json_t *run, const char *plan, const char *more,
-	int *count, const char **why)
+static char **line_of(struct arena *arena, const json_t *run, const char *folder, const char *plan,
+	const char *more, int *count, const char **why)
 {
 	struct array(char *) line = {0};
 	size_t i;
@@ -44,12 +58,23 @@ static char **line_of(struct arena *arena, const json_t *run, const char *plan, 
 	json_array_foreach(json_object_get(run, "specs"), i, spec) {
 		const char *path = json_string_value(json_object_get(spec, "path"));
 		const char *hash = json_string_value(json_object_get(spec, "fnv1a"));
-		struct diag *diag = diag_open(arena);
-		const struct source *source = path ? file_read(arena, path, diag) : NULL;
-		if (!source || !hash ||
-			!text_equal(hash, arena_format(arena, "%016" PRIx64, source->hash))) {
-			*why = arena_format(arena, "'%s' is gone, or has changed since the run",
-				path ? path : "a spec");
+		const char *name = json_string_value(json_object_get(spec, "copy"));
+		const char *copy = name ? arena_format(arena, "%s/%s", folder, name) : NULL;
+		if (copy && report_is_written(arena, run, folder, name)) {
+			*array_add(arena, &line) = (char *)copy;
+			continue;
+		}
+		if (!path || !hash_is(arena, path, hash)) {
+			*why = arena_format(arena, "'%s' %s",
+				copy   ? copy
+				: path ? path
+				       : "a spec",
+				access(copy    ? copy
+					: path ? path
+					       : "",
+					R_OK)
+					? "is gone"
+					: "has changed since the run");
 			return NULL;
 		}
 		*array_add(arena, &line) = (char *)path;
@@ -69,11 +94,11 @@ static char **line_of(struct arena *arena, const json_t *run, const char *plan, 
 	return line.at;
 }
 
-bool report_inputs(struct arena *arena, const json_t *run, const char *plan, const char *more,
-	struct diag *diag, struct inputs *out, const char **why)
+bool report_inputs(struct arena *arena, const json_t *run, const char *folder, const char *plan,
+	const char *more, struct diag *diag, struct inputs *out, const char **why)
 {
 	int count;
-	char **line = line_of(arena, run, plan, more, &count, why);
+	char **line = line_of(arena, run, folder, plan, more, &count, why);
 	struct arguments *arguments = arena_new(arena, struct arguments);
 	if (!line ||
 		!option_parse(arena, settings_of(arena, OF_SCORE), count, line, diag, arguments))
@@ -83,12 +108,12 @@ bool report_inputs(struct arena *arena, const json_t *run, const char *plan, con
 }
 
 /* What the kind says of one plan; NULL, and why not. */
-static json_t *details_of(
-	struct arena *arena, const json_t *run, const char *plan, const char **why)
+static json_t *details_of(struct arena *arena, const json_t *run, const char *folder,
+	const char *plan, const char **why)
 {
 	struct diag *diag = diag_open(arena);
 	struct inputs inputs;
-	bool good = report_inputs(arena, run, plan, NULL, diag, &inputs, why);
+	bool good = report_inputs(arena, run, folder, plan, NULL, diag, &inputs, why);
 	if (!good)
 		*why = arena_format(arena, "%s: there are no maps, timelines and energies",
 			*why ? *why : "the specs of the run cannot be read again");
@@ -107,7 +132,7 @@ static json_t *list_points(
 		const char *text = access(path, R_OK) ? NULL : read_file(arena, folder, name, diag);
 		if (!text)
 			break;
-		json_t *details = details_of(arena, run, path, &why);
+		json_t *details = details_of(arena, run, folder, path, &why);
 		json_t *point = json_pack("{s:s}", "plan", text);
 		if (details)
 			json_object_set_new(point, "details", details);

@@ -22,6 +22,8 @@ static const char *const tiles_names[] = {"price", "published", NULL};
 static const struct option table[] = {
 	{"output", 'o', "DIR", "the results folder (default results/NAME, after the input)",
 		.type = OPTION_FOLDER, .commands = OF_EXPLORE},
+	{"force", 0, NULL, "write over plans that were edited since the run before",
+		.commands = OF_EXPLORE},
 	{"output", 'o', "DIR",
 		"the folder of the campaign (run: default results/NAME of the sweep)",
 		.type = OPTION_FOLDER, .commands = OF_CAMPAIGN},

@@ -57,7 +57,7 @@ static void complain_size(
 			kind->most_text, kind->name);
 }
 
-static uint64_t hash_bytes(const char *bytes, size_t length)
+uint64_t file_hash(const char *bytes, size_t length)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
@@ -71,7 +71,7 @@ static void set_bytes(struct arena *arena, struct source *source, const char *by
 	size_t skip = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
 	source->bytes = arena_copy(arena, bytes + skip, length - skip);
 	source->length = length - skip;
-	source->hash = hash_bytes(bytes, length);
+	source->hash = file_hash(bytes, length);
 	source_mark(arena, source);
 }
 

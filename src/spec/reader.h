@@ -90,6 +90,9 @@ bool read_number(struct reader *reader, const char *key, enum need need, double 
 bool read_ratio(struct reader *reader, const char *key, enum need need, struct ratio *out);
 bool read_hertz(struct reader *reader, const char *key, enum need need, struct ratio *out);
 bool read_rate(struct reader *reader, const char *key, enum need need, struct ratio *bytes_per_s);
+/* At most PICOJOULES_MOST, so that the energy of 2^63 actions at each of many levels is finite, and its
+ * product with a time, too. */
+#define PICOJOULES_MOST 1e30
 bool read_picojoules(struct reader *reader, const char *key, enum need need, double *out);
 bool read_nanoseconds(struct reader *reader, const char *key, enum need need, struct ratio *out);
 

@@ -163,8 +163,12 @@ bool read_number(struct reader *reader, const char *key, enum need need, double 
 bool read_picojoules(struct reader *reader, const char *key, enum need need, double *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node &&
-	       compute_real(reader->reading, node, reader_place(reader, key), &energy, false, out);
+	if (!node || !compute_real(
+			     reader->reading, node, reader_place(reader, key), &energy, false, out))
+		return false;
+	return *out <= PICOJOULES_MOST ||
+	       reader_refuse(
+		       reader, key, "is %.10g pJ; it must be at most %g pJ", *out, PICOJOULES_MOST);
 }
 
 bool read_ratio(struct reader *reader, const char *key, enum need need, struct ratio *out)

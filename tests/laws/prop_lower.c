@@ -108,11 +108,12 @@ static void programs_obey_their_laws(void **state)
 		struct arena *arena = arena_open();
 		const struct arch *arch = spyre_arch(arena, REPLAY_CORES);
 		const struct plan *plan = random_plan(&random, &options, arch, REPLAY_CORES, arena);
-		const char *why;
-		const struct program *program = lower_within(plan, INSTRUCTIONS_MOST, arena, &why);
+		struct lower_refusal refusal;
+		const struct program *program =
+			lower_within(plan, INSTRUCTIONS_MOST, arena, &refusal);
 		lowered += program != NULL;
-		refused += !program && why;
-		large += !program && !why;
+		refused += !program && refusal.why;
+		large += !program && !refusal.why;
 		if (program) {
 			const struct replay *replay = replay_run(arena, plan, program);
 			check_dependences(replay);

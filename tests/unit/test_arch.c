@@ -400,8 +400,8 @@ static void graphs_need_a_home_cores_and_lx(void **state)
 			"its scratchpad has no 'size'"},
 		{HEAD SYSTEM DRAM CORES
 			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
-			"64GiB + 128B, alignment: 128}}\n" MAC,
-			"its scratchpad has more than 64 GiB"},
+			"4GiB + 128B, alignment: 128}}\n" MAC,
+			"its scratchpads have more than 16 GiB together"},
 		{HEAD SYSTEM STICKS CORES
 			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
 			"4KiB, transfer: box}}\n" MAC,

@@ -217,6 +217,52 @@ static void a_tensor_read_twice_is_compared_twice(void **state)
 	assert_non_null(strstr(first + 1, "x.lx_read,"));
 }
 
+/* Runs, iterations and addresses of staging tiles are elements of lists without a name. */
+static void parts_without_a_name_are_compared(void **state)
+{
+	static const char *const rows[][2] = {
+		{"    - b[m,n] = exp(a[m,n])\n    - c[m,n] = exp(b[m,n])\n",
+			"  - loop: {m: %d}\n"
+			"    steps:\n"
+			"    - {op: b, bundle: 0, mapping: undivided}\n"
+			"    - {op: c, bundle: 0, mapping: undivided}\n"
+			"  bundles: [{bundle: 0, arguments: [a, b, c]}]\n"
+			"  tensors: {c: [{where: HBM, from: 0, to: 2}]}\n"},
+		{"    - c[m,n] = broadcast a[m,n]\n",
+			"  - {op: c, bundle: 0, mapping: undivided, staging: {rows: 1, sticks: 1, "
+			"size: 128, addresses: [0, %d]}}\n"
+			"  bundles: [{bundle: 0, arguments: [a, c]}]\n"
+			"  tensors: {c: [{where: HBM, from: 0, to: 1}]}\n"},
+	};
+	static const int numbers[][2] = {{2, 4}, {128, 256}};
+	static const char *const said[] = {
+		"choice,runs.b,m 2 up to c,m 4 up to c,", "count,c.staging.addresses.2,128,256,2"};
+	for (int i = 0; i < 2; i++) {
+		const char *sides[2];
+		const char *workload = folder_put("w.yaml",
+			arena_format(arena,
+				"workload:\n  name: w\n  dimensions: {m: 4, n: 64}\n  ops:\n%s",
+				rows[i][0]));
+		for (int k = 0; k < 2; k++) {
+			const char *at = strstr(rows[i][1], "%d");
+			sides[k] = folder_put(k ? "b.yaml" : "a.yaml",
+				arena_format(arena,
+					"plan:\n  version: 1\n  cores: 1\n  steps:\n%.*s%d%s",
+					(int)(at - rows[i][1]), rows[i][1], numbers[i][k], at + 2));
+		}
+		const char *specs = arena_format(
+			arena, "specs/arch/%s.yaml %s", i ? "spyre32x4" : "spyre32", workload);
+		struct ended ended =
+			diff(arena_format(arena, "%s %s %s", specs, sides[0], sides[0]));
+		assert_string_equal(ended.err, "");
+		assert_int_equal(ended.status, 0);
+		ended = diff(
+			arena_format(arena, "%s %s %s --format csv", specs, sides[0], sides[1]));
+		assert_int_equal(ended.status, 1);
+		assert_non_null(strstr(ended.out, said[i]));
+	}
+}
+
 static void expect_error(const char *words, const char *message)
 {
 	struct ended ended = diff(words);
@@ -253,6 +299,7 @@ int main(void)
 		cmocka_unit_test(sides_may_bring_their_own),
 		cmocka_unit_test(graphs_are_compared_too),
 		cmocka_unit_test(a_tensor_read_twice_is_compared_twice),
+		cmocka_unit_test(parts_without_a_name_are_compared),
 		cmocka_unit_test(what_cannot_be_compared_is_told),
 	};
 	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);

@@ -380,9 +380,10 @@ static void lowers(void **state)
 		return;
 	}
 	size_t count = program->instruction_count;
-	assert_non_null(lower_within(plan, count, arena, &why));
-	assert_null(lower_within(plan, count - 1, arena, &why));
-	assert_null(why);
+	struct lower_refusal refusal;
+	assert_non_null(lower_within(plan, count, arena, &refusal));
+	assert_null(lower_within(plan, count - 1, arena, &refusal));
+	assert_null(refusal.why);
 	arena_close(arena);
 }
 

@@ -62,16 +62,51 @@ static void a_page_has_all_points_with_details(void **state)
 	json_decref(data);
 }
 
-static void specs_that_changed_are_noted(void **state)
+/* The notes of the page that is written where the folder is not. */
+static json_t *notes_elsewhere(void)
+{
+	struct ended ended =
+		folder_run("mkdir -p elsewhere && cd elsewhere && $program report --html ../out");
+	assert_int_equal(ended.status, 0);
+	json_t *data = data_of(folder_text("out/report.html"));
+	json_t *notes = json_incref(json_object_get(data, "notes"));
+	json_decref(data);
+	return notes;
+}
+
+/* The folder has copies of the specs; only if one of these has changed are the specs themselves read. */
+static void copies_of_specs_are_read(void **state)
 {
 	folder_put("problem.yaml", arena_format(arena, "# changed\n%s", problem));
-	struct ended ended = folder_run("$program report --html out -o page.html");
-	assert_int_equal(ended.status, 0);
-	json_t *data = data_of(folder_text("page.html"));
-	json_t *notes = json_object_get(data, "notes");
+	json_t *notes = notes_elsewhere();
+	assert_int_equal(json_array_size(notes), 0);
+	json_decref(notes);
+	assert_int_equal(
+		folder_run("for f in out/specs/*; do echo '# changed' >> $f; done").status, 0);
+	notes = notes_elsewhere();
 	assert_int_equal(json_array_size(notes), 1);
 	assert_non_null(strstr(json_string_value(json_array_get(notes, 0)), "has changed since"));
-	json_decref(data);
+	json_decref(notes);
+}
+
+/* What was edited is written over only if that is asked for. */
+static void edited_plans_stay(void **state)
+{
+	static const char again[] =
+		"$program explore out/specs/*.yaml -q --budget 50 --simulate none -o out";
+	assert_int_equal(folder_run(arena_format(arena, "%s --force", again)).status, 0);
+	assert_int_equal(folder_run(again).status, 0);
+	const char *plan =
+		arena_format(arena, "# mine\n%s", folder_text("out/plans/point-001.yaml"));
+	folder_put("out/plans/point-001.yaml", plan);
+	struct ended ended = folder_run(again);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err,
+		"'out/plans/point-001.yaml' was edited since the run before; --force writes over "
+		"it"));
+	assert_string_equal(folder_text("out/plans/point-001.yaml"), plan);
+	assert_int_equal(folder_run(arena_format(arena, "%s --force", again)).status, 0);
+	assert_null(strstr(folder_text("out/plans/point-001.yaml"), "# mine"));
 }
 
 static void a_folder_without_results_has_no_page(void **state)
@@ -85,7 +120,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_has_all_points_with_details),
-		cmocka_unit_test(specs_that_changed_are_noted),
+		cmocka_unit_test(copies_of_specs_are_read),
+		cmocka_unit_test(edited_plans_stay),
 		cmocka_unit_test(a_folder_without_results_has_no_page),
 	};
 	return cmocka_run_group_tests(tests, set_up, folder_tear_down);

@@ -202,7 +202,7 @@ static bool exceeds(const struct plan *plan, uint64_t most)
 }
 
 const struct program *lower_within(
-	const struct plan *plan, uint64_t most, struct arena *arena, const char **why)
+	const struct plan *plan, uint64_t most, struct arena *arena, struct lower_refusal *refusal)
 {
 	struct arena *scratch = arena_open();
 	struct lowering *lowering = arena_new(scratch, struct lowering);
@@ -211,20 +211,23 @@ const struct program *lower_within(
 	lowering->queues.arena = arena;
 	lowering->queues.scratch = scratch;
 	lowering->queues.sync = -1;
+	lowering->step.number = -1;
 	const struct program *program = NULL;
 	int64_t overhead;
 	add_residents(lowering);
 	if (!exceeds(plan, lowering->most) && check_coordinates(lowering) && hbm_place(lowering) &&
 		count_overhead(lowering, &overhead) && lower_steps(lowering))
 		program = make_program(lowering, overhead);
-	*why = lowering->why;
+	*refusal = (struct lower_refusal){lowering->why, lowering->step.number};
 	arena_close(scratch);
 	return program;
 }
 
 const struct program *lower_plan(const struct plan *plan, struct arena *arena, const char **why)
 {
-	const struct program *program = lower_within(plan, NUMBERS, arena, why);
+	struct lower_refusal refusal;
+	const struct program *program = lower_within(plan, NUMBERS, arena, &refusal);
+	*why = refusal.why;
 	if (!program && !*why)
 		*why = "the program has more instructions than can be numbered";
 	return program;

@@ -111,6 +111,7 @@ struct step {
 	int bundle;
 	struct mapping mapping;
 	const struct staging *staging; /* of a broadcast; else NULL */
+	struct span span;              /* of a step that a file gives */
 };
 
 struct proof {

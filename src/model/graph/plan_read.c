@@ -166,7 +166,7 @@ static void check(struct plan_reading *file, struct span whole)
 					.name,
 				fault->why);
 		else if (fault->step >= 0)
-			WRONG(file, file->step_spans.at[fault->step], "'%s': %s",
+			WRONG(file, plan->steps[fault->step].span, "'%s': %s",
 				plan->workload->ops[plan->steps[fault->step].op].name, fault->why);
 		else
 			WRONG(file, whole, "%s", fault->why);

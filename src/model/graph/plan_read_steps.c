@@ -267,12 +267,12 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 		return false;
 	struct step *step = array_add(file->reading->arena, &file->steps);
 	step->op = number;
+	step->span = node->span;
 	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
 	step->bundle = (int)bundle;
 	read_mapping(file, &map, step);
 	if (file->workload->ops[number].primitive->kind == OP_BROADCAST)
 		read_staging(file, &map, step);
-	*array_add(file->reading->arena, &file->step_spans) = node->span;
 	reader_done(&map);
 	return true;
 }

@@ -33,7 +33,6 @@ struct plan_reading {
 		struct version) versions; /* by origin, then producer, once all steps are read */
 	struct array(struct step) steps;
 	struct array(struct tile_run) runs;
-	struct array(struct span) step_spans;
 	struct array(struct written_stay) stays;
 };
 

@@ -18,8 +18,8 @@
  * that says where it comes from, "assumed: ..." when nobody measured it.
  */
 enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
-/* The scratchpad of a machine for graphs, in bytes. */
-#define ARCH_LX_MOST (INT64_C(64) << 30)
+/* The scratchpads of a machine for graphs, all cores together, in bytes: the simulator has all of them. */
+#define ARCH_LX_MOST (INT64_C(16) << 30)
 
 enum level_class {
 	LEVEL_CONTAINER, /* only fans out; `dummy_storage` too */

@@ -30,8 +30,8 @@ static bool fits_home(const struct arch *arch, struct diag *diag)
 static bool fits_lx(const struct level *lx, bool boxes, struct diag *diag)
 {
 	bool size = need(lx->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
-	size &= need(lx->capacity <= ARCH_LX_MOST, lx->span, diag,
-		"its scratchpad has more than 64 GiB");
+	size &= need(lx->capacity <= ARCH_LX_MOST / lx->instances, lx->span, diag,
+		"its scratchpads have more than 16 GiB together");
 	bool reserve = need(lx->reserve <= lx->capacity, lx->span, diag,
 		"its scratchpad is smaller than its 'reserve'");
 	bool aligned = need(!boxes || lx->alignment % STICK_BYTES == 0, lx->span, diag,

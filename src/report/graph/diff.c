@@ -37,33 +37,36 @@ static const char *join(struct arena *arena, const char *path, const char *key)
 	return *path ? arena_format(arena, "%s.%s", path, key) : key;
 }
 
-static const char *element_name(const json_t *element)
+/* The name of an element of a list; its number, from 1, if it has none. */
+static const char *element_name(struct arena *arena, const json_t *list, size_t at)
 {
 	static const char *const keys[] = {"name", "op", "tensor", NULL};
-	for (int i = 0; keys[i]; i++)
-		if (json_object_get(element, keys[i]))
-			return json_string_value(json_object_get(element, keys[i]));
-	return NULL;
+	const json_t *element = json_array_get(list, at);
+	for (int i = 0; keys[i]; i++) {
+		const char *name = json_string_value(json_object_get(element, keys[i]));
+		if (name)
+			return name;
+	}
+	return arena_format(arena, "%zu", at + 1);
 }
 
 /* An op may read a tensor twice: elements before this one that have its name. */
-static size_t find_turn(const json_t *list, size_t at)
+static size_t find_turn(struct arena *arena, const json_t *list, size_t at)
 {
+	const char *name = element_name(arena, list, at);
 	size_t turn = 0;
 	for (size_t i = 0; i < at; i++)
-		turn += text_equal(element_name(json_array_get(list, i)),
-			element_name(json_array_get(list, at)));
+		turn += text_equal(element_name(arena, list, i), name);
 	return turn;
 }
 
 /* The element of a list that has a name, after this many others that have it; NULL if none. */
-static json_t *find_element(const json_t *list, const char *name, size_t turn)
+static json_t *find_element(struct arena *arena, const json_t *list, const char *name, size_t turn)
 {
-	size_t i;
-	json_t *element;
-	json_array_foreach(list, i, element)
-		if (text_equal(element_name(element), name) && turn-- == 0)
-			return element;
+	size_t count = json_array_size(list);
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(element_name(arena, list, i), name) && turn-- == 0)
+			return json_array_get(list, i);
 	return NULL;
 }
 
@@ -94,8 +97,9 @@ static void compare_parts(
 	json_t *value;
 	size_t i;
 	json_array_foreach(whole, i, value) {
-		key = element_name(value);
-		json_t *twin = find_element(other, key, find_turn(whole, i));
+		key = element_name(rows->arena, whole, i);
+		json_t *twin =
+			find_element(rows->arena, other, key, find_turn(rows->arena, whole, i));
 		if (!second || !twin)
 			compare(rows, join(rows->arena, path, key), second ? twin : value,
 				second ? value : twin);

@@ -27,8 +27,10 @@ struct folder {
 	const char *fresh;  /* what names of new folders beside it begin with */
 	const char *old;    /* and of that of the run before, where two renames are needed */
 	const char *inside; /* and of new folders inside it */
-	struct stat facts;  /* its owner and mode */
-	int lock;           /* the folder as it was opened; -1: not locked */
+	const char *leaving,
+		*left;     /* and of the run before inside it: while it moves out, and then */
+	struct stat facts; /* its owner and mode */
+	int lock;          /* the folder as it was opened; -1: not locked */
 	struct array(struct folder_file) files;
 };
 
@@ -43,6 +45,8 @@ static void name_places(struct folder *folder)
 	folder->old =
 		arena_format(folder->arena, "%.*s.%s.lxplore-old", length, folder->place, base);
 	folder->inside = arena_format(folder->arena, "%s/.lxplore-new", folder->place);
+	folder->leaving = arena_format(folder->arena, "%s/.lxplore-old", folder->place);
+	folder->left = arena_format(folder->arena, "%s/.lxplore-was", folder->place);
 }
 
 /* The path from the root on; NULL if there is no parent. */
@@ -67,6 +71,40 @@ static void restore(const struct folder *folder)
 		lstat(folder->place, &facts) == 0 ? NULL : folder_find(folder->arena, folder->old);
 	if (old && rename(old, folder->place) != 0)
 		errno = 0; /* the new one is made without it */
+}
+
+/* The path of a folder that was made as `from-..`, as `to-..`. */
+static const char *renamed(
+	const struct folder *folder, const char *path, const char *from, const char *to)
+{
+	return arena_format(folder->arena, "%s%s", to, path + strlen(from));
+}
+
+/* The run before is in its place again: parts of another run that are there go first, if all of it has
+ * left.  Safe wherever it ends: what is moved back is not taken for a part. */
+static void move_back(const struct folder *folder, const char *old, bool whole)
+{
+	if (whole) {
+		const char *leaving = renamed(folder, old, folder->left, folder->leaving);
+		if (!folder_clear(folder->arena, folder->place, NULL) || rename(old, leaving) != 0)
+			return;
+		old = leaving;
+	}
+	if (folder_move(folder->arena, old, folder->place, false))
+		rmdir(old);
+}
+
+/* Where a program ended while files moved, there is no table. */
+static void restore_inside(const struct folder *folder)
+{
+	struct stat facts;
+	if (folder->lock < 0 ||
+		lstat(arena_format(folder->arena, "%s/pareto.csv", folder->place), &facts) == 0)
+		return;
+	const char *left = folder_find(folder->arena, folder->left);
+	const char *leaving = left ? left : folder_find(folder->arena, folder->leaving);
+	if (leaving)
+		move_back(folder, leaving, left != NULL);
 }
 
 /* Answers why not; a system that knows no locks of folders goes without. */
@@ -116,7 +154,11 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 	if (!why && (!folder->place || stat(folder->place, &folder->facts) != 0))
 		why = arena_format(arena, "cannot open folder '%s': %s", path, strerror(errno));
 	*out = folder;
-	return why ? why : lock(folder);
+	if (!why)
+		why = lock(folder);
+	if (!why)
+		restore_inside(folder);
+	return why;
 }
 
 struct folder *folder_gather(struct arena *arena)
@@ -204,6 +246,8 @@ static void sweep(struct folder *folder)
 	folder_sweep(folder->arena, folder->fresh, folder->place);
 	folder_sweep(folder->arena, folder->old, folder->place);
 	folder_sweep(folder->arena, folder->inside, folder->place);
+	folder_sweep(folder->arena, folder->leaving, folder->leaving);
+	folder_sweep(folder->arena, folder->left, folder->left);
 }
 
 /* False where the whole folder cannot be exchanged; `why` is of what cannot be written. */
@@ -226,11 +270,6 @@ static bool put_beside(struct folder *folder, const char **why)
 /* File by file; the table names all others, and is there last. */
 static const char *move_files(struct folder *folder, const char *fresh)
 {
-	const char *table = arena_format(folder->arena, "%s/pareto.csv", folder->place);
-	if ((unlink(table) != 0 && errno != ENOENT) ||
-		!folder_clear(folder->arena, folder->place, NULL))
-		return arena_format(
-			folder->arena, "cannot remove the run before from '%s'", folder->path);
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < folder->files.count; i++) {
 			const char *name = folder->files.at[i].name;
@@ -249,6 +288,25 @@ static const char *move_files(struct folder *folder, const char *fresh)
 	return NULL;
 }
 
+/* The run before leaves, the new one arrives; NULL, or why not, and the run before is back. */
+static const char *exchange_inside(struct folder *folder, const char *fresh)
+{
+	const char *old = folder_create(folder->arena, folder->leaving, &folder->facts);
+	const char *left = old ? renamed(folder, old, folder->leaving, folder->left) : NULL;
+	const char *why = NULL;
+	if (!old || !folder_move(folder->arena, folder->place, old, true) || rename(old, left)) {
+		why = arena_format(folder->arena, "cannot move the run before out of '%s': %s",
+			folder->path, strerror(errno));
+		if (old)
+			move_back(folder, old, false);
+		return why;
+	}
+	why = move_files(folder, fresh);
+	if (why)
+		move_back(folder, left, true);
+	return why;
+}
+
 static const char *put_inside(struct folder *folder)
 {
 	const char *fresh = folder_create(folder->arena, folder->inside, &folder->facts);
@@ -257,7 +315,7 @@ static const char *put_inside(struct folder *folder)
 			strerror(errno));
 	const char *why = write_files(folder, fresh);
 	if (!why)
-		why = move_files(folder, fresh);
+		why = exchange_inside(folder, fresh);
 	folder_clear(folder->arena, fresh, fresh);
 	rmdir(fresh);
 	return why;

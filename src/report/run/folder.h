@@ -8,8 +8,9 @@
  * folder beside it, and the two change places in one system call (renameat2, RENAME_EXCHANGE):
  * an end of the program or a full disk leaves the run before or the new one.  Where a system
  * cannot exchange folders, two renames do it.  The folder where the program itself runs, a mounted
- * one, and one whose parent is not ours stay, and files move into it one after the other, the table
- * pareto.csv last, which the run before has lost first: it then has one run or none.
+ * one, and one whose parent is not ours stay: the files of the run before move into a folder inside it, those of
+ * the new run out of another one, the table pareto.csv first and last.  Where a call fails, the run before moves
+ * back; where the program ends in between there is no table, and folder_open moves it back.
  *
  * A file that no run writes (report/run/folder_files.h) is the user's, and stays.
  */

@@ -141,7 +141,7 @@ const char *folder_parents(struct arena *arena, const char *path)
 
 static bool is_run_folder(const char *name)
 {
-	return text_equal(name, "plans") || text_equal(name, "layers");
+	return text_equal(name, "plans") || text_equal(name, "layers") || text_equal(name, "specs");
 }
 
 /* "NAME-001.yaml", three digits or more. */
@@ -163,6 +163,8 @@ static bool is_run_file(const char *name)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (text_equal(name, names[i]))
 			return true;
+	if (fnmatch("specs/[0-9][0-9][0-9]-*", name, FNM_PATHNAME) == 0)
+		return true;
 	if (fnmatch("plans/point-*", name, FNM_PATHNAME) == 0 ||
 		fnmatch("layers/*", name, FNM_PATHNAME) == 0)
 		return is_numbered(name) ||
@@ -204,7 +206,7 @@ static const char *next(const struct walk *walk, DIR *folder, const char *at, st
 	return name;
 }
 
-/* `plans` and `layers` are made only for what follows into them. */
+/* Folders of runs are made only for what follows into them. */
 static bool link_file(struct walk *walk, const char *at, const char *name)
 {
 	const char *from = arena_format(walk->arena, "%s/%s", walk->path, name);
@@ -275,6 +277,42 @@ bool folder_clear(struct arena *arena, const char *path, const char *kept)
 {
 	struct walk walk = {.arena = arena, .path = path, .other = kept};
 	return clear_all(&walk, "");
+}
+
+static bool move_file(const struct walk *walk, const char *name)
+{
+	const char *to = arena_format(walk->arena, "%s/%s", walk->other, name);
+	return !folder_parents(walk->arena, to) &&
+	       rename(arena_format(walk->arena, "%s/%s", walk->path, name), to) == 0;
+}
+
+static bool move_all(const struct walk *walk, const char *at)
+{
+	DIR *folder = open_at(walk, at);
+	struct stat facts;
+	bool good = folder != NULL;
+	for (const char *name; folder && (name = next(walk, folder, at, &facts));) {
+		good &= facts.st_mode != 0;
+		if (S_ISDIR(facts.st_mode) && is_run_folder(name)) {
+			good &= move_all(walk, name);
+			rmdir(arena_format(walk->arena, "%s/%s", walk->path, name));
+		} else if (is_run_file(name) && !text_equal(name, "pareto.csv")) {
+			good &= move_file(walk, name);
+		}
+	}
+	good &= errno == 0;
+	if (folder)
+		closedir(folder);
+	return good;
+}
+
+bool folder_move(struct arena *arena, const char *from, const char *to, bool table_first)
+{
+	struct walk walk = {.arena = arena, .path = from, .other = to};
+	const char *table = "pareto.csv";
+	if (table_first && !move_file(&walk, table) && errno != ENOENT)
+		return false;
+	return move_all(&walk, "") && (table_first || move_file(&walk, table) || errno == ENOENT);
 }
 
 /* Whether a name goes on as folder_create has it: "-PROCESS-NUMBER". */

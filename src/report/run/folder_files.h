@@ -32,6 +32,10 @@ bool folder_link(struct arena *arena, const char *from, const char *to);
  * False where one of them stays. */
 bool folder_clear(struct arena *arena, const char *path, const char *kept);
 
+/* Moves the files of a run from one folder to another; the table pareto.csv, which names the others, leaves
+ * first or arrives last.  False where one of them stays. */
+bool folder_move(struct arena *arena, const char *from, const char *to, bool table_first);
+
 /* Clears and removes what folder_create made from the same start before, however a program ended;
  * files of the user that `kept` does not have stay where they are. */
 void folder_sweep(struct arena *arena, const char *start, const char *kept);

@@ -13,13 +13,23 @@
  */
 struct run_source {
 	const char *path;
-	uint64_t hash; /* FNV-1a, 64 bits, of its bytes */
+	uint64_t hash;    /* FNV-1a, 64 bits, of its bytes */
+	const char *text; /* its bytes; NULL: it was not read from a file */
+	const char *copy; /* their name in the results folder */
+};
+
+/* A file of the results folder. */
+struct run_file {
+	const char *name;
+	uint64_t hash; /* as above */
 };
 
 struct run_record {
 	const char *version;
 	size_t source_count;
 	const struct run_source *sources;
+	size_t file_count;
+	const struct run_file *files; /* those that a person may edit */
 	size_t option_count;
 	const char *const *options; /* as given, "--seed=3"; --jobs left out */
 	uint64_t seed;

@@ -11,11 +11,42 @@
 
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 {
-	struct outcome outcome = {.plan = plan, .worst_ulps = -1};
+	struct outcome outcome = {.plan = plan, .worst_ulps = -1, .why_step = -1};
 	if (!cost_plan(plan, arena, &outcome.cost))
 		outcome.why = "a count does not fit into 64 bits";
 	else if (!outcome.cost.score.feasible)
 		outcome.why = outcome.cost.score.rejected;
+	return outcome;
+}
+
+static const struct program *lower(struct outcome *outcome, uint64_t most, struct arena *arena)
+{
+	struct lower_refusal refusal;
+	const struct program *program =
+		lower_within(outcome->plan, most ? most : UINT64_MAX, arena, &refusal);
+	outcome->too_long = NULL;
+	if (refusal.why) {
+		outcome->why = refusal.why;
+		outcome->why_step = refusal.step;
+	} else if (!program) {
+		outcome->too_long =
+			most ? arena_format(arena,
+				       "the plan has more than %" PRIu64 " instructions", most)
+			     : "the plan has more instructions than can be numbered";
+	}
+	return program;
+}
+
+struct outcome evaluate_given(const struct plan *plan, uint64_t steps_most, struct arena *arena)
+{
+	struct outcome outcome = evaluate_cost(plan, arena);
+	struct arena *scratch = arena_open();
+	lower(&outcome, steps_most, scratch);
+	if (outcome.why)
+		outcome.why = arena_text(arena, outcome.why);
+	if (outcome.too_long)
+		outcome.too_long = arena_text(arena, outcome.too_long);
+	arena_close(scratch);
 	return outcome;
 }
 
@@ -129,12 +160,7 @@ static void compare(struct outcome *outcome, const struct truth *truth, int rank
 
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena)
 {
-	outcome->program =
-		how->steps_most ? lower_within(outcome->plan, how->steps_most, arena, &outcome->why)
-				: lower_plan(outcome->plan, arena, &outcome->why);
-	if (!outcome->program && !outcome->why)
-		outcome->too_long = arena_format(
-			arena, "the plan has more than %" PRIu64 " instructions", how->steps_most);
+	outcome->program = lower(outcome, how->steps_most, arena);
 	if (!outcome->program)
 		return;
 	int ranks = outcome->program->ranks;

@@ -17,6 +17,7 @@ struct outcome {
 	const struct plan *plan;
 	struct plan_cost cost;
 	const char *why;      /* the plan cannot be priced or lowered; NULL if it can */
+	int why_step;         /* the step that is the cause; -1: none in particular */
 	const char *too_long; /* it has more instructions than it may; NULL: it was executed */
 	bool simulated;       /* the simulation came to its end */
 	enum sim_mode mode;   /* of the simulation */
@@ -50,6 +51,12 @@ struct truth evaluate_truth(const struct workload *workload, const struct arch *
 
 /* The model's part. */
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
+
+/*
+ * The same of a plan that somebody wrote: it is lowered, too, as the model takes for granted that every
+ * core finds in LX what it uses.  too_long: it has more instructions than this, and nobody knows.
+ */
+struct outcome evaluate_given(const struct plan *plan, uint64_t steps_most, struct arena *arena);
 
 /*
  * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are
