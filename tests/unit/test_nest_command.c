@@ -468,11 +468,50 @@ static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 				  "  algorithm: linear_pruned\n"
 				  "  search_size: null\n"
 				  "  num_threads: 8\n"
+				  "  log_stats: true\n"
 				  "  timeout: 0\n");
 	struct ended ended = run("score -v --counting timeloop mapper.yaml " ALL);
 	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(
-		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
+	assert_non_null(
+		strstr(ended.err, "note: of the mapper these have no meaning here: log_stats\n"));
+}
+
+/* Timeloop's search, with its pruning and its patience, does not take the place of a proof. */
+static void a_search_of_timeloop_makes_no_result_worse(void **state)
+{
+	static const char command[] =
+		"explore --objective latency --simulate none -o out machine.yaml problem.yaml ";
+	static const char *const searches[] = {
+		"algorithm: linear_pruned", "{timeout: 1, victory-condition: 1}",
+		"{algorithm: random-pruned, search_size: 3}", "num_threads: 64"};
+	assert_int_equal(run(command).status, 0);
+	const char *best = folder_text("out/pareto.csv");
+	assert_non_null(strstr(best, ",optimal,"));
+	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+		folder_put("mapper.yaml", arena_format(arena, "mapper: %s%s%s\n",
+						  *searches[i] == '{' ? "" : "{", searches[i],
+						  *searches[i] == '{' ? "" : "}"));
+		struct ended ended = run(arena_format(arena, "%smapper.yaml", command));
+		assert_int_equal(ended.status, 0);
+		assert_string_equal(folder_text("out/pareto.csv"), best);
+		assert_non_null(strstr(ended.err, "Timeloop's search and"));
+		assert_non_null(strstr(ended.err, "'--solver map=random' draws mappings"));
+	}
+	/* Asked to draw, it draws as the file says: 3 mappings, 1 in each of two sequences. */
+	static const struct {
+		const char *mapper, *end;
+	} draws[] = {{"search_size: 3", "3 mappings evaluated"},
+		{"search_size: 9, num_threads: 2, timeout: 1, victory-condition: 1",
+			" mappings evaluated"}};
+	for (int i = 0; i < 2; i++) {
+		folder_put("mapper.yaml", arena_format(arena, "mapper: {%s}\n", draws[i].mapper));
+		struct ended ended = run(
+			arena_format(arena, "%smapper.yaml --solver map=random", command));
+		assert_null(strstr(ended.err, "Timeloop's search"));
+		assert_non_null(strstr(ended.err, draws[i].end));
+		if (i)
+			assert_true(atoi(strstr(ended.err, " mappings evaluated") - 1) < 9);
+	}
 }
 
 /* A level that keeps nothing has temporal loops in Timeloop's mapspace, as a buffer that everything
@@ -596,6 +635,7 @@ int main(void)
 		TEST(wrong_input_exits_with_2),
 		TEST(a_buffer_without_room_is_bypassed),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
+		TEST(a_search_of_timeloop_makes_no_result_worse),
 		TEST(a_mapper_may_have_dashes),
 		TEST(a_dummy_level_is_a_bypassed_buffer),
 		TEST(what_cannot_be_counted_exactly_is_not_executed),
