@@ -92,7 +92,8 @@ void nest_inputs_settings(struct inputs *inputs, struct nest_inputs *own, const 
 	own->solver = inputs_one_solver(inputs, NULL);
 	nest_inputs_draw(inputs, own);
 	if (inputs->search.map)
-		nest_inputs_patience(&inputs->search, patience, &own->patience, &own->patience_span);
+		nest_inputs_patience(
+			&inputs->search, patience, &own->patience, &own->patience_span);
 	inputs_word(inputs, "counting", &counting);
 	own->counting = (enum counting)counting;
 	read_imperfect(inputs, own);

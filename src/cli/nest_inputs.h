@@ -67,7 +67,6 @@ void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const st
 void nest_inputs_draw(struct inputs *inputs, struct nest_inputs *own);
 
 /* Notes, in one line, that Timeloop's search is not used, and `instead`. */
-void nest_inputs_note_search(
-	const struct nest_inputs *own, const char *instead, struct diag *diag);
+void nest_inputs_note_search(const struct nest_inputs *own, const char *instead, struct diag *diag);
 
 #endif

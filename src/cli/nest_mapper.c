@@ -143,8 +143,7 @@ static void read_search(struct reader *mapper, struct nest_inputs *inputs)
 		(const char *[]){spelling(mapper, "victory_condition"), spelling(mapper, "timeout"),
 			spelling(mapper, "num_threads")},
 		&search->patience, &(struct span){0});
-	if (read_integer(
-		    mapper, spelling(mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
+	if (read_integer(mapper, spelling(mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
 		size > 0)
 		search->size = (uint64_t)size;
 	search->keys = count ? text_read(&given) : NULL;
@@ -198,12 +197,11 @@ void nest_inputs_draw(struct inputs *inputs, struct nest_inputs *own)
 	own->mapper.keys = NULL;
 }
 
-void nest_inputs_note_search(
-	const struct nest_inputs *own, const char *instead, struct diag *diag)
+void nest_inputs_note_search(const struct nest_inputs *own, const char *instead, struct diag *diag)
 {
 	const struct mapper_search *search = &own->mapper;
 	if (search->keys)
-		diag_note(diag, search->file, "%s %s Timeloop's search and %s: %s",
-			search->keys, search->several ? "describe" : "describes",
+		diag_note(diag, search->file, "%s %s Timeloop's search and %s: %s", search->keys,
+			search->several ? "describe" : "describes",
 			search->several ? "are not used" : "is not used", instead);
 }
