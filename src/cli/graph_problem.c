@@ -67,12 +67,11 @@ void graph_problem_mapper(
 {
 	struct nest_inputs unused = {0};
 	nest_inputs_mapper(inputs, &unused, mapper);
-	const struct node *algorithm = node_find(mapper, "algorithm");
-	if (unused.solver)
-		diag_remark(inputs->diag, algorithm->span,
-			"'algorithm' and what ends its draws have no meaning on '%s', whose tiles move "
-			"in boxes: divisions are enumerated",
-			own->arch->name);
+	nest_inputs_note_search(&unused,
+		arena_format(inputs->arena,
+			"tiles move in boxes on '%s', and divisions are enumerated",
+			own->arch->name),
+		inputs->diag);
 }
 
 void graph_problem_agree(struct inputs *inputs, const struct arch *arch, const struct shape *shape,

@@ -9,18 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nest_inputs_patience(
-	struct reader *reader, const char *const names[3], struct nest_inputs *inputs)
+void nest_inputs_patience(struct reader *reader, const char *const names[3],
+	struct patience *patience, struct span *span)
 {
 	static const int64_t most[] = {INT64_MAX, INT64_MAX, NEST_SEQUENCES_MOST};
-	uint64_t *const out[] = {
-		&inputs->patience.victory, &inputs->patience.timeout, &inputs->patience.sequences};
+	uint64_t *const out[] = {&patience->victory, &patience->timeout, &patience->sequences};
 	for (int i = 0; i < 3; i++) {
 		int64_t count;
 		if (!read_integer(reader, names[i], OPTIONAL, 0, most[i], &count))
 			continue;
 		*out[i] = (uint64_t)count;
-		inputs->patience_span = read_node(reader, names[i], OPTIONAL)->span;
+		*span = read_node(reader, names[i], OPTIONAL)->span;
 	}
 }
 
@@ -90,9 +89,11 @@ void nest_inputs_settings(struct inputs *inputs, struct nest_inputs *own, const 
 	if (mapper && !node_is_empty(mapper))
 		nest_inputs_mapper(inputs, own, mapper);
 	inputs_settings(inputs, own->hierarchy);
-	own->solver = inputs_one_solver(inputs, own->solver);
+	own->solver = inputs_one_solver(inputs, NULL);
+	nest_inputs_draw(inputs, own);
 	if (inputs->search.map)
-		nest_inputs_patience(&inputs->search, patience, own);
+		nest_inputs_patience(
+			&inputs->search, patience, &own->patience, &own->patience_span);
 	inputs_word(inputs, "counting", &counting);
 	own->counting = (enum counting)counting;
 	read_imperfect(inputs, own);

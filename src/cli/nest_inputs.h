@@ -6,12 +6,22 @@
 #include "model/nest/nest_score.h"
 #include "search/nest/nest_search.h"
 
+/* How Timeloop would search, by a `mapper:`. */
+struct mapper_search {
+	const char *keys; /* those given, quoted, in a list; NULL: none, or all of them are used */
+	bool several;
+	struct span file; /* without a line */
+	struct patience patience;
+	uint64_t size; /* mappings; 0: no limit */
+};
+
 /*
  * A problem for the loop-nest model: `problem`, `architecture`, and what may come
  * with them: `ERT`, `mapping`, `constraints` in all forms, `search` or Timeloop's
  * `mapper`.  Flags of constraints and mapping are in the hierarchy.
  */
 struct nest_inputs {
+	struct mapper_search mapper;
 	const struct arch *arch;
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
@@ -44,11 +54,19 @@ void nest_inputs_settings(
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
 	const struct reading *reading, const struct node *const *lists, const struct node *mapping);
 
-/* When draws end by themselves: victory, timeout and sequences, under these names. */
-void nest_inputs_patience(
-	struct reader *reader, const char *const names[3], struct nest_inputs *inputs);
+/* Reads when draws end by themselves: victory, timeout and sequences, under these names.  *span: of
+ * the last one given. */
+void nest_inputs_patience(struct reader *reader, const char *const names[3],
+	struct patience *patience, struct span *span);
 
-/* Timeloop's `mapper:` as settings of ours; what has no meaning here gets one note. */
+/* Reads Timeloop's `mapper:`: its metrics become objectives, its search goes to own->mapper; one
+ * note names the keys that have no meaning here. */
 void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const struct node *node);
+
+/* Takes over how Timeloop would search, if the solver that was named draws mappings as it does. */
+void nest_inputs_draw(struct inputs *inputs, struct nest_inputs *own);
+
+/* Notes, in one line, that Timeloop's search is not used, and `instead`. */
+void nest_inputs_note_search(const struct nest_inputs *own, const char *instead, struct diag *diag);
 
 #endif

@@ -120,33 +120,47 @@ static void read_metrics(struct reader *mapper, const char *key, struct objectiv
 		add_metric(names[i], node_item(list, i)->span, objectives, scope);
 }
 
-/* Which of ours does what an algorithm does. */
-static void read_algorithm(struct reader *mapper, struct nest_inputs *inputs)
+/* The algorithm, and what ends its draws: how Timeloop searches.  A search here is asked for a proof,
+ * so these are kept for a solver that draws as Timeloop does. */
+static void read_search(struct reader *mapper, struct nest_inputs *inputs)
 {
 	static const char *const names[] = {"random", "hybrid", "random_pruned", "random-pruned",
 		"linear_pruned", "linear-pruned", "exhaustive", "linear", NULL};
-	enum { DRAWS = 4 };
-	int algorithm = 0;
-	if (read_word(mapper, "algorithm", OPTIONAL, names, &algorithm))
-		inputs->solver = solver_sharing(
-			STAGE_MAP, algorithm < DRAWS ? SHARING_DRAWS : SHARING_ENUMERATION);
-	if (!inputs->solver || algorithm < DRAWS)
-		nest_inputs_patience(mapper,
-			(const char *[]){spelling(mapper, "victory_condition"),
-				spelling(mapper, "timeout"), spelling(mapper, "num_threads")},
-			inputs);
+	static const char *const keys[] = {
+		"algorithm", "victory_condition", "timeout", "num_threads", "search_size"};
+	struct mapper_search *search = &inputs->mapper;
+	struct text given = text_open(mapper->reading->arena);
+	int algorithm = 0, count = 0;
+	int64_t size = 0;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *key = spelling(mapper, keys[i]);
+		const struct node *node = read_node(mapper, key, OPTIONAL);
+		if (node && !node_is_empty(node))
+			text_add(&given, "%s'%s'", count++ ? ", " : "", key);
+	}
+	read_word(mapper, "algorithm", OPTIONAL, names, &algorithm);
+	nest_inputs_patience(mapper,
+		(const char *[]){spelling(mapper, "victory_condition"), spelling(mapper, "timeout"),
+			spelling(mapper, "num_threads")},
+		&search->patience, &(struct span){0});
+	if (read_integer(mapper, spelling(mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
+		size > 0)
+		search->size = (uint64_t)size;
+	search->keys = count ? text_read(&given) : NULL;
+	search->file = (struct span){.source = mapper->map->span.source};
+	search->several = count > 1;
 }
 
-/* What steers Timeloop's threads and its logs; its patience where nothing is drawn. */
-static void note_unused(struct reader *mapper, bool draws)
+/* Notes what steers Timeloop's threads and its logs. */
+static void note_unused(struct reader *mapper)
 {
-	static const char *const keys[] = {"num_threads", "timeout", "victory_condition",
-		"live_status", "max_permutations_per_if_visit", "out_prefix", "sync_interval",
-		"log_interval", "log_oaves", "log_oaves_mappings", "log_stats", "log_suboptimal",
-		"log_all", "diagnostics", "penalize_consecutive_bypass_fails", "emit_whoop_nest",
+	static const char *const keys[] = {"live_status", "max_permutations_per_if_visit",
+		"out_prefix", "sync_interval", "log_interval", "log_oaves", "log_oaves_mappings",
+		"log_stats", "log_suboptimal", "log_all", "diagnostics",
+		"penalize_consecutive_bypass_fails", "emit_whoop_nest",
 		"max_temporal_loops_in_a_mapping", "filter_revisits", "mapper_timeout", NULL};
 	struct text text = text_open(mapper->reading->arena);
-	for (int i = draws ? 3 : 0; keys[i]; i++) {
+	for (int i = 0; keys[i]; i++) {
 		const char *key = spelling(mapper, keys[i]);
 		if (read_node(mapper, key, OPTIONAL))
 			text_add(&text, "%s%s", text.length ? ", " : "", key);
@@ -161,7 +175,6 @@ void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const st
 	struct objectives *objectives = &inputs->wishes.objectives;
 	struct reader mapper;
 	const char *version;
-	int64_t size = 0;
 	if (!reader_open(&mapper, &inputs->reading, node, "mapper"))
 		return;
 	read_text(&mapper, "version", OPTIONAL, &version);
@@ -169,11 +182,26 @@ void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const st
 		inputs->arena, inputs->diag, inputs->kind->subject, own->hierarchy};
 	read_metrics(&mapper, "optimization_metric", objectives, &scope);
 	read_metrics(&mapper, "optimization_metrics", objectives, &scope);
-	read_algorithm(&mapper, own);
-	if (read_integer(
-		    &mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
-		size > 0)
-		inputs->wishes.budget = (uint64_t)size;
-	note_unused(&mapper, !own->solver || own->solver->sharing == SHARING_DRAWS);
+	read_search(&mapper, own);
+	note_unused(&mapper);
 	reader_done_lenient(&mapper);
+}
+
+void nest_inputs_draw(struct inputs *inputs, struct nest_inputs *own)
+{
+	if (!own->solver || own->solver->sharing != SHARING_DRAWS)
+		return;
+	own->patience = own->mapper.patience;
+	if (!inputs->wishes.budget)
+		inputs->wishes.budget = own->mapper.size;
+	own->mapper.keys = NULL;
+}
+
+void nest_inputs_note_search(const struct nest_inputs *own, const char *instead, struct diag *diag)
+{
+	const struct mapper_search *search = &own->mapper;
+	if (search->keys)
+		diag_note(diag, search->file, "%s %s Timeloop's search and %s: %s", search->keys,
+			search->several ? "describe" : "describes",
+			search->several ? "are not used" : "is not used", instead);
 }

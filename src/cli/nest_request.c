@@ -19,6 +19,10 @@ bool request_check(
 		diag_remark(diag, inputs->patience_span,
 			"only map=%s ends by victory or timeout; map=%s does not",
 			solver_sharing(STAGE_MAP, SHARING_DRAWS)->name, inputs->solver->name);
+	nest_inputs_note_search(inputs,
+		"the best mapping is searched for and proven; '--solver map=random' draws mappings "
+		"as they say",
+		diag);
 	return !diag_failed(diag);
 }
 

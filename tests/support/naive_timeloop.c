@@ -416,6 +416,10 @@ static bool finish(struct run *run, struct nest_counts *out)
 			pass(run, i, kept[i] ? (double)part[i] : 0, out);
 		if (!kept[i])
 			continue;
+		if (i == home && level->no_coalesce >> t & 1) {
+			*to = (struct nest_count){0};
+			continue;
+		}
 		to->capacity = box_words(run, run->tile[i]);
 		double peer = i < home ? run->links[i + 1] / (double)run->instances[i] : 0;
 		to->links = (int64_t)round(peer > 0 ? run->links[i + 1] : 0);

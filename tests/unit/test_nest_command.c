@@ -468,11 +468,95 @@ static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 				  "  algorithm: linear_pruned\n"
 				  "  search_size: null\n"
 				  "  num_threads: 8\n"
+				  "  log_stats: true\n"
 				  "  timeout: 0\n");
 	struct ended ended = run("score -v --counting timeloop mapper.yaml " ALL);
 	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(
-		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
+	assert_non_null(
+		strstr(ended.err, "note: of the mapper these have no meaning here: log_stats\n"));
+}
+
+/* Timeloop's search, with its pruning and its patience, does not take the place of a proof. */
+static void a_search_of_timeloop_makes_no_result_worse(void **state)
+{
+	static const char command[] =
+		"explore --objective latency --simulate none -o out machine.yaml problem.yaml ";
+	static const char *const searches[] = {"algorithm: linear_pruned",
+		"{timeout: 1, victory-condition: 1}", "{algorithm: random-pruned, search_size: 3}",
+		"num_threads: 64"};
+	assert_int_equal(run(command).status, 0);
+	const char *best = folder_text("out/pareto.csv");
+	assert_non_null(strstr(best, ",optimal,"));
+	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+		folder_put("mapper.yaml",
+			arena_format(arena, "mapper: %s%s%s\n", *searches[i] == '{' ? "" : "{",
+				searches[i], *searches[i] == '{' ? "" : "}"));
+		struct ended ended = run(arena_format(arena, "%smapper.yaml", command));
+		assert_int_equal(ended.status, 0);
+		assert_string_equal(folder_text("out/pareto.csv"), best);
+		assert_non_null(strstr(ended.err, "Timeloop's search and"));
+		assert_non_null(strstr(ended.err, "'--solver map=random' draws mappings"));
+	}
+	/* Asked to draw, it draws as the file says: 3 mappings, 1 in each of two sequences. */
+	static const struct {
+		const char *mapper, *end;
+	} draws[] = {{"search_size: 3", "3 mappings evaluated"},
+		{"search_size: 9, num_threads: 2, timeout: 1, victory-condition: 1",
+			" mappings evaluated"}};
+	for (int i = 0; i < 2; i++) {
+		folder_put("mapper.yaml", arena_format(arena, "mapper: {%s}\n", draws[i].mapper));
+		struct ended ended =
+			run(arena_format(arena, "%smapper.yaml --solver map=random", command));
+		assert_null(strstr(ended.err, "Timeloop's search"));
+		assert_non_null(strstr(ended.err, draws[i].end));
+		if (i)
+			assert_true(atoi(strstr(ended.err, " mappings evaluated") - 1) < 9);
+	}
+}
+
+/* A mapping leaves to the constraints inside components what they fix; what it says itself stands. */
+static void constraints_inside_components_complete_a_mapping(void **state)
+{
+	static const char inner[] =
+		"architecture:\n"
+		"  version: 0.4\n"
+		"  nodes:\n"
+		"  - !Component {name: DRAM, class: DRAM, attributes: {width: 16, datawidth: 16}}\n"
+		"  - !Component\n"
+		"    name: Buf\n"
+		"    class: SRAM\n"
+		"    attributes: {depth: 64, width: 16, datawidth: 16}\n"
+		"    constraints:\n"
+		"      dataspace: {keep: [A, B], bypass: [Z]}\n"
+		"      temporal: {factors: [K=4, M=1, N<=1], permutation: [K, M, N]}\n"
+		"  - !Component {name: PE, class: dummy_storage, spatial: {meshX: 2, meshY: 2},\n"
+		"      constraints: {spatial: {factors: [M=2], split: 0}}}\n"
+		"  - !Component {name: MAC, class: intmac, attributes: {datawidth: 16}}\n"
+		"problem: {shape: gemm-ABZ, instance: {K: 8, M: 4, N: 2}}\n"
+		"mapping: [%s]\n";
+	static const char inlined[] =
+		"Buf keeps A, B\n      for K in 0..4\n        at once M in 0..2 along Y\n";
+	static const char dram[] = "{target: DRAM, type: temporal, factors: [K=2, M=2, N=2]}";
+	static const struct {
+		const char *more, *line;
+		int status;
+	} rows[] = {
+		{"", inlined, 0},
+		{", {target: Buf, type: temporal, factors: [M=1]}", inlined, 0},
+		{", {target: Buf, type: bypass, keep: [Z]}", "Buf keeps A, B, Z\n", 1},
+		{", {target: PE, type: spatial, factors: [M=2], split: 3}",
+			"at once M in 0..2 along X\n", 1},
+		{", {target: Buf, type: temporal, factors: [K=2]}",
+			"'K' multiply to 4, not to its extent 8", 2},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *directives = arena_format(arena, "%s%s", dram, rows[i].more);
+		folder_put("inline.yaml", arena_format(arena, inner, directives));
+		struct ended ended = run("score inline.yaml --format text");
+		if (ended.status != rows[i].status ||
+			!strstr(ended.status == 2 ? ended.err : ended.out, rows[i].line))
+			fail_msg("%s: %d\n%s%s", directives, ended.status, ended.out, ended.err);
+	}
 }
 
 /* A level that keeps nothing has temporal loops in Timeloop's mapspace, as a buffer that everything
@@ -596,6 +680,8 @@ int main(void)
 		TEST(wrong_input_exits_with_2),
 		TEST(a_buffer_without_room_is_bypassed),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
+		TEST(a_search_of_timeloop_makes_no_result_worse),
+		TEST(constraints_inside_components_complete_a_mapping),
 		TEST(a_mapper_may_have_dashes),
 		TEST(a_dummy_level_is_a_bypassed_buffer),
 		TEST(what_cannot_be_counted_exactly_is_not_executed),

@@ -125,11 +125,38 @@ static void points_are_chosen_and_other_kinds_refused(void **state)
 		ended.err, "'--format timeloop' is for problems, and this is a workload graph"));
 }
 
+/* 31 operations in 200 cycles; and 31 of 15 bits a word, of which whole bytes count. */
+static void quotients_are_of_single_precision(void **state)
+{
+	folder_put("dot.yaml",
+		"architecture:\n"
+		"  version: 0.4\n"
+		"  nodes:\n"
+		"  - !Component {name: DRAM, class: DRAM, attributes: {width: 15, datawidth: 15, "
+		"shared_bandwidth: 0.3155}}\n"
+		"  - !Component {name: MAC, class: intmac, attributes: {datawidth: 16}}\n"
+		"problem:\n"
+		"  shape:\n"
+		"    name: dot\n"
+		"    dimensions: [K]\n"
+		"    data_spaces: [{name: A, projection: [[[K]]]}, {name: B, projection: [[[K]]]}, "
+		"{name: Z, projection: [], read_write: true}]\n"
+		"  instance: {K: 16}\n"
+		"mapping: 'DRAM: K16 | keep DRAM: A B Z'\n");
+	const char *text =
+		folder_run("$program score dot.yaml --counting timeloop --format timeloop").out;
+	assert_float_equal(number_of(text, "\nCycles: ([0-9]+)"), 200, 0);
+	assert_float_equal(number_of(text, "GFLOPs .@1GHz.: ([0-9.]+)"), 0.16, 1e-9);
+	assert_float_equal(number_of(text, "Total scalar accesses +: ([0-9]+)"), 63, 0);
+	assert_float_equal(number_of(text, "Optimal Op per Byte +: ([0-9.]+)"), 0.51, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(summaries_are_those_of_the_table),
 		cmocka_unit_test(levels_add_up),
+		cmocka_unit_test(quotients_are_of_single_precision),
 		cmocka_unit_test(points_are_chosen_and_other_kinds_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, folder_tear_down);

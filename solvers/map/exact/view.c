@@ -127,6 +127,9 @@ void nest_view_add(const struct nest_view *view, int space, int j, enum nest_act
 {
 	const struct nest_frame *frame = view->frame;
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
+	/* At a home Timeloop counts nothing then; this bound leaves it out at any level. */
+	if (frame->timeloop && level->no_coalesce >> space & 1)
+		return;
 	sums->at[0][0] += words * view->pj[j][action];
 	for (int m = 1; m < frame->port_first; m++)
 		if (frame->meters[m].j == j)

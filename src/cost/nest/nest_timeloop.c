@@ -181,8 +181,13 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 		return false;
 	bool fits = true;
 	for (int i = 0; i <= loops->home[t]; i++) {
-		if (loops->kept[i] >> t & 1)
-			fits &= take_counts(model, loops, t, i, stations, &counts->at[i][t]);
+		struct nest_count *count = &counts->at[i][t];
+		/* Timeloop masks a level that does not coalesce, and takes its counts from the next
+		 * one outside; a home has none. */
+		if (i == loops->home[t] && has(hierarchy->levels[i].no_coalesce, t))
+			*count = (struct nest_count){0};
+		else if (loops->kept[i] >> t & 1)
+			fits &= take_counts(model, loops, t, i, stations, count);
 		if (model->priced_hops)
 			add_passage(model, t, i, &stations[i],
 				loops->kept[i] >> t & 1 ? stations[i].part : 0, loops->instances[i],

@@ -289,6 +289,75 @@ static void read_directive(struct directives *directives, const struct node *nod
 	reader_done_lenient(&map);
 }
 
+/* --- constraints inside the components of `nodes:` */
+
+/* Exact factors, the order and the split of a row's loops, as far as no directive gives them. */
+static void complete_loops(struct directives *directives, const struct reading *silent,
+	const struct node *map, int r, bool spatial)
+{
+	const struct shape *shape = directives->shape;
+	struct read_loops *loops = &directives->loops[r][spatial];
+	const struct node *factors = node_find(map, "factors"), *split = node_find(map, "split");
+	const struct node *permutation = node_find(map, "permutation");
+	const struct constraint_factor *list = NULL;
+	int count = 0;
+	if (!node_is_empty(factors))
+		directive_factors(silent, factors, shape, &list, &count);
+	for (int i = 0; i < count; i++) {
+		struct bound *bound = &directives->bounds[r][spatial][list[i].dimension];
+		int64_t extent = shape->dimensions[list[i].dimension].extent;
+		if (!bound->given && list[i].relation == RELATION_EQUAL)
+			*bound = (struct bound){true, number_min(list[i].bound, extent),
+				list[i].tail, list[i].span};
+	}
+	if (!loops->ordered && !node_is_empty(permutation))
+		directive_order(silent, permutation, shape, &loops->order);
+	if (spatial && !loops->split && !node_is_empty(split))
+		loops->split = directive_split(silent, split, shape, &loops->first_y);
+}
+
+static void complete_places(
+	struct directives *directives, const struct reading *silent, const struct node *map, int r)
+{
+	static const char *const keys[] = {"bypass", "keep"};
+	for (int keep = 0; keep < 2; keep++) {
+		const struct node *node = node_find(map, keys[keep]);
+		uint32_t spaces, *kept;
+		if (node_is_empty(node) ||
+			!directive_spaces(silent, node, directives->shape, &spaces))
+			continue;
+		for (int t = 0; t < directives->shape->space_count; t++) {
+			kept = &directives->mapping.residency[t];
+			if (spaces >> t & 1 && !directives->placed[r][t])
+				*kept = keep ? *kept | 1u << r : *kept & ~(1u << r);
+		}
+	}
+}
+
+/* Timeloop's front end joins the directives of a mapping with the constraints inside components, so
+ * these give what no directive gives.  A constraint that cannot be read is complained about where
+ * constraints are read. */
+static void complete(struct directives *directives)
+{
+	struct reading silent = *directives->reading;
+	silent.diag = diag_open(silent.arena);
+	for (int r = 0; r < directives->arch->level_count; r++) {
+		const struct node *group = directives->arch->levels[r].constraints;
+		const struct node *part[3] = {NULL};
+		static const char *const names[] = {"temporal", "spatial", "dataspace"};
+		for (int i = 0; i < 3 && !node_is_empty(group); i++) {
+			const struct node *map = node_find(group, names[i]);
+			part[i] = map && map->kind == NODE_MAP ? map : NULL;
+		}
+		if (part[0] && domain_iterates(directives->arch, r))
+			complete_loops(directives, &silent, part[0], r, false);
+		if (part[1] && domain_fanout(directives->arch, r) > 1)
+			complete_loops(directives, &silent, part[1], r, true);
+		if (part[2] && directives->arch->levels[r].kind == LEVEL_STORAGE)
+			complete_places(directives, &silent, part[2], r);
+	}
+}
+
 static void set_factors(struct directives *directives, int d)
 {
 	for (int r = 0; r < directives->arch->level_count; r++) {
@@ -388,6 +457,7 @@ bool nest_mapping_read(const struct reading *reading, const struct node *node,
 			node_kind_name(node));
 	for (size_t i = 0; i < node->count; i++)
 		read_directive(directives, node->items[i]);
+	complete(directives);
 	set_orders(directives);
 	if (diag_errors(reading->diag) == errors)
 		for (int d = 0; d < shape->dimension_count; d++)

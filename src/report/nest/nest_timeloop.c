@@ -224,6 +224,12 @@ static double words_of(const struct shape *shape, int t)
 	return words;
 }
 
+/* Operations a byte as Timeloop has them: in single precision, of whole bytes.  0.155 prints 0.16. */
+static double per_byte(double ops, double words, const struct nest_level *level)
+{
+	return (double)((float)ops / (float)floor(words * (double)level->word_bits / 8));
+}
+
 /* Additions of products, without the first of each sum; the answer is all operations. */
 static double add_operations(struct text *text, const struct nest_report *report)
 {
@@ -241,7 +247,7 @@ static double add_operations(struct text *text, const struct nest_report *report
 		computes + reductions);
 	text_add(text, "    Total memory accesses required          : %.0f\n", words);
 	text_add(text, "    Optimal Op per Byte                     : %.2f\n\n",
-		8 * (computes + reductions) / (words * (double)outer->word_bits));
+		per_byte(computes + reductions, words, outer));
 	return computes + reductions;
 }
 
@@ -260,7 +266,7 @@ static void add_intensity(struct text *text, const struct nest_report *report, i
 		return;
 	text_add(text, "    Total scalar accesses                   : %.0f\n", accesses);
 	text_add(text, "    Op per Byte                             : %.2f\n",
-		8 * ops / (accesses * (double)level->word_bits));
+		per_byte(ops, accesses, level));
 }
 
 /* Energies of a compute, of each part and together; names stand in a column as wide as the longest of a network. */
@@ -303,11 +309,13 @@ const char *nest_timeloop(struct arena *arena, const struct nest_report *report)
 	for (int i = 0; i < report->hierarchy->level_count; i++)
 		add_intensity(&text, report, i, ops);
 	text_add(&text, "\n\nSummary Stats\n-------------\n");
-	text_add(&text, "GFLOPs (@1GHz): %.2f\n", ops / (double)number_max(1, score->cycles));
+	text_add(&text, "GFLOPs (@1GHz): %.2f\n",
+		(double)((float)ops / (float)number_max(1, score->cycles)));
 	text_add(&text, "Utilization: %.2f%%\n", 100 * score->utilization);
 	text_add(&text, "Cycles: %" PRId64 "\n", score->cycles);
 	text_add(&text, "Energy: %.2f uJ\n", score->energy_pj / 1e6);
-	text_add(&text, "EDP(J*cycle): %.2e\n", score->energy_pj / 1e12 * (double)score->cycles);
+	text_add(&text, "EDP(J*cycle): %.2e\n",
+		(double)(float)score->cycles * score->energy_pj / 1e12);
 	text_add(&text, "Area: 0.00 mm^2\n\n");
 	add_energies(&text, report);
 	return text_read(&text);

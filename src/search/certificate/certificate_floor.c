@@ -262,7 +262,11 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 	else
 		read_only(cell, loops, j, t, known, &least);
 	for (int i = 0; i < frame->completions->count; i++) {
-		double scale = hierarchy->levels[frame->completions->level[i]].rate_scale[t];
+		const struct nest_level *level = &hierarchy->levels[frame->completions->level[i]];
+		/* At a home Timeloop counts nothing then. */
+		if (frame->timeloop && level->no_coalesce >> t & 1)
+			least.reads[i] = least.fills[i] = least.updates[i] = 0;
+		double scale = level->rate_scale[t];
 		double writes = least.fills[i] + least.updates[i];
 		ports->reads[i] += least.reads[i] * scale;
 		ports->writes[i] += writes * scale;
