@@ -160,8 +160,8 @@ function table() {
 	listeners.push(mark);
 	fill();
 	return element("section", {}, element("h2", {}, "Points"),
-		element("div", {class: "scroll low"}, element("table", {},
-			element("thead", {}, element("tr", {}, ...shown.map(name => element("th", {}, element("button", {onclick: () => { up = by === name ? !up : true; by = name; fill(); }}, name_of(name)))))),
+		element("div", {class: "scroll low"}, element("table", {id: "points"},
+			element("thead", {}, element("tr", {}, ...shown.map(name => element("th", {"data-column": name}, element("button", {onclick: () => { up = by === name ? !up : true; by = name; fill(); }}, name_of(name)))))),
 			body)),
 		points.length > limit ? element("p", {}, `${limit} of ${points.length} points are shown; a click on a heading sorts all of them.`) : "");
 }
@@ -280,8 +280,8 @@ function roofline(point) {
 }
 
 function facts(point) {
-	const names = ["latency_cycles", "estimate_cycles", "latency_ns", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
-	return element("dl", {}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {}, name_of(name)), element("dd", {}, told(name, point.values[name]))]));
+	const names = ["latency_ns", "estimate_ns", "latency_cycles", "estimate_cycles", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
+	return element("dl", {id: "facts"}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {"data-column": name}, name_of(name)), element("dd", {}, told(name, point.values[name]))]));
 }
 const tabs = [["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", energies], ["roofline", roofline],
 	["plan", point => point.plan ? element("pre", {}, point.plan) : null]];
