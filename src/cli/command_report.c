@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -11,33 +12,66 @@
 #include "report/run/pareto.h"
 #include "spec/file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is shown of pareto.csv: a name there, its title, and what the value is divided by; 0: as it stands. */
+/* What is shown of pareto.csv: a name there, and its title; amounts have their unit in each cell. */
+enum style { AS_IT_STANDS, WITH_UNIT, CYCLES, PERCENT, RATIO };
 static const struct column {
 	const char *name, *title;
-	double unit;
+	enum style style;
 } columns[] = {
-	{"point", "point", 0},
-	{"latency_cycles", "cycles", 0},
-	{"estimate_cycles", "estimate", 0},
-	{"latency_ns", "us", 1e3},
-	{"energy_pj", "uJ", 1e6},
-	{"hbm_bytes", "HBM bytes", 0},
-	{"lx_peak_bytes", "LX peak", 0},
-	{"cores", "cores", 0},
-	{"pes", "PEs", 0},
-	{"rounds", "rounds", 0},
-	{"utilization", "use %", 0.01},
-	{"sim_ratio", "sim/model", 1},
-	{"sim_agrees", "agrees", 0},
-	{"executed", "executed", 0},
-	{"proof", "proof", 0},
-	{"solver", "<solver", 0},
+	{"point", "point", AS_IT_STANDS},
+	{"latency_ns", "latency", WITH_UNIT},
+	{"estimate_ns", "estimate", WITH_UNIT},
+	{"energy_pj", "energy", WITH_UNIT},
+	{"hbm_bytes", "HBM", WITH_UNIT},
+	{"lx_peak_bytes", "LX peak", WITH_UNIT},
+	{"cores", "cores", AS_IT_STANDS},
+	{"pes", "PEs", AS_IT_STANDS},
+	{"rounds", "rounds", AS_IT_STANDS},
+	{"sim_ratio", "sim/model", RATIO},
+	{"executed", "executed", AS_IT_STANDS},
+	{"latency_cycles", "", CYCLES},
+	{"utilization", "use", PERCENT},
+	{"proof", "proof", AS_IT_STANDS},
+	{"solver", "<solver", AS_IT_STANDS},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The unit that a column is written in: that of its largest value. */
+static const struct amount_unit *unit_of(const json_t *rows, const char *name)
+{
+	double most = 0;
+	size_t i;
+	json_t *row;
+	json_array_foreach(rows, i, row)
+		most = fmax(most, fabs(json_number_value(json_object_get(row, name))));
+	return amount_unit(amount_of_column(name), most);
+}
+
+static const char *cell_text(struct arena *arena, const json_t *rows, const json_t *row, int c)
+{
+	const struct column *column = &columns[c];
+	const json_t *cell = json_object_get(row, column->name);
+	double value = json_number_value(cell);
+	if (!cell || json_is_null(cell))
+		return "";
+	if (!json_is_number(cell) || column->style == AS_IT_STANDS)
+		return json_leaf_text(arena, cell);
+	if (column->style == WITH_UNIT)
+		return amount_in(arena, value, unit_of(rows, column->name));
+	if (column->style == CYCLES)
+		return arena_format(arena, "%s cycles", amount_number(arena, value));
+	if (column->style == PERCENT)
+		return arena_format(arena, "%.1f %%", 100 * value);
+	/* As `explore` marks it. */
+	const char *agrees = json_string_value(json_object_get(row, "sim_agrees"));
+	return arena_format(
+		arena, "%.3f%s", value, agrees && text_equal(agrees, "false") ? " !" : "");
+}
 
 static const char *show(struct arena *arena, const char *csv)
 {
@@ -45,19 +79,11 @@ static const char *show(struct arena *arena, const char *csv)
 	for (int c = 0; c < COLUMNS; c++)
 		titles[c] = columns[c].title;
 	struct listing *listing = listing_open(arena, titles);
-	json_t *row, *cell, *rows = csv_rows(arena, csv);
+	json_t *row, *rows = csv_rows(arena, csv);
 	size_t i;
 	json_array_foreach(rows, i, row)
-		for (int c = 0; c < COLUMNS; c++) {
-			cell = json_object_get(row, columns[c].name);
-			if (columns[c].unit > 0 && json_is_number(cell))
-				listing_cell(
-					listing, "%.3f", json_number_value(cell) / columns[c].unit);
-			else
-				listing_cell(listing, "%s",
-					!cell || json_is_null(cell) ? ""
-								    : json_leaf_text(arena, cell));
-		}
+		for (int c = 0; c < COLUMNS; c++)
+			listing_cell(listing, "%s", cell_text(arena, rows, row, c));
 	json_decref(rows);
 	return listing_text(listing);
 }

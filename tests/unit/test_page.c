@@ -116,9 +116,82 @@ static void a_folder_without_results_has_no_page(void **state)
 	assert_non_null(strstr(ended.err, "run.json"));
 }
 
+/* The program of a page, run without a browser: what it shows of all columns and points is what pareto.csv says. */
+static void read_back(const char *run)
+{
+	struct ended ended = folder_run(arena_format(arena,
+		"$program report --html %s && node $OLDPWD/tests/page/read_back.mjs "
+		"%s/report.html %s/pareto.csv",
+		run, run, run));
+	if (ended.status)
+		fail_msg("%s: %s%s", run, ended.out, ended.err);
+}
+
+static bool has_node(void)
+{
+	bool has = !folder_run("command -v node").status;
+	if (!has)
+		print_message("skip: figures of pages (no node)\n");
+	return has;
+}
+
+static void figures_of_a_page_are_those_of_pareto_csv(void **state)
+{
+	static const char *const runs[] = {
+		"arch/eyeriss.yaml problems/resnet50_3x3.yaml --budget 2000",
+		"arch/spyre32.yaml workloads/softmax_dim1.yaml --budget 5",
+		"arch/eyeriss.yaml constraints/row_stationary.yaml workloads/alexnet.yaml --budget 300",
+		"space_time/matmul.yaml --budget 200",
+		"arch/a2a3.yaml broadcasts/weights_16MiB.yaml --budget 200",
+	};
+	if (!has_node())
+		return;
+	folder_run("rm -rf specs && ln -s $OLDPWD/specs specs");
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		struct ended ended = folder_run(arena_format(arena,
+			"top=$PWD && cd specs/ && $program explore -q %s -o \"$top/run%zu\"",
+			runs[i], i));
+		if (ended.status)
+			fail_msg("%s: %s", runs[i], ended.err);
+		read_back(arena_format(arena, "run%zu", i));
+	}
+}
+
+/* The results under version control. */
+static void figures_of_shipped_results_are_on_their_pages(void **state)
+{
+	static const char shipped[] =
+		"for csv in $OLDPWD/results/reference/*.csv; do name=$(basename $csv .csv); "
+		"mkdir -p shipped/$name && cp $csv shipped/$name/pareto.csv && "
+		"cp out/run.json shipped/$name; done; ls shipped";
+	if (!has_node())
+		return;
+	struct ended ended = folder_run(shipped);
+	char *rest = arena_format(arena, "%s", ended.out), *name;
+	int count = 0;
+	for (; (name = strtok_r(rest, "\n", &rest)); count++)
+		read_back(arena_format(arena, "shipped/%s", name));
+	assert_true(count >= 3);
+}
+
+/* Energies whose last digits are zeros, an exponent, a tie and a value below one. */
+static void powers_of_ten_stay_on_the_page(void **state)
+{
+	if (!has_node())
+		return;
+	folder_run("mkdir tens && cp out/run.json tens");
+	folder_put("tens/pareto.csv", "point,latency_cycles,latency_ns,energy_pj,edp\n"
+				      "1,12740,1000000,12740000000,1.0753e+20\n"
+				      "2,100,12344.5,500,0.00001\n");
+	read_back("tens");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_of_a_page_are_those_of_pareto_csv),
+		cmocka_unit_test(figures_of_shipped_results_are_on_their_pages),
+		cmocka_unit_test(powers_of_ten_stay_on_the_page),
 		cmocka_unit_test(a_page_has_all_points_with_details),
 		cmocka_unit_test(copies_of_specs_are_read),
 		cmocka_unit_test(edited_plans_stay),

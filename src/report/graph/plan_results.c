@@ -1,5 +1,6 @@
 #include "report/graph/plan_results.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
@@ -16,6 +17,7 @@ static void complete_row(
 	row->groups = PARETO_TIME | PARETO_ENERGY | PARETO_CORES | PARETO_USE | PARETO_CLOCKED |
 		      PARETO_ESTIMATE | (point->score.buffer_bytes ? PARETO_LINKS : 0);
 	row->nanoseconds = arch_nanoseconds(arch, point->score.cycles);
+	row->estimate_nanoseconds = arch_nanoseconds(arch, point->score.estimate_cycles);
 	row->mapping = "";
 }
 
@@ -23,15 +25,6 @@ const char *plan_pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
 	return pareto_csv(arena, frontier, complete_row, arch);
-}
-
-static const char *print_bytes(struct arena *arena, int64_t count)
-{
-	if (count < 10 << 10)
-		return arena_format(arena, "%" PRId64 " B", count);
-	if (count < 10 << 20)
-		return arena_format(arena, "%.1f KiB", (double)count / 1024);
-	return arena_format(arena, "%.1f MiB", (double)count / (1 << 20));
 }
 
 /* How near a point is to what is proven. */
@@ -72,6 +65,45 @@ static void explain_proofs(struct text *text, const struct frontier *frontier)
 	text_add(text, "; within N %%: none has more than N %% less\n");
 }
 
+/* The amounts of a point in the order of the columns of the table, and their kinds. */
+enum { AMOUNTS = 5 };
+static const enum amount amount_kinds[AMOUNTS] = {
+	AMOUNT_TIME, AMOUNT_TIME, AMOUNT_ENERGY, AMOUNT_BYTES, AMOUNT_BYTES};
+
+static double amount_at(const struct arch *arch, const struct score *score, int column)
+{
+	switch (column) {
+	case 0:
+		return arch_nanoseconds(arch, score->cycles);
+	case 1:
+		return arch_nanoseconds(arch, score->estimate_cycles);
+	case 2:
+		return score->energy_pj;
+	case 3:
+		return (double)score->hbm_bytes;
+	default:
+		return (double)score->lx_peak_bytes;
+	}
+}
+
+static void find_units(
+	const struct arch *arch, const struct frontier *frontier, const struct amount_unit **units)
+{
+	for (int k = 0; k < AMOUNTS; k++) {
+		double most = 0;
+		for (size_t i = 0; i < frontier->count; i++)
+			most = fmax(most, amount_at(arch, &frontier->points[i].score, k));
+		units[k] = amount_unit(amount_kinds[k], most);
+	}
+}
+
+static void add_amounts(struct listing *listing, struct arena *arena, const struct arch *arch,
+	const struct score *score, const struct amount_unit *const *units)
+{
+	for (int k = 0; k < AMOUNTS; k++)
+		listing_cell(listing, "%s", amount_in(arena, amount_at(arch, score, k), units[k]));
+}
+
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
@@ -79,17 +111,14 @@ const char *plan_pareto_table(
 		"LX peak", "cores", "sim/model", "executed", "<solver", NULL};
 	struct listing *listing = listing_open(arena, titles);
 	struct text text = text_open(arena);
+	const struct amount_unit *units[AMOUNTS];
+	find_units(arch, frontier, units);
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct point *point = &frontier->points[i];
 		const struct found *found = point->payload;
 		const struct execution *execution = &found->execution;
 		listing_cell(listing, "%zu", i + 1);
-		listing_cell(listing, "%.2f us", arch_nanoseconds(arch, point->score.cycles) / 1e3);
-		listing_cell(listing, "%.2f us",
-			arch_nanoseconds(arch, point->score.estimate_cycles) / 1e3);
-		listing_cell(listing, "%.3f uJ", point->score.energy_pj / 1e6);
-		listing_cell(listing, "%s", print_bytes(arena, point->score.hbm_bytes));
-		listing_cell(listing, "%s", print_bytes(arena, point->score.lx_peak_bytes));
+		add_amounts(listing, arena, arch, &point->score, units);
 		listing_cell(listing, "%" PRId64, point->score.cores);
 		if (execution->finished)
 			listing_cell(listing, "%.3f%s",

@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/graph/run.h"
@@ -117,14 +118,16 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	const struct counts *counts = from_simulator ? &sim->counts : &outcome->cost.counts;
 	int64_t cycles = from_simulator ? sim->cycles : score->cycles;
 	struct text text = text_open(arena);
-	text_add(&text, "latency     %.3f us (%" PRId64 " cycles)\n",
-		arch_nanoseconds(plan->arch, cycles) / 1e3, cycles);
+	text_add(&text, "latency     %s (%" PRId64 " cycles)\n",
+		amount_text(arena, AMOUNT_TIME, arch_nanoseconds(plan->arch, cycles)), cycles);
 	if (!from_simulator)
-		text_add(&text, "estimate    %.3f us (%" PRId64 " cycles)\n",
-			arch_nanoseconds(plan->arch, score->estimate_cycles) / 1e3,
+		text_add(&text, "estimate    %s (%" PRId64 " cycles)\n",
+			amount_text(arena, AMOUNT_TIME,
+				arch_nanoseconds(plan->arch, score->estimate_cycles)),
 			score->estimate_cycles);
-	text_add(&text, "energy      %.3f uJ\n",
-		(from_simulator ? outcome->sim_energy_pj : score->energy_pj) / 1e6);
+	text_add(&text, "energy      %s\n",
+		amount_text(arena, AMOUNT_ENERGY,
+			from_simulator ? outcome->sim_energy_pj : score->energy_pj));
 	text_add(&text, "HBM bytes   %" PRId64 "\n",
 		counts_total(counts, TRAFFIC_HBM_READ) + counts_total(counts, TRAFFIC_HBM_WRITE));
 	text_add(&text, "LX peak     %" PRId64 " bytes\n",

@@ -1,5 +1,6 @@
 #include "report/nest/nest_results.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -78,9 +79,10 @@ void nest_line_add(
 	if (execution->finished && execution->mode == SIM_DATA)
 		ratio = arena_format(text->arena, "%.3f%s",
 			execution_ratio(execution, score->cycles), execution->agrees ? "" : " !");
-	text_add(text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s", number, score->cycles,
-		score->energy_pj / 1e6, 100 * score->utilization, ratio,
-		execution->finished ? execution_name(execution) : "-", proof_names[found->proof]);
+	text_add(text, "%5zu %14" PRId64 " %12s %5.1f %% %9s %9s %8s", number, score->cycles,
+		amount_text(text->arena, AMOUNT_ENERGY, score->energy_pj), 100 * score->utilization,
+		ratio, execution->finished ? execution_name(execution) : "-",
+		proof_names[found->proof]);
 }
 
 const char *nest_pareto_table(

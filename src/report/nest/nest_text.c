@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"
@@ -118,9 +119,12 @@ void nest_text_levels(struct text *text, const struct nest_report *report)
 static void add_totals(struct text *text, const struct nest_report *report)
 {
 	const struct nest_score *score = report->score;
-	text_add(text, "latency      %.3f us (%" PRId64 " cycles)\n",
-		(double)score->cycles * report->hierarchy->clock_ns / 1e3, score->cycles);
-	text_add(text, "energy       %.6f uJ (%s)\n", score->energy_pj / 1e6,
+	text_add(text, "latency      %s (%" PRId64 " cycles)\n",
+		amount_text(text->arena, AMOUNT_TIME,
+			(double)score->cycles * report->hierarchy->clock_ns),
+		score->cycles);
+	text_add(text, "energy       %s (%s)\n",
+		amount_text(text->arena, AMOUNT_ENERGY, score->energy_pj),
 		report->hierarchy->energy_source);
 	text_add(text, "computes     %" PRId64 "\n", report->counts->computes);
 	text_add(text, "utilization  %.1f %%\n", 100 * score->utilization);

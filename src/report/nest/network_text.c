@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/nest/nest_results.h"
@@ -32,7 +33,8 @@ static void add_layer(struct text *text, const struct network_explored *explored
 	} else {
 		const struct found *found = frontier->points[0].payload;
 		struct score least = least_of(frontier);
-		text_add(text, "%14" PRId64 " %9.4g uJ %8s", least.cycles, least.energy_pj / 1e6,
+		text_add(text, "%14" PRId64 " %12s %8s", least.cycles,
+			amount_text(text->arena, AMOUNT_ENERGY, least.energy_pj),
 			proof_names[found->proof]);
 	}
 	if (layer->same_as != l)
@@ -87,10 +89,11 @@ const char *network_choice_text(
 		for (size_t p = 0; p < explored->layers[l].frontier.count; p++) {
 			const struct point *of = &explored->layers[l].frontier.points[p];
 			if (point.taken[l][p])
-				text_add(&text,
-					"%-24s %6" PRId64 " %7zu %14" PRId64 " %9.4g uJ  %s\n",
+				text_add(&text, "%-24s %6" PRId64 " %7zu %14" PRId64 " %12s  %s\n",
 					network->layers[l].name, point.taken[l][p], p + 1,
-					of->score.cycles, of->score.energy_pj / 1e6, of->key);
+					of->score.cycles,
+					amount_text(arena, AMOUNT_ENERGY, of->score.energy_pj),
+					of->key);
 		}
 	return text_read(&text);
 }

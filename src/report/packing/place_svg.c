@@ -1,5 +1,6 @@
 #include "report/packing/place_svg.h"
 
+#include "base/amount.h"
 #include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -251,7 +252,7 @@ static void add_bytes_axis(struct drawing *d, double y, double height, int64_t b
 			"<line class=\"g\" x1=\"%d\" y1=\"%.2f\" x2=\"%d\" y2=\"%.2f\"/>"
 			"<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%s</text>\n",
 			LEFT, line, WIDTH - RIGHT, line, LEFT - 6, line + 4,
-			svg_bytes(d->text.arena, at));
+			amount_text(d->text.arena, AMOUNT_BYTES, (double)at));
 	}
 }
 

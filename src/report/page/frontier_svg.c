@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
@@ -15,8 +16,8 @@ static const double far_apart = 50;
 
 struct axis {
 	const char *name; /* the column */
-	double unit;      /* what its values are divided by */
-	double from, to;  /* as drawn: of a logarithmic axis exponents of ten */
+	const struct amount_unit *unit;
+	double from, to; /* as drawn: of a logarithmic axis exponents of ten */
 	bool logarithmic;
 };
 
@@ -69,22 +70,21 @@ static const char *find_column(const json_t *rows, const char *const *names, con
 	return NULL;
 }
 
-/* "latency (us)" */
-static const char *axis_title(struct arena *arena, const struct axis *axis)
+/* The unit of a column, and its title: "latency (us)". */
+static const struct amount_unit *unit_of(const json_t *rows, const char *name)
 {
-	size_t length = strlen(axis->name) - (axis->unit > 1 ? 3 : 0);
-	char *words = arena_format(arena, "%.*s", (int)length, axis->name);
-	for (char *at = words; *at; at++)
-		*at = *at == '_' ? ' ' : *at;
-	return axis->unit == 1     ? words
-	       : axis->unit == 1e3 ? arena_format(arena, "%s (us)", words)
-				   : arena_format(arena, "%s (uJ)", words);
+	double value, most = 0;
+	size_t i;
+	json_t *row;
+	json_array_foreach(rows, i, row)
+		if (read_number(row, name, &value))
+			most = fmax(most, fabs(value));
+	return amount_unit(amount_of_column(name), most);
 }
 
-static double unit_of(const char *name)
+static const char *axis_title(struct arena *arena, const struct axis *axis)
 {
-	const char *end = strrchr(name, '_');
-	return !end ? 1 : strcmp(end, "_ns") == 0 ? 1e3 : strcmp(end, "_pj") == 0 ? 1e6 : 1;
+	return amount_title(arena, axis->name, axis->unit);
 }
 
 /* --- axes */
@@ -123,7 +123,7 @@ static double y_of(const struct chart *chart, double value)
 static void add_tick(struct chart *chart, bool across, double value)
 {
 	double at = across ? x_of(chart, value) : y_of(chart, value);
-	const char *label = arena_format(chart->text.arena, "%.6g", value);
+	const char *label = amount_number(chart->text.arena, value);
 	if (across) {
 		text_add(&chart->text,
 			"<line class=\"g\" x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" y2=\"%d\"/>", at, TOP,
@@ -195,7 +195,7 @@ static void collect(struct chart *chart, const json_t *rows)
 	json_array_foreach(rows, i, row) {
 		if (!read_number(row, chart->x.name, &x) || !read_number(row, chart->y.name, &y))
 			continue;
-		struct dot dot = {x / chart->x.unit, y / chart->y.unit,
+		struct dot dot = {x / chart->x.unit->size, y / chart->y.unit->size,
 			arena_format(arena, "%zu", i + 1), false};
 		*array_add(arena, &chart->dots) = dot;
 		least[0] = fmin(least[0], dot.x);
@@ -242,8 +242,10 @@ static void add_dots(struct chart *chart)
 			"<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%s\" fill=\"%s\" fill-opacity=\"%s\"><title>",
 			x_of(chart, dot->x), y_of(chart, dot->y), small ? "1.5" : "4",
 			svg_colour(0), dot->beaten ? "0.3" : "0.9");
-		xml_text(&chart->text, arena_format(chart->text.arena, "%s: %s %.6g, %s %.6g",
-					       dot->point, x, dot->x, y, dot->y));
+		xml_text(&chart->text,
+			arena_format(chart->text.arena, "%s: %s %s, %s %s", dot->point, x,
+				amount_number(chart->text.arena, dot->x), y,
+				amount_number(chart->text.arena, dot->y)));
 		text_add(&chart->text, "</title></circle>\n");
 	}
 }
@@ -259,8 +261,8 @@ const char *frontier_svg(
 	y = y || !x ? y : find_column(rows, upwards, x);
 	if (!x || !y || !has_numbers(rows, x, false) || !has_numbers(rows, y, false))
 		return NULL;
-	chart.x = (struct axis){.name = x, .unit = unit_of(x)};
-	chart.y = (struct axis){.name = y, .unit = unit_of(y)};
+	chart.x = (struct axis){.name = x, .unit = unit_of(rows, x)};
+	chart.y = (struct axis){.name = y, .unit = unit_of(rows, y)};
 	collect(&chart, rows);
 	svg_head(&chart.text, WIDTH, HEIGHT, "");
 	svg_label(&chart.text, LEFT, 22, " font-size=\"13\"", title);

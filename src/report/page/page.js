@@ -30,17 +30,17 @@ function hint(shape, text) { shape.append(drawing("title", {}, text)); return sh
 
 /* --- numbers */
 
-const units = {latency_ns: ["us", 1e3], energy_pj: ["uJ", 1e6], sim_energy_pj: ["uJ", 1e6]};
-const name_of = column => column.replace(/_ns$/, "").replace(/_pj$/, "").replaceAll("_", " ") + (units[column] ? ` (${units[column][0]})` : "");
-const scaled = (column, value) => units[column] ? value / units[column][1] : value;
-const short = value => typeof value !== "number" ? String(value ?? "") :
-	Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toLocaleString("en-US") : value.toPrecision(5).replace(/\.?0+$/, "");
-function bytes(value) {
-	for (const unit of ["B", "KiB", "MiB", "GiB"]) {
-		if (Math.abs(value) < 1024 || unit === "GiB") return `${short(Math.round(value * 10) / 10)} ${unit}`;
-		value /= 1024;
-	}
+/* A column has one unit, that of its largest value, wherever the page shows it. */
+const amount = amounts(data.units), units = new Map();
+function unit_of(column) {
+	if (!units.has(column)) units.set(column, amount.unit(amount.kind_of(column), points.reduce((most, point) => Math.max(most, Math.abs(point.values[column]) || 0), 0)));
+	return units.get(column);
 }
+const name_of = column => amount.title(column, unit_of(column));
+const scaled = (column, value) => value / unit_of(column)[1];
+const short = value => typeof value === "number" ? amount.number(value) : String(value ?? "");
+const told = (column, value) => short(typeof value === "number" ? scaled(column, value) : value);
+const bytes = value => amount.text("bytes", value);
 
 /* --- what there is: points with values by column */
 
@@ -122,7 +122,7 @@ function scatter() {
 		chart.off("click");
 		chart.on("click", at => choose(shown[at.dataIndex]));
 	}
-	const tell = point => [point.title, ...[x.value, y.value, "proof", "solver", ...swept].map(name => `${name_of(name)}: ${short(scaled(name, point.values[name]))}`)].join("\n");
+	const tell = point => [point.title, ...[x.value, y.value, "proof", "solver", ...swept].map(name => `${name_of(name)}: ${told(name, point.values[name])}`)].join("\n");
 	listeners.push(show);
 	if (chart) new ResizeObserver(() => chart.resize()).observe(box);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
@@ -150,7 +150,7 @@ function table() {
 		rows.clear();
 		body.replaceChildren(...sorted.slice(0, limit).map(point => {
 			const row = element("tr", {onclick: () => choose(point), tabindex: "0", onkeydown: event => event.key === "Enter" && choose(point)},
-				...shown.map(name => element("td", typeof point.values[name] === "number" ? {} : {class: "words"}, short(scaled(name, point.values[name])))));
+				...shown.map(name => element("td", typeof point.values[name] === "number" ? {} : {class: "words"}, told(name, point.values[name]))));
 			rows.set(point, row);
 			return row;
 		}));
@@ -160,8 +160,8 @@ function table() {
 	listeners.push(mark);
 	fill();
 	return element("section", {}, element("h2", {}, "Points"),
-		element("div", {class: "scroll low"}, element("table", {},
-			element("thead", {}, element("tr", {}, ...shown.map(name => element("th", {}, element("button", {onclick: () => { up = by === name ? !up : true; by = name; fill(); }}, name_of(name)))))),
+		element("div", {class: "scroll low"}, element("table", {id: "points"},
+			element("thead", {}, element("tr", {}, ...shown.map(name => element("th", {"data-column": name}, element("button", {onclick: () => { up = by === name ? !up : true; by = name; fill(); }}, name_of(name)))))),
 			body)),
 		points.length > limit ? element("p", {}, `${limit} of ${points.length} points are shown; a click on a heading sorts all of them.`) : "");
 }
@@ -226,10 +226,10 @@ function timeline(point) {
 		const y = engines.indexOf(row.engine) * tall + 4, wide = Math.max(1, x(row.to) - x(row.from));
 		const share = row.to > row.from ? Math.min(1, row.busy / (row.to - row.from)) : 0, colour = colours[row.step % 8], op = ops[row.step]?.op ?? "";
 		svg.append(hint(drawing("rect", {x: x(row.from), y, width: wide, height: tall - 8, fill: colour, "fill-opacity": 0.15 + 0.7 * share, stroke: colour, "stroke-width": 0.5}),
-			`${op}, ${row.engine}: ${short(row.from / 1e3)} to ${short(row.to / 1e3)} us, busy ${Math.round(100 * share)} %`));
+			`${op}, ${row.engine}: ${amount.text("time", row.from)} to ${amount.text("time", row.to)}, busy ${Math.round(100 * share)} %`));
 		if (wide > 7 * op.length + 6) svg.append(drawing("text", {x: x(row.from) + 3, y: y + 17}, op));
 	}
-	for (let i = 0; i <= 4; i++) svg.append(drawing("text", {class: "soft", x: Math.min(x(end * i / 4), width - 30), y: engines.length * tall + 18, "text-anchor": "middle"}, `${short(end * i / 4e3)} us`));
+	for (let i = 0; i <= 4; i++) svg.append(drawing("text", {class: "soft", x: Math.min(x(end * i / 4), width - 30), y: engines.length * tall + 18, "text-anchor": "middle"}, amount.text("time", end * i / 4)));
 	return element("figure", {}, saved(svg, "timeline"), element("figcaption", {}, "The execution on the simulator without the overhead of bundles; the darker, the busier."));
 }
 
@@ -253,7 +253,7 @@ function energies(point) {
 	const levels = point.details?.score?.levels;
 	if (!levels) return null;
 	if (levels.some(level => level.energy_pj !== undefined))
-		return bars(levels.map(level => [level.name, level.energy_pj || 0, `${short(level.energy_pj / 1e6)} uJ`]), "energy of each level");
+		return bars(levels.map(level => [level.name, level.energy_pj || 0, amount.text("energy", level.energy_pj || 0)]), "energy of each level");
 	return bars(levels.flatMap(level => Object.entries(level.bytes || {}).map(([kind, count]) => [`${level.name} ${kind.replace(/^(lx|hbm)_/, "")}`, count, bytes(count)])), "bytes moved at each level");
 }
 
@@ -280,8 +280,8 @@ function roofline(point) {
 }
 
 function facts(point) {
-	const names = ["latency_cycles", "estimate_cycles", "latency_ns", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
-	return element("dl", {}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {}, name_of(name)), element("dd", {}, short(scaled(name, point.values[name])))]));
+	const names = ["latency_ns", "estimate_ns", "latency_cycles", "estimate_cycles", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
+	return element("dl", {id: "facts"}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {"data-column": name}, name_of(name)), element("dd", {}, told(name, point.values[name]))]));
 }
 const tabs = [["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", energies], ["roofline", roofline],
 	["plan", point => point.plan ? element("pre", {}, point.plan) : null]];

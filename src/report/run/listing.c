@@ -110,23 +110,32 @@ static void add_line(struct text *text, const struct listing *listing, const cha
 	text_add(text, "\n");
 }
 
+/* The cells of a row from `first` on, in one text. */
+static const char *join_cells(const struct listing *listing, size_t row, size_t first)
+{
+	struct text text = text_open(listing->arena);
+	for (size_t c = first; c < listing->columns; c++) {
+		const char *cell = listing->cells.at[row + c];
+		text_add(&text, "%s%s", *cell && text.length ? "  " : "", cell);
+	}
+	return text_read(&text);
+}
+
 const char *listing_text(const struct listing *listing)
 {
 	int widths[COLUMNS_MOST], count;
 	struct text text = text_open(listing->arena);
 	size_t columns = listing->columns;
 	int width = measure(listing, widths, &count);
-	int between = width + 2 * (count - 1) <= LISTING_WIDTH ? 2 : 1;
-	bool below = width + count - 1 > LISTING_WIDTH;
-	if (below) {
-		columns--;
-		between = width - widths[columns] + 2 * (count - 2) <= LISTING_WIDTH ? 2 : 1;
+	for (; columns > 1 && width + count - 1 > LISTING_WIDTH; columns--) {
+		width -= widths[columns - 1];
+		count -= widths[columns - 1] > 0;
 	}
+	int between = width + 2 * (count - 1) <= LISTING_WIDTH ? 2 : 1;
 	add_line(&text, listing, listing->titles, widths, columns, between);
 	for (size_t i = 0; i + listing->columns <= listing->cells.count; i += listing->columns) {
 		add_line(&text, listing, &listing->cells.at[i], widths, columns, between);
-		if (below)
-			add_below(&text, listing->cells.at[i + columns]);
+		add_below(&text, join_cells(listing, i, columns));
 	}
 	return text_read(&text);
 }

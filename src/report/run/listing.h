@@ -12,8 +12,8 @@
  *	text = listing_text(listing);
  *
  * A column is as wide as its longest cell, and left out where all its cells are empty.  Cells stand
- * at the right, those of a title with `<` at the left.  Where the last column has no room beside
- * the others, each of its cells stands below its row, in lines of its own.
+ * at the right, those of a title with `<` at the left.  The last columns that have no room beside
+ * the others stand below their row, in lines of their own and without titles.
  */
 enum { LISTING_WIDTH = 80 };
 

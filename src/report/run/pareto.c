@@ -10,7 +10,7 @@ struct values {
 	int64_t number;
 	struct score score;
 	struct execution execution;
-	double nanoseconds, edp, ratio, gap;
+	double nanoseconds, estimate_nanoseconds, edp, ratio, gap;
 	const char *agrees, *executed, *proof, *solver, *mapping, *plan;
 };
 
@@ -52,6 +52,7 @@ static const struct column {
 	{"buffer_bytes", PARETO_LINKS, INTEGER, AT(score.buffer_bytes), false},
 	{"rounds", PARETO_ROUNDS, INTEGER, AT(score.rounds), false},
 	{"estimate_cycles", PARETO_ESTIMATE, INTEGER, AT(score.estimate_cycles), false},
+	{"estimate_ns", PARETO_ESTIMATE, REAL, AT(estimate_nanoseconds), false},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -88,6 +89,7 @@ void pareto_add(struct text *text, size_t number, const struct pareto_row *row)
 		.score = *row->score,
 		.execution = *execution,
 		.nanoseconds = row->nanoseconds,
+		.estimate_nanoseconds = row->estimate_nanoseconds,
 		.edp = objective_value(OBJECTIVE_EDP, row->score),
 		.ratio = execution_ratio(execution, row->score->cycles),
 		.gap = found->proof == PROOF_BOUND ? found->gap : 0,

@@ -26,8 +26,8 @@ struct pareto_row {
 	unsigned groups;
 	const struct score *score;
 	const struct found *found;
-	double nanoseconds;
-	const char *solver, *mapping, *plan; /* mapping, plan: "" where there is none */
+	double nanoseconds, estimate_nanoseconds; /* the latter with PARETO_ESTIMATE */
+	const char *solver, *mapping, *plan;      /* mapping, plan: "" where there is none */
 };
 
 /* The header and a row, both without their line end: a kind may add columns. */

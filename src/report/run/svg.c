@@ -1,9 +1,5 @@
 #include "report/run/svg.h"
 
-#include "base/arena.h"
-
-#include <inttypes.h>
-
 void svg_head(struct text *text, int width, int height, const char *style)
 {
 	text_add(text,
@@ -50,15 +46,6 @@ int64_t svg_step(int64_t range, int most, bool binary)
 	for (int i = 0; range / step > most && step <= INT64_MAX / 8; i++)
 		step = binary ? step * 2 : i % 3 == 1 ? step / 2 * 5 : step * 2;
 	return step;
-}
-
-const char *svg_bytes(struct arena *arena, int64_t bytes)
-{
-	static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};
-	int unit = 0;
-	for (; unit < 4 && bytes && bytes % 1024 == 0; unit++)
-		bytes /= 1024;
-	return arena_format(arena, "%" PRId64 "%s", bytes, units[unit]);
 }
 
 const char *svg_colour(int64_t number)

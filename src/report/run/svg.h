@@ -21,9 +21,6 @@ void svg_label(struct text *text, double x, double y, const char *attributes, co
 /* The distance of ticks: 1, 2 or 5 times a power of ten, or a power of two; no more than `most` of them in `range`. */
 int64_t svg_step(int64_t range, int most, bool binary);
 
-/* "64 KiB" */
-const char *svg_bytes(struct arena *arena, int64_t bytes);
-
 /* A colour by number; a colour-blind reader can tell the first eight apart. */
 const char *svg_colour(int64_t number);
 

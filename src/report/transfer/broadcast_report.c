@@ -1,5 +1,6 @@
 #include "report/transfer/broadcast_report.h"
 
+#include "base/amount.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
 #include "report/run/pareto.h"
@@ -82,10 +83,10 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 	const struct broadcast_times *times = &outcome->times;
 	int64_t cycles = simulated ? outcome->execution.cycles : outcome->score.cycles;
 	struct text text = text_open(arena);
-	text_add(&text, "%s\n%s, path %s: %" PRId64 " cycles, %.2f us, no way below %" PRId64 "\n",
+	text_add(&text, "%s\n%s, path %s: %" PRId64 " cycles, %s, no way below %" PRId64 "\n",
 		broadcast_line(arena, outcome->broadcast), broadcast_way(arena, outcome->broadcast),
-		broadcast_path_names[counts->path], cycles, (double)cycles * clock_ns / 1e3,
-		outcome->bound);
+		broadcast_path_names[counts->path], cycles,
+		amount_text(arena, AMOUNT_TIME, (double)cycles * clock_ns), outcome->bound);
 	if (!outcome->schedule)
 		text_add(&text,
 			"%" PRId64 " chunks, %" PRId64 " loads, %" PRId64 " stores, %" PRId64
@@ -137,9 +138,8 @@ const char *broadcast_table(struct arena *arena, const struct explored *explored
 		const struct execution *run = &found->common.execution;
 		double cycles = (double)point->score.cycles;
 		text_add(&text,
-			"%5zu %10.2f us %9s %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64
-			" %9s  %s\n",
-			i + 1, cycles * clock_ns / 1e3,
+			"%5zu %13s %9s %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64 " %9s  %s\n",
+			i + 1, amount_text(arena, AMOUNT_TIME, cycles * clock_ns),
 			!known ? "-" : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1),
 			outcome->bound ? cycles / (double)outcome->bound : 1,
 			point->score.buffer_bytes, point->score.link_bytes, point->score.rounds,
