@@ -47,7 +47,7 @@ static const char *clean(struct arena *arena, const char *text)
 		}
 		uint32_t c = 0;
 		size_t size = utf8_read(text + i, length - i, &c);
-		if (!size || c < ' ' || (c >= 0x7f && c < 0xa0))
+		if (!size || c == '\n' || c == '\t' || utf8_is_obeyed(c))
 			text_add(&out, c == '\n' || c == '\t' ? " " : "?");
 		else
 			text_bytes(&out, text + i, size);
@@ -176,7 +176,7 @@ static struct shown layout(struct arena *arena, const struct source *source, siz
 			cell.bytes = "        ";
 			cell.size = TAB - (size_t)(shown.width % TAB);
 			shown.width += (int)cell.size;
-		} else if (!size || c < ' ' || (c >= 0x7f && c < 0xa0)) {
+		} else if (!size || utf8_is_obeyed(c)) {
 			cell.bytes = "?";
 			cell.size = 1;
 			shown.width++;

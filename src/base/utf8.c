@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <string.h>
+
 size_t utf8_read(const char *at, size_t left, uint32_t *character)
 {
 	const unsigned char *bytes = (const unsigned char *)at;
@@ -101,4 +103,34 @@ void utf8_escape(struct text *text, const char *line)
 			text_bytes(text, line, length = 1);
 		line += length;
 	}
+}
+
+bool utf8_is_obeyed(uint32_t c)
+{
+	return (c < ' ' && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
+	       c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+const char *utf8_shown(struct arena *arena, const char *text)
+{
+	size_t length = strlen(text), from = 0;
+	struct text out = text_open(arena);
+	for (size_t i = 0; i < length;) {
+		uint32_t c = 0;
+		size_t size = utf8_read(text + i, length - i, &c);
+		if (size && !utf8_is_obeyed(c)) {
+			i += size;
+			continue;
+		}
+		text_bytes(&out, text + from, i - from);
+		text_add(&out, size ? "\\u%04x" : "\\x%02x",
+			size ? (unsigned)c : (unsigned)(unsigned char)text[i]);
+		i += size ? size : 1;
+		from = i;
+	}
+	if (!from)
+		return text;
+	text_bytes(&out, text + from, length - from);
+	return text_read(&out);
 }

@@ -1,6 +1,7 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,14 @@ size_t utf8_break(const char *at, size_t left);
  * one line: controls, line ends of all kinds (U+0085, U+2028, U+2029), U+FEFF.  0 if it does.
  */
 size_t utf8_special(const char *at, unsigned *number);
+
+/* True if a terminal obeys the character instead of showing it: controls but for line ends and tabs, and marks
+ * that turn the direction of text around them. */
+bool utf8_is_obeyed(uint32_t character);
+
+/* The text with such characters as "\u202e", and broken bytes as "\xff". */
+struct arena;
+const char *utf8_shown(struct arena *arena, const char *text);
 
 /* Adds text with such characters as "\u2028", which is the same in JSON and in quotes in YAML; but
  * for those of ASCII, as line ends. */

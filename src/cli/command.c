@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "report/run/folder_files.h"
@@ -96,15 +97,24 @@ int command_refuse(const struct diag *diag)
 	return EXIT_INPUT;
 }
 
+/* Names come from specs: a terminal must not obey them. */
+static bool put(const char *text)
+{
+	struct arena *arena = arena_open();
+	bool good = fputs(utf8_shown(arena, text), data()) != EOF;
+	arena_close(arena);
+	return good;
+}
+
 void command_add(const char *text)
 {
-	if (fputs(text, data()) == EOF)
+	if (!put(text))
 		fatal("cannot write to stdout: %s", strerror(errno));
 }
 
 void command_print(const char *text)
 {
-	if (fputs(text, data()) == EOF || fflush(data()) == EOF)
+	if (!put(text) || fflush(data()) == EOF)
 		fatal("cannot write to stdout: %s", strerror(errno));
 }
 

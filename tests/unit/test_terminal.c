@@ -1,5 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "report/run/csv_rows.h"
+#include "report/run/json_text.h"
 #include "tests/support/folder.h"
 
 #include <jansson.h>
@@ -15,6 +17,30 @@ static void help_is_at_most_80_columns_wide(void **state)
 		"for c in $($program --help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'); do\n"
 		"$program $c --help\ndone | tee all | awk 'length > 80'; wc -l < all");
 	assert_true(strtol(ended.out, NULL, 10) > 200);
+}
+
+/* A terminal shows what names would have it do, and a spreadsheet does not compute them. */
+static void names_from_specs_are_only_shown(void **state)
+{
+	folder_put("names.yaml", "workload:\n"
+				 "  name: \"a\\e[31m\\u202Eb\"\n"
+				 "  dimensions: {m: 4, n: 64}\n"
+				 "  ops: ['y[m,n] = exp(x[m,n])']\n");
+	struct ended ended = shell(arena,
+		"$LXPLORE check specs/arch/spyre32.yaml %s/names.yaml --format text", folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "; a\\u001b[31m\\u202eb, 1 ops"));
+	struct text text = text_open(arena);
+	csv_field(&text, "=1+2");
+	text_add(&text, ",");
+	csv_field(&text, "@x");
+	text_add(&text, ",");
+	csv_field(&text, "-2.5");
+	assert_string_equal(text_read(&text), "\"'=1+2\",\"'@x\",-2.5");
+	const char *line = text_read(&text);
+	struct csv_cells cells = csv_cells(arena, &line);
+	assert_string_equal(cells.at[0], "=1+2");
+	assert_string_equal(cells.at[1], "@x");
 }
 
 static const char *const results[] = {
@@ -103,6 +129,7 @@ static void progress_shows_the_best_and_the_gap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_FOLDER(names_from_specs_are_only_shown),
 		IN_FOLDER(help_is_at_most_80_columns_wide),
 		IN_FOLDER(every_result_is_there_as_json),
 		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),

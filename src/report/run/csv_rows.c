@@ -11,7 +11,10 @@ struct csv_cells csv_cells(struct arena *arena, const char **line)
 	while (at <= end) {
 		struct text cell = text_open(arena);
 		bool quoted = at < end && *at == '"';
-		for (at += quoted; at < end && (quoted || *at != ','); at++) {
+		at += quoted;
+		if (quoted && at + 1 < end && *at == '\'' && strchr("=@+-\t\r", at[1]))
+			at++;
+		for (; at < end && (quoted || *at != ','); at++) {
 			if (quoted && *at == '"' && (at + 1 == end || at[1] != '"')) {
 				quoted = false;
 				continue;

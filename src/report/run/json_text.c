@@ -29,13 +29,24 @@ const char *json_text(struct arena *arena, json_t *root)
 	return arena_format(arena, "%s\n", dumped);
 }
 
+/* True for a text that spreadsheets would compute. */
+static bool csv_is_formula(const char *value)
+{
+	char *end;
+	if (!*value || !strchr("=@+-\t\r", *value))
+		return false;
+	strtod(value, &end);
+	return end == value || *end;
+}
+
 void csv_field(struct text *text, const char *value)
 {
-	if (!strpbrk(value, ",\"\n")) {
+	bool formula = csv_is_formula(value);
+	if (!formula && !strpbrk(value, ",\"\n")) {
 		text_add(text, "%s", value);
 		return;
 	}
-	text_add(text, "\"");
+	text_add(text, formula ? "\"'" : "\"");
 	for (; *value; value++)
 		text_add(text, *value == '"' ? "\"\"" : "%c", *value);
 	text_add(text, "\"");

@@ -14,7 +14,8 @@ const char *json_csv(struct arena *arena, json_t *root);
 /* A number, a word or a truth value as it stands in a CSV, not yet quoted. */
 const char *json_leaf_text(struct arena *arena, const json_t *leaf);
 
-/* A field of a CSV, RFC 4180: quoted if it has a comma, a quote or a line end. */
+/* A field of a CSV, RFC 4180: quoted if it has a comma, a quote or a line end.  A text that a spreadsheet
+ * would take for a formula is quoted and has an apostrophe in front, which csv_cells takes off. */
 struct text;
 void csv_field(struct text *text, const char *value);
 
