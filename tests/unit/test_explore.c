@@ -232,6 +232,19 @@ static void the_first_plan_needs_no_search(void **state)
 	assert_true(gap > 0 && gap < 0.9 * cycles);
 }
 
+/* The least of each objective and the page are said; counters of the search and reasons are for -v. */
+static void an_exploration_ends_in_few_lines(void **state)
+{
+	static const char words[] =
+		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml "
+		"--labels 0 --budget 12 -o %s %s";
+	struct ended few = shell(arena, words, folder, ""), all = shell(arena, words, folder, "-v");
+	assert_non_null(strstr(few.err, "least latency: point 1, energy: point "));
+	assert_non_null(strstr(few.err, "lxplore report "));
+	assert_null(strstr(few.err, "questions"));
+	assert_non_null(strstr(all.err, "questions"));
+}
+
 static void a_trace_has_every_core_and_engine(void **state)
 {
 	struct ended ended =
@@ -379,6 +392,8 @@ int main(void)
 			a_budget_cuts_and_says_so, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_interrupt_writes_what_is_known, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_exploration_ends_in_few_lines, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_first_plan_needs_no_search, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
