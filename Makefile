@@ -22,6 +22,10 @@ endif
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables
 
+# A line for each file; V=1 shows the commands.
+HUSH := $(if $(V),,@)
+SAY = $(if $(V),,@echo '  $@'; )
+
 COMPILER := $(notdir $(firstword $(CC)))
 OUT := build/$(MODE)$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
 
@@ -69,12 +73,12 @@ all: build compile_commands.json
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make             build the program in build/release (MODE=release|debug|asan|tsan|coverage, CC=gcc|clang)
+## make             build the program in build/release (MODE=release|debug|asan|tsan|coverage, CC=gcc|clang; V=1 shows commands)
 build: $(PROGRAM)
 
 ## make run         install what is missing, build, run the main job, say where its results are
 run: setup
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory $(if $(V),,SAY=@) build
 	@scripts/run $(PROGRAM)
 
 ## make test        install what is missing, build, all tests, header and layer checks, a sanitizer pass
@@ -149,7 +153,7 @@ $(OUT)/support.stamp: FORCE
 
 $(OUT)/%.o: %.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(SAY)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(call object,$(TEST_SOURCES) $(CASE_SOURCES) $(TEST_SUPPORT)): private FLAGS += $(TEST_FLAGS_$(MODE))
 
@@ -181,7 +185,7 @@ $(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
 $(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_kinds.o $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: \
 		%.o: %.c $(OUT)/flags.stamp
-	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(SAY)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # The charts of reports, by npm; empty where that cannot be.
 CHARTS := build/charts/charts.js
@@ -204,36 +208,36 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 # Its major version, in the name that programs look for, changes with what they must know.
 API_OBJECTS := $(call object,$(API_SOURCES) $(filter-out src/cli/main.c,$(COMMAND_SOURCES))) $(OUT)/input_kinds.o
 $(SHARED): $(API_OBJECTS) $(LIBRARY) src/lib/lxplore.map
-	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,liblxplore.so.$(firstword $(subst ., ,$(VERSION))) \
+	$(SAY)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,liblxplore.so.$(firstword $(subst ., ,$(VERSION))) \
 		-Wl,--version-script,src/lib/lxplore.map -Wl,--no-undefined -o $@ \
 		$(API_OBJECTS) $(LIBRARY) $(LIBS)
 $(OUT)/lxplore_all.o: $(API_OBJECTS) $(LIBRARY)
-	$(CC) -r -nostdlib -o $@ $(API_OBJECTS) $(LIBRARY)
-	objcopy --wildcard --keep-global-symbol='lxplore_*' --strip-debug $@
+	$(SAY)$(CC) -r -nostdlib -o $@ $(API_OBJECTS) $(LIBRARY)
+	$(HUSH)objcopy --wildcard --keep-global-symbol='lxplore_*' --strip-debug $@
 $(STATIC): $(OUT)/lxplore_all.o
 	@rm -f $@
 	@$(AR) rcs $@ $<
 $(OUT)/lxplore.pc: src/lib/lxplore.pc.in Makefile
-	sed 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBS)|' $< > $@
+	$(HUSH)sed 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBS)|' $< > $@
 
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(OUT)/input_kinds.o $(LIBRARY)
-	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(SAY)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o \
 		$(OUT)/toy_kinds.o $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(SAY)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # One program for each folder of tests; each test in it is a link to the program, under its name.
 RUNNABLE := $(TEST_SOURCES) $(CASE_SOURCES) $(BENCH_SOURCES)
 $(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -Dmain=$(*F)_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
+	$(SAY)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -Dmain=$(*F)_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
 
 # The program's commands run inside the fuzzing tests; main.c has a main of its own there.
 $(OUT)/src/cli/main_inside.o: src/cli/main.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(SAY)$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES))) \
 	$(OUT)/input_kinds.o
 INSIDE_unit := $(API_OBJECTS)
@@ -244,7 +248,7 @@ $(OUT)/tests/$(1).stamp: FORCE
 $(OUT)/tests/$(1).c: $(OUT)/tests/$(1).stamp $(wildcard tests/$(1)/*.c) scripts/test-table
 	@scripts/test-table $$(wildcard tests/$(1)/*.c) > $$@
 $(OUT)/tests/$(1).program: $(OUT)/tests/$(1).c $(call object,$(wildcard tests/$(1)/*.c)) $(INSIDE_$(1)) $(SUPPORT) $(LIBRARY)
-	$$(CC) $$(FLAGS) $$(CFLAGS) $$(LDFLAGS) $$^ -lcmocka $$(LIBS) -o $$@
+	$$(SAY)$$(CC) $$(FLAGS) $$(CFLAGS) $$(LDFLAGS) $$^ -lcmocka $$(LIBS) -o $$@
 $(foreach source,$(wildcard tests/$(1)/*.c),$(call link_of,$(source))): $(OUT)/tests/$(1).program
 	@ln -sf $(1).program $$@
 endef

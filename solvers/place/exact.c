@@ -3,6 +3,7 @@
 #include "base/tuning.h"
 #include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
+#include "solvers/place/pack/options.h"
 #include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/spill/spill.h"
@@ -19,7 +20,7 @@ struct peak {
 	struct run *run;
 	const struct packing *packing;
 	int64_t grain, bound, value; /* value: no layout yet if beyond the capacity */
-	bool is_over;
+	bool is_over, is_too_large;
 };
 
 static void offer(struct run *run, const struct placement *placement, int64_t value)
@@ -54,8 +55,9 @@ static void find_fit(struct run *run, const struct packing *packing)
 			return;
 		}
 		run_complain(run, false, -1,
-			"too many buffers live at once for an exact answer; other solvers place "
-			"them without one");
+			"no exact answer: more than %d pairs of buffers live at the same time, which no "
+			"budget helps; other solvers place them without a proof",
+			PACK_PAIRS_MOST);
 	}
 }
 
@@ -103,6 +105,7 @@ static enum verdict ask(struct peak *peak, int64_t capacity, uint64_t nodes, boo
 		peak->bound = capacity + peak->grain;
 	if (answer.status != VERDICT_OPEN)
 		run_report(peak->run, (double)peak->value, (double)peak->bound);
+	peak->is_too_large |= answer.is_too_large;
 	peak->is_over = answer.is_too_large || !run_spend(peak->run, 1);
 	return answer.status;
 }
@@ -162,6 +165,11 @@ static void find_peak(struct run *run, const struct packing *packing)
 	for (uint64_t nodes = EXACT_ROUND_NODES; goes_on(&peak);)
 		if (!search_round(&peak, nodes))
 			nodes *= EXACT_ROUND_TIMES;
+	if (peak.is_too_large && peak.bound < peak.value)
+		run_complain(run, false, -1,
+			"the proof ends early: more than %d pairs of buffers live at the same time, which no "
+			"budget helps; split the table where few buffers live",
+			PACK_PAIRS_MOST);
 	if (peak.value <= packing->capacity)
 		run_prove(run, peak.bound >= peak.value ? PROOF_OPTIMAL : PROOF_BOUND,
 			(double)number_min(peak.bound, peak.value));

@@ -121,6 +121,28 @@ static void list_words(struct arena *arena, const struct node *node, struct near
 	}
 }
 
+/* "; there are a, b, c and 4 more": each word once, the first WORDS_SHOWN of them. */
+static const char *list_known(struct arena *arena, const struct near_words *known)
+{
+	enum { WORDS_SHOWN = 12 };
+	struct text text = text_open(arena);
+	size_t shown = 0, more = 0;
+	for (size_t i = 0; i < known->count && known->at[i]; i++) {
+		bool again = false;
+		for (size_t k = 0; k < i && !again; k++)
+			again = text_equal(known->at[k], known->at[i]);
+		if (again)
+			continue;
+		if (shown < WORDS_SHOWN)
+			text_add(&text, "%s%s", shown++ ? ", " : "; there are ", known->at[i]);
+		else
+			more++;
+	}
+	if (more)
+		text_add(&text, " and %zu more", more);
+	return text_read(&text);
+}
+
 /* Nothing below has this word. */
 static void complain(struct arena *arena, const struct path *path, int word,
 	const struct node *const *nodes, size_t count, struct diag *diag)
@@ -137,7 +159,7 @@ static void complain(struct arena *arena, const struct path *path, int word,
 	const char *where =
 		word ? arena_format(arena, "'%s' has no", path->words[word - 1]) : "no spec has a";
 	diag_error(diag, path->span, "path '%s' hits nothing: %s '%s'%s", path->text, where,
-		path->words[word], suggestion(arena, near, ""));
+		path->words[word], suggestion(arena, near, list_known(arena, &known)));
 }
 
 /* The words from the second on, below the value of the first. */

@@ -129,6 +129,7 @@ static int check(struct arena *arena, const struct arguments *arguments,
 		.stopper = {&listener, listener_stop},
 		.progress = show_progress};
 	struct certificate_result result = certificate_check(&checking, arena);
+	listener_clear(&listener);
 	return tell(&result, &search, file->certificate, format, arena, diag);
 }
 

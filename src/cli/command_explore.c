@@ -70,14 +70,36 @@ static void tell_gap(const struct exploring *exploring)
 			explorer->found, 100 * found->gap / value);
 }
 
+/* The best point of each objective, where there are several. */
+static void tell_best(const struct exploring *exploring)
+{
+	const struct frontier *frontier = &exploring->explored.frontier;
+	const struct objectives *objectives = &frontier->objectives;
+	const char *const *names = exploring->record.objectives;
+	if (objectives->count < 2 || frontier->count < 2)
+		return;
+	for (size_t k = 0; k < objectives->count; k++) {
+		size_t best = 0;
+		for (size_t i = 1; i < frontier->count; i++)
+			if (objective_value(objectives->at[k], &frontier->points[i].score) <
+				objective_value(objectives->at[k], &frontier->points[best].score))
+				best = i;
+		fprintf(stderr, "%s%s: point %zu", k ? ", " : "least ", names[k], best + 1);
+	}
+	fprintf(stderr, "\n");
+}
+
 static void tell_points(const struct exploring *exploring, const char *work, size_t count)
 {
 	const struct run_record *record = &exploring->record;
 	tell_gap(exploring);
+	tell_best(exploring);
 	fprintf(stderr,
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n", work,
 		exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+		folder_name(exploring->folder));
+	fprintf(stderr, "a page of them: lxplore report %s --html\n",
 		folder_name(exploring->folder));
 }
 
@@ -125,6 +147,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	struct listener listener = listener_open(seconds, quiet, inputs.kind->explore.counted);
 	struct exploring exploring = exploration_open(&inputs, &listener, stderr);
+	exploring.listener.unit = objective_unit(inputs.wishes.objectives.at[0]);
 	exploring.wishes.asker = listener_asker(&exploring.listener, (int)jobs);
 	return explore_inputs(&exploring, format, quiet);
 }

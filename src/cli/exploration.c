@@ -67,6 +67,7 @@ static struct run_record make_record(const struct inputs *inputs, const struct l
 void exploration_run(struct exploring *exploring)
 {
 	exploring->explored = exploring->inputs->kind->explore.run(exploring);
+	listener_clear(&exploring->listener);
 	exploring->record = make_record(exploring->inputs, &exploring->listener);
 	if (!exploring->record.limit)
 		exploring->record.limit = exploring->explored.limit;

@@ -315,6 +315,20 @@ static const char *plan(const struct exploring *exploring, size_t i)
 	return exploring->explored.frontier.points[i].key;
 }
 
+/* With -v also how often something was known of an op already. */
+static const char *tell_work(const struct exploring *exploring)
+{
+	const struct effort *effort = &exploring->explored.effort;
+	const char *work =
+		arena_format(exploring->arena, "%" PRIu64 " candidates", effort->offered);
+	if (!option_find(exploring->inputs->arguments, "verbose"))
+		return work;
+	return arena_format(exploring->arena,
+		"%s, %.1f %% of %" PRIu64 " questions about ops answered before", work,
+		100 * (double)effort->known / (double)number_max(1, (int64_t)effort->asked),
+		effort->asked);
+}
+
 static struct result_texts texts(const struct exploring *exploring)
 {
 	const struct graph_inputs *own = exploring->inputs->own;
@@ -323,14 +337,9 @@ static struct result_texts texts(const struct exploring *exploring)
 	return (struct result_texts){
 		.run = plan_run_json(arena, &exploring->record, explored),
 		.pareto = plan_pareto_csv(arena, own->arch, &explored->frontier),
-		.table = plan_pareto_table(arena, own->arch, &explored->frontier),
-		.work = arena_format(arena,
-			"%" PRIu64 " candidates, %.1f %% of %" PRIu64
-			" questions about ops answered before",
-			explored->effort.offered,
-			100 * (double)explored->effort.known /
-				(double)number_max(1, (int64_t)explored->effort.asked),
-			explored->effort.asked),
+		.table = plan_pareto_table(arena, own->arch, &explored->frontier,
+			option_find(exploring->inputs->arguments, "verbose") != NULL),
+		.work = tell_work(exploring),
 	};
 }
 
@@ -375,15 +384,27 @@ static bool compare(const struct inputs *a, const struct inputs *b, struct diff 
 
 /* --- list */
 
+/* How an op is written. */
+static const char *syntax(struct arena *arena, const struct primitive *op)
+{
+	static const char *const signs[][2] = {
+		{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}};
+	if (op->kind == OP_REDUCE)
+		return arena_format(arena, "out[..] = %s(k) a[..]", op->name);
+	if (op->arity != 2)
+		return arena_format(arena, "out[..] = %s(a[..])", op->name);
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (text_equal(signs[i][0], op->name))
+			return arena_format(arena, "out[..] = a[..] %s b[..]", signs[i][1]);
+	return arena_format(arena, "out[..] = %s(a[..], b[..])", op->name);
+}
+
 static void list_ops(struct arena *arena, struct list_rows *rows)
 {
 	for (int i = 0; primitives[i]; i++) {
 		const struct primitive *op = primitives[i];
-		const char *summary = op->summary             ? op->summary
-				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
-				      : op->arity == 2        ? "map of two operands"
-							      : "map of one operand";
-		*array_add(arena, rows) = (struct list_row){op->name, summary};
+		*array_add(arena, rows) =
+			(struct list_row){op->name, op->summary ? op->summary : syntax(arena, op)};
 	}
 }
 
@@ -394,8 +415,7 @@ const struct input_kind graph_kind = {
 	.summary = "workload: ops over tensors, divided over cores and placed in their scratchpads",
 	.key = "workload",
 	.subject = SUBJECT_GRAPH,
-	.objectives = {4,
-		{OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}},
+	.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES}},
 	.stages = 1 << STAGE_DIVIDE | 1 << STAGE_PLACE | 1 << STAGE_JOINT | 1 << STAGE_MAP,
 	.plan = "plan",
 	.list = "ops",

@@ -3,13 +3,22 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Seconds that may pass after a stop with the last layers of a network. */
 static const double grace = 0.3;
+
+/* Seconds between lines of progress that do not go to a terminal. */
+static const double apart_elsewhere = 60;
+
+/* Of a terminal of 80 columns; the cursor takes one. */
+enum { LINE_WIDTH = 79 };
 
 /* Seconds within which two signals are one. */
 static const double twice = 0.1;
@@ -55,13 +64,58 @@ bool listener_hurry(void *at)
 	return listener_stopped(listener) && time > atomic_load(&interrupted_at);
 }
 
+/* A line of progress: what has no room any more is left out, so the parts come in the order of their worth. */
+struct line {
+	char text[LINE_WIDTH + 1];
+	size_t length;
+};
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *line, const char *format, ...)
+{
+	char part[2 * LINE_WIDTH];
+	va_list list;
+	va_start(list, format);
+	size_t length = (size_t)vsnprintf(part, sizeof part, format, list);
+	va_end(list);
+	size_t between = line->length ? 2 : 0;
+	if (line->length + between + length > LINE_WIDTH)
+		return;
+	memcpy(line->text + line->length, ", ", between);
+	memcpy(line->text + line->length + between, part, length + 1);
+	line->length += between + length;
+}
+
+/* On a terminal one line, which is rewritten; elsewhere a line a minute. */
+static void show(struct listener *listener, const struct line *line)
+{
+	listener->shown = now();
+	if (listener->terminal)
+		fprintf(stderr, "\r\033[K%s", line->text);
+	else
+		fprintf(stderr, "lxplore: %s\n", line->text);
+	fflush(stderr);
+}
+
+/* True if it is time for people to see something: ten times a second on a terminal, or at once. */
+static bool is_due(const struct listener *listener, bool at_once)
+{
+	double apart = now() - fmax(listener->shown, listener->start);
+	if (listener->quiet || listener->host)
+		return false;
+	return listener->terminal ? at_once || listener->shown <= 0 || apart >= 0.1
+				  : apart >= apart_elsewhere;
+}
+
 bool listener_wait(void *at)
 {
 	struct listener *listener = at;
 	double time = now();
-	if (listener->terminal && time - listener->shown >= 1) {
-		listener->shown = time;
-		fprintf(stderr, "\r\033[Ksearching, %.0f s", time - listener->start);
+	if (is_due(listener, false) && time - fmax(listener->shown, listener->start) >= 1) {
+		struct line line = {.length = 0};
+		add(&line, "searching, %.0f s", time - listener->start);
+		show(listener, &line);
 	}
 	return listener_stop(listener);
 }
@@ -72,14 +126,24 @@ void listener_clear(const struct listener *listener)
 		fputs("\r\033[K", stderr);
 }
 
-static void tell_gap(double best, double bound)
+/* Four digits, with k, M, G, .. before the unit. */
+static void add_best(struct line *line, const struct listener *listener, double best, double bound)
 {
-	fprintf(stderr, "best %.6g, ", best);
+	static const char *const factors[] = {"", "k", "M", "G", "T", "P"};
+	size_t i = 0;
+	double value = best;
+	if (best <= 0)
+		return;
+	while (value >= 9999.5 && i + 1 < sizeof factors / sizeof *factors) {
+		value /= 1000;
+		i++;
+	}
+	add(line, "best %.4g %s%s", value, factors[i], listener->unit ? listener->unit : "");
 	if (bound > 0 && bound <= best)
-		fprintf(stderr, "gap %.2f %%, ", 100 * (best - bound) / best);
+		add(line, "gap %.2f %%", 100 * (best - bound) / best);
 }
 
-/* Whether a host is told, and not a person; ten times a second at most. */
+/* True if a host is told, and not a person; ten times a second at most. */
 static bool tell_host(struct listener *listener, const struct progress *progress)
 {
 	const struct listener_host *host = listener->host;
@@ -91,49 +155,40 @@ static bool tell_host(struct listener *listener, const struct progress *progress
 	return true;
 }
 
-/* Whether a person is told now: ten times a second at most, and what is said at an end always. */
-static bool is_due(struct listener *listener, const struct progress *progress, bool end)
-{
-	double time = now();
-	if (tell_host(listener, progress) || !listener->terminal ||
-		(!end && time - listener->shown < 0.1))
-		return false;
-	listener->shown = time;
-	fprintf(stderr, "\r\033[K");
-	if (progress->best > 0)
-		tell_gap(progress->best, progress->bound);
-	return true;
-}
-
 void listener_progress(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
 	bool end = progress->round && progress->done == progress->tasks;
-	if (!is_due(listener, progress, end))
+	struct line line = {.length = 0};
+	if (tell_host(listener, progress) || !is_due(listener, end))
 		return;
 	double spent = now() - listener->start;
-	if (progress->round)
-		fprintf(stderr, "round %d: %zu of %zu tasks, ", progress->round, progress->done,
+	add_best(&line, listener, progress->best, progress->bound);
+	add(&line, "%.0f s", spent);
+	if (progress->round && progress->tasks)
+		add(&line, "round %d: %zu of %zu tasks", progress->round, progress->done,
 			progress->tasks);
-	fprintf(stderr, "%" PRIu64 " %s, ", progress->count, listener->what);
-	if (progress->round && !end)
-		fprintf(stderr, "at most %.0f s left",
+	if (progress->round && progress->done && !end)
+		add(&line, "< %.0f s left",
 			spent / (double)progress->done *
 				(double)(progress->tasks - progress->done));
-	else
-		fprintf(stderr, "%.0f s%s", spent, end ? "\n" : "");
+	add(&line, "%" PRIu64 " %s", progress->count, listener->what);
+	show(listener, &line);
 }
 
 void listener_layers(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
-	if (!progress->round || !is_due(listener, progress, true))
+	struct line line = {.length = 0};
+	bool end = progress->round > 1 && progress->done == progress->tasks;
+	if (tell_host(listener, progress) || !progress->round || !is_due(listener, end))
 		return;
+	add_best(&line, listener, progress->best, progress->bound);
+	add(&line, "%.0f s", now() - listener->start);
 	if (progress->round == 2)
-		fprintf(stderr, "layer %zu of %zu done, ", progress->done, progress->tasks);
-	fprintf(stderr, "%" PRIu64 " %s, %.0f s%s", progress->count, listener->what,
-		now() - listener->start,
-		progress->round > 1 && progress->done == progress->tasks ? "\n" : "");
+		add(&line, "layer %zu of %zu done", progress->done, progress->tasks);
+	add(&line, "%" PRIu64 " %s", progress->count, listener->what);
+	show(listener, &line);
 }
 
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
@@ -142,6 +197,7 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 	signal(SIGTERM, on_interrupt);
 	return (struct listener){.start = now(),
 		.limit = (double)limit_seconds,
+		.quiet = quiet,
 		.terminal = !quiet && isatty(STDERR_FILENO),
 		.what = what};
 }

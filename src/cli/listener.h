@@ -23,9 +23,11 @@ struct listener_host {
 struct listener {
 	double start, limit;  /* seconds; limit 0: none */
 	_Atomic double shown; /* when there was progress last */
-	bool terminal;
+	bool quiet;           /* no progress at all */
+	bool terminal;        /* progress is one line, which is rewritten; else a line a minute */
 	atomic_bool late;
 	const char *what;                 /* that is counted: "candidates" */
+	const char *unit;                 /* of the first objective: "cycles"; NULL: none */
 	const struct listener_host *host; /* NULL: there is a person */
 };
 

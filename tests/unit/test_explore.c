@@ -167,7 +167,8 @@ static void frontiers_are_those_under_version_control(void **state)
 		for (int by_rule = 0; by_rule < 2; by_rule++) {
 			struct ended ended = shell(arena,
 				"$LXPLORE explore specs/arch/spyre32.yaml "
-				"specs/workloads/%.*s.yaml -q -o %s --price bound --labels 0 --tiles %s",
+				"specs/workloads/%.*s.yaml -q -o %s --price bound --labels 0 --tiles %s "
+				"--objective latency,energy,hbm_bytes,cores",
 				(int)(strlen(name) - strlen(".csv")), name, folder,
 				by_rule ? "published" : "price");
 			assert_int_equal(ended.status, 0);
@@ -212,6 +213,36 @@ static void an_interrupt_writes_what_is_known(void **state)
 			json_string_value(json_object_get(run, "limit")), "interrupted");
 		json_decref(run);
 	}
+}
+
+/* The whole plans of these 40 ops take more than ten seconds to lay out. */
+static void the_first_plan_needs_no_search(void **state)
+{
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/llama3_8b_block.yaml "
+		"--time-limit 1 --simulate none -j 1 -o %s",
+		folder);
+	const char *csv = folder_text("pareto.csv");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "time limit"));
+	assert_non_null(csv_cell(arena, csv, 1, "point"));
+	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "bound");
+	double cycles = strtod(csv_cell(arena, csv, 1, "estimate_cycles"), NULL);
+	double gap = strtod(csv_cell(arena, csv, 1, "gap"), NULL);
+	assert_true(gap > 0 && gap < 0.9 * cycles);
+}
+
+/* The least of each objective and the page are said; counters of the search and reasons are for -v. */
+static void an_exploration_ends_in_few_lines(void **state)
+{
+	static const char words[] =
+		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml "
+		"--labels 0 --budget 12 -o %s %s";
+	struct ended few = shell(arena, words, folder, ""), all = shell(arena, words, folder, "-v");
+	assert_non_null(strstr(few.err, "least latency: point 1, energy: point "));
+	assert_non_null(strstr(few.err, "lxplore report "));
+	assert_null(strstr(few.err, "questions"));
+	assert_non_null(strstr(all.err, "questions"));
 }
 
 static void a_trace_has_every_core_and_engine(void **state)
@@ -361,6 +392,10 @@ int main(void)
 			a_budget_cuts_and_says_so, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_interrupt_writes_what_is_known, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_exploration_ends_in_few_lines, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_first_plan_needs_no_search, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_plan_is_where_the_search_starts, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

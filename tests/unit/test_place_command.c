@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/folder.h"
 #include "tests/support/place_shell.h"
 #include "tests/support/xml_check.h"
 
@@ -384,12 +385,25 @@ static void threads_change_nothing(void **state)
 	place_expect("b.csv --capacity 256 --jobs 0", 2, "", NULL);
 }
 
+/* Some 24 million pairs: the packer keeps 20 million. */
+static void a_proof_that_ends_early_says_so(void **state)
+{
+	struct ended ended = folder_run(
+		"awk 'BEGIN { srand(3); print \"id,lower,upper,size\"; for (i = 0; i < 9000; i++) "
+		"{ a = int(rand() * 50); print \"b\" i \",\" a \",\" a + 1 + int(rand() * 60) "
+		"\",\" 1 + int(rand() * 1000) } }' > big.csv; "
+		"$program place big.csv --minimize --solver exact --budget 10000000000 -o out.csv");
+	assert_non_null(strstr(ended.err, "gap "));
+	assert_non_null(strstr(ended.err, "the proof ends early: more than 20000000 pairs"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_keep_their_form_and_get_an_offset),
 		TEST(hints_are_taken_if_they_are_a_layout),
+		TEST(a_proof_that_ends_early_says_so),
 		TEST(an_empty_table_is_placed),
 		TEST(standard_input_is_a_table),
 		TEST(what_is_written_passes_the_check),

@@ -118,7 +118,7 @@ static void points_are_as_written(void **state)
 /* What is wrong, at its line and column. */
 static const struct row wrongs[] = {
 	{"vary: {problem.instance.N: [1]}",
-		"s.yaml:2:10: error: path 'problem.instance.N' hits nothing: 'instance' has no 'N'"},
+		"s.yaml:2:10: error: path 'problem.instance.N' hits nothing: 'instance' has no 'N'; there are K, M"},
 	{"vary: {architecture.GLBB.depth: [1]}",
 		"s.yaml:2:10: error: path 'architecture.GLBB.depth' hits nothing: 'architecture' has no "
 		"'GLBB'; did you mean 'GLB'?"},

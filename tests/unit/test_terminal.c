@@ -124,6 +124,36 @@ static void progress_shows_the_best_and_the_gap(void **state)
 	}
 }
 
+/* On a terminal all of it is one line, and no part of that is wider than 80 columns; the first part is there before
+ * the search is. */
+static void progress_is_one_line_with_units(void **state)
+{
+	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
+	if (folder_run("command -v script").status != 0)
+		skip();
+	const char *said = on_terminal("TERM=xterm",
+		"explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 30 "
+		"--labels 0 -o run");
+	const char *table = strstr(said, "point ");
+	int parts = 0;
+	assert_non_null(table);
+	for (const char *at = said; (at = strstr(at, "\r\033[K")) && at < table; parts++) {
+		at += strlen("\r\033[K");
+		assert_in_range(strcspn(at, "\r\n"), 0, 79);
+		if (parts == 0) {
+			assert_int_equal(strncmp(at, "best ", 5), 0);
+			assert_non_null(strstr(at, "kcycles"));
+		}
+	}
+	assert_in_range(parts, 3, 1000);
+	assert_true(!memchr(said, '\n', (size_t)(table - said)));
+	assert_null(
+		strstr(folder_run("$program explore specs/arch/spyre32.yaml "
+				  "specs/workloads/softmax_dim1.yaml --budget 30 --labels 0 -o run")
+				.err,
+			"best "));
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
 
 int main(void)
@@ -134,6 +164,7 @@ int main(void)
 		IN_FOLDER(every_result_is_there_as_json),
 		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),
 		IN_FOLDER(progress_shows_the_best_and_the_gap),
+		IN_FOLDER(progress_is_one_line_with_units),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

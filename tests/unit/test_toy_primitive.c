@@ -56,7 +56,7 @@ static void it_is_listed(void **state)
 {
 	const char *listed = shell(arena, TOYS "list ops").out;
 	assert_has(listed, "\ntoy          twice its operand and one\n");
-	assert_has(listed, "\ntoyprod      reduction: out[..] = name(k) a[..]\n");
+	assert_has(listed, "\ntoyprod      out[..] = toyprod(k) a[..]\n");
 	assert_null(strstr(shell(arena, "$LXPLORE list ops").out, "toy"));
 }
 

@@ -117,7 +117,8 @@ static void prove(struct search *search, bool done)
 					 (done && search->unpacked >= search->best->value)))
 		joint_plan_prove(search->run, search->frame->space, PROOF_OPTIMAL,
 			(double)search->best->value);
-	else if (search->best)
+	else if (search->best ||
+		 (bound > 0 && bound < JOINT_NEVER)) /* a bound stands without a plan, too */
 		joint_plan_prove(search->run, search->frame->space, PROOF_BOUND, (double)bound);
 }
 

@@ -4,6 +4,8 @@
 #include "base/checked.h"
 #include "cost/graph/staging.h"
 
+#include <math.h>
+
 const char *const resource_names[] = {
 	[RESOURCE_HBM] = "hbm",
 	[RESOURCE_FILL] = "fill",
@@ -57,6 +59,23 @@ struct ratio latency_rate(
 	if (ratio_make(unit->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);
 	return rate;
+}
+
+int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores)
+{
+	double sum = 0;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		if (!op_is_tiled(op) || op_has_inner_nest(arch, op))
+			continue;
+		double rate = ratio_double(latency_rate(arch, workload, op));
+		double work = (double)op->primitive->work;
+		for (int l = 0; l < op->loop_count; l++)
+			work *= (double)op->loops[l].extent;
+		if (rate > 0)
+			sum += floor(work / rate / cores * (1 - 1e-12));
+	}
+	return sum < 9e18 ? (int64_t)sum : 0;
 }
 
 /* Cycles at a rate; nothing takes time where no rate is given. */

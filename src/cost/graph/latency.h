@@ -29,6 +29,12 @@ int64_t latency_nest(const struct traffic_op *op, bool *fits);
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);
 
+/*
+ * A lower bound of the cycles of every plan with at most this many cores: phases follow each other, and the busiest
+ * core of an op computes no less than the mean.  Nests have rates of their own and count nothing.
+ */
+int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores);
+
 /* Cycles that HBM, or the ports of one core's LX, take for this many bytes. */
 int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);

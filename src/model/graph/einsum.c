@@ -328,11 +328,37 @@ static const char *const *list_names(struct einsum_parser *p, bool prefix)
 	return names;
 }
 
+/* Names that are several ops, and how those are written. */
+static const struct {
+	const char *name, *ops;
+} several[] = {
+	{"softmax", "write a[m] = max(n) x[m,n], d[m,n] = x[m,n] - a[m], e[m,n] = exp(d[m,n]), "
+		    "s[m] = sum(n) e[m,n], y[m,n] = e[m,n] / s[m]"},
+	{"layernorm", "write the ops of specs/workloads/layernorm.yaml"},
+	{"rmsnorm", "write q[m,n] = x[m,n] * x[m,n], a[m] = mean(n) q[m,n], r[m] = rsqrt(a[m]), "
+		    "y[m,n] = x[m,n] * r[m]"},
+	{"rope", "write the rotations of specs/workloads/llama3_8b_block.yaml"},
+	{"square", "write y[m,n] = x[m,n] * x[m,n]"},
+	{"matmul", "write y[m,n] = sum(k) a[m,k] * b[k,n]"},
+};
+
+static const char *ops_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof several / sizeof *several; i++)
+		if (text_equal(several[i].name, name))
+			return several[i].ops;
+	return NULL;
+}
+
 static bool find_function(struct einsum_parser *p, struct word name, struct einsum *op)
 {
 	op->primitive = primitive_find(name.text);
 	if (op->primitive && (op->primitive->kind == OP_MAP || op->primitive->kind == OP_REDUCE))
 		return true;
+	const char *ops = ops_of(name.text);
+	if (ops)
+		return fail_at(p, name.at, name.end,
+			arena_format(p->arena, "'%s' is not one op; %s", name.text, ops));
 	const char *near = suggest(name.text, list_names(p, false));
 	return fail_at(p, name.at, name.end,
 		arena_format(p->arena, "unknown function '%s'%s", name.text,

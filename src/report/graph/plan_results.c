@@ -58,7 +58,7 @@ static void explain_proofs(struct text *text, const struct frontier *frontier)
 		estimated ? "estimated latency" : objective_names[first]);
 	for (size_t k = 1; k < objectives->count; k++)
 		text_add(text, "%s%s",
-			k == 1                       ? " and no more "
+			k == 1                       ? "\nand no more "
 			: k + 1 == objectives->count ? " or "
 						     : ", ",
 			objective_names[objectives->at[k]]);
@@ -104,8 +104,30 @@ static void add_amounts(struct listing *listing, struct arena *arena, const stru
 		listing_cell(listing, "%s", amount_in(arena, amount_at(arch, score, k), units[k]));
 }
 
+/* Why executions take longer than the model says: of each point, or how many there are. */
+static void add_reasons(struct text *text, const struct frontier *frontier, bool all)
+{
+	size_t count = 0, last = 0;
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		if (!found->execution.why_longer)
+			continue;
+		count++;
+		last = i;
+		if (all)
+			text_add(text, "point %zu, simulated against modelled: %s\n", i + 1,
+				found->execution.why_longer);
+	}
+	if (all || !count)
+		return;
+	if (count == 1)
+		text_add(text, "point %zu takes longer when simulated; -v says why\n", last + 1);
+	else
+		text_add(text, "%zu points take longer when simulated; -v says why\n", count);
+}
+
 const char *plan_pareto_table(
-	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier, bool all)
 {
 	static const char *const titles[] = {"point", "latency", "estimate", "energy", "HBM",
 		"LX peak", "cores", "sim/model", "executed", "<solver", NULL};
@@ -132,12 +154,7 @@ const char *plan_pareto_table(
 	}
 	text_add(&text, "%s", listing_text(listing));
 	explain_proofs(&text, frontier);
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
-		if (found->execution.why_longer)
-			text_add(&text, "point %zu, simulated against modelled: %s\n", i + 1,
-				found->execution.why_longer);
-	}
+	add_reasons(&text, frontier, all);
 	return text_read(&text);
 }
 

@@ -11,9 +11,9 @@ struct arena;
 const char *plan_pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
 
-/* For people. */
+/* For people; `all`: also why executions of points take longer than the model says. */
 const char *plan_pareto_table(
-	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier, bool all);
 
 const char *plan_run_json(
 	struct arena *arena, const struct run_record *record, const struct explored *explored);

@@ -142,7 +142,14 @@ static void start(struct drive *drive)
 	struct arena_mark mark = arena_mark(slot.scratch);
 	drive->kind->start(drive->self, &slot);
 	arena_release(slot.scratch, mark);
+	note_best(drive, 0, &slot);
+	bool found = slot.frontier.count;
 	drive_merge(drive, &slot);
+	if (!found)
+		return;
+	drive->round = 1; /* of which nothing is done */
+	drive_tell(drive, 0, 0, NULL);
+	drive->round = 0;
 }
 
 struct round {

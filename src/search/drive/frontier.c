@@ -30,6 +30,25 @@ const char *const objective_summaries[] = {
 const char *const subject_names[] = {
 	"a workload graph", "a problem", "a projection", "a broadcast", NULL};
 
+const char *objective_unit(enum objective objective)
+{
+	switch (objective) {
+	case OBJECTIVE_LATENCY:
+		return "cycles";
+	case OBJECTIVE_ENERGY:
+		return "pJ";
+	case OBJECTIVE_EDP:
+		return "pJ cycles";
+	case OBJECTIVE_HBM_BYTES:
+	case OBJECTIVE_LX_PEAK:
+	case OBJECTIVE_LINK_BYTES:
+	case OBJECTIVE_BUFFER_BYTES:
+		return "B";
+	default:
+		return objective < OBJECTIVE_ACCESSES ? NULL : "words";
+	}
+}
+
 bool objective_applies(enum objective objective, enum subject subject)
 {
 	bool space = objective >= OBJECTIVE_PES && objective <= OBJECTIVE_WIRE;

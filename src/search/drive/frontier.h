@@ -39,6 +39,9 @@ extern const char *const objective_summaries[];
 enum subject { SUBJECT_GRAPH, SUBJECT_PROBLEM, SUBJECT_SPACE_TIME, SUBJECT_BROADCAST };
 extern const char *const subject_names[]; /* "a workload graph", in messages */
 
+/* "cycles", "pJ", "B", ..; NULL: it counts things. */
+const char *objective_unit(enum objective objective);
+
 /* Whether an objective says anything about one. */
 bool objective_applies(enum objective objective, enum subject subject);
 

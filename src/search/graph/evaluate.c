@@ -192,3 +192,30 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 		compare(outcome, how->truth, r);
 	outcome->agrees &= !outcome->off_tensor;
 }
+
+void evaluate_execution(const struct outcome *outcome, struct execution *out, struct arena *arena)
+{
+	const struct sim_result *sim = &outcome->sim;
+	*out = (struct execution){
+		.finished = outcome->simulated,
+		.mode = outcome->mode,
+		.agrees = outcome->agrees,
+		.events = sim->events,
+		.fault = sim->fault_count ? sim->faults[0].text : NULL,
+		.worst_ulps = outcome->worst_ulps,
+		.worst_tensor = outcome->worst_tensor,
+		.off_tensor = outcome->off_tensor,
+		.off_ulps = outcome->off_ulps,
+		.off_most = outcome->off_most,
+	};
+	if (!out->fault && outcome->off_tensor)
+		out->fault =
+			arena_format(arena, "'%s' is off by %.3g ulps, and at most %.3g are stated",
+				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
+	if (!outcome->simulated)
+		return;
+	out->cycles = sim->cycles;
+	out->energy_pj = outcome->sim_energy_pj;
+	out->hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
+			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
+}

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "cost/graph/cost.h"
 #include "model/graph/plan.h"
+#include "model/machine/execution.h"
 #include "sim/graph/sim.h"
 
 /*
@@ -75,6 +76,9 @@ struct simulation {
 	float (*kernel)(const struct primitive *primitive, float a, float b);
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
+
+/* Fills in what the driver of searches keeps of an execution. */
+void evaluate_execution(const struct outcome *outcome, struct execution *out, struct arena *arena);
 
 /*
  * What a run of a plan should be checked with: SIM_DATA up to

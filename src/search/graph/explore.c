@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/fatal.h"
+#include "cost/graph/latency.h"
 #include "model/graph/plan_file.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
@@ -26,6 +27,7 @@ struct graph {
 	struct left_out left_out;    /* of all divisions */
 	struct tasks tasks;          /* of this round */
 	struct truth truth;          /* of the last one */
+	bool starting;               /* the first plan is made, which no stop prevents */
 };
 
 /* What a task leaves beside its frontier. */
@@ -148,7 +150,8 @@ static struct recipe_result lay_out(
 	const struct graph *graph, const struct recipe *recipe, struct slot *slot)
 {
 	struct recipe asked = *recipe;
-	if (!recipe->nest) /* what was found until a stop is still made into a plan */
+	/* The first plan, and what was found until a stop, are made into plans all the same. */
+	if (!recipe->nest && !graph->starting)
 		asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
 	asked.kept = graph->kept;
 	if (plans_is_alone(&asked.aim, drive_frontier(slot->drive)->objectives.at[0]) &&
@@ -348,6 +351,18 @@ static void run(void *self, size_t i, struct slot *slot)
 		offer(graph, &task->recipe, task->solver, slot);
 }
 
+/* Offers the plan that the specs bring, or the one of the published passes, before anything is searched. */
+static void start(void *self, struct slot *slot)
+{
+	struct graph *graph = self;
+	const struct task first = task_start(graph->exploration, slot->arena);
+	slot->complete = graph->all;
+	graph->starting = true;
+	if (first.solver)
+		offer(graph, &first.recipe, first.solver, slot);
+	graph->starting = false;
+}
+
 static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
 {
 	struct trial *trial = (struct trial *)found;
@@ -370,37 +385,21 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	return trial->outcome.why;
 }
 
-static void take_execution(
-	const struct outcome *outcome, struct execution *out, struct arena *arena)
-{
-	const struct sim_result *sim = &outcome->sim;
-	*out = (struct execution){
-		.finished = outcome->simulated,
-		.mode = outcome->mode,
-		.agrees = outcome->agrees,
-		.events = sim->events,
-		.fault = sim->fault_count ? sim->faults[0].text : NULL,
-		.worst_ulps = outcome->worst_ulps,
-		.worst_tensor = outcome->worst_tensor,
-		.off_tensor = outcome->off_tensor,
-		.off_ulps = outcome->off_ulps,
-		.off_most = outcome->off_most,
-	};
-	if (!out->fault && outcome->off_tensor)
-		out->fault =
-			arena_format(arena, "'%s' is off by %.3g ulps, and at most %.3g are stated",
-				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
-	if (!outcome->simulated)
-		return;
-	out->cycles = sim->cycles;
-	out->energy_pj = outcome->sim_energy_pj;
-	out->hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
-			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
-}
-
 static const char *label(void *self, const struct found *found, struct arena *arena)
 {
 	return found->solver;
+}
+
+/* Adds the floor of the model, the bound of a search that was stopped before it proved anything. */
+static void add_floor(struct graph *graph)
+{
+	const struct exploration *exploration = graph->exploration;
+	int cores = exploration->planning.cores;
+	if (!arch_moves_boxes(exploration->arch))
+		return;
+	*array_add(graph->arena, &graph->planned) = (struct planned){
+		.asked = {cores, {.cycles = 1}},
+		.bound = (double)latency_floor(exploration->arch, exploration->workload, cores)};
 }
 
 /* The truth, if any point is to be executed with data. */
@@ -408,6 +407,8 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 {
 	struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
+	if (!explored->complete && stopper_stops(&exploration->wishes.asker.stopper))
+		add_floor(graph);
 	if (graph->planned.count && !explored->complete)
 		plans_note(&graph->planned, explored);
 	else if (explored->complete)
@@ -456,7 +457,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 		.steps_most = exploration->wishes.simulate_budget,
 		.stopper = &stopper};
 	evaluate_simulate(outcome, &how, slot->scratch);
-	take_execution(outcome, &found->execution, slot->scratch);
+	evaluate_execution(outcome, &found->execution, slot->scratch);
 	if (last && found->execution.finished &&
 		gap_is_large(exploration->arch, score->cycles, found->execution.cycles)) {
 		const char *why = gap_explain(outcome, slot->scratch);
@@ -466,6 +467,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 }
 
 static const struct drive_kind graphs = {
+	.start = start,
 	.tasks = make_tasks,
 	.wants = count_wants,
 	.run = run,

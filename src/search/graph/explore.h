@@ -17,7 +17,8 @@
  *	round 1  where tiles do not move in boxes: the start; for every objective, nests that are
  *	         best in it, with what each placement solver keeps in the scratchpad, and with nothing
  *	         there; of a graph of one op the frontier of its nests.  There is no other round then.
- *	round 1  the start; of several ops, solvers that plan everything, for each objective alone
+ *	first    the start, or the plan of the published passes: a stop leaves no less
+ *	round 1  of several ops, solvers that plan everything, for each objective alone
  *	         that is a sum over steps (search/graph/plans.h); for every
  *	         core count and clone setting, every solver that divides graphs x every placement
  *	         solver x K-fast on, off; and every other solver of the stage `joint`, from the first

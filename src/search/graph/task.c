@@ -135,13 +135,21 @@ static void add_nests(
 	}
 }
 
-static void add_start(
-	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+struct task task_start(const struct exploration *exploration, struct arena *arena)
 {
+	struct tasks tasks = {0};
+	if (exploration->start) {
+		struct recipe recipe = recipe_make(
+			exploration, exploration->start->cores, exploration->place.at[0]);
+		recipe.given = exploration->start;
+		return (struct task){.recipe = recipe, .solver = "start", .op = -1};
+	}
+	if (!arch_moves_boxes(exploration->arch) || !exploration->divide.count)
+		return (struct task){0};
 	struct recipe recipe =
-		recipe_make(exploration, exploration->start->cores, exploration->place.at[0]);
-	recipe.given = exploration->start;
-	*array_add(arena, tasks) = (struct task){.recipe = recipe, .solver = "start", .op = -1};
+		recipe_make(exploration, exploration->planning.cores, exploration->place.at[0]);
+	recipe.divide = explore_dividers(exploration).at[0];
+	return *add_task(&tasks, arena, recipe, recipe.divide);
 }
 
 /* One op of a plan takes all that it can be. */
@@ -178,8 +186,6 @@ static void add_problem(
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
-	if (exploration->start)
-		add_start(&tasks, exploration, arena);
 	if (exploration->workload->op_count > 1) {
 		const struct planned_list none = {0};
 		struct plan_aims aims = {0};

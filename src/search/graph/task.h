@@ -27,7 +27,11 @@ struct tasks {
 void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
 	const struct plan_aims *aims, struct arena *arena);
 
-/* The start, whole plans of a graph of several ops that are best in one objective, then every core count with every setting and solver that takes part. */
+/* The plan that the specs bring, or that of the first solvers with all cores; `solver` NULL: steps are whole nests, or
+ * only joint solvers take part, and there is no such plan before a search. */
+struct task task_start(const struct exploration *exploration, struct arena *arena);
+
+/* Whole plans of a graph of several ops that are best in one objective, then every core count with every setting and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
 /* From every recipe, with less and less LX for staging tiles. */
