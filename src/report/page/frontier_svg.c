@@ -12,7 +12,7 @@
 enum { WIDTH = 640, HEIGHT = 420, LEFT = 78, RIGHT = 18, TOP = 40, BOTTOM = 48, SMALL = 500 };
 
 /* Ends that are this many times apart ask for a logarithmic axis. */
-static const double far_apart = 50;
+static const double far_apart = 10;
 
 struct axis {
 	const char *name; /* the column */
