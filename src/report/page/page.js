@@ -346,13 +346,13 @@ function detail() {
 /* --- campaigns: how values go together, and what each does */
 
 function parallel() {
-	const axes = [...swept, ...["latency_cycles", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
+	const axes = [...swept, ...["latency_ns", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
 	if (!window.charts || axes.length < 2) return "";
 	const box = element("div", {class: "chart tall"});
 	const chart = window.charts.init(box);
 	const show = () => chart.setOption({
 		animation: false, textStyle: {color: css("--ink")}, parallel: {left: 50, right: 60, top: 40, bottom: 20},
-		parallelAxis: axes.map((name, dim) => ({dim, name: name_of(name), nameTextStyle: {color: css("--ink")}, ...(numeric.includes(name) ? {scale: true} : {type: "category", data: [...new Set(points.map(point => String(point.values[name])))]})})),
+		parallelAxis: axes.map((name, dim) => ({dim, name: name_of(name), nameTextStyle: {color: css("--ink")}, ...(numeric.includes(name) ? {scale: true, axisLabel: {formatter: amount.number}} : {type: "category", data: [...new Set(points.map(point => String(point.values[name])))]})})),
 		series: [{type: "parallel", lineStyle: {width: 1, opacity: points.length > 300 ? 0.12 : 0.4, color: css("--mark")}, data: points.map(point => axes.map(name => numeric.includes(name) ? scaled(name, point.values[name]) : String(point.values[name])))}],
 	}, true);
 	show();
