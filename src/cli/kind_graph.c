@@ -119,7 +119,9 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return EXIT_FOUND;
 	}
 	if (trace)
-		command_write(arena, trace->text, trace_json(arena, &outcome));
+		command_write(arena, trace->text,
+			trace_json(arena, &outcome,
+				option_find(inputs->arguments, "verbose") != NULL));
 	command_print(format == FORMAT_TEXT
 			      ? score_text(arena, &outcome, &made, simulated)
 			      : command_value(arena, format,

@@ -163,8 +163,13 @@ static json_t *run_data(struct arena *arena, const char *folder, struct diag *di
 		return NULL;
 	}
 	json_t *notes = json_array(), *points = list_points(arena, folder, run, notes);
-	return json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run, "csv", csv,
-		"points", points, "notes", notes);
+	json_t *data = json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run, "csv",
+		csv, "points", points, "notes", notes);
+	bool network = !access(arena_format(arena, "%s/layers.csv", folder), R_OK);
+	const char *layers = network ? read_file(arena, folder, "layers.csv", diag) : NULL;
+	if (layers)
+		json_object_set_new(data, "layers", json_string(layers));
+	return data;
 }
 
 static struct text *printed; /* where print_to adds what an export prints */

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/option.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/report_data.h"
 #include "report/page/drawings.h"
@@ -41,6 +42,24 @@ static json_t *rows_of_campaign(const json_t *campaign)
 	return rows;
 }
 
+/* "latency_ns, energy_pj": all columns with a number in them. */
+static const char *numeric_columns(struct arena *arena, const json_t *rows)
+{
+	struct text text = text_open(arena);
+	json_t *seen = json_object(), *row, *cell;
+	const char *name;
+	size_t i;
+	json_array_foreach(rows, i, row)
+		json_object_foreach(row, name, cell) {
+			if (!json_is_number(cell) || json_object_get(seen, name))
+				continue;
+			json_object_set_new(seen, name, json_true());
+			text_add(&text, "%s%s", text.length ? ", " : "", name);
+		}
+	json_decref(seen);
+	return text_read(&text);
+}
+
 /* False after complaining. */
 static bool write_frontier(struct writing *writing, const struct option_value *axes,
 	const json_t *rows, struct diag *diag)
@@ -53,7 +72,8 @@ static bool write_frontier(struct writing *writing, const struct option_value *a
 	if (axes && (!comma || !text))
 		diag_error(diag, axes->span,
 			"'--axes' wants two columns of pareto.csv with numbers in them, such as "
-			"latency_ns,energy_pj");
+			"latency_ns,energy_pj; there are %s",
+			numeric_columns(writing->arena, rows));
 	write_one(writing, "frontier", text);
 	return !diag_failed(diag);
 }

@@ -115,7 +115,7 @@ static const struct option table[] = {
 		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},
 	{"trace", 't', "FILE",
 		"when everything ran, for Perfetto or chrome://tracing: a graph by cores and "
-		"engines, a broadcast by ranks, queues and links, a problem by levels, a recurrence "
+		"engines (with -v each core apart), a broadcast by ranks, queues and links, a problem by levels, a recurrence "
 		"by PEs",
 		.type = OPTION_FILE, .kinds = "graph broadcast problem recurrence",
 		.commands = OF_SIMULATE},

@@ -74,6 +74,17 @@ static const struct shown_block blocks[] = {
 	{"README.md", RUN, "lxplore check specs/arch/spyre32.yaml my_workload", NULL, 2},
 	{"README.md", WARNS, "my_workload.yaml:5:36: error", NULL, 0},
 
+	{"results/README.md", RUN,
+		"lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 20 -o mine",
+		NULL, 0},
+	{"results/README.md", SHOWS, "point   latency", NULL, 0},
+	{"results/README.md", RUN, "sed 's/address", NULL, 0},
+	{"results/README.md", SAYS, "latency     15.07 us (22605 cycles)", NULL, 0},
+	{"results/README.md", RUN, "lxplore diff", NULL, 0},
+	{"results/README.md", SAYS, "A  mine", NULL, 0},
+	{"results/README.md", RUN, "lxplore simulate", NULL, 0},
+	{"results/README.md", SAYS, "latency     15.073 us (22610 cycles)", NULL, 0},
+
 	{"specs/graphs.md", PUT, "workload:", "workload.yaml", 0},
 	{"specs/graphs.md", RUN, "lxplore check specs/arch/spyre32.yaml", NULL, 0},
 	{"specs/graphs.md", QUIET, NULL, NULL, 0},

@@ -88,6 +88,7 @@ static void axes_without_numbers_are_refused(void **state)
 			arena_format(arena, "$program report run --svg d --axes %s", axes[i]));
 		assert_int_equal(ended.status, 2);
 		assert_non_null(strstr(ended.err, "'--axes' wants two columns"));
+		assert_non_null(strstr(ended.err, "latency_cycles, latency_ns, energy_pj"));
 	}
 	ended = folder_run("$program report run --svg d --axes energy_pj,latency_cycles");
 	assert_int_equal(ended.status, 0);
@@ -111,6 +112,8 @@ static void campaigns_are_drawn_with_all_points(void **state)
 	const char *svg = folder_text("d/frontier.svg");
 	assert_null(xml_check(arena, svg));
 	assert_int_equal(count_of(svg, "<circle"), 3);
+	assert_int_equal(count_of(svg, "fill-opacity=\"0.3\""), 0);
+	assert_null(strstr(svg, "<path"));
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)

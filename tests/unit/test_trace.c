@@ -183,11 +183,63 @@ static void graphs(void **state)
 	json_decref(said);
 }
 
+/* Cores of an event, "0-3 8": one if it names none. */
+static int cores_of(const json_t *event)
+{
+	const char *at =
+		json_string_value(json_object_get(json_object_get(event, "args"), "cores"));
+	int count = 0;
+	char *end;
+	while (at && *at) {
+		long first = strtol(at, &end, 10), last = first;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		count += (int)(last - first) + 1;
+		at = end + (*end == ' ');
+	}
+	return count;
+}
+
+/* Events, and the time of all cores in them. */
+static void sum_events(const char *text, int *events, int *cores, double *busy)
+{
+	json_t *trace = json_loads(text, 0, NULL), *event;
+	size_t i;
+	*events = *cores = 0;
+	*busy = 0;
+	json_array_foreach(trace, i, event) {
+		if (strcmp(json_string_value(json_object_get(event, "ph")), "X") != 0)
+			continue;
+		*events += 1;
+		*cores += cores_of(event);
+		*busy += cores_of(event) * json_number_value(json_object_get(event, "dur"));
+	}
+	json_decref(trace);
+}
+
+static void what_cores_do_alike_is_one_event(void **state)
+{
+	static const char run[] =
+		"ln -sfn $OLDPWD/specs && $program simulate specs/arch/spyre32.yaml "
+		"specs/workloads/softmax_dim0.yaml --trace one.json && $program simulate -v "
+		"specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml --trace each.json";
+	int events[2], cores[2];
+	double busy[2];
+	assert_int_equal(folder_run(run).status, 0);
+	sum_events(folder_text("one.json"), &events[0], &cores[0], &busy[0]);
+	sum_events(folder_text("each.json"), &events[1], &cores[1], &busy[1]);
+	assert_int_equal(cores[0], cores[1]);
+	assert_int_equal(events[1], cores[1]);
+	assert_true(events[0] < events[1]);
+	assert_float_equal(busy[0], busy[1], 1e-6 * busy[1]);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_FOLDER(what_cores_do_alike_is_one_event),
 		IN_FOLDER(problems),
 		IN_FOLDER(recurrences),
 		IN_FOLDER(broadcasts),

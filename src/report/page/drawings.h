@@ -11,7 +11,8 @@
 struct arena;
 
 /*
- * All rows as dots by two columns, and a line through those that no other beats in both; NULL for a column is
+ * All rows as dots by two columns, and stairs through those that no other beats in both, except for rows of a
+ * campaign (with a column `frontier`), which are of several frontiers; NULL for a column is
  * the first of the usual ones that has numbers.  An axis whose ends are far apart is logarithmic.
  */
 const char *frontier_svg(

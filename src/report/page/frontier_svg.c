@@ -12,7 +12,7 @@
 enum { WIDTH = 640, HEIGHT = 420, LEFT = 78, RIGHT = 18, TOP = 40, BOTTOM = 48, SMALL = 500 };
 
 /* Ends that are this many times apart ask for a logarithmic axis. */
-static const double far_apart = 50;
+static const double far_apart = 10;
 
 struct axis {
 	const char *name; /* the column */
@@ -30,6 +30,7 @@ struct dot {
 struct chart {
 	struct text text;
 	struct axis x, y;
+	bool apart; /* rows of several frontiers, which do not beat each other */
 	struct array(struct dot) dots;
 };
 
@@ -207,7 +208,8 @@ static void collect(struct chart *chart, const json_t *rows)
 	span_axis(&chart->y, least[1], most[1]);
 	if (chart->dots.count)
 		qsort(chart->dots.at, chart->dots.count, sizeof *chart->dots.at, by_place);
-	find_beaten(chart);
+	if (!chart->apart)
+		find_beaten(chart);
 }
 
 /* Stairs through the best: between two of them nothing better was found. */
@@ -263,6 +265,7 @@ const char *frontier_svg(
 		return NULL;
 	chart.x = (struct axis){.name = x, .unit = unit_of(rows, x)};
 	chart.y = (struct axis){.name = y, .unit = unit_of(rows, y)};
+	chart.apart = json_object_get(json_array_get(rows, 0), "frontier") != NULL;
 	collect(&chart, rows);
 	svg_head(&chart.text, WIDTH, HEIGHT, "");
 	svg_label(&chart.text, LEFT, 22, " font-size=\"13\"", title);
@@ -274,7 +277,8 @@ const char *frontier_svg(
 	svg_label(&chart.text, -(TOP + HEIGHT - BOTTOM) / 2.0, 16, " text-anchor=\"middle\"",
 		axis_title(arena, &chart.y));
 	text_add(&chart.text, "</g>\n");
-	add_stairs(&chart);
+	if (!chart.apart)
+		add_stairs(&chart);
 	add_dots(&chart);
 	text_add(&chart.text, "</svg>\n");
 	return text_read(&chart.text);

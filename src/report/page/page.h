@@ -10,6 +10,7 @@
  *	title    what was explored
  *	run      run.json of a results folder; `csv` its pareto.csv; `points` by number of the point:
  *	         plan (text), details (report of its kind: score, timeline, machine), or why there are none
+ *	layers   layers.csv of a network
  *	campaign what `campaign export --format json` says; in place of the others
  *	notes    sentences for the reader
  *

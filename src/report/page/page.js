@@ -80,6 +80,17 @@ function points_of_campaign() {
 const points = data.campaign ? points_of_campaign() : points_of_run();
 const columns = [...new Set(points.flatMap(point => Object.keys(point.values)))].filter(name => points.some(point => point.values[name] !== "" && point.values[name] !== undefined));
 const numeric = columns.filter(name => name !== "point" && points.every(point => typeof point.values[name] === "number" || point.values[name] === "" || point.values[name] === undefined));
+/* What a network's point takes of each layer: rows of layers.csv, by the lines of its plan; null elsewhere. */
+const layer_rows = data.layers ? (([names, ...rows]) => rows.map(row => Object.fromEntries(names.map((name, i) => [name, value_of(row[i] ?? "")]))))(read_csv(data.layers)) : [];
+function layers_of(point) {
+	if (!layer_rows.length || !point.plan) return null;
+	const taken = [...point.plan.matchAll(/^ *- \{layer: (".*?"|[^,]*), count: (\d+), point: (\d+)/gm)].map(found => {
+		const name = found[1].startsWith('"') ? JSON.parse(found[1]) : found[1];
+		const row = layer_rows.find(row => String(row.layer) === name && row.point === Number(found[3]));
+		return row && {...row, count: Number(found[2])};
+	}).filter(row => row);
+	return taken.length ? taken : null;
+}
 const swept = data.campaign ? data.campaign.columns : [];
 let chosen = null;
 const listeners = [];
@@ -88,8 +99,13 @@ function choose(point) { chosen = point; for (const listener of listeners) liste
 /* --- the scatter of all points */
 
 function is_beaten(point, x, y) {
-	return points.some(other => other !== point && other.values[x] <= point.values[x] && other.values[y] <= point.values[y] &&
+	return points.some(other => other !== point && (!data.campaign || other.values.point === point.values.point) && other.values[x] <= point.values[x] && other.values[y] <= point.values[y] &&
 		(other.values[x] < point.values[x] || other.values[y] < point.values[y]));
+}
+/* Points of which no other beats in both values, from left to right; between two of them nothing better was found. */
+function stairs(shown, x, y) {
+	let best = Infinity;
+	return [...shown].sort((a, b) => a.values[x] - b.values[x] || a.values[y] - b.values[y]).filter(point => point.values[y] < best && (best = point.values[y], true));
 }
 function scatter() {
 	const box = element("div", {class: "chart", id: "frontier"});
@@ -99,14 +115,20 @@ function scatter() {
 		return select;
 	};
 	const varies = name => new Set(points.map(point => point.values[name])).size > 1;
-	const first = ["latency_ns", "latency_cycles", "rounds"].find(name => numeric.includes(name)) || numeric[0];
+	const bound = (data.run?.options || []).includes("--price=bound");
+	const first = [...(bound ? [] : ["estimate_ns"]), "latency_ns", "latency_cycles", "rounds"].find(name => numeric.includes(name)) || numeric[0];
 	const second = ["energy_pj", "hbm_bytes", "edp", "cores"].find(name => numeric.includes(name) && name !== first && varies(name)) || numeric[1] || first;
-	const x = pick(first, show), y = pick(second, show), log = element("input", {type: "checkbox", onchange: show});
+	const x = pick(first, show), y = pick(second, show), log = element("select", {onchange: show}, ...["by range", "linear", "logarithmic"].map(name => element("option", {value: name}, name)));
+	const decades = name => {
+		const values = points.map(point => point.values[name]).filter(value => typeof value === "number");
+		const least = values.reduce((a, b) => Math.min(a, b), Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
+		return least > 0 && (log.value === "logarithmic" || log.value === "by range" && most >= 10 * least);
+	};
 	const chart = window.charts && window.charts.init(box);
 	function show() {
 		const shown = points.filter(point => typeof point.values[x.value] === "number" && typeof point.values[y.value] === "number");
 		const small = shown.length <= 2000;
-		const axis = name => ({type: log.checked ? "log" : "value", scale: true, name: name_of(name), nameLocation: "middle", nameGap: 34, axisLine: {lineStyle: {color: css("--soft")}}, splitLine: {lineStyle: {color: css("--line")}}});
+		const axis = name => ({type: decades(name) ? "log" : "value", axisLabel: {formatter: amount.number, hideOverlap: true}, scale: true, name: name_of(name), nameLocation: "middle", nameGap: 34, axisLine: {lineStyle: {color: css("--soft")}}, splitLine: {lineStyle: {color: css("--line")}}});
 		const place = point => [scaled(x.value, point.values[x.value]), scaled(y.value, point.values[y.value])];
 		if (!chart) return;
 		chart.setOption({
@@ -117,7 +139,8 @@ function scatter() {
 			series: [{type: "scatter", symbolSize: small ? 11 : 3, large: !small, itemStyle: {color: css("--mark"), opacity: 0.7}, data: shown.map(point => {
 				const value = place(point);
 				return small ? {value, itemStyle: {opacity: is_beaten(point, x.value, y.value) ? 0.35 : 0.9}} : value;
-			})}, {type: "scatter", symbolSize: 13, silent: true, z: 3, itemStyle: {color: css("--other")}, data: shown.includes(chosen) ? [place(chosen)] : []}],
+			})}, {type: "scatter", symbolSize: 13, silent: true, z: 3, itemStyle: {color: css("--other")}, data: shown.includes(chosen) ? [place(chosen)] : []},
+				{type: "line", step: "end", silent: true, symbol: "none", lineStyle: {width: 1, color: css("--other")}, data: data.campaign ? [] : stairs(shown, x.value, y.value).map(place)}],
 		}, true);
 		chart.off("click");
 		chart.on("click", at => choose(shown[at.dataIndex]));
@@ -129,7 +152,7 @@ function scatter() {
 	window.lxplore = {points, choose, chart, zoom: () => chart && chart.dispatchAction({type: "dataZoom", start: 20, end: 80})};
 	show();
 	return element("section", {}, element("h2", {}, data.campaign ? "All points of the campaign" : "The frontier"),
-		element("div", {class: "picks"}, element("label", {}, "x ", x), element("label", {}, "y ", y), element("label", {}, log, " logarithmic")),
+		element("div", {class: "picks"}, element("label", {}, "x ", x), element("label", {}, "y ", y), element("label", {}, "scale ", log)),
 		chart ? box : element("p", {class: "note"}, "The program was built without charts: install npm and build it again. Tables and plans are complete."),
 		element("p", {}, "Wheel or pinch zooms, a click chooses a point. Points that another one beats in both values are paler."));
 }
@@ -184,18 +207,20 @@ function boxes(mapping) {
 function nests(point) {
 	const ops = point.details?.score?.ops;
 	if (ops) return element("div", {}, ...ops.flatMap(op => [element("p", {}, op.op, op.mapping === "undivided" ? ": undivided" : ""), op.mapping && op.mapping !== "undivided" ? boxes(op.mapping) : ""]));
-	return point.values.mapping ? boxes(point.values.mapping) : null;
+	const layers = layers_of(point);
+	if (layers) return element("div", {}, ...layers.flatMap(layer => [element("p", {}, `${layer.layer}, ${short(layer.count)} times, point ${layer.point}`), boxes(String(layer.mapping))]));
+	return point.values.mapping && !layer_rows.length ? boxes(point.values.mapping) : null;
 }
 
 /* The map of LX: steps across, addresses upwards. */
 function lx_map(point) {
 	const tensors = Object.entries(point.details?.score?.tensors || {}).flatMap(([name, stays]) => [].concat(stays).map(stay => ({name, ...stay}))).filter(stay => stay.place === "LX" && stay.address !== undefined);
 	if (!tensors.length) return null;
-	const steps = point.details.score.ops.length, top = Math.max(...tensors.map(t => t.address + t.bytes_per_core), 1);
+	const steps = point.details.score.ops.length, top = Math.max(...tensors.map(t => t.address + t.bytes_per_core), point.details.machine?.lx_bytes || 1);
 	const width = 720, height = 330, left = 70, bottom = 30, svg = figure(width, height, "tensors in LX by step and address");
 	const x = step => left + (width - left - 8) * step / steps, y = address => (height - bottom) * (1 - address / top) + 4;
 	for (let i = 0; i <= 4; i++) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(top * i / 4), y2: y(top * i / 4)}), drawing("text", {class: "soft", x: left - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, bytes(top * i / 4)));
-	for (let step = 0; step < steps; step++) if (steps <= 24 || step % Math.ceil(steps / 24) === 0) svg.append(drawing("text", {class: "soft", x: (x(step) + x(step + 1)) / 2, y: height - 8, "text-anchor": "middle"}, step));
+	for (let step = 0; step < steps; step++) if (steps <= 24 || step % Math.ceil(steps / 24) === 0) svg.append(drawing("text", {class: "soft", x: (x(step) + x(step + 1)) / 2, y: height - 8, "text-anchor": "middle"}, (point.details.score.ops[step].op.length * 6.5 < x(step + 1) - x(step)) ? point.details.score.ops[step].op : step));
 	tensors.forEach((t, i) => {
 		const tall = Math.max(1.5, y(t.address) - y(t.address + t.bytes_per_core)), wide = x(t.to) - x(t.from);
 		svg.append(hint(drawing("rect", {x: x(t.from), y: y(t.address + t.bytes_per_core), width: wide, height: tall, fill: colours[i % 8], "fill-opacity": 0.45, stroke: colours[i % 8]}),
@@ -249,10 +274,10 @@ function phases(point) {
 	const resources = [...new Set(ops.map(op => op.phase.slowest))];
 	return bars(ops.map(op => [op.op, op.phase.cycles, `${short(op.phase.cycles)} ${op.phase.slowest}`, Object.entries(op.phase.resource_cycles || {}).map(([name, cycles]) => `${name} ${short(cycles)}`).join(", "), colours[resources.indexOf(op.phase.slowest) % 8]]), "cycles of each phase and what bounds it");
 }
-function energies(point) {
+function by_level(point, energy) {
 	const levels = point.details?.score?.levels;
-	if (!levels) return null;
-	if (levels.some(level => level.energy_pj !== undefined))
+	if (!levels || energy !== levels.some(level => level.energy_pj !== undefined)) return null;
+	if (energy)
 		return bars(levels.map(level => [level.name, level.energy_pj || 0, amount.text("energy", level.energy_pj || 0)]), "energy of each level");
 	return bars(levels.flatMap(level => Object.entries(level.bytes || {}).map(([kind, count]) => [`${level.name} ${kind.replace(/^(lx|hbm)_/, "")}`, count, bytes(count)])), "bytes moved at each level");
 }
@@ -275,6 +300,7 @@ function roofline(point) {
 	for (let e = low; e <= high; e++) svg.append(drawing("text", {class: "soft", x: x(10 ** e), y: height - 10, "text-anchor": "middle"}, `1e${e}`), drawing("line", {class: "line", x1: x(10 ** e), x2: x(10 ** e), y1: 0, y2: height - 30}));
 	for (let e = floor; e < roof; e++) svg.append(drawing("text", {class: "soft", x: left - 6, y: y(10 ** e) + 4, "text-anchor": "end"}, `1e${e}`), drawing("line", {class: "line", x1: left, x2: width, y1: y(10 ** e), y2: y(10 ** e)}));
 	svg.append(drawing("polyline", {points: `${x(10 ** low)},${y(slope * 10 ** low)} ${x(ridge)},${y(peak)} ${x(10 ** high)},${y(peak)}`, fill: "none", stroke: css("--other"), "stroke-width": 2}));
+	svg.append(drawing("text", {x: width - 12, y: height - 36, "text-anchor": "end"}, "operations per byte of HBM"), drawing("text", {x: left + 6, y: 12}, "operations per ns"));
 	at.forEach((op, i) => svg.append(hint(drawing("circle", {cx: x(op.intensity), cy: y(op.rate), r: 6, fill: colours[i % 8], "fill-opacity": 0.8}), `${op.name}: ${short(op.rate)} operations/ns, ${op.inside ? "no byte of HBM" : short(op.intensity) + " operations/byte"}`)));
 	return element("figure", {}, saved(svg, "roofline"), element("figcaption", {}, "Operations per byte of HBM (across) and per nanosecond (upwards) of each op; the line is the machine's peak."));
 }
@@ -283,11 +309,24 @@ function facts(point) {
 	const names = ["latency_ns", "estimate_ns", "latency_cycles", "estimate_cycles", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
 	return element("dl", {id: "facts"}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {"data-column": name}, name_of(name)), element("dd", {}, told(name, point.values[name]))]));
 }
-const tabs = [["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", energies], ["roofline", roofline],
+/* Of a network: its layers, and their parts of the whole. */
+function layers(point) {
+	const rows = layers_of(point);
+	if (!rows) return null;
+	const most = name => amount.unit(amount.kind_of(name), Math.max(...rows.map(row => row[name] * row.count)));
+	const time = most("latency_ns"), energy = most("energy_pj");
+	return element("div", {}, element("div", {class: "scroll low"}, element("table", {},
+		element("thead", {}, element("tr", {}, ...["layer", "times", "point", amount.title("latency_ns", time), amount.title("energy_pj", energy), "utilization", "proof"].map(name => element("th", {}, name)))),
+		element("tbody", {}, ...rows.map(row => element("tr", {}, ...[row.layer, row.count, row.point, row.latency_ns * row.count / time[1], row.energy_pj * row.count / energy[1], row.utilization, row.proof].map((value, i) => element("td", i && typeof value === "number" ? {} : {class: "words"}, short(value)))))))),
+	element("p", {}, "Latency and energy are those of all times that a layer occurs."),
+	bars(rows.map(row => [String(row.layer), row.latency_ns * row.count, amount.within(row.latency_ns * row.count, time)]), "latency of each layer"),
+	bars(rows.map(row => [String(row.layer), row.energy_pj * row.count, amount.within(row.energy_pj * row.count, energy), undefined, colours[1]]), "energy of each layer"));
+}
+const tabs = [["layers", layers], ["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", point => by_level(point, true)], ["bytes", point => by_level(point, false)], ["roofline", roofline],
 	["plan", point => point.plan ? element("pre", {}, point.plan) : null]];
 function detail() {
 	const title = element("h2", {id: "chosen"}, ""), bar = element("nav", {role: "tablist"}), body = element("div", {id: "detail"}), list = element("div", {});
-	let open = "timeline";
+	let open = layer_rows.length ? "layers" : "timeline";
 	listeners.push(point => {
 		title.textContent = point.title;
 		const made = tabs.map(([name, make]) => [name, make(point)]).filter(tab => tab[1]);
@@ -307,13 +346,13 @@ function detail() {
 /* --- campaigns: how values go together, and what each does */
 
 function parallel() {
-	const axes = [...swept, ...["latency_cycles", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
+	const axes = [...swept, ...["latency_ns", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
 	if (!window.charts || axes.length < 2) return "";
 	const box = element("div", {class: "chart tall"});
 	const chart = window.charts.init(box);
 	const show = () => chart.setOption({
 		animation: false, textStyle: {color: css("--ink")}, parallel: {left: 50, right: 60, top: 40, bottom: 20},
-		parallelAxis: axes.map((name, dim) => ({dim, name: name_of(name), nameTextStyle: {color: css("--ink")}, ...(numeric.includes(name) ? {scale: true} : {type: "category", data: [...new Set(points.map(point => String(point.values[name])))]})})),
+		parallelAxis: axes.map((name, dim) => ({dim, name: name_of(name), nameTextStyle: {color: css("--ink")}, ...(numeric.includes(name) ? {scale: true, axisLabel: {formatter: amount.number}} : {type: "category", data: [...new Set(points.map(point => String(point.values[name])))]})})),
 		series: [{type: "parallel", lineStyle: {width: 1, opacity: points.length > 300 ? 0.12 : 0.4, color: css("--mark")}, data: points.map(point => axes.map(name => numeric.includes(name) ? scaled(name, point.values[name]) : String(point.values[name])))}],
 	}, true);
 	show();
@@ -322,14 +361,19 @@ function parallel() {
 	return element("section", {}, element("h2", {}, "Values and results"), box, element("p", {}, "A line for each point; drag along an axis to keep a part of it."));
 }
 function sensitivity() {
-	const objective = ["latency_cycles", "rounds", "energy_pj"].find(name => numeric.includes(name));
+	const objective = ["estimate_ns", "latency_ns", "latency_cycles", "rounds", "energy_pj"].find(name => numeric.includes(name));
 	const parts = swept.filter(name => { const count = new Set(points.map(point => point.values[name])).size; return count > 1 && count <= 40; }).map(name => {
-		const best = new Map();
+		/* The least of each run that has the value, then the geometric mean over those runs, and their ends. */
+		const best = new Map(), unit = unit_of(objective);
 		for (const point of points) {
-			const value = point.values[objective], key = String(point.values[name]);
-			if (typeof value === "number" && !(best.get(key) <= value)) best.set(key, value);
+			const value = point.values[objective], key = String(point.values[name]), runs = best.get(key) || best.set(key, new Map()).get(key);
+			if (value > 0 && !(runs.get(point.values.point) <= value)) runs.set(point.values.point, value);
 		}
-		return bars([...best].map(([key, value]) => [key, value, short(value)]), `least ${name_of(objective)} by ${name}`);
+		return bars([...best].filter(([, runs]) => runs.size).map(([key, runs]) => {
+			const values = [...runs.values()], mean = Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+			const least = values.reduce((a, b) => Math.min(a, b)), most = values.reduce((a, b) => Math.max(a, b));
+			return [key, mean, amount.within(mean, unit), `${amount.within(least, unit)} to ${amount.within(most, unit)} in ${values.length} runs`];
+		}), `${name_of(objective)} by ${name}: geometric mean of the best of each run`);
 	});
 	return objective && parts.length ? element("section", {}, element("h2", {}, "What each value does"), element("div", {class: "columns"}, ...parts)) : "";
 }
