@@ -107,7 +107,7 @@ void diag_add(struct diag *diag, enum severity severity, struct span at, const c
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, severity, at, format, list);
+	add(diag, severity, source_told(at), format, list);
 	va_end(list);
 }
 

@@ -32,6 +32,14 @@ struct source {
 	const struct source_mark
 		*marks; /* see source_mark; NULL: places are counted from the start */
 	size_t mark_count;
+	const struct source_piece *pieces; /* of a text put together of files; NULL: of one */
+	size_t piece_count;
+};
+
+/* From byte `at` of a text on, until the next piece: bytes of a file, from its byte `from` on. */
+struct source_piece {
+	size_t at, from;
+	const struct source *source;
 };
 
 /* The line and column of the character at a byte. */
@@ -56,6 +64,9 @@ size_t source_offset(const struct source *source, int line, int column);
 
 /* The span of the bytes from `from` up to, not with, `to`. */
 struct span source_span(const struct source *source, size_t from, size_t to);
+
+/* The place in the file that a place of a text put together comes from; other places as they are. */
+struct span source_told(struct span span);
 
 struct diag *diag_open(struct arena *arena);
 

@@ -79,3 +79,26 @@ struct span source_span(const struct source *source, size_t from, size_t to)
 	locate(source, to, &span.end_line, &span.end_column);
 	return span;
 }
+
+static bool begins_at_most(const struct source_piece *piece, size_t at)
+{
+	return piece->at <= at;
+}
+
+struct span source_told(struct span span)
+{
+	const struct source *source = span.source;
+	if (!source || !source->piece_count)
+		return span;
+	if (!span.line)
+		return (struct span){.source = source->pieces[0].source};
+	size_t from = source_offset(source, span.line, span.column), behind;
+	size_t to = source_offset(source, span.end_line, span.end_column);
+	bisect(behind, 0, source->piece_count, begins_at_most(&source->pieces[behind], from));
+	const struct source_piece *piece = &source->pieces[behind ? behind - 1 : 0];
+	size_t end = behind < source->piece_count ? source->pieces[behind].at : source->length;
+	to = to > end ? end : to;
+	struct span told = source_span(piece->source, piece->from + (from - piece->at),
+		piece->from + ((to > from ? to : from) - piece->at));
+	return source_told(told);
+}

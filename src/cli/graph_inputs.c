@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/graph_problem.h"
 #include "cli/kind.h"
+#include "cli/nest_inputs.h"
 #include "constraints/constraints.h"
 #include "constraints/graph.h"
 #include "model/graph/inner_nest.h"
@@ -364,6 +365,8 @@ bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const
 	sheet_done(sheet);
 	const struct shape *shape = shape_read(&inputs->reading, problem);
 	own->arch = arch;
+	if (shape)
+		nest_inputs_density(shape, COUNTING_EXACT, inputs->diag);
 	if (shape && arch_home(arch))
 		own->workload = workload_of_problem(&inputs->reading, shape, arch_home(arch));
 	inputs->kind = &graph_kind;

@@ -7,6 +7,7 @@
 #include "model/machine/ert.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* What explorations of every kind do, if nobody asks for anything else. */
 static struct wishes default_wishes(void)
@@ -16,12 +17,45 @@ static struct wishes default_wishes(void)
 		.simulate = SIMULATE_ALL, .simulate_budget = SIMULATE_BUDGET, .seed = 1};
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino;
+}
+
+/* Warns of files that are given as arguments and included by one of them, too. */
+static void warn_included(
+	const struct arguments *arguments, const struct node *file, struct diag *diag)
+{
+	const struct source *source = file ? file->span.source : NULL;
+	for (size_t p = 0; source && p < source->piece_count; p++)
+		for (size_t i = 0; i < arguments->count; i++) {
+			const struct source *piece = source->pieces[p].source;
+			if (!text_equal(piece->name, source->name) &&
+				is_same_file(piece->name, arguments->at[i]))
+				diag_warning(diag, (struct span){.source = piece},
+					"is given, and included in '%s' by Jinja's include_text, "
+					"too; give it once",
+					source->name);
+		}
+}
+
 const struct node *const *inputs_files(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	const struct node **files = arena_array(arena, const struct node *, arguments->count);
+	const char **folders = arena_array(arena, const char *, arguments->count + 2);
+	folders[0] = ".";
+	for (size_t i = 0; i < arguments->count; i++) {
+		const char *path = arguments->at[i], *slash = strrchr(path, '/');
+		folders[i + 1] =
+			slash ? arena_format(arena, "%.*s", (int)(slash - path), path) : ".";
+	}
 	for (size_t i = 0; i < arguments->count; i++)
-		files[i] = node_read_file(arena, arguments->at[i], diag);
+		files[i] = node_read_file_within(arena, arguments->at[i], folders, diag);
+	for (size_t i = 0; i < arguments->count; i++)
+		warn_included(arguments, files[i], diag);
 	return files;
 }
 

@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/kind.h"
+#include "cli/nest_inputs.h"
 #include "constraints/constraints.h"
 #include "model/graph/workload_read.h"
 #include "model/nest/shape.h"
@@ -51,6 +52,8 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 			"a 'problem' stands beside a 'workload'; a projection is of one op of them");
 	if (problem)
 		beside.problem = shape_read(reading, problem);
+	if (beside.problem)
+		nest_inputs_density(beside.problem, COUNTING_EXACT, reading->diag);
 	if (workload)
 		beside.workload = workload_read(reading, workload, NULL);
 	if (!diag_failed(inputs->diag))

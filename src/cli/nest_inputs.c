@@ -111,6 +111,21 @@ const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading
 	return inputs_machine(sheet, reading, node);
 }
 
+void nest_inputs_density(const struct shape *shape, enum counting counting, struct diag *diag)
+{
+	if (!shape->sparse.source)
+		return;
+	if (counting == COUNTING_TIMELOOP)
+		diag_warning(diag, shape->sparse,
+			"densities are given, and every element counts, as in Timeloop without "
+			"'sparse_optimizations'");
+	else
+		diag_error(diag, shape->sparse,
+			"densities are given, and sparse data is not modelled; '--counting "
+			"timeloop' counts every element, as Timeloop does without "
+			"'sparse_optimizations'");
+}
+
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
 	const struct reading *reading, const struct node *const *lists, const struct node *mapping)
 {
@@ -121,6 +136,7 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	struct constraints *constraints = arena_new(reading->arena, struct constraints);
 	*constraints = constraints_read(&context, lists);
 	inputs->constraints = constraints;
+	nest_inputs_density(inputs->shape, inputs->counting, reading->diag);
 	constraints_flag(constraints, hierarchy);
 	hierarchy->dummy_loops = inputs->counting == COUNTING_TIMELOOP;
 	struct domain *domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);

@@ -54,6 +54,9 @@ void nest_inputs_settings(
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
 	const struct reading *reading, const struct node *const *lists, const struct node *mapping);
 
+/* Refuses densities; a warning under Timeloop's counting, which counts every element. */
+void nest_inputs_density(const struct shape *shape, enum counting counting, struct diag *diag);
+
 /* Reads when draws end by themselves: victory, timeout and sequences, under these names.  *span: of
  * the last one given. */
 void nest_inputs_patience(struct reader *reader, const char *const names[3],

@@ -243,7 +243,7 @@ const char *constraints_check(const struct constraints *constraints, const struc
 		const char *why = constraints_check_one(constraints, i, domain, mapping, arena);
 		if (!why)
 			continue;
-		struct span span = constraints->at[i].span;
+		struct span span = source_told(constraints->at[i].span);
 		return arena_format(
 			arena, "%s:%d:%d: %s", span.source->name, span.line, span.column, why);
 	}

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "spec/step.h"
 
+#include <string.h>
+
 enum { INDEX_FROM = 12 }; /* maps of this many keys are found by hashing */
 
 struct anchor {
@@ -25,6 +27,7 @@ struct builder {
 	const char *top;         /* the top-level key that is read */
 	struct node_entry again; /* the first key given twice that is passed over */
 	size_t again_count;      /* how many there are of them */
+	bool unfilled;           /* warned of a template */
 	struct names names;
 	struct array(struct anchor) anchors; /* by the number of the name */
 };
@@ -375,11 +378,28 @@ static int open_anchor(struct builder *b, const struct yaml_step *step)
 	return number;
 }
 
+/* Warns of `PE$x$`, which a script was to fill in; once a file. */
+static void check_template(struct builder *b, const struct yaml_step *step)
+{
+	const char *text = step->text, *at = text ? strchr(text, '$') : NULL;
+	for (; at && !b->unfilled; at = strchr(at + 1, '$')) {
+		size_t length = strspn(
+			at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+		b->unfilled = length && at[length + 1] == '$';
+		if (b->unfilled)
+			diag_warning(b->diag, step->span,
+				"'%.*s' looks like a template that is not filled in; it is read as "
+				"it stands",
+				(int)length + 2, at);
+	}
+}
+
 static const struct node *compose_node(struct builder *b, const struct yaml_step *step)
 {
 	if (step->type == YAML_ALIAS_EVENT)
 		return follow(b, step);
 	struct node *node = arena_new(b->arena, struct node);
+	check_template(b, step);
 	*node = (struct node){.tag = step->tag,
 		.text = step->text ? step->text : "",
 		.quoted = step->quoted,

@@ -1,6 +1,7 @@
 #include "spec/file.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "spec/node.h"
@@ -221,6 +222,141 @@ static size_t template_length(const char *at, size_t left)
 	return end ? (size_t)(end - at) + 2 : 2;
 }
 
+/* --- {{include_text('FILE')}} */
+
+/* A text that is being put together. */
+struct including {
+	struct arena *arena;
+	struct diag *diag;
+	const char *const *folders;
+	struct text text;
+	struct array(struct source_piece) pieces;
+	int depth;
+};
+
+static size_t skip_blanks(const char *at, size_t i, size_t length)
+{
+	while (i < length && (at[i] == ' ' || at[i] == '\t'))
+		i++;
+	return i;
+}
+
+/* The file of a macro that begins at `at`; NULL if it is something else. */
+static const char *included_file(struct arena *arena, const char *at, size_t length)
+{
+	static const char name[] = "include_text";
+	size_t i = skip_blanks(at, 2, length), from;
+	if (length < i + sizeof name || memcmp(at, "{{", 2) != 0 ||
+		memcmp(at + i, name, sizeof name - 1) != 0)
+		return NULL;
+	i = skip_blanks(at, i + sizeof name - 1, length);
+	if (i >= length || at[i] != '(')
+		return NULL;
+	i = skip_blanks(at, i + 1, length);
+	char quote = i < length ? at[i] : 0;
+	const char *end =
+		quote == '\'' || quote == '"' ? memchr(at + i + 1, quote, length - i - 1) : NULL;
+	if (!end)
+		return NULL;
+	from = i + 1;
+	i = skip_blanks(at, (size_t)(end - at) + 1, length);
+	if (i >= length || at[i] != ')')
+		return NULL;
+	i = skip_blanks(at, i + 1, length);
+	if (length < i + 2 || memcmp(at + i, "}}", 2) != 0)
+		return NULL;
+	return arena_format(arena, "%.*s", (int)(end - at - (ptrdiff_t)from), at + from);
+}
+
+/* Beside the file that includes it, else in one of the folders; NULL after complaining. */
+static const struct source *find_included(
+	struct including *x, const char *file, const struct source *by, struct span span)
+{
+	const char *slash = strrchr(by->name, '/');
+	const char *beside =
+		slash && *file != '/'
+			? arena_format(x->arena, "%.*s/%s", (int)(slash - by->name), by->name, file)
+			: file;
+	const char *path = access(beside, F_OK) == 0 ? beside : NULL;
+	for (size_t i = 0; !path && x->folders && x->folders[i] && *file != '/'; i++) {
+		const char *there = arena_format(x->arena, "%s/%s", x->folders[i], file);
+		path = access(there, F_OK) == 0 ? there : NULL;
+	}
+	if (!path)
+		diag_error(x->diag, span,
+			"there is no file '%s' to include, neither beside this file nor in the "
+			"folders of the command line",
+			file);
+	return path ? file_read(x->arena, path, x->diag) : NULL;
+}
+
+static void add_piece(struct including *x, const struct source *source, size_t from, size_t to)
+{
+	if (to <= from)
+		return;
+	*array_add(x->arena, &x->pieces) = (struct source_piece){x->text.length, from, source};
+	text_bytes(&x->text, source->bytes + from, to - from);
+}
+
+static bool include(struct including *x, const struct source *source)
+{
+	size_t begun = 0;
+	for (size_t at = 0; at < source->length;) {
+		const char *line = source->bytes + at,
+			   *end = memchr(line, '\n', source->length - at);
+		size_t length = end ? (size_t)(end - line) : source->length - at;
+		ptrdiff_t found = find_template(line, length);
+		const char *file =
+			found >= 0 ? included_file(x->arena, line + found, length - (size_t)found)
+				   : NULL;
+		if (!file) {
+			at += length + 1;
+			continue;
+		}
+		size_t from = at + (size_t)found,
+		       size = template_length(line + found, length - (size_t)found);
+		struct span span = source_span(source, from, from + size);
+		const struct source *other = NULL;
+		if (x->depth >= INCLUDES_MOST)
+			diag_error(x->diag, span, "files include files more than %d deep",
+				INCLUDES_MOST);
+		else
+			other = find_included(x, file, source, span);
+		if (!other)
+			return false;
+		add_piece(x, source, begun, from);
+		x->depth++;
+		bool good = include(x, other);
+		x->depth--;
+		at = begun = from + size;
+		if (good && x->text.length > SPEC_BYTES_MOST)
+			diag_error(x->diag, span, "more than %s with what is included",
+				spec.most_text);
+		if (!good || x->text.length > SPEC_BYTES_MOST)
+			return false;
+	}
+	add_piece(x, source, begun, source->length);
+	return true;
+}
+
+const struct source *file_include(struct arena *arena, const struct source *source,
+	const char *const *folders, struct diag *diag)
+{
+	struct including x = {
+		.arena = arena, .diag = diag, .folders = folders, .text = text_open(arena)};
+	if (!memmem(source->bytes, source->length, "include_text", 12))
+		return source;
+	if (!include(&x, source))
+		return NULL;
+	struct source *whole = arena_copy(arena, source, sizeof *source);
+	whole->bytes = text_read(&x.text);
+	whole->length = x.text.length;
+	whole->pieces = x.pieces.at;
+	whole->piece_count = x.pieces.count;
+	source_mark(arena, whole);
+	return x.pieces.count ? whole : source;
+}
+
 static bool check_lines(const struct source *source, struct diag *diag)
 {
 	int directives = 0;
@@ -234,8 +370,8 @@ static bool check_lines(const struct source *source, struct diag *diag)
 			size_t from = at + (size_t) template;
 			size_t size = template_length(line + template, length - (size_t) template);
 			diag_error(diag, source_span(source, from, from + size),
-				"a Jinja template; render it with Jinja first: "
-				"lxplore reads plain YAML");
+				"a Jinja template; render it with Jinja first: of Jinja only "
+				"{{include_text('FILE')}} is read");
 			return false;
 		}
 		if (length > 8 && memcmp(line, "!include", 8) == 0) {

@@ -20,6 +20,18 @@ const struct source *file_read(struct arena *arena, const char *path, struct dia
 const struct source *file_read_table(struct arena *arena, const char *path, struct diag *diag);
 const struct source *file_of_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);
+
+/*
+ * Puts the text of other files where `{{include_text('FILE')}}` stands, as timeloopfe's macro does:
+ * as it is, without indentation.  FILE is relative to the folder of the file that says so, or to one
+ * of `folders` (NULL: none; NULL ends them), and may include others, up to INCLUDES_MOST deep.  The
+ * answer has the name and hash of `source`, and knows where its pieces come from.  NULL after
+ * complaining; `source` itself where nothing is included.
+ */
+enum { INCLUDES_MOST = 16 };
+const struct source *file_include(struct arena *arena, const struct source *source,
+	const char *const *folders, struct diag *diag);
+
 bool file_check_characters(const struct source *source, struct diag *diag);
 bool file_check(const struct source *source, struct diag *diag);
 

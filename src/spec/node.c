@@ -32,10 +32,17 @@ const struct node *node_read_source(
 				    : compose(arena, source, diag);
 }
 
-const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag)
+const struct node *node_read_file_within(
+	struct arena *arena, const char *path, const char *const *folders, struct diag *diag)
 {
 	const struct source *source = file_read(arena, path, diag);
+	source = source ? file_include(arena, source, folders, diag) : NULL;
 	return source ? node_read_source(arena, source, diag) : NULL;
+}
+
+const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag)
+{
+	return node_read_file_within(arena, path, NULL, diag);
 }
 
 const struct node *node_read_text(

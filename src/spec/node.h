@@ -22,7 +22,7 @@
  * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST (written plans over
  * PLAN_BYTES_MOST: a graph of one MiB has plans of several), nesting over SPEC_DEPTH_MOST, trees over SPEC_NODES_MOST nodes after aliases are
  * followed, an alias inside its own anchor, duplicate keys, a second document,
- * an empty file, invalid UTF-8, a folder, Jinja templates.
+ * an empty file, invalid UTF-8, a folder, Jinja templates but {{include_text('FILE')}}.
  */
 enum {
 	SPEC_BYTES_MOST = 1 << 20,
@@ -66,6 +66,10 @@ const struct node *node_read_file(struct arena *arena, const char *path, struct 
 /* The same for a file that was read, of any length. */
 const struct node *node_read_source(
 	struct arena *arena, const struct source *source, struct diag *diag);
+
+/* The same, where {{include_text('FILE')}} looks for files in `folders` (NULL ends them), too. */
+const struct node *node_read_file_within(
+	struct arena *arena, const char *path, const char *const *folders, struct diag *diag);
 
 /* The same for text in memory; `name` stands in messages. */
 const struct node *node_read_text(

@@ -193,9 +193,51 @@ bool sheet_asks_for_sparsity(const struct node *node)
 	return false;
 }
 
+/* True if some node of a list has one of the tags. */
+static bool has_tag(const struct node *list, const char *const *tags)
+{
+	for (size_t i = 0; list && list->kind == NODE_LIST && i < list->count; i++)
+		for (int k = 0; tags[k] && list->items[i]->tag; k++)
+			if (text_equal(list->items[i]->tag, tags[k]))
+				return true;
+	return false;
+}
+
+/* Names the system whose file this is, where it shares a key with ours and nothing else. */
+static bool refuse_foreign(struct sheet *sheet, const struct node_entry *entry)
+{
+	static const char *const nodes[] = {
+		"!Memory", "!Compute", "!Toll", "!Hierarchical", "!Fork", "!Network", NULL};
+	static const char *const steps[] = {
+		"!Storage", "!Temporal", "!Spatial", "!Sequential", "!Pipeline", "!Split", NULL};
+	const struct node *value = entry->value;
+	const struct node *inner = node_find(value, "nodes");
+	const char *why = NULL;
+	if (text_equal(entry->key, "problem") && value->kind == NODE_LIST && value->count)
+		why = "a list of problems is LoopTree's, and not read; write them as ops of a "
+		      "'workload' (specs/graphs.md), or give each as a 'problem' in a run of its own";
+	else if (text_equal(entry->key, "workload") &&
+		 (node_find(value, "einsums") || node_find(value, "rank_sizes")))
+		why = "'einsums' and 'rank_sizes' are AccelForge's, and not read; write the einsums as "
+		      "'ops' with 'dimensions' (specs/graphs.md)";
+	else if (find_key(sheet, entry->key) == 0 && has_tag(inner, nodes))
+		why = "these nodes are AccelForge's, and not read; write each as a !Component with a "
+		      "class and attributes (specs/README.md)";
+	else if (text_equal(entry->key, "mapping") &&
+		 (has_tag(inner, steps) ||
+			 (inner && value->kind == NODE_MAP)))
+		why = "a tree of nodes is a mapping of LoopTree or AccelForge, and not read; write "
+		      "directives (specs/problems.md), or a plan with loops (specs/graphs.md)";
+	if (why)
+		diag_error(sheet->diag, entry->key_span, "%s", why);
+	return why != NULL;
+}
+
 static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 {
 	int k = find_key(sheet, entry->key);
+	if (refuse_foreign(sheet, entry))
+		return;
 	if (k < 0) {
 		*array_add(sheet->arena, &sheet->unknown) = *entry;
 		return;

@@ -164,13 +164,13 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 				     "    1 | a: [1, 2\n"
 				     "      |    ^\n"},
 		{"x:\n  width: {{ width }}\n",
-			"f:2:10: error: a Jinja template; render it with Jinja first: lxplore "
-			"reads plain YAML\n"
+			"f:2:10: error: a Jinja template; render it with Jinja first: of "
+			"Jinja only {{include_text('FILE')}} is read\n"
 			"    2 |   width: {{ width }}\n"
 			"      |          ^~~~~~~~~~~\n"},
 		{"{% include 'x' %}\n",
-			"f:1:1: error: a Jinja template; render it with Jinja first: lxplore reads "
-			"plain YAML\n"
+			"f:1:1: error: a Jinja template; render it with Jinja first: of "
+			"Jinja only {{include_text('FILE')}} is read\n"
 			"    1 | {% include 'x' %}\n"
 			"      | ^~~~~~~~~~~~~~~~~\n"},
 		{"a: caf\xe9\n",

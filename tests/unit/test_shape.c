@@ -216,18 +216,9 @@ static const struct {
 	{"stride: 2", "strid: 2",
 		"p.yaml:12:39: error: the shape has no dimension or coefficient 'strid'; did you "
 		"mean 'stride'?"},
-	{"stride: 2", "densities: {Inputs: 0.5}",
-		"error: densities are given; sparse problems are not supported, every element "
-		"counts"},
-	{"stride: 2", "densities: {Weights: 1, Inputs: {density: 0.83}}",
-		"error: densities are given; sparse problems are not supported, every element "
-		"counts"},
 	{"  instance:", "  ops: []\n  instance:",
 		"error: 'ops', several operations in one problem, and 'node-type' in a mapping are "
 		"TileFlow's"},
-	{"stride: 2", "commonDensity: 0.5",
-		"error: densities are given; sparse problems are not supported, every element "
-		"counts"},
 	{"0.4", "0.5", "p.yaml:2:12: error: problem version 0.5; this program reads 0.4 and older"},
 	{"[C, K, R, P]", "[C, K, R, P, C]", "p.yaml:5:30: error: 'C' is named twice"},
 	{"[C, K, R, P]", "[C, K, R, P, \"a b\"]",

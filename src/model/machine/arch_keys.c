@@ -150,6 +150,26 @@ static void choose(struct arch_draft *draft, const struct node *own, struct node
 		*first = *second;
 }
 
+/* True if a value is the key's own word: `datawidth: datawidth`. */
+static bool is_own_word(const struct node *value, const char *meant)
+{
+	return value->kind == NODE_SCALAR && !value->quoted &&
+	       text_equal(name_of(value->text), meant);
+}
+
+/* The innermost value of a key that containers around give, other than its own word; NULL. */
+static const struct node *outer_value(const struct arch_draft *draft, const char *meant)
+{
+	for (size_t c = draft->scope.count; c-- > 0;) {
+		const struct node *outer = draft->scope.at[c];
+		for (size_t i = 0; i < outer->count; i++)
+			if (text_equal(name_of(outer->entries[i].key), meant) &&
+				!is_own_word(outer->entries[i].value, meant))
+				return outer->entries[i].value;
+	}
+	return NULL;
+}
+
 static const struct node *gather(
 	struct arch_draft *draft, const struct node *own, const char *what, struct span span)
 {
@@ -163,6 +183,9 @@ static const struct node *gather(
 	for (size_t i = 0; own && i < own->count; i++) {
 		struct node_entry entry = own->entries[i];
 		entry.key = name_of(entry.key);
+		const struct node *value =
+			is_own_word(entry.value, entry.key) ? outer_value(draft, entry.key) : NULL;
+		entry.value = value ? value : entry.value;
 		int twin = names_find(index, entry.key);
 		if (twin >= 0) {
 			choose(draft, own, &entries[twin], &entry, what);
@@ -176,6 +199,10 @@ static const struct node *gather(
 		for (size_t i = 0; i < outer->count; i++) {
 			struct node_entry entry = outer->entries[i];
 			entry.key = name_of(entry.key);
+			const struct node *value = is_own_word(entry.value, entry.key)
+							   ? outer_value(draft, entry.key)
+							   : NULL;
+			entry.value = value ? value : entry.value;
 			if (is_among(entry.key, own_keys) || arch_key_of_machine(entry.key) ||
 				names_find(index, entry.key) >= 0)
 				continue;

@@ -48,6 +48,7 @@ struct dimension {
 };
 
 struct shape {
+	struct span sparse; /* of densities other than 1; source NULL: none */
 	const char *name;
 	int dimension_count, space_count;
 	struct dimension dimensions[SHAPE_DIMENSIONS_MOST];

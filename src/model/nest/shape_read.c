@@ -114,7 +114,7 @@ static bool are_dense(const struct node *densities)
 	return densities->kind == NODE_MAP;
 }
 
-/* `densities` by dataspace, `commonDensity` one for all. */
+/* `densities` by dataspace, `commonDensity` one for all: what is sparse is kept for shape->sparse. */
 static void check_densities(struct shape_draft *draft, struct reader *map)
 {
 	const struct node *common = read_node(map, "commonDensity", OPTIONAL);
@@ -124,9 +124,7 @@ static void check_densities(struct shape_draft *draft, struct reader *map)
 	else if (node && are_dense(node))
 		return;
 	if (node)
-		SHAPE_WRONG(draft, node->span,
-			"densities are given; sparse problems are not supported, every element "
-			"counts");
+		draft->shape->sparse = node->span;
 }
 
 /* Keys that are no part of the shape, such as the W and H of an input, are not read. */

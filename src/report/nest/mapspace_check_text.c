@@ -181,7 +181,7 @@ static void add_conflict(struct text *text, const struct mapspace_check *check)
 			       "fits:\n");
 	for (size_t i = 0; i < conflict->members.count; i++) {
 		const struct constraint *member = &conflict->members.at[i];
-		struct span span = member->span;
+		struct span span = source_told(member->span);
 		if (!conflict->chosen[i])
 			continue;
 		text_add(text, "  ");
