@@ -69,7 +69,7 @@ struct shown_block {
 
 static const struct shown_block blocks[] = {
 	{"README.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
-	{"README.md", SHOWS, "point   latency", NULL, 0},
+	{"README.md", SHOWS, "point  latency", NULL, 0},
 	{"README.md", PUT, "workload:", "my_workload.yaml", 0},
 	{"README.md", RUN, "lxplore check specs/arch/spyre32.yaml my_workload", NULL, 2},
 	{"README.md", WARNS, "my_workload.yaml:5:36: error", NULL, 0},
@@ -77,7 +77,7 @@ static const struct shown_block blocks[] = {
 	{"results/README.md", RUN,
 		"lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 20 -o mine",
 		NULL, 0},
-	{"results/README.md", SHOWS, "point   latency", NULL, 0},
+	{"results/README.md", SHOWS, "point  latency", NULL, 0},
 	{"results/README.md", RUN, "sed 's/address", NULL, 0},
 	{"results/README.md", SAYS, "latency     15.07 us (22605 cycles)", NULL, 0},
 	{"results/README.md", RUN, "lxplore diff", NULL, 0},
