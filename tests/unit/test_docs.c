@@ -69,7 +69,7 @@ struct shown_block {
 
 static const struct shown_block blocks[] = {
 	{"README.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
-	{"README.md", SHOWS, "point  latency", NULL, 0},
+	{"README.md", SHOWS, "point   latency", NULL, 0},
 	{"README.md", PUT, "workload:", "my_workload.yaml", 0},
 	{"README.md", RUN, "lxplore check specs/arch/spyre32.yaml my_workload", NULL, 2},
 	{"README.md", WARNS, "my_workload.yaml:5:36: error", NULL, 0},
