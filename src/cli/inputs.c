@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/kind.h"
+#include "cli/model_file.h"
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 
@@ -19,7 +20,7 @@ const struct node *const *inputs_files(
 {
 	const struct node **files = arena_array(arena, const struct node *, arguments->count);
 	for (size_t i = 0; i < arguments->count; i++)
-		files[i] = node_read_file(arena, arguments->at[i], diag);
+		files[i] = model_or_spec(arena, arguments, arguments->at[i], diag);
 	return files;
 }
 
