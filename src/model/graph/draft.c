@@ -3,7 +3,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
-enum { TENSOR_BYTES_MOST_LOG2 = 48, LISTED_MOST = 8 };
+enum { LISTED_MOST = 8 };
 
 static const char *near_text(const struct draft *draft, const char *name, const char *const *known)
 {
