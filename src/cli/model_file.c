@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* "batch=1,sequence=512" */
-static bool read_dims(struct arena *arena, const struct option_value *value, struct diag *diag, struct dim_settings *out)
+static bool read_dims(struct arena *arena, const struct option_value *value, struct diag *diag,
+	struct dim_settings *out)
 {
 	for (const char *at = value->text; *at;) {
 		size_t length = strcspn(at, ",");
@@ -17,17 +18,20 @@ static bool read_dims(struct arena *arena, const struct option_value *value, str
 		char *end = NULL;
 		long long extent = equals ? strtoll(equals + 1, &end, 10) : 0;
 		if (!equals || equals == part || *end || extent < 1 || extent >> DIM_MOST_LOG2) {
-			diag_error(diag, value->span, "'%s' is no 'name=extent' with an extent from 1 to 2^31 - 1", part);
+			diag_error(diag, value->span,
+				"'%s' is no 'name=extent' with an extent from 1 to 2^31 - 1", part);
 			return false;
 		}
 		*array_add(arena, out) = (struct dim_setting){
-			arena_format(arena, "%.*s", (int)(equals - part), part), extent, value->span, false};
+			arena_format(arena, "%.*s", (int)(equals - part), part), extent,
+			value->span, false};
 		at += length + (at[length] == ',');
 	}
 	return true;
 }
 
-bool model_wishes(struct arena *arena, const struct arguments *arguments, struct diag *diag, struct import_wishes *out)
+bool model_wishes(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct import_wishes *out)
 {
 	*out = (struct import_wishes){.strict = option_find(arguments, "strict") != NULL};
 	for (size_t i = 0; i < arguments->option_count; i++)
@@ -37,7 +41,8 @@ bool model_wishes(struct arena *arena, const struct arguments *arguments, struct
 	return true;
 }
 
-const struct node *model_or_spec(struct arena *arena, const struct arguments *arguments, const char *path, struct diag *diag)
+const struct node *model_or_spec(
+	struct arena *arena, const struct arguments *arguments, const char *path, struct diag *diag)
 {
 	struct import_wishes wishes;
 	struct import_summary summary;

@@ -7,9 +7,11 @@
 struct node;
 
 /* `--dim NAME=N,..` and `--strict`; false after complaining. */
-bool model_wishes(struct arena *arena, const struct arguments *arguments, struct diag *diag, struct import_wishes *out);
+bool model_wishes(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct import_wishes *out);
 
 /* A model as the tree of the workload that it is; another file as it stands.  NULL after complaining. */
-const struct node *model_or_spec(struct arena *arena, const struct arguments *arguments, const char *path, struct diag *diag);
+const struct node *model_or_spec(struct arena *arena, const struct arguments *arguments,
+	const char *path, struct diag *diag);
 
 #endif

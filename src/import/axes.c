@@ -2,14 +2,15 @@
 
 enum { BOUNDARIES_MOST = 128 };
 
-int axes_new(struct axes *axes, int64_t extent)
+int axes_new(struct axis_classes *axes, int64_t extent)
 {
 	int a = (int)axes->at.count;
-	*array_add(axes->arena, &axes->at) = (struct axis){.parent = a, .extent = extent, .first = -1};
+	*array_add(axes->arena, &axes->at) =
+		(struct axis_class){.parent = a, .extent = extent, .first = -1};
 	return a;
 }
 
-static int find(struct axes *axes, int a)
+static int find(struct axis_classes *axes, int a)
 {
 	while (axes->at.at[a].parent != a) {
 		int up = axes->at.at[a].parent;
@@ -19,12 +20,12 @@ static int find(struct axes *axes, int a)
 	return a;
 }
 
-struct axis *axes_find(struct axes *axes, int axis)
+struct axis_class *axes_find(struct axis_classes *axes, int axis)
 {
 	return &axes->at.at[find(axes, axis)];
 }
 
-void axes_join(struct axes *axes, int a, int b)
+void axes_join(struct axis_classes *axes, int a, int b)
 {
 	a = find(axes, a);
 	b = find(axes, b);
@@ -34,14 +35,14 @@ void axes_join(struct axes *axes, int a, int b)
 	axes->at.at[a].fixed |= axes->at.at[b].fixed;
 }
 
-void axes_fix(struct axes *axes, int a)
+void axes_fix(struct axis_classes *axes, int a)
 {
 	axes_find(axes, a)->fixed = true;
 }
 
-int axes_factors(struct axes *axes, int a, int64_t *sizes)
+int axes_factors(struct axis_classes *axes, int a, int64_t *sizes)
 {
-	const struct axis *axis = axes_find(axes, a);
+	const struct axis_class *axis = axes_find(axes, a);
 	int64_t outer = axis->extent;
 	int count = 0;
 	if (axis->extent == 1 && !axis->fixed)
@@ -56,11 +57,11 @@ int axes_factors(struct axes *axes, int a, int64_t *sizes)
 
 /* Products of innermost factors where one list of axes can be cut. */
 static int add_boundaries(
-	struct axes *axes, const int *list, int count, int64_t *boundaries, int found)
+	struct axis_classes *axes, const int *list, int count, int64_t *boundaries, int found)
 {
 	int64_t inner = 1;
 	for (int i = count - 1; i >= 0; i--) {
-		const struct axis *axis = axes_find(axes, list[i]);
+		const struct axis_class *axis = axes_find(axes, list[i]);
 		for (int s = 0; s <= axis->split_count && found < BOUNDARIES_MOST; s++)
 			boundaries[found++] =
 				inner * (s < axis->split_count ? axis->splits[s] : axis->extent);
@@ -93,7 +94,7 @@ static bool is_chain(const int64_t *boundaries, int count)
 }
 
 /* A class takes a split; false: it would break its chain, or cannot be split. */
-static bool take_split(struct axis *axis, int64_t split, bool *changed)
+static bool take_split(struct axis_class *axis, int64_t split, bool *changed)
 {
 	int at = 0;
 	while (at < axis->split_count && axis->splits[at] < split)
@@ -111,12 +112,12 @@ static bool take_split(struct axis *axis, int64_t split, bool *changed)
 	return true;
 }
 
-static bool refine(struct axes *axes, const int *list, int count, const int64_t *boundaries,
+static bool refine(struct axis_classes *axes, const int *list, int count, const int64_t *boundaries,
 	int boundary_count, bool *changed)
 {
 	int64_t inner = 1;
 	for (int i = count - 1; i >= 0; i--) {
-		struct axis *axis = axes_find(axes, list[i]);
+		struct axis_class *axis = axes_find(axes, list[i]);
 		int64_t outer = inner * axis->extent;
 		for (int b = 0; b < boundary_count; b++)
 			if (boundaries[b] > inner && boundaries[b] < outer &&
@@ -127,7 +128,8 @@ static bool refine(struct axes *axes, const int *list, int count, const int64_t 
 	return true;
 }
 
-bool axes_align(struct axes *axes, const int *a, int a_count, const int *b, int b_count, bool *changed)
+bool axes_align(struct axis_classes *axes, const int *a, int a_count, const int *b, int b_count,
+	bool *changed)
 {
 	int64_t boundaries[BOUNDARIES_MOST];
 	int count = add_boundaries(axes, a, a_count, boundaries, 0);

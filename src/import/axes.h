@@ -13,7 +13,7 @@
  */
 enum { AXIS_SPLITS_MOST = 6 };
 
-struct axis {
+struct axis_class {
 	int parent;
 	int64_t extent;
 	bool fixed;
@@ -22,22 +22,23 @@ struct axis {
 	int first;                        /* number of its first factor, once counted */
 };
 
-struct axes {
+struct axis_classes {
 	struct arena *arena;
-	struct array(struct axis) at;
+	struct array(struct axis_class) at;
 };
 
-int axes_new(struct axes *axes, int64_t extent);
-struct axis *axes_find(struct axes *axes, int axis);
+int axes_new(struct axis_classes *axes, int64_t extent);
+struct axis_class *axes_find(struct axis_classes *axes, int axis);
 /* Both have one extent; the caller sees to that. */
-void axes_join(struct axes *axes, int a, int b);
-void axes_fix(struct axes *axes, int a);
+void axes_join(struct axis_classes *axes, int a, int b);
+void axes_fix(struct axis_classes *axes, int a);
 
 /* Factors of an axis, outermost first; an axis of extent 1 has none, a fixed one always one. */
-int axes_factors(struct axes *axes, int a, int64_t *sizes);
+int axes_factors(struct axis_classes *axes, int a, int64_t *sizes);
 
 /* Refines two lists of axes with the same product so that the factors above 1 are the same.  False:
  * no refinement does it, nothing is changed.  *changed turns true where a class got a split. */
-bool axes_align(struct axes *axes, const int *a, int a_count, const int *b, int b_count, bool *changed);
+bool axes_align(struct axis_classes *axes, const int *a, int a_count, const int *b, int b_count,
+	bool *changed);
 
 #endif

@@ -18,16 +18,16 @@ struct view_source_axis {
 	int64_t step, offset;
 };
 
-struct view {
+struct model_view {
 	enum view_kind kind;
 	struct model_shape shape;
 	int axis[MODEL_RANK_MOST]; /* classes */
 	const char *dtype;
-	int source; /* of a reshaped or mapped view */
-	bool copied; /* a reshape that no refinement does */
+	int source;                                    /* of a reshaped or mapped view */
+	bool copied;                                   /* a reshape that no refinement does */
 	struct view_source_axis from[MODEL_RANK_MOST]; /* by axis of the source */
 	double splat;
-	const char *name; /* stored */
+	const char *name;           /* stored */
 	bool weight, written, lead; /* lead: it has a first dimension of extent 1 besides */
 	bool live, output;
 };
@@ -46,7 +46,7 @@ struct view_index {
 
 struct view_read {
 	int view;
-	bool pad;     /* it may leave the tensor */
+	bool pad;      /* it may leave the tensor */
 	bool has_lead; /* indexes the dimension in front */
 	struct view_index lead;
 	struct view_index index[MODEL_RANK_MOST];
@@ -72,8 +72,8 @@ struct statement {
 struct build {
 	struct arena *arena;
 	struct model *model;
-	struct axes axes;
-	struct array(struct view) views;
+	struct axis_classes axes;
+	struct array(struct model_view) views;
 	struct array(struct statement) statements;
 	int *of_value; /* view of each value of the model, -1: none yet */
 	struct names names;
@@ -87,15 +87,17 @@ struct build {
 };
 
 /* Views.  -1 stands for an operand that cannot be said, and every builder hands it on. */
-int view_stored(struct build *b, const char *hint, const char *dtype, const struct model_shape *shape);
+int view_stored(
+	struct build *b, const char *hint, const char *dtype, const struct model_shape *shape);
 int view_splat(struct build *b, double value, const char *dtype, const struct model_shape *shape);
 int view_reshape(struct build *b, int v, const struct model_shape *shape);
 int view_permute(struct build *b, int v, const int *order);
 int view_broadcast(struct build *b, int v, const struct model_shape *shape, const int *axis_of);
 int view_broadcast_to(struct build *b, int v, const struct model_shape *shape);
-int view_slice(struct build *b, int v, const int64_t *start, const int64_t *length, const int64_t *step);
+int view_slice(
+	struct build *b, int v, const int64_t *start, const int64_t *length, const int64_t *step);
 int view_squeeze(struct build *b, int v, uint32_t axes);
-const struct view *view_at(const struct build *b, int v);
+const struct model_view *view_at(const struct build *b, int v);
 
 /* Statements; the view of what they write. */
 int build_map(struct build *b, const char *function, int a);
@@ -121,7 +123,8 @@ int build_convolution(struct build *b, int x, int w, const struct window *window
 int build_pool(struct build *b, int x, const char *function, const struct window *window);
 
 int build_softmax(struct build *b, int v, int axis, bool logarithm);
-int build_norm(struct build *b, int v, uint32_t axes, double epsilon, bool centre, int scale, int bias);
+int build_norm(
+	struct build *b, int v, uint32_t axes, double epsilon, bool centre, int scale, int bias);
 
 /* Fails the call in work: it becomes opaque. */
 int build_fail(struct build *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

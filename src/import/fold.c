@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Shape arithmetic: small integers that are known give integers that are known. */
-struct fold {
+struct shape_fold {
 	struct build *b;
 	const struct model_call *call;
 	int64_t out[CONSTANT_MOST];
@@ -13,24 +13,25 @@ struct fold {
 	struct model_shape shape;
 };
 
-static const struct constant *integers(const struct fold *f, int i)
+static const struct constant *integers(const struct shape_fold *f, int i)
 {
 	const struct constant *found = mean_constant(f->b, f->call, i);
 	return found && found->ints ? found : NULL;
 }
 
-static const struct model_shape *shape_in(const struct fold *f, int i)
+static const struct model_shape *shape_in(const struct shape_fold *f, int i)
 {
 	return &f->b->model->values.at[f->call->inputs[i]].shape;
 }
 
-static bool fold_shape(struct fold *f)
+static bool fold_shape(struct shape_fold *f)
 {
 	int v = f->call->inputs[0];
 	if (v < 0)
 		return false;
 	const struct model_value *value = &f->b->model->values.at[v];
-	const struct model_shape *shape = f->b->of_value[v] >= 0 ? &view_at(f->b, f->b->of_value[v])->shape : &value->shape;
+	const struct model_shape *shape =
+		f->b->of_value[v] >= 0 ? &view_at(f->b, f->b->of_value[v])->shape : &value->shape;
 	if (shape->rank < 0)
 		return false;
 	if (text_equal(f->call->op, "Size")) {
@@ -46,7 +47,7 @@ static bool fold_shape(struct fold *f)
 	return true;
 }
 
-static bool fold_gather(struct fold *f)
+static bool fold_gather(struct shape_fold *f)
 {
 	const struct constant *data = integers(f, 0), *at = integers(f, 1);
 	if (!data || !at || shape_in(f, 0)->rank != 1)
@@ -61,7 +62,7 @@ static bool fold_gather(struct fold *f)
 	return true;
 }
 
-static bool fold_concat(struct fold *f)
+static bool fold_concat(struct shape_fold *f)
 {
 	for (int i = 0; i < f->call->input_count; i++) {
 		const struct constant *part = integers(f, i);
@@ -75,7 +76,7 @@ static bool fold_concat(struct fold *f)
 }
 
 /* The same elements in another shape. */
-static bool fold_same(struct fold *f)
+static bool fold_same(struct shape_fold *f)
 {
 	const struct constant *data = integers(f, 0);
 	if (!data)
@@ -90,12 +91,13 @@ static bool fold_same(struct fold *f)
 	return true;
 }
 
-static bool fold_slice(struct fold *f)
+static bool fold_slice(struct shape_fold *f)
 {
 	const struct constant *data = integers(f, 0);
 	int64_t from, to, step = 1;
 	int count = 0;
-	if (!data || shape_in(f, 0)->rank != 1 || !mean_ints(f->b, f->call, "starts", 1, 1, &from, &count) || count != 1 ||
+	if (!data || shape_in(f, 0)->rank != 1 ||
+		!mean_ints(f->b, f->call, "starts", 1, 1, &from, &count) || count != 1 ||
 		!mean_ints(f->b, f->call, "ends", 2, 1, &to, &count) || count != 1)
 		return false;
 	mean_ints(f->b, f->call, NULL, 4, 1, &step, &count);
@@ -110,7 +112,7 @@ static bool fold_slice(struct fold *f)
 	return true;
 }
 
-static bool fold_pair(struct fold *f)
+static bool fold_pair(struct shape_fold *f)
 {
 	const struct constant *a = integers(f, 0), *c = integers(f, 1);
 	const char *op = f->call->op;
@@ -137,10 +139,11 @@ static bool fold_pair(struct fold *f)
 	return true;
 }
 
-static bool fold_range(struct fold *f)
+static bool fold_range(struct shape_fold *f)
 {
 	const struct constant *from = integers(f, 0), *to = integers(f, 1), *step = integers(f, 2);
-	if (!from || !to || !step || !from->count || !to->count || !step->count || step->ints[0] == 0)
+	if (!from || !to || !step || !from->count || !to->count || !step->count ||
+		step->ints[0] == 0)
 		return false;
 	double count = ceil(((double)to->ints[0] - (double)from->ints[0]) / (double)step->ints[0]);
 	if (count < 0 || count > CONSTANT_MOST)
@@ -151,12 +154,12 @@ static bool fold_range(struct fold *f)
 	return true;
 }
 
-static bool fold_filled(struct fold *f)
+static bool fold_filled(struct shape_fold *f)
 {
 	const struct constant *shape = integers(f, 0);
 	const struct attribute *value = call_attribute(f->call, "value");
-	if (!shape || shape->count != 1 || shape->ints[0] < 0 || shape->ints[0] > 64 || !value || !value->constant ||
-		!value->constant->ints || !value->constant->count)
+	if (!shape || shape->count != 1 || shape->ints[0] < 0 || shape->ints[0] > 64 || !value ||
+		!value->constant || !value->constant->ints || !value->constant->count)
 		return false;
 	for (int64_t i = 0; i < shape->ints[0]; i++)
 		f->out[f->count++] = value->constant->ints[0];
@@ -164,10 +167,11 @@ static bool fold_filled(struct fold *f)
 	return true;
 }
 
-static bool fold_where(struct fold *f)
+static bool fold_where(struct shape_fold *f)
 {
 	const struct constant *which = integers(f, 0), *a = integers(f, 1), *c = integers(f, 2);
-	if (!which || !a || !c || (a->count != which->count && a->count != 1) || (c->count != which->count && c->count != 1))
+	if (!which || !a || !c || (a->count != which->count && a->count != 1) ||
+		(c->count != which->count && c->count != 1))
 		return false;
 	for (size_t i = 0; i < which->count; i++)
 		f->out[f->count++] = which->ints[i] ? constant_int(a, i) : constant_int(c, i);
@@ -179,18 +183,19 @@ bool fold_call(struct build *b, const struct model_call *call)
 {
 	static const struct {
 		const char *op;
-		bool (*fold)(struct fold *f);
-	} rows[] = {{"Shape", fold_shape}, {"Size", fold_shape}, {"Gather", fold_gather}, {"Concat", fold_concat},
-		{"Unsqueeze", fold_same}, {"Squeeze", fold_same}, {"Reshape", fold_same}, {"Identity", fold_same},
-		{"Cast", fold_same}, {"Floor", fold_same}, {"Slice", fold_slice}, {"Add", fold_pair}, {"Sub", fold_pair},
-		{"Mul", fold_pair}, {"Div", fold_pair}, {"Mod", fold_pair}, {"Equal", fold_pair}, {"Range", fold_range},
-		{"ConstantOfShape", fold_filled}, {"Where", fold_where}};
+		bool (*fold)(struct shape_fold *f);
+	} rows[] = {{"Shape", fold_shape}, {"Size", fold_shape}, {"Gather", fold_gather},
+		{"Concat", fold_concat}, {"Unsqueeze", fold_same}, {"Squeeze", fold_same},
+		{"Reshape", fold_same}, {"Identity", fold_same}, {"Cast", fold_same},
+		{"Floor", fold_same}, {"Slice", fold_slice}, {"Add", fold_pair}, {"Sub", fold_pair},
+		{"Mul", fold_pair}, {"Div", fold_pair}, {"Mod", fold_pair}, {"Equal", fold_pair},
+		{"Range", fold_range}, {"ConstantOfShape", fold_filled}, {"Where", fold_where}};
 	if (!mean_is_onnx(call) || call->output_count != 1 || call->outputs[0] < 0)
 		return false;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (!text_equal(rows[i].op, call->op))
 			continue;
-		struct fold *f = arena_new(b->arena, struct fold);
+		struct shape_fold *f = arena_new(b->arena, struct shape_fold);
 		f->b = b;
 		f->call = call;
 		for (int k = 0; k < call->input_count; k++)

@@ -36,7 +36,8 @@ static bool read_mlir(struct model *model, const char *path)
 {
 	const char *text = text_of_file(model->arena, path);
 	if (!text) {
-		diag_error(model->diag, (struct span){.source = model->source}, "cannot read '%s': %s", path, strerror(errno));
+		diag_error(model->diag, (struct span){.source = model->source},
+			"cannot read '%s': %s", path, strerror(errno));
 		return false;
 	}
 	model->source->bytes = text;
@@ -57,7 +58,8 @@ static void enter_values(struct build *b)
 		if (!value->input && !value->weight)
 			continue;
 		if (value->weight && value->constant && value->constant->count == 1)
-			b->of_value[v] = view_splat(b, constant_number(value->constant, 0), value->dtype, &value->shape);
+			b->of_value[v] = view_splat(b, constant_number(value->constant, 0),
+				value->dtype, &value->shape);
 		else if (shape_elements(&value->shape) > 0)
 			b->of_value[v] = view_stored(b, value->name, value->dtype, &value->shape);
 		if (b->of_value[v] >= 0)
@@ -74,7 +76,8 @@ static bool inputs_ready(struct build *b, const struct model_call *call)
 			continue;
 		diag_error(b->model->diag, model_place(b->model, call->line),
 			"'%s' (%s) uses '%s', which has no value there: a cycle, an op out of order, an output that is not made, or no "
-			"shape", call->name, call->op, b->model->values.at[v].name);
+			"shape",
+			call->name, call->op, b->model->values.at[v].name);
 		return false;
 	}
 	return true;
@@ -106,24 +109,29 @@ static bool make_opaque(struct build *b, const struct model_call *call)
 	for (char *c = name; *c; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';
-	made.function = isalpha((unsigned char)name[0]) ? name : arena_format(b->arena, "op%s", name);
+	made.function =
+		isalpha((unsigned char)name[0]) ? name : arena_format(b->arena, "op%s", name);
 	if (b->strict) {
-		diag_error(b->model->diag, model_place(b->model, call->line), "'%s' (%s) would be opaque: %s", call->name, call->op, why);
+		diag_error(b->model->diag, model_place(b->model, call->line),
+			"'%s' (%s) would be opaque: %s", call->name, call->op, why);
 		return false;
 	}
-	*array_add(b->arena, &b->notes) = arena_format(b->arena, "'%s' (%s) is opaque: %s", call->name, call->op, why);
+	*array_add(b->arena, &b->notes) =
+		arena_format(b->arena, "'%s' (%s) is opaque: %s", call->name, call->op, why);
 	b->why = NULL;
 	for (int i = 0; i < call->input_count && made.read_count < READS_MOST - 1; i++)
 		if (call->inputs[i] >= 0 && b->of_value[call->inputs[i]] >= 0)
 			made.reads[made.read_count++].view = b->of_value[call->inputs[i]];
-	for (int i = 0; i < call->output_count && made.read_count + made.write_count < READS_MOST; i++) {
+	for (int i = 0; i < call->output_count && made.read_count + made.write_count < READS_MOST;
+		i++) {
 		if (call->outputs[i] < 0)
 			continue;
 		const struct model_value *value = &b->model->values.at[call->outputs[i]];
 		struct model_shape shape = guess_shape(b, call, i);
 		int out = view_stored(b, value->name, value->dtype ? value->dtype : "fp32", &shape);
 		if (out < 0) {
-			diag_error(b->model->diag, model_place(b->model, call->line), "'%s' (%s): %s", call->name, call->op, b->why);
+			diag_error(b->model->diag, model_place(b->model, call->line),
+				"'%s' (%s): %s", call->name, call->op, b->why);
 			return false;
 		}
 		b->views.at[out].written = true;
@@ -174,7 +182,8 @@ static void summarize(struct build *b, struct import_summary *out)
 			again |= same && k < i;
 		}
 		if (!again)
-			*array_add(b->arena, &out->opaque_names) = arena_format(b->arena, "%s %d", b->opaque_names.at[i], count);
+			*array_add(b->arena, &out->opaque_names) =
+				arena_format(b->arena, "%s %d", b->opaque_names.at[i], count);
 	}
 	for (size_t i = 0; i < b->notes.count; i++)
 		*array_add(b->arena, &out->notes) = b->notes.at[i];
@@ -182,10 +191,12 @@ static void summarize(struct build *b, struct import_summary *out)
 
 static bool read_model(struct model *model, const char *path, struct import_wishes *wishes)
 {
-	bool good = ends_in(path, ".onnx") ? onnx_read(model, path, &wishes->dims) : read_mlir(model, path);
+	bool good = ends_in(path, ".onnx") ? onnx_read(model, path, &wishes->dims)
+					   : read_mlir(model, path);
 	for (size_t i = 0; good && i < wishes->dims.count; i++)
 		if (!wishes->dims.at[i].used)
-			diag_warning(model->diag, wishes->dims.at[i].span, "the model has no dimension '%s' without an extent",
+			diag_warning(model->diag, wishes->dims.at[i].span,
+				"the model has no dimension '%s' without an extent",
 				wishes->dims.at[i].name);
 	return good && !diag_failed(model->diag);
 }
@@ -195,16 +206,20 @@ const char *import_file(struct arena *arena, const char *path, struct import_wis
 {
 	struct source *source = arena_new(arena, struct source);
 	*source = (struct source){.name = path, .bytes = "", .length = 0};
-	struct model model = {.arena = arena, .diag = diag, .source = source, .name = name_model(arena, path)};
+	struct model model = {
+		.arena = arena, .diag = diag, .source = source, .name = name_model(arena, path)};
 	*summary = (struct import_summary){0};
 	if (!read_model(&model, path, wishes))
 		return NULL;
-	struct build b = {.arena = arena, .model = &model, .axes.arena = arena, .strict = wishes->strict};
+	struct build b = {
+		.arena = arena, .model = &model, .axes.arena = arena, .strict = wishes->strict};
 	model.name = name_model(arena, path);
 	enter_values(&b);
 	for (size_t i = 0; i < model.values.count; i++)
-		if (model.source->length && model.values.at[i].weight && shape_elements(&model.values.at[i].shape) > 0)
-			model.weight_bytes += shape_elements(&model.values.at[i].shape) * dtype_name_bytes(model.values.at[i].dtype);
+		if (model.source->length && model.values.at[i].weight &&
+			shape_elements(&model.values.at[i].shape) > 0)
+			model.weight_bytes += shape_elements(&model.values.at[i].shape) *
+					      dtype_name_bytes(model.values.at[i].dtype);
 	for (size_t i = 0; i < model.calls.count; i++)
 		if (!put_call(&b, &model.calls.at[i]))
 			return NULL;

@@ -85,6 +85,9 @@ double constant_number(const struct constant *constant, size_t i)
 
 struct span model_place(const struct model *model, int line)
 {
-	return (struct span){
-		.source = model->source, .line = line, .column = 1, .end_line = line, .end_column = 1};
+	return (struct span){.source = model->source,
+		.line = line,
+		.column = 1,
+		.end_line = line,
+		.end_column = 1};
 }

@@ -36,7 +36,16 @@ struct mlir_function {
 
 struct mlir_functions array(struct mlir_function);
 
-enum mlir_token_kind { MLIR_END, MLIR_WORD, MLIR_VALUE, MLIR_SYMBOL, MLIR_NUMBER, MLIR_STRING, MLIR_SIGN, MLIR_ARROW };
+enum mlir_token_kind {
+	MLIR_END,
+	MLIR_WORD,
+	MLIR_VALUE,
+	MLIR_SYMBOL,
+	MLIR_NUMBER,
+	MLIR_STRING,
+	MLIR_SIGN,
+	MLIR_ARROW
+};
 
 struct mlir_token {
 	enum mlir_token_kind kind;

@@ -20,7 +20,8 @@ static int find_operand(struct scope *scope, const char *name)
 		return v;
 	/* "%0#0" of a call whose one result is %0 */
 	const char *hash = strchr(name, '#');
-	const char *plain = hash ? arena_format(scope->model->arena, "%.*s", (int)(hash - name), name) : name;
+	const char *plain =
+		hash ? arena_format(scope->model->arena, "%.*s", (int)(hash - name), name) : name;
 	return names_find(&scope->names, plain);
 }
 
@@ -39,7 +40,8 @@ static int add_value(struct model *model, const char *name, const struct mlir_ty
 	return (int)model->values.count - 1;
 }
 
-static const struct mlir_function *find_function(const struct mlir_functions *functions, const char *name)
+static const struct mlir_function *find_function(
+	const struct mlir_functions *functions, const char *name)
 {
 	for (size_t i = 0; name && i < functions->count; i++)
 		if (text_equal(functions->at[i].name, name) && !functions->at[i].external)
@@ -61,7 +63,8 @@ static const struct mlir_function *called(const struct scope *scope, const struc
 
 static bool put_calls(struct scope *scope, const struct mlir_function *function);
 
-static bool put_function(struct scope *scope, const struct mlir_function *function, const struct mlir_call *call)
+static bool put_function(
+	struct scope *scope, const struct mlir_function *function, const struct mlir_call *call)
 {
 	struct scope inner = {scope->model, scope->functions, {0}, scope->depth + 1};
 	if (inner.depth > INLINE_DEPTH_MOST) {
@@ -89,7 +92,8 @@ static bool put_call(struct scope *scope, const struct mlir_call *call)
 	if (function)
 		return put_function(scope, function, call);
 	if (model->calls.count >= MLIR_CALLS_MOST) {
-		diag_error(model->diag, model_place(model, call->line), "the model has more than 100000 ops");
+		diag_error(model->diag, model_place(model, call->line),
+			"the model has more than 100000 ops");
 		return false;
 	}
 	int *inputs = arena_array(model->arena, int, call->operands.count + 1);
@@ -156,12 +160,14 @@ bool mlir_read(struct model *model, const char *text)
 		return false;
 	const struct mlir_function *main = find_main(&functions);
 	if (!main) {
-		diag_error(model->diag, model_place(model, 0), "the file has no function with a body");
+		diag_error(
+			model->diag, model_place(model, 0), "the file has no function with a body");
 		return false;
 	}
 	for (size_t i = 0; i < main->arguments.count; i++) {
 		const char *label = main->labels.at[i];
-		int v = add_value(model, label ? label : main->arguments.at[i], &main->types.at[i], main->line);
+		int v = add_value(model, label ? label : main->arguments.at[i], &main->types.at[i],
+			main->line);
 		model->values.at[v].input = true;
 		model->values.at[v].weight = main->parameters.at[i];
 		bind(&scope, main->arguments.at[i], v);

@@ -53,7 +53,8 @@ static void take_number(struct mlir_scan *scan)
 	size_t from = scan->at;
 	const char *t = scan->text;
 	scan->at += t[scan->at] == '-';
-	if (t[scan->at] == '0' && t[scan->at + 1] == 'x' && isxdigit((unsigned char)t[scan->at + 2])) {
+	if (t[scan->at] == '0' && t[scan->at + 1] == 'x' &&
+		isxdigit((unsigned char)t[scan->at + 2])) {
 		scan->at += 2;
 		while (isxdigit((unsigned char)t[scan->at]))
 			scan->at++;
@@ -125,5 +126,6 @@ bool mlir_is_word(const struct mlir_scan *scan, const char *word)
 
 const char *mlir_text(struct arena *arena, const struct mlir_token *token)
 {
-	return arena_format(arena, "%.*s", (int)(token->length > 4000 ? 4000 : token->length), token->text);
+	return arena_format(
+		arena, "%.*s", (int)(token->length > 4000 ? 4000 : token->length), token->text);
 }

@@ -10,7 +10,8 @@ int build_softmax(struct build *b, int v, int axis, bool logarithm)
 			 : build_map2(b, "div", powers, sum);
 }
 
-int build_norm(struct build *b, int v, uint32_t axes, double epsilon, bool centre, int scale, int bias)
+int build_norm(
+	struct build *b, int v, uint32_t axes, double epsilon, bool centre, int scale, int bias)
 {
 	if (centre)
 		v = build_map2(b, "sub", v, build_reduce(b, "mean", v, axes, true));

@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "import/model.h"
 #include "import/onnx_strip.h"
-#include "onnx.pb-c.h"
+#include <onnx.pb-c.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,22 +23,30 @@ struct reading_onnx {
 static const char *dtype_of(int type)
 {
 	switch (type) {
-	case 10: return "fp16";
-	case 16: return "bf16";
-	case 9: return "bool";
+	case 10:
+		return "fp16";
+	case 16:
+		return "bf16";
+	case 9:
+		return "bool";
 	case 2:
-	case 3: return "int8";
+	case 3:
+		return "int8";
 	case 4:
 	case 5:
 	case 6:
-	case 12: return "int32";
+	case 12:
+		return "int32";
 	case 7:
-	case 13: return "int64";
+	case 13:
+		return "int64";
 	case 17:
 	case 18:
 	case 19:
-	case 20: return "fp8";
-	default: return "fp32";
+	case 20:
+		return "fp8";
+	default:
+		return "fp32";
 	}
 }
 
@@ -54,9 +62,10 @@ static int64_t raw_int(const uint8_t *at, int bytes, bool is_signed)
 
 static int raw_bytes(int type)
 {
-	return type == 7 || type == 11 || type == 13 ? 8 : type == 1 || type == 6 || type == 12 ? 4
-							  : type == 4 || type == 5 || type == 10 || type == 16 ? 2
-													      : 1;
+	return type == 7 || type == 11 || type == 13                ? 8
+	       : type == 1 || type == 6 || type == 12               ? 4
+	       : type == 4 || type == 5 || type == 10 || type == 16 ? 2
+								    : 1;
 }
 
 static double raw_number(int type, const uint8_t *at)
@@ -72,8 +81,11 @@ static double raw_number(int type, const uint8_t *at)
 	if (type == 16)
 		word <<= 16;
 	if (type == 10) { /* half to single, subnormals as 0 */
-		uint32_t sign = (word & 0x8000) << 16, exponent = word >> 10 & 31, fraction = word & 1023;
-		word = sign | (exponent == 0 ? 0 : exponent == 31 ? 0x7f800000 | fraction << 13 : (exponent + 112) << 23 | fraction << 13);
+		uint32_t sign = (word & 0x8000) << 16, exponent = word >> 10 & 31,
+			 fraction = word & 1023;
+		word = sign | (exponent == 0           ? 0
+				      : exponent == 31 ? 0x7f800000 | fraction << 13
+						       : (exponent + 112) << 23 | fraction << 13);
 	}
 	memcpy(&single, &word, sizeof single);
 	return (double)single;
@@ -85,7 +97,8 @@ static bool is_floating(int type)
 }
 
 /* Its elements, as far as they are in the file and few; NULL else. */
-static const struct constant *read_constant(struct model *model, const Onnx__TensorProto *tensor, int64_t elements)
+static const struct constant *read_constant(
+	struct model *model, const Onnx__TensorProto *tensor, int64_t elements)
 {
 	if (elements < 0 || elements > CONSTANT_MOST)
 		return NULL;
@@ -100,7 +113,8 @@ static const struct constant *read_constant(struct model *model, const Onnx__Ten
 		if (raw && is_floating(type))
 			numbers[i] = raw_number(type, tensor->raw_data.data + i * (size_t)bytes);
 		else if (raw)
-			ints[i] = raw_int(tensor->raw_data.data + i * (size_t)bytes, bytes, type != 2 && type != 4 && type != 9);
+			ints[i] = raw_int(tensor->raw_data.data + i * (size_t)bytes, bytes,
+				type != 2 && type != 4 && type != 9);
 		else if (tensor->n_float_data == count)
 			numbers[i] = (double)tensor->float_data[i], good = true;
 		else if (tensor->n_double_data == count)
@@ -116,18 +130,21 @@ static const struct constant *read_constant(struct model *model, const Onnx__Ten
 	return good ? made : NULL;
 }
 
-static bool read_dims(
-	struct reading_onnx *r, const char *name, const int64_t *dims, size_t count, struct model_shape *out)
+static bool read_dims(struct reading_onnx *r, const char *name, const int64_t *dims, size_t count,
+	struct model_shape *out)
 {
 	*out = (struct model_shape){0};
 	if (count > MODEL_RANK_MOST) {
-		diag_error(r->model->diag, model_place(r->model, 0), "tensor '%s' has more than %d dimensions", name, MODEL_RANK_MOST);
+		diag_error(r->model->diag, model_place(r->model, 0),
+			"tensor '%s' has more than %d dimensions", name, MODEL_RANK_MOST);
 		return false;
 	}
 	for (size_t h = 0; h < count; h++) {
 		if (dims[h] < 0 || dims[h] >> DIM_MOST_LOG2) {
 			diag_error(r->model->diag, model_place(r->model, 0),
-				"dimension %zu of tensor '%s' is %" PRId64 "; it must be below 2^31 and not negative", h, name, dims[h]);
+				"dimension %zu of tensor '%s' is %" PRId64
+				"; it must be below 2^31 and not negative",
+				h, name, dims[h]);
 			return false;
 		}
 		out->size[out->rank++] = dims[h];
@@ -150,7 +167,8 @@ static bool read_initializer(struct reading_onnx *r, const Onnx__TensorProto *te
 	int64_t elements = shape_elements(&shape);
 	value->constant = read_constant(r->model, tensor, elements);
 	if (elements < 0) {
-		diag_error(r->model->diag, model_place(r->model, 0), "tensor '%s' has 2^62 elements or more", tensor->name);
+		diag_error(r->model->diag, model_place(r->model, 0),
+			"tensor '%s' has 2^62 elements or more", tensor->name);
 		return false;
 	}
 	r->model->weight_bytes += elements >> 50 ? 0 : elements * dtype_name_bytes(value->dtype);
@@ -169,12 +187,15 @@ static int64_t find_setting(struct reading_onnx *r, const char *name)
 }
 
 /* Of an input every dimension must have an extent; of others the shape is then unknown. */
-static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info, bool input, struct model_value *value)
+static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info, bool input,
+	struct model_value *value)
 {
 	const Onnx__TypeProto *type = info->type;
-	if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type->shape) {
+	if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+		!type->tensor_type->shape) {
 		if (input)
-			diag_error(r->model->diag, model_place(r->model, 0), "input '%s' has no shape", info->name);
+			diag_error(r->model->diag, model_place(r->model, 0),
+				"input '%s' has no shape", info->name);
 		return !input;
 	}
 	const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
@@ -184,16 +205,20 @@ static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 		const Onnx__TensorShapeProto__Dimension *dim = shape->dim[h];
 		if (h == MODEL_RANK_MOST)
 			return read_dims(r, info->name, NULL, shape->n_dim, &value->shape);
-		bool known = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-		const char *name = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param && dim->dim_param[0]
-					   ? dim->dim_param
-					   : arena_format(r->model->arena, "%s.%zu", info->name, h);
+		bool known =
+			dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+		const char *name =
+			dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+					dim->dim_param && dim->dim_param[0]
+				? dim->dim_param
+				: arena_format(r->model->arena, "%s.%zu", info->name, h);
 		dims[h] = known ? dim->dim_value : find_setting(r, name);
 		if (dims[h] > 0 || (known && dims[h] < 0))
 			continue;
 		if (input)
 			diag_error(r->model->diag, model_place(r->model, 0),
-				"dimension %zu of input '%s' has no extent; give '--dim %s=N'", h, info->name, name);
+				"dimension %zu of input '%s' has no extent; give '--dim %s=N'", h,
+				info->name, name);
 		return !input;
 	}
 	return read_dims(r, info->name, dims, shape->n_dim, &value->shape);
@@ -211,7 +236,8 @@ static bool read_value(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 	return read_shape(r, info, input, value);
 }
 
-static bool read_attribute(struct reading_onnx *r, const Onnx__AttributeProto *from, struct attribute *out)
+static bool read_attribute(
+	struct reading_onnx *r, const Onnx__AttributeProto *from, struct attribute *out)
 {
 	struct arena *arena = r->model->arena;
 	*out = (struct attribute){.name = arena_text(arena, from->name ? from->name : "")};
@@ -231,7 +257,8 @@ static bool read_attribute(struct reading_onnx *r, const Onnx__AttributeProto *f
 		out->number_count = count;
 	}
 	if (from->has_s)
-		out->text = arena_format(arena, "%.*s", (int)(from->s.len > 1000 ? 1000 : from->s.len), (const char *)from->s.data);
+		out->text = arena_format(arena, "%.*s",
+			(int)(from->s.len > 1000 ? 1000 : from->s.len), (const char *)from->s.data);
 	if (!from->t)
 		return true;
 	if (!read_dims(r, out->name, from->t->dims, from->t->n_dims, &out->shape))
@@ -244,13 +271,19 @@ static bool read_attribute(struct reading_onnx *r, const Onnx__AttributeProto *f
 static bool read_node(struct reading_onnx *r, const Onnx__NodeProto *node)
 {
 	struct arena *arena = r->model->arena;
-	struct model_call call = {.op = arena_text(arena, node->op_type ? node->op_type : ""), .version = r->version};
-	int *inputs = arena_array(arena, int, node->n_input + 1), *outputs = arena_array(arena, int, node->n_output + 1);
+	struct model_call call = {
+		.op = arena_text(arena, node->op_type ? node->op_type : ""), .version = r->version};
+	int *inputs = arena_array(arena, int, node->n_input + 1),
+	    *outputs = arena_array(arena, int, node->n_output + 1);
 	struct attribute *attributes = arena_array(arena, struct attribute, node->n_attribute + 1);
 	for (size_t i = 0; i < node->n_input; i++)
-		inputs[i] = node->input[i][0] ? model_value(r->model, arena_text(arena, node->input[i])) : -1;
+		inputs[i] = node->input[i][0]
+				    ? model_value(r->model, arena_text(arena, node->input[i]))
+				    : -1;
 	for (size_t i = 0; i < node->n_output; i++)
-		outputs[i] = node->output[i][0] ? model_value(r->model, arena_text(arena, node->output[i])) : -1;
+		outputs[i] = node->output[i][0]
+				     ? model_value(r->model, arena_text(arena, node->output[i]))
+				     : -1;
 	for (size_t i = 0; i < node->n_attribute; i++)
 		if (!read_attribute(r, node->attribute[i], &attributes[i]))
 			return false;
@@ -261,7 +294,7 @@ static bool read_node(struct reading_onnx *r, const Onnx__NodeProto *node)
 	call.attributes = attributes;
 	call.attribute_count = node->n_attribute;
 	call.name = node->name && node->name[0] ? arena_text(arena, node->name)
-		    : node->n_output	       ? arena_text(arena, node->output[0])
+		    : node->n_output            ? arena_text(arena, node->output[0])
 						: "?";
 	*array_add(arena, &r->model->calls) = call;
 	return true;
@@ -272,11 +305,13 @@ static void read_version(struct reading_onnx *r, const Onnx__ModelProto *proto)
 	for (size_t i = 0; i < proto->n_opset_import; i++) {
 		const Onnx__OperatorSetIdProto *set = proto->opset_import[i];
 		if (!set->domain || !set->domain[0] || text_equal(set->domain, "ai.onnx"))
-			r->version = (int)(set->version < 0 || set->version > 1000 ? 0 : set->version);
+			r->version =
+				(int)(set->version < 0 || set->version > 1000 ? 0 : set->version);
 	}
 	if (r->version < OPSET_LEAST || r->version > OPSET_MOST)
 		diag_warning(r->model->diag, model_place(r->model, 0),
-			"the model is of opset %d; it is read as one of %d to %d", r->version, OPSET_LEAST, OPSET_MOST);
+			"the model is of opset %d; it is read as one of %d to %d", r->version,
+			OPSET_LEAST, OPSET_MOST);
 }
 
 static bool read_graph(struct reading_onnx *r, const Onnx__GraphProto *graph)
@@ -291,7 +326,8 @@ static bool read_graph(struct reading_onnx *r, const Onnx__GraphProto *graph)
 	for (size_t i = 0; good && i < graph->n_output; i++) {
 		good = read_value(r, graph->output[i], false);
 		if (good && graph->output[i]->name)
-			*array_add(r->model->arena, &r->model->outputs) = model_value(r->model, arena_text(r->model->arena, graph->output[i]->name));
+			*array_add(r->model->arena, &r->model->outputs) = model_value(
+				r->model, arena_text(r->model->arena, graph->output[i]->name));
 	}
 	for (size_t i = 0; good && i < graph->n_node; i++)
 		good = read_node(r, graph->node[i]);
@@ -321,7 +357,8 @@ static bool load(struct model *model, const char *path, struct text *out)
 	bool good = onnx_strip(bytes, length, out, &at);
 	munmap(bytes, length);
 	if (!good)
-		diag_error(model->diag, place, "it is no ONNX model, or truncated: the field at byte %zu has no end", at);
+		diag_error(model->diag, place,
+			"it is no ONNX model, or truncated: the field at byte %zu has no end", at);
 	return good;
 }
 
@@ -331,9 +368,11 @@ bool onnx_read(struct model *model, const char *path, struct dim_settings *dims)
 	struct text bytes = text_open(model->arena);
 	if (!load(model, path, &bytes))
 		return false;
-	Onnx__ModelProto *proto = onnx__model_proto__unpack(NULL, bytes.length, (const uint8_t *)text_read(&bytes));
+	Onnx__ModelProto *proto =
+		onnx__model_proto__unpack(NULL, bytes.length, (const uint8_t *)text_read(&bytes));
 	if (!proto || !proto->graph) {
-		diag_error(model->diag, model_place(model, 0), "it is no ONNX model: %s", proto ? "it has no graph" : "a field has another type");
+		diag_error(model->diag, model_place(model, 0), "it is no ONNX model: %s",
+			proto ? "it has no graph" : "a field has another type");
 		if (proto)
 			onnx__model_proto__free_unpacked(proto, NULL);
 		return false;

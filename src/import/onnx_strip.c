@@ -11,18 +11,42 @@ static const struct {
 	enum treatment treatment;
 	enum message inside;
 } rows[] = {
-	{MODEL, 1, COPY, OTHER}, {MODEL, 7, WALK, GRAPH}, {MODEL, 8, SHORT, OTHER},
-	{GRAPH, 1, WALK, NODE}, {GRAPH, 2, SHORT, OTHER}, {GRAPH, 5, WALK, TENSOR},
-	{GRAPH, 11, WALK, VALUE_INFO}, {GRAPH, 12, WALK, VALUE_INFO}, {GRAPH, 13, WALK, VALUE_INFO},
-	{NODE, 1, SHORT, OTHER}, {NODE, 2, SHORT, OTHER}, {NODE, 3, SHORT, OTHER}, {NODE, 4, SHORT, OTHER},
-	{NODE, 5, WALK, ATTRIBUTE}, {NODE, 7, SHORT, OTHER},
-	{ATTRIBUTE, 1, SHORT, OTHER}, {ATTRIBUTE, 2, COPY, OTHER}, {ATTRIBUTE, 3, COPY, OTHER},
-	{ATTRIBUTE, 4, SHORT, OTHER}, {ATTRIBUTE, 5, WALK, TENSOR}, {ATTRIBUTE, 7, SHORT, OTHER},
-	{ATTRIBUTE, 8, SHORT, OTHER}, {ATTRIBUTE, 20, COPY, OTHER},
-	{TENSOR, 1, SHORT, OTHER}, {TENSOR, 2, COPY, OTHER}, {TENSOR, 4, SHORT, OTHER}, {TENSOR, 5, SHORT, OTHER},
-	{TENSOR, 7, SHORT, OTHER}, {TENSOR, 8, SHORT, OTHER}, {TENSOR, 9, SHORT, OTHER},
-	{TENSOR, 10, SHORT, OTHER}, {TENSOR, 11, SHORT, OTHER}, {TENSOR, 14, COPY, OTHER},
-	{VALUE_INFO, 1, SHORT, OTHER}, {VALUE_INFO, 2, WALK, TYPE}, {TYPE, 1, SHORT, OTHER},
+	{MODEL, 1, COPY, OTHER},
+	{MODEL, 7, WALK, GRAPH},
+	{MODEL, 8, SHORT, OTHER},
+	{GRAPH, 1, WALK, NODE},
+	{GRAPH, 2, SHORT, OTHER},
+	{GRAPH, 5, WALK, TENSOR},
+	{GRAPH, 11, WALK, VALUE_INFO},
+	{GRAPH, 12, WALK, VALUE_INFO},
+	{GRAPH, 13, WALK, VALUE_INFO},
+	{NODE, 1, SHORT, OTHER},
+	{NODE, 2, SHORT, OTHER},
+	{NODE, 3, SHORT, OTHER},
+	{NODE, 4, SHORT, OTHER},
+	{NODE, 5, WALK, ATTRIBUTE},
+	{NODE, 7, SHORT, OTHER},
+	{ATTRIBUTE, 1, SHORT, OTHER},
+	{ATTRIBUTE, 2, COPY, OTHER},
+	{ATTRIBUTE, 3, COPY, OTHER},
+	{ATTRIBUTE, 4, SHORT, OTHER},
+	{ATTRIBUTE, 5, WALK, TENSOR},
+	{ATTRIBUTE, 7, SHORT, OTHER},
+	{ATTRIBUTE, 8, SHORT, OTHER},
+	{ATTRIBUTE, 20, COPY, OTHER},
+	{TENSOR, 1, SHORT, OTHER},
+	{TENSOR, 2, COPY, OTHER},
+	{TENSOR, 4, SHORT, OTHER},
+	{TENSOR, 5, SHORT, OTHER},
+	{TENSOR, 7, SHORT, OTHER},
+	{TENSOR, 8, SHORT, OTHER},
+	{TENSOR, 9, SHORT, OTHER},
+	{TENSOR, 10, SHORT, OTHER},
+	{TENSOR, 11, SHORT, OTHER},
+	{TENSOR, 14, COPY, OTHER},
+	{VALUE_INFO, 1, SHORT, OTHER},
+	{VALUE_INFO, 2, WALK, TYPE},
+	{TYPE, 1, SHORT, OTHER},
 };
 
 static enum treatment treat(enum message message, uint64_t field, enum message *inside)
@@ -90,7 +114,8 @@ static bool measure(struct bytes *bytes, unsigned type, uint64_t *length)
 	return *length <= bytes->length - bytes->next;
 }
 
-static bool strip(enum message message, struct bytes bytes, struct text *out, size_t base, size_t *at)
+static bool strip(
+	enum message message, struct bytes bytes, struct text *out, size_t base, size_t *at)
 {
 	while (bytes.next < bytes.length) {
 		size_t from = bytes.next;
@@ -108,7 +133,8 @@ static bool strip(enum message message, struct bytes bytes, struct text *out, si
 			put_varint(out, key);
 			put_varint(out, part.length);
 			text_bytes(out, text_read(&part), part.length);
-		} else if (treatment == COPY || (treatment == SHORT && length <= STRIP_BYTES_MOST)) {
+		} else if (treatment == COPY ||
+			   (treatment == SHORT && length <= STRIP_BYTES_MOST)) {
 			text_bytes(out, (const char *)bytes.at + from, bytes.next + length - from);
 		}
 		bytes.next += length;

@@ -29,12 +29,14 @@ static const struct {
 	{"Atan ttir.atan chlo.atan", mean_map, "atan"},
 	{"Floor stablehlo.floor ttir.floor", mean_map, "floor"},
 	{"Ceil stablehlo.ceil ttir.ceil", mean_map, "ceil"},
-	{"Round stablehlo.round_nearest_even stablehlo.round_nearest_afz ttir.round", mean_map, "round"},
+	{"Round stablehlo.round_nearest_even stablehlo.round_nearest_afz ttir.round", mean_map,
+		"round"},
 	{"Sign stablehlo.sign ttir.sign", mean_map, "sign"},
 	{"stablehlo.cbrt ttir.cbrt", mean_map, "cbrt"},
 	{"Softplus stablehlo.log_plus_one ttir.log1p", mean_compose, ""},
 	{"stablehlo.exponential_minus_one ttir.expm1 chlo.square ttir.square", mean_compose, ""},
-	{"Mish Elu LeakyRelu PRelu Selu ThresholdedRelu Softsign HardSigmoid QuickGelu Celu", mean_activation, ""},
+	{"Mish Elu LeakyRelu PRelu Selu ThresholdedRelu Softsign HardSigmoid QuickGelu Celu",
+		mean_activation, ""},
 	{"ttir.leaky_relu ttir.hardsigmoid ttir.relu6 ttir.elu ttir.mish", mean_activation, ""},
 
 	{"Add stablehlo.add ttir.add chlo.broadcast_add", mean_map2, "add"},
@@ -45,7 +47,8 @@ static const struct {
 	{"Min stablehlo.minimum ttir.minimum chlo.broadcast_minimum", mean_map2, "minimum"},
 	{"Sum", mean_map2, "add"},
 	{"Mod stablehlo.remainder ttir.remainder", mean_mod, ""},
-	{"Pow stablehlo.power ttir.pow ttir.pow_tensor ttir.pow_scalar chlo.broadcast_power", mean_power, ""},
+	{"Pow stablehlo.power ttir.pow ttir.pow_tensor ttir.pow_scalar chlo.broadcast_power",
+		mean_power, ""},
 	{"Equal ttir.eq", mean_compare, "eq"},
 	{"ttir.ne", mean_compare, "ne"},
 	{"Less ttir.lt", mean_compare, "lt"},
@@ -59,20 +62,25 @@ static const struct {
 	{"Not stablehlo.not ttir.logical_not", mean_logic, "not"},
 	{"Where stablehlo.select ttir.where", mean_select, ""},
 	{"Clip stablehlo.clamp ttir.clamp_scalar ttir.clamp_tensor", mean_clamp, ""},
-	{"Identity Dropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape", mean_identity, ""},
-	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint", mean_identity, ""},
-	{"stablehlo.real stablehlo.reduce_precision stablehlo.annotate @annotate_device_placement", mean_identity, ""},
+	{"Identity Dropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape",
+		mean_identity, ""},
+	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint",
+		mean_identity, ""},
+	{"stablehlo.real stablehlo.reduce_precision stablehlo.annotate @annotate_device_placement",
+		mean_identity, ""},
 	{"Cast CastLike stablehlo.convert ttir.typecast stablehlo.bitcast_convert", mean_cast, ""},
 
 	{"Constant stablehlo.constant ttir.constant arith.constant", mean_literal, ""},
 	{"ConstantOfShape ttir.full ttir.zeros ttir.ones chlo.constant", mean_filled, ""},
-	{"Range stablehlo.iota ttir.arange stablehlo.dynamic_iota ttir.rand RandomNormal RandomUniform", mean_iota, ""},
+	{"Range stablehlo.iota ttir.arange stablehlo.dynamic_iota ttir.rand RandomNormal RandomUniform",
+		mean_iota, ""},
 	{"Reshape stablehlo.reshape ttir.reshape", mean_reshape, ""},
 	{"Flatten", mean_flatten, ""},
 	{"Squeeze ttir.squeeze", mean_squeeze, ""},
 	{"Unsqueeze ttir.unsqueeze", mean_unsqueeze, ""},
 	{"Transpose stablehlo.transpose ttir.permute ttir.transpose", mean_transpose, ""},
-	{"Expand stablehlo.broadcast_in_dim stablehlo.broadcast ttir.broadcast", mean_broadcast, ""},
+	{"Expand stablehlo.broadcast_in_dim stablehlo.broadcast ttir.broadcast", mean_broadcast,
+		""},
 	{"Tile ttir.repeat", mean_tile, ""},
 	{"ttir.repeat_interleave", mean_repeat, ""},
 	{"Slice stablehlo.slice ttir.slice ttir.slice_static", mean_slice, ""},
@@ -80,9 +88,11 @@ static const struct {
 	{"Split ttir.split", mean_split, ""},
 	{"Concat stablehlo.concatenate ttir.concat", mean_concat, ""},
 	{"Pad stablehlo.pad ttir.pad", mean_pad, ""},
-	{"Gather Embedding stablehlo.gather ttir.gather ttir.embedding stablehlo.dynamic_slice stablehlo.torch_index_select", mean_gather, ""},
+	{"Gather Embedding stablehlo.gather ttir.gather ttir.embedding stablehlo.dynamic_slice stablehlo.torch_index_select",
+		mean_gather, ""},
 	{"GatherND GatherElements ttir.slice_dynamic stablehlo.dynamic_gather", mean_gather, ""},
-	{"ttir.fill_cache ttir.update_cache ttir.paged_update_cache ttir.paged_fill_cache stablehlo.dynamic_update_slice", mean_cache, ""},
+	{"ttir.fill_cache ttir.update_cache ttir.paged_update_cache ttir.paged_fill_cache stablehlo.dynamic_update_slice",
+		mean_cache, ""},
 	{"Upsample Resize ttir.upsample2d", mean_upsample, ""},
 
 	{"ReduceSum ttir.sum", mean_reduce, "sum"},
@@ -100,7 +110,8 @@ static const struct {
 	{"SimplifiedLayerNormalization RMSNormalization ttir.rms_norm", mean_layer_norm, "rms"},
 	{"SkipLayerNormalization", mean_layer_norm, "skip"},
 	{"SkipSimplifiedLayerNormalization", mean_layer_norm, "skip rms"},
-	{"BatchNormalization stablehlo.batch_norm_inference ttir.batch_norm ttir.batch_norm_inference", mean_batch_norm, ""},
+	{"BatchNormalization stablehlo.batch_norm_inference ttir.batch_norm ttir.batch_norm_inference",
+		mean_batch_norm, ""},
 	{"InstanceNormalization GroupNormalization ttir.group_norm", mean_group_norm, ""},
 	{"LRN", mean_local_response, ""},
 	{"MatMul ttir.matmul MatMulInteger", mean_matmul, ""},
@@ -108,8 +119,10 @@ static const struct {
 	{"ttir.linear", mean_linear, ""},
 	{"stablehlo.dot_general ttir.dot_general stablehlo.dot", mean_dot_general, ""},
 	{"Einsum", mean_einsum, ""},
-	{"Attention ttir.scaled_dot_product_attention ttir.scaled_dot_product_attention_decode", mean_attention, ""},
-	{"Conv stablehlo.convolution ttir.conv2d ttir.convolution ConvInteger", mean_convolution, ""},
+	{"Attention ttir.scaled_dot_product_attention ttir.scaled_dot_product_attention_decode",
+		mean_attention, ""},
+	{"Conv stablehlo.convolution ttir.conv2d ttir.convolution ConvInteger", mean_convolution,
+		""},
 	{"MaxPool ttir.max_pool2d", mean_pool, "max"},
 	{"AveragePool ttir.avg_pool2d", mean_pool, "mean"},
 	{"GlobalAveragePool ttir.global_avg_pool2d", mean_global_pool, "mean"},
@@ -162,8 +175,9 @@ bool build_call(struct build *b, const struct model_call *call)
 			return true;
 		if (!check_declared(b, call, view))
 			return false;
-		const char *dtype = call->outputs[0] >= 0 ? b->model->values.at[call->outputs[0]].dtype : NULL;
-		struct view *made = &b->views.at[view];
+		const char *dtype =
+			call->outputs[0] >= 0 ? b->model->values.at[call->outputs[0]].dtype : NULL;
+		struct model_view *made = &b->views.at[view];
 		if (dtype && made->kind == VIEW_STORED && made->written)
 			made->dtype = dtype;
 		mean_give(b, call, 0, view);

@@ -38,7 +38,8 @@ int mean_input(struct build *b, const struct model_call *call, int i)
 	for (size_t k = 1; k < value->constant->count; k++)
 		splat &= constant_number(value->constant, k) == constant_number(value->constant, 0);
 	b->of_value[v] = splat && value->constant->count
-				 ? view_splat(b, constant_number(value->constant, 0), value->dtype, &value->shape)
+				 ? view_splat(b, constant_number(value->constant, 0), value->dtype,
+					   &value->shape)
 				 : view_stored(b, value->name, value->dtype, &value->shape);
 	if (b->of_value[v] >= 0)
 		b->views.at[b->of_value[v]].weight = true;
@@ -54,13 +55,15 @@ bool mean_ints(struct build *b, const struct model_call *call, const char *name,
 	bool there = (found && (found->int_count || !mean_is_onnx(call))) || constant;
 	*count = (int)(have > (size_t)most ? (size_t)most : have);
 	for (int k = 0; k < *count; k++)
-		out[k] = found && found->int_count ? found->ints[k] : constant_int(constant, (size_t)k);
+		out[k] = found && found->int_count ? found->ints[k]
+						   : constant_int(constant, (size_t)k);
 	return there;
 }
 
 const struct model_shape *mean_declared(const struct build *b, const struct model_call *call, int i)
 {
-	if (i >= call->output_count || call->outputs[i] < 0 || b->model->values.at[call->outputs[i]].shape.rank < 0)
+	if (i >= call->output_count || call->outputs[i] < 0 ||
+		b->model->values.at[call->outputs[i]].shape.rank < 0)
 		return NULL;
 	return &b->model->values.at[call->outputs[i]].shape;
 }
@@ -89,14 +92,15 @@ int mean_map(struct build *b, const struct model_call *call, const char *functio
 	if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT) {
 		double x = view_at(b, v)->splat;
 		const char *dtype = view_at(b, v)->dtype;
-		double y = text_equal(function, "neg")    ? -x
-			   : text_equal(function, "sqrt") ? sqrt(x)
-			   : text_equal(function, "exp")  ? exp(x)
-			   : text_equal(function, "rsqrt") ? 1 / sqrt(x)
+		double y = text_equal(function, "neg")          ? -x
+			   : text_equal(function, "sqrt")       ? sqrt(x)
+			   : text_equal(function, "exp")        ? exp(x)
+			   : text_equal(function, "rsqrt")      ? 1 / sqrt(x)
 			   : text_equal(function, "reciprocal") ? 1 / x
-			   : text_equal(function, "log")	? log(x)
+			   : text_equal(function, "log")        ? log(x)
 								: NAN;
-		return isnan(y) ? build_fail(b, "'%s' of a constant", function) : view_splat(b, y, dtype, &view_at(b, v)->shape);
+		return isnan(y) ? build_fail(b, "'%s' of a constant", function)
+				: view_splat(b, y, dtype, &view_at(b, v)->shape);
 	}
 	return build_map(b, function, v);
 }
@@ -111,7 +115,8 @@ int mean_map2(struct build *b, const struct model_call *call, const char *functi
 
 int mean_compare(struct build *b, const struct model_call *call, const char *function)
 {
-	static const char *const words[][2] = {{"EQ", "eq"}, {"NE", "ne"}, {"LT", "lt"}, {"LE", "le"}, {"GT", "gt"}, {"GE", "ge"}};
+	static const char *const words[][2] = {
+		{"EQ", "eq"}, {"NE", "ne"}, {"LT", "lt"}, {"LE", "le"}, {"GT", "gt"}, {"GE", "ge"}};
 	if (!function[0]) {
 		const char *text = call_text(call, "comparison_direction");
 		if (!text[0])
@@ -132,7 +137,8 @@ int mean_logic(struct build *b, const struct model_call *call, const char *funct
 	if (text_equal(function, "not")) {
 		int v = mean_input(b, call, 0);
 		if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT)
-			return view_splat(b, view_at(b, v)->splat == 0, "bool", &view_at(b, v)->shape);
+			return view_splat(
+				b, view_at(b, v)->splat == 0, "bool", &view_at(b, v)->shape);
 		return build_map_constant(b, "eq", v, 0);
 	}
 	return mean_map2(b, call, function);
@@ -149,20 +155,26 @@ int mean_power(struct build *b, const struct model_call *call, const char *argum
 	if (number == 2)
 		return build_map2(b, "mul", v, v);
 	if (number == 0.5 || number == -1 || number == -0.5)
-		return build_map(b, number == 0.5 ? "sqrt" : number == -1 ? "reciprocal" : "rsqrt", v);
+		return build_map(b,
+			number == 0.5  ? "sqrt"
+			: number == -1 ? "reciprocal"
+				       : "rsqrt",
+			v);
 	return build_map2(b, "pow", v, e);
 }
 
 int mean_mod(struct build *b, const struct model_call *call, const char *argument)
 {
 	int v = mean_input(b, call, 0), by = mean_input(b, call, 1);
-	return build_map2(b, "sub", v, build_map2(b, "mul", build_map(b, "floor", build_map2(b, "div", v, by)), by));
+	return build_map2(b, "sub", v,
+		build_map2(b, "mul", build_map(b, "floor", build_map2(b, "div", v, by)), by));
 }
 
 /* A choice between tensors is what each gives where it is taken, and 0 elsewhere, added. */
 int mean_select(struct build *b, const struct model_call *call, const char *argument)
 {
-	int which = mean_input(b, call, 0), yes = mean_input(b, call, 1), no = mean_input(b, call, 2);
+	int which = mean_input(b, call, 0), yes = mean_input(b, call, 1),
+	    no = mean_input(b, call, 2);
 	if (which < 0 || yes < 0 || no < 0)
 		return -1;
 	if (view_at(b, which)->kind == VIEW_SPLAT)
@@ -191,10 +203,12 @@ static int clamp(struct build *b, int v, double low, double high)
 	return v >= 0 && !lower && !upper ? build_copy(b, v) : v;
 }
 
-static double bound_of(const struct build *b, const struct model_call *call, int i, const char *name, double otherwise)
+static double bound_of(const struct build *b, const struct model_call *call, int i,
+	const char *name, double otherwise)
 {
 	const struct constant *constant = mean_constant(b, call, i);
-	return constant && constant->count ? constant_number(constant, 0) : call_number(call, name, otherwise);
+	return constant && constant->count ? constant_number(constant, 0)
+					   : call_number(call, name, otherwise);
 }
 
 int mean_clamp(struct build *b, const struct model_call *call, const char *argument)
@@ -208,7 +222,8 @@ int mean_clamp(struct build *b, const struct model_call *call, const char *argum
 	for (int i = 1; i < call->input_count; i++)
 		if (mean_has(call, i) && !mean_constant(b, call, i))
 			return build_fail(b, "bounds that are computed");
-	return clamp(b, mean_input(b, call, 0), bound_of(b, call, 1, "min", -INFINITY), bound_of(b, call, 2, "max", INFINITY));
+	return clamp(b, mean_input(b, call, 0), bound_of(b, call, 1, "min", -INFINITY),
+		bound_of(b, call, 2, "max", INFINITY));
 }
 
 int mean_identity(struct build *b, const struct model_call *call, const char *argument)
@@ -220,13 +235,19 @@ int mean_identity(struct build *b, const struct model_call *call, const char *ar
 
 int mean_cast(struct build *b, const struct model_call *call, const char *argument)
 {
-	static const char *const types[] = {"", "fp32", "int8", "int8", "int32", "int32", "int32", "int64", "", "bool", "fp16", "fp32", "int32", "int64", "", "", "bf16"};
-	const char *dtype = call->output_count && call->outputs[0] >= 0 ? b->model->values.at[call->outputs[0]].dtype : NULL;
+	static const char *const types[] = {"", "fp32", "int8", "int8", "int32", "int32", "int32",
+		"int64", "", "bool", "fp16", "fp32", "int32", "int64", "", "", "bf16"};
+	const char *dtype = call->output_count && call->outputs[0] >= 0
+				    ? b->model->values.at[call->outputs[0]].dtype
+				    : NULL;
 	int64_t to = call_int(call, "to", 0);
 	if (mean_is_onnx(call) && text_equal(call->op, "CastLike"))
 		dtype = mean_has(call, 1) ? b->model->values.at[call->inputs[1]].dtype : dtype;
 	else if (mean_is_onnx(call))
-		dtype = to > 0 && to < (int64_t)(sizeof types / sizeof *types) && types[to][0] ? types[to] : to > 16 ? "fp8" : dtype;
+		dtype = to > 0 && to < (int64_t)(sizeof types / sizeof *types) && types[to][0]
+				? types[to]
+			: to > 16 ? "fp8"
+				  : dtype;
 	int v = build_cast(b, mean_input(b, call, 0), dtype);
 	if (v >= 0 && call->outputs[0] >= 0)
 		b->model->values.at[call->outputs[0]].dtype = dtype;
@@ -265,26 +286,42 @@ int mean_activation(struct build *b, const struct model_call *call, const char *
 		return build_map2(b, "maximum", v, build_map_constant(b, "mul", v, slope));
 	}
 	if (is(call, "PRelu", "prelu")) {
-		int below = build_map2(b, "mul", build_map_constant(b, "minimum", v, 0), mean_input(b, call, 1));
+		int below = build_map2(
+			b, "mul", build_map_constant(b, "minimum", v, 0), mean_input(b, call, 1));
 		return build_map2(b, "add", build_map(b, "relu", v), below);
 	}
 	if (is(call, "Elu", "elu") || is(call, "Celu", "celu"))
-		return build_map2(b, "add", build_map(b, "relu", v), below_zero(b, v, call_number(call, "alpha", 1)));
+		return build_map2(b, "add", build_map(b, "relu", v),
+			below_zero(b, v, call_number(call, "alpha", 1)));
 	if (is(call, "Selu", "selu")) {
-		double gamma = call_number(call, "gamma", 1.0507009873554805), alpha = call_number(call, "alpha", 1.6732632423543772);
-		return build_map2(b, "add", build_map_constant(b, "mul", build_map(b, "relu", v), gamma), below_zero(b, v, alpha * gamma));
+		double gamma = call_number(call, "gamma", 1.0507009873554805),
+		       alpha = call_number(call, "alpha", 1.6732632423543772);
+		return build_map2(b, "add",
+			build_map_constant(b, "mul", build_map(b, "relu", v), gamma),
+			below_zero(b, v, alpha * gamma));
 	}
 	if (is(call, "HardSigmoid", "hardsigmoid")) {
-		double alpha = call_number(call, "alpha", mean_is_onnx(call) ? 0.2 : 1.0 / 6), beta = call_number(call, "beta", 0.5);
-		return clamp(b, build_map_constant(b, "add", build_map_constant(b, "mul", v, alpha), beta), 0, 1);
+		double alpha = call_number(call, "alpha", mean_is_onnx(call) ? 0.2 : 1.0 / 6),
+		       beta = call_number(call, "beta", 0.5);
+		return clamp(b,
+			build_map_constant(b, "add", build_map_constant(b, "mul", v, alpha), beta),
+			0, 1);
 	}
 	if (is(call, "QuickGelu", "quick_gelu"))
-		return build_map2(b, "mul", v, build_map(b, "sigmoid", build_map_constant(b, "mul", v, call_number(call, "alpha", 1.702))));
+		return build_map2(b, "mul", v,
+			build_map(b, "sigmoid",
+				build_map_constant(
+					b, "mul", v, call_number(call, "alpha", 1.702))));
 	if (is(call, "Softsign", "softsign"))
-		return build_map2(b, "div", v, build_map_constant(b, "add", build_map(b, "abs", v), 1));
+		return build_map2(
+			b, "div", v, build_map_constant(b, "add", build_map(b, "abs", v), 1));
 	if (is(call, "Mish", "mish"))
-		return build_map2(b, "mul", v, build_map(b, "tanh", build_map(b, "log", build_map_constant(b, "add", build_map(b, "exp", v), 1))));
+		return build_map2(b, "mul", v,
+			build_map(b, "tanh",
+				build_map(b, "log",
+					build_map_constant(b, "add", build_map(b, "exp", v), 1))));
 	if (is(call, "ThresholdedRelu", ""))
-		return build_map2(b, "where", build_map_constant(b, "gt", v, call_number(call, "alpha", 1)), v);
+		return build_map2(b, "where",
+			build_map_constant(b, "gt", v, call_number(call, "alpha", 1)), v);
 	return clamp(b, v, 0, 6);
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* A shape with 0 (as the operand has it) and -1 (the rest) settled. */
-static bool settle(struct build *b, const struct model_shape *from, bool zeros, struct model_shape *to)
+static bool settle(
+	struct build *b, const struct model_shape *from, bool zeros, struct model_shape *to)
 {
 	int64_t have = shape_elements(from), known = 1;
 	int open = -1;
@@ -31,10 +32,12 @@ int mean_reshape(struct build *b, const struct model_call *call, const char *arg
 	if (v < 0)
 		return -1;
 	if (!mean_is_onnx(call))
-		return mean_declared(b, call, 0) ? view_reshape(b, v, mean_declared(b, call, 0)) : build_fail(b, "no shape");
+		return mean_declared(b, call, 0) ? view_reshape(b, v, mean_declared(b, call, 0))
+						 : build_fail(b, "no shape");
 	if (!mean_ints(b, call, "shape", 1, MODEL_RANK_MOST, shape.size, &shape.rank)) {
 		const struct model_shape *declared = mean_declared(b, call, 0);
-		return declared ? view_reshape(b, v, declared) : build_fail(b, "a shape that is computed");
+		return declared ? view_reshape(b, v, declared)
+				: build_fail(b, "a shape that is computed");
 	}
 	if (!settle(b, &view_at(b, v)->shape, !call_int(call, "allowzero", 0), &shape))
 		return -1;
@@ -56,7 +59,8 @@ int mean_flatten(struct build *b, const struct model_call *call, const char *arg
 	return view_reshape(b, v, &to);
 }
 
-static bool axes_of(struct build *b, const struct model_call *call, int operand, int rank, uint32_t *axes)
+static bool axes_of(
+	struct build *b, const struct model_call *call, int operand, int rank, uint32_t *axes)
 {
 	static const char *const names[] = {"axes", "dim", "dim_arg", "dimensions", "dims", NULL};
 	int64_t list[MODEL_RANK_MOST];
@@ -101,7 +105,8 @@ int mean_unsqueeze(struct build *b, const struct model_call *call, const char *a
 	if (v < 0)
 		return -1;
 	const struct model_shape *from = &view_at(b, v)->shape;
-	if (!mean_ints(b, call, mean_is_ttir(call) ? "dim" : "axes", 1, MODEL_RANK_MOST, list, &count))
+	if (!mean_ints(
+		    b, call, mean_is_ttir(call) ? "dim" : "axes", 1, MODEL_RANK_MOST, list, &count))
 		return build_fail(b, "axes that are computed");
 	struct model_shape to = {.rank = from->rank + count};
 	if (to.rank > MODEL_RANK_MOST)
@@ -129,7 +134,8 @@ int mean_transpose(struct build *b, const struct model_call *call, const char *a
 	for (int h = 0; h < rank; h++)
 		order[h] = mean_is_onnx(call) ? rank - 1 - h : h;
 	if (text_equal(call->op, "ttir.transpose")) {
-		int a = mean_axis(b, call_int(call, "dim0", 0), rank), c = mean_axis(b, call_int(call, "dim1", 1), rank);
+		int a = mean_axis(b, call_int(call, "dim0", 0), rank),
+		    c = mean_axis(b, call_int(call, "dim1", 1), rank);
 		if (a < 0 || c < 0)
 			return -1;
 		order[a] = c;
@@ -156,7 +162,8 @@ int mean_broadcast(struct build *b, const struct model_call *call, const char *a
 	if (mean_is_onnx(call)) {
 		struct model_shape shape = {0}, one = {0};
 		if (!mean_ints(b, call, NULL, 1, MODEL_RANK_MOST, shape.size, &shape.rank))
-			return declared ? view_broadcast_to(b, v, declared) : build_fail(b, "a shape that is computed");
+			return declared ? view_broadcast_to(b, v, declared)
+					: build_fail(b, "a shape that is computed");
 		const struct model_shape *from = &view_at(b, v)->shape;
 		one = shape;
 		for (int i = 1; i <= shape.rank && i <= from->rank; i++)
@@ -171,7 +178,8 @@ int mean_broadcast(struct build *b, const struct model_call *call, const char *a
 	if (!mean_ints(b, call, "dims", -1, MODEL_RANK_MOST, list, &count))
 		mean_ints(b, call, "broadcast_dimensions", -1, MODEL_RANK_MOST, list, &count);
 	if (count != view_at(b, v)->shape.rank)
-		return build_fail(b, "a broadcast of %d of %d dimensions", count, view_at(b, v)->shape.rank);
+		return build_fail(
+			b, "a broadcast of %d of %d dimensions", count, view_at(b, v)->shape.rank);
 	for (int h = 0; h < count; h++)
 		axis_of[h] = list[h] < 0 || list[h] >= declared->rank ? -1 : (int)list[h];
 	return view_broadcast(b, v, declared, axis_of);
@@ -200,7 +208,8 @@ static int parse_ranges(const char *text, int64_t *start, int64_t *end, int64_t 
 	return count;
 }
 
-static int slice_whole(struct build *b, int v, int rank, const int64_t *start, const int64_t *end, const int64_t *step)
+static int slice_whole(struct build *b, int v, int rank, const int64_t *start, const int64_t *end,
+	const int64_t *step)
 {
 	int64_t length[MODEL_RANK_MOST];
 	for (int h = 0; h < rank; h++)
@@ -218,12 +227,14 @@ static int64_t clip_index(int64_t index, int64_t size)
 
 static int slice_onnx(struct build *b, const struct model_call *call, int v)
 {
-	int64_t starts[MODEL_RANK_MOST], ends[MODEL_RANK_MOST], axes[MODEL_RANK_MOST], steps[MODEL_RANK_MOST];
+	int64_t starts[MODEL_RANK_MOST], ends[MODEL_RANK_MOST], axes[MODEL_RANK_MOST],
+		steps[MODEL_RANK_MOST];
 	int64_t start[MODEL_RANK_MOST], end[MODEL_RANK_MOST], step[MODEL_RANK_MOST];
 	int count = 0, ends_count = 0, axes_count = 0, steps_count = 0;
 	const struct model_shape *shape = &view_at(b, v)->shape;
 	if (!mean_ints(b, call, "starts", 1, MODEL_RANK_MOST, starts, &count) ||
-		!mean_ints(b, call, "ends", 2, MODEL_RANK_MOST, ends, &ends_count) || count != ends_count)
+		!mean_ints(b, call, "ends", 2, MODEL_RANK_MOST, ends, &ends_count) ||
+		count != ends_count)
 		return build_fail(b, "a slice that is computed");
 	mean_ints(b, call, "axes", 3, MODEL_RANK_MOST, axes, &axes_count);
 	mean_ints(b, call, NULL, 4, MODEL_RANK_MOST, steps, &steps_count);
@@ -245,7 +256,8 @@ static int slice_onnx(struct build *b, const struct model_call *call, int v)
 
 int mean_slice(struct build *b, const struct model_call *call, const char *argument)
 {
-	int64_t start[MODEL_RANK_MOST] = {0}, end[MODEL_RANK_MOST] = {0}, step[MODEL_RANK_MOST] = {0};
+	int64_t start[MODEL_RANK_MOST] = {0}, end[MODEL_RANK_MOST] = {0},
+		step[MODEL_RANK_MOST] = {0};
 	int counts[3] = {0};
 	int v = mean_input(b, call, 0);
 	if (v < 0)
@@ -262,7 +274,8 @@ int mean_slice(struct build *b, const struct model_call *call, const char *argum
 		mean_ints(b, call, "limit_indices", -1, MODEL_RANK_MOST, end, &counts[1]);
 		mean_ints(b, call, "strides", -1, MODEL_RANK_MOST, step, &counts[2]);
 	} else {
-		counts[0] = counts[1] = counts[2] = parse_ranges(call_text(call, ""), start, end, step);
+		counts[0] = counts[1] = counts[2] =
+			parse_ranges(call_text(call, ""), start, end, step);
 	}
 	if (counts[0] != rank || counts[1] != rank || counts[2] != rank)
 		return build_fail(b, "a slice of %d of %d dimensions", counts[0], rank);
@@ -273,7 +286,7 @@ int mean_slice(struct build *b, const struct model_call *call, const char *argum
 	return slice_whole(b, v, rank, start, end, step);
 }
 
-static int slice_one(struct build *b, int v, int axis, int64_t from, int64_t length)
+int mean_slice_one(struct build *b, int v, int axis, int64_t from, int64_t length)
 {
 	int64_t start[MODEL_RANK_MOST], lengths[MODEL_RANK_MOST], step[MODEL_RANK_MOST];
 	const struct model_shape *shape = &view_at(b, v)->shape;
@@ -291,10 +304,11 @@ int mean_select_index(struct build *b, const struct model_call *call, const char
 	if (v < 0)
 		return -1;
 	int axis = mean_axis(b, call_int(call, "dim", 0), view_at(b, v)->shape.rank);
-	int64_t begin = call_int(call, "begin", 0), length = call_int(call, "length", call_int(call, "end", 0) - begin);
+	int64_t begin = call_int(call, "begin", 0),
+		length = call_int(call, "length", call_int(call, "end", 0) - begin);
 	if (axis < 0 || call_int(call, "step", 1) != 1)
 		return build_fail(b, "an index by steps");
-	return slice_one(b, v, axis, begin, length);
+	return mean_slice_one(b, v, axis, begin, length);
 }
 
 int mean_split(struct build *b, const struct model_call *call, const char *argument)
@@ -304,14 +318,18 @@ int mean_split(struct build *b, const struct model_call *call, const char *argum
 	int v = mean_input(b, call, 0), first = -1;
 	if (v < 0)
 		return -1;
-	int axis = mean_axis(b, call_int(call, "axis", call_int(call, "dim", 0)), view_at(b, v)->shape.rank);
+	int axis = mean_axis(
+		b, call_int(call, "axis", call_int(call, "dim", 0)), view_at(b, v)->shape.rank);
 	if (axis < 0 || call->output_count > 256)
 		return -1;
-	int64_t size = view_at(b, v)->shape.size[axis], even = (size + call->output_count - 1) / call->output_count;
+	int64_t size = view_at(b, v)->shape.size[axis],
+		even = (size + call->output_count - 1) / call->output_count;
 	mean_ints(b, call, "split", 1, 256, parts, &count);
 	for (int i = 0; i < call->output_count; i++) {
-		int64_t length = count == call->output_count ? parts[i] : i + 1 == call->output_count ? size - from : even;
-		int part = slice_one(b, v, axis, from, length);
+		int64_t length = count == call->output_count   ? parts[i]
+				 : i + 1 == call->output_count ? size - from
+							       : even;
+		int part = mean_slice_one(b, v, axis, from, length);
 		if (part < 0)
 			return -1;
 		mean_give(b, call, i, part);
@@ -336,7 +354,8 @@ int mean_concat(struct build *b, const struct model_call *call, const char *argu
 	}
 	if (!count)
 		return build_fail(b, "nothing to concatenate");
-	int64_t axis = call_int(call, "axis", call_int(call, "dim", call_int(call, "dimension", 0)));
+	int64_t axis =
+		call_int(call, "axis", call_int(call, "dim", call_int(call, "dimension", 0)));
 	int at = mean_axis(b, axis, view_at(b, views[0])->shape.rank);
 	return at < 0 ? -1 : build_concat(b, views, count, at);
 }
@@ -349,9 +368,11 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 	if (v < 0)
 		return -1;
 	int rank = view_at(b, v)->shape.rank;
-	bool constant_mode = !call_text(call, "mode")[0] || text_equal(call_text(call, "mode"), "constant");
+	bool constant_mode =
+		!call_text(call, "mode")[0] || text_equal(call_text(call, "mode"), "constant");
 	const struct constant *value = mean_constant(b, call, mean_is_onnx(call) ? 2 : 1);
-	double fill = value && value->count ? constant_number(value, 0) : call_number(call, "value", 0);
+	double fill =
+		value && value->count ? constant_number(value, 0) : call_number(call, "value", 0);
 	if (mean_is_onnx(call)) {
 		if (!mean_ints(b, call, "pads", 1, 2 * rank, list, &count) || count != 2 * rank)
 			return build_fail(b, "padding that is computed");
@@ -366,10 +387,13 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 			high[h] = list[2 * h + 1];
 		}
 	} else {
-		const char *names[2] = {call_attribute(call, "low") ? "low" : "edge_padding_low", call_attribute(call, "high") ? "high" : "edge_padding_high"};
+		const char *names[2] = {call_attribute(call, "low") ? "low" : "edge_padding_low",
+			call_attribute(call, "high") ? "high" : "edge_padding_high"};
 		mean_ints(b, call, names[0], -1, MODEL_RANK_MOST, low, &count);
 		mean_ints(b, call, names[1], -1, MODEL_RANK_MOST, high, &other);
-		mean_ints(b, call, call_attribute(call, "interior") ? "interior" : "interior_padding", -1, MODEL_RANK_MOST, list, &other);
+		mean_ints(b, call,
+			call_attribute(call, "interior") ? "interior" : "interior_padding", -1,
+			MODEL_RANK_MOST, list, &other);
 		for (int h = 0; h < other; h++)
 			if (list[h])
 				return build_fail(b, "padding between elements");
@@ -380,248 +404,4 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 	if (fill != 0 || !constant_mode || (mean_has(call, mean_is_onnx(call) ? 2 : 1) && !value))
 		return build_fail(b, "padding by something else than 0");
 	return build_pad(b, v, low, high);
-}
-
-/* The value of a constant: its numbers where they are few, else a tensor in memory. */
-int mean_literal(struct build *b, const struct model_call *call, const char *argument)
-{
-	struct model_value *value = &b->model->values.at[call->outputs[0]];
-	const struct attribute *found = call_attribute(call, "value");
-	bool splat = true;
-	static const char *const others[] = {"value_float", "value_int", "value_floats", "value_ints", "", NULL};
-	for (int i = 0; !found && others[i]; i++)
-		found = call_attribute(call, others[i]);
-	if (!found)
-		return build_fail(b, "a constant without a value");
-	if (mean_is_onnx(call)) {
-		value->dtype = found->dtype ? found->dtype : found->int_count ? "int64" : "fp32";
-		value->shape = found->shape;
-		value->constant = found->constant;
-		size_t count = found->int_count ? found->int_count : found->number_count;
-		if (!found->constant && count) {
-			struct constant *made = arena_new(b->arena, struct constant);
-			*made = (struct constant){count, found->int_count ? found->ints : NULL, found->numbers};
-			value->constant = made;
-			bool list = strchr(found->name, 's') != NULL;
-			value->shape = (struct model_shape){.rank = list, .size = {(int64_t)count}};
-		}
-	} else {
-		value->constant = found->constant;
-	}
-	const struct constant *constant = value->constant;
-	for (size_t i = 1; constant && i < constant->count; i++)
-		splat &= constant_number(constant, i) == constant_number(constant, 0);
-	if (constant && constant->count && splat)
-		return view_splat(b, constant_number(constant, 0), value->dtype, &value->shape);
-	int made = view_stored(b, value->name, value->dtype, &value->shape);
-	if (made >= 0)
-		b->views.at[made].weight = true;
-	return made;
-}
-
-int mean_filled(struct build *b, const struct model_call *call, const char *argument)
-{
-	struct model_shape shape = {0};
-	const struct attribute *value = call_attribute(call, call_attribute(call, "value") ? "value" : "fill_value");
-	const struct model_shape *declared = mean_declared(b, call, 0);
-	double fill = strstr(call->op, "ones") ? 1 : 0;
-	if (value && value->constant && value->constant->count)
-		fill = constant_number(value->constant, 0);
-	else if (value && value->number_count)
-		fill = value->numbers[0];
-	else if (value && value->int_count)
-		fill = (double)value->ints[0];
-	if (declared)
-		return view_splat(b, fill, b->model->values.at[call->outputs[0]].dtype, declared);
-	if (!mean_ints(b, call, NULL, 0, MODEL_RANK_MOST, shape.size, &shape.rank))
-		return build_fail(b, "a shape that is computed");
-	return view_splat(b, fill, value && value->dtype ? value->dtype : "fp32", &shape);
-}
-
-/* Numbers that count up are a table in memory. */
-int mean_iota(struct build *b, const struct model_call *call, const char *argument)
-{
-	struct model_value *value = &b->model->values.at[call->outputs[0]];
-	const struct model_shape *declared = mean_declared(b, call, 0);
-	if (!declared)
-		return build_fail(b, "a range that is computed");
-	int made = view_stored(b, value->name, value->dtype ? value->dtype : "int64", declared);
-	if (made >= 0)
-		b->views.at[made].weight = true;
-	return made;
-}
-
-/* The shape of what a gather of ONNX gives. */
-static bool gather_shape(struct build *b, const struct model_call *call, int v, struct model_shape *out)
-{
-	const struct model_shape *declared = mean_declared(b, call, 0);
-	if (!mean_is_onnx(call) || !text_equal(call->op, "Gather")) {
-		if (declared)
-			*out = *declared;
-		else
-			build_fail(b, "no shape");
-		return declared != NULL;
-	}
-	int at = mean_input(b, call, 1), axis = mean_axis(b, call_int(call, "axis", 0), view_at(b, v)->shape.rank);
-	if (at < 0 || axis < 0)
-		return false;
-	const struct model_shape *from = &view_at(b, v)->shape, *by = &view_at(b, at)->shape;
-	*out = (struct model_shape){0};
-	if (from->rank + by->rank - 1 > MODEL_RANK_MOST)
-		return build_fail(b, "too many dimensions") >= 0;
-	for (int h = 0; h < from->rank; h++) {
-		if (h != axis) {
-			out->size[out->rank++] = from->size[h];
-			continue;
-		}
-		for (int k = 0; k < by->rank; k++)
-			out->size[out->rank++] = by->size[k];
-	}
-	return true;
-}
-
-/* One index that is known is a slice. */
-static int gather_slice(struct build *b, const struct model_call *call, int v, int64_t index)
-{
-	int axis = mean_axis(b, call_int(call, "axis", 0), view_at(b, v)->shape.rank);
-	if (axis < 0)
-		return -1;
-	int64_t size = view_at(b, v)->shape.size[axis];
-	int part = slice_one(b, v, axis, index < 0 ? index + size : index, 1);
-	const struct model_shape *by = &b->model->values.at[call->inputs[1]].shape;
-	return part >= 0 && by->rank == 0 ? view_squeeze(b, part, UINT32_C(1) << axis) : part;
-}
-
-static int find_table(const struct model_call *call)
-{
-	return text_equal(call->op, "ttir.embedding") || text_equal(call->op, "Embedding");
-}
-
-/*
- * Rows that an index picks out of a table in memory: the op reads what it touches, so the rows stand as an input of
- * their own.  Of a tensor that the graph computes nobody knows which elements those are.
- */
-int mean_gather(struct build *b, const struct model_call *call, const char *argument)
-{
-	struct model_shape shape;
-	int v = mean_input(b, call, find_table(call));
-	const struct constant *index = mean_constant(b, call, 1);
-	if (v < 0)
-		return -1;
-	if (text_equal(call->op, "Gather") && index && index->count == 1)
-		return gather_slice(b, call, v, constant_int(index, 0));
-	if (!gather_shape(b, call, v, &shape))
-		return -1;
-	int base = v;
-	while (view_at(b, base)->kind == VIEW_RESHAPED || view_at(b, base)->kind == VIEW_MAPPED)
-		base = view_at(b, base)->source;
-	if (view_at(b, base)->kind == VIEW_SPLAT)
-		return view_splat(b, view_at(b, base)->splat, view_at(b, base)->dtype, &shape);
-	if (view_at(b, base)->written)
-		return build_fail(b, "it picks from a tensor that the graph computes");
-	int rows = view_stored(b, arena_format(b->arena, "%s_rows", view_at(b, base)->name), view_at(b, base)->dtype, &shape);
-	if (rows >= 0)
-		b->views.at[rows].weight = true;
-	*array_add(b->arena, &b->notes) = arena_format(b->arena, "'%s' (%s) reads what it touches of '%s': input '%s'", call->name,
-		call->op, view_at(b, base)->name, rows >= 0 ? view_at(b, rows)->name : "");
-	return build_copy(b, rows);
-}
-
-/* A cache in memory takes what is written into it; what reads it reads it as before. */
-int mean_cache(struct build *b, const struct model_call *call, const char *argument)
-{
-	int cache = mean_input(b, call, 0), update = mean_input(b, call, 1);
-	if (cache < 0 || update < 0)
-		return -1;
-	if (view_at(b, cache)->kind == VIEW_SPLAT)
-		return build_fail(b, "an update of a constant");
-	size_t call_outputs = (size_t)call->output_count;
-	struct model_call part = *call;
-	part.output_count = 0;
-	b->call = &part;
-	int written = view_at(b, update)->kind == VIEW_SPLAT ? -1 : build_copy(b, update);
-	b->call = call;
-	if (written >= 0) {
-		b->statements.at[b->statements.count - 1].call = call;
-		b->views.at[written].output = true;
-	}
-	(void)call_outputs;
-	return cache;
-}
-
-/* Whole copies one behind the other along a new dimension in front of the repeated one, or behind it. */
-static int repeat_axis(struct build *b, int v, int axis, int64_t times, bool inside)
-{
-	const struct model_shape *from = &view_at(b, v)->shape;
-	struct model_shape wide = {.rank = from->rank + 1}, whole = *from;
-	int axis_of[MODEL_RANK_MOST];
-	if (times == 1)
-		return v;
-	if (times < 1 || wide.rank > MODEL_RANK_MOST)
-		return build_fail(b, "it repeats %lld times", (long long)times);
-	int at = axis + inside;
-	for (int h = 0; h < wide.rank; h++)
-		wide.size[h] = h == at ? times : from->size[h - (h > at)];
-	for (int h = 0; h < from->rank; h++)
-		axis_of[h] = h + (h >= at);
-	if (whole.size[axis] > INT64_MAX / times)
-		return build_fail(b, "it repeats too often");
-	whole.size[axis] *= times;
-	return view_reshape(b, view_broadcast(b, v, &wide, axis_of), &whole);
-}
-
-int mean_tile(struct build *b, const struct model_call *call, const char *argument)
-{
-	int64_t times[MODEL_RANK_MOST];
-	int count = 0;
-	int v = mean_input(b, call, 0);
-	if (v < 0)
-		return -1;
-	if (!mean_ints(b, call, mean_is_ttir(call) ? "repeat_dimensions" : NULL, mean_is_onnx(call) ? 1 : -1, MODEL_RANK_MOST, times, &count) ||
-		count != view_at(b, v)->shape.rank)
-		return build_fail(b, "repeats that are computed");
-	for (int h = 0; h < count && v >= 0; h++)
-		v = repeat_axis(b, v, h, times[h], false);
-	return v;
-}
-
-int mean_repeat(struct build *b, const struct model_call *call, const char *argument)
-{
-	int v = mean_input(b, call, 0);
-	if (v < 0)
-		return -1;
-	int axis = mean_axis(b, call_int(call, "dim", 0), view_at(b, v)->shape.rank);
-	return axis < 0 ? -1 : repeat_axis(b, v, axis, call_int(call, "repeats", 1), true);
-}
-
-/* Nearest neighbours, by whole factors: each element repeats. */
-int mean_upsample(struct build *b, const struct model_call *call, const char *argument)
-{
-	int v = mean_input(b, call, 0);
-	const char *mode = call_text(call, "mode");
-	if (v < 0)
-		return -1;
-	if (mode[0] && !text_equal(mode, "nearest"))
-		return build_fail(b, "mode '%s'", mode);
-	int rank = view_at(b, v)->shape.rank;
-	const struct constant *scales = mean_constant(b, call, text_equal(call->op, "Resize") && call->input_count > 2 ? 2 : 1);
-	const struct constant *sizes = mean_constant(b, call, 3);
-	const struct attribute *given = call_attribute(call, mean_is_ttir(call) ? "scale_factor" : "scales");
-	for (int h = 0; h < rank && v >= 0; h++) {
-		double factor = 1;
-		if (mean_is_ttir(call))
-			factor = h == 0 || h == rank - 1 || !given ? 1 : (double)given->ints[given->int_count > 1 ? h - 1 : 0];
-		else if (sizes && sizes->count == (size_t)rank)
-			factor = (double)constant_int(sizes, (size_t)h) / (double)view_at(b, v)->shape.size[h];
-		else if (scales && scales->count == (size_t)rank)
-			factor = constant_number(scales, (size_t)h);
-		else if (given && given->number_count == (size_t)rank)
-			factor = given->numbers[h];
-		else
-			return build_fail(b, "factors that are computed");
-		if (factor < 1 || factor > 1e6 || factor != (double)(int64_t)factor)
-			return build_fail(b, "it is resized by %g", factor);
-		v = repeat_axis(b, v, h, (int64_t)factor, true);
-	}
-	return v;
 }

@@ -1,20 +1,21 @@
+#include "import/statements.h"
 #include "base/text.h"
-#include "import/build.h"
 
 #include <math.h>
 
 /* Operands whole: axis h of the view by loop loop_of[h], -1 where it has one element. */
-static struct view_read read_whole(const struct build *b, int v, const int *loop_of)
+struct view_read statement_read_whole(const struct build *b, int v, const int *loop_of)
 {
 	struct view_read read = {.view = v};
 	for (int h = 0; h < view_at(b, v)->shape.rank; h++)
 		if (loop_of[h] >= 0)
-			read.index[h] = (struct view_index){.term_count = 1, .terms = {{loop_of[h], 1}}};
+			read.index[h] =
+				(struct view_index){.term_count = 1, .terms = {{loop_of[h], 1}}};
 	return read;
 }
 
 /* A statement that writes a new tensor of that shape; NULL: it cannot. */
-static struct statement *open_statement(struct build *b, enum form form, const char *function,
+struct statement *statement_open(struct build *b, enum form form, const char *function,
 	const char *dtype, const struct model_shape *shape)
 {
 	const char *hint = b->call->output_count && b->call->outputs[0] >= 0
@@ -25,8 +26,13 @@ static struct statement *open_statement(struct build *b, enum form form, const c
 		return NULL;
 	b->views.at[out].written = true;
 	struct statement *made = array_add(b->arena, &b->statements);
-	*made = (struct statement){.form = form, .function = function, .write_count = 1, .writes = {out},
-		.call = b->call, .loop_count = shape->rank, .output_loops = shape->rank};
+	*made = (struct statement){.form = form,
+		.function = function,
+		.write_count = 1,
+		.writes = {out},
+		.call = b->call,
+		.loop_count = shape->rank,
+		.output_loops = shape->rank};
 	for (int h = 0; h < shape->rank; h++)
 		made->loops[h] = view_at(b, out)->axis[h];
 	return made;
@@ -37,13 +43,15 @@ static void join_classes(struct build *b, const struct statement *statement)
 {
 	for (int i = 0; i < statement->read_count; i++) {
 		const struct view_read *read = &statement->reads[i];
-		const struct view *view = view_at(b, read->view);
+		const struct model_view *view = view_at(b, read->view);
 		for (int h = 0; h < view->shape.rank; h++) {
 			const struct view_index *index = &read->index[h];
-			bool alone = index->term_count == 1 && index->terms[0].factor == 1 && index->offset == 0;
-			if (alone && axes_find(&b->axes, statement->loops[index->terms[0].loop])->extent ==
-					     view->shape.size[h]) {
-				axes_join(&b->axes, statement->loops[index->terms[0].loop], view->axis[h]);
+			bool alone = index->term_count == 1 && index->terms[0].factor == 1 &&
+				     index->offset == 0;
+			if (alone && axes_find(&b->axes, statement->loops[index->terms[0].loop])
+						     ->extent == view->shape.size[h]) {
+				axes_join(&b->axes, statement->loops[index->terms[0].loop],
+					view->axis[h]);
 				continue;
 			}
 			if (index->term_count || index->offset)
@@ -56,48 +64,50 @@ static void join_classes(struct build *b, const struct statement *statement)
 	}
 }
 
-static int close_statement(struct build *b, struct statement *statement)
+int statement_close(struct build *b, struct statement *statement)
 {
 	join_classes(b, statement);
 	return statement->writes[0];
 }
 
-static const char *mixed_dtype(const struct view *a, const struct view *c)
+static const char *mixed_dtype(const struct model_view *a, const struct model_view *c)
 {
 	return a->kind == VIEW_SPLAT && c->kind != VIEW_SPLAT ? c->dtype : a->dtype;
 }
 
-static void identity_loops(int *loop_of)
+void statement_identity_loops(int *loop_of)
 {
 	for (int h = 0; h < MODEL_RANK_MOST; h++)
 		loop_of[h] = h;
 }
 
-static int make_stored(struct build *b, int v)
+int statement_data(struct build *b, int v)
 {
-	return v >= 0 && view_at(b, v)->kind == VIEW_SPLAT ? build_fail(b, "a constant tensor in place of data") : v;
+	return v >= 0 && view_at(b, v)->kind == VIEW_SPLAT
+		       ? build_fail(b, "a constant tensor in place of data")
+		       : v;
 }
 
-static int map_statement(
-	struct build *b, const char *function, int a, int c, double constant, bool has_constant, const char *dtype)
+static int map_statement(struct build *b, const char *function, int a, int c, double constant,
+	bool has_constant, const char *dtype)
 {
 	int loop_of[MODEL_RANK_MOST];
-	identity_loops(loop_of);
+	statement_identity_loops(loop_of);
 	struct model_shape shape = view_at(b, a)->shape;
-	struct statement *made = open_statement(b, FORM_MAP, function, dtype, &shape);
+	struct statement *made = statement_open(b, FORM_MAP, function, dtype, &shape);
 	if (!made)
 		return -1;
 	made->has_constant = has_constant;
 	made->constant = constant;
-	made->reads[made->read_count++] = read_whole(b, a, loop_of);
+	made->reads[made->read_count++] = statement_read_whole(b, a, loop_of);
 	if (c >= 0)
-		made->reads[made->read_count++] = read_whole(b, c, loop_of);
-	return close_statement(b, made);
+		made->reads[made->read_count++] = statement_read_whole(b, c, loop_of);
+	return statement_close(b, made);
 }
 
 int build_map(struct build *b, const char *function, int a)
 {
-	a = make_stored(b, a);
+	a = statement_data(b, a);
 	return a < 0 ? -1 : map_statement(b, function, a, -1, 0, false, view_at(b, a)->dtype);
 }
 
@@ -112,7 +122,7 @@ static bool is_comparison(const char *function)
 
 int build_map_constant(struct build *b, const char *function, int a, double constant)
 {
-	a = make_stored(b, a);
+	a = statement_data(b, a);
 	if (a < 0)
 		return -1;
 	if (isnan(constant) || constant == INFINITY)
@@ -124,9 +134,9 @@ int build_map_constant(struct build *b, const char *function, int a, double cons
 /* constant op c, with the constant behind. */
 static int constant_first(struct build *b, const char *function, double constant, int c)
 {
-	static const char *const turned[][2] = {
-		{"lt", "gt"}, {"gt", "lt"}, {"le", "ge"}, {"ge", "le"}, {"eq", "eq"}, {"ne", "ne"},
-		{"add", "add"}, {"mul", "mul"}, {"maximum", "maximum"}, {"minimum", "minimum"}};
+	static const char *const turned[][2] = {{"lt", "gt"}, {"gt", "lt"}, {"le", "ge"},
+		{"ge", "le"}, {"eq", "eq"}, {"ne", "ne"}, {"add", "add"}, {"mul", "mul"},
+		{"maximum", "maximum"}, {"minimum", "minimum"}};
 	for (size_t i = 0; i < sizeof turned / sizeof *turned; i++)
 		if (text_equal(turned[i][0], function))
 			return build_map_constant(b, turned[i][1], c, constant);
@@ -158,8 +168,8 @@ static double fold_numbers(const char *function, double a, double c)
 }
 
 /* The shape of two operands together, as numpy broadcasts them. */
-static bool join_shapes(
-	struct build *b, const struct model_shape *a, const struct model_shape *c, struct model_shape *out)
+static bool join_shapes(struct build *b, const struct model_shape *a, const struct model_shape *c,
+	struct model_shape *out)
 {
 	out->rank = a->rank > c->rank ? a->rank : c->rank;
 	for (int i = 1; i <= out->rank; i++) {
@@ -182,10 +192,13 @@ int build_map2(struct build *b, const char *function, int a, int c)
 		return -1;
 	if (!join_shapes(b, &view_at(b, a)->shape, &view_at(b, c)->shape, &shape))
 		return -1;
-	const char *dtype = is_comparison(function) ? "bool" : mixed_dtype(view_at(b, a), view_at(b, c));
-	bool a_splat = view_at(b, a)->kind == VIEW_SPLAT, c_splat = view_at(b, c)->kind == VIEW_SPLAT;
+	const char *dtype =
+		is_comparison(function) ? "bool" : mixed_dtype(view_at(b, a), view_at(b, c));
+	bool a_splat = view_at(b, a)->kind == VIEW_SPLAT,
+	     c_splat = view_at(b, c)->kind == VIEW_SPLAT;
 	if (a_splat && c_splat)
-		return view_splat(b, fold_numbers(function, view_at(b, a)->splat, view_at(b, c)->splat), dtype,
+		return view_splat(b,
+			fold_numbers(function, view_at(b, a)->splat, view_at(b, c)->splat), dtype,
 			&shape);
 	a = view_broadcast_to(b, a, &shape);
 	c = view_broadcast_to(b, c, &shape);
@@ -200,7 +213,7 @@ int build_map2(struct build *b, const char *function, int a, int c)
 
 int build_copy(struct build *b, int v)
 {
-	v = make_stored(b, v);
+	v = statement_data(b, v);
 	return v < 0 ? -1 : map_statement(b, "clone", v, -1, 0, false, view_at(b, v)->dtype);
 }
 
@@ -219,10 +232,10 @@ int build_reduce(struct build *b, const char *function, int a, uint32_t axes, bo
 {
 	struct model_shape kept = {0}, all;
 	int loop_of[MODEL_RANK_MOST];
-	a = make_stored(b, a);
+	a = statement_data(b, a);
 	if (a < 0)
 		return -1;
-	const struct view *view = view_at(b, a);
+	const struct model_view *view = view_at(b, a);
 	all = view->shape;
 	const char *dtype = view->dtype;
 	for (int h = 0; h < all.rank; h++)
@@ -237,7 +250,7 @@ int build_reduce(struct build *b, const char *function, int a, uint32_t axes, bo
 	if (!reduces) {
 		out = view_squeeze(b, a, axes);
 	} else {
-		struct statement *made = open_statement(b, FORM_REDUCE, function, dtype, &kept);
+		struct statement *made = statement_open(b, FORM_REDUCE, function, dtype, &kept);
 		if (!made)
 			return -1;
 		for (int h = 0; h < all.rank; h++)
@@ -245,8 +258,8 @@ int build_reduce(struct build *b, const char *function, int a, uint32_t axes, bo
 				loop_of[h] = made->loop_count;
 				made->loops[made->loop_count++] = view_at(b, a)->axis[h];
 			}
-		made->reads[made->read_count++] = read_whole(b, a, loop_of);
-		out = close_statement(b, made);
+		made->reads[made->read_count++] = statement_read_whole(b, a, loop_of);
+		out = statement_close(b, made);
 	}
 	struct model_shape shape = all;
 	for (int h = 0; h < all.rank; h++)
@@ -280,7 +293,8 @@ static bool label_size(struct build *b, int v, const char *labels, char label, i
 	return false;
 }
 
-static bool read_labels(struct build *b, struct statement *made, char *loops, int v, const char *labels)
+static bool read_labels(
+	struct build *b, struct statement *made, char *loops, int v, const char *labels)
 {
 	struct view_read *read = &made->reads[made->read_count++];
 	read->view = v;
@@ -293,7 +307,8 @@ static bool read_labels(struct build *b, struct statement *made, char *loops, in
 		}
 		int64_t extent = axes_find(&b->axes, made->loops[l])->extent;
 		if (size != extent && size != 1) {
-			build_fail(b, "a product of %lld with %lld elements", (long long)extent, (long long)size);
+			build_fail(b, "a product of %lld with %lld elements", (long long)extent,
+				(long long)size);
 			return false;
 		}
 		if (size == extent)
@@ -324,152 +339,24 @@ int build_contract(struct build *b, int a, const char *a_labels, int c, const ch
 		return -1;
 	for (; out_labels[shape.rank]; shape.rank++) {
 		shape.size[shape.rank] = 1;
-		bool known = label_size(b, a, a_labels, out_labels[shape.rank], &shape.size[shape.rank]);
-		known |= label_size(b, c, c_labels, out_labels[shape.rank], &shape.size[shape.rank]);
+		bool known =
+			label_size(b, a, a_labels, out_labels[shape.rank], &shape.size[shape.rank]);
+		known |=
+			label_size(b, c, c_labels, out_labels[shape.rank], &shape.size[shape.rank]);
 		if (!known || shape.rank + 1 == MODEL_RANK_MOST)
-			return build_fail(b, "a product without dimension '%c'", out_labels[shape.rank]);
+			return build_fail(
+				b, "a product without dimension '%c'", out_labels[shape.rank]);
 	}
-	struct statement *made = open_statement(
+	struct statement *made = statement_open(
 		b, FORM_PRODUCT, "sum", mixed_dtype(view_at(b, a), view_at(b, c)), &shape);
 	if (!made)
 		return -1;
 	for (int h = 0; h < shape.rank; h++)
 		loops[h] = out_labels[h];
-	if (!read_labels(b, made, loops, a, a_labels) || !read_labels(b, made, loops, c, c_labels)) {
+	if (!read_labels(b, made, loops, a, a_labels) ||
+		!read_labels(b, made, loops, c, c_labels)) {
 		b->statements.count--;
 		return -1;
 	}
-	return close_statement(b, made);
-}
-
-/* Reads v at each index less `low`; what is outside counts as nothing. */
-static struct view_read read_shifted(struct build *b, int v, const int64_t *low)
-{
-	int loop_of[MODEL_RANK_MOST];
-	identity_loops(loop_of);
-	struct view_read read = read_whole(b, v, loop_of);
-	read.pad = true;
-	for (int h = 0; h < view_at(b, v)->shape.rank; h++)
-		read.index[h].offset = -low[h];
-	return read;
-}
-
-int build_pad(struct build *b, int v, const int64_t *low, const int64_t *high)
-{
-	v = make_stored(b, v);
-	if (v < 0)
-		return -1;
-	struct model_shape shape = view_at(b, v)->shape;
-	bool unit = false;
-	for (int h = 0; h < shape.rank; h++) {
-		unit |= shape.size[h] == 1 && (low[h] || high[h]);
-		shape.size[h] += low[h] + high[h];
-	}
-	if (unit && view_at(b, v)->kind != VIEW_STORED)
-		v = build_copy(b, v);
-	struct statement *made = v < 0 ? NULL : open_statement(b, FORM_MAP, "clone", view_at(b, v)->dtype, &shape);
-	if (!made)
-		return -1;
-	made->reads[made->read_count++] = read_shifted(b, v, low);
-	return close_statement(b, made);
-}
-
-/* The stored tensor behind a view whose every axis is its own; else a copy. */
-static int lead_base(struct build *b, int v)
-{
-	if (view_at(b, v)->kind != VIEW_STORED || !view_at(b, v)->written)
-		v = build_copy(b, v);
-	if (v >= 0)
-		b->views.at[v].lead = true;
-	return v;
-}
-
-/* Parts of one length: the axis is parts x length, and each part fills its own in front of the others. */
-static int concat_parts(struct build *b, const int *views, int count, int axis)
-{
-	struct model_shape part = view_at(b, views[0])->shape, shape = {0}, whole = part;
-	int sum = -1;
-	if (part.rank == MODEL_RANK_MOST)
-		return build_fail(b, "too many dimensions");
-	for (int h = 0; h < part.rank; h++) {
-		if (h == axis)
-			shape.size[shape.rank++] = count;
-		shape.size[shape.rank++] = part.size[h];
-	}
-	whole.size[axis] *= count;
-	for (int i = 0; i < count; i++) {
-		int base = lead_base(b, views[i]);
-		struct statement *made =
-			base < 0 || i == 1 ? NULL : open_statement(b, FORM_MAP, i ? "add" : "clone", view_at(b, base)->dtype, &shape);
-		if (i == 1 && base >= 0) {
-			made = &b->statements.at[b->statements.count - 1];
-			while (made->writes[0] != sum)
-				made--;
-			/* the copy of the second part, if there is one, comes before */
-			struct statement first = *made;
-			for (; made + 1 < b->statements.at + b->statements.count; made++)
-				*made = made[1];
-			*made = first;
-			made->function = "add";
-		}
-		if (!made)
-			return -1;
-		int loop_of[MODEL_RANK_MOST];
-		identity_loops(loop_of);
-		if (i > 1)
-			made->reads[made->read_count++] = read_whole(b, sum, loop_of);
-		for (int h = 0; h < part.rank; h++)
-			loop_of[h] = h + (h >= axis);
-		struct view_read read = read_whole(b, base, loop_of);
-		read.pad = read.has_lead = true;
-		read.lead = (struct view_index){.term_count = 1, .terms = {{axis, 1}}, .offset = -i};
-		made->reads[made->read_count++] = read;
-		sum = close_statement(b, made);
-	}
-	return view_reshape(b, sum, &whole);
-}
-
-static int concat_two(struct build *b, int a, int c, int axis)
-{
-	struct model_shape shape = view_at(b, a)->shape;
-	int64_t low[2][MODEL_RANK_MOST] = {{0}};
-	low[1][axis] = shape.size[axis];
-	shape.size[axis] += view_at(b, c)->shape.size[axis];
-	int views[2] = {a, c};
-	for (int i = 0; i < 2; i++)
-		if (view_at(b, views[i])->shape.size[axis] == 1 && view_at(b, views[i])->kind != VIEW_STORED)
-			views[i] = build_copy(b, views[i]);
-	struct statement *made = views[0] < 0 || views[1] < 0
-					 ? NULL
-					 : open_statement(b, FORM_MAP, "add", view_at(b, a)->dtype, &shape);
-	if (!made)
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		struct view_read read = read_shifted(b, views[i], low[i]);
-		axes_fix(&b->axes, view_at(b, views[i])->axis[axis]);
-		made->reads[made->read_count++] = read;
-	}
-	axes_fix(&b->axes, made->loops[axis]);
-	return close_statement(b, made);
-}
-
-int build_concat(struct build *b, const int *views, int count, int axis)
-{
-	bool even = true;
-	for (int i = 0; i < count; i++) {
-		if (make_stored(b, views[i]) < 0)
-			return -1;
-		const struct model_shape *shape = &view_at(b, views[i])->shape;
-		if (shape->rank != view_at(b, views[0])->shape.rank || axis < 0 || axis >= shape->rank)
-			return build_fail(b, "a concatenation of different ranks");
-		even &= shape->size[axis] == view_at(b, views[0])->shape.size[axis];
-	}
-	if (count == 1)
-		return views[0];
-	if (even)
-		return concat_parts(b, views, count, axis);
-	int all = views[0];
-	for (int i = 1; i < count && all >= 0; i++)
-		all = concat_two(b, all, views[i], axis);
-	return all;
+	return statement_close(b, made);
 }

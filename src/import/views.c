@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-const struct view *view_at(const struct build *b, int v)
+const struct model_view *view_at(const struct build *b, int v)
 {
 	return &b->views.at[v];
 }
@@ -36,7 +36,7 @@ static bool check_shape(struct build *b, const struct model_shape *shape)
 	return true;
 }
 
-static int add_view(struct build *b, struct view view)
+static int add_view(struct build *b, struct model_view view)
 {
 	if (!check_shape(b, &view.shape))
 		return -1;
@@ -47,7 +47,8 @@ static int add_view(struct build *b, struct view view)
 /* Letters, digits and underscores of a name; unique. */
 static const char *name_tensor(struct build *b, const char *hint)
 {
-	char *name = arena_format(b->arena, "%s%.40s", isalpha((unsigned char)hint[0]) ? "" : "v", hint);
+	char *name =
+		arena_format(b->arena, "%s%.40s", isalpha((unsigned char)hint[0]) ? "" : "v", hint);
 	for (char *c = name; *c; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';
@@ -58,15 +59,16 @@ static const char *name_tensor(struct build *b, const char *hint)
 	return unique;
 }
 
-static void new_axes(struct build *b, struct view *view)
+static void new_axes(struct build *b, struct model_view *view)
 {
 	for (int h = 0; h < view->shape.rank; h++)
 		view->axis[h] = axes_new(&b->axes, view->shape.size[h]);
 }
 
-int view_stored(struct build *b, const char *hint, const char *dtype, const struct model_shape *shape)
+int view_stored(
+	struct build *b, const char *hint, const char *dtype, const struct model_shape *shape)
 {
-	struct view view = {.kind = VIEW_STORED, .shape = *shape, .dtype = dtype};
+	struct model_view view = {.kind = VIEW_STORED, .shape = *shape, .dtype = dtype};
 	if (!check_shape(b, shape))
 		return -1;
 	view.name = name_tensor(b, hint);
@@ -76,27 +78,30 @@ int view_stored(struct build *b, const char *hint, const char *dtype, const stru
 
 int view_splat(struct build *b, double value, const char *dtype, const struct model_shape *shape)
 {
-	return add_view(b, (struct view){.kind = VIEW_SPLAT, .shape = *shape, .dtype = dtype, .splat = value});
+	return add_view(
+		b, (struct model_view){
+			   .kind = VIEW_SPLAT, .shape = *shape, .dtype = dtype, .splat = value});
 }
 
 int view_reshape(struct build *b, int v, const struct model_shape *shape)
 {
 	if (v < 0)
 		return -1;
-	const struct view *source = view_at(b, v);
+	const struct model_view *source = view_at(b, v);
 	int64_t have = shape_elements(&source->shape), want = shape_elements(shape);
 	if (want < 1 || have != want)
 		return build_fail(b, "a reshape from %lld to %lld elements", (long long)have,
 			(long long)want);
 	if (source->kind == VIEW_SPLAT)
 		return view_splat(b, source->splat, source->dtype, shape);
-	struct view view = {.kind = VIEW_RESHAPED, .shape = *shape, .dtype = source->dtype, .source = v};
+	struct model_view view = {
+		.kind = VIEW_RESHAPED, .shape = *shape, .dtype = source->dtype, .source = v};
 	if (!check_shape(b, shape))
 		return -1;
 	new_axes(b, &view);
 	int made = add_view(b, view);
-	*array_add(b->arena, &b->statements) =
-		(struct statement){.form = FORM_RESHAPE, .write_count = 1, .writes = {made}, .call = b->call};
+	*array_add(b->arena, &b->statements) = (struct statement){
+		.form = FORM_RESHAPE, .write_count = 1, .writes = {made}, .call = b->call};
 	return made;
 }
 
@@ -119,8 +124,11 @@ int view_permute(struct build *b, int v, const int *order)
 {
 	if (v < 0)
 		return -1;
-	const struct view *source = view_at(b, v);
-	struct view view = {.kind = VIEW_MAPPED, .shape.rank = source->shape.rank, .dtype = source->dtype, .source = v};
+	const struct model_view *source = view_at(b, v);
+	struct model_view view = {.kind = VIEW_MAPPED,
+		.shape.rank = source->shape.rank,
+		.dtype = source->dtype,
+		.source = v};
 	uint32_t seen = 0;
 	for (int h = 0; h < source->shape.rank; h++) {
 		if (order[h] < 0 || order[h] >= source->shape.rank || seen >> order[h] & 1)
@@ -130,25 +138,26 @@ int view_permute(struct build *b, int v, const int *order)
 		view.from[order[h]] = (struct view_source_axis){h, 1, 0};
 		view.axis[h] = source->kind == VIEW_SPLAT ? 0 : source->axis[order[h]];
 	}
-	return source->kind == VIEW_SPLAT
-		       ? view_splat(b, source->splat, source->dtype, &view.shape)
-		       : add_view(b, view);
+	return source->kind == VIEW_SPLAT ? view_splat(b, source->splat, source->dtype, &view.shape)
+					  : add_view(b, view);
 }
 
 int view_broadcast(struct build *b, int v, const struct model_shape *shape, const int *axis_of)
 {
 	if (v < 0)
 		return -1;
-	const struct view *source = view_at(b, v);
+	const struct model_view *source = view_at(b, v);
 	if (source->kind == VIEW_SPLAT)
 		return view_splat(b, source->splat, source->dtype, shape);
-	struct view view = {.kind = VIEW_MAPPED, .shape = *shape, .dtype = source->dtype, .source = v};
+	struct model_view view = {
+		.kind = VIEW_MAPPED, .shape = *shape, .dtype = source->dtype, .source = v};
 	if (!check_shape(b, shape))
 		return -1;
 	new_axes(b, &view);
 	for (int h = 0; h < source->shape.rank; h++) {
 		int to = axis_of[h];
-		bool alike = to >= 0 && to < shape->rank && shape->size[to] == source->shape.size[h];
+		bool alike =
+			to >= 0 && to < shape->rank && shape->size[to] == source->shape.size[h];
 		if (!alike && source->shape.size[h] != 1)
 			return build_fail(b, "a broadcast of %lld elements to others",
 				(long long)source->shape.size[h]);
@@ -165,7 +174,7 @@ int view_broadcast_to(struct build *b, int v, const struct model_shape *shape)
 	int axis_of[MODEL_RANK_MOST];
 	if (v < 0)
 		return -1;
-	const struct view *source = view_at(b, v);
+	const struct model_view *source = view_at(b, v);
 	if (source->shape.rank > shape->rank)
 		return build_fail(b, "a broadcast to fewer dimensions");
 	bool same = source->shape.rank == shape->rank;
@@ -179,7 +188,7 @@ int view_broadcast_to(struct build *b, int v, const struct model_shape *shape)
 /* A slice of whole parts: the axis becomes two, of which the outer one has a fixed index. */
 static int split_axis(struct build *b, int v, int h, int64_t length)
 {
-	const struct view *source = view_at(b, v);
+	const struct model_view *source = view_at(b, v);
 	struct model_shape shape = {.rank = source->shape.rank + 1};
 	if (shape.rank > MODEL_RANK_MOST)
 		return -1;
@@ -192,7 +201,8 @@ static int split_axis(struct build *b, int v, int h, int64_t length)
 	/* the others are the source's own */
 	for (int k = 0; made >= 0 && k < source->shape.rank; k++)
 		if (k != h)
-			axes_join(&b->axes, view_at(b, v)->axis[k], view_at(b, made)->axis[k + (k > h)]);
+			axes_join(&b->axes, view_at(b, v)->axis[k],
+				view_at(b, made)->axis[k + (k > h)]);
 	return made;
 }
 
@@ -201,8 +211,8 @@ static int slice_parts(struct build *b, int v, int h, int64_t start, int64_t len
 	int split = split_axis(b, v, h, length);
 	if (split < 0)
 		return -1;
-	const struct view *source = view_at(b, split);
-	struct view view = {.kind = VIEW_MAPPED, .dtype = source->dtype, .source = split};
+	const struct model_view *source = view_at(b, split);
+	struct model_view view = {.kind = VIEW_MAPPED, .dtype = source->dtype, .source = split};
 	for (int k = 0; k < source->shape.rank; k++) {
 		if (k == h) {
 			view.from[k] = (struct view_source_axis){-1, 1, start / length};
@@ -218,11 +228,11 @@ static int slice_parts(struct build *b, int v, int h, int64_t start, int64_t len
 
 static int slice_axis(struct build *b, int v, int h, int64_t start, int64_t length, int64_t step)
 {
-	const struct view *source = view_at(b, v);
+	const struct model_view *source = view_at(b, v);
 	if (step == 1 && source->shape.size[h] % length == 0 && start % length == 0 &&
 		source->shape.rank < MODEL_RANK_MOST)
 		return slice_parts(b, v, h, start, length);
-	struct view view = *source;
+	struct model_view view = *source;
 	view.kind = VIEW_MAPPED;
 	view.source = v;
 	view.copied = view.lead = view.written = false;
@@ -236,16 +246,18 @@ static int slice_axis(struct build *b, int v, int h, int64_t start, int64_t leng
 	return add_view(b, view);
 }
 
-int view_slice(struct build *b, int v, const int64_t *start, const int64_t *length, const int64_t *step)
+int view_slice(
+	struct build *b, int v, const int64_t *start, const int64_t *length, const int64_t *step)
 {
 	for (int h = 0; v >= 0 && h < view_at(b, v)->shape.rank; h++) {
-		const struct view *source = view_at(b, v);
+		const struct model_view *source = view_at(b, v);
 		int64_t size = source->shape.size[h], last;
 		if (length[h] == size && start[h] == 0 && step[h] == 1)
 			continue;
 		if (step[h] < 1 || start[h] < 0 || length[h] < 1 ||
 			!number_mul(length[h] - 1, step[h], &last) || last > size - 1 - start[h])
-			return build_fail(b, "a slice that leaves dimension %d or runs backwards", h);
+			return build_fail(
+				b, "a slice that leaves dimension %d or runs backwards", h);
 		if (source->kind == VIEW_SPLAT) {
 			struct model_shape shape = source->shape;
 			shape.size[h] = length[h];

@@ -11,28 +11,33 @@ static int64_t outputs_of(const struct window *window, int d, int64_t size)
 		return 0;
 	int64_t count = rest / window->stride[d] + 1;
 	/* a window that only begins in the data or the padding in front counts, too */
-	if (window->ceil && rest % window->stride[d] && count * window->stride[d] < size + window->low[d])
+	if (window->ceil && rest % window->stride[d] &&
+		count * window->stride[d] < size + window->low[d])
 		count++;
 	return count;
 }
 
-static bool check_window(struct build *b, int x, const struct window *window, struct model_shape *out)
+static bool check_window(
+	struct build *b, int x, const struct window *window, struct model_shape *out)
 {
 	const struct model_shape *shape = &view_at(b, x)->shape;
 	if (shape->rank != window->spatial + 2) {
-		build_fail(b, "a window over %d dimensions of a tensor of %d", window->spatial, shape->rank);
+		build_fail(b, "a window over %d dimensions of a tensor of %d", window->spatial,
+			shape->rank);
 		return false;
 	}
 	out->rank = shape->rank;
 	out->size[0] = shape->size[0];
 	out->size[1] = shape->size[1];
 	for (int d = 0; d < window->spatial; d++) {
-		bool good = window->size[d] > 0 && window->stride[d] > 0 && window->dilation[d] > 0 &&
-			    window->low[d] >= 0 && window->high[d] >= 0;
+		bool good = window->size[d] > 0 && window->stride[d] > 0 &&
+			    window->dilation[d] > 0 && window->low[d] >= 0 && window->high[d] >= 0;
 		int64_t limit = INT64_C(1) << 24;
 		if (!good || window->size[d] > limit || window->stride[d] > limit ||
-			window->dilation[d] > limit || window->low[d] > limit || window->high[d] > limit) {
-			build_fail(b, "a window with a size, stride, dilation or padding that is not possible");
+			window->dilation[d] > limit || window->low[d] > limit ||
+			window->high[d] > limit) {
+			build_fail(b,
+				"a window with a size, stride, dilation or padding that is not possible");
 			return false;
 		}
 		out->size[d + 2] = outputs_of(window, d, shape->size[d + 2]);
@@ -45,7 +50,8 @@ static struct view_index slide(const struct window *window, int d, int p, int r,
 	int64_t outputs, bool *leaves)
 {
 	struct view_index index = {.offset = -window->low[d]};
-	int64_t last = (outputs - 1) * window->stride[d] + (window->size[d] - 1) * window->dilation[d];
+	int64_t last =
+		(outputs - 1) * window->stride[d] + (window->size[d] - 1) * window->dilation[d];
 	if (outputs > 1)
 		index.terms[index.term_count++] = (struct index_term){p, window->stride[d]};
 	if (window->size[d] > 1)
@@ -64,8 +70,8 @@ static int settle_units(struct build *b, int x, const struct window *window)
 	return x;
 }
 
-static struct statement *open_window(
-	struct build *b, enum form form, const char *function, const char *dtype, const struct model_shape *shape)
+static struct statement *open_window(struct build *b, enum form form, const char *function,
+	const char *dtype, const struct model_shape *shape)
 {
 	const char *hint = b->model->values.at[b->call->outputs[0]].name;
 	int out = view_stored(b, hint, dtype, shape);
@@ -73,8 +79,13 @@ static struct statement *open_window(
 		return NULL;
 	b->views.at[out].written = true;
 	struct statement *made = array_add(b->arena, &b->statements);
-	*made = (struct statement){.form = form, .function = function, .write_count = 1, .writes = {out},
-		.call = b->call, .loop_count = shape->rank, .output_loops = shape->rank};
+	*made = (struct statement){.form = form,
+		.function = function,
+		.write_count = 1,
+		.writes = {out},
+		.call = b->call,
+		.loop_count = shape->rank,
+		.output_loops = shape->rank};
 	for (int h = 0; h < shape->rank; h++)
 		made->loops[h] = view_at(b, out)->axis[h];
 	return made;
@@ -129,11 +140,13 @@ static int split_channels(struct build *b, int v, int axis, int64_t groups)
 	int made = view_reshape(b, v, &shape);
 	for (int h = 0; made >= 0 && h < view_at(b, v)->shape.rank; h++)
 		if (h != axis)
-			axes_join(&b->axes, view_at(b, v)->axis[h], view_at(b, made)->axis[h + (h > axis)]);
+			axes_join(&b->axes, view_at(b, v)->axis[h],
+				view_at(b, made)->axis[h + (h > axis)]);
 	return made;
 }
 
-static int convolve_groups(struct build *b, int x, int w, const struct window *window, struct model_shape *out)
+static int convolve_groups(
+	struct build *b, int x, int w, const struct window *window, struct model_shape *out)
 {
 	struct model_shape shape = {.rank = window->spatial + 3};
 	int64_t groups = window->groups, channels = out->size[1];

@@ -18,7 +18,7 @@ struct footprint_dim {
 	const struct affine *host;
 	const struct access *access;
 	int64_t size; /* elements of the host dimension */
-	int64_t per; /* elements of the host dimension in one index */
+	int64_t per;  /* elements of the host dimension in one index */
 	uint32_t loops;
 	int loop; /* simple: its loop; else -1 */
 };

@@ -37,7 +37,8 @@ static void host_box(const struct operand_projection *projection, const struct s
 		high[term->host] += first + number_max(length, 0);
 	}
 	for (int h = 0; h < projection->layout->host_rank; h++)
-		access_clip(projection->access, projection->layout->host_size[h], &low[h], &high[h]);
+		access_clip(
+			projection->access, projection->layout->host_size[h], &low[h], &high[h]);
 }
 
 void projection_box(const struct operand_projection *projection, const struct step_tiling *tiling,

@@ -378,7 +378,8 @@ static bool parse_right(struct einsum_parser *p, struct einsum *op)
 			return op->primitive->kind == OP_REDUCE ? parse_reduction(p, name, op)
 								: parse_arguments(p, name, op);
 		}
-		if (scan_is_letter(look(p)) && !text_equal(name.text, "pad")) { /* two words: the first is an operation */
+		if (scan_is_letter(look(p)) &&
+			!text_equal(name.text, "pad")) { /* two words: the first is an operation */
 			return parse_copy(p, name, op);
 		}
 		p->at = at;

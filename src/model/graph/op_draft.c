@@ -136,7 +136,8 @@ static bool build_index(struct op_draft *draft_op, const struct einsum_index *in
 		int64_t reach = term->factor;
 		if (term->dimension.text && !build_term(draft_op, term, seen, affine, &reach))
 			return false;
-		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST || *most <= -EXTENT_MOST)
+		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST ||
+			*most <= -EXTENT_MOST)
 			return fail(draft_op, place, "this index runs past 2^31");
 		if (!term->dimension.text)
 			affine->offset += reach;
@@ -234,8 +235,8 @@ static bool build_access(struct op_draft *draft_op, const struct einsum_operand 
 		return find_whole(draft_op, operand, out);
 	out->pad = operand->pad;
 	for (int h = 0; h < operand->index_count; h++)
-		good &= build_index(draft_op, &operand->indices[h], &seen, operand->pad, &out->host[h],
-			&most[h]);
+		good &= build_index(draft_op, &operand->indices[h], &seen, operand->pad,
+			&out->host[h], &most[h]);
 	if (!good)
 		return false;
 	out->tensor = draft_tensor(draft_op->draft, operand->tensor.text, draft_op->text->span);
@@ -244,7 +245,8 @@ static bool build_access(struct op_draft *draft_op, const struct einsum_operand 
 	if (sketch->rank < 0 && operand->pad) {
 		diag_error(diag_of(draft_op), node_part(draft_op->text, operand->at, operand->end),
 			"'%s' is padded, so its index does not tell its shape; give it 'shape: [..]' "
-			"under tensors, or let an op before this one write it", operand->tensor.text);
+			"under tensors, or let an op before this one write it",
+			operand->tensor.text);
 		return false;
 	}
 	if (sketch->rank >= 0)

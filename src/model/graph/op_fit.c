@@ -48,14 +48,16 @@ static int find_walked(const struct op_draft *draft_op, int i, int l)
 {
 	const struct access *access = &draft_op->op->reads[i];
 	for (int h = 0; h < read_tensor(draft_op, i)->layout.host_rank; h++)
-		if (affine_loop(&access->host[h], draft_op->op->loop_count) == l && access->host[h].loop[l] == 1 &&
+		if (affine_loop(&access->host[h], draft_op->op->loop_count) == l &&
+			access->host[h].loop[l] == 1 &&
 			access->host[h].offset % read_tensor(draft_op, i)->layout.per_stick == 0)
 			return h;
 	return -1;
 }
 
 /* The op on tensors of its own, one for each operand. */
-static bool fits(const struct op_draft *draft_op, const struct trial *trial, struct stick_misfit *misfit)
+static bool fits(
+	const struct op_draft *draft_op, const struct trial *trial, struct stick_misfit *misfit)
 {
 	struct tensor tensors[OP_READS_MOST + 1];
 	struct access output = draft_op->op->writes[0];
@@ -78,8 +80,10 @@ static bool try_output(const struct op_draft *draft_op, struct trial *trial)
 	for (int i = 0; i < draft_op->op->read_count; i++)
 		trial->reads[i] = read_tensor(draft_op, i)->layout;
 	for (int rounds = 0; !fits(draft_op, trial, &misfit); rounds++) {
-		int i = misfit.operand, stick = misfit.wanted < 0 ? -1 : find_walked(draft_op, i, misfit.wanted);
-		if (rounds > 2 * OP_READS_MOST || (misfit.wanted >= 0 && stick < 0) ||
+		int i = misfit.operand,
+		    stick = misfit.wanted < 0 ? -1 : find_walked(draft_op, i, misfit.wanted);
+		bool again = trial->changed[i] && stick < 0;
+		if (rounds > 2 * OP_READS_MOST || again ||
 			!lay(&read_tensor(draft_op, i)->layout, stick, &trial->reads[i]))
 			return false;
 		trial->changed[i] = true;
@@ -92,7 +96,8 @@ static bool try_output(const struct op_draft *draft_op, struct trial *trial)
 }
 
 /* The default, and then each dimension of the output along the stick, and none. */
-static bool find_best(const struct op_draft *draft_op, const int *order, int count, struct trial *best)
+static bool find_best(
+	const struct op_draft *draft_op, const int *order, int count, struct trial *best)
 {
 	const struct sketch *sketch = &draft_op->draft->sketches.at[draft_op->op->writes[0].tensor];
 	struct layout plain;
@@ -101,12 +106,18 @@ static bool find_best(const struct op_draft *draft_op, const int *order, int cou
 		return false;
 	for (int c = -2; c <= sketch->rank && sketch->rank > 0; c++) {
 		struct trial trial = {0};
-		bool made = c == -2 ? layout_make(sketch->dtype, sketch->size, sketch->rank, count ? order : NULL,
-					      count, &trial.output)
-				    : lay(&plain, c == -1 ? sketch->rank - 1 : c == sketch->rank ? -1 : c, &trial.output);
-		if (!made || trial.output.bytes >> TENSOR_BYTES_MOST_LOG2 || !try_output(draft_op, &trial))
+		bool made = c == -2 ? layout_make(sketch->dtype, sketch->size, sketch->rank,
+					      count ? order : NULL, count, &trial.output)
+				    : lay(&plain,
+					      c == -1             ? sketch->rank - 1
+					      : c == sketch->rank ? -1
+								  : c,
+					      &trial.output);
+		if (!made || trial.output.bytes >> TENSOR_BYTES_MOST_LOG2 ||
+			!try_output(draft_op, &trial))
 			continue;
-		bool smaller = trial.bytes == best->bytes && trial.output.bytes < best->output.bytes;
+		bool smaller =
+			trial.bytes == best->bytes && trial.output.bytes < best->output.bytes;
 		if (!found || trial.bytes < best->bytes || smaller)
 			*best = trial;
 		found = true;
@@ -132,7 +143,8 @@ static int find_copy(const struct draft *draft, int t, const struct layout *layo
 {
 	for (size_t o = 0; o < draft->ops.count; o++) {
 		const struct op *op = &draft->ops.at[o];
-		if (op->primitive == &primitive_restickify && op->read_count && op->reads[0].tensor == t &&
+		if (op->primitive == &primitive_restickify && op->read_count &&
+			op->reads[0].tensor == t &&
 			layout_equal(&draft->tensors.at[op->writes[0].tensor].layout, layout))
 			return op->writes[0].tensor;
 	}
@@ -144,7 +156,8 @@ static int add_copy(struct op_draft *draft_op, int t, const struct layout *layou
 	struct draft *draft = draft_op->draft;
 	struct arena *arena = draft->reading->arena;
 	const char *name = arena_format(arena, "%s_stick", draft->tensors.at[t].name);
-	while (names_find(&draft->tensor_names, name) >= 0 || names_find(&draft->op_names, name) >= 0)
+	while (names_find(&draft->tensor_names, name) >= 0 ||
+		names_find(&draft->op_names, name) >= 0)
 		name = arena_format(arena, "%s_", name);
 	int made = draft_tensor(draft, name, draft_op->text->span);
 	struct sketch *sketch = &draft->sketches.at[made];
@@ -154,14 +167,19 @@ static int add_copy(struct op_draft *draft_op, int t, const struct layout *layou
 	sketch->reader = -1;
 	draft->tensors.at[made].layout = *layout;
 	draft->tensors.at[made].producer = (int)draft->ops.count;
-	struct op op = {.name = name, .type = primitive_restickify.name, .primitive = &primitive_restickify,
-		.read_count = 1, .write_count = 1, .span = draft_op->text->span};
+	struct op op = {.name = name,
+		.type = primitive_restickify.name,
+		.primitive = &primitive_restickify,
+		.read_count = 1,
+		.write_count = 1,
+		.span = draft_op->text->span};
 	struct access access = {.tensor = t};
 	for (int h = 0; h < layout->host_rank; h++) {
 		if (layout->host_size[h] == 1)
 			continue;
 		int l = op.loop_count;
-		op.loops[l] = (struct loop){name_loop(draft, &op, layout->host_size[h]), layout->host_size[h], false};
+		op.loops[l] = (struct loop){
+			name_loop(draft, &op, layout->host_size[h]), layout->host_size[h], false};
 		op.loop_count++;
 		access.host[h].loop[l] = 1;
 		access.linear.loop[l] = layout->host_stride[h];
@@ -193,7 +211,8 @@ static void apply(struct op_draft *draft_op, const struct trial *trial)
 			continue;
 		}
 		int copy = find_copy(draft, access->tensor, &trial->reads[i]);
-		access->tensor = copy >= 0 ? copy : add_copy(draft_op, access->tensor, &trial->reads[i]);
+		access->tensor =
+			copy >= 0 ? copy : add_copy(draft_op, access->tensor, &trial->reads[i]);
 	}
 	int now = (int)draft->ops.count;
 	for (int i = 0; i < draft_op->op->read_count; i++) {
@@ -210,7 +229,8 @@ bool op_fit(struct op_draft *draft_op, const struct einsum *einsum)
 	struct draft *draft = draft_op->draft;
 	int t = draft_op->op->writes[0].tensor, order[ORDER_MOST];
 	struct sketch *sketch = &draft->sketches.at[t];
-	struct workload workload = {.tensor_count = draft->tensors.count, .tensors = draft->tensors.at};
+	struct workload workload = {
+		.tensor_count = draft->tensors.count, .tensors = draft->tensors.at};
 	struct trial best = {0};
 	int count = sticks_order(&workload, draft_op->op, sketch->size, sketch->rank, order);
 	if (sketch->rank > 0 && find_best(draft_op, order, count, &best)) {

@@ -64,7 +64,7 @@ ARITHMETIC(round, rintf(a), rint(a))
 ARITHMETIC(sign, a > 0 ? 1 : a < 0 ? -1 : a, a > 0 ? 1 : a < 0 ? -1 : a)
 ARITHMETIC(square, a *a, a *a)
 ARITHMETIC(hardsigmoid, (float)fmin(fmax((double)a / 6 + 0.5, 0), 1), fmin(fmax(a / 6 + 0.5, 0), 1))
-ARITHMETIC(hardswish, (float)((double)a * fmin(fmax((double)a / 6 + 0.5, 0), 1)),
+ARITHMETIC(hardswish, (float)((double)a *fmin(fmax((double)a / 6 + 0.5, 0), 1)),
 	a *fmin(fmax(a / 6 + 0.5, 0), 1))
 ARITHMETIC(pow, (float)pow((double)a, (double)b), pow(a, b))
 ARITHMETIC(eq, a == b, a == b)
@@ -82,7 +82,8 @@ ARITHMETIC(unless, a != 0 ? 0 : b, a != 0 ? 0 : b)
 #define REDUCTION(word, arithmetic) ROW(word, arithmetic), .kind = OP_REDUCE, .arity = 1
 
 /* Of maps in which the order matters. */
-#define ORDER "the first operand is a tensor here; turn the operands round, or write the constant second"
+#define ORDER                                                                                      \
+	"the first operand is a tensor here; turn the operands round, or write the constant second"
 
 const struct primitive primitive_einsum = {ROW(einsum, add), .kind = OP_EINSUM, .arity = 1,
 	.summary = "out[..] = sum(k) a[..] * b[..]", .unit = UNIT_MAC, .partial = &primitive_sum,
@@ -134,8 +135,8 @@ const struct primitive primitive_gt = {MAP(gt, 2), .constant_first = ORDER};
 const struct primitive primitive_ge = {MAP(ge, 2), .constant_first = ORDER};
 const struct primitive primitive_where = {MAP(where, 2), .constant_first = ORDER,
 	.summary = "where(c, x): x where c is not 0, else 0"};
-const struct primitive primitive_unless = {MAP(unless, 2), .constant_first = ORDER,
-	.summary = "unless(c, x): x where c is 0, else 0"};
+const struct primitive primitive_unless = {
+	MAP(unless, 2), .constant_first = ORDER, .summary = "unless(c, x): x where c is 0, else 0"};
 
 const struct primitive primitive_sum = {
 	REDUCTION(sum, add), .partial = &primitive_sum, .rounds = true};

@@ -97,8 +97,8 @@ static double *widen(const struct tensor *tensor, void *array, struct arena *are
 }
 
 /* All that a padded index runs over, with the identity outside of the tensor, and how loops walk it. */
-static void widen_padded(struct reference_walk *walk, int i, const struct tensor *tensor, void *array,
-	struct arena *arena)
+static void widen_padded(struct reference_walk *walk, int i, const struct tensor *tensor,
+	void *array, struct arena *arena)
 {
 	const struct access *access = &walk->op->reads[i];
 	const struct layout *layout = &tensor->layout;
@@ -124,9 +124,11 @@ static void widen_padded(struct reference_walk *walk, int i, const struct tensor
 			linear += index * stride;
 			stride *= layout->host_size[h];
 		}
-		walk->reads[i][e] = inside ? (double)kernel_load(layout->dtype, element(tensor, array, linear))
-				    : walk->op->primitive->kind == OP_REDUCE ? (double)walk->op->primitive->start
-									     : 0;
+		walk->reads[i][e] =
+			inside ? (double)kernel_load(layout->dtype, element(tensor, array, linear))
+			: walk->op->primitive->kind == OP_REDUCE
+				? (double)walk->op->primitive->start
+				: 0;
 	}
 }
 
