@@ -142,6 +142,16 @@ static void write_outputs(struct workload_writing *w)
 	text_add(&w->text, count ? "]\n" : "");
 }
 
+/* Names may hold any byte; a comment holds those that are seen. */
+static void write_comment(struct text *text, const struct model_call *call)
+{
+	char *words = arena_format(text->arena, "%.60s %.60s", call->op, call->name);
+	for (char *c = words; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	text_add(text, "    # %s\n", words);
+}
+
 const char *build_write(struct build *b, struct import_summary *summary)
 {
 	struct workload_writing w = {.b = b, .text = text_open(b->arena), .summary = summary};
@@ -160,8 +170,7 @@ const char *build_write(struct build *b, struct import_summary *summary)
 		if (!statement->live)
 			continue;
 		if (statement->call != call)
-			text_add(&w.text, "    # %s %s\n", statement->call->op,
-				statement->call->name);
+			write_comment(&w.text, statement->call);
 		call = statement->call;
 		text_add(&w.text, "    - %s\n", w.ops.at[op++].text);
 	}
