@@ -41,8 +41,8 @@ TEST_FLAGS_asan := -O0
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-psabi
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
-	-fPIC -fvisibility=hidden $(WARNINGS) $(MODE_FLAGS_$(MODE))
-LIBS := -lyaml -lconfig -ljansson -lglpk -lgmp -lsqlite3 -lm
+	-I$(OUT) -fPIC -fvisibility=hidden $(WARNINGS) $(MODE_FLAGS_$(MODE))
+LIBS := -lprotobuf-c -lyaml -lconfig -ljansson -lglpk -lgmp -lsqlite3 -lm
 
 COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
 API_SOURCES := $(sort $(wildcard src/lib/*.c))
@@ -182,6 +182,15 @@ $(OUT)/toy_primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) $(TOY_SOURCES
 $(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive-table
 	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
 
+# Readers of ONNX files, from Debian's description of the format.
+ONNX_PROTO := /usr/include/onnx/onnx.proto
+$(OUT)/onnx.pb-c.c: $(ONNX_PROTO)
+	@mkdir -p $(@D)
+	protoc-c --proto_path=$(dir $<) --c_out=$(@D) $(notdir $<)
+$(OUT)/onnx.pb-c.o: $(OUT)/onnx.pb-c.c $(OUT)/flags.stamp
+	$(CC) $(FLAGS) -w $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+$(OUT)/src/import/onnx_read.o: $(OUT)/onnx.pb-c.c
+
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
 $(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_kinds.o $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: \
 		%.o: %.c $(OUT)/flags.stamp
@@ -196,7 +205,7 @@ $(OUT)/src/report/page/page.o: $(CHARTS) src/report/page/page.css src/report/pag
 $(OUT)/src/cli/spec_schema.o: src/cli/spec_schema.json
 $(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 
-$(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
+$(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/onnx.pb-c.o $(OUT)/sources.stamp
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 

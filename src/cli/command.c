@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
 	&command_diff,
 	&command_campaign,
 	&command_report,
+	&command_import,
 	&command_init,
 	&command_list,
 	&command_manual,

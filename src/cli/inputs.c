@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/kind.h"
+#include "cli/model_file.h"
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 
@@ -53,7 +54,7 @@ const struct node *const *inputs_files(
 			slash ? arena_format(arena, "%.*s", (int)(slash - path), path) : ".";
 	}
 	for (size_t i = 0; i < arguments->count; i++)
-		files[i] = node_read_file_within(arena, arguments->at[i], folders, diag);
+		files[i] = model_or_spec(arena, arguments, arguments->at[i], folders, diag);
 	for (size_t i = 0; i < arguments->count; i++)
 		warn_included(arguments, files[i], diag);
 	return files;

@@ -3,6 +3,19 @@
 #include "base/checked.h"
 #include "cost/graph/walk.h"
 
+/* Is there a tile of which a part is padding? */
+static bool leaves(const struct loopnest *nest, const struct footprint_dim *dim)
+{
+	int64_t low = dim->host->offset, high = low;
+	for (uint32_t rest = dim->loops; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		int64_t length = (nest->loops[l].extent - 1) * dim->host->loop[l];
+		low += number_min(length, 0);
+		high += number_max(length, 0);
+	}
+	return dim->access->pad && (low < 0 || high >= dim->size);
+}
+
 /* Every chunk begins on a new index: moving on by one chunk moves the box by as much. */
 static bool steps_evenly(const struct loopnest *nest, const struct footprint_dim *dim, int l)
 {
@@ -18,7 +31,8 @@ static void sort_dimensions(struct footprint *footprint)
 			if (other != d && footprint->dims[other].loops & dim->loops)
 				alone = false;
 		int l = __builtin_ctz(dim->loops);
-		if (alone && steps_evenly(footprint->nest, dim, l)) {
+		if (alone && steps_evenly(footprint->nest, dim, l) &&
+			!leaves(footprint->nest, dim)) {
 			dim->loop = l;
 			footprint->simple |= dim->loops;
 		} else {
@@ -39,6 +53,8 @@ struct footprint footprint_make(const struct loopnest *nest, const struct worklo
 			continue;
 		struct footprint_dim dim = {
 			.host = &access->host[layout->host_dim[d]],
+			.access = access,
+			.size = layout->host_size[layout->host_dim[d]],
 			.per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1,
 		};
 		for (int l = 0; l < nest->loop_count; l++)

@@ -11,12 +11,14 @@
  * A dimension is *simple* when one loop alone walks it, that loop walks no
  * other dimension of the operand, and every chunk begins on a new index: then
  * different chunks have different boxes, all but the last of one size, and
- * sums over chunks are products of sums.  The other dimensions that move
+ * sums over chunks are products of sums.  A dimension of which tiles leave the tensor is not simple.  The other dimensions that move
  * (2*p + r, or i twice) are *joint*; their chunks are enumerated.
  */
 struct footprint_dim {
 	const struct affine *host;
-	int64_t per; /* elements of the host dimension in one index */
+	const struct access *access;
+	int64_t size; /* elements of the host dimension */
+	int64_t per;  /* elements of the host dimension in one index */
 	uint32_t loops;
 	int loop; /* simple: its loop; else -1 */
 };

@@ -20,6 +20,7 @@ struct walk_interval walk_interval(
 		low += number_min(first, last);
 		high += number_max(first, last);
 	}
+	access_clip(dim->access, dim->size, &low, &high);
 	int64_t from = floor_div(low, dim->per);
 	return (struct walk_interval){from, floor_div(high, dim->per) - from + 1};
 }

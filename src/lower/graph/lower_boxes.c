@@ -36,6 +36,9 @@ static void host_box(const struct operand_projection *projection, const struct s
 		low[term->host] += first + number_min(length, 0);
 		high[term->host] += first + number_max(length, 0);
 	}
+	for (int h = 0; h < projection->layout->host_rank; h++)
+		access_clip(
+			projection->access, projection->layout->host_size[h], &low[h], &high[h]);
 }
 
 void projection_box(const struct operand_projection *projection, const struct step_tiling *tiling,
@@ -84,6 +87,8 @@ bool projection_may_meet(
 	const struct operand_projection *projection, const struct step_tiling *tiling)
 {
 	int divided[LAYOUT_HOST_RANK_MOST] = {0};
+	if (projection->access->pad) /* two tiles of padding alone move the same edge */
+		return true;
 	for (int i = 0; i < projection->term_count; i++) {
 		const struct projection_term *term = &projection->terms[i];
 		if (tiling->share[term->loop] < tiling->extent[term->loop] &&

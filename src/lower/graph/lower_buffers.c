@@ -42,7 +42,7 @@ static int64_t largest_box(
 {
 	static const struct tile first;
 	struct region box;
-	if (!projection_begins_at_sticks(projection, &step->tiling))
+	if (projection->access->pad || !projection_begins_at_sticks(projection, &step->tiling))
 		return search_largest(step, projection);
 	projection_box(projection, &step->tiling, &first, 0, &box);
 	return box.sticks;

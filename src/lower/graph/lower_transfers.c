@@ -74,6 +74,13 @@ bool supplies_open(struct lowering *lowering)
 	return true;
 }
 
+/* Of what is padded classes skip fetches at different times, and yet one transfer goes to the same place of all. */
+static int next_slot(const struct supply *supply, int k)
+{
+	return turn(&supply->slots,
+		supply->projection.access->pad ? supply->moves : supply->held[k].fetches);
+}
+
 /* Where a box that a class holds, or is about to fetch, lies in LX. */
 static bool place_box(struct lowering *lowering, const struct supply *supply, int k,
 	const struct region *box, struct location *lx)
@@ -84,7 +91,7 @@ static bool place_box(struct lowering *lowering, const struct supply *supply, in
 			slices->origin[supply->classes.leader[k]]);
 		return slices_hold(lowering, slices, box, supply->classes.mask[k]);
 	}
-	int slot = turn(&supply->slots, supply->held[k].fetches);
+	int slot = next_slot(supply, k);
 	*lx = location_dense(box, supply->slots.address[slot], STICK_BYTES);
 	return true;
 }
@@ -95,9 +102,9 @@ static void need_slot(struct lowering *lowering, struct supply *supply, int k)
 	struct held *held = &supply->held[k];
 	if (supply->resident || held->fetches == 0)
 		return;
-	held->last_readers[turn(&supply->slots, held->fetches - 1)] = lowering->step.computes;
-	int64_t readers = held->last_readers[turn(&supply->slots, held->fetches)];
-	if (held->fetches < supply->slots.count)
+	held->last_readers[held->slot] = lowering->step.computes;
+	int64_t readers = held->last_readers[next_slot(supply, k)];
+	if (readers < 0)
 		return;
 	for (uint64_t m = supply->classes.mask[k]; m; m &= m - 1)
 		queue_need(&lowering->queues, least_core(m), readers + least_core(m));
@@ -123,6 +130,7 @@ static void fetch(struct lowering *lowering, struct supply *supply, const int *l
 		struct held *held = &supply->held[list[i]];
 		held->box = box;
 		held->arrived = number;
+		held->slot = supply->resident ? 0 : next_slot(supply, list[i]);
 		held->fetches++;
 	}
 }
@@ -154,6 +162,7 @@ bool supply_move(struct lowering *lowering, struct supply *supply)
 {
 	const struct operand_box *next[PROGRAM_CORES_MOST];
 	int count = supply->classes.count, list[PROGRAM_CORES_MOST];
+	bool any = false;
 	for (int k = 0; k < count; k++) {
 		if (!find_next(lowering, supply, k, &next[k]))
 			return false;
@@ -172,6 +181,8 @@ bool supply_move(struct lowering *lowering, struct supply *supply)
 			next[j] = NULL;
 		}
 		fetch(lowering, supply, list, members, box);
+		any = true;
 	}
+	supply->moves += any;
 	return true;
 }

@@ -55,9 +55,37 @@ static void add_offset(const struct layout *layout, struct coordinates *to, int6
 	}
 }
 
+/* A padded index goes beyond the array, so each dimension is walked by its own index alone. */
+static struct coordinates make_padded(
+	const struct layout *layout, const struct op *op, const struct access *access)
+{
+	struct coordinates to = {.rank = layout->rank};
+	for (int d = 0; d < layout->rank; d++) {
+		int h = layout->part[d] == PART_SYNTHETIC ? -1 : layout->host_dim[d];
+		int64_t per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+		struct coordinate *dim = &to.dims[d];
+		if (h < 0)
+			continue;
+		for (int l = 0; l < op->loop_count; l++) {
+			int64_t step = access->host[h].loop[l];
+			bool wraps = layout->part[d] == PART_STICK_INNER &&
+				     number_times(step, op->loops[l].extent) > layout->per_stick;
+			if (step > 0 && op->loops[l].extent > 1)
+				dim->parts[dim->part_count++] = (struct coordinate_part){
+					l, step, wraps ? layout->per_stick : 0, per};
+		}
+		if (layout->part[d] == PART_STICK_INNER &&
+			access->host[h].offset % layout->per_stick)
+			dim->parts[dim->part_count++] = (struct coordinate_part){-1, 1, 0, 1};
+	}
+	return to;
+}
+
 struct coordinates coordinates_make(
 	const struct layout *layout, const struct op *op, const struct access *access)
 {
+	if (access->pad)
+		return make_padded(layout, op, access);
 	struct coordinates to = {.rank = layout->rank};
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t step = access->linear.loop[l];

@@ -3,7 +3,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
-enum { TENSOR_BYTES_MOST_LOG2 = 48, LISTED_MOST = 8 };
+enum { LISTED_MOST = 8 };
 
 static const char *near_text(const struct draft *draft, const char *name, const char *const *known)
 {
@@ -111,7 +111,9 @@ static void read_tensor(struct draft *draft, const struct node_entry *entry)
 	const char *what = arena_format(draft->reading->arena, "tensor '%s'", entry->key);
 	if (!reader_open(&reader, draft->reading, entry->value, what))
 		return;
-	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype))
+	/* a machine of words has what it has, whatever the model was trained in */
+	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype) &&
+		!(draft->fits && draft->linear))
 		sketch->dtype = (enum dtype)dtype;
 	shape = read_list(&reader, "shape", OPTIONAL);
 	if (shape)

@@ -14,7 +14,8 @@
  * op_read.c (ops), and of a problem that becomes one: workload_of_problem.c.
  */
 enum {
-	EXTENT_MOST = INT32_MAX, /* factors of a mapping count a loop's units in 32 bits */
+	EXTENT_MOST = INT32_MAX,     /* factors of a mapping count a loop's units in 32 bits */
+	TENSOR_BYTES_MOST_LOG2 = 48, /* on the device */
 };
 
 struct named_extent {
@@ -46,6 +47,7 @@ struct draft {
 	struct array(struct op) ops;
 	struct names dimension_names, tensor_names, op_names;
 	enum dtype dtype;
+	bool fits;                  /* layouts: auto */
 	const struct level *linear; /* the home without sticks, where layouts are linear; NULL */
 };
 

@@ -151,11 +151,20 @@ static bool parse_indices(
 	return true;
 }
 
+/* "pad" before the name of a tensor. */
+static bool take_pad(struct einsum_parser *p, struct word *word)
+{
+	if (!text_equal(word->text, "pad") || !scan_is_letter(look(p)))
+		return false;
+	return take_word(p, word);
+}
+
 static bool parse_operand(struct einsum_parser *p, struct einsum_operand *operand)
 {
 	struct word tensor;
 	if (!take_word(p, &tensor))
 		return fail_next(p, "a tensor");
+	operand->pad = take_pad(p, &tensor);
 	return parse_indices(p, tensor, operand);
 }
 
@@ -178,7 +187,9 @@ static bool parse_factor(struct einsum_parser *p, struct einsum *op, bool *is_co
 	size_t at = p->at;
 	*is_constant = true;
 	if (take_word(p, &word)) {
-		*is_constant = look(p) != '[';
+		bool pad = take_pad(p, &word);
+		*is_constant = look(p) != '[' && !pad;
+		op->reads[op->read_count].pad = pad;
 		if (!*is_constant)
 			return parse_indices(p, word, &op->reads[op->read_count++]);
 		op->variable = word;
@@ -393,7 +404,8 @@ static bool parse_right(struct einsum_parser *p, struct einsum *op)
 			return op->primitive->kind == OP_REDUCE ? parse_reduction(p, name, op)
 								: parse_arguments(p, name, op);
 		}
-		if (scan_is_letter(look(p))) { /* two words: the first is an operation */
+		if (scan_is_letter(look(p)) &&
+			!text_equal(name.text, "pad")) { /* two words: the first is an operation */
 			return parse_copy(p, name, op);
 		}
 		p->at = at;

@@ -17,9 +17,11 @@
  *	          | reduction "(" word {"," word} ")" product      reduction = sum max min mean
  *	product   = operand {"*" operand}
  *	factor    = operand | number | word                        word: a variable of the spec
- *	operand   = name "[" [index {"," index}] "]"
+ *	operand   = ["pad"] name "[" [index {"," index}] "]"
  *	index     = term {("+" | "-") term}
  *	term      = number | [number ["*"]] word | word "*" number
+ *
+ * "pad": elements outside of the tensor are 0, those of a reduction its identity (of max the least).
  *
  * One reduced operand is a reduce, a sum over a product an einsum.  A constant
  * is the second operand of a map; in first place it may stand where the order
@@ -46,6 +48,7 @@ struct einsum_index {
 };
 
 struct einsum_operand {
+	bool pad; /* its index may leave the tensor */
 	struct word tensor;
 	size_t at, end; /* with its indices */
 	int index_count;

@@ -127,7 +127,7 @@ static bool build_term(struct op_draft *draft_op, const struct einsum_term *term
 
 /* One index of an operand over the op's loops, and the greatest value that it takes. */
 static bool build_index(struct op_draft *draft_op, const struct einsum_index *index, unsigned *seen,
-	struct affine *affine, int64_t *most)
+	bool pad, struct affine *affine, int64_t *most)
 {
 	struct word place = {"", index->at, index->end};
 	*most = 0;
@@ -136,12 +136,13 @@ static bool build_index(struct op_draft *draft_op, const struct einsum_index *in
 		int64_t reach = term->factor;
 		if (term->dimension.text && !build_term(draft_op, term, seen, affine, &reach))
 			return false;
-		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST)
+		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST ||
+			*most <= -EXTENT_MOST)
 			return fail(draft_op, place, "this index runs past 2^31");
 		if (!term->dimension.text)
 			affine->offset += reach;
 	}
-	return affine->offset >= 0 || fail(draft_op, place, "this index starts below 0");
+	return affine->offset >= 0 || pad || fail(draft_op, place, "this index starts below 0");
 }
 
 /* The tensor's shape, if this is where it first appears. */
@@ -173,7 +174,7 @@ static bool check_extent(struct op_draft *draft_op, const struct einsum_operand 
 	const struct sketch *sketch = &draft_op->draft->sketches.at[t];
 	const struct einsum_index *index = &operand->indices[h];
 	bool in_part = !write && (!is_bare(index) || sketch->shape_given);
-	if (need == sketch->size[h] || (need < sketch->size[h] && in_part))
+	if (operand->pad || need == sketch->size[h] || (need < sketch->size[h] && in_part))
 		return true;
 	struct span at = node_part(draft_op->text, index->at, index->end);
 	if (is_bare(index))
@@ -232,13 +233,22 @@ static bool build_access(struct op_draft *draft_op, const struct einsum_operand 
 	bool good = true;
 	if (operand->index_count < 0)
 		return find_whole(draft_op, operand, out);
+	out->pad = operand->pad;
 	for (int h = 0; h < operand->index_count; h++)
-		good &= build_index(draft_op, &operand->indices[h], &seen, &out->host[h], &most[h]);
+		good &= build_index(draft_op, &operand->indices[h], &seen, operand->pad,
+			&out->host[h], &most[h]);
 	if (!good)
 		return false;
 	out->tensor = draft_tensor(draft_op->draft, operand->tensor.text, draft_op->text->span);
 	struct sketch *sketch = &draft_op->draft->sketches.at[out->tensor];
 	sketch->used = true;
+	if (sketch->rank < 0 && operand->pad) {
+		diag_error(diag_of(draft_op), node_part(draft_op->text, operand->at, operand->end),
+			"'%s' is padded, so its index does not tell its shape; give it 'shape: [..]' "
+			"under tensors, or let an op before this one write it",
+			operand->tensor.text);
+		return false;
+	}
 	if (sketch->rank >= 0)
 		return check_shape(draft_op, operand, out->tensor, most, write);
 	take_shape(sketch, operand, most);
@@ -253,7 +263,8 @@ void op_draft_linearise(const struct draft *draft, struct access *access)
 	for (int h = 0; h < layout->host_rank; h++) {
 		for (int l = 0; l < OP_LOOPS_MOST; l++)
 			access->linear.loop[l] += access->host[h].loop[l] * layout->host_stride[h];
-		access->linear.offset += access->host[h].offset * layout->host_stride[h];
+		if (!access->pad)
+			access->linear.offset += access->host[h].offset * layout->host_stride[h];
 	}
 }
 

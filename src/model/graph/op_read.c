@@ -1,6 +1,7 @@
 #include "model/graph/op_draft.h"
 
 #include "base/text.h"
+#include "model/graph/op_fit.h"
 #include "model/graph/sticks.h"
 #include "model/machine/topology.h"
 #include "model/nest/shape.h"
@@ -64,6 +65,13 @@ static struct workload borrow_workload(const struct draft *draft)
 static bool lay_out(struct op_draft *draft_op, const struct einsum *einsum)
 {
 	struct op *op = draft_op->op;
+	bool fits = draft_op->draft->fits && !draft_op->draft->linear && op_is_tiled(op) &&
+		    !draft_op->draft->sketches.at[op->writes[0].tensor].layout;
+	if (fits && op->primitive->kind != OP_RESTICKIFY) {
+		bool good = op_fit(draft_op, einsum);
+		op_draft_linearise(draft_op->draft, &op->writes[0]);
+		return good;
+	}
 	int t = op->writes[0].tensor, order[LAYOUT_HOST_RANK_MOST + 1];
 	const struct sketch *sketch = &draft_op->draft->sketches.at[t];
 	struct workload workload = borrow_workload(draft_op->draft);

@@ -52,7 +52,15 @@ bool access_equal(
 		if (!affine_equal(&a->host[h], &b->host[h], op->loop_count))
 			return false;
 	}
-	return affine_equal(&a->linear, &b->linear, op->loop_count);
+	return a->pad == b->pad && affine_equal(&a->linear, &b->linear, op->loop_count);
+}
+
+void access_clip(const struct access *access, int64_t size, int64_t *low, int64_t *high)
+{
+	if (!access->pad)
+		return;
+	*low = number_max(0, number_min(*low, size - 1));
+	*high = number_max(0, number_min(*high, size - 1));
 }
 
 int tensor_home(const struct workload *workload, int tensor)

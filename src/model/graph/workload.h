@@ -40,6 +40,9 @@ struct affine {
 
 struct access {
 	int tensor;
+	/* The index may leave the host array: there is the identity of what the op does with it.  Tiles move the
+	 * part of their box that is there, at least the element nearest to it; `linear` has no offset. */
+	bool pad;
 	struct affine linear;                      /* into the host array, in elements */
 	struct affine host[LAYOUT_HOST_RANK_MOST]; /* each host coordinate */
 };
@@ -99,6 +102,9 @@ const char *op_role(const struct op *op, int operand);
 /* The same element for every iteration; of tensors with as many host dimensions. */
 bool access_equal(
 	const struct op *op, const struct access *a, const struct access *b, int host_rank);
+
+/* An interval of indices of a host dimension of `size`, as far as it is there. */
+void access_clip(const struct access *access, int64_t size, int64_t *low, int64_t *high);
 
 /* Whose bytes in HBM a tensor has: its own, or those that it is a copy of. */
 int tensor_home(const struct workload *workload, int tensor);

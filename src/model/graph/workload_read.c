@@ -164,6 +164,10 @@ const struct workload *workload_read(
 	read_text(&reader, "name", OPTIONAL, &name);
 	read_dimensions(&draft, read_map(&reader, "dimensions", REQUIRED));
 	read_dtype(&draft, &reader, home);
+	int layouts = 0;
+	static const char *const layouts_names[] = {"given", "auto", NULL};
+	read_word(&reader, "layouts", OPTIONAL, layouts_names, &layouts);
+	draft.fits = layouts == 1;
 	const struct node *tensors = read_map(&reader, "tensors", OPTIONAL);
 	if (tensors)
 		draft_read_tensors(&draft, tensors);

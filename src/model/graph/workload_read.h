@@ -44,7 +44,8 @@
  * of products of two tensors over one dimension "mm", with more than three loops
  * "bmm", any other "einsum"; "mul" for a product that reduces nothing.
  *
- * Layouts that nobody gives, and which sticks fit each other, are the business
+ * `layouts: auto` chooses the layouts that nobody gives, and restickifies where sticks do not fit
+ * (op_fit.h).  Else layouts that nobody gives, and which sticks fit each other, are the business
  * of sticks.h.  An op whose operands' sticks do not fit is refused, with the
  * restickify or the layout that would mend it.  NULL after complaining.
  *

@@ -52,10 +52,38 @@ ARITHMETIC(tanh, (float)tanh((double)a), tanh(a))
 ARITHMETIC(gelu, (float)(0.5 * (double)a * (1 + erf((double)a * 0.70710678118654752440))),
 	a / 2 * (1 + erf(a / sqrt(2))))
 
+ARITHMETIC(erf, (float)erf((double)a), erf(a))
+ARITHMETIC(sin, (float)sin((double)a), sin(a))
+ARITHMETIC(cos, (float)cos((double)a), cos(a))
+ARITHMETIC(tan, (float)tan((double)a), tan(a))
+ARITHMETIC(atan, (float)atan((double)a), atan(a))
+ARITHMETIC(cbrt, (float)cbrt((double)a), cbrt(a))
+ARITHMETIC(floor, floorf(a), floor(a))
+ARITHMETIC(ceil, ceilf(a), ceil(a))
+ARITHMETIC(round, rintf(a), rint(a))
+ARITHMETIC(sign, a > 0 ? 1 : a < 0 ? -1 : a, a > 0 ? 1 : a < 0 ? -1 : a)
+ARITHMETIC(square, a *a, a *a)
+ARITHMETIC(hardsigmoid, (float)fmin(fmax((double)a / 6 + 0.5, 0), 1), fmin(fmax(a / 6 + 0.5, 0), 1))
+ARITHMETIC(hardswish, (float)((double)a *fmin(fmax((double)a / 6 + 0.5, 0), 1)),
+	a *fmin(fmax(a / 6 + 0.5, 0), 1))
+ARITHMETIC(pow, (float)pow((double)a, (double)b), pow(a, b))
+ARITHMETIC(eq, a == b, a == b)
+ARITHMETIC(ne, a != b, a != b)
+ARITHMETIC(lt, a < b, a < b)
+ARITHMETIC(le, a <= b, a <= b)
+ARITHMETIC(gt, a > b, a > b)
+ARITHMETIC(ge, a >= b, a >= b)
+ARITHMETIC(where, a != 0 ? b : 0, a != 0 ? b : 0)
+ARITHMETIC(unless, a != 0 ? 0 : b, a != 0 ? 0 : b)
+
 #define ROW(word, arithmetic)                                                                      \
 	.name = #word, .work = 1, .kernel = arithmetic##_kernel, .reference = arithmetic##_reference
 #define MAP(word, operands) ROW(word, word), .kind = OP_MAP, .arity = operands
 #define REDUCTION(word, arithmetic) ROW(word, arithmetic), .kind = OP_REDUCE, .arity = 1
+
+/* Of maps in which the order matters. */
+#define ORDER                                                                                      \
+	"the first operand is a tensor here; turn the operands round, or write the constant second"
 
 const struct primitive primitive_einsum = {ROW(einsum, add), .kind = OP_EINSUM, .arity = 1,
 	.summary = "out[..] = sum(k) a[..] * b[..]", .unit = UNIT_MAC, .partial = &primitive_sum,
@@ -84,6 +112,31 @@ const struct primitive primitive_sigmoid = {MAP(sigmoid, 1)};
 const struct primitive primitive_silu = {MAP(silu, 1)};
 const struct primitive primitive_tanh = {MAP(tanh, 1)};
 const struct primitive primitive_gelu = {MAP(gelu, 1)};
+
+const struct primitive primitive_erf = {MAP(erf, 1)};
+const struct primitive primitive_sin = {MAP(sin, 1)};
+const struct primitive primitive_cos = {MAP(cos, 1)};
+const struct primitive primitive_tan = {MAP(tan, 1)};
+const struct primitive primitive_atan = {MAP(atan, 1)};
+const struct primitive primitive_cbrt = {MAP(cbrt, 1)};
+const struct primitive primitive_floor = {MAP(floor, 1)};
+const struct primitive primitive_ceil = {MAP(ceil, 1)};
+const struct primitive primitive_round = {MAP(round, 1)};
+const struct primitive primitive_sign = {MAP(sign, 1)};
+const struct primitive primitive_square = {MAP(square, 1)};
+const struct primitive primitive_hardsigmoid = {MAP(hardsigmoid, 1)};
+const struct primitive primitive_hardswish = {MAP(hardswish, 1)};
+const struct primitive primitive_pow = {MAP(pow, 2), .constant_first = ORDER};
+const struct primitive primitive_eq = {MAP(eq, 2)};
+const struct primitive primitive_ne = {MAP(ne, 2)};
+const struct primitive primitive_lt = {MAP(lt, 2), .constant_first = ORDER};
+const struct primitive primitive_le = {MAP(le, 2), .constant_first = ORDER};
+const struct primitive primitive_gt = {MAP(gt, 2), .constant_first = ORDER};
+const struct primitive primitive_ge = {MAP(ge, 2), .constant_first = ORDER};
+const struct primitive primitive_where = {MAP(where, 2), .constant_first = ORDER,
+	.summary = "where(c, x): x where c is not 0, else 0"};
+const struct primitive primitive_unless = {
+	MAP(unless, 2), .constant_first = ORDER, .summary = "unless(c, x): x where c is 0, else 0"};
 
 const struct primitive primitive_sum = {
 	REDUCTION(sum, add), .partial = &primitive_sum, .rounds = true};

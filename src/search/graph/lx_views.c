@@ -26,7 +26,7 @@ static int find_dimension(const struct layout *layout, const struct op *op,
 		if (access->host[host].loop[other] != (other == l))
 			return -1;
 	*why = "reads from an offset";
-	if (access->host[host].offset)
+	if (access->host[host].offset || access->pad)
 		return -1;
 	*why = "would cut a stick";
 	for (int d = 0; d < layout->rank; d++)

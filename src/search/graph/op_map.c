@@ -23,12 +23,14 @@ static void put_operand(struct text *key, const struct op_question *question, in
 	put(key, layout->dtype);
 	put(key, layout->host_rank << 8 | layout->rank);
 	put(key, layout->per_stick);
+	put(key, access->pad);
 	for (int d = 0; d < layout->rank; d++) {
 		put(key, layout->size[d]);
 		put(key, (int64_t)layout->part[d] << 32 | (layout->host_dim[d] + 1));
 	}
 	for (int h = 0; h < layout->host_rank; h++) {
 		put(key, access->host[h].offset);
+		put(key, layout->host_size[h]);
 		for (int l = 0; l < question->op->loop_count; l++)
 			put(key, access->host[h].loop[l]);
 	}

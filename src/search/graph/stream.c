@@ -83,7 +83,8 @@ static int find_walking_loop(const struct op *op, const struct access *access, i
 {
 	const struct affine *index = &access->host[h];
 	int loop = affine_loop(index, op->loop_count);
-	return loop >= 0 && index->loop[loop] == 1 && index->offset == 0 ? loop : -1;
+	return loop >= 0 && index->loop[loop] == 1 && index->offset == 0 && !access->pad ? loop
+											 : -1;
 }
 
 static int64_t elements_on_core(const struct plan *plan, int step, int l)

@@ -201,6 +201,9 @@ static void open_operand(struct data *data, const struct op *op, const struct co
 	if (!tile_open(data->program->workload, op, compute, operand, tile))
 		BUG("a tile of '%s' leaves its arrays, and nobody said so", op->name);
 	tile->values = arena_array(data->arena, float, tile->size);
+	bool identity = op_operand(op, operand)->pad && op->primitive->kind == OP_REDUCE;
+	for (int64_t i = 0; identity && i < tile->size; i++)
+		tile->values[i] = op->primitive->start;
 }
 
 /* Nobody knows what an opaque op does; what it writes is given. */
@@ -242,6 +245,15 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	return why;
 }
 
+static void next_index(const struct touch *touch, int64_t *at)
+{
+	for (int h = touch->layout->host_rank - 1; h >= 0; h--) {
+		if (++at[h] <= touch->to[h])
+			return;
+		at[h] = touch->from[h];
+	}
+}
+
 /* Between the values of an operand, a box of the host array, and where that lies in a memory, row by row.
  * `sums`: a host array that has them as they are before they are rounded; NULL: there is none. */
 static void move_whole(const struct op *op, char *memory, const struct whole_operand *whole,
@@ -250,25 +262,27 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 	const struct touch *touch = &operand->touch;
 	enum dtype dtype = touch->layout->dtype;
 	int64_t at[LAYOUT_HOST_RANK_MOST];
-	memcpy(at, touch->low, sizeof at);
+	memcpy(at, touch->from, sizeof at);
 	for (int64_t i = 0; i < operand->size; i++) {
 		int64_t place = 0, element = 0;
+		bool inside = true;
 		for (int h = 0; h < touch->layout->host_rank; h++) {
 			place = place * whole->size[h] + at[h] - whole->first[h];
 			element = element * touch->layout->host_size[h] + at[h];
+			inside &= at[h] >= 0 && at[h] < touch->layout->host_size[h];
 		}
 		char *stored = memory + whole->address + place * dtype_stored_bytes(dtype);
+		if (!inside) {
+			next_index(touch, at);
+			continue;
+		}
 		if (load)
 			operand->values[i] = sums ? sums[element] : kernel_load(dtype, stored);
 		else
 			kernel_store(dtype, stored, tile_finish(op, operand->values[i]));
 		if (sums)
 			sums[element] = operand->values[i];
-		for (int h = touch->layout->host_rank - 1; h >= 0; h--) {
-			if (++at[h] <= touch->high[h])
-				break;
-			at[h] = touch->low[h];
-		}
+		next_index(touch, at);
 	}
 }
 

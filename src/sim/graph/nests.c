@@ -205,7 +205,7 @@ static struct nest_array_view view_of(const struct tile_operand *operand)
 {
 	struct nest_array_view view = {.at = operand->values};
 	for (int h = 0; h < operand->touch.layout->host_rank; h++) {
-		view.size[h] = operand->touch.high[h] - operand->touch.low[h] + 1;
+		view.size[h] = operand->touch.to[h] - operand->touch.from[h] + 1;
 		view.stride[h] = operand->stride[h];
 	}
 	return view;

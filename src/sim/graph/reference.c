@@ -84,6 +84,7 @@ struct reference_walk {
 	int order[OP_LOOPS_MOST];
 	double *reads[OP_READS_MOST], *write;
 	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
+	int64_t step[OP_READS_MOST + 1][OP_LOOPS_MOST];
 };
 
 static double *widen(const struct tensor *tensor, void *array, struct arena *arena)
@@ -93,6 +94,42 @@ static double *widen(const struct tensor *tensor, void *array, struct arena *are
 	for (int64_t i = 0; i < count; i++)
 		wide[i] = (double)kernel_load(tensor->layout.dtype, element(tensor, array, i));
 	return wide;
+}
+
+/* All that a padded index runs over, with the identity outside of the tensor, and how loops walk it. */
+static void widen_padded(struct reference_walk *walk, int i, const struct tensor *tensor,
+	void *array, struct arena *arena)
+{
+	const struct access *access = &walk->op->reads[i];
+	const struct layout *layout = &tensor->layout;
+	int64_t low[LAYOUT_HOST_RANK_MOST], count[LAYOUT_HOST_RANK_MOST], size = 1;
+	for (int h = layout->host_rank - 1; h >= 0; h--) {
+		low[h] = access->host[h].offset;
+		count[h] = 1;
+		for (int l = 0; l < walk->op->loop_count; l++) {
+			count[h] += access->host[h].loop[l] * (walk->op->loops[l].extent - 1);
+			walk->step[i][l] += access->host[h].loop[l] * size;
+		}
+		size *= count[h];
+	}
+	walk->reads[i] = arena_array(arena, double, size);
+	walk->at[i] = 0;
+	for (int64_t e = 0; e < size; e++) {
+		int64_t rest = e, linear = 0, stride = 1;
+		bool inside = true;
+		for (int h = layout->host_rank - 1; h >= 0; h--) {
+			int64_t index = low[h] + rest % count[h];
+			rest /= count[h];
+			inside &= index >= 0 && index < layout->host_size[h];
+			linear += index * stride;
+			stride *= layout->host_size[h];
+		}
+		walk->reads[i][e] =
+			inside ? (double)kernel_load(layout->dtype, element(tensor, array, linear))
+			: walk->op->primitive->kind == OP_REDUCE
+				? (double)walk->op->primitive->start
+				: 0;
+	}
 }
 
 /* What one point of the nest contributes, into the output's element. */
@@ -121,7 +158,7 @@ static void run_row(struct reference_walk *walk, int l)
 	const struct op *op = walk->op;
 	int64_t extent = op->loops[l].extent, step[OP_READS_MOST + 1];
 	for (int o = 0; o <= op->read_count; o++)
-		step[o] = op_operand(op, o)->linear.loop[l];
+		step[o] = walk->step[o][l];
 	if (op->primitive->kind == OP_EINSUM && op->read_count == 2) {
 		const double *a = &walk->reads[0][walk->at[0]], *b = &walk->reads[1][walk->at[1]];
 		double *out = &walk->write[walk->at[2]];
@@ -153,10 +190,10 @@ static void run_loops(struct reference_walk *walk, int place)
 	for (int64_t i = 0; i < op->loops[l].extent; i++) {
 		run_loops(walk, place + 1);
 		for (int o = 0; o <= op->read_count; o++)
-			walk->at[o] += op_operand(op, o)->linear.loop[l];
+			walk->at[o] += walk->step[o][l];
 	}
 	for (int o = 0; o <= op->read_count; o++)
-		walk->at[o] -= op->loops[l].extent * op_operand(op, o)->linear.loop[l];
+		walk->at[o] -= op->loops[l].extent * walk->step[o][l];
 }
 
 /* The last loop that is no reduction runs innermost: rows of most operands are contiguous then, and each
@@ -193,11 +230,17 @@ static void run_op(
 	struct reference_walk walk = {.op = op};
 	arrays[t] = allot(output, arena);
 	struct arena_mark mark = arena_mark(arena);
-	for (int o = 0; o <= op->read_count; o++)
+	for (int o = 0; o <= op->read_count; o++) {
 		walk.at[o] = op_operand(op, o)->linear.offset;
+		for (int l = 0; l < op->loop_count && !op_operand(op, o)->pad; l++)
+			walk.step[o][l] = op_operand(op, o)->linear.loop[l];
+	}
 	for (int i = 0; i < op->read_count; i++) {
 		int read = op->reads[i].tensor;
-		walk.reads[i] = widen(&workload->tensors[read], arrays[read], arena);
+		if (op->reads[i].pad)
+			widen_padded(&walk, i, &workload->tensors[read], arrays[read], arena);
+		else
+			walk.reads[i] = widen(&workload->tensors[read], arrays[read], arena);
 	}
 	walk.write = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)

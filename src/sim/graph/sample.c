@@ -86,7 +86,19 @@ struct meaning {
 static float read_element(const struct meaning *meaning, int operand)
 {
 	const struct access *access = op_operand(meaning->op, operand);
+	const struct layout *layout =
+		&meaning->sample->program->workload->tensors[access->tensor].layout;
 	int64_t index = access->linear.offset;
+	for (int h = 0; access->pad && h < layout->host_rank; h++) {
+		int64_t at = access->host[h].offset;
+		for (int l = 0; l < meaning->op->loop_count; l++)
+			at += access->host[h].loop[l] * meaning->at[l];
+		if (at < 0 || at >= layout->host_size[h])
+			return meaning->op->primitive->kind == OP_REDUCE
+				       ? meaning->op->primitive->start
+				       : 0;
+		index += access->host[h].offset * layout->host_stride[h];
+	}
 	for (int l = 0; l < meaning->op->loop_count; l++)
 		index += access->linear.loop[l] * meaning->at[l];
 	return draw(meaning->sample, access->tensor, index);

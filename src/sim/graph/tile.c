@@ -15,7 +15,7 @@ bool tile_open(const struct workload *workload, const struct op *op, const struc
 		return false;
 	for (int h = out->touch.layout->host_rank - 1; h >= 0; h--) {
 		out->stride[h] = out->size;
-		out->size *= out->touch.high[h] - out->touch.low[h] + 1;
+		out->size *= out->touch.to[h] - out->touch.from[h] + 1;
 	}
 	return true;
 }
@@ -29,16 +29,16 @@ struct tile_lanes tile_find(const struct tile_operand *operand, int64_t stick)
 	for (int h = 0; h < layout->host_rank; h++) {
 		int64_t first = at.coordinates[h];
 		if (h == layout->stick_dim) {
-			int64_t last = number_min(first + at.lanes - 1, touch->high[h]);
-			int64_t begin = number_max(first, touch->low[h]);
+			int64_t last = number_min(first + at.lanes - 1, touch->to[h]);
+			int64_t begin = number_max(first, touch->from[h]);
 			lanes.lane = (int)(begin - first);
 			lanes.count = (int)number_max(0, last - begin + 1);
 			lanes.step = operand->stride[h];
 			first = begin;
-		} else if (first < touch->low[h] || first > touch->high[h]) {
+		} else if (first < touch->from[h] || first > touch->to[h]) {
 			return (struct tile_lanes){.step = 1};
 		}
-		lanes.at += (first - touch->low[h]) * operand->stride[h];
+		lanes.at += (first - touch->from[h]) * operand->stride[h];
 	}
 	return lanes;
 }
@@ -78,7 +78,7 @@ static void add_operand(struct nest *nest, const struct op *op, const struct com
 		int64_t first = access->host[h].offset;
 		for (int l = 0; l < op->loop_count; l++)
 			first += access->host[h].loop[l] * compute->first[l];
-		base += (first - tile->touch.low[h]) * tile->stride[h];
+		base += (first - tile->touch.from[h]) * tile->stride[h];
 	}
 	nest->at[number] = tile->values + base;
 	for (int l = 0; l < op->loop_count; l++) {

@@ -24,6 +24,9 @@ static bool find_host_box(
 			touch->high[h] +=
 				compute->first[l] * index->loop[l] + number_max(length, 0);
 		}
+		touch->from[h] = touch->low[h];
+		touch->to[h] = touch->high[h];
+		access_clip(access, touch->layout->host_size[h], &touch->low[h], &touch->high[h]);
 		if (touch->low[h] < 0 || touch->high[h] >= touch->layout->host_size[h])
 			return false;
 	}

@@ -6,11 +6,12 @@
 /*
  * What the elements of a tile touch of an operand, from the loops alone: a box
  * of the host array, [low, high] in each of its dimensions, and the box of sticks
- * around it.
+ * around it.  Indices go from `from` to `to`: of a padded operand beyond the array, else low and high.
  */
 struct touch {
 	const struct layout *layout;
 	int64_t low[LAYOUT_HOST_RANK_MOST], high[LAYOUT_HOST_RANK_MOST];
+	int64_t from[LAYOUT_HOST_RANK_MOST], to[LAYOUT_HOST_RANK_MOST];
 	int64_t first[REGION_RANK_MOST], count[REGION_RANK_MOST];
 };
 

@@ -1,0 +1,233 @@
+#include "import/import.h"
+
+#include "base/text.h"
+#include "import/build.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t length = strlen(path), tail = strlen(end);
+	return length >= tail && text_equal(path + length - tail, end);
+}
+
+bool import_is_model(const char *path)
+{
+	return ends_in(path, ".onnx") || ends_in(path, ".mlir");
+}
+
+/* "alexnet" of "models/alexnet.onnx" */
+static const char *name_model(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = arena_text(arena, slash ? slash + 1 : path);
+	char *dot = strchr(name, '.');
+	if (dot && dot > name)
+		*dot = '\0';
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-')
+			*c = '_';
+	return name;
+}
+
+static bool read_mlir(struct model *model, const char *path)
+{
+	const char *text = text_of_file(model->arena, path);
+	if (!text) {
+		diag_error(model->diag, (struct span){.source = model->source},
+			"cannot read '%s': %s", path, strerror(errno));
+		return false;
+	}
+	model->source->bytes = text;
+	model->source->length = strlen(text);
+	return mlir_read(model, text);
+}
+
+/* Views of inputs, weights and constants. */
+static void enter_values(struct build *b)
+{
+	struct model *model = b->model;
+	static const struct model_call none = {0};
+	b->call = &none;
+	b->of_value = arena_array(b->arena, int, model->values.count + 1);
+	for (size_t v = 0; v < model->values.count; v++) {
+		const struct model_value *value = &model->values.at[v];
+		b->of_value[v] = -1;
+		if (!value->input && !value->weight)
+			continue;
+		if (value->weight && value->constant && value->constant->count == 1)
+			b->of_value[v] = view_splat(b, constant_number(value->constant, 0),
+				value->dtype, &value->shape);
+		else if (shape_elements(&value->shape) > 0)
+			b->of_value[v] = view_stored(b, value->name, value->dtype, &value->shape);
+		if (b->of_value[v] >= 0)
+			b->views.at[b->of_value[v]].weight = value->weight;
+		b->why = NULL;
+	}
+}
+
+static bool inputs_ready(struct build *b, const struct model_call *call)
+{
+	for (int i = 0; i < call->input_count; i++) {
+		int v = call->inputs[i];
+		if (v < 0 || b->of_value[v] >= 0 || b->model->values.at[v].constant)
+			continue;
+		diag_error(b->model->diag, model_place(b->model, call->line),
+			"'%s' (%s) uses '%s', which has no value there: a cycle, an op out of order, an output that is not made, or no "
+			"shape",
+			call->name, call->op, b->model->values.at[v].name);
+		return false;
+	}
+	return true;
+}
+
+static void count_opaque(struct build *b, const char *op)
+{
+	b->opaque++;
+	*array_add(b->arena, &b->opaque_names) = op;
+}
+
+/* The shape of an output that nobody says: the first input's. */
+static struct model_shape guess_shape(const struct build *b, const struct model_call *call, int i)
+{
+	const struct model_shape *known = &b->model->values.at[call->outputs[i]].shape;
+	if (known->rank >= 0)
+		return *known;
+	for (int k = 0; k < call->input_count; k++)
+		if (call->inputs[k] >= 0 && b->of_value[call->inputs[k]] >= 0)
+			return view_at(b, b->of_value[call->inputs[k]])->shape;
+	return (struct model_shape){.rank = 1, .size = {1}};
+}
+
+static bool make_opaque(struct build *b, const struct model_call *call)
+{
+	struct statement made = {.form = FORM_OPAQUE, .call = call};
+	char *name = arena_format(b->arena, "%.60s", call->op);
+	const char *why = b->why ? b->why : "no table has it";
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	made.function =
+		isalpha((unsigned char)name[0]) ? name : arena_format(b->arena, "op%s", name);
+	if (b->strict) {
+		diag_error(b->model->diag, model_place(b->model, call->line),
+			"'%s' (%s) would be opaque: %s", call->name, call->op, why);
+		return false;
+	}
+	*array_add(b->arena, &b->notes) =
+		arena_format(b->arena, "'%s' (%s) is opaque: %s", call->name, call->op, why);
+	b->why = NULL;
+	for (int i = 0; i < call->input_count && made.read_count < READS_MOST - 1; i++)
+		if (call->inputs[i] >= 0 && b->of_value[call->inputs[i]] >= 0)
+			made.reads[made.read_count++].view = b->of_value[call->inputs[i]];
+	for (int i = 0; i < call->output_count && made.read_count + made.write_count < READS_MOST;
+		i++) {
+		if (call->outputs[i] < 0)
+			continue;
+		const struct model_value *value = &b->model->values.at[call->outputs[i]];
+		struct model_shape shape = guess_shape(b, call, i);
+		int out = view_stored(b, value->name, value->dtype ? value->dtype : "fp32", &shape);
+		if (out < 0) {
+			diag_error(b->model->diag, model_place(b->model, call->line),
+				"'%s' (%s): %s", call->name, call->op, b->why);
+			return false;
+		}
+		b->views.at[out].written = true;
+		made.writes[made.write_count++] = out;
+		b->of_value[call->outputs[i]] = out;
+	}
+	if (!made.write_count)
+		return true;
+	count_opaque(b, call->op);
+	*array_add(b->arena, &b->statements) = made;
+	return true;
+}
+
+static bool put_call(struct build *b, const struct model_call *call)
+{
+	size_t statements = b->statements.count;
+	b->call = call;
+	b->why = NULL;
+	if (!inputs_ready(b, call))
+		return false;
+	if (fold_call(b, call)) {
+		b->folded++;
+		return true;
+	}
+	if (!build_call(b, call)) {
+		/* what was built of it stays unread, and is left out */
+		return make_opaque(b, call);
+	}
+	bool computes = false;
+	for (size_t s = statements; s < b->statements.count; s++)
+		computes |= b->statements.at[s].form != FORM_RESHAPE;
+	b->folded += !computes;
+	return true;
+}
+
+static void summarize(struct build *b, struct import_summary *out)
+{
+	out->calls = (int)b->model->calls.count;
+	out->folded = b->folded;
+	out->opaque += b->opaque;
+	out->weight_bytes = b->model->weight_bytes;
+	for (size_t i = 0; i < b->opaque_names.count; i++) {
+		int count = 0;
+		bool again = false;
+		for (size_t k = 0; k < b->opaque_names.count; k++) {
+			bool same = text_equal(b->opaque_names.at[i], b->opaque_names.at[k]);
+			count += same;
+			again |= same && k < i;
+		}
+		if (!again)
+			*array_add(b->arena, &out->opaque_names) =
+				arena_format(b->arena, "%s %d", b->opaque_names.at[i], count);
+	}
+	for (size_t i = 0; i < b->notes.count; i++)
+		*array_add(b->arena, &out->notes) = b->notes.at[i];
+}
+
+static bool read_model(struct model *model, const char *path, struct import_wishes *wishes)
+{
+	bool good = ends_in(path, ".onnx") ? onnx_read(model, path, &wishes->dims)
+					   : read_mlir(model, path);
+	for (size_t i = 0; good && i < wishes->dims.count; i++)
+		if (!wishes->dims.at[i].used)
+			diag_warning(model->diag, wishes->dims.at[i].span,
+				"the model has no dimension '%s' without an extent",
+				wishes->dims.at[i].name);
+	return good && !diag_failed(model->diag);
+}
+
+const char *import_file(struct arena *arena, const char *path, struct import_wishes *wishes,
+	struct diag *diag, struct import_summary *summary)
+{
+	struct source *source = arena_new(arena, struct source);
+	*source = (struct source){.name = path, .bytes = "", .length = 0};
+	struct model model = {
+		.arena = arena, .diag = diag, .source = source, .name = name_model(arena, path)};
+	*summary = (struct import_summary){0};
+	if (!read_model(&model, path, wishes))
+		return NULL;
+	struct build b = {
+		.arena = arena, .model = &model, .axes.arena = arena, .strict = wishes->strict};
+	model.name = name_model(arena, path);
+	enter_values(&b);
+	for (size_t i = 0; i < model.values.count; i++)
+		if (model.source->length && model.values.at[i].weight &&
+			shape_elements(&model.values.at[i].shape) > 0)
+			model.weight_bytes += shape_elements(&model.values.at[i].shape) *
+					      dtype_name_bytes(model.values.at[i].dtype);
+	for (size_t i = 0; i < model.calls.count; i++)
+		if (!put_call(&b, &model.calls.at[i]))
+			return NULL;
+	const char *text = build_write(&b, summary);
+	summarize(&b, summary);
+	if (!summary->ops) {
+		diag_error(diag, model_place(&model, 0), "no op of the model is left to compute");
+		return NULL;
+	}
+	return text;
+}

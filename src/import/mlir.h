@@ -1,0 +1,74 @@
+#ifndef IMPORT_MLIR_H
+#define IMPORT_MLIR_H
+
+#include "import/model.h"
+
+/*
+ * MLIR text as functions of calls, before they are joined to one model.  Generic and pretty forms read alike:
+ * an op's name, its operands, everything of the form `key = value` wherever it stands, a signature of types.
+ * Dialects and attributes that nobody knows are ignored.
+ */
+struct mlir_type {
+	const char *dtype; /* NULL: it is no tensor */
+	struct model_shape shape;
+};
+
+struct mlir_call {
+	const char *op;
+	int line;
+	struct array(const char *) operands, results;
+	struct array(struct mlir_type) types; /* of the results */
+	struct array(struct attribute) attributes;
+	const char *body;   /* the first op of its first region; NULL */
+	const char *symbol; /* "@relu" without the @; NULL */
+};
+
+struct mlir_function {
+	const char *name;
+	int line;
+	struct array(const char *) arguments, labels; /* labels: what the model calls them, NULL */
+	struct array(bool) parameters;
+	struct array(struct mlir_type) types;
+	struct array(struct mlir_call) calls;
+	struct array(const char *) returns;
+	bool external; /* it has no body */
+};
+
+struct mlir_functions array(struct mlir_function);
+
+enum mlir_token_kind {
+	MLIR_END,
+	MLIR_WORD,
+	MLIR_VALUE,
+	MLIR_SYMBOL,
+	MLIR_NUMBER,
+	MLIR_STRING,
+	MLIR_SIGN,
+	MLIR_ARROW
+};
+
+struct mlir_token {
+	enum mlir_token_kind kind;
+	char sign;        /* of MLIR_SIGN */
+	const char *text; /* WORD, VALUE, SYMBOL, STRING: not terminated */
+	size_t length;
+	int line;
+	bool begins_line;
+};
+
+struct mlir_scan {
+	const char *text;
+	size_t at;
+	int line;
+	struct mlir_token token; /* the next one */
+};
+
+void mlir_advance(struct mlir_scan *scan);
+bool mlir_is(const struct mlir_scan *scan, char sign);
+bool mlir_is_word(const struct mlir_scan *scan, const char *word);
+const char *mlir_text(struct arena *arena, const struct mlir_token *token);
+
+/* False after complaining. */
+bool mlir_parse(struct model *model, const char *text, struct mlir_functions *out);
+
+#endif

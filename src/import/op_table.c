@@ -1,0 +1,187 @@
+#include "base/text.h"
+#include "import/ops.h"
+
+#include <string.h>
+
+/* The one table of ops: their names in ONNX, StableHLO, CHLO and TTIR, what they mean, and its argument. */
+static const struct {
+	const char *names;
+	meaning *meaning;
+	const char *argument;
+} rows[] = {
+	{"Exp stablehlo.exponential ttir.exp", mean_map, "exp"},
+	{"Log stablehlo.log ttir.log", mean_map, "log"},
+	{"Sqrt stablehlo.sqrt ttir.sqrt", mean_map, "sqrt"},
+	{"stablehlo.rsqrt ttir.rsqrt", mean_map, "rsqrt"},
+	{"Reciprocal ttir.reciprocal", mean_map, "reciprocal"},
+	{"Neg stablehlo.negate ttir.neg", mean_map, "neg"},
+	{"Abs stablehlo.abs ttir.abs", mean_map, "abs"},
+	{"Relu ttir.relu", mean_map, "relu"},
+	{"Sigmoid stablehlo.logistic ttir.sigmoid", mean_map, "sigmoid"},
+	{"Silu Swish ttir.silu", mean_map, "silu"},
+	{"Tanh stablehlo.tanh ttir.tanh", mean_map, "tanh"},
+	{"Gelu FastGelu ttir.gelu", mean_map, "gelu"},
+	{"Erf chlo.erf ttir.erf", mean_map, "erf"},
+	{"HardSwish", mean_map, "hardswish"},
+	{"Sin stablehlo.sine ttir.sin", mean_map, "sin"},
+	{"Cos stablehlo.cosine ttir.cos", mean_map, "cos"},
+	{"Tan stablehlo.tan ttir.tan chlo.tan", mean_map, "tan"},
+	{"Atan ttir.atan chlo.atan", mean_map, "atan"},
+	{"Floor stablehlo.floor ttir.floor", mean_map, "floor"},
+	{"Ceil stablehlo.ceil ttir.ceil", mean_map, "ceil"},
+	{"Round stablehlo.round_nearest_even stablehlo.round_nearest_afz ttir.round", mean_map,
+		"round"},
+	{"Sign stablehlo.sign ttir.sign", mean_map, "sign"},
+	{"stablehlo.cbrt ttir.cbrt", mean_map, "cbrt"},
+	{"Softplus stablehlo.log_plus_one ttir.log1p", mean_compose, ""},
+	{"stablehlo.exponential_minus_one ttir.expm1 chlo.square ttir.square", mean_compose, ""},
+	{"Mish Elu LeakyRelu PRelu Selu ThresholdedRelu Softsign HardSigmoid QuickGelu Celu",
+		mean_activation, ""},
+	{"ttir.leaky_relu ttir.hardsigmoid ttir.relu6 ttir.elu ttir.mish", mean_activation, ""},
+
+	{"Add stablehlo.add ttir.add chlo.broadcast_add", mean_map2, "add"},
+	{"Sub stablehlo.subtract ttir.subtract chlo.broadcast_subtract", mean_map2, "sub"},
+	{"Mul stablehlo.multiply ttir.multiply chlo.broadcast_multiply", mean_map2, "mul"},
+	{"Div stablehlo.divide ttir.div chlo.broadcast_divide", mean_map2, "div"},
+	{"Max stablehlo.maximum ttir.maximum chlo.broadcast_maximum", mean_map2, "maximum"},
+	{"Min stablehlo.minimum ttir.minimum chlo.broadcast_minimum", mean_map2, "minimum"},
+	{"Sum", mean_map2, "add"},
+	{"Mod stablehlo.remainder ttir.remainder", mean_mod, ""},
+	{"Pow stablehlo.power ttir.pow ttir.pow_tensor ttir.pow_scalar chlo.broadcast_power",
+		mean_power, ""},
+	{"Equal ttir.eq", mean_compare, "eq"},
+	{"ttir.ne", mean_compare, "ne"},
+	{"Less ttir.lt", mean_compare, "lt"},
+	{"LessOrEqual ttir.le", mean_compare, "le"},
+	{"Greater ttir.gt", mean_compare, "gt"},
+	{"GreaterOrEqual ttir.ge", mean_compare, "ge"},
+	{"stablehlo.compare chlo.broadcast_compare", mean_compare, ""},
+	{"And stablehlo.and ttir.logical_and ttir.bitwise_and", mean_logic, "minimum"},
+	{"Or stablehlo.or ttir.logical_or ttir.bitwise_or", mean_logic, "maximum"},
+	{"Xor stablehlo.xor ttir.logical_xor", mean_logic, "ne"},
+	{"Not stablehlo.not ttir.logical_not", mean_logic, "not"},
+	{"Where stablehlo.select ttir.where", mean_select, ""},
+	{"Clip stablehlo.clamp ttir.clamp_scalar ttir.clamp_tensor", mean_clamp, ""},
+	{"Identity Dropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape",
+		mean_identity, ""},
+	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint",
+		mean_identity, ""},
+	{"stablehlo.real stablehlo.reduce_precision stablehlo.annotate @annotate_device_placement",
+		mean_identity, ""},
+	{"Cast CastLike stablehlo.convert ttir.typecast stablehlo.bitcast_convert", mean_cast, ""},
+
+	{"Constant stablehlo.constant ttir.constant arith.constant", mean_literal, ""},
+	{"ConstantOfShape ttir.full ttir.zeros ttir.ones chlo.constant", mean_filled, ""},
+	{"Range stablehlo.iota ttir.arange stablehlo.dynamic_iota ttir.rand RandomNormal RandomUniform",
+		mean_iota, ""},
+	{"Reshape stablehlo.reshape ttir.reshape", mean_reshape, ""},
+	{"Flatten", mean_flatten, ""},
+	{"Squeeze ttir.squeeze", mean_squeeze, ""},
+	{"Unsqueeze ttir.unsqueeze", mean_unsqueeze, ""},
+	{"Transpose stablehlo.transpose ttir.permute ttir.transpose", mean_transpose, ""},
+	{"Expand stablehlo.broadcast_in_dim stablehlo.broadcast ttir.broadcast", mean_broadcast,
+		""},
+	{"Tile ttir.repeat", mean_tile, ""},
+	{"ttir.repeat_interleave", mean_repeat, ""},
+	{"Slice stablehlo.slice ttir.slice ttir.slice_static", mean_slice, ""},
+	{"ttir.index ttir.select ttir.index_select", mean_select_index, ""},
+	{"Split ttir.split", mean_split, ""},
+	{"Concat stablehlo.concatenate ttir.concat", mean_concat, ""},
+	{"Pad stablehlo.pad ttir.pad", mean_pad, ""},
+	{"Gather Embedding stablehlo.gather ttir.gather ttir.embedding stablehlo.dynamic_slice stablehlo.torch_index_select",
+		mean_gather, ""},
+	{"GatherND GatherElements ttir.slice_dynamic stablehlo.dynamic_gather", mean_gather, ""},
+	{"ttir.fill_cache ttir.update_cache ttir.paged_update_cache ttir.paged_fill_cache stablehlo.dynamic_update_slice",
+		mean_cache, ""},
+	{"Upsample Resize ttir.upsample2d", mean_upsample, ""},
+
+	{"ReduceSum ttir.sum", mean_reduce, "sum"},
+	{"ReduceMean ttir.mean", mean_reduce, "mean"},
+	{"ReduceMax ttir.max ttir.reduce_or", mean_reduce, "max"},
+	{"ReduceMin ttir.min ttir.reduce_and", mean_reduce, "min"},
+	{"ReduceSumSquare", mean_reduce, "sumsquare"},
+	{"ReduceL1", mean_reduce, "l1"},
+	{"ReduceL2", mean_reduce, "l2"},
+	{"ReduceLogSumExp", mean_reduce, "logsumexp"},
+	{"stablehlo.reduce", mean_reduce, ""},
+	{"Softmax ttir.softmax", mean_softmax, ""},
+	{"LogSoftmax", mean_softmax, "log"},
+	{"LayerNormalization ttir.layer_norm", mean_layer_norm, "layer"},
+	{"SimplifiedLayerNormalization RMSNormalization ttir.rms_norm", mean_layer_norm, "rms"},
+	{"SkipLayerNormalization", mean_layer_norm, "skip"},
+	{"SkipSimplifiedLayerNormalization", mean_layer_norm, "skip rms"},
+	{"BatchNormalization stablehlo.batch_norm_inference ttir.batch_norm ttir.batch_norm_inference",
+		mean_batch_norm, ""},
+	{"InstanceNormalization GroupNormalization ttir.group_norm", mean_group_norm, ""},
+	{"LRN", mean_local_response, ""},
+	{"MatMul ttir.matmul MatMulInteger", mean_matmul, ""},
+	{"Gemm", mean_gemm, ""},
+	{"ttir.linear", mean_linear, ""},
+	{"stablehlo.dot_general ttir.dot_general stablehlo.dot", mean_dot_general, ""},
+	{"Einsum", mean_einsum, ""},
+	{"Attention ttir.scaled_dot_product_attention ttir.scaled_dot_product_attention_decode",
+		mean_attention, ""},
+	{"Conv stablehlo.convolution ttir.conv2d ttir.convolution ConvInteger", mean_convolution,
+		""},
+	{"MaxPool ttir.max_pool2d", mean_pool, "max"},
+	{"AveragePool ttir.avg_pool2d", mean_pool, "mean"},
+	{"GlobalAveragePool ttir.global_avg_pool2d", mean_global_pool, "mean"},
+	{"GlobalMaxPool", mean_global_pool, "max"},
+	{"stablehlo.reduce_window", mean_reduce_window, ""},
+};
+
+static bool has_name(const char *names, const char *op)
+{
+	size_t length = strlen(op);
+	for (const char *at = names; (at = strstr(at, op)); at += length)
+		if ((at == names || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return true;
+	return false;
+}
+
+/* Other spellings of one dialect. */
+static const char *plain_name(struct build *b, const char *op)
+{
+	if (!strncmp(op, "mhlo.", 5))
+		return arena_format(b->arena, "stablehlo.%s", op + 5);
+	return op;
+}
+
+/* What MLIR says of a result counts: the builders must come to the same. */
+static bool check_declared(struct build *b, const struct model_call *call, int view)
+{
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	const struct model_shape *made = &view_at(b, view)->shape;
+	if (call->version || !declared)
+		return true;
+	bool same = declared->rank == made->rank;
+	for (int h = 0; same && h < made->rank; h++)
+		same = declared->size[h] == made->size[h];
+	if (!same)
+		build_fail(b, "its result has another shape than its operands give");
+	return same;
+}
+
+bool build_call(struct build *b, const struct model_call *call)
+{
+	const char *op = plain_name(b, call->op);
+	for (size_t i = 0; op[0] && i < sizeof rows / sizeof *rows; i++) {
+		if (!has_name(rows[i].names, op))
+			continue;
+		int view = rows[i].meaning(b, call, rows[i].argument);
+		if (view < 0 || b->why)
+			return false;
+		if (!call->output_count)
+			return true;
+		if (!check_declared(b, call, view))
+			return false;
+		const char *dtype =
+			call->outputs[0] >= 0 ? b->model->values.at[call->outputs[0]].dtype : NULL;
+		struct model_view *made = &b->views.at[view];
+		if (dtype && made->kind == VIEW_STORED && made->written)
+			made->dtype = dtype;
+		mean_give(b, call, 0, view);
+		return true;
+	}
+	return false;
+}

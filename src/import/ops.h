@@ -1,0 +1,41 @@
+#ifndef IMPORT_OPS_H
+#define IMPORT_OPS_H
+
+#include "import/build.h"
+
+/*
+ * The meanings of ops, by which the rows of the one table (op_table.c) call the builders.  A meaning answers the
+ * view of the first output, -1 where the call cannot be said; `argument` is the row's.
+ */
+typedef int meaning(struct build *b, const struct model_call *call, const char *argument);
+
+/* Operand i, a constant among them; -1 after failing where it is left out. */
+int mean_input(struct build *b, const struct model_call *call, int i);
+bool mean_has(const struct model_call *call, int i);
+/* The numbers of operand i; NULL: they are not known. */
+const struct constant *mean_constant(const struct build *b, const struct model_call *call, int i);
+/* The integers of an attribute, or of operand i where i >= 0; false: neither is there. */
+bool mean_ints(struct build *b, const struct model_call *call, const char *name, int i, int most,
+	int64_t *out, int *count);
+/* What the model says of output i; NULL: nothing. */
+const struct model_shape *mean_declared(
+	const struct build *b, const struct model_call *call, int i);
+void mean_give(struct build *b, const struct model_call *call, int i, int view);
+/* An axis as Python counts it; -1 after failing. */
+int mean_axis(struct build *b, int64_t axis, int rank);
+/* Elements `from` up to from + length along one axis. */
+int mean_slice_one(struct build *b, int v, int axis, int64_t from, int64_t length);
+bool mean_is_onnx(const struct model_call *call);
+bool mean_is_ttir(const struct model_call *call);
+
+meaning mean_map, mean_map2, mean_compare, mean_compose, mean_select, mean_clamp, mean_identity,
+	mean_cast, mean_logic, mean_power, mean_activation, mean_mod;
+meaning mean_reshape, mean_flatten, mean_squeeze, mean_unsqueeze, mean_transpose, mean_broadcast,
+	mean_slice, mean_split, mean_concat, mean_pad, mean_literal, mean_filled, mean_iota,
+	mean_gather, mean_cache, mean_repeat, mean_select_index, mean_upsample, mean_tile;
+meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul, mean_gemm,
+	mean_linear, mean_dot_general, mean_einsum, mean_attention, mean_local_response,
+	mean_group_norm;
+meaning mean_convolution, mean_pool, mean_global_pool, mean_reduce_window;
+
+#endif

@@ -1,0 +1,261 @@
+#include "base/text.h"
+#include "import/ops.h"
+
+#include <string.h>
+
+/* The value of a constant: its numbers where they are few, else a tensor in memory. */
+int mean_literal(struct build *b, const struct model_call *call, const char *argument)
+{
+	struct model_value *value = &b->model->values.at[call->outputs[0]];
+	const struct attribute *found = call_attribute(call, "value");
+	bool splat = true;
+	static const char *const others[] = {
+		"value_float", "value_int", "value_floats", "value_ints", "", NULL};
+	for (int i = 0; !found && others[i]; i++)
+		found = call_attribute(call, others[i]);
+	if (!found)
+		return build_fail(b, "a constant without a value");
+	if (mean_is_onnx(call)) {
+		value->dtype = found->dtype ? found->dtype : found->int_count ? "int64" : "fp32";
+		value->shape = found->shape;
+		value->constant = found->constant;
+		size_t count = found->int_count ? found->int_count : found->number_count;
+		if (!found->constant && count) {
+			struct constant *made = arena_new(b->arena, struct constant);
+			*made = (struct constant){
+				count, found->int_count ? found->ints : NULL, found->numbers};
+			value->constant = made;
+			bool list = strchr(found->name, 's') != NULL;
+			value->shape = (struct model_shape){.rank = list, .size = {(int64_t)count}};
+		}
+	} else {
+		value->constant = found->constant;
+	}
+	const struct constant *constant = value->constant;
+	for (size_t i = 1; constant && i < constant->count; i++)
+		splat &= constant_number(constant, i) == constant_number(constant, 0);
+	if (constant && constant->count && splat)
+		return view_splat(b, constant_number(constant, 0), value->dtype, &value->shape);
+	int made = view_stored(b, value->name, value->dtype, &value->shape);
+	if (made >= 0)
+		b->views.at[made].weight = true;
+	return made;
+}
+
+int mean_filled(struct build *b, const struct model_call *call, const char *argument)
+{
+	struct model_shape shape = {0};
+	const struct attribute *value =
+		call_attribute(call, call_attribute(call, "value") ? "value" : "fill_value");
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	double fill = strstr(call->op, "ones") ? 1 : 0;
+	if (value && value->constant && value->constant->count)
+		fill = constant_number(value->constant, 0);
+	else if (value && value->number_count)
+		fill = value->numbers[0];
+	else if (value && value->int_count)
+		fill = (double)value->ints[0];
+	if (declared)
+		return view_splat(b, fill, b->model->values.at[call->outputs[0]].dtype, declared);
+	if (!mean_ints(b, call, NULL, 0, MODEL_RANK_MOST, shape.size, &shape.rank))
+		return build_fail(b, "a shape that is computed");
+	return view_splat(b, fill, value && value->dtype ? value->dtype : "fp32", &shape);
+}
+
+/* Numbers that count up are a table in memory. */
+int mean_iota(struct build *b, const struct model_call *call, const char *argument)
+{
+	struct model_value *value = &b->model->values.at[call->outputs[0]];
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	if (!declared)
+		return build_fail(b, "a range that is computed");
+	int made = view_stored(b, value->name, value->dtype ? value->dtype : "int64", declared);
+	if (made >= 0)
+		b->views.at[made].weight = true;
+	return made;
+}
+
+/* The shape of what a gather of ONNX gives. */
+static bool gather_shape(
+	struct build *b, const struct model_call *call, int v, struct model_shape *out)
+{
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	if (!mean_is_onnx(call) || !text_equal(call->op, "Gather")) {
+		if (declared)
+			*out = *declared;
+		else
+			build_fail(b, "no shape");
+		return declared != NULL;
+	}
+	int at = mean_input(b, call, 1),
+	    axis = mean_axis(b, call_int(call, "axis", 0), view_at(b, v)->shape.rank);
+	if (at < 0 || axis < 0)
+		return false;
+	const struct model_shape *from = &view_at(b, v)->shape, *by = &view_at(b, at)->shape;
+	*out = (struct model_shape){0};
+	if (from->rank + by->rank - 1 > MODEL_RANK_MOST)
+		return build_fail(b, "too many dimensions") >= 0;
+	for (int h = 0; h < from->rank; h++) {
+		if (h != axis) {
+			out->size[out->rank++] = from->size[h];
+			continue;
+		}
+		for (int k = 0; k < by->rank; k++)
+			out->size[out->rank++] = by->size[k];
+	}
+	return true;
+}
+
+/* One index that is known is a slice. */
+static int gather_slice(struct build *b, const struct model_call *call, int v, int64_t index)
+{
+	int axis = mean_axis(b, call_int(call, "axis", 0), view_at(b, v)->shape.rank);
+	if (axis < 0)
+		return -1;
+	int64_t size = view_at(b, v)->shape.size[axis];
+	int part = mean_slice_one(b, v, axis, index < 0 ? index + size : index, 1);
+	const struct model_shape *by = &b->model->values.at[call->inputs[1]].shape;
+	return part >= 0 && by->rank == 0 ? view_squeeze(b, part, UINT32_C(1) << axis) : part;
+}
+
+static int find_table(const struct model_call *call)
+{
+	return text_equal(call->op, "ttir.embedding") || text_equal(call->op, "Embedding");
+}
+
+/*
+ * Rows that an index picks out of a table in memory: the op reads what it touches, so the rows stand as an input of
+ * their own.  Of a tensor that the graph computes nobody knows which elements those are.
+ */
+int mean_gather(struct build *b, const struct model_call *call, const char *argument)
+{
+	struct model_shape shape;
+	int v = mean_input(b, call, find_table(call));
+	const struct constant *index = mean_constant(b, call, 1);
+	if (v < 0)
+		return -1;
+	if (text_equal(call->op, "Gather") && index && index->count == 1)
+		return gather_slice(b, call, v, constant_int(index, 0));
+	if (!gather_shape(b, call, v, &shape))
+		return -1;
+	int base = v;
+	while (view_at(b, base)->kind == VIEW_RESHAPED || view_at(b, base)->kind == VIEW_MAPPED)
+		base = view_at(b, base)->source;
+	if (view_at(b, base)->kind == VIEW_SPLAT)
+		return view_splat(b, view_at(b, base)->splat, view_at(b, base)->dtype, &shape);
+	if (view_at(b, base)->written)
+		return build_fail(b, "it picks from a tensor that the graph computes");
+	int rows = view_stored(b, arena_format(b->arena, "%s_rows", view_at(b, base)->name),
+		view_at(b, base)->dtype, &shape);
+	if (rows >= 0)
+		b->views.at[rows].weight = true;
+	*array_add(b->arena, &b->notes) = arena_format(b->arena,
+		"'%s' (%s) reads what it touches of '%s': input '%s'", call->name, call->op,
+		view_at(b, base)->name, rows >= 0 ? view_at(b, rows)->name : "");
+	return build_copy(b, rows);
+}
+
+/* A cache in memory takes what is written into it; what reads it reads it as before. */
+int mean_cache(struct build *b, const struct model_call *call, const char *argument)
+{
+	int cache = mean_input(b, call, 0), update = mean_input(b, call, 1);
+	if (cache < 0 || update < 0)
+		return -1;
+	if (view_at(b, cache)->kind == VIEW_SPLAT)
+		return build_fail(b, "an update of a constant");
+	size_t call_outputs = (size_t)call->output_count;
+	struct model_call part = *call;
+	part.output_count = 0;
+	b->call = &part;
+	int written = view_at(b, update)->kind == VIEW_SPLAT ? -1 : build_copy(b, update);
+	b->call = call;
+	if (written >= 0) {
+		b->statements.at[b->statements.count - 1].call = call;
+		b->views.at[written].output = true;
+	}
+	(void)call_outputs;
+	return cache;
+}
+
+/* Whole copies one behind the other along a new dimension in front of the repeated one, or behind it. */
+static int repeat_axis(struct build *b, int v, int axis, int64_t times, bool inside)
+{
+	const struct model_shape *from = &view_at(b, v)->shape;
+	struct model_shape wide = {.rank = from->rank + 1}, whole = *from;
+	int axis_of[MODEL_RANK_MOST];
+	if (times == 1)
+		return v;
+	if (times < 1 || wide.rank > MODEL_RANK_MOST)
+		return build_fail(b, "it repeats %lld times", (long long)times);
+	int at = axis + inside;
+	for (int h = 0; h < wide.rank; h++)
+		wide.size[h] = h == at ? times : from->size[h - (h > at)];
+	for (int h = 0; h < from->rank; h++)
+		axis_of[h] = h + (h >= at);
+	if (whole.size[axis] > INT64_MAX / times)
+		return build_fail(b, "it repeats too often");
+	whole.size[axis] *= times;
+	return view_reshape(b, view_broadcast(b, v, &wide, axis_of), &whole);
+}
+
+int mean_tile(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t times[MODEL_RANK_MOST];
+	int count = 0;
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	if (!mean_ints(b, call, mean_is_ttir(call) ? "repeat_dimensions" : NULL,
+		    mean_is_onnx(call) ? 1 : -1, MODEL_RANK_MOST, times, &count) ||
+		count != view_at(b, v)->shape.rank)
+		return build_fail(b, "repeats that are computed");
+	for (int h = 0; h < count && v >= 0; h++)
+		v = repeat_axis(b, v, h, times[h], false);
+	return v;
+}
+
+int mean_repeat(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	int axis = mean_axis(b, call_int(call, "dim", 0), view_at(b, v)->shape.rank);
+	return axis < 0 ? -1 : repeat_axis(b, v, axis, call_int(call, "repeats", 1), true);
+}
+
+/* Nearest neighbours, by whole factors: each element repeats. */
+int mean_upsample(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	const char *mode = call_text(call, "mode");
+	if (v < 0)
+		return -1;
+	if (mode[0] && !text_equal(mode, "nearest"))
+		return build_fail(b, "mode '%s'", mode);
+	int rank = view_at(b, v)->shape.rank;
+	const struct constant *scales = mean_constant(
+		b, call, text_equal(call->op, "Resize") && call->input_count > 2 ? 2 : 1);
+	const struct constant *sizes = mean_constant(b, call, 3);
+	const struct attribute *given =
+		call_attribute(call, mean_is_ttir(call) ? "scale_factor" : "scales");
+	for (int h = 0; h < rank && v >= 0; h++) {
+		double factor = 1;
+		if (mean_is_ttir(call))
+			factor = h == 0 || h == rank - 1 || !given
+					 ? 1
+					 : (double)given->ints[given->int_count > 1 ? h - 1 : 0];
+		else if (sizes && sizes->count == (size_t)rank)
+			factor = (double)constant_int(sizes, (size_t)h) /
+				 (double)view_at(b, v)->shape.size[h];
+		else if (scales && scales->count == (size_t)rank)
+			factor = constant_number(scales, (size_t)h);
+		else if (given && given->number_count == (size_t)rank)
+			factor = given->numbers[h];
+		else
+			return build_fail(b, "factors that are computed");
+		if (factor < 1 || factor > 1e6 || factor != (double)(int64_t)factor)
+			return build_fail(b, "it is resized by %g", factor);
+		v = repeat_axis(b, v, h, (int64_t)factor, true);
+	}
+	return v;
+}

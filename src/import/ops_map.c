@@ -1,0 +1,327 @@
+#include "base/text.h"
+#include "import/ops.h"
+
+#include <math.h>
+#include <string.h>
+
+bool mean_is_onnx(const struct model_call *call)
+{
+	return call->version != 0;
+}
+
+bool mean_is_ttir(const struct model_call *call)
+{
+	return strncmp(call->op, "ttir.", 5) == 0;
+}
+
+bool mean_has(const struct model_call *call, int i)
+{
+	return i >= 0 && i < call->input_count && call->inputs[i] >= 0;
+}
+
+const struct constant *mean_constant(const struct build *b, const struct model_call *call, int i)
+{
+	return mean_has(call, i) ? b->model->values.at[call->inputs[i]].constant : NULL;
+}
+
+int mean_input(struct build *b, const struct model_call *call, int i)
+{
+	if (!mean_has(call, i))
+		return build_fail(b, "operand %d is missing", i);
+	int v = call->inputs[i];
+	if (b->of_value[v] >= 0)
+		return b->of_value[v];
+	const struct model_value *value = &b->model->values.at[v];
+	if (!value->constant)
+		return build_fail(b, "operand %d has no value", i);
+	bool splat = true;
+	for (size_t k = 1; k < value->constant->count; k++)
+		splat &= constant_number(value->constant, k) == constant_number(value->constant, 0);
+	b->of_value[v] = splat && value->constant->count
+				 ? view_splat(b, constant_number(value->constant, 0), value->dtype,
+					   &value->shape)
+				 : view_stored(b, value->name, value->dtype, &value->shape);
+	if (b->of_value[v] >= 0)
+		b->views.at[b->of_value[v]].weight = true;
+	return b->of_value[v];
+}
+
+bool mean_ints(struct build *b, const struct model_call *call, const char *name, int i, int most,
+	int64_t *out, int *count)
+{
+	const struct attribute *found = name ? call_attribute(call, name) : NULL;
+	const struct constant *constant = i >= 0 ? mean_constant(b, call, i) : NULL;
+	size_t have = found && found->int_count ? found->int_count : constant ? constant->count : 0;
+	bool there = (found && (found->int_count || !mean_is_onnx(call))) || constant;
+	*count = (int)(have > (size_t)most ? (size_t)most : have);
+	for (int k = 0; k < *count; k++)
+		out[k] = found && found->int_count ? found->ints[k]
+						   : constant_int(constant, (size_t)k);
+	return there;
+}
+
+const struct model_shape *mean_declared(const struct build *b, const struct model_call *call, int i)
+{
+	if (i >= call->output_count || call->outputs[i] < 0 ||
+		b->model->values.at[call->outputs[i]].shape.rank < 0)
+		return NULL;
+	return &b->model->values.at[call->outputs[i]].shape;
+}
+
+void mean_give(struct build *b, const struct model_call *call, int i, int view)
+{
+	if (i >= call->output_count || call->outputs[i] < 0 || view < 0)
+		return;
+	struct model_value *value = &b->model->values.at[call->outputs[i]];
+	b->of_value[call->outputs[i]] = view;
+	value->shape = view_at(b, view)->shape;
+	if (!value->dtype)
+		value->dtype = view_at(b, view)->dtype;
+}
+
+int mean_axis(struct build *b, int64_t axis, int rank)
+{
+	if (axis < -rank || axis >= rank)
+		return build_fail(b, "axis %lld of %d dimensions", (long long)axis, rank);
+	return (int)(axis < 0 ? axis + rank : axis);
+}
+
+int mean_map(struct build *b, const struct model_call *call, const char *function)
+{
+	int v = mean_input(b, call, 0);
+	if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT) {
+		double x = view_at(b, v)->splat;
+		const char *dtype = view_at(b, v)->dtype;
+		double y = text_equal(function, "neg")          ? -x
+			   : text_equal(function, "sqrt")       ? sqrt(x)
+			   : text_equal(function, "exp")        ? exp(x)
+			   : text_equal(function, "rsqrt")      ? 1 / sqrt(x)
+			   : text_equal(function, "reciprocal") ? 1 / x
+			   : text_equal(function, "log")        ? log(x)
+								: NAN;
+		return isnan(y) ? build_fail(b, "'%s' of a constant", function)
+				: view_splat(b, y, dtype, &view_at(b, v)->shape);
+	}
+	return build_map(b, function, v);
+}
+
+int mean_map2(struct build *b, const struct model_call *call, const char *function)
+{
+	int v = mean_input(b, call, 0);
+	for (int i = 1; i < call->input_count; i++)
+		v = build_map2(b, function, v, mean_input(b, call, i));
+	return v;
+}
+
+int mean_compare(struct build *b, const struct model_call *call, const char *function)
+{
+	static const char *const words[][2] = {
+		{"EQ", "eq"}, {"NE", "ne"}, {"LT", "lt"}, {"LE", "le"}, {"GT", "gt"}, {"GE", "ge"}};
+	if (!function[0]) {
+		const char *text = call_text(call, "comparison_direction");
+		if (!text[0])
+			text = call_text(call, "");
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+			const char *at = strstr(text, words[i][0]);
+			if (at && (at == text || at[-1] == ' ') && (!at[2] || at[2] == ' '))
+				function = words[i][1];
+		}
+		if (!function[0])
+			return build_fail(b, "a comparison without a direction");
+	}
+	return mean_map2(b, call, function);
+}
+
+int mean_logic(struct build *b, const struct model_call *call, const char *function)
+{
+	if (text_equal(function, "not")) {
+		int v = mean_input(b, call, 0);
+		if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT)
+			return view_splat(
+				b, view_at(b, v)->splat == 0, "bool", &view_at(b, v)->shape);
+		return build_map_constant(b, "eq", v, 0);
+	}
+	return mean_map2(b, call, function);
+}
+
+int mean_power(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0), e = mean_input(b, call, 1);
+	if (v < 0 || e < 0)
+		return -1;
+	double number = view_at(b, e)->kind == VIEW_SPLAT ? view_at(b, e)->splat : NAN;
+	if (view_at(b, v)->kind == VIEW_SPLAT)
+		return build_map2(b, "pow", v, e);
+	if (number == 2)
+		return build_map2(b, "mul", v, v);
+	if (number == 0.5 || number == -1 || number == -0.5)
+		return build_map(b,
+			number == 0.5  ? "sqrt"
+			: number == -1 ? "reciprocal"
+				       : "rsqrt",
+			v);
+	return build_map2(b, "pow", v, e);
+}
+
+int mean_mod(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0), by = mean_input(b, call, 1);
+	return build_map2(b, "sub", v,
+		build_map2(b, "mul", build_map(b, "floor", build_map2(b, "div", v, by)), by));
+}
+
+/* A choice between tensors is what each gives where it is taken, and 0 elsewhere, added. */
+int mean_select(struct build *b, const struct model_call *call, const char *argument)
+{
+	int which = mean_input(b, call, 0), yes = mean_input(b, call, 1),
+	    no = mean_input(b, call, 2);
+	if (which < 0 || yes < 0 || no < 0)
+		return -1;
+	if (view_at(b, which)->kind == VIEW_SPLAT)
+		return view_at(b, which)->splat != 0 ? yes : no;
+	bool yes_zero = view_at(b, yes)->kind == VIEW_SPLAT && view_at(b, yes)->splat == 0;
+	bool no_zero = view_at(b, no)->kind == VIEW_SPLAT && view_at(b, no)->splat == 0;
+	int taken = yes_zero ? -1 : build_map2(b, "where", which, yes);
+	int left = no_zero ? -1 : build_map2(b, "unless", which, no);
+	if (b->why || (yes_zero && no_zero))
+		return yes_zero && no_zero ? yes : -1;
+	int out = taken < 0 ? left : left < 0 ? taken : build_map2(b, "add", taken, left);
+	if (out >= 0 && !view_at(b, out)->dtype)
+		return out;
+	return out;
+}
+
+static int clamp(struct build *b, int v, double low, double high)
+{
+	bool lower = low > -1e30, upper = high < 1e30;
+	if (low == 0)
+		v = build_map(b, "relu", v);
+	else if (lower)
+		v = build_map_constant(b, "maximum", v, low);
+	if (upper)
+		v = build_map_constant(b, "minimum", v, high);
+	return v >= 0 && !lower && !upper ? build_copy(b, v) : v;
+}
+
+static double bound_of(const struct build *b, const struct model_call *call, int i,
+	const char *name, double otherwise)
+{
+	const struct constant *constant = mean_constant(b, call, i);
+	return constant && constant->count ? constant_number(constant, 0)
+					   : call_number(call, name, otherwise);
+}
+
+int mean_clamp(struct build *b, const struct model_call *call, const char *argument)
+{
+	if (!mean_is_onnx(call) && call->input_count == 3) {
+		bool first = !mean_is_ttir(call);
+		int v = mean_input(b, call, first);
+		v = build_map2(b, "maximum", v, mean_input(b, call, first ? 0 : 1));
+		return build_map2(b, "minimum", v, mean_input(b, call, 2));
+	}
+	for (int i = 1; i < call->input_count; i++)
+		if (mean_has(call, i) && !mean_constant(b, call, i))
+			return build_fail(b, "bounds that are computed");
+	return clamp(b, mean_input(b, call, 0), bound_of(b, call, 1, "min", -INFINITY),
+		bound_of(b, call, 2, "max", INFINITY));
+}
+
+int mean_identity(struct build *b, const struct model_call *call, const char *argument)
+{
+	for (int i = 1; i < call->input_count && i < call->output_count && !mean_is_onnx(call); i++)
+		mean_give(b, call, i, mean_input(b, call, i));
+	return mean_input(b, call, 0);
+}
+
+int mean_cast(struct build *b, const struct model_call *call, const char *argument)
+{
+	static const char *const types[] = {"", "fp32", "int8", "int8", "int32", "int32", "int32",
+		"int64", "", "bool", "fp16", "fp32", "int32", "int64", "", "", "bf16"};
+	const char *dtype = call->output_count && call->outputs[0] >= 0
+				    ? b->model->values.at[call->outputs[0]].dtype
+				    : NULL;
+	int64_t to = call_int(call, "to", 0);
+	if (mean_is_onnx(call) && text_equal(call->op, "CastLike"))
+		dtype = mean_has(call, 1) ? b->model->values.at[call->inputs[1]].dtype : dtype;
+	else if (mean_is_onnx(call))
+		dtype = to > 0 && to < (int64_t)(sizeof types / sizeof *types) && types[to][0]
+				? types[to]
+			: to > 16 ? "fp8"
+				  : dtype;
+	int v = build_cast(b, mean_input(b, call, 0), dtype);
+	if (v >= 0 && call->outputs[0] >= 0)
+		b->model->values.at[call->outputs[0]].dtype = dtype;
+	return v;
+}
+
+int mean_compose(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	if (strstr(call->op, "square"))
+		return build_map2(b, "mul", v, v);
+	if (text_equal(call->op, "Softplus"))
+		return build_map(b, "log", build_map_constant(b, "add", build_map(b, "exp", v), 1));
+	if (strstr(call->op, "minus_one") || strstr(call->op, "expm1"))
+		return build_map_constant(b, "add", build_map(b, "exp", v), -1);
+	return build_map(b, "log", build_map_constant(b, "add", v, 1));
+}
+
+static bool is(const struct model_call *call, const char *onnx, const char *ttir)
+{
+	return text_equal(call->op, onnx) || (mean_is_ttir(call) && text_equal(call->op + 5, ttir));
+}
+
+/* alpha (exp(min(x, 0)) - 1), below 0 of an ELU */
+static int below_zero(struct build *b, int v, double alpha)
+{
+	int powers = build_map(b, "exp", build_map_constant(b, "minimum", v, 0));
+	return build_map_constant(b, "mul", build_map_constant(b, "add", powers, -1), alpha);
+}
+
+int mean_activation(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	if (is(call, "LeakyRelu", "leaky_relu")) {
+		double slope = call_number(call, "alpha", call_number(call, "parameter", 0.01));
+		return build_map2(b, "maximum", v, build_map_constant(b, "mul", v, slope));
+	}
+	if (is(call, "PRelu", "prelu")) {
+		int below = build_map2(
+			b, "mul", build_map_constant(b, "minimum", v, 0), mean_input(b, call, 1));
+		return build_map2(b, "add", build_map(b, "relu", v), below);
+	}
+	if (is(call, "Elu", "elu") || is(call, "Celu", "celu"))
+		return build_map2(b, "add", build_map(b, "relu", v),
+			below_zero(b, v, call_number(call, "alpha", 1)));
+	if (is(call, "Selu", "selu")) {
+		double gamma = call_number(call, "gamma", 1.0507009873554805),
+		       alpha = call_number(call, "alpha", 1.6732632423543772);
+		return build_map2(b, "add",
+			build_map_constant(b, "mul", build_map(b, "relu", v), gamma),
+			below_zero(b, v, alpha * gamma));
+	}
+	if (is(call, "HardSigmoid", "hardsigmoid")) {
+		double alpha = call_number(call, "alpha", mean_is_onnx(call) ? 0.2 : 1.0 / 6),
+		       beta = call_number(call, "beta", 0.5);
+		return clamp(b,
+			build_map_constant(b, "add", build_map_constant(b, "mul", v, alpha), beta),
+			0, 1);
+	}
+	if (is(call, "QuickGelu", "quick_gelu"))
+		return build_map2(b, "mul", v,
+			build_map(b, "sigmoid",
+				build_map_constant(
+					b, "mul", v, call_number(call, "alpha", 1.702))));
+	if (is(call, "Softsign", "softsign"))
+		return build_map2(
+			b, "div", v, build_map_constant(b, "add", build_map(b, "abs", v), 1));
+	if (is(call, "Mish", "mish"))
+		return build_map2(b, "mul", v,
+			build_map(b, "tanh",
+				build_map(b, "log",
+					build_map_constant(b, "add", build_map(b, "exp", v), 1))));
+	if (is(call, "ThresholdedRelu", ""))
+		return build_map2(b, "where",
+			build_map_constant(b, "gt", v, call_number(call, "alpha", 1)), v);
+	return clamp(b, v, 0, 6);
+}

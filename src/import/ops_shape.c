@@ -1,0 +1,407 @@
+#include "base/text.h"
+#include "import/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A shape with 0 (as the operand has it) and -1 (the rest) settled. */
+static bool settle(
+	struct build *b, const struct model_shape *from, bool zeros, struct model_shape *to)
+{
+	int64_t have = shape_elements(from), known = 1;
+	int open = -1;
+	for (int h = 0; h < to->rank; h++) {
+		if (to->size[h] == 0 && zeros && h < from->rank)
+			to->size[h] = from->size[h];
+		if (to->size[h] == -1 && open < 0)
+			open = h;
+		else if (to->size[h] < 1 || known > have / to->size[h])
+			return build_fail(b, "a shape that the operand does not fit") >= 0;
+		else
+			known *= to->size[h];
+	}
+	if (open >= 0)
+		to->size[open] = have / known;
+	return true;
+}
+
+int mean_reshape(struct build *b, const struct model_call *call, const char *argument)
+{
+	struct model_shape shape = {0};
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	if (!mean_is_onnx(call))
+		return mean_declared(b, call, 0) ? view_reshape(b, v, mean_declared(b, call, 0))
+						 : build_fail(b, "no shape");
+	if (!mean_ints(b, call, "shape", 1, MODEL_RANK_MOST, shape.size, &shape.rank)) {
+		const struct model_shape *declared = mean_declared(b, call, 0);
+		return declared ? view_reshape(b, v, declared)
+				: build_fail(b, "a shape that is computed");
+	}
+	if (!settle(b, &view_at(b, v)->shape, !call_int(call, "allowzero", 0), &shape))
+		return -1;
+	return view_reshape(b, v, &shape);
+}
+
+int mean_flatten(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	struct model_shape to = {.rank = 2, .size = {1, 1}};
+	if (v < 0)
+		return -1;
+	const struct model_shape *from = &view_at(b, v)->shape;
+	int64_t axis = call_int(call, "axis", 1);
+	if (axis < -from->rank || axis > from->rank)
+		return build_fail(b, "axis %lld of %d dimensions", (long long)axis, from->rank);
+	for (int h = 0; h < from->rank; h++)
+		to.size[h >= (axis < 0 ? axis + from->rank : axis)] *= from->size[h];
+	return view_reshape(b, v, &to);
+}
+
+static bool axes_of(
+	struct build *b, const struct model_call *call, int operand, int rank, uint32_t *axes)
+{
+	static const char *const names[] = {"axes", "dim", "dim_arg", "dimensions", "dims", NULL};
+	int64_t list[MODEL_RANK_MOST];
+	int count = 0;
+	bool there = false;
+	*axes = 0;
+	for (int i = 0; names[i] && !there; i++)
+		there = mean_ints(b, call, names[i], -1, MODEL_RANK_MOST, list, &count) && count;
+	if (!there)
+		there = mean_ints(b, call, NULL, operand, MODEL_RANK_MOST, list, &count);
+	for (int i = 0; i < count; i++) {
+		int axis = mean_axis(b, list[i], rank);
+		if (axis < 0)
+			return false;
+		*axes |= UINT32_C(1) << axis;
+	}
+	return there;
+}
+
+int mean_squeeze(struct build *b, const struct model_call *call, const char *argument)
+{
+	uint32_t axes;
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	const struct model_shape *shape = &view_at(b, v)->shape;
+	if (!axes_of(b, call, 1, shape->rank, &axes)) {
+		if (b->why)
+			return -1;
+		for (int h = 0; h < shape->rank; h++)
+			axes |= (uint32_t)(shape->size[h] == 1) << h;
+	}
+	return view_squeeze(b, v, axes);
+}
+
+int mean_unsqueeze(struct build *b, const struct model_call *call, const char *argument)
+{
+	uint32_t axes;
+	int v = mean_input(b, call, 0);
+	int64_t list[MODEL_RANK_MOST];
+	int count = 0;
+	if (v < 0)
+		return -1;
+	const struct model_shape *from = &view_at(b, v)->shape;
+	if (!mean_ints(
+		    b, call, mean_is_ttir(call) ? "dim" : "axes", 1, MODEL_RANK_MOST, list, &count))
+		return build_fail(b, "axes that are computed");
+	struct model_shape to = {.rank = from->rank + count};
+	if (to.rank > MODEL_RANK_MOST)
+		return build_fail(b, "too many dimensions");
+	axes = 0;
+	for (int i = 0; i < count; i++) {
+		int axis = mean_axis(b, list[i], to.rank);
+		if (axis < 0)
+			return -1;
+		axes |= UINT32_C(1) << axis;
+	}
+	for (int h = 0, k = 0; h < to.rank; h++)
+		to.size[h] = axes >> h & 1 || k >= from->rank ? 1 : from->size[k++];
+	return view_reshape(b, v, &to);
+}
+
+int mean_transpose(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t list[MODEL_RANK_MOST];
+	int order[MODEL_RANK_MOST], count = 0;
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	int rank = view_at(b, v)->shape.rank;
+	for (int h = 0; h < rank; h++)
+		order[h] = mean_is_onnx(call) ? rank - 1 - h : h;
+	if (text_equal(call->op, "ttir.transpose")) {
+		int a = mean_axis(b, call_int(call, "dim0", 0), rank),
+		    c = mean_axis(b, call_int(call, "dim1", 1), rank);
+		if (a < 0 || c < 0)
+			return -1;
+		order[a] = c;
+		order[c] = a;
+	} else if (mean_ints(b, call, "perm", -1, MODEL_RANK_MOST, list, &count) ||
+		   mean_ints(b, call, "permutation", -1, MODEL_RANK_MOST, list, &count) ||
+		   mean_ints(b, call, "dims", -1, MODEL_RANK_MOST, list, &count)) {
+		if (count != rank)
+			return build_fail(b, "a permutation of %d of %d dimensions", count, rank);
+		for (int h = 0; h < rank; h++)
+			order[h] = (int)list[h];
+	}
+	return view_permute(b, v, order);
+}
+
+int mean_broadcast(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t list[MODEL_RANK_MOST];
+	int axis_of[MODEL_RANK_MOST], count = 0;
+	int v = mean_input(b, call, 0);
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	if (v < 0)
+		return -1;
+	if (mean_is_onnx(call)) {
+		struct model_shape shape = {0}, one = {0};
+		if (!mean_ints(b, call, NULL, 1, MODEL_RANK_MOST, shape.size, &shape.rank))
+			return declared ? view_broadcast_to(b, v, declared)
+					: build_fail(b, "a shape that is computed");
+		const struct model_shape *from = &view_at(b, v)->shape;
+		one = shape;
+		for (int i = 1; i <= shape.rank && i <= from->rank; i++)
+			if (shape.size[shape.rank - i] == 1)
+				one.size[shape.rank - i] = from->size[from->rank - i];
+		return view_broadcast_to(b, v, one.rank < from->rank ? from : &one);
+	}
+	if (!declared)
+		return build_fail(b, "no shape");
+	if (mean_is_ttir(call) || text_equal(call->op, "stablehlo.broadcast"))
+		return view_broadcast_to(b, v, declared);
+	if (!mean_ints(b, call, "dims", -1, MODEL_RANK_MOST, list, &count))
+		mean_ints(b, call, "broadcast_dimensions", -1, MODEL_RANK_MOST, list, &count);
+	if (count != view_at(b, v)->shape.rank)
+		return build_fail(
+			b, "a broadcast of %d of %d dimensions", count, view_at(b, v)->shape.rank);
+	for (int h = 0; h < count; h++)
+		axis_of[h] = list[h] < 0 || list[h] >= declared->rank ? -1 : (int)list[h];
+	return view_broadcast(b, v, declared, axis_of);
+}
+
+/* "[0:1, 2:8:2]" in the words of the op. */
+static int parse_ranges(const char *text, int64_t *start, int64_t *end, int64_t *step)
+{
+	int count = 0, part = 0;
+	for (const char *at = text; *at && count <= MODEL_RANK_MOST; at++) {
+		if (*at == ':') {
+			part++;
+		} else if (*at == ',') {
+			part = 0;
+		} else if (*at >= '0' && *at <= '9') {
+			int64_t number = strtoll(at, (char **)&at, 10);
+			at--;
+			if (part == 0 && count < MODEL_RANK_MOST) {
+				start[count] = number;
+				step[count++] = 1;
+			} else if (count > 0) {
+				*(part == 1 ? &end[count - 1] : &step[count - 1]) = number;
+			}
+		}
+	}
+	return count;
+}
+
+static int slice_whole(struct build *b, int v, int rank, const int64_t *start, const int64_t *end,
+	const int64_t *step)
+{
+	int64_t length[MODEL_RANK_MOST];
+	for (int h = 0; h < rank; h++)
+		length[h] = step[h] < 1 ? 0 : (end[h] - start[h] + step[h] - 1) / step[h];
+	return view_slice(b, v, start, length, step);
+}
+
+/* Starts and ends as Python counts them. */
+static int64_t clip_index(int64_t index, int64_t size)
+{
+	if (index < 0)
+		index += index < -size ? -index : size;
+	return index > size ? size : index < 0 ? 0 : index;
+}
+
+static int slice_onnx(struct build *b, const struct model_call *call, int v)
+{
+	int64_t starts[MODEL_RANK_MOST], ends[MODEL_RANK_MOST], axes[MODEL_RANK_MOST],
+		steps[MODEL_RANK_MOST];
+	int64_t start[MODEL_RANK_MOST], end[MODEL_RANK_MOST], step[MODEL_RANK_MOST];
+	int count = 0, ends_count = 0, axes_count = 0, steps_count = 0;
+	const struct model_shape *shape = &view_at(b, v)->shape;
+	if (!mean_ints(b, call, "starts", 1, MODEL_RANK_MOST, starts, &count) ||
+		!mean_ints(b, call, "ends", 2, MODEL_RANK_MOST, ends, &ends_count) ||
+		count != ends_count)
+		return build_fail(b, "a slice that is computed");
+	mean_ints(b, call, "axes", 3, MODEL_RANK_MOST, axes, &axes_count);
+	mean_ints(b, call, NULL, 4, MODEL_RANK_MOST, steps, &steps_count);
+	for (int h = 0; h < shape->rank; h++) {
+		start[h] = 0;
+		end[h] = shape->size[h];
+		step[h] = 1;
+	}
+	for (int i = 0; i < count; i++) {
+		int axis = mean_axis(b, i < axes_count ? axes[i] : i, shape->rank);
+		if (axis < 0)
+			return -1;
+		start[axis] = clip_index(starts[i], shape->size[axis]);
+		end[axis] = clip_index(ends[i], shape->size[axis]);
+		step[axis] = i < steps_count ? steps[i] : 1;
+	}
+	return slice_whole(b, v, shape->rank, start, end, step);
+}
+
+int mean_slice(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t start[MODEL_RANK_MOST] = {0}, end[MODEL_RANK_MOST] = {0},
+		step[MODEL_RANK_MOST] = {0};
+	int counts[3] = {0};
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	if (mean_is_onnx(call))
+		return slice_onnx(b, call, v);
+	int rank = view_at(b, v)->shape.rank;
+	if (mean_is_ttir(call)) {
+		mean_ints(b, call, "begins", -1, MODEL_RANK_MOST, start, &counts[0]);
+		mean_ints(b, call, "ends", -1, MODEL_RANK_MOST, end, &counts[1]);
+		mean_ints(b, call, "step", -1, MODEL_RANK_MOST, step, &counts[2]);
+	} else if (call_attribute(call, "start_indices")) {
+		mean_ints(b, call, "start_indices", -1, MODEL_RANK_MOST, start, &counts[0]);
+		mean_ints(b, call, "limit_indices", -1, MODEL_RANK_MOST, end, &counts[1]);
+		mean_ints(b, call, "strides", -1, MODEL_RANK_MOST, step, &counts[2]);
+	} else {
+		counts[0] = counts[1] = counts[2] =
+			parse_ranges(call_text(call, ""), start, end, step);
+	}
+	if (counts[0] != rank || counts[1] != rank || counts[2] != rank)
+		return build_fail(b, "a slice of %d of %d dimensions", counts[0], rank);
+	for (int h = 0; h < rank; h++) {
+		start[h] = clip_index(start[h], view_at(b, v)->shape.size[h]);
+		end[h] = clip_index(end[h], view_at(b, v)->shape.size[h]);
+	}
+	return slice_whole(b, v, rank, start, end, step);
+}
+
+int mean_slice_one(struct build *b, int v, int axis, int64_t from, int64_t length)
+{
+	int64_t start[MODEL_RANK_MOST], lengths[MODEL_RANK_MOST], step[MODEL_RANK_MOST];
+	const struct model_shape *shape = &view_at(b, v)->shape;
+	for (int h = 0; h < shape->rank; h++) {
+		start[h] = h == axis ? from : 0;
+		lengths[h] = h == axis ? length : shape->size[h];
+		step[h] = 1;
+	}
+	return view_slice(b, v, start, lengths, step);
+}
+
+int mean_select_index(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	int axis = mean_axis(b, call_int(call, "dim", 0), view_at(b, v)->shape.rank);
+	int64_t begin = call_int(call, "begin", 0),
+		length = call_int(call, "length", call_int(call, "end", 0) - begin);
+	if (axis < 0 || call_int(call, "step", 1) != 1)
+		return build_fail(b, "an index by steps");
+	return mean_slice_one(b, v, axis, begin, length);
+}
+
+int mean_split(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t parts[256], from = 0;
+	int count = 0;
+	int v = mean_input(b, call, 0), first = -1;
+	if (v < 0)
+		return -1;
+	int axis = mean_axis(
+		b, call_int(call, "axis", call_int(call, "dim", 0)), view_at(b, v)->shape.rank);
+	if (axis < 0 || call->output_count > 256)
+		return -1;
+	int64_t size = view_at(b, v)->shape.size[axis],
+		even = (size + call->output_count - 1) / call->output_count;
+	mean_ints(b, call, "split", 1, 256, parts, &count);
+	for (int i = 0; i < call->output_count; i++) {
+		int64_t length = count == call->output_count   ? parts[i]
+				 : i + 1 == call->output_count ? size - from
+							       : even;
+		int part = mean_slice_one(b, v, axis, from, length);
+		if (part < 0)
+			return -1;
+		mean_give(b, call, i, part);
+		first = i == 0 ? part : first;
+		from += length;
+	}
+	return first;
+}
+
+int mean_concat(struct build *b, const struct model_call *call, const char *argument)
+{
+	int *views = arena_array(b->arena, int, call->input_count + 1), count = 0;
+	for (int i = 0; i < call->input_count; i++) {
+		if (!mean_has(call, i))
+			continue;
+		const struct constant *constant = mean_constant(b, call, i);
+		if (constant && !constant->count)
+			continue;
+		views[count] = mean_input(b, call, i);
+		if (views[count++] < 0)
+			return -1;
+	}
+	if (!count)
+		return build_fail(b, "nothing to concatenate");
+	int64_t axis =
+		call_int(call, "axis", call_int(call, "dim", call_int(call, "dimension", 0)));
+	int at = mean_axis(b, axis, view_at(b, views[0])->shape.rank);
+	return at < 0 ? -1 : build_concat(b, views, count, at);
+}
+
+int mean_pad(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0}, list[2 * MODEL_RANK_MOST];
+	int count = 0, other = 0;
+	int v = mean_input(b, call, 0);
+	if (v < 0)
+		return -1;
+	int rank = view_at(b, v)->shape.rank;
+	bool constant_mode =
+		!call_text(call, "mode")[0] || text_equal(call_text(call, "mode"), "constant");
+	const struct constant *value = mean_constant(b, call, mean_is_onnx(call) ? 2 : 1);
+	double fill =
+		value && value->count ? constant_number(value, 0) : call_number(call, "value", 0);
+	if (mean_is_onnx(call)) {
+		if (!mean_ints(b, call, "pads", 1, 2 * rank, list, &count) || count != 2 * rank)
+			return build_fail(b, "padding that is computed");
+		for (int h = 0; h < rank; h++) {
+			low[h] = list[h];
+			high[h] = list[rank + h];
+		}
+	} else if (mean_is_ttir(call)) {
+		mean_ints(b, call, "padding", -1, 2 * rank, list, &count);
+		for (int h = 0; h < rank && count == 2 * rank; h++) {
+			low[h] = list[2 * h];
+			high[h] = list[2 * h + 1];
+		}
+	} else {
+		const char *names[2] = {call_attribute(call, "low") ? "low" : "edge_padding_low",
+			call_attribute(call, "high") ? "high" : "edge_padding_high"};
+		mean_ints(b, call, names[0], -1, MODEL_RANK_MOST, low, &count);
+		mean_ints(b, call, names[1], -1, MODEL_RANK_MOST, high, &other);
+		mean_ints(b, call,
+			call_attribute(call, "interior") ? "interior" : "interior_padding", -1,
+			MODEL_RANK_MOST, list, &other);
+		for (int h = 0; h < other; h++)
+			if (list[h])
+				return build_fail(b, "padding between elements");
+	}
+	for (int h = 0; h < rank; h++)
+		if (low[h] < 0 || high[h] < 0 || low[h] >> 30 || high[h] >> 30)
+			return build_fail(b, "negative padding");
+	if (fill != 0 || !constant_mode || (mean_has(call, mean_is_onnx(call) ? 2 : 1) && !value))
+		return build_fail(b, "padding by something else than 0");
+	return build_pad(b, v, low, high);
+}

@@ -1,0 +1,20 @@
+#ifndef IMPORT_STATEMENTS_H
+#define IMPORT_STATEMENTS_H
+
+#include "import/build.h"
+
+/* How builders make statements: opened with a new output, given its reads, and closed. */
+
+/* Operands whole: axis h of the view by loop loop_of[h], -1 where it has one element. */
+struct view_read statement_read_whole(const struct build *b, int v, const int *loop_of);
+/* A statement that writes a new tensor of that shape; NULL: it cannot. */
+struct statement *statement_open(struct build *b, enum form form, const char *function,
+	const char *dtype, const struct model_shape *shape);
+/* Joins classes of loops and axes; the view of the output. */
+int statement_close(struct build *b, struct statement *statement);
+/* Loop h for axis h. */
+void statement_identity_loops(int *loop_of);
+/* -1 after failing where the view is one number. */
+int statement_data(struct build *b, int v);
+
+#endif

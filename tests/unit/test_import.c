@@ -1,0 +1,215 @@
+/*
+ * Models become workloads: MLIR text of both dialects, and ONNX that the test packs itself; what is wrong with a
+ * model is said with its file and node or line.
+ */
+#include "base/arena.h"
+#include "base/text.h"
+#include "import/import.h"
+#include "tests/support/folder.h"
+
+#include <onnx.pb-c.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static const char pretty[] =
+	"module @m {\n"
+	"  func.func public @main(%arg0: tensor<2x8x8x3xf32>, %w: tensor<3x3x3x64xf32>) -> tensor<2x4x4x64xf32> {\n"
+	"    %cst = stablehlo.constant dense<0.0> : tensor<f32>\n"
+	"    %0 = stablehlo.convolution(%arg0, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+	"{stride = [2, 2], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, "
+	"foreign.note = #foreign.x<\"a>b\">} : (tensor<2x8x8x3xf32>, tensor<3x3x3x64xf32>) -> tensor<2x4x4x64xf32>\n"
+	"    %1 = call @relu(%0) : (tensor<2x4x4x64xf32>) -> tensor<2x4x4x64xf32>\n"
+	"    %2 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [1, 2] : "
+	"(tensor<2x4x4x64xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
+	"    %3 = \"stablehlo.reshape\"(%2) : (tensor<2x64xf32>) -> tensor<2x8x8xf32>\n"
+	"    %4 = stablehlo.dot_general %3, %3, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "
+	"(tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>\n"
+	"    %5 = stablehlo.slice %4 [0:2, 4:8, 0:8] : (tensor<2x8x8xf32>) -> tensor<2x4x8xf32>\n"
+	"    %6 = other.mystery %5 {x = 3 : i32} : tensor<2x4x8xf32>\n"
+	"    return %6 : tensor<2x4x8xf32>\n"
+	"  }\n"
+	"  func.func private @relu(%arg0: tensor<2x4x4x64xf32>) -> tensor<2x4x4x64xf32> {\n"
+	"    %cst = stablehlo.constant dense<0.0> : tensor<f32>\n"
+	"    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<2x4x4x64xf32>\n"
+	"    %1 = stablehlo.maximum %arg0, %0 : tensor<2x4x4x64xf32>\n"
+	"    return %1 : tensor<2x4x4x64xf32>\n"
+	"  }\n"
+	"}\n";
+
+static void expect(const char *command, int status, const char *err)
+{
+	struct ended ended = folder_run(command);
+	if (ended.status != status || !strstr(ended.err, err))
+		fail_msg("%s: status %d\n%s%s", command, ended.status, ended.out, ended.err);
+}
+
+static void text_of_mlir_becomes_a_workload(void **state)
+{
+	folder_put("m.mlir", pretty);
+	struct ended ended = folder_run("\"$program\" import m.mlir");
+	assert_int_equal(ended.status, 0);
+	/* 2 * 4 * 4 * 64 outputs of 27 products, 2 * 8 * 8 of 8 */
+	assert_non_null(
+		strstr(ended.err, "multiply-adds: 55296 of convolutions, 1024 of products"));
+	assert_non_null(strstr(ended.err, "opaque: 1: other.mystery 1"));
+	assert_non_null(strstr(ended.out, " pad arg0["));
+	assert_non_null(strstr(ended.out, "{opaque: other_mystery"));
+	expect("\"$program\" check \"$OLDPWD\"/specs/arch/spyre32.yaml m.mlir", 0, "");
+	expect("\"$program\" import --strict m.mlir", 2,
+		"m.mlir:10:1: error: '%6' (other.mystery) would be opaque");
+}
+
+static void what_is_wrong_has_a_line(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} rows[] = {
+		{"module {\n  func.func @main() {\n    return\n",
+			"m.mlir:2:1: error: the brace that opens here is not closed"},
+		{"module {\n}\n}\n", "m.mlir:3:1: error: a brace closes that nothing opened"},
+		{"func.func @main(%a: tensor<4xf32>) {\n  %0 = stablehlo.abs %b : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+			"m.mlir:2:1: error: '%b' is used before it has a value"},
+		{"func.func @main(%a: tensor<?xf32>) {\n  return\n}\n",
+			"error: a dimension is '?'"},
+		{"func.func @main(%a: tensor<99999999999xf32>) {\n  return\n}\n",
+			"error: a dimension is 0, or 2^31 or more"},
+		{"func.func @f(%a: tensor<4xf32>) {\n  %0 = call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+			"error: functions call each other more than 32 deep"},
+		{"", "error: the file has no function with a body"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		folder_put("m.mlir", rows[i].text);
+		expect("\"$program\" import m.mlir", 2, rows[i].said);
+	}
+	expect("\"$program\" import m.yaml", 2, "its name must end in .onnx or .mlir");
+	expect("\"$program\" import nowhere.onnx", 2, "cannot read 'nowhere.onnx'");
+}
+
+/* --- ONNX that the test packs */
+
+struct packed {
+	Onnx__ModelProto model;
+	Onnx__OperatorSetIdProto set, *sets[1];
+	Onnx__GraphProto graph;
+	Onnx__ValueInfoProto input, *inputs[1], output, *outputs[1];
+	Onnx__TypeProto type;
+	Onnx__TypeProto__Tensor tensor;
+	Onnx__TensorShapeProto shape;
+	Onnx__TensorShapeProto__Dimension dims[2], *dim_list[2];
+	Onnx__NodeProto nodes[2], *node_list[2];
+	char *names[2][2];
+};
+
+/* y = Relu(x), z = Exp(y), x of [batch, 64] */
+static void pack(struct packed *p, int64_t batch)
+{
+	onnx__model_proto__init(&p->model);
+	onnx__operator_set_id_proto__init(&p->set);
+	onnx__graph_proto__init(&p->graph);
+	onnx__value_info_proto__init(&p->input);
+	onnx__value_info_proto__init(&p->output);
+	onnx__type_proto__init(&p->type);
+	onnx__type_proto__tensor__init(&p->tensor);
+	onnx__tensor_shape_proto__init(&p->shape);
+	for (int i = 0; i < 2; i++) {
+		onnx__tensor_shape_proto__dimension__init(&p->dims[i]);
+		onnx__node_proto__init(&p->nodes[i]);
+		p->dim_list[i] = &p->dims[i];
+		p->node_list[i] = &p->nodes[i];
+		p->nodes[i].n_input = p->nodes[i].n_output = 1;
+		p->nodes[i].input = &p->names[i][0];
+		p->nodes[i].output = &p->names[i][1];
+	}
+	p->dims[0].value_case = batch ? ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE
+				      : ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+	p->dims[0].dim_value = batch;
+	p->dims[1].value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+	p->dims[1].dim_value = 64;
+	p->shape.n_dim = 2;
+	p->shape.dim = p->dim_list;
+	p->tensor.has_elem_type = 1;
+	p->tensor.elem_type = 1;
+	p->tensor.shape = &p->shape;
+	p->type.value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+	p->type.tensor_type = &p->tensor;
+	p->input.type = &p->type;
+	p->inputs[0] = &p->input;
+	p->outputs[0] = &p->output;
+	p->sets[0] = &p->set;
+	p->set.has_version = 1;
+	p->set.version = 13;
+	p->model.n_opset_import = 1;
+	p->model.opset_import = p->sets;
+	p->model.graph = &p->graph;
+	p->graph.n_input = p->graph.n_output = 1;
+	p->graph.input = p->inputs;
+	p->graph.output = p->outputs;
+	p->graph.n_node = 2;
+	p->graph.node = p->node_list;
+}
+
+static void put_onnx(int64_t batch, const char *first, size_t cut)
+{
+	struct packed p;
+	uint8_t bytes[1024];
+	char x[] = "x", y[] = "y", z[] = "z", other[2] = {first[0], 0};
+	char relu[] = "Relu", exp[] = "Exp", symbol[] = "batch";
+	pack(&p, batch);
+	p.nodes[0].op_type = relu;
+	p.nodes[1].op_type = exp;
+	if (!batch)
+		p.dims[0].dim_param = symbol;
+	p.input.name = x;
+	p.output.name = z;
+	p.names[0][0] = other;
+	p.names[0][1] = p.names[1][0] = y;
+	p.names[1][1] = z;
+	size_t length = onnx__model_proto__pack(&p.model, bytes);
+	assert_true(length < sizeof bytes);
+	FILE *file = fopen(run_folder_path("m.onnx"), "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length - cut, file), length - cut);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void onnx_becomes_a_workload(void **state)
+{
+	put_onnx(0, "x", 0);
+	expect("\"$program\" import m.onnx", 2,
+		"m.onnx: error: dimension 0 of input 'x' has no extent; give '--dim batch=N'");
+	expect("\"$program\" import m.onnx --dim batch=0", 2, "is no 'name=extent'");
+	struct ended ended = folder_run("\"$program\" import m.onnx --dim batch=32");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "    - \"y[d32, d64] = relu(x[d32, d64])\"\n"));
+	expect("\"$program\" simulate \"$OLDPWD\"/specs/arch/spyre32.yaml m.onnx --dim batch=32", 0,
+		"");
+}
+
+static void broken_onnx_is_refused(void **state)
+{
+	put_onnx(-3, "x", 0);
+	expect("\"$program\" import m.onnx", 2, "dimension 0 of tensor 'x' is -3");
+	put_onnx(INT64_C(1) << 40, "x", 0);
+	expect("\"$program\" import m.onnx", 2, "it must be below 2^31");
+	put_onnx(8, "z", 0); /* Relu reads what Exp makes of it */
+	expect("\"$program\" import m.onnx", 2,
+		"'y' (Relu) uses 'z', which has no value there: a cycle");
+	put_onnx(8, "x", 7);
+	expect("\"$program\" import m.onnx", 2, "it is no ONNX model, or truncated");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			text_of_mlir_becomes_a_workload, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			onnx_becomes_a_workload, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			broken_onnx_is_refused, folder_set_up, folder_tear_down),
+	};
+	return cmocka_run_group_tests_name("test_import", tests, NULL, NULL);
+}
