@@ -349,7 +349,6 @@ static const struct {
 	{"rmsnorm", "write q[m,n] = x[m,n] * x[m,n], a[m] = mean(n) q[m,n], r[m] = rsqrt(a[m]), "
 		    "y[m,n] = x[m,n] * r[m]"},
 	{"rope", "write the rotations of specs/workloads/llama3_8b_block.yaml"},
-	{"square", "write y[m,n] = x[m,n] * x[m,n]"},
 	{"matmul", "write y[m,n] = sum(k) a[m,k] * b[k,n]"},
 };
 
