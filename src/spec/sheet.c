@@ -224,8 +224,7 @@ static bool refuse_foreign(struct sheet *sheet, const struct node_entry *entry)
 		why = "these nodes are AccelForge's, and not read; write each as a !Component with a "
 		      "class and attributes (specs/README.md)";
 	else if (text_equal(entry->key, "mapping") &&
-		 (has_tag(inner, steps) ||
-			 (inner && value->kind == NODE_MAP)))
+		 (has_tag(inner, steps) || (inner && value->kind == NODE_MAP)))
 		why = "a tree of nodes is a mapping of LoopTree or AccelForge, and not read; write "
 		      "directives (specs/problems.md), or a plan with loops (specs/graphs.md)";
 	if (why)

@@ -28,6 +28,7 @@ static const struct fit {
 	{"simba", "", ""},
 	{"gemmini", "", ""},
 	{"gemmini", "weight_stationary", ""},
+	{"gemmini_rtl", "", ""},
 	{"tpu", "", ""},
 	{"tpu_v4i", "", ""},
 	{"tpu", "weight_stationary", ""},

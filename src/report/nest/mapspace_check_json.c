@@ -50,9 +50,9 @@ static json_t *make_conflict(struct arena *arena, const struct mapspace_check *c
 		json_t *object = json_object();
 		struct span span = source_told(member->span);
 		if (span.source)
-			json_object_update_new(object,
-				json_pack("{s:s, s:i, s:i}", "file", span.source->name, "line",
-					span.line, "column", span.column));
+			json_object_update_new(
+				object, json_pack("{s:s, s:i, s:i}", "file", span.source->name,
+						"line", span.line, "column", span.column));
 		json_object_set_new(object, "text", json_string(check->explained[i]));
 		json_array_append_new(members, object);
 	}

@@ -1,0 +1,102 @@
+#include "base/arena.h"
+#include "tests/support/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * scripts/gemmini-rtl on rows whose cycles follow from its parameters by hand: what is printed is the
+ * error to the cycles given, and rows that cannot be read are named.
+ */
+static const char head[] = "mapping,C,K,N,P,Q,R,S,stride,cycles\n";
+
+/* Its language may be missing, as for other scripts. */
+static int set_up(void **state)
+{
+	folder_set_up(state);
+	return shell(arena, "command -v python3").status == 0
+		       ? 0
+		       : (print_message("no python3\n"), exit(0), 0);
+}
+
+static struct ended compare(const char *rows)
+{
+	folder_put("rows.csv", arena_format(arena, "%s%s", head, rows));
+	return shell(arena, "scripts/gemmini-rtl CASES=%s/rows.csv $LXPLORE", folder);
+}
+
+/* The number in a column of the line of all rows that has this method. */
+static double column(const char *text, const char *method, int number)
+{
+	const char *at = strstr(text, method);
+	if (!at)
+		fail_msg("no %s in %s", method, text);
+	at += strlen(method);
+	double value = 0;
+	for (int i = 0; i <= number; i++) {
+		char *end;
+		value = strtod(at, &end);
+		at = end + strspn(end, " %");
+	}
+	return value;
+}
+
+/* 8 tiles of 272 cycles of issue, all else being less; the nest has 32 steps. */
+static const char small[] = "L3[WIO] K4 C2 - L2[WI] N1 K4X - L1[O] Q2 C2X - L0[W] P2,"
+			    "4,16,1,2,2,1,1,1,%d\n";
+
+static void errors_are_those_of_the_cycles(void **state)
+{
+	struct ended ended = compare(arena_format(arena, small, 8 * 272));
+	assert_int_equal(ended.status, 0);
+	assert_float_equal(
+		column(ended.out, "all                          mechanisms", 1), 0, 0.01);
+	assert_float_equal(column(ended.out, "all                          nest", 1), 98.5, 0.06);
+	/* Half the cycles: an error of 100 %. */
+	ended = compare(arena_format(arena, small, 4 * 272));
+	assert_float_equal(
+		column(ended.out, "all                          mechanisms", 1), 100, 0.01);
+}
+
+static void the_machine_is_that_of_the_row(void **state)
+{
+	folder_put("rows.csv",
+		arena_format(arena, "arch.meshX,target.cycle,mapping.mapping,prob.C,prob.K,prob.N,"
+				    "prob.P,prob.Q,prob.R,prob.S,prob.Hstride\n"
+				    "2,2176,L3[WIO] K4 C2 - L2[WI] N1 K4X - L1[O] Q2 C2X - L0[W] "
+				    "P2,4,16,1,2,2,1,1,1\n"));
+	struct ended ended = shell(arena, "scripts/gemmini-rtl CASES=%s/rows.csv $LXPLORE", folder);
+	assert_int_equal(ended.status, 0);
+	/* Four columns do not fit into two: the nest model has no cycles for it. */
+	assert_null(strstr(ended.out, " nest "));
+	assert_float_equal(
+		column(ended.out, "all                          mechanisms", 1), 0, 0.01);
+}
+
+static void bad_rows_are_named(void **state)
+{
+	struct ended ended = compare(arena_format(arena,
+		"%sL3[WIO] K4 - L2[WI] N1 - L1[O] N1,4,4,1,1,1,1,1,1,5\n"
+		"L3[WIO] K4 - L2[WI] N1 - L1[O] N1 - L0[W] N1,1,8,1,1,1,1,1,1,5\n"
+		"L3[WIO] K4 - L2[WI] N1 - L1[O] N1 - L0[W] N1,1,4,1,1,1,1,1,1,-5\n",
+		arena_format(arena, small, 2176)));
+	assert_int_equal(ended.status, 0);
+	assert_non_null(
+		strstr(ended.err, "rows.csv:3: skipped: a mapping has the levels L3 to L0"));
+	assert_non_null(strstr(ended.err, ":4: skipped: the factors of K multiply to 4, not to 8"));
+	assert_non_null(strstr(ended.err, ":5: skipped: cycles are -5"));
+	assert_float_equal(column(ended.out, "all                          mechanisms", 0), 1, 0);
+	assert_int_equal(compare("").status, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errors_are_those_of_the_cycles),
+		cmocka_unit_test(the_machine_is_that_of_the_row),
+		cmocka_unit_test(bad_rows_are_named),
+	};
+	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
+}
