@@ -153,7 +153,7 @@ static const char *choose_view(struct trial *trial)
 /* --- whether there is room */
 
 /* LX: stays by number, then the staging tiles of broadcasts where they are. */
-struct room {
+struct lx_room {
 	struct packing packing;
 	struct buffer *buffers;
 	int *stays; /* by buffer: its residency */
@@ -161,7 +161,7 @@ struct room {
 };
 
 /* A map may leave its output where it read: what the plan says, and what trial and planning allow. */
-static void add_parents(const struct trial *trial, struct room *room, size_t child)
+static void add_parents(const struct trial *trial, struct lx_room *room, size_t child)
 {
 	const struct plan *plan = trial->plan;
 	const struct residency *stay = &plan->residencies[room->stays[child]];
@@ -184,7 +184,7 @@ static void add_parents(const struct trial *trial, struct room *room, size_t chi
 	room->buffers[child].parent_count = count;
 }
 
-static void add_staging(const struct trial *trial, struct room *room)
+static void add_staging(const struct trial *trial, struct lx_room *room)
 {
 	for (int step = 0; step < trial->plan->step_count; step++) {
 		const struct staging *staging = trial->plan->steps[step].staging;
@@ -199,13 +199,13 @@ static void add_staging(const struct trial *trial, struct room *room)
 	}
 }
 
-static struct room open_room(const struct trial *trial)
+static struct lx_room open_room(const struct trial *trial)
 {
 	const struct plan *plan = trial->plan;
 	size_t most = (size_t)plan->residency_count;
 	for (int step = 0; step < plan->step_count; step++)
 		most += plan->steps[step].staging ? (size_t)plan->steps[step].staging->count : 0;
-	struct room room = {.buffers = arena_array(trial->arena, struct buffer, most),
+	struct lx_room room = {.buffers = arena_array(trial->arena, struct buffer, most),
 		.stays = arena_array(trial->arena, int, most)};
 	for (int i = 0; i < plan->residency_count; i++) {
 		const struct residency *stay = &plan->residencies[i];
@@ -234,7 +234,7 @@ static struct room open_room(const struct trial *trial)
 
 /* The step of the tensor's life in which most bytes lie in LX at least, and how many: a child that may take a
  * parent's place is counted as if it did. */
-static int64_t fullest_step(const struct trial *trial, const struct room *room, int *fullest)
+static int64_t fullest_step(const struct trial *trial, const struct lx_room *room, int *fullest)
 {
 	int64_t most = 0;
 	for (int step = trial->stay->from; step < trial->stay->to; step++) {
@@ -255,7 +255,7 @@ static int64_t fullest_step(const struct trial *trial, const struct room *room, 
 
 static const char *find_addresses(struct trial *trial)
 {
-	struct room room = open_room(trial);
+	struct lx_room room = open_room(trial);
 	int step = 0;
 	int64_t load = fullest_step(trial, &room, &step), capacity = room.packing.capacity;
 	if (load > capacity)
