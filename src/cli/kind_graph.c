@@ -46,24 +46,6 @@ static void execute(const struct inputs *inputs, bool trace, struct outcome *out
 	evaluate_simulate(outcome, &how, inputs->arena);
 }
 
-/* What the LX planner says of the divisions of a plan. */
-static struct recipe_result plan_anew(const struct inputs *inputs, const struct plan *plan)
-{
-	const struct graph_inputs *own = inputs->own;
-	const struct exploration *exploration = &own->exploration;
-	struct recipe recipe = {.arch = exploration->arch,
-		.workload = exploration->workload,
-		.planning = exploration->planning,
-		.given = plan};
-	struct recipe_result given = recipe_lay_out(&recipe, inputs->arena);
-	if (plan->run_count || !arch_moves_boxes(plan->arch))
-		return (struct recipe_result){0};
-	recipe.given = NULL;
-	recipe.mappings = given.mappings;
-	recipe.place = exploration->place.at[0];
-	return recipe_lay_out(&recipe, inputs->arena);
-}
-
 /* The worth of each kind of decision, with the cores of a plan; none where no whole plans are asked for. */
 static struct joint_worths solve_again(const struct inputs *inputs, const struct plan *plan)
 {
@@ -111,11 +93,11 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return EXIT_NOTHING;
 	}
 	if (option_find(inputs->arguments, "explain")) {
-		struct recipe_result planned = plan_anew(inputs, made.plan);
+		const struct graph_inputs *own = inputs->own;
 		struct joint_worths worths = {0};
-		if (((const struct graph_inputs *)inputs->own)->plan)
+		if (own->plan)
 			worths = solve_again(inputs, made.plan);
-		command_print(explain_text(arena, &outcome, &planned, &worths));
+		command_print(explain_text(arena, &outcome, &own->exploration.planning, &worths));
 		return EXIT_FOUND;
 	}
 	if (trace)

@@ -1,6 +1,8 @@
 #include "base/arena.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/run.h"
+#include "search/graph/evaluate.h"
+#include "search/graph/lx_trial.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/program_text.h"
@@ -93,10 +95,60 @@ static void random_runs_do_what_the_reference_does(void **state)
 		    (met.iterations && met.parts && met.parents && met.ragged));
 }
 
+/* One more tensor in LX, if the trial says that it fits: the plan can be carried out, and every core finds
+ * what it uses. */
+static void try_tensors(const struct plan *plan, uint64_t seed, const char *where, long *tried)
+{
+	const struct workload *workload = plan->workload;
+	struct planning planning = planning_default(plan->arch);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		struct arena *arena = arena_open();
+		int step = workload->tensors[t].producer;
+		bool lies = plan_lx(plan, (int)t, step < 0 ? 0 : step) != NULL;
+		struct lx_trial trial = {0};
+		if (!lies)
+			trial = lx_try(plan, &planning, (int)t, arena);
+		if (!lies)
+			tried[trial.plan != NULL]++;
+		if (trial.plan) {
+			struct plan_faults faults = plan_check(trial.plan, arena);
+			const char *why = faults.count ? faults.at[0].why
+						       : execute_exactly(trial.plan, seed, arena);
+			if (why)
+				fail_msg("%s: '%s' in LX: %s", where, workload->tensors[t].name,
+					why);
+		}
+		arena_close(arena);
+	}
+}
+
+static void what_fits_in_lx_can_be_carried_out(void **state)
+{
+	uint64_t seed = draws_seed(43);
+	long count = draws(200), tried[2] = {0};
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct random_options options = {
+			.legal = true, .opaque = i % 8 == 1, .runs = i % 2 == 0};
+		int cores = random_below(&random, 2) ? 8 : 4;
+		struct arch arch = *spyre_arch(arena, cores);
+		arch.bundle_tensors = 0;
+		const struct plan *plan = random_plan(&random, &options, &arch, cores, arena);
+		if (!evaluate_given(plan, UINT64_MAX, arena).why)
+			try_tensors(plan, seed + (uint64_t)i,
+				arena_format(arena, "draw %ld of seed %" PRIu64, i, seed), tried);
+		arena_close(arena);
+	}
+	print_message("%ld tensors fit in LX, %ld did not\n", tried[1], tried[0]);
+	assert_true(!draws_are_many(count) || (tried[0] && tried[1]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_runs_do_what_the_reference_does),
+		cmocka_unit_test(what_fits_in_lx_can_be_carried_out),
 	};
 	return cmocka_run_group_tests_name("runs of random graphs", tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static const struct row {
 		.workload = "{dimensions: {m: 4, n: 64}, ops: ['x[n] = max(m) a[m,n]', 'y[n] = "
 			    "exp(x[n])']}",
 		.mappings = {"core: m2 | LX: m2", ""},
-		.stays = {"x at 256 steps 0 2, cores 2"},
+		.stays = {"x at 256 steps 0 2, cores 2 only / 2 by 1"},
 		.program = "0 in 0: a[0+1 0+1] 0 > 1677824\n"
 			   "1 in 1: a[0+1 2+1] 256 > 1677824\n"
 			   "2 compute 0: n0+64 m0+1 a[0+1 0+1]@1677824 -> x[0+1] acc@1678080w "
@@ -355,6 +355,25 @@ static const struct row {
 		.mappings = {"", "core: n2"},
 		.stays = {"c at 0 steps 0 2, cores 1"},
 		.program = "op 'y' runs on core 1, which holds nothing of 'c': only 1 cores do",
+	},
+	{
+		.name = "a_view_of_more_than_a_core_writes_is_refused",
+		.cores = 2,
+		.workload = "{dimensions: {m: 4, n: 128}, ops: ['c[m,n] = exp(x[m,n])', 'y[m,n] = "
+			    "neg(c[m,n])']}",
+		.mappings = {"core: m2", ""},
+		.stays = {"c at 0 steps 0 2, cores 2"},
+		.program = "op 'c' on core 0 leaves 0..1 of device dimension 1 of 'c', whose slice "
+			   "there is 0..3",
+	},
+	{
+		.name = "a_view_of_cores_that_write_nothing_is_refused",
+		.cores = 2,
+		.workload = "{dimensions: {m: 4, n: 128}, ops: ['c[m,n] = exp(x[m,n])', 'y[m,n] = "
+			    "neg(c[m,n])']}",
+		.mappings = {"", "core: n2"},
+		.stays = {"c at 0 steps 0 2, cores 2"},
+		.program = "op 'c' leaves nothing of 'c' on core 1, whose view has a slice there",
 	},
 	{
 		.name = "tiles_that_do_not_fit_are_refused",

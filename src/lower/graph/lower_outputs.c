@@ -2,6 +2,81 @@
 
 #include <inttypes.h>
 
+/* What a core leaves of the output in this iteration, all tiles together. */
+static void share_box(const struct step_state *step, int core, struct region *box)
+{
+	static const struct tile first;
+	struct step_tiling whole = step->tiling;
+	for (int l = 0; l < whole.loop_count; l++)
+		whole.span[l] = whole.share[l];
+	projection_box(&step->output.projection, &whole, &first, core, box);
+}
+
+/* What all cores leave of it lies between these coordinates. */
+static void find_written(const struct step_state *step, int64_t *low, int64_t *high)
+{
+	const struct grouping *classes = &step->output.classes;
+	struct region box;
+	for (int k = 0; k < classes->count; k++) {
+		share_box(step, classes->leader[k], &box);
+		for (int d = 0; d < box.rank; d++) {
+			int64_t end = (int64_t)box.first[d] + box.count[d];
+			low[d] = k ? number_min(low[d], box.first[d]) : box.first[d];
+			high[d] = k ? number_max(high[d], end) : end;
+		}
+	}
+}
+
+/*
+ * Readers take for granted that every core has all of the slice that the view names: what this iteration
+ * makes of it must come from that very core.
+ */
+static bool fills_slice(
+	struct lowering *lowering, int core, const int64_t *low, const int64_t *high)
+{
+	const struct step_state *step = &lowering->step;
+	const struct output *output = &step->output;
+	const struct layout *layout = output->projection.layout;
+	const char *tensor = lowering->plan->workload->tensors[output->projection.tensor].name;
+	int64_t from[LAYOUT_RANK_MOST], to[LAYOUT_RANK_MOST];
+	struct region box = {.rank = layout->rank - 1};
+	for (int d = 0; d < box.rank; d++) {
+		int64_t origin = output->slices.origin[core][d];
+		from[d] = number_max(origin, low[d]);
+		to[d] = number_min(origin + output->slices.size[d], high[d]);
+		if (layout->part[d] != PART_SYNTHETIC && from[d] >= to[d])
+			return true;
+	}
+	bool leads = core < step->tiling.cores &&
+		     output->classes.leader[output->classes.of[core]] == core;
+	if (!leads)
+		return refuse(lowering,
+			"op '%s' leaves nothing of '%s' on core %d, whose view has a slice there",
+			step->op->name, tensor, core);
+	share_box(step, core, &box);
+	for (int d = 0; d < box.rank; d++)
+		if (layout->part[d] != PART_SYNTHETIC &&
+			(from[d] < box.first[d] || to[d] > (int64_t)box.first[d] + box.count[d]))
+			return refuse(lowering,
+				"op '%s' on core %d leaves %" PRId64 "..%" PRId64
+				" of device dimension %d of '%s', whose slice there is %" PRId64
+				"..%" PRId64,
+				step->op->name, core, (int64_t)box.first[d],
+				(int64_t)box.first[d] + box.count[d] - 1, d, tensor, from[d],
+				to[d] - 1);
+	return true;
+}
+
+static bool fills_slices(struct lowering *lowering)
+{
+	int64_t low[LAYOUT_RANK_MOST], high[LAYOUT_RANK_MOST];
+	find_written(&lowering->step, low, high);
+	for (uint64_t m = lowering->step.output.slices.holders; m; m &= m - 1)
+		if (!fills_slice(lowering, least_core(m), low, high))
+			return false;
+	return true;
+}
+
 bool output_open(struct lowering *lowering)
 {
 	const struct step_state *step = &lowering->step;
@@ -24,7 +99,7 @@ bool output_open(struct lowering *lowering)
 			"'%s'",
 			step->op->name,
 			primitive->partial ? primitive->partial->name : primitive->name);
-	return !stay || slices_open(lowering, stay, &output->slices);
+	return !stay || (slices_open(lowering, stay, &output->slices) && fills_slices(lowering));
 }
 
 /* Where the output tile at work is accumulated; NULL: nowhere. */

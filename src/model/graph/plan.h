@@ -94,7 +94,8 @@
  *     its contiguous runs (struct ring).  It is a phase of its own, divided as the new view is, and as wide in its
  *     bundle as the one of the two views with more slices.
  * 14. A view can say that some cores hold nothing (view.h).  A step whose
- *     reduction is split over cores leaves its output in LX on the owners alone.
+ *     reduction is split over cores leaves its output in LX on the owners alone.  No view names a slice on a
+ *     core that does not write it there.
  */
 enum place { PLACE_HBM, PLACE_LX };
 

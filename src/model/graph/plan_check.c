@@ -192,11 +192,11 @@ static void check_steps(struct plan_checking *check)
 }
 
 /* The first op that uses a tensor in HBM in any case; NULL. */
-static const struct op *find_hbm_user(const struct plan_checking *check, int tensor)
+static const struct op *find_hbm_user(
+	const struct workload *workload, const struct users *users, int tensor)
 {
-	const struct users *users = &check->users;
 	for (size_t i = users->first[tensor]; i < users->first[tensor + 1]; i++) {
-		const struct op *op = &check->plan->workload->ops[users->at[i].op];
+		const struct op *op = &workload->ops[users->at[i].op];
 		if (!op_is_tiled(op))
 			return op;
 	}
@@ -226,62 +226,66 @@ static const char *check_steps_of(const struct plan_checking *check, const struc
 		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
 }
 
-static const char *check_life(const struct plan_checking *check, const struct residency *stay)
+const char *plan_stay_misfit(struct arena *arena, const struct plan *plan,
+	const struct users *users, const struct residency *stay)
 {
-	const struct workload *workload = check->plan->workload;
+	const struct workload *workload = plan->workload;
 	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
 		return "it is an input, and lies in HBM";
 	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
 		return "it is an output, and must end up in HBM";
-	const struct op *user = find_hbm_user(check, stay->tensor);
+	const struct op *user = find_hbm_user(workload, users, stay->tensor);
 	if (user)
-		return user->primitive->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
-							  : "a broadcast uses it in HBM";
-	user = find_wiper(check->plan, stay);
+		return arena_format(arena, "the %s '%s' uses it in HBM",
+			user->primitive->kind == OP_OPAQUE ? "opaque op" : "broadcast", user->name);
+	user = find_wiper(plan, stay);
 	if (user)
-		return arena_format(check->arena,
+		return arena_format(arena,
 			"the opaque op '%s' runs while it stays, and leaves nothing in LX",
 			user->name);
-	return check_steps_of(check, stay);
+	return NULL;
+}
+
+static const char *check_life(const struct plan_checking *check, const struct residency *stay)
+{
+	const char *why = plan_stay_misfit(check->arena, check->plan, &check->users, stay);
+	return why ? why : check_steps_of(check, stay);
 }
 
 /* Later iterations of a run read again what lies whole in LX. */
-static bool takes_part_for_part(const struct plan_checking *check, const struct residency *stay)
+static bool takes_part_for_part(
+	const struct plan *plan, const struct users *users, int child, int parent)
 {
-	const struct plan *plan = check->plan;
-	const struct tile_run *run = plan_run(plan, plan->workload->tensors[stay->tensor].producer);
-	return !run || (plan_inside(plan, &check->users, stay->tensor) == run &&
-			       plan_inside(plan, &check->users, stay->in_place_of) == run);
+	const struct tile_run *run = plan_run(plan, plan->workload->tensors[child].producer);
+	return !run ||
+	       (plan_inside(plan, users, child) == run && plan_inside(plan, users, parent) == run);
 }
 
-/* The op writes each element where it read the parent's, and nowhere else reads the parent. */
-static const char *check_in_place(const struct plan_checking *check, const struct residency *stay)
+const char *plan_in_place_misfit(struct arena *arena, const struct plan *plan,
+	const struct users *users, int child, int parent)
 {
-	const struct workload *workload = check->plan->workload;
-	const struct tensor *child = &workload->tensors[stay->tensor];
-	const struct tensor *parent = &workload->tensors[stay->in_place_of];
-	const struct op *op = &workload->ops[child->producer];
+	const struct workload *workload = plan->workload;
+	const struct tensor *ours = &workload->tensors[child];
+	const struct tensor *theirs = &workload->tensors[parent];
+	const struct op *op = &workload->ops[ours->producer];
 	bool reads = false;
 	for (int i = 0; i < op->read_count; i++) {
-		if (op->reads[i].tensor != stay->in_place_of)
+		if (op->reads[i].tensor != parent)
 			continue;
 		reads = true;
-		if (!access_equal(op, &op->reads[i], &op->writes[0], child->layout.host_rank))
-			return arena_format(check->arena,
-				"op '%s' reads '%s' elsewhere than it writes", op->name,
-				parent->name);
+		if (!access_equal(op, &op->reads[i], &op->writes[0], ours->layout.host_rank))
+			return arena_format(arena, "op '%s' reads '%s' elsewhere than it writes",
+				op->name, theirs->name);
 	}
 	if (!reads || op->primitive->kind != OP_MAP)
-		return arena_format(check->arena,
-			"op '%s' does not map '%s' to it element by element", op->name,
-			parent->name);
-	if (!takes_part_for_part(check, stay))
-		return arena_format(check->arena,
-			"'%s' and it do not both live inside the run of op '%s'", parent->name,
-			op->name);
-	return layout_equal(&child->layout, &parent->layout)
+		return arena_format(arena, "op '%s' does not map '%s' to it element by element",
+			op->name, theirs->name);
+	if (!takes_part_for_part(plan, users, child, parent))
+		return arena_format(arena, "'%s' and it do not both live inside the run of op '%s'",
+			theirs->name, op->name);
+	return layout_equal(&ours->layout, &theirs->layout)
 		       ? NULL
-		       : arena_format(check->arena, "'%s' has another layout", parent->name);
+		       : arena_format(arena, "'%s' has another layout", theirs->name);
 }
 
 static bool is_stay_of_plan(const struct plan_checking *check, const struct residency *stay)
@@ -310,7 +314,8 @@ static bool check_stay(struct plan_checking *check, int i)
 	if (!why && stay->place == PLACE_LX)
 		why = check_slice(check, stay);
 	if (!why && stay->place == PLACE_LX && stay->in_place_of >= 0)
-		why = check_in_place(check, stay);
+		why = plan_in_place_misfit(
+			check->arena, check->plan, &check->users, stay->tensor, stay->in_place_of);
 	add_fault(check, -1, i, why);
 	return !why && stay->place == PLACE_LX;
 }

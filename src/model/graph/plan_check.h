@@ -2,6 +2,7 @@
 #define MODEL_PLAN_CHECK_H
 
 #include "model/graph/plan.h"
+#include "model/graph/users.h"
 
 /*
  * Whether a plan can be believed, by rules of its own: every op runs once and in
@@ -28,5 +29,13 @@ struct plan_faults {
 };
 
 struct plan_faults plan_check(const struct plan *plan, struct arena *arena);
+
+/* Why a tensor cannot be in LX in the steps of a stay at all, whatever its view and address; NULL. */
+const char *plan_stay_misfit(struct arena *arena, const struct plan *plan,
+	const struct users *users, const struct residency *stay);
+
+/* Why the op of a tensor cannot write each element where it read the parent's; NULL. */
+const char *plan_in_place_misfit(struct arena *arena, const struct plan *plan,
+	const struct users *users, int child, int parent);
 
 #endif

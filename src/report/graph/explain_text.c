@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx_trial.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -105,26 +105,6 @@ static bool is_in_lx(const struct plan *plan, int tensor)
 	return false;
 }
 
-/* What the planner says of a tensor; NULL: it would keep it in LX, or was not asked. */
-static const char *reason_of(const struct recipe_result *planned, const char *name)
-{
-	for (size_t i = 0; planned->plan && i < planned->reason_count; i++) {
-		const struct lx_reason *reason = &planned->reasons[i];
-		if (text_equal(planned->plan->workload->tensors[reason->tensor].name, name))
-			return reason->text;
-	}
-	return NULL;
-}
-
-static int count_readers(const struct workload *workload, int tensor)
-{
-	int readers = 0;
-	for (size_t o = 0; o < workload->op_count; o++)
-		for (int i = 0; i < workload->ops[o].read_count; i++)
-			readers += workload->ops[o].reads[i].tensor == tensor;
-	return readers;
-}
-
 /* A copy of a tensor under another name is in LX. */
 static bool has_copy_in_lx(const struct plan *plan, int tensor)
 {
@@ -136,41 +116,23 @@ static bool has_copy_in_lx(const struct plan *plan, int tensor)
 	return false;
 }
 
-static const char *why_in_hbm(struct arena *arena, const struct plan *plan, int tensor,
-	const struct recipe_result *planned)
+static void add_tensors(struct text *text, const struct plan *plan, const struct planning *planning)
 {
-	const struct tensor *at = &plan->workload->tensors[tensor];
-	int readers = count_readers(plan->workload, tensor);
-	const char *reason = reason_of(planned, at->name);
-	if (has_copy_in_lx(plan, tensor))
-		return "a move brings it into LX for its readers";
-	if (at->role == TENSOR_INPUT && readers == 1)
-		return "an input that is read once: in LX it would be read from HBM as often";
-	if (at->role == TENSOR_OUTPUT && !readers)
-		return "an output that nobody reads: it must end in HBM";
-	if (reason && strncmp(reason, "mismatch", strlen("mismatch")) == 0)
-		return arena_format(arena, "%s; it could stay if cores read what they write%s",
-			reason,
-			plan->arch->data_ring.present ? ", or with a relayout (--without nothing)"
-						      : "");
-	if (reason)
-		return reason;
-	if (at->role == TENSOR_INPUT)
-		return arena_format(
-			arena, "an input with %d readers: a clone would serve them all", readers);
-	return "there is room and a common view for it: keeping it in LX was not cheaper, or not looked at";
-}
-
-static void add_tensors(
-	struct text *text, const struct plan *plan, const struct recipe_result *planned)
-{
-	text_add(text, "\n%-20s %12s  %s\n", "not in LX", "bytes", "why, and what would change it");
+	text_add(text, "\n%-20s %12s  %s\n", "not in LX", "bytes",
+		"what breaks, or what it gains, with the same mappings");
 	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
 		const struct tensor *tensor = &plan->workload->tensors[t];
-		if (!is_in_lx(plan, (int)t))
-			text_add(text, "%-20s %12" PRId64 "  %s\n", tensor->name,
-				tensor->layout.bytes,
-				why_in_hbm(text->arena, plan, (int)t, planned));
+		struct arena *scratch = arena_open();
+		if (is_in_lx(plan, (int)t)) {
+			arena_close(scratch);
+			continue;
+		}
+		const char *why = has_copy_in_lx(plan, (int)t)
+					  ? "a move brings it into LX for its readers"
+					  : lx_try(plan, planning, (int)t, scratch).text;
+		text_add(
+			text, "%-20s %12" PRId64 "  %s\n", tensor->name, tensor->layout.bytes, why);
+		arena_close(scratch);
 	}
 }
 
@@ -195,12 +157,12 @@ static void add_worths(struct text *text, const struct joint_worths *worths)
 }
 
 const char *explain_text(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *planned, const struct joint_worths *worths)
+	const struct planning *planning, const struct joint_worths *worths)
 {
 	struct text text = text_open(arena);
 	add_phases(&text, outcome);
 	add_resources(&text, outcome);
-	add_tensors(&text, outcome->plan, planned);
+	add_tensors(&text, outcome->plan, planning);
 	add_worths(&text, worths);
 	return text_read(&text);
 }

@@ -96,6 +96,17 @@ bool lx_view(const struct arch *arch, const struct workload *workload, const str
 	return true;
 }
 
+void lx_leave_to_owners(const struct arch *arch, const struct op *op, const struct mapping *mapping,
+	struct view *view)
+{
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!op->loops[l].reduction || mapping_split(arch, mapping, l) <= 1)
+			continue;
+		view->only = mapping_split(arch, mapping, l);
+		view->only_divisor = mapping_divisor(arch, mapping, l);
+	}
+}
+
 static struct lx_use find_use(const struct arch *arch, const struct workload *workload,
 	const struct mapping *mappings, int op, int operand, struct arena *arena)
 {

@@ -25,6 +25,11 @@ bool lx_view(const struct arch *arch, const struct workload *workload, const str
 	const struct mapping *mapping, int operand, struct arena *arena, struct view *out,
 	const char **why);
 
+/* Where the output of a divided reduction lies: on the core of each sum whose part of the loop is the first.
+ * Nothing changes if no reduction is divided. */
+void lx_leave_to_owners(const struct arch *arch, const struct op *op, const struct mapping *mapping,
+	struct view *view);
+
 /* One access of a tensor by an op. */
 struct lx_use {
 	int op, operand;

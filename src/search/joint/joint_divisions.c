@@ -34,18 +34,6 @@ bool joint_may_lie(const struct joint_making *making, int tensor)
 	return is_listed(making, &workload->ops[at->producer]);
 }
 
-/* The core whose part of a reduction is the first has the result of those that share the sum. */
-static void leave_to_owners(const struct arch *arch, const struct op *op,
-	const struct mapping *mapping, struct view *view)
-{
-	for (int l = 0; l < op->loop_count; l++) {
-		if (!op->loops[l].reduction || mapping_split(arch, mapping, l) <= 1)
-			continue;
-		view->only = mapping_split(arch, mapping, l);
-		view->only_divisor = mapping_divisor(arch, mapping, l);
-	}
-}
-
 /* By operand, what the cores need or leave behind. */
 static void find_views(struct joint_making *making, int o, struct joint_division *division)
 {
@@ -64,7 +52,7 @@ static void find_views(struct joint_making *making, int o, struct joint_division
 			lx_view(question->arch, question->workload, op, division->mapping, i,
 				making->scratch, &view, &why)) {
 			if (owned)
-				leave_to_owners(question->arch, op, division->mapping, &view);
+				lx_leave_to_owners(question->arch, op, division->mapping, &view);
 			division->views[i] = joint_views_add(making, tensor, &view, reads ? o : -1);
 		} else {
 			arena_release(making->scratch, mark);
