@@ -29,6 +29,11 @@ static void mark_live(struct build *b)
 		struct statement *statement = &b->statements.at[s];
 		for (int i = 0; i < statement->write_count; i++)
 			statement->live |= b->views.at[statement->writes[i]].live;
+		/* what else an opaque op writes has no other reader */
+		for (int i = 0; statement->live && i < statement->write_count; i++)
+			if (!b->views.at[statement->writes[i]].live)
+				b->views.at[statement->writes[i]].live =
+					b->views.at[statement->writes[i]].output = true;
 		if (statement->form == FORM_RESHAPE) {
 			statement->live &= b->views.at[statement->writes[0]].copied;
 			if (statement->live)

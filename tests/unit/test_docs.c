@@ -32,6 +32,7 @@ static const char *const pages[] = {
 	"specs/campaigns.md",
 	"specs/counting.md",
 	"specs/graphs.md",
+	"specs/models.md",
 	"specs/networks.md",
 	"specs/placement.md",
 	"specs/problems.md",
@@ -147,6 +148,9 @@ static const struct shown_block blocks[] = {
 		NULL, 0},
 	{"specs/placement.md", ENDS, "8 of 10 buffers kept", NULL, 0},
 
+	{"specs/models.md", RUN, "lxplore import specs/models/attention.mlir", NULL, 0},
+	{"specs/models.md", WARNS, "specs/models/attention.mlir: ", NULL, 0},
+	{"specs/models.md", RUN, "lxplore check specs/arch/spyre32.yaml specs/models", NULL, 0},
 	{"specs/networks.md", PUT, "network:", "network.yaml", 0},
 	{"specs/networks.md", RUN, "lxplore check specs/arch/gemmini.yaml network.yaml", NULL, 0},
 	{"specs/networks.md", QUIET, NULL, NULL, 0},
