@@ -268,6 +268,30 @@ function bars(rows, label) {
 	});
 	return element("figure", {}, saved(svg, label.replaceAll(" ", "-")), element("figcaption", {}, label));
 }
+/* Bars of parts in the colours of a legend: [name, [[part, value]..]]. */
+function stacks(rows, kind, label) {
+	const names = [...new Set(rows.flatMap(row => row[1].map(part => part[0])))], sums = rows.map(row => row[1].reduce((sum, part) => sum + part[1], 0));
+	const most = Math.max(...sums, 1e-30), unit = amount.unit(kind, most), width = 720, tall = 20, left = 150, places = [];
+	let x = 0, y = 0;
+	for (const name of names) {
+		if (x + 24 + 7 * name.length > width) { x = 0; y += 18; }
+		places.push([x, y]);
+		x += 34 + 7 * name.length;
+	}
+	const top = y + 24, svg = figure(width, rows.length * tall + top, label);
+	names.forEach((name, i) => svg.append(drawing("rect", {x: places[i][0], y: places[i][1] + 3, width: 12, height: 12, fill: colours[i % 8]}), drawing("text", {class: "soft", x: places[i][0] + 17, y: places[i][1] + 13}, name)));
+	rows.forEach(([name, parts], i) => {
+		let at = left;
+		svg.append(drawing("text", {x: left - 6, y: top + i * tall + 14, "text-anchor": "end"}, name.length > 22 ? name.slice(0, 21) + "…" : name));
+		for (const [part, value] of parts) {
+			const wide = (width - left - 130) * value / most;
+			svg.append(hint(drawing("rect", {x: at, y: top + i * tall + 3, width: wide, height: tall - 6, fill: colours[names.indexOf(part) % 8]}), `${name}, ${part}: ${amount.within(value, unit)}`));
+			at += wide;
+		}
+		svg.append(drawing("text", {class: "soft", x: at + 6, y: top + i * tall + 14}, amount.within(sums[i], unit)));
+	});
+	return element("figure", {}, saved(svg, label.replaceAll(" ", "-")), element("figcaption", {}, label));
+}
 function phases(point) {
 	const ops = point.details?.score?.ops?.filter(op => op.phase);
 	if (!ops?.length) return null;
@@ -282,6 +306,12 @@ const energy_bars = (rows, label, colour) => {
 /* By level and tensor; of a problem by level alone. */
 function energies(point) {
 	const score = point.details?.score, parts = score?.energy, levels = score?.levels?.filter(level => level.energy_pj !== undefined);
+	const layers = parts ? null : layers_of(point), shares = layers?.filter(row => data.layer_energies?.[row.plan]).map(row => [String(row.layer), data.layer_energies[row.plan].map(([name, pj]) => [name, pj * row.count])]);
+	if (shares?.length) {
+		const sums = new Map();
+		for (const [, levels] of shares) for (const [name, pj] of levels) sums.set(name, (sums.get(name) || 0) + pj);
+		return element("div", {}, energy_bars([...sums], "energy of each level, all layers together"), stacks(shares, "energy", "energy of each layer by level"));
+	}
 	if (parts) return element("div", {}, energy_bars(parts.levels.map(level => [level.name, level.energy_pj]), "energy of each level"),
 		energy_bars([...parts.tensors.map(tensor => [tensor.name, tensor.energy_pj]), ["(computes, leakage)", parts.others_pj]].filter(row => row[1] > 0), "energy of each tensor", colours[2]));
 	return levels?.length ? energy_bars(levels.map(level => [level.name, level.energy_pj]), "energy of each level") : null;
