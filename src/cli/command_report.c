@@ -118,21 +118,30 @@ static int write_drawings(struct arena *arena, const struct arguments *arguments
 	return EXIT_FOUND;
 }
 
-/* What `score` says of the plan of a point, with the specs of the run. */
+/* What `score` says of the plan of a point, with the specs of the run; of a network, the commands that say it. */
 static int score_point(struct arena *arena, const struct arguments *arguments, enum format format,
 	struct diag *diag)
 {
-	const char *why = NULL;
-	bool explains = option_find(arguments, "explain") != NULL;
+	const char *why = NULL, *folder = arguments->at[0];
 	int64_t point = 1;
 	struct inputs inputs;
-	json_t *run = report_run(arena, arguments->at[0], diag);
+	json_t *run = report_run(arena, folder, diag);
 	if (!run || !option_integer(arguments, "point", 0, diag, &point))
 		return command_refuse(diag);
-	const char *plan = arena_format(
-		arena, "%s/%s", arguments->at[0], pareto_plan_path(arena, (size_t)point - 1));
-	bool good = report_inputs(arena, run, arguments->at[0], plan, explains ? "--explain" : NULL,
-		diag, &inputs, &why);
+	struct report_plan plan = {.run = run,
+		.folder = folder,
+		.path = arena_format(
+			arena, "%s/%s", folder, pareto_plan_path(arena, (size_t)point - 1)),
+		.more = option_find(arguments, "explain") ? "--explain" : NULL};
+	if (report_has_layers(arena, folder)) {
+		plan.more = plan.more ? plan.more : "--format=timeloop";
+		const char *commands = report_layer_commands(arena, &plan, diag);
+		json_decref(run);
+		if (commands)
+			command_print(commands);
+		return commands ? EXIT_FOUND : command_refuse(diag);
+	}
+	bool good = report_inputs(arena, &plan, diag, &inputs, &why);
 	json_decref(run);
 	if (why)
 		diag_error(diag, (struct span){0}, "%s", why);

@@ -344,6 +344,7 @@ static json_t *count_plan(
 	json_t *op, *root = score_json(arena, outcome, made, false);
 	json_object_del(root, "tensors");
 	json_object_del(root, "runs");
+	json_object_del(root, "energy");
 	json_array_foreach(json_object_get(root, "ops"), i, op)
 		json_object_del(op, "nest");
 	return root;

@@ -8,6 +8,7 @@
 #include "cli/settings.h"
 #include "cli/spec_files.h"
 #include "spec/file.h"
+#include "spec/node.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const char *read_file(
 	return arena_format(arena, "%.*s", (int)source->length, source->bytes);
 }
 
-static void add_note(json_t *notes, const char *text)
+void report_note(json_t *notes, const char *text)
 {
 	for (size_t i = 0; i < json_array_size(notes); i++)
 		if (text_equal(json_string_value(json_array_get(notes, i)), text))
@@ -48,38 +49,53 @@ bool report_is_written(struct arena *arena, const json_t *run, const char *folde
 	return hash_is(arena, arena_format(arena, "%s/%s", folder, name), hash);
 }
 
-/* The command line of `score`; NULL, and why not. */
-static char **line_of(struct arena *arena, const json_t *run, const char *folder, const char *plan,
-	const char *more, int *count, const char **why)
+/* The file of a spec: its copy, or where that is not as it was written the spec itself; NULL, and why not. */
+static const char *file_of(
+	struct arena *arena, const struct report_plan *plan, const json_t *spec, const char **why)
+{
+	const char *path = json_string_value(json_object_get(spec, "path"));
+	const char *hash = json_string_value(json_object_get(spec, "fnv1a"));
+	const char *name = json_string_value(json_object_get(spec, "copy"));
+	const char *copy = name ? arena_format(arena, "%s/%s", plan->folder, name) : NULL;
+	if (copy && report_is_written(arena, plan->run, plan->folder, name))
+		return copy;
+	if (path && hash_is(arena, path, hash))
+		return path;
+	const char *told = copy ? copy : path ? path : "a spec";
+	*why = arena_format(arena, "'%s' %s", told,
+		access(told, R_OK) ? "is gone" : "has changed since the run");
+	return NULL;
+}
+
+/* Whether a spec is the network itself, which its layers are scored without. */
+static bool is_network(struct arena *arena, const char *path, const char **why)
+{
+	const struct node *root = node_read_file(arena, path, diag_open(arena));
+	if (!node_find(root, "network"))
+		return false;
+	if (node_find(root, "architecture") || node_find(root, "arch"))
+		*why = arena_format(arena,
+			"'%s' has a network and its machine in one file; put them into two to "
+			"score the layers",
+			path);
+	return true;
+}
+
+char **report_line(
+	struct arena *arena, const struct report_plan *plan, int *count, const char **why)
 {
 	struct array(char *) line = {0};
 	size_t i;
 	json_t *spec, *option;
-	json_array_foreach(json_object_get(run, "specs"), i, spec) {
-		const char *path = json_string_value(json_object_get(spec, "path"));
-		const char *hash = json_string_value(json_object_get(spec, "fnv1a"));
-		const char *name = json_string_value(json_object_get(spec, "copy"));
-		const char *copy = name ? arena_format(arena, "%s/%s", folder, name) : NULL;
-		if (copy && report_is_written(arena, run, folder, name)) {
-			*array_add(arena, &line) = (char *)copy;
-			continue;
-		}
-		if (!path || !hash_is(arena, path, hash)) {
-			*why = arena_format(arena, "'%s' %s",
-				copy   ? copy
-				: path ? path
-				       : "a spec",
-				access(copy    ? copy
-					: path ? path
-					       : "",
-					R_OK)
-					? "is gone"
-					: "has changed since the run");
+	*why = NULL;
+	json_array_foreach(json_object_get(plan->run, "specs"), i, spec) {
+		const char *path = file_of(arena, plan, spec, why);
+		if (path && !(plan->layer && is_network(arena, path, why)))
+			*array_add(arena, &line) = (char *)path;
+		if (*why)
 			return NULL;
-		}
-		*array_add(arena, &line) = (char *)path;
 	}
-	json_array_foreach(json_object_get(run, "options"), i, option) {
+	json_array_foreach(json_object_get(plan->run, "options"), i, option) {
 		const char *text = json_string_value(option);
 		size_t length = text ? strcspn(text, "=") : 0;
 		if (length > 2 &&
@@ -87,18 +103,18 @@ static char **line_of(struct arena *arena, const json_t *run, const char *folder
 				arena_format(arena, "%.*s", (int)length - 2, text + 2), OF_SCORE))
 			*array_add(arena, &line) = (char *)text;
 	}
-	if (more)
-		*array_add(arena, &line) = (char *)more;
-	*array_add(arena, &line) = (char *)plan;
+	if (plan->more)
+		*array_add(arena, &line) = (char *)plan->more;
+	*array_add(arena, &line) = (char *)plan->path;
 	*count = (int)line.count;
 	return line.at;
 }
 
-bool report_inputs(struct arena *arena, const json_t *run, const char *folder, const char *plan,
-	const char *more, struct diag *diag, struct inputs *out, const char **why)
+bool report_inputs(struct arena *arena, const struct report_plan *plan, struct diag *diag,
+	struct inputs *out, const char **why)
 {
 	int count;
-	char **line = line_of(arena, run, folder, plan, more, &count, why);
+	char **line = report_line(arena, plan, &count, why);
 	struct arguments *arguments = arena_new(arena, struct arguments);
 	if (!line ||
 		!option_parse(arena, settings_of(arena, OF_SCORE), count, line, diag, arguments))
@@ -108,12 +124,11 @@ bool report_inputs(struct arena *arena, const json_t *run, const char *folder, c
 }
 
 /* What the kind says of one plan; NULL, and why not. */
-static json_t *details_of(struct arena *arena, const json_t *run, const char *folder,
-	const char *plan, const char **why)
+static json_t *details_of(struct arena *arena, const struct report_plan *plan, const char **why)
 {
 	struct diag *diag = diag_open(arena);
 	struct inputs inputs;
-	bool good = report_inputs(arena, run, folder, plan, NULL, diag, &inputs, why);
+	bool good = report_inputs(arena, plan, diag, &inputs, why);
 	if (!good)
 		*why = arena_format(arena, "%s: there are no maps, timelines and energies",
 			*why ? *why : "the specs of the run cannot be read again");
@@ -126,18 +141,20 @@ static json_t *list_points(
 {
 	json_t *points = json_object();
 	struct diag *diag = diag_open(arena);
+	bool network = report_has_layers(arena, folder);
 	for (int i = 1; i <= DETAILS_MOST; i++) {
 		const char *name = arena_format(arena, "plans/point-%03d.yaml", i), *why = NULL;
 		const char *path = arena_format(arena, "%s/%s", folder, name);
 		const char *text = access(path, R_OK) ? NULL : read_file(arena, folder, name, diag);
 		if (!text)
 			break;
-		json_t *details = details_of(arena, run, folder, path, &why);
+		struct report_plan plan = {run, folder, path, NULL, false};
+		json_t *details = network ? NULL : details_of(arena, &plan, &why);
 		json_t *point = json_pack("{s:s}", "plan", text);
 		if (details)
 			json_object_set_new(point, "details", details);
 		else if (why)
-			add_note(notes, why);
+			report_note(notes, why);
 		json_object_set_new(points, arena_format(arena, "%d", i), point);
 	}
 	return points;
@@ -165,10 +182,14 @@ static json_t *run_data(struct arena *arena, const char *folder, struct diag *di
 	json_t *notes = json_array(), *points = list_points(arena, folder, run, notes);
 	json_t *data = json_pack("{s:s, s:o, s:s, s:o, s:o}", "title", folder, "run", run, "csv",
 		csv, "points", points, "notes", notes);
-	bool network = !access(arena_format(arena, "%s/layers.csv", folder), R_OK);
-	const char *layers = network ? read_file(arena, folder, "layers.csv", diag) : NULL;
-	if (layers)
+	const char *layers = report_has_layers(arena, folder)
+				     ? read_file(arena, folder, "layers.csv", diag)
+				     : NULL;
+	if (layers) {
 		json_object_set_new(data, "layers", json_string(layers));
+		json_object_set_new(
+			data, "layer_energies", report_layers(arena, run, folder, layers, notes));
+	}
 	return data;
 }
 

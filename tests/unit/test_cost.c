@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
+#include "cost/graph/energy.h"
 #include "tests/support/lookups.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
@@ -8,6 +9,7 @@
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "tests/test.h"
 
@@ -273,6 +275,33 @@ static void energy_is_counts_times_the_table(void **state)
 	assert_true(cost.score.energy_pj < expected + 1e-6);
 }
 
+/* A reduction over two cores: its ring and accumulators belong to the output, the multiply-adds to no tensor. */
+static void energy_goes_to_levels_and_tensors(void **state)
+{
+	struct arena *arena = *state;
+	const struct plan *plan =
+		plan_text(arena, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, arena, &cost));
+	struct energy_parts parts = energy_parts(plan, &cost.counts, arena);
+	const struct arch *arch = plan->arch;
+	assert_int_equal(parts.row_count, 4);
+	assert_true(energy_of_place(&parts, arch->hbm) == (8 + 256 + 8) * 128 * 162.5);
+	assert_true(
+		energy_of_place(&parts, arch->lx) == ((8 + 256) * 2 + 8 + 32 + 40) * 128 * 12.5);
+	assert_true(energy_of_place(&parts, arch->compute) == 65536 * 1.5);
+	assert_true(energy_of_place(&parts, ENERGY_REDUCE_RING) == 16 * 128 * 1.5);
+	assert_true(energy_of_row(&parts, 0) == 8 * 128 * (162.5 + 2 * 12.5));
+	assert_true(energy_of_row(&parts, 2) == 128 * (8 * 162.5 + 80 * 12.5 + 16 * 1.5));
+	assert_true(energy_of_row(&parts, 3) == 65536 * 1.5);
+	assert_string_equal(energy_place_name(&parts, ENERGY_REDUCE_RING), "reduce ring");
+	assert_string_equal(energy_place_name(&parts, arch->lx), arch->levels[arch->lx].name);
+	double sum = 0;
+	for (size_t row = 0; row < parts.row_count; row++)
+		sum += energy_of_row(&parts, row);
+	assert_true(fabs(sum - cost.score.energy_pj) <= 1e-12 * sum);
+}
+
 static void counts_that_do_not_fit_are_refused(void **state)
 {
 	static const char *const mappings[] = {"", NULL};
@@ -345,6 +374,8 @@ int main(void)
 			the_array_is_as_fast_as_its_elements_are_small, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			energy_is_counts_times_the_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			energy_goes_to_levels_and_tensors, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			counts_that_do_not_fit_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -3,6 +3,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/folder.h"
 
+#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -204,6 +205,39 @@ static void what_has_no_meaning_is_refused(void **state)
 	}
 }
 
+static double sum_of(const json_t *list)
+{
+	double sum = 0;
+	size_t i;
+	json_t *entry;
+	json_array_foreach(list, i, entry)
+		sum += json_number_value(json_object_get(entry, "energy_pj"));
+	return sum;
+}
+
+/* Levels add up to the whole, and so do tensors with what is of no tensor: the model's and the simulator's. */
+static void energies_of_levels_and_tensors_add_up(void **state)
+{
+	static const char *const names[] = {"spyre32", "spyre32_array", "eyeriss", "gemmini"};
+	const char *workload = folder_put("small.yaml", attention);
+	for (size_t m = 0; m < 2 * sizeof names / sizeof *names; m++) {
+		struct ended ended = shell(arena, "$LXPLORE %s specs/arch/%s.yaml %s --format json",
+			m % 2 ? "simulate" : "score", names[m / 2], workload);
+		json_t *root = json_loads(ended.out, 0, NULL);
+		assert_non_null(root);
+		double all = json_number_value(json_object_get(root, "energy_pj"));
+		json_t *energy = json_object_get(root, "energy");
+		double levels = sum_of(json_object_get(energy, "levels"));
+		double tensors = sum_of(json_object_get(energy, "tensors")) +
+				 json_number_value(json_object_get(energy, "others_pj"));
+		if (!(all > 0 && fabs(levels - all) <= 1e-12 * all &&
+			    fabs(tensors - all) <= 1e-12 * all))
+			fail_msg("%s: %.17g, levels %.17g, tensors %.17g", names[m / 2], all,
+				levels, tensors);
+		json_decref(root);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +249,8 @@ int main(void)
 			files_constrain_the_nests_of_ops, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			tables_price_the_nests_of_ops, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			energies_of_levels_and_tensors_add_up, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_has_no_meaning_is_refused, folder_set_up, folder_tear_down),
 	};

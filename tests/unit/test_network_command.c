@@ -330,6 +330,71 @@ static void each_layer_has_its_least_edp(void **state)
 	assert_string_equal(csv_cell(arena, ended.out, 1, "proof"), "none");
 }
 
+/* The layers of a point are told as commands, which a shell runs as they stand, from any folder. */
+static void commands_of_layers_work(void **state)
+{
+	struct ended ended = folder_run("cp -r out \"it's out\" && mkdir -p far && cd far && "
+					"$program report \"../it's out\" --explain --point 1");
+	assert_int_equal(ended.status, 0);
+	folder_put("commands", ended.out);
+	assert_non_null(strstr(ended.out, "# layer 'two', "));
+	ended = folder_run("cd far && sed \"s|^lxplore|$program|\" ../commands | sh -e");
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	int count = 0;
+	for (const char *at = ended.out; (at = strstr(at, "\ncycles: ")); at++)
+		count++;
+	const char *plan = folder_text("out/plans/point-001.yaml");
+	int layers = 0;
+	for (const char *at = plan; (at = strstr(at, "- {layer: ")); at++)
+		layers++;
+	assert_int_equal(count, layers);
+	assert_int_equal(
+		folder_run("$program report out --format timeloop | "
+			   "sed \"s|^lxplore|$program|\" | sh -e | grep -c 'Summary Stats'")
+			.status,
+		0);
+	assert_int_equal(folder_run("$program report out --explain --point 99").status, 2);
+}
+
+/* Of every point of a layer, the levels add up to its energy. */
+static void pages_have_the_energy_of_each_level(void **state)
+{
+	assert_int_equal(folder_run("$program report --html out").status, 0);
+	const char *page = folder_text("out/report.html");
+	const char *data = strstr(page, "id=\"data\">");
+	assert_non_null(data);
+	data += strlen("id=\"data\">");
+	json_t *root = json_loadb(data, strcspn(data, "<"), 0, NULL), *levels;
+	assert_non_null(root);
+	assert_int_equal(json_array_size(json_object_get(root, "notes")), 0);
+	const json_t *energies = json_object_get(root, "layer_energies");
+	const char *table = folder_text("out/layers.csv"), *file;
+	int row = 1;
+	for (; (file = csv_cell(arena, table, row, "plan")); row++) {
+		double sum = 0, pj = cost_of(table, row).pj;
+		size_t i;
+		json_t *level;
+		levels = json_object_get(energies, file);
+		assert_true(json_array_size(levels) > 1);
+		json_array_foreach(levels, i, level)
+			sum += json_number_value(json_array_get(level, 1));
+		assert_true(fabs(sum - pj) <= 1e-9 * pj);
+	}
+	assert_true(row > 2);
+	json_decref(root);
+}
+
+/* A layer is scored without its network, and so not where that is in one file with the machine. */
+static void a_network_beside_its_machine_is_told(void **state)
+{
+	struct ended ended = folder_run("cat machine.yaml network.yaml > both.yaml && $program "
+					"explore -q both.yaml -o both && "
+					"$program report both --explain");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "has a network and its machine in one file"));
+}
+
 static void what_networks_cannot_have_is_refused(void **state)
 {
 	expect(EXPLORE "--objective latency,edp", 2,
@@ -458,6 +523,9 @@ int main(void)
 		cmocka_unit_test(limits_are_kept_by_the_best_choice),
 		cmocka_unit_test(what_no_choice_keeps_to_is_told_with_the_nearest),
 		cmocka_unit_test(each_layer_has_its_least_edp),
+		cmocka_unit_test(commands_of_layers_work),
+		cmocka_unit_test(pages_have_the_energy_of_each_level),
+		cmocka_unit_test(a_network_beside_its_machine_is_told),
 		cmocka_unit_test(what_networks_cannot_have_is_refused),
 		cmocka_unit_test(constraints_that_a_layer_cannot_meet_name_it),
 		cmocka_unit_test(factors_need_not_divide_where_that_is_allowed),

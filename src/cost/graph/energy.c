@@ -3,22 +3,46 @@
 #include "base/arena.h"
 #include "cost/nest/nest_model.h"
 
-/* What a machine without HBM or LX does not have costs nothing. */
+/* Picojoules of a byte of each traffic, and where they are spent; of a level that the machine does not have, none. */
+struct traffic_price {
+	int place;
+	double pj;
+};
+
+static struct traffic_price price_level(const struct arch *arch, int level, bool writes)
+{
+	if (level < 0)
+		return (struct traffic_price){0};
+	const struct level *at = &arch->levels[level];
+	return (struct traffic_price){level, writes ? at->write_pj : at->read_pj};
+}
+
+static struct traffic_price price_of(const struct arch *arch, enum traffic traffic)
+{
+	switch (traffic) {
+	case TRAFFIC_HBM_READ:
+	case TRAFFIC_HBM_WRITE:
+		return price_level(arch, arch->hbm, traffic == TRAFFIC_HBM_WRITE);
+	case TRAFFIC_LX_FILL:
+	case TRAFFIC_LX_WRITE:
+		return price_level(arch, arch->lx, true);
+	case TRAFFIC_LX_DRAIN:
+	case TRAFFIC_LX_READ:
+		return price_level(arch, arch->lx, false);
+	case TRAFFIC_RING:
+		return (struct traffic_price){ENERGY_REDUCE_RING, arch->reduce_ring.pj};
+	case TRAFFIC_DATA_RING:
+		return (struct traffic_price){ENERGY_DATA_RING, arch->data_ring.pj};
+	default:
+		return (struct traffic_price){ENERGY_LINKS, arch->link_pj};
+	}
+}
+
 double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_COUNT])
 {
-	static const struct level none;
-	const struct level *hbm = arch->hbm < 0 ? &none : &arch->levels[arch->hbm];
-	const struct level *lx = arch->lx < 0 ? &none : &arch->levels[arch->lx];
 	double energy = 0;
-	energy += (double)bytes[TRAFFIC_HBM_READ] * hbm->read_pj;
-	energy += (double)bytes[TRAFFIC_HBM_WRITE] * hbm->write_pj;
-	energy += (double)bytes[TRAFFIC_LX_FILL] * lx->write_pj;
-	energy += (double)bytes[TRAFFIC_LX_DRAIN] * lx->read_pj;
-	energy += (double)bytes[TRAFFIC_LX_READ] * lx->read_pj;
-	energy += (double)bytes[TRAFFIC_LX_WRITE] * lx->write_pj;
-	energy += (double)bytes[TRAFFIC_RING] * arch->reduce_ring.pj;
-	energy += (double)bytes[TRAFFIC_DATA_RING] * arch->data_ring.pj;
-	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
+	for (int t = 0; t < TRAFFIC_COUNT; t++)
+		energy += (double)bytes[t] * price_of(arch, (enum traffic)t).pj;
 	return energy;
 }
 
@@ -110,20 +134,30 @@ static double nests_energy(
 	return energy;
 }
 
+/* Whether the bytes of a step are paid for; where tiles do not move in boxes its nest has them. */
+static bool pays_bytes(const struct arch *arch, const struct op *op)
+{
+	return !op_is_tiled(op) || arch_moves_boxes(arch);
+}
+
+/* Picojoules of a compute of an op without a nest. */
+static double compute_price(const struct arch *arch, const struct op *op)
+{
+	int unit = op_unit(arch, op);
+	if (unit < 0)
+		return 0;
+	return op->primitive->unit == UNIT_MAC ? arch->levels[unit].mac_pj
+					       : arch->levels[unit].vector_pj;
+}
+
 double energy_add(double energy, const struct arch *arch, const struct op *op,
 	const struct step_count *count, const struct nest_model *model)
 {
-	static const struct level none;
-	int unit = op_unit(arch, op);
-	const struct level *computes = unit < 0 ? &none : &arch->levels[unit];
-	bool linear = op_is_tiled(op) && !arch_moves_boxes(arch);
-	for (int i = 0; !linear && i < op_operands(op); i++)
+	for (int i = 0; pays_bytes(arch, op) && i < op_operands(op); i++)
 		energy += energy_of_traffic(arch, count->bytes[i]);
 	if (count->nests && model)
 		return energy + nests_energy(arch, model, count->nests);
-	return energy +
-	       (double)count->computes *
-		       (op->primitive->unit == UNIT_MAC ? computes->mac_pj : computes->vector_pj);
+	return energy + (double)count->computes * compute_price(arch, op);
 }
 
 /* NULL: the step has no nests. */
@@ -147,4 +181,85 @@ double energy_of_counts(const struct plan *plan, const struct counts *counts, st
 		arena_release(arena, mark);
 	}
 	return energy;
+}
+
+/* --- by place and tensor */
+
+/* Adds what the nests of a step cost: accesses to the rows of their tensors, all else to the last. */
+static void add_nests(struct energy_parts *parts, int step, const struct nest_model *model,
+	const struct nest_counts *nests)
+{
+	const struct arch *arch = parts->plan->arch;
+	const struct op *op = &parts->plan->workload->ops[parts->plan->steps[step].op];
+	double *rest = parts->at[parts->row_count - 1];
+	struct nest_score score;
+	energy_of_nests(model, nests, &score);
+	rest[op_unit(arch, op)] += score.compute_pj;
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		int place = model->hierarchy->levels[i].row;
+		rest[place] += score.network_pj[i];
+		if (arch_moves_boxes(arch) && place == arch->lx)
+			continue;
+		rest[place] += score.leak_pj[i];
+		for (int t = 0; t < model->shape->space_count; t++)
+			parts->at[op_operand(op, t)->tensor][place] += score.space_pj[i][t];
+	}
+}
+
+/* Adds up the bytes of every tensor, and what is not bytes in picojoules. */
+static void add_step(struct energy_parts *parts, int step, const struct step_count *count,
+	int64_t (*bytes)[TRAFFIC_COUNT], struct arena *arena)
+{
+	const struct plan *plan = parts->plan;
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	struct arena_mark mark = arena_mark(arena);
+	const struct nest_model *model = count->nests ? find_model(plan, step, arena) : NULL;
+	for (int i = 0; pays_bytes(plan->arch, op) && i < op_operands(op); i++)
+		for (int t = 0; t < TRAFFIC_COUNT; t++)
+			bytes[op_operand(op, i)->tensor][t] += count->bytes[i][t];
+	if (model)
+		add_nests(parts, step, model, count->nests);
+	else if (op_unit(plan->arch, op) >= 0)
+		parts->at[parts->row_count - 1][op_unit(plan->arch, op)] +=
+			(double)count->computes * compute_price(plan->arch, op);
+	arena_release(arena, mark);
+}
+
+struct energy_parts energy_parts(
+	const struct plan *plan, const struct counts *counts, struct arena *arena)
+{
+	struct energy_parts parts = {.plan = plan, .row_count = plan->workload->tensor_count + 1};
+	int64_t(*bytes)[TRAFFIC_COUNT] = arena_alloc_array(arena, parts.row_count, sizeof *bytes);
+	parts.at = arena_alloc_array(arena, parts.row_count, sizeof *parts.at);
+	for (int step = 0; step < counts->step_count; step++)
+		add_step(&parts, step, &counts->steps[step], bytes, arena);
+	for (size_t row = 0; row < parts.row_count; row++)
+		for (int t = 0; t < TRAFFIC_COUNT; t++) {
+			struct traffic_price price = price_of(plan->arch, (enum traffic)t);
+			parts.at[row][price.place] += (double)bytes[row][t] * price.pj;
+		}
+	return parts;
+}
+
+double energy_of_place(const struct energy_parts *parts, int place)
+{
+	double sum = 0;
+	for (size_t row = 0; row < parts->row_count; row++)
+		sum += parts->at[row][place];
+	return sum;
+}
+
+double energy_of_row(const struct energy_parts *parts, size_t row)
+{
+	double sum = 0;
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		sum += parts->at[row][place];
+	return sum;
+}
+
+const char *energy_place_name(const struct energy_parts *parts, int place)
+{
+	static const char *const wires[] = {"reduce ring", "data ring", "links"};
+	return place < ARCH_LEVELS_MOST ? parts->plan->arch->levels[place].name
+					: wires[place - ARCH_LEVELS_MOST];
 }

@@ -20,6 +20,30 @@ double energy_add(double energy, const struct arch *arch, const struct op *op,
 /* What the bytes of one operand cost. */
 double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_COUNT]);
 
+/*
+ * The energy of counts by place and tensor.  Places are the levels of the machine and its wires; what
+ * belongs to no tensor (computes, leakage, networks) is a row of its own.  Bytes are added up
+ * first, as integers; their sum in picojoules is energy_of_counts, up to the rounding of doubles.
+ */
+enum energy_place {
+	ENERGY_REDUCE_RING = ARCH_LEVELS_MOST, /* before them: levels of the machine, by number */
+	ENERGY_DATA_RING,
+	ENERGY_LINKS,
+	ENERGY_PLACES,
+};
+struct energy_parts {
+	const struct plan *plan;
+	size_t row_count;            /* tensors of the workload, and one of no tensor, the last */
+	double (*at)[ENERGY_PLACES]; /* by row and place, pJ */
+};
+/* `counts` fit (counts_fit). */
+struct energy_parts energy_parts(
+	const struct plan *plan, const struct counts *counts, struct arena *arena);
+double energy_of_place(const struct energy_parts *parts, int place);
+double energy_of_row(const struct energy_parts *parts, size_t row);
+/* The name of a level or of wires. */
+const char *energy_place_name(const struct energy_parts *parts, int place);
+
 /* The energies of all nests of a step together, level by level, and the cycles of one of them.  How many
  * they are; 0: none, or not whole ones. */
 int64_t energy_of_nests(

@@ -54,6 +54,33 @@ static json_t *make_levels(const struct shown_score *of)
 	return list;
 }
 
+/* Where the energy goes: by level and wires, outermost first, and by tensor; "others" is of no tensor. */
+static json_t *make_energy(const struct shown_score *of)
+{
+	const struct workload *workload = of->outcome->plan->workload;
+	struct energy_parts parts = evaluate_energy(of->outcome, of->simulated, of->arena);
+	json_t *levels = json_array(), *tensors = json_array();
+	for (int place = 0; place < ENERGY_PLACES; place++) {
+		double pj = energy_of_place(&parts, place);
+		if (pj != 0)
+			json_array_append_new(
+				levels, json_pack("{s:s, s:f}", "name",
+						energy_place_name(&parts, place), "energy_pj", pj));
+	}
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		json_t *at = json_object();
+		for (int place = 0; place < ENERGY_PLACES; place++)
+			if (parts.at[t][place] != 0)
+				json_object_set_new(at, energy_place_name(&parts, place),
+					json_real(parts.at[t][place]));
+		json_array_append_new(
+			tensors, json_pack("{s:s, s:f, s:o}", "name", workload->tensors[t].name,
+					 "energy_pj", energy_of_row(&parts, t), "levels", at));
+	}
+	return json_pack("{s:o, s:o, s:f}", "levels", levels, "tensors", tensors, "others_pj",
+		energy_of_row(&parts, workload->tensor_count));
+}
+
 /* The phase that a step belongs to. */
 static const struct phase_cost *phase_of(const struct plan_cost *cost, int step)
 {
@@ -275,6 +302,7 @@ json_t *score_json(struct arena *arena, const struct outcome *outcome,
 	else
 		json_object_set_new(root, "estimate_cycles", json_integer(score->estimate_cycles));
 	json_object_set_new(root, "levels", make_levels(&of));
+	json_object_set_new(root, "energy", make_energy(&of));
 	json_object_set_new(root, "ops", make_ops(&of));
 	if (outcome->plan->run_count)
 		json_object_set_new(root, "runs", make_runs(outcome->plan));

@@ -13,6 +13,8 @@
  *	feasible, cycles, latency_ns, computes, energy_pj, utilization,
  *	hbm_bytes, lx_peak_bytes, cores, overhead_cycles,
  *	levels   innermost first: name, instances, utilized_instances, bytes by kind
+ *	energy   pJ: by level and by tensor, each with its levels; others_pj (computes, leakage,
+ *	         networks) is of no tensor; levels, and tensors with others, add up to energy_pj
  *	ops      by step: name, type, cores, bundle, mapping, computes, bytes per
  *	         operand; for the model also the phase's cycles and its slowest resource; of
  *	         an einsum the same as a `nest` on this machine: mapping, computes, and the

@@ -268,17 +268,57 @@ function bars(rows, label) {
 	});
 	return element("figure", {}, saved(svg, label.replaceAll(" ", "-")), element("figcaption", {}, label));
 }
+/* Bars of parts in the colours of a legend: [name, [[part, value]..]]. */
+function stacks(rows, kind, label) {
+	const names = [...new Set(rows.flatMap(row => row[1].map(part => part[0])))], sums = rows.map(row => row[1].reduce((sum, part) => sum + part[1], 0));
+	const most = Math.max(...sums, 1e-30), unit = amount.unit(kind, most), width = 720, tall = 20, left = 150, places = [];
+	let x = 0, y = 0;
+	for (const name of names) {
+		if (x + 24 + 7 * name.length > width) { x = 0; y += 18; }
+		places.push([x, y]);
+		x += 34 + 7 * name.length;
+	}
+	const top = y + 24, svg = figure(width, rows.length * tall + top, label);
+	names.forEach((name, i) => svg.append(drawing("rect", {x: places[i][0], y: places[i][1] + 3, width: 12, height: 12, fill: colours[i % 8]}), drawing("text", {class: "soft", x: places[i][0] + 17, y: places[i][1] + 13}, name)));
+	rows.forEach(([name, parts], i) => {
+		let at = left;
+		svg.append(drawing("text", {x: left - 6, y: top + i * tall + 14, "text-anchor": "end"}, name.length > 22 ? name.slice(0, 21) + "…" : name));
+		for (const [part, value] of parts) {
+			const wide = (width - left - 130) * value / most;
+			svg.append(hint(drawing("rect", {x: at, y: top + i * tall + 3, width: wide, height: tall - 6, fill: colours[names.indexOf(part) % 8]}), `${name}, ${part}: ${amount.within(value, unit)}`));
+			at += wide;
+		}
+		svg.append(drawing("text", {class: "soft", x: at + 6, y: top + i * tall + 14}, amount.within(sums[i], unit)));
+	});
+	return element("figure", {}, saved(svg, label.replaceAll(" ", "-")), element("figcaption", {}, label));
+}
 function phases(point) {
 	const ops = point.details?.score?.ops?.filter(op => op.phase);
 	if (!ops?.length) return null;
 	const resources = [...new Set(ops.map(op => op.phase.slowest))];
 	return bars(ops.map(op => [op.op, op.phase.cycles, `${short(op.phase.cycles)} ${op.phase.slowest}`, Object.entries(op.phase.resource_cycles || {}).map(([name, cycles]) => `${name} ${short(cycles)}`).join(", "), colours[resources.indexOf(op.phase.slowest) % 8]]), "cycles of each phase and what bounds it");
 }
-function by_level(point, energy) {
+const energy_bars = (rows, label, colour) => {
+	const most = 30, sorted = [...rows].sort((a, b) => b[1] - a[1]), rest = sorted.slice(most).reduce((sum, row) => sum + row[1], 0);
+	const all = rows.reduce((sum, row) => sum + row[1], 0), unit = amount.unit("energy", sorted.length ? sorted[0][1] : 0);
+	return bars([...sorted.slice(0, most), ...(rest > 0 ? [[`${sorted.length - most} others`, rest]] : [])].map(([name, pj]) => [name, pj, `${amount.within(pj, unit)}, ${short(Math.round(1000 * pj / all) / 10)} %`, undefined, colour]), label);
+};
+/* By level and tensor; of a problem by level alone. */
+function energies(point) {
+	const score = point.details?.score, parts = score?.energy, levels = score?.levels?.filter(level => level.energy_pj !== undefined);
+	const layers = parts ? null : layers_of(point), shares = layers?.filter(row => data.layer_energies?.[row.plan]).map(row => [String(row.layer), data.layer_energies[row.plan].map(([name, pj]) => [name, pj * row.count])]);
+	if (shares?.length) {
+		const sums = new Map();
+		for (const [, levels] of shares) for (const [name, pj] of levels) sums.set(name, (sums.get(name) || 0) + pj);
+		return element("div", {}, energy_bars([...sums], "energy of each level, all layers together"), stacks(shares, "energy", "energy of each layer by level"));
+	}
+	if (parts) return element("div", {}, energy_bars(parts.levels.map(level => [level.name, level.energy_pj]), "energy of each level"),
+		energy_bars([...parts.tensors.map(tensor => [tensor.name, tensor.energy_pj]), ["(computes, leakage)", parts.others_pj]].filter(row => row[1] > 0), "energy of each tensor", colours[2]));
+	return levels?.length ? energy_bars(levels.map(level => [level.name, level.energy_pj]), "energy of each level") : null;
+}
+function moved(point) {
 	const levels = point.details?.score?.levels;
-	if (!levels || energy !== levels.some(level => level.energy_pj !== undefined)) return null;
-	if (energy)
-		return bars(levels.map(level => [level.name, level.energy_pj || 0, amount.text("energy", level.energy_pj || 0)]), "energy of each level");
+	if (!levels?.some(level => Object.keys(level.bytes || {}).length)) return null;
 	return bars(levels.flatMap(level => Object.entries(level.bytes || {}).map(([kind, count]) => [`${level.name} ${kind.replace(/^(lx|hbm)_/, "")}`, count, bytes(count)])), "bytes moved at each level");
 }
 
@@ -322,7 +362,7 @@ function layers(point) {
 	bars(rows.map(row => [String(row.layer), row.latency_ns * row.count, amount.within(row.latency_ns * row.count, time)]), "latency of each layer"),
 	bars(rows.map(row => [String(row.layer), row.energy_pj * row.count, amount.within(row.energy_pj * row.count, energy), undefined, colours[1]]), "energy of each layer"));
 }
-const tabs = [["layers", layers], ["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", point => by_level(point, true)], ["bytes", point => by_level(point, false)], ["roofline", roofline],
+const tabs = [["layers", layers], ["phases", phases], ["timeline", timeline], ["LX map", lx_map], ["loop nests", nests], ["energy", energies], ["bytes", moved], ["roofline", roofline],
 	["plan", point => point.plan ? element("pre", {}, point.plan) : null]];
 function detail() {
 	const title = element("h2", {id: "chosen"}, ""), bar = element("nav", {role: "tablist"}), body = element("div", {id: "detail"}), list = element("div", {});

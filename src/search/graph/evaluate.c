@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "cost/graph/energy.h"
 #include "lower/graph/lower.h"
 #include "sim/graph/reference.h"
 
@@ -218,4 +217,11 @@ void evaluate_execution(const struct outcome *outcome, struct execution *out, st
 	out->energy_pj = outcome->sim_energy_pj;
 	out->hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
 			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
+}
+
+struct energy_parts evaluate_energy(
+	const struct outcome *outcome, bool from_simulator, struct arena *arena)
+{
+	return energy_parts(outcome->plan,
+		from_simulator ? &outcome->sim.counts : &outcome->cost.counts, arena);
 }

@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 #include "cost/graph/cost.h"
+#include "cost/graph/energy.h"
 #include "model/graph/plan.h"
 #include "model/machine/execution.h"
 #include "sim/graph/sim.h"
@@ -76,6 +77,10 @@ struct simulation {
 	float (*kernel)(const struct primitive *primitive, float a, float b);
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
+
+/* The energy of the model's counts, or of the simulator's, by level and tensor. */
+struct energy_parts evaluate_energy(
+	const struct outcome *outcome, bool from_simulator, struct arena *arena);
 
 /* Fills in what the driver of searches keeps of an execution. */
 void evaluate_execution(const struct outcome *outcome, struct execution *out, struct arena *arena);
