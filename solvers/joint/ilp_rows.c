@@ -48,6 +48,11 @@ static bool ends_bundle(const struct joint_option *option, int t, int view)
 	return option->ends_bundle;
 }
 
+static bool is_alone(const struct joint_option *option, int t, int view)
+{
+	return option->alone;
+}
+
 static bool resides(const struct joint_option *option, int t, int view)
 {
 	const struct joint_use *use = find_use(option, t);
@@ -86,11 +91,13 @@ static bool leaves(const struct joint_option *option, int t, int view)
 static bool clears(const struct joint_option *option, int t, int view)
 {
 	const struct joint_use *use = find_use(option, t);
-	return option->ends_bundle || (use && use->mode == JOINT_MOVED);
+	return option->empties || (use && use->mode == JOINT_MOVED);
 }
 
 static bool uses(const struct joint_option *option, int t, int view)
 {
+	if (option->alone)
+		return false;
 	for (int a = 0; a < option->argument_count; a++)
 		if (option->arguments[a] == t)
 			return true;
@@ -172,7 +179,7 @@ static bool cannot_be(const struct rows *rows, const struct joint_option *option
 	}
 	for (int k = 0; k < option->out_count; k++)
 		in_lx |= option->outs[k].view >= 0;
-	return early || (option->ends_bundle && in_lx);
+	return early || (option->empties && in_lx);
 }
 
 static void exclude(struct rows *rows)
@@ -433,17 +440,33 @@ static void make_wide(
 	add(rows, paid, -1);
 }
 
+/* Behind an option that ends its bundle one begins with an eviction or before it, or with the op. */
+static void make_ends(struct rows *rows, int s)
+{
+	const struct ilp_slot *slot = &rows->program->slots[s];
+	int cut = slot->op >= 0 ? slot->op : slot->cut;
+	for (int t = 0; t < (slot->op >= 0 ? 1 : rows->space->tensor_count); t++) {
+		at_most(rows, slot->op >= 0 ? 0 : 1);
+		int count = add_options(rows, ENDS, cut, ends_bundle, 0, 0, 1);
+		if (slot->op < 0 && count)
+			add_slot_evicts(rows, slot, t, 0, 1);
+		for (int k = s; k == s || (k >= 0 && rows->program->slots[k].cut == cut); k--)
+			add(rows, rows->program->slots[k].begins, -1);
+	}
+	if (slot->op < 0)
+		return;
+	at_most(rows, 0);
+	add_options(rows, BEGINS, slot->op, is_alone, 0, 0, 1);
+	add(rows, slot->begins, -1);
+}
+
 static void make_slot(struct rows *rows, int s)
 {
 	const struct ilp_program *program = rows->program;
 	const struct ilp_slot *slot = &program->slots[s], *before = s ? slot - 1 : NULL;
 	if (!s)
 		milp_fix(rows->milp, slot->begins, 1);
-	if (slot->op >= 0) {
-		at_most(rows, 0);
-		add_options(rows, ENDS, slot->op, ends_bundle, 0, 0, 1);
-		add(rows, slot->begins, -1);
-	}
+	make_ends(rows, s);
 	if (rows->space->bundle_most)
 		make_used(rows, slot, before);
 	for (int l = 0; l < program->width_count; l++)

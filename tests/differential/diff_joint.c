@@ -42,6 +42,8 @@ enum kind {
 	IN_PLACE,
 	IN_BOTH,
 	OPAQUE,
+	ALONE,
+	CLOSED,
 	FURTHER,
 	BUNDLED,
 	SPLIT,
@@ -50,7 +52,7 @@ enum kind {
 
 static const char *const kind_names[] = {"read from HBM", "read in LX", "read under another view",
 	"moved", "reloaded", "relayed", "evicted", "fused", "in place", "in HBM and LX", "opaque",
-	"further arguments", "bundled", "bundles split"};
+	"alone", "last of its bundle", "further arguments", "bundled", "bundles split"};
 
 struct tally {
 	long found, none, unknown;
@@ -62,7 +64,9 @@ static void note_option(const struct joint_space *space, const struct joint_opti
 	const int *held, bool *seen)
 {
 	seen[FUSED] |= option->end > option->first + 1;
-	seen[OPAQUE] |= option->ends_bundle;
+	seen[OPAQUE] |= option->empties;
+	seen[ALONE] |= option->alone;
+	seen[CLOSED] |= option->ends_bundle && !option->alone && !option->empties;
 	seen[FURTHER] |= option->argument_count > 0;
 	for (int u = 0; u < option->use_count; u++) {
 		const struct joint_use *use = &option->uses[u];

@@ -153,18 +153,20 @@ static bool is_given(const struct searching *searching, size_t from, const struc
 /* A step of `cores` that uses these tensors in HBM and leads to `after`: of the same bundle, and of one
  * of its own. */
 static void take(struct searching *searching, size_t from, const struct all_state *after,
-	int64_t value, uint32_t used, int cores, struct joint_step step)
+	int64_t value, uint32_t used, int cores, bool alone, struct joint_step step)
 {
 	const struct joint_space *space = searching->space;
 	const struct all_node *node = &searching->nodes.at[from];
 	bool must = node->state.must_begin;
 	value += node->value;
-	for (int begins = must; begins <= 1; begins++) {
+	for (int begins = must || alone; begins <= 1; begins++) {
 		struct all_state state = *after;
 		int widest = begins ? 0 : state.widest;
 		state.used = (begins ? 0 : state.used) | used;
 		state.widest = (int16_t)(cores > widest ? cores : widest);
-		if (space->bundle_most && count_bits(state.used) > space->bundle_most)
+		if (alone)
+			state.used = 0;
+		else if (space->bundle_most && count_bits(state.used) > space->bundle_most)
 			continue;
 		step.begins_bundle = begins;
 		if (searching->given && !is_given(searching, from, &step))
@@ -212,14 +214,14 @@ static void relay_and_evict(struct searching *searching, size_t from)
 				continue;
 			hold(&after, t, to);
 			take(searching, from, &after, value, 0,
-				larger(tensor->cores[view], tensor->cores[to]),
+				larger(tensor->cores[view], tensor->cores[to]), false,
 				(struct joint_step){.kind = JOINT_RELAY, .tensor = t, .view = to});
 		}
 		if (!(before.place[t] & IN_HBM) && tensor->evict[view] != JOINT_NEVER) {
 			struct all_state after = before;
 			after.place[t] |= IN_HBM;
 			take(searching, from, &after, tensor->evict[view], (uint32_t)1 << t,
-				tensor->cores[view],
+				tensor->cores[view], false,
 				(struct joint_step){.kind = JOINT_EVICT, .tensor = t});
 		}
 	}
@@ -304,14 +306,15 @@ static void take_options(struct searching *searching, size_t from)
 			struct all_state state = searching->nodes.at[from].state;
 			int64_t room;
 			uint32_t used;
-			if ((place & ~can) || (option->ends_bundle && !is_empty(space, &state)) ||
+			if ((place & ~can) || (option->empties && !is_empty(space, &state)) ||
 				!apply(space, option, place, &state, &room, &used) ||
 				room > space->capacity ||
-				(option->ends_bundle && !is_empty(space, &state)))
+				(option->empties && !is_empty(space, &state)))
 				continue;
 			state.at = (int16_t)option->end;
 			state.must_begin = option->ends_bundle;
 			take(searching, from, &state, option->value, used, option->cores,
+				option->alone,
 				(struct joint_step){.kind = JOINT_OPTION, .option = i});
 		}
 	}

@@ -144,7 +144,9 @@ static void draw_option(struct block *block, int first, int end, bool plain)
 		.value = pick(random, 0, plain ? 20 : 10),
 		.room = plain ? 0 : pick(random, 0, 2),
 		.cores = (int)pick(random, 1, 4),
-		.ends_bundle = plain && draw_chance(random, 8)};
+		.empties = plain && draw_chance(random, 8)};
+	option->alone = !option->empties && draw_chance(random, 6);
+	option->ends_bundle = option->empties || option->alone || draw_chance(random, 12);
 	struct joint_use *uses = arena_array(block->arena, struct joint_use, made_by(end));
 	struct joint_out *outs = arena_array(block->arena, struct joint_out, 2 * RUN_MOST);
 	int *arguments = arena_array(block->arena, int, block->tensor_count);

@@ -82,13 +82,13 @@ static void take(struct walking *walking, size_t number)
 	const struct joint_option *option = &walking->space->options[number];
 	for (int u = 0; u < option->use_count; u++)
 		prepare(walking, &option->uses[u]);
-	for (int t = 0; option->ends_bundle && t < walking->space->tensor_count; t++)
+	for (int t = 0; option->empties && t < walking->space->tensor_count; t++)
 		if (walking->held[t] >= 0 && !walking->valid[t] && may_evict(walking, t)) {
 			add(walking, (struct joint_step){.kind = JOINT_EVICT, .tensor = t});
 			walking->valid[t] = true;
 		}
 	add(walking, (struct joint_step){.kind = JOINT_OPTION, .option = number});
-	for (int t = 0; option->ends_bundle && t < walking->space->tensor_count; t++)
+	for (int t = 0; option->empties && t < walking->space->tensor_count; t++)
 		walking->held[t] = -1;
 	for (int u = 0; u < option->use_count; u++)
 		if (option->uses[u].mode == JOINT_MOVED)
@@ -150,9 +150,10 @@ struct joint_answer joint_walk(
 		op = space->options[option].end;
 	}
 	for (size_t i = 0; i + 1 < walking.steps.count; i++) {
-		const struct joint_step *step = &walking.steps.at[i];
+		const struct joint_step *step = &walking.steps.at[i], *next = step + 1;
 		walking.steps.at[i + 1].begins_bundle |=
-			step->kind == JOINT_OPTION && space->options[step->option].ends_bundle;
+			(step->kind == JOINT_OPTION && space->options[step->option].ends_bundle) ||
+			(next->kind == JOINT_OPTION && space->options[next->option].alone);
 	}
 	return (struct joint_answer){.count = walking.steps.count, .steps = walking.steps.at};
 }

@@ -29,7 +29,7 @@ static bool enter(const struct search *search, const struct label *from,
 {
 	const struct frame *frame = search->frame;
 	const struct bundle *before = &from->bundle;
-	if (!begins && before->args == LABEL_CLOSED)
+	if (!begins && (step->alone || before->args == LABEL_CLOSED))
 		return false;
 	uint64_t in_hbm = begins ? 0 : before->in_hbm;
 	int args = begins ? 0 : before->args;
@@ -110,7 +110,7 @@ static void go_relaying(struct search *search, uint32_t parent, const struct cut
 	if (parent == LABEL_NONE)
 		return;
 	add_option(search, parent, &option, state, false);
-	if (!first)
+	if (!first || step->alone)
 		add_option(search, parent, &option, state, true);
 }
 

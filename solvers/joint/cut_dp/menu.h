@@ -33,7 +33,7 @@ struct menu_move {
 	int64_t bytes; /* in LX, beside those of the state: less what it replaces and saves there */
 	bool drops;    /* it is of use only where room is short */
 	int cores;
-	bool ends_bundle;
+	bool ends_bundle, alone, empties;
 	int args;
 	uint64_t args_before, args_after; /* see struct cut_step */
 	uint64_t held;                    /* slots that it needs in LX, or fills */

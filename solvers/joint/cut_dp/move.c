@@ -27,6 +27,8 @@ static void mention(struct making *making, int tensor)
 {
 	int before = frame_slot(making->frame, making->cut, tensor);
 	int after = frame_slot(making->frame, making->option->end, tensor);
+	if (making->option->alone)
+		return;
 	making->move->args++;
 	making->move->args_before |= before == CUT_NO_SLOT ? 0 : UINT64_C(1) << before;
 	making->move->args_after |= after == CUT_NO_SLOT ? 0 : UINT64_C(1) << after;
@@ -152,13 +154,15 @@ static bool make(struct making *making)
 		.bytes = option->room,
 		.cores = option->cores,
 		.ends_bundle = option->ends_bundle,
+		.alone = option->alone,
+		.empties = option->empties,
 		.effects = arena_array(making->arena, struct menu_effect,
 			option->use_count + 2 * option->out_count),
 		.savings = arena_array(making->arena, struct menu_saving, 2 * option->out_count)};
 	for (int u = 0; u < option->use_count; u++)
 		if (!take_use(making, &option->uses[u]))
 			return false;
-	if (!take_outs(making) || (option->ends_bundle && !keeps_out_of_lx(option)))
+	if (!take_outs(making) || (option->empties && !keeps_out_of_lx(option)))
 		return false;
 	for (int a = 0; a < option->argument_count; a++)
 		mention(making, option->arguments[a]);
@@ -221,6 +225,8 @@ static int compare_effects(const struct menu_move *a, const struct menu_move *b)
 {
 	int order = compare_counts((uint64_t)a->end, (uint64_t)b->end);
 	order = order ? order : compare_counts(a->ends_bundle, b->ends_bundle);
+	order = order ? order : compare_counts(a->alone, b->alone);
+	order = order ? order : compare_counts(a->empties, b->empties);
 	order = order ? order : compare_counts((uint64_t)a->args, (uint64_t)b->args);
 	order = order ? order : compare_counts(a->args_before, b->args_before);
 	order = order ? order : compare_counts(a->args_after, b->args_after);

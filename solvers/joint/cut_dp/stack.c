@@ -73,8 +73,8 @@ static bool same_options(
 {
 	if (p->end - comparing->a != q->end - comparing->b || p->value != q->value ||
 		p->room != q->room || p->cores != q->cores || p->ends_bundle != q->ends_bundle ||
-		p->use_count != q->use_count || p->out_count != q->out_count ||
-		p->argument_count != q->argument_count)
+		p->alone != q->alone || p->empties != q->empties || p->use_count != q->use_count ||
+		p->out_count != q->out_count || p->argument_count != q->argument_count)
 		return false;
 	for (int u = 0; u < p->use_count; u++)
 		if (p->uses[u].mode != q->uses[u].mode || p->uses[u].view != q->uses[u].view ||

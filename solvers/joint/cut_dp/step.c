@@ -209,12 +209,13 @@ static bool take_move(struct making *making, const struct menu_entry *entry, int
 		step->value = cut_add(step->value, step->relays[r].value);
 	step->cores = move->cores;
 	step->ends_bundle = move->ends_bundle;
+	step->alone = move->alone;
 	step->args = move->args;
 	step->args_before = move->args_before;
 	step->args_after = move->args_after;
 	step->cut = move->end;
 	find_droppable(making, move->held);
-	return move->ends_bundle ? drop_all(making) : drop_some(making, 0, 0, INT64_MAX / 2);
+	return move->empties ? drop_all(making) : drop_some(making, 0, 0, INT64_MAX / 2);
 }
 
 /* All options of the menu that read in LX all that was relayed. */

@@ -24,7 +24,7 @@ struct cut_step {
 	int view;       /* of a relay */
 	int64_t value;
 	int cores;
-	bool ends_bundle;
+	bool ends_bundle, alone;
 	int fresh;            /* tensors that no step before can have used in HBM */
 	int args;             /* tensors that it uses in HBM */
 	uint64_t args_before; /* those that have slots at the cut before, at the one after */

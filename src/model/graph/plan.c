@@ -81,6 +81,7 @@ bool plan_only_moves(const struct plan *plan, int step)
 bool plan_joins_next(const struct plan *plan, int step)
 {
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
+	       plan->steps[step].bundle == plan->steps[step + 1].bundle &&
 	       !plan->steps[step + 1].staging && !plan_is_relayout(plan, step + 1) &&
 	       !plan_run(plan, step) && !plan_run(plan, step + 1);
 }

@@ -174,6 +174,8 @@ static bool is_new(const struct relaxing *relaxing, int t)
 static int count_new(const struct relaxing *relaxing, const struct joint_option *option)
 {
 	int count = 0;
+	if (option->alone)
+		return 0;
 	for (int u = 0; u < option->use_count; u++)
 		count += option->uses[u].mode != JOINT_RESIDENT &&
 			 is_new(relaxing, option->uses[u].tensor);

@@ -7,6 +7,7 @@ struct effect {
 	uint16_t used;          /* of the tensors at the cut behind it: what it uses in HBM */
 	int gone, again, cores; /* others that it uses; again: some that the bundle has counted */
 	int64_t value;
+	bool alone; /* nothing that it uses counts */
 	struct joint_step step;
 };
 
@@ -16,7 +17,7 @@ static void take(struct bounding *bounding, uint32_t from, const struct effect *
 	const struct joint_space *space = bounding->space;
 	const struct bound_state before = bounding->nodes.at[from].state;
 	int64_t value = checked_add(&bounding->fits, bounding->nodes.at[from].value, effect->value);
-	for (int begins = before.must_begin; begins <= 1; begins++) {
+	for (int begins = before.must_begin || effect->alone; begins <= 1; begins++) {
 		struct bound_state state = effect->state;
 		struct joint_step step = effect->step;
 		int widest = begins ? 0 : before.widest, wider = effect->cores;
@@ -24,9 +25,9 @@ static void take(struct bounding *bounding, uint32_t from, const struct effect *
 		state.used = effect->used | (begins ? 0 : state.used);
 		state.gone = (uint16_t)(effect->gone + (begins ? effect->again : state.gone));
 		state.widest = (uint16_t)wider;
-		if (space->bundle_most && count_used(&state) > space->bundle_most)
+		if (space->bundle_most && !effect->alone && count_used(&state) > space->bundle_most)
 			continue;
-		if (!space->bundle_most)
+		if (!space->bundle_most || effect->alone)
 			state.used = state.gone = 0;
 		step.begins_bundle = begins;
 		int64_t more = checked_mul(&bounding->fits, space->core_value, wider - widest);
@@ -226,6 +227,7 @@ static void carry_out(struct bounding *bounding, uint32_t from, struct bound_sta
 		note_used(bounding, &before, option->arguments[a], &effect);
 	drop_dead(bounding, &effect.state);
 	effect.state.must_begin = option->ends_bundle;
+	effect.alone = option->alone;
 	take(bounding, from, &effect);
 }
 
@@ -337,7 +339,7 @@ static void take_option(struct bounding *bounding, uint32_t from, size_t number)
 	unsigned free;
 	if (!finds_all(bounding, &before, option, &kept, &cleared))
 		return;
-	if (option->ends_bundle) {
+	if (option->empties) {
 		if (touches_lx(option))
 			return;
 		cleared = in_lx(bounding, &before);

@@ -38,8 +38,7 @@ bool joint_stands_alone(struct joint_making *making, int o)
 		before_run |= making->runs.at[r].loops.first == o + 1;
 	bool alone = last || before_run || !op_is_tiled(next);
 	bool many = count_clones(making, o) > CLONES_MOST;
-	making->unproven |= many || (alone && joint_may_clone(making, o - 1)) ||
-			    (!last && next->primitive->kind == OP_OPAQUE);
+	making->unproven |= many || (!last && next->primitive->kind == OP_OPAQUE);
 	return alone || many;
 }
 

@@ -5,10 +5,9 @@
 
 /*
  * Clones that a graph has itself and that bring something into LX: in a plan they are of one phase with the op behind
- * them (model/graph/plan.h, point 7), so an option has them and that op.  A row of more than CLONES_MOST makes too
- * many options: then, and where clones stand before an opaque op, or several before a run, a broadcast or the
- * end, nothing is proven (joint_graph.unproven);
- * nor where the op could take over the bytes of what a clone brings for it alone, which no option says.
+ * them (model/graph/plan.h, point 7), so an option has them and that op; or they end their bundle and have an option
+ * of their own.  A row of more than CLONES_MOST makes too many options: then, and where clones stand before an opaque
+ * op, nothing is proven (joint_graph.unproven); nor where the op could take over the bytes of what a clone brings for it alone, which no option says.
  */
 enum { CLONES_MOST = 3 };
 
@@ -37,8 +36,8 @@ struct joint_choosing {
 /* An op that may move something into LX, and no more. */
 bool joint_may_clone(const struct joint_making *making, int op);
 
-/* Whether there are options of such a clone by itself: it is of no phase with the op behind it, or nothing is proven.
- * Where it can be both, its price by itself is no less than what a plan takes. */
+/* Whether such a clone by itself need not end its bundle: it is of no phase with the op behind it, or nothing is
+ * proven.  Where it can be both, its price by itself is no less than what a plan takes. */
 bool joint_stands_alone(struct joint_making *making, int op);
 
 /* The clone of the row that makes a tensor; -1. */

@@ -43,6 +43,20 @@ static bool find_divisions(struct joint_making *making)
 	return true;
 }
 
+/* A bundle of one phase may use any number of tensors in HBM. */
+static void mark_alone(const struct joint_making *making, struct joint_option *option)
+{
+	const struct joint_choice *choice = option->choice;
+	int64_t most = making->question->arch->bundle_tensors;
+	int count = option->argument_count;
+	for (int u = 0; u < option->use_count; u++)
+		count += option->uses[u].mode != JOINT_RESIDENT;
+	for (int k = 0; k < option->out_count; k++)
+		count += option->outs[k].view < 0;
+	if (most > 0 && count > most && !choice->run)
+		option->alone = option->ends_bundle = true;
+}
+
 static bool find_options(struct joint_making *making, struct joint_space *space)
 {
 	int ops = (int)making->question->workload->op_count;
@@ -54,6 +68,8 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 			return false;
 		joint_runs_make(making, o);
 		first[o + 1] = making->options.count;
+		for (size_t i = first[o]; i < first[o + 1]; i++)
+			mark_alone(making, &making->options.at[i]);
 	}
 	space->op_count = ops;
 	space->first_option = first;

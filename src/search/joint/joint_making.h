@@ -135,6 +135,10 @@ const struct joint_transfer *joint_move_in(struct joint_making *making, int tens
 /* From one view to another; JOINT_NEVER where it cannot be done. */
 int64_t joint_relay(struct joint_making *making, int tensor, int from, int to);
 
+/* A phase of moves into LX that bring this much in all. */
+int64_t joint_moves_cycles(
+	const struct joint_making *making, int64_t hbm_bytes, int64_t fill, bool *fits);
+
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 
 /* The options of an op, in making->options; false, and making->why. */

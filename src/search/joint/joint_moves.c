@@ -1,5 +1,7 @@
+#include "base/number.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
+#include "cost/graph/latency.h"
 #include "cost/graph/relayout.h"
 #include "cost/graph/traffic.h"
 #include "model/graph/move.h"
@@ -70,6 +72,16 @@ const struct joint_transfer *joint_move_in(struct joint_making *making, int tens
 	if (!views->in[view].known)
 		views->in[view] = find(making, MOVE_RELOAD, tensor, &views->at[view]);
 	return &views->in[view];
+}
+
+int64_t joint_moves_cycles(
+	const struct joint_making *making, int64_t hbm_bytes, int64_t fill, bool *fits)
+{
+	const struct arch *arch = making->question->arch;
+	int64_t resources[RESOURCE_COUNT] = {0};
+	struct core_work work = {.fill = fill};
+	latency_raise(resources, arch, &work, fits);
+	return number_max(resources[RESOURCE_FILL], latency_hbm(arch, hbm_bytes, 0, fits));
 }
 
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view)

@@ -73,11 +73,17 @@ static int64_t bytes_of(const struct joint_making *making, const struct joint_us
 
 /* --- one option */
 
-/* A clone that stands alone computes nothing that could come behind what it moves. */
-static int64_t price_move(struct joint_making *making, const struct joint_out *out)
+/* Clones by themselves compute nothing that could come behind what they move. */
+static void price_moves(
+	struct joint_choosing *choosing, struct brought *brought, struct joint_option *option)
 {
-	const struct joint_transfer *in = joint_move_in(making, out->tensor, out->view);
-	return joint_worth(making, in->cycles, in->energy_pj, in->hbm_bytes);
+	struct joint_making *making = choosing->making;
+	const struct op_question *question = brought->question;
+	bring(making, choosing->out.tensor, choosing->out.view, brought);
+	int64_t cycles = joint_moves_cycles(
+		making, question->moved_hbm, question->moved_fill, &brought->possible);
+	option->value = joint_worth(making, cycles, brought->energy_pj, question->moved_hbm);
+	option->ends_bundle = !joint_stands_alone(making, choosing->number);
 }
 
 /* Adds what is chosen, if it can be carried out. */
@@ -117,7 +123,7 @@ static void price(struct joint_choosing *choosing)
 		!joint_tiles(making, &question, brought.energy_pj, &tiles, &draft.option.value))
 		return;
 	if (question.in_lx == 2 && joint_may_clone(making, choosing->number))
-		draft.option.value = price_move(making, &choosing->out);
+		price_moves(choosing, &brought, &draft.option);
 	draft.option.cores = (int)brought.cores;
 	joint_clone_outs(choosing, &draft);
 	joint_clone_parts(choosing, &tiles, &draft);
@@ -186,15 +192,6 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	return false;
 }
 
-/* An op that only moves is no op behind the clones before it, and may not stand alone. */
-static bool is_part_of_next(const struct joint_choosing *choosing)
-{
-	return choosing->uses[0].mode == JOINT_HBM &&
-	       joint_may_clone(choosing->making, choosing->number) &&
-	       (choosing->first < choosing->number ||
-		       !joint_stands_alone(choosing->making, choosing->number));
-}
-
 static void choose_out(struct joint_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
@@ -204,8 +201,7 @@ static void choose_out(struct joint_choosing *choosing)
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
-	if (view < 0 || output || !is_worth_making(choosing, tensor, view) ||
-		is_part_of_next(choosing))
+	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;

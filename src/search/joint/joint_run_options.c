@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/checked.h"
-#include "cost/graph/latency.h"
 #include "model/graph/run.h"
 #include "search/graph/op_value.h"
 #include "search/joint/joint_making.h"
@@ -106,9 +105,7 @@ static bool add_op(
 static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int64_t *cores)
 {
 	const struct joint_run *run = choosing->run;
-	const struct arch *arch = choosing->making->question->arch;
-	int64_t resources[RESOURCE_COUNT] = {0}, bytes = 0;
-	struct core_work work = {0};
+	int64_t bytes = 0, fill = 0;
 	bool fits = true;
 	for (int n = 0; n < run->outer_count; n++) {
 		const struct joint_use *use = &choosing->uses[n];
@@ -117,13 +114,12 @@ static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int6
 		const struct joint_transfer *in =
 			joint_move_in(choosing->making, use->tensor, use->view);
 		bytes = checked_add(&fits, bytes, in->hbm_bytes);
-		work.fill = checked_add(&fits, work.fill, in->fill);
+		fill = checked_add(&fits, fill, in->fill);
 		sums->energy_pj += in->energy_pj;
 		*cores = number_max(*cores, in->cores);
 		fits &= in->possible;
 	}
-	latency_raise(resources, arch, &work, &fits);
-	int64_t cycles = number_max(resources[RESOURCE_FILL], latency_hbm(arch, bytes, 0, &fits));
+	int64_t cycles = joint_moves_cycles(choosing->making, bytes, fill, &fits);
 	sums->cycles = checked_add(&fits, sums->cycles, cycles);
 	sums->hbm_bytes = checked_add(&fits, sums->hbm_bytes, bytes);
 	return fits;

@@ -35,7 +35,8 @@
  * Bundles: runs of steps.  A bundle costs bundle_value + core_value x the widest of its steps, and uses at
  * most bundle_most distinct tensors in HBM: those of uses JOINT_HBM and JOINT_MOVED, of outs in HBM, of
  * evictions, and `arguments` of options.  An eviction is as wide as the view that it stores, a relay as
- * the wider one of its two.  The step behind an option that ends_bundle begins a bundle.
+ * the wider one of its two.  The step behind an option that ends_bundle begins a bundle.  An option that
+ * is alone has a bundle of its own, in which it may use any number of tensors in HBM.
  *
  * A list of steps names no drops: a tensor is in LX from the step that brings or makes it up to the last
  * one that needs it there.  An option may leave one tensor in both places: it has two outs then.
@@ -87,7 +88,9 @@ struct joint_option {
 	int64_t value;
 	int64_t room; /* LX bytes that it needs beside uses and outs */
 	int cores;
-	bool ends_bundle; /* an opaque op; no tensor is in LX before, while or after it runs */
+	bool ends_bundle; /* the step behind it begins a bundle */
+	bool alone;   /* one phase with more tensors than a bundle may use; it ends its bundle */
+	bool empties; /* an opaque op: no tensor is in LX before, while or after it runs */
 	int use_count, out_count, argument_count;
 	const struct joint_use *uses; /* each tensor once, ascending */
 	const struct joint_out *outs;

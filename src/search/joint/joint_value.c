@@ -24,7 +24,7 @@ struct valuing {
 	/* of the bundle */
 	bool *used; /* by tensor */
 	int used_count, widest;
-	bool must_begin;
+	bool must_begin, is_alone;
 	int64_t value;
 };
 
@@ -84,7 +84,7 @@ static void end_bundle(struct valuing *valuing)
 	}
 	memset(valuing->used, 0, sizeof *valuing->used * (size_t)valuing->space->tensor_count);
 	valuing->used_count = valuing->widest = 0;
-	valuing->must_begin = false;
+	valuing->must_begin = valuing->is_alone = false;
 }
 
 static bool in_bundle(struct valuing *valuing, int cores)
@@ -92,7 +92,7 @@ static bool in_bundle(struct valuing *valuing, int cores)
 	int most = valuing->space->bundle_most;
 	if (cores > valuing->widest)
 		valuing->widest = cores;
-	if (most && valuing->used_count > most)
+	if (most && valuing->used_count > most && !valuing->is_alone)
 		return refuse_step(valuing, "has more tensors in HBM than a bundle may use");
 	return true;
 }
@@ -213,6 +213,9 @@ static bool take_step(struct valuing *valuing, const struct joint_step *step, in
 		return refuse_step(valuing, "is no option of the next op");
 	*at = space->options[step->option].end;
 	valuing->must_begin = space->options[step->option].ends_bundle;
+	valuing->is_alone = space->options[step->option].alone;
+	if (valuing->is_alone && !step->begins_bundle)
+		return refuse_step(valuing, "needs a bundle of its own");
 	return take_option(valuing, step->option);
 }
 
@@ -246,7 +249,7 @@ static bool check_step(struct valuing *valuing, int64_t room, int stays)
 		step->kind == JOINT_OPTION ? &space->options[step->option] : NULL;
 	if (option)
 		room = checked_add(&valuing->fits, room, option->room);
-	if (option && option->ends_bundle && stays)
+	if (option && option->empties && stays)
 		return refuse_step(valuing, "needs an empty LX");
 	if (room > space->capacity)
 		return refuse_step(valuing, "needs more room than LX has");

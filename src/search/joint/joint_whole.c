@@ -70,6 +70,7 @@ static void keep_whole(struct joint_making *making, int o, const struct staging_
 		.room = staging ? staging->bytes : 0,
 		.cores = 1,
 		.ends_bundle = op->primitive->kind == OP_OPAQUE,
+		.empties = op->primitive->kind == OP_OPAQUE,
 		.use_count = use_count,
 		.uses = uses,
 		.out_count = op->write_count,
