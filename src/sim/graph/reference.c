@@ -347,7 +347,7 @@ struct comparison reference_compare(
 /* --- one op by itself */
 
 /* One element of an op's output, and the magnitude of what it came from. */
-struct point {
+struct sampled_point {
 	const struct op *op;
 	enum dtype dtypes[OP_READS_MOST];
 	const char *reads[OP_READS_MOST];
@@ -355,14 +355,14 @@ struct point {
 	double value, magnitude;
 };
 
-static double read_at(const struct point *point, int i)
+static double read_at(const struct sampled_point *point, int i)
 {
 	enum dtype dtype = point->dtypes[i];
 	return (double)kernel_load(
 		dtype, point->reads[i] + point->at[i] * dtype_stored_bytes(dtype));
 }
 
-static void add_term(struct point *point)
+static void add_term(struct sampled_point *point)
 {
 	const struct op *op = point->op;
 	double value = read_at(point, 0), second = (double)(float)op->constant;
@@ -383,7 +383,7 @@ static void add_term(struct point *point)
 }
 
 /* All terms of an element, from reduction loop l on. */
-static void add_terms(struct point *point, int l)
+static void add_terms(struct sampled_point *point, int l)
 {
 	const struct op *op = point->op;
 	while (l < op->loop_count && !op->loops[l].reduction)
@@ -402,7 +402,7 @@ static void add_terms(struct point *point, int l)
 }
 
 /* Where the operands of element number i lie. */
-static void find_point(struct point *point, int64_t i)
+static void find_point(struct sampled_point *point, int64_t i)
 {
 	const struct op *op = point->op;
 	for (int o = 0; o <= op->read_count; o++)
@@ -418,15 +418,15 @@ static void find_point(struct point *point, int64_t i)
 }
 
 /* What the element may be off by, apart from its own rounding. */
-static double arithmetic_error(const struct point *point, double terms)
+static double arithmetic_error(const struct sampled_point *point, double terms)
 {
 	const struct primitive *primitive = point->op->primitive;
 	double error = ldexp(primitive->rounds ? 2 * sqrt(terms) + 2 : 8, -24) * point->magnitude;
 	return primitive->mean ? error / terms : error;
 }
 
-static void judge_point(const struct point *point, enum dtype dtype, const char *got, double terms,
-	struct misfit *worst)
+static void judge_point(const struct sampled_point *point, enum dtype dtype, const char *got,
+	double terms, struct misfit *worst)
 {
 	_Alignas(8) char stored[8];
 	int64_t at = point->at[point->op->read_count];
@@ -449,7 +449,7 @@ struct misfit reference_misfit(const struct workload *workload, const struct op 
 	void *const *arrays, const void *got, int64_t work_most)
 {
 	struct misfit worst = {0};
-	struct point point = {.op = op};
+	struct sampled_point point = {.op = op};
 	double terms = reduced_elements(op);
 	int64_t points = 1;
 	for (int l = 0; l < op->loop_count; l++)
