@@ -23,16 +23,41 @@ static const char *explore(const char *machine, const char *options)
 	return folder_text("pareto.csv");
 }
 
+/* With clones a plan of one op is a whole plan, which the joint search proves. */
+static void clones_of_one_op_are_looked_at(void **state)
+{
+	const char *large = "workload:\n"
+			    "  name: mm\n"
+			    "  dimensions: {m: 900, n: 900, k: 900}\n"
+			    "  ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']\n";
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32.yaml %s --objective latency --simulate none -q -o %s",
+		folder_put("mm.yaml", large), folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = folder_text("pareto.csv");
+	double cloned = strtod(csv_cell(arena, csv, 1, "estimate_cycles"), NULL);
+	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "optimal");
+	ended = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32.yaml %s --objective latency --simulate none -q -o %s "
+		"--without clone --solver joint=cut_dp",
+		folder_put("mm.yaml", large), folder);
+	assert_int_equal(ended.status, 0);
+	csv = folder_text("pareto.csv");
+	assert_true(cloned < strtod(csv_cell(arena, csv, 1, "estimate_cycles"), NULL));
+}
+
 static void the_frontier_of_one_op_is_proven(void **state)
 {
-	const char *csv = explore("spyre32", "");
+	const char *csv =
+		explore("spyre32", folder_put("off.yaml", "search: {clone_split: off}\n"));
 	int rows = 0;
 	for (int row = 1; csv_cell(arena, csv, row, "plan"); row++, rows++)
 		assert_string_equal(csv_cell(arena, csv, row, "proof"), "optimal");
 	assert_true(rows > 1);
-	csv = explore("spyre32", "--budget 20");
-	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "none");
-	csv = explore("spyre32", "--tiles published");
+	csv = explore("spyre32", "");
+	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "optimal");
+	csv = explore("spyre32", arena_format(arena, "%s --budget 20",
+					 folder_put("off.yaml", "search: {clone_split: off}\n")));
 	assert_string_equal(csv_cell(arena, csv, 1, "proof"), "none");
 }
 
@@ -202,6 +227,8 @@ static void a_mapper_that_nobody_asks_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			clones_of_one_op_are_looked_at, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_frontier_of_one_op_is_proven, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

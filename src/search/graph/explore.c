@@ -335,7 +335,7 @@ static void run(void *self, size_t i, struct slot *slot)
 {
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
-	slot->complete = graph->all;
+	slot->complete = graph->all && !goals_may_clone(graph->exploration);
 	if (recipe_is_whole(&task->recipe))
 		offer_whole(graph, task, slot);
 	else if (task->op >= 0 &&

@@ -98,6 +98,16 @@ bool goals_are_all(const struct exploration *exploration)
 	       (!op_has_inner_nest(arch, op) || may_choose_nests(exploration));
 }
 
+bool goals_may_clone(const struct exploration *exploration)
+{
+	const struct planning *planning = &exploration->planning;
+	return arch_moves_boxes(exploration->arch) && exploration->arch->lx >= 0 &&
+	       op_is_tiled(exploration->workload->ops) &&
+	       planning->lx_planning && planning->clones != CLONE_OFF &&
+	       name_list_has(&planning->eligible, primitive_clone.name) &&
+	       !(planning->constraints && planning->constraints->problem);
+}
+
 static bool beats(const struct op_value *a, const struct op_value *b, enum price price)
 {
 	int64_t x = op_value_latency(a, price), y = op_value_latency(b, price);

@@ -27,6 +27,10 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 struct exploration;
 bool goals_are_all(const struct exploration *exploration);
 
+/* Whether plans of the only op may bring what it reads into LX first: then these are not all its plans, and whole
+ * plans are asked for as of any graph. */
+bool goals_may_clone(const struct exploration *exploration);
+
 /* The options of which none is beaten by another in latency, energy and HBM bytes; of those alike the one of
  * the least estimate.  Sorts `at` of the front anew. */
 size_t goals_sift(struct op_option *options, size_t count, enum price price);

@@ -180,7 +180,7 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	struct tasks tasks = {0};
 	if (exploration->start)
 		add_start(&tasks, exploration, arena);
-	if (exploration->workload->op_count > 1) {
+	if (exploration->workload->op_count > 1 || goals_may_clone(exploration)) {
 		const struct planned_list none = {0};
 		struct plan_aims aims = {0};
 		plans_alone(&aims, &exploration->wishes.objectives, &none,

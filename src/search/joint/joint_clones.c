@@ -66,8 +66,8 @@ bool joint_op_reads(const struct joint_choosing *choosing, int tensor)
 bool joint_clone_uses(const struct joint_choosing *choosing, struct joint_draft *draft)
 {
 	const struct workload *workload = choosing->making->question->workload;
-	struct joint_use *uses = arena_array(
-		choosing->making->scratch, struct joint_use, choosing->read_count + CLONES_MOST);
+	struct joint_use *uses = arena_array(choosing->making->scratch, struct joint_use,
+		choosing->read_count + CLONES_MOST + EARLY_MOST);
 	int count = 0;
 	for (int r = 0; r < choosing->read_count; r++)
 		if (joint_clone_of(choosing, choosing->reads[r].tensor) < 0)
@@ -81,6 +81,12 @@ bool joint_clone_uses(const struct joint_choosing *choosing, struct joint_draft 
 			return false;
 		uses[u] = (struct joint_use){source, JOINT_HBM, -1};
 		count = (int)number_max(count, u + 1);
+	}
+	for (int e = 0; e < choosing->early_count; e++) {
+		for (int u = 0; u < count; u++)
+			if (uses[u].tensor == choosing->early[e].tensor)
+				return false;
+		uses[count++] = choosing->early[e];
 	}
 	if (count)
 		qsort(uses, (size_t)count, sizeof *uses, joint_by_tensor);

@@ -9,7 +9,7 @@
  * of their own.  A row of more than CLONES_MOST makes too many options: then, and where clones stand before an opaque
  * op, nothing is proven (joint_graph.unproven); nor where the op could take over the bytes of what a clone brings for it alone, which no option says.
  */
-enum { CLONES_MOST = 3 };
+enum { CLONES_MOST = 3, EARLY_MOST = 2 };
 
 /* A tensor that an op reads, by one operand or more. */
 struct joint_reading {
@@ -30,6 +30,8 @@ struct joint_choosing {
 	const struct joint_division *division;
 	struct joint_use uses[OP_READS_MOST];
 	struct joint_out out;
+	int early_count; /* moved in for later ops */
+	struct joint_use early[EARLY_MOST];
 	struct joint_drafts drafts;
 };
 

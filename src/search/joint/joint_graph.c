@@ -190,7 +190,9 @@ const struct joint_space *joint_graph_make(
 	const struct joint_question *question, struct arena *arena, const char **why)
 {
 	struct kept *own = question->aim.kept ? NULL : kept_open();
-	struct joint_making making = {.question = question,
+	struct joint_question narrowed = *question;
+	narrowed.aim.fixed |= KIND_NEVER_FREE;
+	struct joint_making making = {.question = &narrowed,
 		.arena = arena,
 		.scratch = arena_open(),
 		.kept = own ? own : question->aim.kept,
@@ -202,7 +204,11 @@ const struct joint_space *joint_graph_make(
 		making.why = "the machine has no scratchpad";
 	else if (question->planning->constraints && question->planning->constraints->problem)
 		making.why = "the graph is a problem with constraints of its own";
-	bool made = !making.why && find_divisions(&making) && find_options(&making, space);
+	bool made = !making.why && find_divisions(&making);
+	if (made && joint_is_free(&making, KIND_EARLY) &&
+		joint_early_tries(&making) > EARLY_TRIES_MOST)
+		narrowed.aim.fixed |= KIND_EARLY;
+	made = made && find_options(&making, space);
 	if (made) {
 		space->alignment = question->arch->levels[question->arch->lx].alignment;
 		fill_tensors(&making, space);

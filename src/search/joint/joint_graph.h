@@ -38,6 +38,21 @@ enum joint_kind {
 	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
 	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
 	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
+	KIND_EARLY = 1 << 11,      /* moves may stand before ops that do not read what they bring */
+	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX as well */
+	KIND_SHARED =
+		1
+		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
+	KIND_SMALL_RUNS = 1 << 14, /* runs may begin with tensors that LX could hold */
+	/* what plans allow and no joint space has: a proof names it */
+	KIND_UNLIKE_RUNS =
+		1
+		<< 15, /* ops of a run divided differently, or with parts in HBM or in more tiles */
+	KIND_LONE_MOVES =
+		1 << 16, /* moves that end a bundle, or stand before a relayout or the last op */
+	KIND_MANY_EARLY = 1 << 17, /* more than two of the early moves before one op */
+	KIND_NEVER_FREE = KIND_SHARED | KIND_MANY_EARLY | KIND_SMALL_RUNS | KIND_UNLIKE_RUNS |
+			  KIND_LONE_MOVES,
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

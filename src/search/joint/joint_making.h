@@ -141,6 +141,9 @@ int64_t joint_moves_cycles(
 
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 
+/* How often a division of an op would be tried with early moves. */
+int64_t joint_early_tries(const struct joint_making *making);
+
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);
 bool joint_whole_options(struct joint_making *making, int op); /* of one that nobody divides */

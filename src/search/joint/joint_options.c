@@ -117,6 +117,8 @@ static void price(struct joint_choosing *choosing)
 	for (int c = 0; c < choosing->number - choosing->first; c++)
 		if (!joint_op_reads(choosing, joint_cloned(choosing, c)))
 			bring(making, joint_cloned(choosing, c), choosing->views[c], &brought);
+	for (int e = 0; e < choosing->early_count; e++)
+		bring(making, choosing->early[e].tensor, choosing->early[e].view, &brought);
 	if (choosing->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
 	if (!brought.possible ||
@@ -201,11 +203,61 @@ static void choose_out(struct joint_choosing *choosing)
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
-	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
+	if (view < 0 || (output && !joint_is_free(making, KIND_BOTH)) ||
+		!is_worth_making(choosing, tensor, view))
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;
 	price_in_place(choosing);
+}
+
+/* Whether a tensor that the op does not read may be moved in before it, for ops behind it. */
+static bool may_come_early(const struct joint_choosing *choosing, int tensor)
+{
+	struct joint_making *making = choosing->making;
+	const struct tensor *at = &making->question->workload->tensors[tensor];
+	int from, to;
+	users_life(&making->users, tensor, &from, &to);
+	return making->views[tensor].count && at->producer < choosing->first &&
+	       to > choosing->number + 1 && joint_may_be_moved(making, tensor) &&
+	       making->stays[tensor] != STAY_LX && !joint_op_reads(choosing, tensor);
+}
+
+int64_t joint_early_tries(const struct joint_making *making)
+{
+	const struct workload *workload = making->question->workload;
+	int64_t tries = 0;
+	for (int o = 0; o < (int)workload->op_count; o++) {
+		int64_t views = 0;
+		for (int t = 0; t < (int)workload->tensor_count; t++)
+			for (int v = 0; v < making->views[t].count; v++)
+				views += making->views[t].asked[v] > o &&
+					 workload->tensors[t].producer < o &&
+					 joint_may_be_moved(making, t);
+		tries += (int64_t)making->divisions[o].count * views * views / 2;
+	}
+	return tries;
+}
+
+static void choose_early(struct joint_choosing *choosing, int tensor)
+{
+	struct joint_making *making = choosing->making;
+	choose_out(choosing);
+	if (!joint_is_free(making, KIND_EARLY) || choosing->early_count == EARLY_MOST)
+		return;
+	for (; tensor < (int)making->question->workload->tensor_count; tensor++) {
+		const struct joint_views *views = &making->views[tensor];
+		if (!may_come_early(choosing, tensor))
+			continue;
+		for (int view = 0; view < views->count; view++) {
+			if (views->asked[view] <= choosing->number)
+				continue;
+			choosing->early[choosing->early_count++] =
+				(struct joint_use){tensor, JOINT_MOVED, view};
+			choose_early(choosing, tensor + 1);
+			choosing->early_count--;
+		}
+	}
 }
 
 /* Whether a view serves all operands by which a tensor is read. */
@@ -267,7 +319,7 @@ bool joint_may_be_moved(const struct joint_making *making, int tensor)
 static void choose_clone(struct joint_choosing *choosing, int c)
 {
 	if (c == choosing->number - choosing->first) {
-		choose_out(choosing);
+		choose_early(choosing, 0);
 		return;
 	}
 	int tensor = joint_cloned(choosing, c);

@@ -18,6 +18,9 @@
 		"a nest of which nobody says more: there are hundreds in a space")                  \
 	OPTION(RELAYED_VIEWS_MOST, 400, 1, 1 << 15,                                                 \
 		"views of a tensor that is laid out anew: each pair of them has a price")           \
+	OPTION(EARLY_TRIES_MOST, 300000, 0, 1 << 30,                                                \
+		"divisions of ops with moves before them that they do not read: with more of "      \
+		"them a space has none, and its proofs say so")                                     \
 	OPTION(WORTH_LABELS, 2000000, 1, 1 << 30,                                                   \
 		"each search for the worth of a kind: there are ten, and a person waits")           \
 	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \
