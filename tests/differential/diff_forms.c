@@ -121,7 +121,7 @@ static const char *explore(const struct machine *machine, const char *file, cons
 {
 	struct ended ended = shell(arena,
 		"rm -rf %s/out; $LXPLORE explore specs/arch/%s.yaml %s/%s --objective edp --simulate none "
-		"--price bound -q -j 1 -o %s/out",
+		"-q -j 1 -o %s/out",
 		folder, machine->name, folder, file, folder);
 	if (ended.status) {
 		const char *at = strstr(ended.err, "error: ");

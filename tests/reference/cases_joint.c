@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "tests/support/adversary_case.h"
 #include "tests/support/case_json.h"
 #include "tests/support/csv.h"
 #include "tests/support/family.h"
@@ -18,18 +19,7 @@ enum { FILE_MOST = 1 << 16 };
 
 static const double near = 1 + 1e-9; /* energies are sums of floating point */
 
-/* A kind of decision, as claims name it, and what shows it in the text of a plan. */
-static const struct kind {
-	const char *name, *sign;
-} kinds[] = {
-	{"evict", "move: evict"},
-	{"reload", "move: reload"},
-	{"relay", "move: relayout"},
-	{"clone", "move: clone"},
-	{"fusion", "- loop:"},
-};
-
-static const char *read_text(struct arena *arena, const char *path)
+static const char *file_text(struct arena *arena, const char *path)
 {
 	char *text = arena_array(arena, char, FILE_MOST);
 	FILE *in = fopen(path, "r");
@@ -61,16 +51,17 @@ static double value_of(
 						  : bytes;
 }
 
-/* A decision of the counter plan that the claim of a plan calls fixed; NULL. */
-static const char *find_left_out(const char *plan, const char *counter)
+/* Whether the counter plan makes a kind of decision that the claim of a plan calls fixed. */
+static bool is_left_out(struct arena *arena, const char *folder, const char *plan)
 {
-	const char *fixed = strstr(plan, "fixed:"), *end = fixed ? strchr(fixed, '"') : NULL;
-	for (size_t k = 0; end && k < sizeof kinds / sizeof *kinds; k++) {
-		const char *named = strstr(fixed, kinds[k].name);
-		if (named && named < end && strstr(counter, kinds[k].sign))
-			return kinds[k].name;
-	}
-	return NULL;
+	static const char key[] = "space: \"";
+	const struct workload *given;
+	const struct plan *counter = adversary_read(folder, "counter.yaml", &given, arena);
+	const char *at = strstr(plan, key);
+	at = at ? at + strlen(key) : NULL;
+	return counter && at &&
+	       adversary_left_out(counter, given,
+		       arena_format(arena, "%.*s", (int)strcspn(at, "\""), at), arena);
 }
 
 /* What no plan is below, as the first row of a frontier says: 0 where nothing is proven. */
@@ -87,16 +78,16 @@ static void judge(struct family *family, const char *folder, const char *out, co
 {
 	struct arena *arena = family->arena;
 	const char *found = arena_format(arena, "%s/plans/point-001.yaml", out);
-	const char *frontier = read_text(arena, arena_format(arena, "%s/pareto.csv", out));
-	const char *plan = read_text(arena, found), *other = read_text(arena, counter);
+	const char *frontier = file_text(arena, arena_format(arena, "%s/pareto.csv", out));
+	const char *plan = file_text(arena, found);
 	double least = value_of(arena, folder, counter, objective);
 	double ours = value_of(arena, folder, found, objective);
-	if (!frontier || !plan || !other || isnan(least) || isnan(ours)) {
+	if (!frontier || !plan || isnan(least) || isnan(ours)) {
 		family_note(family, "score", "a plan has no value");
 		return;
 	}
 	double bound = bound_of(arena, frontier, ours);
-	if (bound > least * near && !find_left_out(plan, other))
+	if (bound > least * near && !is_left_out(arena, folder, plan))
 		family_note(family, "proof",
 			arena_format(arena,
 				"%s of %.0f is called proven, and none below %.0f; the counter plan "

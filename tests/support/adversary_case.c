@@ -7,7 +7,8 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "search/drive/solver.h"
-#include "search/graph/plans.h"
+#include "search/joint/joint_claim.h"
+#include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/draws.h"
 #include "tests/support/workload_text.h"
@@ -231,7 +232,37 @@ double adversary_worth(const struct adversary_case *of, const struct plan *plan,
 	       (double)of->aim.hbm_bytes * (double)score->hbm_bytes;
 }
 
+unsigned adversary_left_out(const struct plan *plan, const struct workload *given,
+	const char *space, struct arena *arena)
+{
+	struct plan_draft draft;
+	struct joint_aim aim;
+	struct planning planning;
+	const char *why;
+	if (!space || !joint_claim_read(arena, space, &aim, &planning, &why) ||
+		!draft_take(plan, given, &draft, arena))
+		return 0;
+	return draft_kinds(&draft) & aim.fixed;
+}
+
 /* --- files */
+
+const struct plan *adversary_read(
+	const char *folder, const char *name, const struct workload **given, struct arena *arena)
+{
+	struct diag *diag = diag_open(arena);
+	struct sheet *sheet = sheet_open(arena, diag);
+	const struct node *root =
+		node_read_file(arena, arena_format(arena, "%s/%s", folder, name), diag);
+	const struct arch *arch =
+		arch_of_file(arena, arena_format(arena, "%s/arch.yaml", folder), diag);
+	*given = workload_of_file(arena, arena_format(arena, "%s/workload.yaml", folder), NULL);
+	if (!root || !arch || !*given)
+		return NULL;
+	sheet_add(sheet, root);
+	struct reading reading = sheet_reading(sheet);
+	return plan_read(&reading, sheet_find(sheet, "plan"), arch, *given);
+}
 
 static void write_file(const char *folder, const char *name, const char *content)
 {

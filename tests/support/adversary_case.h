@@ -41,6 +41,14 @@ struct adversary_claim adversary_ask(
 double adversary_worth(const struct adversary_case *of, const struct plan *plan, const char **why,
 	struct arena *arena);
 
+/* The kinds of decisions that a plan makes and that the claim names as fixed. */
+unsigned adversary_left_out(const struct plan *plan, const struct workload *given,
+	const char *space, struct arena *arena);
+
+/* A plan of a folder of the family; NULL where it is refused. */
+const struct plan *adversary_read(
+	const char *folder, const char *name, const struct workload **given, struct arena *arena);
+
 /* Writes a case of the family `joint` (tests/reference/cases_joint.c) into a new folder. */
 void adversary_write(const struct adversary_case *of, const struct adversary_claim *claim,
 	const struct plan *counter, const char *folder, const char *note);

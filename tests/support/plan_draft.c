@@ -5,6 +5,7 @@
 #include "model/graph/move.h"
 #include "model/graph/run.h"
 #include "model/graph/workload_move.h"
+#include "search/joint/joint_graph.h"
 #include "tests/support/random_plan.h"
 
 #include <string.h>
@@ -446,4 +447,57 @@ bool draft_take(const struct plan *plan, const struct workload *given, struct pl
 	}
 	return draft->move_count == 0 ||
 	       draft->moves[draft->move_count - 1].before < (int)given->op_count;
+}
+
+/* --- the kinds of its decisions */
+
+static bool is_early(const struct draft_move *move)
+{
+	return move->kind != MOVE_EVICT && !(move->readers >> move->before & 1);
+}
+
+/* It ends a bundle, or stands before a relayout or the last op. */
+static bool is_lone(const struct plan_draft *draft, int m)
+{
+	const struct draft_move *move = &draft->moves[m], *next = move + 1;
+	if (move->kind == MOVE_EVICT || move->kind == MOVE_RELAYOUT)
+		return false;
+	if (m + 1 < draft->move_count && next->before == move->before)
+		return next->begins_bundle || next->kind == MOVE_RELAYOUT;
+	return draft->ops[move->before].begins_bundle ||
+	       move->before + 1 == (int)draft->workload->op_count;
+}
+
+static bool is_shared(const struct draft_stay *stay)
+{
+	return stay->in_lx && stay->rule != VIEW_OF_OP;
+}
+
+static unsigned move_kinds(const struct plan_draft *draft, int m)
+{
+	static const unsigned kinds[] = {[MOVE_CLONE] = KIND_CLONE,
+		[MOVE_EVICT] = KIND_EVICT,
+		[MOVE_RELOAD] = KIND_RELOAD,
+		[MOVE_RELAYOUT] = KIND_RELAY};
+	const struct draft_move *move = &draft->moves[m];
+	unsigned found = kinds[move->kind];
+	int early = 0;
+	for (int k = 0; k < draft->move_count; k++)
+		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
+	found |= is_early(move) ? KIND_EARLY : 0;
+	found |= early > 2 ? KIND_MANY_EARLY : 0;
+	found |= is_lone(draft, m) ? KIND_LONE_MOVES : 0;
+	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
+}
+
+unsigned draft_kinds(const struct plan_draft *draft)
+{
+	unsigned found = draft->run_count ? KIND_FUSION | KIND_SMALL_RUNS | KIND_UNLIKE_RUNS : 0;
+	for (int r = 0; r < draft->run_count; r++)
+		found |= draft->runs[r].loop_count > 1 ? KIND_FUSED_LOOPS : 0;
+	for (int m = 0; m < draft->move_count; m++)
+		found |= move_kinds(draft, m);
+	for (int o = 0; o < (int)draft->workload->op_count; o++)
+		found |= is_shared(&draft->ops[o].stay) ? KIND_SHARED : 0;
+	return found;
 }
