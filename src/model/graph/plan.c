@@ -83,7 +83,7 @@ bool plan_joins_next(const struct plan *plan, int step)
 	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
 	       plan->steps[step].bundle == plan->steps[step + 1].bundle &&
 	       !plan->steps[step + 1].staging && !plan_is_relayout(plan, step + 1) &&
-	       !plan_run(plan, step) && !plan_run(plan, step + 1);
+	       !plan_is_evict(plan, step + 1) && !plan_run(plan, step) && !plan_run(plan, step + 1);
 }
 
 /* Cores that a step takes: of a relayout those of the view with more slices. */

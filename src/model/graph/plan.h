@@ -46,8 +46,8 @@
  *     as the read's, and overlaps the step that follows it.  The slices of its
  *     mapping go to the cores that the view of its output names, several for
  *     one slice if it does (model/graph/move.h).  Such clones and the next op of
- *     their bundle form one phase, unless that is a broadcast or a relayout or stands in a
- *     run; behind the last clone a phase ends if no such op follows.  Every other op is
+ *     their bundle form one phase, unless that is a broadcast, an evict or a relayout, or stands in
+ *     a run; behind the last clone a phase ends if no such op follows.  Every other op is
  *     a phase of its own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases: no phase reaches over the end of a bundle.  Each costs
@@ -57,8 +57,7 @@
  * 10. A tensor that leaves LX and comes back is a tensor for each stay.  An
  *     evict copies it to HBM, where it goes on; a reload is a clone from there
  *     into LX (point 7).  An evict has no compute: of each slice one core that
- *     holds it, the least, sends it.  It is a phase of its own, with the moves
- *     right before it.  Nothing is sent if HBM has the sticks already
+ *     holds it, the least, sends it.  It is a phase of its own.  Nothing is sent if HBM has the sticks already
  *     (tensor.copy_of): of a tensor that was reloaded, or cloned from an input
  *     or from a clone of one.
  * 11. A broadcast runs on several ranks, machines like this one with links between
@@ -167,8 +166,8 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op);
 /* A step that only moves something into LX: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);
 
-/* A move that is of one phase with the step behind it: of the same bundle, not in a run, nor with a broadcast, a
- * relayout or a run. */
+/* A move that is of one phase with the step behind it: of the same bundle, not in a run, nor with a broadcast, an
+ * evict, a relayout or a run. */
 bool plan_joins_next(const struct plan *plan, int step);
 
 /* A step that only moves something out of LX: point 10. */

@@ -186,12 +186,23 @@ static void fill_bundles(const struct joint_making *making, struct joint_space *
 	space->core_value = joint_worth(making, arch->core_cycles, 0, 0);
 }
 
+/* Whether LX holds all tensors whole at once, so that no run is of use. */
+static bool fits_whole(const struct joint_question *question)
+{
+	int64_t bytes = 0;
+	for (size_t t = 0; t < question->workload->tensor_count; t++)
+		bytes += question->workload->tensors[t].layout.bytes;
+	return bytes <= question->planning->lx_capacity;
+}
+
 const struct joint_space *joint_graph_make(
 	const struct joint_question *question, struct arena *arena, const char **why)
 {
 	struct kept *own = question->aim.kept ? NULL : kept_open();
 	struct joint_question narrowed = *question;
 	narrowed.aim.fixed |= KIND_NEVER_FREE;
+	if (question->workload->op_count > SMALL_RUNS_OPS_MOST && !fits_whole(question))
+		narrowed.aim.fixed |= KIND_SMALL_RUNS;
 	struct joint_making making = {.question = &narrowed,
 		.arena = arena,
 		.scratch = arena_open(),

@@ -43,7 +43,7 @@ enum joint_kind {
 	KIND_SHARED =
 		1
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
-	KIND_SMALL_RUNS = 1 << 14, /* runs may begin with tensors that LX could hold */
+	KIND_SMALL_RUNS = 1 << 14, /* runs need not be where LX is short */
 	/* what plans allow and no joint space has: a proof names it */
 	KIND_UNLIKE_RUNS =
 		1
@@ -51,8 +51,7 @@ enum joint_kind {
 	KIND_LONE_MOVES =
 		1 << 16, /* moves that end a bundle, or stand before a relayout or the last op */
 	KIND_MANY_EARLY = 1 << 17, /* more than two of the early moves before one op */
-	KIND_NEVER_FREE = KIND_SHARED | KIND_MANY_EARLY | KIND_SMALL_RUNS | KIND_UNLIKE_RUNS |
-			  KIND_LONE_MOVES,
+	KIND_NEVER_FREE = KIND_SHARED | KIND_MANY_EARLY | KIND_UNLIKE_RUNS | KIND_LONE_MOVES,
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

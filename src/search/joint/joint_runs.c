@@ -6,8 +6,9 @@
 /*
  * Which runs of ops there are to choose from, before what they cost (joint_run_options.c):
  *
- *	ops    from one that makes what LX cannot hold whole (is_big), up to the last reader of all such
- *	       tensors or any op behind it, as long as all share a loop
+ *	ops    any that share a loop and follow each other: all in small graphs, where KIND_SMALL_RUNS is free;
+ *	       else where LX is short while one of them runs (is_short), or from one that makes what
+ *	       LX cannot hold whole (is_big), up to the last reader of all such tensors or any op behind it
  *	tiles  of the loops that all share: as few as leave all parts room in LX, a half, or a quarter of it
  *	cores  one division for all ops, by shared loops in any order, over as many cores as they allow
  *	parts  of what lives inside are all in LX, in place of each other where they may be
@@ -149,16 +150,6 @@ static bool find_loops(struct trying *trying)
 	return found.loop_count > 0;
 }
 
-static bool add_runs(struct joint_making *making, int first, int end)
-{
-	struct trying trying;
-	open_trying(making, first, end, &trying);
-	if (!find_loops(&trying))
-		return false;
-	try_run(making, &trying);
-	return true;
-}
-
 /* Too large to lie in LX whole, beside anything else. */
 static bool is_big(const struct joint_making *making, int tensor)
 {
@@ -169,10 +160,38 @@ static bool is_big(const struct joint_making *making, int tensor)
 		       question->planning->lx_capacity / 2;
 }
 
-void joint_runs_find(struct joint_making *making)
+/* Whether a tensor may be in LX while an op runs: what it uses, and what is made before and read behind it. */
+static bool is_about(const struct joint_making *making, int t, int o)
+{
+	int from, to;
+	const struct tensor *tensor = &making->question->workload->tensors[t];
+	users_life(&making->users, t, &from, &to);
+	return joint_may_lie(making, t) && to > o && (tensor->producer < 0 || from <= o);
+}
+
+/* Whether all that may be in LX while some op of the run runs, divided evenly, is more than LX holds. */
+static bool is_short(const struct joint_making *making, int first, int end)
+{
+	const struct joint_question *question = making->question;
+	const struct workload *workload = question->workload;
+	for (int o = first; o < end; o++) {
+		int64_t bytes = 0;
+		for (int t = 0; t < (int)workload->tensor_count; t++)
+			if (is_about(making, t, o))
+				bytes += workload->tensors[t].layout.bytes /
+					 question->planning->cores;
+		if (bytes > question->planning->lx_capacity)
+			return true;
+	}
+	return false;
+}
+
+/* By op, how far a run goes at least that begins with it, for tensors that LX cannot hold; 0: none does. */
+static int *find_big_ends(struct joint_making *making)
 {
 	const struct workload *workload = making->question->workload;
-	int ops = (int)workload->op_count;
+	int ops = (int)workload->op_count, *ends = arena_array(making->scratch, int, ops);
+	struct trying trying;
 	for (int first = 0; first < ops; first++) {
 		int end = first, from, to;
 		for (int o = first; o < ops && (o == first || o < end); o++) {
@@ -184,10 +203,31 @@ void joint_runs_find(struct joint_making *making)
 		}
 		if (end == first)
 			continue;
-		size_t before = making->runs.count;
-		for (int last = end; last <= ops && add_runs(making, first, last); last++)
-			;
-		if (making->runs.count > before)
+		open_trying(making, first, end, &trying);
+		if (find_loops(&trying)) {
+			ends[first] = end;
 			first = end - 1;
+		}
 	}
+	return ends;
+}
+
+void joint_runs_find(struct joint_making *making)
+{
+	int ops = (int)making->question->workload->op_count;
+	const int *big = find_big_ends(making);
+	bool all = joint_is_free(making, KIND_SMALL_RUNS) &&
+		   making->question->workload->op_count <= SMALL_RUNS_OPS_MOST;
+	for (int first = 0; first < ops; first++)
+		for (int last = first + 1; last <= ops; last++) {
+			struct trying trying;
+			open_trying(making, first, last, &trying);
+			if (!find_loops(&trying) ||
+				stopper_stops(&making->question->planning->stopper))
+				break;
+			bool is_for_big = big[first] && last >= big[first];
+			if (is_for_big ||
+				(last > first + 1 && (all || is_short(making, first, last))))
+				try_run(making, &trying);
+		}
 }
