@@ -36,6 +36,7 @@ static struct plan *build(const struct joint_space *space, const struct joint_an
 	struct plan *plan = joint_build(space, answer, &packing, arena);
 	double value = (double)answer->value / plans_unit(&question->aim);
 	plan->proof = (struct proof){.status = PROOF_OPTIMAL,
+		.method = "joint/cut_dp",
 		.space = joint_claim_text(arena, question),
 		.value = value,
 		.bound = value};
@@ -114,6 +115,8 @@ static void must(const struct joint_question *question, const struct plan *plan,
 static void corrupt(const struct joint_question *question, const struct plan *plan,
 	struct arena *arena, struct tally *tally)
 {
+	static const char *const methods[] = {
+		"joint/dimflip", "place/exact", "joint/cut", "joint/cut_dp2", "", NULL};
 	double step = 1 / plans_unit(&question->aim);
 	struct plan other = *plan;
 	struct joint_question cheap = *question;
@@ -140,7 +143,22 @@ static void corrupt(const struct joint_question *question, const struct plan *pl
 	other.proof.space = joint_claim_text(arena, &cheap);
 	struct plan_claim claim = check(question, &other, 0, arena);
 	tally->cheaper += claim.answer == VERDICT_NO;
-	other.proof.space = "cycles by guess, tiles by price, 10 bytes of LX, fixed: nothing";
+	planning = *question->planning;
+	planning.cores++;
+	other.proof.space = joint_claim_text(arena, &cheap);
+	must(question, &other, VERDICT_NO, arena); /* of another limit of cores */
+	planning.cores = question->planning->cores;
+	planning.lx_capacity += 128;
+	other.proof.space = joint_claim_text(arena, &cheap);
+	must(question, &other, VERDICT_NO, arena);
+	other = *plan;
+	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+		other.proof.method = methods[m];
+		must(question, &other, VERDICT_NO, arena);
+	}
+	other = *plan;
+	other.proof.space =
+		"cycles by guess, tiles by price, at most 2 cores, 10 bytes of LX, fixed: nothing";
 	must(question, &other, VERDICT_NO, arena);
 	other.proof.space = NULL;
 	must(question, &other, VERDICT_NO, arena);
@@ -230,14 +248,16 @@ static void a_block_is_decided(void **state)
 static void spaces_have_a_text(void **state)
 {
 	static const char *const wrong[] = {"", "cycles", "cycles by bound",
-		"cycles by bound, tiles by price, 5",
-		"5 by bound, tiles by price, 5 bytes of LX, fixed: nothing",
-		"cycles by bound, tiles by price, 5 bytes of LX, fixed:",
-		"cycles by bound, tiles by price, 5 bytes of LX, fixed: love",
-		"cycles by bound, tiles by price, 5 bytes of LX, fixed: nothing more"};
-	static const char *const right[] = {
 		"cycles by bound, tiles by price, 5 bytes of LX, fixed: nothing",
-		"2 cycles + 3 energy + hbm_bytes by estimate, tiles by published, 5 bytes of LX, fixed: evict "
+		"cycles by bound, tiles by price, at most 0 cores, 5",
+		"cycles by bound, tiles by price, at most 2 cores, 5",
+		"5 by bound, tiles by price, at most 2 cores, 5 bytes of LX, fixed: nothing",
+		"cycles by bound, tiles by price, at most 2 cores, 5 bytes of LX, fixed:",
+		"cycles by bound, tiles by price, at most 2 cores, 5 bytes of LX, fixed: love",
+		"cycles by bound, tiles by price, at most 2 cores, 5 bytes of LX, fixed: nothing more"};
+	static const char *const right[] = {
+		"cycles by bound, tiles by price, at most 2 cores, 5 bytes of LX, fixed: nothing",
+		"2 cycles + 3 energy + hbm_bytes by estimate, tiles by published, at most 32 cores, 5 bytes of LX, fixed: evict "
 		"reload clone few_cores reduction many_loops orders fusion fused_loops relay"};
 	struct arena *arena = arena_open();
 	struct planning planning = {0};

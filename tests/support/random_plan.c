@@ -41,9 +41,8 @@ static void draw_split(struct random *random, const struct arch *arch, int64_t c
 	}
 }
 
-static void draw_tiles(struct random *random, const struct arch *arch,
-	const struct workload *workload, const struct op *op, struct mapping *mapping,
-	struct arena *arena)
+void random_tiles(struct random *random, const struct arch *arch, const struct workload *workload,
+	const struct op *op, struct mapping *mapping, struct arena *arena)
 {
 	struct mapping_row *row = &mapping->rows[arch->lx];
 	int inner = 0;
@@ -69,7 +68,7 @@ struct mapping random_mapping(struct random *random, const struct arch *arch, in
 	if (op->primitive->kind == OP_OPAQUE)
 		return mapping;
 	draw_split(random, arch, cores, workload, op, &mapping, arena);
-	draw_tiles(random, arch, workload, op, &mapping, arena);
+	random_tiles(random, arch, workload, op, &mapping, arena);
 	return mapping;
 }
 
@@ -87,12 +86,7 @@ static int plain_loop(const struct op *op, const struct access *access, int h)
 	return access->host[h].offset ? -1 : found;
 }
 
-/*
- * Splits `op` over the cores as `other` is, where they share a tensor: as
- * access `from` of `other` and `to` of `op`.  Leaves loops alone that do not
- * correspond.
- */
-static void follow(const struct plan *plan, const struct op *other, const struct access *from,
+void random_follow(const struct plan *plan, const struct op *other, const struct access *from,
 	const struct mapping *model, const struct op *op, const struct access *to,
 	struct mapping *mapping)
 {
@@ -119,17 +113,20 @@ static void follow(const struct plan *plan, const struct op *other, const struct
 			ours->spatial_order[count++] = (uint8_t)l;
 }
 
-/* What the producer leaves on its cores; false when that is no even cut of the tensor. */
-static bool make_view(const struct plan *plan, int step, const struct layout *layout,
+bool view_of_step(const struct plan *plan, int step, int operand, const struct layout *layout,
 	struct arena *arena, struct view *view)
 {
 	const struct workload *workload = plan->workload;
 	const struct op *op = plan_step_op(arena, plan, step);
 	const struct mapping *mapping = &plan->steps[step].mapping;
-	const struct access *access = &op->writes[0];
+	const struct access *access = op_operand(op, operand);
 	*view = (struct view){.cores = mapping_cores(plan->arch, mapping)};
-	if (mapping_reduction_split(plan->arch, op, mapping) > 1)
-		return false;
+	for (int l = 0; l < op->loop_count && operand == op->read_count; l++) {
+		if (!op->loops[l].reduction || mapping_split(plan->arch, mapping, l) == 1)
+			continue;
+		view->only = mapping_split(plan->arch, mapping, l);
+		view->only_divisor = mapping_divisor(plan->arch, mapping, l);
+	}
 	for (int d = 0; d + 1 < layout->rank; d++) {
 		int l = layout->host_dim[d] < 0 ? -1 : plain_loop(op, access, layout->host_dim[d]);
 		int64_t split = l < 0 ? 1 : mapping_split(plan->arch, mapping, l);
@@ -226,6 +223,15 @@ static void draw_parent(const struct plan *plan, struct residency *stay)
 	}
 }
 
+/* What the producer leaves on all its cores; false when that is no even cut of the tensor. */
+static bool view_of_writer(const struct plan *plan, int step, const struct layout *layout,
+	struct arena *arena, struct view *view)
+{
+	const struct op *op = &plan->workload->ops[step];
+	return mapping_reduction_split(plan->arch, op, &plan->steps[step].mapping) == 1 &&
+	       view_of_step(plan, step, op->read_count, layout, arena, view);
+}
+
 /* Intermediate tensors go to LX one above the other, where that is possible. */
 static void draw_residencies(struct random *random, const struct random_options *options,
 	struct plan *plan, struct arena *arena)
@@ -241,7 +247,7 @@ static void draw_residencies(struct random *random, const struct random_options 
 		stay.view.cores = 1;
 		struct layout layout = plan_stay_layout(plan, &stay);
 		bool legal = tensor->role == TENSOR_INTERMEDIATE &&
-			     make_view(plan, tensor->producer, &layout, arena, &stay.view) &&
+			     view_of_writer(plan, tensor->producer, &layout, arena, &stay.view) &&
 			     held_everywhere(plan, t, &layout, &stay.view, arena) &&
 			     !crosses_opaque(plan, &stay);
 		if (!options->legal)
@@ -319,12 +325,13 @@ static void follow_neighbour(
 	if (op->primitive->kind == OP_OPAQUE || random_below(random, 4) == 0)
 		return;
 	if (step > drawn)
-		follow(plan, main_op, &main_op->writes[0], model, op, &op->reads[0], mapping);
+		random_follow(
+			plan, main_op, &main_op->writes[0], model, op, &op->reads[0], mapping);
 	for (int i = 0; step < drawn && i < main_op->read_count; i++)
 		if (main_op->reads[i].tensor == op->writes[0].tensor)
-			follow(plan, main_op, &main_op->reads[i], model, op, &op->writes[0],
+			random_follow(plan, main_op, &main_op->reads[i], model, op, &op->writes[0],
 				mapping);
-	draw_tiles(random, plan->arch, plan->workload, op, mapping, arena);
+	random_tiles(random, plan->arch, plan->workload, op, mapping, arena);
 }
 
 /* One or two loops of the first op of a run, in parts of whole units. */
@@ -372,9 +379,9 @@ static void follow_producer(struct random *random, struct plan *plan, int step, 
 	if (from < 0 || random_below(random, 4) == 0)
 		return;
 	const struct op *other = plan_step_op(arena, plan, from);
-	follow(plan, other, &other->writes[0], &plan->steps[from].mapping, op, &op->reads[i],
+	random_follow(plan, other, &other->writes[0], &plan->steps[from].mapping, op, &op->reads[i],
 		mapping);
-	draw_tiles(random, plan->arch, plan->workload, op, mapping, arena);
+	random_tiles(random, plan->arch, plan->workload, op, mapping, arena);
 }
 
 struct plan *random_plan(struct random *random, const struct random_options *options,

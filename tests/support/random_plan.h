@@ -39,4 +39,22 @@ struct plan *random_evictions(struct random *random, const struct plan *plan, st
 struct mapping random_mapping(struct random *random, const struct arch *arch, int cores,
 	const struct workload *workload, const struct op *op, struct arena *arena);
 
+/* The tiles of a division, drawn anew. */
+void random_tiles(struct random *random, const struct arch *arch, const struct workload *workload,
+	const struct op *op, struct mapping *mapping, struct arena *arena);
+
+/*
+ * Splits `op` over the cores as `other` is, where they share a tensor: as
+ * access `from` of `other` and `to` of `op`.  Leaves loops alone that do not
+ * correspond.
+ */
+void random_follow(const struct plan *plan, const struct op *other, const struct access *from,
+	const struct mapping *model, const struct op *op, const struct access *to,
+	struct mapping *mapping);
+
+/* Which core holds what of a tensor if each holds what the step uses by an operand, of an output the owners alone;
+ * false when that is no even cut of the tensor. */
+bool view_of_step(const struct plan *plan, int step, int operand, const struct layout *layout,
+	struct arena *arena, struct view *view);
+
 #endif

@@ -65,6 +65,68 @@ static float exp_infinite(const struct primitive *primitive, float a, float b)
 	return primitive == primitive_find("exp") ? INFINITY : kernel_apply(primitive, a, b);
 }
 
+static float rsqrt_hundredth(const struct primitive *primitive, float a, float b)
+{
+	float value = kernel_apply(primitive, a, b);
+	return primitive == primitive_find("rsqrt") ? value * 1.01f : value;
+}
+
+static float sum_thousandth(const struct primitive *primitive, float a, float b)
+{
+	float value = kernel_apply(primitive, a, b);
+	return primitive == &primitive_sum ? value * 1.001f : value;
+}
+
+/* Only where a sum is almost whole, so that it is a thousandth too large. */
+static float sum_at_the_end(const struct primitive *primitive, float a, float b)
+{
+	float value = kernel_apply(primitive, a, b);
+	return primitive == &primitive_sum && a < 63 && value >= 63 ? value * 1.001f : value;
+}
+
+static struct outcome run_with(
+	kernel_function kernel, const struct arch *arch, const struct workload *workload)
+{
+	struct recipe recipe = {.arch = arch,
+		.workload = workload,
+		.planning = planning_default(arch),
+		.place = solver_find(STAGE_PLACE, "greedy")};
+	struct recipe_result made = recipe_plan(&recipe, test_arena);
+	assert_non_null(made.plan);
+	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
+	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .kernel = kernel};
+	struct outcome outcome = evaluate_cost(made.plan, test_arena);
+	evaluate_simulate(&outcome, &how, test_arena);
+	assert_true(outcome.simulated && !outcome.sim.fault_count);
+	return outcome;
+}
+
+/* An op is held to what its own arithmetic may be off by: 1.01 of 1 are ten units of fp16, 1.001 of it one.  The sums
+ * of `z` are of values between 0.75 and 1.3, which cannot cancel. */
+static void small_errors_of_one_op_are_noticed(void **state)
+{
+	const struct arch *arch = spyre_arch(test_arena, 4);
+	const struct workload *layernorm =
+		workload_of_file(test_arena, "specs/workloads/layernorm.yaml", NULL);
+	const struct workload *positive =
+		workload_given(test_arena, "workload:\n"
+					   "  dimensions: {m: 128, n: 64}\n"
+					   "  ops:\n"
+					   "    - e[m,n] = exp(x[m,n])\n"
+					   "    - z[m] = sum(n) e[m,n]\n");
+	assert_true(run_with(NULL, arch, layernorm).agrees);
+	assert_true(run_with(NULL, arch, positive).agrees);
+	struct outcome outcome = run_with(rsqrt_hundredth, arch, layernorm);
+	assert_false(outcome.agrees);
+	assert_true(outcome.off_ulps > 5 && outcome.off_most < 2);
+	outcome = run_with(sum_thousandth, arch, positive);
+	assert_false(outcome.agrees);
+	assert_string_equal(outcome.off_tensor, "z");
+	outcome = run_with(sum_at_the_end, arch, positive);
+	assert_false(outcome.agrees);
+	assert_true(outcome.off_ulps < 3 && outcome.off_most < 1.1);
+}
+
 /* Some result of a softmax on four cores; its text and JSON in *text, *json. */
 static struct outcome run_softmax(kernel_function kernel, const char **text, const char **json)
 {
@@ -158,6 +220,7 @@ int main(void)
 		cmocka_unit_test(huge_tensors_are_only_counted),
 		cmocka_unit_test(right_results_agree),
 		cmocka_unit_test(a_wrong_kernel_is_a_disagreement),
+		cmocka_unit_test(small_errors_of_one_op_are_noticed),
 		cmocka_unit_test(infinite_results_are_written),
 		cmocka_unit_test(ulps_are_stated_by_op),
 	};

@@ -14,6 +14,8 @@
 /* Machines as the loop-nest model sees them. */
 
 static const struct shape product = {.name = "gemm",
+	.dimension_count = 1,
+	.dimensions = {{.name = "K", .extent = 2}},
 	.space_count = 3,
 	.spaces = {{.name = "Weights"}, {.name = "Inputs"}, {.name = "Outputs", .written = true}}};
 

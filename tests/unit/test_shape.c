@@ -298,8 +298,8 @@ static void an_op_has_the_share_of_its_busiest_core(void **state)
 	assert_int_equal(share->dimensions[shape_dimension(share, "k")].extent, 4 * 64);
 }
 
-/* The operand of a product of two matrices with the result's rows is Inputs, in any order; of others nothing is
- * told, nor where names say it. */
+/* The operand of a product of two matrices with the result's rows is Inputs, in any order; of others the one
+ * that is written first, and none where names say it. */
 static void products_of_matrices_have_roles(void **state)
 {
 	static const struct {
@@ -313,10 +313,10 @@ static void products_of_matrices_have_roles(void **state)
 		 "projection: [M, N]",
 			{NULL, NULL, NULL}},
 		{"A, projection: [M, K]}, {name: B, projection: [M, K]}, {name: Z, projection: [M, N]",
-			{NULL, NULL, NULL}},
+			{"Inputs", "Weights", "Outputs"}},
 		{"A, projection: [M, K]}, {name: B, projection: [K, [[N], [M]]]}, {name: Z, "
 		 "projection: [M, N]",
-			{NULL, NULL, NULL}},
+			{"Inputs", "Weights", "Outputs"}},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *complaints;

@@ -385,6 +385,8 @@ struct hierarchy *hierarchy_make(
 	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag)
 {
 	struct machine_part whole = {.from = 0, .compute = arch->compute};
+	if (!shape_multiplies(shape) && arch->vector >= 0)
+		whole = (struct machine_part){.from = 0, .compute = arch->vector, .vector = true};
 	return hierarchy_make_part(arena, arch, whole, shape, diag);
 }
 

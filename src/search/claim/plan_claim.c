@@ -2,11 +2,13 @@
 
 #include "base/arena.h"
 #include "cost/graph/cost.h"
+#include "search/drive/solver.h"
 #include "search/graph/plans.h"
 #include "search/joint/joint_claim.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static struct plan_claim reject(struct plan_claim *claim, const char *why)
 {
@@ -78,6 +80,34 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 			arena, "there is a plan of %.17g", (double)bound.witness.value / unit);
 }
 
+/* NULL, or why the proof cannot be by what it names: a method of plans that ends with a proof. */
+static const char *check_method(const char *method, struct arena *arena)
+{
+	static const char stage[] = "joint/";
+	const size_t length = sizeof stage - 1;
+	const struct solver *solver = NULL;
+	if (method && strncmp(method, stage, length) == 0)
+		solver = solver_find(STAGE_JOINT, method + length);
+	if (solver && solver->plans_all && solver->proves)
+		return NULL;
+	return arena_format(arena, "'%s' is not a method that proves anything about whole plans",
+		method ? method : "");
+}
+
+/* NULL, or which assumption of the proof is not one of the plan and these settings. */
+static const char *check_assumptions(const struct plan_claim_question *question,
+	const struct planning *claimed, struct arena *arena)
+{
+	if (claimed->cores != question->plan->cores)
+		return arena_format(arena, "the proof is of at most %d cores, the plan of %d",
+			claimed->cores, question->plan->cores);
+	if (claimed->lx_capacity != question->planning->lx_capacity)
+		return arena_format(arena,
+			"the proof is of %" PRId64 " bytes of LX, these settings leave %" PRId64,
+			claimed->lx_capacity, question->planning->lx_capacity);
+	return check_method(question->plan->proof.method, arena);
+}
+
 struct plan_claim plan_claim_check(const struct plan_claim_question *question, struct arena *arena)
 {
 	const struct proof *proof = &question->plan->proof;
@@ -94,14 +124,10 @@ struct plan_claim plan_claim_check(const struct plan_claim_question *question, s
 					      "again: %s",
 					      why));
 	claim.claim = arena_format(arena, "no plan is below %.17g: %s", proof->bound, proof->space);
-	planning.cores = question->plan->cores;
 	planning.stopper = question->stopper;
-	if (planning.lx_capacity != question->planning->lx_capacity)
-		return reject(
-			&claim, arena_format(arena,
-					"the proof is of %" PRId64
-					" bytes of LX, these settings leave %" PRId64,
-					planning.lx_capacity, question->planning->lx_capacity));
+	why = check_assumptions(question, &planning, arena);
+	if (why)
+		return reject(&claim, why);
 	why = check_numbers(question->plan, &space_of.aim, planning.price, arena);
 	if (why)
 		return reject(&claim, why);

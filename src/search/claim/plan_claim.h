@@ -10,7 +10,9 @@
  *
  *  1. its value is what its score says, of the sum and price that the proof names (joint_claim.h), and no
  *     less than its bound; an optimal one's bound is its value;
- *  2. no plan of the space that the proof names is below the bound: the joint space is made again from
+ *  2. what the proof assumes is so: it is of the plan's limit of cores and of the room of these settings, and
+ *     its method is one that proves something about whole plans;
+ *  3. no plan of the space that the proof names is below the bound: the joint space is made again from
  *     workload, machine and settings, and searched by plan_bound_find.
  *
  * That the plan keeps all rules is for plan_check, which reads it.

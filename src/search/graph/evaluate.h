@@ -66,7 +66,10 @@ struct outcome evaluate_given(const struct plan *plan, uint64_t steps_most, stru
  * any tensor left in HBM of any rank from it, in units of the last place of that tensor's
  * largest element.  A tensor may be off by the units that reference_ulps states for its op, and by
  * twice what the truth is off by when every result on the way to it is moved by its own.
+ * Each op by itself may be off by what its arithmetic allows, given the operands that the machine has
+ * (reference_misfit), at up to OPS_POINTS_MOST points of the loops of all ops.
  */
+enum { OPS_POINTS_MOST = 1 << 23 };
 struct simulation {
 	enum sim_mode mode;
 	const struct truth *truth;

@@ -36,9 +36,9 @@ const char *joint_claim_text(struct arena *arena, const struct joint_question *q
 	write_term(&text, aim->cycles, sum_names[0]);
 	write_term(&text, aim->energy, sum_names[1]);
 	write_term(&text, aim->hbm_bytes, sum_names[2]);
-	text_add(&text, " by %s, tiles by %s, %" PRId64 " bytes of LX, fixed:",
+	text_add(&text, " by %s, tiles by %s, at most %d cores, %" PRId64 " bytes of LX, fixed:",
 		price_names[planning->price], tile_names[planning->published_tiles],
-		planning->lx_capacity);
+		planning->cores, planning->lx_capacity);
 	for (int k = 0; k < KIND_NAMES; k++)
 		if (aim->fixed >> k & 1)
 			text_add(&text, " %s", joint_kind_names[k]);
@@ -113,7 +113,9 @@ bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *a
 	planning->price = (enum price)take_one(&reading, price_names, 2);
 	expect(&reading, ", tiles by ");
 	planning->published_tiles = take_one(&reading, tile_names, 2);
-	expect(&reading, ", ");
+	expect(&reading, ", at most ");
+	planning->cores = (int)take_number(&reading, 0);
+	expect(&reading, " cores, ");
 	planning->lx_capacity = take_number(&reading, 0);
 	expect(&reading, " bytes of LX, fixed:");
 	if (!take(&reading, " nothing"))

@@ -18,6 +18,7 @@ struct data {
 	struct arena *arena;
 	kernel_function kernel;
 	void **given; /* host arrays of what no instruction computes */
+	void **made;  /* host arrays of what ops have made; NULL: nothing yet */
 	float **sums; /* host arrays of outputs to which later iterations add; NULL: none yet */
 	int64_t lx_bytes;
 	char *hbm;
@@ -75,6 +76,7 @@ struct data *data_open_lx(
 		.nests = nests,
 		.arena = arena,
 		.kernel = kernel_apply,
+		.made = arena_array(arena, void *, program->workload->tensor_count),
 		.sums = arena_array(arena, float *, program->workload->tensor_count),
 		.lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity};
 	return data;
@@ -113,6 +115,25 @@ static int64_t count_elements(const struct layout *layout)
 	for (int h = 0; h < layout->host_rank; h++)
 		elements *= layout->host_size[h];
 	return elements;
+}
+
+static char *made_of(struct data *data, int tensor)
+{
+	const struct layout *layout = layout_of(data, tensor);
+	if (!data->made[tensor])
+		data->made[tensor] = arena_alloc_array(data->arena, (size_t)count_elements(layout),
+			(size_t)dtype_stored_bytes(layout->dtype));
+	return data->made[tensor];
+}
+
+/* Notes a box that an op has made, as it lies in LX. */
+static void note_box(struct data *data, int tensor, const struct box *box, const char *memory)
+{
+	void *made = data->made[tensor];
+	struct box_walk walk = box_first(box);
+	do
+		image_unpack(layout_of(data, tensor), walk.stick, memory + walk.address, made);
+	while (box_next(box, &walk));
 }
 
 static struct box make_box(struct data *data, const struct region *region,
@@ -241,6 +262,7 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	if (compute->finish) {
 		struct box box = lx_box(data, &compute->write->region, &compute->write->lx);
 		move_box(op, &box, false, memory, &output, false);
+		note_box(data, compute->write->region.tensor, &box, memory);
 	}
 	return why;
 }
@@ -255,9 +277,10 @@ static void next_index(const struct touch *touch, int64_t *at)
 }
 
 /* Between the values of an operand, a box of the host array, and where that lies in a memory, row by row.
- * `sums`: a host array that has them as they are before they are rounded; NULL: there is none. */
+ * `sums`: a host array that has them as they are before they are rounded; NULL: there is none.  `made`: one for what
+ * is stored. */
 static void move_whole(const struct op *op, char *memory, const struct whole_operand *whole,
-	struct tile_operand *operand, bool load, float *sums)
+	struct tile_operand *operand, bool load, float *sums, char *made)
 {
 	const struct touch *touch = &operand->touch;
 	enum dtype dtype = touch->layout->dtype;
@@ -280,6 +303,9 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 			operand->values[i] = sums ? sums[element] : kernel_load(dtype, stored);
 		else
 			kernel_store(dtype, stored, tile_finish(op, operand->values[i]));
+		if (made)
+			memcpy(made + element * dtype_stored_bytes(dtype), stored,
+				(size_t)dtype_stored_bytes(dtype));
 		if (sums)
 			sums[element] = operand->values[i];
 		next_index(touch, at);
@@ -295,13 +321,15 @@ static const char *run_whole(struct data *data, const struct op *op, int step,
 		const struct whole_operand *whole = &compute->whole[i];
 		open_operand(data, op, compute, i, i < op->read_count ? &reads[i] : &output);
 		if (i < op->read_count)
-			move_whole(op, whole->in_lx ? lx : data->hbm, whole, &reads[i], true, NULL);
+			move_whole(op, whole->in_lx ? lx : data->hbm, whole, &reads[i], true, NULL,
+				NULL);
 	}
 	if (compute->accumulator_read)
-		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, true, sums);
+		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, true, sums, NULL);
 	const char *why = nests_compute(data->nests, step, compute, reads, &output, data->kernel);
 	if (!why)
-		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, false, sums);
+		move_whole(op, written->in_lx ? lx : data->hbm, written, &output, false, sums,
+			data->made[written->tensor]);
 	return why;
 }
 
@@ -334,6 +362,8 @@ static const char *run_compute(struct data *data, const struct instruction *inst
 	const struct op *op = &data->program->workload->ops[compute->op];
 	char *memory = lx_of(data, instruction);
 	float *sums = find_sums(data, op, compute);
+	if (op->primitive->kind != OP_OPAQUE)
+		made_of(data, op->writes[0].tensor);
 	struct arena_mark mark = arena_mark(data->arena);
 	if (op->primitive->kind == OP_OPAQUE)
 		run_opaque(data, op);
@@ -362,6 +392,7 @@ static void run_combine(struct data *data, const struct combine *combine)
 {
 	const struct op *op = &data->program->workload->ops[combine->op];
 	const struct layout *layout = layout_of(data, combine->region.tensor);
+	made_of(data, combine->region.tensor);
 	size_t bytes = (size_t)dtype_stored_bytes(layout->dtype);
 	struct box accumulator = accumulator_box(data, &combine->region, &combine->accumulator);
 	struct box output = lx_box(data, &combine->region, &combine->output);
@@ -375,6 +406,7 @@ static void run_combine(struct data *data, const struct combine *combine)
 				tile_finish(op, sum));
 		}
 	} while (box_next(&accumulator, &read) && box_next(&output, &write));
+	note_box(data, combine->region.tensor, &output, memory);
 }
 
 static void run_send(struct data *data, int sender, const struct send *send)
@@ -428,4 +460,9 @@ void **data_outputs(const struct data *data, struct arena *arena)
 			image_unpack(layout, s, at + s * layout->stick_bytes, arrays[t]);
 	}
 	return arrays;
+}
+
+void **data_made(const struct data *data)
+{
+	return data->made;
 }

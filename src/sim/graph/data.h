@@ -29,4 +29,7 @@ void data_store(struct data *root, struct data *to, const struct instruction *in
 /* Host arrays of all tensors that have a place in HBM, as they are there now. */
 void **data_outputs(const struct data *data, struct arena *arena);
 
+/* Host arrays of what ops have made, as it was when they made it; NULL where none has. */
+void **data_made(const struct data *data);
+
 #endif

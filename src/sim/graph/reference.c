@@ -386,3 +386,127 @@ struct comparison reference_compare(
 	}
 	return result;
 }
+
+/* --- one op by itself */
+
+/* One element of an op's output, and the magnitude of what it came from. */
+struct sampled_point {
+	const struct op *op;
+	enum dtype dtypes[OP_READS_MOST];
+	const char *reads[OP_READS_MOST];
+	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
+	double value, magnitude;
+};
+
+static double read_at(const struct sampled_point *point, int i)
+{
+	enum dtype dtype = point->dtypes[i];
+	return (double)kernel_load(
+		dtype, point->reads[i] + point->at[i] * dtype_stored_bytes(dtype));
+}
+
+static void add_term(struct sampled_point *point)
+{
+	const struct op *op = point->op;
+	double value = read_at(point, 0), second = (double)(float)op->constant;
+	if (op->primitive->kind == OP_EINSUM) {
+		for (int i = 1; i < op->read_count; i++)
+			value *= read_at(point, i);
+		point->value += value;
+		point->magnitude += fabs(value);
+	} else if (op->primitive->kind == OP_REDUCE) {
+		point->value = op->primitive->reference(point->value, value);
+		point->magnitude = op->primitive->reference(point->magnitude, fabs(value));
+	} else {
+		if (!op->has_constant)
+			second = op->read_count > 1 ? read_at(point, 1) : 0;
+		point->value = op->primitive->reference(value, second);
+		point->magnitude = fmax(fabs(point->value), fmax(fabs(value), fabs(second)));
+	}
+}
+
+/* All terms of an element, from reduction loop l on. */
+static void add_terms(struct sampled_point *point, int l)
+{
+	const struct op *op = point->op;
+	while (l < op->loop_count && !op->loops[l].reduction)
+		l++;
+	if (l == op->loop_count) {
+		add_term(point);
+		return;
+	}
+	for (int64_t i = 0; i < op->loops[l].extent; i++) {
+		add_terms(point, l + 1);
+		for (int o = 0; o < op->read_count; o++)
+			point->at[o] += op->reads[o].linear.loop[l];
+	}
+	for (int o = 0; o < op->read_count; o++)
+		point->at[o] -= op->loops[l].extent * op->reads[o].linear.loop[l];
+}
+
+/* Where the operands of element number i lie. */
+static void find_point(struct sampled_point *point, int64_t i)
+{
+	const struct op *op = point->op;
+	for (int o = 0; o <= op->read_count; o++)
+		point->at[o] = op_operand(op, o)->linear.offset;
+	for (int l = op->loop_count - 1; l >= 0; l--) {
+		if (op->loops[l].reduction)
+			continue;
+		for (int o = 0; o <= op->read_count; o++)
+			point->at[o] += i % op->loops[l].extent * op_operand(op, o)->linear.loop[l];
+		i /= op->loops[l].extent;
+	}
+	point->value = point->magnitude = (double)op->primitive->start;
+}
+
+/* What the element may be off by, apart from its own rounding. */
+static double arithmetic_error(const struct sampled_point *point, double terms)
+{
+	const struct primitive *primitive = point->op->primitive;
+	double error = ldexp(primitive->rounds ? 2 * sqrt(terms) + 2 : 8, -24) * point->magnitude;
+	return primitive->mean ? error / terms : error;
+}
+
+static void judge_point(const struct sampled_point *point, enum dtype dtype, const char *got,
+	double terms, struct misfit *worst)
+{
+	_Alignas(8) char stored[8];
+	int64_t at = point->at[point->op->read_count];
+	double value = point->value / (point->op->primitive->mean ? terms : 1);
+	kernel_store(dtype, stored, (float)value);
+	double had = (double)kernel_load(dtype, got + at * dtype_stored_bytes(dtype));
+	double expected = (double)kernel_load(dtype, stored);
+	if (distance(expected, had) == 0)
+		return;
+	double off = distance(is_integer(dtype) || !isfinite(expected) ? expected : value, had);
+	double unit = last_place(dtype, isfinite(expected) ? expected : 0);
+	double most = is_integer(dtype) ? 1 : unit / 2 + arithmetic_error(point, terms);
+	if (off / most <= worst->part)
+		return;
+	*worst = (struct misfit){
+		.part = off / most, .at = at, .ulps = off / unit, .ulps_most = most / unit};
+}
+
+struct misfit reference_misfit(const struct workload *workload, const struct op *op,
+	void *const *arrays, const void *got, int64_t work_most)
+{
+	struct misfit worst = {0};
+	struct sampled_point point = {.op = op};
+	double terms = reduced_elements(op);
+	int64_t points = 1;
+	for (int l = 0; l < op->loop_count; l++)
+		points *= op->loops[l].reduction ? 1 : op->loops[l].extent;
+	for (int i = 0; i < op->read_count; i++) {
+		point.dtypes[i] = workload->tensors[op->reads[i].tensor].layout.dtype;
+		point.reads[i] = arrays[op->reads[i].tensor];
+	}
+	int64_t apart = (int64_t)((double)points * terms / (double)work_most) | 1;
+	for (int64_t i = 0; i < points; i += apart) {
+		find_point(&point, i);
+		add_terms(&point, 0);
+		judge_point(&point, workload->tensors[op->writes[0].tensor].layout.dtype, got,
+			terms, &worst);
+	}
+	return worst;
+}

@@ -63,4 +63,22 @@ struct comparison {
 struct comparison reference_compare(
 	const struct tensor *tensor, const void *expected, const void *got);
 
+/*
+ * The machine's result of one op beside the op's meaning, given the operands that the machine has: errors made before
+ * do not count.  An element may be off by what its arithmetic is:
+ *
+ *	half a unit in its last place, for rounding it to its dtype, and
+ *	(2 sqrt(n) + 2) 2^-24 of the sum of the magnitudes of its n terms, which are added up in fp32;
+ *	8 x 2^-24 of the largest operand or result of a function that is taken in fp32.
+ *
+ * Integers may be off by 1.  Elements are looked at evenly, as many as take `work_most` points of the loops.
+ */
+struct misfit {
+	double part; /* the worst difference, in parts of what it may be: above 1 it is wrong */
+	int64_t at;  /* linear host index of it */
+	double ulps, ulps_most; /* both in units of the last place of the element */
+};
+struct misfit reference_misfit(const struct workload *workload, const struct op *op,
+	void *const *arrays, const void *got, int64_t work_most);
+
 #endif

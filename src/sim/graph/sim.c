@@ -268,8 +268,11 @@ struct sim_result sim_run(
 	result.trace = run.trace;
 	if (run.data) {
 		result.rank_outputs = arena_array(arena, void **, program->ranks);
-		for (int r = 0; r < program->ranks; r++)
+		result.rank_made = arena_array(arena, void **, program->ranks);
+		for (int r = 0; r < program->ranks; r++) {
 			result.rank_outputs[r] = data_outputs(run.data[r], arena);
+			result.rank_made[r] = data_made(run.data[r]);
+		}
 		result.outputs = result.rank_outputs[0];
 	}
 	result.fault_count = run.faults.count;

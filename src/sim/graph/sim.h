@@ -83,6 +83,7 @@ struct sim_result {
 	const struct sim_run_time *trace; /* by instruction; NULL unless asked for */
 	void **outputs; /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
 	void ***rank_outputs; /* the same by rank; outputs are those of rank 0 */
+	void ***rank_made; /* SIM_DATA: by rank and tensor: what its op has made, as it was then; NULL: none has */
 };
 
 struct arena;

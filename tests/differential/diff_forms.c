@@ -1,0 +1,178 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/csv.h"
+#include "tests/support/draws.h"
+#include "tests/support/folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Random einsums of one or two operands, with and without a sum, written as a problem and as a workload of one op,
+ * explored on shipped machines: where both forms are legal they have equal cycles, energy and proof.  What only
+ * one form accepts is listed with the reason.
+ */
+enum { DRAWS = 21, LETTERS = 3 };
+
+static const struct machine {
+	const char *name, *dtype;
+} machines[] = {
+	{"eyeriss", "fp16"},
+	{"simba", "int8"},
+	{"gemmini", "int8"},
+	{"tpu_v4i", "int8"},
+	{"tpu", "int8"},
+	{"spyre32_array", "fp16"},
+	{"spyre32", "fp16"},
+};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
+/* Operands as sets of dimensions, the result last. */
+struct einsum {
+	int reads, spaces[3], extents[LETTERS], all;
+};
+
+static struct einsum draw_einsum(struct random *random)
+{
+	static const int extents[] = {2, 3, 4, 6, 8, 16};
+	struct einsum einsum = {.reads = 1 + (int)draw_below(random, 2)};
+	for (int t = 0; t < einsum.reads; t++) {
+		einsum.spaces[t] = 1 + (int)draw_below(random, (1 << LETTERS) - 1);
+		einsum.all |= einsum.spaces[t];
+	}
+	do
+		einsum.spaces[2] = einsum.all & (int)draw_below(random, 1 << LETTERS);
+	while (!einsum.spaces[2]);
+	if (draw_chance(random, 3))
+		einsum.spaces[2] = einsum.all;
+	for (int d = 0; d < LETTERS; d++)
+		einsum.extents[d] = extents[draw_below(random, 6)];
+	return einsum;
+}
+
+static void add_set(struct text *text, int set)
+{
+	const char *between = "";
+	for (int d = 0; d < LETTERS; d++)
+		if (set >> d & 1) {
+			text_add(text, "%s%c", between, "ijk"[d]);
+			between = ",";
+		}
+}
+
+static void add_extents(struct text *text, const struct einsum *einsum)
+{
+	const char *between = "";
+	for (int d = 0; d < LETTERS; d++)
+		if (einsum->all >> d & 1) {
+			text_add(text, "%s%c: %d", between, "ijk"[d], einsum -> extents[d]);
+			between = ", ";
+		}
+}
+
+static const char *as_problem(const struct einsum *einsum)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "problem:\n  dimensions: [");
+	add_set(&text, einsum->all);
+	text_add(&text, "]\n  instance: {");
+	add_extents(&text, einsum);
+	text_add(&text, "}\n  data_spaces:\n");
+	for (int t = 0; t < 3; t++) {
+		if (t < 2 && t >= einsum->reads)
+			continue;
+		text_add(&text, "  - {name: %c, projection: [", "ABZ"[t]);
+		add_set(&text, einsum->spaces[t]);
+		text_add(&text, "]%s}\n", t == 2 ? ", read_write: true" : "");
+	}
+	return text_read(&text);
+}
+
+static const char *as_workload(const struct einsum *einsum, const char *dtype)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "workload:\n  name: w\n  dimensions: {");
+	add_extents(&text, einsum);
+	text_add(&text, "}\n  tensors: {A: {dtype: %s}, %sZ: {dtype: %s}}\n  ops:\n  - \"Z[", dtype,
+		einsum->reads == 2 ? arena_format(arena, "B: {dtype: %s}, ", dtype) : "", dtype);
+	add_set(&text, einsum->spaces[2]);
+	text_add(&text, "] = ");
+	if (einsum->all & ~einsum->spaces[2]) {
+		text_add(&text, "sum(");
+		add_set(&text, einsum->all & ~einsum->spaces[2]);
+		text_add(&text, ") ");
+	} else if (einsum->reads == 1) {
+		text_add(&text, "clone(");
+	}
+	for (int t = 0; t < einsum->reads; t++) {
+		text_add(&text, "%s%c[", t ? " * " : "", "AB"[t]);
+		add_set(&text, einsum->spaces[t]);
+		text_add(&text, "]");
+	}
+	text_add(
+		&text, "%s\"\n", einsum->reads == 1 && einsum->all == einsum->spaces[2] ? ")" : "");
+	return text_read(&text);
+}
+
+/* The row of the best in energy x latency; NULL, and *why, if there is none. */
+static const char *explore(const struct machine *machine, const char *file, const char **why)
+{
+	struct ended ended = shell(arena,
+		"rm -rf %s/out; $LXPLORE explore specs/arch/%s.yaml %s/%s --objective edp --simulate none "
+		"-q -j 1 -o %s/out",
+		folder, machine->name, folder, file, folder);
+	if (ended.status) {
+		const char *at = strstr(ended.err, "error: ");
+		*why = at ? at : ended.err;
+		*why = arena_format(arena, "%.*s", (int)strcspn(*why, "\n"), *why);
+		return NULL;
+	}
+	const char *table = folder_text("out/pareto.csv");
+	return arena_format(arena, "%s cycles, %s pJ, %s",
+		csv_cell(arena, table, 1, "latency_cycles"), csv_cell(arena, table, 1, "energy_pj"),
+		csv_cell(arena, table, 1, "proof"));
+}
+
+static void both_forms_cost_the_same(void **state)
+{
+	uint64_t seed = draws_seed(9);
+	long count = draws(DRAWS), both = 0, one = 0, wrong = 0;
+	for (long i = 0; i < count; i++) {
+		struct random random = random_open(seed, (uint64_t)(i / MACHINES));
+		const struct machine *machine = &machines[i % MACHINES];
+		struct einsum einsum = draw_einsum(&random);
+		const char *why[2] = {NULL, NULL};
+		folder_put("problem.yaml", as_problem(&einsum));
+		folder_put("workload.yaml", as_workload(&einsum, machine->dtype));
+		const char *first = explore(machine, "problem.yaml", &why[0]);
+		const char *second = explore(machine, "workload.yaml", &why[1]);
+		both += first && second;
+		if (!first != !second) {
+			one++;
+			printf("%s: only the %s of %s is accepted: %s\n", machine->name,
+				first ? "problem" : "workload",
+				strstr(as_workload(&einsum, machine->dtype), "Z["),
+				first ? why[1] : why[0]);
+		} else if (!first) {
+			printf("%s: neither form is accepted: %s; %s\n", machine->name, why[0],
+				why[1]);
+		} else if (first && strcmp(first, second) != 0) {
+			wrong++;
+			printf("%s: problem %s; workload %s\n%s", machine->name, first, second,
+				as_workload(&einsum, machine->dtype));
+		}
+	}
+	print_message(
+		"%ld in both forms, %ld of them unlike; %ld in one alone\n", both, wrong, one);
+	assert_int_equal(wrong, 0);
+	assert_true(!draws_are_many(count) || both > count / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
+		both_forms_cost_the_same, folder_set_up, folder_tear_down)};
+	return cmocka_run_group_tests_name("forms", tests, NULL, NULL);
+}

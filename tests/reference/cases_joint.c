@@ -1,0 +1,133 @@
+#include "base/arena.h"
+#include "tests/support/adversary_case.h"
+#include "tests/support/case_json.h"
+#include "tests/support/csv.h"
+#include "tests/support/family.h"
+#include "tests/support/shell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Family joint: a machine, a workload and a plan that was better than one called proven.  A case holds
+ * if `explore` with the objective of the case finds a plan at least as good as the counter plan, or proves nothing of
+ * the plan that it finds, or its claim names a kind of decision as fixed that the counter plan makes.
+ */
+enum { FILE_MOST = 1 << 16 };
+
+static const double near = 1 + 1e-9; /* energies are sums of floating point */
+
+static const char *file_text(struct arena *arena, const char *path)
+{
+	char *text = arena_array(arena, char, FILE_MOST);
+	FILE *in = fopen(path, "r");
+	if (!in)
+		return NULL;
+	text[fread(text, 1, FILE_MOST - 1, in)] = 0;
+	fclose(in);
+	return text;
+}
+
+/* The objective of a plan from the counts that `score` prints; NAN when it prints none. */
+static double value_of(
+	struct arena *arena, const char *folder, const char *plan, const char *objective)
+{
+	struct ended ended =
+		shell(arena, "$LXPLORE score '%s/arch.yaml' '%s/workload.yaml' '%s' --format json",
+			folder, folder, plan);
+	json_t *score = ended.status ? NULL : json_loads(ended.out, 0, NULL);
+	double cycles = json_number_value(json_object_get(score, "estimate_cycles"));
+	double energy = json_number_value(json_object_get(score, "energy_pj"));
+	double bytes = json_number_value(json_object_get(score, "hbm_bytes"));
+	bool read = json_is_true(json_object_get(score, "feasible"));
+	json_decref(score);
+	if (!read)
+		return NAN;
+	return strcmp(objective, "latency") == 0  ? cycles
+	       : strcmp(objective, "energy") == 0 ? energy
+	       : strcmp(objective, "edp") == 0    ? cycles * energy
+						  : bytes;
+}
+
+/* Whether the counter plan makes a kind of decision that the claim of a plan calls fixed. */
+static bool is_left_out(struct arena *arena, const char *folder, const char *plan)
+{
+	static const char key[] = "space: \"";
+	const struct workload *given;
+	const struct plan *counter = adversary_read(folder, "counter.yaml", &given, arena);
+	const char *at = strstr(plan, key);
+	at = at ? at + strlen(key) : NULL;
+	return counter && at &&
+	       adversary_left_out(counter, given,
+		       arena_format(arena, "%.*s", (int)strcspn(at, "\""), at), arena);
+}
+
+/* What no plan is below, as the first row of a frontier says: 0 where nothing is proven. */
+static double bound_of(struct arena *arena, const char *frontier, double value)
+{
+	const char *proof = csv_cell(arena, frontier, 1, "proof");
+	if (!proof || strcmp(proof, "none") == 0)
+		return 0;
+	return value - strtod(csv_cell(arena, frontier, 1, "gap"), NULL);
+}
+
+static void judge(struct family *family, const char *folder, const char *out, const char *objective,
+	const char *counter)
+{
+	struct arena *arena = family->arena;
+	const char *found = arena_format(arena, "%s/plans/point-001.yaml", out);
+	const char *frontier = file_text(arena, arena_format(arena, "%s/pareto.csv", out));
+	const char *plan = file_text(arena, found);
+	double least = value_of(arena, folder, counter, objective);
+	double ours = value_of(arena, folder, found, objective);
+	if (!frontier || !plan || isnan(least) || isnan(ours)) {
+		family_note(family, "score", "a plan has no value");
+		return;
+	}
+	double bound = bound_of(arena, frontier, ours);
+	if (bound > least * near && !is_left_out(arena, folder, plan))
+		family_note(family, "proof",
+			arena_format(arena,
+				"%s of %.0f is called proven, and none below %.0f; the counter plan "
+				"has %.0f",
+				objective, ours, bound, least));
+}
+
+static void check(struct family *family, const char *root, const char *name, const char *file)
+{
+	(void)file;
+	family_case(family, "%s", name);
+	struct arena *arena = family->arena;
+	const char *folder = arena_format(arena, "%s/joint/%s", root, name);
+	const char *counter = arena_format(arena, "%s/counter.yaml", folder);
+	json_t *record = json_load_file(arena_format(arena, "%s/case.json", folder), 0, NULL);
+	const char *objective = record ? case_text(record, "objective") : "latency";
+	const char *out = shell_folder(arena);
+	family->compared++;
+	struct ended ended = shell(arena, "$LXPLORE check '%s/arch.yaml' '%s/workload.yaml' '%s'",
+		folder, folder, counter);
+	if (ended.status)
+		family_note(family, "the counter plan is refused", ended.err);
+	ended = shell(arena,
+		"$LXPLORE explore '%s/arch.yaml' '%s/workload.yaml' --objective %s "
+		"--simulate none -q -j 1 -o '%s'",
+		folder, folder, objective, out);
+	if (ended.status)
+		family_note(family, "explore", ended.err);
+	else
+		judge(family, folder, out, objective, counter);
+	shell_remove(out);
+	json_decref(record);
+}
+
+int main(int argc, char **argv)
+{
+	struct family family;
+	const char *root = argc > 1 ? argv[1] : "../shared/cases";
+	if (!family_open(&family, "joint", root, "joint"))
+		return 0;
+	family_each(&family, root, "joint", NULL, check);
+	return family_close(&family);
+}

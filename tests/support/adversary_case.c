@@ -1,0 +1,299 @@
+#include "tests/support/adversary_case.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cost/graph/cost.h"
+#include "lower/graph/lower.h"
+#include "model/graph/plan_check.h"
+#include "model/graph/plan_file.h"
+#include "search/drive/solver.h"
+#include "search/joint/joint_claim.h"
+#include "spec/sheet.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/draws.h"
+#include "tests/support/workload_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- machines */
+
+static const char *draw_arch(struct random *random, struct arena *arena)
+{
+	static const int bundles[] = {2, 3, 6, 6}, cores[] = {4, 8, 12, 32};
+	static const int sizes[] = {64, 128, 256, 512, 2048};
+	struct text text = text_open(arena);
+	text_add(&text, "architecture:\n  version: 0.4\n  name: drawn\n  nodes:\n"
+			"  - !Container\n    name: system\n    attributes:\n      clock: 1.5GHz\n");
+	if (!draw_chance(random, 6))
+		text_add(&text, "      bundle_tensors: %d\n", bundles[draw_below(random, 4)]);
+	if (draw_chance(random, 2))
+		text_add(&text, "      bundle_overhead: 82.94ns\n      core_overhead: 331.76ns\n");
+	text_add(&text,
+		"  - !Component\n    name: HBM\n    class: DRAM\n    attributes:\n"
+		"      shared_bandwidth: 204.8GB/s\n      alignment: 128\n      stick: 128B\n"
+		"      read_energy_per_byte: 162.5pJ\n      write_energy_per_byte: 162.5pJ\n");
+	text_add(&text,
+		"  - !Container\n    name: core\n    spatial: {meshX: %d}\n    attributes:\n"
+		"      span_limit: 256MiB\n",
+		cores[draw_below(random, 4)]);
+	if (draw_chance(random, 2))
+		text_add(&text, "      data_ring: {bandwidth: 136.75GB/s, energy_per_byte: 1.5pJ, "
+				"run_overhead: [2.78ns, 5.07ns]}\n");
+	if (draw_chance(random, 2))
+		text_add(&text, "      reduce_ring: {bandwidth: 32, energy_per_byte: 1.5pJ, "
+				"reductions: [sum, max, min]}\n");
+	text_add(&text,
+		"  - !Component\n    name: LX\n    class: SRAM\n    attributes:\n"
+		"      size: %dKiB\n      reserve: 0.2\n      transfer: box\n      alignment: 128\n"
+		"      read_bandwidth: 64\n      write_bandwidth: 64\n      fill_bandwidth: 64\n"
+		"      read_energy_per_byte: 12.5pJ\n      write_energy_per_byte: 12.5pJ\n",
+		sizes[draw_below(random, 5)]);
+	text_add(&text, "  - !Component\n    name: array\n    class: fp16_array\n    attributes:\n"
+			"      mac_rate: 1024\n      vector_rate: 64\n      mac_energy: 1.5pJ\n"
+			"      vector_energy: 1.1pJ\n");
+	return text_read(&text);
+}
+
+/* --- graphs */
+
+/* Tensors by shape: over m and n, over m, over n, over n and k. */
+enum form { SHAPE_MN, SHAPE_M, SHAPE_N, SHAPE_MK, SHAPES };
+static const char *const indices[] = {"[m,n]", "[m]", "[n]", "[m,k]"};
+
+struct graph_draw {
+	struct random *random;
+	struct text ops;
+	struct arena *arena;
+	int count[SHAPES];
+	const char *names[SHAPES][16];
+	int inputs, made;
+};
+
+static const char *add_name(struct graph_draw *draw, enum form shape, const char *name)
+{
+	if (draw->count[shape] < 16)
+		draw->names[shape][draw->count[shape]++] = name;
+	return name;
+}
+
+/* One that there is, or a new input. */
+static const char *draw_tensor(struct graph_draw *draw, enum form shape)
+{
+	if (draw->count[shape] && !draw_chance(draw->random, 4))
+		return draw->names[shape][draw_below(draw->random, draw->count[shape])];
+	return add_name(draw, shape, arena_format(draw->arena, "x%d", draw->inputs++));
+}
+
+static void add_op(struct graph_draw *draw)
+{
+	static const char *const maps[] = {
+		"exp", "neg", "relu", "tanh", "sigmoid", "gelu", "clone", "sqrt"};
+	static const char *const pairs[] = {"+", "-", "*", "/"}, *const folds[] = {
+									 "sum", "max", "mean"};
+	struct random *random = draw->random;
+	const char *name = arena_format(draw->arena, "t%d", draw->made++);
+	const char *fold = folds[draw_below(random, 3)], *pair = pairs[draw_below(random, 4)];
+	enum form shape =
+		(enum form)draw_below(random, draw->count[SHAPE_MK] ? SHAPES : SHAPES - 1);
+	switch (draw_below(random, 7)) {
+	case 0:
+	case 1:
+		text_add(&draw->ops, "    - %s%s = %s(%s%s)\n", name, indices[shape],
+			maps[draw_below(random, 8)], draw_tensor(draw, shape), indices[shape]);
+		break;
+	case 2: {
+		const char *a = draw_tensor(draw, shape), *b = draw_tensor(draw, shape);
+		text_add(&draw->ops, "    - %s%s = %s%s %s %s%s\n", name, indices[shape], a,
+			indices[shape], pair, b, indices[shape]);
+		break;
+	}
+	case 3:
+		shape = draw_chance(random, 2) ? SHAPE_M : SHAPE_N;
+		text_add(&draw->ops, "    - %s%s = %s(%s) %s[m,n]\n", name, indices[shape], fold,
+			shape == SHAPE_M ? "n" : "m", draw_tensor(draw, SHAPE_MN));
+		break;
+	case 4: {
+		enum form by = draw_chance(random, 2) ? SHAPE_M : SHAPE_N;
+		const char *a = draw_tensor(draw, SHAPE_MN), *b = draw_tensor(draw, by);
+		shape = SHAPE_MN;
+		text_add(&draw->ops, "    - %s[m,n] = %s[m,n] %s %s%s\n", name, a, pair, b,
+			indices[by]);
+		break;
+	}
+	case 5: {
+		const char *a = draw_tensor(draw, SHAPE_MN);
+		shape = SHAPE_MK;
+		text_add(&draw->ops, "    - %s[m,k] = sum(n) %s[m,n] * w%d[n,k]\n", name, a,
+			draw->inputs++);
+		break;
+	}
+	default:
+		shape = SHAPE_MN;
+		text_add(&draw->ops, "    - %s[m,n] = %s(%s[m,n])\n", name,
+			maps[draw_below(random, 8)], draw_tensor(draw, SHAPE_MN));
+	}
+	add_name(draw, shape, name);
+}
+
+static const char *draw_workload(struct random *random, struct arena *arena)
+{
+	static const char *const dtypes[] = {"fp16", "bf16", "fp32", "int8", "fp8", "int32"};
+	static const int m[] = {12, 32, 64, 96, 256, 640, 2048}, n[] = {64, 128, 384, 640, 1024};
+	struct graph_draw draw = {.random = random, .ops = text_open(arena), .arena = arena};
+	struct text text = text_open(arena);
+	int ops = 1 + (int)draw_below(random, 6);
+	add_name(&draw, SHAPE_MN, "x");
+	for (int i = 0; i < ops; i++)
+		add_op(&draw);
+	text_add(&text, "workload:\n  name: w\n  dimensions: {m: %d, n: %d, k: %d}\n",
+		m[draw_below(random, 7)], n[draw_below(random, 5)], n[draw_below(random, 3)]);
+	const char *dtype = dtypes[draw_below(random, 6)];
+	text_add(&text, "  tensors:\n");
+	for (int s = 0; s < SHAPES; s++)
+		for (int i = 0; i < draw.count[s]; i++)
+			if (strstr(text_read(&draw.ops),
+				    arena_format(arena, "%s[", draw.names[s][i])))
+				text_add(&text, "    %s: {dtype: %s}\n", draw.names[s][i], dtype);
+	for (int i = 0; i < draw.inputs; i++)
+		if (strstr(text_read(&draw.ops), arena_format(arena, "w%d[", i)))
+			text_add(&text, "    w%d: {dtype: %s}\n", i, dtype);
+	if (draw_chance(random, 4)) {
+		text_add(&text, "  outputs: [");
+		for (int i = 0; i < ops; i++)
+			text_add(&text, "%st%d", i ? ", " : "", i);
+		text_add(&text, "]\n");
+	}
+	text_add(&text, "  ops:\n%s", text_read(&draw.ops));
+	return text_read(&text);
+}
+
+bool adversary_draw(struct random *random, struct adversary_case *out, struct arena *arena)
+{
+	static const struct joint_aim aims[] = {{.cycles = 1}, {.cycles = 1}, {.energy = 1},
+		{.hbm_bytes = 1}, {.cycles = 100000, .energy = 1}};
+	const char *complaints;
+	struct diag *diag = diag_open(arena);
+	*out = (struct adversary_case){.arch_yaml = draw_arch(random, arena),
+		.workload_yaml = draw_workload(random, arena)};
+	const struct arch *arch = arch_of_text(arena, out->arch_yaml, diag);
+	out->workload = workload_of_text(arena, out->workload_yaml, &complaints);
+	if (!arch || !out->workload || out->workload->op_count > DRAFT_OPS_MOST)
+		return false;
+	out->planning = planning_default(arch);
+	out->planning.price = draw_chance(random, 4) ? PRICE_BOUND : PRICE_ESTIMATE;
+	out->arch = planning_arch(arena, arch, &out->planning);
+	out->aim = aims[draw_below(random, 5)];
+	if (draw_chance(random, 2))
+		out->aim.fixed = KIND_RELAY;
+	return true;
+}
+
+/* --- claims and plans */
+
+struct adversary_claim adversary_ask(
+	const struct adversary_case *of, uint64_t labels, struct arena *arena)
+{
+	struct problem problem = {.stage = STAGE_JOINT,
+		.arch = of->arch,
+		.workload = of->workload,
+		.planning = &of->planning,
+		.op = -1,
+		.aim = &of->aim};
+	struct answer answer =
+		solve(solver_for(STAGE_JOINT, FOR_PLANS), &problem, labels, 1, arena);
+	struct adversary_claim claim = {
+		.proven = answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND,
+		.infeasible = answer.status == PROOF_INFEASIBLE,
+		.bound = answer.bound};
+	if (answer.candidate_count)
+		claim.plan = answer.candidates[answer.candidate_count - 1].plan;
+	return claim;
+}
+
+double adversary_worth(const struct adversary_case *of, const struct plan *plan, const char **why,
+	struct arena *arena)
+{
+	struct plan_cost cost;
+	struct plan_faults faults = plan_check(plan, arena);
+	*why = faults.count ? faults.at[0].why : NULL;
+	if (*why)
+		return 0;
+	if (!cost_plan(plan, arena, &cost)) {
+		*why = "it cannot be counted";
+		return 0;
+	}
+	*why = cost.score.rejected;
+	const struct score *score = &cost.score;
+	int64_t cycles = of->planning.price == PRICE_BOUND ? score->cycles : score->estimate_cycles;
+	return (double)of->aim.cycles * (double)cycles +
+	       (double)of->aim.energy * score->energy_pj * 1024 +
+	       (double)of->aim.hbm_bytes * (double)score->hbm_bytes;
+}
+
+unsigned adversary_left_out(const struct plan *plan, const struct workload *given,
+	const char *space, struct arena *arena)
+{
+	struct plan_draft draft;
+	struct joint_aim aim;
+	struct planning planning;
+	const char *why;
+	if (!space || !joint_claim_read(arena, space, &aim, &planning, &why) ||
+		!draft_take(plan, given, &draft, arena))
+		return 0;
+	return draft_kinds(&draft) & aim.fixed;
+}
+
+/* --- files */
+
+const struct plan *adversary_read(
+	const char *folder, const char *name, const struct workload **given, struct arena *arena)
+{
+	struct diag *diag = diag_open(arena);
+	struct sheet *sheet = sheet_open(arena, diag);
+	const struct node *root =
+		node_read_file(arena, arena_format(arena, "%s/%s", folder, name), diag);
+	const struct arch *arch =
+		arch_of_file(arena, arena_format(arena, "%s/arch.yaml", folder), diag);
+	*given = workload_of_file(arena, arena_format(arena, "%s/workload.yaml", folder), NULL);
+	if (!root || !arch || !*given)
+		return NULL;
+	sheet_add(sheet, root);
+	struct reading reading = sheet_reading(sheet);
+	return plan_read(&reading, sheet_find(sheet, "plan"), arch, *given);
+}
+
+static void write_file(const char *folder, const char *name, const char *content)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *out = fopen(path, "w");
+	if (!out)
+		return;
+	fputs(content, out);
+	fclose(out);
+}
+
+static void write_plan(
+	const char *folder, const char *name, const struct plan *plan, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	if (!plan)
+		return;
+	plan_write(plan, &text);
+	write_file(folder, name, text_read(&text));
+}
+
+void adversary_write(const struct adversary_case *of, const struct adversary_claim *claim,
+	const struct plan *counter, const char *folder, const char *note)
+{
+	struct arena *arena = arena_open();
+	mkdir(folder, 0777);
+	write_file(folder, "arch.yaml", of->arch_yaml);
+	write_file(folder, "workload.yaml", of->workload_yaml);
+	write_file(folder, "note", note);
+	write_plan(folder, "proven.yaml", claim->plan, arena);
+	write_plan(folder, "counter.yaml", counter, arena);
+	arena_close(arena);
+}
