@@ -6,8 +6,8 @@ static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
 	return graph_read_op(context, out) &&
-	       node_integer(
-		       context->reading, value, "a number of cores", 1, INT32_MAX, &out->number);
+	       node_integer(context->reading, value, "a number of cores", 1,
+		       context->arch ? arch_cores(context->arch) : INT32_MAX, &out->number);
 }
 
 static const char *check_plan(
