@@ -42,6 +42,16 @@ static bool keeps_edited(const struct inputs *inputs, const char *folder)
 			"another folder",
 			path);
 	}
+	for (size_t i = 0; i < inputs->source_count; i++) {
+		const char *copy = inputs->sources[i].copy;
+		const char *path = copy ? arena_format(arena, "%s/%s", folder, copy) : NULL;
+		if (path && !access(path, F_OK) &&
+			!json_object_get(json_object_get(run, "files"), copy))
+			diag_error(diag, (struct span){0},
+				"'%s' is not of a run, and a copy of a spec would have its name; --force "
+				"writes over it, -o takes another folder",
+				path);
+	}
 	json_decref(run);
 	diag_print(diag, stderr);
 	return !diag_failed(diag);

@@ -109,6 +109,25 @@ static void edited_plans_stay(void **state)
 	assert_null(strstr(folder_text("out/plans/point-001.yaml"), "# mine"));
 }
 
+/* In the current folder: only copies that the run before lists leave with it. */
+static void specs_of_a_person_stay(void **state)
+{
+	static const char again[] =
+		"cd here && $program explore ../out/specs/*.yaml -q --budget 50 --simulate none -o .";
+	assert_int_equal(folder_run("mkdir -p here/specs").status, 0);
+	folder_put("here/specs/001-mine.yaml", "# mine\n");
+	assert_int_equal(folder_run(again).status, 0);
+	assert_int_equal(
+		folder_run("cd here && mv specs/001-mine.yaml specs/002-mine.yaml").status, 0);
+	assert_int_equal(folder_run(again).status, 0);
+	assert_string_equal(folder_text("here/specs/002-mine.yaml"), "# mine\n");
+	assert_int_equal(folder_run("cd here && rm run.json").status, 0);
+	struct ended ended = folder_run(again);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(
+		strstr(ended.err, "is not of a run, and a copy of a spec would have its name"));
+}
+
 static void a_folder_without_results_has_no_page(void **state)
 {
 	struct ended ended = folder_run("mkdir -p empty && $program report --html empty");
@@ -195,6 +214,7 @@ int main(void)
 		cmocka_unit_test(a_page_has_all_points_with_details),
 		cmocka_unit_test(copies_of_specs_are_read),
 		cmocka_unit_test(edited_plans_stay),
+		cmocka_unit_test(specs_of_a_person_stay),
 		cmocka_unit_test(a_folder_without_results_has_no_page),
 	};
 	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
