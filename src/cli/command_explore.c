@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/utf8.h"
 #include "cli/exploration.h"
 #include "cli/report_data.h"
 #include "cli/settings.h"
@@ -76,7 +77,7 @@ static void tell_gap(const struct exploring *exploring)
 	const struct found *found = first->payload;
 	double value = objective_value(frontier->objectives.at[0], &first->score);
 	if (found->proof == PROOF_BOUND)
-		fprintf(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
+		utf8_print(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
 			explorer->found, 100 * found->gap / value);
 }
 
@@ -84,7 +85,7 @@ static void tell_points(const struct exploring *exploring, const char *work, siz
 {
 	const struct run_record *record = &exploring->record;
 	tell_gap(exploring);
-	fprintf(stderr,
+	utf8_print(stderr,
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n", work,
 		exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/exploration.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
@@ -85,11 +86,11 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long && !simulated)
-		fprintf(command_people(),
+		utf8_print(command_people(),
 			"lxplore: %s: it was not checked that every core finds its slices\n",
 			outcome.too_long);
 	if (outcome.too_long && simulated) {
-		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
+		utf8_print(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
 	if (option_find(inputs->arguments, "explain")) {
@@ -149,7 +150,7 @@ static int check_plan(
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long) {
-		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
+		utf8_print(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
 	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)

@@ -205,12 +205,31 @@ static void powers_of_ten_stay_on_the_page(void **state)
 	read_back("tens");
 }
 
+/* csv_field puts an apostrophe before what a spreadsheet would compute; a page shows the text without it. */
+static void texts_of_a_csv_are_read_as_written(void **state)
+{
+	static const char program[] =
+		"cat >read.mjs <<'END'\n"
+		"import { readFileSync } from 'node:fs';\n"
+		"const page = readFileSync(process.argv[2], 'utf8');\n"
+		"const from = page.indexOf('function read_csv'), to = page.indexOf('const value_of');\n"
+		"const read_csv = new Function(page.slice(from, to) + 'return read_csv')();\n"
+		"console.log(JSON.stringify(read_csv(process.argv[3])));\nEND\n"
+		"node read.mjs $OLDPWD/src/report/page/page.js \"\\\"'=1\\\"\\\"+2\\\",'a',\\\"'b\\\",-2\"";
+	if (!has_node())
+		return;
+	struct ended ended = folder_run(program);
+	assert_string_equal(ended.err, "");
+	assert_string_equal(ended.out, "[[\"=1\\\"+2\",\"'a'\",\"'b\",\"-2\"]]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_a_page_are_those_of_pareto_csv),
 		cmocka_unit_test(figures_of_shipped_results_are_on_their_pages),
 		cmocka_unit_test(powers_of_ten_stay_on_the_page),
+		cmocka_unit_test(texts_of_a_csv_are_read_as_written),
 		cmocka_unit_test(a_page_has_all_points_with_details),
 		cmocka_unit_test(copies_of_specs_are_read),
 		cmocka_unit_test(edited_plans_stay),
