@@ -178,6 +178,8 @@ static int check(const struct inputs *inputs, enum format format)
 			"specs: %s, %d cores; %s, %zu ops, %zu tensors\n", own->arch->name,
 			(int)arch_cores(own->arch), own->workload->name, own->workload->op_count,
 			own->workload->tensor_count));
+	if (format == FORMAT_TEXT && option_find(inputs->arguments, "verbose"))
+		command_print(layouts_text(inputs->arena, own->workload));
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
 		return EXIT_IMPOSSIBLE;
