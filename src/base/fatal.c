@@ -1,5 +1,7 @@
 #include "base/fatal.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,9 @@ static void say(const char *start, const char *format, va_list list)
 	vsnprintf(text + length, sizeof text - (size_t)length, format, list);
 	if (tell)
 		tell(text);
-	fprintf(stderr, "lxplore: %s\n", text);
+	fputs("lxplore: ", stderr);
+	utf8_put(stderr, text);
+	fputs("\n", stderr);
 }
 
 void fatal(const char *format, ...)

@@ -1,7 +1,9 @@
 #include "base/utf8.h"
 
+#include "base/arena.h"
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 size_t utf8_read(const char *at, size_t left, uint32_t *character)
@@ -133,4 +135,28 @@ const char *utf8_shown(struct arena *arena, const char *text)
 		return text;
 	text_bytes(&out, text + from, length - from);
 	return text_read(&out);
+}
+
+void utf8_put(FILE *file, const char *text)
+{
+	size_t length = strlen(text);
+	for (size_t i = 0, size; i < length; i += size ? size : 1) {
+		uint32_t c = 0;
+		size = utf8_read(text + i, length - i, &c);
+		if (size && !utf8_is_obeyed(c))
+			fwrite(text + i, 1, size, file);
+		else
+			fprintf(file, size ? "\\u%04x" : "\\x%02x",
+				size ? (unsigned)c : (unsigned)(unsigned char)text[i]);
+	}
+}
+
+void utf8_print(FILE *file, const char *format, ...)
+{
+	struct arena *arena = arena_open();
+	va_list list;
+	va_start(list, format);
+	utf8_put(file, arena_format_list(arena, format, list));
+	va_end(list);
+	arena_close(arena);
 }

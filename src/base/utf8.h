@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Characters in UTF-8 text of known length. */
 
@@ -34,6 +35,11 @@ bool utf8_is_obeyed(uint32_t character);
 /* The text with such characters as "\u202e", and broken bytes as "\xff". */
 struct arena;
 const char *utf8_shown(struct arena *arena, const char *text);
+
+/* Writes text the same way to people; for short messages, which may have names from specs.  utf8_put needs no
+ * memory. */
+void utf8_put(FILE *file, const char *text);
+void utf8_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds text with such characters as "\u2028", which is the same in JSON and in quotes in YAML; but
  * for those of ASCII, as line ends. */

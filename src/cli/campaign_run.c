@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "campaign/crash.h"
 #include "campaign/runner.h"
 #include "cli/campaign_point.h"
@@ -83,7 +84,7 @@ static void show_progress(void *at, const struct campaign_progress *progress)
 	if (rate > 0 && progress->done < progress->tasks)
 		fprintf(stderr, ", %.0f s left", (double)(progress->tasks - progress->done) / rate);
 	if (progress->has_best)
-		fprintf(stderr, ", best %s %.6g", progress->objective, progress->best);
+		utf8_print(stderr, ", best %s %.6g", progress->objective, progress->best);
 	if (progress->done == progress->tasks)
 		fputc('\n', stderr);
 }
@@ -107,7 +108,8 @@ static int tell_end(struct campaigning *run, const struct campaign_outcome *outc
 			limit ? limit : "", run->folder);
 	}
 	if (counts.wrong)
-		fprintf(stderr, "lxplore: %zu of the points %s wrong specs, the first of them:\n%s",
+		utf8_print(stderr,
+			"lxplore: %zu of the points %s wrong specs, the first of them:\n%s",
 			counts.wrong, counts.wrong == 1 ? "has" : "have",
 			counts.message ? counts.message : "");
 	if (counts.crashed)
@@ -142,7 +144,7 @@ static int run_store(struct campaigning *run)
 		why = store_retry(run->store);
 	fatal_if(why);
 	if (crashed)
-		fprintf(stderr, "lxplore: %zu point%s took the program down; the others go on\n",
+		utf8_print(stderr, "lxplore: %zu point%s took the program down; the others go on\n",
 			crashed, crashed == 1 ? "" : "s");
 	crash_guard(run->folder, "--retry");
 	run->listener = listener_open(run->seconds, run->quiet, "points");

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/utf8.h"
 #include "cli/exploration.h"
 #include "cli/report_data.h"
 #include "cli/settings.h"
@@ -42,6 +43,16 @@ static bool keeps_edited(const struct inputs *inputs, const char *folder)
 			"another folder",
 			path);
 	}
+	for (size_t i = 0; i < inputs->source_count; i++) {
+		const char *copy = inputs->sources[i].copy;
+		const char *path = copy ? arena_format(arena, "%s/%s", folder, copy) : NULL;
+		if (path && !access(path, F_OK) &&
+			!json_object_get(json_object_get(run, "files"), copy))
+			diag_error(diag, (struct span){0},
+				"'%s' is not of a run, and a copy of a spec would have its name; --force "
+				"writes over it, -o takes another folder",
+				path);
+	}
 	json_decref(run);
 	diag_print(diag, stderr);
 	return !diag_failed(diag);
@@ -66,7 +77,7 @@ static void tell_gap(const struct exploring *exploring)
 	const struct found *found = first->payload;
 	double value = objective_value(frontier->objectives.at[0], &first->score);
 	if (found->proof == PROOF_BOUND)
-		fprintf(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
+		utf8_print(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
 			explorer->found, 100 * found->gap / value);
 }
 
@@ -94,12 +105,12 @@ static void tell_points(const struct exploring *exploring, const char *work, siz
 	const struct run_record *record = &exploring->record;
 	tell_gap(exploring);
 	tell_best(exploring);
-	fprintf(stderr,
+	utf8_print(stderr,
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n", work,
 		exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
 		folder_name(exploring->folder));
-	fprintf(stderr, "a page of them: lxplore report %s --html\n",
+	utf8_print(stderr, "a page of them: lxplore report %s --html\n",
 		folder_name(exploring->folder));
 }
 

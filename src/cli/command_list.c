@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_schema.h"
@@ -100,7 +101,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return EXIT_FOUND;
 	}
 	if (schema || arguments->count != 1) {
-		fprintf(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
+		utf8_print(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
 		return EXIT_INPUT;
 	}
 	if (!command_format(arguments, diag, &format))

@@ -1,6 +1,7 @@
 #include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/kind.h"
 #include "cli/report_data.h"
@@ -98,7 +99,7 @@ static int write_page(struct arena *arena, const struct arguments *arguments, st
 		return command_refuse(diag);
 	const char *page = page_html(arena, data);
 	command_write(arena, path, page);
-	fprintf(stderr, "lxplore: %s has %zu bytes%s\n", path, strlen(page),
+	utf8_print(stderr, "lxplore: %s has %zu bytes%s\n", path, strlen(page),
 		page_has_charts() ? "" : ", without charts: the program was built without npm");
 	return EXIT_FOUND;
 }
@@ -114,7 +115,7 @@ static int write_drawings(struct arena *arena, const struct arguments *arguments
 	if (!count)
 		return command_refuse(diag);
 	diag_print(diag, stderr);
-	fprintf(stderr, "lxplore: %d drawing%s in %s\n", count, count == 1 ? "" : "s", folder);
+	utf8_print(stderr, "lxplore: %d drawing%s in %s\n", count, count == 1 ? "" : "s", folder);
 	return EXIT_FOUND;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/nest/nest_score.h"
 #include "report/run/pareto.h"
 #include "spec/file.h"
@@ -126,10 +127,11 @@ static int tell_nothing(const struct exploring *exploring)
 	else
 		why = arena_format(exploring->arena, "no %s was found%s", explorer->found,
 			certain && explorer->none ? explorer->none : "");
-	fprintf(exploring->people, "lxplore: %s%s%s\n", why, limit ? ": " : "", limit ? limit : "");
+	utf8_print(
+		exploring->people, "lxplore: %s%s%s\n", why, limit ? ": " : "", limit ? limit : "");
 	const char **lines = refusals_lines(&explored->refusals, exploring->arena);
 	for (size_t i = 0; i < explored->refusals.count; i++)
-		fprintf(exploring->people, "  %s\n", lines[i]);
+		utf8_print(exploring->people, "  %s\n", lines[i]);
 	return certain ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
@@ -138,7 +140,7 @@ static int judge(const struct exploring *exploring)
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	const struct explored *explored = &exploring->explored;
 	if (explored->complaint)
-		fprintf(exploring->people, "lxplore: %s\n", explored->complaint);
+		utf8_print(exploring->people, "lxplore: %s\n", explored->complaint);
 	if (!exploration_points(exploring))
 		return tell_nothing(exploring);
 	return explorer->judge ? explorer->judge(exploring) : EXIT_FOUND;
@@ -149,7 +151,7 @@ int exploration_end(const struct exploring *exploring)
 	int status = judge(exploring);
 	if (!exploring->explored.fault)
 		return status;
-	fprintf(exploring->people, "lxplore: the simulator disagrees with the model: %s\n",
+	utf8_print(exploring->people, "lxplore: the simulator disagrees with the model: %s\n",
 		exploring->explored.fault);
 	return EXIT_IMPOSSIBLE;
 }

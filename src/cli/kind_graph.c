@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/exploration.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
@@ -85,11 +86,11 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long && !simulated)
-		fprintf(command_people(),
+		utf8_print(command_people(),
 			"lxplore: %s: it was not checked that every core finds its slices\n",
 			outcome.too_long);
 	if (outcome.too_long && simulated) {
-		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
+		utf8_print(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
 	if (option_find(inputs->arguments, "explain")) {
@@ -151,7 +152,7 @@ static int check_plan(
 		return EXIT_IMPOSSIBLE;
 	}
 	if (outcome.too_long) {
-		fprintf(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
+		utf8_print(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
 		return EXIT_NOTHING;
 	}
 	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)
@@ -179,6 +180,8 @@ static int check(const struct inputs *inputs, enum format format)
 			"specs: %s, %d cores; %s, %zu ops, %zu tensors\n", own->arch->name,
 			(int)arch_cores(own->arch), own->workload->name, own->workload->op_count,
 			own->workload->tensor_count));
+	if (format == FORMAT_TEXT && option_find(inputs->arguments, "verbose"))
+		command_print(layouts_text(inputs->arena, own->workload));
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
 		return EXIT_IMPOSSIBLE;

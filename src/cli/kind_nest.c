@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/certificate.h"
 #include "cli/exploration.h"
 #include "cli/kind.h"
@@ -144,7 +145,7 @@ static struct nest_report make_report(
 static int explain(const struct inputs *inputs, const struct nest_report *report)
 {
 	if (report->why)
-		fprintf(command_people(), "lxplore: infeasible: %s\n", report->why);
+		utf8_print(command_people(), "lxplore: infeasible: %s\n", report->why);
 	if (report->counted)
 		command_print(nest_explain(nest_model_make(inputs->arena, report->hierarchy,
 						   report->shape, report->counting),
@@ -198,7 +199,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	else if (report.counted)
 		command_print(nest_timeloop(arena, &report));
 	if (report.run && !run.finished) {
-		fprintf(command_people(), "lxplore: not executed: %s\n", run.wrong);
+		utf8_print(command_people(), "lxplore: not executed: %s\n", run.wrong);
 		return EXIT_NOTHING;
 	}
 	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/certificate.h"
 #include "cli/exploration.h"
 #include "cli/kind.h"
@@ -212,7 +213,7 @@ static int judge(const struct exploring *exploring)
 	bool proven = explored->total.complete &&
 		      (explored->sums.excess == 0 || networking->energy == SUMS_NO_LIMIT);
 	size_t nearest = sums_nearest(&explored->sums, networking->cycles, networking->energy);
-	fprintf(exploring->people, "lxplore: %s %s; the nearest is %s\n",
+	utf8_print(exploring->people, "lxplore: %s %s; the nearest is %s\n",
 		proven ? "no choice of mappings keeps the network"
 		       : "none of the mappings that were found keep the network",
 		limits_text(arena, &own->limits), point_text(arena, explored, nearest));

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"
@@ -71,11 +72,11 @@ static bool search(struct arena *arena, const struct place_request *request,
 	bool found = explored.frontier.count > 0, refused = false;
 	listener_clear(listener);
 	for (size_t i = 0; i < answer->complaint_count; i++) {
-		fprintf(stderr, "lxplore: %s\n", answer->complaints[i].text);
+		utf8_print(stderr, "lxplore: %s\n", answer->complaints[i].text);
 		refused |= answer->complaints[i].error && !answer->candidate_count;
 	}
 	if (explored.complaint)
-		fprintf(stderr, "lxplore: %s\n", explored.complaint);
+		utf8_print(stderr, "lxplore: %s\n", explored.complaint);
 	report->nodes = explored.effort.ticks;
 	report->outcome = VERDICT_OPEN;
 	if (found)
@@ -121,7 +122,7 @@ static int tell_end(
 	if (request->format != FORMAT_TEXT)
 		fputs(place_report_core(arena, report), stderr);
 	if (!request->quiet && request->format != FORMAT_TEXT)
-		fprintf(stderr, "%s\n", place_report_line(arena, report));
+		utf8_print(stderr, "%s\n", place_report_line(arena, report));
 	return listener_interrupted() ? EXIT_INTERRUPTED : listener_status(report->outcome);
 }
 
@@ -140,7 +141,7 @@ static int place(struct arena *arena, const struct place_request *request)
 	if (request->certificate && report.outcome == VERDICT_NO)
 		packing_proof_write(arena, request, &listener, &report);
 	else if (request->certificate)
-		fprintf(stderr, "lxplore: no certificate: %s\n",
+		utf8_print(stderr, "lxplore: no certificate: %s\n",
 			report.outcome == VERDICT_YES ? "they fit" : "it is not decided");
 	return tell_end(arena, request, &report);
 }

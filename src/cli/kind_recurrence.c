@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "constraints/constraints.h"
@@ -136,7 +137,7 @@ static void write_trace(const struct inputs *inputs, const struct project_found 
 	if (text)
 		command_write(inputs->arena, file->text, text);
 	else if (file)
-		fprintf(command_people(), "lxplore: there is no trace: %s\n",
+		utf8_print(command_people(), "lxplore: there is no trace: %s\n",
 			found->execution.visits ? "too many points were computed"
 						: "nothing was executed");
 }
@@ -167,7 +168,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 			      ? projection_text(arena, &found)
 			      : command_value(arena, format, projection_json(&found)));
 	if (large)
-		fprintf(command_people(), "lxplore: not executed: %s\n", fault);
+		utf8_print(command_people(), "lxplore: not executed: %s\n", fault);
 	if (large && !diag_failed(diag))
 		return EXIT_NOTHING;
 	return legal && (!simulated || found.common.execution.agrees) ? EXIT_FOUND

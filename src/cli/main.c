@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
@@ -33,7 +34,7 @@ static int complain_unknown(struct arena *arena, const char *name)
 	for (size_t i = 0; (at = command_at(i)); i++)
 		*array_add(arena, &names) = at->name;
 	*array_add(arena, &names) = NULL;
-	fprintf(stderr, "lxplore: unknown command '%s'%s\n", name,
+	utf8_print(stderr, "lxplore: unknown command '%s'%s\n", name,
 		suggestion(arena, suggest(name, names.at), "; lxplore --help lists them"));
 	return EXIT_INPUT;
 }

@@ -1,6 +1,7 @@
 #include "cli/packing_proof.h"
 #include "base/arena.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/listener.h"
 #include "cli/unfit_file.h"
 #include "report/packing/unfit_yaml.h"
@@ -66,7 +67,7 @@ int packing_check_offsets(
 static int tell_undecided(const struct listener *listener)
 {
 	const char *limit = listener_limit(listener);
-	fprintf(stderr, "lxplore: not decided whether the certificate holds: %s\n",
+	utf8_print(stderr, "lxplore: not decided whether the certificate holds: %s\n",
 		limit ? limit : "budget");
 	return listener_status(VERDICT_OPEN);
 }
@@ -130,7 +131,8 @@ void packing_proof_write(struct arena *arena, const struct place_request *reques
 	struct unfit_proof proof;
 	if (!unfit_prove(&some, &limits, arena, &proof)) {
 		if (listener_limit(listener))
-			fprintf(stderr, "lxplore: no certificate: %s\n", listener_limit(listener));
+			utf8_print(
+				stderr, "lxplore: no certificate: %s\n", listener_limit(listener));
 		else
 			fprintf(stderr,
 				"lxplore: no certificate: no proof of at most %zu forks was found "

@@ -2,12 +2,19 @@
 #include "constraints/graph.h"
 #include "model/graph/op_mapping.h"
 
+/* More than the machine has is no limit: of one file for machines of several sizes it may be meant so. */
 static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
-	return graph_read_op(context, out) &&
-	       node_integer(
-		       context->reading, value, "a number of cores", 1, INT32_MAX, &out->number);
+	if (!graph_read_op(context, out) ||
+		!node_integer(
+			context->reading, value, "a number of cores", 1, INT32_MAX, &out->number))
+		return false;
+	if (out->number > arch_cores(context->arch))
+		diag_warning(context->reading->diag, value->span,
+			"the machine has %lld cores, so a limit of %lld limits nothing",
+			(long long)arch_cores(context->arch), (long long)out->number);
+	return true;
 }
 
 static const char *check_plan(

@@ -1,9 +1,12 @@
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/text.h"
 #include "spec/reader.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What a field holds, and the unit of a bare number in it. */
 struct field {
@@ -43,6 +46,90 @@ static bool compute(const struct reading *reading, const struct node *node, cons
 		return reading_refuse(reading, node, "%s is too large", what);
 	*out = scaled;
 	return true;
+}
+
+/*
+ * Bare numbers that are hardly what was meant: by the key, in the unit of bare numbers.  Below or above, a
+ * warning names the units, two at most, in which the number would be likely, and the one that it has: a number
+ * with a unit is taken as it is.
+ */
+static const struct plausible {
+	const char *map, *key; /* the first word of what the map is called */
+	const struct field *field;
+	const char *own;      /* the unit of a bare number */
+	double least, most;   /* what a bare number may well be */
+	double likely, limit; /* what the number may well be with another unit */
+	struct {
+		const char *name;
+		double size;
+	} units[3];
+} plausible[] = {
+	{"level", "clock", &clock_rate, "Hz", 1e6, 1e11, 5e7, 2e10,
+		{{"GHz", 1e9}, {"MHz", 1e6}, {"kHz", 1e3}}},
+	{"level", "size", &size, "B", 16, 1e18, 1024, 1e12, {{"KiB", 1024}, {"MiB", 1048576}}},
+	{"level", "span_limit", &size, "B", 128, 1e18, 4096, 1e12,
+		{{"KiB", 1024}, {"MiB", 1048576}}},
+	{"search", "staging", &size, "B", 128, 1e18, 1024, 1e9, {{"KiB", 1024}, {"MiB", 1048576}}},
+	{"level", "bundle_overhead", &duration, "ns", 1e-3, 1e9, 0.1, 1e6,
+		{{"s", 1e9}, {"ms", 1e6}}},
+	{"level", "core_overhead", &duration, "ns", 1e-3, 1e9, 0.1, 1e6, {{"s", 1e9}, {"ms", 1e6}}},
+};
+
+/* "1.2GHz or 1.2MHz" */
+static const char *print_likely(
+	struct arena *arena, const struct plausible *row, double number, const char *text)
+{
+	const char *said = NULL;
+	for (size_t u = 0; u < 3 && row->units[u].name; u++) {
+		double value = number * row->units[u].size;
+		if (value < row->likely || value > row->limit)
+			continue;
+		said = said ? arena_format(arena, "%s or %s%s", said, text, row->units[u].name)
+			    : arena_format(arena, "%s%s", text, row->units[u].name);
+	}
+	return said;
+}
+
+/* Units of 10^3 bytes beside powers of two: K of what memories are made of is 1024. */
+static void note_decimal(const struct reading *reading, const struct node *node)
+{
+	char *unit;
+	double number = strtod(node->text, &unit);
+	double decimal = text_equal(unit, "KB") || text_equal(unit, "kB") ? 1e3
+			 : text_equal(unit, "MB")                         ? 1e6
+									  : 0;
+	int exponent;
+	if (decimal > 0 && frexp(number, &exponent) <= 0.5 && number >= 1)
+		diag_remark(reading->diag, node->span,
+			"%s are %.0f bytes: %s is 10^%d; write %.0f%ciB for %.0f", node->text,
+			number * decimal, unit, decimal > 1e3 ? 6 : 3, number,
+			decimal > 1e3 ? 'M' : 'K', number * (decimal > 1e3 ? 1048576 : 1024));
+}
+
+static void weigh(
+	struct reader *reader, const char *key, const struct node *node, const struct field *field)
+{
+	struct arena *arena = reader->reading->arena;
+	char *end;
+	if (node->kind != NODE_SCALAR)
+		return;
+	double number = strtod(node->text, &end);
+	if (end != node->text && *end && field == &size)
+		note_decimal(reader->reading, node);
+	for (size_t i = 0; end != node->text && !*end && i < sizeof plausible / sizeof *plausible;
+		i++) {
+		const struct plausible *row = &plausible[i];
+		if (row->field != field || !text_equal(row->key, key) || number <= 0 ||
+			strncmp(reader->what, row->map, strlen(row->map)) != 0 ||
+			(number >= row->least && number <= row->most))
+			continue;
+		const char *likely = print_likely(arena, row, number, node->text);
+		diag_warning(reader->reading->diag, node->span,
+			"%s is %s%s, a bare number%s%s%s%s write %s%s if that is meant",
+			reader_place(reader, key), node->text, field->unit,
+			likely ? "; did you mean " : "", likely ? likely : "", likely ? "?" : "",
+			likely ? "" : ";", node->text, row->own);
+	}
 }
 
 /* Doubles that are whole count as whole: log2 and powers may end there. */
@@ -149,8 +236,11 @@ bool read_size(struct reader *reader, const char *key, enum need need, int64_t l
 	int64_t *bytes)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && compute_whole(reader->reading, node, reader_place(reader, key), &size, least,
-			       most, bytes);
+	bool good = node && compute_whole(reader->reading, node, reader_place(reader, key), &size,
+				    least, most, bytes);
+	if (good)
+		weigh(reader, key, node, &size);
+	return good;
 }
 
 bool read_number(struct reader *reader, const char *key, enum need need, double *out)
@@ -181,8 +271,11 @@ bool read_ratio(struct reader *reader, const char *key, enum need need, struct r
 bool read_hertz(struct reader *reader, const char *key, enum need need, struct ratio *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && compute_ratio(reader->reading, node, reader_place(reader, key), &clock_rate,
-			       false, out);
+	bool good = node && compute_ratio(reader->reading, node, reader_place(reader, key),
+				    &clock_rate, false, out);
+	if (good)
+		weigh(reader, key, node, &clock_rate);
+	return good;
 }
 
 bool read_rate(struct reader *reader, const char *key, enum need need, struct ratio *bytes_per_s)
@@ -195,8 +288,11 @@ bool read_rate(struct reader *reader, const char *key, enum need need, struct ra
 bool read_nanoseconds(struct reader *reader, const char *key, enum need need, struct ratio *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && compute_ratio(reader->reading, node, reader_place(reader, key), &duration,
-			       true, out);
+	bool good = node && compute_ratio(reader->reading, node, reader_place(reader, key),
+				    &duration, true, out);
+	if (good)
+		weigh(reader, key, node, &duration);
+	return good;
 }
 
 bool node_nanoseconds(

@@ -79,10 +79,22 @@ static void illegal_plans_have_no_score(void **state)
 	assert_non_null(strstr(ended.err, "warning: the search starts without this plan: op 'c'"));
 }
 
+/* Messages count device dimensions, and check -v says what they are. */
+static void device_dimensions_are_shown(void **state)
+{
+	put_pair("pair_plan.yaml", "core: n2");
+	struct ended ended =
+		run(arena_format(arena, "check -v specs/arch/spyre32.yaml %s/pair.yaml", folder));
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(
+		ended.out, "\nb                     0: 2 of n/64  1: 4 of m  stick 2: 64 of n\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(illegal_plans_have_no_score),
+		cmocka_unit_test(device_dimensions_are_shown),
 	};
 	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

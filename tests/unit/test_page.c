@@ -109,6 +109,25 @@ static void edited_plans_stay(void **state)
 	assert_null(strstr(folder_text("out/plans/point-001.yaml"), "# mine"));
 }
 
+/* In the current folder: only copies that the run before lists leave with it. */
+static void specs_of_a_person_stay(void **state)
+{
+	static const char again[] =
+		"cd here && $program explore ../out/specs/*.yaml -q --budget 50 --simulate none -o .";
+	assert_int_equal(folder_run("mkdir -p here/specs").status, 0);
+	folder_put("here/specs/001-mine.yaml", "# mine\n");
+	assert_int_equal(folder_run(again).status, 0);
+	assert_int_equal(
+		folder_run("cd here && mv specs/001-mine.yaml specs/002-mine.yaml").status, 0);
+	assert_int_equal(folder_run(again).status, 0);
+	assert_string_equal(folder_text("here/specs/002-mine.yaml"), "# mine\n");
+	assert_int_equal(folder_run("cd here && rm run.json").status, 0);
+	struct ended ended = folder_run(again);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(
+		strstr(ended.err, "is not of a run, and a copy of a spec would have its name"));
+}
+
 static void a_folder_without_results_has_no_page(void **state)
 {
 	struct ended ended = folder_run("mkdir -p empty && $program report --html empty");
@@ -186,15 +205,35 @@ static void powers_of_ten_stay_on_the_page(void **state)
 	read_back("tens");
 }
 
+/* csv_field puts an apostrophe before what a spreadsheet would compute; a page shows the text without it. */
+static void texts_of_a_csv_are_read_as_written(void **state)
+{
+	static const char program[] =
+		"cat >read.mjs <<'END'\n"
+		"import { readFileSync } from 'node:fs';\n"
+		"const page = readFileSync(process.argv[2], 'utf8');\n"
+		"const from = page.indexOf('function read_csv'), to = page.indexOf('const value_of');\n"
+		"const read_csv = new Function(page.slice(from, to) + 'return read_csv')();\n"
+		"console.log(JSON.stringify(read_csv(process.argv[3])));\nEND\n"
+		"node read.mjs $OLDPWD/src/report/page/page.js \"\\\"'=1\\\"\\\"+2\\\",'a',\\\"'b\\\",-2\"";
+	if (!has_node())
+		return;
+	struct ended ended = folder_run(program);
+	assert_string_equal(ended.err, "");
+	assert_string_equal(ended.out, "[[\"=1\\\"+2\",\"'a'\",\"'b\",\"-2\"]]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_a_page_are_those_of_pareto_csv),
 		cmocka_unit_test(figures_of_shipped_results_are_on_their_pages),
 		cmocka_unit_test(powers_of_ten_stay_on_the_page),
+		cmocka_unit_test(texts_of_a_csv_are_read_as_written),
 		cmocka_unit_test(a_page_has_all_points_with_details),
 		cmocka_unit_test(copies_of_specs_are_read),
 		cmocka_unit_test(edited_plans_stay),
+		cmocka_unit_test(specs_of_a_person_stay),
 		cmocka_unit_test(a_folder_without_results_has_no_page),
 	};
 	return cmocka_run_group_tests(tests, set_up, folder_tear_down);

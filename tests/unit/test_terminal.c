@@ -30,6 +30,9 @@ static void names_from_specs_are_only_shown(void **state)
 		"$LXPLORE check specs/arch/spyre32.yaml %s/names.yaml --format text", folder);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.out, "; a\\u001b[31m\\u202eb, 1 ops"));
+	ended = shell(arena, "$LXPLORE \"$(printf 'a\\033[31m')\"");
+	assert_null(strchr(ended.err, '\033'));
+	assert_non_null(strstr(ended.err, "unknown command 'a\\u001b[31m'"));
 	struct text text = text_open(arena);
 	csv_field(&text, "=1+2");
 	text_add(&text, ",");

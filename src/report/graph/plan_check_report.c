@@ -17,6 +17,51 @@ const char *plan_check_text(struct arena *arena, const struct outcome *outcome)
 			: "");
 }
 
+/* The loop that walks a host dimension in the first op that uses the tensor; NULL. */
+static const char *name_dimension(const struct workload *workload, int tensor, int h)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int i = 0; i < op_operands(op); i++) {
+			const struct access *access = op_operand(op, i);
+			int l = access->tensor == tensor && op_is_tiled(op)
+					? affine_loop(&access->host[h], op->loop_count)
+					: -1;
+			if (l >= 0)
+				return op->loops[l].name;
+		}
+	}
+	return NULL;
+}
+
+static void add_layout(struct text *text, const struct workload *workload, int tensor)
+{
+	const struct layout *layout = &workload->tensors[tensor].layout;
+	text_add(text, "%-20s", workload->tensors[tensor].name);
+	for (int d = 0; d < layout->rank; d++) {
+		int h = layout->host_dim[d];
+		const char *name = h < 0 ? NULL : name_dimension(workload, tensor, h);
+		text_add(text, "  %s%d: %" PRId64, d + 1 == layout->rank ? "stick " : "", d,
+			layout->size[d]);
+		if (h < 0)
+			continue;
+		text_add(text, " of %s", name ? name : arena_format(text->arena, "axis %d", h));
+		if (layout->part[d] == PART_STICK_OUTER)
+			text_add(text, "/%d", layout->per_stick);
+	}
+	text_add(text, "\n");
+}
+
+const char *layouts_text(struct arena *arena, const struct workload *workload)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "%-20s  %s\n", "tensor",
+		"its device dimensions, as views and messages count them");
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		add_layout(&text, workload, (int)t);
+	return text_read(&text);
+}
+
 json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome)
 {
 	const struct plan *plan = outcome->plan;

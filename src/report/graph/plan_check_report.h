@@ -10,6 +10,12 @@
 struct arena;
 const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
 
+/*
+ * A line for each tensor: "x  0: 8 of n/64  1: 512 of m  stick 2: 64 of n" is of 8 sticks of 64 elements along n,
+ * each for 512 of m.
+ */
+const char *layouts_text(struct arena *arena, const struct workload *workload);
+
 /* Also what the specs are, with the workload as they give it. */
 json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome);
 

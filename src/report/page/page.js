@@ -50,7 +50,11 @@ function read_csv(text) {
 	for (let i = 0; i < text.length; i++) {
 		const row = rows[rows.length - 1], letter = text[i];
 		if (letter === '"' && quoted && text[i + 1] === '"') row[row.length - 1] += text[++i];
-		else if (letter === '"') quoted = !quoted;
+		else if (letter === '"') {
+			quoted = !quoted;
+			/* an apostrophe that keeps a spreadsheet from computing the text: csv_field of json_text.h */
+			if (quoted && row[row.length - 1] === "" && /^'[=@+\-\t\r]/.test(text.slice(i + 1, i + 3))) i++;
+		}
 		else if (letter === "," && !quoted) row.push("");
 		else if (letter === "\n" && !quoted) rows.push([""]);
 		else row[row.length - 1] += letter;

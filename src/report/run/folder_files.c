@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,7 +156,7 @@ static bool is_numbered(const char *name)
 	return at - digits >= 3 && text_equal(at, ".yaml");
 }
 
-/* What a run of any kind writes. */
+/* What a run of any kind writes, but for its copies of specs: see is_of_run. */
 static bool is_run_file(const char *name)
 {
 	static const char *const names[] = {
@@ -163,8 +164,6 @@ static bool is_run_file(const char *name)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (text_equal(name, names[i]))
 			return true;
-	if (fnmatch("specs/[0-9][0-9][0-9]-*", name, FNM_PATHNAME) == 0)
-		return true;
 	if (fnmatch("plans/point-*", name, FNM_PATHNAME) == 0 ||
 		fnmatch("layers/*", name, FNM_PATHNAME) == 0)
 		return is_numbered(name) ||
@@ -179,8 +178,36 @@ struct walk {
 	struct arena *arena;
 	const char *path;
 	const char *other; /* the second folder: where links go, or what has the files, too */
+	bool made;         /* folder_create made it: the copies of specs in it are a run's */
+	json_t *listed;    /* else those that its run.json has a hash of are; NULL: none */
 	int links;
 };
+
+/* Whether a name goes on as folder_create has it: "-PROCESS-NUMBER". */
+static bool is_created(const char *end)
+{
+	int process = 0, number = 0, length = 0;
+	return sscanf(end, "-%d-%d%n", &process, &number, &length) == 2 && !end[length];
+}
+
+/* A person may have files of such names, too: specs/001-arch.yaml beside a run in the current folder. */
+static struct walk walk_open(struct arena *arena, const char *path, const char *other)
+{
+	struct walk walk = {.arena = arena, .path = path, .other = other};
+	for (const char *at = strchr(path, '-'); at && !walk.made; at = strchr(at + 1, '-'))
+		walk.made = is_created(at);
+	json_t *run = json_load_file(arena_format(arena, "%s/run.json", path), 0, NULL);
+	walk.listed = json_incref(json_object_get(run, "files"));
+	json_decref(run);
+	return walk;
+}
+
+static bool is_of_run(const struct walk *walk, const char *name)
+{
+	if (fnmatch("specs/[0-9][0-9][0-9]-*", name, FNM_PATHNAME) != 0)
+		return is_run_file(name);
+	return walk->made || json_object_get(walk->listed, name);
+}
 
 static DIR *open_at(const struct walk *walk, const char *at)
 {
@@ -224,7 +251,7 @@ static bool link_all(struct walk *walk, const char *at)
 	for (const char *name; good && (name = next(walk, folder, at, &facts));) {
 		const char *to = arena_format(walk->arena, "%s/%s", walk->other, name);
 		if (!S_ISDIR(facts.st_mode))
-			good = is_run_file(name) || link_file(walk, at, name);
+			good = is_of_run(walk, name) || link_file(walk, at, name);
 		else
 			good = (is_run_folder(name) ||
 				       (mkdir(to, 0777) == 0 &&
@@ -239,8 +266,10 @@ static bool link_all(struct walk *walk, const char *at)
 
 bool folder_link(struct arena *arena, const char *from, const char *to)
 {
-	struct walk walk = {.arena = arena, .path = from, .other = to};
-	return link_all(&walk, "");
+	struct walk walk = walk_open(arena, from, to);
+	bool good = link_all(&walk, "");
+	json_decref(walk.listed);
+	return good;
 }
 
 static bool other_has(const struct walk *walk, const char *name, const struct stat *facts)
@@ -263,7 +292,7 @@ static bool clear_all(const struct walk *walk, const char *at)
 			good &= clear_all(walk, name);
 			if (walk->other || is_run_folder(name))
 				rmdir(path);
-		} else if (is_run_file(name) || other_has(walk, name, &facts)) {
+		} else if (is_of_run(walk, name) || other_has(walk, name, &facts)) {
 			good &= unlink(path) == 0;
 		}
 	}
@@ -275,8 +304,10 @@ static bool clear_all(const struct walk *walk, const char *at)
 
 bool folder_clear(struct arena *arena, const char *path, const char *kept)
 {
-	struct walk walk = {.arena = arena, .path = path, .other = kept};
-	return clear_all(&walk, "");
+	struct walk walk = walk_open(arena, path, kept);
+	bool good = clear_all(&walk, "");
+	json_decref(walk.listed);
+	return good;
 }
 
 static bool move_file(const struct walk *walk, const char *name)
@@ -296,7 +327,7 @@ static bool move_all(const struct walk *walk, const char *at)
 		if (S_ISDIR(facts.st_mode) && is_run_folder(name)) {
 			good &= move_all(walk, name);
 			rmdir(arena_format(walk->arena, "%s/%s", walk->path, name));
-		} else if (is_run_file(name) && !text_equal(name, "pareto.csv")) {
+		} else if (is_of_run(walk, name) && !text_equal(name, "pareto.csv")) {
 			good &= move_file(walk, name);
 		}
 	}
@@ -308,18 +339,13 @@ static bool move_all(const struct walk *walk, const char *at)
 
 bool folder_move(struct arena *arena, const char *from, const char *to, bool table_first)
 {
-	struct walk walk = {.arena = arena, .path = from, .other = to};
+	struct walk walk = walk_open(arena, from, to);
 	const char *table = "pareto.csv";
-	if (table_first && !move_file(&walk, table) && errno != ENOENT)
-		return false;
-	return move_all(&walk, "") && (table_first || move_file(&walk, table) || errno == ENOENT);
-}
-
-/* Whether a name goes on as folder_create has it: "-PROCESS-NUMBER". */
-static bool is_created(const char *end)
-{
-	int process = 0, number = 0, length = 0;
-	return sscanf(end, "-%d-%d%n", &process, &number, &length) == 2 && !end[length];
+	bool good = !table_first || move_file(&walk, table) || errno == ENOENT;
+	good = good && move_all(&walk, "") &&
+	       (table_first || move_file(&walk, table) || errno == ENOENT);
+	json_decref(walk.listed);
+	return good;
 }
 
 const char *folder_find(struct arena *arena, const char *start)
