@@ -282,13 +282,16 @@ function lx_map(point) {
 	const x = step => left + (width - left - 8) * step / steps, y = address => (height - bottom) * (1 - address / top) + 4;
 	for (let i = 0; i <= 4; i++) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(top * i / 4), y2: y(top * i / 4)}), drawing("text", {class: "soft", x: left - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, bytes(top * i / 4)));
 	for (let step = 0; step < steps; step++) if (steps <= 24 || step % Math.ceil(steps / 24) === 0) svg.append(drawing("text", {class: "soft", x: (x(step) + x(step + 1)) / 2, y: height - 8, "text-anchor": "middle"}, (point.details.score.ops[step].op.length * 6.5 < x(step + 1) - x(step)) ? point.details.score.ops[step].op : step));
+	/* A tensor in the place of another hides the end of it. */
+	const seen = t => Math.min(t.to, ...tensors.filter(other => other.in_place_of === t.name && other.address === t.address && other.from > t.from && other.from < t.to).map(other => other.from));
 	tensors.forEach((t, i) => {
-		const tall = Math.max(1.5, y(t.address) - y(t.address + t.bytes_per_core)), wide = x(t.to) - x(t.from);
+		const tall = Math.max(1.5, y(t.address) - y(t.address + t.bytes_per_core)), wide = x(seen(t)) - x(t.from);
 		svg.append(hint(drawing("rect", {x: x(t.from), y: y(t.address + t.bytes_per_core), width: wide, height: tall, fill: colours[i % 8], "fill-opacity": 0.45, stroke: colours[i % 8]}),
-			`${t.name}: ${bytes(t.bytes_per_core)} at ${t.address}, steps ${t.from} to ${t.to}`));
+			`${t.name}: ${bytes(t.bytes_per_core)} at ${t.address}, steps ${t.from} to ${t.to}${t.in_place_of ? `, in place of ${t.in_place_of}` : ""}`));
 		if (tall > 12 && wide > 7 * t.name.length) svg.append(drawing("text", {x: x(t.from) + 4, y: y(t.address + t.bytes_per_core) + 12}, t.name));
 	});
-	return element("figure", {}, saved(svg, "lx"), element("figcaption", {}, `Bytes of LX on each core by step; ${bytes(point.details.machine?.lx_bytes || 0)} are for tensors.`));
+	if (point.details.machine?.lx_bytes) svg.append(drawing("line", {x1: left, x2: width, y1: y(point.details.machine.lx_bytes), y2: y(point.details.machine.lx_bytes), stroke: "#cc2222", "stroke-dasharray": "4 3"}));
+	return element("figure", {}, saved(svg, "lx"), element("figcaption", {}, `Bytes of LX on each core by step; ${bytes(point.details.machine?.lx_bytes || 0)} are for tensors, up to the dashed line.`));
 }
 /* A drawing, and a button that keeps it as a file. */
 function saved(svg, name) {
@@ -394,7 +397,9 @@ function roofline(point) {
 	}).filter(op => op.rate > 0 && isFinite(op.rate) && op.intensity > 0);
 	if (!at.length) return null;
 	const peak = machine.computes_per_ns, slope = machine.hbm_bytes_per_ns, ridge = peak / slope;
-	const low = Math.floor(Math.log10(Math.min(...at.map(op => op.intensity), ridge / 10))), high = Math.ceil(Math.log10(Math.max(...at.map(op => op.intensity), ridge * 10)));
+	const outside = at.filter(op => !op.inside).map(op => op.intensity);
+	const low = Math.floor(Math.log10(Math.min(...outside, ridge / 10))), high = Math.ceil(Math.log10(Math.max(...outside, ridge * 10)));
+	for (const op of at) if (op.inside) op.intensity = 10 ** high;
 	const floor = Math.floor(Math.log10(Math.min(...at.map(op => op.rate), slope * 10 ** low))), roof = Math.ceil(Math.log10(peak)) + 0.2;
 	const width = 720, height = 320, left = 56, svg = figure(width, height, "roofline");
 	const x = v => left + (width - left - 12) * (Math.log10(v) - low) / (high - low), y = v => (height - 30) * (1 - (Math.log10(v) - floor) / (roof - floor));
@@ -403,7 +408,7 @@ function roofline(point) {
 	svg.append(drawing("polyline", {points: `${x(10 ** low)},${y(slope * 10 ** low)} ${x(ridge)},${y(peak)} ${x(10 ** high)},${y(peak)}`, fill: "none", stroke: css("--other"), "stroke-width": 2}));
 	svg.append(drawing("text", {x: width - 12, y: height - 36, "text-anchor": "end"}, "operations per byte of HBM"), drawing("text", {x: left + 6, y: 12}, "operations per ns"));
 	at.forEach((op, i) => svg.append(hint(drawing("circle", {cx: x(op.intensity), cy: y(op.rate), r: 6, fill: colours[i % 8], "fill-opacity": 0.8}), `${op.name}: ${short(op.rate)} operations/ns, ${op.inside ? "no byte of HBM" : short(op.intensity) + " operations/byte"}`)));
-	return element("figure", {}, saved(svg, "roofline"), element("figcaption", {}, "Operations per byte of HBM (across) and per nanosecond (upwards) of each op; the line is the machine's peak."));
+	return element("figure", {}, saved(svg, "roofline"), element("figcaption", {}, "Operations per byte of HBM (across) and per nanosecond (upwards) of each op; the line is the machine's peak. Ops without a byte of HBM stand at the right end."));
 }
 
 function facts(point) {
