@@ -280,7 +280,8 @@ function lx_map(point) {
 	const steps = point.details.score.ops.length, top = Math.max(...tensors.map(t => t.address + t.bytes_per_core), point.details.machine?.lx_bytes || 1);
 	const width = 720, height = 330, left = 70, bottom = 30, svg = figure(width, height, "tensors in LX by step and address");
 	const x = step => left + (width - left - 8) * step / steps, y = address => (height - bottom) * (1 - address / top) + 4;
-	for (let i = 0; i <= 4; i++) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(top * i / 4), y2: y(top * i / 4)}), drawing("text", {class: "soft", x: left - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, bytes(top * i / 4)));
+	const apart = 2 ** Math.max(0, Math.floor(Math.log2(top / 4)));
+	for (let at = 0; at <= top; at += apart) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(at), y2: y(at)}), drawing("text", {class: "soft", x: left - 6, y: y(at) + 4, "text-anchor": "end"}, bytes(at)));
 	for (let step = 0; step < steps; step++) if (steps <= 24 || step % Math.ceil(steps / 24) === 0) svg.append(drawing("text", {class: "soft", x: (x(step) + x(step + 1)) / 2, y: height - 8, "text-anchor": "middle"}, (point.details.score.ops[step].op.length * 6.5 < x(step + 1) - x(step)) ? point.details.score.ops[step].op : step));
 	/* A tensor in the place of another hides the end of it. */
 	const seen = t => Math.min(t.to, ...tensors.filter(other => other.in_place_of === t.name && other.address === t.address && other.from > t.from && other.from < t.to).map(other => other.from));
