@@ -201,7 +201,7 @@ CHARTS := build/charts/charts.js
 $(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/charts
 	@scripts/charts $@
 $(OUT)/src/report/page/page.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
-$(OUT)/src/report/page/page.o: $(CHARTS) src/report/page/page.css src/report/page/page.js
+$(OUT)/src/report/page/page.o: $(CHARTS) src/report/page/page.css $(wildcard src/report/page/*.js)
 $(OUT)/src/cli/spec_schema.o: src/cli/spec_schema.json
 $(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 

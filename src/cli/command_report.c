@@ -108,9 +108,7 @@ static int write_drawings(struct arena *arena, const struct arguments *arguments
 {
 	const char *folder = option_find(arguments, "svg")->text;
 	json_t *data = report_data(arena, arguments->at[0], diag);
-	int count =
-		data ? report_drawings(arena, folder, option_find(arguments, "axes"), data, diag)
-		     : 0;
+	int count = data ? report_drawings(arena, folder, arguments, data, diag) : 0;
 	json_decref(data);
 	if (!count)
 		return command_refuse(diag);

@@ -111,7 +111,7 @@ void packing_write_picture(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
 	struct place_svg_words words = {
-		report->file->source->name, place_report_line(arena, report), NULL};
+		report->file->source->name, place_report_line(arena, report), NULL, false};
 	if (request->svg)
 		command_write(arena, request->svg, place_svg(arena, report, &words));
 }

@@ -51,9 +51,9 @@ const char *report_layer_commands(
 /* Adds a note that is not there. */
 void report_note(json_t *notes, const char *text);
 
-/* Writes the drawings of the data into a folder, `axes` "X,Y" or NULL; how many, 0 after complaining. */
-struct option_value;
-int report_drawings(struct arena *arena, const char *folder, const struct option_value *axes,
+/* Writes the drawings of the data into a folder, as --axes and --colour say; how many, 0 after complaining. */
+struct arguments;
+int report_drawings(struct arena *arena, const char *folder, const struct arguments *arguments,
 	json_t *data, struct diag *diag);
 
 #endif

@@ -148,7 +148,11 @@ static const struct option table[] = {
 		"drawings for papers: the frontier, and of each point the map of LX and the loop "
 		"nests",
 		.type = OPTION_FOLDER, .commands = OF_REPORT},
-	{"axes", 0, "X,Y", "the columns of pareto.csv that the frontier is drawn over",
+	{"axes", 0, "X,Y", "the columns that the frontier is drawn over; an unknown one lists all",
+		.commands = OF_REPORT},
+	{"colour", 0, "COLUMN",
+		"the column that colours of the drawn frontier are for (default: the "
+		"workload of a campaign, else cores)",
 		.commands = OF_REPORT},
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},

@@ -44,6 +44,28 @@ async function use(file, width) {
 		return cells.every((cell, i) => i === 0 || cells[i - 1] <= cell);
 	});
 	expect(sorted, `${name}: a heading does not sort`);
+	// Of a campaign, a range on an axis, a zoom and a value filter all plots and the table; "show all" takes all back.
+	const kept = await page.evaluate(async () => {
+		if (!lxplore.axes) return null;
+		const rows = () => document.querySelectorAll("#points tbody tr").length, all = lxplore.kept().length, found = [];
+		const note = () => found.push([lxplore.kept().length, rows()]);
+		const axis = lxplore.axes.getOption().parallelAxis.findIndex(axis => axis.name.startsWith("latency")), id = lxplore.axes.getModel().getComponent("parallelAxis", axis).id;
+		const values = lxplore.points.map(point => point.values.latency_ns).sort((a, b) => a - b), place = value => lxplore.axes.getModel().getComponent("parallelAxis", axis).axis.scale.getExtent()[1] * value / values.at(-1) * 0.9;
+		lxplore.axes.dispatchAction({type: "axisAreaSelect", parallelAxisId: id, intervals: [[0, place(values.at(-1) / 4)]]}); note();
+		lxplore.axes.dispatchAction({type: "axisAreaSelect", parallelAxisId: id, intervals: []}); note();
+		lxplore.chart.dispatchAction({type: "dataZoom", dataZoomIndex: 0, start: 0, end: 40});
+		await new Promise(done => setTimeout(done, 400)); note();
+		document.querySelector("#kept button")?.click();
+		await new Promise(done => setTimeout(done, 400)); note();
+		return {all, found};
+	});
+	if (kept) {
+		const [axis, none, zoom, back] = kept.found, limit = count => Math.min(count, 500);
+		expect(axis[0] > 0 && axis[0] < kept.all && axis[1] === limit(axis[0]), `${name}: a range on an axis keeps ${axis} of ${kept.all}`);
+		expect(none[0] === kept.all, `${name}: without a range ${none} of ${kept.all} are kept`);
+		expect(zoom[0] < kept.all && zoom[1] === limit(zoom[0]), `${name}: a zoom keeps ${zoom} of ${kept.all}`);
+		expect(back[0] === kept.all, `${name}: in the end ${back} of ${kept.all} are kept`);
+	}
 	const box = await (await page.$("#frontier")).boundingBox();
 	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
 	await page.evaluate(() => { window.frames_seen = 0; const next = () => { frames_seen++; requestAnimationFrame(next); }; next(); });

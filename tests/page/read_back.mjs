@@ -1,33 +1,12 @@
 // read_back.mjs PAGE CSV: runs the program of a page without a browser, on elements of its own, and reads the numbers
 // of the table and of the chosen point back: each is that of the CSV, to the digits that are shown.
 import { readFileSync } from "node:fs";
+import { run } from "./elements.mjs";
 
 const [page, csv] = process.argv.slice(2).map(path => readFileSync(path, "utf8"));
 const sizes = { "": 1, ns: 1, us: 1e3, ms: 1e6, s: 1e9, pJ: 1, nJ: 1e3, uJ: 1e6, mJ: 1e9, J: 1e12, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
-class Element {
-	constructor(name) { this.name = name; this.attributes = {}; this.children = []; this.style = {}; this.classList = { toggle() {}, add() {} }; }
-	setAttribute(key, value) { this.attributes[key] = String(value); }
-	getAttribute(key) { return this.attributes[key] ?? null; }
-	addEventListener(kind, act) { this[`on${kind}`] = act; }
-	append(...more) { this.children.push(...more.filter(child => child !== "")); }
-	prepend(...more) { this.children.unshift(...more); }
-	replaceChildren(...more) { this.children = []; this.append(...more); }
-	set textContent(text) { this.children = [text]; }
-	get textContent() { return this.children.map(child => child instanceof Element ? child.textContent : String(child)).join(""); }
-	get value() { return this.chosen ?? (this.all("option").find(option => "selected" in option.attributes) || this.all("option")[0])?.attributes.value; }
-	set value(value) { this.chosen = value; }
-	all(name) { return this.children.filter(child => child instanceof Element).flatMap(child => [...(child.name === name ? [child] : []), ...child.all(name)]); }
-}
-const root = new Element("main"), data = new Element("script");
-data.append(page.match(/id="data">([^<]*)</)[1]);
-globalThis.window = globalThis;
-globalThis.document = { getElementById: id => id === "data" ? data : root, createElement: name => new Element(name), createElementNS: (space, name) => new Element(name), documentElement: root, createTextNode: text => text };
-globalThis.getComputedStyle = () => ({ getPropertyValue: () => "#000" });
-globalThis.matchMedia = () => ({ addEventListener() {}, matches: false });
-globalThis.ResizeObserver = class { observe() {} };
-new Function(page.slice(page.lastIndexOf("<script>") + 8, page.lastIndexOf("</script>")))();
-
+const root = run(page);
 // The CSV, read on its own: no cell of ours has a line end in it.
 const cells = line => [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(found => found[1].replace(/^"|"$/g, "").replaceAll('""', '"'));
 const [names, ...rows] = csv.trimEnd().split("\n").map(cells);

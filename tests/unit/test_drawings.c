@@ -35,22 +35,86 @@ static void frontiers_show_what_is_beaten(void **state)
 {
 	json_t *rows = csv_rows(arena, "latency_ns,energy_pj,cores\n1000,9e6,1\n2000,9e6,2\n"
 				       "3000,5e6,3\n3000,5e6,4\n,1e6,5\n");
-	const char *svg = frontier_svg(arena, "a < b & \"c\"\001", rows, NULL, NULL);
+	const char *svg = frontier_svg(arena, "a < b & \"c\"\001", rows, NULL, NULL, NULL);
 	assert_null(xml_check(arena, svg));
 	assert_int_equal(count_of(svg, "<circle"), 4);
 	assert_int_equal(count_of(svg, "fill-opacity=\"0.3\""), 1);
 	assert_non_null(strstr(svg, ">2: latency (us) 2, energy (uJ) 9<"));
 	assert_non_null(strstr(svg, "a &lt; b &amp; &quot;c&quot;?"));
-	svg = frontier_svg(arena, "t", rows, "cores", "latency_ns");
+	svg = frontier_svg(arena, "t", rows, "cores", "latency_ns", NULL);
 	assert_non_null(strstr(svg, ">1: cores 1, latency (us) 1<"));
-	assert_null(frontier_svg(arena, "t", rows, "cores", "hbm_bytes"));
+	assert_null(frontier_svg(arena, "t", rows, "cores", "hbm_bytes", NULL));
 	json_decref(rows);
+}
+
+/* Words have colours of their own, numbers go from dark to bright; what a row does not have is grey. */
+static void colours_have_a_legend(void **state)
+{
+	json_t *rows = csv_rows(arena, "latency_ns,energy_pj,cores,layer\n1,3,16,<b>\n2,2,4,a\n"
+				       "3,1,16,<b>\n4,0.5,,a\n");
+	const char *svg = frontier_svg(arena, "t", rows, NULL, NULL, "cores");
+	assert_null(xml_check(arena, svg));
+	assert_int_equal(count_of(svg, "fill=\"#440154\""), 2);
+	assert_int_equal(count_of(svg, "fill=\"#fdbb25\""), 3);
+	assert_int_equal(count_of(svg, "fill=\"#999999\""), 1);
+	assert_non_null(strstr(svg, ">16</text>"));
+	svg = frontier_svg(arena, "t", rows, NULL, NULL, "layer");
+	assert_null(xml_check(arena, svg));
+	assert_non_null(strstr(svg, ">&lt;b&gt;</text>"));
+	assert_int_equal(count_of(svg, "fill=\"#0072b2\""), 3);
+	json_decref(rows);
+}
+
+/* b takes the place of a: their bytes are counted once, and a's name is in what is seen of it, if it fits. */
+static void maps_of_lx_reach_the_capacity(void **state)
+{
+	static const char details[] =
+		"{\"machine\": {\"lx_bytes\": 1048576}, \"score\": {\"ops\": [{\"op\": \"load\"}, "
+		"{\"op\": \"exp\"}, {\"op\": \"store\"}], \"tensors\": {"
+		"\"a\": {\"place\": \"LX\", \"from\": 0, \"to\": 2, \"address\": 0, "
+		"\"bytes_per_core\": 65536}, \"b\": {\"place\": \"LX\", \"from\": 1, \"to\": 3, "
+		"\"address\": 0, \"bytes_per_core\": 65536, \"in_place_of\": \"a\"}}}}";
+	json_t *root = json_loads(details, 0, NULL);
+	const char *svg = lx_svg(arena, "t", root);
+	assert_null(xml_check(arena, svg));
+	assert_non_null(strstr(svg, "capacity 1048576"));
+	assert_non_null(strstr(svg, ">1024 KiB</text>"));
+	assert_non_null(strstr(svg, "in place of a"));
+	assert_non_null(strstr(svg, ">load</text>"));
+	/* of the load: 64 KiB at most, not 128 */
+	assert_non_null(strstr(svg, ">64 KiB</text>"));
+	assert_null(strstr(svg, ">96 KiB</text>"));
+	/* the middle of step 0 of 3, between 100 and 1220 */
+	assert_non_null(strstr(svg, "<text class=\"n k3n\" x=\"286.67\""));
+	json_decref(root);
+}
+
+static void rooflines_have_names_and_axes(void **state)
+{
+	static const char details[] =
+		"{\"machine\": {\"hbm_bytes_per_ns\": 10, \"computes_per_ns\": 1000}, "
+		"\"score\": {\"cycles\": 10, \"latency_ns\": 10, \"ops\": ["
+		"{\"op\": \"a&b\", \"computes\": 500, \"phase\": {\"cycles\": 5}, \"operands\": "
+		"[{\"bytes\": {\"hbm_read\": 20, \"hbm_write\": 30}}]}, "
+		"{\"op\": \"twin\", \"computes\": 500, \"phase\": {\"cycles\": 5}, \"operands\": "
+		"[{\"bytes\": {\"hbm_read\": 50}}]}, "
+		"{\"op\": \"inside\", \"computes\": 100, \"phase\": {\"cycles\": 5}}]}}";
+	json_t *root = json_loads(details, 0, NULL);
+	const char *svg = roofline_svg(arena, "t", root);
+	assert_null(xml_check(arena, svg));
+	assert_int_equal(count_of(svg, "<circle"), 3);
+	assert_non_null(strstr(svg, "a&amp;b: 100 operations/ns, 10 operations/byte"));
+	assert_non_null(strstr(svg, ">a&amp;b</text>"));
+	assert_null(strstr(svg, ">twin</text>"));
+	assert_non_null(strstr(svg, "inside: 20 operations/ns, no byte of HBM"));
+	assert_non_null(strstr(svg, ">operations per byte of HBM</text>"));
+	json_decref(root);
 }
 
 static void axes_whose_ends_are_far_apart_are_logarithmic(void **state)
 {
 	json_t *rows = csv_rows(arena, "latency_cycles,cores\n10,1\n100000,2\n");
-	const char *svg = frontier_svg(arena, "t", rows, NULL, NULL);
+	const char *svg = frontier_svg(arena, "t", rows, NULL, NULL, NULL);
 	assert_non_null(strstr(svg, ">1000<"));
 	assert_null(strstr(svg, ">50000<"));
 	json_decref(rows);
@@ -70,7 +134,7 @@ static void points_of_graphs_have_maps_and_nests(void **state)
 	assert_null(xml_check(arena, folder_text("drawn/here/frontier.svg")));
 	const char *plan = folder_text("run/plans/point-001.yaml");
 	assert_true(count_of(plan, "where: LX") > 0);
-	assert_int_equal(count_of(lx, "<title>"), count_of(plan, "where: LX"));
+	assert_int_equal(count_of(lx, " bytes at "), count_of(plan, "where: LX"));
 	assert_int_equal(count_of(nest, ">core</tspan>"), count_of(plan, "mapping: \"core:"));
 	assert_int_equal(folder_run("$program report run --svg again").status, 0);
 	assert_int_equal(folder_run("diff -r drawn/here again").status, 0);
@@ -114,6 +178,19 @@ static void campaigns_are_drawn_with_all_points(void **state)
 	assert_int_equal(count_of(svg, "<circle"), 3);
 	assert_int_equal(count_of(svg, "fill-opacity=\"0.3\""), 0);
 	assert_null(strstr(svg, "<path"));
+	/* swept values are columns, too */
+	ended = folder_run("$program report out --svg d --axes problem.instance.M,energy_pj "
+			   "--colour problem.instance.M");
+	assert_int_equal(ended.status, 0);
+	svg = folder_text("d/frontier.svg");
+	assert_non_null(strstr(svg, ">3: problem.instance.M 16, "));
+	assert_int_equal(count_of(svg, "fill=\"#440154\""), 2);
+	ended = folder_run("$program report out --svg d --axes a,b");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, ", problem.instance.M\n"));
+	ended = folder_run("$program report out --svg d --colour a");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "no point has a column 'a'; there are "));
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
@@ -123,6 +200,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(cells_of_tables_are_numbers_words_or_nothing),
 		IN_FOLDER(frontiers_show_what_is_beaten),
+		IN_FOLDER(colours_have_a_legend),
+		IN_FOLDER(maps_of_lx_reach_the_capacity),
+		IN_FOLDER(rooflines_have_names_and_axes),
 		IN_FOLDER(axes_whose_ends_are_far_apart_are_logarithmic),
 		IN_FOLDER(points_of_graphs_have_maps_and_nests),
 		IN_FOLDER(axes_without_numbers_are_refused),

@@ -223,6 +223,27 @@ static void texts_of_a_csv_are_read_as_written(void **state)
 	assert_string_equal(ended.out, "[[\"=1\\\"+2\",\"'a'\",\"'b\",\"-2\"]]\n");
 }
 
+/* Two workloads on 1 to 4 cores: what is kept, and means over workloads, by the page's own program. */
+static void campaigns_are_filtered_and_averaged(void **state)
+{
+	folder_put("sweep.yaml",
+		"sweep:\n"
+		"  name: small\n"
+		"  specs: [specs/arch/spyre32.yaml]\n"
+		"  vary:\n"
+		"    specs: [specs/workloads/softmax_dim0.yaml, specs/workloads/layernorm.yaml]\n"
+		"    search.cores: {from: 1, to: 4, factor: 2}\n"
+		"search: {budget: 5, labels: 0}\n");
+	if (!has_node())
+		return;
+	struct ended ended = folder_run(
+		"rm -rf specs && ln -s $OLDPWD/specs specs && $program campaign run -q sweep.yaml "
+		"-o swept && $program report --html swept && node $OLDPWD/tests/page/kept.mjs "
+		"swept/report.html search.cores specs estimate_ns");
+	if (ended.status)
+		fail_msg("%s%s", ended.out, ended.err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +251,7 @@ int main(void)
 		cmocka_unit_test(figures_of_shipped_results_are_on_their_pages),
 		cmocka_unit_test(powers_of_ten_stay_on_the_page),
 		cmocka_unit_test(texts_of_a_csv_are_read_as_written),
+		cmocka_unit_test(campaigns_are_filtered_and_averaged),
 		cmocka_unit_test(a_page_has_all_points_with_details),
 		cmocka_unit_test(copies_of_specs_are_read),
 		cmocka_unit_test(edited_plans_stay),

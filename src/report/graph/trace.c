@@ -1,12 +1,15 @@
 #include "report/graph/trace.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "report/run/trace_lines.h"
 
-/* Executions of an engine that are alike: the same step, tile and time on several cores. */
+/* Executions of an engine that are alike: the same step and tile on several cores, each at its own time. */
 struct alike {
-	size_t first; /* the first instruction of them */
+	size_t first; /* the first instruction of them, whose time is shown */
 	uint64_t cores;
+	int64_t end;  /* of the last one to end */
+	double ticks; /* of all cores together */
 };
 
 struct tracing {
@@ -59,14 +62,21 @@ static void write_alike(struct tracing *tracing, int engine)
 	const struct sim_run_time *time = &tracing->outcome->sim.trace[last->first];
 	int core = __builtin_ctzll(last->cores);
 	name_row(tracing, core, engine);
+	json_t *arguments = json_pack("{s:i, s:i, s:I, s:s}", "step", instruction->step, "tile",
+		instruction->tile, "instruction", (json_int_t)last->first, "cores",
+		cores_text(tracing->text.arena, last->cores));
+	double each = (double)(time->end - time->start);
+	if (last->end > time->end)
+		json_object_set_new(arguments, "all_end_us",
+			json_real((double)last->end * tracing->us_per_tick));
+	if (last->ticks != each * __builtin_popcountll(last->cores))
+		json_object_set_new(
+			arguments, "all_busy_us", json_real(last->ticks * tracing->us_per_tick));
 	trace_event(&tracing->text,
 		program->workload->ops[program->step_ops[instruction->step]].name, core, engine,
-		(double)time->start * tracing->us_per_tick,
-		(double)(time->end - time->start) * tracing->us_per_tick,
-		json_pack("{s:i, s:i, s:I, s:s}", "step", instruction->step, "tile",
-			instruction->tile, "instruction", (json_int_t)last->first, "cores",
-			cores_text(tracing->text.arena, last->cores)));
+		(double)time->start * tracing->us_per_tick, each * tracing->us_per_tick, arguments);
 	last->cores = 0;
+	last->ticks = 0;
 }
 
 static void add_run(struct tracing *tracing, size_t i)
@@ -80,17 +90,21 @@ static void add_run(struct tracing *tracing, size_t i)
 	struct alike *last = &tracing->last[engine];
 	const struct instruction *before = &program->instructions[last->first];
 	bool same = last->cores && before->step == instruction->step &&
-		    before->tile == instruction->tile && times[last->first].start == time->start &&
-		    times[last->first].end == time->end && !(last->cores & instruction->mask);
+		    before->tile == instruction->tile && !(last->cores & instruction->mask);
 	if (!same) {
 		write_alike(tracing, engine);
 		last->first = i;
+		last->end = time->end;
 	}
 	last->cores |= instruction->mask;
+	last->end = number_max(last->end, time->end);
+	double each = (double)(time->end - time->start);
+	last->ticks += each * __builtin_popcountll(instruction->mask);
 	if (!tracing->each_core)
 		return;
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		last->cores = mask & -mask;
+		last->ticks = each;
 		write_alike(tracing, engine);
 	}
 }

@@ -6,8 +6,9 @@
 /*
  * When every instruction ran, in the trace-event format that Perfetto and
  * chrome://tracing open: a process for each core, a thread for each engine,
- * microseconds.  What several cores do at the same time in the same tile is one
- * event of the lowest of them, with all of them in `cores`, unless `each_core`.
+ * microseconds.  What several cores do in the same tile is one event, of the first of them and at its
+ * time, unless `each_core`: `cores` has all of them, all_end_us when the last one ends, and
+ * all_busy_us the sum of their times, where these are not those of the event.
  * The simulation must have kept its trace.
  */
 struct arena;

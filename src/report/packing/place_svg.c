@@ -30,6 +30,7 @@ enum {
 struct svg_shape {
 	int buffer;
 	int64_t from, to, address; /* UNPLACED: a bar */
+	int64_t seen;              /* where a box that takes its place begins, or `to` */
 	size_t lane;
 };
 
@@ -63,7 +64,7 @@ static void add_shape(struct drawing *d, int buffer, int64_t from, int64_t to, i
 {
 	if (from < to)
 		*array_add(d->text.arena, &d->shapes) =
-			(struct svg_shape){buffer, from, to, address, 0};
+			(struct svg_shape){buffer, from, to, address, to, 0};
 }
 
 /* The stays of a buffer, and the steps between them. */
@@ -135,6 +136,24 @@ static int by_from(const void *left, const void *right)
 	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
+/* A box that takes the place of its parent hides the end of it. */
+static void find_seen(struct drawing *d)
+{
+	const struct packing *packing = d->report->packing;
+	const struct placement *placement = d->report->placement;
+	struct svg_shape **of = arena_array(d->text.arena, struct svg_shape *, packing->count);
+	for (size_t i = 0; i < d->shapes.count; i++)
+		if (d->shapes.at[i].address != UNPLACED)
+			of[d->shapes.at[i].buffer] = &d->shapes.at[i];
+	for (size_t i = 0; i < d->shapes.count; i++) {
+		const struct svg_shape *shape = &d->shapes.at[i];
+		int parent = placement->in_place_of[shape->buffer];
+		struct svg_shape *under = parent >= 0 ? of[parent] : NULL;
+		if (under && shape->address != UNPLACED && shape->from > under->from)
+			under->seen = number_min(under->seen, shape->from);
+	}
+}
+
 /* Every bar takes the first lane that is free: no more lanes than bars at once. */
 static void choose_lanes(struct drawing *d)
 {
@@ -158,15 +177,15 @@ static void choose_lanes(struct drawing *d)
 	d->lane = fmin(LANE, (double)LANES_HEIGHT / (double)d->lane_count);
 }
 
-/* The capacity if the picture would not be mostly empty; else the peak. */
-static int64_t find_top(const struct place_report *report)
+/* The capacity if the picture would not be mostly empty, or all of it is asked for; else the peak. */
+static int64_t find_top(const struct place_report *report, bool whole)
 {
 	int64_t peak = report->placement ? placement_peak(report->packing, report->placement)
 					 : place_report_load(report);
 	int64_t capacity = report->packing->capacity;
 	if (!report->placement && report->has_capacity)
 		peak = number_max(peak, capacity);
-	if (report->has_capacity && capacity / 4 <= peak)
+	if (report->has_capacity && (whole || capacity / 4 <= peak))
 		peak = number_max(peak, capacity);
 	return number_max(peak, 1);
 }
@@ -187,8 +206,10 @@ static void plan(struct drawing *d)
 		if (placement)
 			add_stays(d, placement, i, &part);
 	}
-	d->top = find_top(d->report);
+	d->top = find_top(d->report, d->words->whole);
 	limit_shapes(d);
+	if (placement)
+		find_seen(d);
 	choose_lanes(d);
 	d->load_y = TOP + PLOT_HEIGHT + GAP;
 	d->lanes_y = d->load_y + LOAD_HEIGHT + GAP;
@@ -256,7 +277,7 @@ static void add_bytes_axis(struct drawing *d, double y, double height, int64_t b
 	}
 }
 
-/* Where each step begins; or what it is called, in its middle, as far as there is room. */
+/* Where each step begins; or in its middle what it is called, its number where a name has no room. */
 static void add_steps_axis(struct drawing *d, int y)
 {
 	static const char middle[] = " text-anchor=\"middle\"";
@@ -268,7 +289,9 @@ static void add_steps_axis(struct drawing *d, int y)
 			arena_format(d->text.arena, "%" PRId64, at));
 	for (at = d->first; d->words->steps && at < d->last; at++) {
 		const char *name = d->words->steps[at];
-		if ((double)(LETTER * utf8_count(name, strlen(name))) < wide)
+		if ((double)(LETTER * utf8_count(name, strlen(name))) >= wide)
+			name = at % step ? "" : arena_format(d->text.arena, "%" PRId64, at);
+		if (*name)
 			svg_label(&d->text, x_of(d, at) + wide / 2, y, middle, name);
 	}
 }
@@ -305,6 +328,7 @@ static void add_box(struct drawing *d, const struct svg_shape *shape)
 {
 	const struct buffer *buffer = &d->report->packing->buffers[shape->buffer];
 	double x = x_of(d, shape->from), width = x_of(d, shape->to) - x;
+	double seen = x_of(d, shape->seen) - x;
 	double y = y_of(d, shape->address + buffer->size), height = y_of(d, shape->address) - y;
 	char kind = d->report->placement->in_place_of[shape->buffer] >= 0 ? 'p' : 'k';
 	int shade = shade_of(d, buffer->size);
@@ -313,10 +337,10 @@ static void add_box(struct drawing *d, const struct svg_shape *shape)
 		shade, x, y, width, height);
 	add_tooltip(d, shape);
 	size_t letters = utf8_count(buffer->name, strlen(buffer->name));
-	if (height < NAME + 1 || width < (double)(letters * LETTER + 4))
+	if (height < NAME + 1 || seen < (double)(letters * LETTER + 4))
 		return;
 	text_add(&d->text, "<text class=\"n %c%dn\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">",
-		kind, shade, x + width / 2, y + height / 2 + 3);
+		kind, shade, x + seen / 2, y + height / 2 + 3);
 	xml_text(&d->text, buffer->name);
 	text_add(&d->text, "</text>\n");
 }

@@ -14,7 +14,9 @@ enum { PLACE_SVG_BOXES_MOST = 20000 };
 
 struct place_svg_words {
 	const char *title, *line;
-	const char *const *steps; /* what steps from 0 on are called; NULL: by their numbers */
+	const char *const
+		*steps; /* what steps from 0 on are called, or their numbers; NULL: numbers */
+	bool whole;     /* addresses are shown up to the capacity, however low the peak */
 };
 
 /* Reads packing, placement, load and has_capacity of the report. */

@@ -3,33 +3,41 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "report/page/drawings.h"
+#include "report/page/plot.h"
 #include "report/run/svg.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 640, HEIGHT = 420, LEFT = 78, RIGHT = 18, TOP = 40, BOTTOM = 48, SMALL = 500 };
+enum { SMALL = 500, COLOURS_MOST = 8 };
 
-/* Ends that are this many times apart ask for a logarithmic axis. */
-static const double far_apart = 10;
-
-struct axis {
+/* What is drawn along an axis. */
+struct quantity {
 	const char *name; /* the column */
 	const struct amount_unit *unit;
-	double from, to; /* as drawn: of a logarithmic axis exponents of ten */
-	bool logarithmic;
 };
 
 struct dot {
 	double x, y;
 	const char *point;
+	size_t value; /* of the column that colours are for; SIZE_MAX: it has none */
 	bool beaten;
+};
+
+/* The values of the column that colours are for, NULL: one colour for all. */
+struct palette {
+	const char *column;
+	size_t count;
+	const json_t **values;
+	bool numbers;
 };
 
 struct chart {
 	struct text text;
-	struct axis x, y;
+	struct quantity x, y;
+	struct plot plot;
+	struct palette palette;
 	bool apart; /* rows of several frontiers, which do not beat each other */
 	struct array(struct dot) dots;
 };
@@ -83,87 +91,100 @@ static const struct amount_unit *unit_of(const json_t *rows, const char *name)
 	return amount_unit(amount_of_column(name), most);
 }
 
-static const char *axis_title(struct arena *arena, const struct axis *axis)
+static const char *title_of(struct arena *arena, const struct quantity *of)
 {
-	return amount_title(arena, axis->name, axis->unit);
+	return amount_title(arena, of->name, of->unit);
 }
 
-/* --- axes */
+/* --- colours */
 
-static void span_axis(struct axis *axis, double least, double most)
+static int by_value(const void *left, const void *right)
 {
-	axis->logarithmic = least > 0 && most / least > far_apart;
-	if (axis->logarithmic) {
-		least = log10(least);
-		most = log10(most);
+	const json_t *a = *(const json_t *const *)left, *b = *(const json_t *const *)right;
+	if (json_is_number(a) && json_is_number(b)) {
+		double x = json_number_value(a), y = json_number_value(b);
+		return (x > y) - (x < y);
 	}
-	double rim = most > least ? (most - least) / 20 : fabs(most) / 10 + 1e-9;
-	axis->from = least - rim;
-	axis->to = most + rim;
-	if (!axis->logarithmic && least >= 0 && axis->from < 0)
-		axis->from = 0;
+	if (json_is_number(a) != json_is_number(b))
+		return json_is_number(a) ? -1 : 1;
+	return strcmp(json_string_value(a), json_string_value(b));
 }
 
-/* From 0 to 1 along the axis. */
-static double along(const struct axis *axis, double value)
+/* The values of a column, each once, in order. */
+static struct palette open_palette(struct arena *arena, const json_t *rows, const char *column)
 {
-	double at = axis->logarithmic ? log10(value) : value;
-	return (at - axis->from) / (axis->to - axis->from);
-}
-
-static double x_of(const struct chart *chart, double value)
-{
-	return LEFT + (WIDTH - LEFT - RIGHT) * along(&chart->x, value);
-}
-
-static double y_of(const struct chart *chart, double value)
-{
-	return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * along(&chart->y, value);
-}
-
-static void add_tick(struct chart *chart, bool across, double value)
-{
-	double at = across ? x_of(chart, value) : y_of(chart, value);
-	const char *label = amount_number(chart->text.arena, value);
-	if (across) {
-		text_add(&chart->text,
-			"<line class=\"g\" x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" y2=\"%d\"/>", at, TOP,
-			at, HEIGHT - BOTTOM);
-		svg_label(&chart->text, at, HEIGHT - BOTTOM + 15,
-			" class=\"s\" text-anchor=\"middle\"", label);
-	} else {
-		text_add(&chart->text,
-			"<line class=\"g\" x1=\"%d\" y1=\"%.2f\" x2=\"%d\" y2=\"%.2f\"/>", LEFT, at,
-			WIDTH - RIGHT, at);
-		svg_label(
-			&chart->text, LEFT - 6, at + 4, " class=\"s\" text-anchor=\"end\"", label);
+	struct palette palette = {.column = column};
+	struct array(const json_t *) values = {0};
+	size_t i;
+	json_t *row;
+	json_array_foreach(rows, i, row) {
+		const json_t *cell = json_object_get(row, column);
+		if (json_is_number(cell) || json_is_string(cell))
+			*array_add(arena, &values) = cell;
 	}
+	if (values.count)
+		qsort(values.at, values.count, sizeof *values.at, by_value);
+	palette.values = values.at;
+	for (i = 0; i < values.count; i++)
+		if (!palette.count || by_value(&values.at[palette.count - 1], &values.at[i]))
+			palette.values[palette.count++] = values.at[i];
+	palette.numbers = palette.count && json_is_number(palette.values[palette.count - 1]);
+	return palette;
 }
 
-/* At 1, 2 and 5 times powers of ten, or at these alone, as there is room. */
-static void add_powers(struct chart *chart, const struct axis *axis, bool across)
+static size_t value_of(const struct palette *palette, const json_t *row)
 {
-	static const int factors[] = {1, 2, 5};
-	int count = axis->to - axis->from > 3 ? 1 : 3;
-	int step = 1 + (int)(axis->to - axis->from) / 10;
-	for (int power = (int)floor(axis->from); power <= (int)axis->to; power += step)
-		for (int i = 0; i < count; i++) {
-			double value = factors[i] * pow(10, power);
-			if (along(axis, value) >= 0 && along(axis, value) <= 1)
-				add_tick(chart, across, value);
-		}
+	const json_t *cell = palette->column ? json_object_get(row, palette->column) : NULL;
+	for (size_t i = 0; cell && i < palette->count; i++)
+		if (json_equal(cell, palette->values[i]))
+			return i;
+	return SIZE_MAX;
 }
 
-static void add_axis(struct chart *chart, const struct axis *axis, bool across)
+/* Numbers from dark to bright, words apart from one another; of many words the last ones share grey. */
+static const char *colour_of(struct arena *arena, const struct palette *palette, size_t value)
 {
-	if (axis->logarithmic) {
-		add_powers(chart, axis, across);
+	static const int ends[][3] = {
+		{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 187, 37}};
+	if (!palette->column)
+		return svg_colour(0);
+	if (value == SIZE_MAX || (!palette->numbers && value >= COLOURS_MOST - 1))
+		return svg_colour(COLOURS_MOST - 1);
+	if (!palette->numbers)
+		return svg_colour((int64_t)value);
+	double at = palette->count > 1 ? 4.0 * (double)value / (double)(palette->count - 1) : 0;
+	int from = at < 3.999 ? (int)at : 3, rgb[3];
+	for (int k = 0; k < 3; k++)
+		rgb[k] = (int)lround(
+			ends[from][k] + (ends[from + 1][k] - ends[from][k]) * (at - from));
+	return arena_format(arena, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+}
+
+static const char *value_text(struct arena *arena, const json_t *value)
+{
+	return json_is_number(value) ? amount_number(arena, json_number_value(value))
+				     : json_string_value(value);
+}
+
+/* The title, then the values: of many numbers five, of many words those with a colour of their own. */
+static void add_legend(struct chart *chart)
+{
+	const struct palette *palette = &chart->palette;
+	struct arena *arena = chart->text.arena;
+	size_t count = palette->count, shown = count;
+	if (!palette->column)
 		return;
+	if (count > COLOURS_MOST)
+		shown = palette->numbers ? 5 : COLOURS_MOST - 1;
+	double x = plot_legend(&chart->plot, 0, palette->column, "none");
+	for (size_t i = 0; i < shown; i++) {
+		size_t at = palette->numbers && shown < count ? i * (count - 1) / (shown - 1) : i;
+		x = plot_legend(&chart->plot, x, value_text(arena, palette->values[at]),
+			colour_of(arena, palette, at));
 	}
-	double rough = (axis->to - axis->from) / 7, step = pow(10, floor(log10(rough)));
-	step *= rough > 5 * step ? 10 : rough > 2 * step ? 5 : rough > step ? 2 : 1;
-	for (double i = ceil(axis->from / step); i * step <= axis->to; i++)
-		add_tick(chart, across, i * step);
+	if (!palette->numbers && shown < count)
+		plot_legend(&chart->plot, x, arena_format(arena, "%zu others", count - shown),
+			svg_colour(COLOURS_MOST - 1));
 }
 
 /* --- dots */
@@ -197,15 +218,15 @@ static void collect(struct chart *chart, const json_t *rows)
 		if (!read_number(row, chart->x.name, &x) || !read_number(row, chart->y.name, &y))
 			continue;
 		struct dot dot = {x / chart->x.unit->size, y / chart->y.unit->size,
-			arena_format(arena, "%zu", i + 1), false};
+			arena_format(arena, "%zu", i + 1), value_of(&chart->palette, row), false};
 		*array_add(arena, &chart->dots) = dot;
 		least[0] = fmin(least[0], dot.x);
 		least[1] = fmin(least[1], dot.y);
 		most[0] = fmax(most[0], dot.x);
 		most[1] = fmax(most[1], dot.y);
 	}
-	span_axis(&chart->x, least[0], most[0]);
-	span_axis(&chart->y, least[1], most[1]);
+	plot_span(&chart->plot.x, least[0], most[0]);
+	plot_span(&chart->plot.y, least[1], most[1]);
 	if (chart->dots.count)
 		qsort(chart->dots.at, chart->dots.count, sizeof *chart->dots.at, by_place);
 	if (!chart->apart)
@@ -223,7 +244,7 @@ static void add_stairs(struct chart *chart)
 		const struct dot *dot = &chart->dots.at[i];
 		if (dot->beaten)
 			continue;
-		double x = x_of(chart, dot->x), y = y_of(chart, dot->y);
+		double x = plot_x(&chart->plot, dot->x), y = plot_y(&chart->plot, dot->y);
 		if (*sign == 'L')
 			text_add(&chart->text, "L%.2f %.2f", x, last);
 		text_add(&chart->text, "%s%.2f %.2f", sign, x, y);
@@ -236,14 +257,15 @@ static void add_stairs(struct chart *chart)
 static void add_dots(struct chart *chart)
 {
 	bool small = chart->dots.count > SMALL;
-	const char *x = axis_title(chart->text.arena, &chart->x);
-	const char *y = axis_title(chart->text.arena, &chart->y);
+	const char *x = chart->plot.x.title, *y = chart->plot.y.title;
 	for (size_t i = 0; i < chart->dots.count; i++) {
 		const struct dot *dot = &chart->dots.at[i];
 		text_add(&chart->text,
 			"<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%s\" fill=\"%s\" fill-opacity=\"%s\"><title>",
-			x_of(chart, dot->x), y_of(chart, dot->y), small ? "1.5" : "4",
-			svg_colour(0), dot->beaten ? "0.3" : "0.9");
+			plot_x(&chart->plot, dot->x), plot_y(&chart->plot, dot->y),
+			small ? "1.5" : "4",
+			colour_of(chart->text.arena, &chart->palette, dot->value),
+			dot->beaten ? "0.3" : "0.9");
 		xml_text(&chart->text,
 			arena_format(chart->text.arena, "%s: %s %s, %s %s", dot->point, x,
 				amount_number(chart->text.arena, dot->x), y,
@@ -252,8 +274,8 @@ static void add_dots(struct chart *chart)
 	}
 }
 
-const char *frontier_svg(
-	struct arena *arena, const char *title, const json_t *rows, const char *x, const char *y)
+const char *frontier_svg(struct arena *arena, const char *title, const json_t *rows, const char *x,
+	const char *y, const char *colour)
 {
 	static const char *const across[] = {"latency_ns", "latency_cycles", "rounds", NULL};
 	static const char *const upwards[] = {"energy_pj", "hbm_bytes", "pes", "buffer_bytes",
@@ -263,20 +285,17 @@ const char *frontier_svg(
 	y = y || !x ? y : find_column(rows, upwards, x);
 	if (!x || !y || !has_numbers(rows, x, false) || !has_numbers(rows, y, false))
 		return NULL;
-	chart.x = (struct axis){.name = x, .unit = unit_of(rows, x)};
-	chart.y = (struct axis){.name = y, .unit = unit_of(rows, y)};
+	chart.x = (struct quantity){x, unit_of(rows, x)};
+	chart.y = (struct quantity){y, unit_of(rows, y)};
+	chart.plot = (struct plot){.text = &chart.text,
+		.x.title = title_of(arena, &chart.x),
+		.y.title = title_of(arena, &chart.y)};
+	if (colour)
+		chart.palette = open_palette(arena, rows, colour);
 	chart.apart = json_object_get(json_array_get(rows, 0), "frontier") != NULL;
 	collect(&chart, rows);
-	svg_head(&chart.text, WIDTH, HEIGHT, "");
-	svg_label(&chart.text, LEFT, 22, " font-size=\"13\"", title);
-	add_axis(&chart, &chart.x, true);
-	add_axis(&chart, &chart.y, false);
-	svg_label(&chart.text, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, " text-anchor=\"middle\"",
-		axis_title(arena, &chart.x));
-	text_add(&chart.text, "<g transform=\"rotate(-90)\">");
-	svg_label(&chart.text, -(TOP + HEIGHT - BOTTOM) / 2.0, 16, " text-anchor=\"middle\"",
-		axis_title(arena, &chart.y));
-	text_add(&chart.text, "</g>\n");
+	plot_open(&chart.plot, title);
+	add_legend(&chart);
 	if (!chart.apart)
 		add_stairs(&chart);
 	add_dots(&chart);

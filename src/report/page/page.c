@@ -11,9 +11,10 @@
 #include <string.h>
 
 /* The files that a page is made of, as texts; PAGE_CHARTS is the bundle that scripts/charts makes. */
-extern const char page_css[], page_amount[], page_js[], page_charts[];
+extern const char page_css[], page_amount[], page_campaign[], page_js[], page_charts[];
 EMBED(page_css, "src/report/page/page.css");
 EMBED(page_amount, "src/report/page/amount.js");
+EMBED(page_campaign, "src/report/page/campaign.js");
 EMBED(page_js, "src/report/page/page.js");
 EMBED(page_charts, PAGE_CHARTS);
 
@@ -72,6 +73,7 @@ const char *page_html(struct arena *arena, json_t *data)
 	text_bytes(&page, page_charts, strlen(page_charts));
 	text_add(&page, "</script>\n<script>\n");
 	text_bytes(&page, page_amount, strlen(page_amount));
+	text_bytes(&page, page_campaign, strlen(page_campaign));
 	text_bytes(&page, page_js, strlen(page_js));
 	text_add(&page, "</script>\n</body>\n</html>\n");
 	return text_read(&page);

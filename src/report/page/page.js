@@ -96,9 +96,45 @@ function layers_of(point) {
 	return taken.length ? taken : null;
 }
 const swept = data.campaign ? data.campaign.columns : [];
+const values_of = (name, of = points) => [...new Set(of.map(point => point.values[name]).filter(value => value !== undefined && value !== ""))].sort((a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, {numeric: true}));
+/* Paths of specs are shown by their last names where these differ. */
+for (const name of swept) {
+	const short_of = value => String(value).replace(/^.*\//, "").replace(/\.ya?ml$/, ""), values = values_of(name);
+	if (values.some(value => /[/]/.test(value)) && new Set(values.map(short_of)).size === values.length) for (const point of points) if (point.values[name] !== undefined) point.values[name] = short_of(point.values[name]);
+}
+const workload = swept.find(name => /^(specs|problem|workload|network|layers?)$/.test(name) && values_of(name).length > 1);
 let chosen = null;
-const listeners = [];
+const listeners = [], keepers = [];
 function choose(point) { chosen = point; for (const listener of listeners) listener(point); }
+
+/* --- which points are kept: by each plot its own condition; all plots show what all of them keep */
+
+const conditions = new Map();
+const is_kept = point => [...conditions.values()].every(keeps => keeps(point));
+let kept = points;
+/* `keeps` null: the plot keeps all. */
+function keep(plot, keeps) {
+	if (keeps) conditions.set(plot, keeps);
+	else if (!conditions.delete(plot)) return;
+	kept = points.filter(is_kept);
+	for (const keeper of keepers) keeper(plot);
+}
+const keep_value = (name, value) => keep(name, value === "" ? null : point => String(point.values[name]) === String(value));
+
+/* --- colours by a column: `of` a point, and [name, colour] for a legend */
+
+const ramp = share => {
+	const ends = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 187, 37]], at = Math.min(share * 4, 3.999), i = Math.floor(at);
+	return `rgb(${ends[i].map((from, k) => Math.round(from + (ends[i + 1][k] - from) * (at - i))).join(",")})`;
+};
+function colouring(name) {
+	if (!name) return {of: () => css("--mark"), legend: []};
+	const values = values_of(name), order = new Map(values.map((value, i) => [value, i])), numbers = values.every(value => typeof value === "number");
+	const colour = i => numbers ? ramp(values.length > 1 ? i / (values.length - 1) : 0) : i < 7 || values.length === 8 ? colours[i] : colours[7];
+	const marks = numbers && values.length > 8 ? [0, 1, 2, 3, 4].map(k => Math.round(k * (values.length - 1) / 4)) : values.map((_, i) => i).slice(0, values.length > 8 ? 7 : 8);
+	return {of: point => order.has(point.values[name]) ? colour(order.get(point.values[name])) : colours[7], legend: [...marks.map(i => [told(name, values[i]), colour(i)]), ...(!numbers && values.length > 8 ? [[`${values.length - 7} others`, colours[7]]] : [])]};
+}
+const legend_of = list => element("p", {class: "legend"}, ...list.flatMap(([name, colour]) => [element("span", {style: `background:${colour}`}), name]));
 
 /* --- the scatter of all points */
 
@@ -122,15 +158,21 @@ function scatter() {
 	const bound = (data.run?.options || []).includes("--price=bound");
 	const first = [...(bound ? [] : ["estimate_ns"]), "latency_ns", "latency_cycles", "rounds"].find(name => numeric.includes(name)) || numeric[0];
 	const second = ["energy_pj", "hbm_bytes", "edp", "cores"].find(name => numeric.includes(name) && name !== first && varies(name)) || numeric[1] || first;
+	const coloured = [...new Set([...(workload ? [workload] : []), ...swept, "cores", "solver", "proof"])].filter(name => columns.includes(name) && varies(name));
 	const x = pick(first, show), y = pick(second, show), log = element("select", {onchange: show}, ...["by range", "linear", "logarithmic"].map(name => element("option", {value: name}, name)));
 	const decades = name => {
 		const values = points.map(point => point.values[name]).filter(value => typeof value === "number");
 		const least = values.reduce((a, b) => Math.min(a, b), Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
 		return least > 0 && (log.value === "logarithmic" || log.value === "by range" && most >= 10 * least);
 	};
-	const chart = window.charts && window.charts.init(box);
+	const chart = window.charts && window.charts.init(box), legend = element("div", {});
+	const colour = element("select", {onchange: show}, element("option", {value: ""}, "none"), ...coloured.map(name => element("option", {value: name, ...(name === coloured[0] ? {selected: ""} : {})}, name_of(name))));
+	let zoom = [{}, {}], over = "", shown = [];
 	function show() {
-		const shown = points.filter(point => typeof point.values[x.value] === "number" && typeof point.values[y.value] === "number");
+		const paint = colouring(colour.value);
+		legend.replaceChildren(paint.legend.length ? legend_of(paint.legend) : "");
+		if (over !== x.value + y.value) { zoom = [{}, {}]; over = x.value + y.value; keep("scatter", null); }
+		shown = points.filter(point => (!conditions.size || [...conditions].every(([plot, keeps]) => plot === "scatter" || keeps(point)))).filter(point => typeof point.values[x.value] === "number" && typeof point.values[y.value] === "number");
 		const small = shown.length <= 2000;
 		const axis = name => ({type: decades(name) ? "log" : "value", axisLabel: {formatter: amount.number, hideOverlap: true}, scale: true, name: name_of(name), nameLocation: "middle", nameGap: 34, axisLine: {lineStyle: {color: css("--soft")}}, splitLine: {lineStyle: {color: css("--line")}}});
 		const place = point => [scaled(x.value, point.values[x.value]), scaled(y.value, point.values[y.value])];
@@ -138,27 +180,45 @@ function scatter() {
 		chart.setOption({
 			textStyle: {color: css("--ink")}, animation: false, grid: {left: 76, right: 20, top: 16, bottom: 74},
 			xAxis: axis(x.value), yAxis: {...axis(y.value), nameGap: 58},
-			dataZoom: [{type: "inside"}, {type: "inside", yAxisIndex: 0}, {type: "slider", height: 16, bottom: 8, showDataShadow: false}],
+			dataZoom: [{type: "inside", ...zoom[0]}, {type: "inside", yAxisIndex: 0, ...zoom[1]}, {type: "slider", height: 16, bottom: 8, showDataShadow: false, ...zoom[0]}],
 			tooltip: {confine: true, renderMode: "richText", formatter: at => tell(shown[at.dataIndex])},
 			series: [{type: "scatter", symbolSize: small ? 11 : 3, large: !small, itemStyle: {color: css("--mark"), opacity: 0.7}, data: shown.map(point => {
 				const value = place(point);
-				return small ? {value, itemStyle: {opacity: is_beaten(point, x.value, y.value) ? 0.35 : 0.9}} : value;
-			})}, {type: "scatter", symbolSize: 13, silent: true, z: 3, itemStyle: {color: css("--other")}, data: shown.includes(chosen) ? [place(chosen)] : []},
+				return small ? {value, itemStyle: {color: paint.of(point), opacity: is_beaten(point, x.value, y.value) ? 0.35 : 0.9}} : value;
+			})}, {type: "scatter", symbolSize: 16, silent: true, z: 3, itemStyle: {color: "transparent", borderColor: css("--ink"), borderWidth: 2}, data: shown.includes(chosen) ? [place(chosen)] : []},
 				{type: "line", step: "end", silent: true, symbol: "none", lineStyle: {width: 1, color: css("--other")}, data: data.campaign ? [] : stairs(shown, x.value, y.value).map(place)}],
 		}, true);
-		chart.off("click");
-		chart.on("click", at => choose(shown[at.dataIndex]));
 	}
+	/* Of a campaign, all plots have the points that the chart is zoomed to. */
+	function zoomed() {
+		const now = chart.getOption().dataZoom.slice(0, 2).map(({start, end}) => ({start, end}));
+		zoom = now;
+		if (!data.campaign) return;
+		if (now.every(({start, end}) => start <= 0 && end >= 100)) return keep("scatter", null);
+		const at = corner => chart.convertFromPixel({xAxisIndex: 0, yAxisIndex: 0}, corner), [x0, y0] = at([76, chart.getHeight() - 74]), [x1, y1] = at([chart.getWidth() - 20, 16]);
+		keep("scatter", point => { const [px, py] = [scaled(x.value, point.values[x.value]), scaled(y.value, point.values[y.value])]; return px >= x0 && px <= x1 && py >= y0 && py <= y1; });
+	}
+	if (chart) {
+		let soon = 0;
+		chart.on("click", at => at.seriesIndex === 0 && choose(shown[at.dataIndex]));
+		chart.on("datazoom", () => { clearTimeout(soon); soon = setTimeout(zoomed, 120); });
+	}
+	keepers.push(plot => plot !== "scatter" && show());
+	const which = element("select", {id: "workload", onchange: () => keep_value(workload, which.value)}, element("option", {value: ""}, "all"), ...(workload ? values_of(workload) : []).map(value => element("option", {value: String(value)}, String(value))));
+	const told_kept = element("span", {id: "kept"}, "");
+	keepers.push(() => {
+		told_kept.replaceChildren(...(conditions.size ? [`${kept.length} of ${points.length} points `, element("button", {onclick: () => { zoom = [{}, {}]; which.value = ""; for (const plot of [...conditions.keys()]) keep(plot, null); show(); }}, "show all")] : []));
+	});
 	const tell = point => [point.title, ...[x.value, y.value, "proof", "solver", ...swept].map(name => `${name_of(name)}: ${told(name, point.values[name])}`)].join("\n");
 	listeners.push(show);
 	if (chart) new ResizeObserver(() => chart.resize()).observe(box);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-	window.lxplore = {points, choose, chart, zoom: () => chart && chart.dispatchAction({type: "dataZoom", start: 20, end: 80})};
+	window.lxplore = {...window.lxplore, points, choose, chart, keep, keep_value, kept: () => kept, zoom: () => chart && chart.dispatchAction({type: "dataZoom", start: 20, end: 80})};
 	show();
 	return element("section", {}, element("h2", {}, data.campaign ? "All points of the campaign" : "The frontier"),
-		element("div", {class: "picks"}, element("label", {}, "x ", x), element("label", {}, "y ", y), element("label", {}, "scale ", log)),
-		chart ? box : element("p", {class: "note"}, "The program was built without charts: install npm and build it again. Tables and plans are complete."),
-		element("p", {}, "Wheel or pinch zooms, a click chooses a point. Points that another one beats in both values are paler."));
+		element("div", {class: "picks"}, element("label", {}, "x ", x), element("label", {}, "y ", y), element("label", {}, "scale ", log), ...(coloured.length ? [element("label", {}, "colour ", colour)] : []), ...(workload ? [element("label", {}, "workload ", which)] : []), ...(data.campaign ? [told_kept] : [])),
+		legend, chart ? box : element("p", {class: "note"}, "The program was built without charts: install npm and build it again. Tables and plans are complete."),
+		element("p", {}, "Wheel or pinch zooms, a click chooses a point. Points that another one beats in both values are paler." + (data.campaign ? " What is zoomed to, and what is kept on an axis or by a click on a value below, is what all plots and the table show." : "")));
 }
 
 /* --- the table of all points */
@@ -169,7 +229,7 @@ function table() {
 	let by = null, up = true;
 	const limit = 500;
 	function fill() {
-		const sorted = [...points];
+		const sorted = [...kept];
 		if (by) sorted.sort((a, b) => {
 			const p = a.values[by] ?? "", q = b.values[by] ?? "";
 			return (typeof p === "number" && typeof q === "number" ? p - q : String(p).localeCompare(String(q))) * (up ? 1 : -1);
@@ -185,6 +245,7 @@ function table() {
 	}
 	const mark = () => rows.forEach((row, point) => row.classList.toggle("chosen", point === chosen));
 	listeners.push(mark);
+	keepers.push(fill);
 	fill();
 	return element("section", {}, element("h2", {}, "Points"),
 		element("div", {class: "scroll low"}, element("table", {id: "points"},
@@ -223,15 +284,19 @@ function lx_map(point) {
 	const steps = point.details.score.ops.length, top = Math.max(...tensors.map(t => t.address + t.bytes_per_core), point.details.machine?.lx_bytes || 1);
 	const width = 720, height = 330, left = 70, bottom = 30, svg = figure(width, height, "tensors in LX by step and address");
 	const x = step => left + (width - left - 8) * step / steps, y = address => (height - bottom) * (1 - address / top) + 4;
-	for (let i = 0; i <= 4; i++) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(top * i / 4), y2: y(top * i / 4)}), drawing("text", {class: "soft", x: left - 6, y: y(top * i / 4) + 4, "text-anchor": "end"}, bytes(top * i / 4)));
+	const apart = 2 ** Math.max(0, Math.floor(Math.log2(top / 4)));
+	for (let at = 0; at <= top; at += apart) svg.append(drawing("line", {class: "line", x1: left, x2: width, y1: y(at), y2: y(at)}), drawing("text", {class: "soft", x: left - 6, y: y(at) + 4, "text-anchor": "end"}, bytes(at)));
 	for (let step = 0; step < steps; step++) if (steps <= 24 || step % Math.ceil(steps / 24) === 0) svg.append(drawing("text", {class: "soft", x: (x(step) + x(step + 1)) / 2, y: height - 8, "text-anchor": "middle"}, (point.details.score.ops[step].op.length * 6.5 < x(step + 1) - x(step)) ? point.details.score.ops[step].op : step));
+	/* A tensor in the place of another hides the end of it. */
+	const seen = t => Math.min(t.to, ...tensors.filter(other => other.in_place_of === t.name && other.address === t.address && other.from > t.from && other.from < t.to).map(other => other.from));
 	tensors.forEach((t, i) => {
-		const tall = Math.max(1.5, y(t.address) - y(t.address + t.bytes_per_core)), wide = x(t.to) - x(t.from);
+		const tall = Math.max(1.5, y(t.address) - y(t.address + t.bytes_per_core)), wide = x(seen(t)) - x(t.from);
 		svg.append(hint(drawing("rect", {x: x(t.from), y: y(t.address + t.bytes_per_core), width: wide, height: tall, fill: colours[i % 8], "fill-opacity": 0.45, stroke: colours[i % 8]}),
-			`${t.name}: ${bytes(t.bytes_per_core)} at ${t.address}, steps ${t.from} to ${t.to}`));
+			`${t.name}: ${bytes(t.bytes_per_core)} at ${t.address}, steps ${t.from} to ${t.to}${t.in_place_of ? `, in place of ${t.in_place_of}` : ""}`));
 		if (tall > 12 && wide > 7 * t.name.length) svg.append(drawing("text", {x: x(t.from) + 4, y: y(t.address + t.bytes_per_core) + 12}, t.name));
 	});
-	return element("figure", {}, saved(svg, "lx"), element("figcaption", {}, `Bytes of LX on each core by step; ${bytes(point.details.machine?.lx_bytes || 0)} are for tensors.`));
+	if (point.details.machine?.lx_bytes) svg.append(drawing("line", {x1: left, x2: width, y1: y(point.details.machine.lx_bytes), y2: y(point.details.machine.lx_bytes), stroke: "#cc2222", "stroke-dasharray": "4 3"}));
+	return element("figure", {}, saved(svg, "lx"), element("figcaption", {}, `Bytes of LX on each core by step; ${bytes(point.details.machine?.lx_bytes || 0)} are for tensors, up to the dashed line.`));
 }
 /* A drawing, and a button that keeps it as a file. */
 function saved(svg, name) {
@@ -241,7 +306,7 @@ function saved(svg, name) {
 		copy.prepend(drawing("style", {}, "text{font:11px sans-serif;fill:#1c2430}.line{stroke:#d5dae1}.soft{fill:#5b6675}"));
 		element("a", {href: URL.createObjectURL(new Blob([copy.outerHTML], {type: "image/svg+xml"})), download: `${name}.svg`}).click();
 	};
-	return element("div", {}, svg, element("button", {onclick: keep}, "save SVG"));
+	return element("div", {}, element("div", {class: "scroll"}, svg), element("button", {onclick: keep}, "save SVG"));
 }
 
 function timeline(point) {
@@ -337,7 +402,9 @@ function roofline(point) {
 	}).filter(op => op.rate > 0 && isFinite(op.rate) && op.intensity > 0);
 	if (!at.length) return null;
 	const peak = machine.computes_per_ns, slope = machine.hbm_bytes_per_ns, ridge = peak / slope;
-	const low = Math.floor(Math.log10(Math.min(...at.map(op => op.intensity), ridge / 10))), high = Math.ceil(Math.log10(Math.max(...at.map(op => op.intensity), ridge * 10)));
+	const outside = at.filter(op => !op.inside).map(op => op.intensity);
+	const low = Math.floor(Math.log10(Math.min(...outside, ridge / 10))), high = Math.ceil(Math.log10(Math.max(...outside, ridge * 10)));
+	for (const op of at) if (op.inside) op.intensity = 10 ** high;
 	const floor = Math.floor(Math.log10(Math.min(...at.map(op => op.rate), slope * 10 ** low))), roof = Math.ceil(Math.log10(peak)) + 0.2;
 	const width = 720, height = 320, left = 56, svg = figure(width, height, "roofline");
 	const x = v => left + (width - left - 12) * (Math.log10(v) - low) / (high - low), y = v => (height - 30) * (1 - (Math.log10(v) - floor) / (roof - floor));
@@ -346,7 +413,7 @@ function roofline(point) {
 	svg.append(drawing("polyline", {points: `${x(10 ** low)},${y(slope * 10 ** low)} ${x(ridge)},${y(peak)} ${x(10 ** high)},${y(peak)}`, fill: "none", stroke: css("--other"), "stroke-width": 2}));
 	svg.append(drawing("text", {x: width - 12, y: height - 36, "text-anchor": "end"}, "operations per byte of HBM"), drawing("text", {x: left + 6, y: 12}, "operations per ns"));
 	at.forEach((op, i) => svg.append(hint(drawing("circle", {cx: x(op.intensity), cy: y(op.rate), r: 6, fill: colours[i % 8], "fill-opacity": 0.8}), `${op.name}: ${short(op.rate)} operations/ns, ${op.inside ? "no byte of HBM" : short(op.intensity) + " operations/byte"}`)));
-	return element("figure", {}, saved(svg, "roofline"), element("figcaption", {}, "Operations per byte of HBM (across) and per nanosecond (upwards) of each op; the line is the machine's peak."));
+	return element("figure", {}, saved(svg, "roofline"), element("figcaption", {}, "Operations per byte of HBM (across) and per nanosecond (upwards) of each op; the line is the machine's peak. Ops without a byte of HBM stand at the right end."));
 }
 
 function facts(point) {
@@ -387,41 +454,6 @@ function detail() {
 	return element("section", {}, title, bar, body, list);
 }
 
-/* --- campaigns: how values go together, and what each does */
-
-function parallel() {
-	const axes = [...swept, ...["latency_ns", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
-	if (!window.charts || axes.length < 2) return "";
-	const box = element("div", {class: "chart tall"});
-	const chart = window.charts.init(box);
-	const show = () => chart.setOption({
-		animation: false, textStyle: {color: css("--ink")}, parallel: {left: 50, right: 60, top: 40, bottom: 20},
-		parallelAxis: axes.map((name, dim) => ({dim, name: name_of(name), nameTextStyle: {color: css("--ink")}, ...(numeric.includes(name) ? {scale: true, axisLabel: {formatter: amount.number}} : {type: "category", data: [...new Set(points.map(point => String(point.values[name])))]})})),
-		series: [{type: "parallel", lineStyle: {width: 1, opacity: points.length > 300 ? 0.12 : 0.4, color: css("--mark")}, data: points.map(point => axes.map(name => numeric.includes(name) ? scaled(name, point.values[name]) : String(point.values[name])))}],
-	}, true);
-	show();
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-	new ResizeObserver(() => chart.resize()).observe(box);
-	return element("section", {}, element("h2", {}, "Values and results"), box, element("p", {}, "A line for each point; drag along an axis to keep a part of it."));
-}
-function sensitivity() {
-	const objective = ["estimate_ns", "latency_ns", "latency_cycles", "rounds", "energy_pj"].find(name => numeric.includes(name));
-	const parts = swept.filter(name => { const count = new Set(points.map(point => point.values[name])).size; return count > 1 && count <= 40; }).map(name => {
-		/* The least of each run that has the value, then the geometric mean over those runs, and their ends. */
-		const best = new Map(), unit = unit_of(objective);
-		for (const point of points) {
-			const value = point.values[objective], key = String(point.values[name]), runs = best.get(key) || best.set(key, new Map()).get(key);
-			if (value > 0 && !(runs.get(point.values.point) <= value)) runs.set(point.values.point, value);
-		}
-		return bars([...best].filter(([, runs]) => runs.size).map(([key, runs]) => {
-			const values = [...runs.values()], mean = Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
-			const least = values.reduce((a, b) => Math.min(a, b)), most = values.reduce((a, b) => Math.max(a, b));
-			return [key, mean, amount.within(mean, unit), `${amount.within(least, unit)} to ${amount.within(most, unit)} in ${values.length} runs`];
-		}), `${name_of(objective)} by ${name}: geometric mean of the best of each run`);
-	});
-	return objective && parts.length ? element("section", {}, element("h2", {}, "What each value does"), element("div", {class: "columns"}, ...parts)) : "";
-}
-
 /* --- provenance */
 
 function provenance() {
@@ -433,7 +465,7 @@ function provenance() {
 }
 page.append(element("header", {}, element("h1", {}, data.title), provenance(), ...data.notes.map(note => element("p", {class: "note"}, note))));
 if (points.length) {
-	page.append(element("div", {class: "columns"}, scatter(), detail()), data.campaign ? parallel() : "", data.campaign ? sensitivity() : "", table());
+	page.append(element("div", {class: "columns"}, scatter(), detail()), ...(data.campaign ? campaign_plots({element, drawing, figure, hint, saved, css, amount, points, swept, workload, numeric, values_of, name_of, scaled, told, unit_of, colouring, legend_of, conditions, keep, keep_value, keepers, choose, kept: () => kept}) : []), table());
 	choose(points[0]);
 } else page.append(element("p", {}, "No point was found."));
 })();
