@@ -84,7 +84,8 @@ static const struct option table[] = {
 		.key = "labels", COUNT(0, INT64_MAX), .kinds = "graph", .commands = OF_SPECS},
 	{"without", 0, "KIND,..",
 		"what whole plans do not decide: evict, reload, clone, few_cores, reduction, "
-		"many_loops, orders, fusion, fused_loops, relay, owners, nothing (default relay)",
+		"many_loops, orders, fusion, fused_loops, relay, owners, early_moves, "
+		"small_runs, nothing (default relay)",
 		.key = "without", .kinds = "graph", .commands = OF_SPECS},
 	{"latency-budget", 0, "CYCLES|TIME",
 		"the point of each layer's frontier that gives the least energy within this many "

@@ -37,7 +37,8 @@ static struct plan *build(const struct joint_space *space, const struct joint_an
 	double value = (double)answer->value / plans_unit(&question->aim);
 	plan->proof = (struct proof){.status = PROOF_OPTIMAL,
 		.method = "joint/cut_dp",
-		.space = joint_claim_text(arena, question),
+		.space = joint_claim_text(
+			arena, &((const struct joint_graph *)space->graph)->question),
 		.value = value,
 		.bound = value};
 	return plan;
@@ -139,6 +140,7 @@ static void corrupt(const struct joint_question *question, const struct plan *pl
 	tally->looser++;
 	planning.price = planning.price == PRICE_BOUND ? PRICE_ESTIMATE : PRICE_BOUND;
 	cheap.planning = &planning;
+	cheap.aim.fixed |= KIND_NEVER_FREE;
 	other = *plan;
 	other.proof.space = joint_claim_text(arena, &cheap);
 	struct plan_claim claim = check(question, &other, 0, arena);

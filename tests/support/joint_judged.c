@@ -29,7 +29,9 @@ struct joint_question joint_question_draw(
 {
 	int count = cores[draw_below(random, core_counts)];
 	struct planning *planning = arena_new(arena, struct planning);
-	const struct arch *arch = spyre_arch(arena, count);
+	static const int bundle_tensors[] = {6, 6, 2, 3};
+	struct arch *arch = arena_copy(arena, spyre_arch(arena, count), sizeof *arch);
+	arch->bundle_tensors = bundle_tensors[draw_below(random, 4)];
 	*planning = planning_default(arch);
 	planning->published_tiles = draw_chance(random, 2);
 	planning->price = draw_chance(random, 2) ? PRICE_BOUND : PRICE_ESTIMATE;

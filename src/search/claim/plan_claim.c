@@ -63,6 +63,13 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 	claim->why = why;
 	if (!space)
 		return;
+	const struct joint_graph *graph = space->graph;
+	if (graph->question.aim.fixed != space_of->aim.fixed) {
+		reject(claim,
+			arena_format(arena, "its space leaves out more than the claim names: %s",
+				joint_claim_text(arena, &graph->question)));
+		return;
+	}
 	double least = question->plan->proof.bound * unit;
 	bool whole = fabs(least - round(least)) < 1e-6 * unit;
 	struct plan_bound_question asked = {.space = space,

@@ -102,8 +102,8 @@ bool goals_may_clone(const struct exploration *exploration)
 {
 	const struct planning *planning = &exploration->planning;
 	return arch_moves_boxes(exploration->arch) && exploration->arch->lx >= 0 &&
-	       op_is_tiled(exploration->workload->ops) &&
-	       planning->lx_planning && planning->clones != CLONE_OFF &&
+	       op_is_tiled(exploration->workload->ops) && planning->lx_planning &&
+	       planning->clones != CLONE_OFF &&
 	       name_list_has(&planning->eligible, primitive_clone.name) &&
 	       !(planning->constraints && planning->constraints->problem);
 }

@@ -44,14 +44,16 @@ enum joint_kind {
 		1
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
 	KIND_SMALL_RUNS = 1 << 14, /* runs need not be where LX is short */
-	/* what plans allow and no joint space has: a proof names it */
+	/* What plans allow and no joint space has: every proof names it. */
 	KIND_UNLIKE_RUNS =
 		1
-		<< 15, /* ops of a run divided differently, or with parts in HBM or in more tiles */
-	KIND_LONE_MOVES =
-		1 << 16, /* moves that end a bundle, or stand before a relayout or the last op */
-	KIND_MANY_EARLY = 1 << 17, /* more than two of the early moves before one op */
-	KIND_NEVER_FREE = KIND_SHARED | KIND_MANY_EARLY | KIND_UNLIKE_RUNS | KIND_LONE_MOVES,
+		<< 15, /* runs divided otherwise than all ops alike over as many cores as they can, with
+				     * parts in HBM, in more tiles than leave a quarter of LX, or with outputs in LX */
+	KIND_OTHER_MOVES =
+		1
+		<< 16, /* moves that end a bundle, or stand before a run, an evict, a relayout or the end;
+				     * more than EARLY_MOST early ones before an op, or of what it streams */
+	KIND_NEVER_FREE = KIND_BOTH | KIND_SHARED | KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

@@ -203,8 +203,7 @@ static void choose_out(struct joint_choosing *choosing)
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
-	if (view < 0 || (output && !joint_is_free(making, KIND_BOTH)) ||
-		!is_worth_making(choosing, tensor, view))
+	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;
