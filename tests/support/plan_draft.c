@@ -485,8 +485,8 @@ static unsigned move_kinds(const struct plan_draft *draft, int m)
 	for (int k = 0; k < draft->move_count; k++)
 		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
 	found |= is_early(move) ? KIND_EARLY : 0;
-	found |= early > 2 ? KIND_MANY_EARLY : 0;
-	found |= is_lone(draft, m) ? KIND_LONE_MOVES : 0;
+	found |= early > 2 ? KIND_OTHER_MOVES : 0;
+	found |= is_lone(draft, m) ? KIND_OTHER_MOVES : 0;
 	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
 }
 
