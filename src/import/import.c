@@ -173,18 +173,17 @@ static void summarize(struct build *b, struct import_summary *out)
 	out->folded = b->folded;
 	out->opaque += b->opaque;
 	out->weight_bytes = b->model->weight_bytes;
+	struct names seen = {0};
+	int *counts = arena_array(b->arena, int, b->opaque_names.count + 1);
 	for (size_t i = 0; i < b->opaque_names.count; i++) {
-		int count = 0;
-		bool again = false;
-		for (size_t k = 0; k < b->opaque_names.count; k++) {
-			bool same = text_equal(b->opaque_names.at[i], b->opaque_names.at[k]);
-			count += same;
-			again |= same && k < i;
-		}
-		if (!again)
-			*array_add(b->arena, &out->opaque_names) =
-				arena_format(b->arena, "%s %d", b->opaque_names.at[i], count);
+		if (names_find(&seen, b->opaque_names.at[i]) < 0)
+			names_add(b->arena, &seen, b->opaque_names.at[i], (int)i);
+		counts[names_find(&seen, b->opaque_names.at[i])]++;
 	}
+	for (size_t i = 0; i < b->opaque_names.count; i++)
+		if (counts[i])
+			*array_add(b->arena, &out->opaque_names) =
+				arena_format(b->arena, "%s %d", b->opaque_names.at[i], counts[i]);
 	for (size_t i = 0; i < b->notes.count; i++)
 		*array_add(b->arena, &out->notes) = b->notes.at[i];
 }
