@@ -215,10 +215,8 @@ const char *import_file(struct arena *arena, const char *path, struct import_wis
 	model.name = name_model(arena, path);
 	enter_values(&b);
 	for (size_t i = 0; i < model.values.count; i++)
-		if (model.source->length && model.values.at[i].weight &&
-			shape_elements(&model.values.at[i].shape) > 0)
-			model.weight_bytes += shape_elements(&model.values.at[i].shape) *
-					      dtype_name_bytes(model.values.at[i].dtype);
+		if (source->length && model.values.at[i].weight)
+			model_add_weight(&model, &model.values.at[i]);
 	for (size_t i = 0; i < model.calls.count; i++)
 		if (!put_call(&b, &model.calls.at[i]))
 			return NULL;
