@@ -5,6 +5,7 @@
 #include "cli/exploration.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
+#include "model/graph/named_shape.h"
 #include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"
@@ -389,6 +390,9 @@ static const char *syntax(struct arena *arena, const struct primitive *op)
 
 static void list_ops(struct arena *arena, struct list_rows *rows)
 {
+	for (int i = 0; named_shapes[i].name; i++)
+		*array_add(arena, rows) =
+			(struct list_row){named_shapes[i].name, named_shapes[i].line};
 	for (int i = 0; primitives[i]; i++) {
 		const struct primitive *op = primitives[i];
 		*array_add(arena, rows) =

@@ -104,7 +104,7 @@ static bool fold_slice(struct shape_fold *f)
 	int64_t size = (int64_t)data->count;
 	from = from < 0 ? from + size : from;
 	to = to < 0 ? to + size : to > size ? size : to;
-	if (step < 1 || from < 0)
+	if (step < 1 || step > CONSTANT_MOST || from < 0)
 		return false;
 	for (int64_t i = from; i < to; i += step)
 		f->out[f->count++] = data->ints[i];
@@ -149,7 +149,10 @@ static bool fold_range(struct shape_fold *f)
 	if (count < 0 || count > CONSTANT_MOST)
 		return false;
 	for (size_t i = 0; i < (size_t)count; i++)
-		f->out[f->count++] = from->ints[0] + (int64_t)i * step->ints[0];
+		if (__builtin_mul_overflow((int64_t)i, step->ints[0], &f->out[i]) ||
+			__builtin_add_overflow(f->out[i], from->ints[0], &f->out[i]))
+			return false;
+	f->count = (size_t)count;
 	f->shape = (struct model_shape){1, {(int64_t)f->count}};
 	return true;
 }

@@ -173,18 +173,17 @@ static void summarize(struct build *b, struct import_summary *out)
 	out->folded = b->folded;
 	out->opaque += b->opaque;
 	out->weight_bytes = b->model->weight_bytes;
+	struct names seen = {0};
+	int *counts = arena_array(b->arena, int, b->opaque_names.count + 1);
 	for (size_t i = 0; i < b->opaque_names.count; i++) {
-		int count = 0;
-		bool again = false;
-		for (size_t k = 0; k < b->opaque_names.count; k++) {
-			bool same = text_equal(b->opaque_names.at[i], b->opaque_names.at[k]);
-			count += same;
-			again |= same && k < i;
-		}
-		if (!again)
-			*array_add(b->arena, &out->opaque_names) =
-				arena_format(b->arena, "%s %d", b->opaque_names.at[i], count);
+		if (names_find(&seen, b->opaque_names.at[i]) < 0)
+			names_add(b->arena, &seen, b->opaque_names.at[i], (int)i);
+		counts[names_find(&seen, b->opaque_names.at[i])]++;
 	}
+	for (size_t i = 0; i < b->opaque_names.count; i++)
+		if (counts[i])
+			*array_add(b->arena, &out->opaque_names) =
+				arena_format(b->arena, "%s %d", b->opaque_names.at[i], counts[i]);
 	for (size_t i = 0; i < b->notes.count; i++)
 		*array_add(b->arena, &out->notes) = b->notes.at[i];
 }
@@ -216,10 +215,8 @@ const char *import_file(struct arena *arena, const char *path, struct import_wis
 	model.name = name_model(arena, path);
 	enter_values(&b);
 	for (size_t i = 0; i < model.values.count; i++)
-		if (model.source->length && model.values.at[i].weight &&
-			shape_elements(&model.values.at[i].shape) > 0)
-			model.weight_bytes += shape_elements(&model.values.at[i].shape) *
-					      dtype_name_bytes(model.values.at[i].dtype);
+		if (source->length && model.values.at[i].weight)
+			model_add_weight(&model, &model.values.at[i]);
 	for (size_t i = 0; i < model.calls.count; i++)
 		if (!put_call(&b, &model.calls.at[i]))
 			return NULL;

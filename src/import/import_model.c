@@ -25,12 +25,22 @@ const struct attribute *call_attribute(const struct model_call *call, const char
 	return NULL;
 }
 
+void model_add_weight(struct model *model, const struct model_value *value)
+{
+	int64_t bytes = shape_elements(&value->shape);
+	if (bytes > 0 && (!number_mul(bytes, dtype_name_bytes(value->dtype), &bytes) ||
+				 !number_add(bytes, model->weight_bytes, &model->weight_bytes)))
+		model->weight_bytes = INT64_MAX;
+}
+
 int64_t call_int(const struct model_call *call, const char *name, int64_t otherwise)
 {
 	const struct attribute *found = call_attribute(call, name);
 	if (found && found->int_count)
 		return found->ints[0];
-	return found && found->number_count ? (int64_t)found->numbers[0] : otherwise;
+	bool whole = found && found->number_count && found->numbers[0] > -9e18 &&
+		     found->numbers[0] < 9e18;
+	return whole ? (int64_t)found->numbers[0] : otherwise;
 }
 
 double call_number(const struct model_call *call, const char *name, double otherwise)

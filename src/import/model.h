@@ -84,6 +84,9 @@ int64_t call_int(const struct model_call *call, const char *name, int64_t otherw
 double call_number(const struct model_call *call, const char *name, double otherwise);
 const char *call_text(const struct model_call *call, const char *name);
 
+/* Counts the bytes of a weight. */
+void model_add_weight(struct model *model, const struct model_value *value);
+
 /* Elements; -1 where the shape is unknown or they are 2^62 or more. */
 int64_t shape_elements(const struct model_shape *shape);
 int64_t dtype_name_bytes(const char *dtype);

@@ -171,7 +171,7 @@ static bool read_initializer(struct reading_onnx *r, const Onnx__TensorProto *te
 			"tensor '%s' has 2^62 elements or more", tensor->name);
 		return false;
 	}
-	r->model->weight_bytes += elements >> 50 ? 0 : elements * dtype_name_bytes(value->dtype);
+	model_add_weight(r->model, value);
 	return true;
 }
 

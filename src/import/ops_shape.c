@@ -213,7 +213,9 @@ static int slice_whole(struct build *b, int v, int rank, const int64_t *start, c
 {
 	int64_t length[MODEL_RANK_MOST];
 	for (int h = 0; h < rank; h++)
-		length[h] = step[h] < 1 ? 0 : (end[h] - start[h] + step[h] - 1) / step[h];
+		length[h] = step[h] < 1 || end[h] <= start[h]
+				    ? 0
+				    : (end[h] - start[h] - 1) / step[h] + 1;
 	return view_slice(b, v, start, length, step);
 }
 
@@ -221,7 +223,7 @@ static int slice_whole(struct build *b, int v, int rank, const int64_t *start, c
 static int64_t clip_index(int64_t index, int64_t size)
 {
 	if (index < 0)
-		index += index < -size ? -index : size;
+		index = index < -size ? 0 : index + size;
 	return index > size ? size : index < 0 ? 0 : index;
 }
 

@@ -34,6 +34,10 @@ static void read_onnx_window(struct build *b, const struct model_call *call,
 			w->low[d] = pads[d];
 			w->high[d] = pads[w->spatial + d];
 		}
+	for (int d = 0; d < w->spatial; d++)
+		if (w->size[d] < 1 || w->size[d] >> 24 || w->dilation[d] < 1 ||
+			w->dilation[d] >> 24 || w->stride[d] >> 24)
+			return; /* refused later */
 	for (int d = 0; strncmp(automatic, "SAME", 4) == 0 && d < w->spatial; d++) {
 		if (w->stride[d] < 1)
 			return;

@@ -33,6 +33,10 @@ static bool check_shape(struct build *b, const struct model_shape *shape)
 				(long long)shape->size[h]);
 			return false;
 		}
+	if (shape_elements(shape) < 0) {
+		build_fail(b, "it would have 2^62 elements or more");
+		return false;
+	}
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/exploration.h"
+#include "cli/model_file.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
@@ -75,7 +76,8 @@ static const struct node *const *read_specs(struct library_work *work)
 			*array_add(arena, &files) =
 				at->text ? node_read_text(arena, meant.at[i], at->text, at->length,
 						   work->diag)
-					 : node_read_file(arena, meant.at[i], work->diag);
+					 : model_or_spec(arena, &work->arguments, meant.at[i],
+						   work->diag);
 		}
 	}
 	work->arguments.count = names.count;

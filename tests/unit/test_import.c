@@ -86,6 +86,33 @@ static void what_is_wrong_has_a_line(void **state)
 	expect("\"$program\" import nowhere.onnx", 2, "cannot read 'nowhere.onnx'");
 }
 
+static void named_shapes_are_the_ops_that_they_stand_for(void **state)
+{
+	static const char head[] =
+		"workload:\n  layouts: auto\n  dtype: fp32\n  dimensions: {h: 2, q: 8, k: 16, d: 32, n: 64, "
+		"c: 8, o: 4, r: 3, s: 3, one: 1}\n  tensors: {x: {shape: [one, c, 8, 16]}}\n  ops:\n";
+	folder_put("w.yaml",
+		arena_format(arena, "%s%s", head,
+			"    - a[h,q,d] = attention(Q[h,q,d], K[h,k,d], V[h,k,d])\n"
+			"    - y[q,n] = softmax(n) b[q,n]\n    - z[q,n] = layernorm(n) y[q,n]\n"
+			"    - u[q,n] = rmsnorm(n) z[q,n]\n    - v[q,n] = swiglu(u[q,n], z[q,n])\n"
+			"    - t[one,o,q,k] = conv2d(x[one,c,q,k], w[o,c,r,s])\n"));
+	expect("\"$program\" simulate \"$OLDPWD\"/specs/arch/spyre32.yaml w.yaml --format text | grep -q 'agrees with the model'",
+		0, "");
+	folder_put("w.yaml",
+		arena_format(arena,
+			"%s    - y[q,n] = softmaks(n) b[q,n]\n    - z[q,n] = swiglu(y[q,n])\n",
+			head));
+	struct ended ended =
+		folder_run("\"$program\" check \"$OLDPWD\"/specs/arch/spyre32.yaml w.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err,
+		"w.yaml:7:16: error: unknown function 'softmaks'; did you mean 'softmax'?"));
+	assert_non_null(
+		strstr(ended.err, "'swiglu' is written as 'y[m,f] = swiglu(gate[m,f], up[m,f])'"));
+	expect("\"$program\" list ops | grep -q 'o\\[h,q,d\\] = attention'", 0, "");
+}
+
 /* --- ONNX that the test packs */
 
 struct packed {
@@ -206,6 +233,8 @@ int main(void)
 			text_of_mlir_becomes_a_workload, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(named_shapes_are_the_ops_that_they_stand_for,
+			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			onnx_becomes_a_workload, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -111,7 +111,7 @@ static int64_t box_sticks(const struct walk_box *box, bool *fits)
 	return sticks;
 }
 
-int64_t walk_sum(
+static int64_t sum_group(
 	const struct footprint *footprint, const int64_t *slots, int64_t *largest, bool *fits)
 {
 	struct odometer slot = slot_odometer(footprint, slots);
@@ -144,46 +144,124 @@ static void step_back(
 	}
 }
 
-static bool box_is_new(const struct walk_box *boxes, int count, const struct walk_box *box)
+/*
+ * Joint dimensions that share no loop, one group after the other: tiles and slots of a group go with all of
+ * the others, so sums over boxes are products of sums.
+ */
+static bool next_group(const struct footprint *footprint, uint32_t *left, struct footprint *out)
 {
-	for (int i = 0; i < count; i++)
-		if (boxes_equal(&boxes[i], box))
-			return false;
+	uint32_t group = *left & (~*left + 1), before = 0;
+	if (!group)
+		return false;
+	while (group != before) {
+		before = group;
+		for (int d = 0; d < footprint->dim_count; d++)
+			if (footprint->dims[d].loop < 0 && footprint->dims[d].loops & group)
+				group |= footprint->dims[d].loops;
+	}
+	*out = *footprint;
+	out->dim_count = 0;
+	for (int d = 0; d < footprint->dim_count; d++)
+		if (footprint->dims[d].loop < 0 && footprint->dims[d].loops & group)
+			out->dims[out->dim_count++] = footprint->dims[d];
+	out->joint = group;
+	*left &= ~group;
 	return true;
 }
 
-struct footprint_fetch walk_fetch(const struct footprint *footprint,
+int64_t walk_sum(
+	const struct footprint *footprint, const int64_t *slots, int64_t *largest, bool *fits)
+{
+	struct footprint group;
+	int64_t sum = 1, most = 1;
+	for (uint32_t left = footprint->joint; next_group(footprint, &left, &group);) {
+		int64_t one;
+		sum = checked_mul(fits, sum, sum_group(&group, slots, &one, fits));
+		most = checked_mul(fits, most, one);
+	}
+	*largest = most;
+	return sum;
+}
+
+/* Sticks of a group in the tiles of some ranges: of distinct boxes and of all slots' boxes, and of
+ * both those that stay as they were, in all slots that have them. */
+struct group_fetch {
+	struct footprint_fetch all, still;
+};
+
+/* A box among those of one tile, and whether a slot that has it comes to it anew. */
+struct seen_box {
+	struct walk_box box;
+	int64_t sticks;
+	bool moved;
+};
+
+static struct seen_box *find_seen(struct seen_box *seen, int *count, const struct walk_box *box)
+{
+	for (int i = 0; i < *count; i++)
+		if (boxes_equal(&seen[i].box, box))
+			return &seen[i];
+	seen[*count] = (struct seen_box){.box = *box};
+	return &seen[(*count)++];
+}
+
+static void fetch_tile(const struct footprint *group, uint32_t moved, const int64_t *tiles,
+	const int64_t *slots, struct group_fetch *fetch, bool *fits)
+{
+	struct seen_box seen[LOOPNEST_CORES_MOST];
+	int count = 0;
+	int64_t before[OP_LOOPS_MOST];
+	struct odometer slot = slot_odometer(group, slots);
+	step_back(group, moved, tiles, before);
+	odometer_start(&slot);
+	do {
+		struct walk_box box = find_box(group, slot.at, tiles);
+		struct seen_box *found = find_seen(seen, &count, &box);
+		struct walk_box old = moved ? find_box(group, slot.at, before) : box;
+		bool still = moved && boxes_equal(&old, &box);
+		found->sticks = box_sticks(&box, fits);
+		found->moved |= !still;
+		fetch->all.fills = checked_add(fits, fetch->all.fills, found->sticks);
+		if (still)
+			fetch->still.fills = checked_add(fits, fetch->still.fills, found->sticks);
+	} while (odometer_next(&slot));
+	for (int i = 0; i < count; i++) {
+		fetch->all.transfers = checked_add(fits, fetch->all.transfers, seen[i].sticks);
+		if (!seen[i].moved)
+			fetch->still.transfers =
+				checked_add(fits, fetch->still.transfers, seen[i].sticks);
+	}
+}
+
+static struct group_fetch fetch_group(const struct footprint *group,
 	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits)
 {
-	struct footprint_fetch fetch = {0};
-	struct odometer slot = slot_odometer(footprint, slots);
-	struct odometer tile = {.loops = footprint->joint};
-	for (int l = 0; l < footprint->nest->loop_count; l++)
+	struct group_fetch fetch = {0};
+	struct odometer tile = {.loops = group->joint};
+	for (int l = 0; l < group->nest->loop_count; l++)
 		tile.ranges[l] = ranges[l];
 	if (!odometer_start(&tile))
 		return fetch;
-	do {
-		struct walk_box boxes[LOOPNEST_CORES_MOST];
-		int count = 0;
-		int64_t before[OP_LOOPS_MOST];
-		step_back(footprint, moved, tile.at, before);
-		odometer_start(&slot);
-		do {
-			struct walk_box box = find_box(footprint, slot.at, tile.at);
-			if (moved) {
-				struct walk_box old = find_box(footprint, slot.at, before);
-				if (boxes_equal(&old, &box))
-					continue;
-			}
-			int64_t sticks = box_sticks(&box, fits);
-			fetch.fills = checked_add(fits, fetch.fills, sticks);
-			if (!box_is_new(boxes, count, &box))
-				continue;
-			boxes[count++] = box;
-			fetch.transfers = checked_add(fits, fetch.transfers, sticks);
-		} while (odometer_next(&slot));
-	} while (odometer_next(&tile));
+	do
+		fetch_tile(group, moved, tile.at, slots, &fetch, fits);
+	while (odometer_next(&tile));
 	return fetch;
+}
+
+/* A box is new unless it stays in every group: all boxes less the product of those that stay. */
+struct footprint_fetch walk_fetch(const struct footprint *footprint,
+	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits)
+{
+	struct footprint_fetch all = {1, 1}, still = {1, 1};
+	struct footprint group;
+	for (uint32_t left = footprint->joint; next_group(footprint, &left, &group);) {
+		struct group_fetch one = fetch_group(&group, ranges, moved, slots, fits);
+		all.transfers = checked_mul(fits, all.transfers, one.all.transfers);
+		all.fills = checked_mul(fits, all.fills, one.all.fills);
+		still.transfers = checked_mul(fits, still.transfers, one.still.transfers);
+		still.fills = checked_mul(fits, still.fills, one.still.fills);
+	}
+	return (struct footprint_fetch){all.transfers - still.transfers, all.fills - still.fills};
 }
 
 /*

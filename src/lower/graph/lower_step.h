@@ -37,7 +37,7 @@ static inline int turn(const struct slots *slots, int64_t n)
 
 /* What the cores of one class have of a read operand. */
 struct held {
-	int slot; /* in which the box lies that was fetched last */
+	int slot;                      /* in which the box lies that was fetched last */
 	const struct operand_box *box; /* NULL: nothing yet */
 	int64_t arrived;               /* the transfer that brought it; -1 */
 	int64_t fetches;

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/scan.h"
 #include "base/text.h"
+#include "model/graph/named_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -330,8 +331,12 @@ static const char *const *list_names(struct einsum_parser *p, bool prefix)
 	int count = 0, most = 2;
 	while (primitives[most - 2])
 		most++;
+	for (int i = 0; named_shapes[i].name; i++)
+		most++;
 	const char **names = arena_array(p->arena, const char *, most);
 	names[count++] = primitive_restickify.name;
+	for (int i = 0; !prefix && named_shapes[i].name; i++)
+		names[count++] = named_shapes[i].name;
 	for (int i = 0; primitives[i]; i++)
 		if (prefix ? is_prefix(primitives[i])
 			   : primitives[i]->kind == OP_MAP || primitives[i]->kind == OP_REDUCE)

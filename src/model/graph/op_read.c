@@ -1,6 +1,7 @@
 #include "model/graph/op_draft.h"
 
 #include "base/text.h"
+#include "model/graph/named_shape.h"
 #include "model/graph/op_fit.h"
 #include "model/graph/sticks.h"
 #include "model/machine/topology.h"
@@ -328,8 +329,33 @@ static void name_op(struct draft *draft, struct op *op)
 	diag_note(draft->reading->diag, draft->ops.at[other].span, "the first one");
 }
 
+static long long extent_of(const void *of, const char *name)
+{
+	const struct draft *draft = of;
+	int d = names_find(&draft->dimension_names, name);
+	return d < 0 ? 0 : draft->dimensions.at[d].extent;
+}
+
+/* Ops in place of a line that names a shape; false: it names none. */
+static bool read_named_shape(struct draft *draft, const struct node *node)
+{
+	struct arena *arena = draft->reading->arena;
+	struct shape_lines lines = {0};
+	const char *why;
+	if (node->kind != NODE_SCALAR ||
+		!named_shape_expand(arena, node->text, extent_of, draft, &lines, &why))
+		return false;
+	if (why)
+		diag_error(draft->reading->diag, node->span, "%s", why);
+	for (size_t i = 0; i < lines.count; i++)
+		draft_read_op(draft, node_scalar(arena, lines.at[i], node->span));
+	return true;
+}
+
 void draft_read_op(struct draft *draft, const struct node *node)
 {
+	if (read_named_shape(draft, node))
+		return;
 	struct op op = {.span = node->span};
 	struct op_draft draft_op = {.draft = draft, .text = node, .op = &op};
 	bool good = node->kind == NODE_SCALAR ? read_notation(&draft_op)
