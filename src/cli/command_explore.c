@@ -4,6 +4,7 @@
 #include "cli/exploration.h"
 #include "cli/report_data.h"
 #include "cli/settings.h"
+#include "report/run/summary.h"
 #include "search/engine/parallel.h"
 
 #include <inttypes.h>
@@ -81,37 +82,26 @@ static void tell_gap(const struct exploring *exploring)
 			explorer->found, 100 * found->gap / value);
 }
 
-/* The best point of each objective, where there are several. */
-static void tell_best(const struct exploring *exploring)
-{
-	const struct frontier *frontier = &exploring->explored.frontier;
-	const struct objectives *objectives = &frontier->objectives;
-	const char *const *names = exploring->record.objectives;
-	if (objectives->count < 2 || frontier->count < 2)
-		return;
-	for (size_t k = 0; k < objectives->count; k++) {
-		size_t best = 0;
-		for (size_t i = 1; i < frontier->count; i++)
-			if (objective_value(objectives->at[k], &frontier->points[i].score) <
-				objective_value(objectives->at[k], &frontier->points[best].score))
-				best = i;
-		fprintf(stderr, "%s%s: point %zu", k ? ", " : "least ", names[k], best + 1);
-	}
-	fprintf(stderr, "\n");
-}
-
-static void tell_points(const struct exploring *exploring, const char *work, size_t count)
+/* What cut the search short, then three lines: the best points, and where all are.  With -v the work, too. */
+static void tell_points(
+	const struct exploring *exploring, const struct result_texts *texts, size_t count)
 {
 	const struct run_record *record = &exploring->record;
+	const struct frontier *frontier = &exploring->explored.frontier;
+	const char *folder = folder_name(exploring->folder);
+	bool sums = exploring->inputs->kind->explore.points != NULL;
+	if (option_find(exploring->inputs->arguments, "verbose"))
+		fprintf(stderr, "%s, %" PRIu64 " executed\n", texts->work,
+			exploring->explored.effort.simulated);
+	if (record->limit)
+		fprintf(stderr, "cut short by: %s\n", record->limit);
 	tell_gap(exploring);
-	tell_best(exploring);
-	utf8_print(stderr,
-		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n", work,
-		exploring->explored.effort.simulated, count, record->seconds,
-		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_name(exploring->folder));
-	utf8_print(stderr, "a page of them: lxplore report %s --html\n",
-		folder_name(exploring->folder));
+	if (texts->summary)
+		fputs(texts->summary, stderr);
+	else if (frontier->count)
+		fputs(summary_bests(exploring->arena, frontier, record->objectives), stderr);
+	utf8_print(stderr, "%zu on the frontier, %zu proven, %.1f s; lxplore report %s --html\n",
+		count, sums ? texts->proven : summary_proven(frontier), record->seconds, folder);
 }
 
 /* Writes all files in the place of the run before.  Prints what was asked for, tells how it ended, and answers the
@@ -126,7 +116,7 @@ static int end_results(struct exploring *exploring, enum format format, bool qui
 					     : texts.run);
 	int status = exploration_end(exploring);
 	if (count && !quiet)
-		tell_points(exploring, texts.work, count);
+		tell_points(exploring, &texts, count);
 	return listener_interrupted() ? EXIT_INTERRUPTED : status;
 }
 

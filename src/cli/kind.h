@@ -41,6 +41,9 @@ struct result_texts {
 	const char *pareto; /* pareto.csv */
 	const char *table;  /* for people */
 	const char *work;   /* "12 candidates" */
+	/* The fastest and the leanest point, in lines; NULL: the best values of the objectives. */
+	const char *summary;
+	size_t proven; /* points that are, where they are not those of the frontier */
 };
 
 /* What `explore` asks of a kind. */

@@ -303,16 +303,14 @@ static const char *plan(const struct exploring *exploring, size_t i)
 	return exploring->explored.frontier.points[i].key;
 }
 
-/* With -v also how often something was known of an op already. */
+/* With how often something was known of an op already. */
 static const char *tell_work(const struct exploring *exploring)
 {
 	const struct effort *effort = &exploring->explored.effort;
-	const char *work =
-		arena_format(exploring->arena, "%" PRIu64 " candidates", effort->offered);
-	if (!option_find(exploring->inputs->arguments, "verbose"))
-		return work;
 	return arena_format(exploring->arena,
-		"%s, %.1f %% of %" PRIu64 " questions about ops answered before", work,
+		"%" PRIu64 " candidates, %.1f %% of %" PRIu64
+		" questions about ops answered before",
+		effort->offered,
 		100 * (double)effort->known / (double)number_max(1, (int64_t)effort->asked),
 		effort->asked);
 }
@@ -328,6 +326,7 @@ static struct result_texts texts(const struct exploring *exploring)
 		.table = plan_pareto_table(arena, own->arch, &explored->frontier,
 			option_find(exploring->inputs->arguments, "verbose") != NULL),
 		.work = tell_work(exploring),
+		.summary = plan_summary(arena, own->arch, &explored->frontier),
 	};
 }
 

@@ -323,7 +323,9 @@ static struct result_texts texts(const struct exploring *exploring)
 	return (struct result_texts){
 		.run = nest_run_json(arena, &exploring->record, search, explored),
 		.pareto = nest_pareto_csv(arena, search, explored),
-		.table = nest_pareto_table(arena, search, explored),
+		.table = nest_pareto_table(arena, search, explored,
+			option_find(exploring->inputs->arguments, "verbose") != NULL),
+		.summary = nest_points_summary(arena, search, explored),
 		.work = arena_format(arena, "%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered",
 			explored->effort.evaluated,
 			explored->complete ? ", nothing better is left" : "",

@@ -171,6 +171,15 @@ static const char *table(const struct exploring *exploring)
 		point_text(arena, explored, chosen), network_choice_text(arena, explored, chosen));
 }
 
+/* ", 2 equal to others" */
+static const char *equal_text(struct arena *arena, const struct network *network)
+{
+	size_t equal = network->layer_count - network->distinct;
+	return equal ? arena_format(arena, " (%zu equal to %s)", equal,
+			       equal == 1 ? "another" : "others")
+		     : "";
+}
+
 static struct result_texts texts(const struct exploring *exploring)
 {
 	const struct networking *networking = exploring->search;
@@ -178,15 +187,18 @@ static struct result_texts texts(const struct exploring *exploring)
 	const struct network_explored *explored = &networking->explored;
 	const struct explored *total = &explored->total;
 	struct arena *arena = exploring->arena;
-	size_t chosen = networking->chosen;
+	size_t chosen = networking->chosen, proven;
+	const char *summary = network_summary(arena, explored, &proven);
 	return (struct result_texts){
 		.run = network_run_json(arena, &exploring->record, explored, chosen),
 		.pareto = network_pareto_csv(arena, explored, chosen),
 		.table = table(exploring),
+		.summary = summary,
+		.proven = proven,
 		.work = arena_format(arena,
-			"%zu layers, %zu of them solved, %" PRIu64 " mappings evaluated%s",
-			network->layer_count, network->distinct, total->effort.evaluated,
-			total->complete ? ", nothing better is left" : ""),
+			"%zu layers, %zu of them solved%s, %" PRIu64 " mappings evaluated%s",
+			network->layer_count, network->distinct, equal_text(arena, network),
+			total->effort.evaluated, total->complete ? ", nothing better is left" : ""),
 	};
 }
 

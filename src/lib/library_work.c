@@ -64,6 +64,7 @@ static const struct node *const *read_specs(struct library_work *work)
 	struct array(const char *) names = {0};
 	struct array(struct span) spans = {0};
 	struct array(const struct node *) files = {0};
+	static const char *const folders[] = {".", NULL};
 	for (const struct library_item *at = work->run->specs.first; at; at = at->next) {
 		const char *name = at->name;
 		struct span nowhere = {0};
@@ -77,7 +78,7 @@ static const struct node *const *read_specs(struct library_work *work)
 				at->text ? node_read_text(arena, meant.at[i], at->text, at->length,
 						   work->diag)
 					 : model_or_spec(arena, &work->arguments, meant.at[i],
-						   work->diag);
+						   folders, work->diag);
 		}
 	}
 	work->arguments.count = names.count;

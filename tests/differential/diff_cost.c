@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
+#include "cost/graph/latency.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_counts.h"
 #include "tests/support/random_plan.h"
@@ -51,6 +52,38 @@ static void compare(const struct random_options *options, int cores, uint64_t st
 	}
 }
 
+/* No plan is faster than the floor of its workload; of some plans it is all cycles but the overhead. */
+static void no_plan_is_below_the_floor(void **state)
+{
+	static const struct random_options options = {
+		.elements_most = 3000, .legal = true, .opaque = true};
+	uint64_t seed = draws_seed(3);
+	long count = draws(600), near = 0, by_bytes = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		int cores = 1 << draw_below(&random, 4);
+		const struct arch *arch = spyre_arch(arena, cores);
+		const struct plan *plan = random_plan(&random, &options, arch, cores, arena);
+		struct plan_cost cost;
+		assert_true(cost_plan(plan, arena, &cost));
+		int64_t floor = latency_floor(arch, plan->workload, cores), hbm = 0;
+		int64_t cycles = cost.score.cycles - cost.overhead_cycles;
+		for (int p = 0; p < cost.phase_count; p++)
+			hbm += cost.phases[p].resource[RESOURCE_HBM];
+		if (floor > cycles)
+			fail_msg("draw %ld of seed %" PRIu64 ": floor %" PRId64
+				 ", a plan takes %" PRId64,
+				i, seed, floor, cycles);
+		near += 10 * floor >= 9 * cycles;
+		by_bytes += floor == hbm;
+		arena_close(arena);
+	}
+	print_message("%ld of %ld floors within 10 %%, %ld the very cycles of HBM\n", near, count,
+		by_bytes);
+	assert_true(!draws_are_many(count) || (near && by_bytes));
+}
+
 static void legal_plans_count_alike(void **state)
 {
 	static const struct random_options options = {
@@ -69,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(legal_plans_count_alike),
 		cmocka_unit_test(any_plans_count_alike),
+		cmocka_unit_test(no_plan_is_below_the_floor),
 	};
 	return cmocka_run_group_tests_name("cost against a naive count", tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 #include "base/arena.h"
+#include "cost/graph/latency.h"
+#include "model/graph/planning.h"
 #include "search/claim/plan_bound.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_build.h"
@@ -56,8 +58,9 @@ static const char *const kind_names[] = {"read from HBM", "read in LX", "read un
 
 struct tally {
 	long found, none, unknown;
-	long kinds[KIND_COUNT]; /* best answers with it */
-	long kept, broken;      /* random answers that keep the rules, and others */
+	long bounds, bounds_alone; /* of stopped searches; those without a plan */
+	long kinds[KIND_COUNT];    /* best answers with it */
+	long kept, broken;         /* random answers that keep the rules, and others */
 };
 
 static void note_option(const struct joint_space *space, const struct joint_option *option,
@@ -230,6 +233,25 @@ static bool may_be_proven(const struct joint_space *space)
 	return !graph || !graph->unproven;
 }
 
+static bool stop_after(void *asks)
+{
+	return (*(int64_t *)asks)-- <= 0;
+}
+
+/* Stopped by a person at any time: the bound that is left holds, with a plan and without. */
+static void check_stopped(struct random *random, const struct joint_space *space,
+	const struct joint_all *all, const struct solver *solver, struct arena *arena,
+	struct tally *tally)
+{
+	int64_t asks = (int64_t)random_below(random, 4);
+	struct asker asker = {.jobs = 1, .stopper = {&asks, stop_after}};
+	struct problem problem = {.stage = STAGE_JOINT, .joint = space};
+	struct answer answer = solve_for(&asker, solver, &problem, 0, 1, arena);
+	check_answer(space, all, solver, &answer, arena);
+	tally->bounds_alone += answer.status == PROOF_BOUND && !answer.candidate_count;
+	tally->bounds += answer.status == PROOF_BOUND;
+}
+
 /* To the end, and with a budget that may end it before. */
 static void check_solver(struct random *random, const struct joint_space *space,
 	const struct joint_all *all, const struct solver *solver, struct arena *arena)
@@ -301,8 +323,10 @@ static struct joint_all check_space(struct random *random, const struct joint_sp
 	try_answers(random, space, &all, arena, tally);
 	check_bound(random, space, &all, arena);
 	struct portfolio asked = portfolio_for(STAGE_JOINT, FOR_PLANS);
-	for (size_t s = 0; s < asked.count; s++)
+	for (size_t s = 0; s < asked.count; s++) {
 		check_solver(random, space, &all, asked.at[s], arena);
+		check_stopped(random, space, &all, asked.at[s], arena, tally);
+	}
 	return all;
 }
 
@@ -312,6 +336,9 @@ static void print_tally(const struct tally *tally)
 		tally->unknown);
 	print_message(
 		"random answers: %ld keep the rules, %ld do not\n", tally->kept, tally->broken);
+	assert_true(!draws_are_many(tally->found) || tally->bounds_alone);
+	print_message("stopped: %ld with a bound, %ld of them without a plan\n", tally->bounds,
+		tally->bounds_alone);
 	for (int k = 0; k < KIND_COUNT; k++)
 		print_message("%s: %ld\n", kind_names[k], tally->kinds[k]);
 }
@@ -402,6 +429,11 @@ static bool check_plan(const struct joint_question *question, const struct joint
 	const char *why = joint_judge(question, plan, answer->value, seed, arena);
 	if (why)
 		fail_msg("%s", why);
+	/* The best plan of all: the floor of the workload without moves is below it, too. */
+	struct plan_cost cost;
+	int64_t floor =
+		latency_floor(question->arch, question->workload, question->planning->cores);
+	assert_true(cost_plan(plan, arena, &cost) && floor <= cost.score.cycles && floor > 0);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cost/graph/latency.h"
 #include "search/drive/solver.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
@@ -204,6 +205,11 @@ static void run_case(const char *head, const char *tail, enum dtype dtype,
 	const char *where = arena_format(arena, "%s%d cores, %s", yaml, cores, recipe.place->name);
 	if (!made.plan)
 		fail_msg("%s: %s", where, made.why);
+	struct plan_cost cost;
+	assert_true(cost_plan(made.plan, arena, &cost));
+	if (latency_floor(arch, workload, recipe.planning.cores) > cost.score.cycles)
+		fail_msg("%s: the floor is above the %" PRId64 " cycles of a plan", where,
+			cost.score.cycles);
 	execute(made.plan, tally->seed, false, where, arena);
 	execute(made.plan, tally->seed, true, where, arena);
 	tally->run++;

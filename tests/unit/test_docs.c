@@ -103,7 +103,7 @@ static const struct shown_block blocks[] = {
 	{"specs/problems.md", RUN, "lxplore simulate specs/arch/three_level.yaml", NULL, 0},
 	{"specs/problems.md", QUIET, NULL, NULL, 0},
 	{"specs/problems.md", RUN, "lxplore explore specs/arch/three_level.yaml", NULL, 0},
-	{"specs/problems.md", SAYS, "point         cycles", NULL, 0},
+	{"specs/problems.md", SAYS, "point  cycles     energy", NULL, 0},
 	{"specs/problems.md", RUN, "lxplore score specs/arch/three_level.yaml", NULL, 0},
 	{"specs/problems.md", SAYS, "latency      1.024", NULL, 0},
 	{"specs/problems.md", RUN, "lxplore score --explain specs/arch/three_level.yaml", NULL, 0},
@@ -123,13 +123,13 @@ static const struct shown_block blocks[] = {
 	{"specs/proofs.md", SHOWS, "certificate  holds", NULL, 0},
 
 	{"specs/space_time.md", RUN, "lxplore explore specs/space_time/matmul.yaml", NULL, 0},
-	{"specs/space_time.md", SAYS, "point     cycles        PEs", NULL, 0},
+	{"specs/space_time.md", SAYS, "point  cycles  PEs", NULL, 0},
 	{"specs/space_time.md", PUT, "variables:", "conv.yaml", 0},
 	{"specs/space_time.md", RUN, "lxplore simulate conv.yaml", NULL, 0},
 	{"specs/space_time.md", RUN, "lxplore explore specs/space_time/array.yaml", NULL, 0},
 	{"specs/space_time.md", SAYS,
-		"point     cycles        PEs  registers    ports     wire     "
-		"use  executed  what stays",
+		"point  cycles  PEs  registers  ports  wire     use  executed\n"
+		"        1      25",
 		NULL, 0},
 
 	{"specs/placement.md", LISTS, "id,lower,upper,size,in_place_parents,weight,uses\n",

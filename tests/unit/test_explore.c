@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/csv.h"
@@ -233,17 +234,99 @@ static void the_first_plan_needs_no_search(void **state)
 	assert_true(gap > 0 && gap < 0.9 * cycles);
 }
 
-/* The least of each objective and the page are said; counters of the search and reasons are for -v. */
+static int row_of_least(const char *column)
+{
+	const char *csv = folder_text("pareto.csv");
+	int best = 1;
+	for (int row = 2; csv_cell(arena, csv, row, column); row++)
+		if (strtod(csv_cell(arena, csv, row, column), NULL) <
+			strtod(csv_cell(arena, csv, best, column), NULL))
+			best = row;
+	return best;
+}
+
+/* "point 3, 15.03 us (proven), 540.25 uJ; bound by ..", as pareto.csv has it. */
+static void expect_values(const char *line, int row)
+{
+	const char *csv = folder_text("pareto.csv");
+	double estimate = strtod(csv_cell(arena, csv, row, "estimate_ns"), NULL);
+	double energy = strtod(csv_cell(arena, csv, row, "energy_pj"), NULL);
+	const char *begin = arena_format(
+		arena, "point %d, %s (", row, amount_text(arena, AMOUNT_TIME, estimate));
+	const char *end =
+		arena_format(arena, "), %s; bound by ", amount_text(arena, AMOUNT_ENERGY, energy));
+	if (strncmp(line, begin, strlen(begin)) != 0)
+		fail_msg("not '%s': %s", begin, line);
+	const char *behind = strstr(line, end);
+	if (!behind || behind > strchr(line, '\n'))
+		fail_msg("not '%s': %s", end, line);
+}
+
+/* Three lines: fastest, leanest, where all are; counters of the search and reasons are for -v. */
 static void an_exploration_ends_in_few_lines(void **state)
 {
 	static const char words[] =
 		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml "
 		"--labels 0 --budget 12 -o %s %s";
 	struct ended few = shell(arena, words, folder, ""), all = shell(arena, words, folder, "-v");
-	assert_non_null(strstr(few.err, "least latency: point 1, energy: point "));
-	assert_non_null(strstr(few.err, "lxplore report "));
 	assert_null(strstr(few.err, "questions"));
 	assert_non_null(strstr(all.err, "questions"));
+	const char *lines = strstr(few.err, "cut short by: budget\nfastest: point 1, ");
+	assert_non_null(lines);
+	const char *leanest = strstr(lines, "\nleanest: point ");
+	assert_non_null(leanest);
+	expect_values(strstr(lines, "point"), 1);
+	expect_values(strstr(leanest, "point"), row_of_least("energy_pj"));
+	const char *last = strstr(leanest, " on the frontier, ");
+	assert_non_null(last);
+	assert_non_null(strstr(last, "lxplore report "));
+	assert_string_equal(strchr(last, '\n'), "\n");
+}
+
+/* A machine of which one thing is slow: that bounds the fastest plan. */
+static void what_bounds_a_point_is_what_is_slow(void **state)
+{
+	static const char *const slow[][2] = {
+		{"HBM", "bound by HBM 100 %\n"}, {"overhead", "bound by overhead 100 %\n"}};
+	folder_put("graph.yaml", "workload:\n  dimensions: {m: 64, n: 256}\n"
+				 "  ops: ['y[m,n] = exp(x[m,n])', 'z[m,n] = exp(y[m,n])']\n");
+	for (int i = 0; i < 2; i++) {
+		const char *machine = arena_format(arena,
+			"architecture:\n"
+			"  nodes:\n"
+			"  - !Container {name: s, attributes: {clock: 1GHz, bundle_overhead: %s}}\n"
+			"  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B, "
+			"shared_bandwidth: %s}}\n"
+			"  - !Component {name: LX, class: SRAM, attributes: {size: 64KiB, reserve: 0.5, "
+			"transfer: box, alignment: 128}}\n"
+			"  - !Component {name: a, class: mac, attributes: {mac_rate: 2000, "
+			"vector_rate: 2000}}\n",
+			i ? "1ms" : "0ns", i ? "900GB/s" : "1GB/s");
+		struct ended ended = shell(arena, "$LXPLORE explore %s %s/graph.yaml -o %s/%d",
+			folder_put("machine.yaml", machine), folder, folder, i);
+		assert_int_equal(ended.status, 0);
+		if (!strstr(ended.err, slow[i][1]))
+			fail_msg("not %s: %s", slow[i][1], ended.err);
+	}
+}
+
+/* Of many points the best dozen are shown: the first ones, and those of least energy and HBM bytes. */
+static void a_table_shows_a_dozen_points(void **state)
+{
+	struct ended ended = shell(arena,
+		"$LXPLORE explore " SOFTMAX " --labels 0 --budget 300 "
+		"--objective latency,energy,hbm_bytes,cores,lx_peak -o %s",
+		folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = folder_text("pareto.csv");
+	int points = 0;
+	while (csv_cell(arena, csv, points + 1, "point"))
+		points++;
+	assert_in_range(points, 13, 1000);
+	assert_non_null(strstr(ended.out,
+		arena_format(arena, "\n%d more points: pareto.csv, or -v\n", points - 12)));
+	assert_non_null(
+		strstr(ended.out, arena_format(arena, "\n%5d ", row_of_least("energy_pj"))));
 }
 
 static void a_trace_has_every_core_and_engine(void **state)
@@ -395,6 +478,10 @@ int main(void)
 			an_interrupt_writes_what_is_known, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_exploration_ends_in_few_lines, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_bounds_a_point_is_what_is_slow, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_table_shows_a_dozen_points, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_first_plan_needs_no_search, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

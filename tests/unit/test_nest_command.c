@@ -506,7 +506,7 @@ static void a_search_of_timeloop_makes_no_result_worse(void **state)
 	for (int i = 0; i < 2; i++) {
 		folder_put("mapper.yaml", arena_format(arena, "mapper: {%s}\n", draws[i].mapper));
 		struct ended ended =
-			run(arena_format(arena, "%smapper.yaml --solver map=random", command));
+			run(arena_format(arena, "%smapper.yaml -v --solver map=random", command));
 		assert_null(strstr(ended.err, "Timeloop's search"));
 		assert_non_null(strstr(ended.err, draws[i].end));
 		if (i)

@@ -469,9 +469,8 @@ static void factors_need_not_divide_where_that_is_allowed(void **state)
 		"    shape: {dimensions: [M, L], data_spaces: [{name: A, projection: [M, L]},\n"
 		"      {name: B, projection: [L]}, {name: Z, projection: [M], read_write: true}]}\n"
 		"    instance: {M: 7, L: 1}\n");
-	static const char *const rows[][2] = {{"", "\n    1             14 "},
-		{"--imperfect M", "\n    1              6 "},
-		{"--imperfect L", "\n    1             14 "}};
+	static const char *const rows[][2] = {{"", "\n    1      14 "},
+		{"--imperfect M", "\n    1       6 "}, {"--imperfect L", "\n    1      14 "}};
 	for (int i = 0; i < 3; i++) {
 		struct ended ended = folder_run(arena_format(arena,
 			"$program explore -q fast.yaml primes.yaml -o primes "

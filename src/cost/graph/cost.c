@@ -249,6 +249,41 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 	return true;
 }
 
+const char *const limiter_names[] = {
+	"HBM", "LX", "array", "vector", "rings", "links", "overhead", NULL};
+
+static enum limiter limiter_of(const struct plan *plan, const struct phase_cost *phase)
+{
+	static const enum limiter limiters[RESOURCE_COUNT] = {
+		[RESOURCE_HBM] = LIMITER_HBM,
+		[RESOURCE_FILL] = LIMITER_LX,
+		[RESOURCE_LX_READ] = LIMITER_LX,
+		[RESOURCE_LX_WRITE] = LIMITER_LX,
+		[RESOURCE_LX] = LIMITER_LX,
+		[RESOURCE_COMPUTE] = LIMITER_VECTOR,
+		[RESOURCE_RING] = LIMITER_RINGS,
+		[RESOURCE_DATA_RING] = LIMITER_RINGS,
+		[RESOURCE_LINKS] = LIMITER_LINKS,
+	};
+	int slowest = 0;
+	for (int r = 1; r < RESOURCE_COUNT; r++)
+		if (phase->resource[r] > phase->resource[slowest])
+			slowest = r;
+	for (int s = phase->first_step; slowest == RESOURCE_COMPUTE && s < phase->end_step; s++)
+		if (plan->workload->ops[plan->steps[s].op].primitive->unit == UNIT_MAC)
+			return LIMITER_ARRAY;
+	return limiters[slowest];
+}
+
+void cost_limits(const struct plan *plan, const struct plan_cost *cost, int64_t *cycles)
+{
+	for (int l = 0; l < LIMITER_COUNT; l++)
+		cycles[l] = 0;
+	for (int p = 0; p < cost->phase_count; p++)
+		cycles[limiter_of(plan, &cost->phases[p])] += cost->phases[p].cycles;
+	cycles[LIMITER_OVERHEAD] = cost->overhead_cycles;
+}
+
 bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
 	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes)
 {

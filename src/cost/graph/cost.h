@@ -67,6 +67,20 @@ struct plan_cost {
 };
 bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out);
 
+/* What the cycles of a plan are spent on: each phase counts for the first of its slowest resources. */
+enum limiter {
+	LIMITER_HBM,
+	LIMITER_LX,     /* its ports */
+	LIMITER_ARRAY,  /* computes of which one is an einsum */
+	LIMITER_VECTOR, /* other computes */
+	LIMITER_RINGS,
+	LIMITER_LINKS,
+	LIMITER_OVERHEAD, /* of bundles */
+	LIMITER_COUNT,
+};
+extern const char *const limiter_names[]; /* in the order of the enum */
+void cost_limits(const struct plan *plan, const struct plan_cost *cost, int64_t *cycles);
+
 /*
  * HBM bytes of one op under a mapping, for passes that choose tiles: `in_lx`
  * has bit i set when operand i is resident.  *stream_bytes: the LX bytes on one

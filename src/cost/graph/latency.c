@@ -61,23 +61,6 @@ struct ratio latency_rate(
 	return rate;
 }
 
-int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores)
-{
-	double sum = 0;
-	for (size_t o = 0; o < workload->op_count; o++) {
-		const struct op *op = &workload->ops[o];
-		if (!op_is_tiled(op) || op_has_inner_nest(arch, op))
-			continue;
-		double rate = ratio_double(latency_rate(arch, workload, op));
-		double work = (double)op->primitive->work;
-		for (int l = 0; l < op->loop_count; l++)
-			work *= (double)op->loops[l].extent;
-		if (rate > 0)
-			sum += floor(work / rate / cores * (1 - 1e-12));
-	}
-	return sum < 9e18 ? (int64_t)sum : 0;
-}
-
 /* Cycles at a rate; nothing takes time where no rate is given. */
 static int64_t cycles_of(int64_t work, struct ratio rate, bool *fits)
 {
@@ -112,6 +95,90 @@ int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool
 	int64_t read_cycles, write_cycles;
 	memory_cycles(&arch->levels[arch->hbm], read, written, &read_cycles, &write_cycles, fits);
 	return number_max(read_cycles, write_cycles);
+}
+
+static int64_t compute_floor(const struct arch *arch, const struct workload *workload, int cores)
+{
+	double sum = 0;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		if (!op_is_tiled(op) || op->move || op_has_inner_nest(arch, op))
+			continue;
+		double rate = ratio_double(latency_rate(arch, workload, op));
+		double work = (double)op->primitive->work;
+		for (int l = 0; l < op->loop_count; l++)
+			work *= (double)op->loops[l].extent;
+		if (rate > 0)
+			sum += floor(work / rate / cores * (1 - 1e-12));
+	}
+	return sum < 9e18 ? (int64_t)sum : 0;
+}
+
+/*
+ * Bytes of the distinct elements that an access touches, at least.  For each host coordinate take the longest loop that
+ * moves it and no coordinate before it: the other loops fixed, no two values of these loops touch the same element.
+ */
+static double distinct_bytes(
+	const struct workload *workload, const struct op *op, const struct access *access)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	double bytes = dtype_stored_bytes(layout->dtype);
+	uint32_t used = 0;
+	for (int d = 0; d < layout->host_rank; d++) {
+		int64_t most = 1;
+		uint32_t moving = 0;
+		for (int l = 0; l < op->loop_count; l++) {
+			if (!access->host[d].loop[l])
+				continue;
+			moving |= UINT32_C(1) << l;
+			if (!(used & UINT32_C(1) << l))
+				most = number_max(most, op->loops[l].extent);
+		}
+		used |= moving;
+		bytes *= (double)most;
+	}
+	return bytes;
+}
+
+/* Bytes of a tensor that tiled ops must read from HBM, or write to it, once. */
+static double compulsory_bytes(const struct workload *workload, int tensor)
+{
+	const struct tensor *what = &workload->tensors[tensor];
+	double most = 0;
+	if (what->copy_of || what->role == TENSOR_INTERMEDIATE)
+		return 0;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		if (!op_is_tiled(op))
+			continue;
+		if (what->role == TENSOR_OUTPUT) {
+			if (what->producer == (int)o)
+				most = fmax(most, distinct_bytes(workload, op, &op->writes[0]));
+			continue;
+		}
+		for (int i = 0; i < op->read_count; i++)
+			if (op->reads[i].tensor == tensor)
+				most = fmax(most, distinct_bytes(workload, op, &op->reads[i]));
+	}
+	return most;
+}
+
+static int64_t hbm_floor(const struct arch *arch, const struct workload *workload)
+{
+	double sums[2] = {0, 0}; /* read, written */
+	bool fits = true;
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		sums[workload->tensors[t].role == TENSOR_OUTPUT] +=
+			compulsory_bytes(workload, (int)t);
+	if (sums[0] + sums[1] > 9e15) /* doubles are not exact above */
+		return 0;
+	int64_t cycles = latency_hbm(arch, (int64_t)sums[0], (int64_t)sums[1], &fits);
+	return fits ? cycles : 0;
+}
+
+int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores)
+{
+	return number_max(compute_floor(arch, workload, cores), hbm_floor(arch, workload));
 }
 
 void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,

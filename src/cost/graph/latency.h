@@ -30,8 +30,11 @@ struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);
 
 /*
- * A lower bound of the cycles of every plan with at most this many cores: phases follow each other, and the busiest
- * core of an op computes no less than the mean.  Nests have rates of their own and count nothing.
+ * A lower bound of the cycles of every plan with at most this many cores where tiles move in boxes.  Phases follow
+ * each other, so their sum is no less than the sum of what any one resource takes:
+ *
+ *	compute  the busiest core of an op computes no less than the mean; nests have rates of their own and count 0
+ *	HBM      inputs are read once and outputs written once, the distinct elements that ops touch
  */
 int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores);
 

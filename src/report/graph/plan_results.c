@@ -7,6 +7,7 @@
 #include "report/run/listing.h"
 #include "report/run/pareto.h"
 #include "report/run/run_json.h"
+#include "report/run/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,12 +33,54 @@ static const char *proof_text(
 	struct arena *arena, const struct point *point, enum objective objective)
 {
 	const struct found *found = point->payload;
-	if (found->proof == PROOF_OPTIMAL)
-		return ", proven";
-	if (found->proof != PROOF_BOUND)
-		return "";
-	double part = found->gap / objective_value(objective, &point->score);
-	return arena_format(arena, ", within %.1f %%", ceil(part * 1000) / 10);
+	return summary_proof(arena, found, objective_value(objective, &point->score));
+}
+
+/* The one or two limiters that take most of the cycles of a point. */
+static const char *limits_text(struct arena *arena, const struct plan_found *found)
+{
+	struct text text = text_open(arena);
+	int64_t all = 0;
+	int first = 0, second = -1;
+	for (int l = 0; l < LIMITER_COUNT; l++)
+		all += found->limits[l];
+	for (int l = 1; l < LIMITER_COUNT; l++)
+		if (found->limits[l] > found->limits[first])
+			first = l;
+	for (int l = 0; l < LIMITER_COUNT; l++)
+		if (l != first && (second < 0 || found->limits[l] > found->limits[second]))
+			second = l;
+	for (int k = 0; k < 2; k++) {
+		int l = k ? second : first;
+		double part = all > 0 ? 100 * (double)found->limits[l] / (double)all : 0;
+		if (part >= 1)
+			text_add(&text, "%s%s %.0f %%", k ? ", " : "", limiter_names[l], part);
+	}
+	return text_read(&text);
+}
+
+static struct summary_point point_at(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier, size_t i)
+{
+	const struct score *score = &frontier->points[i].score;
+	bool estimated = score->price == PRICE_ESTIMATE;
+	return (struct summary_point){i + 1,
+		arch_nanoseconds(arch, estimated ? score->estimate_cycles : score->cycles),
+		score->energy_pj,
+		proof_text(arena, &frontier->points[i], frontier->objectives.at[0]),
+		limits_text(arena, frontier->points[i].payload)};
+}
+
+const char *plan_summary(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
+{
+	struct summary_point fastest, leanest;
+	if (!frontier->count || frontier->objectives.at[0] != OBJECTIVE_LATENCY)
+		return NULL;
+	fastest = point_at(arena, arch, frontier, summary_least(frontier, OBJECTIVE_LATENCY));
+	leanest = point_at(arena, arch, frontier, summary_least(frontier, OBJECTIVE_ENERGY));
+	return summary_text(arena, &fastest,
+		objectives_have(&frontier->objectives, OBJECTIVE_ENERGY) ? &leanest : NULL);
 }
 
 /* What the words behind the solvers mean. */
@@ -135,8 +178,12 @@ const char *plan_pareto_table(
 	struct listing *listing = listing_open(arena, titles);
 	struct text text = text_open(arena);
 	const struct amount_unit *units[AMOUNTS];
+	bool *shown = arena_array(arena, bool, frontier->count);
 	find_units(arch, frontier, units);
+	summary_choose(frontier, shown);
 	for (size_t i = 0; i < frontier->count; i++) {
+		if (!all && !shown[i])
+			continue;
 		const struct point *point = &frontier->points[i];
 		const struct found *found = point->payload;
 		const struct execution *execution = &found->execution;
@@ -150,10 +197,16 @@ const char *plan_pareto_table(
 		else
 			listing_cell(listing, "-");
 		listing_cell(listing, "%s", execution->finished ? execution_name(execution) : "-");
-		listing_cell(listing, "%s%s", found->solver,
-			proof_text(arena, point, frontier->objectives.at[0]));
+		listing_cell(listing, "%s%s%s", found->solver,
+			found->proof == PROOF_NONE ? "" : ", ",
+			found->proof == PROOF_NONE
+				? ""
+				: proof_text(arena, point, frontier->objectives.at[0]));
 	}
 	text_add(&text, "%s", listing_text(listing));
+	if (!all && frontier->count > SUMMARY_ROWS)
+		text_add(&text, "%zu more points: pareto.csv, or -v\n",
+			frontier->count - SUMMARY_ROWS);
 	explain_proofs(&text, frontier);
 	add_reasons(&text, frontier, all);
 	return text_read(&text);

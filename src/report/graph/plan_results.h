@@ -11,7 +11,12 @@ struct arena;
 const char *plan_pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
 
-/* For people; `all`: also why executions of points take longer than the model says. */
+/* The fastest and the leanest point; NULL where the first objective is not the latency. */
+const char *plan_summary(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
+
+/* For people: the best points (summary_choose), without `all`; with it also why executions of points take longer
+ * than the model says. */
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier, bool all);
 

@@ -6,8 +6,10 @@
 #include "base/utf8.h"
 #include "model/nest/nest_mapping.h"
 #include "report/run/json_text.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 #include "report/run/run_json.h"
+#include "report/run/summary.h"
 #include "search/drive/solver.h"
 
 #include <inttypes.h>
@@ -65,38 +67,83 @@ const char *nest_pareto_csv(
 	return text_read(&text);
 }
 
-void nest_line_head(struct text *text)
-{
-	text_add(text, "%5s %14s %12s %7s %9s %9s %8s", "point", "cycles", "energy", "use",
-		"sim/model", "executed", "proof");
-}
-
-void nest_line_add(
-	struct text *text, size_t number, const struct score *score, const struct found *found)
+void nest_cells_add(struct listing *listing, struct arena *arena, size_t number,
+	const struct score *score, const struct found *found)
 {
 	const struct execution *execution = &found->execution;
 	const char *ratio = "-";
 	if (execution->finished && execution->mode == SIM_DATA)
-		ratio = arena_format(text->arena, "%.3f%s",
-			execution_ratio(execution, score->cycles), execution->agrees ? "" : " !");
-	text_add(text, "%5zu %14" PRId64 " %12s %5.1f %% %9s %9s %8s", number, score->cycles,
-		amount_text(text->arena, AMOUNT_ENERGY, score->energy_pj), 100 * score->utilization,
-		ratio, execution->finished ? execution_name(execution) : "-",
-		proof_names[found->proof]);
+		ratio = arena_format(arena, "%.3f%s", execution_ratio(execution, score->cycles),
+			execution->agrees ? "" : " !");
+	listing_cell(listing, "%zu", number);
+	listing_cell(listing, "%" PRId64, score->cycles);
+	listing_cell(listing, "%s", amount_text(arena, AMOUNT_ENERGY, score->energy_pj));
+	listing_cell(listing, "%.1f %%", 100 * score->utilization);
+	listing_cell(listing, "%s", ratio);
+	listing_cell(listing, "%s", execution->finished ? execution_name(execution) : "-");
+	listing_cell(listing, "%s", proof_names[found->proof]);
 }
 
-const char *nest_pareto_table(
+const char *nest_pareto_table(struct arena *arena, const struct nest_search *search,
+	const struct explored *explored, bool all)
+{
+	static const char *const titles[] = {NEST_TITLES, "<mapping", NULL};
+	const struct frontier *frontier = &explored->frontier;
+	struct listing *listing = listing_open(arena, titles);
+	bool *shown = arena_array(arena, bool, frontier->count);
+	summary_choose(frontier, shown);
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct point *point = &frontier->points[i];
+		if (!all && !shown[i])
+			continue;
+		nest_cells_add(listing, arena, i + 1, &point->score, point->payload);
+		listing_cell(listing, "%s", point->key);
+	}
+	const char *text = listing_text(listing);
+	return all || frontier->count <= SUMMARY_ROWS
+		       ? text
+		       : arena_format(arena, "%s%zu more points: pareto.csv, or -v\n", text,
+				 frontier->count - SUMMARY_ROWS);
+}
+
+/* The level, or the multipliers, that a mapping waits for. */
+static const char *limit_of(const struct nest_search *search, const struct nest_found *found)
+{
+	const struct nest_score *score = &found->score;
+	const char *name = "computes";
+	int64_t most = found->counts.compute_cycles;
+	for (int i = 0; i < search->hierarchy->level_count; i++)
+		if (score->level_cycles[i] > most) {
+			most = score->level_cycles[i];
+			name = search->hierarchy->levels[i].name;
+		}
+	return name;
+}
+
+static struct summary_point point_at(struct arena *arena, const struct nest_search *search,
+	const struct frontier *frontier, enum objective objective)
+{
+	size_t i = summary_least(frontier, objective);
+	const struct point *point = &frontier->points[i];
+	const struct nest_found *found = point->payload;
+	return (struct summary_point){i + 1,
+		(double)point->score.cycles * search->hierarchy->clock_ns, point->score.energy_pj,
+		summary_proof(arena, &found->common,
+			objective_value(frontier->objectives.at[0], &point->score)),
+		limit_of(search, found)};
+}
+
+const char *nest_points_summary(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {
-	struct text text = text_open(arena);
-	nest_line_head(&text);
-	text_add(&text, "  mapping\n");
-	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct point *point = &explored->frontier.points[i];
-		nest_line_add(&text, i + 1, &point->score, point->payload);
-		text_add(&text, "  %s\n", point->key);
-	}
-	return text_read(&text);
+	const struct frontier *frontier = &explored->frontier;
+	struct summary_point fastest, leanest;
+	if (!frontier->count || frontier->objectives.at[0] != OBJECTIVE_LATENCY)
+		return NULL;
+	fastest = point_at(arena, search, frontier, OBJECTIVE_LATENCY);
+	leanest = point_at(arena, search, frontier, OBJECTIVE_ENERGY);
+	return summary_text(arena, &fastest,
+		objectives_have(&frontier->objectives, OBJECTIVE_ENERGY) ? &leanest : NULL);
 }
 
 const char *nest_plan_yaml(

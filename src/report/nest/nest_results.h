@@ -17,6 +17,7 @@ const char *nest_pareto_csv(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored);
 
 /* What the results of problems and of networks have in common. */
+struct listing;
 struct nest_row {
 	const struct score *score;
 	const struct found *found;
@@ -28,14 +29,18 @@ void nest_row_head(struct text *text, const struct nest_search *search);
 void nest_row_add(struct text *text, const struct nest_search *search, size_t number,
 	const struct nest_row *row);
 
-/* The columns of a point for people, and what they are called; the line goes on. */
-void nest_line_head(struct text *text);
-void nest_line_add(
-	struct text *text, size_t number, const struct score *score, const struct found *found);
+/* The cells of a point for people, under these titles, and one cell more. */
+#define NEST_TITLES "point", "cycles", "energy", "use", "sim/model", "executed", "proof"
+void nest_cells_add(struct listing *listing, struct arena *arena, size_t number,
+	const struct score *score, const struct found *found);
 
-/* A line a point, for people. */
-const char *nest_pareto_table(
+/* The fastest and the leanest mapping; NULL where the first objective is not the latency. */
+const char *nest_points_summary(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored);
+
+/* For people: the best points (summary_choose), or all. */
+const char *nest_pareto_table(struct arena *arena, const struct nest_search *search,
+	const struct explored *explored, bool all);
 
 /* The file of one point, with its line of text and its figures as comments. */
 const char *nest_plan_yaml(

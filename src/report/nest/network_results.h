@@ -42,6 +42,10 @@ const char *network_plan_yaml(
 const char *network_table(
 	struct arena *arena, const struct network_explored *explored, size_t chosen);
 
+/* The fastest and the leanest point; NULL where the first objective is not the latency.  *proven: points that are. */
+const char *network_summary(
+	struct arena *arena, const struct network_explored *explored, size_t *proven);
+
 /* Which points one point of the network takes, a line each. */
 const char *network_choice_text(
 	struct arena *arena, const struct network_explored *explored, size_t i);

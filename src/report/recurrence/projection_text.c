@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "report/run/listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -225,8 +226,9 @@ static void add_classical(struct text *text, const struct explored *explored)
 		any |= explored->beside[i].payload != NULL;
 	if (!any)
 		return;
-	text_add(text, "\n%-24s %8s %10s %10s %8s %9s  %s\n", "dataflow", "folds", "cycles",
-		"registers", "use", "executed", "beaten by");
+	static const char *const titles[] = {
+		"<dataflow", "folds", "cycles", "registers", "use", "executed", "<beaten by", NULL};
+	struct listing *listing = listing_open(text->arena, titles);
 	for (size_t i = 0; i < explored->beside_count; i++) {
 		const struct point *point = &explored->beside[i];
 		const struct project_found *found = point->payload;
@@ -239,32 +241,42 @@ static void add_classical(struct text *text, const struct explored *explored)
 				other->registers <= point->score.registers)
 				text_add(&better, "%s%zu", better.length ? ", " : "", k + 1);
 		}
-		text_add(text, "%-24s %8" PRId64 " %10" PRId64 " %10" PRId64 " %6.1f %% %9s  %s\n",
-			found->name, found->folds, point->score.cycles, point->score.registers,
-			100 * point->score.utilization, executed_text(found),
+		listing_cell(listing, "%s", found->name);
+		listing_cell(listing, "%" PRId64, found->folds);
+		listing_cell(listing, "%" PRId64, point->score.cycles);
+		listing_cell(listing, "%" PRId64, point->score.registers);
+		listing_cell(listing, "%.1f %%", 100 * point->score.utilization);
+		listing_cell(listing, "%s", executed_text(found));
+		listing_cell(listing, "%s",
 			better.length ? text_read(&better)
 				      : "none in all of cycles, PEs, registers");
 	}
+	text_add(text, "\n%s", listing_text(listing));
 }
 
 const char *projection_pareto_table(struct arena *arena, const struct explored *explored)
 {
-	struct text text = text_open(arena);
 	bool folded = explored->beside_count > 0;
-	text_add(&text, "%5s %10s %10s %10s %8s %8s %7s %9s  ", "point", "cycles", "PEs",
-		"registers", "ports", "wire", "use", "executed");
-	text_add(&text, "%s%s\n", folded ? "what stays, " : "", "projection");
+	const char *const titles[] = {"point", "cycles", "PEs", "registers", "ports", "wire", "use",
+		"executed", folded ? "<what stays, projection" : "<projection", NULL};
+	struct listing *listing = listing_open(arena, titles);
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		const struct project_found *found = point->payload;
 		const struct score *score = &point->score;
-		text_add(&text,
-			"%5zu %10" PRId64 " %10" PRId64 " %10" PRId64 " %8" PRId64 " %8" PRId64
-			" %5.1f %% %9s  %s%s%s\n",
-			i + 1, score->cycles, score->pes, score->registers, score->ports,
-			score->wire, 100 * score->utilization, executed_text(found),
-			folded ? found->name : "", folded ? ": " : "", point->key);
+		listing_cell(listing, "%zu", i + 1);
+		listing_cell(listing, "%" PRId64, score->cycles);
+		listing_cell(listing, "%" PRId64, score->pes);
+		listing_cell(listing, "%" PRId64, score->registers);
+		listing_cell(listing, "%" PRId64, score->ports);
+		listing_cell(listing, "%" PRId64, score->wire);
+		listing_cell(listing, "%.1f %%", 100 * score->utilization);
+		listing_cell(listing, "%s", executed_text(found));
+		listing_cell(listing, "%s%s%s", folded ? found->name : "", folded ? ": " : "",
+			point->key);
 	}
+	struct text text = text_open(arena);
+	text_add(&text, "%s", listing_text(listing));
 	if (folded)
 		add_classical(&text, explored);
 	return text_read(&text);

@@ -3,6 +3,7 @@
 #include "base/amount.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 #include "report/run/run_json.h"
 
@@ -126,29 +127,33 @@ const char *broadcast_pareto_csv(
 
 const char *broadcast_table(struct arena *arena, const struct explored *explored, double clock_ns)
 {
-	struct text text = text_open(arena);
+	static const char *const titles[] = {"point", "latency", "speedup", "of bound", "staging B",
+		"link B", "rounds", "executed", "<way", NULL};
+	struct listing *listing = listing_open(arena, titles);
 	const struct broadcast_outcome *known = explored->more;
 	double given = known ? (double)known->score.cycles : 0;
-	text_add(&text, "%5s %13s %9s %9s %12s %12s %7s %9s  %s\n", "point", "latency", "speedup",
-		"of bound", "staging B", "link B", "rounds", "executed", "way");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		const struct broadcast_found *found = point->payload;
 		const struct broadcast_outcome *outcome = &found->outcome;
 		const struct execution *run = &found->common.execution;
 		double cycles = (double)point->score.cycles;
-		text_add(&text,
-			"%5zu %13s %9s %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64 " %9s  %s\n",
-			i + 1, amount_text(arena, AMOUNT_TIME, cycles * clock_ns),
-			!known ? "-" : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1),
-			outcome->bound ? cycles / (double)outcome->bound : 1,
-			point->score.buffer_bytes, point->score.link_bytes, point->score.rounds,
+		listing_cell(listing, "%zu", i + 1);
+		listing_cell(listing, "%s", amount_text(arena, AMOUNT_TIME, cycles * clock_ns));
+		listing_cell(listing, "%s",
+			!known ? "-"
+			       : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1));
+		listing_cell(listing, "%.2f", outcome->bound ? cycles / (double)outcome->bound : 1);
+		listing_cell(listing, "%" PRId64, point->score.buffer_bytes);
+		listing_cell(listing, "%" PRId64, point->score.link_bytes);
+		listing_cell(listing, "%" PRId64, point->score.rounds);
+		listing_cell(listing, "%s",
 			!run->finished ? "-"
 			: !run->agrees ? "disagrees"
-				       : execution_name(run),
-			broadcast_way(arena, outcome->broadcast));
+				       : execution_name(run));
+		listing_cell(listing, "%s", broadcast_way(arena, outcome->broadcast));
 	}
-	return text_read(&text);
+	return listing_text(listing);
 }
 
 const char *broadcast_plan_yaml(struct arena *arena, const struct point *point)

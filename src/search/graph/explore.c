@@ -88,6 +88,7 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	const struct graph *graph = self;
 	const struct trial *trial = (const struct trial *)found;
 	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
+	cost_limits(trial->made.plan, &trial->outcome.cost, kept->limits);
 	recipe_own(&kept->recipe, arena);
 	if (recipe_is_whole(&trial->found.recipe))
 		kept->recipe.given =
@@ -483,13 +484,12 @@ static const struct drive_kind graphs = {
 
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
-	const struct objectives *objectives = &exploration->wishes.objectives;
 	struct graph graph = {.exploration = exploration,
 		.arena = arena,
 		.kept = kept_open(),
-		.goals = goals_of(objectives, &exploration->planning),
+		.goals = goals_of(&exploration->wishes.objectives, &exploration->planning),
 		.all = goals_are_all(exploration),
-		.published = frontier_open(*objectives)};
+		.published = frontier_open(exploration->wishes.objectives)};
 	struct explored explored = drive_explore(&graphs, &graph, &exploration->wishes, arena);
 	struct kept_tally tally = kept_tally(graph.kept);
 	explored.effort.asked = tally.asked;

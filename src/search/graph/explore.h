@@ -1,6 +1,7 @@
 #ifndef SEARCH_EXPLORE_H
 #define SEARCH_EXPLORE_H
 
+#include "cost/graph/cost.h"
 #include "model/graph/planning.h"
 #include "search/drive/drive.h"
 #include "search/drive/solver.h"
@@ -57,7 +58,8 @@ struct exploration {
 /* The payload of a frontier point: enough to make its plan again, and what came of it. */
 struct plan_found {
 	struct found common;
-	struct recipe recipe; /* with the mappings given */
+	struct recipe recipe;          /* with the mappings given */
+	int64_t limits[LIMITER_COUNT]; /* cost_limits of it */
 };
 
 /* What divides whole graphs: of the solvers that take part, or where those only vary what is
