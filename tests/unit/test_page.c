@@ -89,6 +89,23 @@ static void copies_of_specs_are_read(void **state)
 	json_decref(notes);
 }
 
+/* Specs through a symbolic link that is gone, a folder through one, and the page made elsewhere. */
+static void specs_behind_links_are_read(void **state)
+{
+	struct ended ended = folder_run(
+		"mkdir real && cp machine.yaml problem.yaml real && ln -s real link && "
+		"(cd real && $program explore -q --budget 20 ../link/machine.yaml "
+		"../link/problem.yaml -o ../far/run --simulate none) && rm link && ln -s far/run run && "
+		"mkdir other && cd other && $program report --html ../run -o page.html");
+	assert_string_equal(strstr(ended.err, "error") ? ended.err : "", "");
+	assert_int_equal(ended.status, 0);
+	json_t *data = data_of(folder_text("other/page.html"));
+	assert_int_equal(json_array_size(json_object_get(data, "notes")), 0);
+	json_t *point = json_object_get(json_object_get(data, "points"), "1");
+	assert_non_null(json_object_get(json_object_get(point, "details"), "score"));
+	json_decref(data);
+}
+
 /* What was edited is written over only if that is asked for. */
 static void edited_plans_stay(void **state)
 {
@@ -253,6 +270,7 @@ int main(void)
 		cmocka_unit_test(texts_of_a_csv_are_read_as_written),
 		cmocka_unit_test(campaigns_are_filtered_and_averaged),
 		cmocka_unit_test(a_page_has_all_points_with_details),
+		cmocka_unit_test(specs_behind_links_are_read),
 		cmocka_unit_test(copies_of_specs_are_read),
 		cmocka_unit_test(edited_plans_stay),
 		cmocka_unit_test(specs_of_a_person_stay),

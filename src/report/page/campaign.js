@@ -2,9 +2,12 @@
 /* The plots that campaigns have besides: how values go together, and what each does.  `page` has what page.js shares. */
 function campaign_plots(page) {
 const {element, drawing, figure, hint, saved, css, amount, points, swept, workload, numeric, values_of, name_of, scaled, told, unit_of, colouring, legend_of, conditions, keep, keep_value, keepers, choose, kept} = page;
+/* Values that others were set from go with them: one plot is enough. */
+const partition = name => { const numbers = new Map(); return points.map(point => numbers.get(point.values[name]) ?? numbers.set(point.values[name], numbers.size).size - 1).join(); };
+const own = swept.filter((name, i) => { const mine = partition(name); return !swept.slice(0, i).some(other => partition(other) === mine); });
 
 function parallel() {
-	const axes = [...swept, ...["latency_ns", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
+	const axes = [...own, ...["latency_ns", "energy_pj", "hbm_bytes"].filter(name => numeric.includes(name))].slice(0, 9);
 	if (!window.charts || axes.length < 2) return "";
 	const box = element("div", {class: "chart tall"});
 	const chart = window.charts.init(box), place = (name, value) => numeric.includes(name) ? scaled(name, value) : String(value);
@@ -52,7 +55,8 @@ function strip(name, objective) {
 	if (!all.length) return "";
 	const least = all.reduce((a, b) => Math.min(a, b)), most = all.reduce((a, b) => Math.max(a, b)), unit = unit_of(objective), far = most > 10 * least;
 	const from = far ? Math.log10(least) - 0.05 : least * 0.97, to = far ? Math.log10(most) + 0.05 : most * 1.03;
-	const width = 720, left = 110, right = 170, tall = 26, bottom = keys.length * tall + 6, svg = figure(width, bottom + 24, `${name_of(objective)} by ${name_of(name)}`);
+	const labels = keys.map(key => told(name, key)), letters = Math.min(30, labels.reduce((most, label) => Math.max(most, label.length), 8));
+	const width = 720, left = 14 + 6.4 * letters, right = 150, tall = 26, bottom = keys.length * tall + 6, svg = figure(width, bottom + 24, `${name_of(objective)} by ${name_of(name)}`);
 	const x = value => left + (width - left - right) * ((far ? Math.log10(value) : value) - from) / (to - from);
 	const marks = far ? Array.from({length: 40}, (_, i) => (i % 2 ? 3 : 1) * 10 ** (Math.floor(i / 2) - 6) * unit[1]) : [0, 1, 2, 3].map(i => least + (most - least) * i / 3);
 	let last = -60;
@@ -62,8 +66,8 @@ function strip(name, objective) {
 	}
 	const paint = colouring(workload), most_workloads = Math.max(...keys.map(key => rows.get(key).size));
 	keys.forEach((key, i) => {
-		const y = i * tall + tall / 2, means = [], label = told(name, key);
-		const text = drawing("text", {x: left - 8, y: y + 4, "text-anchor": "end", style: "cursor:pointer"}, label.length > 16 ? label.slice(0, 15) + "…" : label);
+		const y = i * tall + tall / 2, means = [], label = labels[i];
+		const text = drawing("text", {x: left - 8, y: y + 4, "text-anchor": "end", style: "cursor:pointer"}, label.length > letters ? "…" + label.slice(1 - letters) : label);
 		text.addEventListener("click", () => keep_value(name, conditions.has(name) ? "" : key));
 		svg.append(hint(text, `${label}: keep only this value, or all`), drawing("line", {class: "line", x1: left, x2: width - right, y1: y, y2: y}));
 		for (const [of, runs] of rows.get(key)) {
@@ -81,7 +85,7 @@ function strip(name, objective) {
 }
 function sensitivity() {
 	const objectives = ["estimate_ns", "latency_ns", "latency_cycles", "rounds", "energy_pj", "edp"].filter(name => numeric.includes(name));
-	const names = swept.filter(name => { const count = values_of(name).length; return count > 1 && count <= 40; });
+	const names = own.filter(name => { const count = values_of(name).length; return count > 1 && count <= 40; });
 	if (!objectives.length || !names.length) return "";
 	const parts = element("div", {class: "columns"}), objective = element("select", {onchange: show}, ...objectives.map((name, i) => element("option", {value: name, ...(i ? {} : {selected: ""})}, name_of(name))));
 	function show() { parts.replaceChildren(...names.map(name => strip(name, objective.value))); }

@@ -134,7 +134,7 @@ function colouring(name) {
 	const marks = numbers && values.length > 8 ? [0, 1, 2, 3, 4].map(k => Math.round(k * (values.length - 1) / 4)) : values.map((_, i) => i).slice(0, values.length > 8 ? 7 : 8);
 	return {of: point => order.has(point.values[name]) ? colour(order.get(point.values[name])) : colours[7], legend: [...marks.map(i => [told(name, values[i]), colour(i)]), ...(!numbers && values.length > 8 ? [[`${values.length - 7} others`, colours[7]]] : [])]};
 }
-const legend_of = list => element("p", {class: "legend"}, ...list.flatMap(([name, colour]) => [element("span", {style: `background:${colour}`}), name]));
+const legend_of = list => element("p", {class: "legend"}, ...list.map(([name, colour]) => element("span", {}, element("i", {style: `background:${colour}`}), name)));
 
 /* --- the scatter of all points */
 
