@@ -105,8 +105,8 @@ static void explain_proofs(struct text *text, const struct frontier *frontier)
 			: k + 1 == objectives->count ? " or "
 						     : ", ",
 			objective_names[objectives->at[k]]);
-	text_add(text, "; within N %%: none has more than N %% less; each plan's proof names "
-		       "in 'fixed' what its space leaves out\n");
+	text_add(text, "; within N %%: none has more than N %% less;\n"
+		       "'fixed' in the proof of a plan names what its space leaves out\n");
 }
 
 /* The amounts of a point in the order of the columns of the table, and their kinds. */
