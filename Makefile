@@ -65,7 +65,7 @@ TESTS := $(foreach source,$(TEST_SOURCES),$(call link_of,$(source)))
 CASE_TESTS := $(foreach source,$(CASE_SOURCES),$(call link_of,$(source)))
 BENCHES := $(foreach source,$(BENCH_SOURCES),$(call link_of,$(source)))
 
-.PHONY: all help build tests everything run test check cases bench setup setup-check library install uninstall clean \
+.PHONY: all accuracy help build tests everything run test check cases bench setup setup-check library install uninstall clean \
 	headers layers accept format FORCE
 
 all: build compile_commands.json
@@ -92,6 +92,10 @@ check: setup-check
 ## make cases       the reference families in CASES (default ../shared/cases)
 cases: $(CASE_TESTS)
 	@scripts/cases "$(CASES)" $(CASE_TESTS)
+
+## make accuracy    predicted times beside measured ones; CASES=OTHER.csv: of another table
+accuracy: $(PROGRAM)
+	@scripts/accuracy $(PROGRAM) $(if $(filter command environment,$(firstword $(origin CASES))),"$(CASES)")
 
 ## make bench       measure: candidates, simulator events, memory, threads
 bench: $(PROGRAM) $(BENCHES)

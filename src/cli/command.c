@@ -23,6 +23,7 @@ static const struct command *const commands[] = {
 	&command_score,
 	&command_simulate,
 	&command_check,
+	&command_calibrate,
 	&command_diff,
 	&command_campaign,
 	&command_report,

@@ -36,8 +36,8 @@ struct command {
 };
 
 extern const struct command command_explore, command_score, command_simulate, command_check,
-	command_diff, command_campaign, command_report, command_init, command_list, command_manual,
-	command_import;
+	command_calibrate, command_diff, command_campaign, command_report, command_init,
+	command_list, command_manual, command_import;
 
 /* The commands one after the other, those of one kind of input last; NULL after the last. */
 const struct command *command_at(size_t i);

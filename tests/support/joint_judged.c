@@ -12,6 +12,7 @@
 #include "tests/support/executed.h"
 #include "tests/support/joint_walk.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/mechanisms.h"
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>
@@ -30,7 +31,9 @@ struct joint_question joint_question_draw(
 	int count = cores[draw_below(random, core_counts)];
 	struct planning *planning = arena_new(arena, struct planning);
 	static const int bundle_tensors[] = {6, 6, 2, 3};
-	struct arch *arch = arena_copy(arena, spyre_arch(arena, count), sizeof *arch);
+	const struct arch *drawn =
+		draw_chance(random, 3) ? mechanisms_arch(arena, count) : spyre_arch(arena, count);
+	struct arch *arch = arena_copy(arena, drawn, sizeof *arch);
 	arch->bundle_tensors = bundle_tensors[draw_below(random, 4)];
 	*planning = planning_default(arch);
 	planning->published_tiles = draw_chance(random, 2);

@@ -5,6 +5,7 @@
 #include "cost/graph/staging.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const char *const resource_names[] = {
 	[RESOURCE_HBM] = "hbm",
@@ -52,9 +53,13 @@ struct ratio latency_rate(
 {
 	const struct level *unit = &arch->levels[op_unit(arch, op)];
 	bool multiplies = op->primitive->unit == UNIT_MAC, nests = op_has_inner_nest(arch, op);
-	struct ratio rate = !multiplies ? unit->vector_rate
-			    : nests     ? unit->mac_rate
-					: array_rate(unit, workload, op);
+	struct ratio own = op->primitive->kind == OP_REDUCE       ? unit->reduction_rate
+			   : op->primitive->kind == OP_RESTICKIFY ? unit->restickify_rate
+								  : (struct ratio){0, 1};
+	struct ratio rate = own.num       ? own
+			    : !multiplies ? unit->vector_rate
+			    : nests       ? unit->mac_rate
+					  : array_rate(unit, workload, op);
 	struct ratio units = {1, 1};
 	if (ratio_make(unit->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);
@@ -181,6 +186,101 @@ int64_t latency_floor(const struct arch *arch, const struct workload *workload, 
 	return number_max(compute_floor(arch, workload, cores), hbm_floor(arch, workload));
 }
 
+/* Whole cycles that have passed. */
+static int64_t turn_cycles(int64_t bytes, struct ratio turn, bool *fits)
+{
+	int64_t cycles = 0;
+	struct ratio all;
+	if (turn.num && !ratio_mul(turn, (struct ratio){bytes, 1}, &all))
+		*fits = false;
+	else if (turn.num)
+		cycles = all.num / all.den;
+	return cycles;
+}
+
+/* True if an operand is read again for other elements of the result, or its stick becomes another. */
+static bool repeats(const struct op *op)
+{
+	if (op->primitive->kind == OP_RESTICKIFY)
+		return true;
+	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++)
+		for (int l = 0; l < op->loop_count; l++)
+			if (!op->reads[i].linear.loop[l])
+				return true;
+	return false;
+}
+
+/* Indices of device dimension d that a tile of operand i has at most. */
+static int64_t tile_extent(const struct traffic_op *op, int i, const struct layout *layout, int d)
+{
+	const struct access *access = op_operand(op->op, i);
+	int64_t span = 0, per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+	if (layout->host_dim[d] < 0)
+		return 1;
+	const struct affine *host = &access->host[layout->host_dim[d]];
+	for (int l = 0; l < op->nest.loop_count; l++)
+		span += llabs(host->loop[l]) * (op->nest.loops[l].chunk - 1);
+	return number_min(layout->size[d], span / per + 1 + ((span + 1) % per != 0));
+}
+
+/* Sticks that lie in a row in a tile of operand i, at most. */
+static int64_t run_sticks(const struct traffic_op *op, int i)
+{
+	const struct layout *layout = &op->workload->tensors[op_operand(op->op, i)->tensor].layout;
+	int64_t run = 1;
+	for (int d = layout->rank - 2; d >= 0; d--) {
+		int64_t extent = tile_extent(op, i, layout, d);
+		run *= extent;
+		if (extent < layout->size[d])
+			break;
+	}
+	return run;
+}
+
+void latency_load(
+	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits)
+{
+	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	if (!bytes || op->moves || op->op->move != MOVE_NONE)
+		return;
+	if (hbm->run.num)
+		load->runs = checked_add(fits, load->runs, bytes / STICK_BYTES / run_sticks(op, i));
+	if (i == op->op->read_count || op->op->primitive->kind == OP_RESTICKIFY)
+		return;
+	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;
+	if (layout->rank > 1)
+		load->far = checked_add(fits, load->far,
+			arch_far_bytes(
+				op->arch, layout->size[layout->rank - 2] * STICK_BYTES, bytes));
+}
+
+int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits)
+{
+	const struct arch *arch = op->arch;
+	const struct level *hbm = &arch->levels[arch->hbm];
+	int64_t read = checked_add(fits, load.read, load.moved);
+	int64_t cycles = latency_hbm(arch, read, load.written, fits);
+	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, lanes;
+	cycles = checked_add(fits, cycles, turn_cycles(number_min(read, load.written), turn, fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load.runs, hbm->run, fits));
+	int64_t count = arch_lanes(arch, load.moved ? arch_cores(arch) : op->nest.cores);
+	if (!count)
+		return cycles;
+	if (!ratio_mul(arch->lane_rate, (struct ratio){count, 1}, &lanes))
+		return cycles;
+	return number_max(cycles, cycles_of(read, lanes, fits));
+}
+
+/* Cycles that fill and drain the array for each tile of an einsum. */
+static int64_t tile_cycles(const struct traffic_op *op, bool *fits)
+{
+	const struct level *unit = &op->arch->levels[op_unit(op->arch, op->op)];
+	if (op->op->primitive->unit != UNIT_MAC || !unit->tile_cycles)
+		return 0;
+	return checked_mul(fits, loopnest_tiles(&op->nest, op->nest.all, fits), unit->tile_cycles);
+}
+
 void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
 	int64_t core, bool *fits)
 {
@@ -202,7 +302,9 @@ void latency_add(struct core_work *work, const struct arch *arch, const struct t
 			checked_mul(fits, op->inner->score.cycles, op->inner->tiles));
 	else if (share.computes > 0)
 		work->compute_cycles = checked_add(fits, work->compute_cycles,
-			cycles_of(share.computes, latency_rate(arch, op->workload, op->op), fits));
+			checked_add(fits, tile_cycles(op, fits),
+				cycles_of(share.computes, latency_rate(arch, op->workload, op->op),
+					fits)));
 }
 
 static void raise(int64_t *most, int64_t cycles)
@@ -223,17 +325,25 @@ void latency_raise(
 	raise(&resources[RESOURCE_RING], cycles_of(work->link, arch->reduce_ring.rate, fits));
 }
 
-static void find_hbm(
-	const struct plan *plan, const struct counts *counts, struct phase_cost *phase, bool *fits)
+/* `op` is that of the last step; NULL: one that nothing is known of. */
+static void find_hbm(const struct plan *plan, const struct counts *counts,
+	const struct traffic_op *op, struct phase_cost *phase, bool *fits)
 {
-	int64_t read = 0, written = 0;
+	struct bus_load load = {0};
 	for (int step = phase->first_step; step < phase->end_step; step++)
 		for (int i = 0; i <= OP_READS_MOST; i++) {
 			const int64_t *bytes = counts->steps[step].bytes[i];
-			read = checked_add(fits, read, bytes[TRAFFIC_HBM_READ]);
-			written = checked_add(fits, written, bytes[TRAFFIC_HBM_WRITE]);
+			bool own = op && step + 1 == phase->end_step && !op->moves;
+			int64_t *read = own ? &load.read : &load.moved;
+			*read = checked_add(fits, *read, bytes[TRAFFIC_HBM_READ]);
+			if (own && i < op_operands(op->op))
+				latency_load(&load, op, i,
+					bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE], fits);
+			load.written = checked_add(fits, load.written, bytes[TRAFFIC_HBM_WRITE]);
 		}
-	phase->resource[RESOURCE_HBM] = latency_hbm(plan->arch, read, written, fits);
+	phase->resource[RESOURCE_HBM] =
+		op ? latency_bus(op, load, fits)
+		   : latency_hbm(plan->arch, load.moved, load.written, fits);
 }
 
 /* All cores, unless no slice can be larger than the first. */
@@ -306,19 +416,19 @@ bool latency_phase(const struct plan *plan, const struct counts *counts,
 	const struct traffic_op *ops, struct arena *arena, struct phase_cost *phase)
 {
 	bool fits = true;
-	const struct traffic_op *own = &ops[phase->first_step];
+	const struct traffic_op *own = &ops[phase->first_step], *last = &ops[phase->end_step - 1];
 	phase->cycles = 0;
 	if (own->relayout) {
 		phase->resource[RESOURCE_DATA_RING] = own->relayout->cycles;
 	} else if (arch_moves_boxes(plan->arch)) {
-		find_hbm(plan, counts, phase, &fits);
+		find_hbm(plan, counts, op_is_tiled(last->op) ? last : NULL, phase, &fits);
 		find_cores(plan, own, phase, &fits);
 		find_links(plan, phase, arena, &fits);
 	} else if (op_is_tiled(own->op)) {
 		phase->cycles = find_nests(
 			own, phase->end_step - phase->first_step, phase->resource, &fits);
 	} else {
-		find_hbm(plan, counts, phase, &fits);
+		find_hbm(plan, counts, NULL, phase, &fits);
 	}
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		raise(&phase->cycles, phase->resource[r]);

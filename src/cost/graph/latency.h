@@ -42,6 +42,23 @@ int64_t latency_floor(const struct arch *arch, const struct workload *workload, 
 int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 
+/*
+ * Cycles of HBM in a phase of an op: its own bytes, and `moved` that moves before it read.  A shared bus turns
+ * round for each byte read beside one written (level.turn); what is read comes over the lanes of the cores in
+ * use, all lanes if moves bring some.  Rounded so that no execution is faster.
+ */
+struct bus_load {
+	int64_t read, written, moved; /* bytes */
+	int64_t far;                  /* of those read, the bytes whose planes meet in a bank */
+	int64_t runs;                 /* contiguous pieces of what is read and written, at least */
+};
+
+/* Adds far bytes and runs of the bytes that operand i of the op reads or writes; moves have none. */
+void latency_load(
+	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits);
+
+int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits);
+
 /* What one core does, summed over ops before it is divided by rates. */
 struct core_work {
 	int64_t fill, lx_read, lx_write; /* bytes */

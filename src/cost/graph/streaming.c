@@ -116,6 +116,21 @@ static int64_t arriving_sticks(const struct traffic_op *traffic, bool *fits)
 	return sticks;
 }
 
+/* What of the bytes read and written takes longer than others. */
+static void load_bus(const struct traffic_op *traffic, struct bus_load *load, bool *fits)
+{
+	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
+	if (!hbm->plane_span && !hbm->run.num)
+		return;
+	for (int i = 0; i < traffic->op->read_count; i++) {
+		if (is_in_lx(traffic, i))
+			continue;
+		int64_t sticks = footprint_fetch(&traffic->operands[i], NULL, fits).transfers;
+		latency_load(load, traffic, i, checked_mul(fits, sticks, STICK_BYTES), fits);
+	}
+	latency_load(load, traffic, traffic->op->read_count, load->written, fits);
+}
+
 static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
 {
 	const struct arch *arch = traffic->arch;
@@ -130,8 +145,9 @@ static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_
 			footprint_sum(
 				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
 	int64_t arriving = checked_mul(fits, arriving_sticks(traffic, fits), STICK_BYTES);
-	time.hbm =
-		latency_hbm(arch, checked_add(fits, hbm_bytes - written, arriving), written, fits);
+	struct bus_load load = {.read = hbm_bytes - written, .written = written, .moved = arriving};
+	load_bus(traffic, &load, fits);
+	time.hbm = latency_bus(traffic, load, fits);
 	time.cores = number_max(resources[RESOURCE_COMPUTE],
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
 	time.ring = resources[RESOURCE_RING];

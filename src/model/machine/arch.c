@@ -1,5 +1,7 @@
 #include "model/machine/arch.h"
 
+#include "base/wide.h"
+
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
@@ -37,6 +39,19 @@ static const struct level *find_lx(const struct arch *arch)
 	if (arch->lx < 0)
 		BUG("architecture '%s' has no LX", arch->name);
 	return &arch->levels[arch->lx];
+}
+
+int64_t arch_lanes(const struct arch *arch, int64_t cores)
+{
+	return arch->lane_cores ? number_ceil_div(cores, arch->lane_cores) : 0;
+}
+
+int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes)
+{
+	int64_t span = arch->hbm < 0 ? 0 : arch->levels[arch->hbm].plane_span;
+	if (!span || stride <= span)
+		return 0;
+	return (int64_t)((wide)bytes * (stride - span) / stride);
 }
 
 int64_t arch_lx_capacity(const struct arch *arch)

@@ -62,20 +62,31 @@ struct level {
 	bool scratchpad;  /* buffers of plans may live here */
 	bool boxes; /* `transfer: box`: a tile that comes from outside moves whole; else what is new */
 	int64_t stick; /* bytes that tensors here are laid out and moved in; 0: words, row by row */
-	int64_t alignment;        /* of buffers, bytes; at least 1 */
-	int64_t word_bits;        /* of one word: bare bandwidths count words */
-	int64_t block_words;      /* words of a row, unless `width` says otherwise */
-	struct ratio read_rate;   /* bytes per cycle per instance; 0: unlimited */
-	struct ratio write_rate;  /* the same; unused when shared_rate */
-	bool shared_rate;         /* reads and writes share read_rate */
-	struct ratio fill_rate;   /* bytes per cycle: the port to the level outside; 0: unlimited */
+	int64_t alignment;       /* of buffers, bytes; at least 1 */
+	int64_t word_bits;       /* of one word: bare bandwidths count words */
+	int64_t block_words;     /* words of a row, unless `width` says otherwise */
+	struct ratio read_rate;  /* bytes per cycle per instance; 0: unlimited */
+	struct ratio write_rate; /* the same; unused when shared_rate */
+	bool shared_rate;        /* reads and writes share read_rate */
+	struct ratio fill_rate;  /* bytes per cycle: the port to the level outside; 0: unlimited */
+	/* of a shared home: cycles for each byte read that one written stands beside, in which the bus turns
+	 * round; and where an operand is broadcast or the stick moves.  0: it turns in no time */
+	struct ratio turn, turn_repeated;
+	/* of a home: planes of a tensor that are farther apart than these bytes meet in one bank, and cycles that
+	 * each byte read costs besides if they all do (arch_far_bytes).  0: none */
+	int64_t plane_span;
+	struct ratio plane;
+	struct ratio run;         /* of a home: cycles to begin a contiguous run of sticks; 0 */
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */
-	struct ratio mac_rate;    /* multiply-adds per cycle at 2 bytes an element */
-	struct ratio vector_rate; /* elements per cycle of map and reduce functions */
-	double mac_pj, vector_pj; /* per operation */
-	bool vector_priced;       /* vector_pj is given; else nests price it as a multiply-add */
+	struct ratio mac_rate;        /* multiply-adds per cycle at 2 bytes an element */
+	struct ratio vector_rate;     /* elements per cycle of map and reduce functions */
+	struct ratio reduction_rate;  /* of reduce functions alone; 0: that */
+	struct ratio restickify_rate; /* of restickify; 0: that of vector functions */
+	int64_t tile_cycles;          /* to fill and drain the array for each tile of an einsum */
+	double mac_pj, vector_pj;     /* per operation */
+	bool vector_priced; /* vector_pj is given; else nests price it as a multiply-add */
 
 	/*
 	 * What the loop-nest model adds, in words and per access (model/nest/hierarchy.h).
@@ -142,8 +153,10 @@ struct arch {
 	 * Einsums run on `compute`, maps and reductions on `vector`, which may be the same. */
 	int hbm, core, lx, compute, vector;
 
-	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
-	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
+	int64_t span_limit; /* bytes of one tensor that a core can address; 0: none */
+	int64_t lane_cores; /* cores next to each other that one lane from the home serves; 0: no lanes */
+	struct ratio lane_rate;             /* bytes per cycle of a lane, towards the cores */
+	int64_t bundle_tensors;             /* distinct HBM tensors in a bundle; 0: any number */
 	struct ring data_ring, reduce_ring; /* relayouts; split reductions */
 	int64_t ranks;                      /* machines like this one that run a graph together */
 	int rank_columns;                   /* of a mesh of them; else 0 */
@@ -178,6 +191,12 @@ const struct level *arch_home(const struct arch *arch);
 
 /* Cores of the machine: instances of the core level; 1 without one. */
 int64_t arch_cores(const struct arch *arch);
+
+/* Lanes that so many cores from the first one on are served by; 0: there are none. */
+int64_t arch_lanes(const struct arch *arch, int64_t cores);
+
+/* Of so many bytes read from planes `stride` bytes apart, those that meet in a bank: 1 - plane_span / stride. */
+int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes);
 
 /* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
 int64_t arch_lx_capacity(const struct arch *arch);

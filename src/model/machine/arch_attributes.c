@@ -225,6 +225,12 @@ void attributes_machine(struct reader *attributes, struct arch *arch)
 	read_integer(attributes, "bundle_tensors", OPTIONAL, 1, INT32_MAX, &arch->bundle_tensors);
 	read_cycles(attributes, "bundle_overhead", arch->clock_hz, &arch->bundle_cycles);
 	read_cycles(attributes, "core_overhead", arch->clock_hz, &arch->core_cycles);
+	bool lanes = attributes_bandwidth(
+		attributes, "lane_bandwidth", arch->clock_hz, 16, &arch->lane_rate);
+	if (lanes != read_integer(attributes, "lane_cores", OPTIONAL, 1, ARCH_CORES_MOST,
+			     &arch->lane_cores))
+		reader_refuse(attributes, lanes ? "lane_bandwidth" : "lane_cores",
+			"says nothing without '%s'", lanes ? "lane_cores" : "lane_bandwidth");
 	read_ring(attributes, "data_ring", arch->clock_hz, false, &arch->data_ring);
 	read_ring(attributes, "reduce_ring", arch->clock_hz, true, &arch->reduce_ring);
 	const struct node *dims = NULL;

@@ -65,8 +65,8 @@ static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating
 
 /* and these of the machine. */
 static const char *const machine_keys[] = {"bundle_overhead", "bundle_tensors", "clock",
-	"core_overhead", "data_ring", "link_energy_per_byte", "links", "ranks", "reduce_ring",
-	"span_limit", NULL};
+	"core_overhead", "data_ring", "lane_bandwidth", "lane_cores", "link_energy_per_byte",
+	"links", "ranks", "reduce_ring", "span_limit", NULL};
 
 static bool is_among(const char *key, const char *const *keys)
 {

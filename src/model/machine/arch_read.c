@@ -161,6 +161,7 @@ static void read_sources(struct arch_draft *draft, int r)
 	}
 	if (has_sources)
 		reader_done(&sources);
+	read_map(&entry->node, "free", OPTIONAL); /* what `calibrate` may move */
 }
 
 /* Arrays of one PE, or of one row, are systolic too, where a mesh says so. */

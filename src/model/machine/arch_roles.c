@@ -113,7 +113,7 @@ static void find_cores(struct arch_draft *draft)
 static void check_cores(struct arch_draft *draft)
 {
 	static const char *const keys[] = {
-		"core_overhead", "data_ring", "reduce_ring", "span_limit", NULL};
+		"core_overhead", "data_ring", "lane_bandwidth", "reduce_ring", "span_limit", NULL};
 	const struct arch *arch = draft->arch;
 	bool fans = false;
 	for (int r = 0; r < arch->level_count; r++)

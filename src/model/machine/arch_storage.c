@@ -184,6 +184,34 @@ static void read_transfers(struct reader *attributes, struct level *level)
 			(long long)level->stick, STICK_BYTES, STICK_BYTES);
 }
 
+/* Cycles for each byte of a burst behind which a bus turns round. */
+static void read_turn(struct reader *attributes, const char *key, struct ratio hz, int64_t burst,
+	struct ratio *out)
+{
+	struct ratio time;
+	if (read_nanoseconds(attributes, key, OPTIONAL, &time) &&
+		attributes_cycles(attributes, key, time, hz, out) &&
+		!ratio_div(*out, (struct ratio){burst, 1}, out))
+		reader_refuse(attributes, key, "is too large");
+}
+
+/* The time in which a bus that reads and writes share turns round. */
+static void read_turns(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	int64_t burst = STICK_BYTES;
+	bool given = read_size(attributes, "turn_bytes", OPTIONAL, 1, INT32_MAX, &burst);
+	level->turn.den = level->turn_repeated.den = level->run.den = 1;
+	read_turn(attributes, "turn_time", hz, burst, &level->turn);
+	level->turn_repeated = level->turn;
+	read_turn(attributes, "turn_time_repeated", hz, burst, &level->turn_repeated);
+	bool turns = level->turn.num || level->turn_repeated.num;
+	if (turns && !level->shared_rate)
+		reader_refuse(attributes, level->turn.num ? "turn_time" : "turn_time_repeated",
+			"is of a bus that reads and writes share; give its 'shared_bandwidth'");
+	else if (given && !turns)
+		reader_refuse(attributes, "turn_bytes", "is of a 'turn_time', which is not given");
+}
+
 /* What plans need to know of a storage. */
 static void read_for_plans(struct reader *attributes, struct ratio hz, struct level *level)
 {
@@ -193,6 +221,14 @@ static void read_for_plans(struct reader *attributes, struct ratio hz, struct le
 	read_alignment(attributes, level);
 	read_transfers(attributes, level);
 	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
+	read_turns(attributes, hz, level);
+	read_turn(attributes, "run_time", hz, 1, &level->run);
+	bool far = read_size(attributes, "plane_span", OPTIONAL, 1, INT64_MAX, &level->plane_span);
+	level->plane.den = 1;
+	read_turn(attributes, "plane_time", hz, STICK_BYTES, &level->plane);
+	if (far != (level->plane.num > 0))
+		reader_refuse(attributes, far ? "plane_span" : "plane_time",
+			"says nothing without '%s'", far ? "plane_time" : "plane_span");
 }
 
 static void read_scales(struct reader *attributes, struct level *level)
@@ -334,6 +370,9 @@ void attributes_compute(struct reader *attributes, struct level *level)
 	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	read_pace(attributes, "mac_rate", &level->mac_rate);
 	read_pace(attributes, "vector_rate", &level->vector_rate);
+	read_pace(attributes, "reduction_rate", &level->reduction_rate);
+	read_pace(attributes, "restickify_rate", &level->restickify_rate);
+	read_integer(attributes, "tile_cycles", OPTIONAL, 0, INT32_MAX, &level->tile_cycles);
 	bool given = read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
 	level->vector_priced =
 		read_picojoules(attributes, "vector_energy", OPTIONAL, &level->vector_pj);

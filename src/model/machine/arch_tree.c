@@ -234,7 +234,8 @@ static void add_level(struct tree_reading *tree, const struct reader *node, cons
 static bool is_of_component(const char *key)
 {
 	static const char *const keys[] = {"name", "class", "subclass", "enabled",
-		"required_actions", "area_share", "sources", "constraints", "comment", NULL};
+		"required_actions", "area_share", "sources", "free", "constraints", "comment",
+		NULL};
 	for (int i = 0; keys[i]; i++)
 		if (text_equal(keys[i], key))
 			return true;

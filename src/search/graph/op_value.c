@@ -34,9 +34,13 @@ bool op_value_find(
 	out->hbm_bytes = checked_add(&fits, read, written);
 	out->energy_pj = energy_add(0, question->arch, question->op, &count,
 		traffic->inner ? traffic->inner->model : NULL);
-	out->cycles = number_max(find_core_cycles(traffic, question, &fits),
-		latency_hbm(question->arch, checked_add(&fits, read, question->moved_hbm), written,
-			&fits));
+	struct bus_load load = {.read = read, .written = written, .moved = question->moved_hbm};
+	for (int i = 0; i < op_operands(question->op); i++)
+		latency_load(&load, traffic, i,
+			count.bytes[i][TRAFFIC_HBM_READ] + count.bytes[i][TRAFFIC_HBM_WRITE],
+			&fits);
+	out->cycles = number_max(
+		find_core_cycles(traffic, question, &fits), latency_bus(traffic, load, &fits));
 	fits &= streaming_phase(traffic, out->hbm_bytes, question->moved_hbm, &out->estimate);
 	out->estimate = number_max(out->estimate, out->cycles);
 	return fits;

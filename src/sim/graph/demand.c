@@ -53,6 +53,50 @@ static void open_copying(struct paces *paces, const struct copying *copying, str
 	paces->link_latency = ticks_of(paces, copying->link.latency);
 	paces->sync = ticks_of(paces, copying->sync);
 }
+
+/* Ticks of a stick on a bus that turns round, if a cycle has so many. */
+static struct pace turn_pace(int64_t ticks, struct ratio turn)
+{
+	struct ratio rate;
+	if (!turn.num || !ratio_make(turn.den, turn.num, &rate))
+		return (struct pace){0, 1};
+	return pace_find(ticks, STICK_BYTES, rate);
+}
+
+/* Ticks of a cycle, and of what measured machines need time for. */
+static void open_measured(struct paces *paces, const struct arch *arch, int64_t ticks)
+{
+	struct ratio turn = {0, 1}, repeated = {0, 1};
+	if (arch->hbm >= 0 && paces->hbm_shared) {
+		turn = arch->levels[arch->hbm].turn;
+		repeated = arch->levels[arch->hbm].turn_repeated;
+	}
+	if (arch->lane_cores)
+		ticks = pace_refine(ticks, STICK_BYTES, arch->lane_rate);
+	if (turn.num)
+		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){turn.den, turn.num});
+	if (repeated.num)
+		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){repeated.den, repeated.num});
+	paces->ticks = ticks;
+	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
+		struct ratio run = arch->levels[arch->hbm].run;
+		ticks = pace_refine(ticks, 1, (struct ratio){run.den, run.num});
+	}
+	paces->ticks = ticks;
+	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
+		struct ratio run = arch->levels[arch->hbm].run;
+		paces->run = pace_find(ticks, 1, (struct ratio){run.den, run.num});
+	}
+	if (arch->hbm >= 0)
+		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
+	paces->turn[0] = turn_pace(ticks, turn);
+	paces->turn[1] = turn_pace(ticks, repeated);
+	if (arch->lane_cores)
+		paces->lane = pace_find(ticks, STICK_BYTES, arch->lane_rate);
+	if (arch->compute >= 0)
+		paces->tile = ticks * arch->levels[arch->compute].tile_cycles;
+}
+
 struct paces *paces_open(
 	const struct program *program, const struct nests *nests, struct arena *arena)
 {
@@ -62,10 +106,12 @@ struct paces *paces_open(
 	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
 	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
 	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
-	struct ratio mac = {0, 1}, vector = {0, 1};
+	struct ratio mac = {0, 1}, vector = {0, 1}, reduction = {0, 1}, restickify = {0, 1};
 	if (arch->compute >= 0) {
 		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
 		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
+		reduction = core_rate(arch, arch->levels[arch->compute].reduction_rate);
+		restickify = core_rate(arch, arch->levels[arch->compute].restickify_rate);
 	}
 
 	struct paces *paces = arena_new(arena, struct paces);
@@ -84,7 +130,8 @@ struct paces *paces_open(
 		ticks = pace_refine(ticks, STICK_BYTES, arch->data_ring.rate);
 	if (program->ranks > 1)
 		ticks = refine_copying(ticks, &arch->copying);
-	paces->ticks = ticks;
+	open_measured(paces, arch, ticks);
+	ticks = paces->ticks;
 	paces->hbm_read = pace_find(ticks, STICK_BYTES, hbm->read_rate);
 	paces->hbm_write = pace_find(ticks, STICK_BYTES, hbm_write);
 	paces->port = pace_find(ticks, STICK_BYTES, lx->fill_rate);
@@ -98,6 +145,8 @@ struct paces *paces_open(
 		paces->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
 	}
 	paces->vector = pace_find(ticks, 1, vector);
+	paces->reduction = reduction.num ? pace_find(ticks, 1, reduction) : paces->vector;
+	paces->restickify = restickify.num ? pace_find(ticks, 1, restickify) : paces->vector;
 	paces->link_stick = find_time(paces, paces->link, 1);
 	paces->ring_stick = find_time(paces, paces->ring, 1);
 	if (program->ranks > 1)
@@ -111,6 +160,7 @@ static void add_copying(struct paces *paces, const struct op *op,
 	const struct transfer *transfer = instruction->transfer;
 	int64_t sticks = transfer->box->region.sticks;
 	demand->delay = paces->sync;
+	demand->lane = demand->bus = 0;
 	if (instruction->engine == ENGINE_DMA_IN) {
 		demand->latency = paces->in_latency;
 		demand->stream = find_time(paces, paces->copy_in, sticks);
@@ -126,6 +176,46 @@ static void add_copying(struct paces *paces, const struct op *op,
 	demand->hbm = 0;
 }
 
+/* Runs of sticks that follow each other in HBM begin one by one, but for what moves. */
+static int64_t run_time(const struct paces *paces, const struct instruction *instruction)
+{
+	const struct program *program = paces->program;
+	const struct region *box = &instruction->transfer->box->region;
+	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
+	int64_t runs = 1;
+	bool apart = false; /* what lies outside the dimensions that the box has whole */
+	if (program->workload->ops[program->step_ops[instruction->step]].move != MOVE_NONE)
+		return 0;
+	for (int d = box->rank - 1; d >= 0; d--) {
+		if (apart)
+			runs *= box->count[d];
+		apart |= box->count[d] < layout->size[d];
+	}
+	return find_time(paces, paces->run, runs);
+}
+
+/* What an op reads from banks in which planes meet takes longer; what moves or restickifies read does not. */
+static int64_t bank_time(const struct paces *paces, const struct instruction *instruction)
+{
+	const struct program *program = paces->program;
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	const struct region *box = &instruction->transfer->box->region;
+	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
+	int64_t span = program->arch->levels[program->arch->hbm].plane_span, apart = STICK_BYTES;
+	if (paces->plane.num == 0 || op->move != MOVE_NONE || op->primitive->kind == OP_RESTICKIFY)
+		return 0;
+	if (layout->rank > 1)
+		apart *= layout->size[layout->rank - 2];
+	if (apart <= span)
+		return 0;
+	struct pace pace = paces->plane;
+	int64_t sticks;
+	if (!number_mul(box->sticks, apart - span, &sticks) ||
+		!number_mul(pace.den, apart, &pace.den))
+		return paces->longest;
+	return find_time(paces, pace, sticks);
+}
+
 static struct service_demand transfer_demand(
 	struct paces *paces, const struct instruction *instruction)
 {
@@ -134,8 +224,15 @@ static struct service_demand transfer_demand(
 	struct service_demand demand = {
 		.hbm = find_time(paces, in ? paces->hbm_read : paces->hbm_write, sticks),
 		.port = find_time(paces, paces->port, sticks),
+		.lane = in && paces->lane.num ? find_time(paces, paces->lane, sticks) : 0,
+		.bus = paces->hbm_shared ? sticks : 0,
 	};
 	const struct op *broadcast = program_broadcast(paces->program, instruction);
+	if (!broadcast)
+		demand.hbm += run_time(paces, instruction);
+	if (in && !broadcast)
+		demand.hbm += bank_time(paces, instruction);
+	demand.hbm = number_min(demand.hbm, paces->longest);
 	if (broadcast)
 		add_copying(paces, broadcast, instruction, &demand);
 	return demand;
@@ -155,6 +252,10 @@ static struct pace work_pace(
 	const struct paces *paces, const struct op *op, const struct compute *compute)
 {
 	int bytes = 1;
+	if (op->primitive->kind == OP_REDUCE)
+		return paces->reduction;
+	if (op->primitive->kind == OP_RESTICKIFY)
+		return paces->restickify;
 	if (op->primitive->unit == UNIT_VECTOR)
 		return paces->vector;
 	for (int i = 0; i < compute->read_count; i++) {
@@ -224,10 +325,12 @@ static struct service_demand compute_demand(
 		if (!number_mul(work, compute->count[l], &work))
 			work = paces->longest;
 	}
+	int64_t fill = op->primitive->unit == UNIT_VECTOR ? 0 : paces->tile;
+	work = find_time(paces, work_pace(paces, op, compute), work);
 	return (struct service_demand){
 		.lx_reads = find_time(paces, paces->lx_read, reads),
 		.lx_writes = find_time(paces, paces->lx_write, writes),
-		.work = find_time(paces, work_pace(paces, op, compute), work),
+		.work = number_min(work + fill, paces->longest),
 	};
 }
 

@@ -21,9 +21,14 @@ struct paces {
 	int64_t longest;            /* an instruction takes no more: sums stay far from overflow */
 	bool hbm_shared, lx_shared; /* one server for reads and writes */
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
-	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
-	struct pace vector;
-	struct pace ring;                         /* of a stick, the data ring's links */
+	struct pace mac[FP32_BYTES + 1];           /* of a multiply-add, by bytes of an element */
+	struct pace vector, reduction, restickify; /* of an element */
+	int64_t tile;                              /* ticks that fill and drain the array */
+	struct pace lane;                          /* of a stick */
+	struct pace run;     /* of a contiguous run of sticks in HBM, before it */
+	struct pace plane;   /* of a stick from a bank where planes meet, besides */
+	struct pace turn[2]; /* of a stick read beside one written; where one operand repeats */
+	struct pace ring;    /* of a stick, the data ring's links */
 	int64_t link_stick, ring_stick;           /* ticks of a stick on a link */
 	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
 	int64_t in_latency, out_latency, link_latency, sync;
@@ -38,7 +43,8 @@ struct service_demand {
 	enum engine engine;
 	int step;
 	bool idle; /* of nobody, and it ends as it starts */
-	int64_t hbm, port, lx_reads, lx_writes, work, link;
+	int64_t hbm, port, lx_reads, lx_writes, work, link, lane;
+	int64_t bus; /* sticks on the bus of reads and writes, which turns round; 0: on none */
 	/* of a broadcast: beside the servers; behind them; until the other queue sees its end */
 	int64_t stream, latency, delay;
 };

@@ -4,10 +4,13 @@
 #include "base/array.h"
 #include "sim/graph/demand.h"
 
+#include <string.h>
+
 enum {
 	HBM_READS,
 	HBM_WRITES,
-	CORES, /* the first core's servers */
+	LANES,                              /* the first lane */
+	CORES = LANES + PROGRAM_CORES_MOST, /* the first core's servers */
 };
 enum { PORT, LX_READS, LX_WRITES, UNIT, LINK, LINK_UP, LINK_DOWN, SERVERS_PER_CORE };
 
@@ -26,6 +29,12 @@ struct machine {
 	struct array(struct service_demand) demands;
 	uint32_t latest[ENGINE_COUNT]; /* demand by engine */
 	int64_t *step_ends;
+	int *last_steps; /* by phase: the step of its op */
+	int phase_count, phase;
+	struct {
+		int64_t in, out,
+			turned; /* sticks of the phase so far; pairs of them that the bus turned for */
+	} bus;
 	int64_t free[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE]; /* when a server's work ends */
 };
 
@@ -38,6 +47,7 @@ struct machine *machine_open(
 	machine->arena = arena;
 	machine->jobs = arena_array(arena, struct job, program->instruction_count);
 	machine->step_ends = arena_array(arena, int64_t, program->step_count);
+	machine->last_steps = arena_array(arena, int, program->instruction_count + 1);
 	return machine;
 }
 
@@ -45,8 +55,8 @@ static bool demands_equal(const struct service_demand *a, const struct service_d
 {
 	return a->step == b->step && a->idle == b->idle && a->hbm == b->hbm && a->port == b->port &&
 	       a->lx_reads == b->lx_reads && a->lx_writes == b->lx_writes && a->work == b->work &&
-	       a->link == b->link && a->stream == b->stream && a->latency == b->latency &&
-	       a->delay == b->delay;
+	       a->link == b->link && a->lane == b->lane && a->bus == b->bus &&
+	       a->stream == b->stream && a->latency == b->latency && a->delay == b->delay;
 }
 
 void machine_add(struct machine *machine, const struct instruction *instruction)
@@ -61,6 +71,10 @@ void machine_add(struct machine *machine, const struct instruction *instruction)
 		*array_add(machine->arena, &machine->demands) = demand;
 	}
 	machine->jobs[machine->job_count++] = (struct job){instruction->mask, *latest};
+	if (instruction->engine == ENGINE_SYNC)
+		machine->phase_count++;
+	else
+		machine->last_steps[machine->phase_count] = instruction->step;
 }
 
 int64_t machine_ticks(const struct machine *machine)
@@ -93,12 +107,54 @@ static int lx_writes(const struct machine *machine, int core)
 	return core_server(core, machine->paces->lx_shared ? LX_READS : LX_WRITES);
 }
 
+/* Whether an operand of the op is there for several elements of the result, or comes out along another stick. */
+static bool uses_again(const struct workload *workload, const struct op *op)
+{
+	bool again = op->primitive->kind == OP_RESTICKIFY;
+	if (op->primitive->kind != OP_MAP)
+		return again;
+	for (int l = 0; l < op->loop_count; l++) {
+		for (int i = 0; i < op->read_count; i++) {
+			const struct access *read = &op->reads[i];
+			bool found = false;
+			for (int d = 0; d < workload->tensors[read->tensor].layout.host_rank; d++)
+				found |= read->host[d].loop[l] != 0;
+			again |= !found;
+		}
+	}
+	return again;
+}
+
+/* Ticks in which the bus turns round: for each stick one way that now has one the other way beside it. */
+static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
+{
+	const struct program *program = machine->program;
+	int op = program->step_ops[machine->last_steps[machine->phase]];
+	struct pace pace =
+		machine->paces->turn[uses_again(program->workload, &program->workload->ops[op])];
+	if (sticks == 0 || pace.num == 0)
+		return 0;
+	*(in ? &machine->bus.in : &machine->bus.out) += sticks;
+	int64_t pairs = number_min(machine->bus.in, machine->bus.out) - machine->bus.turned;
+	machine->bus.turned += pairs;
+	return pace_time(pace, pairs, machine->paces->longest);
+}
+
 static int64_t run_transfer(
 	struct machine *machine, const struct service_demand *demand, uint64_t mask, int64_t ready)
 {
 	bool in = demand->engine == ENGINE_DMA_IN;
 	int hbm = in || machine->paces->hbm_shared ? HBM_READS : HBM_WRITES;
-	int64_t end = number_max(ready + demand->stream, serve(machine, hbm, ready, demand->hbm));
+	int64_t time = demand->hbm + turn_bus(machine, in, demand->bus);
+	int64_t end = number_max(ready + demand->stream, serve(machine, hbm, ready, time));
+	int64_t lane_cores = machine->program->arch->lane_cores, lane = -1;
+	for (uint64_t left = demand->lane ? mask : 0; left; left &= left - 1) {
+		int64_t next = __builtin_ctzll(left) / lane_cores;
+		if (next != lane)
+			end = number_max(
+				end, serve(machine, LANES + (int)next, ready, demand->lane));
+		lane = next;
+	}
 	for (; mask; mask &= mask - 1) {
 		int port = core_server(__builtin_ctzll(mask), PORT);
 		end = number_max(end, serve(machine, port, ready, demand->port));
@@ -185,6 +241,9 @@ static int64_t run(
 		return run_send(machine, demand, __builtin_ctzll(mask),
 			machine->program->instructions[i].send, ready);
 	case ENGINE_SYNC:
+		machine->phase++;
+		memset(&machine->bus, 0, sizeof machine->bus);
+		break;
 	case ENGINE_COUNT:
 		break;
 	}

@@ -1,0 +1,402 @@
+#include "calibrate/fit.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIT_SCALE 0.1     /* of a log, for all rows at first: 10 % */
+#define FIT_LEAST 0.03    /* a category is not taken for more exact */
+#define FIT_ROBUST 2      /* errors above so many scales count by their size, not its square */
+#define FIT_NORMAL 1.4826 /* standard deviation of a normal distribution over its median size */
+#define FIT_STEP 0.02     /* of a difference: part of the value, at least of a tenth of the range */
+#define FIT_CONFIDENCE 1.96 /* standard deviations of 95 % of a normal distribution */
+#define FIT_WIDEST 0.25     /* half an interval that determines something, in ranges */
+#define FIT_GAIN 1e-4       /* a round that gains less, as a part, is the last one */
+enum {
+	FIT_MANY = 10,
+	FIT_STAGES = 3,
+	FIT_ROUNDS_MOST = 12,
+	FIT_TRIES_MOST = 6,
+	FIT_NAMED_MOST = 3
+};
+
+/* A fit at work; all arrays by attribute at work or by row. */
+struct fitting {
+	const struct machine_file *file;
+	const struct measured_set *set;
+	struct arena *arena;
+	struct diag *diag;
+	size_t rows, count; /* count: attributes that move */
+	size_t moving[FREE_MOST];
+	double *values;                  /* of all free attributes */
+	double *logs, *weights, *scales; /* by row; NaN: no plan */
+	double *slopes; /* d log / d (value / range), by attribute at work, then row */
+	double covariance[FREE_MOST][FREE_MOST];
+	int rounds;
+	bool failed;
+};
+
+static double range_of(const struct fitting *fitting, size_t attribute)
+{
+	const struct free_attribute *free = &fitting->file->free[attribute];
+	return free->most - free->least;
+}
+
+static void predict(struct fitting *fitting, const double *values, double *logs)
+{
+	struct arena *arena = arena_open();
+	struct diag *diag = diag_open(fitting->arena);
+	const struct arch *arch = machine_file_make(arena, fitting->file, values, diag);
+	if (arch)
+		accuracy_predict(fitting->set, arch, logs, diag);
+	else if (!fitting->failed) {
+		diag_take(fitting->diag, diag);
+		fitting->failed = true;
+	}
+	for (size_t i = 0; i < fitting->rows; i++)
+		logs[i] = arch ? log(logs[i] / fitting->set->rows[i].us) : NAN;
+	arena_close(arena);
+}
+
+/* Huber's loss of one row. */
+static double loss(double log_error, double scale)
+{
+	double size = fabs(log_error) / scale;
+	if (isnan(size))
+		return 0;
+	return size <= FIT_ROBUST ? size * size : FIT_ROBUST * (2 * size - FIT_ROBUST);
+}
+
+static double sum_losses(const struct fitting *fitting, const double *logs)
+{
+	double sum = 0;
+	for (size_t i = 0; i < fitting->rows; i++)
+		sum += loss(logs[i], fitting->scales[i]);
+	return sum;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* What errors of a category (NULL: of all rows) are like now: median size, as a standard deviation; 0: there
+ * are too few rows to tell. */
+static double typical_size(const struct fitting *fitting, const char *category, double *sizes)
+{
+	size_t count = 0;
+	for (size_t j = 0; j < fitting->rows; j++)
+		if ((!category || text_equal(category, fitting->set->rows[j].category)) &&
+			!isnan(fitting->logs[j]))
+			sizes[count++] = fabs(fitting->logs[j]);
+	qsort(sizes, count, sizeof *sizes, compare_sizes);
+	return count && (!category || count >= FIT_MANY)
+		       ? fmax(FIT_LEAST, FIT_NORMAL * sizes[count / 2])
+		       : 0;
+}
+
+static void find_scales(struct fitting *fitting)
+{
+	double *sizes = arena_array(fitting->arena, double, fitting->rows);
+	double all = typical_size(fitting, NULL, sizes);
+	for (size_t i = 0; i < fitting->rows; i++) {
+		double own = typical_size(fitting, fitting->set->rows[i].category, sizes);
+		fitting->scales[i] = own > 0 ? own : all > 0 ? all : FIT_SCALE;
+	}
+}
+
+static double *slope_at(const struct fitting *fitting, size_t k)
+{
+	return fitting->slopes + k * fitting->rows;
+}
+
+static void find_slopes(struct fitting *fitting)
+{
+	double *moved = arena_array(fitting->arena, double, fitting->file->count + 1);
+	for (size_t i = 0; i < fitting->rows; i++) {
+		double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
+		fitting->weights[i] = isnan(size)          ? 0
+				      : size <= FIT_ROBUST ? 1 / (scale * scale)
+							   : FIT_ROBUST / size / (scale * scale);
+	}
+	for (size_t k = 0; k < fitting->count && !fitting->failed; k++) {
+		size_t a = fitting->moving[k];
+		const struct free_attribute *free = &fitting->file->free[a];
+		double *slope = slope_at(fitting, k);
+		double step = FIT_STEP * fmax(fabs(fitting->values[a]), range_of(fitting, a) / 10);
+		if (free->whole)
+			step = fmax(1, nearbyint(step));
+		if (fitting->values[a] + step > free->most)
+			step = -step;
+		memcpy(moved, fitting->values, fitting->file->count * sizeof *moved);
+		moved[a] += step;
+		predict(fitting, moved, slope);
+		for (size_t i = 0; i < fitting->rows; i++) {
+			slope[i] = (slope[i] - fitting->logs[i]) / step * range_of(fitting, a);
+			if (isnan(slope[i]))
+				slope[i] = 0;
+		}
+	}
+}
+
+/* Weighted products of slopes; `damping` of the diagonal is added. */
+static void find_normal(
+	const struct fitting *fitting, double damping, double matrix[FREE_MOST][FREE_MOST])
+{
+	for (size_t k = 0; k < fitting->count; k++)
+		for (size_t l = 0; l < fitting->count; l++) {
+			double sum = 0;
+			for (size_t i = 0; i < fitting->rows; i++)
+				sum += fitting->weights[i] * slope_at(fitting, k)[i] *
+				       slope_at(fitting, l)[i];
+			matrix[k][l] = k == l ? sum * (1 + damping) + 1e-12 : sum;
+		}
+}
+
+/* Solves a system of a symmetric positive definite matrix in place, by Gauss. */
+static void solve(double matrix[FREE_MOST][FREE_MOST], double *right, size_t count)
+{
+	for (size_t k = 0; k < count; k++)
+		for (size_t r = k + 1; r < count; r++) {
+			double factor = matrix[r][k] / matrix[k][k];
+			for (size_t c = k; c < count; c++)
+				matrix[r][c] -= factor * matrix[k][c];
+			right[r] -= factor * right[k];
+		}
+	for (size_t k = count; k-- > 0;) {
+		for (size_t c = k + 1; c < count; c++)
+			right[k] -= matrix[k][c] * right[c];
+		right[k] /= matrix[k][k];
+	}
+}
+
+/* Steps in ranges, of which some are set already: those are put into the right sides of the others. */
+static void solve_others(
+	const struct fitting *fitting, double damping, const bool *set, double *steps)
+{
+	double matrix[FREE_MOST][FREE_MOST], right[FREE_MOST];
+	find_normal(fitting, damping, matrix);
+	for (size_t k = 0; k < fitting->count; k++) {
+		right[k] = 0;
+		for (size_t i = 0; i < fitting->rows; i++)
+			if (fitting->weights[i] > 0)
+				right[k] -= fitting->weights[i] * slope_at(fitting, k)[i] *
+					    fitting->logs[i];
+	}
+	for (size_t k = 0; k < fitting->count; k++)
+		for (size_t l = 0; set[k] && l < fitting->count; l++) {
+			if (!set[l])
+				right[l] -= matrix[l][k] * steps[k];
+			matrix[k][l] = matrix[l][k] = k == l;
+			right[k] = steps[k];
+		}
+	solve(matrix, right, fitting->count);
+	memcpy(steps, right, fitting->count * sizeof *steps);
+}
+
+/* Values after a step.  One that would leave its range stops at the end, and the others take the best step
+ * beside that. */
+static void find_step(const struct fitting *fitting, double damping, double *values)
+{
+	bool set[FREE_MOST] = {false}, more = true;
+	double steps[FREE_MOST] = {0};
+	while (more) {
+		more = false;
+		solve_others(fitting, damping, set, steps);
+		for (size_t k = 0; k < fitting->count; k++) {
+			size_t a = fitting->moving[k];
+			const struct free_attribute *free = &fitting->file->free[a];
+			double range = free->most - free->least, at = fitting->values[a];
+			double low = (free->least - at) / range, high = (free->most - at) / range;
+			if (set[k] || (steps[k] >= low && steps[k] <= high))
+				continue;
+			steps[k] = steps[k] < low ? low : high;
+			set[k] = more = true;
+		}
+	}
+	memcpy(values, fitting->values, fitting->file->count * sizeof *values);
+	for (size_t k = 0; k < fitting->count; k++) {
+		size_t a = fitting->moving[k];
+		const struct free_attribute *free = &fitting->file->free[a];
+		values[a] += steps[k] * range_of(fitting, a);
+		if (free->whole)
+			values[a] = nearbyint(values[a]);
+		values[a] = fmin(free->most, fmax(free->least, values[a]));
+	}
+}
+
+static void run_stage(struct fitting *fitting)
+{
+	double *values = arena_array(fitting->arena, double, fitting->file->count + 1);
+	double *logs = arena_array(fitting->arena, double, fitting->rows);
+	double damping = 1e-3, best = sum_losses(fitting, fitting->logs);
+	for (int round = 0; round < FIT_ROUNDS_MOST && !fitting->failed; round++) {
+		double before = best;
+		find_slopes(fitting);
+		fitting->rounds++;
+		for (int t = 0; t < FIT_TRIES_MOST && best == before && !fitting->failed; t++) {
+			find_step(fitting, damping, values);
+			predict(fitting, values, logs);
+			double sum = sum_losses(fitting, logs);
+			damping *= sum < best ? 0.2 : 8;
+			if (sum >= best)
+				continue;
+			best = sum;
+			memcpy(fitting->values, values, fitting->file->count * sizeof *values);
+			memcpy(fitting->logs, logs, fitting->rows * sizeof *logs);
+		}
+		if (before - best <= FIT_GAIN * before)
+			break;
+	}
+}
+
+static void run(struct fitting *fitting)
+{
+	for (size_t i = 0; i < fitting->rows; i++)
+		fitting->scales[i] = FIT_SCALE;
+	for (int stage = 0; stage < FIT_STAGES && !fitting->failed; stage++) {
+		if (stage)
+			find_scales(fitting);
+		run_stage(fitting);
+	}
+}
+
+/* Standard deviations squared, in ranges. */
+static void find_covariance(struct fitting *fitting)
+{
+	double sum = 0, rows = 0;
+	find_slopes(fitting);
+	for (size_t i = 0; i < fitting->rows; i++)
+		if (fitting->weights[i] > 0) {
+			sum += fitting->weights[i] * fitting->logs[i] * fitting->logs[i];
+			rows++;
+		}
+	double variance = sum / fmax(1, rows - (double)fitting->count);
+	for (size_t k = 0; k < fitting->count; k++) {
+		double matrix[FREE_MOST][FREE_MOST], right[FREE_MOST] = {0};
+		find_normal(fitting, 0, matrix);
+		right[k] = variance;
+		solve(matrix, right, fitting->count);
+		for (size_t l = 0; l < fitting->count; l++)
+			fitting->covariance[l][k] = right[l];
+	}
+}
+
+/* The categories that an attribute moves most: sums of squared slopes. */
+static const char *find_rows(const struct fitting *fitting, size_t k)
+{
+	const struct measured *rows = fitting->set->rows;
+	struct text text = text_open(fitting->arena);
+	double all = 0, told = 0;
+	const char *named[FIT_NAMED_MOST] = {0};
+	for (size_t i = 0; i < fitting->rows; i++)
+		all += slope_at(fitting, k)[i] * slope_at(fitting, k)[i];
+	for (int n = 0; n < FIT_NAMED_MOST && told < 0.9 * all; n++) {
+		const char *best = NULL;
+		double most = 0;
+		for (size_t i = 0; i < fitting->rows; i++) {
+			double sum = 0;
+			bool seen = false;
+			for (int m = 0; m < n; m++)
+				seen |= text_equal(named[m], rows[i].category);
+			for (size_t j = i; !seen && j < fitting->rows; j++)
+				if (text_equal(rows[j].category, rows[i].category))
+					sum += slope_at(fitting, k)[j] * slope_at(fitting, k)[j];
+			if (sum > most) {
+				most = sum;
+				best = rows[i].category;
+			}
+		}
+		if (!best)
+			break;
+		named[n] = best;
+		told += most;
+		text_add(&text, "%s%s", n ? ", " : "", best);
+	}
+	return text_read(&text);
+}
+
+/* Half the interval of attribute k, in ranges. */
+static double half_of(const struct fitting *fitting, size_t k)
+{
+	return FIT_CONFIDENCE * sqrt(fmax(0, fitting->covariance[k][k]));
+}
+
+/* Takes the attribute with the widest interval away, if that is too wide; false: none is. */
+static bool leave_widest(struct fitting *fitting, struct fitted *attributes)
+{
+	size_t widest = 0;
+	for (size_t k = 1; k < fitting->count; k++)
+		if (half_of(fitting, k) > half_of(fitting, widest))
+			widest = k;
+	if (!fitting->count || half_of(fitting, widest) <= FIT_WIDEST)
+		return false;
+	size_t a = fitting->moving[widest];
+	attributes[a].determined = false;
+	attributes[a].half = NAN;
+	attributes[a].rows = "";
+	fitting->values[a] = fitting->file->free[a].value;
+	for (size_t k = widest; k + 1 < fitting->count; k++)
+		fitting->moving[k] = fitting->moving[k + 1];
+	fitting->count--;
+	predict(fitting, fitting->values, fitting->logs);
+	return true;
+}
+
+static double root_mean(const struct fitting *fitting)
+{
+	double sum = 0, rows = 0;
+	for (size_t i = 0; i < fitting->rows; i++)
+		if (!isnan(fitting->logs[i])) {
+			sum += fitting->logs[i] * fitting->logs[i];
+			rows++;
+		}
+	return rows > 0 ? sqrt(sum / rows) : NAN;
+}
+
+bool fit_machine(const struct machine_file *file, const struct measured_set *set,
+	struct arena *arena, struct diag *diag, struct fit *out)
+{
+	struct fitting fitting = {.file = file,
+		.set = set,
+		.arena = arena,
+		.diag = diag,
+		.rows = set->count,
+		.count = file->count};
+	struct fitted *attributes = arena_array(arena, struct fitted, file->count + 1);
+	fitting.values = arena_array(arena, double, file->count + 1);
+	fitting.logs = arena_array(arena, double, set->count);
+	fitting.scales = arena_array(arena, double, set->count);
+	fitting.weights = arena_array(arena, double, set->count);
+	fitting.slopes = arena_array(arena, double, set->count *(file->count + 1));
+	for (size_t a = 0; a < file->count; a++) {
+		fitting.moving[a] = a;
+		fitting.values[a] = file->free[a].value;
+		attributes[a].determined = true;
+	}
+	predict(&fitting, fitting.values, fitting.logs);
+	*out = (struct fit){.attributes = attributes, .values = fitting.values};
+	out->before = root_mean(&fitting);
+	if (isnan(out->before) && !fitting.failed)
+		diag_error(diag, (struct span){0}, "no row has a plan on this machine");
+	if (diag_failed(diag))
+		return false;
+	do {
+		run(&fitting);
+		find_covariance(&fitting);
+	} while (!fitting.failed && leave_widest(&fitting, attributes));
+	for (size_t k = 0; k < fitting.count; k++) {
+		size_t a = fitting.moving[k];
+		attributes[a].half = half_of(&fitting, k) * range_of(&fitting, a);
+		attributes[a].rows = find_rows(&fitting, k);
+	}
+	for (size_t a = 0; a < file->count; a++)
+		attributes[a].value = fitting.values[a];
+	out->rounds = fitting.rounds;
+	out->after = root_mean(&fitting);
+	return !diag_failed(diag);
+}

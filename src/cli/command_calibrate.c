@@ -1,0 +1,153 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "calibrate/fit.h"
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "spec/file.h"
+
+#include <string.h>
+
+/* Comment lines behind the file: values, intervals, what determines them, errors. */
+static const char *write_report(struct arena *arena, const struct machine_file *file,
+	const struct fit *fit, const char *table, const char *measured, const char *before)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "%scalibrated against %s; intervals of 95 %% confidence\n", before,
+		measured);
+	for (size_t a = 0; a < file->count; a++) {
+		const struct free_attribute *free = &file->free[a];
+		const struct fitted *fitted = &fit->attributes[a];
+		text_add(&text, "%s%s.%s: ", before, free->level, free->key);
+		if (fitted->determined)
+			text_add(&text, "%.4g +- %.2g%s, by rows of %s\n", fitted->value,
+				fitted->half, free->unit, fitted->rows);
+		else
+			text_add(&text, "not determined by these rows, left at %.6g%s\n",
+				free->value, free->unit);
+	}
+	for (const char *at = table; *at;) {
+		size_t length = strcspn(at, "\n");
+		text_add(&text, "%s%.*s\n", before, (int)length, at);
+		at += length + (at[length] == '\n');
+	}
+	return text_read(&text);
+}
+
+static const char *find_table(const struct machine_file *file, const struct measured_set *set,
+	const double *values, bool markdown, struct arena *arena, struct diag *diag, double *us)
+{
+	const struct arch *arch = machine_file_make(arena, file, values, diag);
+	const struct accuracy *table;
+	if (!arch)
+		return NULL;
+	accuracy_predict(set, arch, us, diag);
+	size_t count = accuracy_table(set, us, arena, &table);
+	return accuracy_text(arena, table, count, markdown);
+}
+
+static void add_rows(struct text *text, const struct measured_set *set, const double *us)
+{
+	text_add(text, "line,op,measured_us,predicted_us,peer_us\n");
+	for (size_t i = 0; i < set->count; i++) {
+		const struct measured *row = &set->rows[i];
+		text_add(text, "%d,%s,%.6g,%.6g,%.6g\n", row->line, row->category, row->us, us[i],
+			row->peer_us);
+	}
+}
+
+static bool read_files(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct machine_file *file, struct measured_set *set)
+{
+	if (arguments->count != 2) {
+		diag_error(diag, (struct span){0},
+			"calibrate takes an architecture and a table: ARCH MEASURED.csv");
+		return false;
+	}
+	const struct source *machine = file_read(arena, arguments->at[0], diag);
+	const struct source *table = file_read_table(arena, arguments->at[1], diag);
+	return machine && table && machine_file_read(arena, machine, diag, file) &&
+	       measured_read(arena, table, diag, set);
+}
+
+static int check(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	const struct machine_file *file, const struct measured_set *set)
+{
+	double values[FREE_MOST], *us = arena_array(arena, double, set->count);
+	enum format format = FORMAT_TEXT;
+	const struct option_value *svg = option_find(arguments, "svg");
+	if (!command_format(arguments, diag, &format))
+		return command_refuse(diag);
+	for (size_t a = 0; a < file->count; a++)
+		values[a] = file->free[a].value;
+	const char *table =
+		find_table(file, set, values, option_find(arguments, "markdown"), arena, diag, us);
+	if (!table)
+		return command_refuse(diag);
+	diag_print(diag, command_people());
+	struct text text = text_open(arena);
+	if (format == FORMAT_CSV)
+		add_rows(&text, set, us);
+	else
+		text_add(&text, "%s", table);
+	if (svg)
+		command_write(arena, svg->text, accuracy_svg(arena, set, us));
+	command_print(text_read(&text));
+	fprintf(command_people(),
+		"%zu rows; %zu skipped, %zu left out for a faster division of the same product\n",
+		set->count, set->skipped, set->slower);
+	return EXIT_FOUND;
+}
+
+static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	struct machine_file file;
+	struct measured_set set;
+	struct fit fit;
+	if (!read_files(arena, arguments, diag, &file, &set))
+		return command_refuse(diag);
+	if (option_find(arguments, "check"))
+		return check(arena, arguments, diag, &file, &set);
+	if (!file.count)
+		diag_error(diag, arguments->spans[0],
+			"no attribute is free; mark some: 'free: {shared_bandwidth: [120GB/s, "
+			"180GB/s]}' beside 'attributes:'");
+	if (diag_failed(diag) || !fit_machine(&file, &set, arena, diag, &fit))
+		return command_refuse(diag);
+	double *us = arena_array(arena, double, set.count);
+	const char *table = find_table(&file, &set, fit.values, false, arena, diag, us);
+	const struct option_value *output = option_find(arguments, "output");
+	if (!table)
+		return command_refuse(diag);
+	diag_print(diag, command_people());
+	const char *text =
+		arena_format(arena, "%s\n%s", machine_file_text(arena, &file, fit.values),
+			write_report(arena, &file, &fit, table, arguments->at[1], "# "));
+	if (output)
+		command_write(arena, output->text, text);
+	command_print(
+		output ? write_report(arena, &file, &fit, table, arguments->at[1], "") : text);
+	return EXIT_FOUND;
+}
+
+const struct command command_calibrate = {
+	.name = "calibrate",
+	.usage = "ARCH MEASURED.csv [-o FILE] [--check]",
+	.summary = "fits a machine to measured times, or says how far off it is",
+	.manual =
+		"Each row of the table is a kernel with its measured time.  It is planned by the\n"
+		"published passes on the machine, and the estimate of the plan is compared with\n"
+		"the time.  Attributes that the architecture marks as free, within a range,\n"
+		"\n"
+		"    attributes: {shared_bandwidth: 150GB/s}\n"
+		"    free: {shared_bandwidth: [120GB/s, 180GB/s]}\n"
+		"\n"
+		"are fitted by least squares of the logarithms; the architecture is written with\n"
+		"the values found, their intervals of 95 % confidence, the rows that determine\n"
+		"each, and the errors that are left.  An attribute that the rows do not determine\n"
+		"is named and left as it is.  Rows that cannot be used are named by line.\n"
+		"\n"
+		"With --check nothing is fitted: the errors of the machine as it is, for each op.\n",
+	.reads_specs = false,
+	.bit = OF_CALIBRATE,
+	.run = run,
+};

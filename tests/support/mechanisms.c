@@ -1,0 +1,55 @@
+#include "tests/support/mechanisms.h"
+
+#include "base/arena.h"
+#include "tests/support/spyre.h"
+
+static void set_turn(struct arch *arch)
+{
+	arch->levels[arch->hbm].turn = (struct ratio){1, 64};
+	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 128};
+}
+
+static void set_lanes(struct arch *arch)
+{
+	arch->lane_cores = 4;
+	arch->lane_rate = (struct ratio){64, 1};
+}
+
+static void set_plane(struct arch *arch)
+{
+	arch->levels[arch->hbm].plane_span = 256;
+	arch->levels[arch->hbm].plane = (struct ratio){1, 64};
+}
+
+static void set_run(struct arch *arch)
+{
+	arch->levels[arch->hbm].run = (struct ratio){2, 1};
+}
+
+static void set_tile(struct arch *arch)
+{
+	arch->levels[arch->compute].tile_cycles = 17;
+}
+
+static void set_reduction(struct arch *arch)
+{
+	arch->levels[arch->compute].reduction_rate = (struct ratio){4, 1};
+}
+
+const struct mechanism mechanisms[] = {
+	{"turn", set_turn, false},
+	{"lanes", set_lanes, true},
+	{"planes", set_plane, true},
+	{"runs", set_run, true},
+	{"tiles", set_tile, false},
+	{"reductions", set_reduction, true},
+};
+const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
+
+const struct arch *mechanisms_arch(struct arena *arena, int cores)
+{
+	struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
+	for (int m = 0; m < mechanism_count; m++)
+		mechanisms[m].set(arch);
+	return arch;
+}

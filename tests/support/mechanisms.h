@@ -1,0 +1,22 @@
+#ifndef SUPPORT_MECHANISMS_H
+#define SUPPORT_MECHANISMS_H
+
+#include "model/machine/arch.h"
+
+/*
+ * What measured machines need time for (specs/README.md, "Measured machines"), one by one, with numbers that
+ * make whole cycles of a stick.
+ */
+struct mechanism {
+	const char *name;
+	void (*set)(struct arch *arch);
+	bool even; /* the same cycles only if all cores have equal shares: elsewhere a lower bound */
+};
+extern const struct mechanism mechanisms[];
+extern const int mechanism_count;
+
+/* The machine of spyre.h with all of them. */
+struct arena;
+const struct arch *mechanisms_arch(struct arena *arena, int cores);
+
+#endif
