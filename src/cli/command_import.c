@@ -54,8 +54,8 @@ const struct command command_import = {
 	.usage = "MODEL [-o FILE]",
 	.summary = "writes an ONNX or MLIR model as a workload graph",
 	.manual =
-		"Reads a .onnx file, or a .mlir file of StableHLO or TTIR, and writes the workload\n"
-		"graph to FILE or to stdout.  Weights are not loaded.  The summary goes to stderr:\n"
+		"Reads a .onnx file, or a .mlir file of StableHLO or TTIR, and writes its graph\n"
+		"to FILE or to stdout. Weights are not loaded. The summary goes to stderr:\n"
 		"ops, multiply-adds, bytes of weights, what was folded and what became opaque.\n"
 		"All commands that read specs take the model itself in place of a workload.\n"
 		"\n"

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/kind.h"
@@ -7,6 +8,7 @@
 #include "cli/spec_schema.h"
 #include "constraints/kind.h"
 #include "report/run/json_text.h"
+#include "report/run/listing.h"
 
 #include <stdio.h>
 
@@ -69,12 +71,16 @@ static const char *list_text(struct arena *arena, const struct list *list, enum 
 	json_t *objects = json_array();
 	list->fill(arena, &rows);
 	text_add(&text, "%s", format == FORMAT_CSV ? "name,summary\n" : "");
+	int width = list->width;
+	for (size_t i = 0; i < rows.count; i++)
+		width = (int)number_max(width, (int64_t)strlen(rows.at[i].name));
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct list_row *row = &rows.at[i];
 		json_array_append_new(objects,
 			json_pack("{s:s, s:s}", "name", row->name, "summary", row->summary));
 		if (format == FORMAT_TEXT) {
-			text_add(&text, "%-*s %s\n", list->width, row->name, row->summary);
+			text_add(&text, "%-*s ", width, row->name);
+			listing_wrap(&text, row->summary, (size_t)width + 1);
 			continue;
 		}
 		text_add(&text, "%s,", row->name);

@@ -60,7 +60,7 @@ static void check_phases(const struct replay *replay)
 	}
 	int phases = 0, syncs = 0;
 	for (int s = 0; s + 1 < replay->plan->step_count; s++)
-		phases += !plan_is_move(replay->plan, s);
+		phases += !plan_joins_next(replay->plan, s);
 	for (size_t i = 0; i < replay->program->instruction_count; i++)
 		syncs += list[i].engine == ENGINE_SYNC;
 	assert_int_equal(syncs, phases);

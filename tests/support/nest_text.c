@@ -47,7 +47,7 @@ const struct arch *level_path(struct arena *arena, const char *levels, bool tree
 		.lx = -1};
 	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		add_level(arena, arch, word);
-	arch->compute = arch->level_count - 1;
+	arch->compute = arch->vector = arch->level_count - 1;
 	arch->levels[arch->compute].kind = LEVEL_COMPUTE;
 	arch->levels[arch->compute].device = "intmac";
 	return arch;

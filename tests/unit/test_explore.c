@@ -332,7 +332,7 @@ static void a_table_shows_a_dozen_points(void **state)
 static void a_trace_has_every_core_and_engine(void **state)
 {
 	struct ended ended =
-		shell(arena, "$LXPLORE simulate " SOFTMAX " -c 4 --trace %s/trace.json", folder);
+		shell(arena, "$LXPLORE simulate " SOFTMAX " -v -c 4 --trace %s/trace.json", folder);
 	assert_int_equal(ended.status, 0);
 	json_t *trace = json_loads(folder_text("trace.json"), 0, NULL), *event;
 	assert_non_null(trace);

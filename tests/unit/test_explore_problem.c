@@ -252,6 +252,19 @@ static void a_time_limit_holds_for_any_budget(void **state)
 	}
 }
 
+/* Where factors need not divide there is a budget although nobody asks for one. */
+static void a_proof_that_a_budget_ends_says_so(void **state)
+{
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "
+		"--imperfect all --objective energy --budget 5000 --simulate none -o %s",
+		folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "cut short by: budget of 5000 (--budget)"));
+	assert_non_null(strstr(ended.err, "1 on the frontier, 0 proven"));
+	assert_non_null(strstr(folder_text("run.json"), "budget of 5000 (--budget)"));
+}
+
 /* All is free: these proofs take far longer than anybody waits. */
 static void an_interrupt_writes_what_is_known(void **state)
 {
@@ -314,6 +327,7 @@ int main(void)
 		cmocka_unit_test(what_is_known_to_fit_is_offered),
 		cmocka_unit_test(what_is_not_counted_is_not_proven),
 		cmocka_unit_test(a_time_limit_holds_for_any_budget),
+		cmocka_unit_test(a_proof_that_a_budget_ends_says_so),
 		cmocka_unit_test(an_interrupt_writes_what_is_known),
 		cmocka_unit_test(many_levels_are_searched_without_being_proven),
 	};

@@ -84,6 +84,18 @@ static void every_result_is_there_as_json(void **state)
 	}
 }
 
+static void lists_have_80_columns(void **state)
+{
+	static const char *const lists[] = {
+		"solvers", "kinds", "ops", "objectives", "constraints", NULL};
+	for (int i = 0; lists[i]; i++) {
+		struct ended ended = folder_run(arena_format(arena, "$program list %s", lists[i]));
+		for (const char *at = ended.out; *at; at += strcspn(at, "\n") + 1)
+			if (strcspn(at, "\n") > 80)
+				fail_msg("list %s: %.*s", lists[i], (int)strcspn(at, "\n"), at);
+	}
+}
+
 /* What a command says on a terminal. */
 static const char *on_terminal(const char *variables, const char *words)
 {
@@ -164,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(names_from_specs_are_only_shown),
 		IN_FOLDER(help_is_at_most_80_columns_wide),
+		IN_FOLDER(lists_have_80_columns),
 		IN_FOLDER(every_result_is_there_as_json),
 		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),
 		IN_FOLDER(progress_shows_the_best_and_the_gap),

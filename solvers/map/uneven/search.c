@@ -37,7 +37,7 @@ struct uneven_tree {
 	size_t next_outer;
 	uint64_t branches, bounds;
 	uint64_t look_at, report_at; /* bounds */
-	bool stopped;
+	bool stopped, full;          /* of open nodes */
 
 	/* For the branch at hand. */
 	struct nest_view view;
@@ -118,7 +118,7 @@ static void push(struct uneven_tree *tree)
 		return;
 	struct branch *branch = new_branch(tree);
 	if (!branch) {
-		tree->stopped = true;
+		tree->stopped = tree->full = true;
 		return;
 	}
 	branch->bound = objective_value(tree->frame.search->wishes.objectives.at[0], &bound);
@@ -391,6 +391,11 @@ void uneven_run(struct run *run, const struct problem *problem)
 	size_t rests = (size_t)(dimension_count(&tree) * (tree.frame.count + 3));
 	tree.branch_bytes = sizeof(struct branch) + rests * sizeof(uint32_t);
 	search(&tree);
+	if (tree.full)
+		run_complain(run, false, -1,
+			"the proof ends early: its open nodes take %d MiB, which no budget helps; "
+			"let factors of fewer dimensions not divide (--imperfect M,N), or add constraints",
+			NODES_MIB_MOST);
 	nest_offers_close(&tree.offers);
 	arena_close(tree.arena);
 }

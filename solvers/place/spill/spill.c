@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "solvers/place/pack/options.h"
 #include "solvers/place/spill/climb.h"
 #include "solvers/place/spill/master.h"
 #include "solvers/place/spill/options.h"
@@ -15,9 +16,9 @@ struct spilling {
 	const struct spill_model *model;
 	struct spill_climb climb; /* has the best */
 	struct array(struct spill_cut) cuts;
-	int64_t most;         /* no set gains more */
-	uint64_t work, share; /* of the master; how much more the climb gets */
-	bool spent;
+	int64_t most;             /* no set gains more */
+	uint64_t work, share;     /* of the master; how much more the climb gets */
+	bool spent, is_too_large; /* for the packer */
 };
 
 /* Weights that are lost when so much is gained. */
@@ -112,6 +113,7 @@ static void decide(struct spilling *spilling, const bool *kept)
 		spilling->work += answer.nodes;
 	}
 	spilling->spent |= answer.status == VERDICT_OPEN;
+	spilling->is_too_large |= answer.is_too_large;
 	if (answer.status == VERDICT_YES)
 		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
 	if (answer.status != VERDICT_NO)
@@ -162,6 +164,11 @@ void spill_run(struct run *run, const struct problem *problem)
 		offer(&spilling);
 	}
 	bool optimal = spilling.climb.best.gain >= spilling.most;
+	if (!optimal && spilling.is_too_large)
+		run_complain(run, false, -1,
+			"the proof ends early: more than %d pairs of buffers that are kept live at the same "
+			"time, which no budget helps; split the table where few buffers live",
+			PACK_PAIRS_MOST);
 	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));
 	arena_close(arena);
 }

@@ -75,20 +75,27 @@ static int measure(const struct listing *listing, int *widths, int *count)
 	return sum;
 }
 
-/* The text in lines, cut at blanks where that can be. */
-static void add_below(struct text *text, const char *cell)
+void listing_wrap(struct text *text, const char *words, size_t indent)
 {
-	while (*cell) {
-		size_t length = strlen(cell), most = LISTING_WIDTH - INDENT;
+	for (bool first = true; *words || first; first = false) {
+		size_t length = strlen(words), most = LISTING_WIDTH - indent;
 		if (length > most) {
 			size_t cut = most;
-			while (cut > 0 && cell[cut] != ' ')
+			while (cut > 0 && words[cut] != ' ')
 				cut--;
-			length = cut ? cut : strcspn(cell, " ");
+			length = cut ? cut : strcspn(words, " ");
 		}
-		text_add(text, "%*s%.*s\n", INDENT, "", (int)length, cell);
-		cell += length + strspn(cell + length, " ");
+		text_add(text, "%*s%.*s\n", first ? 0 : (int)indent, "", (int)length, words);
+		words += length + strspn(words + length, " ");
 	}
+}
+
+static void add_below(struct text *text, const char *cell)
+{
+	if (!*cell)
+		return;
+	text_add(text, "%*s", INDENT, "");
+	listing_wrap(text, cell, INDENT);
 }
 
 static void add_line(struct text *text, const struct listing *listing, const char *const *cells,

@@ -28,4 +28,9 @@ void listing_cell(struct listing *listing, const char *format, ...)
 
 const char *listing_text(const struct listing *listing);
 
+/* Adds words behind a line that is `indent` columns long, in lines of their own under it where they have no room:
+ * cut at blanks where that can be. */
+struct text;
+void listing_wrap(struct text *text, const char *words, size_t indent);
+
 #endif

@@ -5,6 +5,8 @@
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
 
+#include <inttypes.h>
+
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
 enum {
@@ -161,6 +163,10 @@ static void run_task(void *self, size_t i, struct slot *slot)
 	struct answer answer = drive_ask(slot, driver->solver, &problem, driver->tasks.at[i].ticks,
 		driver->search->wishes.seed, slot->scratch);
 	slot->complete &= !driver->partial;
+	if (driver->solver->proves && answer.cut && !answer.stopped && !slot->complete &&
+		!answer.complaint_count)
+		slot->limit = arena_format(slot->arena, "budget of %" PRIu64 " (--budget)",
+			driver->search->wishes.budget);
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
 }

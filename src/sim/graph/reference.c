@@ -96,6 +96,12 @@ static double *widen(const struct tensor *tensor, void *array, struct arena *are
 	return wide;
 }
 
+/* What an op reads where a padded index leaves the tensor. */
+static double outside_value(const struct op *op)
+{
+	return op->primitive->kind == OP_REDUCE ? (double)op->primitive->start : 0;
+}
+
 /* All that a padded index runs over, with the identity outside of the tensor, and how loops walk it. */
 static void widen_padded(struct reference_walk *walk, int i, const struct tensor *tensor,
 	void *array, struct arena *arena)
@@ -126,9 +132,7 @@ static void widen_padded(struct reference_walk *walk, int i, const struct tensor
 		}
 		walk->reads[i][e] =
 			inside ? (double)kernel_load(layout->dtype, element(tensor, array, linear))
-			: walk->op->primitive->kind == OP_REDUCE
-				? (double)walk->op->primitive->start
-				: 0;
+			       : outside_value(walk->op);
 	}
 }
 
@@ -392,17 +396,36 @@ struct comparison reference_compare(
 /* One element of an op's output, and the magnitude of what it came from. */
 struct sampled_point {
 	const struct op *op;
-	enum dtype dtypes[OP_READS_MOST];
+	const struct layout *layouts[OP_READS_MOST];
 	const char *reads[OP_READS_MOST];
+	int64_t index[OP_LOOPS_MOST];  /* of each loop */
 	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
 	double value, magnitude;
 };
 
+/* The linear index of a padded operand; -1 outside of the tensor. */
+static int64_t padded_index(const struct sampled_point *point, int i)
+{
+	int64_t linear = 0;
+	for (int h = 0; h < point->layouts[i]->host_rank; h++) {
+		const struct affine *host = &point->op->reads[i].host[h];
+		int64_t index = host->offset;
+		for (int l = 0; l < point->op->loop_count; l++)
+			index += host->loop[l] * point->index[l];
+		if (index < 0 || index >= point->layouts[i]->host_size[h])
+			return -1;
+		linear = linear * point->layouts[i]->host_size[h] + index;
+	}
+	return linear;
+}
+
 static double read_at(const struct sampled_point *point, int i)
 {
-	enum dtype dtype = point->dtypes[i];
-	return (double)kernel_load(
-		dtype, point->reads[i] + point->at[i] * dtype_stored_bytes(dtype));
+	enum dtype dtype = point->layouts[i]->dtype;
+	int64_t at = point->op->reads[i].pad ? padded_index(point, i) : point->at[i];
+	if (at < 0)
+		return outside_value(point->op);
+	return (double)kernel_load(dtype, point->reads[i] + at * dtype_stored_bytes(dtype));
 }
 
 static void add_term(struct sampled_point *point)
@@ -436,6 +459,7 @@ static void add_terms(struct sampled_point *point, int l)
 		return;
 	}
 	for (int64_t i = 0; i < op->loops[l].extent; i++) {
+		point->index[l] = i;
 		add_terms(point, l + 1);
 		for (int o = 0; o < op->read_count; o++)
 			point->at[o] += op->reads[o].linear.loop[l];
@@ -453,8 +477,9 @@ static void find_point(struct sampled_point *point, int64_t i)
 	for (int l = op->loop_count - 1; l >= 0; l--) {
 		if (op->loops[l].reduction)
 			continue;
+		point->index[l] = i % op->loops[l].extent;
 		for (int o = 0; o <= op->read_count; o++)
-			point->at[o] += i % op->loops[l].extent * op_operand(op, o)->linear.loop[l];
+			point->at[o] += point->index[l] * op_operand(op, o)->linear.loop[l];
 		i /= op->loops[l].extent;
 	}
 	point->value = point->magnitude = (double)op->primitive->start;
@@ -498,7 +523,7 @@ struct misfit reference_misfit(const struct workload *workload, const struct op 
 	for (int l = 0; l < op->loop_count; l++)
 		points *= op->loops[l].reduction ? 1 : op->loops[l].extent;
 	for (int i = 0; i < op->read_count; i++) {
-		point.dtypes[i] = workload->tensors[op->reads[i].tensor].layout.dtype;
+		point.layouts[i] = &workload->tensors[op->reads[i].tensor].layout;
 		point.reads[i] = arrays[op->reads[i].tensor];
 	}
 	int64_t apart = (int64_t)((double)points * terms / (double)work_most) | 1;
