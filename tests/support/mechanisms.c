@@ -24,6 +24,7 @@ static void set_plane(struct arch *arch)
 static void set_run(struct arch *arch)
 {
 	arch->levels[arch->hbm].run = (struct ratio){2, 1};
+	arch->levels[arch->hbm].run_bytes = 1024;
 }
 
 static void set_tile(struct arch *arch)

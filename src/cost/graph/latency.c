@@ -243,8 +243,9 @@ void latency_load(
 	const struct level *hbm = &op->arch->levels[op->arch->hbm];
 	if (!bytes || op->moves || op->op->move != MOVE_NONE)
 		return;
-	if (hbm->run.num)
-		load->runs = checked_add(fits, load->runs, bytes / STICK_BYTES / run_sticks(op, i));
+	int64_t run = hbm->run.num ? run_sticks(op, i) : 0;
+	if (run && (!hbm->run_bytes || run * STICK_BYTES < hbm->run_bytes))
+		load->runs = checked_add(fits, load->runs, bytes / STICK_BYTES / run);
 	if (i == op->op->read_count || op->op->primitive->kind == OP_RESTICKIFY)
 		return;
 	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;

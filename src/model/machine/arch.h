@@ -76,7 +76,9 @@ struct level {
 	 * each byte read costs besides if they all do (arch_far_bytes).  0: none */
 	int64_t plane_span;
 	struct ratio plane;
-	struct ratio run;         /* of a home: cycles to begin a contiguous run of sticks; 0 */
+	/* of a home: cycles to begin a contiguous run of sticks that is shorter than these bytes; 0 */
+	struct ratio run;
+	int64_t run_bytes; /* 0: however long it is */
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */

@@ -223,6 +223,9 @@ static void read_for_plans(struct reader *attributes, struct ratio hz, struct le
 	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
 	read_turns(attributes, hz, level);
 	read_turn(attributes, "run_time", hz, 1, &level->run);
+	if (read_size(attributes, "run_bytes", OPTIONAL, 1, INT32_MAX, &level->run_bytes) &&
+		!level->run.num)
+		reader_refuse(attributes, "run_bytes", "is of a 'run_time', which is not given");
 	bool far = read_size(attributes, "plane_span", OPTIONAL, 1, INT64_MAX, &level->plane_span);
 	level->plane.den = 1;
 	read_turn(attributes, "plane_time", hz, STICK_BYTES, &level->plane);

@@ -182,7 +182,7 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	const struct program *program = paces->program;
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
-	int64_t runs = 1;
+	int64_t runs = 1, longest = program->arch->levels[program->arch->hbm].run_bytes;
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
 	if (program->workload->ops[program->step_ops[instruction->step]].move != MOVE_NONE)
 		return 0;
@@ -191,6 +191,8 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 			runs *= box->count[d];
 		apart |= box->count[d] < layout->size[d];
 	}
+	if (longest && box->sticks / runs * STICK_BYTES >= longest)
+		return 0;
 	return find_time(paces, paces->run, runs);
 }
 

@@ -140,6 +140,19 @@ static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
 	return pace_time(pace, pairs, machine->paces->longest);
 }
 
+/* A box for cores of several lanes comes over them in equal parts. */
+static int64_t run_lanes(struct machine *machine, uint64_t mask, int64_t time, int64_t ready)
+{
+	int64_t lane_cores = machine->program->arch->lane_cores, end = ready;
+	uint64_t lanes = 0;
+	for (; mask; mask &= mask - 1)
+		lanes |= UINT64_C(1) << __builtin_ctzll(mask) / lane_cores;
+	time = number_ceil_div(time, __builtin_popcountll(lanes));
+	for (; lanes; lanes &= lanes - 1)
+		end = number_max(end, serve(machine, LANES + __builtin_ctzll(lanes), ready, time));
+	return end;
+}
+
 static int64_t run_transfer(
 	struct machine *machine, const struct service_demand *demand, uint64_t mask, int64_t ready)
 {
@@ -147,14 +160,8 @@ static int64_t run_transfer(
 	int hbm = in || machine->paces->hbm_shared ? HBM_READS : HBM_WRITES;
 	int64_t time = demand->hbm + turn_bus(machine, in, demand->bus);
 	int64_t end = number_max(ready + demand->stream, serve(machine, hbm, ready, time));
-	int64_t lane_cores = machine->program->arch->lane_cores, lane = -1;
-	for (uint64_t left = demand->lane ? mask : 0; left; left &= left - 1) {
-		int64_t next = __builtin_ctzll(left) / lane_cores;
-		if (next != lane)
-			end = number_max(
-				end, serve(machine, LANES + (int)next, ready, demand->lane));
-		lane = next;
-	}
+	if (demand->lane)
+		end = number_max(end, run_lanes(machine, mask, demand->lane, ready));
 	for (; mask; mask &= mask - 1) {
 		int port = core_server(__builtin_ctzll(mask), PORT);
 		end = number_max(end, serve(machine, port, ready, demand->port));

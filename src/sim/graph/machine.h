@@ -13,8 +13,8 @@
  * way.  An instruction asks all the servers that it needs at once and ends when the last
  * is through: transfers stream, so a busy port of one core keeps nobody else from HBM.
  *
- *	DMA      HBM for its bytes once, and while the bus turns round for them; of what is read, the lane
- *	         of each group of cores in the mask; the port of every core of the mask
+ *	DMA      HBM for its bytes once, and while the bus turns round for them; of what is read, the lanes
+ *	         of the cores of the mask, in equal parts; the port of every core of the mask
  *	COMPUTE  the ports of LX and the arithmetic, which takes as long as its nest, if it has one
  *	RING     the ports of LX, and the links: a core sends a stick on as soon
  *	         as it has received it and added to it, so that every link
