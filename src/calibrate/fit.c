@@ -36,6 +36,7 @@ struct fitting {
 	double *slopes; /* d log / d (value / range), by attribute at work, then row */
 	double covariance[FREE_MOST][FREE_MOST];
 	int rounds;
+	const char *left_out;
 	bool failed;
 };
 
@@ -43,6 +44,17 @@ static double range_of(const struct fitting *fitting, size_t attribute)
 {
 	const struct free_attribute *free = &fitting->file->free[attribute];
 	return free->most - free->least;
+}
+
+/* True if the category of a row is one of the names between commas. */
+static bool is_left_out(const struct fitting *fitting, size_t row)
+{
+	const char *category = fitting->set->rows[row].category, *at = fitting->left_out;
+	size_t length = strlen(category);
+	for (; at && *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == length && strncmp(at, category, length) == 0)
+			return true;
+	return false;
 }
 
 static void predict(struct fitting *fitting, const double *values, double *logs)
@@ -57,7 +69,8 @@ static void predict(struct fitting *fitting, const double *values, double *logs)
 		fitting->failed = true;
 	}
 	for (size_t i = 0; i < fitting->rows; i++)
-		logs[i] = arch ? log(logs[i] / fitting->set->rows[i].us) : NAN;
+		logs[i] = arch && !is_left_out(fitting, i) ? log(logs[i] / fitting->set->rows[i].us)
+							   : NAN;
 	arena_close(arena);
 }
 
@@ -359,10 +372,11 @@ static double root_mean(const struct fitting *fitting)
 }
 
 bool fit_machine(const struct machine_file *file, const struct measured_set *set,
-	struct arena *arena, struct diag *diag, struct fit *out)
+	const char *left_out, struct arena *arena, struct diag *diag, struct fit *out)
 {
 	struct fitting fitting = {.file = file,
 		.set = set,
+		.left_out = left_out,
 		.arena = arena,
 		.diag = diag,
 		.rows = set->count,

@@ -27,8 +27,11 @@ struct fit {
 	double before, after;            /* root of the mean of squared logs over the rows */
 };
 
-/* False after complaining: the machine cannot be read with values within the ranges, or no row has a plan. */
+/*
+ * `left_out` names categories whose rows bend nothing, "cat0,ctsum", those that no mechanism explains; or NULL.
+ * False after complaining: the machine cannot be read with values within the ranges, or no row has a plan.
+ */
 bool fit_machine(const struct machine_file *file, const struct measured_set *set,
-	struct arena *arena, struct diag *diag, struct fit *out);
+	const char *left_out, struct arena *arena, struct diag *diag, struct fit *out);
 
 #endif

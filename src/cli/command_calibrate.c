@@ -103,6 +103,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	struct machine_file file;
 	struct measured_set set;
 	struct fit fit;
+	const struct option_value *left_out = option_find(arguments, "leave-out");
 	if (!read_files(arena, arguments, diag, &file, &set))
 		return command_refuse(diag);
 	if (option_find(arguments, "check"))
@@ -111,7 +112,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		diag_error(diag, arguments->spans[0],
 			"no attribute is free; mark some: 'free: {shared_bandwidth: [120GB/s, "
 			"180GB/s]}' beside 'attributes:'");
-	if (diag_failed(diag) || !fit_machine(&file, &set, arena, diag, &fit))
+	if (diag_failed(diag) ||
+		!fit_machine(&file, &set, left_out ? left_out->text : NULL, arena, diag, &fit))
 		return command_refuse(diag);
 	double *us = arena_array(arena, double, set.count);
 	const char *table = find_table(&file, &set, fit.values, false, arena, diag, us);

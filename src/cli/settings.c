@@ -161,6 +161,8 @@ static const struct option table[] = {
 		.type = OPTION_FILE, .commands = OF_CALIBRATE},
 	{"svg", 0, "FILE", "with --check: a picture, predicted against measured times",
 		.type = OPTION_FILE, .commands = OF_CALIBRATE},
+	{"leave-out", 0, "OP,..", "rows of these ops bend no attribute: no mechanism explains them",
+		.commands = OF_CALIBRATE},
 	{"markdown", 0, NULL, "with --check: the table as Markdown", .commands = OF_CALIBRATE},
 	{"format", 0, "text|csv", "with --check: the table, or every row (default text)",
 		WORD(format_names), .commands = OF_CALIBRATE},

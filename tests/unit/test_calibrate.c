@@ -106,7 +106,7 @@ static void planted_values_are_found_within_their_intervals(void **state)
 		assert_int_equal(file.count, ATTRIBUTES);
 		struct measured_set set =
 			read_set(arena, planted_rows(arena, &file, planted, (uint64_t)seed));
-		assert_true(fit_machine(&file, &set, arena, diag, &fit));
+		assert_true(fit_machine(&file, &set, NULL, arena, diag, &fit));
 		assert_false(fit.attributes[MAC].determined);
 		assert_true(fit.values[MAC] == 512);
 		for (int a = 0; a < ATTRIBUTES; a++) {
