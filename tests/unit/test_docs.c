@@ -23,7 +23,9 @@ enum { README_BYTES_MOST = 12500, FIRST_SENTENCE_MOST = 300 };
 static const char *const pages[] = {
 	"README.md",
 	"results/README.md",
+	"results/accuracy.md",
 	"results/measured.md",
+	"results/planning.md",
 	"solvers/README.md",
 	"solvers/map/README.md",
 	"solvers/place/README.md",
@@ -32,6 +34,7 @@ static const char *const pages[] = {
 	"specs/campaigns.md",
 	"specs/counting.md",
 	"specs/graphs.md",
+	"specs/measured/README.md",
 	"specs/models.md",
 	"specs/networks.md",
 	"specs/placement.md",
