@@ -468,6 +468,16 @@ static bool is_lone(const struct plan_draft *draft, int m)
 	       move->before + 1 == (int)draft->workload->op_count;
 }
 
+/* The op right behind an early move reads the same tensor, from where it lay before. */
+static bool is_streamed(const struct plan_draft *draft, const struct draft_move *move)
+{
+	const struct op *op = &draft->workload->ops[move->before];
+	for (int i = 0; i < op->read_count; i++)
+		if (op->reads[i].tensor == move->tensor)
+			return is_early(move);
+	return false;
+}
+
 static bool is_shared(const struct draft_stay *stay)
 {
 	return stay->in_lx && stay->rule != VIEW_OF_OP;
@@ -486,7 +496,7 @@ static unsigned move_kinds(const struct plan_draft *draft, int m)
 		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
 	found |= is_early(move) ? KIND_EARLY : 0;
 	found |= early > 2 ? KIND_OTHER_MOVES : 0;
-	found |= is_lone(draft, m) ? KIND_OTHER_MOVES : 0;
+	found |= is_lone(draft, m) || is_streamed(draft, move) ? KIND_OTHER_MOVES : 0;
 	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
 }
 
