@@ -40,7 +40,7 @@ static void explored_rows_agree(void **state)
 	long budget = draws(1);
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/spyre32%s.yaml %s -q --format csv --budget %ld "
-		"--simulate-budget 10000000 %s -o %s",
+		"--simulate frontier --simulate-budget 10000000 %s -o %s",
 		has_ranks(path) ? "x4" : "", path, budget, budget > 1 ? "" : "-c 32 --labels 0",
 		folder);
 	if (ended.status != 0 || ended.err[0])
