@@ -13,7 +13,7 @@
  * made.
  *
  *	state        for each live buffer: its division if it is in LX, else HBM.  The division of a
- *	             buffer in HBM matters to nobody, so the cheapest that its parents allow is taken
+ *	             buffer in HBM restricts no reader, so the cheapest that its parents allow is taken
  *	label        the cheapest way into a state: costs add up, so of equal states one is kept
  *	relaxation   addresses are ignored: live bytes must not exceed the capacity
  *	lower bound  of the buffers to come: those that no division lets stay are spilled, all take the

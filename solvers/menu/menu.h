@@ -51,7 +51,7 @@ bool menu_is_better(const struct capture_division *a, const struct capture_divis
 
 struct capture_cost menu_add(const struct capture_cost *a, const struct capture_cost *b);
 
-/* What is left to place once divisions and residency are chosen. */
+/* The buffers in LX, to be placed once divisions and residency are chosen. */
 struct menu_packing {
 	struct packing packing;
 	int *buffers; /* of the capture, by buffer of the packing */

@@ -97,8 +97,8 @@ static int compare_sizes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What errors of a category (NULL: of all rows) are like now: median size, as a standard deviation; 0: there
- * are too few rows to tell. */
+/* Returns the median size of the errors of a category (NULL: of all rows), as a standard deviation; 0 if
+ * there are too few rows. */
 static double typical_size(const struct fitting *fitting, const char *category, double *sizes)
 {
 	size_t count = 0;

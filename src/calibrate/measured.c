@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the sizes that no column gives come from io_hbm_bytes. */
+/* Rule by which a size without a column follows from io_hbm_bytes. */
 enum sizes {
 	SIZES_PLAIN,  /* there are none */
 	SIZES_JOINED, /* P: rows of a second tensor; both are read and written */
@@ -293,7 +293,7 @@ static bool read_workload(struct measured_reading *reading, struct measured *row
 	return row->workload;
 }
 
-/* A row of the same sizes and cores whose division nobody knows: the faster one stays. */
+/* Keeps the faster of two rows of the same sizes and cores whose division is unknown. */
 static bool joins(struct measured_reading *reading, const struct measured *row)
 {
 	for (size_t i = 0; i < reading->rows.count; i++) {

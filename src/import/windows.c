@@ -1,4 +1,5 @@
 #include "import/build.h"
+#include "import/statements.h"
 
 #include <stdio.h>
 
@@ -70,27 +71,6 @@ static int settle_units(struct build *b, int x, const struct window *window)
 	return x;
 }
 
-static struct statement *open_window(struct build *b, enum form form, const char *function,
-	const char *dtype, const struct model_shape *shape)
-{
-	const char *hint = b->model->values.at[b->call->outputs[0]].name;
-	int out = view_stored(b, hint, dtype, shape);
-	if (out < 0)
-		return NULL;
-	b->views.at[out].written = true;
-	struct statement *made = array_add(b->arena, &b->statements);
-	*made = (struct statement){.form = form,
-		.function = function,
-		.write_count = 1,
-		.writes = {out},
-		.call = b->call,
-		.loop_count = shape->rank,
-		.output_loops = shape->rank};
-	for (int h = 0; h < shape->rank; h++)
-		made->loops[h] = view_at(b, out)->axis[h];
-	return made;
-}
-
 static int add_loop(struct build *b, struct statement *made, int class)
 {
 	made->loops[made->loop_count] = class;
@@ -160,7 +140,7 @@ static int convolve_groups(
 	shape.size[2] = channels / groups;
 	for (int d = 0; d < window->spatial; d++)
 		shape.size[3 + d] = out->size[2 + d];
-	struct statement *made = open_window(b, FORM_PRODUCT, "sum", dtype, &shape);
+	struct statement *made = statement_open(b, FORM_PRODUCT, "sum", dtype, &shape);
 	if (!made)
 		return -1;
 	made->read_count = 2;
@@ -201,7 +181,7 @@ int build_convolution(struct build *b, int x, int w, const struct window *window
 	bool depthwise = groups == channels && groups == weights->size[0];
 	if (groups > 1 && !depthwise)
 		return convolve_groups(b, x, w, window, &out);
-	struct statement *made = open_window(b, FORM_PRODUCT, "sum", view_at(b, x)->dtype, &out);
+	struct statement *made = statement_open(b, FORM_PRODUCT, "sum", view_at(b, x)->dtype, &out);
 	if (!made)
 		return -1;
 	made->read_count = 2;
@@ -232,7 +212,8 @@ int build_pool(struct build *b, int x, const char *function, const struct window
 	x = settle_units(b, x, window);
 	if (x < 0 || !check_window(b, x, window, &out))
 		return -1;
-	struct statement *made = open_window(b, FORM_REDUCE, function, view_at(b, x)->dtype, &out);
+	struct statement *made =
+		statement_open(b, FORM_REDUCE, function, view_at(b, x)->dtype, &out);
 	if (!made)
 		return -1;
 	made->read_count = 1;

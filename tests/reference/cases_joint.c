@@ -51,17 +51,22 @@ static double value_of(
 						  : bytes;
 }
 
-/* Whether the counter plan makes a kind of decision that the claim of a plan calls fixed. */
-static bool is_left_out(struct arena *arena, const char *folder, const char *plan)
+/* True if the counter plan makes a kind of decision that the claims of an exploration call fixed: each
+ * of the spaces that run.json names leaves it out. */
+static bool is_left_out(struct arena *arena, const char *folder, const char *out)
 {
-	static const char key[] = "space: \"";
 	const struct workload *given;
 	const struct plan *counter = adversary_read(folder, "counter.yaml", &given, arena);
-	const char *at = strstr(plan, key);
-	at = at ? at + strlen(key) : NULL;
-	return counter && at &&
-	       adversary_left_out(counter, given,
-		       arena_format(arena, "%.*s", (int)strcspn(at, "\""), at), arena);
+	const char *text = file_text(arena, arena_format(arena, "%s/run.json", out));
+	json_t *run = text ? json_loads(text, 0, NULL) : NULL, *space;
+	json_t *spaces = json_object_get(run, "proof_spaces");
+	bool left_out = counter && json_array_size(spaces) > 0;
+	size_t i;
+	json_array_foreach(spaces, i, space)
+		left_out &=
+			adversary_left_out(counter, given, json_string_value(space), arena) != 0;
+	json_decref(run);
+	return left_out;
 }
 
 /* What no plan is below, as the first row of a frontier says: 0 where nothing is proven. */
@@ -79,15 +84,14 @@ static void judge(struct family *family, const char *folder, const char *out, co
 	struct arena *arena = family->arena;
 	const char *found = arena_format(arena, "%s/plans/point-001.yaml", out);
 	const char *frontier = file_text(arena, arena_format(arena, "%s/pareto.csv", out));
-	const char *plan = file_text(arena, found);
 	double least = value_of(arena, folder, counter, objective);
 	double ours = value_of(arena, folder, found, objective);
-	if (!frontier || !plan || isnan(least) || isnan(ours)) {
+	if (!frontier || isnan(least) || isnan(ours)) {
 		family_note(family, "score", "a plan has no value");
 		return;
 	}
 	double bound = bound_of(arena, frontier, ours);
-	if (bound > least * near && !is_left_out(arena, folder, plan))
+	if (bound > least * near && !is_left_out(arena, folder, out))
 		family_note(family, "proof",
 			arena_format(arena,
 				"%s of %.0f is called proven, and none below %.0f; the counter plan "

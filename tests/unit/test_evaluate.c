@@ -84,21 +84,28 @@ static float sum_at_the_end(const struct primitive *primitive, float a, float b)
 	return primitive == &primitive_sum && a < 63 && value >= 63 ? value * 1.001f : value;
 }
 
-static struct outcome run_with(
-	kernel_function kernel, const struct arch *arch, const struct workload *workload)
+static struct outcome run_made(kernel_function kernel, const struct arch *arch,
+	const struct workload *workload, struct recipe_result *made)
 {
 	struct recipe recipe = {.arch = arch,
 		.workload = workload,
 		.planning = planning_default(arch),
 		.place = solver_find(STAGE_PLACE, "greedy")};
-	struct recipe_result made = recipe_plan(&recipe, test_arena);
-	assert_non_null(made.plan);
+	*made = recipe_plan(&recipe, test_arena);
+	assert_non_null(made->plan);
 	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
 	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .kernel = kernel};
-	struct outcome outcome = evaluate_cost(made.plan, test_arena);
+	struct outcome outcome = evaluate_cost(made->plan, test_arena);
 	evaluate_simulate(&outcome, &how, test_arena);
 	assert_true(outcome.simulated && !outcome.sim.fault_count);
 	return outcome;
+}
+
+static struct outcome run_with(
+	kernel_function kernel, const struct arch *arch, const struct workload *workload)
+{
+	struct recipe_result made;
+	return run_made(kernel, arch, workload, &made);
 }
 
 /* An op is held to what its own arithmetic may be off by: 1.01 of 1 are ten units of fp16, 1.001 of it one.  The sums
@@ -140,16 +147,8 @@ static struct outcome run_softmax(kernel_function kernel, const char **text, con
 					   "    - e[m,n] = exp(low[m,n])\n"
 					   "    - all[m] = sum(n) e[m,n]\n"
 					   "    - y[m,n] = e[m,n] / all[m]\n");
-	struct recipe recipe = {.arch = arch,
-		.workload = workload,
-		.planning = planning_default(arch),
-		.place = solver_find(STAGE_PLACE, "greedy")};
-	struct recipe_result made = recipe_plan(&recipe, test_arena);
-	assert_non_null(made.plan);
-	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
-	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .kernel = kernel};
-	struct outcome outcome = evaluate_cost(made.plan, test_arena);
-	evaluate_simulate(&outcome, &how, test_arena);
+	struct recipe_result made;
+	struct outcome outcome = run_made(kernel, arch, workload, &made);
 	*text = score_text(test_arena, &outcome, &made, true);
 	*json = json_text(test_arena, score_json(test_arena, &outcome, &made, true));
 	return outcome;

@@ -106,7 +106,7 @@ static void explain_proofs(struct text *text, const struct frontier *frontier)
 						     : ", ",
 			objective_names[objectives->at[k]]);
 	text_add(text, "; within N %%: none has more than N %% less;\n"
-		       "'fixed' in the proof of a plan names what its space leaves out\n");
+		       "'fixed' under proof_spaces in run.json names what that space leaves out\n");
 }
 
 /* The amounts of a point in the order of the columns of the table, and their kinds. */
@@ -246,12 +246,23 @@ static json_t *make_points(const struct explored *explored)
 	return list;
 }
 
+/* Which plans the proofs of points are about: a point may be proven by the bound of another plan's search. */
+static json_t *proof_spaces(const struct explored *explored)
+{
+	const char *const *spaces = explored->more;
+	json_t *list = json_array();
+	for (; spaces && *spaces; spaces++)
+		json_array_append_new(list, json_string(*spaces));
+	return list;
+}
+
 const char *plan_run_json(
 	struct arena *arena, const struct run_record *record, const struct explored *explored)
 {
 	json_t *root = run_head(record, arena);
 	json_object_set_new(root, "counters", run_counters(&explored->effort));
 	json_object_set_new(root, "points", make_points(explored));
+	json_object_set_new(root, "proof_spaces", proof_spaces(explored));
 	json_object_set_new(root, "refusals",
 		run_texts(refusals_lines(&explored->refusals, arena), explored->refusals.count));
 	return json_text(arena, root);

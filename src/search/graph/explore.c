@@ -138,8 +138,11 @@ static bool merge(void *self, void *left)
 	const struct leaving *leaving = left;
 	const struct frontier *frontier = leaving ? leaving->published : NULL;
 	bool kept = false;
-	if (leaving && leaving->planned)
-		*array_add(graph->arena, &graph->planned) = *leaving->planned;
+	if (leaving && leaving->planned) {
+		struct planned *planned = array_add(graph->arena, &graph->planned);
+		*planned = *leaving->planned;
+		planned->space = planned->space ? arena_text(graph->arena, planned->space) : NULL;
+	}
 	for (size_t i = 0; leaving && i < leaving->left_out.count; i++)
 		*array_add(graph->arena, &graph->left_out) = leaving->left_out.at[i];
 	for (size_t i = 0; frontier && i < frontier->count; i++)
@@ -185,6 +188,8 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		planned->latency = objective_value(OBJECTIVE_LATENCY, &own);
 		planned->energy = own.energy_pj;
 		planned->hbm_bytes = (double)own.hbm_bytes;
+		if (trial.made.plan->proof.space)
+			planned->space = arena_text(slot->arena, trial.made.plan->proof.space);
 	}
 	leaving_of(slot)->planned = planned;
 	arena_release(slot->scratch, mark);
@@ -410,9 +415,10 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 	const struct exploration *exploration = graph->exploration;
 	if (!explored->complete && stopper_stops(&exploration->wishes.asker.stopper))
 		add_floor(graph);
-	if (graph->planned.count && !explored->complete)
+	if (graph->planned.count && !explored->complete) {
 		plans_note(&graph->planned, explored);
-	else if (explored->complete)
+		explored->more = plans_spaces(&graph->planned, arena);
+	} else if (explored->complete)
 		left_out_note(&graph->left_out, explored);
 	if (exploration->wishes.simulate == SIMULATE_NONE ||
 		stopper_stops(&exploration->wishes.asker.stopper))

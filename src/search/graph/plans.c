@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/text.h"
 #include "search/drive/drive.h"
 #include "search/graph/options.h"
 
@@ -370,4 +371,19 @@ void plans_note(const struct planned_list *planned, struct explored *explored)
 		explored->bounds[i] = least_of_all(planned, &explored->frontier, objectives->at[i]);
 	for (size_t i = 0; i < explored->frontier.count; i++)
 		note_point(planned, objectives, &explored->frontier.points[i]);
+}
+
+const char *const *plans_spaces(const struct planned_list *planned, struct arena *arena)
+{
+	const char **spaces = arena_array(arena, const char *, planned->count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < planned->count; i++) {
+		const char *space = planned->at[i].bound > 0 ? planned->at[i].space : NULL;
+		bool known = !space;
+		for (size_t k = 0; k < count && !known; k++)
+			known = text_equal(spaces[k], space);
+		if (!known)
+			spaces[count++] = arena_text(arena, space);
+	}
+	return spaces;
 }

@@ -28,7 +28,8 @@ struct planned {
 	double bound; /* of the sum, its energy in pJ / 1024; 0: none */
 	bool cut;     /* the search hit its limit */
 	bool found;
-	int cores;                         /* that the plan uses */
+	const char *space; /* of the plan: which plans the bound is about (joint_claim.h) */
+	int cores;         /* that the plan uses */
 	double latency, energy, hbm_bytes; /* of it */
 };
 
@@ -66,6 +67,9 @@ double plans_bound(const struct planned_list *planned, const struct objectives *
  * below, as it has decisions that the spaces leave out, nothing is said. */
 struct explored;
 void plans_note(const struct planned_list *planned, struct explored *explored);
+
+/* The spaces that bounds are about, each once; NULL ends them.  List and texts live in the arena. */
+const char *const *plans_spaces(const struct planned_list *planned, struct arena *arena);
 
 /* What an objective alone is at least, for all plans; 0: nothing is known. */
 double plans_least(const struct planned_list *planned, enum objective objective);
