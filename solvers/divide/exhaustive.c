@@ -1,6 +1,6 @@
 #include "search/drive/solver.h"
 
-#include "solvers/divide/core_row.h"
+#include "solvers/divide/two_pass.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "campaign/outputs.h"
+#include "campaign/export.h"
 #include "cli/campaign_run.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "cli/exploration.h"
 #include "cli/report_data.h"
 #include "cli/settings.h"

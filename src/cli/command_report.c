@@ -1,7 +1,6 @@
 #include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/kind.h"
 #include "cli/report_data.h"

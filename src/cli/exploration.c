@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "model/nest/nest_score.h"
 #include "report/run/pareto.h"
 #include "spec/file.h"

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/exploration.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"

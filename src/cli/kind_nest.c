@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/certificate.h"
 #include "cli/exploration.h"
 #include "cli/kind.h"
@@ -13,7 +12,6 @@
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/nest_report.h"
 #include "report/nest/nest_results.h"
-#include "report/nest/nest_trace_json.h"
 #include "sim/nest/nest.h"
 
 #include <inttypes.h>

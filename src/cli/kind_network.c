@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/certificate.h"
 #include "cli/exploration.h"
 #include "cli/kind.h"

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"

@@ -1,10 +1,9 @@
 #include "cli/packing_proof.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/listener.h"
 #include "cli/unfit_file.h"
-#include "report/packing/unfit_yaml.h"
+#include "report/packing/place_report.h"
 #include "report/run/folder.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "campaign/outputs.h"
+#include "campaign/export.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"

@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/report_data.h"
 #include "report/run/csv_rows.h"

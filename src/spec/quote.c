@@ -1,6 +1,6 @@
 #include "spec/quote.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <string.h>
 #include <strings.h>

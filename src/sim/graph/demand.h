@@ -3,7 +3,7 @@
 
 #include "sim/graph/nests.h"
 #include "sim/graph/pace.h"
-#include "sim/transfer/hops.h"
+#include "sim/transfer/schedule.h"
 
 /*
  * What an instruction asks of the machine, in ticks: a fraction of a cycle chosen so that a stick takes

@@ -3,7 +3,7 @@
 
 #include "model/graph/counts.h"
 #include "sim/graph/nests.h"
-#include "sim/transfer/hops.h"
+#include "sim/transfer/schedule.h"
 
 /*
  * Counts bytes from the boxes that executed instructions move, and energy from
