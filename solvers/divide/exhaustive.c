@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 
 #include <inttypes.h>
 

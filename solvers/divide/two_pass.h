@@ -1,7 +1,7 @@
 #ifndef DIVIDE_TWO_PASS_H
 #define DIVIDE_TWO_PASS_H
 
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
 #include "model/graph/workload.h"

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "campaign/store_database.h"
-#include "spec/quote.h"
+#include "spec/step.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

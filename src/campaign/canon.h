@@ -2,7 +2,7 @@
 #define CAMPAIGN_CANON_H
 
 #include "campaign/store.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
 #include <stdint.h>
 

@@ -4,9 +4,9 @@
 #include "base/array.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
 #include "report/run/listing.h"
+#include "report/run/pareto.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "campaign/store_database.h"
-#include "report/run/folder_files.h"
+#include "report/run/folder.h"
 
 #include <errno.h>
 #include <stdio.h>

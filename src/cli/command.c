@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
-#include "report/run/folder_files.h"
+#include "report/run/folder.h"
 #include "report/run/json_text.h"
 
 #include <errno.h>

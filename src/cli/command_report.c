@@ -6,7 +6,6 @@
 #include "cli/report_data.h"
 #include "cli/settings.h"
 #include "report/page/page.h"
-#include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
 #include "report/run/listing.h"
 #include "report/run/pareto.h"

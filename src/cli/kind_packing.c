@@ -1,4 +1,4 @@
-#include "cli/packing_proof.h"
+#include "cli/packing_request.h"
 
 #include "base/arena.h"
 #include "base/text.h"

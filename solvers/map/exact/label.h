@@ -118,7 +118,7 @@ void nest_label_start(const struct nest_view *view, int space, struct nest_sums 
  * from neighbours.
  *
  * In Timeloop's counting only those of the block next to the child do, and only where one of the
- * moves tau (cost/nest/nest_timeloop_moves.h has them) leads from one child's place to another's
+ * moves tau (cost/nest/nest_timeloop.c has them) leads from one child's place to another's
  * and brings as many words as the move before it, which the innermost loop made, or came after.
  * Exactly, or where a dimension is in two ranks, it is enough that the innermost loop slides the
  * window.

@@ -1,13 +1,14 @@
 #include "model/nest/nest_mapping.h"
 
 #include "base/arena.h"
+#include "base/checked.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"
 #include "model/nest/directive.h"
 #include "model/nest/domain.h"
-#include "spec/quote.h"
 #include "spec/reader.h"
+#include "spec/step.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/nest/shape.h"
-#include "spec/quote.h"
-#include "spec/unread.h"
+#include "spec/reader.h"
+#include "spec/step.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

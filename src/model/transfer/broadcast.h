@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "model/machine/copying.h"
+#include "model/machine/arch_storage.h"
 #include "model/machine/topology.h"
 
 #include <stdbool.h>

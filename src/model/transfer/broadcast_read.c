@@ -1,11 +1,13 @@
 #include "base/arena.h"
+#include "base/checked.h"
+#include "base/number.h"
 #include "base/scan.h"
 #include "base/text.h"
 #include "model/machine/arch.h"
 #include "model/machine/topology.h"
 #include "model/transfer/broadcast.h"
-#include "spec/quote.h"
 #include "spec/reader.h"
+#include "spec/step.h"
 
 #include <ctype.h>
 #include <inttypes.h>

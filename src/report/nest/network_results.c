@@ -2,6 +2,7 @@
 
 #include "base/amount.h"
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "report/nest/nest_results.h"
 #include "report/run/json_text.h"
@@ -9,7 +10,7 @@
 #include "report/run/pareto.h"
 #include "report/run/run_json.h"
 #include "report/run/summary.h"
-#include "spec/quote.h"
+#include "spec/step.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
-#ifndef MODEL_COPYING_H
-#define MODEL_COPYING_H
+#ifndef MODEL_MACHINE_ARCH_STORAGE_H
+#define MODEL_MACHINE_ARCH_STORAGE_H
 
 #include "base/number.h"
 

@@ -1,5 +1,5 @@
-#ifndef MODEL_PRIMITIVE_H
-#define MODEL_PRIMITIVE_H
+#ifndef MODEL_MACHINE_PRIMITIVES_H
+#define MODEL_MACHINE_PRIMITIVES_H
 
 #include <stdbool.h>
 

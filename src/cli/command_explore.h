@@ -1,5 +1,5 @@
-#ifndef CLI_EXPLORATION_H
-#define CLI_EXPLORATION_H
+#ifndef CLI_COMMAND_EXPLORE_H
+#define CLI_COMMAND_EXPLORE_H
 
 #include "cli/kind.h"
 

@@ -1,5 +1,5 @@
-#ifndef MODEL_OP_DRAFT_H
-#define MODEL_OP_DRAFT_H
+#ifndef MODEL_GRAPH_OP_READ_H
+#define MODEL_GRAPH_OP_READ_H
 
 #include "model/graph/draft.h"
 
