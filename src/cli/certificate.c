@@ -319,9 +319,10 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	struct diag *diag)
 {
 	struct nest_search search;
-	int64_t budget = 0;
+	int64_t budget = 0, seconds = 0;
 	enum format format = FORMAT_TEXT;
 	if (!option_integer(arguments, "budget", 0, diag, &budget) ||
+		!option_integer(arguments, "time-limit", 0, diag, &seconds) ||
 		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
 	bool good = request_search(arena, nest, &inputs->wishes, diag, &search);
@@ -333,7 +334,7 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	}
 	if (!certificate_file_read(file, &search))
 		return command_refuse(diag);
-	struct listener listener = listener_open(0, false, "choices");
+	struct listener listener = listener_open(seconds, false, "choices");
 	search.wishes.objectives = file->certificate->objectives;
 	struct certificate_checking checking = {.certificate = file->certificate,
 		.search = &search,
@@ -353,7 +354,7 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	const char **at = arena_array(arena, const char *, arguments->count + 1);
 	struct span *spans = arena_array(arena, struct span, arguments->count + 1);
 	struct inputs inputs;
-	int64_t budget = 0;
+	int64_t budget = 0, seconds = 0;
 	for (size_t i = 0; i < arguments->count; i++) {
 		at[i] = arguments->at[i];
 		spans[i] = arguments->spans[i];
@@ -366,10 +367,11 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	enum format format = FORMAT_TEXT;
 	if (!inputs_read(arena, &with, diag, &inputs) ||
 		!option_integer(arguments, "budget", 0, diag, &budget) ||
+		!option_integer(arguments, "time-limit", 0, diag, &seconds) ||
 		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
 	if (inputs.kind->check_claim && inputs.kind->has_plan(&inputs))
-		return inputs.kind->check_claim(&inputs, (uint64_t)budget, format);
+		return inputs.kind->check_claim(&inputs, (uint64_t)budget, seconds, format);
 	if (!diag_failed(diag))
 		diag_error(diag, path->span, "no plan of %s says that it is proven",
 			inputs.kind->noun);

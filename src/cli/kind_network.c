@@ -362,13 +362,14 @@ static const char *table(const struct exploring *exploring)
 		point_text(arena, explored, chosen), network_choice_text(arena, explored, chosen));
 }
 
-/* ", 2 equal to others" */
-static const char *equal_text(struct arena *arena, const struct network *network)
+/* "26 layers, 24 of them solved: 2 are equal to others" */
+static const char *layers_text(struct arena *arena, const struct network *network)
 {
 	size_t equal = network->layer_count - network->distinct;
-	return equal ? arena_format(arena, " (%zu equal to %s)", equal,
-			       equal == 1 ? "another" : "others")
-		     : "";
+	return equal ? arena_format(arena, "%zu layers, %zu of them solved: %zu %s",
+			       network->layer_count, network->distinct, equal,
+			       equal == 1 ? "is equal to another" : "are equal to others")
+		     : arena_format(arena, "%zu layers", network->layer_count);
 }
 
 static struct result_texts texts(const struct exploring *exploring)
@@ -384,12 +385,13 @@ static struct result_texts texts(const struct exploring *exploring)
 		.run = network_run_json(arena, &exploring->record, explored, chosen),
 		.pareto = network_pareto_csv(arena, explored, chosen),
 		.table = table(exploring),
-		.summary = summary,
+		.summary = summary ? arena_format(
+					     arena, "%s\n%s", layers_text(arena, network), summary)
+				   : NULL,
 		.proven = proven,
-		.work = arena_format(arena,
-			"%zu layers, %zu of them solved%s, %" PRIu64 " mappings evaluated%s",
-			network->layer_count, network->distinct, equal_text(arena, network),
-			total->effort.evaluated, total->complete ? ", nothing better is left" : ""),
+		.work = arena_format(arena, "%s; %" PRIu64 " mappings evaluated%s",
+			layers_text(arena, network), total->effort.evaluated,
+			total->complete ? ", nothing better is left" : ""),
 	};
 }
 

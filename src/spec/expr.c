@@ -297,6 +297,26 @@ static size_t variable_end(
 	return end - from < WORD_MOST && variables_have(p->variables, variable) ? end : from;
 }
 
+/* What to write in place of a word that reads like a unit; NULL: it does not. */
+static const char *unit_mend(const char *word)
+{
+	static const struct {
+		const char *words, *mend;
+	} rows[] = {
+		{" cycle cycles clk ",
+			"write a rate, such as 140.8GB/s, or the number alone, which counts per cycle"},
+		{" bit bits byte bytes word words access op mac MAC ",
+			"energies are in pJ of what the key names (a byte: 60pJ for 7.5pJ a bit)"},
+		{" percent ", "a share is a number, such as 0.2"},
+	};
+	char spaced[WORD_MOST + 3];
+	snprintf(spaced, sizeof spaced, " %s ", word);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strstr(rows[i].words, spaced))
+			return rows[i].mend;
+	return NULL;
+}
+
 static bool parse_name(struct parser *p, struct value *out)
 {
 	char word[WORD_MOST], variable[WORD_MOST];
@@ -314,6 +334,9 @@ static bool parse_name(struct parser *p, struct value *out)
 		p->at = from + length;
 		return true;
 	}
+	const char *mend = unit_mend(word);
+	if (mend)
+		return parser_fail(p, from, end, "'%s' is no unit; %s", word, mend);
 	const char *near = diag_full(p->diag) ? NULL : variables_suggest(p->variables, word);
 	return parser_fail(p, from, end,
 		near ? "unknown variable '%s'; did you mean '%s'?"
@@ -337,6 +360,10 @@ static bool parse_primary(struct parser *p, struct value *out)
 			return parser_fail(p, from, from + 1, "'(' is never closed");
 		return parse_unit(p, out);
 	}
+	if (!c && from && p->text[from - 1] == '%')
+		return parser_fail(p, from - 1, from,
+			"'%%' is the remainder of a division; a share is a number, such as 0.2 for "
+			"20%%");
 	if (!c)
 		return parser_fail(p, from ? from - 1 : 0, from, "a number is expected after this");
 	return parser_fail(p, from, from + 1, "a number is expected instead of '%c'", c);

@@ -54,9 +54,10 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key)
 {
 	struct value value;
+	/* whoever reads the value says what is wrong with it */
 	return node->kind == NODE_SCALAR &&
-	       expr_read(attributes->reading->diag, attributes->reading->variables, node, key,
-		       &value) &&
+	       expr_read(diag_open(attributes->reading->arena), attributes->reading->variables, node,
+		       key, &value) &&
 	       value_quantity(value) != QUANTITY_BARE;
 }
 
