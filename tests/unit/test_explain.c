@@ -7,7 +7,7 @@
 
 #include "tests/test.h"
 
-#define ATTENTION "specs/arch/spyre32.yaml specs/workloads/attention.yaml"
+#define ATTENTION "specs/arch/spyre32_published.yaml specs/workloads/attention.yaml"
 
 static void expect(const char *text, const char *part)
 {
@@ -112,10 +112,10 @@ static void tensors_are_tried_in_lx(void **state)
 			"mkdir -p %s && cat >%s/w.yaml <<'END'\n"
 			"workload: {name: w, dimensions: {m: %s, n: 128}, ops: ['b[m,n] = exp(a[m,n])', "
 			"%s]}\n"
-			"plan: {version: 1, workload: w, architecture: spyre32, cores: 2, steps: %s, "
+			"plan: {version: 1, workload: w, architecture: spyre32_published, cores: 2, steps: %s, "
 			"bundles: %s, tensors: {b: [{where: HBM, from: 0, to: 2}], c: [{where: HBM, from: "
 			"%d, to: 2}]}}\nEND\n"
-			"$LXPLORE score specs/arch/spyre32.yaml %s/w.yaml --explain",
+			"$LXPLORE score specs/arch/spyre32_published.yaml %s/w.yaml --explain",
 			at, at, rows[i].m, rows[i].second, rows[i].steps, rows[i].bundles,
 			loop ? 0 : 1, at);
 		if (ended.status)
