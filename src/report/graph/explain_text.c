@@ -1,5 +1,6 @@
 #include "report/graph/explain_text.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -156,6 +157,39 @@ static void add_worths(struct text *text, const struct joint_worths *worths)
 	}
 }
 
+enum { SOURCE_WIDTH = 78 };
+
+static void add_share(
+	struct text *text, const char *name, double pj, double all, const char *source)
+{
+	if (pj != 0)
+		text_add(text, "  %-20s %12s %5.1f %%%s\n", name,
+			amount_text(text->arena, AMOUNT_ENERGY, pj), 100 * pj / all,
+			arch_is_assumed(source) ? "  assumed" : "");
+}
+
+void energy_text(struct text *text, const struct outcome *outcome, bool from_simulator)
+{
+	struct energy_parts parts = evaluate_energy(outcome, from_simulator, text->arena);
+	const struct workload *workload = outcome->plan->workload;
+	double all = from_simulator ? outcome->sim_energy_pj : outcome->cost.score.energy_pj;
+	text_add(text, "\nenergy by level\n");
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		add_share(text, energy_place_name(&parts, place), energy_of_place(&parts, place),
+			all, energy_place_source(&parts, place));
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		if (energy_of_place(&parts, place) != 0 && energy_place_source(&parts, place))
+			text_fold(text, SOURCE_WIDTH, "    ",
+				arena_format(text->arena, "%s: %s",
+					energy_place_name(&parts, place),
+					energy_place_source(&parts, place)));
+	text_add(text, "energy by tensor\n");
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		add_share(text, workload->tensors[t].name, energy_of_row(&parts, t), all, NULL);
+	add_share(text, "(computes, leakage)", energy_of_row(&parts, workload->tensor_count), all,
+		NULL);
+}
+
 const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	const struct planning *planning, const struct joint_worths *worths)
 {
@@ -164,5 +198,6 @@ const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	add_resources(&text, outcome);
 	add_tensors(&text, outcome->plan, planning);
 	add_worths(&text, worths);
+	energy_text(&text, outcome, false);
 	return text_read(&text);
 }

@@ -64,8 +64,9 @@ static json_t *make_energy(const struct shown_score *of)
 		double pj = energy_of_place(&parts, place);
 		if (pj != 0)
 			json_array_append_new(
-				levels, json_pack("{s:s, s:f}", "name",
-						energy_place_name(&parts, place), "energy_pj", pj));
+				levels, json_pack("{s:s, s:f, s:s*}", "name",
+						energy_place_name(&parts, place), "energy_pj", pj,
+						"source", energy_place_source(&parts, place)));
 	}
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		json_t *at = json_object();

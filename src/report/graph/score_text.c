@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/graph/run.h"
+#include "report/graph/explain_text.h"
 #include "report/graph/score_json.h"
 #include "report/nest/nest_report.h"
 #include "search/graph/lx_plan.h"
@@ -31,29 +32,6 @@ static void add_ops(struct text *text, const struct plan *plan, const struct cou
 			step_bytes(step, TRAFFIC_LX_READ, TRAFFIC_LX_WRITE),
 			mapping_print(text->arena, plan->arch, op, mapping));
 	}
-}
-
-static void add_share(struct text *text, const char *name, double pj, double all)
-{
-	if (pj != 0)
-		text_add(text, "  %-20s %12s %5.1f %%\n", name,
-			amount_text(text->arena, AMOUNT_ENERGY, pj), 100 * pj / all);
-}
-
-/* The parts of levels, then those of tensors. */
-static void add_energy(struct text *text, const struct outcome *outcome, bool from_simulator)
-{
-	struct energy_parts parts = evaluate_energy(outcome, from_simulator, text->arena);
-	const struct workload *workload = outcome->plan->workload;
-	double all = from_simulator ? outcome->sim_energy_pj : outcome->cost.score.energy_pj;
-	text_add(text, "\nenergy by level\n");
-	for (int place = 0; place < ENERGY_PLACES; place++)
-		add_share(text, energy_place_name(&parts, place), energy_of_place(&parts, place),
-			all);
-	text_add(text, "energy by tensor\n");
-	for (size_t t = 0; t < workload->tensor_count; t++)
-		add_share(text, workload->tensors[t].name, energy_of_row(&parts, t), all);
-	add_share(text, "(computes, leakage)", energy_of_row(&parts, workload->tensor_count), all);
 }
 
 static void add_runs(struct text *text, const struct plan *plan)
@@ -179,6 +157,6 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	add_runs(&text, plan);
 	add_nests(&text, plan, counts);
 	add_tensors(&text, plan, made);
-	add_energy(&text, outcome, from_simulator);
+	energy_text(&text, outcome, from_simulator);
 	return text_read(&text);
 }
