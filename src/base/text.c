@@ -204,6 +204,22 @@ void text_add(struct text *text, const char *format, ...)
 	text->length += (size_t)length;
 }
 
+void text_fold(struct text *text, size_t width, const char *indent, const char *sentence)
+{
+	size_t column = 0;
+	while (*(sentence += strspn(sentence, " "))) {
+		size_t length = strcspn(sentence, " ");
+		bool begins = column == 0 || column + 1 + length > width;
+		if (begins)
+			text_add(text, "%s%s", column ? "\n" : "", indent);
+		column = begins ? strlen(indent) : column + 1;
+		text_add(text, "%s%.*s", begins ? "" : " ", (int)length, sentence);
+		column += length;
+		sentence += length;
+	}
+	text_add(text, "\n");
+}
+
 const char *text_read(const struct text *text)
 {
 	return text->at ? text->at : "";

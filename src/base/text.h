@@ -60,6 +60,8 @@ struct text {
 
 struct text text_open(struct arena *arena);
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a sentence in lines of at most `width` columns, each after `indent`; a longer word has a line of its own. */
+void text_fold(struct text *text, size_t width, const char *indent, const char *sentence);
 void text_bytes(struct text *text, const char *bytes, size_t count);
 
 /* The string so far; "" when nothing was added. */

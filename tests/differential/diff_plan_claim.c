@@ -224,7 +224,8 @@ static void a_block_is_decided(void **state)
 	if (!draws_are_many(draws(DRAWS)))
 		skip();
 	struct arena *arena = arena_open();
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
+	const struct arch *arch =
+		arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag_open(arena));
 	struct planning planning = planning_default(arch);
 	planning.published_tiles = true;
 	planning.price = PRICE_BOUND;

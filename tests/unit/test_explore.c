@@ -168,7 +168,7 @@ static void frontiers_are_those_under_version_control(void **state)
 		const char *published = text_of_file(arena, path);
 		for (int by_rule = 0; by_rule < 2; by_rule++) {
 			struct ended ended = shell(arena,
-				"$LXPLORE explore specs/arch/spyre32.yaml "
+				"$LXPLORE explore specs/arch/spyre32_published.yaml "
 				"specs/workloads/%.*s.yaml -q -o %s --price bound --labels 0 --tiles %s "
 				"--objective latency,energy,hbm_bytes,cores",
 				(int)(strlen(name) - strlen(".csv")), name, folder,

@@ -51,7 +51,7 @@ static double proven(const char *column, const char *objective, const char *grap
 {
 	struct ended ended = shell(arena,
 		"sed \"s/bundle_tensors: 6/bundle_tensors: 2/; s#[.][.]/energy#$PWD/specs/energy#\" "
-		"specs/arch/spyre32.yaml > %s/narrow.yaml && $LXPLORE explore %s/narrow.yaml %s "
+		"specs/arch/spyre32_published.yaml > %s/narrow.yaml && $LXPLORE explore %s/narrow.yaml %s "
 		"--solver joint=cut_dp --objective %s --simulate none -q -o %s %s",
 		folder, folder, folder_put("graph.yaml", graph), objective, folder, with);
 	assert_int_equal(ended.status, 0);

@@ -32,7 +32,7 @@ static const char plan_yaml[] =
 	"plan:\n"
 	"  version: 1\n"
 	"  workload: owned\n"
-	"  architecture: spyre32\n"
+	"  architecture: spyre32_published\n"
 	"  cores: 4\n"
 	"  steps:\n"
 	"  - {op: c, bundle: 0, mapping: \"core: m2 k2\"}\n"

@@ -263,3 +263,16 @@ const char *energy_place_name(const struct energy_parts *parts, int place)
 	return place < ARCH_LEVELS_MOST ? parts->plan->arch->levels[place].name
 					: wires[place - ARCH_LEVELS_MOST];
 }
+
+const char *energy_place_source(const struct energy_parts *parts, int place)
+{
+	const struct arch *arch = parts->plan->arch;
+	if (place < ARCH_LEVELS_MOST)
+		return place < arch->level_count
+			       ? arch_energy_source(arch, arch->levels[place].name)
+			       : NULL;
+	if (place == ENERGY_LINKS)
+		return NULL;
+	return place == ENERGY_DATA_RING ? arch->data_ring.energy_source
+					 : arch->reduce_ring.energy_source;
+}

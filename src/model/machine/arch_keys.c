@@ -184,6 +184,7 @@ static void read_ring(struct reader *attributes, const char *key, struct ratio c
 	read_node(&map, "bandwidth", REQUIRED);
 	attributes_bandwidth(&map, "bandwidth", clock_hz, 8, &ring->rate);
 	read_picojoules(&map, "energy_per_byte", OPTIONAL, &ring->pj);
+	read_text(&map, "energy_source", OPTIONAL, &ring->energy_source);
 	if (reduces)
 		read_reductions(&map, ring);
 	else

@@ -79,8 +79,12 @@ const char *plan_summary(
 		return NULL;
 	fastest = point_at(arena, arch, frontier, summary_least(frontier, OBJECTIVE_LATENCY));
 	leanest = point_at(arena, arch, frontier, summary_least(frontier, OBJECTIVE_ENERGY));
-	return summary_text(arena, &fastest,
-		objectives_have(&frontier->objectives, OBJECTIVE_ENERGY) ? &leanest : NULL);
+	const char *assumed = arch_assumed_energies(arena, arch);
+	return arena_format(arena, "%s%s%s%s",
+		summary_text(arena, &fastest,
+			objectives_have(&frontier->objectives, OBJECTIVE_ENERGY) ? &leanest : NULL),
+		*assumed ? "energies are assumed, not measured: " : "", assumed,
+		*assumed ? "\n" : "");
 }
 
 /* What the words behind the solvers mean. */

@@ -70,8 +70,9 @@ static json_t *make_energy(const struct shown_score *of)
 		double pj = energy_of_place(&parts, place);
 		if (pj != 0)
 			json_array_append_new(
-				levels, json_pack("{s:s, s:f}", "name",
-						energy_place_name(&parts, place), "energy_pj", pj));
+				levels, json_pack("{s:s, s:f, s:s*}", "name",
+						energy_place_name(&parts, place), "energy_pj", pj,
+						"source", energy_place_source(&parts, place)));
 	}
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		json_t *at = json_object();
@@ -340,29 +341,6 @@ static void add_ops(struct text *text, const struct plan *plan, const struct cou
 	}
 }
 
-static void add_share(struct text *text, const char *name, double pj, double all)
-{
-	if (pj != 0)
-		text_add(text, "  %-20s %12s %5.1f %%\n", name,
-			amount_text(text->arena, AMOUNT_ENERGY, pj), 100 * pj / all);
-}
-
-/* The parts of levels, then those of tensors. */
-static void add_energy(struct text *text, const struct outcome *outcome, bool from_simulator)
-{
-	struct energy_parts parts = evaluate_energy(outcome, from_simulator, text->arena);
-	const struct workload *workload = outcome->plan->workload;
-	double all = from_simulator ? outcome->sim_energy_pj : outcome->cost.score.energy_pj;
-	text_add(text, "\nenergy by level\n");
-	for (int place = 0; place < ENERGY_PLACES; place++)
-		add_share(text, energy_place_name(&parts, place), energy_of_place(&parts, place),
-			all);
-	text_add(text, "energy by tensor\n");
-	for (size_t t = 0; t < workload->tensor_count; t++)
-		add_share(text, workload->tensors[t].name, energy_of_row(&parts, t), all);
-	add_share(text, "(computes, leakage)", energy_of_row(&parts, workload->tensor_count), all);
-}
-
 static void add_runs(struct text *text, const struct plan *plan)
 {
 	for (int r = 0; r < plan->run_count; r++) {
@@ -486,7 +464,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	add_runs(&text, plan);
 	add_nests(&text, plan, counts);
 	add_tensors(&text, plan, made);
-	add_energy(&text, outcome, from_simulator);
+	energy_text(&text, outcome, from_simulator);
 	return text_read(&text);
 }
 
@@ -639,6 +617,39 @@ static void add_worths(struct text *text, const struct joint_worths *worths)
 	}
 }
 
+enum { SOURCE_WIDTH = 78 };
+
+static void add_share(
+	struct text *text, const char *name, double pj, double all, const char *source)
+{
+	if (pj != 0)
+		text_add(text, "  %-20s %12s %5.1f %%%s\n", name,
+			amount_text(text->arena, AMOUNT_ENERGY, pj), 100 * pj / all,
+			arch_is_assumed(source) ? "  assumed" : "");
+}
+
+void energy_text(struct text *text, const struct outcome *outcome, bool from_simulator)
+{
+	struct energy_parts parts = evaluate_energy(outcome, from_simulator, text->arena);
+	const struct workload *workload = outcome->plan->workload;
+	double all = from_simulator ? outcome->sim_energy_pj : outcome->cost.score.energy_pj;
+	text_add(text, "\nenergy by level\n");
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		add_share(text, energy_place_name(&parts, place), energy_of_place(&parts, place),
+			all, energy_place_source(&parts, place));
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		if (energy_of_place(&parts, place) != 0 && energy_place_source(&parts, place))
+			text_fold(text, SOURCE_WIDTH, "    ",
+				arena_format(text->arena, "%s: %s",
+					energy_place_name(&parts, place),
+					energy_place_source(&parts, place)));
+	text_add(text, "energy by tensor\n");
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		add_share(text, workload->tensors[t].name, energy_of_row(&parts, t), all, NULL);
+	add_share(text, "(computes, leakage)", energy_of_row(&parts, workload->tensor_count), all,
+		NULL);
+}
+
 const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	const struct planning *planning, const struct joint_worths *worths)
 {
@@ -647,5 +658,6 @@ const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	add_resources(&text, outcome);
 	add_tensor_reasons(&text, outcome->plan, planning);
 	add_worths(&text, worths);
+	energy_text(&text, outcome, false);
 	return text_read(&text);
 }
