@@ -317,6 +317,8 @@ static struct explored run_search(struct exploring *exploring)
 	recipe.planning.stopper = search->exploration.wishes.asker.stopper;
 	if (recipe.joint)
 		search->price = lx_price_find(&recipe, exploring->arena);
+	if (search->price.free)
+		search->exploration.free = &search->price.free->proof;
 	if (search->price.start && !search->exploration.start)
 		search->exploration.start = search->price.start;
 	return explore(&search->exploration, exploring->arena);
