@@ -40,7 +40,7 @@ enum joint_kind {
 	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
 	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
 	KIND_EARLY = 1 << 11,      /* moves may stand before ops that do not read what they bring */
-	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX as well */
+	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX until an evict */
 	KIND_SHARED =
 		1
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
@@ -54,7 +54,7 @@ enum joint_kind {
 		1
 		<< 16, /* moves that end a bundle, or stand before a run, an evict, a relayout or the end;
 				     * more than EARLY_MOST early ones before an op, or of what it streams */
-	KIND_NEVER_FREE = KIND_BOTH | KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
+	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

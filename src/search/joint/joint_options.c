@@ -1,5 +1,6 @@
 #include "base/checked.h"
 #include "base/number.h"
+#include "model/graph/workload_move.h"
 #include "search/joint/joint_clones.h"
 
 #include <math.h>
@@ -194,6 +195,14 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	return false;
 }
 
+/* Whether an output may lie in LX as well: it must be evicted then, which sends nothing of what HBM has. */
+static bool may_be_written_back(const struct joint_making *making, int tensor)
+{
+	return joint_is_free(making, KIND_BOTH) && joint_is_free(making, KIND_EVICT) &&
+	       making->stays[tensor] != STAY_LX &&
+	       workload_copy_in_hbm(making->question->workload, tensor) < 0;
+}
+
 static void choose_out(struct joint_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
@@ -203,7 +212,8 @@ static void choose_out(struct joint_choosing *choosing)
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
-	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
+	if (view < 0 || (output && !may_be_written_back(making, tensor)) ||
+		!is_worth_making(choosing, tensor, view))
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;
