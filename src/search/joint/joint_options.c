@@ -1,6 +1,6 @@
 #include "base/checked.h"
 #include "base/number.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "search/joint/joint_clones.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "base/number.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "search/joint/joint_making.h"
 
 #include <limits.h>
