@@ -131,7 +131,7 @@ static bool open_mapping(struct random *random, struct base *base)
 	const char *objective = objectives[draw_below(random, network ? 3 : 5)];
 	const char *counting = draw_chance(random, 2) ? "exact" : "timeloop", *budget = "";
 	if (!network && draw_chance(random, 2)) /* of bounds */
-		budget = arena_format(arena, " --budget %d", 1 + (int)draw_below(random, 200));
+		budget = arena_format(arena, " --budget %d", 1 + (int)draw_below(random, 24));
 	struct ended ended = explore(base,
 		arena_format(arena, "--objective %s --counting %s%s", objective, counting, budget));
 	if (ended.status || !folder_has(base->path))
