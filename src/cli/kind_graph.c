@@ -1,21 +1,17 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "base/utf8.h"
-#include "cli/exploration.h"
+#include "cli/command_explore.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
 #include "model/graph/named_shape.h"
-#include "model/machine/primitive.h"
+#include "model/machine/primitives.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"
-#include "report/graph/diff.h"
-#include "report/graph/explain_text.h"
 #include "report/graph/plan_check_report.h"
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
 #include "report/graph/timeline.h"
-#include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
 #include "search/joint/options.h"
 
@@ -189,10 +185,11 @@ static int check(const struct inputs *inputs, enum format format)
 	return check_plan(inputs, &made, format);
 }
 
-static int check_claim(const struct inputs *inputs, uint64_t budget, enum format format)
+static int check_claim(
+	const struct inputs *inputs, uint64_t budget, int64_t seconds, enum format format)
 {
 	const struct graph_inputs *own = inputs->own;
-	struct listener listener = listener_open(0, false, "states");
+	struct listener listener = listener_open(seconds, false, "states");
 	if (!graph_inputs_check_plan(inputs))
 		return command_refuse(inputs->diag);
 	struct outcome outcome;
@@ -203,8 +200,9 @@ static int check_claim(const struct inputs *inputs, uint64_t budget, enum format
 		.workload = own->workload,
 		.planning = &own->exploration.planning,
 		.budget = budget,
-		.stopper = {&listener, listener_stop}};
+		.stopper = {&listener, listener_wait}};
 	struct plan_claim claim = plan_claim_check(&question, inputs->arena);
+	listener_clear(&listener);
 	if (claim.answer == VERDICT_NO)
 		diag_error(inputs->diag, own->plan_span, "rejected: %s", claim.why);
 	diag_print(inputs->diag, command_people());

@@ -58,12 +58,13 @@ static size_t add_pattern(struct meant *meant, const char *pattern, struct span 
 	return count;
 }
 
-/* --- installed specs */
+/* --- specs by name */
 
-/* The folder of an installation that this file, a program or a library, is part of; NULL: of none. */
+/* The folder with the specs that belong to this file, a program or a library: that of the installation
+ * or of the checkout that it was built in.  NULL: there is none. */
 static const char *share_of(struct arena *arena, const char *file)
 {
-	static const char *const ways[] = {"../share/lxplore", "../../share/lxplore"};
+	static const char *const ways[] = {"../share/lxplore", "../../share/lxplore", "../.."};
 	char whole[PATH_MAX];
 	struct stat facts;
 	if (!file || !realpath(file, whole))
@@ -71,7 +72,7 @@ static const char *share_of(struct arena *arena, const char *file)
 	*strrchr(whole, '/') = '\0';
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
 		const char *share = arena_format(arena, "%s/%s", whole, ways[i]);
-		if (stat(arena_format(arena, "%s/specs", share), &facts) == 0)
+		if (stat(arena_format(arena, "%s/specs/starter", share), &facts) == 0)
 			return share;
 	}
 	return NULL;

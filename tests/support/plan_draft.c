@@ -2,9 +2,8 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/graph/move.h"
 #include "model/graph/run.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "search/joint/joint_graph.h"
 #include "tests/support/random_plan.h"
 

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
 #include "constraints/graph.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
 #include "search/graph/recipe.h"

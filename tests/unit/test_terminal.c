@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
+#include "report/run/pareto.h"
 #include "tests/support/folder.h"
 
 #include <jansson.h>
@@ -44,6 +44,17 @@ static void names_from_specs_are_only_shown(void **state)
 	struct csv_cells cells = csv_cells(arena, &line);
 	assert_string_equal(cells.at[0], "=1+2");
 	assert_string_equal(cells.at[1], "@x");
+}
+
+/* A program that was built and not installed finds the specs of its checkout from any folder. */
+static void specs_of_the_checkout_are_found_from_anywhere(void **state)
+{
+	struct ended ended = folder_run("$program check specs/arch/spyre32.yaml "
+					"specs/workloads/softmax_dim1.yaml");
+	if (ended.status)
+		fail_msg("%s", ended.err);
+	ended = folder_run("$program check specs/arch/none.yaml");
+	assert_int_equal(ended.status, 2);
 }
 
 static const char *const results[] = {
@@ -176,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(names_from_specs_are_only_shown),
 		IN_FOLDER(help_is_at_most_80_columns_wide),
+		IN_FOLDER(specs_of_the_checkout_are_found_from_anywhere),
 		IN_FOLDER(lists_have_80_columns),
 		IN_FOLDER(every_result_is_there_as_json),
 		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),

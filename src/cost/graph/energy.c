@@ -1,7 +1,7 @@
 #include "cost/graph/energy.h"
 
 #include "base/arena.h"
-#include "cost/nest/nest_model.h"
+#include "cost/nest/nest.h"
 
 /* Picojoules of a byte of each traffic, and where they are spent; of a level that the machine does not have, none. */
 struct traffic_price {

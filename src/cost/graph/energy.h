@@ -1,7 +1,7 @@
 #ifndef COST_ENERGY_H
 #define COST_ENERGY_H
 
-#include "cost/graph/inner_cost.h"
+#include "cost/graph/loopnest.h"
 #include "model/graph/counts.h"
 
 /*

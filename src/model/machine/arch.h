@@ -3,8 +3,8 @@
 
 #include "base/diag.h"
 #include "base/number.h"
-#include "model/machine/copying.h"
-#include "model/machine/primitive.h"
+#include "model/machine/arch_storage.h"
+#include "model/machine/primitives.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ struct level {
 	struct ratio plane;
 	/* of a home: cycles to begin a contiguous run of sticks that is shorter than these bytes; 0 */
 	struct ratio run;
-	int64_t run_bytes; /* 0: however long it is */
+	int64_t run_bytes;        /* 0: however long it is */
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */

@@ -2,11 +2,12 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/checked.h"
+#include "base/number.h"
 #include "base/text.h"
-#include "model/machine/arch_attributes.h"
 #include "model/machine/arch_draft.h"
 #include "model/machine/arch_keys.h"
-#include "model/machine/energy_builtin.h"
+#include "model/machine/ert.h"
 #include "spec/sheet.h"
 
 #include <string.h>

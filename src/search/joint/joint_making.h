@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "constraints/graph.h"
+#include "model/graph/plan_check.h"
 #include "model/graph/planning.h"
-#include "model/graph/users.h"
 #include "search/joint/joint_graph.h"
 #include "search/joint/options.h"
 

@@ -1,4 +1,4 @@
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "search/joint/joint_making.h"
 
 #include <limits.h>
