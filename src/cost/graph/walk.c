@@ -326,8 +326,8 @@ static void fetch_tile(const struct footprint *group, uint32_t moved, const int6
 	}
 }
 
-static struct group_fetch walk_tiles(const struct footprint *group,
-	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits)
+static struct group_fetch walk_tiles(const struct footprint *group, const struct walk_range *ranges,
+	uint32_t moved, const int64_t *slots, bool *fits)
 {
 	struct group_fetch fetch = {0};
 	struct odometer tile = {.loops = group->joint};
@@ -349,12 +349,13 @@ static struct group_fetch fetch_group(const struct footprint *group,
 	put_walk(&walk, group, ranges, moved, slots);
 	struct known_walk *at = find_walk(&walk, &known);
 	if (known)
-		return (struct group_fetch){{at->results[0], at->results[1]},
-			{at->results[2], at->results[3]}};
+		return (struct group_fetch){
+			{at->results[0], at->results[1]}, {at->results[2], at->results[3]}};
 	struct group_fetch fetch = walk_tiles(group, ranges, moved, slots, &own_fits);
 	if (own_fits)
-		keep_walk(at, &walk, (int64_t[4]){fetch.all.transfers, fetch.all.fills,
-					     fetch.still.transfers, fetch.still.fills});
+		keep_walk(at, &walk,
+			(int64_t[4]){fetch.all.transfers, fetch.all.fills, fetch.still.transfers,
+				fetch.still.fills});
 	*fits &= own_fits;
 	return fetch;
 }

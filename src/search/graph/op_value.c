@@ -72,8 +72,8 @@ bool op_value_least_cycles(
 	return fits;
 }
 
-bool op_value_raise(
-	const struct traffic_op *traffic, const struct op_question *question, struct op_value *value)
+bool op_value_raise(const struct traffic_op *traffic, const struct op_question *question,
+	struct op_value *value)
 {
 	bool fits = true;
 	value->cycles = number_max(value->cycles, find_core_cycles(traffic, question, &fits));
