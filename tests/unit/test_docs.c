@@ -81,7 +81,7 @@ static const struct shown_block blocks[] = {
 	{"results/README.md", RUN,
 		"lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 20 -o mine",
 		NULL, 0},
-	{"results/README.md", SHOWS, "point  latency", NULL, 0},
+	{"results/README.md", SHOWS, "point   latency", NULL, 0},
 	{"results/README.md", RUN, "sed 's/address", NULL, 0},
 	{"results/README.md", SAYS, "latency     18.76 us (20636 cycles)", NULL, 0},
 	{"results/README.md", RUN, "lxplore diff", NULL, 0},
