@@ -83,7 +83,7 @@ static const struct shown_block blocks[] = {
 		NULL, 0},
 	{"results/README.md", SHOWS, "point   latency", NULL, 0},
 	{"results/README.md", RUN, "sed 's/address", NULL, 0},
-	{"results/README.md", SAYS, "latency     18.76 us (20636 cycles)", NULL, 0},
+	{"results/README.md", SAYS, "latency     18.809 us (20690 cycles)", NULL, 0},
 	{"results/README.md", RUN, "lxplore diff", NULL, 0},
 	{"results/README.md", SAYS, "A  mine", NULL, 0},
 	{"results/README.md", RUN, "lxplore simulate", NULL, 0},
