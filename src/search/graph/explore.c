@@ -177,6 +177,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		.bound = laid_out.bound,
 		.cut = laid_out.cut};
 	slot->effort.evaluated += laid_out.ticks;
+	effort_add(&slot->effort, &laid_out.effort);
 	if (laid_out.cut)
 		slot->limit = "label limit of a search for whole plans (--labels)";
 	drive_offer(slot, &trial.found.common);
@@ -206,6 +207,7 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	struct trial trial = {
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
+	effort_add(&slot->effort, &laid_out.effort);
 	if (laid_out.cut)
 		slot->limit = arena_format(slot->arena, "tick limit of %s",
 			solver_label(slot->scratch, recipe->joint));
