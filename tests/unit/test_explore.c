@@ -316,6 +316,42 @@ static void an_exploration_ends_in_few_lines(void **state)
 	assert_string_equal(strchr(last, '\n'), "\n");
 }
 
+/* The first latency of a table is that of the price in force, in cycles and in time; the other has its own name. */
+static void latency_is_that_of_the_price(void **state)
+{
+	static const struct {
+		const char *price, *other, *cycles;
+	} rows[] = {
+		{"estimate", "bound", "estimate_cycles"}, {"bound", "estimate", "latency_cycles"}};
+	for (int i = 0; i < 2; i++) {
+		struct ended explored = shell(arena,
+			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/layernorm.yaml --labels 0 "
+			"--budget 12 --price %s --objective latency --force -o %s",
+			rows[i].price, folder);
+		struct ended reported = shell(arena, "$LXPLORE report %s", folder);
+		struct ended scored = shell(arena,
+			"$LXPLORE score specs/arch/spyre32.yaml specs/workloads/layernorm.yaml "
+			"%s/plans/point-001.yaml --price %s --format text",
+			folder, rows[i].price);
+		struct ended cell = shell(arena,
+			"awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"%s\") c = i } "
+			"NR == 2 { printf \"%%s\", $c }' %s/pareto.csv",
+			rows[i].cycles, folder);
+		assert_int_equal(strcspn(explored.out, "\n") > 0, 1);
+		const char *other = strstr(explored.out, rows[i].other);
+		assert_true(other && other < strchr(explored.out, '\n'));
+		other = strstr(reported.out, rows[i].other);
+		assert_true(other && other < strchr(reported.out, '\n'));
+		assert_non_null(strstr(reported.out, arena_format(arena, " %s cycles", cell.out)));
+		const char *line = strchr(scored.out, '\n');
+		assert_int_equal(strncmp(scored.out, "latency ", 8), 0);
+		const char *cycles =
+			strstr(scored.out, arena_format(arena, "(%s cycles)", cell.out));
+		assert_true(cycles && cycles < line);
+		assert_int_equal(strncmp(line + 1, rows[i].other, strlen(rows[i].other)), 0);
+	}
+}
+
 /* A machine of which one thing is slow: that bounds the fastest plan. */
 static void what_bounds_a_point_is_what_is_slow(void **state)
 {
@@ -513,6 +549,8 @@ int main(void)
 			an_interrupt_writes_what_is_known, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_exploration_ends_in_few_lines, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			latency_is_that_of_the_price, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_bounds_a_point_is_what_is_slow, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
