@@ -58,9 +58,27 @@ static size_t add_pattern(struct meant *meant, const char *pattern, struct span 
 	return count;
 }
 
-/* --- installed specs */
+/* --- specs of the installation */
 
-/* The folder of an installation that this file, a program or a library, is part of; NULL: of none. */
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+	size_t count = strlen(end);
+	return length >= count && strncmp(text + length - count, end, count) == 0;
+}
+
+/* The root of the checkout whose build, in build/MODE, is the folder; NULL: it is none. */
+static const char *checkout_of(struct arena *arena, const char *folder)
+{
+	const char *mode = strrchr(folder, '/');
+	struct stat facts;
+	if (!mode || !ends_with(folder, (size_t)(mode - folder), "/build"))
+		return NULL;
+	size_t length = (size_t)(mode - folder) - strlen("/build");
+	const char *root = arena_format(arena, "%.*s", (int)length, folder);
+	return stat(arena_format(arena, "%s/specs", root), &facts) == 0 ? root : NULL;
+}
+
+/* The folder of an installation or a checkout that this file, a program or a library, is part of; NULL: of none. */
 static const char *share_of(struct arena *arena, const char *file)
 {
 	static const char *const ways[] = {"../share/lxplore", "../../share/lxplore"};
@@ -74,7 +92,7 @@ static const char *share_of(struct arena *arena, const char *file)
 		if (stat(arena_format(arena, "%s/specs", share), &facts) == 0)
 			return share;
 	}
-	return NULL;
+	return checkout_of(arena, whole);
 }
 
 /* Where "specs/.." would be; NULL: nowhere, or the path is another one. */
@@ -92,11 +110,34 @@ static const char *installed_path(struct arena *arena, const char *path)
 	return share ? arena_format(arena, "%s/%s", share, path) : NULL;
 }
 
+/* The one file specs/FOLDER/NAME.yaml, here or in the installation; NULL: none, or several. */
+static const char *named_spec(struct arena *arena, const char *name)
+{
+	const char *found = NULL, *folders[] = {"specs", installed_path(arena, "specs")};
+	for (size_t i = 0; i < 2 && !found && folders[i]; i++) {
+		glob_t files = {0};
+		const char *pattern = arena_format(arena, "%s/*/%s.yaml", folders[i], name);
+		if (glob(pattern, 0, NULL, &files) == 0 && files.gl_pathc == 1)
+			found = arena_text(arena, files.gl_pathv[0]);
+		globfree(&files);
+	}
+	return found;
+}
+
+/* Where else the path, or a name alone, may be found; NULL: nowhere. */
+static const char *known_path(struct arena *arena, const char *path)
+{
+	bool is_name = *path && !strpbrk(path, "/.*?[\\");
+	if (is_name && !text_equal(path, "specs"))
+		return named_spec(arena, path);
+	return installed_path(arena, path);
+}
+
 const char *spec_path(struct arena *arena, const char *path)
 {
 	struct stat facts;
-	const char *installed = stat(path, &facts) == 0 ? NULL : installed_path(arena, path);
-	return installed && stat(installed, &facts) == 0 ? installed : path;
+	const char *known = stat(path, &facts) == 0 ? NULL : known_path(arena, path);
+	return known && stat(known, &facts) == 0 ? known : path;
 }
 
 /* --- all of them */
@@ -122,8 +163,8 @@ void spec_files(struct arena *arena, struct arguments *arguments, struct diag *d
 		struct span span = arguments->spans[i];
 		if (add_path(&meant, path, span, diag))
 			continue;
-		const char *installed = installed_path(arena, path);
-		if (installed && add_path(&meant, installed, span, diag))
+		const char *known = known_path(arena, path);
+		if (known && add_path(&meant, known, span, diag))
 			continue;
 		if (strpbrk(path, "*?["))
 			diag_error(diag, span, "no file matches '%s'", path);
