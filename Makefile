@@ -43,8 +43,6 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
 	-I$(OUT) -fPIC -fvisibility=hidden $(WARNINGS) $(MODE_FLAGS_$(MODE))
 LIBS := -lprotobuf-c -lyaml -lconfig -ljansson -lglpk -lgmp -lsqlite3 -lm
-# What the archives of GLPK and SQLite need in turn, for programs that are linked with -static.
-STATIC_LIBS := -lcolamd -lamd -lsuitesparseconfig -lltdl -lz -ldl
 
 COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
 API_SOURCES := $(sort $(wildcard src/lib/*.c))
@@ -233,7 +231,7 @@ $(STATIC): $(OUT)/lxplore_all.o
 	@rm -f $@
 	@$(AR) rcs $@ $<
 $(OUT)/lxplore.pc: src/lib/lxplore.pc.in Makefile
-	$(HUSH)sed 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBS)|; s|@STATIC_LIBS@|$(STATIC_LIBS)|' $< > $@
+	$(HUSH)sed 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBS)|' $< > $@
 
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(OUT)/input_kinds.o $(LIBRARY)
 	$(SAY)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -2,8 +2,7 @@
 
 #include "base/arena.h"
 #include "search/engine/milp.h"
-#include "search/transfer/rounds_bound.h"
-#include "search/transfer/schedule_best.h"
+#include "search/transfer/broadcast_search.h"
 
 #include <math.h>
 

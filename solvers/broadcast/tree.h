@@ -1,7 +1,7 @@
 #ifndef BROADCAST_TREE_H
 #define BROADCAST_TREE_H
 
-#include "model/transfer/schedule.h"
+#include "model/transfer/broadcast.h"
 #include "search/drive/solver.h"
 
 /*

@@ -1,11 +1,11 @@
 #include "search/drive/solver.h"
 
-#include "solvers/divide/core_row.h"
+#include "solvers/divide/two_pass.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,5 @@
 #include "search/drive/solver.h"
 
-#include "solvers/divide/core_row.h"
-#include "solvers/divide/padding.h"
 #include "solvers/divide/two_pass.h"
 
 #include "base/arena.h"

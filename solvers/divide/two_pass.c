@@ -1,6 +1,431 @@
 #include "solvers/divide/two_pass.h"
 
-#include "solvers/divide/k_fast.h"
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "constraints/graph.h"
+
+static void put(struct keyed_split *list, int *count, int64_t coefficient, int64_t split)
+{
+	int i = 0;
+	while (i < *count && list[i].coefficient != coefficient)
+		i++;
+	if (i == *count)
+		(*count)++;
+	list[i] = (struct keyed_split){coefficient, split};
+}
+
+static int64_t find(const struct keyed_split *list, int count, int64_t coefficient)
+{
+	for (int i = 0; i < count; i++)
+		if (list[i].coefficient == coefficient)
+			return list[i].split;
+	return 1;
+}
+
+struct keyed_splits keyed_encode(
+	int loop_count, const int64_t *write, const int64_t *read, const int64_t *splits)
+{
+	struct keyed_splits keyed = {0};
+	for (int l = 0; l < loop_count; l++) {
+		if (splits[l] == 1)
+			continue;
+		if (write[l])
+			put(keyed.output, &keyed.output_count, write[l], splits[l]);
+		else if (read[l])
+			put(keyed.reduction, &keyed.reduction_count, read[l], splits[l]);
+	}
+	return keyed;
+}
+
+void keyed_decode(const struct keyed_splits *keyed, int loop_count, const int64_t *range,
+	const int64_t *write, const int64_t *read, int64_t *splits)
+{
+	for (int l = 0; l < loop_count; l++) {
+		splits[l] = 1;
+		if (range[l] <= 1)
+			continue;
+		if (write[l])
+			splits[l] = find(keyed->output, keyed->output_count, write[l]);
+		else if (read[l])
+			splits[l] = find(keyed->reduction, keyed->reduction_count, read[l]);
+	}
+}
+
+int64_t core_split(int64_t size, int64_t cores)
+{
+	int64_t split = cores;
+	while (split > 1 && size % split)
+		split--;
+	return split;
+}
+
+/* Keeps `list` in descending size, equal sizes in the order they came. */
+static void insert(int *list, int *count, const int64_t *size, int l)
+{
+	int at = (*count)++;
+	while (at > 0 && size[list[at - 1]] < size[l]) {
+		list[at] = list[at - 1];
+		at--;
+	}
+	list[at] = l;
+}
+
+struct priorities priorities_make(
+	int loop_count, const int64_t *size, uint32_t output_loops, const int64_t *least)
+{
+	struct priorities order = {0};
+	bool reduction_divided = false;
+	for (int l = 0; l < loop_count; l++) {
+		bool output = output_loops >> l & 1;
+		if (least[l] > 1)
+			reduction_divided |= !output;
+		else if (output)
+			insert(order.output, &order.output_count, size, l);
+		else
+			insert(order.reduction, &order.reduction_count, size, l);
+	}
+	if (reduction_divided)
+		order.reduction_count = 0;
+	return order;
+}
+
+static void divide_reduction(
+	const struct priorities *order, const int64_t *size, int64_t cores, int64_t *splits)
+{
+	int best = -1;
+	int64_t most = 1;
+	for (int i = 0; i < order->reduction_count; i++) {
+		int64_t split = core_split(size[order->reduction[i]], cores);
+		if (split > most) {
+			most = split;
+			best = order->reduction[i];
+		}
+	}
+	if (best >= 0)
+		splits[best] = most;
+}
+
+struct distribution distribute(int loop_count, const int64_t *size, uint32_t output_loops,
+	const int64_t *least, int64_t cores)
+{
+	struct priorities order = priorities_make(loop_count, size, output_loops, least);
+	struct distribution given = {.cores = 1};
+	for (int l = 0; l < loop_count; l++) {
+		given.splits[l] = 1;
+		if (least[l] == 1)
+			continue;
+		if (cores < least[l]) {
+			given.dropped |= UINT32_C(1) << l;
+			continue;
+		}
+		given.splits[l] = least[l];
+		cores /= least[l];
+	}
+	for (int i = 0; i < order.output_count; i++) {
+		int64_t split = core_split(size[order.output[i]], cores);
+		given.splits[order.output[i]] = split;
+		cores /= split;
+	}
+	divide_reduction(&order, size, cores, given.splits);
+	for (int l = 0; l < loop_count; l++)
+		given.cores *= given.splits[l];
+	return given;
+}
+
+struct span_choice {
+	bool found;
+	int64_t span;
+	int64_t splits[OP_LOOPS_MOST];
+};
+
+/* The choice for one dimension of one operand. */
+struct combining {
+	const struct iteration *iteration;
+	int operand;
+	int64_t limit, cores;
+	int loop_count;
+	int loops[OP_LOOPS_MOST];
+	struct divisors divisors[OP_LOOPS_MOST];
+	int64_t splits[OP_LOOPS_MOST];
+	struct span_choice within, above;
+	uint64_t tried;
+};
+
+static void weigh(struct combining *c)
+{
+	c->tried++;
+	int64_t span = iteration_span(c->iteration, c->operand, c->splits);
+	struct span_choice *choice = span <= c->limit ? &c->within : &c->above;
+	bool better = span <= c->limit ? span > choice->span : span < choice->span;
+	if (choice->found && !better)
+		return;
+	choice->found = true;
+	choice->span = span;
+	for (int l = 0; l < c->iteration->loop_count; l++)
+		choice->splits[l] = c->splits[l];
+}
+
+/* All combinations in lexicographic order; `used` cores are taken by the other loops. */
+static void combine(struct combining *c, int at, int64_t used)
+{
+	if (at == c->loop_count) {
+		weigh(c);
+		return;
+	}
+	int l = c->loops[at];
+	int64_t fixed = c->splits[l];
+	for (size_t i = 0; i < c->divisors[at].count; i++) {
+		int64_t split = c->divisors[at].at[i];
+		if (split < fixed)
+			continue;
+		if (split > c->cores / used)
+			break;
+		c->splits[l] = split;
+		combine(c, at + 1, used * split);
+	}
+	c->splits[l] = fixed;
+}
+
+static void gather(struct arena *arena, struct combining *c, uint32_t loops)
+{
+	for (int l = 0; l < c->iteration->loop_count; l++) {
+		if (!(loops >> l & 1))
+			continue;
+		c->loops[c->loop_count] = l;
+		c->divisors[c->loop_count++] = number_divisors(arena, c->iteration->size[l]);
+	}
+}
+
+/* Cores that loops outside `loops` are divided over. */
+static int64_t cores_used(const struct iteration *iteration, const int64_t *splits, uint32_t loops)
+{
+	int64_t used = 1;
+	for (int l = 0; l < iteration->loop_count; l++)
+		if (!(loops >> l & 1))
+			used *= splits[l];
+	return used;
+}
+
+/* Divides one operand's loops, dimension by dimension. */
+static void shorten(struct arena *arena, struct span_search *search,
+	const struct iteration *iteration, int operand, int64_t limit, int64_t cores)
+{
+	const struct coordinates *coordinates = &iteration->coordinates[operand];
+	for (int d = 0; d < coordinates->rank - 1; d++) {
+		uint32_t loops = coordinate_loops(&coordinates->dims[d]);
+		if (!loops)
+			continue;
+		struct combining c = {
+			.iteration = iteration, .operand = operand, .limit = limit, .cores = cores};
+		for (int l = 0; l < iteration->loop_count; l++)
+			c.splits[l] = search->splits[l];
+		gather(arena, &c, loops);
+		combine(&c, 0, cores_used(iteration, search->splits, loops));
+		search->tried += c.tried;
+		const struct span_choice *choice = c.within.found ? &c.within : &c.above;
+		search->considered |= loops;
+		for (int l = 0; l < iteration->loop_count; l++)
+			search->splits[l] = choice->splits[l];
+		if (choice->span <= limit)
+			return;
+		int outermost = iteration_span_dim(iteration, operand, search->splits);
+		if (outermost >= 0 && outermost <= d) {
+			search->unmet |= UINT32_C(1) << operand;
+			return;
+		}
+	}
+}
+
+struct span_search span_search(
+	struct arena *arena, const struct iteration *iteration, int64_t limit, int64_t cores)
+{
+	struct span_search search = {0};
+	struct arena_mark mark = arena_mark(arena);
+	for (int l = 0; l < iteration->loop_count; l++)
+		search.splits[l] = 1;
+	for (int i = 0; i < iteration->operand_count; i++)
+		if (iteration_span(iteration, i, search.splits) > limit)
+			shorten(arena, &search, iteration, i, limit, cores);
+	arena_release(arena, mark);
+	search.reductions = search.considered & ~iteration->output_loops;
+	return search;
+}
+
+/* Padding a loop lengthens only dimension `dim`, and the stick. */
+static bool only_here(const struct iteration *iteration, int operand, int dim, int loop)
+{
+	const struct coordinates *coordinates = &iteration->coordinates[operand];
+	for (int d = 0; d < coordinates->rank - 1; d++)
+		if (d != dim && coordinate_loops(&coordinates->dims[d]) >> loop & 1)
+			return false;
+	const struct coordinate *coordinate = &coordinates->dims[dim];
+	for (int p = 0; p < coordinate->part_count; p++)
+		if (coordinate->parts[p].loop == loop && coordinate->parts[p].modulus)
+			return false;
+	return true;
+}
+
+/*
+ * No size beyond the next multiple of `cores` helps if that one does not: its
+ * largest divisor is `cores` itself, and more elements only lengthen the span.
+ */
+static bool pad(struct iteration *padded, int operand, int loop, int64_t *splits, int64_t limit,
+	int64_t cores, struct span_padding *out)
+{
+	int64_t first = padded->size[loop] + 1, last = number_align_up(first, cores);
+	int64_t grain = padded->stick[loop] ? padded->stick[loop] : 1;
+	for (int64_t size = first; size <= last; size++) {
+		int64_t split = core_split(size, cores);
+		padded->size[loop] = size;
+		padded->range[loop] = size * grain;
+		splits[loop] = split;
+		if (iteration_span(padded, operand, splits) > limit)
+			continue;
+		*out = (struct span_padding){loop, size * grain, size, split};
+		return true;
+	}
+	return false;
+}
+
+struct span_padding padding_find(struct arena *arena, const struct iteration *iteration,
+	int operand, const int64_t *least, int64_t limit, int64_t cores)
+{
+	struct span_padding best = {.loop = -1};
+	int dim = iteration_span_dim(iteration, operand, least);
+	if (dim < 0)
+		return best;
+	uint32_t loops = coordinate_loops(&iteration->coordinates[operand].dims[dim]);
+	struct arena_mark mark = arena_mark(arena);
+	for (int l = 0; l < iteration->loop_count; l++) {
+		if (!(loops >> l & 1))
+			continue;
+		if (best.loop < 0)
+			best.loop = l;
+		if (!only_here(iteration, operand, dim, l))
+			continue;
+		struct iteration *padded = arena_copy(arena, iteration, sizeof *iteration);
+		int64_t splits[OP_LOOPS_MOST], others = 1;
+		for (int k = 0; k < iteration->loop_count; k++) {
+			splits[k] = least[k];
+			others *= k == l ? 1 : least[k];
+		}
+		struct span_padding found;
+		if (pad(padded, operand, l, splits, limit, number_max(cores / others, 1), &found) &&
+			(!best.extent || found.extent - iteration->range[l] <
+						 best.extent - iteration->range[best.loop]))
+			best = found;
+	}
+	arena_release(arena, mark);
+	return best;
+}
+
+enum {
+	ARRAY_ROWS = 8,
+	ROWS_MOST = 2 * ARRAY_ROWS, /* more fill the array without help */
+	ROWS_SOME = ARRAY_ROWS / 2, /* more are fine when N is wide */
+};
+
+struct product {
+	int m, n, k;
+};
+
+static bool read_product(const struct iteration *iteration, struct product *out)
+{
+	const struct op *op = iteration->op;
+	if (op->primitive->kind != OP_EINSUM || op->read_count != 2 || op->loop_count != 3)
+		return false;
+	*out = (struct product){-1, -1, -1};
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!(iteration->all_output_loops >> l & 1))
+			out->k = l;
+		else if (out->n < 0)
+			out->n = l;
+		else if (iteration->range[l] > iteration->range[out->n])
+			out->m = out->n, out->n = l;
+		else
+			out->m = l;
+	}
+	return out->k >= 0 && out->n >= 0 && out->m >= 0;
+}
+
+static bool is_worth_it(int64_t m, int64_t n_sticks, int64_t k_sticks, int64_t cores)
+{
+	if (m < cores || m > ROWS_MOST * cores)
+		return false;
+	if (m > ROWS_SOME * cores && n_sticks >= cores)
+		return false;
+	return k_sticks >= cores;
+}
+
+bool k_fast_divide(
+	const struct iteration *iteration, const int64_t *least, int64_t cores, int64_t *splits)
+{
+	struct product product;
+	if (!read_product(iteration, &product) || least[product.k] > 1 || least[product.m] > 1)
+		return false;
+	int64_t per_stick = iteration->layouts[iteration->operand_count - 1]->per_stick;
+	int64_t n = iteration->range[product.n], k = iteration->range[product.k];
+	if (n % per_stick || k % per_stick ||
+		!is_worth_it(iteration->range[product.m], n / per_stick, k / per_stick, cores))
+		return false;
+	for (int64_t n_split = cores - 1; n_split > 1; n_split--) {
+		if (cores % n_split || n / per_stick % n_split || k / per_stick % (cores / n_split))
+			continue;
+		splits[product.m] = 1;
+		splits[product.n] = n_split;
+		splits[product.k] = cores / n_split;
+		return true;
+	}
+	return false;
+}
+
+int k_fast_first(const struct op *op, const int64_t *splits)
+{
+	if (op->primitive->kind != OP_EINSUM || op->loop_count < 3)
+		return -1;
+	for (int l = 0; l < op->loop_count; l++)
+		if (op->loops[l].reduction && splits[l] > 1)
+			return l;
+	return -1;
+}
+
+bool core_row_divisible(const struct op *op)
+{
+	return op_is_tiled(op) && !text_equal(op->type, "topk");
+}
+
+int64_t core_row_cores(
+	const struct arch *arch, const struct planning *planning, const struct op *op)
+{
+	int64_t most = number_min(planning->cores, graph_cores(planning->constraints, op));
+	return arch->core < 0 ? 1 : number_min(most, arch_cores(arch));
+}
+
+int64_t core_row_span(const struct planning *planning, const struct op *op, bool limited)
+{
+	int64_t limit = graph_span(planning->constraints, op);
+	return limited && planning->span_limit ? number_min(planning->span_limit, limit) : limit;
+}
+
+struct mapping core_row_mapping(const struct arch *arch, const struct planning *planning,
+	const struct op *op, const int64_t *splits)
+{
+	struct mapping mapping = mapping_make(arch, op);
+	if (arch->core < 0)
+		return mapping;
+	struct mapping_row *row = &mapping.rows[arch->core];
+	int first = planning->k_fast ? k_fast_first(op, splits) : -1;
+	int at = 0;
+	if (first >= 0)
+		row->spatial_order[at++] = (uint8_t)first;
+	for (int l = 0; l < op->loop_count; l++) {
+		row->spatial[l] = (uint32_t)splits[l];
+		if (l != first)
+			row->spatial_order[at++] = (uint8_t)l;
+	}
+	return mapping;
+}
 
 static struct stored_splits store(const struct op *op, const int64_t *splits)
 {

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "constraints/graph.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 #include "search/graph/lx_plan.h"
 #include "solvers/joint/flips.h"
 

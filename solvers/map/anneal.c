@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/nest/nest_offers.h"
+#include "search/nest/nest_search.h"
 #include "solvers/map/local/moves.h"
 #include "solvers/map/local/options.h"
 

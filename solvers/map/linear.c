@@ -1,4 +1,4 @@
-#include "search/nest/nest_offers.h"
+#include "search/nest/nest_search.h"
 
 /*
  * Every mapping, in the order of the space's numbers.  Capacity, fan-out and what homes hold do not

@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "search/nest/nest_offers.h"
+#include "search/nest/nest_search.h"
 
 /* Whether a sequence of draws goes on: counts how many in a row came to nothing. */
 static bool goes_on(const struct patience *patience, const struct offer_price *price,

@@ -1,6 +1,5 @@
 #include "base/array.h"
 #include "base/number.h"
-#include "solvers/place/load.h"
 #include "solvers/place/orders.h"
 #include "solvers/place/packing.h"
 

@@ -2,12 +2,11 @@
 #include "base/number.h"
 #include "base/tuning.h"
 #include "model/packing/packing_sums.h"
-#include "solvers/place/load.h"
+#include "solvers/place/orders.h"
 #include "solvers/place/pack/options.h"
 #include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/spill/spill.h"
-#include "solvers/place/start.h"
 
 /* The search for the least peak; pack/options.h and spill/options.h have those of its parts. */
 #define EXACT_OPTIONS(OPTION)                                                                      \

@@ -2,8 +2,29 @@
 #define PLACE_ORDERS_H
 
 #include "search/drive/solver.h"
-#include "solvers/place/items.h"
-#include "solvers/place/shelf.h"
+#include "solvers/place/packing.h"
+
+/*
+ * First fit and best fit for many items.  A tree over the sections keeps, of every range of
+ * sections that is a node, which bytes are taken somewhere in it, and which are taken
+ * throughout, each as few long intervals as there can be.  An item's free addresses are looked
+ * up in the nodes that make up its life and those above: some log(sections), independent of what lives beside
+ * it.  Cost of an item: about log^2, more where many small gaps are passed over.
+ */
+struct shelf;
+
+enum shelf_fit { SHELF_FIRST, SHELF_BEST };
+
+struct shelf *shelf_make(const struct items *items, struct arena *arena);
+
+/* Empty, but for the reserved ranges; the addresses of all other items are UNPLACED. */
+void shelf_clear(struct shelf *shelf);
+
+/* Places an item at an address so that it ends at `limit` at most; UNPLACED if it cannot. */
+int64_t shelf_put(struct shelf *shelf, size_t item, enum shelf_fit fit, int64_t limit);
+
+const int64_t *shelf_addresses(const struct shelf *shelf); /* by item */
+uint64_t shelf_work(const struct shelf *shelf);            /* intervals looked at, ever */
 
 /*
  * What comes of placing items one after the other, for searches over orders.  The cost is what
@@ -56,5 +77,16 @@ void orders_by_address(
 /* Offers a placement with these addresses, by item; what ends above the capacity is left out. */
 void orders_offer(struct run *run, const struct packing *packing, const struct items *items,
 	const int64_t *addresses);
+
+/*
+ * A first layout of all buffers, quickly: first and best fit of the longest lives first, the
+ * largest areas, the largest sizes, the earliest; or where hints say, if that is no higher.  NULL if
+ * none of them ends within the capacity.  The placement lives in run_arena; its peak is
+ * placement_peak.
+ */
+const struct placement *start_layout(struct run *run, const struct packing *packing);
+
+/* Every buffer at its hint; NULL if some have none or that is no layout. */
+const struct placement *start_hinted(struct run *run, const struct packing *packing);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>

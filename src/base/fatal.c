@@ -1,6 +1,6 @@
 #include "base/fatal.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "base/diag.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 /* Over one character, or one end of a line. */
 static void advance(const struct source *source, struct source_mark *mark)

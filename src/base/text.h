@@ -3,6 +3,48 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Characters in UTF-8 text of known length. */
+
+/* Bytes of the character at `at`, 1 to 4; 0 if it is broken, cut, overlong, a
+ * surrogate or past U+10FFFF.  `left` > 0. */
+size_t utf8_read(const char *at, size_t left, uint32_t *character);
+
+/* Characters in this many bytes; a broken byte counts as one. */
+size_t utf8_count(const char *bytes, size_t length);
+
+/* Columns that a terminal gives to it: 0, 1 or 2. */
+int utf8_width(uint32_t character);
+
+/* Bytes of the line break at `at`: LF, CR, CR LF and, as YAML counts lines,
+ * U+0085, U+2028 and U+2029; 0 if there is none. */
+size_t utf8_break(const char *at, size_t left);
+
+/*
+ * Bytes of the character at `at`, and its number, if YAML does not take it as it is within quotes on
+ * one line: controls, line ends of all kinds (U+0085, U+2028, U+2029), U+FEFF.  0 if it does.
+ */
+size_t utf8_special(const char *at, unsigned *number);
+
+/* True if a terminal obeys the character instead of showing it: controls but for line ends and tabs, and marks
+ * that turn the direction of text around them. */
+bool utf8_is_obeyed(uint32_t character);
+
+/* The text with such characters as "\u202e", and broken bytes as "\xff". */
+struct arena;
+const char *utf8_shown(struct arena *arena, const char *text);
+
+/* Writes text the same way to people; for short messages, which may have names from specs.  utf8_put needs no
+ * memory. */
+void utf8_put(FILE *file, const char *text);
+void utf8_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds text with such characters as "\u2028", which is the same in JSON and in quotes in YAML; but
+ * for those of ASCII, as line ends. */
+struct text;
+void utf8_escape(struct text *text, const char *line);
 
 /*
  * A growing string in an arena; `at` is always terminated once text was added.
@@ -18,6 +60,8 @@ struct text {
 
 struct text text_open(struct arena *arena);
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a sentence in lines of at most `width` columns, each after `indent`; a longer word has a line of its own. */
+void text_fold(struct text *text, size_t width, const char *indent, const char *sentence);
 void text_bytes(struct text *text, const char *bytes, size_t count);
 
 /* The string so far; "" when nothing was added. */

@@ -2,7 +2,7 @@
 #define CALIBRATE_MACHINE_FILE_H
 
 #include "model/machine/arch.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
 /*
  * An architecture file some of whose attributes may move:

@@ -1,7 +1,7 @@
 #ifndef CALIBRATE_MEASURED_H
 #define CALIBRATE_MEASURED_H
 
-#include "spec/node.h"
+#include "spec/step.h"
 
 #include <stdint.h>
 

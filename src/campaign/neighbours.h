@@ -1,7 +1,7 @@
 #ifndef CAMPAIGN_NEIGHBOURS_H
 #define CAMPAIGN_NEIGHBOURS_H
 
-#include "spec/node.h"
+#include "spec/step.h"
 
 /*
  * What proven latencies of points say of others.  Two problems are neighbours when their trees are equal but for the

@@ -1,7 +1,7 @@
 #ifndef CAMPAIGN_PATH_H
 #define CAMPAIGN_PATH_H
 
-#include "spec/node.h"
+#include "spec/step.h"
 
 /*
  * A place in the trees of specs, as users write it: `architecture.GLB.depth`.  The first word is a

@@ -21,7 +21,7 @@
 struct store;
 
 enum task_state { TASK_OPEN, TASK_LEASED, TASK_DONE };
-enum { TASK_CRASHED = 4 }; /* it took the program with it (crash.h) */
+enum { TASK_CRASHED = 4 }; /* it took the program with it (canon.h) */
 
 struct store_head {
 	const char *name, *fingerprint, *version;

@@ -82,7 +82,7 @@ struct sweep_spec {
 const struct sweep_spec *sweep_read(
 	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag);
 
-/* --- for sweep_read.c: one value of the map `vary:` and the like (sweep_values.c) */
+/* --- for sweep_read.c: one value of the map `vary:` and the like */
 
 struct sweep_file {
 	const char *path;

@@ -4,10 +4,9 @@
 #include "base/fatal.h"
 #include "base/fit.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
-#include "report/run/folder_files.h"
+#include "report/run/folder.h"
 #include "report/run/json_text.h"
 
 #include <errno.h>

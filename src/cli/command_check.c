@@ -15,12 +15,17 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 {
 	struct inputs inputs;
 	enum format format = FORMAT_TEXT;
-	const struct option_value *budget = option_find(arguments, "budget");
+	static const char *const limits[] = {"budget", "time-limit"};
+	bool limited = false;
 	if (option_find(arguments, "certificate"))
 		return certificate_check_command(arena, arguments, diag);
-	if (budget)
-		diag_error(diag, budget->span, "'--budget' is for '--certificate'");
-	if (budget || !inputs_read(arena, arguments, diag, &inputs) ||
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		const struct option_value *limit = option_find(arguments, limits[i]);
+		if (limit)
+			diag_error(diag, limit->span, "'--%s' is for '--certificate'", limits[i]);
+		limited |= limit != NULL;
+	}
+	if (limited || !inputs_read(arena, arguments, diag, &inputs) ||
 		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
 	return kind_check(&inputs, format);
@@ -48,9 +53,10 @@ const struct command command_check = {
 		"these specs, that its points keep the constraints, fit and cost what is said,\n"
 		"and, by a plain search that shares nothing with the solvers, that no mapping of\n"
 		"the whole space is better than claimed.  The counting is the certificate's.\n"
-		"Exit status 1 when it is rejected, with the reason; 3 when the budget ended\n"
-		"first.  A proof among factors that need not divide (--imperfect) has no\n"
-		"certificate.\n"
+		"Exit status 1 when it is rejected, with the reason; 3 when a limit ended it\n"
+		"first.  It may take 30 times as long as finding the proof did, since it has\n"
+		"none of the solver's bounds; --budget and --time-limit end it earlier.  A\n"
+		"proof among factors that need not divide (--imperfect) has no certificate.\n"
 		"\n"
 		"With --certificate and a plan of a workload graph: that the plan keeps all rules\n"
 		"and is worth what its proof says, and, by a search that shares nothing with the\n"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
-#include "report/graph/diff.h"
+#include "report/graph/choices.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "report/run/folder_files.h"
+#include "report/run/folder.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_schema.h"

@@ -2,14 +2,16 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "cli/graph_problem.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "constraints/constraints.h"
 #include "constraints/graph.h"
-#include "model/graph/inner_nest.h"
+#include "constraints/kind.h"
+#include "model/graph/box_nest.h"
+#include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
+#include "model/nest/nest_mapping.h"
 #include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/op_constraints.h"
@@ -18,6 +20,107 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/*
+ * What Timeloop's users write beside a `problem` that becomes a graph of one op (graph_inputs.h): its
+ * mapping, its mapper, and constraints of its mapspace.  What they mean where tiles move in boxes is in
+ * model/graph/box_nest.h.  All complain.
+ */
+struct constraints;
+struct shape;
+
+/* A `mapping:` as the plan of the op, all tensors in HBM. */
+static void graph_problem_mapping(struct inputs *inputs, struct graph_inputs *own,
+	const struct shape *shape, const struct node *mapping);
+
+/* The objectives of a `mapper:` and its budget; what steers Timeloop's draws is refused by name. */
+static void graph_problem_mapper(
+	struct inputs *inputs, struct graph_inputs *own, const struct node *mapper);
+
+/* Whether the constraints of mappings go together, into constraints->problem; flags are refused. */
+static void graph_problem_agree(struct inputs *inputs, const struct arch *arch,
+	const struct shape *shape, struct constraints *constraints);
+
+/* Flags say how words are counted, and here boxes are. */
+static void refuse_flag(
+	struct inputs *inputs, const struct arch *arch, const struct constraint *constraint)
+{
+	diag_error(inputs->diag, constraint->span,
+		"'%s' is about words that move one by one; '%s' moves tiles in boxes, so take it out",
+		constraint->kind->key, arch->levels[arch->lx].name);
+}
+
+static struct plan *plan_of_op(
+	struct inputs *inputs, const struct graph_inputs *own, const struct mapping *mapping)
+{
+	struct step *step = arena_new(inputs->arena, struct step);
+	struct plan *plan = arena_new(inputs->arena, struct plan);
+	*step = (struct step){.mapping = *mapping};
+	*plan = (struct plan){.arch = own->arch,
+		.workload = own->workload,
+		.cores = (int)mapping_cores(own->arch, mapping),
+		.step_count = 1,
+		.steps = step,
+		.proof = {.method = "mapping"}};
+	return plan;
+}
+
+static void graph_problem_mapping(struct inputs *inputs, struct graph_inputs *own,
+	const struct shape *shape, const struct node *node)
+{
+	const struct workload *workload = own->workload;
+	struct arena *arena = inputs->arena;
+	struct mapping nest, mapping;
+	const struct constraint_context context = {
+		.reading = &inputs->reading, .arch = own->arch, .shape = shape};
+	if (!nest_mapping_read(&inputs->reading, node, own->arch, shape, &nest))
+		return;
+	struct constraints flags = constraints_of_mapping(&context, node);
+	for (size_t i = 0; i < flags.count; i++)
+		refuse_flag(inputs, own->arch, &flags.at[i]);
+	const char *why =
+		box_mapping(arena, own->arch, workload, &workload->ops[0], shape, &nest, &mapping);
+	if (!why)
+		why = mapping_check(arena, own->arch, workload, &workload->ops[0], &mapping);
+	if (why) {
+		diag_error(inputs->diag, node->span, "%s", why);
+		return;
+	}
+	struct plan *plan = plan_of_op(inputs, own, &mapping);
+	struct plan_faults faults = plan_check(plan, arena);
+	for (size_t i = 0; i < faults.count; i++)
+		diag_error(inputs->diag, node->span, "%s", faults.at[i].why);
+	own->plan = plan;
+	own->plan_span = node->span;
+}
+
+static void graph_problem_mapper(
+	struct inputs *inputs, struct graph_inputs *own, const struct node *mapper)
+{
+	struct nest_inputs unused = {0};
+	nest_inputs_mapper(inputs, &unused, mapper);
+	nest_inputs_note_search(&unused,
+		arena_format(inputs->arena,
+			"tiles move in boxes on '%s', and divisions are enumerated",
+			own->arch->name),
+		inputs->diag);
+}
+
+static void graph_problem_agree(struct inputs *inputs, const struct arch *arch,
+	const struct shape *shape, struct constraints *constraints)
+{
+	struct arena *arena = inputs->arena;
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (constraint->kind->flag && !constraint->kind->narrow)
+			refuse_flag(inputs, arch, constraint);
+		if (!constraint->kind->check_plan)
+			constraints->problem = domain_make(arena, arch, shape, NULL);
+	}
+	struct domain *narrowed = domain_make(arena, arch, shape, NULL);
+	narrowed->imperfect = UINT32_MAX; /* tiles of whole units need not divide an extent */
+	constraints_narrow(constraints, narrowed, inputs->diag);
+}
 
 /* What a search may take where nobody says: a plan, a whole plan, a placement. */
 enum { JOINT_TICKS = 2000, PLAN_LABELS = 10000000, PLACE_TICKS_OF_MANY = 10000 };
@@ -448,6 +551,7 @@ bool graph_inputs_price(
 	const struct graph_inputs *own = inputs->own;
 	*outcome = own->plan ? evaluate_given(plan, EVALUATE_STEPS_MOST, inputs->arena)
 			     : evaluate_cost(plan, inputs->arena);
+	outcome->cost.score.price = own->exploration.planning.price;
 	if (outcome->why)
 		graph_inputs_illegal(inputs, plan, outcome->why_step, outcome->why);
 	return !outcome->why;

@@ -1,14 +1,236 @@
 #include "cli/inputs.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/model_file.h"
+#include "cli/objectives.h"
+#include "cli/settings.h"
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 
 #include <string.h>
 #include <sys/stat.h>
+
+struct choices array(struct choice);
+
+bool kind_takes(const struct input_kind *kind, const struct option *setting)
+{
+	size_t length = strlen(kind->name);
+	const char *at = setting->kinds;
+	while (at && (at = strstr(at, kind->name))) {
+		if ((at == setting->kinds || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+			return true;
+		at += length;
+	}
+	return !setting->kinds;
+}
+
+/* --- what is for inputs of other kinds */
+
+static void refuse(const struct inputs *inputs, const struct option *setting, const char *called,
+	struct span span)
+{
+	if (!kind_takes(inputs->kind, setting))
+		diag_error(inputs->diag, span, "'%s' is for %s; this is %s", called,
+			settings_kinds(inputs->arena, setting), inputs->kind->noun);
+}
+
+static void refuse_others(struct inputs *inputs)
+{
+	const struct arguments *arguments = inputs->arguments;
+	const struct node *map = inputs->search.map;
+	for (size_t i = 0; map && i < map->count; i++) {
+		const char *key = map->entries[i].key;
+		const struct option *setting = settings_find_key(key);
+		if (!setting || kind_takes(inputs->kind, setting))
+			continue;
+		refuse(inputs, setting, key, read_node(&inputs->search, key, OPTIONAL)->span);
+	}
+	for (size_t i = 0; i < arguments->option_count; i++) {
+		const struct option_value *value = &arguments->options[i];
+		refuse(inputs, value->option,
+			arena_format(inputs->arena, "--%s", value->option->name), value->span);
+	}
+}
+
+/* --- values */
+
+static const char *key_of(const struct inputs *inputs, const char *name)
+{
+	const struct option *at;
+	for (size_t i = 0; inputs->search.map && (at = settings_at(i)); i++)
+		if (at->key && text_equal(at->name, name))
+			return at->key;
+	return NULL;
+}
+
+void inputs_count(struct inputs *inputs, const char *name, uint64_t *out)
+{
+	const char *key = key_of(inputs, name);
+	int64_t value = (int64_t)*out;
+	if (key) {
+		const struct option *setting = settings_find_key(key);
+		read_integer(&inputs->search, key, OPTIONAL, setting->least,
+			setting->most ? setting->most : INT64_MAX, &value);
+	}
+	option_integer(inputs->arguments, name, 0, inputs->diag, &value);
+	*out = (uint64_t)value;
+}
+
+void inputs_word(struct inputs *inputs, const char *name, int *out)
+{
+	const char *key = key_of(inputs, name);
+	if (key)
+		read_word(&inputs->search, key, OPTIONAL, settings_find_key(key)->words, out);
+	option_word(inputs->arguments, name, inputs->diag, out);
+}
+
+const struct node *inputs_node(struct inputs *inputs, const char *name, const char **what)
+{
+	const char *key = key_of(inputs, name);
+	const struct node *node = key ? read_node(&inputs->search, key, OPTIONAL) : NULL;
+	const struct option_value *value = option_find(inputs->arguments, name);
+	if (node)
+		*what = reader_place(&inputs->search, key);
+	if (!value)
+		return node;
+	*what = arena_format(inputs->arena, "'--%s'", name);
+	return node_scalar(inputs->arena, value->text, value->span);
+}
+
+bool inputs_given(const struct inputs *inputs, const char *name)
+{
+	return option_find(inputs->arguments, name) != NULL;
+}
+
+/* --- solvers */
+
+const struct solver *inputs_solver(
+	enum stage stage, const char *name, struct span span, struct diag *diag)
+{
+	const struct solver *found = solver_find(stage, name);
+	const char *names[64];
+	size_t count = 0;
+	if (found)
+		return found;
+	for (size_t i = 0; solvers[i] && count < 63; i++)
+		if (solvers[i]->stage == stage)
+			names[count++] = solvers[i]->name;
+	names[count] = NULL;
+	const char *near = suggest(name, names);
+	diag_error(diag, span, "stage '%s' has no solver '%s'%s%s%s", stage_names[stage], name,
+		near ? "; did you mean '" : "; lxplore list solvers shows them", near ? near : "",
+		near ? "'?" : "");
+	return NULL;
+}
+
+static void refuse_stage(struct inputs *inputs, const char *stage, struct span span)
+{
+	struct text text = text_open(inputs->arena);
+	int count = 0;
+	for (int s = 0; s < STAGE_COUNT; s++)
+		if (inputs->kind->stages >> s & 1)
+			text_add(&text, "%s'%s'", count++ ? ", " : "", stage_names[s]);
+	diag_error(inputs->diag, span, "%s has the %s %s, not '%s'", inputs->kind->noun,
+		count == 1 ? "one stage" : "stages", text_read(&text), stage);
+}
+
+static void choose(struct inputs *inputs, struct choices *choices, const char *stage,
+	const char *name, struct span span, bool line)
+{
+	int s = 0;
+	while (s < STAGE_COUNT &&
+		!(inputs->kind->stages >> s & 1 && text_equal(stage_names[s], stage)))
+		s++;
+	if (s == STAGE_COUNT) {
+		refuse_stage(inputs, stage, span);
+		return;
+	}
+	const struct solver *solver = inputs_solver((enum stage)s, name, span, inputs->diag);
+	if (solver)
+		*array_add(inputs->arena, choices) = (struct choice){solver, span, line};
+}
+
+static void read_solvers(struct inputs *inputs, struct choices *choices)
+{
+	const struct node *map =
+		inputs->search.map ? read_node(&inputs->search, "solver", OPTIONAL) : NULL;
+	if (map && map->kind != NODE_MAP) {
+		diag_error(inputs->diag, map->span,
+			"'solver' wants a map of stages, such as {place: bestfit}");
+		return;
+	}
+	for (size_t i = 0; map && i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		const char *name;
+		if (node_text(&inputs->reading, entry->value, "a solver", &name))
+			choose(inputs, choices, entry->key, name, entry->value->span, false);
+	}
+}
+
+static void take_solvers(struct inputs *inputs, struct choices *choices)
+{
+	for (size_t i = 0; i < inputs->arguments->option_count; i++) {
+		const struct option_value *value = &inputs->arguments->options[i];
+		const char *equals = strchr(value->text, '=');
+		if (!text_equal(value->option->name, "solver"))
+			continue;
+		if (equals)
+			choose(inputs, choices,
+				arena_format(inputs->arena, "%.*s", (int)(equals - value->text),
+					value->text),
+				equals + 1, value->span, true);
+		else
+			diag_error(inputs->diag, value->span,
+				"'--solver' wants STAGE=NAME, such as place=bestfit");
+	}
+}
+
+const struct solver *inputs_one_solver(const struct inputs *inputs, const struct solver *usual)
+{
+	const struct choice *chosen = NULL;
+	for (size_t i = 0; i < inputs->choice_count; i++) {
+		const struct choice *choice = &inputs->choices[i];
+		if (chosen && chosen->line == choice->line && chosen->solver != choice->solver)
+			diag_error(inputs->diag, choice->span,
+				"%s is searched by one solver: '%s' or '%s'", inputs->kind->noun,
+				chosen->solver->name, choice->solver->name);
+		chosen = choice;
+	}
+	return chosen ? chosen->solver : usual;
+}
+
+/* --- all of it */
+
+void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy)
+{
+	struct wishes *wishes = &inputs->wishes;
+	struct objective_scope scope = {
+		inputs->arena, inputs->diag, inputs->kind->subject, hierarchy};
+	struct choices choices = {0};
+	int simulate = (int)wishes->simulate;
+	refuse_others(inputs);
+	if (inputs->search.map)
+		objectives_read(&inputs->search, &wishes->objectives, &scope);
+	objectives_take(inputs->arguments, &wishes->objectives, &scope);
+	read_solvers(inputs, &choices);
+	take_solvers(inputs, &choices);
+	inputs->choices = choices.at;
+	inputs->choice_count = choices.count;
+	inputs_count(inputs, "budget", &wishes->budget);
+	inputs_count(inputs, "seed", &wishes->seed);
+	inputs_count(inputs, "simulate-budget", &wishes->simulate_budget);
+	inputs_word(inputs, "simulate", &simulate);
+	wishes->simulate = (enum simulate)simulate;
+}
+
+void inputs_settings_done(struct inputs *inputs)
+{
+	if (inputs->search.map)
+		reader_done(&inputs->search);
+}
 
 /* What explorations of every kind do, if nobody asks for anything else. */
 static struct wishes default_wishes(void)

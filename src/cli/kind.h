@@ -101,7 +101,8 @@ struct input_kind {
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);
 	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
-	int (*check_claim)(const struct inputs *inputs, uint64_t budget, enum format format);
+	int (*check_claim)(
+		const struct inputs *inputs, uint64_t budget, int64_t seconds, enum format format);
 	void (*listed)(struct arena *arena, struct list_rows *rows); /* what is on the list */
 };
 

@@ -1,8 +1,7 @@
-#include "cli/packing_proof.h"
+#include "cli/packing_request.h"
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"

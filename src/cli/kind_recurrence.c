@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "constraints/constraints.h"
@@ -10,7 +9,6 @@
 #include "model/recurrence/recurrence.h"
 #include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
-#include "report/recurrence/projection_trace.h"
 #include "search/recurrence/project_search.h"
 
 #include <inttypes.h>

@@ -114,7 +114,7 @@ bool listener_wait(void *at)
 	double time = now();
 	if (is_due(listener, false) && time - fmax(listener->shown, listener->start) >= 1) {
 		struct line line = {.length = 0};
-		add(&line, "searching, %.0f s", time - listener->start);
+		add(&line, "%.0f s so far", time - listener->start);
 		show(listener, &line);
 	}
 	return listener_stop(listener);

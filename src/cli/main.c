@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"

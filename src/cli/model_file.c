@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
 #include <stdlib.h>
 #include <string.h>

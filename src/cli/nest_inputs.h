@@ -72,4 +72,18 @@ void nest_inputs_draw(struct inputs *inputs, struct nest_inputs *own);
 /* Notes, in one line, that Timeloop's search is not used, and `instead`. */
 void nest_inputs_note_search(const struct nest_inputs *own, const char *instead, struct diag *diag);
 
+/*
+ * What the inputs ask of a search.
+ */
+
+/* Whether objectives and solver are of problems; complains. */
+bool request_check(
+	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag);
+
+/* The search of one problem, in one thread; nobody listens to it, but `wishes` may stop what
+ * precedes it.  False when the constraints leave no mapping, or when it is stopped before it is
+ * known what there is to choose from: that is told then. */
+bool request_search(struct arena *arena, const struct nest_inputs *inputs,
+	const struct wishes *wishes, struct diag *diag, struct nest_search *out);
+
 #endif

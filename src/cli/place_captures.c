@@ -9,7 +9,6 @@
 #include "search/engine/parallel.h"
 #include "spec/file.h"
 #include "spec/reader.h"
-#include "spec/unread.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,15 +2,23 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/option.h"
 #include "base/text.h"
-#include "campaign/outputs.h"
+#include "campaign/export.h"
+#include "cli/command.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
+#include "report/page/drawings.h"
+#include "report/run/folder.h"
+#include "report/run/pareto.h"
 #include "spec/file.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -239,4 +247,314 @@ json_t *report_data(struct arena *arena, const char *folder, struct diag *diag)
 {
 	bool campaign = !access(arena_format(arena, "%s/campaign.sqlite", folder), R_OK);
 	return campaign ? campaign_data(arena, folder, diag) : run_data(arena, folder, diag);
+}
+
+/* Files of layers that are scored for a page: a second or two. */
+enum { LAYERS_MOST = 400 };
+
+bool report_has_layers(struct arena *arena, const char *folder)
+{
+	return !access(arena_format(arena, "%s/layers.csv", folder), R_OK);
+}
+
+/* --- energies */
+
+/* NULL, and why not. */
+static json_t *levels_of(struct arena *arena, const struct report_plan *plan, const char **why)
+{
+	struct inputs inputs;
+	if (!report_inputs(arena, plan, diag_open(arena), &inputs, why) || !inputs.kind->details) {
+		*why = *why ? *why : arena_format(arena, "'%s' cannot be read", plan->path);
+		return NULL;
+	}
+	json_t *details = inputs.kind->details(&inputs), *list = json_array(), *level;
+	size_t i;
+	json_array_foreach(json_object_get(json_object_get(details, "score"), "levels"), i, level)
+		json_array_append_new(list, json_pack("[O, O]", json_object_get(level, "name"),
+						    json_object_get(level, "energy_pj")));
+	json_decref(details);
+	return list;
+}
+
+json_t *report_layers(struct arena *arena, const json_t *run, const char *folder,
+	const char *layers_csv, json_t *notes)
+{
+	json_t *rows = csv_rows(arena, layers_csv), *energies = json_object(), *row;
+	struct arena *scratch = arena_open();
+	const char *why = NULL;
+	size_t i;
+	json_array_foreach(rows, i, row) {
+		const char *file = json_string_value(json_object_get(row, "plan"));
+		if (why || !file || json_object_get(energies, file))
+			continue;
+		if (json_object_size(energies) == LAYERS_MOST) {
+			report_note(notes,
+				arena_format(arena,
+					"energies of levels are those of the first %d points of "
+					"layers",
+					LAYERS_MOST));
+			break;
+		}
+		struct arena_mark mark = arena_mark(scratch);
+		struct report_plan plan = {
+			run, folder, arena_format(scratch, "%s/%s", folder, file), NULL, true};
+		json_t *levels = levels_of(scratch, &plan, &why);
+		if (levels)
+			json_object_set_new(energies, file, levels);
+		if (why)
+			report_note(notes,
+				arena_format(arena, "%s: there are no energies of levels", why));
+		arena_release(scratch, mark);
+	}
+	arena_close(scratch);
+	json_decref(rows);
+	return energies;
+}
+
+/* --- commands */
+
+/* A word as a shell reads it. */
+static void add_word(struct text *text, const char *word)
+{
+	bool plain = *word != '\0';
+	for (const char *at = word; *at; at++)
+		plain = plain && (isalnum((unsigned char)*at) || strchr("_-+=./,:@%", *at));
+	text_add(text, plain ? " " : " '");
+	for (const char *at = word; *at; at++)
+		if (*at == '\'')
+			text_add(text, "'\\''");
+		else
+			text_bytes(text, at, 1);
+	text_add(text, plain ? "" : "'");
+}
+
+static const char *text_of(const struct node *layer, const char *key)
+{
+	const struct node *node = node_find(layer, key);
+	return node && node->kind == NODE_SCALAR ? node->text : NULL;
+}
+
+/* False, and why not. */
+static bool add_layer(struct text *text, const struct report_plan *point, const struct node *layer,
+	const char **why)
+{
+	int count;
+	struct arena *arena = text->arena;
+	const char *name = text_of(layer, "layer"), *file = text_of(layer, "file");
+	const char *times = text_of(layer, "count");
+	if (!name || !file || !times)
+		return false;
+	struct report_plan plan = *point;
+	plan.path = arena_format(arena, "%s/%s", point->folder, file);
+	plan.layer = true;
+	char **line = report_line(arena, &plan, &count, why);
+	if (!line)
+		return false;
+	text_add(text, "# layer '%s', %s\nlxplore score", utf8_shown(arena, name),
+		text_equal(times, "1") ? "once" : arena_format(arena, "%s times", times));
+	for (int i = 0; i < count; i++)
+		add_word(text, line[i]);
+	text_add(text, "\n");
+	return true;
+}
+
+const char *report_layer_commands(
+	struct arena *arena, const struct report_plan *plan, struct diag *diag)
+{
+	const struct node *root = node_read_file(arena, plan->path, diag);
+	const struct node *layers = node_find(node_find(root, "plan"), "layers");
+	const char *why = NULL;
+	struct text text = text_open(arena);
+	text_add(&text, "# every layer has a mapping of its own; these commands print them\n");
+	if (!root)
+		return NULL;
+	for (size_t i = 0; layers && i < layers->count && !why; i++)
+		if (!add_layer(&text, plan, node_item(layers, i), &why) && !why)
+			why = arena_format(arena, "'%s' is not the plan of a network", plan->path);
+	if (!layers)
+		why = arena_format(arena, "'%s' is not the plan of a network", plan->path);
+	if (why)
+		diag_error(diag, root->span, "%s", why);
+	return why ? NULL : text_read(&text);
+}
+
+struct writing {
+	struct arena *arena;
+	const char *folder, *title;
+	int count;
+};
+
+static void write_one(struct writing *writing, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	command_write(writing->arena,
+		arena_format(writing->arena, "%s/%s.svg", writing->folder, name), text);
+	writing->count++;
+}
+
+/* "b" of "a/b". */
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A swept value as its column has it: a number where it is one, and of the path of a spec its last name. */
+static json_t *swept_value(struct arena *arena, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	char *end = NULL;
+	double number = text ? strtod(text, &end) : 0;
+	if (!text)
+		return json_null();
+	if (end != text && !*end && isfinite(number))
+		return json_real(number);
+	const char *name = last_name(text);
+	size_t length = strlen(name), suffix = strlen(".yaml");
+	bool yaml = length > suffix && text_equal(name + length - suffix, ".yaml");
+	return json_string(
+		arena_format(arena, "%.*s", (int)(yaml ? length - suffix : length), name));
+}
+
+/* The points of all frontiers of a campaign, with the values of their run. */
+static json_t *rows_of_campaign(struct arena *arena, const json_t *campaign)
+{
+	json_t *rows = json_array(), *point, *row, *value;
+	const char *name;
+	size_t i, f;
+	json_array_foreach(json_object_get(campaign, "points"), i, point)
+		json_array_foreach(json_object_get(point, "frontier"), f, row) {
+			json_object_foreach(json_object_get(point, "values"), name, value)
+				if (!json_object_get(row, name))
+					json_object_set_new(row, name, swept_value(arena, value));
+			json_array_append(rows, row);
+		}
+	return rows;
+}
+
+/* True if the column has two different values. */
+static bool varies(const json_t *rows, const char *column)
+{
+	const json_t *first = NULL;
+	size_t i;
+	json_t *row;
+	json_array_foreach(rows, i, row) {
+		const json_t *cell = json_object_get(row, column);
+		if (cell && !json_is_null(cell) && first && !json_equal(first, cell))
+			return true;
+		first = first ? first : cell;
+	}
+	return false;
+}
+
+/* The column of colours if nobody names one: the workload of a campaign, else the cores; NULL: none. */
+static const char *usual_colour(const json_t *rows)
+{
+	static const char *const names[] = {
+		"specs", "problem", "workload", "network", "layers", "layer", "cores", NULL};
+	for (size_t i = 0; names[i]; i++)
+		if (varies(rows, names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* "latency_ns, energy_pj": all columns with a number in them, or with a number or word. */
+static const char *list_columns(struct arena *arena, const json_t *rows, bool words)
+{
+	struct text text = text_open(arena);
+	json_t *seen = json_object(), *row, *cell;
+	const char *name;
+	size_t i;
+	json_array_foreach(rows, i, row)
+		json_object_foreach(row, name, cell) {
+			if (!(json_is_number(cell) || (words && json_is_string(cell))) ||
+				json_object_get(seen, name))
+				continue;
+			json_object_set_new(seen, name, json_true());
+			text_add(&text, "%s%s", text.length ? ", " : "", name);
+		}
+	json_decref(seen);
+	return text_read(&text);
+}
+
+/* The column that --colour names; false after complaining. */
+static bool find_colour(struct arena *arena, const struct option_value *asked, const json_t *rows,
+	struct diag *diag, const char **out)
+{
+	size_t i;
+	json_t *row;
+	*out = asked ? asked->text : usual_colour(rows);
+	if (!asked)
+		return true;
+	json_array_foreach(rows, i, row) {
+		const json_t *cell = json_object_get(row, asked->text);
+		if (cell && !json_is_null(cell))
+			return true;
+	}
+	diag_error(diag, asked->span, "no point has a column '%s'; there are %s", asked->text,
+		list_columns(arena, rows, true));
+	return false;
+}
+
+/* False after complaining. */
+static bool write_frontier(struct writing *writing, const struct arguments *arguments,
+	const json_t *rows, struct diag *diag)
+{
+	const struct option_value *axes = option_find(arguments, "axes");
+	const char *comma = axes ? strchr(axes->text, ',') : NULL, *x = NULL, *colour;
+	if (!find_colour(writing->arena, option_find(arguments, "colour"), rows, diag, &colour))
+		return false;
+	if (comma)
+		x = arena_format(writing->arena, "%.*s", (int)(comma - axes->text), axes->text);
+	const char *text = frontier_svg(
+		writing->arena, writing->title, rows, x, comma ? comma + 1 : NULL, colour);
+	if (axes && (!comma || !text))
+		diag_error(diag, axes->span,
+			"'--axes' wants two columns with numbers in them, such as "
+			"latency_ns,energy_pj; there are %s",
+			list_columns(writing->arena, rows, false));
+	write_one(writing, "frontier", text);
+	return !diag_failed(diag);
+}
+
+static void write_points(struct writing *writing, const json_t *data)
+{
+	const char *number;
+	json_t *point;
+	json_object_foreach(json_object_get(data, "points"), number, point) {
+		const json_t *details = json_object_get(point, "details");
+		const char *title =
+			arena_format(writing->arena, "%s, point %s", writing->title, number);
+		const char *name = arena_format(writing->arena, "point-%03d", atoi(number));
+		write_one(writing, arena_format(writing->arena, "%s-lx", name),
+			lx_svg(writing->arena, title, details));
+		write_one(writing, arena_format(writing->arena, "%s-nest", name),
+			nest_svg(writing->arena, title, details));
+		write_one(writing, arena_format(writing->arena, "%s-roofline", name),
+			roofline_svg(writing->arena, title, details));
+	}
+}
+
+int report_drawings(struct arena *arena, const char *folder, const struct arguments *arguments,
+	json_t *data, struct diag *diag)
+{
+	struct writing writing = {
+		arena, folder, last_name(json_string_value(json_object_get(data, "title"))), 0};
+	const char *csv = json_string_value(json_object_get(data, "csv"));
+	json_t *rows = csv ? csv_rows(arena, csv)
+			   : rows_of_campaign(arena, json_object_get(data, "campaign"));
+	json_t *note;
+	size_t i;
+	const char *why = folder_parents(arena, arena_format(arena, "%s/", folder));
+	if (why)
+		diag_error(diag, (struct span){0}, "%s", why);
+	if (!why && write_frontier(&writing, arguments, rows, diag))
+		write_points(&writing, data);
+	json_array_foreach(json_object_get(data, "notes"), i, note)
+		diag_warning(diag, (struct span){0}, "%s", json_string_value(note));
+	if (!writing.count && !diag_failed(diag))
+		diag_error(diag, (struct span){0}, "there is nothing to draw: no point was found");
+	json_decref(rows);
+	return diag_failed(diag) ? 0 : writing.count;
 }

@@ -134,6 +134,8 @@ static const struct option table[] = {
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
 		"number; 2000000 states)",
 		COUNT(1, INT64_MAX), .commands = OF_CHECK},
+	{"time-limit", 0, "S", "stop checking a certificate after S seconds", COUNT(1, INT32_MAX),
+		.commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml|timeloop",
 		"of what is printed: a listing (default), pareto.csv, run.json, or of a point of a "
 		"problem the text of Timeloop's statistics",

@@ -58,30 +58,13 @@ static size_t add_pattern(struct meant *meant, const char *pattern, struct span 
 	return count;
 }
 
-/* --- specs of the installation */
+/* --- specs by name */
 
-static bool ends_with(const char *text, size_t length, const char *end)
-{
-	size_t count = strlen(end);
-	return length >= count && strncmp(text + length - count, end, count) == 0;
-}
-
-/* The root of the checkout whose build, in build/MODE, is the folder; NULL: it is none. */
-static const char *checkout_of(struct arena *arena, const char *folder)
-{
-	const char *mode = strrchr(folder, '/');
-	struct stat facts;
-	if (!mode || !ends_with(folder, (size_t)(mode - folder), "/build"))
-		return NULL;
-	size_t length = (size_t)(mode - folder) - strlen("/build");
-	const char *root = arena_format(arena, "%.*s", (int)length, folder);
-	return stat(arena_format(arena, "%s/specs", root), &facts) == 0 ? root : NULL;
-}
-
-/* The folder of an installation or a checkout that this file, a program or a library, is part of; NULL: of none. */
+/* The folder with the specs that belong to this file, a program or a library: that of the installation
+ * or of the checkout that it was built in.  NULL: there is none. */
 static const char *share_of(struct arena *arena, const char *file)
 {
-	static const char *const ways[] = {"../share/lxplore", "../../share/lxplore"};
+	static const char *const ways[] = {"../share/lxplore", "../../share/lxplore", "../.."};
 	char whole[PATH_MAX];
 	struct stat facts;
 	if (!file || !realpath(file, whole))
@@ -89,10 +72,10 @@ static const char *share_of(struct arena *arena, const char *file)
 	*strrchr(whole, '/') = '\0';
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
 		const char *share = arena_format(arena, "%s/%s", whole, ways[i]);
-		if (stat(arena_format(arena, "%s/specs", share), &facts) == 0)
+		if (stat(arena_format(arena, "%s/specs/starter", share), &facts) == 0)
 			return share;
 	}
-	return checkout_of(arena, whole);
+	return NULL;
 }
 
 /* Where "specs/.." would be; NULL: nowhere, or the path is another one. */

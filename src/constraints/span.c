@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "constraints/graph.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 
 static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)

@@ -2,7 +2,7 @@
 #define LIB_LIBRARY_H
 
 #include "lib/lxplore.h"
-#include "report/run/csv_rows.h"
+#include "report/run/pareto.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "base/array.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "cli/exploration.h"
+#include "cli/command_explore.h"
 #include "cli/model_file.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"
@@ -12,7 +12,7 @@
 #include "report/run/folder.h"
 #include "search/engine/parallel.h"
 #include "spec/file.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
 #include <errno.h>
 #include <stdlib.h>

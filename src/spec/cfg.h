@@ -1,7 +1,7 @@
 #ifndef SPEC_CFG_H
 #define SPEC_CFG_H
 
-#include "spec/node.h"
+#include "spec/step.h"
 
 /*
  * Timeloop's older files: libconfig syntax (`arch: { storage = ( {...} ); };`) as the

@@ -3,8 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "base/utf8.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
 #include <errno.h>
 #include <fcntl.h>

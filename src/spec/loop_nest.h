@@ -1,7 +1,7 @@
 #ifndef SPEC_LOOP_NEST_H
 #define SPEC_LOOP_NEST_H
 
-#include "spec/node.h"
+#include "spec/step.h"
 
 /*
  * The loop nest that Timeloop prints (timeloop-mapper.map.txt), as the tree of a

@@ -4,7 +4,7 @@
 #include "spec/expr.h"
 
 /*
- * What expr.c, literal.c and variables.c share: a parser stands in one text and
+ * What the parts of expr.c share: a parser stands in one text and
  * stops at the first thing that is wrong.  Its functions answer false after
  * complaining.
  */
@@ -35,11 +35,10 @@ bool parser_at_word(const struct parser *parser, size_t at);
 /* The whole text. */
 bool parse_text(struct parser *parser, struct value *out);
 
-/* literal.c: a number with its unit; a unit behind something else, if there is one. */
+/* A number with its unit; a unit behind something else, if there is one. */
 bool parse_number(struct parser *parser, struct value *out);
 bool parse_unit(struct parser *parser, struct value *value);
 
-/* variables.c */
 bool variables_have(const struct variables *variables, const char *name);
 const char *variables_suggest(const struct variables *variables, const char *name);
 

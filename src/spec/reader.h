@@ -1,10 +1,12 @@
 #ifndef SPEC_READER_H
 #define SPEC_READER_H
 
+#include "base/array.h"
 #include "base/diag.h"
+#include "base/names.h"
 #include "base/number.h"
 #include "spec/expr.h"
-#include "spec/node.h"
+#include "spec/step.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,7 +42,7 @@ struct reading {
 	struct arena *arena;
 	struct diag *diag;
 	struct variables *variables; /* of the `variables:` key, or NULL */
-	struct unread *unread;       /* see unread.h; NULL: every unknown key is an error */
+	struct unread *unread;       /* NULL: every unknown key is an error */
 };
 
 struct reader {
@@ -115,5 +117,29 @@ bool node_number(
 	const struct reading *reading, const struct node *node, const char *what, double *out);
 bool node_text(
 	const struct reading *reading, const struct node *node, const char *what, const char **out);
+
+/*
+ * Keys of the specs that nothing reads, where Timeloop ignores what it does not
+ * know.  They are collected over all files of a run and told in one note.
+ */
+struct arena;
+struct node_entry;
+
+struct unread_key {
+	const char *key, *what; /* 'bank' in "architecture" */
+	struct span span;
+};
+
+struct unread {
+	struct array(struct unread_key) keys;
+	struct names names;  /* of the keys: each is kept where it is met first */
+	bool for_components; /* some say something of a component, which Accelergy may read */
+};
+
+void unread_add(struct arena *arena, struct unread *unread, const struct node_entry *entry,
+	const char *what);
+
+/* One note at the first of the keys; nothing where there are none. */
+void unread_note(struct arena *arena, const struct unread *unread, struct diag *diag);
 
 #endif

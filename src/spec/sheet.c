@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "spec/unread.h"
+#include "spec/reader.h"
 
 #include <string.h>
 

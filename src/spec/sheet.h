@@ -22,7 +22,7 @@
  * `sheet_done` refuses every key of ours that nobody asked for: what a spec says
  * is obeyed or refused, never passed over.  Keys that cannot change a result, and
  * keys unknown to us beside a problem, which Timeloop ignores, go into the one
- * note of the run (unread.h).
+ * note of the run (reader.h).
  */
 struct sheet;
 

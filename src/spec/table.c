@@ -1,7 +1,7 @@
 #include "spec/table.h"
 
 #include "base/array.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "spec/file.h"
 
 #include <stdint.h>

@@ -44,7 +44,7 @@ static void show(char **arguments, const char *path)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag);
 	struct planning planning = planning_default(arch);
 	planning.published_tiles = arguments[2][1] == 'u';
 	planning.price = arguments[1][0] == 'b' ? PRICE_BOUND : PRICE_ESTIMATE;

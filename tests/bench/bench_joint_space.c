@@ -22,7 +22,7 @@ static void show(const char *path, enum price price, bool published)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag);
 	const struct workload *workload = workload_of_file(arena, path, NULL);
 	struct planning planning = planning_default(arch);
 	struct kept *kept = kept_open();

@@ -3,7 +3,7 @@
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"
 #include "search/drive/solver.h"
-#include "solvers/place/load.h"
+#include "solvers/place/packing.h"
 #include "tests/support/place_instances.h"
 
 #include <math.h>

@@ -42,7 +42,7 @@ static void show(const char *path, unsigned fixed, uint64_t ticks)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag);
 	struct planning planning = planning_default(arch);
 	struct joint_question question = {.arch = planning_arch(arena, arch, &planning),
 		.workload = workload_of_file(arena, path, NULL),

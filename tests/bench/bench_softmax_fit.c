@@ -7,7 +7,7 @@ int main(void)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag);
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag);
 	if (!arch) {
 		diag_print(diag, stderr);
 		return 2;

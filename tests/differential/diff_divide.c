@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/lookups.h"
 #include "tests/support/sample.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/random.h"
-#include "model/graph/iteration.h"
+#include "model/graph/box_nest.h"
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
 #include "search/drive/solver.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
 #include "cost/graph/energy.h"
-#include "cost/graph/inner_cost.h"
+#include "cost/graph/loopnest.h"
 #include "tests/support/array_arch.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_counts.h"

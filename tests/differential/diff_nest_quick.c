@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/nest/nest_model.h"
+#include "cost/nest/nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_compare.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/nest/network_sums.h"
+#include "search/nest/network_search.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

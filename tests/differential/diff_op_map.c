@@ -1,8 +1,8 @@
 /* Tiles by price against all tilings there are, each priced as a step of a plan. */
 #include "base/arena.h"
 #include "base/array.h"
+#include "cost/graph/cost.h"
 #include "cost/graph/latency.h"
-#include "cost/graph/op_price.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
 #include "search/graph/options.h"

@@ -220,11 +220,12 @@ static void claims_are_checked(void **state)
  * states. */
 static void a_block_is_decided(void **state)
 {
-	enum { BEST = 32395, STATES = 20000 };
+	enum { BEST = 32395, STATES = 100000 };
 	if (!draws_are_many(draws(DRAWS)))
 		skip();
 	struct arena *arena = arena_open();
-	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32.yaml", diag_open(arena));
+	const struct arch *arch =
+		arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag_open(arena));
 	struct planning planning = planning_default(arch);
 	planning.published_tiles = true;
 	planning.price = PRICE_BOUND;

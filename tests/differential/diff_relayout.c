@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/graph/relayout.h"
+#include "cost/graph/footprint.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_view.h"
 #include "tests/support/spyre.h"

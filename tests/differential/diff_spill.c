@@ -16,7 +16,7 @@
  */
 enum { STEPS = 8, BUFFERS_MOST = 4, USES_MOST = 4, CAPACITY_MOST = 10, STAYS_MOST = 16 };
 
-struct stay {
+struct section_span {
 	int buffer;
 	int64_t from, to, address;
 	bool whole;
@@ -24,7 +24,7 @@ struct stay {
 
 struct force {
 	const struct packing *packing;
-	struct stay stays[STAYS_MOST];
+	struct section_span stays[STAYS_MOST];
 	int count;
 	int64_t gain, best;
 };
@@ -35,7 +35,7 @@ static int64_t alignment_of(const struct force *force, int b)
 	return buffer->alignment ? buffer->alignment : force->packing->alignment;
 }
 
-static bool takes(const struct force *force, const struct stay *child, const struct stay *parent)
+static bool takes(const struct force *force, const struct section_span *child, const struct section_span *parent)
 {
 	const struct buffer *c = &force->packing->buffers[child->buffer];
 	const struct buffer *p = &force->packing->buffers[parent->buffer];
@@ -50,7 +50,7 @@ static bool takes(const struct force *force, const struct stay *child, const str
 static bool may_lie(const struct force *force, int n)
 {
 	const struct packing *packing = force->packing;
-	const struct stay *stay = &force->stays[n];
+	const struct section_span *stay = &force->stays[n];
 	const struct buffer *buffer = &packing->buffers[stay->buffer];
 	int64_t end = stay->address + buffer->size;
 	if (end > packing->capacity || (buffer->is_fixed && buffer->address != stay->address))
@@ -59,7 +59,7 @@ static bool may_lie(const struct force *force, int n)
 		if (stay->address < packing->reserved[r].to && packing->reserved[r].from < end)
 			return false;
 	for (int k = 0; k < n; k++) {
-		const struct stay *other = &force->stays[k];
+		const struct section_span *other = &force->stays[k];
 		bool together = stay->from < other->to && other->from < stay->to;
 		bool overlap =
 			buffer->size && packing->buffers[other->buffer].size &&
@@ -131,7 +131,7 @@ static void choose_parts(struct force *force, int b, unsigned kept)
 		if (!(kept >> u & 1))
 			continue;
 		if (!u || !(kept >> (u - 1) & 1))
-			force->stays[force->count++] = (struct stay){
+			force->stays[force->count++] = (struct section_span){
 				.buffer = b, .from = buffer->uses[u].at, .whole = false};
 		force->stays[force->count - 1].to = buffer->uses[u + 1].at + 1;
 	}
@@ -152,7 +152,7 @@ static void choose(struct force *force, int b)
 	unsigned all = buffer->use_count ? (1u << (buffer->use_count - 1)) - 1 : 0;
 	int64_t whole = buffer->use_count ? saved(buffer, all) : buffer->weight;
 	force->stays[force->count++] =
-		(struct stay){.buffer = b, .from = buffer->start, .to = buffer->end, .whole = true};
+		(struct section_span){.buffer = b, .from = buffer->start, .to = buffer->end, .whole = true};
 	force->gain += whole;
 	choose(force, b + 1);
 	force->gain -= whole;

@@ -4,9 +4,8 @@
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"
 #include "search/packing/capture_search.h"
-#include "spec/node.h"
 #include "spec/reader.h"
-#include "spec/unread.h"
+#include "spec/step.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
 

@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"

@@ -29,7 +29,7 @@ static const char plan_yaml[] =
 	"plan:\n"
 	"  version: 1\n"
 	"  workload: tail\n"
-	"  architecture: spyre32\n"
+	"  architecture: spyre32_published\n"
 	"  cores: 4\n"
 	"  steps:\n"
 	"  - {move: clone, tensor: x, as: clone_x, bundle: 0, mapping: \"core: d1=2\"}\n"

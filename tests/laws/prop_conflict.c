@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "constraints/constraints.h"
-#include "search/nest/conflict.h"
+#include "search/nest/mapspace_check.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "solvers/map/exact/floor.h"
-#include "solvers/map/exact/links.h"
+#include "solvers/map/exact/branches.h"
+#include "solvers/map/exact/label.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
-#include "solvers/place/shelf.h"
+#include "solvers/place/orders.h"
 #include "tests/support/draws.h"
 #include "tests/support/place_instances.h"
 

@@ -1,7 +1,7 @@
 /* What limits would have to be, against trying every mapping with them. */
 #include "base/arena.h"
-#include "search/nest/relaxed.h"
-#include "search/nest/shortage.h"
+#include "search/nest/factors.h"
+#include "search/nest/mapspace_check.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "solvers/divide/core_row.h"
 #include "solvers/divide/two_pass.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/case_json.h"

@@ -2,8 +2,8 @@
 #include "base/array.h"
 #include "model/packing/packing_sums.h"
 #include "search/drive/solver.h"
-#include "solvers/place/load.h"
 #include "solvers/place/pack/pack.h"
+#include "solvers/place/packing.h"
 #include "tests/support/tally.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #define SUPPORT_ARRAY_ARCH_H
 
 #include "base/random.h"
-#include "model/graph/inner_nest.h"
+#include "model/graph/box_nest.h"
 
 /*
  * A small chip whose arrays are described: cores with a scratchpad, columns with a buffer each, lanes

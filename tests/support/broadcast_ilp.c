@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "search/engine/milp.h"
-#include "search/transfer/schedule_best.h"
+#include "search/transfer/broadcast_search.h"
 #include "solvers/broadcast/tree.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
  *
  * The rounds of the best known algorithm are enough.
  */
-struct program {
+struct round_program {
 	const struct synthesis *synthesis;
 	struct run *run;
 	struct milp *milp;
@@ -27,13 +27,13 @@ struct program {
 	int *sent; /* columns; -1: it cannot be */
 };
 
-static int column_of(const struct program *p, int64_t chunk, size_t link, int round)
+static int column_of(const struct round_program *p, int64_t chunk, size_t link, int round)
 {
 	const struct topology *topology = p->synthesis->topology;
 	return p->sent[(chunk * (int64_t)topology->link_count + (int64_t)link) * p->rounds + round];
 }
 
-static void add_columns(struct program *p)
+static void add_columns(struct round_program *p)
 {
 	const struct topology *topology = p->synthesis->topology;
 	size_t number = 0;
@@ -51,7 +51,7 @@ static void add_columns(struct program *p)
 }
 
 /* Adds the arrivals of a chunk at a rank before a round to the row made last. */
-static void add_arrivals(struct program *p, int64_t chunk, int rank, int before, bool times)
+static void add_arrivals(struct round_program *p, int64_t chunk, int rank, int before, bool times)
 {
 	const struct topology *topology = p->synthesis->topology;
 	for (size_t l = 0; l < topology->link_count; l++)
@@ -62,7 +62,7 @@ static void add_arrivals(struct program *p, int64_t chunk, int rank, int before,
 		}
 }
 
-static void add_chunk(struct program *p, int64_t chunk)
+static void add_chunk(struct round_program *p, int64_t chunk)
 {
 	const struct topology *topology = p->synthesis->topology;
 	for (int r = 0; r < topology->ranks; r++) {
@@ -85,14 +85,14 @@ static void add_chunk(struct program *p, int64_t chunk)
 		}
 }
 
-static void add_link(struct program *p, size_t link, int round)
+static void add_link(struct round_program *p, size_t link, int round)
 {
 	for (int64_t c = 0; c < p->synthesis->chunks; c++)
 		if (column_of(p, c, link, round) >= 0)
 			milp_entry(p->milp, column_of(p, c, link, round), 1);
 }
 
-static void add_limits(struct program *p, int round)
+static void add_limits(struct round_program *p, int round)
 {
 	const struct topology *topology = p->synthesis->topology;
 	for (size_t l = 0; topology->ports == PORTS_ALL && l < topology->link_count; l++) {
@@ -109,7 +109,7 @@ static void add_limits(struct program *p, int round)
 }
 
 static const struct send_schedule *read_answer(
-	const struct program *p, const struct milp_answer *answer)
+	const struct round_program *p, const struct milp_answer *answer)
 {
 	const struct topology *topology = p->synthesis->topology;
 	struct messages messages = {0};
@@ -140,7 +140,7 @@ static void run_ilp(struct run *run, const struct problem *problem)
 	const struct topology *topology = synthesis->topology;
 	const struct send_schedule *best = schedule_best(run, synthesis);
 	int *distances = arena_array(run_arena(run), int, topology->ranks);
-	struct program program = {
+	struct round_program program = {
 		.synthesis = synthesis, .run = run, .milp = milp_make(run_arena(run))};
 	if (!best ||
 		(int64_t)topology->link_count * synthesis->chunks * best->rounds > COLUMNS_MOST)

@@ -4,7 +4,6 @@
 #include "solvers/map/exact/branches.h"
 #include "solvers/map/exact/descent.h"
 #include "solvers/map/uneven/bound.h"
-#include "solvers/map/uneven/branches.h"
 #include "solvers/map/uneven/search.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "tests/support/compiled.h"
 
 #include "base/arena.h"
-#include "report/run/folder_files.h"
+#include "report/run/folder.h"
 #include "tests/support/shell.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_COORDINATE_TEXT_H
 #define SUPPORT_COORDINATE_TEXT_H
 
-#include "model/graph/coordinates.h"
+#include "model/graph/view.h"
 
 /*
  * Coordinates as algebra systems print them: sums, products and quotients of

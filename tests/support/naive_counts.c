@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/graph/inner_nest.h"
-#include "model/graph/move.h"
+#include "model/graph/box_nest.h"
+#include "model/graph/run.h"
 #include "tests/support/nest_interpreter.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "tests/support/nest_text.h"
 
 #include "base/arena.h"
+#include "spec/reader.h"
 #include "spec/sheet.h"
-#include "spec/unread.h"
 #include "tests/support/complaints.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/plan.h"
 #include "model/graph/plan_check.h"
-#include "model/graph/plan_move.h"
 #include "model/graph/run.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_graph.h"

@@ -1,6 +1,6 @@
 #include "tests/support/schedule_case.h"
 
-#include "cost/transfer/schedule.h"
+#include "cost/transfer/broadcast.h"
 #include "search/drive/solver.h"
 #include "sim/transfer/schedule.h"
 

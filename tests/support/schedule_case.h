@@ -1,7 +1,7 @@
 #ifndef SUPPORT_SCHEDULE_CASE_H
 #define SUPPORT_SCHEDULE_CASE_H
 
-#include "model/transfer/schedule.h"
+#include "model/transfer/broadcast.h"
 #include "search/drive/candidate.h"
 
 extern const struct copying schedule_speeds;

@@ -37,7 +37,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 		&primitive_sum, &primitive_max, &primitive_min, NULL};
 	struct arch *arch = arena_new(arena, struct arch);
 	*arch = (struct arch){
-		.name = "spyre32",
+		.name = "spyre32_published",
 		.clock_hz = ratio(1500000000, 1),
 		.level_count = LEVELS,
 		.hbm = HBM,

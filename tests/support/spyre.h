@@ -4,7 +4,7 @@
 #include "model/machine/arch.h"
 
 /*
- * The machine of specs/arch/spyre32.yaml with any number of cores, for tests that
+ * The machine of specs/arch/spyre32_published.yaml with any number of cores, for tests that
  * do not read YAML.  test_arch compares the two.
  */
 struct arena;

@@ -12,7 +12,7 @@
 
 #include "tests/test.h"
 
-#define SPYRE "specs/arch/spyre32.yaml"
+#define SPYRE "specs/arch/spyre32_published.yaml"
 
 static const struct arch *read_spyre(struct arena *arena)
 {

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "report/run/csv_rows.h"
+#include "report/run/pareto.h"
 #include "tests/support/draws.h"
 #include "tests/support/folder.h"
 #include "tests/support/sanitized.h"

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "search/transfer/chunk_order.h"
+#include "search/transfer/broadcast_search.h"
 #include "tests/support/draws.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "constraints/greedy.h"
 #include "model/machine/arch_read.h"
-#include "spec/unread.h"
+#include "spec/reader.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
 #include "tests/support/constraint_case.h"

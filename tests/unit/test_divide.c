@@ -1,6 +1,4 @@
 #include "base/arena.h"
-#include "solvers/divide/k_fast.h"
-#include "solvers/divide/padding.h"
 #include "solvers/divide/two_pass.h"
 #include "tests/support/sample.h"
 

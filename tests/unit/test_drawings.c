@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/page/drawings.h"
-#include "report/run/csv_rows.h"
+#include "report/run/pareto.h"
 #include "tests/support/folder.h"
 #include "tests/support/xml_check.h"
 

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/machine/arch_read.h"
-#include "model/machine/energy_builtin.h"
 #include "model/nest/hierarchy.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"

@@ -7,7 +7,7 @@
 
 #include "tests/test.h"
 
-#define ATTENTION "specs/arch/spyre32.yaml specs/workloads/attention.yaml"
+#define ATTENTION "specs/arch/spyre32_published.yaml specs/workloads/attention.yaml"
 
 static void expect(const char *text, const char *part)
 {
@@ -112,10 +112,10 @@ static void tensors_are_tried_in_lx(void **state)
 			"mkdir -p %s && cat >%s/w.yaml <<'END'\n"
 			"workload: {name: w, dimensions: {m: %s, n: 128}, ops: ['b[m,n] = exp(a[m,n])', "
 			"%s]}\n"
-			"plan: {version: 1, workload: w, architecture: spyre32, cores: 2, steps: %s, "
+			"plan: {version: 1, workload: w, architecture: spyre32_published, cores: 2, steps: %s, "
 			"bundles: %s, tensors: {b: [{where: HBM, from: 0, to: 2}], c: [{where: HBM, from: "
 			"%d, to: 2}]}}\nEND\n"
-			"$LXPLORE score specs/arch/spyre32.yaml %s/w.yaml --explain",
+			"$LXPLORE score specs/arch/spyre32_published.yaml %s/w.yaml --explain",
 			at, at, rows[i].m, rows[i].second, rows[i].steps, rows[i].bundles,
 			loop ? 0 : 1, at);
 		if (ended.status)
@@ -125,12 +125,51 @@ static void tensors_are_tried_in_lx(void **state)
 	arena_close(memory);
 }
 
+/* Beside each level's energy: whether it is assumed, and the sentence of the machine file. */
+static void assumed_energies_are_called_so(void **state)
+{
+	struct arena *memory = arena_open();
+	const char *results = shell_folder(memory);
+	struct ended ended = shell(memory,
+		"sed 's/assumed for this machine: an SRAM/measured: an SRAM/' "
+		"specs/arch/spyre32_published.yaml > %s/arch.yaml",
+		results);
+	assert_int_equal(ended.status, 0);
+	for (int measured = 0; measured < 2; measured++) {
+		ended = shell(memory,
+			measured
+				? "$LXPLORE score %s/arch.yaml specs/workloads/softmax_dim0.yaml --explain"
+				: "$LXPLORE score specs/arch/spyre32_published.yaml specs/workloads/softmax_dim0.yaml --explain",
+			results);
+		assert_int_equal(ended.status, 0);
+		expect(ended.out,
+			"    HBM: assumed for this machine: a DRAM access at 45 nm, 1300 pJ for");
+		const char *lx = strstr(ended.out, "\n  LX   ");
+		assert_non_null(lx);
+		bool assumed = strstr(lx, "assumed") < strchr(lx + 1, '\n');
+		assert_true(assumed == !measured);
+		expect(ended.out, measured ? "    LX: measured: an SRAM of 1 MB"
+					   : "    LX: assumed for this machine: an SRAM of 1 MB");
+	}
+	ended = shell(
+		memory, "$LXPLORE score %s/arch.yaml specs/workloads/softmax_dim0.yaml", results);
+	expect(ended.out, "\"source\": \"measured: an SRAM of 1 MB at 45 nm");
+	ended = shell(memory,
+		"$LXPLORE explore %s/arch.yaml specs/workloads/softmax_dim0.yaml --budget 3 --labels 0 "
+		"--simulate none -o %s/out",
+		results, results);
+	expect(ended.err,
+		"\nenergies are assumed, not measured: HBM, array, reduce ring, data ring\n");
+	arena_close(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_and_tensors_are_explained),
 		cmocka_unit_test(the_first_plan_of_a_folder_is),
 		cmocka_unit_test(tensors_are_tried_in_lx),
+		cmocka_unit_test(assumed_energies_are_called_so),
 		cmocka_unit_test(the_worth_of_each_kind_is_solved_again),
 	};
 	return cmocka_run_group_tests_name("explain", tests, NULL, NULL);

@@ -36,6 +36,39 @@ static void expect_agreement_in_every_row(void)
 	json_decref(run);
 }
 
+static int64_t count_of(const char *name)
+{
+	json_t *run = json_loads(folder_text("out/run.json"), 0, NULL);
+	json_t *value = json_object_get(json_object_get(run, "counters"), name);
+	assert_true(json_is_integer(value));
+	int64_t count = json_integer_value(value);
+	json_decref(run);
+	return count;
+}
+
+/* The proof of two ops has states, edges and labels, as many with any number of threads. */
+static void the_work_of_a_joint_proof_is_counted(void **state)
+{
+	static const char *const names[] = {"states", "edges", "labels"};
+	int64_t counts[2][3];
+	folder_put("two.yaml", "workload: {name: two, dimensions: {m: 64, n: 64}, ops: "
+			       "['y[m,n] = exp(x[m,n])', 'z[m,n] = relu(y[m,n])']}\n");
+	for (int i = 0; i < 2; i++) {
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/spyre32_published.yaml %s/two.yaml -j %d --force "
+			"--simulate none -q -o %s/out",
+			folder, 1 + 2 * i, folder);
+		if (ended.status != 0)
+			fail_msg("%s", ended.err);
+		for (int k = 0; k < 3; k++)
+			counts[i][k] = count_of(names[k]);
+	}
+	for (int k = 0; k < 3; k++) {
+		assert_true(counts[0][k] > 0);
+		assert_int_equal(counts[0][k], counts[1][k]);
+	}
+}
+
 /* Programs of more events are not even made: this one would have some 10^12. */
 static void what_is_over_the_simulation_budget_is_priced_and_counted(void **state)
 {
@@ -168,7 +201,7 @@ static void frontiers_are_those_under_version_control(void **state)
 		const char *published = text_of_file(arena, path);
 		for (int by_rule = 0; by_rule < 2; by_rule++) {
 			struct ended ended = shell(arena,
-				"$LXPLORE explore specs/arch/spyre32.yaml "
+				"$LXPLORE explore specs/arch/spyre32_published.yaml "
 				"specs/workloads/%.*s.yaml -q -o %s --price bound --labels 0 --tiles %s "
 				"--objective latency,energy,hbm_bytes,cores",
 				(int)(strlen(name) - strlen(".csv")), name, folder,
@@ -472,6 +505,8 @@ int main(void)
 			frontiers_are_those_under_version_control, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_trace_has_every_core_and_engine, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_work_of_a_joint_proof_is_counted, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_budget_cuts_and_says_so, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/run/folder.h"
-#include "report/run/folder_files.h"
 #include "tests/support/draws.h"
 #include "tests/support/folder.h"
 

@@ -37,8 +37,8 @@ static void violations_are_found(void **state)
 	static const struct {
 		const char *change, *says;
 	} rows[] = {
-		{"echo '#include <sqlite3.h>' >>src/campaign/runner.c",
-			"<sqlite3.h> belongs into src/campaign/store_database\\.h alone: src/campaign/runner.c"},
+		{"echo '#include <sqlite3.h>' >>src/campaign/store_runner.c",
+			"<sqlite3.h> belongs into src/campaign/store_database\\.h alone: src/campaign/store_runner.c"},
 		{"echo '#include \"campaign/store.h\"' >>src/search/drive/drive.c",
 			"search may not include campaign/store.h"},
 		{"echo '#include \"cost/graph/cost.h\"' >>src/sim/graph/sim.c",

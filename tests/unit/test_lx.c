@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/lx_views.h"
 #include "tests/support/sample.h"

@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/op_price.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/set_up.h"
 

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "model/graph/counts.h"
 #include "model/graph/plan.h"
-#include "model/graph/users.h"
+#include "model/graph/plan_check.h"
 #include "model/machine/score.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/spyre.h"

@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "model/graph/plan_file.h"
-#include "spec/quote.h"
 #include "spec/sheet.h"
+#include "spec/step.h"
 #include "tests/support/complaints.h"
 #include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
@@ -17,7 +17,7 @@ static const char stage4[] =
 	"plan:\n"
 	"  version: 1\n"
 	"  workload: softmax\n"
-	"  architecture: spyre32\n"
+	"  architecture: spyre32_published\n"
 	"  cores: 4\n"
 	"  steps:\n"
 	"  - {move: clone, tensor: x, as: clone_x, bundle: 0, mapping: \"core: d1=4\"}\n"
@@ -57,7 +57,7 @@ static const char evicted[] =
 	"plan:\n"
 	"  version: 1\n"
 	"  workload: softmax\n"
-	"  architecture: spyre32\n"
+	"  architecture: spyre32_published\n"
 	"  cores: 4\n"
 	"  steps:\n"
 	"  - {op: mx, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
@@ -125,7 +125,7 @@ static void plans_of_long_graphs_are_read(void **state)
 	const struct workload *workload = workload_given(*state, text_read(&spec));
 	struct text text = text_open(*state);
 	text_add(&text,
-		"plan:\n  version: 1\n  workload: workload\n  architecture: spyre32\n  cores: 1\n  steps:\n"
+		"plan:\n  version: 1\n  workload: workload\n  architecture: spyre32_published\n  cores: 1\n  steps:\n"
 		"  - {op: a0, bundle: 0, mapping: undivided}\n%s"
 		"  bundles:\n  - {bundle: 0, arguments: [x, a0]}\n",
 		text_read(&steps));
@@ -315,8 +315,8 @@ static void what_is_wrong_is_said(void **state)
 			"'y': it is of no tensor, or of no steps"},
 		{"- {where: HBM, from: 5, to: 6}", "  HBM",
 			"the stays of 'y' are a word; a list is expected"},
-		{"architecture: spyre32", "architecture: other",
-			"the plan was made for architecture 'other', not 'spyre32'"},
+		{"architecture: spyre32_published", "architecture: other",
+			"the plan was made for architecture 'other', not 'spyre32_published'"},
 		{"workload: softmax", "workload: tail",
 			"the plan was made for workload 'tail', not 'softmax'"},
 		{"- {where: HBM, from: 0, to: 1}", "- {where: HBM, from: 0, to: 2}",

@@ -30,7 +30,7 @@ static const char fused[] =
 	"plan:\n"
 	"  version: 1\n"
 	"  workload: small\n"
-	"  architecture: spyre32\n"
+	"  architecture: spyre32_published\n"
 	"  cores: 32\n"
 	"  steps:\n"
 	"  - loop: {q: 5}\n"

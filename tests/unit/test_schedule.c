@@ -4,9 +4,9 @@
  * are wrong.
  */
 #include "base/arena.h"
-#include "cost/transfer/schedule.h"
+#include "cost/transfer/broadcast.h"
 #include "search/drive/solver.h"
-#include "search/transfer/rounds_bound.h"
+#include "search/transfer/broadcast_search.h"
 #include "sim/transfer/schedule.h"
 #include "tests/support/algorithm_rounds.h"
 #include "tests/support/broadcast_ilp.h"

@@ -5,7 +5,7 @@
  */
 #include "base/arena.h"
 #include "search/drive/solver.h"
-#include "search/transfer/rounds_bound.h"
+#include "search/transfer/broadcast_search.h"
 #include "sim/transfer/schedule.h"
 #include "tests/support/schedule_case.h"
 

@@ -7,7 +7,7 @@
 
 #include "tests/test.h"
 
-#define SPYRE "specs/arch/spyre32.yaml"
+#define SPYRE "specs/arch/spyre32_published.yaml"
 #define SOFTMAX "specs/workloads/softmax_dim0.yaml"
 
 struct fitted {

@@ -17,9 +17,9 @@ static const char gemm[] = "workload:\n"
 /* Frontier and plans of an exploration, without the header. */
 static const char *explore(const char *files)
 {
-	struct ended ended =
-		shell(arena, "$LXPLORE explore specs/arch/spyre32.yaml %s --simulate none -q -o %s",
-			files, folder);
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32_published.yaml %s --simulate none -q -o %s",
+		files, folder);
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
 	return arena_format(
@@ -40,14 +40,14 @@ static void a_plan_is_of_the_problem(void **state)
 {
 	explore("specs/problems/gemm_512.yaml");
 	struct ended scored = shell(arena,
-		"$LXPLORE score specs/arch/spyre32.yaml specs/problems/gemm_512.yaml "
+		"$LXPLORE score specs/arch/spyre32_published.yaml specs/problems/gemm_512.yaml "
 		"%s/plans/point-001.yaml",
 		folder);
 	assert_int_equal(scored.status, 0);
 	assert_non_null(strstr(scored.out, "\"cycles\": 19613"));
 	assert_non_null(strstr(scored.out, "\"Weights\""));
 	struct ended checked = shell(arena,
-		"$LXPLORE check specs/arch/spyre32.yaml specs/problems/gemm_512.yaml "
+		"$LXPLORE check specs/arch/spyre32_published.yaml specs/problems/gemm_512.yaml "
 		"%s/plans/point-001.yaml",
 		folder);
 	assert_int_equal(checked.status, 0);
@@ -62,7 +62,8 @@ static const char mapping[] =
 static struct ended score(const char *file)
 {
 	return shell(arena,
-		"$LXPLORE score specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s", file);
+		"$LXPLORE score specs/arch/spyre32_published.yaml specs/problems/gemm_512.yaml %s",
+		file);
 }
 
 /* Tiles stand at the home, the division at the cores, what is left of a tile in the scratchpad. */
@@ -115,7 +116,7 @@ static void constraints_steer_streaming_tiles(void **state)
 					     "search: {cores: 4}\n",
 					     rows[i].entry));
 		struct ended ended = shell(arena,
-			"$LXPLORE explore specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s "
+			"$LXPLORE explore specs/arch/spyre32_published.yaml specs/problems/gemm_512.yaml %s "
 			"--simulate none -q -o %s",
 			held, folder);
 		if (ended.status)
@@ -125,7 +126,7 @@ static void constraints_steer_streaming_tiles(void **state)
 			fail_msg("%s: %s", rows[i].entry, plan);
 	}
 	struct ended none = shell(arena,
-		"$LXPLORE explore specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s -q -o %s",
+		"$LXPLORE explore specs/arch/spyre32_published.yaml specs/problems/gemm_512.yaml %s -q -o %s",
 		folder_put("none.yaml", "constraints: [{target: HBM, type: temporal, "
 					"factors: [M=1024]}, {target: core, type: spatial, "
 					"factors: [M=2]}]\n"),

@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "base/fit.h"
 #include "base/text.h"
-#include "report/run/csv_rows.h"
 #include "report/run/json_text.h"
+#include "report/run/pareto.h"
 #include "tests/support/folder.h"
 
 #include <jansson.h>
@@ -106,6 +106,17 @@ static void tables_fold_behind_their_first_column(void **state)
 		"\n  a line of words,\n    too long\n\nshort\n");
 	assert_string_equal(
 		fit_text(arena, "/a/path/that/nobody/breaks", 8), "/a/path/that/nobody/breaks\n");
+}
+
+/* A program that was built and not installed finds the specs of its checkout from any folder. */
+static void specs_of_the_checkout_are_found_from_anywhere(void **state)
+{
+	struct ended ended = folder_run("$program check specs/arch/spyre32.yaml "
+					"specs/workloads/softmax_dim1.yaml");
+	if (ended.status)
+		fail_msg("%s", ended.err);
+	ended = folder_run("$program check specs/arch/none.yaml");
+	assert_int_equal(ended.status, 2);
 }
 
 static const char *const results[] = {
@@ -240,6 +251,7 @@ int main(void)
 		IN_FOLDER(help_is_at_most_80_columns_wide),
 		IN_FOLDER(results_fit_a_terminal_of_80_columns),
 		IN_FOLDER(tables_fold_behind_their_first_column),
+		IN_FOLDER(specs_of_the_checkout_are_found_from_anywhere),
 		IN_FOLDER(lists_have_80_columns),
 		IN_FOLDER(every_result_is_there_as_json),
 		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "report/run/csv_rows.h"
+#include "report/run/pareto.h"
 #include "tests/support/folder.h"
 
 #include <jansson.h>

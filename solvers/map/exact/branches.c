@@ -1,11 +1,368 @@
 #include "solvers/map/exact/branches.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "solvers/map/exact/options.h"
 #include "solvers/map/exact/skew.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct nest_shelf {
+	const struct nest_frame *frame;
+	const struct completions *completions;
+	_Atomic(const struct nest_tiles *) *found[ARCH_LEVELS_MOST]; /* by dataspaces */
+};
+
+/* Tiles of one level, dimension by dimension. */
+struct level_tile_search {
+	const struct nest_shelf *shelf;
+	struct arena *arena;
+	uint32_t kept;
+	double size;
+	int count, dimensions[SHAPE_DIMENSIONS_MOST]; /* those that matter, the longest list last */
+	double extent[SHAPE_DIMENSIONS_MOST];
+	uint16_t place[SHAPE_DIMENSIONS_MOST];
+	long tried;
+	size_t tiles;
+	struct array(uint16_t) all;
+};
+
+struct nest_shelf *nest_shelf_make(
+	struct arena *arena, const struct nest_frame *frame, const struct level_factors *options)
+{
+	const struct shape *shape = frame->search->shape;
+	struct nest_shelf *shelf = arena_new(arena, struct nest_shelf);
+	shelf->frame = frame;
+	shelf->completions = options->completions;
+	for (int j = 0; j < frame->count; j++)
+		shelf->found[j] = arena_alloc_array(
+			arena, (size_t)1 << shape->space_count, sizeof *shelf->found[j]);
+	return shelf;
+}
+
+const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int dimension)
+{
+	return &shelf->completions->divisors[dimension];
+}
+
+int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, int whole)
+{
+	const int64_t *divisors = shelf->completions->divisors[dimension].at;
+	while (divisors[whole] % divisors[place])
+		place--;
+	return place;
+}
+
+static bool fits(const struct level_tile_search *filling)
+{
+	const struct nest_frame *frame = filling->shelf->frame;
+	double words = 0;
+	for (uint32_t left = filling->kept; left; left &= left - 1)
+		words += nest_frame_words(frame, __builtin_ctz(left), filling->extent);
+	return words <= filling->size;
+}
+
+static void place(struct level_tile_search *filling, int d, size_t at)
+{
+	filling->place[d] = (uint16_t)at;
+	filling->extent[d] = (double)filling->shelf->completions->divisors[d].at[at];
+}
+
+/* Whether no extent can be the next larger one. */
+static bool is_largest(struct level_tile_search *filling)
+{
+	bool largest = true;
+	for (int n = 0; n < filling->count && largest; n++) {
+		int d = filling->dimensions[n];
+		size_t at = filling->place[d];
+		if (at + 1 == filling->shelf->completions->divisors[d].count)
+			continue;
+		place(filling, d, at + 1);
+		largest = !fits(filling);
+		place(filling, d, at);
+	}
+	return largest;
+}
+
+static void keep(struct level_tile_search *filling)
+{
+	filling->tiles++;
+	for (int d = 0; d < filling->shelf->frame->search->shape->dimension_count; d++)
+		*array_add(filling->arena, &filling->all) = filling->place[d];
+}
+
+/* Dimensions from n on; what they have now fits. */
+static void fill(struct level_tile_search *filling, int n)
+{
+	if (n == filling->count) {
+		if (is_largest(filling))
+			keep(filling);
+		return;
+	}
+	int d = filling->dimensions[n];
+	size_t count = filling->shelf->completions->divisors[d].count, at = 0;
+	for (; at < count && filling->tried <= TILES_TRIED_MOST; at++) {
+		filling->tried++;
+		place(filling, d, at);
+		if (!fits(filling))
+			break;
+		if (n + 1 < filling->count)
+			fill(filling, n + 1);
+	}
+	if (n + 1 == filling->count && at > 0) {
+		place(filling, d, at - 1);
+		fill(filling, n + 1);
+	}
+	place(filling, d, 0);
+}
+
+static const struct nest_tiles *find_tiles(
+	const struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept)
+{
+	const struct nest_frame *frame = shelf->frame;
+	const struct shape *shape = frame->search->shape;
+	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
+	struct nest_tiles *tiles = arena_new(arena, struct nest_tiles);
+	struct level_tile_search filling = {
+		.shelf = shelf, .arena = arena, .kept = kept, .size = (double)level->size};
+	uint32_t relevant = 0;
+	size_t most = 0;
+	if (!level->size)
+		return tiles;
+	for (uint32_t left = kept; left; left &= left - 1)
+		relevant |= frame->spaces[__builtin_ctz(left)].relevant;
+	for (int d = 0; d < shape->dimension_count; d++) {
+		size_t count = shelf->completions->divisors[d].count;
+		place(&filling, d, relevant >> d & 1 ? 0 : count - 1);
+		if (!(relevant >> d & 1))
+			continue;
+		filling.dimensions[filling.count++] = d;
+		if (count > most) {
+			most = count;
+			continue;
+		}
+		int longest = filling.dimensions[filling.count - 2];
+		filling.dimensions[filling.count - 2] = d;
+		filling.dimensions[filling.count - 1] = longest;
+	}
+	if (fits(&filling))
+		fill(&filling, 0);
+	tiles->known = filling.tried <= TILES_TRIED_MOST;
+	tiles->count = filling.tiles;
+	tiles->at = filling.all.at;
+	return tiles;
+}
+
+/* Two threads may find the same; the first to say so is heard. */
+const struct nest_tiles *nest_shelf_find(
+	struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept)
+{
+	_Atomic(const struct nest_tiles *) *at = &shelf->found[j][kept];
+	const struct nest_tiles *there = atomic_load(at);
+	if (there)
+		return there;
+	const struct nest_tiles *found = find_tiles(shelf, arena, j, kept);
+	return atomic_compare_exchange_strong(at, &there, found) ? found : there;
+}
+
+struct level_entry {
+	bool fits;
+	struct nest_sums sums;
+};
+
+struct nest_floors {
+	struct arena *arena;
+	struct nest_shelf *shelf;
+	const struct nest_view *view;
+	uint32_t left[SHAPE_DIMENSIONS_MOST]; /* all temporal iterations, by their places */
+	int pattern_count;
+	uint32_t patterns[SHAPE_DIMENSIONS_MOST]; /* dataspaces that some innermost loop closes */
+	size_t ways;                              /* to enter a level */
+	struct level_entry **entries[ARCH_LEVELS_MOST]; /* by way; NULL: not known yet */
+};
+
+/* A level, and who enters it. */
+struct sill {
+	int j;
+	uint32_t kept, entering;
+	size_t way;
+	const struct nest_crossing *crossing[SHAPE_SPACES_MOST];
+};
+
+static const struct shape *shape_of(const struct nest_floors *floors)
+{
+	return floors->view->frame->search->shape;
+}
+
+struct nest_floors *nest_floors_open(struct arena *arena, const struct level_factors *options,
+	struct nest_shelf *shelf, const struct nest_view *view)
+{
+	struct nest_floors *floors = arena_new(arena, struct nest_floors);
+	const struct nest_frame *frame = view->frame;
+	floors->arena = arena;
+	floors->shelf = shelf;
+	floors->view = view;
+	for (int d = 0; d < shape_of(floors)->dimension_count; d++) {
+		floors->left[d] = (uint32_t)level_factors_place(options, d, view->temporal[d]);
+		if (view->temporal[d] == 1)
+			continue;
+		uint32_t closed = 0;
+		for (int t = 0; t < shape_of(floors)->space_count; t++)
+			closed |= (frame->spaces[t].relevant >> d & 1) << t;
+		bool known = false;
+		for (int p = 0; p < floors->pattern_count && !known; p++)
+			known = floors->patterns[p] == closed;
+		if (!known)
+			floors->patterns[floors->pattern_count++] = closed;
+	}
+	floors->ways = 1;
+	for (int t = 0; t < shape_of(floors)->space_count && floors->ways; t++) {
+		floors->ways *= (size_t)frame->count + 2;
+		if (floors->ways > ENTRIES_REMEMBERED_MOST)
+			floors->ways = 0;
+	}
+	for (int j = 0; j < frame->count && floors->ways; j++)
+		floors->entries[j] = arena_array(arena, struct level_entry *, floors->ways);
+	return floors;
+}
+
+static struct sill find_sill(const struct nest_floors *floors, int j)
+{
+	const struct nest_view *view = floors->view;
+	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
+	struct sill sill = {.j = j};
+	int row = j < 0 ? -1 : hierarchy->levels[view->frame->level[j]].row;
+	for (int t = 0; t < shape_of(floors)->space_count; t++) {
+		const struct nest_chain *chain = &view->chains[t];
+		uint32_t kept = row < 0 ? 0 : view->mapping.residency[t] >> row & 1;
+		int k = chain->next[j + 1];
+		bool enters =
+			k < chain->crossing_count && chain->crossings[k].level == j && !chain->sags;
+		sill.kept |= kept << t;
+		sill.entering |= (uint32_t)enters << t;
+		if (enters)
+			sill.crossing[t] = &chain->crossings[k];
+		size_t parent = enters ? (size_t)chain->kept[k] + 2 : kept;
+		sill.way = sill.way * ((size_t)view->frame->count + 2) + parent;
+	}
+	return sill;
+}
+
+/* The place of the largest divisor up to a value, which is at least 1. */
+static int place_below(const struct divisors *divisors, int place, int64_t value)
+{
+	while (divisors->at[place] > value)
+		place--;
+	return place;
+}
+
+/* Products of the irrelevant loops outside a tile; false if it has no room for the spatial
+ * loops.  *whole: it leaves none outside. */
+static bool look_outside(const struct nest_floors *floors, const struct sill *sill,
+	const uint16_t *tile, double *times, bool *whole)
+{
+	const struct nest_view *view = floors->view;
+	for (int t = 0; t < shape_of(floors)->space_count; t++)
+		times[t] = 1;
+	*whole = true;
+	for (int d = 0; d < shape_of(floors)->dimension_count; d++) {
+		const struct divisors *divisors = nest_shelf_divisors(floors->shelf, d);
+		int64_t spatial = (int64_t)view->inside[sill->j][d];
+		int place = tile[d];
+		if (spatial > 1) {
+			int64_t value = divisors->at[place] / spatial;
+			if (!value)
+				return false;
+			place = place_below(divisors, place, value);
+		}
+		place = nest_shelf_part(floors->shelf, d, place, (int)floors->left[d]);
+		double outside = (double)(view->temporal[d] / divisors->at[place]);
+		*whole &= outside == 1;
+		for (uint32_t some = sill->entering; some; some &= some - 1)
+			if (!(view->frame->spaces[__builtin_ctz(some)].relevant >> d & 1))
+				times[__builtin_ctz(some)] *= outside;
+	}
+	return true;
+}
+
+/* What all that enters costs, those that are closed this many times as much. */
+static struct nest_sums weigh(const struct nest_floors *floors, const struct sill *sill,
+	uint32_t closed, const double *times)
+{
+	struct nest_sums sums;
+	memset(&sums, 0, sizeof sums);
+	for (uint32_t some = sill->entering; some; some &= some - 1) {
+		int t = __builtin_ctz(some);
+		double x = floors->view->chains[t].words;
+		nest_sums_add(floors->view->frame, &sums, &sill->crossing[t]->price,
+			(closed >> t & 1) || (times && sill->crossing[t]->resets) ? x * times[t]
+										  : x);
+	}
+	return sums;
+}
+
+static void find_least(struct nest_floors *floors, const struct sill *sill,
+	const struct nest_tiles *tiles, struct level_entry *entry)
+{
+	size_t dimension_count = (size_t)shape_of(floors)->dimension_count;
+	bool whole = false;
+	entry->fits = false;
+	for (size_t n = 0; n < tiles->count && !whole; n++) {
+		double times[SHAPE_SPACES_MOST];
+		if (!look_outside(floors, sill, tiles->at + n * dimension_count, times, &whole))
+			continue;
+		for (int p = 0; p < floors->pattern_count && !whole; p++) {
+			struct nest_sums sums = weigh(floors, sill, floors->patterns[p], times);
+			if (!entry->fits)
+				entry->sums = sums;
+			nest_sums_lower(floors->view->frame, &entry->sums, &sums);
+			entry->fits = true;
+		}
+	}
+	if (whole) {
+		entry->fits = true;
+		entry->sums = weigh(floors, sill, 0, NULL);
+	}
+}
+
+/* What enters a level, all of it at least. */
+static struct level_entry find_entry(
+	struct nest_floors *floors, struct arena *arena, const struct sill *sill)
+{
+	struct level_entry entry = {true, weigh(floors, sill, 0, NULL)};
+	if (sill->j < 0 || !sill->entering)
+		return entry;
+	struct level_entry **known = floors->ways ? &floors->entries[sill->j][sill->way] : NULL;
+	if (known && *known)
+		return **known;
+	const struct nest_tiles *tiles = nest_shelf_find(floors->shelf, arena, sill->j, sill->kept);
+	if (tiles->known && floors->pattern_count)
+		find_least(floors, sill, tiles, &entry);
+	if (known)
+		*known = arena_copy(floors->arena, &entry, sizeof entry);
+	return entry;
+}
+
+bool nest_floors_add(struct nest_floors *floors, struct arena *tiles, struct nest_sums *sums)
+{
+	const struct nest_view *view = floors->view;
+	for (int t = 0; t < shape_of(floors)->space_count; t++) {
+		if (view->chains[t].sags)
+			nest_label_start(view, t, sums);
+		else
+			nest_sums_add(view->frame, sums, &view->chains[t].base, 1);
+	}
+	for (int j = -1; j < view->frame->count; j++) {
+		struct sill sill = find_sill(floors, j);
+		struct level_entry entry = find_entry(floors, tiles, &sill);
+		if (!entry.fits)
+			return false;
+		nest_sums_add(view->frame, sums, &entry.sums, 1);
+	}
+	return true;
+}
 
 static const struct nest_search *search_of(const struct outer_branches *choices)
 {
@@ -89,7 +446,7 @@ static bool find_residencies(struct arena *arena, const struct outer_branches *c
 }
 
 /* What the dataspaces from t on cost at least, added to what the others do. */
-static void weigh(const struct residencies *residencies, const struct nest_sums *so_far, int t,
+static void weigh_rest(const struct residencies *residencies, const struct nest_sums *so_far, int t,
 	struct nest_cost *out)
 {
 	out->sums = *so_far;
@@ -155,7 +512,7 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 		expansion->stopped |= !run_spend(expansion->run, 1);
 	if (expansion->stopped)
 		return;
-	weigh(residencies, so_far, t, &cost);
+	weigh_rest(residencies, so_far, t, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
 	if (t == search_of(choices)->shape->space_count) {
@@ -257,7 +614,7 @@ static void weigh_spatial(struct run *run, struct outer_branches *choices)
 		if (uses_blocks(choices, s) && find_residencies(scratch, choices, s, residencies)) {
 			struct nest_sums base = base_of(residencies);
 			struct nest_cost cost;
-			weigh(residencies, &base, 0, &cost);
+			weigh_rest(residencies, &base, 0, &cost);
 			double *values = &choices->least[s * objectives->count];
 			for (size_t k = 0; k < objectives->count; k++)
 				values[k] = nest_cost_value(

@@ -2,9 +2,60 @@
 #define MAP_EXACT_BRANCHES_H
 
 #include "search/drive/solver.h"
-#include "solvers/map/exact/floor.h"
-#include "solvers/map/exact/level_factors.h"
-#include "solvers/map/exact/spatial.h"
+#include "solvers/map/exact/frame.h"
+#include "solvers/map/exact/label.h"
+
+/*
+ * The largest tiles of some dataspaces that a level can hold together: extents, divisors
+ * dimension by dimension, of which none can be the next larger divisor.  Whatever the level
+ * holds has no extent above that of one of them.  Dimensions that move none of
+ * the dataspaces have all of their extent.
+ */
+struct nest_tiles {
+	bool known;         /* false: they were too many */
+	size_t count;       /* 0: not even single words fit */
+	const uint16_t *at; /* places among the divisors: [tile * dimensions + dimension] */
+};
+
+/* Tiles are found when first asked for, by any thread. */
+struct nest_shelf;
+struct nest_shelf *nest_shelf_make(
+	struct arena *arena, const struct nest_frame *frame, const struct level_factors *options);
+
+/* For the dataspaces in `kept`, at storage level j.  What is found comes from the arena, which must
+ * live as long as the shelf. */
+const struct nest_tiles *nest_shelf_find(
+	struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept);
+
+/* For a dimension's extent. */
+const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int dimension);
+
+/* The place of the largest divisor that is no larger than that at `place` and divides that at
+ * `whole`. */
+int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, int whole);
+
+/*
+ * What plain dataspaces cost at least, given who keeps them and the spatial loops, because tiles
+ * must fit where they are kept: small tiles are fetched often.
+ *
+ * Let tiles of level j leave n_d temporal iterations of dimension d outside, and let c be the
+ * dimension of the innermost loop there that has a bound above 1.  A dataspace that c is
+ * relevant to is fetched anew by every loop outside that is irrelevant to it: X = W x the
+ * product of their n_d.  Any other crosses once at least.  Both fall as tiles grow, and every
+ * tile that fits lies within one of the largest.  So the least over c and those
+ * is a bound of what enters level j, meter by meter; levels are added up.
+ *
+ * Sums that sag are apart: what they cost at one level depends on those further inwards.
+ */
+struct nest_floors;
+
+/* For the spatial loops of a view, which must live as long; of plain dataspaces only. */
+struct nest_floors *nest_floors_open(struct arena *arena, const struct level_factors *options,
+	struct nest_shelf *shelf, const struct nest_view *view);
+
+/* Adds what all dataspaces cost with the residency that the view has now.  Tiles come from the
+ * arena.  False if some level cannot hold what it keeps. */
+bool nest_floors_add(struct nest_floors *floors, struct arena *tiles, struct nest_sums *sums);
 
 /*
  * What the exact search fixes first: which levels keep what, and all spatial bounds.
@@ -12,7 +63,7 @@
  * Spatial bounds are listed at once, those of the least bound first, for all that is kept;
  * given these, dataspaces do not ask each other where they are kept, but for
  * room: so residencies are only made of those that nothing found excludes.  Of plain dataspaces
- * what they need room for bounds them, too (floor.h).
+ * what they need room for bounds them, too.
  */
 struct outer_branch {
 	double bound;       /* of the first objective */

@@ -1,13 +1,461 @@
 #include "solvers/map/exact/descent.h"
 
 #include "base/arena.h"
-#include "solvers/map/exact/children.h"
-#include "solvers/map/exact/links.h"
+#include "base/array.h"
+#include "solvers/map/exact/label.h"
 #include "solvers/map/exact/options.h"
 #include "solvers/map/exact/skew.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * The ways to go on from a label (descent.h): sets of loops, classes of their orders and
+ * bounds of one level, as far as nothing found excludes them.
+ */
+
+/* A way to go on from a label. */
+struct level_child {
+	double value; /* bound of the first objective */
+	const struct order_class *class;
+	uint16_t option[SHAPE_DIMENSIONS_MOST];
+};
+
+/* One level below a label, while its children are looked for. */
+struct level_children {
+	int j;
+	const struct nest_label *label;
+	struct level_factor_list options[SHAPE_DIMENSIONS_MOST];
+	uint8_t first_busy[SHAPE_DIMENSIONS_MOST]; /* its least option above 1 */
+	int64_t bounds[SHAPE_DIMENSIONS_MOST], left[SHAPE_DIMENSIONS_MOST];
+	int64_t least_left[SHAPE_DIMENSIONS_MOST]; /* of what is not chosen yet */
+	uint16_t option[SHAPE_DIMENSIONS_MOST];
+	const struct order_class *class;
+	struct array(struct level_child) children;
+};
+
+/* Fills level->children; level->j and ->label are given.  `left`: what all dimensions still have,
+ * as indices of their divisors. */
+static void level_children_find(
+	struct nest_descent *descent, struct level_children *level, const int *left);
+
+/* The cost of what may follow the bounds chosen so far, in an order; false if what is found
+ * excludes all of it. */
+static bool level_children_weigh(struct nest_descent *descent, struct level_children *level,
+	const struct nest_order *order, struct nest_cost *cost);
+
+/* Takes one of a dimension's options: its bound, and what that leaves inside. */
+static void level_children_choose(struct level_children *level, int d, int option);
+
+/* --- of the descent, for both */
+
+static inline const struct nest_search *nest_descent_search(const struct nest_descent *descent)
+{
+	return descent->view.frame->search;
+}
+
+static inline int nest_descent_dimensions(const struct nest_descent *descent)
+{
+	return nest_descent_search(descent)->shape->dimension_count;
+}
+
+static inline const struct tiling_level *nest_descent_tiling(
+	const struct nest_descent *descent, int j)
+{
+	return &nest_descent_search(descent)->space->levels[descent->view.frame->tiling[j]];
+}
+
+static inline void nest_descent_bound(struct nest_descent *descent, int j, const int64_t *bounds)
+{
+	struct mapping_row *row = &descent->mapping.rows[nest_descent_tiling(descent, j)->row];
+	for (int d = 0; d < nest_descent_dimensions(descent); d++)
+		row->temporal[d] = (uint32_t)bounds[d];
+}
+
+static inline void nest_descent_spend(struct nest_descent *descent, uint64_t ticks)
+{
+	descent->stopped |= !run_spend(descent->run, ticks);
+}
+
+/* For what no bound was made of. */
+static inline void nest_descent_step(struct nest_descent *descent)
+{
+	descent->stopped |= !run_go_on(descent->run, 1);
+}
+
+enum { KEY_MOST = SHAPE_SPACES_MOST * (SHAPE_DIMENSIONS_MOST + 1) };
+
+/* Dataspaces that feel the order of a level, and those of them whose neighbours may hand on. */
+struct order_book {
+	const struct nest_frame *frame;
+	uint32_t feels[ARCH_LEVELS_MOST];
+	uint32_t links;
+	_Atomic(const struct order_classes *) *found[ARCH_LEVELS_MOST]; /* by busy loops */
+};
+
+struct order_books {
+	struct arena *arena;
+	struct array(struct order_book *) of;
+};
+
+/* An order as the dataspaces feel it. */
+struct felt {
+	uint8_t key[KEY_MOST];
+	int length;
+	uint32_t within[SHAPE_SPACES_MOST];
+	struct order_class class;
+};
+
+static void find_feeling(const struct nest_view *view, struct order_book *book)
+{
+	const struct nest_frame *frame = view->frame;
+	book->links = 0;
+	for (int t = 0; t < frame->search->shape->space_count; t++)
+		book->links |= (uint32_t)nest_view_may_hand_on(view, t) << t;
+	for (int j = 0; j < frame->count; j++) {
+		book->feels[j] = 0;
+		for (int t = 0; t < frame->search->shape->space_count; t++) {
+			const struct nest_chain *chain = &view->chains[t];
+			int last = chain->kept[chain->count - 1];
+			/* Timeloop's multipliers take windows over links of levels passed by. */
+			bool passed = frame->timeloop && !frame->spaces[t].plain && last > 0;
+			bool inside = last < j || !view->direct || passed;
+			book->feels[j] |= (uint32_t)(frame->blind || inside) << t;
+		}
+	}
+}
+
+struct order_books *order_books_make(struct arena *arena)
+{
+	struct order_books *books = arena_new(arena, struct order_books);
+	books->arena = arena;
+	return books;
+}
+
+struct order_book *order_books_find(struct order_books *books, const struct nest_view *view)
+{
+	const struct nest_frame *frame = view->frame;
+	struct order_book book = {.frame = frame};
+	find_feeling(view, &book);
+	for (size_t b = 0; b < books->of.count; b++)
+		if (book.links == books->of.at[b]->links &&
+			memcmp(book.feels, books->of.at[b]->feels, sizeof book.feels) == 0)
+			return books->of.at[b];
+	for (int j = 0; j < frame->count; j++)
+		book.found[j] = arena_alloc_array(books->arena,
+			(size_t)1 << frame->search->shape->dimension_count, sizeof *book.found[j]);
+	return *array_add(books->arena, &books->of) = arena_copy(books->arena, &book, sizeof book);
+}
+
+static uint32_t felt_within(const struct nest_space *space, const struct nest_order *order)
+{
+	uint32_t within = 0;
+	for (int n = 0; n < order->count; n++) {
+		if (space->relevant >> order->at[n] & 1)
+			return within;
+		within |= 1u << order->at[n];
+	}
+	return within;
+}
+
+static void add_key(struct felt *felt, int code)
+{
+	felt->key[felt->length++] = (uint8_t)code;
+}
+
+/* Codes: 1 + dimension; neighbours that commute in the order of dimensions; 0 ends. */
+static void feel_window(const struct nest_frame *frame, int t, bool links, struct felt *felt)
+{
+	const struct nest_space *space = &frame->spaces[t];
+	const struct nest_order *order = &felt->class.order;
+	bool whole = !space->simple || frame->blind;
+	bool narrow =
+		frame->timeloop && !(links && order->count && space->paired >> order->at[0] & 1);
+	int rank = -1, from = felt->length;
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		bool relevant = space->relevant >> d & 1;
+		if (!whole && space->alone >> d & 1)
+			break;
+		if (!whole && narrow && relevant && rank >= 0 && space->rank_of[d] != rank)
+			break;
+		if (relevant)
+			rank = space->rank_of[d];
+		add_key(felt, 1 + d);
+		for (int k = felt->length - 1; k > from && !relevant && !frame->blind; k--) {
+			uint8_t *pair = &felt->key[k - 1];
+			if (space->relevant >> (pair[0] - 1) & 1 || pair[0] < pair[1])
+				break;
+			uint8_t code = pair[0];
+			pair[0] = pair[1];
+			pair[1] = code;
+		}
+	}
+	add_key(felt, 0);
+}
+
+static void feel(const struct order_book *book, int j, struct felt *felt)
+{
+	const struct nest_frame *frame = book->frame;
+	const struct shape *shape = frame->search->shape;
+	felt->length = 0;
+	for (int t = 0; t < shape->space_count; t++) {
+		const struct nest_space *space = &frame->spaces[t];
+		felt->within[t] = 0;
+		if (!(book->feels[j] >> t & 1))
+			continue;
+		if (!space->plain || frame->blind)
+			feel_window(frame, t, book->links >> t & 1, felt);
+		else
+			felt->within[t] = felt_within(space, &felt->class.order);
+	}
+}
+
+/* Whether `a` is never worse than `b`. */
+static bool covers(const struct nest_frame *frame, const struct felt *a, const struct felt *b)
+{
+	const struct shape *shape = frame->search->shape;
+	if (a->length != b->length || memcmp(a->key, b->key, (size_t)a->length) != 0)
+		return false;
+	for (int t = 0; t < shape->space_count; t++) {
+		uint32_t mine = a->within[t], other = b->within[t];
+		bool fixed = shape->spaces[t].written && !frame->timeloop;
+		if (fixed ? mine != other : (mine & other) != other)
+			return false;
+	}
+	return true;
+}
+
+static struct nest_order order_of(const struct mapping_row *row, int dimension_count, uint32_t busy)
+{
+	struct nest_order order = {.count = 0};
+	for (int n = 0; n < dimension_count; n++)
+		if (busy >> row->temporal_order[n] & 1)
+			order.at[order.count++] = row->temporal_order[n];
+	return order;
+}
+
+static const struct order_classes *found_classes(
+	struct arena *arena, const struct felt *list, size_t count)
+{
+	struct order_classes *classes = arena_new(arena, struct order_classes);
+	classes->count = count;
+	classes->at = arena_array(arena, struct order_class, count);
+	for (size_t k = 0; k < count; k++)
+		classes->at[k] = list[k].class;
+	return classes;
+}
+
+static const struct order_classes *find_classes(const struct order_book *book, struct run *run,
+	int j, uint32_t busy, const struct mapping *mapping)
+{
+	const struct nest_frame *frame = book->frame;
+	const struct space *space = frame->search->space;
+	const struct tiling_level *level = &space->levels[frame->tiling[j]];
+	struct mapping tried = *mapping;
+	struct arena *scratch = arena_open();
+	struct array(struct felt) list = {0};
+	uint64_t count = space_level_count(space, level, mapping);
+	bool good = true;
+	for (uint64_t i = 0; i < count && good; i++) {
+		struct felt felt = {.class.index = i};
+		space_level_arrange(space, level, i, &tried);
+		felt.class.order = order_of(
+			&tried.rows[level->row], frame->search->shape->dimension_count, busy);
+		feel(book, j, &felt);
+		bool covered = false;
+		good = run_go_on(run, 1 + list.count / FELT_PER_TICK);
+		for (size_t k = 0; k < list.count && !covered; k++)
+			covered = covers(frame, &list.at[k], &felt);
+		if (covered)
+			continue;
+		size_t kept = 0;
+		for (size_t k = 0; k < list.count; k++)
+			if (!covers(frame, &felt, &list.at[k]))
+				list.at[kept++] = list.at[k];
+		list.count = kept;
+		*array_add(scratch, &list) = felt;
+	}
+	const struct order_classes *classes = NULL;
+	if (good)
+		classes = found_classes(run_arena(run), list.at, list.count);
+	arena_close(scratch);
+	return classes;
+}
+
+/* Two threads may find the same; the first to say so is heard. */
+const struct order_classes *order_book_find(struct order_book *book, struct run *run, int j,
+	uint32_t busy, const struct mapping *mapping)
+{
+	_Atomic(const struct order_classes *) *at = &book->found[j][busy];
+	const struct order_classes *there = atomic_load(at);
+	if (there)
+		return there;
+	const struct order_classes *found = find_classes(book, run, j, busy, mapping);
+	if (!found)
+		return NULL;
+	return atomic_compare_exchange_strong(at, &there, found) ? found : there;
+}
+
+static bool level_children_weigh(struct nest_descent *descent, struct level_children *level,
+	const struct nest_order *order, struct nest_cost *cost)
+{
+	if (++descent->edges % EDGES_PER_TICK == 0)
+		nest_descent_spend(descent, 1);
+	nest_label_weigh(&descent->view, level->label, order, level->bounds, level->left, cost);
+	return !nest_cut_excludes(&descent->cut, &descent->view, cost);
+}
+
+static void level_children_choose(struct level_children *level, int d, int option)
+{
+	const struct level_factor *chosen = &level->options[d].at[option];
+	level->option[d] = (uint16_t)option;
+	level->bounds[d] = chosen->bound;
+	level->left[d] = chosen->rest;
+	level->least_left[d] = chosen->rest;
+}
+
+/* Plain dataspaces that cross further inwards than level j, and that a loop is relevant to. */
+static uint32_t closed_by(const struct nest_view *view, int j, int d)
+{
+	uint32_t closed = 0;
+	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
+		const struct nest_chain *chain = &view->chains[t];
+		bool crosses = chain->next[j] < chain->crossing_count;
+		closed |= (uint32_t)(crosses && view->frame->spaces[t].relevant >> d & 1) << t;
+	}
+	return closed;
+}
+
+/* Whether the innermost loop, or another that might as well be, could be shorter because the tile
+ * inside still fits when it takes a part of it. */
+static bool is_wasteful(struct nest_descent *descent, struct level_children *level)
+{
+	const struct nest_order *order = &level->class->order;
+	if (!(descent->packs >> level->j & 1) || !order->count)
+		return false;
+	uint32_t innermost = closed_by(&descent->view, level->j, order->at[0]);
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		if (closed_by(&descent->view, level->j, d) & ~innermost)
+			continue;
+		const struct level_factor_list *options = &level->options[d];
+		int64_t bound = level->bounds[d], rest = level->left[d];
+		bool wasteful = false;
+		for (int k = 0; k < options->count && options->at[k].bound < bound && !wasteful;
+			k++) {
+			level->left[d] = options->at[k].rest;
+			wasteful = bound % options->at[k].bound == 0 &&
+				   nest_view_fits(&descent->view, level->j - 1, level->left);
+		}
+		level->left[d] = rest;
+		if (wasteful)
+			return true;
+	}
+	return false;
+}
+
+/* All of the order's loops have their bounds, and what is inside fits. */
+static void keep_child(struct nest_descent *descent, struct level_children *level)
+{
+	struct nest_order fixed = level->class->order;
+	struct nest_cost cost;
+	fixed.rough = false;
+	if (is_wasteful(descent, level) || !level_children_weigh(descent, level, &fixed, &cost))
+		return;
+	struct level_child *child = array_add(descent->scratch, &level->children);
+	child->value = nest_cost_value(
+		&descent->view, &cost, nest_descent_search(descent)->wishes.objectives.at[0]);
+	child->class = level->class;
+	memcpy(child->option, level->option, sizeof child->option);
+}
+
+/* Bounds of the order's loops before the n-th, the innermost last; those behind are chosen, the others
+ * have their least. */
+static void choose_bounds(struct nest_descent *descent, struct level_children *level, int n)
+{
+	const struct nest_order *order = &level->class->order;
+	struct nest_cost cost;
+	nest_descent_step(descent);
+	if (n == 0) {
+		keep_child(descent, level);
+		return;
+	}
+	int d = order->at[n - 1];
+	const struct level_factor_list *options = &level->options[d];
+	int64_t least = level->least_left[d];
+	struct nest_order rough = *order;
+	rough.rough = true;
+	bool fits = false;
+	for (int k = level->first_busy[d]; k < options->count && !descent->stopped; k++) {
+		level_children_choose(level, d, k);
+		fits = fits || nest_view_fits(&descent->view, level->j - 1, level->least_left);
+		if (!fits)
+			continue;
+		if (k > level->first_busy[d] && n > 1 &&
+			!level_children_weigh(descent, level, &rough, &cost))
+			break;
+		choose_bounds(descent, level, n - 1);
+	}
+	level_children_choose(level, d, level->first_busy[d]);
+	level->least_left[d] = least;
+}
+
+static void choose_class(struct nest_descent *descent, struct level_children *level, uint32_t busy)
+{
+	struct nest_order loose = {.count = 0, .loose = true, .rough = true};
+	struct nest_cost cost;
+	for (int d = 0; d < nest_descent_dimensions(descent); d++) {
+		const struct level_factor_list *options = &level->options[d];
+		bool loop = busy >> d & 1;
+		level_children_choose(level, d, loop ? level->first_busy[d] : 0);
+		if (loop) {
+			loose.at[loose.count++] = (uint8_t)d;
+			level->least_left[d] = options->at[options->count - 1].rest;
+		}
+	}
+	nest_descent_step(descent);
+	if (!nest_view_fits(&descent->view, level->j - 1, level->least_left) ||
+		!level_children_weigh(descent, level, &loose, &cost))
+		return;
+	nest_descent_bound(descent, level->j, level->bounds);
+	const struct order_classes *classes =
+		order_book_find(descent->book, descent->run, level->j, busy, &descent->mapping);
+	if (!classes) {
+		descent->stopped = true;
+		return;
+	}
+	for (size_t c = 0; c < classes->count && !descent->stopped; c++) {
+		struct nest_order order = classes->at[c].order;
+		order.rough = true;
+		level->class = &classes->at[c];
+		if (level_children_weigh(descent, level, &order, &cost))
+			choose_bounds(descent, level, order.count);
+	}
+}
+
+/* Every set of loops that may have a bound above 1. */
+static void level_children_find(
+	struct nest_descent *descent, struct level_children *level, const int *left)
+{
+	uint32_t must = 0, may = 0;
+	for (int d = 0; d < nest_descent_dimensions(descent); d++) {
+		struct level_factor_list *options = &level->options[d];
+		*options = descent->options->lists[level->j][d][left[d]];
+		if (!options->count)
+			return;
+		bool idle = options->at[0].bound == 1;
+		level->first_busy[d] = idle;
+		must |= (uint32_t)!idle << d;
+		may |= (uint32_t)(idle && options->count > 1) << d;
+	}
+	uint32_t some = 0;
+	do {
+		choose_class(descent, level, must | some);
+		some = (some - may) & may;
+	} while (some && !descent->stopped);
+}
 
 /* Whether what runs along X, and along Y, has room. */
 static bool axes_fit(const struct nest_descent *descent, const struct tiling_level *level)

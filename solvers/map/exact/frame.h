@@ -1,6 +1,8 @@
 #ifndef MAP_EXACT_FRAME_H
 #define MAP_EXACT_FRAME_H
 
+#include "search/drive/solver.h"
+#include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
 /*
@@ -97,5 +99,62 @@ static inline double nest_meter(const struct nest_sums *sums, int meter)
 {
 	return sums->at[meter / METER_LANES][meter % METER_LANES];
 }
+
+/*
+ * Temporal bounds that a level may have, dimension by dimension, given what all levels up
+ * to it must make together: those of the domain that divide it and leave something that
+ * the levels inside can make.  What is left is named by its place among the divisors of
+ * the extent.
+ */
+struct level_factor {
+	int64_t bound;
+	int64_t rest; /* for the levels inside */
+	int at;       /* its place among the divisors */
+};
+
+struct level_factor_list {
+	int count;
+	const struct level_factor *at; /* bounds ascending */
+};
+
+struct level_factors {
+	const struct completions *completions;
+	const struct level_factor_list *lists[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];
+};
+
+struct level_factors *level_factors_make(struct arena *arena, const struct nest_frame *frame);
+
+/* The place of a divisor. */
+int level_factors_place(const struct level_factors *options, int dimension, int64_t divisor);
+
+/*
+ * All spatial bounds of a mapspace: one for each fan-out and dimension, within the domain and no
+ * more in a block than it has instances.  Even bounds are divisors of the extents that temporal
+ * bounds can complete; uneven ones are any that leave no instance without work.
+ */
+struct spatial_bounds {
+	size_t count;
+	const uint32_t *at; /* each: by fan-out, then dimension */
+	bool complete;      /* false: there are more, or the run is to stop */
+	int fanout_count;
+	int fanouts[ARCH_LEVELS_MOST]; /* tiling levels of the space */
+};
+
+/* Bounds number `spatial`, and what every mapping with them costs at least in the first objective. */
+struct spatial_choice {
+	double bound;
+	size_t spatial;
+};
+
+/* Smallest bound first. */
+void spatial_choices_sort(struct spatial_choice *choices, size_t count);
+
+/* `most` of them.  `completions`: of even bounds; NULL: they are uneven. */
+struct spatial_bounds spatial_bounds_find(struct run *run, struct arena *arena,
+	const struct nest_frame *frame, const struct completions *completions, size_t most);
+
+/* The space's blank mapping with bounds number s. */
+void spatial_bounds_set(const struct spatial_bounds *bounds, const struct space *space, size_t s,
+	struct mapping *out);
 
 #endif

@@ -1,7 +1,42 @@
 #ifndef MAP_EXACT_LABEL_H
 #define MAP_EXACT_LABEL_H
 
-#include "solvers/map/exact/cost.h"
+#include "search/drive/wishes.h"
+#include "solvers/map/exact/view.h"
+
+/* What the cost is at least: all meters, and what follows. */
+struct nest_cost {
+	struct nest_sums sums;
+	double array_cycles; /* that a systolic array takes longer; set before the rest */
+	double cycles, energy_pj;
+};
+
+/* Cycles and energy of the sums. */
+void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost);
+
+/* The value of an objective. */
+double nest_cost_value(
+	const struct nest_view *view, const struct nest_cost *cost, enum objective objective);
+
+/*
+ * What the mappings found so far exclude: all that costs at least as much as one of them in
+ * every objective.  With a slack above 1, also what costs no more than that factor less.
+ * A ceiling of the wishes, which is for a single objective, excludes all that is above it.
+ */
+struct nest_cut {
+	const struct objectives *objectives;
+	double slack;
+	size_t count;
+	double *values;  /* of point i, objective k: [i * objectives->count + k] */
+	double excluded; /* the least value of one objective that the slack alone excluded */
+};
+
+struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
+	const struct wishes *wishes, double slack);
+
+bool nest_cut_excludes_values(struct nest_cut *cut, const double *values);
+bool nest_cut_excludes(
+	struct nest_cut *cut, const struct nest_view *view, const struct nest_cost *cost);
 
 /*
  * What is known of a mapping's cost when the temporal loops outside one boundary are
@@ -76,5 +111,23 @@ void nest_label_bound(const struct nest_view *view, const struct nest_label *lab
 
 /* What one dataspace costs at least, nothing chosen; adds to *sums. */
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums);
+
+/*
+ * Whether the arrangement of spatial loops can make a difference for a window, when all temporal
+ * loops outside the label's boundary are in the mapping: whether children there may take words
+ * from neighbours.
+ *
+ * In Timeloop's counting only those of the block next to the child do, and only where one of the
+ * moves tau (cost/nest/nest_timeloop.c has them) leads from one child's place to another's
+ * and brings as many words as the move before it, which the innermost loop made, or came after.
+ * Exactly, or where a dimension is in two ranks, it is enough that the innermost loop slides the
+ * window.
+ */
+bool nest_links_possible(const struct nest_view *view, const struct mapping *mapping,
+	const struct nest_label *label, const int64_t *left, int space);
+
+/* The same where the children are multipliers, which hand on every operand in Timeloop's counting:
+ * whether blocks further outwards than the one next to them matter, for all loops. */
+bool nest_links_around_multipliers(const struct nest_view *view, int space);
 
 #endif

@@ -2,10 +2,28 @@
 
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
-#include "solvers/map/exact/prices.h"
 #include "solvers/map/exact/skew.h"
 
+#include <math.h>
 #include <string.h>
+
+/*
+ * Prices of plain dataspaces (view.h), of operands and of sums.
+ *
+ * Flags (specs/counting.md), in exact counting: where children of a block share nothing (spatial
+ * no_reuse) each of them takes its words and sends its sums; levels that words only pass (no_coalesce)
+ * count them; a level that keeps nothing from one iteration to the next (temporal no_reuse) is entered
+ * at every iteration of all loops outside, so that its X is their product, W x all irrelevant ones.
+ */
+static void nest_view_price_plain(struct nest_view *view, int space);
+
+/*
+ * Prices of windows: of a word that enters one instance of a level, with and without links to
+ * neighbours.  What children share is at least what distinct places they take their words from:
+ * in Timeloop's counting, block by block, no fewer than along one dimension of a rank; exactly, as many
+ * as a sum of sets has at least, |A + B| >= |A| + |B| - 1.
+ */
+static void nest_view_price_window(struct nest_view *view, int space);
 
 static double larger(double a, double b)
 {
@@ -323,4 +341,435 @@ bool nest_view_may_hand_on(const struct nest_view *view, int space)
 			if (nest_spatial_bound(view, i, __builtin_ctz(left)) > 1)
 				return true;
 	return false;
+}
+
+/* The words of one temporal tile that all instances of storage level j want of it, each of them
+ * what its children (-1: the multipliers) want together; `split`: as far as these may share. */
+static double served(const struct nest_view *view, int t, int child, int j, bool split)
+{
+	const struct nest_frame *frame = view->frame;
+	uint32_t relevant = frame->spaces[t].relevant;
+	if (j < 0)
+		return view->multipliers;
+	double words = view->instances[j];
+	bool all = !split || !frame->spaces[t].splits;
+	for (uint32_t left = relevant; left; left &= left - 1)
+		if (all || child >= 0)
+			words *= view->inside[all ? j : child][__builtin_ctz(left)];
+	for (int i = child < 0 ? 0 : frame->level[child] + 1; !all && i <= frame->level[j]; i++)
+		for (int d = 0; d < frame->search->shape->dimension_count; d++)
+			if ((relevant >> d | level_of(view, i)->no_spatial_reuse >> t) & 1)
+				words *= nest_spatial_bound(view, i, d);
+	return words;
+}
+
+/* First visits of a written dataspace at a level, where the sums come from nowhere. */
+static double first_visits(const struct nest_view *view, int t, int j)
+{
+	double words = view->instances[j];
+	for (uint32_t left = view->frame->spaces[t].relevant; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		words *= (double)view->temporal[d] * view->inside[j][d];
+	}
+	return words;
+}
+
+/* A dataspace's way from the k-th level that holds it to the next, or to the multipliers. */
+struct way {
+	int parent, child; /* child -1: the multipliers */
+	double times;      /* of its words: 1 for X = 1, or all that there are */
+	uint32_t passed;   /* levels that count what passes */
+	struct nest_sums *price;
+};
+
+static struct way way_at(struct nest_view *view, int t, int k)
+{
+	struct nest_chain *chain = &view->chains[t];
+	bool last = k + 1 == chain->count;
+	struct way way = {.parent = chain->kept[k],
+		.child = last ? -1 : chain->kept[k + 1],
+		.times = last && view->direct ? view->cycles : 1,
+		.price = last && view->direct ? &chain->base : &chain->crossings[k].price};
+	way.passed = nest_view_passed(chain, way.parent, way.child);
+	return way;
+}
+
+static void price_read(struct nest_view *view, int t)
+{
+	for (int k = 0; k < view->chains[t].count; k++) {
+		struct way way = way_at(view, t, k);
+		nest_view_add(view, t, way.parent, NEST_READ,
+			way.times * served(view, t, way.child, way.parent, true), way.price);
+		if (way.child >= 0)
+			nest_view_add(view, t, way.child, NEST_FILL,
+				served(view, t, way.child, way.child, true), way.price);
+		for (uint32_t rest = way.passed; rest; rest &= rest - 1) {
+			int j = __builtin_ctz(rest);
+			double words = way.times * served(view, t, way.child, j, true);
+			nest_view_add(view, t, j, NEST_READ, words, way.price);
+			nest_view_add(view, t, j, NEST_FILL, words, way.price);
+		}
+	}
+}
+
+/*
+ * Timeloop's partial sums.  A level's updates are what its children drain; but for first visits, a
+ * share of the dataspace, it reads as many, and they are filled.
+ */
+static void price_sums_timeloop(struct nest_view *view, int t)
+{
+	struct nest_chain *chain = &view->chains[t];
+	for (int k = 0; k < chain->count; k++) {
+		struct way way = way_at(view, t, k);
+		double words = way.times * served(view, t, way.child, way.parent, false);
+		double first = first_visits(view, t, way.parent);
+		nest_view_add(view, t, way.parent, NEST_UPDATE, words, way.price);
+		nest_view_add(view, t, way.parent, NEST_READ, words, way.price);
+		nest_view_add(view, t, way.parent, NEST_READ, -first, &chain->base);
+		if (k > 0)
+			nest_view_add(view, t, way.parent, NEST_FILL, -first, &chain->base);
+		if (way.child >= 0)
+			nest_view_add(view, t, way.child, NEST_FILL,
+				served(view, t, way.child, way.child, false), way.price);
+	}
+}
+
+/* Sums that return on a way, which are read there again when they drain. */
+static void add_returns(const struct nest_view *view, int t, const struct way *way, double words,
+	struct nest_sums *sums)
+{
+	uint32_t levels = way->passed | (way->child < 0 ? 0 : 1u << way->child);
+	for (; levels; levels &= levels - 1) {
+		nest_view_add(view, t, __builtin_ctz(levels), NEST_FILL, words, sums);
+		nest_view_add(view, t, __builtin_ctz(levels), NEST_READ, words, sums);
+	}
+}
+
+static void add_updates(const struct nest_view *view, int t, const struct way *way)
+{
+	for (uint32_t levels = way->passed | 1u << way->parent; levels; levels &= levels - 1) {
+		int j = __builtin_ctz(levels);
+		double words = way->times * served(view, t, way->child, j, true);
+		nest_view_add(view, t, j, NEST_UPDATE, words, way->price);
+		nest_view_add(view, t, j, NEST_READ, words, way->price);
+	}
+}
+
+/*
+ * Partial sums, exactly (cost/nest/nest_exact.c).  Every sum that comes to a level, in an update or
+ * a fill, is read there once, but for those that stay at home.  A visit is the first wherever the sum
+ * did not come from the parent: E - (U - N) of them at a level that is entered by E words for U words
+ * of its parent, of which N were first visits there.  With E and U linear in X, so is everything: what
+ * returns on a way is U less the first visits at the parent.  After these an update there reads once
+ * more if it is told so (rmw_first_update).
+ *
+ * Where a level keeps nothing N counts only the visits at which the child moves, and a child that
+ * outlasts its parent finds fewer: there what returns is at least what this says, and such updates
+ * are not counted beyond what is sure.
+ */
+static void price_sums(struct nest_view *view, int t)
+{
+	struct nest_chain *chain = &view->chains[t];
+	const struct nest_frame *frame = view->frame;
+	double home = first_visits(view, t, chain->kept[0]);
+	nest_view_add(view, t, chain->kept[0], NEST_READ, -home, &chain->base);
+	for (int k = 0; k < chain->count; k++) {
+		struct way way = way_at(view, t, k);
+		const struct nest_level *parent = level_of(view, frame->level[way.parent]);
+		bool again = parent->rmw_first_update >> t & 1;
+		bool sure = again && !(k > 0 && chain->crossings[k - 1].resets);
+		chain->sags |= again && !sure;
+		add_updates(view, t, &way);
+		add_returns(view, t, &way,
+			way.times * served(view, t, way.child, way.parent, way.child < 0),
+			way.price);
+		add_returns(view, t, &way, -home, &chain->base);
+		if (sure)
+			nest_view_add(view, t, way.parent, NEST_READ, home, &chain->base);
+		for (int i = 0; i < k; i++) {
+			struct nest_crossing *outer = &chain->crossings[i];
+			double fresh = served(view, t, outer->level, outer->level, false) -
+				       served(view, t, outer->level, chain->kept[i], false);
+			if (fresh <= 0)
+				continue;
+			add_returns(view, t, &way, -fresh, &outer->price);
+			chain->sags |= way.child >= 0 || way.passed;
+			if (sure && !chain->resets)
+				nest_view_add(view, t, way.parent, NEST_READ, fresh, &outer->price);
+		}
+	}
+}
+
+/* What is left from each crossing on. */
+static void sum_up(const struct nest_view *view, struct nest_chain *chain)
+{
+	for (int resets = 0; resets <= chain->resets; resets++) {
+		struct nest_rest rest;
+		memset(&rest, 0, sizeof rest);
+		for (int k = chain->crossing_count - 1; k >= 0; k--) {
+			struct nest_crossing *crossing = &chain->crossings[k];
+			if (crossing->resets == resets) {
+				nest_sums_add(view->frame, &rest.all, &crossing->price, 1);
+				nest_sums_lower(view->frame, &rest.sag, &rest.all);
+			}
+			crossing->rest[resets] = rest;
+		}
+	}
+}
+
+static void nest_view_price_plain(struct nest_view *view, int space)
+{
+	bool written = view->frame->search->shape->spaces[space].written;
+	if (!written)
+		price_read(view, space);
+	else if (view->frame->timeloop)
+		price_sums_timeloop(view, space);
+	else
+		price_sums(view, space);
+	sum_up(view, &view->chains[space]);
+}
+
+/* --- windows */
+
+/* Distinct places along the ranks, at least, of children that stand along spatial loops of these
+ * bounds.  Exactly: any two sums of a rank that differ; Timeloop tells children of one block
+ * apart, and by links it may do so less: no fewer than along one dimension. */
+static double places(const struct nest_view *view, int t, const double *bounds)
+{
+	const struct nest_space *space = &view->frame->spaces[t];
+	double all = 1;
+	for (int r = 0; r < view->frame->search->shape->spaces[t].rank_count; r++) {
+		double sum = 1, most = 1;
+		for (uint32_t own = space->own[r]; own; own &= own - 1) {
+			double bound = bounds[__builtin_ctz(own)];
+			sum += bound - 1;
+			most = larger(most, bound);
+		}
+		all *= view->frame->timeloop ? most : sum;
+	}
+	return all;
+}
+
+/* The blocks between two levels; of the one that is next to the child, what links may save:
+ * all places along one two-term rank but one, and the fills of all children there but one. */
+struct between {
+	double places;
+	double linked, linked_fills;
+	bool uneven; /* groups of children differ in size: averages are no whole numbers */
+};
+
+static struct between look_between(const struct nest_view *view, int t, int parent, int child)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct shape *shape = frame->search->shape;
+	const struct nest_space *space = &frame->spaces[t];
+	struct between between = {1, 1, 1, false};
+	double bounds[SHAPE_DIMENSIONS_MOST];
+	int from = child < 0 ? 0 : frame->level[child] + 1;
+	for (int i = from; i <= frame->level[parent]; i++) {
+		for (int d = 0; d < shape->dimension_count; d++)
+			bounds[d] = nest_spatial_bound(view, i, d);
+		between.places *= places(view, t, bounds);
+		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+			uint32_t own = space->own[r] & space->paired;
+			double most = 1, product = 1;
+			for (; own; own &= own - 1) {
+				double bound = bounds[__builtin_ctz(own)];
+				most = larger(most, bound);
+				product *= bound;
+			}
+			between.uneven |= most < product;
+			if (i > from)
+				continue;
+			between.linked = larger(between.linked, most);
+			between.linked_fills = larger(between.linked_fills, product);
+		}
+	}
+	bool one = from < frame->search->hierarchy->level_count && view->utilized[from] == 1;
+	between.linked_fills = one ? 1 : between.linked_fills;
+	return between;
+}
+
+/* A window all of whose dimensions are in one rank each, in Timeloop's counting. */
+static void price_timeloop(struct nest_view *view, int t, int k)
+{
+	struct nest_crossing *crossing = &view->chains[t].crossings[k];
+	int parent = view->chains[t].kept[k], child = crossing->level;
+	struct between between = look_between(view, t, parent, child);
+	double served = view->instances[parent] * between.places;
+	double entered = child < 0 ? 0 : view->instances[child];
+	crossing->uneven = between.uneven;
+	nest_view_add(view, t, parent, NEST_READ, served, &crossing->apart);
+	nest_view_add(view, t, parent, NEST_READ, served / between.linked, &crossing->price);
+	nest_view_add(view, t, parent, NEST_READ, -view->instances[parent], &crossing->rounding);
+	if (child < 0)
+		return;
+	nest_view_add(view, t, child, NEST_FILL, entered, &crossing->apart);
+	nest_view_add(view, t, child, NEST_FILL, entered / between.linked_fills, &crossing->price);
+	nest_view_add(view, t, child, NEST_FILL, -entered, &crossing->rounding);
+}
+
+/* Whether neighbours among the children of a level may hand on words to each other. */
+static bool may_link(const struct nest_view *view, int t, const struct nest_crossing *crossing)
+{
+	const struct nest_level *level =
+		&view->frame->search->hierarchy->levels[view->frame->level[crossing->level] + 1];
+	return !crossing->resets && !((level->no_link_transfer | level->no_spatial_reuse) >> t & 1);
+}
+
+/* Groups of the multipliers or instances of a child that take the same words, at least, in one
+ * instance of a level j: as many as the sum of sets has, and in blocks that share nothing all. */
+static double groups(const struct nest_view *view, int t, int child, int j)
+{
+	const struct nest_frame *frame = view->frame;
+	double all[SHAPE_DIMENSIONS_MOST], apart = 1;
+	for (int d = 0; d < frame->search->shape->dimension_count; d++)
+		all[d] = 1;
+	for (int i = child < 0 ? 0 : frame->level[child] + 1; i <= frame->level[j]; i++) {
+		bool split = frame->search->hierarchy->levels[i].no_spatial_reuse >> t & 1;
+		for (int d = 0; d < frame->search->shape->dimension_count; d++)
+			*(split ? &apart : &all[d]) *= nest_spatial_bound(view, i, d);
+	}
+	return apart * places(view, t, all);
+}
+
+/* What a parent reads, and what levels on the way count as well, if each of their instances serves
+ * `groups` of its children once; what the children fill. */
+static void price_groups(struct nest_view *view, int t, int k, double times, struct nest_sums *sums)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	int parent = chain->kept[k], child = k + 1 < chain->count ? chain->kept[k + 1] : -1;
+	uint32_t passed = nest_view_passed(chain, parent, child);
+	for (uint32_t levels = passed | 1u << parent; levels; levels &= levels - 1) {
+		int j = __builtin_ctz(levels);
+		double words = times * view->instances[j] * groups(view, t, child, j);
+		nest_view_add(view, t, j, NEST_READ, words, sums);
+		if (j != parent)
+			nest_view_add(view, t, j, NEST_FILL, words, sums);
+	}
+	if (child >= 0)
+		nest_view_add(view, t, child, NEST_FILL, times * view->instances[child], sums);
+}
+
+/* The same exactly.  Where there are links the parent reads the union of what its children want, block
+ * by block that shares nothing, and all of that passes. */
+static void price_exact(struct nest_view *view, int t, int k)
+{
+	const struct nest_frame *frame = view->frame;
+	struct nest_chain *chain = &view->chains[t];
+	struct nest_crossing *crossing = &chain->crossings[k];
+	int parent = chain->kept[k], child = crossing->level;
+	price_groups(view, t, k, 1, &crossing->apart);
+	crossing->united =
+		look_between(view, t, parent, child).linked > 1 && may_link(view, t, crossing);
+	if (!crossing->united) {
+		crossing->price = crossing->apart;
+		return;
+	}
+	double words = view->instances[parent];
+	for (int i = frame->level[child] + 1; i <= frame->level[parent]; i++)
+		for (int d = 0; d < frame->search->shape->dimension_count; d++) {
+			double bound = nest_spatial_bound(view, i, d);
+			if (!(frame->search->hierarchy->levels[i].no_spatial_reuse >> t & 1))
+				continue;
+			words *= bound;
+			crossing->parent_many /= bound;
+			crossing->parent_inside[d] /= bound;
+		}
+	nest_view_add(view, t, parent, NEST_READ, words, &crossing->parent_price);
+	for (uint32_t rest = nest_view_passed(chain, parent, child); rest; rest &= rest - 1) {
+		int j = __builtin_ctz(rest);
+		nest_view_add(view, t, j, NEST_READ, words, &crossing->parent_price);
+		nest_view_add(view, t, j, NEST_FILL, words, &crossing->parent_price);
+	}
+	nest_view_add(view, t, child, NEST_FILL, view->instances[child], &crossing->price);
+}
+
+/* Any other window: the union of what the children want, and in Timeloop's counting as if all
+ * along its two-term ranks were one. */
+static void price_knotted(struct nest_view *view, int t, int k)
+{
+	struct nest_chain *chain = &view->chains[t];
+	struct nest_crossing *crossing = &chain->crossings[k];
+	const struct shape *shape = view->frame->search->shape;
+	const int ends[] = {chain->kept[k], crossing->level};
+	double *inside[] = {crossing->parent_inside, crossing->inside};
+	struct nest_sums *prices[] = {&crossing->parent_price, &crossing->price};
+	uint32_t free = view->frame->timeloop ? view->frame->spaces[t].paired : 0;
+	crossing->united = true;
+	for (int e = 0; e < 2; e++) {
+		if (ends[e] < 0)
+			continue;
+		double instances = view->instances[ends[e]], rounding = instances;
+		for (int d = 0; d < shape->dimension_count; d++) {
+			double within = view->inside[ends[e]][d];
+			double outside =
+				(double)(shape->dimensions[d].extent / view->temporal[d]) / within;
+			inside[e][d] = free >> d & 1 ? 1 : within;
+			instances /= free >> d & 1 ? outside : 1;
+		}
+		enum nest_action action = e == 0 ? NEST_READ : NEST_FILL;
+		nest_view_add(view, t, ends[e], action, instances, prices[e]);
+		if (view->frame->timeloop)
+			nest_view_add(view, t, ends[e], action, -rounding, &crossing->rounding);
+	}
+	crossing->apart = crossing->price;
+}
+
+/* What multipliers read at every step. */
+static void price_multipliers(struct nest_view *view, int t)
+{
+	struct nest_chain *chain = &view->chains[t];
+	const struct shape *shape = view->frame->search->shape;
+	const struct nest_space *space = &view->frame->spaces[t];
+	int last = chain->kept[chain->count - 1];
+	double words = view->instances[last], rounding = words;
+	if (!view->frame->timeloop) {
+		price_groups(view, t, chain->count - 1, view->cycles, &chain->base);
+		return;
+	}
+	if (space->simple) {
+		struct between between = look_between(view, t, last, -1);
+		words *= between.places;
+		rounding = between.uneven ? rounding : 0;
+	} else {
+		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+			double sum = 1;
+			for (uint32_t own = space->own[r] & ~space->paired; own; own &= own - 1)
+				sum += view->inside[last][__builtin_ctz(own)] - 1;
+			words *= sum;
+		}
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (space->paired >> d & 1)
+				words /= (double)(shape->dimensions[d].extent / view->temporal[d]) /
+					 view->inside[last][d];
+	}
+	nest_view_add(view, t, last, NEST_READ, view->cycles * words - rounding, &chain->base);
+}
+
+static void nest_view_price_window(struct nest_view *view, int t)
+{
+	static const double ones[SHAPE_DIMENSIONS_MOST] = {
+		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	struct nest_chain *chain = &view->chains[t];
+	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
+	for (int k = 0; k < chain->crossing_count; k++) {
+		struct nest_crossing *crossing = &chain->crossings[k];
+		int child = crossing->level;
+		memcpy(crossing->inside, child < 0 ? ones : view->inside[child],
+			sizeof crossing->inside);
+		memcpy(crossing->parent_inside, view->inside[chain->kept[k]],
+			sizeof crossing->parent_inside);
+		if (child >= 0) {
+			int64_t size = hierarchy->levels[view->frame->level[child]].size;
+			crossing->size = size ? (double)size : INFINITY;
+			crossing->parent_many =
+				view->instances[child] / view->instances[chain->kept[k]];
+		}
+		(!view->frame->spaces[t].simple ? price_knotted
+			: view->frame->timeloop ? price_timeloop
+						: price_exact)(view, t, k);
+	}
+	if (view->direct)
+		price_multipliers(view, t);
 }

@@ -1,15 +1,44 @@
 #ifndef MAP_ILP_COMPACT_H
 #define MAP_ILP_COMPACT_H
 
+#include "base/array.h"
+#include "search/engine/milp.h"
 #include "solvers/map/ilp/frame.h"
-#include "solvers/map/ilp/line.h"
-#include "solvers/map/ilp/orders.h"
+
+/*
+ * Sums of columns and a constant, and exp() of them in a linear program.  exp is convex, so
+ * its tangents are below it: a column that is above some tangents is a lower estimate of
+ * exp, exact where a tangent touches.
+ */
+struct ilp_part {
+	int column;
+	double coefficient;
+};
+
+struct ilp_line {
+	struct arena *arena;
+	struct array(struct ilp_part) parts;
+	double constant;
+};
+
+void ilp_line_add(struct ilp_line *line, int column, double coefficient);
+void ilp_line_add_line(struct ilp_line *line, const struct ilp_line *other, double coefficient);
+double ilp_line_value(const struct ilp_line *line, const double *values);
+
+/* least <= line <= most, as a row. */
+void ilp_line_row(struct milp *milp, const struct ilp_line *line, double least, double most);
+
+/* A column that equals the line. */
+int ilp_line_column(struct milp *milp, const struct ilp_line *line);
+
+/* Makes one column at least exp(x) + exp(x) (other - x): the tangent that touches at x. */
+void ilp_tangent(struct milp *milp, int column, int other, double x);
 
 /*
  * The compact integer program: how many copies of each prime of each dimension stand in each
  * row of loops.  Counts of accesses are products of bounds, so their logarithms are sums of
  * columns; which loops count for which dataspace is orders.h's.  The objective is a sum
- * of exponentials, made linear by tangents (line.h), and so are capacities, of which
+ * of exponentials, made linear by tangents, and so are capacities, of which
  * dataspaces take the share they need: both are lower estimates, and the more tangents
  * the closer.
  *

@@ -1,11 +1,126 @@
 #include "solvers/map/uneven/bound.h"
 
+#include "base/arena.h"
 #include "base/number.h"
-#include "solvers/map/exact/cost.h"
+#include "solvers/map/exact/label.h"
 #include "solvers/map/exact/skew.h"
+#include "solvers/map/uneven/options.h"
 
 #include <math.h>
 #include <string.h>
+
+static int64_t extent_of(const struct nest_view *view, int d)
+{
+	return view->frame->search->shape->dimensions[d].extent;
+}
+
+bool uneven_is_open(const struct nest_view *view, const struct uneven_part *part, int d)
+{
+	uint32_t open = part->level == view->frame->count ? view->frame->search->domain->imperfect
+							  : part->open[part->level + 1];
+	return open >> d & 1;
+}
+
+int64_t uneven_cover(const struct nest_view *view, int j, int d)
+{
+	return number_ceil_div(extent_of(view, d), (int64_t)view->inside[j][d]);
+}
+
+/* Temporal loops of this level and those inside, where a loop outside has fixed it. */
+static int64_t total(const struct nest_view *view, const struct uneven_part *part, int d)
+{
+	return part->level == view->frame->count
+		       ? extent_of(view, d) / (int64_t)view->inside[part->level][d]
+		       : part->rest[part->level + 1][d];
+}
+
+static int64_t bound_of(
+	const struct nest_view *view, const struct uneven_part *part, int d, int64_t rest)
+{
+	if (!uneven_is_open(view, part, d))
+		return total(view, part, d) / rest;
+	return number_ceil_div(uneven_cover(view, part->level, d), rest);
+}
+
+/* The smallest divisor from `value` on; 0: none. */
+static int64_t next_divisor(int64_t n, int64_t value)
+{
+	if (value > n)
+		return 0;
+	for (; value * value <= n; value++)
+		if (n % value == 0)
+			return value;
+	int64_t other = n / value;
+	while (n % other)
+		other--;
+	return n / other;
+}
+
+static struct factor_domain factor_of(const struct nest_view *view, int j, int d)
+{
+	const struct space *space = view->frame->search->space;
+	if (j == view->frame->count)
+		return (struct factor_domain){.least = 1, .most = 1};
+	return space->domain->rows[space->levels[view->frame->tiling[j]].row].temporal[d];
+}
+
+/* Rests of an open dimension, all of which make up the extent. */
+static void clip_open(const struct nest_view *view, const struct uneven_part *part, int d,
+	int64_t *least, int64_t *most)
+{
+	int j = part->level;
+	int64_t extent = extent_of(view, d), all = uneven_cover(view, part->level, d);
+	int64_t edge = view->edge[j][d], within = view->within_edge[j][d], end = all;
+	if (edge > 1) /* that loop needs all its iterations */
+		end = number_ceil_div(number_ceil_div(extent, edge - 1), within) - 1;
+	*most = number_min(*most, end);
+	if (j == view->frame->count && edge == 1)
+		*least = number_max(*least, all);
+}
+
+bool uneven_clip(const struct nest_view *view, const struct uneven_part *part, int d, int first,
+	int64_t *least, int64_t *most)
+{
+	int j = part->level;
+	bool open = uneven_is_open(view, part, d);
+	struct factor_domain factor = factor_of(view, j, d);
+	int64_t all = open ? uneven_cover(view, part->level, d) : total(view, part, d);
+	if (j == 0)
+		*most = number_min(*most, 1);
+	if (first == d)
+		factor.least = number_max(factor.least, 2);
+	if (first == -1)
+		factor.most = number_min(factor.most, 1);
+	if (factor.most < factor.least)
+		return false;
+	*least = number_max(*least, number_ceil_div(all, factor.most));
+	if (open)
+		clip_open(view, part, d, least, most);
+	if (factor.least > 1) /* ceil(all / rest) >= least */
+		*most = number_min(
+			*most, open ? (all - 1) / (factor.least - 1) : all / factor.least);
+	if (*least > *most)
+		return false;
+	if (open)
+		return true;
+	*least = next_divisor(all, *least);
+	int64_t other = next_divisor(all, number_ceil_div(all, *most));
+	*most = other ? all / other : 0;
+	return *least && *least <= *most;
+}
+
+void uneven_choose(const struct nest_view *view, struct uneven_part *part)
+{
+	int j = part->level;
+	part->open[j] = 0;
+	for (int d = 0; d < view->frame->search->shape->dimension_count; d++) {
+		bool open = uneven_is_open(view, part, d);
+		part->bound[j][d] = bound_of(view, part, d, part->least[d]);
+		part->rest[j][d] = part->least[d];
+		if (open && part->bound[j][d] == 1 && view->edge[j][d] == 1)
+			part->open[j] |= 1u << d;
+	}
+}
 
 /* What is known of one dataspace while the levels are followed inwards. */
 struct word_flow {
@@ -23,7 +138,7 @@ static const struct nest_space *space_of(const struct nest_view *view, int t)
 	return &view->frame->spaces[t];
 }
 
-static double extent_of(const struct nest_view *view, int d)
+static double real_extent(const struct nest_view *view, int d)
 {
 	return (double)view->frame->search->shape->dimensions[d].extent;
 }
@@ -36,7 +151,7 @@ static double rounds(const struct nest_view *view, const double *cut, uint32_t r
 		if (relevant >> d & 1)
 			continue;
 		double round = cut[d] * view->inside[j][d];
-		all *= fmax(view->apart[j][d], extent_of(view, d) / round);
+		all *= fmax(view->apart[j][d], real_extent(view, d) / round);
 		least *= view->apart[j][d];
 	}
 	return whole * all + (words - whole) * least;
@@ -46,7 +161,7 @@ static double rounds(const struct nest_view *view, const double *cut, uint32_t r
  * a round, can have a single iteration of one inside. */
 static double staying(const struct nest_view *view, const struct uneven_part *part, int d)
 {
-	double extent = extent_of(view, d), most = 0;
+	double extent = real_extent(view, d), most = 0;
 	for (int j = view->frame->count - 1; j > part->level; j--) {
 		if (part->bound[j][d] <= 1)
 			continue;
@@ -101,7 +216,7 @@ static bool moves_inside(const struct nest_view *view, const struct uneven_part 
 	double tile = 1;
 	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
 		int d = __builtin_ctz(left);
-		tile *= fmin(extent_of(view, d), (double)part->least[d] * view->inside[c][d]);
+		tile *= fmin(real_extent(view, d), (double)part->least[d] * view->inside[c][d]);
 	}
 	int64_t size = hierarchy->levels[view->frame->level[c]].size;
 	return size && tile > (double)size;
@@ -127,8 +242,8 @@ static void follow_plain(
 		flow->cut[d] = INFINITY;
 		if (!(relevant >> d & 1))
 			continue;
-		flow->words *= extent_of(view, d);
-		flow->whole *= extent_of(view, d) - staying(view, part, d);
+		flow->words *= real_extent(view, d);
+		flow->whole *= real_extent(view, d) - staying(view, part, d);
 	}
 	for (int j = view->frame->count - 1; j >= 0 && j >= part->level; j--) {
 		if (j > part->level)
@@ -165,14 +280,14 @@ static void follow_sliding(const struct nest_view *view, struct word_flow *flow)
 		double reach = 1, most = 1;
 		for (uint32_t own = space->own[r]; own; own &= own - 1) {
 			int d = __builtin_ctz(own);
-			reach += extent_of(view, d) - 1;
+			reach += real_extent(view, d) - 1;
 			most = fmax(most, view->inside[innermost][d]);
 		}
 		flow->words *= reach;
 		group /= most;
 	}
 	for (int d = 0; d < shape->dimension_count; d++) {
-		macs *= extent_of(view, d);
+		macs *= real_extent(view, d);
 		group *= view->inside[innermost][d];
 	}
 	if (view->frame->timeloop) /* averages are rounded */
@@ -278,7 +393,7 @@ static double words_each(const struct nest_view *view, int t, int j)
 	double words = 1;
 	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
 		int d = __builtin_ctz(left);
-		words *= extent_of(view, d) * view->inside[j][d] /
+		words *= real_extent(view, d) * view->inside[j][d] /
 			 view->inside[view->frame->count][d];
 	}
 	return words;
@@ -377,4 +492,41 @@ struct score uneven_bound_anywhere(struct nest_view *view)
 	}
 	cost.array_cycles = view->skew_cycles;
 	return score_of(view, &cost);
+}
+
+bool uneven_branch_view(const struct nest_frame *frame, const struct uneven_branches *branches,
+	size_t i, uint64_t residency, struct nest_view *out)
+{
+	const struct space *space = frame->search->space;
+	struct mapping mapping;
+	spatial_bounds_set(&branches->spatial, space, branches->at[i].spatial, &mapping);
+	for (int b = 0; b < space->free_count; b++)
+		if (residency >> b & 1)
+			mapping.residency[space->free[b].space] |= 1u << space->free[b].row;
+	nest_view_make(frame, &mapping, out);
+	return nest_view_least_fits(out);
+}
+
+struct uneven_branches uneven_branches_make(
+	struct run *run, struct arena *arena, const struct nest_frame *frame)
+{
+	const struct nest_search *search = frame->search;
+	struct uneven_branches branches = {
+		.floor = nest_floor(search, search->wishes.objectives.at[0])};
+	branches.spatial = spatial_bounds_find(run, arena, frame, NULL,
+		search->space->free_count <= UNEVEN_FREE_MOST ? UNEVEN_SPATIAL_MOST : 0);
+	branches.at = arena_array(arena, struct spatial_choice, branches.spatial.count);
+	struct arena *scratch = arena_open();
+	struct nest_view *view = arena_new(scratch, struct nest_view);
+	for (size_t s = 0; s < branches.spatial.count && run_go_on(run, BOUND_TICKS); s++) {
+		branches.at[s].spatial = s;
+		uneven_branch_view(frame, &branches, s, 0, view);
+		struct score bound = uneven_bound_anywhere(view);
+		branches.at[s].bound = objective_value(search->wishes.objectives.at[0], &bound);
+		branches.count++;
+	}
+	arena_close(scratch);
+	branches.complete = branches.spatial.complete && run_go_on(run, 0);
+	spatial_choices_sort(branches.at, branches.count);
+	return branches;
 }

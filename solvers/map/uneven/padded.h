@@ -1,7 +1,7 @@
 #ifndef MAP_UNEVEN_PADDED_H
 #define MAP_UNEVEN_PADDED_H
 
-#include "search/nest/nest_offers.h"
+#include "search/nest/nest_search.h"
 
 /*
  * Good mappings to begin with.  The extents are padded to the next ones with small prime factors;

@@ -2,9 +2,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "search/nest/nest_offers.h"
+#include "search/nest/nest_search.h"
 #include "solvers/map/uneven/bound.h"
-#include "solvers/map/uneven/branches.h"
 #include "solvers/map/uneven/options.h"
 #include "solvers/map/uneven/padded.h"
 

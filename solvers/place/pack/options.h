@@ -1,7 +1,7 @@
 #ifndef PLACE_PACK_OPTIONS_H
 #define PLACE_PACK_OPTIONS_H
 
-#include "base/tuning.h" /* tables of constants */
+#include "base/tuning.h"
 
 /* The packer of `exact`. */
 #define PACK_OPTIONS(OPTION)                                                                       \

@@ -1,5 +1,5 @@
-#ifndef PLACE_PACK_H
-#define PLACE_PACK_H
+#ifndef PLACE_PACK_PACK_H
+#define PLACE_PACK_PACK_H
 
 #include "base/verdict.h"
 #include "model/packing/buffer.h"

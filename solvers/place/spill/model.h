@@ -2,6 +2,7 @@
 #define PLACE_SPILL_MODEL_H
 
 #include "model/packing/buffer.h"
+#include "solvers/place/pack/pack.h"
 
 /*
  * What may be kept, as items: a buffer for its whole life, or from one use to the step after the
@@ -69,5 +70,74 @@ struct arena;
  * more than an int64_t. */
 struct spill_model *spill_model_make(
 	struct arena *arena, const struct packing *packing, size_t entries_most);
+
+/*
+ * A set of items to be kept, with what it gains and how full each row is.  If a child has several
+ * parents, each counts as sharing: the rows hold for more sets than they should, never for less.
+ */
+struct spill_set {
+	const struct spill_model *model;
+	bool *kept;    /* by item */
+	int *missing;  /* by version: how many of its items are not */
+	int64_t *load; /* by row */
+	int64_t gain;
+	int64_t room; /* of each row: the model's, or less; not copied */
+};
+
+struct spill_set spill_set_make(struct arena *arena, const struct spill_model *model);
+void spill_set_copy(struct spill_set *to, const struct spill_set *from);
+
+void spill_set_clear(struct spill_set *set);
+
+/* Keeps an item, or no longer. */
+void spill_set_turn(struct spill_set *set, int item);
+
+/* Keeps these items and no others. */
+void spill_set_become(struct spill_set *set, const bool *kept);
+
+/* What turning it would change the gain by. */
+int64_t spill_set_change(const struct spill_set *set, int item);
+
+/* Would the rows hold with it, is no rival kept, and is there a parent if it needs one? */
+bool spill_set_has_room(const struct spill_set *set, int item);
+
+/*
+ * The packer's question about a set of items: what is kept of one buffer without a break is one
+ * buffer of the question.
+ */
+struct spill_residence {
+	int first, last; /* items */
+	int64_t from, to;
+};
+
+struct spill_question {
+	const struct spill_model *model;
+	struct packing packing;
+	struct spill_residence *residences; /* by buffer of that packing */
+};
+
+struct spill_question spill_question_make(
+	struct arena *arena, const struct spill_model *model, const bool *kept);
+
+/* The answer's addresses, by item. */
+void spill_question_answer(const struct spill_question *question, const struct placement *placement,
+	int64_t *addresses);
+
+/* Items at addresses, of the buffers that the model was made from. */
+struct placement *spill_placement(struct arena *arena, const struct spill_model *model,
+	const bool *kept, const int64_t *addresses);
+
+/*
+ * No set that packs has all these items: unless it has one of the parents as well, which an item
+ * among them needs that must take a place over.
+ */
+struct spill_cut {
+	int item_count, parent_count;
+	const int *items, *parents;
+};
+
+/* From buffers of the question that do not fit. */
+struct spill_cut spill_question_cut(
+	struct arena *arena, const struct spill_question *question, const int *core, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_OPTIONS_H
 #define PLACE_SPILL_OPTIONS_H
 
-#include "base/tuning.h" /* tables of constants */
+#include "base/tuning.h"
 
 /* The spill search of `exact`.  A node is one of the packer's search tree. */
 #define SPILL_OPTIONS(OPTION)                                                                      \

@@ -1,8 +1,35 @@
-#ifndef COST_COST_H
-#define COST_COST_H
+#ifndef COST_GRAPH_COST_H
+#define COST_GRAPH_COST_H
 
+#include "cost/graph/traffic.h"
 #include "model/graph/counts.h"
 #include "model/machine/score.h"
+
+/*
+ * The price of one op: its share of the cores, its tiles and the loops inside a core are the mapping's,
+ * the homes of its operands the question's.  cost_plan pays it for a step, with the same functions.
+ *
+ * It is one call for one mapping; to try many tiles under the rule of published tables, see
+ * cost/graph/streaming.h.  Where tiles do not move in boxes, bound and estimate are the nest's cycles.
+ */
+struct op_price {
+	const char *why; /* why the machine cannot carry it out so; NULL: it can */
+	struct step_count counts;
+	double energy_pj;
+	int64_t hbm_bytes;
+	int64_t room; /* bytes of a core's LX that its tiles and accumulators take, residents apart */
+	int64_t bound, estimate; /* cycles: streaming_bound, streaming_estimate */
+};
+
+/* `arriving`: bit i: operand i comes with a clone of the same phase.  False when a count does not fit;
+ * of *out nothing holds then but `why`, if there is one. */
+struct arena;
+bool op_price(const struct inner_question *question, uint32_t arriving, struct arena *arena,
+	struct op_price *out);
+
+/* Why the machine cannot carry out an op that is open; NULL. */
+const char *op_price_reject(
+	const struct traffic_op *op, const struct mapping *mapping, struct arena *arena);
 
 /*
  * The analytical model: pure, closed form, integers first.  `cost_counts`
@@ -19,12 +46,12 @@
  *
  * Resources: the queues of a broadcast's root (cost/graph/staging.h); HBM (all bytes); per core the fill port, the LX read port, the LX
  * write port, the array (einsums) or the vector unit (the others); of the
- * data ring the links, after what sets up runs (cost/graph/relayout.h); of the reduce ring one link, since all links of a chain stream at the same time, each
+ * data ring the links, after what sets up runs (cost/graph/footprint.h); of the reduce ring one link, since all links of a chain stream at the same time, each
  * a stick behind the one before.  The busiest core counts; what waits for what
  * inside a phase does not, so the cycles are a lower bound of the machine's.
  * The array's rate is for operands of 2 bytes, the widest counts; 1 byte
  * doubles it, 4 bytes halve it (assumed: nobody says so of this machine).
- * Where the computes are nests (model/graph/inner_nest.h), the array takes the cycles of a tile's
+ * Where the computes are nests (model/graph/box_nest.h), the array takes the cycles of a tile's
  * nest for each tile; where tiles do not move in boxes, a phase takes those of its whole nests.
  *
  * Energy is counts times the tables, in a fixed order (cost/graph/energy.h).  A plan that splits a

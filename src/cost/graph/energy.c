@@ -1,7 +1,7 @@
 #include "cost/graph/energy.h"
 
 #include "base/arena.h"
-#include "cost/nest/nest_model.h"
+#include "cost/nest/nest.h"
 
 /* Picojoules of a byte of each traffic, and where they are spent; of a level that the machine does not have, none. */
 struct traffic_price {
@@ -262,4 +262,17 @@ const char *energy_place_name(const struct energy_parts *parts, int place)
 	static const char *const wires[] = {"reduce ring", "data ring", "links"};
 	return place < ARCH_LEVELS_MOST ? parts->plan->arch->levels[place].name
 					: wires[place - ARCH_LEVELS_MOST];
+}
+
+const char *energy_place_source(const struct energy_parts *parts, int place)
+{
+	const struct arch *arch = parts->plan->arch;
+	if (place < ARCH_LEVELS_MOST)
+		return place < arch->level_count
+			       ? arch_energy_source(arch, arch->levels[place].name)
+			       : NULL;
+	if (place == ENERGY_LINKS)
+		return NULL;
+	return place == ENERGY_DATA_RING ? arch->data_ring.energy_source
+					 : arch->reduce_ring.energy_source;
 }

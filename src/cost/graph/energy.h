@@ -1,7 +1,7 @@
 #ifndef COST_ENERGY_H
 #define COST_ENERGY_H
 
-#include "cost/graph/inner_cost.h"
+#include "cost/graph/loopnest.h"
 #include "model/graph/counts.h"
 
 /*
@@ -43,6 +43,8 @@ double energy_of_place(const struct energy_parts *parts, int place);
 double energy_of_row(const struct energy_parts *parts, size_t row);
 /* The name of a level or of wires. */
 const char *energy_place_name(const struct energy_parts *parts, int place);
+/* Where the machine file has that energy from, in a sentence; NULL: it does not say. */
+const char *energy_place_source(const struct energy_parts *parts, int place);
 
 /* The energies of all nests of a step together, level by level, and the cycles of one of them.  How many
  * they are; 0: none, or not whole ones. */

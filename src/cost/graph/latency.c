@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
-#include "cost/graph/staging.h"
+#include "cost/graph/footprint.h"
 
 #include <math.h>
 #include <stdlib.h>

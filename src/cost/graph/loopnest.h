@@ -1,6 +1,8 @@
-#ifndef COST_LOOPNEST_H
-#define COST_LOOPNEST_H
+#ifndef COST_GRAPH_LOOPNEST_H
+#define COST_GRAPH_LOOPNEST_H
 
+#include "cost/nest/nest.h"
+#include "model/graph/box_nest.h"
 #include "model/graph/op_mapping.h"
 
 #include <stdbool.h>
@@ -61,5 +63,31 @@ int64_t loopnest_splits(const struct loopnest *nest, uint32_t mask);
 
 /* Scalar operations of the cores together, or with these slots. */
 int64_t loopnest_computes(const struct loopnest *nest, const int64_t *slots, bool *fits);
+
+/*
+ * The inner nest of an op (model/graph/box_nest.h), counted by cost/nest: once, since all tiles on all
+ * cores have one shape.
+ */
+struct inner_cost {
+	struct inner_nest nest;
+	const struct nest_model *model;
+	int home, scratchpad;           /* levels of the hierarchy; -1: it does not reach so far */
+	int64_t tiles;                  /* times that a core carries it out; 1 for a whole op */
+	struct nest_counts counts, all; /* of one time; of all tiles and cores */
+	struct nest_score score;        /* of one time */
+	const char *why;                /* what stands against it; NULL */
+};
+
+/* NULL where the computes of the op are no nests.  Counts are 0 where there is no model, and with
+ * a verdict that has none. */
+struct arena;
+const struct inner_cost *inner_cost_make(
+	const struct inner_question *question, struct arena *arena);
+
+/* Words of the output's tile in the scratchpad, and its updates and reads there. */
+struct inner_sums {
+	int64_t words, updates, reads;
+};
+struct inner_sums inner_cost_sums(const struct inner_cost *inner);
 
 #endif

@@ -1,6 +1,50 @@
 #include "cost/nest/nest_contexts.h"
 
+#include "base/checked.h"
 #include "base/number.h"
+
+struct nest_digits nest_digits_make(
+	const struct nest_model *model, const struct nest_loops *loops, int dimension, int level)
+{
+	struct nest_digits digits;
+	int64_t last = model->shape->dimensions[dimension].extent - 1;
+	bool below = false; /* spatial indices at 0 are below the tail already */
+	digits.count = 0;
+	digits.width = level < 0 ? 1 : loops->tile[level][dimension];
+	digits.rest = last % digits.width + 1;
+	for (int k = loops->count - 1; k >= loops->block[level + 1]; k--) {
+		const struct nest_loop *loop = &loops->at[k];
+		if (loop->dimension != dimension)
+			continue;
+		int64_t tail = last / loop->stride % loop->bound;
+		digits.at[digits.count++] = (struct nest_digit){
+			.loop = k,
+			.spatial = loop->spatial,
+			.level = loop->level,
+			.bound = loop->bound,
+			.tail = tail,
+			.end = below ? loop->bound - 1 : tail,
+		};
+		below |= loop->spatial && tail > 0;
+	}
+	return digits;
+}
+
+struct nest_tally nest_digits_count(const struct nest_digits *digits, uint32_t free)
+{
+	/* Outermost digit first: numbers that equal the tail so far, and those below it. */
+	struct nest_tally tally = {0, true};
+	for (int i = 0; i < digits->count; i++) {
+		const struct nest_digit *digit = &digits->at[i];
+		bool is_free = free >> i & 1;
+		tally.count *= is_free ? digit->bound : 1;
+		if (tally.tail)
+			tally.count += is_free ? digit->tail : digit->tail > 0;
+		tally.tail = tally.tail && (is_free || digit->tail == 0);
+	}
+	tally.count += tally.tail;
+	return tally;
+}
 
 struct finder {
 	const struct nest_passage *passage;
@@ -205,4 +249,244 @@ bool nest_contexts_find(const struct nest_passage *passage, const struct nest_di
 	out->count = 0;
 	find(&finder, 0, &prefix);
 	return finder.enough;
+}
+
+/*
+ * From one move step to the next one temporal loop, j, goes on; those inside it, down
+ * to the pace, go from their ends to 0 (`reset`).  A tile stays where it is if j is
+ * of no relevant dimension and all reset loops of relevant ones have ended at 0, which
+ * happens in the tail alone.  At every other move step each instance with work
+ * enters a whole tile.  Where the tile stays, an instance enters it that works now
+ * and did not at the step before, and leaves it that worked then and does not now.
+ *
+ * Children in one instance that differ in irrelevant spatial digits alone (`shared`) form a
+ * group; the one whose shared digits are 0 works whenever one of them does.  Those that work come
+ * first in each dimension.  So a group stays where in no dimension more of them work than before
+ * (what drains: fewer).
+ */
+struct sum {
+	const struct nest_passage *passage;
+	const struct dataspace *space;
+	enum moving moving;
+	int level;  /* groups and drains: in each instance of this level */
+	bool split; /* spatial no_reuse counts */
+	int cover;
+};
+
+static bool is_relevant(const struct sum *sum, int d)
+{
+	return sum->space->relevant >> d & 1;
+}
+
+/* Does the digit make children of one group? */
+static bool is_shared(const struct sum *sum, const struct nest_digit *digit)
+{
+	const struct hierarchy *hierarchy = sum->passage->model->hierarchy;
+	return digit->spatial && sum->moving != ENTERING && digit->level <= sum->level &&
+	       !(sum->split &&
+		       hierarchy->levels[digit->level].no_spatial_reuse >> sum->passage->space & 1);
+}
+
+/* Is this loop reset when j goes on? */
+static bool is_reset(const struct sum *sum, const struct nest_digit *digit, int j)
+{
+	return !digit->spatial && digit->loop < j && digit->loop >= sum->passage->pace;
+}
+
+static int64_t mul(const struct sum *sum, int64_t a, int64_t b)
+{
+	return checked_mul(sum->passage->fits, a, b);
+}
+
+static int64_t add(const struct sum *sum, int64_t a, int64_t b)
+{
+	return checked_add(sum->passage->fits, a, b);
+}
+
+/* --- one dimension */
+
+/* Words of a box of this many indices of dimension d: its part of the product. */
+static int64_t box(const struct sum *sum, int d, int64_t indices)
+{
+	int64_t words = 1;
+	for (int r = 0; r < sum->space->rank_count; r++) {
+		int64_t coefficient = sum->space->ranks[r].coefficient[d];
+		if (coefficient)
+			words = mul(sum, words, add(sum, 1, mul(sum, coefficient, indices - 1)));
+	}
+	return words;
+}
+
+/* The same of the cover's boxes in this many indices. */
+static int64_t covered(const struct sum *sum, int d, int64_t indices)
+{
+	int64_t width = sum->cover < 0 ? 1 : sum->passage->loops->tile[sum->cover][d];
+	int64_t words = mul(sum, indices / width, box(sum, d, width));
+	return indices % width ? add(sum, words, box(sum, d, indices % width)) : words;
+}
+
+/* Digits in which the children of one group differ. */
+static uint32_t spread_of(const struct sum *sum, int d, const struct nest_digits *digits)
+{
+	uint32_t spread = 0;
+	for (int i = 0; i < digits->count && !is_relevant(sum, d); i++)
+		spread |= (uint32_t)is_shared(sum, &digits->at[i]) << i;
+	return spread;
+}
+
+/* One dimension's part of what would move, over all move steps, if tiles never stayed. */
+static int64_t part_of_all(const struct sum *sum, int d, const struct nest_digits *digits)
+{
+	uint32_t still = spread_of(sum, d, digits);
+	for (int i = 0; i < digits->count; i++)
+		if (!digits->at[i].spatial && digits->at[i].loop < sum->passage->pace)
+			still |= 1u << i;
+	struct nest_tally tally = nest_digits_count(digits, ~still);
+	if (!is_relevant(sum, d))
+		return tally.count;
+	int64_t words = mul(sum, tally.count - tally.tail, covered(sum, d, digits->width));
+	return tally.tail ? add(sum, words, covered(sum, d, digits->rest)) : words;
+}
+
+/* What stays as it is in one context: of a relevant dimension words, else the instances or groups
+ * that need not move. */
+static int64_t stay_of(const struct sum *sum, int d, const struct nest_context *context)
+{
+	int64_t now = context->children[NEST_NOW], before = context->children[NEST_BEFORE];
+	bool still = context->base[NEST_NOW] == context->base[NEST_BEFORE];
+	if (is_relevant(sum, d))
+		return now && still ? covered(sum, d, context->last[NEST_NOW]) : 0;
+	if (sum->moving == DRAINS)
+		return before && before <= now;
+	return now && now <= before;
+}
+
+/* One dimension's part of the tiles that stay when loop j goes on. */
+static int64_t part_that_stays(
+	const struct sum *sum, int d, const struct nest_digits *digits, int j)
+{
+	struct nest_turn turn = {.times = 2, .now = j};
+	struct nest_contexts contexts;
+	int64_t part = 0;
+	*sum->passage->countable &= nest_contexts_find(sum->passage, digits,
+		spread_of(sum, d, digits), is_relevant(sum, d), &turn, &contexts);
+	for (int i = 0; i < contexts.count; i++)
+		part = add(sum, part,
+			mul(sum, contexts.at[i].count, stay_of(sum, d, &contexts.at[i])));
+	return part;
+}
+
+/* --- all dimensions */
+
+/* Loops other than the pace that go on while tiles stay: the next one outwards from j. */
+static int next_to_stay(const struct sum *sum, const struct nest_digits *digits, int j)
+{
+	const struct nest_loops *loops = sum->passage->loops;
+	while (++j < loops->count) {
+		bool stays = !loops->at[j].spatial && !is_relevant(sum, loops->at[j].dimension);
+		for (int d = 0; stays && d < sum->passage->model->shape->dimension_count; d++)
+			for (int i = 0; stays && is_relevant(sum, d) && i < digits[d].count; i++)
+				stays = !is_reset(sum, &digits[d].at[i], j) ||
+					digits[d].at[i].end == 0;
+		if (stays)
+			break;
+	}
+	return j;
+}
+
+static void find_digits(const struct nest_passage *passage, struct nest_digits *digits)
+{
+	for (int d = 0; d < passage->model->shape->dimension_count; d++)
+		digits[d] = nest_digits_make(passage->model, passage->loops, d, passage->child);
+}
+
+static int64_t moved(const struct sum *sum)
+{
+	const struct nest_passage *passage = sum->passage;
+	int dimensions = passage->model->shape->dimension_count;
+	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
+	int64_t words = 1;
+	find_digits(passage, digits);
+	for (int d = 0; d < dimensions; d++)
+		words = mul(sum, words, part_of_all(sum, d, &digits[d]));
+	if (nest_resets(passage->model, passage->child, passage->space))
+		return words;
+	for (int j = passage->pace; (j = next_to_stay(sum, digits, j)) < passage->loops->count;) {
+		int64_t stay = 1;
+		for (int d = 0; d < dimensions && stay; d++)
+			stay = mul(sum, stay, part_that_stays(sum, d, &digits[d], j));
+		words -= stay;
+	}
+	return words;
+}
+
+static struct sum sum_of(const struct nest_passage *passage, enum moving moving, int cover)
+{
+	return (struct sum){
+		.passage = passage,
+		.space = &passage->model->shape->spaces[passage->space],
+		.moving = moving,
+		.cover = cover,
+	};
+}
+
+bool nest_imperfect_stays(const struct nest_passage *passage)
+{
+	struct sum sum = sum_of(passage, ENTERING, passage->child);
+	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
+	find_digits(passage, digits);
+	return next_to_stay(&sum, digits, passage->pace) < passage->loops->count;
+}
+
+int64_t nest_imperfect_moved(
+	const struct nest_passage *passage, enum moving moving, int level, bool split, int cover)
+{
+	struct sum sum = sum_of(passage, moving, cover);
+	sum.level = level;
+	sum.split = split;
+	return moved(&sum);
+}
+
+/* Indices of the spatial loops from a level outwards that exist, the others at 0; with `steps`
+ * those of the temporal loops instead. */
+static int64_t count_work(const struct nest_digits *digits, int level, bool steps)
+{
+	uint32_t free = 0;
+	for (int i = 0; i < digits->count; i++) {
+		const struct nest_digit *digit = &digits->at[i];
+		bool is_free = steps ? !digit->spatial : digit->spatial && digit->level > level;
+		free |= (uint32_t)is_free << i;
+	}
+	return nest_digits_count(digits, free).count;
+}
+
+int64_t nest_imperfect_elements(const struct nest_passage *passage, int home)
+{
+	struct nest_passage every_step = *passage;
+	every_step.pace = 0;
+	struct sum sum = sum_of(&every_step, ENTERING, passage->child);
+	struct nest_digits digits[SHAPE_DIMENSIONS_MOST];
+	int64_t words = 1;
+	find_digits(passage, digits);
+	for (int d = 0; d < passage->model->shape->dimension_count; d++)
+		words = mul(&sum, words,
+			is_relevant(&sum, d) ? part_of_all(&sum, d, &digits[d])
+					     : count_work(&digits[d], home, false));
+	return words;
+}
+
+void nest_imperfect_work(
+	const struct nest_model *model, const struct nest_loops *loops, struct nest_counts *counts)
+{
+	int levels = model->hierarchy->level_count;
+	counts->compute_cycles = counts->utilized_computes = 1;
+	for (int i = 0; i < levels; i++)
+		counts->utilized[i] = 1;
+	for (int d = 0; d < model->shape->dimension_count; d++) {
+		struct nest_digits digits = nest_digits_make(model, loops, d, -1);
+		counts->compute_cycles *= count_work(&digits, -1, true);
+		counts->utilized_computes *= count_work(&digits, -1, false);
+		for (int i = 0; i < levels; i++)
+			counts->utilized[i] *= count_work(&digits, i, false);
+	}
 }

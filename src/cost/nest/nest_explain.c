@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/text.h"
-#include "cost/nest/nest_loops.h"
+#include "cost/nest/nest_home.h"
 
 #include <inttypes.h>
 

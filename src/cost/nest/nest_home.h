@@ -1,7 +1,10 @@
-#ifndef COST_NEST_HOME_H
-#define COST_NEST_HOME_H
+#ifndef COST_NEST_NEST_HOME_H
+#define COST_NEST_NEST_HOME_H
 
+#include "cost/nest/nest.h"
 #include "model/nest/nest_score.h"
+
+#include <string.h>
 
 /*
  * What exact counting asks of the homes of dataspaces ("Homes" in specs/counting.md): an
@@ -33,5 +36,111 @@ int64_t nest_home_parts(const struct hierarchy *hierarchy, const struct shape *s
  */
 enum nest_verdict nest_home_check(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *counts, struct nest_score *score);
+
+/*
+ * A mapping as one list of loops, innermost first, loops of bound 1 left out:
+ * the spatial loops of block 0, the temporal loops of level 0, the spatial loops
+ * of block 1, and so on.  Inside a block loops along X come before loops along
+ * Y, and otherwise in the order of the row, fastest first.
+ */
+enum {
+	/* Bounds of a dimension are 2 or more and multiply to less than twice its extent. */
+	NEST_LOOPS_MOST = SHAPE_DIMENSIONS_MOST * 32,
+};
+
+struct nest_loop {
+	int64_t bound;
+	int64_t stride; /* of the dimension's index: product of the bounds of its inner loops */
+	uint8_t dimension;
+	uint8_t level; /* temporal: the level; spatial: the block below it */
+	bool spatial;
+	bool y; /* spatial: along Y */
+};
+
+struct nest_loops {
+	bool perfect; /* every dimension's bounds multiply to its extent */
+	int count;
+	struct nest_loop at[NEST_LOOPS_MOST];
+	/* Level i's block is at[block[i]] .. at[own[i] - 1], its temporal loops at[own[i]] ..
+	 * at[block[i + 1] - 1]. */
+	int block[ARCH_LEVELS_MOST + 1], own[ARCH_LEVELS_MOST];
+	/* Indices of a dimension, none beyond its extent: in a child of block i, in all its
+	 * children together, in a tile of level i.  Perfect factors: products of bounds. */
+	int64_t child[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];
+	int64_t block_tile[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];
+	int64_t tile[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];
+	/* Instances mapped in one block, along X, Y and both; mapped in the machine by level. */
+	int64_t fan_x[ARCH_LEVELS_MOST], fan_y[ARCH_LEVELS_MOST], fan[ARCH_LEVELS_MOST];
+	int64_t instances[ARCH_LEVELS_MOST];
+	int64_t multipliers;
+	uint8_t kept[ARCH_LEVELS_MOST]; /* bit t: dataspace t */
+	int home[SHAPE_SPACES_MOST];    /* outermost level that keeps it */
+};
+
+/*
+ * Compiles a mapping and checks its factors, fan-outs and homes: NEST_FITS, NEST_FACTORS,
+ * NEST_FANOUT, NEST_HOMELESS or NEST_OVERFLOW, with where, asked and given in *score.  *loops is
+ * complete with NEST_FITS alone.
+ */
+enum nest_verdict nest_loops_make(const struct nest_model *model, const struct mapping *mapping,
+	struct nest_loops *loops, struct nest_score *score);
+
+/* Are a dataspace's words only counted at a level, as they pass on their way in and out? */
+bool nest_passes(
+	const struct nest_model *model, const struct nest_loops *loops, int level, int space);
+
+/* Is it kept there, home included, and not only counted? */
+bool nest_holds(
+	const struct nest_model *model, const struct nest_loops *loops, int level, int space);
+
+/* Does everything leave a level (-1: the multipliers) at each iteration, so that nothing is kept
+ * for the next? */
+bool nest_resets(const struct nest_model *model, int level, int space);
+
+/* The innermost loop whose iterations are move steps of a level; loops->count if there is none. */
+int nest_pace(const struct nest_model *model, const struct nest_loops *loops, int level, int space);
+
+/* -1: of the multipliers. */
+static inline int64_t nest_instances(const struct nest_loops *loops, int level)
+{
+	return level < 0 ? loops->multipliers : loops->instances[level];
+}
+
+/* One dataspace on its way into one level: what the parts of exact counting ask about. */
+struct nest_passage {
+	const struct nest_model *model;
+	const struct nest_loops *loops;
+	int space;
+	int child; /* level that it enters; -1: the multipliers */
+	int pace;  /* innermost loop whose iterations are move steps; loops->count: none */
+	/* Turn false where a number does not fit, and where counting takes too long. */
+	bool *fits, *countable;
+};
+
+/* Dimensions of `all`, among the first 4 x fours, whose bound is not 1. */
+static inline __attribute__((always_inline)) uint32_t nest_busy(
+	const uint32_t *bounds, const int fours, uint32_t all)
+{
+	uint32_t idle = 0;
+#pragma GCC unroll 4
+	for (int k = 0; k < fours; k++) {
+		uint32_t __attribute__((vector_size(16))) some;
+		memcpy(&some, &bounds[4 * k], sizeof some);
+		some = some == 1;
+#ifdef __SSE__
+		float __attribute__((vector_size(16))) signs;
+		memcpy(&signs, &some, sizeof signs);
+		idle |= (uint32_t)__builtin_ia32_movmskps(signs) << 4 * k;
+#else
+		idle |= ((some[0] & 1) | (some[1] & 2) | (some[2] & 4) | (some[3] & 8)) << 4 * k;
+#endif
+	}
+	return ~idle & all;
+}
+
+/* Words of a box: 1 + sum of coefficient * (extent - 1) by rank, multiplied; false when they do
+ * not fit. */
+bool nest_words(
+	const struct dataspace *space, int dimension_count, const int64_t *extents, int64_t *out);
 
 #endif

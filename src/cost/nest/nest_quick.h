@@ -1,7 +1,7 @@
-#ifndef COST_NEST_QUICK_H
-#define COST_NEST_QUICK_H
+#ifndef COST_NEST_NEST_QUICK_H
+#define COST_NEST_NEST_QUICK_H
 
-#include "cost/nest/nest_model.h"
+#include "cost/nest/nest.h"
 
 /*
  * The counts of the common nest, exact or Timeloop's, in two passes over the loops.
@@ -13,8 +13,8 @@
  * child of block i takes W(i - 1) m(i) words, and block i shows its level
  * G(i) of them for each: the level serves W(i - 1) m(i) G(i).  A level that is
  * passed by multiplies what comes from inside by its own G.  Where a rank adds
- * dimensions a window slides (nest_quick_windows.h), and children whose offsets add up to the
- * same share their words (nest_quick_neighbours.h).
+ * dimensions a window slides, and children whose offsets add up to the
+ * same share their words.
  *
  * The countings differ in the words of a sum that come without one, which are neither read
  * nor filled.  Timeloop: the share that an instance has of all words.  Exactly: E(i) of

@@ -1,7 +1,7 @@
-#ifndef COST_NEST_TIMELOOP_H
-#define COST_NEST_TIMELOOP_H
+#ifndef COST_NEST_NEST_TIMELOOP_H
+#define COST_NEST_NEST_TIMELOOP_H
 
-#include "cost/nest/nest_loops.h"
+#include "cost/nest/nest_home.h"
 
 /*
  * Timeloop's counts of a compiled perfect nest, of the dataspaces of a mask:

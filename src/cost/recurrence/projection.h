@@ -1,5 +1,5 @@
-#ifndef COST_PROJECTION_H
-#define COST_PROJECTION_H
+#ifndef COST_RECURRENCE_PROJECTION_H
+#define COST_RECURRENCE_PROJECTION_H
 
 #include "model/recurrence/recurrence.h"
 

@@ -1,6 +1,289 @@
 #include "cost/transfer/broadcast.h"
 
-#include "cost/transfer/course.h"
+#include "base/wide.h"
+#include "model/machine/topology.h"
+#include "model/transfer/broadcast.h"
+
+#include <stdlib.h>
+
+/*
+ * The chunks of a sliding: bands of rows over each of `outer` slices, each cut into columns.
+ * heights[0] and widths[0] are whole, [1] the tails; counts may be 0.
+ */
+struct grid {
+	int64_t outer;
+	int64_t heights[2], bands[2];
+	int64_t widths[2], columns[2];
+};
+
+/* What decides how long the chunks of a leg take: out of one buffer, into one or those of all. */
+struct leg {
+	bool far; /* loaded from another rank */
+	int64_t load_hops;
+	int64_t stores, remote; /* to ranks, and how many of them are others */
+	int64_t store_hops;     /* to all of them */
+};
+
+/*
+ * What the root of a broadcast or a sibling does, by legs: one for each rank of a gather or
+ * scatter; the one of a broadcast stores to all, that of a put or get has to do with one; those of
+ * a reduction load the blocks of all ranks, chunk by chunk.
+ */
+struct course {
+	const struct broadcast *broadcast;
+	struct copy_ticks ticks;
+	struct grid grid;
+	int64_t element; /* bytes */
+	const int *hops; /* by rank: links between it and the root, the way that bytes go */
+	int64_t legs;    /* one after the other; 1 of a reduction */
+};
+
+/* Closed by course_close: its hops are no arena's. */
+static struct course course_open(const struct broadcast *b, const struct topology *topology);
+static void course_close(struct course *course);
+
+static int64_t course_chunks(const struct course *course); /* of one leg */
+
+/* Bytes of a chunk of heights[h] rows and widths[w] columns. */
+static int64_t course_bytes(const struct course *course, int h, int w);
+
+/* The i-th leg; of a reduction the loads of rank i. */
+static struct leg course_leg(const struct course *course, int64_t i);
+
+/* A reduction of more than one rank. */
+static bool course_combines(const struct broadcast *b);
+
+/* Ticks that a load, the stores of a chunk, and a vector step take. */
+static wide course_load(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes);
+static wide course_store(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes);
+static wide course_combine(const struct copy_ticks *ticks, int64_t bytes);
+
+static struct grid find_grid(const struct broadcast *b, enum broadcast_path path)
+{
+	const int64_t *shape = broadcast_block(b);
+	int64_t rows = b->tile.valid_rows, cols = b->tile.valid_cols;
+	struct grid grid = {.outer = 1, .bands = {1, 0}, .columns = {1, 0}};
+	if (path == PATH_EMPTY)
+		return (struct grid){0};
+	if (path != PATH_CHUNKED) {
+		broadcast_rows(shape, &grid.heights[0]);
+		grid.widths[0] = shape[4];
+		return grid;
+	}
+	return (struct grid){
+		.outer = shape[0] * shape[1] * shape[2],
+		.heights = {rows, shape[3] % rows},
+		.bands = {shape[3] / rows, shape[3] % rows != 0},
+		.widths = {cols, shape[4] % cols},
+		.columns = {shape[4] / cols, shape[4] % cols != 0},
+	};
+}
+
+static int64_t course_chunks(const struct course *course)
+{
+	const struct grid *grid = &course->grid;
+	return grid->outer * (grid->bands[0] + grid->bands[1]) *
+	       (grid->columns[0] + grid->columns[1]);
+}
+
+/* Between the root and each rank, in the direction in which the bytes go. */
+static int *find_hops(const struct broadcast *b, const struct topology *topology)
+{
+	int *hops = malloc((size_t)topology->ranks * sizeof *hops);
+	if (operation_pulls(b->operation))
+		topology_distances_to(topology, (int)b->root, hops);
+	else
+		topology_distances(topology, (int)b->root, hops);
+	return hops;
+}
+
+static struct course course_open(const struct broadcast *b, const struct topology *topology)
+{
+	return (struct course){
+		.broadcast = b,
+		.ticks = copying_ticks(&b->copying),
+		.grid = find_grid(b, broadcast_path(b)),
+		.element = element_bytes(b->source.element),
+		.hops = find_hops(b, topology),
+		.legs = operation_splits(b->operation) ? b->ranks : 1,
+	};
+}
+
+static void course_close(struct course *course)
+{
+	free((void *)course->hops);
+}
+
+static struct leg course_leg(const struct course *course, int64_t i)
+{
+	const struct broadcast *b = course->broadcast;
+	struct leg leg = {.stores = 1};
+	int64_t rank = operation_is_pair(b->operation) ? b->peer : i;
+	if (b->operation == OPERATION_BROADCAST) {
+		leg.stores = b->ranks;
+		leg.remote = b->ranks - 1;
+		for (int64_t r = 0; r < b->ranks; r++)
+			leg.store_hops += course->hops[r];
+	} else if (operation_pulls(b->operation)) {
+		leg.far = rank != b->root;
+		leg.load_hops = course->hops[rank];
+	} else {
+		leg.remote = rank != b->root;
+		leg.store_hops = course->hops[rank];
+	}
+	return leg;
+}
+
+static wide time_of(int64_t bytes, struct ratio rate)
+{
+	wide work = (wide)bytes * rate.den;
+	return rate.num ? (work + rate.num - 1) / rate.num : 0;
+}
+
+static wide course_load(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes)
+{
+	bool link = leg->far && ticks->link_rate.num;
+	return ticks->in_latency + (wide)leg->load_hops * ticks->link_latency +
+	       time_of(bytes, link ? ticks->link_rate : ticks->in_rate);
+}
+
+static wide course_store(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes)
+{
+	struct ratio far = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
+	return (wide)leg->stores * ticks->out_latency +
+	       (wide)leg->store_hops * ticks->link_latency +
+	       (leg->stores - leg->remote) * time_of(bytes, ticks->out_rate) +
+	       leg->remote * time_of(bytes, far);
+}
+
+static wide course_combine(const struct copy_ticks *ticks, int64_t bytes)
+{
+	return ticks->combine_latency + time_of(bytes, ticks->combine_rate);
+}
+
+static int64_t course_bytes(const struct course *course, int h, int w)
+{
+	return course->grid.heights[h] * course->grid.widths[w] * course->element;
+}
+
+static bool course_combines(const struct broadcast *b)
+{
+	return b->operation == OPERATION_REDUCE && b->ranks > 1;
+}
+
+/* What the other ranks do in a handshake: each reads its block or writes it. */
+static void count_handshake(const struct broadcast *b, int64_t bytes, struct broadcast_counts *out)
+{
+	bool pulls = operation_pulls(b->operation);
+	int64_t others = operation_is_pair(b->operation) ? b->peer != b->root : b->ranks - 1;
+	if (!b->handshake.notifies && !b->handshake.waits)
+		return;
+	out->loads += others * out->chunks;
+	out->bytes_loaded += others * bytes;
+	if (!pulls)
+		return;
+	out->stores += others * out->chunks;
+	out->flags += 2 * others * out->chunks;
+	out->bytes_stored += others * bytes;
+}
+
+static int64_t count_flags(const struct broadcast *b, const struct broadcast_counts *counts)
+{
+	if (course_combines(b))
+		return counts->chunks * (2 * (b->ranks - 1) + 2);
+	if (b->operation == OPERATION_BROADCAST && counts->path != PATH_CHUNKED)
+		return counts->loads + counts->stores;
+	return 2 * counts->loads;
+}
+
+bool broadcast_count(const struct broadcast *broadcast, const struct topology *topology,
+	struct broadcast_counts *out)
+{
+	int64_t elements, bytes, most;
+	if (!broadcast_elements(broadcast_block(broadcast), &elements) ||
+		!number_mul(elements, element_bytes(broadcast->source.element), &bytes) ||
+		!number_mul(bytes, RANKS_MOST, &most) || !number_mul(most, RANKS_MOST, &most))
+		return false;
+	struct course course = course_open(broadcast, topology);
+	int64_t chunks = course_chunks(&course), ranks = broadcast->ranks;
+	int64_t stores = broadcast->operation == OPERATION_BROADCAST ? ranks : course.legs;
+	int64_t loads = course_combines(broadcast) ? ranks : course.legs, hops = 0;
+	for (int64_t r = 0; r < ranks; r++)
+		if (!operation_is_pair(broadcast->operation) || r == broadcast->peer)
+			hops += course.hops[r];
+	*out = (struct broadcast_counts){
+		.path = broadcast_path(broadcast),
+		.chunks = chunks,
+		.loads = chunks * loads,
+		.stores = chunks * stores,
+		.combines = course_combines(broadcast) ? chunks * (ranks - 1) : 0,
+		.bytes_loaded = bytes * loads,
+		.bytes_stored = bytes * stores,
+		.link_bytes = bytes * hops,
+	};
+	course_close(&course);
+	out->flags = count_flags(broadcast, out);
+	count_handshake(broadcast, bytes, out);
+	return out->path == PATH_EMPTY || number_mul(broadcast_tile_bytes(broadcast),
+						  broadcast_tiles(broadcast), &out->staging_bytes);
+}
+
+/* Out of a rank's alone memory into its scratchpad, and back; over one link. */
+static const struct leg alone = {.stores = 1};
+static const struct leg next = {.stores = 1, .remote = 1, .store_hops = 1};
+
+static wide message_time(
+	const struct send_schedule *schedule, const struct copy_ticks *ticks, int64_t bytes)
+{
+	wide send = course_store(ticks, &next, bytes), load = course_load(ticks, &alone, bytes);
+	wide longer = load > send ? load : send;
+	if (schedule->operation == OPERATION_REDUCE)
+		longer += course_combine(ticks, bytes);
+	return longer;
+}
+
+/* The chunks of two lengths, one after the other, into the root's alone buffer. */
+static wide own_time(const struct copy_ticks *ticks, int64_t chunks, int64_t bytes, int element)
+{
+	int64_t elements = bytes / element, longer = elements % chunks, size = elements / chunks;
+	return (wide)longer * course_store(ticks, &alone, (size + 1) * element) +
+	       (wide)(chunks - longer) * course_store(ticks, &alone, size * element);
+}
+
+bool schedule_price(const struct send_schedule *schedule, const struct copy_ticks *ticks,
+	int64_t bytes, int element, struct schedule_cost *out)
+{
+	int64_t begin_bytes = schedule_bytes(bytes, element, schedule->chunks, 1);
+	wide begin = course_load(ticks, &alone, begin_bytes);
+	wide end = begin, root_end = begin, sent = 0;
+	int64_t largest = begin_bytes;
+	bool pulls = operation_pulls(schedule->operation);
+	int round = 0;
+	for (size_t i = 0; i < schedule->message_count; i++) {
+		const struct message *message = &schedule->messages[i];
+		int64_t last = message->first + message->count;
+		int64_t size = schedule_bytes(bytes, element, schedule->chunks, last) -
+			       schedule_bytes(bytes, element, schedule->chunks, message->first);
+		if (message->round != round)
+			begin = end;
+		round = message->round;
+		wide through = begin + message_time(schedule, ticks, size);
+		end = through > end ? through : end;
+		int end_rank = pulls ? message->to : message->from;
+		if (end_rank == schedule->root && through > root_end)
+			root_end = through;
+		sent += size;
+		largest = number_max(largest, size);
+	}
+	root_end += operation_splits(schedule->operation)
+			    ? own_time(ticks, 1, begin_bytes, element)
+			    : own_time(ticks, schedule->chunks, bytes, element);
+	end = root_end > end ? root_end : end;
+	if (end > INT64_MAX || sent > INT64_MAX || largest > INT64_MAX / 2)
+		return false;
+	*out = (struct schedule_cost){schedule->rounds, (int64_t)end, (int64_t)sent, 2 * largest};
+	return true;
+}
 
 /* The greatest path through both queues, chunk by chunk. */
 struct pipeline {

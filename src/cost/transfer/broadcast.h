@@ -1,8 +1,26 @@
-#ifndef COST_BROADCAST_H
-#define COST_BROADCAST_H
+#ifndef COST_TRANSFER_BROADCAST_H
+#define COST_TRANSFER_BROADCAST_H
 
 #include "model/machine/topology.h"
 #include "model/transfer/broadcast.h"
+
+/*
+ * What a schedule takes, each rank with two staging tiles of a chunk.  A message of b bytes takes
+ * the longer of loading it, in latency + b / in rate, and of sending it, out latency + link
+ * latency + b / link rate; a round takes as long as its longest.  The first load comes before
+ * all; once the root has sent its last, or of a gather or reduction received it, it stores what is
+ * its own, chunk by chunk: the tensor, or the block of a gather or scatter.  Each message of a
+ * reduction is combined with what is there before its round ends.
+ */
+struct schedule_cost {
+	int rounds;
+	int64_t ticks, link_bytes;
+	int64_t buffer_bytes; /* of a rank: two of the largest message */
+};
+
+/* `bytes`: of all chunks.  False when it cannot be counted. */
+bool schedule_price(const struct send_schedule *schedule, const struct copy_ticks *ticks,
+	int64_t bytes, int element, struct schedule_cost *out);
 
 /*
  * What a broadcast or a sibling as published counts and takes, in closed form where there
@@ -23,7 +41,7 @@
  *	L_own + L_1 + sum max(L_i+1, V_i) + V_N-1 + S    with two tiles and without sync
  *
  * where V(b) = combine latency + b / combine rate.  With a handshake, times are longer by what
- * comes before or after (model/transfer/collective.h): a rank's block written in its own memory and the
+ * comes before or after (model/transfer/broadcast.h): a rank's block written in its own memory and the
  * farthest notice, or notices one by one and the last rank's read.
  */
 struct broadcast_counts {

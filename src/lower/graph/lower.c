@@ -6,6 +6,353 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* The box of the host array that a stay has in an iteration. */
+static void set_box(const struct plan *plan, const struct residency *stay, int64_t iteration,
+	struct whole_operand *out)
+{
+	struct layout part = plan_stay_layout(plan, stay);
+	for (int d = 0; d + 1 < part.rank; d++) {
+		int h = part.host_dim[d];
+		if (h < 0)
+			continue;
+		out->first[h] = plan_stay_first(plan, stay, iteration, d);
+		out->size[h] = part.size[d];
+	}
+	out->bytes = part.bytes;
+}
+
+static struct whole_operand place(const struct lowering *lowering, int operand)
+{
+	const struct step_state *step = &lowering->step;
+	const struct plan *plan = lowering->plan;
+	int tensor = op_operand(step->op, operand)->tensor;
+	const struct residency *stay = plan_lx(plan, tensor, step->number);
+	const struct layout *layout = &plan->workload->tensors[tensor].layout;
+	struct whole_operand whole = {
+		.tensor = tensor,
+		.in_lx = stay != NULL,
+		.address = stay ? stay->address : lowering->hbm[tensor],
+		.bytes = layout->bytes,
+	};
+	memcpy(whole.size, layout->host_size, sizeof whole.size);
+	if (stay)
+		set_box(plan, stay, step->iteration, &whole);
+	return whole;
+}
+
+static const struct compute *make_whole_compute(struct lowering *lowering)
+{
+	struct step_state *step = &lowering->step;
+	const struct plan *plan = lowering->plan;
+	struct arena *arena = lowering->queues.arena;
+	struct compute *compute = arena_new(arena, struct compute);
+	struct whole_operand *whole =
+		arena_array(arena, struct whole_operand, op_operands(step->op));
+	for (int i = 0; i < op_operands(step->op); i++)
+		whole[i] = place(lowering, i);
+	int64_t *first = arena_array(arena, int64_t, step->op->loop_count),
+		*count = arena_array(arena, int64_t, step->op->loop_count);
+	const struct tile_run *run = plan_run(plan, step->number);
+	for (int l = 0; l < step->op->loop_count; l++) {
+		struct run_part part = run_part(plan->workload, step->op, run, step->iteration, l);
+		first[l] = part.first;
+		count[l] = part.count;
+	}
+	*compute = (struct compute){
+		.op = (int)(step->op - plan->workload->ops),
+		.accumulator_read = run_resumes(step->op, run, step->iteration),
+		.finish = !run_goes_on(step->op, run, step->iteration),
+		.first = first,
+		.count = count,
+		.nest = step->nest,
+		.whole = whole,
+	};
+	return compute;
+}
+
+bool whole_lower(struct lowering *lowering)
+{
+	struct step_state *step = &lowering->step;
+	const struct op *op = step->op;
+	struct instruction *instruction;
+	if (op->primitive->kind == OP_BROADCAST)
+		return refuse(lowering,
+			"op '%s' is a broadcast, and only machines whose tiles move in boxes have ranks",
+			op->name);
+	step->nest = NULL;
+	if (op_is_tiled(op) && !nest_open(lowering))
+		return false;
+	queue_open(&lowering->queues, ENGINE_COMPUTE, 1);
+	queue_close(&lowering->queues, step->number, 0, &instruction);
+	instruction->compute = make_whole_compute(lowering);
+	return true;
+}
+
+/* A box that a core sends from its slice of what is evicted. */
+static bool send(struct lowering *lowering, const struct operand_projection *projection,
+	const struct slices *slices, int core)
+{
+	const struct step_state *step = &lowering->step;
+	struct operand_box *box = arena_new(lowering->queues.arena, struct operand_box);
+	struct instruction *instruction;
+	box->operand = projection->operand;
+	projection_box(projection, &step->tiling, &step->tile, core, &box->region);
+	box->lx = location_within(
+		&box->region, slices->stay->address, slices->size, slices->origin[core]);
+	if (!slices_hold(lowering, slices, &box->region, UINT64_C(1) << core))
+		return false;
+	queue_open(&lowering->queues, ENGINE_DMA_OUT, UINT64_C(1) << core);
+	queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+	instruction->transfer = hbm_transfer(lowering, box, slices->stay->tensor);
+	return true;
+}
+
+bool evict_lower(struct lowering *lowering)
+{
+	struct step_state *step = &lowering->step;
+	const struct workload *workload = lowering->plan->workload;
+	const struct residency *stay =
+		plan_lx(lowering->plan, step->op->reads[0].tensor, step->number);
+	struct operand_projection *projection = &step->output.projection;
+	struct grouping *classes = &step->output.classes;
+	if (workload->tensors[step->op->writes[0].tensor].copy_of)
+		return true;
+	projection_make(workload, step->op, step->op->read_count, projection);
+	tiling_group(&step->tiling, projection->loops, classes);
+	if (!slices_open(lowering, stay, &step->output.slices))
+		return false;
+	do {
+		for (int k = 0; k < classes->count; k++) {
+			if (is_full(lowering) || !send(lowering, projection, &step->output.slices,
+							 classes->leader[k]))
+				return false;
+		}
+	} while (tile_next(&step->tiling, &step->tile));
+	return true;
+}
+
+/* Gives a tensor the next bytes, unless it has some, or is a copy and has those. */
+static bool place_tensor(struct lowering *lowering, int t)
+{
+	const struct tensor *tensor = &lowering->plan->workload->tensors[t];
+	int home = tensor_home(lowering->plan->workload, t);
+	if (home != t) {
+		lowering->hbm[t] = lowering->hbm[home];
+		return lowering->hbm[home] >= 0 ||
+		       refuse(lowering, "nothing of '%s' lies in HBM that '%s' could be",
+			       lowering->plan->workload->tensors[home].name, tensor->name);
+	}
+	if (lowering->hbm[t] >= 0)
+		return true;
+	lowering->hbm[t] = lowering->hbm_bytes;
+	if (!number_add(lowering->hbm_bytes, tensor->layout.bytes, &lowering->hbm_bytes))
+		return refuse(lowering, "the tensors take more bytes than can be counted");
+	return true;
+}
+
+/* In the order of use: what no step finds in LX lies in HBM, all its life at one address. */
+bool hbm_place(struct lowering *lowering)
+{
+	const struct plan *plan = lowering->plan;
+	lowering->hbm = arena_array(lowering->queues.arena, int64_t, plan->workload->tensor_count);
+	for (size_t t = 0; t < plan->workload->tensor_count; t++)
+		lowering->hbm[t] = -1;
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct op *op = &plan->workload->ops[plan->steps[s].op];
+		for (int i = 0; i < op_operands(op); i++) {
+			int t = op_operand(op, i)->tensor;
+			if (!plan_lx(plan, t, s) && !place_tensor(lowering, t))
+				return false;
+		}
+	}
+	const struct level *hbm = &plan->arch->levels[plan->arch->hbm];
+	if (hbm->capacity > 0 && lowering->hbm_bytes > hbm->capacity)
+		return refuse(lowering,
+			"the tensors take %" PRId64 " bytes of '%s', which has %" PRId64,
+			lowering->hbm_bytes, hbm->name, hbm->capacity);
+	return true;
+}
+
+static struct location hbm_location(const struct lowering *lowering, const struct region *box)
+{
+	static const int64_t origin[REGION_RANK_MOST];
+	const struct layout *layout = &lowering->plan->workload->tensors[box->tensor].layout;
+	return location_within(box, lowering->hbm[box->tensor], layout->size, origin);
+}
+
+struct transfer *hbm_transfer(
+	const struct lowering *lowering, const struct operand_box *box, int lx_tensor)
+{
+	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);
+	*transfer = (struct transfer){
+		.lx_tensor = lx_tensor,
+		.box = box,
+		.hbm = hbm_location(lowering, &box->region),
+	};
+	return transfer;
+}
+
+static struct clone *open_clone(struct lowering *lowering)
+{
+	const struct step_state *step = &lowering->step;
+	const struct supply *supply = &step->supplies[0];
+	struct clone *clone = arena_new(lowering->queues.scratch, struct clone);
+	clone->tensor = step->op->writes[0].tensor;
+	clone->tiling = step->tiling;
+	clone->projection = supply->projection;
+	clone->classes = supply->classes;
+	clone->arrived = arena_alloc_array(lowering->queues.scratch, (size_t)step->tiling.tiles,
+		(size_t)supply->classes.count * sizeof(int64_t));
+	return clone;
+}
+
+bool clone_lower(struct lowering *lowering)
+{
+	struct step_state *step = &lowering->step;
+	struct supply *supply = &step->supplies[0];
+	const struct residency *stay =
+		plan_lx(lowering->plan, step->op->writes[0].tensor, step->number);
+	if (!supplies_open(lowering) || !slices_open(lowering, stay, &supply->slices))
+		return false;
+	supply->resident = true;
+	struct clone *clone = open_clone(lowering);
+	do {
+		if (is_full(lowering) || !supply_move(lowering, supply))
+			return false;
+		for (int k = 0; k < supply->classes.count; k++)
+			clone->arrived[step->tile.number * supply->classes.count + k] =
+				supply->held[k].arrived;
+	} while (tile_next(&step->tiling, &step->tile));
+	*array_add(lowering->queues.scratch, &lowering->clones) = clone;
+	return true;
+}
+
+/* Does the clone's tile begin at or before the end of the box? */
+static bool begins_in(
+	const struct clone *clone, const struct tile *tile, int core, const struct region *box)
+{
+	struct region part;
+	projection_box(&clone->projection, &clone->tiling, tile, core, &part);
+	for (int d = 0; d < box->rank; d++) {
+		if (part.first[d] >= (int64_t)box->first[d] + box->count[d])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Tiles begin later the further their loop has gone, so of the tiles that meet
+ * the box the last one has gone furthest in every loop.
+ */
+int64_t clone_arrival(const struct clone *clone, const struct region *box, int core)
+{
+	const struct step_tiling *tiling = &clone->tiling;
+	int64_t number = 0, weight = 1;
+	if (core >= tiling->cores)
+		return -1;
+	for (int i = 0; i < tiling->loop_count; i++) {
+		int l = tiling->order[i];
+		int64_t low = 0, high = tiling->factor[l] - 1;
+		while (low < high) {
+			struct tile probe = {0};
+			probe.at[l] = low + (high - low + 1) / 2;
+			if (begins_in(clone, &probe, core, box))
+				low = probe.at[l];
+			else
+				high = probe.at[l] - 1;
+		}
+		number += low * weight;
+		weight *= tiling->factor[l];
+	}
+	return clone->arrived[number * clone->classes.count + clone->classes.of[core]];
+}
+
+/* The last transfer that must be there before a core's compute; -1. */
+static int64_t find_arrival(const struct step_state *step, int core)
+{
+	int64_t arrived = -1;
+	for (int i = 0; i < step->op->read_count; i++) {
+		const struct supply *supply = &step->supplies[i];
+		const struct held *held = &supply->held[supply->classes.of[core]];
+		arrived = number_max(arrived, held->arrived);
+		if (supply->clone)
+			arrived = number_max(
+				arrived, clone_arrival(supply->clone, &held->box->region, core));
+	}
+	return arrived;
+}
+
+static void need_all(struct lowering *lowering, int core, bool first_pass, bool finish)
+{
+	const struct output *output = &lowering->step.output;
+	int k = output->classes.of[core];
+	queue_need(&lowering->queues, core, find_arrival(&lowering->step, core));
+	if (output->ring && first_pass)
+		queue_need(&lowering->queues, core,
+			output->combined[k][turn(&output->accumulators, output->finished)]);
+	if (finish && !output->resident)
+		queue_need(&lowering->queues, core,
+			output->sent[k][turn(&output->slots, output->finished)]);
+}
+
+/* Most tiles of a step have equal counts, which they share. */
+static void set_loops(
+	struct step_state *step, int core, struct arena *arena, struct compute *compute)
+{
+	int loops = step->tiling.loop_count;
+	int64_t *first = arena_array(arena, int64_t, loops), count[OP_LOOPS_MOST];
+	for (int l = 0; l < loops; l++) {
+		first[l] = tile_first(&step->tiling, &step->tile, core, l);
+		count[l] = tile_count(&step->tiling, &step->tile, core, l);
+	}
+	size_t size = (size_t)loops * sizeof *count;
+	if (!step->counts || memcmp(step->counts, count, size) != 0)
+		step->counts = arena_copy(arena, count, size);
+	compute->first = first;
+	compute->count = step->counts;
+}
+
+static const struct compute *make_compute(
+	struct lowering *lowering, int core, bool first_pass, bool last_pass)
+{
+	struct step_state *step = &lowering->step;
+	const struct output *output = &step->output;
+	struct compute *compute = arena_alloc(lowering->queues.arena,
+		sizeof *compute + (size_t)step->op->read_count * sizeof compute->reads[0]);
+	compute->op = (int)(step->op - lowering->plan->workload->ops);
+	set_loops(step, core, lowering->queues.arena, compute);
+	compute->read_count = step->op->read_count;
+	for (int i = 0; i < step->op->read_count; i++)
+		compute->reads[i] = step->supplies[i].held[step->supplies[i].classes.of[core]].box;
+	compute->write = output->box[output->classes.of[core]];
+	compute->finish = last_pass && !output->ring;
+	compute->accumulator_read = !first_pass;
+	compute->accumulator_write = !compute->finish || step->adds_up;
+	compute->nest = step->nest;
+	compute->accumulator = output->accumulator[output->classes.of[core]];
+	return compute;
+}
+
+void computes_add(struct lowering *lowering)
+{
+	struct step_state *step = &lowering->step;
+	int64_t pass = step->tile.number % step->tiling.passes;
+	bool first_pass = pass == 0, last_pass = pass == step->tiling.passes - 1;
+	int64_t first = -1;
+	for (int c = 0; c < step->tiling.cores; c++) {
+		struct instruction *instruction;
+		queue_open(&lowering->queues, ENGINE_COMPUTE, UINT64_C(1) << c);
+		need_all(lowering, c, first_pass, last_pass && !step->output.ring);
+		int64_t number = queue_close(
+			&lowering->queues, step->number, tile_in_step(step), &instruction);
+		instruction->compute = make_compute(lowering, c, first_pass, last_pass);
+		if (c == 0)
+			first = number;
+	}
+	step->computes = first;
+}
 
 #define NUMBERS (UINT32_MAX - 1) /* of instructions that can be told apart */
 

@@ -1,5 +1,5 @@
-#ifndef LOWER_LOWER_H
-#define LOWER_LOWER_H
+#ifndef LOWER_GRAPH_LOWER_H
+#define LOWER_GRAPH_LOWER_H
 
 #include "lower/graph/program.h"
 #include "model/graph/plan.h"

@@ -1,8 +1,7 @@
 #ifndef LOWER_LOWER_STEP_H
 #define LOWER_LOWER_STEP_H
 
-#include "lower/graph/lower_boxes.h"
-#include "lower/graph/lower_queues.h"
+#include "lower/graph/lower_transfers.h"
 
 /*
  * The state of lowering a plan, one step at a time.  What each file does:

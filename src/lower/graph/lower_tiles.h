@@ -1,5 +1,5 @@
-#ifndef LOWER_LOWER_TILES_H
-#define LOWER_LOWER_TILES_H
+#ifndef LOWER_GRAPH_LOWER_TILES_H
+#define LOWER_GRAPH_LOWER_TILES_H
 
 #include "lower/graph/program.h"
 

@@ -1,6 +1,285 @@
+#include "lower/graph/lower_transfers.h"
+
+#include "base/fatal.h"
 #include "lower/graph/lower_step.h"
+#include "lower/graph/lower_tiles.h"
+#include "model/graph/run.h"
 
 #include <inttypes.h>
+
+enum { POOL_STEP = 256 };
+
+void queue_open(struct queues *queues, enum engine engine, uint64_t mask)
+{
+	queues->engine = engine;
+	queues->mask = mask;
+	queues->need_count = 0;
+}
+
+static void need(struct queues *queues, size_t number)
+{
+	queues->followed.at[number] = true;
+	queues->needs[queues->need_count++] = (uint32_t)number;
+}
+
+void queue_need(struct queues *queues, int core, int64_t number)
+{
+	if (number < 0 || (size_t)number < queues->phase)
+		return;
+	const struct instruction *needed = &queues->list.at[number];
+	if (!(needed->mask >> core & queues->mask >> core & 1))
+		BUG("core %d is not in both masks", core);
+	size_t *known = &queues->known[core][queues->engine][needed->engine];
+	if (*known > (size_t)number)
+		return;
+	*known = (size_t)number + 1;
+	need(queues, (size_t)number);
+}
+
+static bool enter_queues(struct queues *queues, size_t number)
+{
+	bool follows = false;
+	for (uint64_t m = queues->mask; m; m &= m - 1) {
+		size_t *tail = &queues->tail[least_core(m)][queues->engine];
+		if (*tail) {
+			queues->followed.at[*tail - 1] = true;
+			follows = true;
+		}
+		*tail = number + 1;
+	}
+	return follows;
+}
+
+static void sort_needs(struct queues *queues)
+{
+	for (size_t i = 1; i < queues->need_count; i++) {
+		uint32_t number = queues->needs[i];
+		size_t at = i;
+		for (; at > 0 && queues->needs[at - 1] > number; at--)
+			queues->needs[at] = queues->needs[at - 1];
+		queues->needs[at] = number;
+	}
+}
+
+/* Dependences are few and small: they lie close to each other. */
+static const uint32_t *keep_needs(struct queues *queues)
+{
+	if (queues->need_count == 0)
+		return NULL;
+	if (queues->pool_left < queues->need_count) {
+		queues->pool_left = number_max(POOL_STEP, (int64_t)queues->need_count);
+		queues->pool = arena_array(queues->arena, uint32_t, queues->pool_left);
+	}
+	uint32_t *kept = queues->pool;
+	memcpy(kept, queues->needs, queues->need_count * sizeof *kept);
+	queues->pool += queues->need_count;
+	queues->pool_left -= queues->need_count;
+	return kept;
+}
+
+int64_t queue_close(struct queues *queues, int step, int tile, struct instruction **out)
+{
+	size_t number = queues->list.count;
+	*array_add(queues->scratch, &queues->followed) = false;
+	bool follows = queues->engine != ENGINE_SYNC && enter_queues(queues, number);
+	if (!follows && queues->need_count == 0 && queues->sync >= 0)
+		queues->needs[queues->need_count++] = (uint32_t)queues->sync;
+	sort_needs(queues);
+	struct instruction *instruction = array_add(queues->scratch, &queues->list);
+	*instruction = (struct instruction){
+		.engine = queues->engine,
+		.step = step,
+		.tile = tile,
+		.mask = queues->mask,
+		.dependence_count = (uint32_t)queues->need_count,
+		.dependences = keep_needs(queues),
+	};
+	if (out)
+		*out = instruction;
+	return (int64_t)number;
+}
+
+void queue_sync(struct queues *queues, int step)
+{
+	uint64_t mask = 0;
+	queue_open(queues, ENGINE_SYNC, 0);
+	for (int c = 0; c < PROGRAM_CORES_MOST; c++) {
+		for (int e = 0; e < QUEUE_COUNT; e++) {
+			size_t tail = queues->tail[c][e];
+			if (tail)
+				mask |= UINT64_C(1) << c;
+			if (tail && !queues->followed.at[tail - 1])
+				need(queues, tail - 1);
+		}
+	}
+	queues->mask = mask;
+	queues->sync = queue_close(queues, step, -1, NULL);
+	queues->phase = queues->list.count;
+	memset(queues->tail, 0, sizeof queues->tail);
+	memset(queues->known, 0, sizeof queues->known);
+}
+
+void projection_make(const struct workload *workload, const struct op *op, int operand,
+	struct operand_projection *projection)
+{
+	const struct access *access = op_operand(op, operand);
+	projection->operand = operand;
+	projection->tensor = access->tensor;
+	projection->layout = &workload->tensors[access->tensor].layout;
+	projection->access = access;
+	projection->loops = 0;
+	projection->term_count = 0;
+	for (int h = 0; h < projection->layout->host_rank; h++) {
+		for (int l = 0; l < op->loop_count; l++) {
+			int64_t factor = access->host[h].loop[l];
+			if (factor == 0)
+				continue;
+			projection->loops |= UINT32_C(1) << l;
+			projection->terms[projection->term_count++] =
+				(struct projection_term){h, l, factor};
+		}
+	}
+}
+
+static void host_box(const struct operand_projection *projection, const struct step_tiling *tiling,
+	const struct tile *tile, int core, int64_t *low, int64_t *high)
+{
+	for (int h = 0; h < projection->layout->host_rank; h++)
+		low[h] = high[h] = projection->access->host[h].offset;
+	for (int i = 0; i < projection->term_count; i++) {
+		const struct projection_term *term = &projection->terms[i];
+		int64_t first = tile_first(tiling, tile, core, term->loop) * term->factor;
+		int64_t length = (tile_count(tiling, tile, core, term->loop) - 1) * term->factor;
+		low[term->host] += first + number_min(length, 0);
+		high[term->host] += first + number_max(length, 0);
+	}
+	for (int h = 0; h < projection->layout->host_rank; h++)
+		access_clip(
+			projection->access, projection->layout->host_size[h], &low[h], &high[h]);
+}
+
+void projection_box(const struct operand_projection *projection, const struct step_tiling *tiling,
+	const struct tile *tile, int core, struct region *box)
+{
+	int64_t low[LAYOUT_HOST_RANK_MOST], high[LAYOUT_HOST_RANK_MOST];
+	const struct layout *layout = projection->layout;
+	host_box(projection, tiling, tile, core, low, high);
+	box->tensor = projection->tensor;
+	box->rank = layout->rank - 1;
+	box->sticks = 1;
+	for (int d = 0; d < box->rank; d++) {
+		int h = layout->host_dim[d];
+		int64_t step = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+		bool moves = layout->part[d] != PART_SYNTHETIC;
+		box->first[d] = moves ? (int32_t)(low[h] / step) : 0;
+		box->count[d] = moves ? (int32_t)(high[h] / step) - box->first[d] + 1 : 1;
+		box->sticks *= box->count[d];
+	}
+}
+
+bool projection_begins_at_sticks(
+	const struct operand_projection *projection, const struct step_tiling *tiling)
+{
+	int stick = projection->layout->stick_dim, per_stick = projection->layout->per_stick;
+	if (stick < 0)
+		return true;
+	int64_t begin = projection->access->host[stick].offset;
+	for (int i = 0; i < projection->term_count; i++) {
+		const struct projection_term *term = &projection->terms[i];
+		if (term->host != stick)
+			continue;
+		if (tiling->span[term->loop] * term->factor % per_stick != 0 &&
+			tiling->span[term->loop] < tiling->extent[term->loop])
+			return false;
+		begin += tiling->first[term->loop] * term->factor;
+	}
+	return begin % per_stick == 0;
+}
+
+/*
+ * Boxes of two classes differ at their start when every dimension has at most
+ * one divided loop and all begin at sticks.
+ */
+bool projection_may_meet(
+	const struct operand_projection *projection, const struct step_tiling *tiling)
+{
+	int divided[LAYOUT_HOST_RANK_MOST] = {0};
+	if (projection->access->pad) /* two tiles of padding alone move the same edge */
+		return true;
+	for (int i = 0; i < projection->term_count; i++) {
+		const struct projection_term *term = &projection->terms[i];
+		if (tiling->share[term->loop] < tiling->extent[term->loop] &&
+			++divided[term->host] > 1)
+			return true;
+	}
+	return !projection_begins_at_sticks(projection, tiling);
+}
+
+struct region region_whole(const struct layout *layout, int tensor)
+{
+	struct region region = {
+		.tensor = tensor, .rank = layout->rank - 1, .sticks = layout->sticks};
+	for (int d = 0; d < region.rank; d++)
+		region.count[d] = (int32_t)layout->size[d];
+	return region;
+}
+
+struct location location_dense(const struct region *box, int64_t address, int64_t unit)
+{
+	struct location location = {.address = address};
+	for (int d = box->rank - 1; d >= 0; d--) {
+		location.stride[d] = unit;
+		unit *= box->count[d];
+	}
+	return location;
+}
+
+struct location location_within(
+	const struct region *box, int64_t address, const int64_t *size, const int64_t *origin)
+{
+	struct location location = {.address = address};
+	int64_t stride = STICK_BYTES;
+	for (int d = box->rank - 1; d >= 0; d--) {
+		location.stride[d] = stride;
+		location.address += (box->first[d] - origin[d]) * stride;
+		stride *= size[d];
+	}
+	return location;
+}
+
+uint64_t holders_of(const struct view *view)
+{
+	uint64_t holders = 0;
+	for (int c = 0; c < view->cores && c < PROGRAM_CORES_MOST; c++)
+		if (view_holds(view, c))
+			holders |= UINT64_C(1) << c;
+	return holders;
+}
+
+void slices_make(const struct plan *plan, const struct residency *stay, int64_t iteration,
+	struct slices *slices)
+{
+	struct layout layout = plan_stay_layout(plan, stay);
+	slices->stay = stay;
+	slices->holders = holders_of(&stay->view);
+	for (int d = 0; d + 1 < layout.rank; d++) {
+		int64_t first = plan_stay_first(plan, stay, iteration, d);
+		slices->size[d] = view_size(&layout, &stay->view, d);
+		for (int c = 0; c < stay->view.cores && c < PROGRAM_CORES_MOST; c++)
+			slices->origin[c][d] = first + view_first(&layout, &stay->view, d, c);
+	}
+}
+
+int slices_miss(const struct slices *slices, const struct region *box, int core)
+{
+	for (int d = 0; d < box->rank; d++) {
+		int64_t origin = slices->origin[core][d];
+		if (box->first[d] < origin ||
+			(int64_t)box->first[d] + box->count[d] > origin + slices->size[d])
+			return d;
+	}
+	return -1;
+}
 
 bool slices_open(struct lowering *lowering, const struct residency *stay, struct slices *slices)
 {

@@ -1,7 +1,7 @@
 #ifndef LOWER_PROGRAM_H
 #define LOWER_PROGRAM_H
 
-#include "model/graph/inner_nest.h"
+#include "model/graph/box_nest.h"
 
 #include <stdint.h>
 

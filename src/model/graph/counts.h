@@ -27,7 +27,7 @@ extern const char *const traffic_names[]; /* in the order of the enum, NULL ends
 struct step_count {
 	int64_t bytes[OP_READS_MOST + 1][TRAFFIC_COUNT]; /* by operand number */
 	int64_t computes; /* scalar operations of all cores together */
-	/* What the inner nests (model/graph/inner_nest.h) do, in words at the levels of their hierarchy:
+	/* What the inner nests (model/graph/box_nest.h) do, in words at the levels of their hierarchy:
 	 * every integer added up over all tiles and cores (nest_counts_add); NULL: the step has none. */
 	const struct nest_counts *nests;
 };

@@ -428,6 +428,9 @@ bool einsum_parse(
 		return fail_next(&p, "'='");
 	if (!parse_right(&p, out))
 		return false;
+	if (look(&p) == '@')
+		return fail_at(&p, p.at, p.at + 1,
+			"'@' is no operator; a product is written 'y[m,n] = sum(k) x[m,k] * w[k,n]'");
 	if (look(&p))
 		return fail_next(&p, "the end (an op is a function of two tensors, or a product)");
 	return true;

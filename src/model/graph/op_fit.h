@@ -1,7 +1,7 @@
 #ifndef MODEL_OP_FIT_H
 #define MODEL_OP_FIT_H
 
-#include "model/graph/op_draft.h"
+#include "model/graph/op_read.h"
 
 /*
  * `layouts: auto`: the layout of an op's output, of inputs that no op has read yet, and restickifies of other

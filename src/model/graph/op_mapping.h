@@ -1,5 +1,5 @@
-#ifndef MODEL_OP_MAPPING_H
-#define MODEL_OP_MAPPING_H
+#ifndef MODEL_GRAPH_OP_MAPPING_H
+#define MODEL_GRAPH_OP_MAPPING_H
 
 #include "model/graph/workload.h"
 #include "model/machine/mapping.h"
@@ -33,7 +33,7 @@ const char *mapping_check(struct arena *arena, const struct arch *arch,
  *	LX:            the temporal row of a storage level
  *	LX spatial:    the other row of a level
  *	core temporal:
- *	LX inside:     where a tile has a nest (inner_nest.h): the loops at LX inside a tile
+ *	LX inside:     where a tile has a nest (box_nest.h): the loops at LX inside a tile
  *	n8@y           this spatial factor runs along Y
  *	k1=4           for a loop whose name ends in a digit
  *	keep HBM: 0 1; LX: 2

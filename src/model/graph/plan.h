@@ -1,5 +1,5 @@
-#ifndef MODEL_PLAN_H
-#define MODEL_PLAN_H
+#ifndef MODEL_GRAPH_PLAN_H
+#define MODEL_GRAPH_PLAN_H
 
 #include "model/graph/op_mapping.h"
 #include "model/graph/staging.h"
@@ -59,7 +59,8 @@
  *     into LX (point 7).  An evict has no compute: of each slice one core that
  *     holds it, the least, sends it.  It is a phase of its own.  Nothing is sent if HBM has the sticks already
  *     (tensor.copy_of): of a tensor that was reloaded, or cloned from an input
- *     or from a clone of one.
+ *     or from a clone of one.  An output of the graph lies in LX only if an evict
+ *     sends it: what that leaves in HBM is the output then.
  * 11. A broadcast runs on several ranks, machines like this one with links between
  *     them, which carry out the same plan, each with inputs of its own.  Only the
  *     root has what is read; it alone works, on core 0: chunk by chunk it loads
@@ -180,5 +181,29 @@ bool plan_is_relayout(const struct plan *plan, int step);
 
 /* Any of these three: nothing is computed. */
 bool plan_only_moves(const struct plan *plan, int step);
+
+/*
+ * Puts evictions, reloads and relayouts (points 10 and 13 of plan.h) into a plan in which every
+ * tensor has one stay for all of its life; it still has afterwards, with new
+ * tensors for the later stays.  A move takes the bundle of the step before
+ * which it is put, or of the last one, and is divided as the slices lie.
+ */
+struct plan_wish {
+	enum move_kind kind;   /* MOVE_EVICT, MOVE_RELOAD or MOVE_RELAYOUT */
+	int tensor;            /* of the given plan: what it is by then is moved */
+	int before;            /* right before this step of the given plan */
+	struct residency stay; /* of a reload or relayout: view, address and size in LX */
+	const int *
+		readers; /* ops of the given plan that use what it makes, while all others go on with */
+	size_t reader_count; /* what there was; NULL: all do from there on */
+};
+
+/*
+ * The plan with its moves.  Wish i makes tensor i behind those of the given plan.  Before a
+ * step, evictions come first, the last wish first, then the others in order.
+ */
+struct arena;
+struct plan *plan_with_moves(
+	struct arena *arena, const struct plan *plan, const struct plan_wish *wishes, size_t count);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "base/array.h"
 #include "model/graph/plan.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "spec/reader.h"
 
-/* A plan while its file is read: steps first (plan_read_steps.c), as the moves among them make
+/* A plan while its file is read: steps first, as the moves among them make
  * tensors; then where tensors are, the proof, and checks of the whole (plan_read.c). */
 /* The one after it has a number, too. */
 enum { BUNDLE_MOST = INT32_MAX - 1 };

@@ -1,8 +1,8 @@
 #include "base/arena.h"
+#include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/run.h"
-#include "model/graph/users.h"
-#include "spec/quote.h"
+#include "spec/step.h"
 
 #include <inttypes.h>
 #include <string.h>

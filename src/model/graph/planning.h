@@ -1,5 +1,5 @@
-#ifndef MODEL_PLANNING_H
-#define MODEL_PLANNING_H
+#ifndef MODEL_GRAPH_PLANNING_H
+#define MODEL_GRAPH_PLANNING_H
 
 #include "base/diag.h"
 #include "base/stopper.h"

@@ -4,6 +4,9 @@
 #include "base/fatal.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "model/graph/plan.h"
+
+#include <string.h>
 
 const char *const move_names[] = {
 	[MOVE_CLONE] = "clone",
@@ -161,4 +164,193 @@ bool workload_has_broadcast(const struct workload *workload)
 		if (workload->ops[o].primitive->kind == OP_BROADCAST)
 			return true;
 	return false;
+}
+
+int workload_copy_in_hbm(const struct workload *workload, int tensor)
+{
+	int producer = workload->tensors[tensor].producer;
+	const struct op *op = producer < 0 ? NULL : &workload->ops[producer];
+	if (!op || !op_copies_sticks(workload, op))
+		return -1;
+	int from = op->reads[0].tensor;
+	if (op->move == MOVE_RELOAD)
+		return tensor_home(workload, from);
+	int origin = tensor_origin(workload, from);
+	return workload->tensors[origin].producer < 0 ? tensor_home(workload, origin)
+						      : workload_copy_in_hbm(workload, origin);
+}
+
+/* One loop for each host dimension of more than one element. */
+static struct op make_move(struct arena *arena, enum move_kind kind, const struct tensor *from,
+	int tensor, int to, const char *name)
+{
+	struct op op = {.name = name,
+		.type = move_names[kind],
+		.primitive = &primitive_clone,
+		.move = kind,
+		.read_count = 1,
+		.write_count = 1,
+		.span = from->span};
+	struct access access = {.tensor = tensor};
+	for (int h = 0; h < from->layout.host_rank; h++) {
+		if (from->layout.host_size[h] <= 1)
+			continue;
+		int l = op.loop_count++;
+		op.loops[l].name = arena_format(arena, "d%d", l);
+		op.loops[l].extent = from->layout.host_size[h];
+		access.host[h].loop[l] = 1;
+		access.linear.loop[l] = from->layout.host_stride[h];
+	}
+	op.reads[0] = access;
+	access.tensor = to;
+	op.writes = arena_copy(arena, &access, sizeof access);
+	return op;
+}
+
+static struct workload *workload_copy(
+	struct arena *arena, const struct workload *workload, size_t room)
+{
+	struct workload *copy = arena_copy(arena, workload, sizeof *workload);
+	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + room);
+	struct op *ops = arena_array(arena, struct op, workload->op_count + room);
+	memcpy(tensors, workload->tensors, workload->tensor_count * sizeof *tensors);
+	if (workload->op_count) /* a list that is still empty may be NULL */
+		memcpy(ops, workload->ops, workload->op_count * sizeof *ops);
+	copy->tensors = tensors;
+	copy->ops = ops;
+	return copy;
+}
+
+static struct tensor moved_tensor(const struct workload *workload, enum move_kind kind, int tensor,
+	int producer, const char *name)
+{
+	const struct tensor *from = &workload->tensors[tensor];
+	int known = kind == MOVE_EVICT ? workload_copy_in_hbm(workload, tensor) : -1;
+	return (struct tensor){.name = name,
+		.role = TENSOR_INTERMEDIATE,
+		.layout = from->layout,
+		.layout_given = from->layout_given,
+		.producer = producer,
+		.copy_of = known + 1,
+		.span = from->span};
+}
+
+struct growing growing_open(struct arena *arena, const struct workload *workload, size_t room)
+{
+	struct growing growing = {.arena = arena,
+		.from = workload,
+		.workload = workload_copy(arena, workload, room),
+		.now = arena_array(arena, int, workload->tensor_count),
+		.first = arena_array(arena, int, workload->tensor_count + room),
+		.exceptions = arena_array(arena, int, workload->op_count)};
+	growing.workload->op_count = 0;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		growing.now[t] = growing.first[t] = (int)t;
+		names_add(arena, &growing.tensors, workload->tensors[t].name, (int)t);
+	}
+	for (size_t o = 0; o < workload->op_count; o++)
+		names_add(arena, &growing.ops, workload->ops[o].name, (int)o);
+	return growing;
+}
+
+/* The arrays are the copy's own: nobody else sees them yet. */
+static struct op *next_op(struct growing *growing)
+{
+	return (struct op *)&growing->workload->ops[growing->workload->op_count++];
+}
+
+static struct tensor *tensor_at(struct growing *growing, int tensor)
+{
+	return (struct tensor *)&growing->workload->tensors[tensor];
+}
+
+/* What an op of the graph reads in place of a tensor. */
+static int *find_read(struct growing *growing, size_t op, int tensor)
+{
+	for (int e = growing->exceptions[op]; e; e = growing->excepted.at[e - 1].next)
+		if (growing->excepted.at[e - 1].tensor == tensor)
+			return &growing->excepted.at[e - 1].now;
+	return NULL;
+}
+
+void growing_take(struct growing *growing)
+{
+	int number = (int)growing->workload->op_count;
+	struct op *op = next_op(growing);
+	*op = growing->from->ops[growing->taken];
+	for (int i = 0; i < op->read_count; i++) {
+		int tensor = op->reads[i].tensor;
+		const int *excepted = find_read(growing, growing->taken, tensor);
+		op->reads[i].tensor = excepted ? *excepted : growing->now[tensor];
+	}
+	growing->taken++;
+	for (int i = 0; i < op->write_count; i++)
+		tensor_at(growing, op->writes[i].tensor)->producer = number;
+}
+
+static void add_move(
+	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name)
+{
+	struct workload *workload = growing->workload;
+	int number = (int)workload->op_count;
+	*tensor_at(growing, to) = moved_tensor(workload, kind, tensor, number, name);
+	*next_op(growing) =
+		make_move(growing->arena, kind, &workload->tensors[tensor], tensor, to, name);
+	if (workload->tensor_count <= (size_t)to)
+		workload->tensor_count = (size_t)to + 1;
+	growing->first[to] = growing->first[tensor];
+}
+
+void growing_move(
+	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name)
+{
+	int first = growing->first[tensor];
+	add_move(growing, kind, tensor, to, name);
+	if (growing->now[first] == tensor)
+		growing->now[first] = to;
+	for (size_t e = 0; e < growing->excepted.count; e++)
+		if (growing->excepted.at[e].now == tensor)
+			growing->excepted.at[e].now = to;
+}
+
+void growing_move_for(struct growing *growing, enum move_kind kind, int tensor, int to,
+	const char *name, const int *readers, size_t count)
+{
+	int first = growing->first[tensor];
+	add_move(growing, kind, tensor, to, name);
+	for (size_t i = 0; i < count; i++) {
+		int *read = find_read(growing, (size_t)readers[i], first);
+		if (read) {
+			*read = to;
+			continue;
+		}
+		*array_add(growing->arena, &growing->excepted) =
+			(struct growing_exception){first, to, growing->exceptions[readers[i]]};
+		growing->exceptions[readers[i]] = (int)growing->excepted.count;
+	}
+}
+
+const char *growing_name(const struct growing *growing, enum move_kind kind, int tensor)
+{
+	const struct workload *workload = growing->workload;
+	const char *origin = workload->tensors[tensor_origin(workload, tensor)].name;
+	const char *name = arena_format(growing->arena, "%s_%s", move_names[kind], origin);
+	for (int i = 2; growing_has_name(growing, name); i++)
+		name = arena_format(growing->arena, "%s_%s_%d", move_names[kind], origin, i);
+	return name;
+}
+
+void growing_reserve(struct growing *growing, const char *name, int tensor)
+{
+	names_add(growing->arena, &growing->tensors, name, tensor);
+}
+
+bool growing_has_name(const struct growing *growing, const char *name)
+{
+	return names_find(&growing->tensors, name) >= 0 || names_find(&growing->ops, name) >= 0;
+}
+
+bool growing_is_whole(const struct growing *growing)
+{
+	return growing->taken == growing->from->op_count;
 }

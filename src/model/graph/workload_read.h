@@ -1,5 +1,5 @@
-#ifndef MODEL_WORKLOAD_READ_H
-#define MODEL_WORKLOAD_READ_H
+#ifndef MODEL_GRAPH_WORKLOAD_READ_H
+#define MODEL_GRAPH_WORKLOAD_READ_H
 
 #include "model/graph/workload.h"
 #include "model/machine/arch.h"

@@ -6,6 +6,8 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
+#include <string.h>
+
 int64_t arch_cores(const struct arch *arch)
 {
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
@@ -114,4 +116,42 @@ int arch_level(const struct arch *arch, const char *name)
 double arch_nanoseconds(const struct arch *arch, int64_t cycles)
 {
 	return (double)cycles * 1e9 / ratio_double(arch->clock_hz);
+}
+
+bool arch_is_assumed(const char *source)
+{
+	return source && strncmp(source, "assumed", strlen("assumed")) == 0;
+}
+
+const char *arch_energy_source(const struct arch *arch, const char *level)
+{
+	static const char *const keys[] = {
+		"read_energy_per_byte", "write_energy_per_byte", "mac_energy", "vector_energy"};
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+		for (size_t i = 0; i < arch->note_count; i++) {
+			const struct source_note *note = &arch->notes[i];
+			if (text_equal(note->level, level) && text_equal(note->key, keys[k]) &&
+				note->given)
+				return note->source;
+		}
+	return NULL;
+}
+
+const char *arch_assumed_energies(struct arena *arena, const struct arch *arch)
+{
+	struct text text = text_open(arena);
+	const char *comma = "";
+	for (int r = 0; r < arch->level_count; r++)
+		if (arch_is_assumed(arch_energy_source(arch, arch->levels[r].name))) {
+			text_add(&text, "%s%s", comma, arch->levels[r].name);
+			comma = ", ";
+		}
+	const struct ring *rings[] = {&arch->reduce_ring, &arch->data_ring};
+	static const char *const names[] = {"reduce ring", "data ring"};
+	for (int i = 0; i < 2; i++)
+		if (rings[i]->present && arch_is_assumed(rings[i]->energy_source)) {
+			text_add(&text, "%s%s", comma, names[i]);
+			comma = ", ";
+		}
+	return text_read(&text);
 }

@@ -3,8 +3,8 @@
 
 #include "base/diag.h"
 #include "base/number.h"
-#include "model/machine/copying.h"
-#include "model/machine/primitive.h"
+#include "model/machine/arch_storage.h"
+#include "model/machine/primitives.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ struct level {
 	struct ratio plane;
 	/* of a home: cycles to begin a contiguous run of sticks that is shorter than these bytes; 0 */
 	struct ratio run;
-	int64_t run_bytes; /* 0: however long it is */
+	int64_t run_bytes;        /* 0: however long it is */
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */
@@ -119,8 +119,9 @@ struct level {
 enum { RING_PARTS_LEAST = 2, RING_PARTS_MOST = 8 };
 struct ring {
 	bool present;
-	struct ratio rate; /* bytes per cycle, one link, one direction */
-	double pj;         /* per byte and link */
+	struct ratio rate;         /* bytes per cycle, one link, one direction */
+	double pj;                 /* per byte and link */
+	const char *energy_source; /* where pj comes from, in a sentence; NULL */
 	/* of a data ring: cycles to set up one contiguous run of a slice that is cut into so many parts
 	 * (RING_PARTS_LEAST at [0]; fewer cost the same, and more as much as the most); 0: no time */
 	struct ratio run_cycles[RING_PARTS_MOST - RING_PARTS_LEAST + 1];
@@ -143,6 +144,7 @@ struct nothing {
 /* Where the value of one attribute comes from, in a sentence. */
 struct source_note {
 	const char *level, *key, *source;
+	bool given; /* the spec has the sentence */
 };
 
 struct arch {
@@ -179,6 +181,16 @@ struct arch {
 	const struct source_note *notes;
 	struct span span;
 };
+
+/* The sentence under `sources:` of a level's energies, the first that there is; NULL: none. */
+const char *arch_energy_source(const struct arch *arch, const char *level);
+
+/* True if a sentence says that nobody measured the value. */
+bool arch_is_assumed(const char *source);
+
+/* "HBM, LX, data ring": the levels and rings whose energies are assumed; "" if none are. */
+struct arena;
+const char *arch_assumed_energies(struct arena *arena, const struct arch *arch);
 
 /* Whether tensors reach the scratchpad in whole boxes (model/graph/plan.h); else everything from the
  * home inwards is one nest. */

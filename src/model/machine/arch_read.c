@@ -2,11 +2,12 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/checked.h"
+#include "base/number.h"
 #include "base/text.h"
-#include "model/machine/arch_attributes.h"
 #include "model/machine/arch_draft.h"
 #include "model/machine/arch_keys.h"
-#include "model/machine/energy_builtin.h"
+#include "model/machine/ert.h"
 #include "spec/sheet.h"
 
 #include <string.h>
@@ -135,8 +136,8 @@ static void read_clock(struct arch_draft *draft)
 
 static void add_note(struct arch_draft *draft, int r, const char *key, const char *source)
 {
-	*array_add(draft->reading->arena, &draft->notes) =
-		(struct source_note){draft->arch->levels[r].name, key, source};
+	*array_add(draft->reading->arena, &draft->notes) = (struct source_note){
+		draft->arch->levels[r].name, key, source ? source : "no source given", source};
 }
 
 /* The sentence of every attribute given, and of the fan-out. */
@@ -155,8 +156,7 @@ static void read_sources(struct arch_draft *draft, int r)
 			const char *source = NULL;
 			if (has_sources)
 				read_text(&sources, given[g]->entries[i].key, OPTIONAL, &source);
-			add_note(draft, r, given[g]->entries[i].key,
-				source ? source : "no source given");
+			add_note(draft, r, given[g]->entries[i].key, source);
 		}
 	}
 	if (has_sources)

@@ -9,7 +9,7 @@
  * form of v0.2 to v0.4.  See specs/README.md.  NULL after complaining.
  *
  * Every attribute is read in the same way, for graphs, problems and broadcasts alike: it is
- * honoured, refused, or named in the run's note of keys that nothing reads (spec/unread.h).  A cycle
+ * honoured, refused, or named in the run's note of keys that nothing reads (spec/reader.h).  A cycle
  * is 1 ns if nothing else is said; what counts seconds needs a clock.
  *
  * Roles.  The home (`hbm`) is the outermost storage.  The scratchpad (`lx`) is the outermost storage
@@ -21,7 +21,7 @@
  *
  * A `mac_rate` is 1 if nothing else is said, a `vector_rate` one element per multiplier and cycle.
  *
- * Energies that nobody gives are built in (model/machine/energy_builtin.h); an ERT is read
+ * Energies that nobody gives are built in (model/machine/ert.h); an ERT is read
  * afterwards (model/machine/ert.h).
  */
 const struct arch *arch_read(const struct reading *reading, const struct node *node);

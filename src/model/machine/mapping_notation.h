@@ -11,7 +11,7 @@
  * last round that is written must be the right one.
  *
  * With `inner`, the temporal row of the home stands for the loops that run at the scratchpad inside a tile
- * (model/graph/inner_nest.h), and is written behind that of the scratchpad: "LX: n2 | LX inside: m4".
+ * (model/graph/box_nest.h), and is written behind that of the scratchpad: "LX: n2 | LX inside: m4".
  */
 struct mapping_notation {
 	const struct arch *arch;

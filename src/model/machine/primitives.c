@@ -1,5 +1,7 @@
+#include "model/machine/primitives.h"
+
+#include "base/number.h"
 #include "base/text.h"
-#include "model/machine/primitive.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #ifndef MODEL_TOPOLOGY_H
 #define MODEL_TOPOLOGY_H
 
-#include "model/machine/copying.h"
+#include "model/machine/arch_storage.h"
 
 #include <stddef.h>
 

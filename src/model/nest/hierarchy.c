@@ -2,9 +2,14 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/nest/directive.h"
 #include "model/nest/domain.h"
+#include "model/nest/nest_mapping.h"
+#include "spec/reader.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A hierarchy in the making, outermost level first; it is turned round at the end. */
 struct hierarchy_making {
@@ -453,4 +458,198 @@ void hierarchy_copy_flags(struct hierarchy *to, const struct hierarchy *from)
 		level->no_spatial_reuse = flagged->no_spatial_reuse;
 		level->no_link_transfer = flagged->no_link_transfer;
 	}
+}
+
+static const struct action_energies *energies_of(const struct level *level, enum counting counting)
+{
+	return counting == COUNTING_TIMELOOP ? &level->timeloop_pj : &level->pj;
+}
+
+static const char *source_of(
+	const struct level *level, enum counting counting, enum energy_origin origin)
+{
+	switch (origin) {
+	case ENERGY_ERT:
+		return "ERT";
+	case ENERGY_ERT_PARTLY:
+		return "ERT, what it lacks built-in as Timeloop's";
+	case ENERGY_OF_LEVEL:
+		return "the architecture";
+	case ENERGY_BUILT_IN:
+		break;
+	}
+	if (counting == COUNTING_TIMELOOP || level->kind == LEVEL_STORAGE)
+		return "built-in, as Timeloop's";
+	return "built-in, of Horowitz 2014";
+}
+
+/* The levels that energies come to from one place, after others are told. */
+static void add_source(
+	struct text *text, const struct hierarchy *hierarchy, const char *source, const char *own)
+{
+	const char *between = ": ";
+	text_add(text, "%s%s", text->length ? "; " : "", source);
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		if (!level->energy_source || !text_equal(level->energy_source, source))
+			continue;
+		text_add(text, "%s%s", between, level->name);
+		between = ", ";
+	}
+	if (own)
+		text_add(text, "%s%s", between, own);
+}
+
+/* One source alone, or each with its levels, in the order of the levels. */
+static const char *all_sources(const struct hierarchy *hierarchy, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	const char *told[ARCH_LEVELS_MOST + 1];
+	int count = 0;
+	for (int i = 0; i <= hierarchy->level_count; i++) {
+		const char *source = i < hierarchy->level_count ? hierarchy->levels[i].energy_source
+								: hierarchy->compute_energy_source;
+		bool is_told = !source;
+		for (int k = 0; k < count && !is_told; k++)
+			is_told = text_equal(told[k], source);
+		if (!is_told)
+			told[count++] = source;
+	}
+	if (count == 1)
+		return told[0];
+	for (int k = 0; k < count; k++) {
+		bool own = text_equal(told[k], hierarchy->compute_energy_source);
+		add_source(&text, hierarchy, told[k], own ? hierarchy->compute_name : NULL);
+	}
+	return text_read(&text);
+}
+
+void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const struct arch *arch,
+	enum counting counting)
+{
+	const struct level *compute = &arch->levels[hierarchy->compute_row];
+	const struct action_energies *pj = energies_of(compute, counting);
+	bool vector = hierarchy->vector && compute->vector_priced;
+	hierarchy->compute_pj = vector ? compute->vector_pj : pj->compute;
+	hierarchy->compute_energy_source =
+		source_of(compute, counting, vector ? ENERGY_OF_LEVEL : pj->origin);
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		struct nest_level *nest = &hierarchy->levels[i];
+		const struct level *level = &arch->levels[nest->row];
+		if (!nest->storage || nest->free)
+			continue;
+		pj = energies_of(level, counting);
+		nest->pj[NEST_READ] = pj->read;
+		nest->pj[NEST_FILL] = pj->fill;
+		nest->pj[NEST_UPDATE] = pj->update;
+		nest->leak_pj = pj->leak;
+		nest->energy_source = source_of(level, counting, pj->origin);
+	}
+	hierarchy->energy_source = all_sources(hierarchy, arena);
+}
+
+/* What the older form can aim at: storages, and the stand-ins that its front end adds. */
+static bool is_parent(const struct level *level)
+{
+	return level->kind == LEVEL_STORAGE || (level->device && level->device[0]);
+}
+
+/* The block below a level of the older form; a container with a fan-out stands for its own. */
+static int block_below(const struct arch *arch, int r)
+{
+	if (!is_parent(&arch->levels[r]))
+		return domain_fanout(arch, r) > 1 ? r : -1;
+	for (int i = r + 1; i < arch->level_count; i++) {
+		if (domain_fanout(arch, i) > 1)
+			return i;
+		if (is_parent(&arch->levels[i]))
+			return -1;
+	}
+	return -1;
+}
+
+const char *nest_target_name(const struct arch *arch, int block_row)
+{
+	if (arch->tree)
+		for (int r = block_row - 1; r >= 0; r--)
+			if (block_below(arch, r) == block_row)
+				return arch->levels[r].name;
+	return arch->levels[block_row].name;
+}
+
+/* NAME of inter_NAME_spatial, or NULL. */
+static const char *alias_of(struct arena *arena, const char *name)
+{
+	static const char before[] = "inter_", after[] = "_spatial";
+	size_t length = strlen(name), extra = sizeof before + sizeof after - 2;
+	if (length <= extra || strncmp(name, before, sizeof before - 1) ||
+		!text_equal(name + length - (sizeof after - 1), after))
+		return NULL;
+	return arena_format(arena, "%.*s", (int)(length - extra), name + sizeof before - 1);
+}
+
+static void aim_at_row(const struct arch *arch, int row, struct nest_target *out)
+{
+	out->row = row;
+	out->name = arch->levels[row].name;
+	out->block_row = arch->tree                     ? block_below(arch, row)
+			 : domain_fanout(arch, row) > 1 ? row
+							: -1;
+}
+
+/* Timeloop's level number `left` from the innermost storage outwards; its front end gives what fans
+ * out in v0.4 a level around it. */
+static bool aim_at_number(
+	struct arena *arena, const struct arch *arch, int64_t left, struct nest_target *out)
+{
+	for (int r = arch->level_count - 1; r >= 0; r--) {
+		const struct level *level = &arch->levels[r];
+		if (domain_iterates(arch, r) && left-- == 0) {
+			aim_at_row(arch, r, out);
+			return true;
+		}
+		if (!arch->tree && domain_fanout(arch, r) > 1 && left-- == 0) {
+			*out = (struct nest_target){level->kind == LEVEL_CONTAINER ? r : -1, r,
+				arena_format(arena, "inter_%s_spatial", level->name)};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")] && strlen(text) < 10;
+}
+
+bool nest_target_read(const struct reading *reading, const struct node *node,
+	const struct arch *arch, struct nest_target *out)
+{
+	const char *name;
+	*out = (struct nest_target){.row = -1, .block_row = -1};
+	if (!node_text(reading, node, "a target", &name))
+		return false;
+	int row = arch_level(arch, name);
+	if (row >= 0) {
+		aim_at_row(arch, row, out);
+		return true;
+	}
+	if (is_number(name)) {
+		if (aim_at_number(reading->arena, arch, atoi(name), out))
+			return true;
+		return reading_refuse(reading, node,
+			"there is no level %s; levels are counted from the innermost storage, 0",
+			name);
+	}
+	out->name = name;
+	const char *inner = alias_of(reading->arena, name);
+	int r = inner ? arch_level(arch, inner) : -1;
+	if (r >= 0) {
+		out->block_row = domain_fanout(arch, r) > 1 ? r : -1;
+		return true;
+	}
+	const char *known[ARCH_LEVELS_MOST + 1] = {0};
+	for (int i = 0; i < arch->level_count; i++)
+		known[i] = arch->levels[i].name;
+	return directive_refuse(reading, node->span, "level", name, known);
 }

@@ -1,5 +1,5 @@
-#ifndef MODEL_HIERARCHY_H
-#define MODEL_HIERARCHY_H
+#ifndef MODEL_NEST_HIERARCHY_H
+#define MODEL_NEST_HIERARCHY_H
 
 #include "model/machine/arch.h"
 #include "model/machine/mapping.h"

@@ -1,5 +1,5 @@
-#ifndef MODEL_NEST_MAPPING_H
-#define MODEL_NEST_MAPPING_H
+#ifndef MODEL_NEST_NEST_MAPPING_H
+#define MODEL_NEST_NEST_MAPPING_H
 
 #include "model/nest/hierarchy.h"
 

@@ -1,5 +1,5 @@
-#ifndef MODEL_NETWORK_H
-#define MODEL_NETWORK_H
+#ifndef MODEL_NEST_NETWORK_H
+#define MODEL_NEST_NETWORK_H
 
 #include "model/nest/shape.h"
 

@@ -1,5 +1,5 @@
-#ifndef MODEL_CAPTURE_H
-#define MODEL_CAPTURE_H
+#ifndef MODEL_PACKING_CAPTURE_H
+#define MODEL_PACKING_CAPTURE_H
 
 #include "base/diag.h"
 #include "model/packing/buffer.h"

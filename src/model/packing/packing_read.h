@@ -8,7 +8,7 @@
 #include "spec/table.h"
 
 /*
- * What packing_read.c, packing_family.c and packing_offset.c share: a table of buffers half
+ * What packing_read.c and packing_sums.c share: a table of buffers half
  * read.
  */
 enum packing_column {

@@ -1,5 +1,5 @@
-#ifndef MODEL_PACKING_SUMS_H
-#define MODEL_PACKING_SUMS_H
+#ifndef MODEL_PACKING_PACKING_SUMS_H
+#define MODEL_PACKING_PACKING_SUMS_H
 
 #include "model/packing/buffer.h"
 

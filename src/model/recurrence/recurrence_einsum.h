@@ -1,5 +1,5 @@
-#ifndef MODEL_RECURRENCE_EINSUM_H
-#define MODEL_RECURRENCE_EINSUM_H
+#ifndef MODEL_RECURRENCE_RECURRENCE_EINSUM_H
+#define MODEL_RECURRENCE_RECURRENCE_EINSUM_H
 
 #include "model/graph/workload.h"
 #include "model/nest/shape.h"

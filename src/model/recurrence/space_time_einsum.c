@@ -1,10 +1,463 @@
-#include "model/recurrence/space_time_read.h"
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/graph/einsum.h"
+#include "model/recurrence/recurrence_equations.h"
+#include "model/recurrence/space_time_read.h"
 
 #include <string.h>
+
+static bool read_loop(
+	const struct reading *reading, const struct node_entry *entry, struct recurrence_loop *loop)
+{
+	const struct node *node = entry->value;
+	*loop = (struct recurrence_loop){.name = entry->key, .extent = 1};
+	if (node->kind != NODE_LIST)
+		return node_integer(
+			reading, node, entry->key, 1, RECURRENCE_EXTENT_MOST, &loop->extent);
+	int64_t end = 0;
+	if (node->count != 2)
+		return reading_refuse(reading, node,
+			"'%s' is an extent, or [first, end) as a list of two", entry->key);
+	if (!node_integer(reading, node->items[0], entry->key, -RECURRENCE_EXTENT_MOST,
+		    RECURRENCE_EXTENT_MOST, &loop->least) ||
+		!node_integer(reading, node->items[1], entry->key, loop->least + 1,
+			loop->least + RECURRENCE_EXTENT_MOST, &end))
+		return false;
+	loop->extent = end - loop->least;
+	return true;
+}
+
+static bool read_loops(struct reader *map, struct recurrence *recurrence)
+{
+	const struct node *loops = read_map(map, "loops", REQUIRED);
+	if (!loops)
+		return false;
+	if (!loops->count || loops->count > RECURRENCE_LOOPS_MOST)
+		return reading_refuse(
+			map->reading, loops, "there are 1 to 8 loops, not %zu", loops->count);
+	bool good = true;
+	for (size_t i = 0; i < loops->count; i++)
+		good &= read_loop(map->reading, &loops->entries[i], &recurrence->loops[i]);
+	recurrence->loop_count = (int)loops->count;
+	return good;
+}
+
+/* A condition over loops; true without one. */
+static bool read_condition(struct reader *map, const char *key, const struct recurrence *recurrence,
+	const struct term **out)
+{
+	const struct node *node = read_node(map, key, OPTIONAL);
+	if (!node)
+		return true;
+	if (node->kind != NODE_SCALAR)
+		return reading_refuse(
+			map->reading, node, "'%s' is a condition such as i >= k", key);
+	const char *loops[RECURRENCE_LOOPS_MOST + 1];
+	struct term_names names = {.reading = map->reading, .loops = loops};
+	struct term_fault fault = {0};
+	size_t at = 0;
+	recurrence_loop_names(recurrence, loops);
+	const struct term *term = term_parse(map->reading->arena, node->text, &at, &names, &fault);
+	if (term) {
+		at += strspn(node->text + at, " \t\r\n");
+		if (node->text[at])
+			fault = (struct term_fault){at, at + 1, "the condition should end here"};
+		else if (term_has_stream(term))
+			fault = (struct term_fault){
+				0, at, "a condition depends on loops, not on streams"};
+	}
+	if (fault.text)
+		diag_error(map->reading->diag, node_part(node, fault.from, fault.to), "%s",
+			fault.text);
+	*out = term;
+	return !fault.text;
+}
+
+bool space_time_vector(const struct reading *reading, const struct node *node, const char *what,
+	int count, int64_t least, int64_t most, int64_t *out)
+{
+	if (node->kind != NODE_LIST || node->count != (size_t)count)
+		return reading_refuse(
+			reading, node, "%s is a list of %d whole numbers", what, count);
+	bool good = true;
+	for (int i = 0; i < count; i++)
+		good &= node_integer(reading, node->items[i], what, least, most, &out[i]);
+	return good;
+}
+
+static bool read_dependence(
+	struct reader *map, const struct node *node, int stream, struct recurrence *recurrence)
+{
+	const struct reading *reading = map->reading;
+	int64_t vector[RECURRENCE_LOOPS_MOST] = {0};
+	const struct term *when = NULL;
+	bool good, zero = true;
+	if (node->kind == NODE_MAP) {
+		struct reader entry;
+		reader_open(&entry, reading, node, "dependence");
+		const struct node *list = read_list(&entry, "vector", REQUIRED);
+		good = read_condition(&entry, "when", recurrence, &when);
+		good &= list && space_time_vector(reading, list, "'vector'", recurrence->loop_count,
+					-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
+		reader_done(&entry);
+	} else {
+		good = space_time_vector(reading, node, "a dependence", recurrence->loop_count,
+			-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
+	}
+	for (int i = 0; i < recurrence->loop_count; i++)
+		zero &= !vector[i];
+	if (good && zero)
+		return reading_refuse(reading, node, "a dependence of a point on itself");
+	if (good &&
+		!recurrence_depend(reading->arena, recurrence, stream, vector, when, node->span))
+		return reading_refuse(
+			reading, node, "more than 64 dependences, or too many of one vector");
+	return good;
+}
+
+bool space_time_is_vector(const struct node *node)
+{
+	return node->kind == NODE_LIST && node->count && node->items[0]->kind == NODE_SCALAR;
+}
+
+static bool read_dependences(
+	struct reader *map, const struct node *streams, struct recurrence *recurrence)
+{
+	bool good = true;
+	if (streams->kind != NODE_MAP)
+		return reading_refuse(map->reading, streams,
+			"'dependences' is a map of streams, such as {a: [1, 0]}");
+	if (streams->count > RECURRENCE_STREAMS_MOST)
+		return reading_refuse(map->reading, streams, "there are at most 16 streams");
+	for (size_t i = 0; i < streams->count; i++) {
+		const struct node_entry *entry = &streams->entries[i];
+		recurrence->streams[i] = (struct stream){.name = entry->key,
+			.kind = STREAM_RECURRENT,
+			.rank = recurrence->loop_count,
+			.span = entry->key_span};
+		recurrence->stream_count = (int)i + 1;
+		if (entry->value->kind == NODE_MAP || space_time_is_vector(entry->value)) {
+			good &= read_dependence(map, entry->value, (int)i, recurrence);
+			continue;
+		}
+		if (entry->value->kind != NODE_LIST) {
+			good = reading_refuse(map->reading, entry->value,
+				"the dependences of '%s' are one vector or a list of vectors",
+				entry->key);
+			continue;
+		}
+		for (size_t k = 0; k < entry->value->count; k++)
+			good &= read_dependence(map, entry->value->items[k], (int)i, recurrence);
+	}
+	return good;
+}
+
+/* What the loops compute: one of these keys says it. */
+static const char *const bodies[] = {"equations", "dependences", "einsum"};
+enum { BODIES = sizeof bodies / sizeof *bodies };
+
+static bool read_equations(
+	struct reader *map, const struct node *const *given, struct recurrence *out)
+{
+	const struct node *equations = given[0], *dependences = given[1];
+	if (dependences) {
+		if (!read_dependences(map, dependences, out))
+			return false;
+		recurrence_invent(map->reading->arena, out);
+		return true;
+	}
+	if (equations->kind != NODE_SCALAR)
+		return reading_refuse(
+			map->reading, equations, "'equations' is a text with an equation a line");
+	return recurrence_equations(map->reading, equations, out);
+}
+
+/* The einsum of the problem, or of the graph's op, that stands beside. */
+static bool take_beside(struct reader *map, const struct space_time_beside *beside,
+	struct recurrence_einsum *einsum, struct recurrence *out)
+{
+	const struct reading *reading = map->reading;
+	const struct node *name = read_node(map, "op", OPTIONAL);
+	const struct node *loops = read_node(map, "loops", OPTIONAL);
+	const char *why = NULL;
+	if (loops)
+		return reading_refuse(reading, loops,
+			"the loops are those of the %s; take them out",
+			beside->problem ? "problem" : "op");
+	if (beside->problem && name)
+		return reading_refuse(
+			reading, name, "a problem is one op; 'op' names one of a workload");
+	if (beside->problem) {
+		if (!recurrence_einsum_of_shape(reading->arena, beside->problem, einsum, out, &why))
+			return reading_refuse(reading, map->map, "%s", why);
+		recurrence_einsum_squeeze(einsum, out);
+		return true;
+	}
+	const struct op *op = space_time_op(map, name, beside->workload);
+	return op &&
+	       (recurrence_einsum_of_op(reading->arena, beside->workload, op, einsum, out, &why) ||
+		       reading_refuse(reading, name ? name : map->map, "%s", why));
+}
+
+/* The recurrence of an einsum, in tiles where the spec or a plan says so. */
+static bool derive(struct reader *map, const struct space_time_beside *beside,
+	struct recurrence_einsum *einsum, struct space_time *out)
+{
+	struct arena *arena = map->reading->arena;
+	const char *why = NULL;
+	out->einsum = arena_copy(arena, einsum, sizeof *einsum);
+	out->loops = arena_copy(arena, &out->recurrence, sizeof out->recurrence);
+	if (!space_time_tiles(map, einsum, &out->recurrence))
+		return false;
+	if (beside && beside->plan) {
+		struct reader plan;
+		if (!reader_open(&plan, map->reading, beside->plan, "projection") ||
+			!space_time_tiles(&plan, einsum, &out->recurrence))
+			return false;
+	}
+	return recurrence_einsum(arena, einsum, &out->recurrence, &why) ||
+	       reading_refuse(map->reading, map->map, "%s", why);
+}
+
+bool space_time_body(
+	struct reader *map, const struct space_time_beside *beside, struct space_time *out)
+{
+	struct recurrence *recurrence = &out->recurrence;
+	const struct node *given[BODIES], *first = NULL;
+	for (int i = 0; i < BODIES; i++) {
+		given[i] = read_node(map, bodies[i], OPTIONAL);
+		if (given[i] && first)
+			return reading_refuse(map->reading, given[i],
+				"dependences follow from equations and einsums; give one of them");
+		first = first ? first : given[i];
+	}
+	bool is_beside = beside && (beside->problem || beside->workload);
+	if (first && is_beside)
+		return reading_refuse(map->reading, first,
+			"the %s beside says already what is computed",
+			beside->problem ? "problem" : "workload");
+	if (!first && !is_beside)
+		return reading_refuse(map->reading, map->map,
+			"'space_time' needs 'equations', 'dependences' or an 'einsum', or a "
+			"problem or workload beside");
+	if (given[0] || given[1])
+		return read_loops(map, recurrence) &&
+		       read_condition(map, "domain", recurrence, &recurrence->domain) &&
+		       read_equations(map, given, recurrence);
+	struct recurrence_einsum *einsum = arena_new(map->reading->arena, struct recurrence_einsum);
+	if (is_beside ? !take_beside(map, beside, einsum, recurrence)
+		      : !read_loops(map, recurrence) ||
+				!space_time_einsum(map->reading, given[2], recurrence, einsum))
+		return false;
+	const struct node *domain = read_node(map, "domain", OPTIONAL);
+	if (domain)
+		return reading_refuse(map->reading, domain,
+			"an einsum is over all its loops; a 'domain' goes with equations");
+	return derive(map, beside, einsum, out);
+}
+
+/* Streams by name, as bits. */
+static bool node_streams(const struct reading *reading, const struct node *list, const char *key,
+	const struct recurrence *recurrence, uint32_t *out)
+{
+	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
+	bool good = true;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = NULL, *known[RECURRENCE_STREAMS_MOST + 1] = {0};
+		const struct node *item = node_item(list, i);
+		if (!node_text(reading, item, key, &name)) {
+			good = false;
+			continue;
+		}
+		for (int k = 0; k < recurrence->stream_count; k++)
+			known[k] = recurrence->streams[k].name;
+		int stream = recurrence_stream_named(recurrence, name);
+		if (stream >= 0) {
+			*out |= UINT32_C(1) << stream;
+			continue;
+		}
+		good = reading_refuse(reading, item, "'%s' is no stream%s", name,
+			suggestion(reading->arena, suggest(name, known), ""));
+	}
+	return good;
+}
+
+bool space_time_streams(
+	struct reader *map, const char *key, const struct recurrence *recurrence, uint32_t *out)
+{
+	return node_streams(map->reading, read_node(map, key, OPTIONAL), key, recurrence, out);
+}
+
+static int row_count(const struct space_time *spec)
+{
+	return spec->has_space ? spec->projection.space_count : spec->space_rows;
+}
+
+/* A row of space by name; -1 after complaining. */
+static int find_row(const struct reading *reading, struct span span, const char *name,
+	const struct space_time *spec)
+{
+	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
+	struct text all = text_open(reading->arena);
+	for (int r = 0; r < row_count(spec); r++) {
+		known[r] = spec->projection.space_names[r];
+		text_add(&all, "%s%s", r ? ", " : "", known[r]);
+		if (text_equal(known[r], name))
+			return r;
+	}
+	const char *near = suggest(name, known);
+	diag_error(reading->diag, span,
+		near ? "'%s' is no row of space; did you mean '%s'?"
+		     : "'%s' is no row of space; there are: %s",
+		name, near ? near : text_read(&all));
+	return -1;
+}
+
+/* Rows of the array that hand nothing on in one way. */
+struct ban {
+	const char *key, *older;
+	size_t at; /* of the streams by row, in struct space_time */
+};
+
+static const struct ban bans[] = {
+	{"no_link_transfer", "no_link_transfer", offsetof(struct space_time, no_links)},
+	{"no_reuse", "no_multicast_no_reduction", offsetof(struct space_time, no_wires)},
+};
+
+enum { BANS = sizeof bans / sizeof *bans };
+
+static uint32_t *banned(const struct ban *ban, struct space_time *spec)
+{
+	return (uint32_t *)((char *)spec + ban->at);
+}
+
+/* `[A]`: along all rows; `{p1: [A]}`. */
+static void read_ban(struct reader *map, const struct ban *ban, struct space_time *out)
+{
+	const struct reading *reading = map->reading;
+	const struct node *node = read_node(map, ban->key, OPTIONAL);
+	uint32_t all = 0;
+	if (!node)
+		node = read_node(map, ban->older, OPTIONAL);
+	if (!node)
+		return;
+	for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		int row = find_row(reading, entry->key_span, entry->key, out);
+		if (row >= 0)
+			node_streams(reading, entry->value, ban->key, &out->recurrence,
+				&banned(ban, out)[row]);
+	}
+	if (node->kind == NODE_MAP ||
+		!node_streams(reading, node, ban->key, &out->recurrence, &all))
+		return;
+	for (int r = 0; r < row_count(out); r++)
+		banned(ban, out)[r] |= all;
+}
+
+/* The kinds that a target of constraints may have, in the map that states them. */
+static void read_kinds(
+	struct reader *map, const char *name, const struct node *target, struct space_time *out)
+{
+	int row = target ? find_row(map->reading, target->span, name, out) : -1;
+	for (int k = 0; k < BANS; k++)
+		for (int older = 0; older < 2; older++) {
+			const char *key = older ? bans[k].older : bans[k].key;
+			const struct node *node = read_node(map, key, OPTIONAL);
+			if (node && row >= 0)
+				node_streams(map->reading, node, key, &out->recurrence,
+					&banned(&bans[k], out)[row]);
+		}
+}
+
+/* {target: p1, type: spatial, constraints: {no_link_transfer: [A]}}, or the kinds beside the
+ * type, or under `constraints: {spatial: ..}` without one. */
+static void read_target(
+	const struct reading *reading, const struct node *node, struct space_time *out)
+{
+	static const char *const types[] = {"spatial", NULL};
+	struct reader map, inner, spatial;
+	const char *name = NULL;
+	int type = 0;
+	if (!reader_open(&map, reading, node, "constraint"))
+		return;
+	const struct node *target = read_node(&map, "target", REQUIRED);
+	if (!target || !node_text(reading, target, "target", &name))
+		return;
+	const struct node *nested = read_map(&map, "constraints", OPTIONAL);
+	if (node_find(node, "type") && !read_word(&map, "type", OPTIONAL, types, &type))
+		return;
+	if (!nested) {
+		read_kinds(&map, name, target, out);
+	} else if (reader_open(&inner, reading, nested, "constraint")) {
+		const struct node *group = read_map(&inner, "spatial", OPTIONAL);
+		if (group && reader_open(&spatial, reading, group, "constraint")) {
+			read_kinds(&spatial, name, target, out);
+			reader_done(&spatial);
+		}
+		if (!group)
+			read_kinds(&inner, name, target, out);
+		reader_done(&inner);
+	}
+	reader_done(&map);
+}
+
+/* `lanes: 16`: the last row of space; `lanes: {k: 16}`. */
+static void read_lanes(struct reader *map, struct space_time *out)
+{
+	const struct reading *reading = map->reading;
+	const struct node *node = read_node(map, "lanes", OPTIONAL);
+	int64_t *lanes = out->projection.lanes;
+	int rows = row_count(out);
+	if (!node)
+		return;
+	if (!rows) {
+		reading_refuse(reading, node, "the allocation has no row that could be lanes");
+		return;
+	}
+	if (node->kind != NODE_MAP) {
+		node_integer(reading, node, "lanes", 1, RECURRENCE_EXTENT_MOST, &lanes[rows - 1]);
+		return;
+	}
+	for (size_t i = 0; i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		int row = find_row(reading, entry->key_span, entry->key, out);
+		if (row >= 0)
+			node_integer(reading, entry->value, entry->key, 1, RECURRENCE_EXTENT_MOST,
+				&lanes[row]);
+	}
+}
+
+void space_time_limits(
+	struct reader *map, const struct node *const *targets, struct space_time *out)
+{
+	const struct reading *reading = map->reading;
+	read_integer(map, "reach", OPTIONAL, 0, PROJECTION_ENTRY_MOST, &out->reach);
+	space_time_streams(map, "stays", &out->recurrence, &out->stays);
+	const struct node *array = read_list(map, "array", OPTIONAL);
+	if (array && array->count <= RECURRENCE_LOOPS_MOST)
+		space_time_vector(reading, array, "'array'", (int)array->count, 1,
+			RECURRENCE_EXTENT_MOST, out->array);
+	else if (array)
+		reading_refuse(reading, array, "'array' has at most 8 sizes");
+	for (int k = 0; k < BANS; k++)
+		read_ban(map, &bans[k], out);
+	for (int i = 0; targets && targets[i]; i++)
+		read_target(reading, targets[i], out);
+	space_time_streams(map, "shuffle", &out->recurrence, &out->projection.shuffles);
+	read_lanes(map, out);
+}
+
+void space_time_skip_limits(struct reader *map)
+{
+	static const char *const keys[] = {"reach", "stays", "array", "shuffle", "lanes"};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		read_node(map, keys[i], OPTIONAL);
+	for (int k = 0; k < BANS; k++) {
+		read_node(map, bans[k].key, OPTIONAL);
+		read_node(map, bans[k].older, OPTIONAL);
+	}
+}
 
 struct einsum_draft {
 	const struct reading *reading;

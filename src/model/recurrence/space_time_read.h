@@ -1,5 +1,5 @@
-#ifndef MODEL_SPACE_TIME_READ_H
-#define MODEL_SPACE_TIME_READ_H
+#ifndef MODEL_RECURRENCE_SPACE_TIME_READ_H
+#define MODEL_RECURRENCE_SPACE_TIME_READ_H
 
 #include "model/recurrence/recurrence_einsum.h"
 

@@ -1,5 +1,5 @@
-#ifndef MODEL_TERM_H
-#define MODEL_TERM_H
+#ifndef MODEL_RECURRENCE_TERM_H
+#define MODEL_RECURRENCE_TERM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,14 +1,150 @@
-#ifndef MODEL_BROADCAST_H
-#define MODEL_BROADCAST_H
+#ifndef MODEL_TRANSFER_BROADCAST_H
+#define MODEL_TRANSFER_BROADCAST_H
 
+#include "base/array.h"
 #include "base/diag.h"
-#include "model/machine/copying.h"
-#include "model/transfer/collective.h"
-#include "model/transfer/element.h"
+#include "model/machine/arch_storage.h"
+#include "model/machine/topology.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * What ranks do together through staging tiles.  One rank, the root, carries all of it out; each
+ * of N ranks has a block of H rows.
+ *
+ *	broadcast   the root's tensor into the buffer of every rank       tbroadcast %group, %src
+ *	gather      rows r H .. of the root's are rank r's block          tgather %group, %dst
+ *	scatter     the other way: rank r gets rows r H ..                tscatter %group, %src
+ *	reduce      the root's are those of all ranks, combined           treduce %group, %dst
+ *	put         the root's tensor into the buffer of one rank         tput %dst, %src
+ *	get         one rank's tensor into the root's buffer              tget %dst, %src
+ *
+ * Who pushes (broadcast, scatter, put) loads from its own memory and stores into that of others;
+ * who pulls (gather, reduce, get) loads from that of others and stores into its own.
+ */
+enum operation {
+	OPERATION_BROADCAST,
+	OPERATION_GATHER,
+	OPERATION_SCATTER,
+	OPERATION_REDUCE,
+	OPERATION_PUT,
+	OPERATION_GET,
+	OPERATION_COUNT,
+};
+extern const char *const operation_names[]; /* "broadcast", ..; NULL ends them */
+
+bool operation_pulls(enum operation operation);
+bool operation_splits(
+	enum operation operation); /* each rank has a block of its own: gather, scatter */
+bool operation_is_pair(enum operation operation); /* between two ranks: put, get */
+
+/* One result out of two elements; in integers it wraps around. */
+enum reduction { REDUCTION_SUM, REDUCTION_MAX, REDUCTION_MIN };
+extern const char *const reduction_names[]; /* "sum", ..; NULL ends them */
+
+/*
+ * A signal is an int32 in the memory of a rank, 0 at first.  `tnotify` of another rank sets it, or
+ * adds to it; `twait` of its own rank goes on once it compares so with a value.
+ */
+enum notify_op { NOTIFY_SET, NOTIFY_ADD };
+enum wait_cmp { WAIT_EQ, WAIT_NE, WAIT_GT, WAIT_GE, WAIT_LT, WAIT_LE };
+extern const char *const notify_op_names[], *const wait_cmp_names[]; /* "set", .. "eq", .. */
+
+/*
+ * Who writes what another rank reads notifies it, who reads what another wrote waits: after a
+ * push the root notifies each rank that it wrote to, and they read what came; before a pull each
+ * rank writes its block and notifies the root.  A rank that waits has one signal.
+ */
+struct handshake {
+	bool notifies, waits;
+	enum notify_op op;
+	int64_t value; /* set, or added */
+	enum wait_cmp cmp;
+	int64_t wanted;
+	struct span notify_span, wait_span;
+};
+
+/* Whether a wait goes on once a signal was notified that many times. */
+bool handshake_passes(const struct handshake *handshake, int64_t notified);
+
+/* How often it must have been notified; -1: never enough, or more would be too many. */
+int64_t handshake_least(const struct handshake *handshake, int64_t most);
+
+/*
+ * How chunks go from rank to rank over links, in rounds: what is sent in a round was there before
+ * it, and a round ends when its last message is through.  A channel of a link takes one message a
+ * round, and so do the two ports of a rank where it has one of each.
+ *
+ *	broadcast  the root has all chunks; each comes to each other rank exactly once
+ *	scatter    the root has a chunk for each rank, that of the rank k after it is chunk k; a
+ *	           chunk may pass other ranks on its way
+ *	gather     the other way
+ *	reduce     each rank has its own of all chunks; it adds what comes to it and sends the sum on,
+ *	           once, and the root sends nothing
+ *
+ * Turned around in time and over links turned around, a broadcast is a reduction and a scatter a
+ * gather, in as many rounds; none can have fewer, or the turned one would, too.
+ */
+struct message {
+	int round, from, to;  /* rounds from 0 */
+	int64_t first, count; /* chunks first .. first + count - 1 */
+};
+
+struct send_schedule {
+	enum operation operation;
+	int ranks, root;
+	int64_t chunks;
+	int rounds;
+	size_t message_count;
+	const struct message *messages; /* by round */
+};
+
+/* What a solver of the stage `broadcast` or `scatter` is asked: chunks over this topology, from its
+ * root; of a scatter as many as ranks. */
+struct synthesis {
+	const struct topology *topology;
+	int64_t chunks;
+};
+
+/* Messages in any order; the schedule has them by round, then as given. */
+struct messages array(struct message);
+const struct send_schedule *schedule_make(
+	struct arena *arena, const struct synthesis *synthesis, const struct messages *messages);
+
+/* The reduction that a broadcast is, turned around, or the gather of a scatter. */
+const struct send_schedule *schedule_reverse(
+	struct arena *arena, const struct send_schedule *schedule);
+
+/* Bytes of the first chunks of `bytes` bytes in `chunks` parts of whole elements, as alike as
+ * can be, the longer ones first. */
+int64_t schedule_bytes(int64_t bytes, int element, int64_t chunks, int64_t first);
+
+/*
+ * Element types of tensors that are only copied between ranks.  Two types of one width are
+ * different types.  In specs they have the names of the C++ types (`fp32`), in assembly those of
+ * MLIR (`f32`); both are read everywhere.
+ */
+enum element {
+	ELEMENT_FP32,
+	ELEMENT_INT32,
+	ELEMENT_UINT32,
+	ELEMENT_FP16,
+	ELEMENT_BF16,
+	ELEMENT_INT16,
+	ELEMENT_UINT16,
+	ELEMENT_INT8,
+	ELEMENT_UINT8,
+	ELEMENT_COUNT,
+};
+
+extern const char *const element_names[]; /* in the order of the enum, NULL ends them */
+
+/* The type that the first `length` bytes of a word name; false if they name none. */
+bool element_parse(const char *word, size_t length, enum element *out);
+const char *element_short_name(enum element element); /* "f32" */
+int element_bytes(enum element element);
 
 /*
  * A `broadcast:` as it is written: the tensor of one rank, the root, goes into the buffers of all
@@ -25,7 +161,7 @@
  * dimensions D0, D1, D2, rows and columns; strides count elements.  What is written may be
  * wrong: model/transfer/broadcast_check.h says how.
  *
- * With another `operation` it is a sibling that goes through the same tiles (model/transfer/collective.h).
+ * With another `operation` it is a sibling that goes through the same tiles.
  * A reduction has one tile more, the first, where it adds up.
  */
 enum { BROADCAST_RANK = 5, STAGING_MOST = 64 };

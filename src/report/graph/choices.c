@@ -1,11 +1,14 @@
 #include "report/graph/choices.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"
 #include "model/nest/domain.h"
+#include "report/run/json_text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct listed_choices {
 	struct arena *arena;
@@ -180,4 +183,277 @@ json_t *plan_choices(struct arena *arena, const struct plan *plan)
 	if (plan->run_count)
 		json_object_set_new(root, "runs", make_runs(arena, plan));
 	return root;
+}
+
+/* A number or a word that either side has. */
+struct diff_row {
+	const char *path;
+	json_t *a, *b; /* NULL: that side has none */
+};
+
+struct diff_rows {
+	struct arena *arena;
+	bool counts;
+	struct array(struct diff_row) rows;
+};
+
+/* Names of things that only hold others: a path is as clear without them. */
+static bool is_container(const char *key)
+{
+	static const char *const keys[] = {
+		"levels", "dataspaces", "ops", "tensors", "operands", "bytes", NULL};
+	for (int i = 0; keys[i]; i++)
+		if (text_equal(keys[i], key))
+			return true;
+	return false;
+}
+
+static const char *join(struct arena *arena, const char *path, const char *key)
+{
+	if (is_container(key))
+		return path;
+	return *path ? arena_format(arena, "%s.%s", path, key) : key;
+}
+
+/* The name of an element of a list; its number, from 1, if it has none. */
+static const char *element_name(struct arena *arena, const json_t *list, size_t at)
+{
+	static const char *const keys[] = {"name", "op", "tensor", NULL};
+	const json_t *element = json_array_get(list, at);
+	for (int i = 0; keys[i]; i++) {
+		const char *name = json_string_value(json_object_get(element, keys[i]));
+		if (name)
+			return name;
+	}
+	return arena_format(arena, "%zu", at + 1);
+}
+
+/* An op may read a tensor twice: elements before this one that have its name. */
+static size_t find_turn(struct arena *arena, const json_t *list, size_t at)
+{
+	const char *name = element_name(arena, list, at);
+	size_t turn = 0;
+	for (size_t i = 0; i < at; i++)
+		turn += text_equal(element_name(arena, list, i), name);
+	return turn;
+}
+
+/* The element of a list that has a name, after this many others that have it; NULL if none. */
+static json_t *find_element(struct arena *arena, const json_t *list, const char *name, size_t turn)
+{
+	size_t count = json_array_size(list);
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(element_name(arena, list, i), name) && turn-- == 0)
+			return json_array_get(list, i);
+	return NULL;
+}
+
+/* What a score repeats of the choices or of itself: counts of one instance say nothing beside
+ * those of another number of instances. */
+static bool is_repeated(const char *key)
+{
+	static const char *const keys[] = {"name", "op", "tensor", "type", "mapping", "bundle",
+		"problem", "counting", "energy_source", "reads", "fills", "updates", NULL};
+	for (int i = 0; keys[i]; i++)
+		if (text_equal(keys[i], key))
+			return true;
+	return false;
+}
+
+static bool is_leaf(const json_t *value)
+{
+	return value && !json_is_object(value) && !json_is_array(value);
+}
+
+static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b);
+
+/* The parts of one side, in its order.  `second`: it is B, and what A has too is compared already. */
+static void compare_parts(
+	struct diff_rows *rows, const char *path, json_t *whole, json_t *other, bool second)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+	json_array_foreach(whole, i, value) {
+		key = element_name(rows->arena, whole, i);
+		json_t *twin =
+			find_element(rows->arena, other, key, find_turn(rows->arena, whole, i));
+		if (!second || !twin)
+			compare(rows, join(rows->arena, path, key), second ? twin : value,
+				second ? value : twin);
+	}
+	json_object_foreach(whole, key, value) {
+		if (rows->counts && is_leaf(value) && is_repeated(key))
+			continue;
+		json_t *twin = json_object_get(other, key);
+		if (!second || !twin)
+			compare(rows, join(rows->arena, path, key), second ? twin : value,
+				second ? value : twin);
+	}
+}
+
+static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
+{
+	if (is_leaf(a) || is_leaf(b)) {
+		*array_add(rows->arena, &rows->rows) = (struct diff_row){path, a, b};
+		return;
+	}
+	compare_parts(rows, path, a, b, false);
+	compare_parts(rows, path, b, a, true);
+}
+
+static bool is_equal(const struct diff_row *row)
+{
+	return row->a && row->b && json_equal(row->a, row->b);
+}
+
+/* The rows to be shown. */
+static struct diff_rows find_rows(
+	struct arena *arena, const struct diff *diff, bool counts, bool all)
+{
+	struct diff_rows rows = {.arena = arena, .counts = counts};
+	size_t kept = 0;
+	compare(&rows, "", counts ? diff->a.counts : diff->a.choices,
+		counts ? diff->b.counts : diff->b.choices);
+	for (size_t i = 0; i < rows.rows.count; i++)
+		if (all || !is_equal(&rows.rows.at[i]))
+			rows.rows.at[kept++] = rows.rows.at[i];
+	rows.rows.count = kept;
+	return rows;
+}
+
+static bool find_ratio(const struct diff_rows *rows, const struct diff_row *row, double *ratio)
+{
+	if (!rows->counts || !json_is_number(row->a) || !json_is_number(row->b) ||
+		json_number_value(row->a) == 0)
+		return false;
+	*ratio = json_number_value(row->b) / json_number_value(row->a);
+	return true;
+}
+
+static const char *value_text(struct arena *arena, const json_t *value)
+{
+	if (!value)
+		return "-";
+	if (json_is_real(value))
+		return arena_format(arena, "%.10g", json_real_value(value));
+	return json_leaf_text(arena, value);
+}
+
+static void widen(int *width, const char *text)
+{
+	int length = (int)strlen(text);
+	if (*width < length)
+		*width = length;
+}
+
+static void add_table(struct text *text, const char *title, const struct diff_rows *rows)
+{
+	struct arena *arena = text->arena;
+	int widths[3] = {16, 12, 12};
+	if (!rows->rows.count)
+		return;
+	for (size_t i = 0; i < rows->rows.count; i++) {
+		const struct diff_row *row = &rows->rows.at[i];
+		widen(&widths[0], row->path);
+		widen(&widths[1], value_text(arena, row->a));
+		widen(&widths[2], value_text(arena, row->b));
+	}
+	text_add(text, "\n%-*s  %*s  %*s%s\n", widths[0], title, widths[1], "A", widths[2], "B",
+		rows->counts ? "     B / A" : "");
+	for (size_t i = 0; i < rows->rows.count; i++) {
+		const struct diff_row *row = &rows->rows.at[i];
+		double ratio;
+		text_add(text, "%-*s  %*s  %*s", widths[0], row->path, widths[1],
+			value_text(arena, row->a), widths[2], value_text(arena, row->b));
+		if (find_ratio(rows, row, &ratio))
+			text_add(text, "  %8.3f", ratio);
+		text_add(text, "\n");
+	}
+}
+
+bool diff_equal(struct arena *arena, const struct diff *diff)
+{
+	return !find_rows(arena, diff, false, false).rows.count &&
+	       !find_rows(arena, diff, true, false).rows.count;
+}
+
+static void add_side(struct text *text, const char *letter, const struct diff_side *side)
+{
+	text_add(text, "%s  %s\n", letter, side->name);
+	if (side->line)
+		text_add(text, "   %s\n", side->line);
+}
+
+const char *diff_text(struct arena *arena, const struct diff *diff)
+{
+	struct text text = text_open(arena);
+	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
+	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
+	add_side(&text, "A", &diff->a);
+	add_side(&text, "B", &diff->b);
+	if (diff->counting)
+		text_add(&text, "counting  %s\n", diff->counting);
+	add_table(&text, "choice", &choices);
+	add_table(&text, "count", &counts);
+	if (diff_equal(arena, diff))
+		text_add(&text, "\nno difference\n");
+	return text_read(&text);
+}
+
+static void add_csv_rows(struct text *text, const struct diff_rows *rows)
+{
+	for (size_t i = 0; i < rows->rows.count; i++) {
+		const struct diff_row *row = &rows->rows.at[i];
+		double ratio;
+		text_add(text, rows->counts ? "count," : "choice,");
+		csv_field(text, row->path);
+		text_add(text, ",");
+		csv_field(text, row->a ? json_leaf_text(text->arena, row->a) : "");
+		text_add(text, ",");
+		csv_field(text, row->b ? json_leaf_text(text->arena, row->b) : "");
+		text_add(text, ",");
+		if (find_ratio(rows, row, &ratio))
+			text_add(text, "%.17g", ratio);
+		text_add(text, "\n");
+	}
+}
+
+const char *diff_csv(struct arena *arena, const struct diff *diff)
+{
+	struct text text = text_open(arena);
+	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
+	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
+	text_add(&text, "kind,what,a,b,ratio\n");
+	add_csv_rows(&text, &choices);
+	add_csv_rows(&text, &counts);
+	return text_read(&text);
+}
+
+static json_t *make_list(const struct diff_rows *rows)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < rows->rows.count; i++) {
+		const struct diff_row *row = &rows->rows.at[i];
+		double ratio;
+		json_t *object =
+			json_pack("{s:s, s:O?, s:O?}", "what", row->path, "a", row->a, "b", row->b);
+		if (find_ratio(rows, row, &ratio))
+			json_object_set_new(object, "ratio", json_real(ratio));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+const char *diff_json(struct arena *arena, const struct diff *diff)
+{
+	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
+	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
+	json_t *root = json_pack("{s:b, s:s, s:s}", "equal", diff_equal(arena, diff), "a",
+		diff->a.name, "b", diff->b.name);
+	if (diff->counting)
+		json_object_set_new(root, "counting", json_string(diff->counting));
+	json_object_set_new(root, "choices", make_list(&choices));
+	json_object_set_new(root, "counts", make_list(&counts));
+	return json_text(arena, root);
 }

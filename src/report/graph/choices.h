@@ -1,13 +1,14 @@
-#ifndef REPORT_CHOICES_H
-#define REPORT_CHOICES_H
+#ifndef REPORT_GRAPH_CHOICES_H
+#define REPORT_GRAPH_CHOICES_H
 
 #include "model/graph/plan.h"
 #include "model/nest/shape.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /*
- * What a plan chose, as JSON for report/graph/diff.h.
+ * What a plan chose, as JSON, and what differs between two of them.
  *
  * A problem's, by level from the outermost: the bound of each dimension ("4,3" where the last
  * round is shorter), `along` which axis a spatial one runs, the order of loops, outermost
@@ -21,5 +22,31 @@ struct arena;
 json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const struct mapping *mapping, const struct mapping *other);
 json_t *plan_choices(struct arena *arena, const struct plan *plan);
+
+/*
+ * Two plans side by side: what they chose, and what comes of it.  Each side is a pair of JSON
+ * values of the same shape; lists in them have elements with a `name`, `op` or `tensor`.
+ * What only one side has is missing on the other.
+ *
+ * As text a table of each, as CSV and JSON every value with its path: "RF.A.total_reads".
+ * Counts have a ratio, b / a, where a is not 0.
+ */
+struct diff_side {
+	const char *name; /* of the file */
+	const char *line; /* the plan, if one line says it; NULL */
+	json_t *choices, *counts;
+};
+
+struct diff {
+	const char *counting; /* NULL: of a graph */
+	struct diff_side a, b;
+	bool all; /* show what is equal, too */
+};
+
+struct arena;
+bool diff_equal(struct arena *arena, const struct diff *diff);
+const char *diff_text(struct arena *arena, const struct diff *diff);
+const char *diff_csv(struct arena *arena, const struct diff *diff);
+const char *diff_json(struct arena *arena, const struct diff *diff);
 
 #endif

@@ -1,14 +1,20 @@
 #include "report/graph/score_json.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "model/graph/run.h"
 #include "report/nest/nest_report.h"
 #include "report/run/json_text.h"
 #include "search/graph/lx_plan.h"
+#include "search/graph/lx_trial.h"
 #include "search/graph/op_nest.h"
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 
 /* What is printed: the model's numbers, or the simulator's. */
 struct shown_score {
@@ -64,8 +70,9 @@ static json_t *make_energy(const struct shown_score *of)
 		double pj = energy_of_place(&parts, place);
 		if (pj != 0)
 			json_array_append_new(
-				levels, json_pack("{s:s, s:f}", "name",
-						energy_place_name(&parts, place), "energy_pj", pj));
+				levels, json_pack("{s:s, s:f, s:s*}", "name",
+						energy_place_name(&parts, place), "energy_pj", pj,
+						"source", energy_place_source(&parts, place)));
 	}
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		json_t *at = json_object();
@@ -308,4 +315,362 @@ json_t *score_json(struct arena *arena, const struct outcome *outcome,
 		json_object_set_new(root, "runs", make_runs(outcome->plan));
 	json_object_set_new(root, "tensors", make_tensors(&of, made));
 	return root;
+}
+
+static int64_t step_bytes(const struct step_count *step, enum traffic a, enum traffic b)
+{
+	int64_t sum = 0;
+	for (int i = 0; i <= OP_READS_MOST; i++)
+		sum += step->bytes[i][a] + step->bytes[i][b];
+	return sum;
+}
+
+static void add_ops(struct text *text, const struct plan *plan, const struct counts *counts)
+{
+	text_add(text, "\n%4s %-16s %-12s %5s %12s %12s  %s\n", "step", "op", "type", "cores",
+		"HBM bytes", "LX bytes", "mapping");
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct op *op = &plan->workload->ops[plan->steps[s].op];
+		const struct mapping *mapping = &plan->steps[s].mapping;
+		const struct step_count *step = &counts->steps[s];
+		text_add(text, "%4d %-16s %-12s %5" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n", s,
+			op->name, op->type, mapping_cores(plan->arch, mapping),
+			step_bytes(step, TRAFFIC_HBM_READ, TRAFFIC_HBM_WRITE),
+			step_bytes(step, TRAFFIC_LX_READ, TRAFFIC_LX_WRITE),
+			mapping_print(text->arena, plan->arch, op, mapping));
+	}
+}
+
+static void add_runs(struct text *text, const struct plan *plan)
+{
+	for (int r = 0; r < plan->run_count; r++) {
+		const struct tile_run *run = &plan->runs[r];
+		text_add(text, "%ssteps %d..%d share", r ? "" : "\n", run->first, run->end);
+		for (int k = 0; k < run->loop_count; k++)
+			text_add(text, "%s %s in %" PRId64, k ? "," : "", run->loops[k].name,
+				run->loops[k].tiles);
+		text_add(text, " tiles: %" PRId64 " iterations, one after the other\n",
+			run_iterations(run));
+	}
+}
+
+/* The nests of each op level by level, as of a problem. */
+static void add_nests(struct text *text, const struct plan *plan, const struct counts *counts)
+{
+	for (int s = 0; s < plan->step_count; s++) {
+		struct op_nest *nest = arena_new(text->arena, struct op_nest);
+		op_nest_inside(plan, s, &counts->steps[s], text->arena, nest);
+		if (!nest->shape)
+			continue;
+		struct nest_report report = score_nest_report(plan->arch, nest);
+		text_add(text, "\nnest of step %d, op '%s': %s\n", s,
+			plan->workload->ops[plan->steps[s].op].name,
+			nest_mapping_print(text->arena, plan->arch, nest->shape, &nest->mapping));
+		nest_text_levels(text, &report);
+	}
+}
+
+/* The tiles of broadcasts, among what lies in LX. */
+static void add_tiles(struct text *text, const struct plan *plan)
+{
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct staging *staging = plan->steps[s].staging;
+		const char *steps = arena_format(text->arena, "%d..%d", s, s + 1);
+		for (int k = 0; staging && k < staging->count; k++)
+			text_add(text,
+				"%-16s %-5s %9s %10" PRId64 " %10" PRId64
+				"  staging tile %d: %" PRId64 " x %" PRId64 " sticks\n",
+				plan->workload->ops[plan->steps[s].op].name, "LX", steps,
+				staging->addresses[k], staging_bytes(staging), k, staging->rows,
+				staging->sticks);
+	}
+}
+
+static const char *why_not(const struct recipe_result *made, int tensor)
+{
+	for (size_t i = 0; made && i < made->reason_count; i++)
+		if (made->reasons[i].tensor == tensor)
+			return made->reasons[i].text;
+	return "";
+}
+
+static void add_tensors(
+	struct text *text, const struct plan *plan, const struct recipe_result *made)
+{
+	text_add(text, "\n%-16s %-5s %9s %10s %10s  %s\n", "tensor", "place", "steps", "address",
+		"per core", "note");
+	for (int r = 0; r < plan->residency_count; r++) {
+		const struct residency *stay = &plan->residencies[r];
+		const char *name = plan->workload->tensors[stay->tensor].name;
+		const char *steps = arena_format(text->arena, "%d..%d", stay->from, stay->to);
+		if (stay->place == PLACE_HBM)
+			text_add(text, "%-16s %-5s %9s %10s %10s  %s\n", name, "HBM", steps, "", "",
+				why_not(made, stay->tensor));
+		else
+			text_add(text, "%-16s %-5s %9s %10" PRId64 " %10" PRId64 "  %s%s\n", name,
+				"LX", steps, stay->address, stay->size,
+				stay->in_place_of >= 0 ? "in place of " : "",
+				stay->in_place_of >= 0
+					? plan->workload->tensors[stay->in_place_of].name
+					: "");
+	}
+	add_tiles(text, plan);
+}
+
+static void add_time(struct text *text, struct arena *arena, const struct arch *arch,
+	const char *name, int64_t cycles)
+{
+	text_add(text, "%-12s%s (%" PRId64 " cycles)\n", name,
+		amount_text(arena, AMOUNT_TIME, arch_nanoseconds(arch, cycles)), cycles);
+}
+
+/* By the price in force, then by the other one. */
+static void add_latency(
+	struct text *text, struct arena *arena, const struct arch *arch, const struct score *score)
+{
+	bool estimated = score->price == PRICE_ESTIMATE;
+	add_time(text, arena, arch, "latency", estimated ? score->estimate_cycles : score->cycles);
+	add_time(text, arena, arch, estimated ? "bound" : "estimate",
+		estimated ? score->cycles : score->estimate_cycles);
+}
+
+const char *score_text(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator)
+{
+	const struct plan *plan = outcome->plan;
+	const struct score *score = &outcome->cost.score;
+	const struct sim_result *sim = &outcome->sim;
+	const struct counts *counts = from_simulator ? &sim->counts : &outcome->cost.counts;
+	struct text text = text_open(arena);
+	if (from_simulator)
+		add_time(&text, arena, plan->arch, "latency", sim->cycles);
+	else
+		add_latency(&text, arena, plan->arch, score);
+	text_add(&text, "energy      %s\n",
+		amount_text(arena, AMOUNT_ENERGY,
+			from_simulator ? outcome->sim_energy_pj : score->energy_pj));
+	text_add(&text, "HBM bytes   %" PRId64 "\n",
+		counts_total(counts, TRAFFIC_HBM_READ) + counts_total(counts, TRAFFIC_HBM_WRITE));
+	text_add(&text, "LX peak     %" PRId64 " bytes\n",
+		from_simulator ? sim->lx_peak_bytes : score->lx_peak_bytes);
+	text_add(&text, "cores       %" PRId64 "\n", score->cores);
+	if (workload_has_broadcast(plan->workload))
+		text_add(&text,
+			"ranks       %" PRId64 ", %" PRId64 " bytes over links, %" PRId64
+			" of staging\n",
+			plan->arch->ranks, counts_total(counts, TRAFFIC_LINK), score->buffer_bytes);
+	if (from_simulator) {
+		text_add(&text, "executed    %s, %s the model", sim_mode_names[outcome->mode],
+			outcome->agrees ? "agrees with" : "DISAGREES with");
+		if (outcome->worst_ulps >= 0)
+			text_add(&text, ", at most %.3g ulps from the reference",
+				outcome->worst_ulps);
+		text_add(&text, "\n");
+		if (outcome->off_tensor)
+			text_add(&text,
+				"results     '%s' is off by %.3g ulps, and at most %.3g are stated\n",
+				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
+		for (int i = 0; i < sim->fault_count && i < SIM_FAULTS_MOST; i++)
+			text_add(&text, "fault       %s\n", sim->faults[i].text);
+	}
+	add_ops(&text, plan, counts);
+	add_runs(&text, plan);
+	add_nests(&text, plan, counts);
+	add_tensors(&text, plan, made);
+	energy_text(&text, outcome, from_simulator);
+	return text_read(&text);
+}
+
+/* A set of resources: all that take as long as the slowest. */
+static unsigned slowest(const struct phase_cost *phase)
+{
+	int64_t most = 0;
+	unsigned set = 0;
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		most = number_max(most, phase->resource[r]);
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		if (phase->resource[r] == most)
+			set |= 1u << r;
+	return set;
+}
+
+/* "lx_read, compute" */
+static const char *set_text(struct arena *arena, unsigned set)
+{
+	struct text text = text_open(arena);
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		if (set & 1u << r)
+			text_add(&text, "%s%s", set & ((1u << r) - 1) ? ", " : "",
+				resource_names[r]);
+	return text_read(&text);
+}
+
+/* As wide as the names of any set that bounds a phase. */
+static int set_width(struct arena *arena, const struct plan_cost *cost)
+{
+	int width = 10;
+	for (int p = 0; p < cost->phase_count; p++)
+		width = (int)number_max(
+			width, (int64_t)strlen(set_text(arena, slowest(&cost->phases[p]))));
+	return width;
+}
+
+static void add_phases(struct text *text, const struct outcome *outcome)
+{
+	const struct plan *plan = outcome->plan;
+	int width = set_width(text->arena, &outcome->cost);
+	text_add(
+		text, "%-20s %12s %12s  %-*s", "phase of", "cycles", "estimate", width, "bound by");
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		text_add(text, " %10s", resource_names[r]);
+	text_add(text, "\n");
+	for (int p = 0; p < outcome->cost.phase_count; p++) {
+		const struct phase_cost *phase = &outcome->cost.phases[p];
+		text_add(text, "%-20s %12" PRId64 " %12" PRId64 "  %-*s",
+			plan->workload->ops[plan->steps[phase->end_step - 1].op].name,
+			phase->cycles, phase->estimate, width,
+			set_text(text->arena, slowest(phase)));
+		for (int r = 0; r < RESOURCE_COUNT; r++)
+			text_add(text, " %10" PRId64, phase->resource[r]);
+		text_add(text, "\n");
+	}
+}
+
+static double share(int64_t part, int64_t all)
+{
+	return all > 0 ? 100 * (double)part / (double)all : 0;
+}
+
+/* One row for all phases that the same resources bound, at the first of them. */
+static void add_set(struct text *text, const struct plan_cost *cost, int first, int width)
+{
+	unsigned set = slowest(&cost->phases[first]);
+	int64_t cycles = 0;
+	int count = 0;
+	for (int p = 0; p < cost->phase_count; p++) {
+		if (slowest(&cost->phases[p]) != set)
+			continue;
+		if (p < first)
+			return;
+		cycles += cost->phases[p].cycles;
+		count++;
+	}
+	text_add(text, "%-*s %7d %12" PRId64 " %7.1f%%\n", width, set_text(text->arena, set), count,
+		cycles, share(cycles, cost->score.cycles));
+}
+
+static void add_resources(struct text *text, const struct outcome *outcome)
+{
+	const struct plan_cost *cost = &outcome->cost;
+	int width = set_width(text->arena, cost);
+	text_add(text, "\n%-*s %7s %12s %8s\n", width, "bound by", "phases", "cycles", "of all");
+	for (int p = 0; p < cost->phase_count; p++)
+		add_set(text, cost, p, width);
+	text_add(text, "%-*s %7s %12" PRId64 " %7.1f%%\n", width, "bundles", "",
+		cost->overhead_cycles, share(cost->overhead_cycles, cost->score.cycles));
+}
+
+static bool is_in_lx(const struct plan *plan, int tensor)
+{
+	for (int r = 0; r < plan->residency_count; r++)
+		if (plan->residencies[r].tensor == tensor && plan->residencies[r].place == PLACE_LX)
+			return true;
+	return false;
+}
+
+/* A copy of a tensor under another name is in LX. */
+static bool has_copy_in_lx(const struct plan *plan, int tensor)
+{
+	const struct workload *workload = plan->workload;
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].move && workload->ops[o].reads[0].tensor == tensor &&
+			is_in_lx(plan, workload->ops[o].writes[0].tensor))
+			return true;
+	return false;
+}
+
+static void add_tensor_reasons(
+	struct text *text, const struct plan *plan, const struct planning *planning)
+{
+	text_add(text, "\n%-20s %12s  %s\n", "not in LX", "bytes",
+		"what breaks, or what it gains, with the same mappings");
+	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
+		const struct tensor *tensor = &plan->workload->tensors[t];
+		struct arena *scratch = arena_open();
+		if (is_in_lx(plan, (int)t)) {
+			arena_close(scratch);
+			continue;
+		}
+		const char *why = has_copy_in_lx(plan, (int)t)
+					  ? "a move brings it into LX for its readers"
+					  : lx_try(plan, planning, (int)t, scratch).text;
+		text_add(
+			text, "%-20s %12" PRId64 "  %s\n", tensor->name, tensor->layout.bytes, why);
+		arena_close(scratch);
+	}
+}
+
+static void add_worths(struct text *text, const struct joint_worths *worths)
+{
+	double all = worths->count ? worths->at[0].cycles : 0;
+	if (all <= 0)
+		return;
+	text_add(text, "\n%-20s %12s %8s\n", "whole plans", "least cycles", "more");
+	for (size_t i = 0; i < worths->count; i++) {
+		const struct joint_worth *worth = &worths->at[i];
+		text_add(text, "%-20s",
+			worth->kind ? arena_format(text->arena, "without %s", worth->kind)
+				    : "with all kinds");
+		if (worth->why)
+			text_add(text, "  %s\n", worth->why);
+		else
+			text_add(text, " %12.0f %7.1f%%%s\n", worth->cycles,
+				100 * (worth->cycles - all) / all,
+				worth->proven ? "" : "  at most: the search was cut");
+	}
+}
+
+enum { SOURCE_WIDTH = 78 };
+
+static void add_share(
+	struct text *text, const char *name, double pj, double all, const char *source)
+{
+	if (pj != 0)
+		text_add(text, "  %-20s %12s %5.1f %%%s\n", name,
+			amount_text(text->arena, AMOUNT_ENERGY, pj), 100 * pj / all,
+			arch_is_assumed(source) ? "  assumed" : "");
+}
+
+void energy_text(struct text *text, const struct outcome *outcome, bool from_simulator)
+{
+	struct energy_parts parts = evaluate_energy(outcome, from_simulator, text->arena);
+	const struct workload *workload = outcome->plan->workload;
+	double all = from_simulator ? outcome->sim_energy_pj : outcome->cost.score.energy_pj;
+	text_add(text, "\nenergy by level\n");
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		add_share(text, energy_place_name(&parts, place), energy_of_place(&parts, place),
+			all, energy_place_source(&parts, place));
+	for (int place = 0; place < ENERGY_PLACES; place++)
+		if (energy_of_place(&parts, place) != 0 && energy_place_source(&parts, place))
+			text_fold(text, SOURCE_WIDTH, "    ",
+				arena_format(text->arena, "%s: %s",
+					energy_place_name(&parts, place),
+					energy_place_source(&parts, place)));
+	text_add(text, "energy by tensor\n");
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		add_share(text, workload->tensors[t].name, energy_of_row(&parts, t), all, NULL);
+	add_share(text, "(computes, leakage)", energy_of_row(&parts, workload->tensor_count), all,
+		NULL);
+}
+
+const char *explain_text(struct arena *arena, const struct outcome *outcome,
+	const struct planning *planning, const struct joint_worths *worths)
+{
+	struct text text = text_open(arena);
+	add_phases(&text, outcome);
+	add_resources(&text, outcome);
+	add_tensor_reasons(&text, outcome->plan, planning);
+	add_worths(&text, worths);
+	energy_text(&text, outcome, false);
+	return text_read(&text);
 }

@@ -1,8 +1,9 @@
-#ifndef REPORT_SCORE_JSON_H
-#define REPORT_SCORE_JSON_H
+#ifndef REPORT_GRAPH_SCORE_JSON_H
+#define REPORT_GRAPH_SCORE_JSON_H
 
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
+#include "search/joint/joint_worth.h"
 
 #include <jansson.h>
 
@@ -37,5 +38,18 @@ struct nest_report score_nest_report(const struct arch *arch, const struct op_ne
 /* For people: totals, one line per op, one per tensor. */
 const char *score_text(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator);
+
+/*
+ * Why a plan costs what it does: for each phase the cycles of every resource and the slowest, what each resource
+ * bounds, and for each tensor in HBM what breaks if it lies in LX, or what it gains (search/graph/lx_trial.h).
+ * Then what each kind of decision is worth; none: nothing was solved again.  Last the energy.
+ */
+struct arena;
+struct text;
+const char *explain_text(struct arena *arena, const struct outcome *outcome,
+	const struct planning *planning, const struct joint_worths *worths);
+
+/* The energy by level, which of it is assumed and where it comes from, and by tensor; the model's or the simulator's. */
+void energy_text(struct text *text, const struct outcome *outcome, bool from_simulator);
 
 #endif

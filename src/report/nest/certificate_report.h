@@ -1,5 +1,5 @@
-#ifndef REPORT_CERTIFICATE_REPORT_H
-#define REPORT_CERTIFICATE_REPORT_H
+#ifndef REPORT_NEST_CERTIFICATE_REPORT_H
+#define REPORT_NEST_CERTIFICATE_REPORT_H
 
 #include "search/certificate/certificate_check.h"
 

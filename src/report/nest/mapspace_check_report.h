@@ -11,7 +11,7 @@
  *	feasible   true, false, or null: not decided
  *	witness    a mapping that fits, in a line; only if feasible
  *	reasons    why none fits, each with kind, text, given, alone, enough (-1: none; see
- *	           search/nest/shortage.h), and what it is about: level, dimension or dataspace
+ *	           search/nest/mapspace_check.h), and what it is about: level, dimension or dataspace
  *	conflict   minimal (false: it may be larger than it must be), constraints (file,
  *	           line, column, text) and machine (texts)
  *	mapspace   machine, constraints, fanouts: each has dimensions (by name), factors,

@@ -1,8 +1,9 @@
-#ifndef REPORT_NEST_REPORT_H
-#define REPORT_NEST_REPORT_H
+#ifndef REPORT_NEST_NEST_REPORT_H
+#define REPORT_NEST_NEST_REPORT_H
 
 #include "model/nest/nest_mapping.h"
 #include "model/nest/nest_score.h"
+#include "model/nest/nest_trace.h"
 
 #include <jansson.h>
 
@@ -12,7 +13,7 @@
  *
  *	feasible, why (when it is not), counting, cycles, latency_ns, computes, energy_pj,
  *	utilization, energy_source, mapping (in a line),
- *	projection, where there is a systolic array (report/nest/nest_array_report.h),
+ *	projection, where there is a systolic array,
  *	levels   innermost first, the multipliers before them: name, instances,
  *	         utilized_instances, cycles, energy_pj, leak_pj, network_pj,
  *	         latency: {fill, drain, skew}, and of each dataspace that is kept there:
@@ -72,5 +73,12 @@ const char *nest_timeloop(struct arena *arena, const struct nest_report *report)
 
 /* For people: totals, the loops as they nest, one line per level and dataspace. */
 const char *nest_text(struct arena *arena, const struct nest_report *report);
+
+/*
+ * An execution in the trace-event format (report/run/trace_lines.h): rows for the whole run, for the multipliers, for
+ * each level that they wait for, and for the tiles of each level.
+ */
+const char *nest_trace_json(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct nest_trace *trace, int64_t cycles);
 
 #endif

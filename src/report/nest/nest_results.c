@@ -3,7 +3,6 @@
 #include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "model/nest/nest_mapping.h"
 #include "report/run/json_text.h"
 #include "report/run/listing.h"

@@ -1,5 +1,5 @@
-#ifndef REPORT_NETWORK_RESULTS_H
-#define REPORT_NETWORK_RESULTS_H
+#ifndef REPORT_NEST_NETWORK_RESULTS_H
+#define REPORT_NEST_NETWORK_RESULTS_H
 
 #include "report/run/run_json.h"
 #include "search/nest/network_search.h"

@@ -1,10 +1,11 @@
-#ifndef REPORT_PLACE_REPORT_H
-#define REPORT_PLACE_REPORT_H
+#ifndef REPORT_PACKING_PLACE_REPORT_H
+#define REPORT_PACKING_PLACE_REPORT_H
 
 #include "base/verdict.h"
 #include "model/machine/proof.h"
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"
+#include "search/packing/unfit.h"
 
 /*
  * What came of placing buffers, as it is printed.
@@ -39,5 +40,28 @@ const char *place_report_core(struct arena *arena, const struct place_report *re
 /* The whole, as a table for people and as JSON. */
 const char *place_report_text(struct arena *arena, const struct place_report *report);
 const char *place_report_json(struct arena *arena, const struct place_report *report);
+
+/*
+ * A proof that some buffers do not fit, as a file:
+ *
+ *	certificate:
+ *	  version: 1
+ *	  claim: does not fit
+ *	  capacity: 100
+ *	  alignment: 1
+ *	  reserved: [[0, 8]]
+ *	  buffers:                                   # those that do not fit, numbered from 0
+ *	  - {id: "a", lower: 0, upper: 4, size: 60}
+ *	  forks: 1
+ *	  leaves: 2
+ *	  proof:                                     # 0/1: a fork between those two; x: a leaf
+ *	  - 0/1 x x
+ *
+ * `packing` is of those buffers alone (packing_of_some).
+ */
+struct arena;
+
+const char *unfit_yaml(
+	struct arena *arena, const struct packing *packing, const struct unfit_proof *proof);
 
 #endif

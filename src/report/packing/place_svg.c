@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "report/run/svg.h"
 
 #include <inttypes.h>

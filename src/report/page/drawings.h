@@ -5,7 +5,7 @@
 
 /*
  * The drawings of a page as files for papers, SVG 1.1 (report/run/svg.h); the same data give the same bytes.
- * `rows` are those of pareto.csv (report/run/csv_rows.h), `details` what the kind says of a point (page.h).
+ * `rows` are those of pareto.csv (report/run/pareto.h), `details` what the kind says of a point (page.h).
  * NULL where there is nothing to draw.
  */
 struct arena;

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "report/page/drawings.h"
 #include "report/run/svg.h"
 

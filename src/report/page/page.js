@@ -381,7 +381,8 @@ function energies(point) {
 		for (const [, levels] of shares) for (const [name, pj] of levels) sums.set(name, (sums.get(name) || 0) + pj);
 		return element("div", {}, energy_bars([...sums], "energy of each level, all layers together"), stacks(shares, "energy", "energy of each layer by level"));
 	}
-	if (parts) return element("div", {}, energy_bars(parts.levels.map(level => [level.name, level.energy_pj]), "energy of each level"),
+	if (parts) return element("div", {}, energy_bars(parts.levels.map(level => [level.source?.startsWith("assumed") ? `${level.name} (assumed)` : level.name, level.energy_pj]), "energy of each level"),
+		...parts.levels.filter(level => level.source).map(level => element("p", {}, `${level.name}: ${level.source}`)),
 		energy_bars([...parts.tensors.map(tensor => [tensor.name, tensor.energy_pj]), ["(computes, leakage)", parts.others_pj]].filter(row => row[1] > 0), "energy of each tensor", colours[2]));
 	return levels?.length ? energy_bars(levels.map(level => [level.name, level.energy_pj]), "energy of each level") : null;
 }

@@ -3,7 +3,6 @@
 #include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "report/run/svg.h"
 
 #include <math.h>

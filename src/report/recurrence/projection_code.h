@@ -1,5 +1,5 @@
-#ifndef REPORT_PROJECTION_CODE_H
-#define REPORT_PROJECTION_CODE_H
+#ifndef REPORT_RECURRENCE_PROJECTION_CODE_H
+#define REPORT_RECURRENCE_PROJECTION_CODE_H
 
 #include "search/recurrence/project_search.h"
 

@@ -1,5 +1,5 @@
-#ifndef REPORT_PROJECTION_REPORT_H
-#define REPORT_PROJECTION_REPORT_H
+#ifndef REPORT_RECURRENCE_PROJECTION_REPORT_H
+#define REPORT_RECURRENCE_PROJECTION_REPORT_H
 
 #include "report/run/run_json.h"
 #include "search/recurrence/project_search.h"
@@ -35,5 +35,12 @@ const char *projection_run_json(
 
 /* The allocation and the schedule of a point, to be given after the spec itself. */
 const char *projection_plan_yaml(struct arena *arena, const struct point *point);
+
+/*
+ * An execution in the trace-event format (report/run/trace_lines.h): a row for each PE with the points that it
+ * computes, a microsecond for a cycle.  NULL where more than PROJECTION_TRACE_MOST points were computed.
+ */
+enum { PROJECTION_TRACE_MOST = 2000000 };
+const char *projection_trace_json(struct arena *arena, const struct project_found *found);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef SEARCH_CELLS_H
 #define SEARCH_CELLS_H
 
-#include "search/nest/completions.h"
+#include "search/nest/feasible.h"
 
 #include <stddef.h>
 

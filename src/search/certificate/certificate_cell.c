@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "constraints/constraints.h"
-#include "cost/nest/nest_model.h"
+#include "cost/nest/nest.h"
 
 /* Steps between two questions whether to stop. */
 enum { STEPS_UNASKED = 1 << 16 };

@@ -1,7 +1,7 @@
 #ifndef SEARCH_CERTIFICATE_FLOOR_H
 #define SEARCH_CERTIFICATE_FLOOR_H
 
-#include "search/nest/completions.h"
+#include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
 /*

@@ -2,9 +2,261 @@
 
 #include "base/arena.h"
 #include "search/drive/drive_state.h"
+#include "search/drive/solver.h"
 #include "search/engine/parallel.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+void drive_count(struct slot *slot, const struct execution *execution)
+{
+	slot->effort.events += execution->events;
+	slot->effort.simulated += execution->finished;
+	slot->effort.unsimulated += !execution->finished && !execution->fault;
+}
+
+void drive_judge(struct slot *slot, const struct found *found)
+{
+	const struct drive *drive = slot->drive;
+	const struct drive_kind *kind = drive->kind;
+	if (!execution_disagrees(&found->execution))
+		return;
+	slot->effort.disagreed++;
+	if (slot->fault)
+		return;
+	const char *fault = found->execution.fault;
+	slot->fault = arena_format(slot->arena, "%s: %s",
+		(kind->label ? kind->label : kind->key)(drive->self, found, slot->arena),
+		fault ? fault : "the counts of model and simulator differ");
+}
+
+static void refuse(struct slot *slot, const char *why)
+{
+	slot->effort.refused++;
+	refusals_add(&slot->refusals, slot->arena, why, 1);
+}
+
+static void take(struct slot *slot, struct found *found)
+{
+	struct drive *drive = slot->drive;
+	const struct drive_kind *kind = drive->kind;
+	struct point point = {0};
+	const char *why = kind->price(drive->self, found, slot, &point.score);
+	if (why && atomic_load(&drive->stopped))
+		return; /* it was not finished */
+	slot->effort.offered++;
+	found->estimate = objective_value(drive->wishes->objectives.at[0], &point.score);
+	if (!why && drive->wishes->simulate == SIMULATE_ALL && kind->execute &&
+		!kind->executes_kept) {
+		why = kind->execute(drive->self, found, slot, false);
+		if (!why)
+			drive_count(slot, &found->execution);
+	}
+	if (why) {
+		refuse(slot, why);
+		return;
+	}
+	drive_judge(slot, found);
+	if (frontier_beats(drive_frontier(drive), &point.score, NULL) ||
+		frontier_beats(&slot->frontier, &point.score, "")) {
+		slot->effort.pruned++;
+		return;
+	}
+	point.key = kind->key(drive->self, found, slot->scratch);
+	if (frontier_beats(&slot->frontier, &point.score, point.key))
+		return;
+	point.key = arena_text(slot->arena, point.key);
+	struct found *kept = kind->keep ? kind->keep(drive->self, found, slot->arena)
+					: arena_copy(slot->arena, found, kind->size);
+	if (kept->execution.fault)
+		kept->execution.fault = arena_text(slot->arena, kept->execution.fault);
+	point.payload = kept;
+	frontier_add(&slot->frontier, slot->arena, point);
+}
+
+void drive_offer(struct slot *slot, struct found *found)
+{
+	struct arena_mark mark = arena_mark(slot->scratch);
+	size_t before = arena_used(slot->scratch);
+	take(slot, found);
+	uint64_t bytes = arena_used(slot->scratch) - before;
+	slot->effort.bytes += bytes;
+	if (slot->effort.bytes_most < bytes)
+		slot->effort.bytes_most = bytes;
+	arena_release(slot->scratch, mark);
+}
+
+struct answer drive_ask(struct slot *slot, const struct solver *solver,
+	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena)
+{
+	struct asker asker = drive_asker(slot->drive);
+	struct answer answer = solve_for(&asker, solver, problem, ticks, seed, arena);
+	size_t objectives = slot->drive->wishes->objectives.count;
+	slot->effort.evaluated += answer.evaluated;
+	slot->effort.ticks += answer.ticks;
+	effort_add(&slot->effort, &answer.effort);
+	slot->complete = answer.status == PROOF_OPTIMAL || answer.status == PROOF_INFEASIBLE;
+	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
+	slot->within = answer.status == PROOF_NONE ? answer.within : 0;
+	if (answer.bounds)
+		memcpy(slot->bounds, answer.bounds, objectives * sizeof *slot->bounds);
+	if (answer.complaint_count && !slot->complaint)
+		slot->complaint = arena_text(slot->arena, answer.complaints[0].text);
+	return answer;
+}
+
+void drive_nest(struct slot *slot, const struct explored *explored)
+{
+	effort_add(&slot->effort, &explored->effort);
+	slot->complete = explored->complete;
+	slot->fault = explored->fault;
+	slot->complaint = explored->complaint;
+	for (size_t i = 0; i < explored->refusals.count; i++)
+		refusals_add(&slot->refusals, slot->arena, explored->refusals.at[i].why,
+			explored->refusals.at[i].count);
+}
+
+void refusals_add(struct refusals *refusals, struct arena *arena, const char *why, uint64_t count)
+{
+	for (size_t i = 0; i < refusals->count; i++)
+		if (strcmp(refusals->at[i].why, why) == 0) {
+			refusals->at[i].count += count;
+			return;
+		}
+	*array_add(arena, refusals) = (struct refusal){arena_text(arena, why), count};
+}
+
+static int more_frequent(const void *a, const void *b)
+{
+	const struct refusal *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return strcmp(x->why, y->why);
+}
+
+void refusals_sort(struct refusals *refusals)
+{
+	if (refusals->count)
+		qsort(refusals->at, refusals->count, sizeof *refusals->at, more_frequent);
+}
+
+const char **refusals_lines(const struct refusals *refusals, struct arena *arena)
+{
+	const char **lines = arena_array(arena, const char *, refusals->count);
+	for (size_t i = 0; i < refusals->count; i++)
+		lines[i] = arena_format(arena, "%s (%llu candidates)", refusals->at[i].why,
+			(unsigned long long)refusals->at[i].count);
+	return lines;
+}
+
+void effort_add(struct effort *sum, const struct effort *effort)
+{
+	sum->evaluated += effort->evaluated;
+	sum->ticks += effort->ticks;
+	sum->states += effort->states;
+	sum->edges += effort->edges;
+	sum->labels += effort->labels;
+	sum->offered += effort->offered;
+	sum->refused += effort->refused;
+	sum->pruned += effort->pruned;
+	sum->simulated += effort->simulated;
+	sum->unsimulated += effort->unsimulated;
+	sum->events += effort->events;
+	sum->disagreed += effort->disagreed;
+	sum->asked += effort->asked;
+	sum->known += effort->known;
+	sum->bytes += effort->bytes;
+	if (sum->bytes_most < effort->bytes_most)
+		sum->bytes_most = effort->bytes_most;
+	sum->bytes_kept += effort->bytes_kept;
+}
+
+struct last {
+	struct drive *drive;
+	struct point **points, **order;
+	size_t count, done;
+	struct slot *slots; /* by the order of the frontier */
+};
+
+static int has_more_bytes(const void *a, const void *b)
+{
+	const struct point *const *x = a, *const *y = b;
+	int64_t p = (*x)->score.hbm_bytes, q = (*y)->score.hbm_bytes;
+	return p != q ? (p < q) - (p > q) : (*x > *y) - (*x < *y);
+}
+
+/* The frontier and what stands beside it; those that take longest run first, so that no thread is
+ * left with one at the end. */
+static void list_points(struct last *last, struct arena *arena)
+{
+	struct explored *explored = last->drive->explored;
+	size_t most = explored->frontier.count + explored->beside_count;
+	last->points = arena_array(arena, struct point *, most);
+	for (size_t i = 0; i < explored->frontier.count; i++)
+		last->points[last->count++] = &explored->frontier.points[i];
+	for (size_t i = 0; i < explored->beside_count; i++)
+		if (explored->beside[i].payload)
+			last->points[last->count++] = &explored->beside[i];
+	last->order = arena_copy(arena, last->points, last->count * sizeof *last->order);
+	last->slots = arena_array(arena, struct slot, last->count);
+	if (last->count)
+		qsort(last->order, last->count, sizeof *last->order, has_more_bytes);
+}
+
+static void run(void *context, size_t i, int thread)
+{
+	struct last *last = context;
+	struct drive *drive = last->drive;
+	struct found *found = last->order[i]->payload;
+	struct slot *slot = &last->slots[i];
+	const struct execution before = found->execution;
+	bool tried = drive->wishes->simulate == SIMULATE_ALL && !drive->kind->executes_kept;
+	if (atomic_load(&drive->stopped) || (tried && !before.finished))
+		return;
+	found->execution = (struct execution){0};
+	*slot = drive_slot(drive);
+	drive_open(slot, thread);
+	struct arena_mark mark = arena_mark(slot->scratch);
+	drive->kind->execute(drive->self, found, slot, true);
+	struct execution *execution = &found->execution;
+	if (!execution->finished && !execution->fault && atomic_load(&drive->stopped))
+		*execution = before;
+	else if (!before.finished)
+		drive_count(slot, execution);
+	if (execution->fault)
+		execution->fault = arena_text(slot->arena, execution->fault);
+	arena_release(slot->scratch, mark);
+}
+
+static void done(void *context, size_t i)
+{
+	struct last *last = context;
+	(void)i;
+	if (!atomic_load(&last->drive->stopped))
+		drive_tell(last->drive, ++last->done, last->count, NULL);
+}
+
+void drive_last(struct drive *drive)
+{
+	struct last last = {.drive = drive};
+	struct parallel work = {&last, run, done};
+	list_points(&last, drive->own);
+	drive->round++;
+	parallel_each(&work, last.count, drive->wishes->asker.jobs);
+	struct slot judge = drive_slot(drive);
+	judge.arena = drive->arena;
+	for (size_t i = 0; i < last.count; i++)
+		drive_judge(&judge, last.points[i]->payload);
+	for (size_t i = 0; i < last.count; i++) {
+		if (!last.slots[i].arena)
+			continue;
+		effort_add(&judge.effort, &last.slots[i].effort);
+		arena_adopt(drive->arena, last.slots[i].arena);
+	}
+	effort_add(&drive->explored->effort, &judge.effort);
+	if (!drive->explored->fault)
+		drive->explored->fault = judge.fault;
+}
 
 const char *const simulate_names[] = {"all", "frontier", "none", NULL};
 

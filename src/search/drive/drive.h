@@ -1,11 +1,51 @@
 #ifndef SEARCH_DRIVE_DRIVE_H
 #define SEARCH_DRIVE_DRIVE_H
 
+#include "base/array.h"
 #include "model/machine/execution.h"
 #include "model/machine/proof.h"
-#include "search/drive/effort.h"
-#include "search/drive/refusals.h"
 #include "search/drive/wishes.h"
+
+#include <stdint.h>
+
+/* Why candidates were refused, and how many of them for each reason. */
+struct arena;
+
+struct refusal {
+	const char *why;
+	uint64_t count;
+};
+struct refusals array(struct refusal);
+
+/* `count` more of them; the sentence is copied. */
+void refusals_add(struct refusals *refusals, struct arena *arena, const char *why, uint64_t count);
+
+/* The most frequent first. */
+void refusals_sort(struct refusals *refusals);
+
+/* A line for each reason: "does not fit (12 candidates)". */
+const char **refusals_lines(const struct refusals *refusals, struct arena *arena);
+
+/* How much work an exploration was: the counters of run.json. */
+struct effort {
+	uint64_t evaluated; /* candidates priced, solvers' inner steps included */
+	uint64_t ticks;     /* of solvers: evaluations and bounds */
+	/* Counters of proofs: choices opened, bounds made, labels kept to go on from. */
+	uint64_t states, edges, labels;
+	uint64_t offered;      /* candidates */
+	uint64_t refused;      /* offers that cannot be carried out */
+	uint64_t pruned;       /* beaten when they were made */
+	uint64_t simulated;    /* candidates that were executed, at least once */
+	uint64_t unsimulated;  /* over the simulation budget, or nothing to compare with */
+	uint64_t events;       /* of these executions */
+	uint64_t disagreed;    /* executions that are not as the model says */
+	uint64_t bytes;        /* of scratch memory, over all candidates */
+	uint64_t bytes_most;   /* of one */
+	uint64_t asked, known; /* questions about single ops; those that were answered before */
+	uint64_t bytes_kept;   /* by what the frontier holds, and by proofs */
+};
+
+void effort_add(struct effort *sum, const struct effort *effort);
 
 /*
  * The driver of every exploration.  A kind of input (graphs, problems, networks, recurrences,

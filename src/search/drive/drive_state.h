@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-/* An exploration while it runs: drive.c has the rounds, offer.c what a task does, last.c the last
+/* An exploration while it runs: drive.c has the rounds, what a task does and the last
  * round. */
 struct drive {
 	const struct drive_kind *kind;

@@ -4,7 +4,7 @@
 #include "model/machine/proof.h"
 #include "search/drive/asker.h"
 #include "search/drive/candidate.h"
-#include "search/drive/effort.h"
+#include "search/drive/drive.h"
 
 #include <stdint.h>
 

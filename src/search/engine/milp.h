@@ -1,5 +1,5 @@
-#ifndef SEARCH_MILP_H
-#define SEARCH_MILP_H
+#ifndef SEARCH_ENGINE_MILP_H
+#define SEARCH_ENGINE_MILP_H
 
 #include "model/machine/proof.h"
 

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "search/engine/milp.h"
 
-/* What a program consists of, for those that read it: GLPK (milp.c) and the LP format (milp_text.c). */
+/* What a program consists of, for those that read it: GLPK and the LP format (milp.c). */
 struct milp_column {
 	double least, most, cost;
 	bool integer;

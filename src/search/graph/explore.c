@@ -177,6 +177,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		.bound = laid_out.bound,
 		.cut = laid_out.cut};
 	slot->effort.evaluated += laid_out.ticks;
+	effort_add(&slot->effort, &laid_out.effort);
 	if (laid_out.cut)
 		slot->limit = "label limit of a search for whole plans (--labels)";
 	drive_offer(slot, &trial.found.common);
@@ -206,6 +207,7 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	struct trial trial = {
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
+	effort_add(&slot->effort, &laid_out.effort);
 	if (laid_out.cut)
 		slot->limit = arena_format(slot->arena, "tick limit of %s",
 			solver_label(slot->scratch, recipe->joint));
@@ -408,6 +410,18 @@ static void add_floor(struct graph *graph)
 		.bound = (double)latency_floor(exploration->arch, exploration->workload, cores)};
 }
 
+/* Adds the bound of the space without constraints of LX, which has all plans that keep them. */
+static void add_free(struct graph *graph)
+{
+	const struct proof *free = graph->exploration->free;
+	if (!free || (free->status != PROOF_OPTIMAL && free->status != PROOF_BOUND))
+		return;
+	*array_add(graph->arena, &graph->planned) =
+		(struct planned){.asked = {graph->exploration->planning.cores, {.cycles = 1}},
+			.bound = free->bound,
+			.space = free->space};
+}
+
 /* The truth, if any point is to be executed with data. */
 static void prepare_last(void *self, struct explored *explored, struct arena *arena)
 {
@@ -415,6 +429,7 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 	const struct exploration *exploration = graph->exploration;
 	if (!explored->complete && stopper_stops(&exploration->wishes.asker.stopper))
 		add_floor(graph);
+	add_free(graph);
 	if (graph->planned.count && !explored->complete) {
 		plans_note(&graph->planned, explored);
 		explored->more = plans_spaces(&graph->planned, arena);

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "model/graph/move.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/run.h"
+#include "model/graph/workload.h"
 #include "search/graph/lx_passes.h"
 #include "search/graph/lx_views.h"
 

@@ -3,8 +3,8 @@
 
 #include "constraints/graph.h"
 #include "model/graph/plan.h"
+#include "model/graph/plan_check.h"
 #include "model/graph/planning.h"
-#include "model/graph/users.h"
 
 #include <stddef.h>
 

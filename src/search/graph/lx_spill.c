@@ -4,8 +4,8 @@
 #include "base/bisect.h"
 #include "base/number.h"
 #include "cost/graph/cost.h"
-#include "model/graph/plan_move.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/plan.h"
+#include "model/graph/workload.h"
 
 /* HBM bytes that an op moves of a tensor, if all else that it uses lies in LX. */
 static int64_t weigh(const struct lx_graph *graph, int op, int tensor)

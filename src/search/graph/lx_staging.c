@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "cost/graph/staging.h"
+#include "cost/graph/footprint.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

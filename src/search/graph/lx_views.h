@@ -1,8 +1,8 @@
 #ifndef SEARCH_LX_VIEWS_H
 #define SEARCH_LX_VIEWS_H
 
+#include "model/graph/plan_check.h"
 #include "model/graph/planning.h"
-#include "model/graph/users.h"
 #include "model/graph/view.h"
 #include "model/graph/workload.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "cost/graph/op_price.h"
-#include "model/graph/inner_nest.h"
+#include "cost/graph/cost.h"
+#include "model/graph/box_nest.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"

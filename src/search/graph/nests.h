@@ -2,7 +2,7 @@
 #define SEARCH_NESTS_H
 
 #include "base/stopper.h"
-#include "model/graph/inner_nest.h"
+#include "model/graph/box_nest.h"
 #include "search/drive/drive.h"
 
 /*
@@ -31,7 +31,7 @@ struct nests_wanted {
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);
 
-/* The nest of one op, or of a tile of its mapping (model/graph/inner_nest.h), on its own. */
+/* The nest of one op, or of a tile of its mapping (model/graph/box_nest.h), on its own. */
 struct nest_answer {
 	const char *why; /* nothing fits; else NULL */
 	bool proven;     /* nothing fits that is better in the objective */

@@ -2,7 +2,7 @@
 #define SEARCH_OP_CONSTRAINTS_H
 
 #include "constraints/constraints.h"
-#include "model/graph/inner_nest.h"
+#include "model/graph/box_nest.h"
 
 /*
  * The constraints of the nests of a graph's ops: those inline in the machine, and those of files, in

@@ -4,7 +4,6 @@
 #include "base/diag.h"
 #include "cost/graph/energy.h"
 #include "model/graph/box_nest.h"
-#include "model/graph/inner_nest.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 

@@ -25,7 +25,7 @@ struct op_nest {
 void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out);
 
 /*
- * The nests inside a step that has some (model/graph/inner_nest.h), all tiles and cores together, of
+ * The nests inside a step that has some (model/graph/box_nest.h), all tiles and cores together, of
  * counts of the model or the simulator: mapping and `capacity` are those of one tile, instances
  * those of all cores, cycles those of a core.  Where tiles move in boxes the energy of the scratchpad is
  * that of its bytes.

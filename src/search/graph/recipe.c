@@ -29,6 +29,7 @@ static const struct mapping *ask(const struct recipe *recipe, const struct solve
 	uint64_t ticks = solver->stage == STAGE_JOINT ? recipe->joint_ticks : 0;
 	struct answer answer = solve_for(&asker, solver, &problem, ticks, recipe->seed, arena);
 	result->ticks += answer.ticks;
+	effort_add(&result->effort, &answer.effort);
 	if (solver->stage == STAGE_JOINT) {
 		result->cut = answer.cut;
 	} else {
@@ -185,6 +186,7 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 	struct answer answer =
 		solve_for(&asker, recipe->joint, &problem, recipe->plan_ticks, recipe->seed, arena);
 	result.ticks = answer.ticks;
+	result.effort = answer.effort;
 	result.cut = answer.cut;
 	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
 		result.bound = answer.bound;

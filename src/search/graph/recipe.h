@@ -50,6 +50,7 @@ struct recipe_result {
 	bool cut;                        /* the joint search ran into its limit */
 	bool stopped;                    /* planning.stopper said so: there is no plan */
 	uint64_t ticks;                  /* of all solvers asked */
+	struct effort effort;            /* states, edges and labels of the same solvers */
 	double bound; /* of the aim, in its unit, proven by who plans everything; 0: none */
 	size_t complaint_count;
 	const struct complaint *complaints; /* warnings and errors of the division */

@@ -3,11 +3,10 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "model/graph/move.h"
+#include "model/graph/plan_check.h"
 #include "model/graph/planning.h"
 #include "model/graph/run.h"
-#include "model/graph/users.h"
-#include "model/graph/workload_move.h"
+#include "model/graph/workload.h"
 #include "search/graph/stream.h"
 
 /* A plan in the making, beside the answer that it comes from. */

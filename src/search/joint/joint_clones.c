@@ -1,7 +1,7 @@
 #include "search/joint/joint_clones.h"
 
 #include "base/number.h"
-#include "model/graph/move.h"
+#include "model/graph/run.h"
 
 #include <stdlib.h>
 

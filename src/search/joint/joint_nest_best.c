@@ -1,4 +1,4 @@
-#include "cost/graph/op_price.h"
+#include "cost/graph/cost.h"
 #include "search/engine/kept.h"
 #include "search/graph/options.h"
 #include "search/joint/joint_nests.h"

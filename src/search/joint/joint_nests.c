@@ -2,8 +2,8 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "cost/graph/cost.h"
 #include "cost/graph/energy.h"
-#include "cost/graph/op_price.h"
 #include "search/joint/options.h"
 
 #include <math.h>

@@ -1,9 +1,10 @@
-#ifndef SEARCH_FACTORS_H
-#define SEARCH_FACTORS_H
+#ifndef SEARCH_NEST_FACTORS_H
+#define SEARCH_NEST_FACTORS_H
 
 #include "base/random.h"
 #include "base/stopper.h"
 #include "base/wide.h"
+#include "model/nest/domain.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +88,27 @@ struct factors_store {
 /* As factors_make.  `store` NULL: made anew in `arena`, to the end. */
 const struct factors *factors_store_get(struct factors_store *store, struct arena *arena,
 	int64_t extent, bool imperfect, int loop_count, const struct factor_bounds *bounds);
+
+/*
+ * A domain on a machine that has more of something, to ask what stands against
+ * it.  Levels by their index in the hierarchy.
+ */
+struct relaxed {
+	struct domain domain; /* of the hierarchy beside it */
+	struct hierarchy hierarchy;
+};
+
+struct arena;
+struct relaxed *relaxed_open(struct arena *arena, const struct domain *domain);
+
+/* What a level must be filled with stays the same number of words. */
+void relaxed_set_size(struct relaxed *relaxed, int level, int64_t words);
+
+/* Bounds that only the fan-out limited may be as large as it is now. */
+void relaxed_set_fanout(struct relaxed *relaxed, int level, int64_t x, int64_t y);
+
+/* No limit at all: unlimited words; as many instances as any mapping asks for. */
+void relaxed_lift_size(struct relaxed *relaxed, int level);
+void relaxed_lift_fanout(struct relaxed *relaxed, int level);
 
 #endif

@@ -2,10 +2,57 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "constraints/constraints.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
 
 #include <inttypes.h>
+#include <math.h>
+
+bool nest_objective(enum objective objective)
+{
+	return objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY ||
+	       objective == OBJECTIVE_EDP || objective == OBJECTIVE_HBM_BYTES ||
+	       objective >= OBJECTIVE_ACCESSES;
+}
+
+const char *nest_objective_text(
+	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy)
+{
+	if (objective < OBJECTIVE_ACCESSES)
+		return objective_names[objective];
+	return arena_format(
+		arena, "accesses:%s", hierarchy->levels[objective - OBJECTIVE_ACCESSES].name);
+}
+
+const char *const *nest_objectives_texts(struct arena *arena, const struct nest_search *search)
+{
+	const struct objectives *objectives = &search->wishes.objectives;
+	const char **texts = arena_array(arena, const char *, objectives->count + 1);
+	for (size_t i = 0; i < objectives->count; i++)
+		texts[i] = nest_objective_text(arena, objectives->at[i], search->hierarchy);
+	return texts;
+}
+
+struct frontier nest_frontier(const struct nest_search *search)
+{
+	struct frontier frontier = frontier_open(search->wishes.objectives);
+	frontier.thrifty = true;
+	return frontier;
+}
+
+double nest_floor(const struct nest_search *search, enum objective objective)
+{
+	const struct hierarchy *hierarchy = search->hierarchy;
+	struct score score = {0};
+	double macs = 1;
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		macs *= (double)search->shape->dimensions[d].extent;
+	double all = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	score.cycles = (int64_t)fmin(hierarchy_cycles_least(hierarchy, macs / all), 0x1p62);
+	score.energy_pj = macs * hierarchy->compute_pj * (1 - 1e-12);
+	return objective_value(objective, &score);
+}
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
@@ -310,4 +357,106 @@ struct explored nest_explore(const struct nest_search *search, struct arena *are
 		"a bound from elsewhere is wrong and was not used: no mapping has %.17g or less",
 		search->wishes.ceiling);
 	return explored;
+}
+
+static bool keeps_constraints(const struct nest_offers *offers, const struct mapping *mapping)
+{
+	const struct nest_search *search = offers->search;
+	struct arena *arena = run_arena(offers->run);
+	struct arena_mark mark = arena_mark(arena);
+	bool kept = !constraints_check(search->constraints, search->domain, mapping, arena);
+	arena_release(arena, mark);
+	return kept;
+}
+
+/* Adds what fits and nothing beats; false if it breaks a constraint. */
+static bool add(
+	struct nest_offers *offers, const struct mapping *mapping, const struct score *score)
+{
+	struct arena *arena = run_arena(offers->run);
+	if (!keeps_constraints(offers, mapping))
+		return false;
+	struct point point = {
+		.score = *score, .key = "", .payload = arena_copy(arena, mapping, sizeof *mapping)};
+	frontier_add(&offers->kept, arena, point);
+	return true;
+}
+
+/* Keeps what fits, meets the constraints, and nothing kept beats. */
+static struct offer_price look(struct nest_offers *offers, const struct mapping *mapping)
+{
+	struct nest_counts counts;
+	struct nest_score score;
+	enum nest_verdict verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
+	struct offer_price price = {
+		.verdict = verdict, .level = score.level, .dimension = score.dimension};
+	if (verdict != NEST_FITS)
+		return price;
+	price.score = nest_summary(offers->search, &counts, &score);
+	if (!frontier_beats(&offers->kept, &price.score, NULL)) {
+		price.kept = add(offers, mapping, &price.score);
+		price.broken = !price.kept;
+	}
+	return price;
+}
+
+struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
+{
+	struct nest_offers offers = {.run = run, .search = search, .kept = nest_frontier(search)};
+	if (search->start)
+		look(&offers, search->start);
+	return offers;
+}
+
+struct nest_offers nest_offers_resume(
+	struct run *run, const struct nest_search *search, const struct frontier *kept)
+{
+	struct nest_offers offers = {.run = run, .search = search, .kept = nest_frontier(search)};
+	for (size_t i = 0; i < kept->count; i++)
+		frontier_add(&offers.kept, run_arena(run), kept->points[i]);
+	return offers;
+}
+
+static struct offer_price evaluate(struct nest_offers *offers, const struct mapping *mapping)
+{
+	run_evaluated(offers->run, 1);
+	struct offer_price price = look(offers, mapping);
+	bool unknown = price.verdict == NEST_OVERFLOW || price.verdict == NEST_UNCOUNTABLE;
+	if (unknown && !offers->uncounted)
+		offers->uncounted = keeps_constraints(offers, mapping);
+	return price;
+}
+
+bool nest_offers_price(
+	struct nest_offers *offers, const struct mapping *mapping, struct offer_price *price)
+{
+	if (!run_spend(offers->run, 1))
+		return false;
+	*price = evaluate(offers, mapping);
+	return true;
+}
+
+void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping)
+{
+	run_spend(offers->run, 1);
+	evaluate(offers, mapping);
+}
+
+double nest_offers_best(const struct nest_offers *offers)
+{
+	const struct frontier *kept = &offers->kept;
+	return kept->count ? objective_value(kept->objectives.at[0], &kept->points[0].score)
+			   : INFINITY;
+}
+
+void nest_offers_close(struct nest_offers *offers)
+{
+	for (size_t i = 0; i < offers->kept.count; i++) {
+		const struct point *point = &offers->kept.points[i];
+		struct candidate candidate = {.stage = STAGE_MAP, .mappings = point->payload};
+		if (offers->search->start && mapping_equal(point->payload, offers->search->start))
+			continue; /* known already */
+		run_offer(offers->run, &candidate,
+			objective_value(offers->kept.objectives.at[0], &point->score));
+	}
 }

@@ -1,5 +1,5 @@
-#ifndef SEARCH_UNFIT_H
-#define SEARCH_UNFIT_H
+#ifndef SEARCH_PACKING_UNFIT_H
+#define SEARCH_PACKING_UNFIT_H
 
 #include "base/stopper.h"
 #include "model/packing/buffer.h"
@@ -8,7 +8,7 @@
  * Proofs that buffers do not fit, found and checked apart from every solver.  A proof is a tree:
  * at each fork two buffers that live at once, and in the branches all that they can be to each
  * other: the first below the second, above it, or, where that is lawful, at one address.  What
- * follows from it by simple rules (unfit_state.h) is not written down; at each leaf they lead
+ * follows from it by simple rules is not written down; at each leaf they lead
  * to a contradiction.  Branches that the rules exclude are left out.
  */
 struct arena;

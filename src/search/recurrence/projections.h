@@ -1,5 +1,5 @@
-#ifndef SEARCH_PROJECTIONS_H
-#define SEARCH_PROJECTIONS_H
+#ifndef SEARCH_RECURRENCE_PROJECTIONS_H
+#define SEARCH_RECURRENCE_PROJECTIONS_H
 
 #include "base/lattice.h"
 #include "cost/recurrence/projection.h"

@@ -3,8 +3,7 @@
 #include "base/arena.h"
 #include "lower/transfer/broadcast.h"
 #include "search/drive/solver.h"
-#include "search/transfer/chunk_order.h"
-#include "search/transfer/rounds_bound.h"
+#include "search/transfer/broadcast_search.h"
 
 #include <inttypes.h>
 

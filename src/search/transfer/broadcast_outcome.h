@@ -2,7 +2,6 @@
 #define SEARCH_BROADCAST_OUTCOME_H
 
 #include "cost/transfer/broadcast.h"
-#include "cost/transfer/schedule.h"
 #include "model/machine/execution.h"
 #include "model/machine/score.h"
 #include "search/drive/candidate.h"

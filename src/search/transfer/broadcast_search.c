@@ -2,9 +2,317 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Something to sort: by key, then by number. */
+struct sort_entry {
+	int64_t key, number;
+};
+
+static int by_key(const void *left, const void *right)
+{
+	const struct sort_entry *a = left, *b = right;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+const int64_t *order_johnson(const struct chunk_job *jobs, int64_t count, struct arena *arena)
+{
+	struct sort_entry *entries = arena_array(arena, struct sort_entry, count + 1);
+	int64_t *order = arena_array(arena, int64_t, count + 1), first = 0;
+	for (int64_t i = 0; i < count; i++)
+		if (jobs[i].load < jobs[i].store)
+			entries[first++] = (struct sort_entry){jobs[i].load, i};
+	int64_t next = first;
+	for (int64_t i = 0; i < count; i++)
+		if (jobs[i].load >= jobs[i].store)
+			entries[next++] = (struct sort_entry){-jobs[i].store, i};
+	qsort(entries, (size_t)first, sizeof *entries, by_key);
+	qsort(entries + first, (size_t)(count - first), sizeof *entries, by_key);
+	for (int64_t i = 0; i < count; i++)
+		order[i] = entries[i].number;
+	return order;
+}
+
+/*
+ * Jobs and one of no load and no store, where the tour begins and ends.  Places are by growing
+ * store: the one of place k is followed by that of place after[k].  At first the k-th store is
+ * followed by the k-th load, which is cheapest but may be several cycles; those are joined
+ * by exchanging what follows places k and k + 1, at the least cost first.
+ */
+struct tour {
+	int64_t count; /* with the one of nothing */
+	const struct sort_entry *stores,
+		*loads; /* sorted; the number of the one of nothing is -1 */
+	int64_t *after, *cycle;
+};
+
+static int64_t find_cycle(struct tour *tour, int64_t place)
+{
+	while (tour->cycle[place] != place)
+		place = tour->cycle[place] = tour->cycle[tour->cycle[place]];
+	return place;
+}
+
+static bool join(struct tour *tour, int64_t a, int64_t b)
+{
+	a = find_cycle(tour, a);
+	b = find_cycle(tour, b);
+	tour->cycle[a] = b;
+	return a != b;
+}
+
+static void exchange(struct tour *tour, int64_t place)
+{
+	int64_t kept = tour->after[place];
+	tour->after[place] = tour->after[place + 1];
+	tour->after[place + 1] = kept;
+}
+
+/* What it costs to exchange at each place, sorted. */
+static struct sort_entry *list_exchanges(const struct tour *tour, struct arena *arena)
+{
+	const struct sort_entry *b = tour->stores, *a = tour->loads;
+	struct sort_entry *exchanges = arena_array(arena, struct sort_entry, tour->count);
+	for (int64_t k = 0; k + 1 < tour->count; k++) {
+		int64_t low = number_max(b[k].key, a[k].key);
+		int64_t high = number_min(b[k + 1].key, a[k + 1].key);
+		exchanges[k] = (struct sort_entry){number_max(0, high - low), k};
+	}
+	qsort(exchanges, (size_t)(tour->count - 1), sizeof *exchanges, by_key);
+	return exchanges;
+}
+
+/* Those of the places chosen whose load is no less than their store from the last to the first,
+ * then the others from the first to the last. */
+static void exchange_all(struct tour *tour, const bool *chosen)
+{
+	for (int64_t k = tour->count - 2; k >= 0; k--)
+		if (chosen[k] && tour->stores[k].key <= tour->loads[k].key)
+			exchange(tour, k);
+	for (int64_t k = 0; k + 1 < tour->count; k++)
+		if (chosen[k] && tour->stores[k].key > tour->loads[k].key)
+			exchange(tour, k);
+}
+
+static struct sort_entry *sorted(
+	const struct chunk_job *jobs, int64_t count, bool stores, struct arena *arena)
+{
+	struct sort_entry *entries = arena_array(arena, struct sort_entry, count + 1);
+	for (int64_t i = 0; i < count; i++)
+		entries[i] = (struct sort_entry){stores ? jobs[i].store : jobs[i].load, i};
+	entries[count] = (struct sort_entry){0, -1};
+	qsort(entries, (size_t)count + 1, sizeof *entries, by_key);
+	return entries;
+}
+
+const int64_t *order_gilmore_gomory(
+	const struct chunk_job *jobs, int64_t count, struct arena *arena)
+{
+	struct tour tour = {.count = count + 1,
+		.stores = sorted(jobs, count, true, arena),
+		.loads = sorted(jobs, count, false, arena),
+		.after = arena_array(arena, int64_t, count + 1),
+		.cycle = arena_array(arena, int64_t, count + 1)};
+	int64_t *place = arena_array(arena, int64_t, count + 1); /* by number + 1 */
+	bool *chosen = arena_array(arena, bool, count + 1);
+	int64_t *order = arena_array(arena, int64_t, count + 1);
+	for (int64_t k = 0; k <= count; k++) {
+		place[tour.stores[k].number + 1] = k;
+		tour.cycle[k] = k;
+	}
+	for (int64_t k = 0; k <= count; k++) {
+		tour.after[k] = place[tour.loads[k].number + 1];
+		join(&tour, k, tour.after[k]);
+	}
+	const struct sort_entry *exchanges = list_exchanges(&tour, arena);
+	for (int64_t i = 0; i < count; i++) {
+		int64_t k = exchanges[i].number;
+		chosen[k] = join(&tour, k, k + 1);
+	}
+	exchange_all(&tour, chosen);
+	int64_t at = tour.after[place[0]];
+	for (int64_t i = 0; i < count; i++, at = tour.after[at])
+		order[i] = tour.stores[at].number;
+	return order;
+}
+
+/* The least rounds in which all chunks can come to a rank: a link brings none before one can be
+ * where it begins. */
+static int64_t arrival(const struct synthesis *synthesis, const int *distances, int rank)
+{
+	const struct topology *topology = synthesis->topology;
+	int ways = topology_ways(topology, rank, true);
+	int64_t rounds = distances[rank] - 1 + number_ceil_div(synthesis->chunks, ways),
+		missing = 1;
+	while (topology->ports == PORTS_ALL && missing > 0) {
+		missing = synthesis->chunks;
+		for (int l = topology->back_first[rank]; l < topology->back_first[rank + 1]; l++)
+			missing -= topology->channels *
+				   number_max(0, rounds - distances[topology->back[l].to]);
+		rounds += missing > 0 ? number_ceil_div(missing, ways) : 0;
+	}
+	return rounds;
+}
+
+/* What a relay leads to, while it is found: all but the relay, part by part. */
+struct relay {
+	const struct topology *topology;
+	int rank;
+	int *marks; /* by rank: its part; 0: none yet */
+	int *queue; /* ranks that are marked */
+};
+
+static void mark_next(struct relay *relay, const struct link *links, const int *first, int at,
+	int mark, int *count)
+{
+	for (int l = first[at]; l < first[at + 1]; l++) {
+		int to = links[l].to;
+		if (to == relay->rank || relay->marks[to])
+			continue;
+		relay->marks[to] = mark;
+		relay->queue[(*count)++] = to;
+	}
+}
+
+/* Marks a rank and all that links lead to from there, either way if they may be taken back. */
+static void mark_from(struct relay *relay, int from, bool backwards, int mark)
+{
+	const struct topology *topology = relay->topology;
+	int count = 1;
+	if (from == relay->rank)
+		return;
+	relay->marks[from] = mark;
+	relay->queue[0] = from;
+	for (int i = 0; i < count; i++) {
+		int at = relay->queue[i];
+		mark_next(relay, topology->links, topology->first, at, mark, &count);
+		if (backwards)
+			mark_next(relay, topology->back, topology->back_first, at, mark, &count);
+	}
+}
+
+/* Rounds after a chunk has come into a part in which all of it gets to know: by the way to its
+ * farthest rank, and by doubling, with the relay too where it has several links into the part. */
+static int inside(const struct relay *relay, const int *distances, int mark)
+{
+	const struct topology *topology = relay->topology;
+	int far = 0, size = 0, links = 0, doublings = 0;
+	for (int r = 0; r < topology->ranks; r++) {
+		if (relay->marks[r] != mark)
+			continue;
+		far = distances[r] > far ? distances[r] : far;
+		links += topology_link(topology, relay->rank, r) >= 0;
+		size++;
+	}
+	while ((1 << doublings) < size + (links > 1))
+		doublings++;
+	doublings -= links > 1;
+	return far - 1 > doublings ? far - 1 : doublings;
+}
+
+/* Rounds that a rank with one port needs at least to serve the parts that only it leads to. */
+static int64_t relay_rounds(
+	const struct synthesis *synthesis, int rank, const int *from_root, struct arena *arena)
+{
+	const struct topology *topology = synthesis->topology;
+	struct arena_mark before = arena_mark(arena);
+	struct relay relay = {topology, rank, arena_array(arena, int, topology->ranks),
+		arena_array(arena, int, topology->ranks)};
+	int *distances = arena_array(arena, int, topology->ranks), parts = 0, least = 0;
+	mark_from(&relay, topology->root, false, 1);
+	topology_distances(topology, rank, distances);
+	for (int r = 0; r < topology->ranks; r++) {
+		if (relay.marks[r] || r == rank)
+			continue;
+		int mark = 2 + parts++;
+		mark_from(&relay, r, true, mark);
+		int rest = inside(&relay, distances, mark);
+		if (parts == 1 || rest < least)
+			least = rest;
+	}
+	arena_release(arena, before);
+	return parts ? from_root[rank] + parts * synthesis->chunks + least : 0;
+}
+
+/* The ranks that a shortest way to another one leads through: without any other rank all the rest
+ * is still reached, so that only these can be relays. */
+static bool *find_between(
+	const struct topology *topology, const int *distances, struct arena *arena)
+{
+	bool *between = arena_array(arena, bool, topology->ranks);
+	for (int r = 0; r < topology->ranks; r++) {
+		int before = topology_before(topology, distances, r);
+		if (before >= 0)
+			between[before] = true;
+	}
+	between[topology->root] = true;
+	return between;
+}
+
+int64_t rounds_bound(const struct synthesis *synthesis, struct arena *arena)
+{
+	const struct topology *topology = synthesis->topology;
+	int *distances = arena_array(arena, int, topology->ranks);
+	int64_t chunks = synthesis->chunks, alone = 0, bound = 0;
+	if (topology->ranks == 1 || chunks == 0)
+		return 0;
+	topology_distances(topology, topology->root, distances);
+	for (int r = 0; r < topology->ranks; r++) {
+		if (r == topology->root)
+			continue;
+		alone = number_max(alone, distances[r]);
+		bound = number_max(bound, arrival(synthesis, distances, r));
+	}
+	for (int q = 0; topology->ports == PORTS_ONE && (1 << q) < topology->ranks; q++)
+		alone = number_max(alone, q + 1);
+	int leaving = topology_ways(topology, topology->root, false);
+	bound = number_max(bound, number_ceil_div(chunks, leaving) - 1 + alone);
+	const bool *between = find_between(topology, distances, arena);
+	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
+		if (between[r])
+			bound = number_max(bound, relay_rounds(synthesis, r, distances, arena));
+	return bound;
+}
+
+int64_t scatter_bound(const struct synthesis *synthesis, struct arena *arena)
+{
+	const struct synthesis one = {synthesis->topology, 1};
+	return rounds_bound(&one, arena);
+}
+
+/* Rounds of messages of several chunks are other rounds. */
+static bool one_by_one(const struct send_schedule *schedule)
+{
+	for (size_t i = 0; i < schedule->message_count; i++)
+		if (schedule->messages[i].count != 1)
+			return false;
+	return true;
+}
+
+const struct send_schedule *schedule_best(struct run *run, const struct synthesis *synthesis)
+{
+	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = synthesis};
+	const struct send_schedule *best = NULL;
+	const struct portfolio usual = portfolio_for(STAGE_BROADCAST, FOR_SCHEDULES);
+	for (size_t s = 0; s < usual.count; s++) {
+		struct answer answer = solve(usual.at[s], &problem, 1 << 20, 1, run_arena(run));
+		if (!run_spend(run, answer.ticks))
+			break;
+		for (size_t i = 0; i < answer.candidate_count; i++) {
+			const struct send_schedule *schedule = answer.candidates[i].schedule;
+			if (one_by_one(schedule) && (!best || schedule->rounds < best->rounds))
+				best = schedule;
+		}
+	}
+	return best;
+}
 
 enum {
 	TILES_MOST = 4,

@@ -1,9 +1,55 @@
-#ifndef SEARCH_BROADCAST_SEARCH_H
-#define SEARCH_BROADCAST_SEARCH_H
+#ifndef SEARCH_TRANSFER_BROADCAST_SEARCH_H
+#define SEARCH_TRANSFER_BROADCAST_SEARCH_H
 
+#include "model/transfer/broadcast.h"
 #include "search/drive/drive.h"
 #include "search/drive/solver.h"
 #include "search/transfer/broadcast_outcome.h"
+
+#include <stdint.h>
+
+/*
+ * Orders of chunks between the two copy queues, which are a flow shop of two machines.
+ *
+ *	johnson         those that load faster than they store by growing load, then the others by
+ *	                falling store: nothing is faster with a tile for every chunk
+ *	                (S. M. Johnson, Optimal two- and three-stage production schedules, 1954)
+ *	gilmore_gomory  a cheapest tour where chunk j after chunk i costs max(load j, store i):
+ *	                nothing is faster with two tiles and no time for flags
+ *	                (P. C. Gilmore, R. E. Gomory, Sequencing a one state-variable machine, 1964)
+ *
+ * Both break ties by number; `order[i]` comes i-th.
+ */
+struct chunk_job {
+	int64_t load, store;
+};
+
+struct arena;
+const int64_t *order_johnson(const struct chunk_job *jobs, int64_t count, struct arena *arena);
+const int64_t *order_gilmore_gomory(
+	const struct chunk_job *jobs, int64_t count, struct arena *arena);
+
+/*
+ * Rounds that no schedule is below, the most of
+ *
+ *	arrival    what enters the farthest rank: in T rounds a link brings no more than T less the
+ *	           distance of where it begins
+ *	spread     C / (what leaves the root a round) - 1 + the rounds that one chunk takes to all:
+ *	           the farthest distance; with one port, also ceil(log2 N)
+ *	relay      with one port: a rank without which P parts of the others cannot be reached sends
+ *	           P C chunks, the first after its distance, and the last has a way to go
+ *
+ * All take a time that grows with ranks times links at most, in a full topology with links alone.
+ */
+int64_t rounds_bound(const struct synthesis *synthesis, struct arena *arena);
+
+/* The same of a scatter: whoever gets something could hand one chunk to all, so it takes as long as
+ * a broadcast of one chunk. */
+int64_t scatter_bound(const struct synthesis *synthesis, struct arena *arena);
+
+/* The schedule of fewest rounds, of one chunk a message, that the solvers of the stage offer
+ * that nobody need name; of several the first by name.  It counts in the run's budget. */
+const struct send_schedule *schedule_best(struct run *run, const struct synthesis *synthesis);
 
 /*
  * Explores the ways to carry out one broadcast (drive.h):

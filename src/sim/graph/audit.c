@@ -1,9 +1,582 @@
-#include "sim/graph/audit_access.h"
+#include "sim/graph/audit.h"
 
 #include "base/arena.h"
+#include "base/array.h"
+#include "lower/graph/program.h"
+#include "sim/graph/box.h"
+#include "sim/graph/cover.h"
+#include "sim/graph/demand.h"
+#include "sim/graph/fault.h"
+#include "sim/graph/race.h"
+#include "sim/graph/sample.h"
+#include "sim/graph/shadow.h"
 #include "sim/graph/touch.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+/*
+ * What the data ring does: the runs that each core has set up for the step, and those of the boxes that
+ * it has sent and received since, which may be no more.
+ */
+struct audit;
+struct audit_runs {
+	int step[PROGRAM_CORES_MOST]; /* plus 1; 0: nothing is set up */
+	int64_t set_up[PROGRAM_CORES_MOST], sent[PROGRAM_CORES_MOST], received[PROGRAM_CORES_MOST];
+};
+
+/* The current instruction sets runs up or sends a box; false when it cannot be carried out at all. */
+static bool audit_send(struct audit *audit);
+
+/*
+ * What lies in the memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold
+ * arrays row by row, and the scratchpad the parts of arrays that iterations of a run have.  What a compute
+ * writes are rows, of which others may have overwritten parts.
+ */
+struct audit;
+struct audit_whole;
+
+/* HBM with the graph's inputs in it. */
+static struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena);
+
+/* The current instruction of the audit reads its operands and writes its output; false when it
+ * cannot be carried out at all. */
+static bool audit_whole_run(struct audit *audit);
+
+/* After the last: every tensor that belongs in HBM is there. */
+static void audit_whole_end(struct audit *audit);
+
+/*
+ * What all instructions do alike: boxes that lie where they may, and walks over
+ * the sticks in them.  Faults are those of the current instruction.
+ */
+struct audit {
+	const struct program *program;
+	int rank;
+	struct faults *faults;
+	struct race *race;
+	struct shadow *shadow;
+	struct cover *cover;
+	struct sample *sample;     /* NULL in data mode */
+	struct audit_whole *whole; /* NULL where tiles move in boxes */
+	struct allotment_index allotments;
+	struct audit_runs runs;
+	int64_t lx_bytes;
+	uint32_t current;
+	const struct instruction *instruction; /* the current one */
+};
+
+static const char *audit_name(const struct audit *audit, int tensor);
+
+/* False after a fault: such a box must not be walked. */
+static bool audit_hbm_box(struct audit *audit, const struct region *region,
+	const struct location *location, struct box *box);
+static bool audit_lx_box(struct audit *audit, const struct region *region,
+	const struct location *location, int core, int tensor, int64_t unit, struct box *box);
+
+/* The sticks of a box, as those of a tensor. */
+static void audit_read(struct audit *audit, const struct box *box, int core, int tensor);
+static void audit_write(struct audit *audit, const struct box *box, int core, int tensor);
+
+/* The part of the reduction that all units of an accumulator hold. */
+static uint64_t audit_read_accumulator(struct audit *audit, const struct box *box, int core);
+static void audit_write_accumulator(
+	struct audit *audit, const struct box *box, int core, uint64_t part);
+
+/* What is finished holds the whole reduction. */
+static void audit_check_whole(
+	struct audit *audit, int op, const struct box *box, int core, uint64_t part);
+
+static const char *audit_name(const struct audit *audit, int tensor)
+{
+	return audit->program->workload->tensors[tensor].name;
+}
+
+static bool make_box(struct audit *audit, const struct region *region,
+	const struct location *location, int core, int64_t unit, struct box *box)
+{
+	int64_t at;
+	int64_t size = core == FAULT_IN_HBM ? audit->program->hbm_bytes : audit->lx_bytes;
+	const char *why =
+		box_make(audit->program->workload, region, location, unit, size, box, &at);
+	if (why)
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, at, "%s", why);
+	return !why;
+}
+
+static bool audit_hbm_box(struct audit *audit, const struct region *region,
+	const struct location *location, struct box *box)
+{
+	return make_box(audit, region, location, FAULT_IN_HBM, STICK_BYTES, box);
+}
+
+static bool audit_lx_box(struct audit *audit, const struct region *region,
+	const struct location *location, int core, int tensor, int64_t unit, struct box *box)
+{
+	if (!make_box(audit, region, location, core, unit, box))
+		return false;
+	const struct allotment *allotment = allotment_find(
+		&audit->allotments, audit->instruction->step, core, tensor, box->low, box->high);
+	if (allotment)
+		box->since = allotment->from;
+	else
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, box->low,
+			"bytes %" PRId64 " to %" PRId64
+			" of LX are neither allotted to '%s' nor to tile buffers",
+			box->low, box->high, audit_name(audit, tensor));
+	return true;
+}
+
+static void audit_read(struct audit *audit, const struct box *box, int core, int tensor)
+{
+	struct box_walk walk = box_first(box);
+	uint64_t part;
+	if (core == FAULT_IN_HBM)
+		tensor = tensor_home(audit->program->workload, tensor);
+	do {
+		struct content expected = {.tensor = tensor, .stick = walk.stick};
+		shadow_read(audit->shadow, core, walk.address, box->since, &expected, &part);
+	} while (box_next(box, &walk));
+}
+
+static void audit_write(struct audit *audit, const struct box *box, int core, int tensor)
+{
+	struct box_walk walk = box_first(box);
+	do {
+		struct content content = {.tensor = tensor, .stick = walk.stick};
+		shadow_write(audit->shadow, core, walk.address, &content);
+	} while (box_next(box, &walk));
+}
+
+static uint64_t audit_read_accumulator(struct audit *audit, const struct box *box, int core)
+{
+	struct box_walk walk = box_first(box);
+	uint64_t all = 0, part;
+	bool first = true, known = true;
+	do {
+		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
+			struct content expected = {.tensor = box->tensor,
+				.piece = 1 + (int)(at / STICK_BYTES),
+				.stick = walk.stick};
+			known &= shadow_read(audit->shadow, core, walk.address + at, box->since,
+				&expected, &part);
+			all = first ? part : all;
+			first = false;
+			if (known && part != all)
+				fault_add(audit->faults, FAULT_STALE, audit->current, core,
+					walk.address + at,
+					"the accumulator of stick %" PRId64
+					" of '%s' holds another part of the reduction than "
+					"those before it",
+					walk.stick, audit_name(audit, box->tensor));
+		}
+	} while (box_next(box, &walk));
+	return all;
+}
+
+static void audit_write_accumulator(
+	struct audit *audit, const struct box *box, int core, uint64_t part)
+{
+	struct box_walk walk = box_first(box);
+	do {
+		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
+			struct content content = {.tensor = box->tensor,
+				.piece = 1 + (int)(at / STICK_BYTES),
+				.stick = walk.stick,
+				.part = part};
+			shadow_write(audit->shadow, core, walk.address + at, &content);
+		}
+	} while (box_next(box, &walk));
+}
+
+static void audit_check_whole(
+	struct audit *audit, int op, const struct box *box, int core, uint64_t part)
+{
+	if (part == cover_whole(audit->cover, op))
+		return;
+	fault_add(audit->faults, FAULT_STALE, audit->current, core, box->address,
+		"stick %" PRId64 " of '%s' is finished with a part of its reduction missing or "
+		"taken twice",
+		box->stick, audit_name(audit, box->tensor));
+}
+
+static void set_up(struct audit *audit, int core)
+{
+	struct audit_runs *runs = &audit->runs;
+	runs->step[core] = audit->instruction->step + 1;
+	runs->set_up[core] = audit->instruction->send->runs;
+	runs->sent[core] = runs->received[core] = 0;
+}
+
+/* Rows of sticks that follow each other in both places. */
+static int64_t count_runs(const struct box *from, const struct box *to)
+{
+	int64_t row = 1, runs = 1;
+	for (int d = from->rank - 1; d >= 0; d--) {
+		if (from->count[d] == 1)
+			continue;
+		if (runs == 1 && from->stride[d] == row * STICK_BYTES &&
+			to->stride[d] == row * STICK_BYTES)
+			row *= from->count[d];
+		else
+			runs *= from->count[d];
+	}
+	return runs;
+}
+
+static void use_runs(struct audit *audit, int core, int64_t *used, int64_t runs, int64_t address)
+{
+	bool known = audit->runs.step[core] == audit->instruction->step + 1;
+	int64_t most = known ? audit->runs.set_up[core] : 0;
+	*used += runs;
+	if (*used > most)
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, address,
+			"core %d moves %" PRId64 " runs over the data ring and has set up %" PRId64,
+			core, *used, most);
+}
+
+static bool audit_send(struct audit *audit)
+{
+	const struct send *send = audit->instruction->send;
+	int sender = __builtin_ctzll(audit->instruction->mask);
+	uint64_t cores = arch_cores(audit->program->arch) >= 64
+				 ? UINT64_MAX
+				 : (UINT64_C(1) << arch_cores(audit->program->arch)) - 1;
+	struct box from, to;
+	if (!send->from) {
+		set_up(audit, sender);
+		return true;
+	}
+	if (!region_equal(&send->from->region, &send->to->region) || send->receivers & ~cores) {
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, sender,
+			send->from->lx.address,
+			"it sends other sticks than arrive, or to cores that are not there");
+		return false;
+	}
+	if (!audit_lx_box(audit, &send->from->region, &send->from->lx, sender,
+		    send->from->region.tensor, STICK_BYTES, &from))
+		return false;
+	audit_read(audit, &from, sender, from.tensor);
+	for (uint64_t m = send->receivers; m; m &= m - 1) {
+		int core = __builtin_ctzll(m);
+		if (!audit_lx_box(audit, &send->to->region, &send->to->lx, core,
+			    send->to->region.tensor, STICK_BYTES, &to))
+			return false;
+		audit_write(audit, &to, core, to.tensor);
+		use_runs(audit, core, &audit->runs.received[core], count_runs(&from, &to), to.low);
+	}
+	if (send->receivers)
+		use_runs(
+			audit, sender, &audit->runs.sent[sender], count_runs(&from, &to), from.low);
+	return true;
+}
+
+/* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`, or would if all of it were
+ * there: of a part of a tensor each row has a base of its own. */
+struct written_piece {
+	int64_t low, high, base;
+	int tensor, step; /* who wrote it; -1: it was there before */
+	uint64_t part; /* of the reduction that is in it (sim/graph/cover.h); 0: it is finished */
+};
+
+struct audit_whole {
+	struct arena *arena;
+	struct pieces {
+		struct array(struct written_piece) list;
+	} hbm, lx;
+};
+
+static void add_piece(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
+{
+	struct written_piece *last =
+		memory->list.count ? &memory->list.at[memory->list.count - 1] : NULL;
+	if (last && last->high == piece.low && last->base == piece.base &&
+		last->tensor == piece.tensor && last->step == piece.step &&
+		last->part == piece.part)
+		last->high = piece.high;
+	else if (piece.low < piece.high)
+		*array_add(whole->arena, &memory->list) = piece;
+}
+
+/* What lies in its bytes no longer does. */
+static void overwrite(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
+{
+	size_t count = memory->list.count;
+	for (size_t i = 0; i < count; i++) {
+		struct written_piece *old = &memory->list.at[i], rest = *old;
+		if (old->high <= piece.low || old->low >= piece.high)
+			continue;
+		rest.low = piece.high;
+		old->high = number_max(old->low, number_min(old->high, piece.low));
+		add_piece(whole, memory, rest);
+	}
+	size_t kept = 0;
+	for (size_t i = 0; i < memory->list.count; i++)
+		if (memory->list.at[i].low < memory->list.at[i].high)
+			memory->list.at[kept++] = memory->list.at[i];
+	memory->list.count = kept;
+	add_piece(whole, memory, piece);
+}
+
+static const struct written_piece *find_piece(const struct pieces *memory, int64_t address)
+{
+	for (size_t i = 0; i < memory->list.count; i++)
+		if (memory->list.at[i].low <= address && address < memory->list.at[i].high)
+			return &memory->list.at[i];
+	return NULL;
+}
+
+static struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena)
+{
+	struct audit_whole *whole = arena_new(arena, struct audit_whole);
+	whole->arena = arena;
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct tensor *tensor = &program->workload->tensors[t];
+		int64_t home = program->hbm[t];
+		if (tensor->producer < 0 && home >= 0)
+			add_piece(whole, &whole->hbm,
+				(struct written_piece){
+					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
+	}
+	return whole;
+}
+
+/* The first byte of the array that is not there, and what lies in its place: NULL, nothing. */
+static int64_t find_missing(const struct pieces *memory, const struct written_piece *wanted,
+	int since, const struct written_piece **found)
+{
+	int64_t at = wanted->low;
+	while (at < wanted->high) {
+		*found = find_piece(memory, at);
+		if (!*found || (*found)->tensor != wanted->tensor ||
+			(*found)->base != wanted->base || (*found)->part != wanted->part ||
+			((*found)->step >= 0 && (*found)->step < since))
+			return at;
+		at = (*found)->high;
+	}
+	return -1;
+}
+
+/* Where an operand may lie; false after a fault.  *since: the step from which its bytes are its own. */
+static bool check_place(struct audit *audit, const struct whole_operand *operand, int *since)
+{
+	const struct program *program = audit->program;
+	int64_t end = operand->address + operand->bytes;
+	*since = 0;
+	if (!operand->in_lx) {
+		bool inside = operand->address >= 0 && end <= program->hbm_bytes;
+		if (!inside || operand->address != program->hbm[operand->tensor])
+			fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
+				operand->address, "'%s' does not belong there",
+				audit_name(audit, operand->tensor));
+		return inside;
+	}
+	bool inside = operand->address >= 0 && end <= audit->lx_bytes;
+	const struct allotment *allotment =
+		inside ? allotment_find(&audit->allotments, audit->instruction->step, 0,
+				 operand->tensor, operand->address, end)
+		       : NULL;
+	if (!allotment)
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, 0, operand->address,
+			"bytes %" PRId64 " to %" PRId64
+			" of the scratchpad are not allotted to '%s'",
+			operand->address, end, audit_name(audit, operand->tensor));
+	*since = allotment ? allotment->from : 0;
+	return inside;
+}
+
+/* The rows of what a compute touches of an operand: bytes that follow each other in the tensor's host array
+ * and where they lie. */
+struct rows {
+	struct touch touch;
+	const struct whole_operand *operand;
+	int outer; /* host dimensions that go from row to row; those behind the next are whole */
+	int64_t at[LAYOUT_HOST_RANK_MOST];
+	int64_t bytes; /* of a row */
+};
+
+static bool open_rows(struct audit *audit, int operand, struct rows *rows)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct workload *workload = audit->program->workload;
+	const struct op *op = &workload->ops[compute->op];
+	const struct whole_operand *whole = &compute->whole[operand];
+	const struct layout *layout = &workload->tensors[whole->tensor].layout;
+	bool inside = true;
+	*rows = (struct rows){.operand = whole, .bytes = dtype_stored_bytes(layout->dtype)};
+	if (op->primitive->kind == OP_OPAQUE)
+		rows->touch = (struct touch){.layout = layout};
+	for (int h = 0; op->primitive->kind == OP_OPAQUE && h < layout->host_rank; h++)
+		rows->touch.high[h] = layout->host_size[h] - 1;
+	if (op->primitive->kind != OP_OPAQUE)
+		inside = touch_loops(op, compute) &&
+			 touch_make(workload, op, compute, operand, &rows->touch);
+	for (int h = 0; inside && h < layout->host_rank; h++)
+		inside = rows->touch.low[h] >= whole->first[h] &&
+			 rows->touch.high[h] < whole->first[h] + whole->size[h];
+	if (!inside) {
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current,
+			whole->in_lx ? 0 : FAULT_IN_HBM, whole->address,
+			"its loops leave what is there of '%s'", audit_name(audit, whole->tensor));
+		return false;
+	}
+	int h = layout->host_rank;
+	while (h > 0) {
+		h--;
+		int64_t count = rows->touch.high[h] - rows->touch.low[h] + 1;
+		rows->bytes *= count;
+		if (count < whole->size[h] || whole->size[h] < layout->host_size[h])
+			break;
+	}
+	rows->outer = h;
+	memcpy(rows->at, rows->touch.low, sizeof rows->at);
+	return true;
+}
+
+static bool next_row(struct rows *rows)
+{
+	for (int h = rows->outer - 1; h >= 0; h--) {
+		if (++rows->at[h] <= rows->touch.high[h])
+			return true;
+		rows->at[h] = rows->touch.low[h];
+	}
+	return false;
+}
+
+static struct written_piece row_piece(
+	const struct audit *audit, const struct rows *rows, uint64_t part)
+{
+	const struct whole_operand *operand = rows->operand;
+	const struct layout *layout = rows->touch.layout;
+	int64_t there = 0, element = 0, stored = dtype_stored_bytes(layout->dtype);
+	for (int h = 0; h < layout->host_rank; h++) {
+		there = there * operand->size[h] + rows->at[h] - operand->first[h];
+		element = element * layout->host_size[h] + rows->at[h];
+	}
+	int64_t low = operand->address + there * stored;
+	return (struct written_piece){low, low + rows->bytes, low - element * stored,
+		operand->in_lx ? operand->tensor
+			       : tensor_home(audit->program->workload, operand->tensor),
+		audit->instruction->step, part};
+}
+
+static struct pieces *memory_of(const struct audit *audit, const struct rows *rows)
+{
+	return rows->operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
+}
+
+static bool read_row(struct audit *audit, const struct rows *rows, int since, uint64_t part)
+{
+	struct written_piece wanted = row_piece(audit, rows, part);
+	bool in_lx = rows->operand->in_lx;
+	const struct pieces *memory = memory_of(audit, rows);
+	const struct written_piece *found;
+	int core = in_lx ? 0 : FAULT_IN_HBM;
+	int64_t at = find_missing(memory, &wanted, since, &found);
+	const char *name = audit_name(audit, rows->operand->tensor);
+	if (at < 0)
+		return true;
+	int64_t byte = at - wanted.base;
+	if (!found)
+		fault_add(audit->faults, FAULT_UNWRITTEN, audit->current, core, at,
+			"it reads byte %" PRId64 " of '%s' where nobody wrote", byte, name);
+	else
+		fault_add(audit->faults, FAULT_STALE, audit->current, core, at,
+			"it reads byte %" PRId64 " of '%s' and finds byte %" PRId64
+			" of '%s' of step %d",
+			byte, name, at - found->base, audit_name(audit, found->tensor),
+			found->step);
+	return false;
+}
+
+/* What is in the sums that the current compute adds to; all of them must have the same. */
+static bool read_sums(struct audit *audit, struct rows *rows, int since, uint64_t *part)
+{
+	struct written_piece first = row_piece(audit, rows, 0);
+	const struct written_piece *found = find_piece(memory_of(audit, rows), first.low);
+	*part = found ? found->part : 0;
+	bool right = read_row(audit, rows, since, *part);
+	while (right && next_row(rows))
+		right = read_row(audit, rows, since, *part);
+	return right;
+}
+
+/* The part of the reduction that the output has after the current compute, 0 if that finishes it. */
+static uint64_t find_part(struct audit *audit, const struct whole_operand *written, uint64_t before)
+{
+	const struct compute *compute = audit->instruction->compute;
+	if (audit->program->workload->ops[compute->op].primitive->kind == OP_OPAQUE)
+		return 0;
+	uint64_t part = before + cover_part(audit->cover, compute);
+	if (!compute->finish)
+		return part;
+	if (part != cover_whole(audit->cover, compute->op))
+		fault_add(audit->faults, FAULT_STALE, audit->current,
+			written->in_lx ? 0 : FAULT_IN_HBM, written->address,
+			"'%s' is finished with a part of its reduction missing or taken twice",
+			audit_name(audit, written->tensor));
+	return 0;
+}
+
+static bool write_output(struct audit *audit, int operand, int since)
+{
+	const struct compute *compute = audit->instruction->compute;
+	struct rows rows;
+	uint64_t part = 0;
+	bool right = open_rows(audit, operand, &rows);
+	struct rows again = rows;
+	if (right && compute->accumulator_read)
+		right = read_sums(audit, &again, since, &part);
+	if (!right)
+		return false;
+	part = find_part(audit, rows.operand, part);
+	do
+		overwrite(audit->whole, memory_of(audit, &rows), row_piece(audit, &rows, part));
+	while (next_row(&rows));
+	return true;
+}
+
+static bool audit_whole_run(struct audit *audit)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct op *op = &audit->program->workload->ops[compute->op];
+	bool right = true;
+	int since[OP_READS_MOST + 1], operands = op_operands(op);
+	for (int i = 0; i < operands; i++) {
+		int own;
+		right &= check_place(audit, &compute->whole[i], &own);
+		if (i <= OP_READS_MOST)
+			since[i] = own;
+	}
+	struct rows rows;
+	for (int i = 0; right && i < op->read_count; i++) {
+		right = open_rows(audit, i, &rows);
+		while (right && read_row(audit, &rows, since[i], 0) && next_row(&rows))
+			;
+	}
+	if (op->primitive->kind == OP_OPAQUE)
+		audit->whole->lx.list.count = 0; /* nobody knows what it leaves there */
+	for (int i = op->read_count; right && i < operands; i++)
+		right = write_output(audit, i, i <= OP_READS_MOST ? since[i] : 0);
+	return right;
+}
+
+static void audit_whole_end(struct audit *audit)
+{
+	const struct program *program = audit->program;
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct tensor *tensor = &program->workload->tensors[t];
+		int64_t home = program->hbm[t];
+		const struct written_piece *found;
+		struct written_piece wanted = {home, home + tensor->layout.bytes, home,
+			tensor_home(program->workload, (int)t), -1, 0};
+		if (home < 0 || tensor->producer < 0 ||
+			find_missing(&audit->whole->hbm, &wanted, 0, &found) < 0)
+			continue;
+		fault_add_step(audit->faults, FAULT_UNWRITTEN, -1, FAULT_IN_HBM, home,
+			"at the end '%s' is not there", tensor->name);
+	}
+}
 
 static bool check_homes(const struct program *program, struct faults *faults)
 {
@@ -68,7 +641,7 @@ struct audit_part {
 	bool hbm, lx;
 };
 
-static struct audit_part find_part(struct audit *audit)
+static struct audit_part find_transfer_part(struct audit *audit)
 {
 	const struct instruction *instruction = audit->instruction;
 	const struct op *op = program_broadcast(audit->program, instruction);
@@ -87,7 +660,7 @@ static bool run_transfer(struct audit *audit)
 {
 	const struct instruction *instruction = audit->instruction;
 	const struct transfer *transfer = instruction->transfer;
-	struct audit_part part = find_part(audit);
+	struct audit_part part = find_transfer_part(audit);
 	bool in = instruction->engine == ENGINE_DMA_IN, right = true;
 	size_t tensors = audit->program->workload->tensor_count;
 	struct box hbm, lx[PROGRAM_CORES_MOST];

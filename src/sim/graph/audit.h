@@ -1,5 +1,5 @@
-#ifndef SIM_AUDIT_H
-#define SIM_AUDIT_H
+#ifndef SIM_GRAPH_AUDIT_H
+#define SIM_GRAPH_AUDIT_H
 
 #include "sim/graph/fault.h"
 #include "sim/graph/nests.h"

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "sim/graph/data.h"
-#include "sim/graph/image.h"
 #include "sim/machine/kernel.h"
 
 #include <inttypes.h>

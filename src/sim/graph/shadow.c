@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
-#include "model/graph/users.h"
+#include "model/graph/plan_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>

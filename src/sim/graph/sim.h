@@ -1,5 +1,5 @@
-#ifndef SIM_SIM_H
-#define SIM_SIM_H
+#ifndef SIM_GRAPH_SIM_H
+#define SIM_GRAPH_SIM_H
 
 #include "base/stopper.h"
 #include "lower/graph/program.h"

@@ -1,6 +1,6 @@
 #include "sim/graph/tile.h"
 
-#include "sim/graph/image.h"
+#include "sim/graph/data.h"
 #include "sim/machine/kernel.h"
 
 #include <string.h>

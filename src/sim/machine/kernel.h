@@ -2,7 +2,7 @@
 #define SIM_KERNEL_H
 
 #include "model/machine/dtype.h"
-#include "model/machine/primitive.h"
+#include "model/machine/primitives.h"
 
 #include <stdint.h>
 

@@ -2,16 +2,12 @@
 
 #include "base/arena.h"
 #include "sim/nest/nest_array.h"
-#include "sim/nest/nest_buffers.h"
 #include "sim/nest/nest_check.h"
-#include "sim/nest/nest_clock.h"
-#include "sim/nest/nest_homes.h"
 #include "sim/nest/nest_lay.h"
 #include "sim/nest/nest_moves.h"
 #include "sim/nest/nest_multiply.h"
 #include "sim/nest/nest_periods.h"
 #include "sim/nest/nest_run.h"
-#include "sim/nest/nest_tensors.h"
 
 #include <inttypes.h>
 

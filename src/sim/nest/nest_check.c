@@ -1,6 +1,6 @@
 #include "sim/nest/nest_check.h"
 
-#include "sim/nest/nest_homes.h"
+#include "sim/nest/nest_lay.h"
 
 /* The loops of one dimension, innermost first; a level's temporal loop and that of its block. */
 struct checked_factor {

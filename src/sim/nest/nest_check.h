@@ -7,7 +7,7 @@
  * What can be said before anything moves: whether the bounds make up the extents, the machine
  * has the instances, and the tiles fit.  Fills what counts follow from there: capacities and
  * utilized instances.  These are valid if the verdict is FITS, CAPACITY or UTILIZATION.  Sums
- * that end apart are seen when the nest has run (sim/nest/nest_homes.h).
+ * that end apart are seen when the nest has run (sim/nest/nest_lay.h).
  */
 enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *counts);

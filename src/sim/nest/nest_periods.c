@@ -2,9 +2,9 @@
 
 #include "base/arena.h"
 #include "sim/nest/nest_array.h"
-#include "sim/nest/nest_borders.h"
-#include "sim/nest/nest_clock.h"
+#include "sim/nest/nest_moves.h"
 #include "sim/nest/nest_picture.h"
+#include "sim/nest/nest_run.h"
 
 /* Numbers of the run that grow with each period; none of what the run does without. */
 enum { OF_COUNTS, OF_EVENTS, OF_STEPS, OF_CLOCK, OF_ARRAY, NUMBERS };

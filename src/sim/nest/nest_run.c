@@ -2,11 +2,352 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "sim/nest/nest_clock.h"
+#include "base/wide.h"
+#include "sim/nest/nest_picture.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+enum port { PORT_READ, PORT_WRITE, PORT_SHARED, PORTS };
+enum { TICKS_MOST = 1 << 20, SCALE = 1 << 16 };
+
+/* What one instance moves in the transfer under way: units of a word / scale. */
+struct port_load {
+	uint64_t transfer; /* the last one that it was part of */
+	int64_t units[PORTS];
+};
+
+/* Ticks, of all levels. */
+struct ticks {
+	int64_t at[ARCH_LEVELS_MOST][PORTS];
+};
+
+struct clock_gate {
+	struct ratio rates[PORTS];
+	int64_t scale;                    /* units of a word whose share is 1 */
+	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
+	struct port_load *loads;          /* by instance; NULL: no limits */
+	int64_t most[PORTS];              /* units, in the transfer under way */
+	int64_t waited;                   /* ticks since the last step */
+
+	struct ticks during; /* what ports have to do in its window in the background */
+	struct ticks after;  /* and in the next one */
+	int64_t least;       /* ticks that it lasts at least */
+};
+
+/* Ticks of one level that go on with the time. */
+struct gate_time {
+	int64_t stalled;
+	int64_t window;      /* when it began; -1: not yet */
+	struct ticks before; /* what ports had done until then */
+};
+
+/* Numbers alone. */
+struct clock_time {
+	int64_t now, last;
+	int64_t steps;
+	struct ticks busy; /* what ports have done so far */
+	struct gate_time gates[ARCH_LEVELS_MOST];
+};
+
+struct nest_clock {
+	int level_count;
+	struct clock_gate gates[ARCH_LEVELS_MOST];
+	struct clock_time time;
+	int64_t cycle;     /* ticks */
+	int64_t step;      /* ticks that a step of the multipliers takes */
+	struct ratio rate; /* steps per cycle */
+	int64_t first;
+	uint64_t transfer;
+	bool overflow;
+	struct nest_trace *trace;
+	size_t computes; /* the last span of the multipliers in it, from 1 */
+};
+
+static int64_t common_multiple(const struct hierarchy *hierarchy)
+{
+	int64_t multiple = hierarchy_rate(hierarchy).num;
+	if (multiple > TICKS_MOST)
+		return TICKS_MOST;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		int64_t numbers[] = {
+			level->read_rate.num, level->write_rate.num, level->shared_rate.num};
+		for (int k = 0; k < PORTS; k++) {
+			if (numbers[k] > TICKS_MOST)
+				return TICKS_MOST;
+			if (numbers[k])
+				multiple *= numbers[k] / number_gcd(numbers[k], multiple);
+			if (multiple > TICKS_MOST)
+				return TICKS_MOST;
+		}
+	}
+	return multiple;
+}
+
+struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
+	struct nest_trace *trace, struct arena *arena)
+{
+	struct nest_clock *clock = arena_new(arena, struct nest_clock);
+	clock->level_count = hierarchy->level_count;
+	clock->cycle = common_multiple(hierarchy);
+	clock->rate = hierarchy_rate(hierarchy);
+	clock->step = number_ceil_div(clock->cycle * clock->rate.den, clock->rate.num);
+	clock->first = -1;
+	clock->transfer = 1;
+	clock->trace = trace;
+	if (trace)
+		trace->ticks_per_cycle = clock->cycle;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		struct clock_gate *gate = &clock->gates[i];
+		clock->time.gates[i].window = -1;
+		gate->rates[PORT_READ] = level->read_rate;
+		gate->rates[PORT_WRITE] = level->write_rate;
+		gate->rates[PORT_SHARED] = level->shared_rate;
+		gate->scale = 1;
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
+			if (level->rate_scale[t] != 1)
+				gate->scale = SCALE;
+		}
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+			gate->share[t] = llround(level->rate_scale[t] * (double)gate->scale);
+		if (level->read_rate.num || level->write_rate.num || level->shared_rate.num)
+			gate->loads = arena_array(arena, struct port_load, instances[i]);
+	}
+	return clock;
+}
+
+/* Work of a level since then; steps of the multipliers that follow each other are one. */
+static void note(struct nest_clock *clock, enum nest_work work, int level, int64_t from)
+{
+	struct nest_trace *trace = clock->trace;
+	if (!trace || from >= clock->time.now)
+		return;
+	struct nest_span *last = clock->computes ? &trace->spans.at[clock->computes - 1] : NULL;
+	if (work == NEST_COMPUTES && last && last->to == from) {
+		last->to = clock->time.now;
+	} else if (trace->spans.count < trace->most) {
+		*array_add(trace->arena, &trace->spans) =
+			(struct nest_span){work, level, from, clock->time.now};
+		clock->computes = work == NEST_COMPUTES ? trace->spans.count : clock->computes;
+	} else {
+		trace->cut = true;
+	}
+}
+
+static void advance(struct nest_clock *clock, int64_t by)
+{
+	clock->overflow |= !number_add(clock->time.now, by, &clock->time.now);
+}
+
+void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
+	enum nest_action action, int64_t words)
+{
+	struct clock_gate *gate = &clock->gates[level];
+	int64_t units = 0;
+	if (!gate->loads)
+		return;
+	clock->overflow |= !number_mul(words, gate->share[space], &units);
+	struct port_load *load = &gate->loads[instance];
+	if (load->transfer != clock->transfer)
+		*load = (struct port_load){.transfer = clock->transfer};
+	enum port port = action == NEST_READ ? PORT_READ : PORT_WRITE;
+	clock->overflow |= !number_add(load->units[port], units, &load->units[port]) ||
+			   !number_add(load->units[PORT_SHARED], units, &load->units[PORT_SHARED]);
+	gate->most[port] = number_max(gate->most[port], load->units[port]);
+	gate->most[PORT_SHARED] = number_max(gate->most[PORT_SHARED], load->units[PORT_SHARED]);
+}
+
+/* ceil(units / scale / rate) in ticks; 0 without a rate. */
+static int64_t port_ticks(struct nest_clock *clock, const struct clock_gate *gate, enum port port)
+{
+	struct ratio rate = gate->rates[port];
+	if (!rate.num)
+		return 0;
+	wide work = (wide)gate->most[port] * rate.den;
+	if (work >> 100) {
+		clock->overflow = true;
+		return 0;
+	}
+	wide per = (wide)rate.num * gate->scale;
+	wide ticks = (work * clock->cycle + per - 1) / per;
+	clock->overflow |= ticks > INT64_MAX;
+	return (int64_t)ticks;
+}
+
+/* Takes the ports for what was charged.  How long the slowest needs, and whose it is. */
+static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *slowest)
+{
+	int64_t most = 0;
+	for (int i = 0; i < clock->level_count; i++) {
+		struct clock_gate *gate = &clock->gates[i];
+		for (int p = 0; gate->loads && p < PORTS; p++) {
+			int64_t ticks = port_ticks(clock, gate, p);
+			clock->overflow |= !number_add(taken->at[i][p], ticks, &taken->at[i][p]);
+			gate->most[p] = 0;
+			if (ticks > most) {
+				most = ticks;
+				*slowest = i;
+			}
+		}
+	}
+	clock->transfer++;
+	return most;
+}
+
+static void hold_up(struct nest_clock *clock, int level, enum nest_work work, int64_t ticks)
+{
+	int64_t from = clock->time.now;
+	advance(clock, ticks);
+	note(clock, work, level, from);
+	clock->gates[level].waited += ticks;
+}
+
+void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles)
+{
+	int64_t ticks = 0;
+	clock->overflow |= !number_mul(cycles, clock->cycle, &ticks);
+	hold_up(clock, level, NEST_WAITING, ticks);
+}
+
+void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
+	bool background, int64_t latency)
+{
+	struct clock_gate *gate = &clock->gates[level];
+	struct ticks *taken = !background              ? &clock->time.busy
+			      : transfer == NEST_FILLS ? &gate->during
+						       : &gate->after;
+	int slowest;
+	int64_t ticks = take_ports(clock, taken, &slowest) + latency * clock->cycle;
+	if (!background)
+		hold_up(clock, level, transfer == NEST_FILLS ? NEST_FILLING : NEST_DRAINING, ticks);
+	else if (transfer == NEST_FILLS)
+		gate->least = number_max(gate->least, ticks);
+}
+
+/* Where a port is free from the beginning of a window on, what it has to do there in the
+ * background is done: before the windows of other levels began, if that is later. */
+static void place(struct nest_clock *clock, int of, int level, int port)
+{
+	const struct gate_time *gate = &clock->time.gates[of];
+	int64_t ticks = clock->gates[of].during.at[level][port];
+	if (!ticks)
+		return;
+	for (int i = 0; i < clock->level_count; i++) {
+		struct gate_time *other = &clock->time.gates[i];
+		int64_t free = other->window - gate->window -
+			       (other->before.at[level][port] - gate->before.at[level][port]);
+		if (other->window > gate->window)
+			other->before.at[level][port] += number_min(ticks, free);
+	}
+	clock->time.busy.at[level][port] += ticks;
+}
+
+/* The window of a level lasts until each port has done what it has to do in it. */
+static void end_window(struct nest_clock *clock, int level)
+{
+	struct clock_gate *gate = &clock->gates[level];
+	const struct gate_time *time = &clock->time.gates[level];
+	int64_t least = gate->least;
+	for (int i = 0; i < clock->level_count; i++) {
+		for (int p = 0; p < PORTS; p++) {
+			place(clock, level, i, p);
+			least = number_max(
+				least, clock->time.busy.at[i][p] - time->before.at[i][p]);
+		}
+	}
+	if (time->window + least > clock->time.now)
+		hold_up(clock, level, NEST_WAITING, time->window + least - clock->time.now);
+	gate->during = gate->after;
+	gate->after = (struct ticks){0};
+	gate->least = 0;
+	note(clock, NEST_TILE, level, time->window);
+}
+
+void nest_clock_turn(struct nest_clock *clock, int level)
+{
+	struct gate_time *time = &clock->time.gates[level];
+	if (time->window >= 0)
+		end_window(clock, level);
+	time->window = clock->time.now;
+	time->before = clock->time.busy;
+}
+
+void nest_clock_step(struct nest_clock *clock)
+{
+	int slowest = 0;
+	int64_t ticks = take_ports(clock, &clock->time.busy, &slowest);
+	for (int i = 0; i < clock->level_count; i++) {
+		if (clock->first >= 0)
+			clock->time.gates[i].stalled += clock->gates[i].waited;
+		clock->gates[i].waited = 0;
+	}
+	if (clock->first < 0)
+		clock->first = clock->time.now;
+	clock->time.gates[slowest].stalled += number_max(ticks - clock->step, 0);
+	int64_t from = clock->time.now;
+	advance(clock, number_max(ticks, clock->step));
+	note(clock, NEST_COMPUTES, -1, from);
+	clock->time.last = clock->time.now;
+	clock->time.steps++;
+}
+
+static void draw_gate(const struct nest_clock *clock, int level, struct nest_picture *picture)
+{
+	const struct clock_gate *gate = &clock->gates[level];
+	const struct gate_time *time = &clock->time.gates[level];
+	nest_picture_number(picture, time->window - clock->time.now);
+	for (int i = 0; i < clock->level_count; i++)
+		for (int p = 0; p < PORTS; p++)
+			nest_picture_number(
+				picture, time->before.at[i][p] - clock->time.busy.at[i][p]);
+	nest_picture_add(picture, &gate->during, sizeof gate->during);
+	nest_picture_add(picture, &gate->after, sizeof gate->after);
+	nest_picture_number(picture, gate->least);
+}
+
+/* Windows of other levels began before those of the turning ones, which do not ask for them then. */
+void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture)
+{
+	for (int i = 0; i < clock->level_count; i++) {
+		nest_picture_number(picture, clock->gates[i].waited);
+		if (turning >> i & 1)
+			draw_gate(clock, i, picture);
+	}
+	nest_picture_number(picture, clock->time.now - clock->time.last);
+}
+
+struct nest_numbers nest_clock_numbers(struct nest_clock *clock)
+{
+	return (struct nest_numbers){(int64_t *)&clock->time, sizeof clock->time / sizeof(int64_t)};
+}
+
+bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out)
+{
+	for (int i = 0; i < clock->level_count; i++) {
+		if (clock->time.gates[i].window >= 0)
+			end_window(clock, i);
+	}
+	int64_t first = number_ceil_div(number_max(clock->first, 0), clock->cycle);
+	int64_t last = number_ceil_div(clock->time.last, clock->cycle), working = clock->time.steps;
+	clock->overflow |= !ratio_time(clock->time.steps, clock->rate, &working);
+	out->cycles = number_ceil_div(clock->time.now, clock->cycle);
+	out->fill_cycles = first;
+	out->drain_cycles = out->cycles - last;
+	out->stall_cycles = last - first - working;
+	int64_t ticks = 0, told = 0;
+	for (int i = 0; i < clock->level_count; i++) {
+		ticks += clock->time.gates[i].stalled;
+		int64_t cycles =
+			number_min(number_ceil_div(ticks, clock->cycle), out->stall_cycles);
+		out->stall_by_level[i] = cycles - told;
+		told = cycles;
+	}
+	return !clock->overflow;
+}
 
 void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
 	const int64_t *high, struct nest_box *out)

@@ -1,8 +1,7 @@
 #ifndef SIM_COPY_COMBINE_H
 #define SIM_COPY_COMBINE_H
 
-#include "model/transfer/collective.h"
-#include "model/transfer/element.h"
+#include "model/transfer/broadcast.h"
 
 #include <stdint.h>
 

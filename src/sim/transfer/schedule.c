@@ -1,11 +1,32 @@
 #include "sim/transfer/schedule.h"
 
+#include "base/arena.h"
 #include "base/random.h"
 #include "base/wide.h"
+#include "model/machine/topology.h"
+#include "sim/transfer/copy.h"
 #include "sim/transfer/copy_combine.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+struct hops hops_open(const struct program *program, struct arena *arena)
+{
+	return (struct hops){program, arena, arena_array(arena, int *, program->ranks)};
+}
+
+int hops_find(struct hops *hops, int root, int rank)
+{
+	if (rank < 0 || rank >= hops->program->ranks)
+		return 0;
+	if (!hops->from[root]) {
+		const struct topology *topology =
+			arch_topology(hops->arena, hops->program->arch, root);
+		hops->from[root] = arena_array(hops->arena, int, topology->ranks);
+		topology_distances(topology, root, hops->from[root]);
+	}
+	return hops->from[root][rank];
+}
 
 struct rank_state {
 	uint8_t *bytes, *given; /* the tensor, and what it was at first; NULL without data */

@@ -1,7 +1,22 @@
-#ifndef SIM_SCHEDULE_H
-#define SIM_SCHEDULE_H
+#ifndef SIM_TRANSFER_SCHEDULE_H
+#define SIM_TRANSFER_SCHEDULE_H
 
-#include "model/transfer/schedule.h"
+#include "lower/graph/program.h"
+#include "model/transfer/broadcast.h"
+
+/* How many links a store of a broadcast's root crosses, for programs of several ranks. */
+struct arena;
+
+struct hops {
+	const struct program *program;
+	struct arena *arena;
+	int **from; /* by root, once asked for: to each rank */
+};
+
+struct hops hops_open(const struct program *program, struct arena *arena);
+
+/* 0: to the root itself, or to a rank that does not exist. */
+int hops_find(struct hops *hops, int root, int rank);
 
 /*
  * Executes a schedule round by round: bytes go from rank to rank over links that are there and

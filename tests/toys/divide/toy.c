@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "model/graph/workload.h"
 #include "search/drive/solver.h"
-#include "solvers/divide/core_row.h"
+#include "solvers/divide/two_pass.h"
 
 /* Every op runs on one core. */
 static void run_toy(struct run *run, const struct problem *problem)

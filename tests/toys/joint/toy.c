@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "model/graph/workload.h"
 #include "search/drive/solver.h"
-#include "solvers/divide/core_row.h"
+#include "solvers/divide/two_pass.h"
 
 /* The first op runs on one core, the others as they were divided. */
 static void run_toy(struct run *run, const struct problem *problem)

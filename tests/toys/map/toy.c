@@ -1,4 +1,4 @@
-#include "search/nest/nest_offers.h"
+#include "search/nest/nest_search.h"
 
 enum { TRIES = 2000 };
 

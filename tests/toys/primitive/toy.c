@@ -1,4 +1,4 @@
-#include "model/machine/primitive.h"
+#include "model/machine/primitives.h"
 
 /* toy(x) = 2x + 1, in four steps of the array, and toyprod(k) x, the product over k. */
 static float toy_kernel(float a, float b)

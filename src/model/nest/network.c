@@ -1,0 +1,120 @@
+#include "model/nest/network.h"
+
+#include "base/arena.h"
+#include "base/names.h"
+#include "spec/reader.h"
+
+#include <string.h>
+
+/* Names of layers are names of files and stand in tables. */
+static bool is_layer_name(const char *name)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+	size_t length = strspn(name, letters);
+	return length && !name[length] && length <= NETWORK_NAME_MOST && name[0] != '.' &&
+	       name[0] != '-';
+}
+
+static void check_name(const struct reading *reading, const struct node *node,
+	const struct network *network, struct names *names, struct layer *layer)
+{
+	int first = names_find(names, layer->name);
+	if (!is_layer_name(layer->name)) {
+		diag_error(reading->diag, node_find(node, "name")->span,
+			"'%s' is no name of a layer: at most %d letters, digits, '_', '-' and '.' "
+			"make one, and it begins with none of the last two",
+			layer->name, NETWORK_NAME_MOST);
+	} else if (first >= 0) {
+		diag_error(reading->diag, node_find(node, "name")->span,
+			"two layers are called '%s'", layer->name);
+		diag_note(reading->diag, network->layers[first].span, "this is the first");
+	} else {
+		names_add(reading->arena, names, layer->name, (int)network->layer_count - 1);
+	}
+}
+
+static void read_layer(const struct reading *reading, const struct node *node,
+	const struct node *shapes, struct network *network, struct names *names)
+{
+	struct reader map;
+	struct layer *layer = &network->layers[network->layer_count++];
+	*layer = (struct layer){.name = "", .count = 1, .span = node->span};
+	if (!reader_open(&map, reading, node, "layer"))
+		return;
+	if (read_text(&map, "name", REQUIRED, &layer->name))
+		check_name(reading, node, network, names, layer);
+	read_integer(&map, "count", OPTIONAL, 1, NETWORK_COUNT_MOST, &layer->count);
+	layer->shape = shape_read_open(&map, shapes);
+}
+
+static bool is_used(const struct node *layers, const char *name)
+{
+	for (size_t i = 0; i < layers->count; i++) {
+		const struct node *shape = node_find(layers->items[i], "shape");
+		if (shape && shape->kind == NODE_SCALAR && strcmp(shape->text, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void warn_unused(
+	const struct reading *reading, const struct node *shapes, const struct node *layers)
+{
+	for (size_t i = 0; shapes && i < shapes->count; i++)
+		if (!is_used(layers, shapes->entries[i].key))
+			diag_warning(reading->diag, shapes->entries[i].key_span,
+				"no layer has the shape '%s'; it is not read",
+				shapes->entries[i].key);
+}
+
+/* Which layers are the same problem. */
+static void find_same(struct network *network)
+{
+	for (size_t i = 0; i < network->layer_count; i++) {
+		struct layer *layer = &network->layers[i];
+		for (layer->same_as = 0; layer->same_as < i; layer->same_as++)
+			if (shape_equal(network->layers[layer->same_as].shape, layer->shape))
+				break;
+		network->distinct += layer->same_as == i;
+	}
+}
+
+int64_t network_occurrences(const struct network *network)
+{
+	int64_t count = 0;
+	for (size_t l = 0; l < network->layer_count; l++)
+		count += network->layers[l].count;
+	return count;
+}
+
+const struct network *network_read(const struct reading *reading, const struct node *node)
+{
+	struct network *network = arena_new(reading->arena, struct network);
+	struct names names = {0};
+	struct reader map;
+	size_t errors = diag_errors(reading->diag);
+	network->name = "network";
+	network->span = node->span;
+	if (!reader_open(&map, reading, node, "network"))
+		return NULL;
+	read_text(&map, "name", OPTIONAL, &network->name);
+	const struct node *shapes = read_map(&map, "shapes", OPTIONAL);
+	const struct node *layers = read_list(&map, "layers", REQUIRED);
+	reader_done(&map);
+	if (layers && (!layers->count || layers->count > NETWORK_LAYERS_MOST)) {
+		diag_error(reading->diag, layers->span, "a network has 1 to %d layers, not %zu",
+			NETWORK_LAYERS_MOST, layers->count);
+		return NULL;
+	}
+	if (!layers)
+		return NULL;
+	network->layers = arena_array(reading->arena, struct layer, layers->count);
+	for (size_t i = 0; i < layers->count && !diag_full(reading->diag); i++)
+		read_layer(reading, layers->items[i], shapes, network, &names);
+	if (diag_errors(reading->diag) != errors)
+		return NULL;
+	warn_unused(reading, shapes, layers);
+	find_same(network);
+	return network;
+}

@@ -1,0 +1,539 @@
+#include "report/nest/nest_report.h"
+
+#include "base/amount.h"
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "model/machine/mapping_notation.h"
+#include "model/nest/domain.h"
+#include "model/nest/nest_projection.h"
+#include "model/nest/nest_score.h"
+#include "model/nest/nest_trace.h"
+#include "report/run/json_text.h"
+#include "report/run/trace_lines.h"
+
+#include <inttypes.h>
+
+/*
+ * The projection of a mapping on a systolic array.  As JSON:
+ *
+ *	{pes: [X, Y], passes, overlap, steps, cycles_per_step, skew_cycles, load_cycles,
+ *	 loops: [{dimension, level, bound, allocation: [X, Y], schedule}], innermost first
+ *	 channels: {A: {kind: stationary | systolic | direct, along: [X, Y]}}}
+ */
+static json_t *nest_array_json(const struct nest_report *report);
+
+/* In lines, for people. */
+struct text;
+static void nest_array_text(struct text *text, const struct nest_report *report);
+
+static json_t *make_share(struct arena *arena, int64_t total, int64_t instances)
+{
+	if (total % instances)
+		return json_string(nest_share_text(arena, total, instances));
+	return json_integer(total / instances);
+}
+
+static json_t *make_space(struct arena *arena, const struct nest_report *report, int level, int t)
+{
+	const struct nest_count *count = &report->counts->at[level][t];
+	int64_t instances = number_max(1, report->counts->utilized[level]);
+	json_t *object = json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I}", "utilized_capacity",
+		(json_int_t)count->capacity, "reads", make_share(arena, count->reads, instances),
+		"fills", make_share(arena, count->fills, instances), "updates",
+		make_share(arena, count->updates, instances), "total_reads",
+		(json_int_t)count->reads, "total_fills", (json_int_t)count->fills, "total_updates",
+		(json_int_t)count->updates);
+	if (count->links)
+		json_object_set_new(object, "total_links", json_integer(count->links));
+	return object;
+}
+
+static json_t *make_spaces(struct arena *arena, const struct nest_report *report, int level)
+{
+	int row = report->hierarchy->levels[level].row;
+	json_t *object = json_object();
+	for (int t = 0; t < report->shape->space_count; t++)
+		if (report->mapping->residency[t] >> row & 1)
+			json_object_set_new(object, report->shape->spaces[t].name,
+				make_space(arena, report, level, t));
+	return object;
+}
+
+/* Cycles before and after its work that a level adds, and those of a systolic array that it is the
+ * next storage around. */
+static json_t *make_latency(const struct nest_report *report, int i)
+{
+	const struct hierarchy *hierarchy = report->hierarchy;
+	int around = hierarchy->array_end - 1;
+	while (around >= 0 && !hierarchy->levels[around].storage)
+		around++;
+	return json_pack("{s:I, s:I, s:I}", "fill", (json_int_t)hierarchy->levels[i].fill_cycles,
+		"drain", (json_int_t)hierarchy->levels[i].drain_cycles, "skew",
+		(json_int_t)(i == around ? report->counts->array_cycles : 0));
+}
+
+static json_t *make_words(struct arena *arena, const struct nest_report *report, int i)
+{
+	const struct nest_level *level = &report->hierarchy->levels[i];
+	return json_pack("{s:s, s:I, s:I, s:o}", "name", level->name, "instances",
+		(json_int_t)(level->mesh_x * level->mesh_y), "utilized_instances",
+		(json_int_t)report->counts->utilized[i], "dataspaces",
+		make_spaces(arena, report, i));
+}
+
+json_t *nest_json_words(struct arena *arena, const struct nest_report *report)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < report->hierarchy->level_count; i++)
+		if (report->hierarchy->levels[i].storage)
+			json_array_append_new(list, make_words(arena, report, i));
+	return list;
+}
+
+static void add_space_energies(json_t *spaces, const struct nest_report *report, int i)
+{
+	for (int t = 0; t < report->shape->space_count; t++) {
+		json_t *space = json_object_get(spaces, report->shape->spaces[t].name);
+		if (space)
+			json_object_set_new(
+				space, "energy_pj", json_real(report->score->space_pj[i][t]));
+	}
+}
+
+static json_t *make_level(struct arena *arena, const struct nest_report *report, int i)
+{
+	const struct nest_score *score = report->score;
+	json_t *object = make_words(arena, report, i);
+	json_t *more = json_pack("{s:I, s:f, s:f, s:f, s:s, s:o}", "cycles",
+		(json_int_t)score->level_cycles[i], "energy_pj", score->level_pj[i], "leak_pj",
+		score->leak_pj[i], "network_pj", score->network_pj[i], "energy_source",
+		report->hierarchy->levels[i].energy_source, "latency", make_latency(report, i));
+	add_space_energies(json_object_get(object, "dataspaces"), report, i);
+	json_object_update(object, more);
+	json_decref(more);
+	return object;
+}
+
+static json_t *make_multipliers(const struct nest_report *report)
+{
+	const struct hierarchy *hierarchy = report->hierarchy;
+	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:s, s:{}}", "name",
+		hierarchy->compute_name, "instances",
+		(json_int_t)(hierarchy->compute_mesh_x * hierarchy->compute_mesh_y),
+		"utilized_instances", (json_int_t)report->counts->utilized_computes, "cycles",
+		(json_int_t)report->counts->compute_cycles, "energy_pj", report->score->compute_pj,
+		"computes", (json_int_t)report->counts->computes, "energy_source",
+		hierarchy->compute_energy_source, "dataspaces");
+}
+
+bool nest_report_shows(const struct nest_report *report, int level)
+{
+	const struct nest_level *nest = &report->hierarchy->levels[level];
+	bool keeps = false;
+	for (int t = 0; t < report->shape->space_count; t++)
+		keeps |= report->mapping->residency[t] >> nest->row & 1;
+	return nest->storage && (keeps || report->score->level_pj[level] != 0);
+}
+
+json_t *nest_json_levels(struct arena *arena, const struct nest_report *report)
+{
+	json_t *list = json_array();
+	json_array_append_new(list, make_multipliers(report));
+	for (int i = 0; i < report->hierarchy->level_count; i++)
+		if (nest_report_shows(report, i))
+			json_array_append_new(list, make_level(arena, report, i));
+	return list;
+}
+
+static void add_counts(struct arena *arena, json_t *root, const struct nest_report *report)
+{
+	const struct nest_score *score = report->score;
+	json_t *numbers = json_pack("{s:I, s:f, s:I, s:f, s:f, s:s}", "cycles",
+		(json_int_t)score->cycles, "latency_ns",
+		(double)score->cycles * report->hierarchy->clock_ns, "computes",
+		(json_int_t)report->counts->computes, "energy_pj", score->energy_pj, "utilization",
+		score->utilization, "energy_source", report->hierarchy->energy_source);
+	json_object_update(root, numbers);
+	json_decref(numbers);
+	if (report->projection)
+		json_object_set_new(root, "projection", nest_array_json(report));
+	json_object_set_new(root, "levels", nest_json_levels(arena, report));
+}
+
+static void add_run_json(json_t *root, const struct nest_report *report)
+{
+	const struct nest_outcome *run = report->run;
+	json_object_set_new(root, "finished", json_boolean(run->finished));
+	if (run->wrong)
+		json_object_set_new(root, "wrong", json_string(run->wrong));
+	if (!run->finished)
+		return;
+	json_t *stalls = json_object();
+	for (int i = 0; i < report->hierarchy->level_count; i++)
+		if (run->stall_by_level[i])
+			json_object_set_new(stalls, report->hierarchy->levels[i].name,
+				json_integer(run->stall_by_level[i]));
+	json_t *object = json_pack("{s:b, s:b, s:b, s:I, s:{s:I, s:I, s:I, s:I, s:o}}", "agrees",
+		run->agrees, "computed", run->data, "right", run->right, "events",
+		(json_int_t)run->events, "timing", "cycles", (json_int_t)run->cycles, "fill_cycles",
+		(json_int_t)run->fill_cycles, "drain_cycles", (json_int_t)run->drain_cycles,
+		"stall_cycles", (json_int_t)run->stall_cycles, "stalls_by_level", stalls);
+	json_object_update(root, object);
+	json_decref(object);
+}
+
+json_t *nest_json(struct arena *arena, const struct nest_report *report)
+{
+	json_t *root = json_pack("{s:b, s:s, s:s, s:s}", "feasible", report->why == NULL, "problem",
+		report->shape->name, "counting", counting_names[report->counting], "mapping",
+		nest_mapping_print(arena, report->arch, report->shape, report->mapping));
+	if (!root)
+		fatal("the score could not be written");
+	if (report->why)
+		json_object_set_new(root, "why", json_string(report->why));
+	if (report->run)
+		add_run_json(root, report);
+	if (report->counted)
+		add_counts(arena, root, report);
+	return root;
+}
+
+static void add_blanks(struct text *text, int count)
+{
+	text_add(text, "%*s", count, "");
+}
+
+/* One loop: "for K in 0..2", with the length of a shorter last round. */
+static void add_loop(
+	struct text *text, const struct nest_report *report, int r, bool spatial, int d, int depth)
+{
+	const struct mapping_row *row = &report->mapping->rows[r];
+	const struct dimension *dimension = &report->shape->dimensions[d];
+	int64_t bound = spatial ? row->spatial[d] : row->temporal[d];
+	int64_t last = mapping_last_round(report->mapping, r, spatial, d, dimension->extent);
+	add_blanks(text, 2 * depth);
+	text_add(text, "%s %s in 0..%" PRId64, spatial ? "at once" : "for", dimension->name, bound);
+	if (spatial)
+		text_add(text, row->spatial_y >> d & 1 ? " along Y" : " along X");
+	if (last != bound)
+		text_add(text, ", %" PRId64 " in the last round", last);
+	text_add(text, "\n");
+}
+
+/* The loops of a row from the outermost to the innermost; the depth after them. */
+static int add_loops(
+	struct text *text, const struct nest_report *report, int r, bool spatial, int depth)
+{
+	const struct mapping_row *row = &report->mapping->rows[r];
+	for (int i = report->mapping->loop_count - 1; i >= 0; i--) {
+		int d = spatial ? row->spatial_order[i] : row->temporal_order[i];
+		if ((spatial ? row->spatial[d] : row->temporal[d]) > 1)
+			add_loop(text, report, r, spatial, d, depth++);
+	}
+	return depth;
+}
+
+static void add_level_name(struct text *text, const struct nest_report *report, int r, int depth)
+{
+	add_blanks(text, 2 * depth);
+	text_add(text, "%s keeps", report->arch->levels[r].name);
+	int count = 0;
+	for (int t = 0; t < report->shape->space_count; t++)
+		if (report->mapping->residency[t] >> r & 1) {
+			text_add(text, "%s %s", count ? "," : "", report->shape->spaces[t].name);
+			count++;
+		}
+	text_add(text, count ? "\n" : " nothing\n");
+}
+
+static bool has_loops(const struct nest_report *report, int r)
+{
+	bool any = false;
+	for (int d = 0; d < report->shape->dimension_count; d++)
+		any |= report->mapping->rows[r].temporal[d] > 1;
+	return any;
+}
+
+static void add_nest(struct text *text, const struct nest_report *report)
+{
+	int depth = 0;
+	text_add(text, "\n");
+	for (int r = 0; r < report->mapping->level_count; r++) {
+		depth = add_loops(text, report, r, true, depth);
+		if (domain_stores(report->arch, r) || has_loops(report, r))
+			add_level_name(text, report, r, depth);
+		depth = add_loops(text, report, r, false, depth);
+	}
+	add_blanks(text, 2 * depth);
+	text_add(text, "%s\n", report->hierarchy->compute_name);
+}
+
+static void add_space(struct text *text, const struct nest_report *report, int level, int t)
+{
+	const struct nest_count *count = &report->counts->at[level][t];
+	int64_t instances = number_max(1, report->counts->utilized[level]);
+	struct arena *arena = text->arena;
+	text_add(text, "  %-14s %10s %12" PRId64 " %12s %12s %12s %14.1f\n",
+		report->shape->spaces[t].name, "", count->capacity,
+		nest_share_text(arena, count->reads, instances),
+		nest_share_text(arena, count->fills, instances),
+		nest_share_text(arena, count->updates, instances),
+		report->score->space_pj[level][t]);
+}
+
+static void add_level(struct text *text, const struct nest_report *report, int i)
+{
+	const struct nest_level *level = &report->hierarchy->levels[i];
+	const struct nest_score *score = report->score;
+	text_add(text, "%-16s %4" PRId64 " of %-4" PRId64 " %10" PRId64 " cycles %34s %14.1f\n",
+		level->name, report->counts->utilized[i], level->mesh_x * level->mesh_y,
+		score->level_cycles[i], "", score->level_pj[i]);
+	for (int t = 0; t < report->shape->space_count; t++)
+		if (report->mapping->residency[t] >> level->row & 1)
+			add_space(text, report, i, t);
+}
+
+void nest_text_levels(struct text *text, const struct nest_report *report)
+{
+	const struct hierarchy *hierarchy = report->hierarchy;
+	text_add(text, "\n%-16s %10s %12s %12s %12s %12s %14s\n", "level", "instances", "capacity",
+		"reads", "fills", "updates", "pJ");
+	text_add(text, "%-16s %4" PRId64 " of %-4" PRId64 " %10" PRId64 " cycles %34s %14.1f\n",
+		hierarchy->compute_name, report->counts->utilized_computes,
+		hierarchy->compute_mesh_x * hierarchy->compute_mesh_y,
+		report->counts->compute_cycles, "", report->score->compute_pj);
+	for (int i = 0; i < hierarchy->level_count; i++)
+		if (nest_report_shows(report, i))
+			add_level(text, report, i);
+}
+
+static void add_totals(struct text *text, const struct nest_report *report)
+{
+	const struct nest_score *score = report->score;
+	text_add(text, "latency      %s (%" PRId64 " cycles)\n",
+		amount_text(text->arena, AMOUNT_TIME,
+			(double)score->cycles * report->hierarchy->clock_ns),
+		score->cycles);
+	text_add(text, "energy       %s (%s)\n",
+		amount_text(text->arena, AMOUNT_ENERGY, score->energy_pj),
+		report->hierarchy->energy_source);
+	text_add(text, "computes     %" PRId64 "\n", report->counts->computes);
+	text_add(text, "utilization  %.1f %%\n", 100 * score->utilization);
+	if (report->projection)
+		nest_array_text(text, report);
+}
+
+static void add_run_text(struct text *text, const struct nest_report *report)
+{
+	const struct nest_outcome *run = report->run;
+	if (!run->finished) {
+		text_add(text, "executed     no: %s\n", run->wrong);
+		return;
+	}
+	text_add(text, "executed     %" PRIu64 " events; the model %s\n", run->events,
+		run->agrees ? "agrees" : "does not agree");
+	if (run->right)
+		text_add(text, "result       %s\n", run->data ? "right" : "not computed");
+	else
+		text_add(text, "result       wrong: %s\n", run->wrong);
+	text_add(text,
+		"timing       %" PRId64 " cycles: %" PRId64
+		" before the first multiply-add, %" PRId64 " after the last, %" PRId64
+		" waiting between\n",
+		run->cycles, run->fill_cycles, run->drain_cycles, run->stall_cycles);
+}
+
+const char *nest_text(struct arena *arena, const struct nest_report *report)
+{
+	struct text text = text_open(arena);
+	if (report->why)
+		text_add(&text, "infeasible   %s\n", report->why);
+	if (report->counted)
+		add_totals(&text, report);
+	text_add(&text, "counting     %s\n", counting_names[report->counting]);
+	if (report->run)
+		add_run_text(&text, report);
+	add_nest(&text, report);
+	if (report->counted)
+		nest_text_levels(&text, report);
+	return text_read(&text);
+}
+
+enum { ROW_RUN, ROW_MULTIPLIERS, ROW_LEVELS }; /* from the last one on two for each level */
+
+static int row_of(const struct nest_span *span)
+{
+	return span->work == NEST_COMPUTES
+		       ? ROW_MULTIPLIERS
+		       : ROW_LEVELS + 2 * span->level + (span->work == NEST_TILE);
+}
+
+/* Rows without anything in them are not named, and so not shown. */
+static void name_rows(
+	struct text *text, const struct hierarchy *hierarchy, const struct nest_trace *trace)
+{
+	bool used[ROW_LEVELS + 2 * ARCH_LEVELS_MOST] = {[ROW_RUN] = true};
+	for (size_t i = 0; i < trace->spans.count; i++)
+		used[row_of(&trace->spans.at[i])] = true;
+	trace_process(text, 0, "problem");
+	trace_thread(text, 0, ROW_RUN, "run");
+	trace_thread(text, 0, ROW_MULTIPLIERS, hierarchy->compute_name);
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const char *name = hierarchy->levels[i].name;
+		if (used[ROW_LEVELS + 2 * i])
+			trace_thread(text, 0, ROW_LEVELS + 2 * i, name);
+		if (used[ROW_LEVELS + 2 * i + 1])
+			trace_thread(text, 0, ROW_LEVELS + 2 * i + 1,
+				arena_format(text->arena, "%s tiles", name));
+	}
+}
+
+const char *nest_trace_json(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct nest_trace *trace, int64_t cycles)
+{
+	static const char *const names[] = {"compute", "fill", "drain", "wait", "tile"};
+	struct text text = trace_open(arena);
+	double us = hierarchy->clock_ns / 1e3, us_per_tick = us / (double)trace->ticks_per_cycle;
+	name_rows(&text, hierarchy, trace);
+	trace_event(&text, "run", 0, ROW_RUN, 0, (double)cycles * us,
+		json_pack("{s:I}", "cycles", (json_int_t)cycles));
+	for (size_t i = 0; i < trace->spans.count; i++) {
+		const struct nest_span *span = &trace->spans.at[i];
+		trace_event(&text, names[span->work], 0, row_of(span),
+			(double)span->from * us_per_tick,
+			(double)(span->to - span->from) * us_per_tick, json_object());
+	}
+	return trace_end(&text);
+}
+
+static const char *const axes[] = {"X", "Y"};
+
+static json_t *make_loops(const struct nest_report *report)
+{
+	const struct nest_projection *projection = report->projection;
+	json_t *list = json_array();
+	for (int k = 0; k < projection->loop_count; k++) {
+		const struct nest_projected_loop *loop = &projection->loops[k];
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:I, s:[I, I], s:I}", "dimension",
+				report->shape->dimensions[loop->dimension].name, "level",
+				report->arch->levels[loop->row].name, "bound",
+				(json_int_t)loop->bound, "allocation", (json_int_t)loop->space[0],
+				(json_int_t)loop->space[1], "schedule", (json_int_t)loop->time));
+	}
+	return list;
+}
+
+static json_t *make_channels(const struct nest_report *report)
+{
+	json_t *object = json_object();
+	for (int t = 0; t < report->shape->space_count; t++) {
+		json_t *along = json_array();
+		for (int y = 0; y < 2; y++)
+			if (report->projection->spaces[t].along[y])
+				json_array_append_new(along, json_string(axes[y]));
+		json_object_set_new(object, report->shape->spaces[t].name,
+			json_pack("{s:s, s:o}", "kind",
+				nest_channel_names[report->projection->spaces[t].channel], "along",
+				along));
+	}
+	return object;
+}
+
+static json_t *nest_array_json(const struct nest_report *report)
+{
+	const struct nest_projection *projection = report->projection;
+	return json_pack("{s:[I, I], s:I, s:b, s:I, s:I, s:I, s:I, s:o, s:o}", "pes",
+		(json_int_t)projection->extent[0], (json_int_t)projection->extent[1], "passes",
+		(json_int_t)projection->passes, "overlap", projection->overlap, "steps",
+		(json_int_t)projection->steps, "cycles_per_step", (json_int_t)projection->rate,
+		"skew_cycles", (json_int_t)projection->skew_cycles, "load_cycles",
+		(json_int_t)projection->load_cycles, "loops", make_loops(report), "channels",
+		make_channels(report));
+}
+
+/* Whether the loop is in a sum: of an axis (0, 1), else of time. */
+static bool is_of(const struct nest_projected_loop *loop, int axis)
+{
+	return axis < 2 ? loop->space[axis] > 0 : !loop->space[0] && !loop->space[1];
+}
+
+/* Loops of the same dimension that its name could mean: anything in space, if it is of time. */
+static int count_named(const struct nest_projection *projection, int k)
+{
+	const struct nest_projected_loop *loop = &projection->loops[k];
+	int count = 0;
+	for (int i = 0; i < projection->loop_count; i++)
+		count += projection->loops[i].dimension == loop->dimension &&
+			 (is_of(loop, 2) || !is_of(&projection->loops[i], 2));
+	return count;
+}
+
+static void add_term(struct text *text, bool *any, int64_t factor)
+{
+	text_add(text, *any ? " + " : " ");
+	if (factor != 1)
+		text_add(text, "%" PRId64 " ", factor);
+	*any = true;
+}
+
+/* "X = N", "t = 4 K@buffer + K@register + X". */
+static void add_sum(struct text *text, const struct nest_report *report, int axis)
+{
+	const struct nest_projection *projection = report->projection;
+	bool any = false, skewed[2] = {false, false};
+	text_add(text, "%s =", axis < 2 ? axes[axis] : "t");
+	for (int k = projection->loop_count - 1; k >= 0; k--) {
+		const struct nest_projected_loop *loop = &projection->loops[k];
+		for (int y = 0; y < 2; y++)
+			skewed[y] |= loop->space[y] > 0 && loop->time > 0;
+		if (!is_of(loop, axis))
+			continue;
+		add_term(text, &any, axis < 2 ? loop->space[axis] : loop->time);
+		text_add(text, "%s", report->shape->dimensions[loop->dimension].name);
+		if (count_named(projection, k) > 1)
+			text_add(text, "@%s", report->arch->levels[loop->row].name);
+	}
+	for (int y = 0; axis == 2 && y < 2; y++)
+		if (skewed[y]) {
+			add_term(text, &any, 1);
+			text_add(text, "%s", axes[y]);
+		}
+	if (!any)
+		text_add(text, " 0");
+}
+
+static void add_channel(struct text *text, const struct nest_report *report, int t)
+{
+	static const char *const ways[] = {"", " along X", " along Y", " along X and Y"};
+	const bool *along = report->projection->spaces[t].along;
+	enum nest_channel channel = report->projection->spaces[t].channel;
+	text_add(text, "%s%s %s%s", t ? ", " : "", report->shape->spaces[t].name,
+		nest_channel_names[channel],
+		channel == NEST_SYSTOLIC ? ways[along[0] + 2 * along[1]] : "");
+}
+
+static void nest_array_text(struct text *text, const struct nest_report *report)
+{
+	const struct nest_projection *projection = report->projection;
+	text_add(text, "projection   ");
+	for (int axis = 0; axis < 3; axis++) {
+		add_sum(text, report, axis);
+		text_add(text, axis < 2 ? "; " : "");
+	}
+	text_add(text, "\n             ");
+	for (int t = 0; t < report->shape->space_count; t++)
+		add_channel(text, report, t);
+	text_add(text,
+		"\n             %" PRId64 " x %" PRId64 " PEs; passes: %" PRId64 " of %" PRId64
+		" steps",
+		projection->extent[0], projection->extent[1], projection->passes,
+		projection->steps);
+	if (projection->rate > 1)
+		text_add(text, " of %" PRId64 " cycles", projection->rate);
+	text_add(text, projection->overlap ? ", overlapping; " : " and ");
+	text_add(text, "%" PRId64 " cycles of skew%s; %" PRId64 " cycles of loading in all\n",
+		projection->skew_cycles, projection->overlap ? " once" : "",
+		projection->load_cycles);
+}
