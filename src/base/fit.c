@@ -279,8 +279,7 @@ const char *fit_text(struct arena *arena, const char *all, size_t limit)
 	return text_read(&text);
 }
 
-/* Columns of a terminal; 0: the stream goes elsewhere. */
-static size_t columns_of(FILE *stream)
+size_t fit_columns(FILE *stream)
 {
 	enum { USUAL = 80, LEAST = 40 };
 	struct winsize size;
@@ -293,6 +292,6 @@ static size_t columns_of(FILE *stream)
 
 const char *fit_stream(struct arena *arena, FILE *stream, const char *text)
 {
-	size_t columns = columns_of(stream);
+	size_t columns = fit_columns(stream);
 	return columns ? fit_text(arena, text, columns) : text;
 }

@@ -18,6 +18,9 @@ struct arena;
 
 const char *fit_text(struct arena *arena, const char *text, size_t columns);
 
+/* Columns of a terminal, at least 40; 0: the stream goes elsewhere. */
+size_t fit_columns(FILE *stream);
+
 /* The same for the window of a terminal; for other streams the text as it is. */
 const char *fit_stream(struct arena *arena, FILE *stream, const char *text);
 
