@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fit.h"
 #include "base/text.h"
 
 #include <stdint.h>
@@ -200,6 +201,14 @@ static int digits(int n)
 	return snprintf(NULL, 0, "%d", n);
 }
 
+/* Columns that a source line may have behind its number: less in a narrow terminal. */
+static int room(FILE *stream, int margin)
+{
+	size_t columns = fit_columns(stream);
+	int taken = margin + (int)strlen(" | ") + 2 * (int)strlen("...");
+	return columns && (int)columns - taken < LINE_MOST ? (int)columns - taken : LINE_MOST;
+}
+
 static void print_line(struct span at, FILE *stream)
 {
 	struct arena *scratch = arena_open();
@@ -211,15 +220,15 @@ static void print_line(struct span at, FILE *stream)
 	if (to <= from)
 		to = from + 1;
 
-	int left = 0, right = shown.width > to ? shown.width : to;
-	if (right > LINE_MOST) {
-		left = from > LINE_MOST - LEAD ? from - LEAD : 0;
-		if (right > left + LINE_MOST)
-			right = left + LINE_MOST;
+	int margin = digits(at.line) > 5 ? digits(at.line) : 5;
+	int left = 0, right = shown.width > to ? shown.width : to, most = room(stream, margin);
+	if (right > most) {
+		left = from > most - LEAD ? from - LEAD : 0;
+		if (right > left + most)
+			right = left + most;
 		if (to > right)
 			to = right;
 	}
-	int margin = digits(at.line) > 5 ? digits(at.line) : 5;
 	fprintf(stream, "%*d | %s", margin, at.line, left ? "..." : "");
 	for (size_t i = 0; i < shown.cells.count; i++) {
 		const struct cell *cell = &shown.cells.at[i];

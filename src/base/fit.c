@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum {
 	GUTTER = 2, /* blanks between columns */
@@ -260,6 +262,8 @@ static void add_block(struct text *text, const struct lines *lines)
 const char *fit_text(struct arena *arena, const char *all, size_t limit)
 {
 	struct text text = text_open(arena);
+	size_t length_of_all = strlen(all);
+	bool is_ended = length_of_all && all[length_of_all - 1] == '\n';
 	while (*all) {
 		struct array(struct line) found = {0};
 		for (size_t length; *all && *all != '\n'; all += length + (all[length] == '\n')) {
@@ -270,5 +274,24 @@ const char *fit_text(struct arena *arena, const char *all, size_t limit)
 		for (; *all == '\n'; all++)
 			text_add(&text, "\n");
 	}
+	if (!is_ended && text.length)
+		text.at[--text.length] = '\0';
 	return text_read(&text);
+}
+
+size_t fit_columns(FILE *stream)
+{
+	enum { USUAL = 80, LEAST = 40 };
+	struct winsize size;
+	int file = fileno(stream);
+	if (file < 0 || !isatty(file))
+		return 0;
+	size_t columns = ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : USUAL;
+	return columns < LEAST ? LEAST : columns;
+}
+
+const char *fit_stream(struct arena *arena, FILE *stream, const char *text)
+{
+	size_t columns = fit_columns(stream);
+	return columns ? fit_text(arena, text, columns) : text;
 }

@@ -2,6 +2,7 @@
 #define BASE_FIT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Text for people in a window of so many columns.
@@ -16,5 +17,11 @@
 struct arena;
 
 const char *fit_text(struct arena *arena, const char *text, size_t columns);
+
+/* Columns of a terminal, at least 40; 0: the stream goes elsewhere. */
+size_t fit_columns(FILE *stream);
+
+/* The same for the window of a terminal; for other streams the text as it is. */
+const char *fit_stream(struct arena *arena, FILE *stream, const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include "base/arena.h"
+#include "base/fit.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -157,7 +158,7 @@ void utf8_print(FILE *file, const char *format, ...)
 	struct arena *arena = arena_open();
 	va_list list;
 	va_start(list, format);
-	utf8_put(file, arena_format_list(arena, format, list));
+	utf8_put(file, fit_stream(arena, file, arena_format_list(arena, format, list)));
 	va_end(list);
 	arena_close(arena);
 }

@@ -37,7 +37,7 @@ struct arena;
 const char *utf8_shown(struct arena *arena, const char *text);
 
 /* Writes text the same way to people; for short messages, which may have names from specs.  utf8_put needs no
- * memory. */
+ * memory; utf8_print fits lines into a terminal (base/fit.h). */
 void utf8_put(FILE *file, const char *text);
 void utf8_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

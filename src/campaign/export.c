@@ -8,6 +8,7 @@
 #include "report/run/listing.h"
 #include "report/run/pareto.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct exporter {
 	json_t *targets;          /* the head's columns */
 	struct csv_cells heads;   /* headers of pareto.csv that were met */
 	struct csv_cells columns; /* theirs together */
+	bool *used;               /* the columns that have a value */
 	size_t count;
 };
 
@@ -57,11 +59,6 @@ static void collect_columns(
 			*array_add(exporter->arena, &exporter->columns) = names.at[i];
 }
 
-static const char *column_name(const char *name)
-{
-	return text_equal(name, "point") ? "frontier" : name;
-}
-
 /* Cells of a row by the columns of all; "" where the row has none. */
 static const char **arrange(
 	const struct exporter *exporter, const struct csv_cells *names, const struct csv_cells *row)
@@ -77,7 +74,43 @@ static const char **arrange(
 	return cells;
 }
 
+/* Keeps the columns that some row has a value in. */
+static void note_used(
+	void *context, const struct store_point *point, const struct task_result *result)
+{
+	struct exporter *exporter = context;
+	struct arena_mark mark = arena_mark(exporter->scratch);
+	const char *line = result ? result->pareto : "";
+	struct csv_cells names = csv_cells(exporter->scratch, &line);
+	while (*line) {
+		struct csv_cells row = csv_cells(exporter->scratch, &line);
+		const char **cells = arrange(exporter, &names, &row);
+		for (size_t c = 0; c < exporter->columns.count; c++)
+			exporter->used[c] |= *cells[c] != '\0';
+	}
+	arena_release(exporter->scratch, mark);
+}
+
+/* Leaves out the columns that no row has a value in. */
+static const char *drop_empty(struct exporter *exporter, struct store *store)
+{
+	size_t kept = 0;
+	exporter->used = arena_array(exporter->arena, bool, exporter->columns.count + 1);
+	memset(exporter->used, 0, (exporter->columns.count + 1) * sizeof *exporter->used);
+	const char *why = store_each_point(store, note_used, exporter);
+	for (size_t c = 0; c < exporter->columns.count; c++)
+		if (exporter->used[c])
+			exporter->columns.at[kept++] = exporter->columns.at[c];
+	exporter->columns.count = kept;
+	return why;
+}
+
 /* --- CSV */
+
+static const char *column_name(const char *name)
+{
+	return text_equal(name, "point") ? "frontier" : name;
+}
 
 static void add_field(struct text *line, const char *value)
 {
@@ -144,6 +177,8 @@ const char *export_csv(struct arena *arena, struct store *store, print_text *pri
 	struct exporter exporter;
 	struct store_head head;
 	const char *why = open_exporter(arena, store, print, &exporter, &head);
+	if (!why)
+		why = drop_empty(&exporter, store);
 	struct text line = text_open(arena);
 	text_add(&line, "point,name");
 	for (size_t t = 0; t < json_array_size(exporter.targets); t++)

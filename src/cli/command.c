@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
@@ -104,31 +103,13 @@ int command_refuse(const struct diag *diag)
 	return EXIT_INPUT;
 }
 
-/* Columns of a terminal; 0: the stream goes elsewhere. */
-static size_t columns_of(FILE *stream)
-{
-	enum { USUAL = 80, LEAST = 40 };
-	struct winsize size;
-	int file = fileno(stream);
-	if (file < 0 || !isatty(file))
-		return 0;
-	size_t columns = ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : USUAL;
-	return columns < LEAST ? LEAST : columns;
-}
-
-const char *command_fitted(struct arena *arena, FILE *stream, const char *text)
-{
-	size_t columns = columns_of(stream);
-	return columns ? fit_text(arena, text, columns) : text;
-}
-
 /* Names come from specs: a terminal must not obey them. */
 static bool put(const char *text)
 {
 	struct arena *arena = arena_open();
 	const char *shown = utf8_shown(arena, text);
 	if (is_for_people)
-		shown = command_fitted(arena, data(), shown);
+		shown = fit_stream(arena, data(), shown);
 	bool good = fputs(shown, data()) != EOF;
 	arena_close(arena);
 	return good;

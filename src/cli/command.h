@@ -57,12 +57,9 @@ enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP
 extern const char *const format_names[];       /* those of all results */
 extern const char *const score_format_names[]; /* and those of scores */
 
-/* stdout, checked: a full disk is an error, a closed pipe an end. */
+/* stdout, checked: a full disk is an error, a closed pipe an end.  After command_format said that the format is
+ * text, lines are fitted into the terminal (base/fit.h). */
 void command_print(const char *text);
-
-/* The text as the terminal that the stream is has room for it (base/fit.h); as it is for other streams.  What
- * command_print has as `--format text` is fitted there. */
-const char *command_fitted(struct arena *arena, FILE *stream, const char *text);
 
 /* A value as `--format` asks for it, in lines or as JSON; takes the value over. */
 const char *command_value(struct arena *arena, enum format format, json_t *value);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/fit.h"
 #include "base/text.h"
 #include "cli/report_data.h"
 #include "cli/settings.h"
@@ -258,7 +259,7 @@ static void tell_points(
 		summary = frontier->count
 				  ? summary_bests(exploring->arena, frontier, record->objectives)
 				  : "";
-	fputs(command_fitted(exploring->arena, stderr, summary), stderr);
+	fputs(fit_stream(exploring->arena, stderr, summary), stderr);
 	utf8_print(stderr, "%zu on the frontier, %zu proven, %.1f s; lxplore report %s --html\n",
 		count, sums ? texts->proven : summary_proven(frontier), record->seconds, folder);
 }

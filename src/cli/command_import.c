@@ -9,19 +9,19 @@
 static void print_summary(const char *path, const struct import_summary *summary)
 {
 	FILE *people = command_people();
-	fprintf(people, "%s: %d ops of the model, %d ops of the workload\n", path, summary->calls,
-		summary->ops);
-	fprintf(people, "  multiply-adds: %lld of convolutions, %lld of products\n",
+	utf8_print(people, "%s: %d ops of the model, %d ops of the workload\n", path,
+		summary->calls, summary->ops);
+	utf8_print(people, "  multiply-adds: %lld of convolutions, %lld of products\n",
 		(long long)summary->convolution_macs, (long long)summary->product_macs);
-	fprintf(people, "  weights: %lld bytes\n", (long long)summary->weight_bytes);
-	fprintf(people, "  folded: %d ops became views or constants; %d reshapes copy\n",
+	utf8_print(people, "  weights: %lld bytes\n", (long long)summary->weight_bytes);
+	utf8_print(people, "  folded: %d ops became views or constants; %d reshapes copy\n",
 		summary->folded, summary->copies);
-	fprintf(people, "  opaque: %d", summary->opaque);
+	utf8_print(people, "  opaque: %d", summary->opaque);
 	for (size_t i = 0; i < summary->opaque_names.count; i++)
-		fprintf(people, "%s%s", i ? ", " : ": ", summary->opaque_names.at[i]);
-	fprintf(people, "\n");
+		utf8_print(people, "%s%s", i ? ", " : ": ", summary->opaque_names.at[i]);
+	utf8_print(people, "\n");
 	for (size_t i = 0; i < summary->notes.count; i++)
-		fprintf(people, "  note: %s\n", summary->notes.at[i]);
+		utf8_print(people, "  note: %s\n", summary->notes.at[i]);
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
@@ -53,13 +53,12 @@ const struct command command_import = {
 	.name = "import",
 	.usage = "MODEL [-o FILE]",
 	.summary = "writes an ONNX or MLIR model as a workload graph",
-	.manual =
-		"Reads a .onnx file, or a .mlir file of StableHLO or TTIR, and writes its graph\n"
-		"to FILE or to stdout. Weights are not loaded. The summary goes to stderr:\n"
-		"ops, multiply-adds, bytes of weights, what was folded and what became opaque.\n"
-		"All commands that read specs take the model itself in place of a workload.\n"
-		"\n"
-		"example: lxplore import resnet18.onnx -o resnet18.yaml\n",
+	.manual = "Reads a .onnx file, or a .mlir file of StableHLO or TTIR, and writes its graph\n"
+		  "to FILE or to stdout. Weights are not loaded. The summary goes to stderr:\n"
+		  "ops, multiply-adds, bytes of weights, what was folded and what became opaque.\n"
+		  "All commands that read specs take the model itself in place of a workload.\n"
+		  "\n"
+		  "example: lxplore import resnet18.onnx -o resnet18.yaml\n",
 	.bit = OF_IMPORT,
 	.run = run,
 };

@@ -119,7 +119,7 @@ static int tell_end(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
 	if (request->format != FORMAT_TEXT)
-		fputs(place_report_core(arena, report), stderr);
+		utf8_print(stderr, "%s", place_report_core(arena, report));
 	if (!request->quiet && request->format != FORMAT_TEXT)
 		utf8_print(stderr, "%s\n", place_report_line(arena, report));
 	return listener_interrupted() ? EXIT_INTERRUPTED : listener_status(report->outcome);

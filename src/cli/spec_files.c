@@ -93,11 +93,34 @@ static const char *installed_path(struct arena *arena, const char *path)
 	return share ? arena_format(arena, "%s/%s", share, path) : NULL;
 }
 
+/* The one file specs/FOLDER/NAME.yaml, here or in the installation; NULL: none, or several. */
+static const char *named_spec(struct arena *arena, const char *name)
+{
+	const char *found = NULL, *folders[] = {"specs", installed_path(arena, "specs")};
+	for (size_t i = 0; i < 2 && !found && folders[i]; i++) {
+		glob_t files = {0};
+		const char *pattern = arena_format(arena, "%s/*/%s.yaml", folders[i], name);
+		if (glob(pattern, 0, NULL, &files) == 0 && files.gl_pathc == 1)
+			found = arena_text(arena, files.gl_pathv[0]);
+		globfree(&files);
+	}
+	return found;
+}
+
+/* Where else the path, or a name alone, may be found; NULL: nowhere. */
+static const char *known_path(struct arena *arena, const char *path)
+{
+	bool is_name = *path && !strpbrk(path, "/.*?[\\");
+	if (is_name && !text_equal(path, "specs"))
+		return named_spec(arena, path);
+	return installed_path(arena, path);
+}
+
 const char *spec_path(struct arena *arena, const char *path)
 {
 	struct stat facts;
-	const char *installed = stat(path, &facts) == 0 ? NULL : installed_path(arena, path);
-	return installed && stat(installed, &facts) == 0 ? installed : path;
+	const char *known = stat(path, &facts) == 0 ? NULL : known_path(arena, path);
+	return known && stat(known, &facts) == 0 ? known : path;
 }
 
 /* --- all of them */
@@ -123,8 +146,8 @@ void spec_files(struct arena *arena, struct arguments *arguments, struct diag *d
 		struct span span = arguments->spans[i];
 		if (add_path(&meant, path, span, diag))
 			continue;
-		const char *installed = installed_path(arena, path);
-		if (installed && add_path(&meant, installed, span, diag))
+		const char *known = known_path(arena, path);
+		if (known && add_path(&meant, known, span, diag))
 			continue;
 		if (strpbrk(path, "*?["))
 			diag_error(diag, span, "no file matches '%s'", path);

@@ -78,6 +78,23 @@ static void the_program_finds_its_specs(void **state)
 	run("grep -q '^#compdef lxplore' " PREFIX "/share/zsh/site-functions/_lxplore");
 }
 
+/* Built, not installed: the specs are those of the checkout, by path and by name. */
+static void a_build_finds_the_specs_of_its_checkout(void **state)
+{
+	if (!is_built())
+		return;
+	install();
+	run("root=$PWD/tree && mkdir -p tree/build/release && cp -R " PREFIX
+	    "/share/lxplore/specs tree && cp " PREFIX
+	    "/bin/lxplore tree/build/release && mkdir away && "
+	    "cd away && $root/build/release/lxplore check specs/arch/spyre32.yaml mlp && "
+	    "$root/build/release/lxplore check softmax_dim0 spyre32");
+	struct ended ended =
+		folder_run("cd away && ../tree/build/release/lxplore check spyre3 mlp");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "spyre3: error: there is no such file"));
+}
+
 static void only_public_names_are_seen(void **state)
 {
 	if (!is_built())
@@ -146,6 +163,27 @@ static void a_program_in_python_plots(void **state)
 	assert_string_equal(ended.err, "specs/arch/none.yaml:0:0: there is no such file\n");
 }
 
+static void a_list_of_dicts_comes_from_python(void **state)
+{
+	if (!is_built() || is_skipped(!has("python3"), "lxplore.py: there is no python3"))
+		return;
+	install();
+	folder_put("try.py",
+		"import lxplore\n"
+		"points = lxplore.explore('specs/starter', budget=30, objective=['latency', 'energy'])\n"
+		"first = points[0]\n"
+		"print(len({frozenset(p) for p in points}), first['latency_cycles'], first['point'] == 1,\n"
+		"      all(isinstance(p['energy_pj'], (int, float)) for p in points),\n"
+		"      first['plan'].lstrip().startswith('plan:') or 'plan:' in first['plan'])\n"
+		"try:\n"
+		"    lxplore.explore(texts={'mine.yaml': 'workloud: {}'}, quiet=False)\n"
+		"except lxplore.Error as error:\n"
+		"    print(error.status, 'mine.yaml:1' in str(error), 'workload' in str(error))\n");
+	assert_string_equal(run("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=" PREFIX
+				"/share/lxplore/python python3 try.py"),
+		"1 68670 True True True\n2 True True\n");
+}
+
 static void a_layout_solver_in_python_answers_captures(void **state)
 {
 	if (!is_built() || !has("python3"))
@@ -181,9 +219,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_program_finds_its_specs),
+		TEST(a_build_finds_the_specs_of_its_checkout),
 		TEST(only_public_names_are_seen),
 		TEST(a_program_in_c_explores),
 		TEST(a_program_in_python_plots),
+		TEST(a_list_of_dicts_comes_from_python),
 		TEST(a_layout_solver_in_python_answers_captures),
 		TEST(nothing_is_left),
 	};

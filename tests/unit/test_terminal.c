@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/fit.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
 #include "report/run/pareto.h"
@@ -44,6 +45,70 @@ static void names_from_specs_are_only_shown(void **state)
 	struct csv_cells cells = csv_cells(arena, &line);
 	assert_string_equal(cells.at[0], "=1+2");
 	assert_string_equal(cells.at[1], "@x");
+}
+
+/* Tables fold and lines are broken where a terminal has 80 columns; a file gets the lines whole. */
+static void results_fit_a_terminal_of_80_columns(void **state)
+{
+	static const char *const graph = "specs/arch/spyre32.yaml specs/workloads/attention.yaml";
+	static const char *const nest = "specs/arch/three_level.yaml specs/problems/gemm_16.yaml";
+	static const char *const commands[] = {
+		"explore %s --budget 20 --labels 2000 -o run --force",
+		"check -v %s",
+		"score %s run/plans/point-001.yaml",
+		"simulate %s run/plans/point-001.yaml",
+		"score %s --explain",
+		"diff %s run/plans/point-001.yaml other.yaml",
+		"report run",
+		"list ops",
+		"place specs/buffers/attention.csv --minimize",
+		"place specs/buffers/attention.csv --capacity 1GiB",
+		"import specs/models/attention.mlir -o imported.yaml",
+		"calibrate specs/arch/spyre32.yaml specs/measured/spyre32.csv --check",
+		"check specs/arch/a2a3.yaml specs/broadcasts/put_block.yaml",
+		"check specs/space_time/matmul.yaml",
+		"check specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml",
+	};
+	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
+	if (folder_run("command -v script").status != 0)
+		skip();
+	bool was_wide = false;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+			const char *words = arena_format(arena, commands[i], k ? nest : graph);
+			if (i == 5)
+				folder_run("cp $(ls run/plans/*.yaml | tail -1) other.yaml");
+			struct ended ended = folder_run(arena_format(arena,
+				"export program; script -qec \"stty cols 80; \\$program %s\" /dev/null | "
+				"tr -d '\\r' | sed 's/\\x1b\\[[0-9;]*[A-Za-z]/\\n/g' | awk 'length > 80'",
+				words));
+			if (ended.out[0])
+				fail_msg("%s:\n%s", words, ended.out);
+			was_wide |= i > 0 && folder_run(arena_format(arena,
+								"$program %s --format text | "
+								"awk 'length > 80' | grep -q .",
+								words))
+							     .status == 0;
+		}
+	assert_true(was_wide);
+}
+
+static void tables_fold_behind_their_first_column(void **state)
+{
+	const char *table = "name   first column          second column\n"
+			    "alpha  1, 2 and no more                  3\n"
+			    "beta   4                                55\n";
+	assert_string_equal(fit_text(arena, table, 60), table);
+	assert_string_equal(fit_text(arena, table, 32), "name   first column\n"
+							"alpha  1, 2 and no more\n"
+							"beta   4\n\n"
+							"name   second column\n"
+							"alpha              3\n"
+							"beta              55\n");
+	assert_string_equal(fit_text(arena, "\n  a line of words, too long\n\nshort\n", 20),
+		"\n  a line of words,\n    too long\n\nshort\n");
+	assert_string_equal(
+		fit_text(arena, "/a/path/that/nobody/breaks", 8), "/a/path/that/nobody/breaks");
 }
 
 /* A program that was built and not installed finds the specs of its checkout from any folder. */
@@ -187,6 +252,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(names_from_specs_are_only_shown),
 		IN_FOLDER(help_is_at_most_80_columns_wide),
+		IN_FOLDER(results_fit_a_terminal_of_80_columns),
+		IN_FOLDER(tables_fold_behind_their_first_column),
 		IN_FOLDER(specs_of_the_checkout_are_found_from_anywhere),
 		IN_FOLDER(lists_have_80_columns),
 		IN_FOLDER(every_result_is_there_as_json),
