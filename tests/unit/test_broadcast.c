@@ -426,7 +426,7 @@ static bool stop_later(void *left)
 static void an_execution_ends_when_it_is_stopped(void **state)
 {
 	static const char *const ways[] = {TILE, "  tile: {rows: 8, cols: 16}\n"
-						 "  algorithm: pipeline\n"
+						 "  algorithm: chain\n"
 						 "  segments: 1024\n"};
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
 		const char *why;

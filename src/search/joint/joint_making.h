@@ -97,7 +97,8 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
-	bool unproven;                             /* of joint_graph */
+	bool cut_tiles; /* some list of tiles was not complete: KIND_CUT_TILES */
+	bool unproven;  /* of joint_graph */
 	struct array(struct joint_option) options; /* in the arena */
 	struct array(struct joint_run) runs;       /* by their first ops */
 };
