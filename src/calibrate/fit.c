@@ -12,9 +12,9 @@
 #define FIT_ROBUST 2      /* errors above so many scales count by their size, not its square */
 #define FIT_NORMAL 1.4826 /* standard deviation of a normal distribution over its median size */
 #define FIT_STEP 0.02     /* of a difference: part of the value, at least of a tenth of the range */
-#define FIT_CONFIDENCE 1.96 /* standard deviations of 95 % of a normal distribution */
-#define FIT_WIDEST 0.25     /* half an interval that determines something, in ranges */
-#define FIT_GAIN 1e-4       /* a round that gains less, as a part, is the last one */
+#define FIT_CONFIDENCE 1.959964 /* standard deviations of 95 % of a normal distribution */
+#define FIT_WIDEST 0.25         /* half an interval that determines something, in ranges */
+#define FIT_GAIN 1e-4           /* a round that gains less, as a part, is the last one */
 enum {
 	FIT_MANY = 10,
 	FIT_STAGES = 3,
@@ -127,8 +127,10 @@ static double *slope_at(const struct fitting *fitting, size_t k)
 	return fitting->slopes + k * fitting->rows;
 }
 
-static void find_slopes(struct fitting *fitting)
+/* Slopes at the values: differences to one side, or half of those to both. */
+static void find_slopes(struct fitting *fitting, bool both_sides)
 {
+	double *back = arena_array(fitting->arena, double, fitting->rows);
 	double *moved = arena_array(fitting->arena, double, fitting->file->count + 1);
 	for (size_t i = 0; i < fitting->rows; i++) {
 		double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
@@ -148,8 +150,16 @@ static void find_slopes(struct fitting *fitting)
 		memcpy(moved, fitting->values, fitting->file->count * sizeof *moved);
 		moved[a] += step;
 		predict(fitting, moved, slope);
+		double width = step;
+		const double *from = fitting->logs;
+		moved[a] = fitting->values[a] - step;
+		if (both_sides && moved[a] >= free->least && moved[a] <= free->most) {
+			predict(fitting, moved, back);
+			from = back;
+			width = 2 * step;
+		}
 		for (size_t i = 0; i < fitting->rows; i++) {
-			slope[i] = (slope[i] - fitting->logs[i]) / step * range_of(fitting, a);
+			slope[i] = (slope[i] - from[i]) / width * range_of(fitting, a);
 			if (isnan(slope[i]))
 				slope[i] = 0;
 		}
@@ -249,7 +259,7 @@ static void run_stage(struct fitting *fitting)
 	double damping = 1e-3, best = sum_losses(fitting, fitting->logs);
 	for (int round = 0; round < FIT_ROUNDS_MOST && !fitting->failed; round++) {
 		double before = best;
-		find_slopes(fitting);
+		find_slopes(fitting, false);
 		fitting->rounds++;
 		for (int t = 0; t < FIT_TRIES_MOST && best == before && !fitting->failed; t++) {
 			find_step(fitting, damping, values);
@@ -278,17 +288,36 @@ static void run(struct fitting *fitting)
 	}
 }
 
-/* Standard deviations squared, in ranges. */
+/* Rows that say something less attributes that move: at least 1. */
+static double freedom(const struct fitting *fitting)
+{
+	double rows = 0;
+	for (size_t i = 0; i < fitting->rows; i++)
+		rows += fitting->weights[i] > 0;
+	return fmax(1, rows - (double)fitting->count);
+}
+
+/*
+ * Standard deviations squared, in ranges, of a robust fit (Huber and Ronchetti, Robust Statistics, 7.6): errors
+ * are cut at FIT_ROBUST scales, each with the weight of one that is not cut, and what that takes
+ * from their variance is given back by the share that is not cut.
+ */
 static void find_covariance(struct fitting *fitting)
 {
-	double sum = 0, rows = 0;
-	find_slopes(fitting);
+	double sum = 0, rows = 0, uncut = 0;
+	find_slopes(fitting, true);
 	for (size_t i = 0; i < fitting->rows; i++)
 		if (fitting->weights[i] > 0) {
-			sum += fitting->weights[i] * fitting->logs[i] * fitting->logs[i];
+			double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
+			double cut = fmin(size, FIT_ROBUST);
+			sum += cut * cut;
+			uncut += size <= FIT_ROBUST;
 			rows++;
+			fitting->weights[i] = 1 / (scale * scale);
 		}
-	double variance = sum / fmax(1, rows - (double)fitting->count);
+	double share = rows > 0 ? fmax(uncut / rows, 0.5) : 1;
+	double correction = rows > 0 ? 1 + (double)fitting->count / rows * (1 - share) / share : 1;
+	double variance = sum / freedom(fitting) / (share * share) * correction * correction;
 	for (size_t k = 0; k < fitting->count; k++) {
 		double matrix[FREE_MOST][FREE_MOST], right[FREE_MOST] = {0};
 		find_normal(fitting, 0, matrix);
@@ -333,10 +362,29 @@ static const char *find_rows(const struct fitting *fitting, size_t k)
 	return text_read(&text);
 }
 
+/*
+ * The quantile of Student's t that has as much outside as the normal quantile z, by the expansion in 1 / degrees
+ * of freedom of Abramowitz and Stegun, 26.7.5; of one and two degrees it is 12.71 and 4.303 for z = 1.96.
+ */
+static double student_quantile(double z, double degrees)
+{
+	if (degrees < 2.5) {
+		double tail = erfc(z / sqrt(2)); /* both sides */
+		return degrees < 1.5 ? tan(acos(-1) * (1 - tail) / 2)
+				     : (1 - tail) * sqrt(2 / (tail * (2 - tail)));
+	}
+	double z2 = z * z, n = degrees;
+	return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n) +
+	       z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n) +
+	       z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) /
+		       (92160 * n * n * n * n);
+}
+
 /* Half the interval of attribute k, in ranges. */
 static double half_of(const struct fitting *fitting, size_t k)
 {
-	return FIT_CONFIDENCE * sqrt(fmax(0, fitting->covariance[k][k]));
+	return student_quantile(FIT_CONFIDENCE, freedom(fitting)) *
+	       sqrt(fmax(0, fitting->covariance[k][k]));
 }
 
 /* Takes the attribute with the widest interval away, if that is too wide; false: none is. */

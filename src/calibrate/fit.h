@@ -11,7 +11,8 @@
  * describes well count more (below 10 rows the size is that of all rows).  Errors above twice that size count by their size, not by its square (Huber's
  * loss), so that what no attribute explains bends none.  Deterministic.
  *
- * An attribute is determined if its interval of 95 % confidence, from the covariance at the solution, is
+ * An attribute is determined if its interval of 95 % confidence, from the covariance at the solution and the quantile
+ * of Student's t of as many degrees as there are rows more than attributes, is
  * narrower than half its range.  One that is not stays as it is, and the others are fitted again.
  */
 struct fitted {

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/fit.h"
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
@@ -65,11 +67,15 @@ enum format command_usual_format(void)
 	return isatty(STDOUT_FILENO) ? FORMAT_TEXT : FORMAT_JSON;
 }
 
+/* Data of this thread is text for people: command_format said so. */
+static _Thread_local bool is_for_people;
+
 bool command_format(const struct arguments *arguments, struct diag *diag, enum format *out)
 {
 	int format = (int)*out;
 	bool good = option_word(arguments, "format", diag, &format);
 	*out = (enum format)format;
+	is_for_people = good && *out == FORMAT_TEXT;
 	return good;
 }
 
@@ -98,11 +104,32 @@ int command_refuse(const struct diag *diag)
 	return EXIT_INPUT;
 }
 
+/* Columns of a terminal; 0: the stream goes elsewhere. */
+static size_t columns_of(FILE *stream)
+{
+	enum { USUAL = 80, LEAST = 40 };
+	struct winsize size;
+	int file = fileno(stream);
+	if (file < 0 || !isatty(file))
+		return 0;
+	size_t columns = ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : USUAL;
+	return columns < LEAST ? LEAST : columns;
+}
+
+const char *command_fitted(struct arena *arena, FILE *stream, const char *text)
+{
+	size_t columns = columns_of(stream);
+	return columns ? fit_text(arena, text, columns) : text;
+}
+
 /* Names come from specs: a terminal must not obey them. */
 static bool put(const char *text)
 {
 	struct arena *arena = arena_open();
-	bool good = fputs(utf8_shown(arena, text), data()) != EOF;
+	const char *shown = utf8_shown(arena, text);
+	if (is_for_people)
+		shown = command_fitted(arena, data(), shown);
+	bool good = fputs(shown, data()) != EOF;
 	arena_close(arena);
 	return good;
 }

@@ -60,6 +60,10 @@ extern const char *const score_format_names[]; /* and those of scores */
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);
 
+/* The text as the terminal that the stream is has room for it (base/fit.h); as it is for other streams.  What
+ * command_print has as `--format text` is fitted there. */
+const char *command_fitted(struct arena *arena, FILE *stream, const char *text);
+
 /* A value as `--format` asks for it, in lines or as JSON; takes the value over. */
 const char *command_value(struct arena *arena, enum format format, json_t *value);
 

@@ -253,10 +253,12 @@ static void tell_points(
 	if (record->limit)
 		fprintf(stderr, "cut short by: %s\n", record->limit);
 	tell_gap(exploring);
-	if (texts->summary)
-		fputs(texts->summary, stderr);
-	else if (frontier->count)
-		fputs(summary_bests(exploring->arena, frontier, record->objectives), stderr);
+	const char *summary = texts->summary;
+	if (!summary)
+		summary = frontier->count
+				  ? summary_bests(exploring->arena, frontier, record->objectives)
+				  : "";
+	fputs(command_fitted(exploring->arena, stderr, summary), stderr);
 	utf8_print(stderr, "%zu on the frontier, %zu proven, %.1f s; lxplore report %s --html\n",
 		count, sums ? texts->proven : summary_proven(frontier), record->seconds, folder);
 }

@@ -24,7 +24,7 @@ static const struct column {
 } columns[] = {
 	{"point", "point", AS_IT_STANDS},
 	{"latency_ns", "latency", WITH_UNIT},
-	{"estimate_ns", "estimate", WITH_UNIT},
+	{"estimate_ns", "estimate", WITH_UNIT}, /* see show */
 	{"energy_pj", "energy", WITH_UNIT},
 	{"hbm_bytes", "HBM", WITH_UNIT},
 	{"lx_peak_bytes", "LX peak", WITH_UNIT},
@@ -51,10 +51,12 @@ static const struct amount_unit *unit_of(const json_t *rows, const char *name)
 	return amount_unit(amount_of_column(name), most);
 }
 
-static const char *cell_text(struct arena *arena, const json_t *rows, const json_t *row, int c)
+static const char *cell_text(
+	struct arena *arena, const json_t *rows, const json_t *row, int c, bool estimated)
 {
 	const struct column *column = &columns[c];
-	const json_t *cell = json_object_get(row, column->name);
+	const char *name = estimated && column->style == CYCLES ? "estimate_cycles" : column->name;
+	const json_t *cell = json_object_get(row, name);
 	double value = json_number_value(cell);
 	if (!cell || json_is_null(cell))
 		return "";
@@ -72,17 +74,36 @@ static const char *cell_text(struct arena *arena, const json_t *rows, const json
 		arena, "%.3f%s", value, agrees && text_equal(agrees, "false") ? " !" : "");
 }
 
-static const char *show(struct arena *arena, const char *csv)
+/* Whether the run was about estimates: the latency of graphs is the estimate then, and their latency_ns a bound. */
+static bool is_estimated(struct arena *arena, const char *folder, const json_t *rows)
 {
+	json_t *run = report_run(arena, folder, diag_open(arena)), *option;
+	bool estimated = !json_is_null(json_object_get(json_array_get(rows, 0), "estimate_ns"));
+	size_t i;
+	json_array_foreach(json_object_get(run, "options"), i, option)
+		estimated &= !text_equal(json_string_value(option), "--price=bound");
+	return estimated;
+}
+
+static const char *show(struct arena *arena, const char *folder, const char *csv)
+{
+	enum { LATENCY = 1, ESTIMATE };
 	const char *titles[COLUMNS + 1] = {NULL};
+	json_t *row, *rows = csv_rows(arena, csv);
+	bool estimated = is_estimated(arena, folder, rows);
 	for (int c = 0; c < COLUMNS; c++)
 		titles[c] = columns[c].title;
+	if (estimated)
+		titles[ESTIMATE] = "bound";
 	struct listing *listing = listing_open(arena, titles);
-	json_t *row, *rows = csv_rows(arena, csv);
 	size_t i;
 	json_array_foreach(rows, i, row)
-		for (int c = 0; c < COLUMNS; c++)
-			listing_cell(listing, "%s", cell_text(arena, rows, row, c));
+		for (int c = 0; c < COLUMNS; c++) {
+			bool other = estimated && (c == LATENCY || c == ESTIMATE);
+			listing_cell(listing, "%s",
+				cell_text(arena, rows, row, other ? LATENCY + ESTIMATE - c : c,
+					estimated));
+		}
 	json_decref(rows);
 	return listing_text(listing);
 }
@@ -166,7 +187,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	if (!source || !file_check_characters(source, diag))
 		return command_refuse(diag);
 	const char *text = arena_format(arena, "%.*s", (int)source->length, source->bytes);
-	command_print(format == FORMAT_TEXT ? show(arena, text) : text);
+	command_print(format == FORMAT_TEXT ? show(arena, arguments->at[0], text) : text);
 	return EXIT_FOUND;
 }
 

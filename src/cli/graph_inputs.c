@@ -551,6 +551,7 @@ bool graph_inputs_price(
 	const struct graph_inputs *own = inputs->own;
 	*outcome = own->plan ? evaluate_given(plan, EVALUATE_STEPS_MOST, inputs->arena)
 			     : evaluate_cost(plan, inputs->arena);
+	outcome->cost.score.price = own->exploration.planning.price;
 	if (outcome->why)
 		graph_inputs_illegal(inputs, plan, outcome->why_step, outcome->why);
 	return !outcome->why;

@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -12,7 +13,9 @@
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
 #include "report/graph/timeline.h"
+#include "report/run/summary.h"
 #include "search/graph/evaluate.h"
+#include "search/graph/lx_price.h"
 #include "search/joint/options.h"
 
 #include <inttypes.h>
@@ -44,24 +47,30 @@ static void execute(const struct inputs *inputs, bool trace, struct outcome *out
 	evaluate_simulate(outcome, &how, inputs->arena);
 }
 
-/* The worth of each kind of decision, with the cores of a plan; none where no whole plans are asked for. */
-static struct joint_worths solve_again(const struct inputs *inputs, const struct plan *plan)
+/* Of the whole plan of least latency; without a joint solver where none is asked for. */
+static struct recipe whole_recipe(const struct exploration *exploration, uint64_t labels)
 {
-	const struct graph_inputs *own = inputs->own;
-	const struct exploration *exploration = &own->exploration;
 	struct recipe recipe = {.arch = exploration->arch,
 		.workload = exploration->workload,
 		.planning = exploration->planning,
 		.place = exploration->place.at[0],
 		.map = exploration->map,
 		.aim = {.cycles = 1, .fixed = exploration->fixed},
-		.plan_ticks = WORTH_LABELS};
-	recipe.planning.cores = plan->cores;
+		.plan_ticks = labels};
 	for (size_t j = 0; j < exploration->joint.count && !recipe.joint; j++)
-		if (exploration->joint.at[j]->plans_all)
+		if (exploration->joint.at[j]->plans_all && exploration->workload->op_count > 1)
 			recipe.joint = exploration->joint.at[j];
-	bool asked = recipe.joint && exploration->workload->op_count > 1;
-	return asked ? joint_worths(&recipe, inputs->arena) : (struct joint_worths){0};
+	return recipe;
+}
+
+/* The worth of each kind of decision, with the cores of a plan; none where no whole plans are asked for. */
+static struct joint_worths solve_again(const struct inputs *inputs, const struct plan *plan)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct exploration *exploration = &own->exploration;
+	struct recipe recipe = whole_recipe(exploration, WORTH_LABELS);
+	recipe.planning.cores = plan->cores;
+	return recipe.joint ? joint_worths(&recipe, inputs->arena) : (struct joint_worths){0};
 }
 
 static int score(const struct inputs *inputs, enum format format, bool simulated)
@@ -214,6 +223,12 @@ static int check_claim(
 
 /* --- explore */
 
+/* A search of a graph, with what its constraints of LX cost. */
+struct graph_search {
+	struct exploration exploration;
+	struct lx_price price;
+};
+
 /* A plan that the specs bring is where the search starts, if it may. */
 static void take_start(const struct inputs *inputs, struct exploration *exploration)
 {
@@ -280,20 +295,67 @@ static bool write_program(const struct exploring *exploring, const struct explor
 static int prepare(struct exploring *exploring)
 {
 	const struct graph_inputs *own = exploring->inputs->own;
-	struct exploration *exploration =
-		arena_copy(exploring->arena, &own->exploration, sizeof own->exploration);
+	struct graph_search *search = arena_new(exploring->arena, struct graph_search);
+	struct exploration *exploration = &search->exploration;
+	*exploration = own->exploration;
 	exploration->wishes = exploring->wishes;
 	if (own->plan)
 		take_start(exploring->inputs, exploration);
-	exploring->search = exploration;
+	exploring->search = search;
 	if (!write_program(exploring, exploration))
 		return exploration_refuse(exploring);
 	return EXIT_FOUND;
 }
 
+/* The search begins with the plan that is best without `residency: lx`, if its tensors can be put into LX. */
 static struct explored run_search(struct exploring *exploring)
 {
-	return explore(exploring->search, exploring->arena);
+	struct graph_search *search = exploring->search;
+	struct recipe recipe = whole_recipe(&search->exploration, search->exploration.plan_ticks);
+	recipe.planning.stopper = search->exploration.wishes.asker.stopper;
+	if (recipe.joint)
+		search->price = lx_price_find(&recipe, exploring->arena);
+	if (search->price.free)
+		search->exploration.free = &search->price.free->proof;
+	if (search->price.start && !search->exploration.start)
+		search->exploration.start = search->price.start;
+	return explore(&search->exploration, exploring->arena);
+}
+
+static double plan_nanoseconds(const struct plan *plan, double cycles)
+{
+	return arch_nanoseconds(plan->arch, (int64_t)cycles);
+}
+
+/* The summary, and whether constraints of LX have a price or the search has failed. */
+static const char *summarize(const struct exploring *exploring)
+{
+	const struct graph_search *search = exploring->search;
+	const struct lx_price *price = &search->price;
+	const struct frontier *frontier = &exploring->explored.frontier;
+	struct arena *arena = exploring->arena;
+	const char *summary = plan_summary(arena, search->exploration.arch, frontier);
+	if (!price->tensors || !summary)
+		return summary;
+	if (!price->free)
+		return arena_format(arena,
+			"%s%s in LX: its price is not known: no plan without it was found\n",
+			summary, price->tensors);
+	const struct point *best = &frontier->points[summary_least(frontier, OBJECTIVE_LATENCY)];
+	const struct found *found = best->payload;
+	const struct proof *proof = &price->free->proof;
+	double value = objective_value(OBJECTIVE_LATENCY, &best->score),
+	       more = value - proof->value;
+	const char *with = amount_text(arena, AMOUNT_TIME, plan_nanoseconds(price->free, value));
+	const char *free =
+		amount_text(arena, AMOUNT_TIME, plan_nanoseconds(price->free, proof->value));
+	bool known = found->proof == PROOF_OPTIMAL && proof->status == PROOF_OPTIMAL;
+	const char *what = more <= 0 ? "no price"
+			   : known   ? "a price"
+				     : "a price or a failed search (--labels)";
+	return arena_format(arena, "%s%s in LX: %s\n  %s (%s), free %s (%s)\n", summary,
+		price->tensors, what, with, summary_proof(arena, found, value), free,
+		proof->status == PROOF_OPTIMAL ? "proven" : "not proven");
 }
 
 static const char *plan(const struct exploring *exploring, size_t i)
@@ -324,7 +386,7 @@ static struct result_texts texts(const struct exploring *exploring)
 		.table = plan_pareto_table(arena, own->arch, &explored->frontier,
 			option_find(exploring->inputs->arguments, "verbose") != NULL),
 		.work = tell_work(exploring),
-		.summary = plan_summary(arena, own->arch, &explored->frontier),
+		.summary = summarize(exploring),
 	};
 }
 

@@ -69,6 +69,11 @@ const enum stay *graph_stays(
 	return stays;
 }
 
+bool graph_asks_lx(const struct constraint *constraint)
+{
+	return constraint->kind == &constraint_residency && constraint->lx;
+}
+
 const char *graph_check_one(const struct constraints *constraints, size_t i,
 	const struct plan *plan, struct arena *arena)
 {

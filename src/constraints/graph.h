@@ -20,6 +20,9 @@ enum stay { STAY_ANYWHERE, STAY_LX, STAY_HBM };
 const enum stay *graph_stays(struct arena *arena, const struct constraints *constraints,
 	const struct workload *workload);
 
+/* True if the constraint is `residency: lx`. */
+bool graph_asks_lx(const struct constraint *constraint);
+
 /* Why a plan breaks constraint i; NULL if it does not.  Those of a problem ask the nest that its op is
  * (model/graph/box_nest.h). */
 const char *graph_check_one(const struct constraints *constraints, size_t i,

@@ -220,7 +220,7 @@ static void claims_are_checked(void **state)
  * states. */
 static void a_block_is_decided(void **state)
 {
-	enum { BEST = 32395, STATES = 20000 };
+	enum { BEST = 32395, STATES = 100000 };
 	if (!draws_are_many(draws(DRAWS)))
 		skip();
 	struct arena *arena = arena_open();

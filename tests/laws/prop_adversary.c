@@ -19,7 +19,8 @@
 /*
  * An adversary of proofs about whole plans: it changes a plan that is proven to be best, at random, by all that plans can
  * say, and no valid plan that comes of it may be worth less than what is proven,
- * unless it makes a kind of decision that the claim names as fixed.  What it finds is shrunk and
+ * unless it gains by a kind of decision that the claim names as fixed: without it, the gain is lost.  A mutant that has
+ * such a kind and gains without it is counted as open, and fails with STRICT=1: joint spaces still lack some.  What it finds is shrunk and
  * printed; FINDINGS=DIR keeps it there, in the form of the family `joint` of `make cases`.  MUTANTS= changes each plan
  * so many times; where N or TIMES asks for more graphs than by default there are more mutants of each, too.
  */
@@ -33,15 +34,17 @@ enum {
 };
 
 struct tally {
-	long graphs, refused, proven, infeasible, mutants, built, valid, equal, beaten, left_out;
+	long graphs, refused, proven, infeasible, mutants, built, valid, equal, beaten, left_out,
+		open;
 	long kinds[MUTATIONS];
 };
 
 struct hunt {
 	const struct adversary_case *of;
 	const struct adversary_claim *claim;
-	struct arena *arena; /* of one plan */
-	double off;          /* rounding of energies */
+	struct arena *arena;  /* of one plan */
+	double off;           /* rounding of energies */
+	unsigned start_kinds; /* of the proven plan, of those that the claim names as fixed */
 };
 
 /* The plan of a draft and its worth; NULL where it is not valid. */
@@ -78,27 +81,42 @@ static bool runs(const struct hunt *hunt, const struct plan *plan)
 	return result.finished && !result.fault_count;
 }
 
-/* Whether the claim names a kind of decision as fixed that a plan makes. */
-static bool names_left_out(const struct hunt *hunt, const struct plan_draft *draft)
+/* The kinds of decisions that a plan makes and the claim names as fixed. */
+static unsigned kinds_left_out(const struct hunt *hunt, const struct plan_draft *draft)
 {
 	struct arena *arena = arena_open();
 	const struct plan *plan = draft_plan(draft, arena);
 	const char *space = hunt->claim->plan ? hunt->claim->plan->proof.space : NULL;
-	bool left_out = plan && adversary_left_out(plan, hunt->of->workload, space, arena);
+	unsigned kinds = plan ? adversary_left_out(plan, hunt->of->workload, space, arena) : 0;
 	arena_close(arena);
-	return left_out;
+	return kinds;
 }
 
-static bool still_beats(const struct plan_draft *draft, void *context)
+static bool only_beats(const struct plan_draft *draft, void *context)
 {
 	struct hunt hunt = *(struct hunt *)context;
 	double worth = 0;
 	hunt.arena = arena_open();
 	const struct plan *plan = judge(&hunt, draft, &worth);
-	bool holds =
-		plan && beats(&hunt, worth) && runs(&hunt, plan) && !names_left_out(&hunt, draft);
+	bool holds = plan && beats(&hunt, worth) && runs(&hunt, plan);
 	arena_close(hunt.arena);
 	return holds;
+}
+
+/* Whether a better plan gains by a kind of decision that the claim names as fixed.  Changes that do not gain are taken
+ * back, one at a time; each that is left is needed, and one of them makes a decision of such a kind. */
+static bool gains_by_left_out(
+	struct hunt *hunt, const struct plan_draft *start, struct plan_draft *found)
+{
+	if (kinds_left_out(hunt, found))
+		draft_shrink(start, found, only_beats, hunt);
+	return (kinds_left_out(hunt, found) & ~hunt->start_kinds) != 0;
+}
+
+static bool still_beats(const struct plan_draft *draft, void *context)
+{
+	const struct hunt *hunt = context;
+	return !(kinds_left_out(hunt, draft) & ~hunt->start_kinds) && only_beats(draft, context);
 }
 
 static void report(struct hunt *hunt, const struct plan_draft *start, struct plan_draft found,
@@ -155,6 +173,7 @@ static bool attack(struct random *random, struct hunt *hunt, const struct plan_d
 {
 	struct plan_draft now = *start;
 	double value = INFINITY;
+	hunt->start_kinds = kinds_left_out(hunt, start);
 	for (long i = 0; i < mutants; i++) {
 		struct plan_draft next = i % WALK ? now : *start;
 		double worth = 0;
@@ -173,12 +192,21 @@ static bool attack(struct random *random, struct hunt *hunt, const struct plan_d
 			continue;
 		tally->valid++;
 		tally->equal += worth == hunt->claim->bound;
-		if (found && names_left_out(hunt, &next)) {
+		struct plan_draft least = next;
+		if (found && gains_by_left_out(hunt, start, &least)) {
 			tally->left_out++;
 			continue;
 		}
+		/* The mutant as drawn has such a kind, but does not gain by it. */
+		if (found && kinds_left_out(hunt, &next) && !getenv("STRICT")) {
+			tally->open++;
+			print_message("graph %ld is beaten without a kind that its claim leaves "
+				      "out; STRICT=1 shrinks it\n",
+				graph);
+			return true;
+		}
 		if (found) {
-			report(hunt, start, next, seed, graph);
+			report(hunt, start, least, seed, graph);
 			return false;
 		}
 		if (worth <= value * 1.1) {
@@ -234,9 +262,9 @@ static void test_nothing_beats_what_is_proven(void **state)
 	}
 	print_message(
 		"%ld graphs (%ld draws refused), %ld proven, %ld infeasible; %ld mutants, %ld valid, %ld as good as "
-		"the best, %ld better by what claims leave out; %ld proofs beaten\n",
+		"the best, %ld better by what claims leave out, %ld open; %ld proofs beaten\n",
 		tally.graphs, tally.refused, tally.proven, tally.infeasible, tally.mutants,
-		tally.valid, tally.equal, tally.left_out, tally.beaten);
+		tally.valid, tally.equal, tally.left_out, tally.open, tally.beaten);
 	for (int k = 0; k < MUTATIONS; k++)
 		print_message("  %s %ld", mutation_names[k], tally.kinds[k]);
 	print_message("\n");

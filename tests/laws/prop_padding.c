@@ -1,7 +1,9 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cost/graph/latency.h"
 #include "search/drive/solver.h"
+#include "search/graph/op_value.h"
 #include "search/graph/recipe.h"
 #include "sim/machine/kernel.h"
 #include "tests/support/draws.h"
@@ -147,6 +149,34 @@ static void compare(const struct draw *d, const struct executed *executed,
 				}
 }
 
+/* The slowest core of an op is that of all cores, looked at one by one, though equal ones are counted once. */
+static void check_slowest(const struct plan *plan, int step, struct arena *arena, const char *where)
+{
+	struct traffic_op *traffic = arena_new(arena, struct traffic_op);
+	traffic_open_step(traffic, plan, step, arena);
+	struct op_question question = {.arch = plan->arch,
+		.workload = plan->workload,
+		.op = traffic->op,
+		.mapping = &plan->steps[step].mapping,
+		.moved_fill = INT64_C(1) << 40}; /* so that each stick that a core fills shows */
+	struct op_value value, least;
+	int64_t resources[RESOURCE_COUNT] = {0}, most = 0;
+	bool fits = true;
+	for (int64_t core = 0; core < traffic->nest.cores; core++) {
+		struct core_work work = {.fill = question.moved_fill};
+		latency_add(&work, plan->arch, traffic, core, &fits);
+		latency_raise(resources, plan->arch, &work, &fits);
+	}
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		most = number_max(most, resources[r]);
+	if (!fits || !op_value_least_cycles(traffic, &question, &least) ||
+		!op_value_find(traffic, &question, &value))
+		fail_msg("%sstep %d cannot be counted", where, step);
+	if (value.cycles != number_max(most, least.cycles) || value.estimate < value.cycles)
+		fail_msg("%sstep %d takes %lld cycles and not %lld", where, step,
+			(long long)value.cycles, (long long)number_max(most, least.cycles));
+}
+
 static void padded_windows_are_right(void **state)
 {
 	static const int core_counts[] = {1, 4, 32, 3};
@@ -171,6 +201,8 @@ static void padded_windows_are_right(void **state)
 		if (executed.why)
 			fail_msg("%s%d cores: %s", yaml, core_counts[i % 4], executed.why);
 		compare(&d, &executed, workload, yaml);
+		for (int step = 0; step < made.plan->step_count; step++)
+			check_slowest(made.plan, step, arena, yaml);
 		divided += mapping_cores(
 				   arch, &made.plan->steps[made.plan->step_count - 1].mapping) > 1;
 		arena_close(arena);

@@ -508,5 +508,10 @@ unsigned draft_kinds(const struct plan_draft *draft)
 		found |= move_kinds(draft, m);
 	for (int o = 0; o < (int)draft->workload->op_count; o++)
 		found |= is_shared(&draft->ops[o].stay) ? KIND_SHARED : 0;
+	for (size_t t = 0; t < draft->workload->tensor_count; t++) {
+		const struct tensor *tensor = &draft->workload->tensors[t];
+		if (tensor->role == TENSOR_OUTPUT && draft->ops[tensor->producer].stay.in_lx)
+			found |= KIND_BOTH;
+	}
 	return found;
 }

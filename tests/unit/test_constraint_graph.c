@@ -4,6 +4,7 @@
 #include "model/graph/box_nest.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
+#include "search/graph/lx_price.h"
 #include "search/graph/recipe.h"
 #include "tests/support/complaints.h"
 #include "tests/support/spyre.h"
@@ -299,6 +300,41 @@ static void they_explain_themselves(void **state)
 	arena_close(arena);
 }
 
+/* The plan that is free of the constraint is proven, no slower than the one that keeps it, and where the search
+ * under the constraint begins. */
+static void a_price_is_told_by_the_free_plan(void **state)
+{
+	static const char *const names[] = {"a", "b", "c"};
+	size_t starts = 0;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct arena *arena = arena_open();
+		struct graph_case test = open_case(arena, chain_yaml,
+			arena_format(
+				arena, "[{type: graph, target: %s, residency: lx}]", names[i]));
+		struct recipe recipe = {.arch = test.arch,
+			.workload = test.workload,
+			.planning = planning_default(test.arch),
+			.place = solver_for(STAGE_PLACE, FOR_GRAPHS),
+			.joint = solver_find(STAGE_JOINT, "cut_dp"),
+			.aim = {.cycles = 1}};
+		assert_null(lx_price_find(&recipe, arena).tensors);
+		recipe.planning.constraints = &test.constraints;
+		struct lx_price price = lx_price_find(&recipe, arena);
+		assert_string_equal(price.tensors, arena_format(arena, "'%s'", names[i]));
+		assert_non_null(price.free);
+		assert_int_equal(price.free->proof.status, PROOF_OPTIMAL);
+		const struct plan *kept = recipe_plan(&recipe, arena).plan;
+		assert_non_null(kept);
+		assert_true(price.free->proof.value <= kept->proof.value);
+		const char *why = NULL;
+		starts += price.start != NULL;
+		assert_true(
+			!price.start || !graph_check(&test.constraints, price.start, arena, &why));
+		arena_close(arena);
+	}
+	assert_true(starts > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +346,7 @@ int main(void)
 		cmocka_unit_test(an_op_spans_no_more_than_it_may),
 		cmocka_unit_test(a_plan_that_breaks_one_is_told_so),
 		cmocka_unit_test(they_explain_themselves),
+		cmocka_unit_test(a_price_is_told_by_the_free_plan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,16 +70,59 @@ static void two_tensors_that_fit_one_by_one_share_a_loop(void **state)
 	assert_true(bytes < proven("hbm_bytes", "hbm_bytes", graph, "--without relay,fusion"));
 }
 
-/* Plans that have an output in LX as well need less; no space has them yet, and the proof says so. */
-static void a_proof_names_what_no_space_has(void **state)
+/* An output that is read later stays in LX, and an evict writes it to HBM: it is not read again from there. */
+static void an_output_stays_for_its_readers(void **state)
 {
 	const char *graph =
 		"workload: {name: both, dimensions: {m: 512, n: 1024}, outputs: [y, z], "
 		"ops: ['y[m,n] = relu(x[m,n])', 'z[m,n] = exp(y[m,n])']}\n";
 	double mib = 1024 * 1024;
-	assert_true(proven("hbm_bytes", "hbm_bytes", graph, "--without nothing") == 4 * mib);
-	assert_non_null(strstr(folder_text("plans/point-001.yaml"),
-		"fixed: both_places shared_views unlike_runs other_moves\""));
+	assert_true(proven("hbm_bytes", "hbm_bytes", graph, "--without relay") == 3 * mib);
+	const char *plan = folder_text("plans/point-001.yaml");
+	assert_non_null(strstr(plan, "fixed: relay unlike_runs other_moves\""));
+	assert_non_null(strstr(plan, "{move: evict, tensor: y"));
+	struct ended ended = shell(arena,
+		"$LXPLORE simulate %s/narrow.yaml %s/graph.yaml %s/plans/point-001.yaml", folder,
+		folder, folder);
+	assert_int_equal(ended.status, 0);
+	assert_true(
+		proven("hbm_bytes", "hbm_bytes", graph, "--without relay,both_places") == 4 * mib);
+}
+
+static const char small_machine[] =
+	"architecture:\n  version: 0.4\n  name: small\n  nodes:\n"
+	"  - !Container\n    name: system\n    attributes: {clock: 1.5GHz, bundle_tensors: 3}\n"
+	"  - !Component\n    name: HBM\n    class: DRAM\n"
+	"    attributes: {shared_bandwidth: 204.8GB/s, alignment: 128, stick: 128B}\n"
+	"  - !Container\n    name: core\n    spatial: {meshX: 12}\n"
+	"    attributes: {span_limit: 256MiB}\n"
+	"  - !Component\n    name: LX\n    class: SRAM\n"
+	"    attributes: {size: 256KiB, reserve: 0.2, transfer: box, alignment: 128, "
+	"read_bandwidth: 64, write_bandwidth: 64, fill_bandwidth: 64}\n"
+	"  - !Component\n    name: array\n    class: fp16_array\n"
+	"    attributes: {mac_rate: 1024, vector_rate: 64}\n";
+
+/* Sums over rows and over columns are divided differently: only x whole on every core serves both. */
+static void one_view_serves_ops_that_are_divided_differently(void **state)
+{
+	const char *machine = folder_put("small.yaml", small_machine);
+	const char *graph = folder_put("graph.yaml",
+		"workload: {name: both, dimensions: {m: 160, n: 100}, ops: ['a[m] = mean(n) x[m,n]', "
+		"'b[n] = sum(m) x[m,n]']}\n");
+	double cycles[2];
+	for (int without = 0; without < 2; without++) {
+		struct ended ended = shell(arena,
+			"$LXPLORE explore %s %s --solver joint=cut_dp --objective latency "
+			"--simulate none -q -o %s --without relay%s",
+			machine, graph, folder, without ? ",shared_views" : "");
+		assert_int_equal(ended.status, 0);
+		const char *csv = folder_text("pareto.csv");
+		assert_string_equal(csv_cell(arena, csv, 1, "proof"), "optimal");
+		cycles[without] = strtod(csv_cell(arena, csv, 1, "estimate_cycles"), NULL);
+		assert_true(
+			!strstr(folder_text("plans/point-001.yaml"), " shared_views") == !without);
+	}
+	assert_true(cycles[0] < cycles[1]);
 }
 
 /* Nests of an array are found by heuristics: a proof beside them names the tiles; a vector unit has no nests. */
@@ -300,12 +343,14 @@ static void a_mapper_that_nobody_asks_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_view_serves_ops_that_are_divided_differently,
+			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(two_tensors_that_fit_one_by_one_share_a_loop,
 			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(a_proof_names_tiles_that_were_not_looked_at,
 			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			a_proof_names_what_no_space_has, folder_set_up, folder_tear_down),
+			an_output_stays_for_its_readers, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_move_comes_before_its_reader, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -5,6 +5,8 @@
 #include "cost/graph/footprint.h"
 #include "model/graph/run.h"
 
+#include <string.h>
+
 /* Rounds down, also below zero. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -114,7 +116,80 @@ static int64_t box_sticks(const struct walk_box *box, bool *fits)
 	return sticks;
 }
 
-static int64_t sum_group(
+/*
+ * Walks of a group that this thread has done: searches try thousands of tilings of one op, of which few differ
+ * in the loops of the group.  A walk is told by all that it reads; of two at one place the later one stays.
+ */
+enum { KNOWN_WALKS = 1 << 12, KNOWN_WORDS = 56 };
+
+struct known_walk {
+	int count;
+	int64_t key[KNOWN_WORDS];
+	int64_t results[4];
+};
+
+static _Thread_local struct known_walk known_walks[KNOWN_WALKS];
+
+static void put(struct known_walk *walk, int64_t word)
+{
+	if (walk->count < KNOWN_WORDS)
+		walk->key[walk->count] = word;
+	walk->count++;
+}
+
+/* The key of a walk; `ranges`: NULL for a sum. */
+static void put_walk(struct known_walk *walk, const struct footprint *group,
+	const struct walk_range *ranges, uint32_t moved, const int64_t *slots)
+{
+	walk->count = 0;
+	put(walk, group->dim_count << 3 | (slots != NULL) << 2 | (ranges != NULL) << 1 | !moved);
+	for (uint32_t rest = group->joint; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		const struct loopnest_loop *loop = &group->nest->loops[l];
+		put(walk, loop->extent << 2 | (moved >> l & 1) << 1 | ((rest & (rest - 1)) != 0));
+		put(walk, loop->chunk);
+		put(walk, loop->split << 32 | loop->tiles);
+		if (slots)
+			put(walk, slots[l]);
+		if (ranges)
+			put(walk, ranges[l].from << 32 | ranges[l].to);
+		for (int d = 0; d < group->dim_count; d++)
+			put(walk, group->dims[d].host->loop[l]);
+	}
+	for (int d = 0; d < group->dim_count; d++) {
+		const struct footprint_dim *dim = &group->dims[d];
+		put(walk, dim->host->offset);
+		put(walk, dim->size << 1 | dim->access->pad);
+		put(walk, dim->per);
+	}
+}
+
+/* Where a walk is, or goes if it has another key, and then *known is false; NULL: its key is too long. */
+static struct known_walk *find_walk(const struct known_walk *walk, bool *known)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	size_t size = (size_t)walk->count * sizeof *walk->key;
+	if (walk->count > KNOWN_WORDS)
+		return NULL;
+	for (int i = 0; i < walk->count; i++) {
+		hash = (hash ^ (uint64_t)walk->key[i]) * UINT64_C(0xd6e8feb86659fd93);
+		hash ^= hash >> 32;
+	}
+	struct known_walk *at = &known_walks[hash % KNOWN_WALKS];
+	*known = at->count == walk->count && !memcmp(at->key, walk->key, size);
+	return at;
+}
+
+static void keep_walk(struct known_walk *at, const struct known_walk *walk, const int64_t *results)
+{
+	if (!at)
+		return;
+	at->count = walk->count;
+	memcpy(at->key, walk->key, (size_t)walk->count * sizeof *walk->key);
+	memcpy(at->results, results, sizeof at->results);
+}
+
+static int64_t walk_boxes(
 	const struct footprint *footprint, const int64_t *slots, int64_t *largest, bool *fits)
 {
 	struct odometer slot = slot_odometer(footprint, slots);
@@ -131,6 +206,24 @@ static int64_t sum_group(
 			*largest = number_max(*largest, sticks);
 		} while (odometer_next(&slot));
 	} while (odometer_next(&tile));
+	return sum;
+}
+
+static int64_t sum_group(
+	const struct footprint *group, const int64_t *slots, int64_t *largest, bool *fits)
+{
+	struct known_walk walk;
+	bool known = false, own_fits = true;
+	put_walk(&walk, group, NULL, 0, slots);
+	struct known_walk *at = find_walk(&walk, &known);
+	if (known) {
+		*largest = at->results[1];
+		return at->results[0];
+	}
+	int64_t sum = walk_boxes(group, slots, largest, &own_fits);
+	if (own_fits)
+		keep_walk(at, &walk, (int64_t[4]){sum, *largest});
+	*fits &= own_fits;
 	return sum;
 }
 
@@ -236,8 +329,8 @@ static void fetch_tile(const struct footprint *group, uint32_t moved, const int6
 	}
 }
 
-static struct group_fetch fetch_group(const struct footprint *group,
-	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits)
+static struct group_fetch walk_tiles(const struct footprint *group, const struct walk_range *ranges,
+	uint32_t moved, const int64_t *slots, bool *fits)
 {
 	struct group_fetch fetch = {0};
 	struct odometer tile = {.loops = group->joint};
@@ -248,6 +341,25 @@ static struct group_fetch fetch_group(const struct footprint *group,
 	do
 		fetch_tile(group, moved, tile.at, slots, &fetch, fits);
 	while (odometer_next(&tile));
+	return fetch;
+}
+
+static struct group_fetch fetch_group(const struct footprint *group,
+	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits)
+{
+	struct known_walk walk;
+	bool known = false, own_fits = true;
+	put_walk(&walk, group, ranges, moved, slots);
+	struct known_walk *at = find_walk(&walk, &known);
+	if (known)
+		return (struct group_fetch){
+			{at->results[0], at->results[1]}, {at->results[2], at->results[3]}};
+	struct group_fetch fetch = walk_tiles(group, ranges, moved, slots, &own_fits);
+	if (own_fits)
+		keep_walk(at, &walk,
+			(int64_t[4]){fetch.all.transfers, fetch.all.fills, fetch.still.transfers,
+				fetch.still.fills});
+	*fits &= own_fits;
 	return fetch;
 }
 

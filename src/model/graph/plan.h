@@ -59,7 +59,8 @@
  *     into LX (point 7).  An evict has no compute: of each slice one core that
  *     holds it, the least, sends it.  It is a phase of its own.  Nothing is sent if HBM has the sticks already
  *     (tensor.copy_of): of a tensor that was reloaded, or cloned from an input
- *     or from a clone of one.
+ *     or from a clone of one.  An output of the graph lies in LX only if an evict
+ *     sends it: what that leaves in HBM is the output then.
  * 11. A broadcast runs on several ranks, machines like this one with links between
  *     them, which carry out the same plan, each with inputs of its own.  Only the
  *     root has what is read; it alone works, on core 0: chunk by chunk it loads

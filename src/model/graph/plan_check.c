@@ -404,13 +404,37 @@ static const char *check_steps_of(const struct plan_checking *check, const struc
 		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
 }
 
+/* The tensor that was laid out anew, however often, to become this one. */
+static int before_relayouts(const struct workload *workload, int tensor)
+{
+	int producer = workload->tensors[tensor].producer;
+	while (producer >= 0 && workload->ops[producer].move == MOVE_RELAYOUT) {
+		tensor = workload->ops[producer].reads[0].tensor;
+		producer = workload->tensors[tensor].producer;
+	}
+	return tensor;
+}
+
+/* An evict of it, or of what relayouts made of it, has sticks of its own in HBM. */
+static bool is_written_back(const struct workload *workload, int tensor)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		if (op->move == MOVE_EVICT && !workload->tensors[op->writes[0].tensor].copy_of &&
+			before_relayouts(workload, op->reads[0].tensor) == tensor)
+			return true;
+	}
+	return false;
+}
+
 const char *plan_stay_misfit(struct arena *arena, const struct plan *plan,
 	const struct users *users, const struct residency *stay)
 {
 	const struct workload *workload = plan->workload;
 	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
 		return "it is an input, and lies in HBM";
-	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
+	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT &&
+		!is_written_back(workload, stay->tensor))
 		return "it is an output, and must end up in HBM";
 	const struct op *user = find_hbm_user(workload, users, stay->tensor);
 	if (user)

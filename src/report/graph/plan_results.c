@@ -145,11 +145,14 @@ static void find_units(
 	}
 }
 
+/* The latency is that of the price in force, then comes the other one. */
 static void add_amounts(struct listing *listing, struct arena *arena, const struct arch *arch,
 	const struct score *score, const struct amount_unit *const *units)
 {
-	for (int k = 0; k < AMOUNTS; k++)
+	for (int i = 0; i < AMOUNTS; i++) {
+		int k = i < 2 && score->price == PRICE_ESTIMATE ? 1 - i : i;
 		listing_cell(listing, "%s", amount_in(arena, amount_at(arch, score, k), units[k]));
+	}
 }
 
 /* Why executions take longer than the model says: of each point, or how many there are. */
@@ -177,8 +180,9 @@ static void add_reasons(struct text *text, const struct frontier *frontier, bool
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier, bool all)
 {
-	static const char *const titles[] = {"point", "latency", "estimate", "energy", "HBM",
-		"LX peak", "cores", "sim/model", "executed", "<solver", NULL};
+	bool estimated = frontier->count && frontier->points[0].score.price == PRICE_ESTIMATE;
+	const char *titles[] = {"point", "latency", estimated ? "bound" : "estimate", "energy",
+		"HBM", "LX peak", "cores", "sim/model", "executed", "<solver", NULL};
 	struct listing *listing = listing_open(arena, titles);
 	struct text text = text_open(arena);
 	const struct amount_unit *units[AMOUNTS];

@@ -417,6 +417,23 @@ static void add_tensors(
 	add_tiles(text, plan);
 }
 
+static void add_time(struct text *text, struct arena *arena, const struct arch *arch,
+	const char *name, int64_t cycles)
+{
+	text_add(text, "%-12s%s (%" PRId64 " cycles)\n", name,
+		amount_text(arena, AMOUNT_TIME, arch_nanoseconds(arch, cycles)), cycles);
+}
+
+/* By the price in force, then by the other one. */
+static void add_latency(
+	struct text *text, struct arena *arena, const struct arch *arch, const struct score *score)
+{
+	bool estimated = score->price == PRICE_ESTIMATE;
+	add_time(text, arena, arch, "latency", estimated ? score->estimate_cycles : score->cycles);
+	add_time(text, arena, arch, estimated ? "bound" : "estimate",
+		estimated ? score->cycles : score->estimate_cycles);
+}
+
 const char *score_text(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
@@ -424,15 +441,11 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	const struct score *score = &outcome->cost.score;
 	const struct sim_result *sim = &outcome->sim;
 	const struct counts *counts = from_simulator ? &sim->counts : &outcome->cost.counts;
-	int64_t cycles = from_simulator ? sim->cycles : score->cycles;
 	struct text text = text_open(arena);
-	text_add(&text, "latency     %s (%" PRId64 " cycles)\n",
-		amount_text(arena, AMOUNT_TIME, arch_nanoseconds(plan->arch, cycles)), cycles);
-	if (!from_simulator)
-		text_add(&text, "estimate    %s (%" PRId64 " cycles)\n",
-			amount_text(arena, AMOUNT_TIME,
-				arch_nanoseconds(plan->arch, score->estimate_cycles)),
-			score->estimate_cycles);
+	if (from_simulator)
+		add_time(&text, arena, plan->arch, "latency", sim->cycles);
+	else
+		add_latency(&text, arena, plan->arch, score);
 	text_add(&text, "energy      %s\n",
 		amount_text(arena, AMOUNT_ENERGY,
 			from_simulator ? outcome->sim_energy_pj : score->energy_pj));

@@ -410,6 +410,18 @@ static void add_floor(struct graph *graph)
 		.bound = (double)latency_floor(exploration->arch, exploration->workload, cores)};
 }
 
+/* Adds the bound of the space without constraints of LX, which has all plans that keep them. */
+static void add_free(struct graph *graph)
+{
+	const struct proof *free = graph->exploration->free;
+	if (!free || (free->status != PROOF_OPTIMAL && free->status != PROOF_BOUND))
+		return;
+	*array_add(graph->arena, &graph->planned) =
+		(struct planned){.asked = {graph->exploration->planning.cores, {.cycles = 1}},
+			.bound = free->bound,
+			.space = free->space};
+}
+
 /* The truth, if any point is to be executed with data. */
 static void prepare_last(void *self, struct explored *explored, struct arena *arena)
 {
@@ -417,6 +429,7 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 	const struct exploration *exploration = graph->exploration;
 	if (!explored->complete && stopper_stops(&exploration->wishes.asker.stopper))
 		add_floor(graph);
+	add_free(graph);
 	if (graph->planned.count && !explored->complete) {
 		plans_note(&graph->planned, explored);
 		explored->more = plans_spaces(&graph->planned, arena);

@@ -44,6 +44,8 @@ struct exploration {
 	const struct workload *workload;
 	struct planning planning; /* what a candidate does not vary */
 	const struct plan *start; /* made elsewhere, known to be legal: offered first; NULL */
+	const struct proof
+		*free; /* of a plan without constraints of LX: none with them is below; NULL */
 	size_t core_count;
 	int cores[EXPLORE_CORES_MOST];
 	bool vary_k_fast, vary_clones;

@@ -27,14 +27,21 @@ static bool covers(const struct op_value *a, const struct op_value *b)
 	       a->hbm_bytes <= b->hbm_bytes && a->energy_pj <= b->energy_pj;
 }
 
+static bool is_covered(const struct tile_front *front, const struct op_value *value)
+{
+	for (size_t i = front->options.count; i > 0; i--)
+		if (covers(&front->options.at[i - 1].value, value))
+			return true;
+	return false;
+}
+
 /* What is no better than something with no more tiles is not worth keeping. */
 static void add(
 	struct tile_front *front, const struct op_value *value, const struct mapping *inside)
 {
 	const struct loopnest *nest = &front->walk.traffic.nest;
-	for (size_t i = front->options.count; i > 0; i--)
-		if (covers(&front->options.at[i - 1].value, value))
-			return;
+	if (is_covered(front, value))
+		return;
 	struct op_option *option = array_add(front->walk.arena, &front->options);
 	*option = (struct op_option){.value = *value, .nest = inside};
 	for (int l = 0; l < nest->loop_count; l++) {
@@ -70,15 +77,24 @@ static void price_nest(struct tile_front *front, size_t i)
 	traffic->inner = NULL;
 }
 
+/* The tiles alone, unless a lower bound of what they cost is covered. */
+static void price_tiles(struct tile_front *front)
+{
+	const struct traffic_op *traffic = &front->walk.traffic;
+	struct op_value value;
+	if (op_value_least_cycles(traffic, front->question, &value) && !is_covered(front, &value) &&
+		op_value_raise(traffic, front->question, &value))
+		add(front, &value, NULL);
+}
+
 static bool visit_order(void *context)
 {
 	struct tile_front *front = context;
-	struct op_value value;
 	size_t nests = front->wanted ? front->nest_count : 0;
 	if (front->evaluations++ >= front->evaluations_most)
 		front->cut = true;
-	else if (!front->wanted && op_value_find(&front->walk.traffic, front->question, &value))
-		add(front, &value, NULL);
+	else if (!front->wanted)
+		price_tiles(front);
 	for (size_t i = 0; i < nests && !front->cut; i++)
 		price_nest(front, i);
 	return !front->cut;

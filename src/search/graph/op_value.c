@@ -5,14 +5,41 @@
 #include "cost/graph/latency.h"
 #include "cost/graph/streaming.h"
 
-/* The slowest core of the phase; all are as fast as the first unless slices differ. */
+/*
+ * What tells two cores apart: the slots of loops that walk joint dimensions; of others, whether the slice is
+ * the first one, which owns a reduction, and the last one, which may be ragged.
+ */
+static int64_t class_of(const struct traffic_op *traffic, uint32_t joint, int64_t core)
+{
+	int64_t slots[OP_LOOPS_MOST], class = 0;
+	loopnest_slots(&traffic->nest, core, slots);
+	for (int l = 0; l < traffic->nest.loop_count; l++) {
+		int64_t split = traffic->nest.loops[l].split, slot = slots[l];
+		if (!(joint >> l & 1) && slot && slot < split - 1)
+			slot = 1;
+		class = class * split + slot;
+	}
+	return class;
+}
+
+/* The slowest core of the phase, of each class of equal ones the first. */
 static int64_t find_core_cycles(
 	const struct traffic_op *traffic, const struct op_question *question, bool *fits)
 {
-	int64_t resources[RESOURCE_COUNT] = {0}, most = 0;
-	int64_t cores = traffic_is_even(traffic) ? 1 : traffic->nest.cores;
-	for (int64_t core = 0; core < cores; core++) {
+	int64_t resources[RESOURCE_COUNT] = {0}, most = 0, seen[LOOPNEST_CORES_MOST];
+	uint32_t joint = 0;
+	int count = 0;
+	for (int i = 0; i < op_operands(traffic->op); i++)
+		joint |= traffic->operands[i].joint;
+	for (int64_t core = 0; core < (joint ? traffic->nest.cores : 1); core++) {
 		struct core_work work = {.fill = question->moved_fill};
+		int64_t class = class_of(traffic, joint, core);
+		int known = 0;
+		while (known < count && seen[known] != class)
+			known++;
+		if (known < count)
+			continue;
+		seen[count++] = class;
 		latency_add(&work, question->arch, traffic, core, fits);
 		latency_raise(resources, question->arch, &work, fits);
 	}
@@ -21,7 +48,7 @@ static int64_t find_core_cycles(
 	return most;
 }
 
-bool op_value_find(
+bool op_value_least_cycles(
 	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out)
 {
 	struct step_count count;
@@ -39,11 +66,26 @@ bool op_value_find(
 		latency_load(&load, traffic, i,
 			count.bytes[i][TRAFFIC_HBM_READ] + count.bytes[i][TRAFFIC_HBM_WRITE],
 			&fits);
-	out->cycles = number_max(
-		find_core_cycles(traffic, question, &fits), latency_bus(traffic, load, &fits));
+	out->cycles = latency_bus(traffic, load, &fits);
 	fits &= streaming_phase(traffic, out->hbm_bytes, question->moved_hbm, &out->estimate);
 	out->estimate = number_max(out->estimate, out->cycles);
 	return fits;
+}
+
+bool op_value_raise(const struct traffic_op *traffic, const struct op_question *question,
+	struct op_value *value)
+{
+	bool fits = true;
+	value->cycles = number_max(value->cycles, find_core_cycles(traffic, question, &fits));
+	value->estimate = number_max(value->estimate, value->cycles);
+	return fits;
+}
+
+bool op_value_find(
+	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out)
+{
+	return op_value_least_cycles(traffic, question, out) &&
+	       op_value_raise(traffic, question, out);
 }
 
 /* What a byte that computes read or write in the scratchpad costs. */

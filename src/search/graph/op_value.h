@@ -8,6 +8,13 @@
 bool op_value_find(
 	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
 
+/* The same in two parts: first all but what the cores take, so that cycles and estimate are lower bounds, then
+ * these raised to the slowest core's, which takes longest to count where slices differ from core to core. */
+bool op_value_least_cycles(
+	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
+bool op_value_raise(const struct traffic_op *traffic, const struct op_question *question,
+	struct op_value *value);
+
 /*
  * For tiles whose computes are nests, with what `value` is worth: what no nest of a tile is below that is
  * no faster and needs no less energy by itself (search/nest/nest_search.h), whatever it moves in the

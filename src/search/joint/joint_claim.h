@@ -8,7 +8,7 @@
 /*
  * What a proof about a whole plan is of, as its plan says it in `space` (plan.h, struct proof):
  *
- *	cycles by estimate, tiles by price, at most 32 cores, 2064384 bytes of LX, fixed: shared_views unlike_runs other_moves
+ *	cycles by estimate, tiles by price, at most 32 cores, 2064384 bytes of LX, fixed: unlike_runs other_moves
  *	2 cycles + 3 energy by bound, tiles by published, at most 8 cores, 1024 bytes of LX, fixed: relay reload
  *
  * the sum that is least and the price of its cycles; how tiles are chosen; the limit of cores; the room

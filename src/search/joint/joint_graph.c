@@ -38,6 +38,8 @@ static bool find_divisions(struct joint_making *making)
 	}
 	if (joint_is_free(making, KIND_FUSION) && arch_moves_boxes(making->question->arch))
 		joint_runs_find(making);
+	joint_views_share(making,
+		joint_is_free(making, KIND_SHARED) && arch_moves_boxes(making->question->arch));
 	for (int t = 0; t < (int)workload->tensor_count; t++)
 		joint_views_close(making, t);
 	return true;
@@ -196,6 +198,19 @@ static bool fits_whole(const struct joint_question *question)
 	return bytes <= question->planning->lx_capacity;
 }
 
+/* Takes away what there are too many choices of. */
+static void narrow(struct joint_making *making, unsigned *fixed)
+{
+	bool early = !(*fixed & KIND_EARLY);
+	making->shares_early = making->shares;
+	if (early && joint_early_tries(making, true) > EARLY_TRIES_MOST)
+		making->shares_early = false;
+	if (early && joint_early_tries(making, false) > EARLY_TRIES_MOST)
+		*fixed |= KIND_EARLY;
+	if (!making->shares || (!making->shares_early && !(*fixed & KIND_EARLY)))
+		*fixed |= KIND_SHARED;
+}
+
 const struct joint_space *joint_graph_make(
 	const struct joint_question *question, struct arena *arena, const char **why)
 {
@@ -217,9 +232,8 @@ const struct joint_space *joint_graph_make(
 	else if (question->planning->constraints && question->planning->constraints->problem)
 		making.why = "the graph is a problem with constraints of its own";
 	bool made = !making.why && find_divisions(&making);
-	if (made && joint_is_free(&making, KIND_EARLY) &&
-		joint_early_tries(&making) > EARLY_TRIES_MOST)
-		narrowed.aim.fixed |= KIND_EARLY;
+	if (made)
+		narrow(&making, &narrowed.aim.fixed);
 	made = made && find_options(&making, space);
 	if (made) {
 		space->alignment = question->arch->levels[question->arch->lx].alignment;

@@ -18,7 +18,8 @@
  * answer is the plan's: its cycles (latency_cycles, or estimate_cycles, as the price says), its energy in
  * 2^-10 pJ, rounded for each option, and its HBM bytes, each times its weight.
  *
- * Views are those that an op asks for or leaves behind under one of its divisions.  A tensor is moved into LX
+ * Views are those that an op asks for or leaves behind under one of its divisions, and the smallest ones that serve
+ * several of those.  A tensor is moved into LX
  * under a view that a later op asks for, too, if it serves as well, and laid out anew under a view that an op
  * asks for, if the tensor has at most RELAYED_VIEWS_MOST views; it is left in LX only where somebody may find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
  */
@@ -39,7 +40,7 @@ enum joint_kind {
 	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
 	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
 	KIND_EARLY = 1 << 11,      /* moves may stand before ops that do not read what they bring */
-	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX as well */
+	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX until an evict */
 	KIND_SHARED =
 		1
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
@@ -56,7 +57,7 @@ enum joint_kind {
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
 	KIND_CUT_TILES = 1 << 17,
-	KIND_NEVER_FREE = KIND_BOTH | KIND_SHARED | KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
+	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

@@ -41,6 +41,7 @@ struct joint_transfer {
 struct joint_views {
 	struct view *at;
 	int count, capacity;
+	int direct; /* those before this one are such that an op asks for or makes; the others serve several */
 	int *asked,
 		*first_asked; /* by view: the last op that asks for it, or -1; the first, or INT_MAX */
 	int *made; /* by view: the first op that may leave the tensor under it, INT_MAX: none so far */
@@ -97,8 +98,10 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
-	bool cut_tiles; /* some list of tiles was not complete: KIND_CUT_TILES */
-	bool unproven;  /* of joint_graph */
+	bool cut_tiles;    /* some list of tiles was not complete: KIND_CUT_TILES */
+	bool unproven;     /* of joint_graph */
+	bool shares;       /* all views that serve several readers are there */
+	bool shares_early; /* and tensors may come early under them */
 	struct array(struct joint_option) options; /* in the arena */
 	struct array(struct joint_run) runs;       /* by their first ops */
 };
@@ -124,6 +127,13 @@ bool joint_divisions_make(struct joint_making *making, int op);
 /* The number of a view of a tensor; -1: it never lies in LX. */
 int joint_views_add(struct joint_making *making, int tensor, const struct view *view, int asked_by);
 
+/* Adds the smallest views that serve several ops at once, closed under that, once all views that an op asks for are
+ * there: such a view counts as asked for by all of them.  None if `share` is not, or if there are too many to try. */
+void joint_views_share(struct joint_making *making, bool share);
+
+/* Whether a view serves all ops behind an op that another view serves. */
+bool joint_serves_later(const struct joint_views *views, int view, int op, int other);
+
 /* Fills `serves` and opens the rest, once all views are there. */
 void joint_views_close(struct joint_making *making, int tensor);
 
@@ -142,8 +152,8 @@ int64_t joint_moves_cycles(
 
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 
-/* How often a division of an op would be tried with early moves. */
-int64_t joint_early_tries(const struct joint_making *making);
+/* How often a division of an op would be tried with early moves, under views that serve several or not. */
+int64_t joint_early_tries(const struct joint_making *making, bool shared);
 
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);

@@ -1,5 +1,6 @@
 #include "base/checked.h"
 #include "base/number.h"
+#include "model/graph/workload.h"
 #include "search/joint/joint_clones.h"
 
 #include <math.h>
@@ -195,6 +196,14 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	return false;
 }
 
+/* Whether an output may lie in LX as well: it must be evicted then, which sends nothing of what HBM has. */
+static bool may_be_written_back(const struct joint_making *making, int tensor)
+{
+	return joint_is_free(making, KIND_BOTH) && joint_is_free(making, KIND_EVICT) &&
+	       making->stays[tensor] != STAY_LX &&
+	       workload_copy_in_hbm(making->question->workload, tensor) < 0;
+}
+
 static void choose_out(struct joint_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
@@ -204,60 +213,12 @@ static void choose_out(struct joint_choosing *choosing)
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
 		price(choosing);
-	if (view < 0 || output || !is_worth_making(choosing, tensor, view))
+	if (view < 0 || (output && !may_be_written_back(making, tensor)) ||
+		!is_worth_making(choosing, tensor, view))
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;
 	price_in_place(choosing);
-}
-
-/* Whether a tensor that the op does not read may be moved in before it, for ops behind it. */
-static bool may_come_early(const struct joint_choosing *choosing, int tensor)
-{
-	struct joint_making *making = choosing->making;
-	const struct tensor *at = &making->question->workload->tensors[tensor];
-	int from, to;
-	users_life(&making->users, tensor, &from, &to);
-	return making->views[tensor].count && at->producer < choosing->first &&
-	       to > choosing->number + 1 && joint_may_be_moved(making, tensor) &&
-	       making->stays[tensor] != STAY_LX && !joint_op_reads(choosing, tensor);
-}
-
-int64_t joint_early_tries(const struct joint_making *making)
-{
-	const struct workload *workload = making->question->workload;
-	int64_t tries = 0;
-	for (int o = 0; o < (int)workload->op_count; o++) {
-		int64_t views = 0;
-		for (int t = 0; t < (int)workload->tensor_count; t++)
-			for (int v = 0; v < making->views[t].count; v++)
-				views += making->views[t].asked[v] > o &&
-					 workload->tensors[t].producer < o &&
-					 joint_may_be_moved(making, t);
-		tries += (int64_t)making->divisions[o].count * views * views / 2;
-	}
-	return tries;
-}
-
-static void choose_early(struct joint_choosing *choosing, int tensor)
-{
-	struct joint_making *making = choosing->making;
-	choose_out(choosing);
-	if (!joint_is_free(making, KIND_EARLY) || choosing->early_count == EARLY_MOST)
-		return;
-	for (; tensor < (int)making->question->workload->tensor_count; tensor++) {
-		const struct joint_views *views = &making->views[tensor];
-		if (!may_come_early(choosing, tensor))
-			continue;
-		for (int view = 0; view < views->count; view++) {
-			if (views->asked[view] <= choosing->number)
-				continue;
-			choosing->early[choosing->early_count++] =
-				(struct joint_use){tensor, JOINT_MOVED, view};
-			choose_early(choosing, tensor + 1);
-			choosing->early_count--;
-		}
-	}
 }
 
 /* Whether a view serves all operands by which a tensor is read. */
@@ -285,6 +246,83 @@ static bool is_least(const struct joint_choosing *choosing, int r, int view)
 			return false;
 	}
 	return true;
+}
+
+/* Whether some smaller view, which is tried as well, does all that this one does for the op and for later ones. */
+static bool is_displaced(const struct joint_choosing *choosing, int r, int tensor, int view)
+{
+	const struct joint_views *views = &choosing->making->views[tensor];
+	for (int other = 0; other < views->count && view >= views->direct; other++)
+		if (other != view && joint_serves(views, view, other) &&
+			(r < 0 || serves_all(choosing, r, other)) &&
+			(!joint_serves(views, other, view) || other < view) &&
+			(views->asked[other] > choosing->number ||
+				(r >= 0 && is_least(choosing, r, other))) &&
+			joint_serves_later(views, other, choosing->number, view))
+			return true;
+	return false;
+}
+
+/* Whether a tensor may come into LX under a view, for ops behind this one and, where r is no -1, for this one. */
+static bool may_come(const struct joint_choosing *choosing, int r, int tensor, int view)
+{
+	return choosing->making->views[tensor].asked[view] > choosing->number &&
+	       !is_displaced(choosing, r, tensor, view);
+}
+
+/* Whether a tensor that the op does not read may be moved in before it, for ops behind it. */
+static bool may_come_early(const struct joint_choosing *choosing, int tensor)
+{
+	struct joint_making *making = choosing->making;
+	const struct tensor *at = &making->question->workload->tensors[tensor];
+	int from, to;
+	users_life(&making->users, tensor, &from, &to);
+	return making->views[tensor].count && at->producer < choosing->first &&
+	       to > choosing->number + 1 && joint_may_be_moved(making, tensor) &&
+	       making->stays[tensor] != STAY_LX && !joint_op_reads(choosing, tensor);
+}
+
+/* The views under which it may be, which come first. */
+static int early_views(const struct joint_views *views, bool shared)
+{
+	return shared ? views->count : views->direct;
+}
+
+int64_t joint_early_tries(const struct joint_making *making, bool shared)
+{
+	const struct workload *workload = making->question->workload;
+	int64_t tries = 0;
+	for (int o = 0; o < (int)workload->op_count; o++) {
+		int64_t views = 0;
+		for (int t = 0; t < (int)workload->tensor_count; t++)
+			for (int v = 0; v < early_views(&making->views[t], shared); v++)
+				views += making->views[t].asked[v] > o &&
+					 workload->tensors[t].producer < o &&
+					 joint_may_be_moved(making, t);
+		tries += (int64_t)making->divisions[o].count * views * views / 2;
+	}
+	return tries;
+}
+
+static void choose_early(struct joint_choosing *choosing, int tensor)
+{
+	struct joint_making *making = choosing->making;
+	choose_out(choosing);
+	if (!joint_is_free(making, KIND_EARLY) || choosing->early_count == EARLY_MOST)
+		return;
+	for (; tensor < (int)making->question->workload->tensor_count; tensor++) {
+		const struct joint_views *views = &making->views[tensor];
+		if (!may_come_early(choosing, tensor))
+			continue;
+		for (int view = 0; view < early_views(views, making->shares_early); view++) {
+			if (!may_come(choosing, -1, tensor, view))
+				continue;
+			choosing->early[choosing->early_count++] =
+				(struct joint_use){tensor, JOINT_MOVED, view};
+			choose_early(choosing, tensor + 1);
+			choosing->early_count--;
+		}
+	}
 }
 
 int joint_by_tensor(const void *left, const void *right)
@@ -329,7 +367,7 @@ static void choose_clone(struct joint_choosing *choosing, int c)
 		return;
 	}
 	for (int view = 0; view < views->count; view++) {
-		if (views->asked[view] <= choosing->number)
+		if (!may_come(choosing, -1, tensor, view))
 			continue;
 		choosing->views[c] = view;
 		choose_clone(choosing, c + 1);
@@ -365,7 +403,7 @@ static void choose_read(struct joint_choosing *choosing, int r)
 			choose_read(choosing, r + 1);
 		}
 		if (joint_may_be_moved(making, tensor) &&
-			(least || views->asked[view] > choosing->number)) {
+			(least || may_come(choosing, r, tensor, view))) {
 			*use = (struct joint_use){tensor, JOINT_MOVED, view};
 			choose_read(choosing, r + 1);
 		}
@@ -379,7 +417,7 @@ static void choose_cloned(struct joint_choosing *choosing, int r, int clone)
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int view = 0; view < views->count; view++) {
 		if (!serves_all(choosing, r, view) ||
-			(views->asked[view] <= choosing->number && !is_least(choosing, r, view)))
+			(!may_come(choosing, r, tensor, view) && !is_least(choosing, r, view)))
 			continue;
 		choosing->uses[r] = (struct joint_use){tensor, JOINT_MOVED, view};
 		choosing->views[clone] = view;

@@ -168,17 +168,29 @@ static void price(struct run_choosing *choosing)
 
 /* --- where tensors are */
 
-/* The view that serves all ops of the run that read the tensor; -1. */
+static bool serves_all(const struct joint_views *views, const struct joint_outer *outer, int view)
+{
+	for (int a = 0; a < outer->asked_count; a++)
+		if (!joint_serves(views, view, outer->asked[a]))
+			return false;
+	return true;
+}
+
+/* The view that serves all ops of the run that read the tensor, the smallest of those that none of them asks for;
+ * -1. */
 static int find_served(const struct joint_views *views, const struct joint_outer *outer)
 {
-	for (int a = 0; a < outer->asked_count && !outer->never; a++) {
-		bool all = true;
-		for (int b = 0; b < outer->asked_count; b++)
-			all &= joint_serves(views, outer->asked[a], outer->asked[b]);
-		if (all)
+	int least = -1;
+	if (outer->never || !outer->asked_count)
+		return -1;
+	for (int a = 0; a < outer->asked_count; a++)
+		if (serves_all(views, outer, outer->asked[a]))
 			return outer->asked[a];
-	}
-	return -1;
+	for (int view = views->direct; view < views->count; view++)
+		if (serves_all(views, outer, view) &&
+			(least < 0 || joint_serves(views, least, view)))
+			least = view;
+	return least;
 }
 
 /* The view under which what the run makes can be left in LX; -1. */

@@ -21,6 +21,9 @@
 	OPTION(EARLY_TRIES_MOST, 300000, 0, 1 << 30,                                                \
 		"divisions of ops with moves before them that they do not read: with more of "      \
 		"them a space has none, and its proofs say so")                                     \
+	OPTION(SHARED_TRIES_MOST, 1000000, 0, 1 << 30,                                              \
+		"pairs of views that are joined to one that serves both: with more of them a "      \
+		"space has none, and its proofs say so")                                            \
 	OPTION(SMALL_RUNS_OPS_MOST, 3, 0, 1 << 10,                                                  \
 		"ops of a graph with all runs: in larger ones they are where LX is short")          \
 	OPTION(WORTH_LABELS, 2000000, 1, 1 << 30,                                                   \
