@@ -22,7 +22,10 @@ static bool fits(const struct project_search *search, const struct projection *p
 {
 	struct projection_facts facts =
 		projection_facts(&search->spec->recurrence, projection, search->spec);
-	*score = project_score(&search->spec->recurrence, projection, &facts, ports);
+	*score = project_score(&search->spec->recurrence, projection, &facts,
+		ports ? projection_ports(&search->spec->recurrence, projection, &facts,
+				&search->wishes.asker.stopper)
+		      : 0);
 	return facts.fault == PROJECTION_FINE;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/certificate.h"
 #include "cli/kind.h"
+#include "cli/listener.h"
 #include "cli/settings.h"
 
 int kind_check(const struct inputs *inputs, enum format format)
@@ -14,6 +15,7 @@ int kind_check(const struct inputs *inputs, enum format format)
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct inputs inputs;
+	struct listener listener;
 	enum format format = FORMAT_TEXT;
 	static const char *const limits[] = {"budget", "time-limit"};
 	bool limited = false;
@@ -28,6 +30,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	if (limited || !inputs_read(arena, arguments, diag, &inputs) ||
 		!command_format(arguments, diag, &format))
 		return command_refuse(diag);
+	kind_listen(&inputs, &listener);
 	return kind_check(&inputs, format);
 }
 

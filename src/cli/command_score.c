@@ -1,5 +1,14 @@
 #include "cli/kind.h"
+#include "cli/listener.h"
 #include "cli/settings.h"
+
+void kind_listen(struct inputs *inputs, struct listener *listener)
+{
+	if (!inputs->kind->stops)
+		return;
+	*listener = listener_open(0, true, "steps");
+	inputs->wishes.asker = (struct asker){.jobs = 1, .stopper = {listener, listener_stop}};
+}
 
 int kind_score(const struct inputs *inputs, enum format format, bool simulated)
 {
@@ -19,10 +28,14 @@ static int report(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
 {
 	struct inputs inputs;
+	struct listener listener;
 	enum format format = command_usual_format();
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= command_format(arguments, diag, &format);
-	return good ? kind_score(&inputs, format, simulated) : command_refuse(diag);
+	if (!good)
+		return command_refuse(diag);
+	kind_listen(&inputs, &listener);
+	return kind_score(&inputs, format, simulated);
 }
 
 static int score(struct arena *arena, const struct arguments *arguments, struct diag *diag)

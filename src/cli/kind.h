@@ -86,6 +86,7 @@ struct input_kind {
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
+	bool stops;      /* score and check ask inputs->wishes.asker whether to stop */
 	bool sizes_help; /* the least latency is no more where storages are larger */
 	bool timeloop;   /* its score has the form of Timeloop's statistics, too */
 	/* What a page shows of the plan among the inputs: report/page/page.h; NULL: nothing can be said. */
@@ -107,6 +108,10 @@ struct input_kind {
 };
 
 extern const struct input_kind *const input_kinds[]; /* by name; NULL ends them */
+
+struct listener;
+/* Opens the listener for Ctrl-C in front of a score or a check, if the kind asks one. */
+void kind_listen(struct inputs *inputs, struct listener *listener);
 
 /* Prints the score of the inputs, an exit status; complains where the kind has none in this format. */
 int kind_score(const struct inputs *inputs, enum format format, bool simulated);

@@ -80,19 +80,28 @@ static double clock_ns(const struct inputs *inputs)
 	return 1e9 / ratio_double(own->clock_hz);
 }
 
-/* False after telling why it cannot be: rules that it breaks, or what is too large. */
-static bool price(const struct inputs *inputs, struct broadcast_outcome *out)
+/* The exit status after a stop, with its line. */
+static int tell_stop(void)
+{
+	fputs("lxplore: not executed: it was stopped\n", command_people());
+	return EXIT_NOTHING;
+}
+
+/* EXIT_IMPOSSIBLE after telling why it cannot be: rules that it breaks, or what is too large. */
+static int price(const struct inputs *inputs, struct broadcast_outcome *out)
 {
 	const struct broadcast_inputs *own = inputs->own;
 	const struct broadcast *broadcast = own->broadcast;
 	const char *why = NULL;
 	if (broadcast_legal(broadcast, inputs->arena, inputs->diag))
-		why = broadcast_price(broadcast, NULL, inputs->arena, out);
+		why = broadcast_price(broadcast, &inputs->wishes.asker, inputs->arena, out);
+	if (why && stopper_stops(&inputs->wishes.asker.stopper))
+		return tell_stop();
 	if (why)
 		diag_error(inputs->diag, broadcast->spans.all, "this %s cannot be: %s",
 			operation_names[broadcast->operation], why);
 	diag_print(inputs->diag, command_people());
-	return !diag_failed(inputs->diag);
+	return diag_failed(inputs->diag) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
 
 static int score(const struct inputs *inputs, enum format format, bool simulated)
@@ -102,11 +111,14 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	struct broadcast_trace times;
 	const struct option_value *trace = option_find(inputs->arguments, "trace");
 	double clock = clock_ns(inputs);
-	if (!price(inputs, &outcome))
-		return EXIT_IMPOSSIBLE;
+	int status = price(inputs, &outcome);
+	if (status != EXIT_FOUND)
+		return status;
 	if (simulated)
 		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->wishes.seed,
-			trace ? &times : NULL, arena);
+			trace ? &times : NULL, &inputs->wishes.asker.stopper, arena);
+	if (simulated && !outcome.execution.finished && !outcome.execution.fault)
+		return tell_stop();
 	if (trace && outcome.execution.finished)
 		command_write(
 			arena, trace->text, broadcast_trace_json(arena, &outcome, &times, clock));
@@ -179,5 +191,6 @@ const struct input_kind broadcast_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.stops = true,
 	.check = check,
 };

@@ -55,6 +55,18 @@ static void take_core(struct arena *arena, struct listener *listener, struct pla
 	packing_proof_core(arena, listener, report);
 }
 
+/* A solver that proves nothing ends by itself: says so where the answer is open, with the lever. */
+static void tell_open(const struct place_request *request, const struct place_report *report)
+{
+	bool is_open = report->packing->goal == PACKING_FIT ? !report->placement
+							    : report->proof != PROOF_OPTIMAL;
+	if (is_open && !report->limit && report->outcome != VERDICT_NO && request->solver &&
+		!request->solver->proves)
+		utf8_print(stderr,
+			"lxplore: the search ends here: place/%s proves nothing; take '--solver exact'\n",
+			request->solver->name);
+}
+
 /* False after telling why the solver would not. */
 static bool search(struct arena *arena, const struct place_request *request,
 	struct listener *listener, struct place_report *report)
@@ -85,6 +97,8 @@ static bool search(struct arena *arena, const struct place_request *request,
 	report->limit = listener_limit(listener);
 	if (!report->limit && answer->cut)
 		report->limit = "budget";
+	if (!refused)
+		tell_open(request, report);
 	return !refused;
 }
 

@@ -89,6 +89,8 @@ static bool find_given(const struct inputs *inputs, struct project_found *found)
 	*found = (struct project_found){.spec = spec,
 		.projection = spec->projection,
 		.facts = projection_facts(&spec->recurrence, &spec->projection, spec)};
+	const struct project_search search = open_search(inputs, &inputs->wishes);
+	project_count_ports(&search, found);
 	return true;
 }
 
@@ -156,7 +158,8 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	const char *fault = found.obstacle;
 	if (!fault)
 		fault = systolic_fault_text(arena, &search.spec->recurrence, &found.execution);
-	bool large = found.large || found.execution.fault == SYSTOLIC_LARGE;
+	bool large = found.large || found.execution.fault == SYSTOLIC_LARGE ||
+		     found.execution.fault == SYSTOLIC_STOPPED;
 	if (fault && !large)
 		diag_error(diag, (struct span){0}, "%s", fault);
 	if (legal && !diag_failed(diag))
@@ -250,5 +253,6 @@ const struct input_kind recurrence_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
+	.stops = true,
 	.check = check,
 };

@@ -214,7 +214,7 @@ static void recurrences_compute_the_einsum(void **state)
 		made++;
 		kinds.tiled += einsum.split_count > 0;
 		kinds.loaded += einsum.load_count > 0;
-		struct recurrence_inputs inputs = {&recurrence, read_input};
+		struct recurrence_inputs inputs = {&recurrence, read_input, NULL};
 		struct recurrence_values values = sequential_run(&recurrence, &inputs, arena);
 		if (values.fault)
 			fail_msg("draw %ld: %s", n, values.fault);

@@ -129,7 +129,7 @@ static void generated_code_computes_folded_einsums(void **state)
 			.search = {.spec = &spec, .solver = solver_find(STAGE_PROJECT, "folds")},
 			.text = text_open(arena),
 			.every = rows[i].all / (2 * count) + 1};
-		struct recurrence_inputs inputs = {&spec.recurrence, read_input};
+		struct recurrence_inputs inputs = {&spec.recurrence, read_input, NULL};
 		struct recurrence_values expected =
 			sequential_run(&spec.recurrence, &inputs, arena);
 		text_add(&program.text, "#include <stdio.h>\n");

@@ -55,7 +55,7 @@ static void add_program(struct text *text, const char *code, const struct drawn 
 static void check_lines(const struct drawn *drawn, size_t n, const char *out, struct arena *arena)
 {
 	const struct recurrence *recurrence = &drawn->recurrence;
-	struct recurrence_inputs inputs = {NULL, no_input};
+	struct recurrence_inputs inputs = {NULL, no_input, NULL};
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, arena);
 	int64_t box = recurrence_box(recurrence), found = 0;
 	bool *seen = arena_array(arena, bool, box * recurrence->stream_count);
@@ -113,7 +113,7 @@ static void generated_code_computes_the_sequential_values(void **state)
 			at->projection.lanes[r] = random_below(&random, 3) ? 0 : 100;
 		at->projection.shuffles = 7;
 		at->facts = projection_facts(&at->recurrence, &at->projection, NULL);
-		struct recurrence_inputs inputs = {NULL, no_input};
+		struct recurrence_inputs inputs = {NULL, no_input, NULL};
 		if (at->facts.fault != PROJECTION_FINE || !at->facts.points || is_long(at) ||
 			sequential_run(&at->recurrence, &inputs, arena).fault)
 			continue;

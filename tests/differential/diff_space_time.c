@@ -123,7 +123,7 @@ static void compare_runs(const struct question *question, const struct projectio
 	const struct walked *walked, struct kinds *kinds)
 {
 	const struct recurrence *recurrence = &question->recurrence;
-	struct recurrence_inputs inputs = {NULL, no_input};
+	struct recurrence_inputs inputs = {NULL, no_input, NULL};
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, question->arena);
 	struct systolic_result got =
 		systolic_run(recurrence, &question->projection, &inputs, question->arena);

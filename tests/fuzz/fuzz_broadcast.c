@@ -95,7 +95,7 @@ static void check_text(struct arena *arena, const char *body)
 	if (outcome.counts.bytes_stored > 1 << 20 || outcome.counts.chunks > 1 << 12)
 		return;
 	seen.executed++;
-	broadcast_execute(&outcome, 1 << 24, 1, NULL, arena);
+	broadcast_execute(&outcome, 1 << 24, 1, NULL, NULL, arena);
 	if (!outcome.execution.agrees)
 		fail_msg("%s\n%s",
 			outcome.execution.fault ? outcome.execution.fault : "counts differ", text);

@@ -94,6 +94,7 @@ static bool judge(struct arena *arena, const struct space_time *spec, const char
 	const char *why = projection_fault_text(arena, spec, &spec->projection, facts), *no_code;
 	assert_int_equal(facts->fault == PROJECTION_FINE, why == NULL);
 	if (is_small(recurrence)) {
+		project_count_ports(&search, &found);
 		projection_text(arena, &found);
 		json_decref(projection_json(&found));
 	}

@@ -31,7 +31,7 @@ static void check_executed(struct family *family, const struct send_schedule *sc
 	struct copy_ticks ticks = copying_ticks(&copying);
 	struct schedule_cost cost;
 	struct schedule_result run =
-		schedule_run(schedule, topology, &ticks, 4096, 4, true, 1, family->arena);
+		schedule_run(schedule, topology, &ticks, 4096, 4, true, 1, NULL, family->arena);
 	schedule_price(schedule, &ticks, 4096, 4, &cost);
 	family_note(family, "execution", run.fault);
 	if (run.rounds != cost.rounds || run.ticks != cost.ticks ||

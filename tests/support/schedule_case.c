@@ -32,7 +32,7 @@ void schedule_executed(struct arena *arena, const struct send_schedule *schedule
 	struct copy_ticks ticks = copying_ticks(&schedule_speeds);
 	struct schedule_cost cost;
 	struct schedule_result run =
-		schedule_run(schedule, topology, &ticks, bytes, 1, true, 1, arena);
+		schedule_run(schedule, topology, &ticks, bytes, 1, true, 1, NULL, arena);
 	assert_true(schedule_price(schedule, &ticks, bytes, 1, &cost));
 	if (run.fault)
 		fail_msg("a %s over %d ranks: %s", operation_names[schedule->operation],

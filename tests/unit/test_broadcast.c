@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "lower/transfer/broadcast.h"
 #include "model/transfer/broadcast_check.h"
+#include "search/transfer/broadcast_outcome.h"
 #include "sim/transfer/copy.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"
@@ -415,6 +416,42 @@ static void ports_and_links_are_shared(void **state)
 	assert_int_equal(time_of_two(*state, TOPOLOGY_RING, PORTS_ALL), 30);
 }
 
+/* Says stop when it is asked for the `left`-th time. */
+static bool stop_later(void *left)
+{
+	return --*(int *)left <= 0;
+}
+
+/* 2 MiB go through the staging tile chunk by chunk; the stop comes at the fifth of many questions. */
+static void an_execution_ends_when_it_is_stopped(void **state)
+{
+	static const char *const ways[] = {TILE, "  tile: {rows: 8, cols: 16}\n"
+						 "  algorithm: chain\n"
+						 "  segments: 1024\n"};
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		const char *why;
+		struct broadcast_outcome outcome;
+		const struct broadcast *broadcast = read(*state,
+			arena_format(*state,
+				"broadcast:\n  dtype: fp32\n  shape: [1024, 512]\n  ranks: 4\n%s",
+				ways[i]),
+			&why);
+		int many = 1 << 30, five = 5;
+		struct stopper late = {&many, stop_later}, soon = {&five, stop_later};
+		assert_non_null(broadcast);
+		why = broadcast_price(broadcast, NULL, *state, &outcome);
+		if (why)
+			fail_msg("%s", why);
+		broadcast_execute(&outcome, 1 << 28, 1, NULL, &late, *state);
+		assert_true(outcome.execution.finished && outcome.execution.agrees);
+		assert_true((1 << 30) - many > 20);
+		broadcast_execute(&outcome, 1 << 28, 1, NULL, &soon, *state);
+		assert_false(outcome.execution.finished);
+		assert_null(outcome.execution.fault);
+		assert_in_range(-five, 0, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +467,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_programs_show, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ports_and_links_are_shared, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_execution_ends_when_it_is_stopped, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("broadcast", tests, NULL, NULL);
 }

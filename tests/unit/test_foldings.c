@@ -48,7 +48,7 @@ static double read_input(void *user, int stream, const int64_t *place)
 /* What an einsum gives without any array. */
 static struct recurrence_values run_whole(struct arena *arena, struct space_time *spec)
 {
-	struct recurrence_inputs inputs = {&spec->recurrence, read_input};
+	struct recurrence_inputs inputs = {&spec->recurrence, read_input, NULL};
 	return sequential_run(&spec->recurrence, &inputs, arena);
 }
 
@@ -57,7 +57,7 @@ static void expect_same_outputs(struct arena *arena, const struct recurrence_val
 	const struct project_found *found, const char *key)
 {
 	struct recurrence recurrence = found->spec->recurrence;
-	struct recurrence_inputs inputs = {&recurrence, read_input};
+	struct recurrence_inputs inputs = {&recurrence, read_input, NULL};
 	struct systolic_result run = systolic_run(&recurrence, &found->projection, &inputs, arena);
 	const struct systolic_result *array = &run;
 	assert_int_equal(run.fault, SYSTOLIC_FINE);
@@ -328,6 +328,50 @@ static void all_axes_are_used(void **state)
 	}
 }
 
+/* Says stop when it is asked for the `left`-th time. */
+static bool stop_later(void *left)
+{
+	return --*(int *)left <= 0;
+}
+
+/* 65536 points on the array, and the walk that counts ports: both end at the third question. */
+static void walks_over_points_end_when_they_are_stopped(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	const struct product product = {256, 2, 128, 256, 2};
+	struct space_time spec = product_spec(arena, &product, "tiles");
+	int left = 1 << 30;
+	struct project_search search = open_search(&spec);
+	search.wishes.asker.stopper = (struct stopper){&left, stop_later};
+	struct folding folding;
+	struct project_found found;
+	struct score score;
+	assert_true(folding_classical(&spec, 2, &folding));
+	assert_true(project_fold(&search, &folding, true, arena, &found, &score));
+	assert_true(score.ports > 0);
+	int asked = (1 << 30) - left;
+	assert_true(asked > 3);
+	left = 3;
+	project_count_ports(&search, &found);
+	assert_int_equal(found.ports, -1);
+	assert_in_range(-left, 0, 1);
+	left = 1 << 30;
+	project_execute(&search, &found, arena);
+	assert_true(found.common.execution.agrees);
+	for (int at = 3; at < (1 << 30) - left; at += 7) {
+		int rest = at;
+		struct project_found again = found;
+		again.common.execution = (struct execution){0};
+		search.wishes.asker.stopper.listener = &rest;
+		project_execute(&search, &again, arena);
+		assert_false(again.common.execution.finished);
+		assert_true(again.large || again.execution.fault == SYSTOLIC_STOPPED);
+		assert_in_range(-rest, 0, 1);
+	}
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +381,7 @@ int main(void)
 		cmocka_unit_test(every_folding_computes_the_einsum),
 		cmocka_unit_test(limits_hold_for_foldings),
 		cmocka_unit_test(all_axes_are_used),
+		cmocka_unit_test(walks_over_points_end_when_they_are_stopped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

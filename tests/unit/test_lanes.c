@@ -94,7 +94,7 @@ static void lanes_have_operands_in_common(void **state)
 	assert_int_equal(found.execution.lane_multicasts, 4 * 5 * 5);
 	/* Within a unit there are no wires to pay for. */
 	assert_int_equal(
-		project_score(&spec.recurrence, &spec.projection, &found.facts, false).wire, 1);
+		project_score(&spec.recurrence, &spec.projection, &found.facts, 0).wire, 1);
 	arena_close(arena);
 }
 
@@ -198,7 +198,7 @@ static void searches_keep_to_the_array(void **state)
 			if (wires > 1 || facts.fault != PROJECTION_FINE)
 				continue;
 			struct point point = {
-				project_score(&spec.recurrence, &projection, &facts, false),
+				project_score(&spec.recurrence, &projection, &facts, 0),
 				arena_format(arena, "%d", n), NULL};
 			frontier_add(&all, arena, point);
 		}

@@ -125,6 +125,31 @@ static void one_view_serves_ops_that_are_divided_differently(void **state)
 	assert_true(cycles[0] < cycles[1]);
 }
 
+/* Nests of an array are found by heuristics: a proof beside them names the tiles; a vector unit has no nests. */
+static void a_proof_names_tiles_that_were_not_looked_at(void **state)
+{
+	static const char *const machines[] = {"spyre32", "spyre32_array"};
+	folder_put("graph.yaml", "workload: {name: two, dimensions: {m: 64, n: 64, k: 64}, ops: "
+				 "['y[m,n] = sum(k) x[m,k] * w[k,n]', 'z[m,n] = relu(y[m,n])']}\n");
+	for (int i = 0; i < 2; i++) {
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/%s.yaml %s/graph.yaml --solver joint=cut_dp "
+			"--objective latency --simulate none -q --force -o %s",
+			machines[i], folder, folder);
+		if (ended.status != 0)
+			fail_msg("%s", ended.err);
+		const char *plan = folder_text("plans/point-001.yaml");
+		assert_non_null(strstr(plan, "fixed: "));
+		assert_int_equal(strstr(plan, " cut_tiles") != NULL, i);
+		ended = shell(arena,
+			"$LXPLORE check specs/arch/%s.yaml %s/graph.yaml --certificate "
+			"%s/plans/point-001.yaml",
+			machines[i], folder, folder);
+		if (ended.status != 0)
+			fail_msg("%s%s", ended.out, ended.err);
+	}
+}
+
 static void a_move_comes_before_its_reader(void **state)
 {
 	const char *graph =
@@ -321,6 +346,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_view_serves_ops_that_are_divided_differently,
 			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(two_tensors_that_fit_one_by_one_share_a_loop,
+			folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(a_proof_names_tiles_that_were_not_looked_at,
 			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_output_stays_for_its_readers, folder_set_up, folder_tear_down),

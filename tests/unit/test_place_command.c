@@ -395,6 +395,9 @@ static void a_proof_that_ends_early_says_so(void **state)
 		"$program place big.csv --minimize --solver exact --budget 10000000000 -o out.csv");
 	assert_non_null(strstr(ended.err, "gap "));
 	assert_non_null(strstr(ended.err, "the proof ends early: more than 20000000 pairs"));
+	ended = folder_run("$program place big.csv --spill --capacity 100000 -o out.csv");
+	assert_non_null(strstr(ended.err, "gap "));
+	assert_non_null(strstr(ended.err, "place/boxes proves nothing; take '--solver exact'"));
 }
 
 int main(void)

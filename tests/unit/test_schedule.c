@@ -316,7 +316,7 @@ static void wrong_schedules_show(void **state)
 		*array_add(arena, &messages) = rows[i].message;
 		struct schedule_result run =
 			schedule_run(schedule_make(arena, &synthesis, &messages),
-				synthesis.topology, &ticks, 8, 1, true, 1, arena);
+				synthesis.topology, &ticks, 8, 1, true, 1, NULL, arena);
 		if (!run.fault || !strstr(run.fault, rows[i].why))
 			fail_msg("row %zu: %s", i, run.fault ? run.fault : "no fault");
 		arena_close(arena);

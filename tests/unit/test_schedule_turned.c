@@ -200,8 +200,8 @@ static void wrong_schedules_show(void **state)
 			*array_add(arena, &messages) = rows[i].messages[m];
 		struct send_schedule schedule = *schedule_make(arena, &synthesis, &messages);
 		schedule.operation = rows[i].operation;
-		struct schedule_result run =
-			schedule_run(&schedule, synthesis.topology, &ticks, 12, 1, true, 1, arena);
+		struct schedule_result run = schedule_run(
+			&schedule, synthesis.topology, &ticks, 12, 1, true, 1, NULL, arena);
 		if (rows[i].why ? !run.fault || !strstr(run.fault, rows[i].why) : run.fault != NULL)
 			fail_msg("row %zu: %s", i, run.fault ? run.fault : "no fault");
 		arena_close(arena);

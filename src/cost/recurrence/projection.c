@@ -102,7 +102,7 @@ struct array_ports {
 	const int64_t *point;
 };
 
-enum { CELLS_MOST = 1 << 28 };
+enum { CELLS_MOST = 1 << 28, PORT_POINTS_UNASKED = 1 << 12 };
 
 static void open_port(struct array_ports *ports, int kind)
 {
@@ -156,7 +156,7 @@ static void visit_point(struct array_ports *ports)
 }
 
 int64_t projection_ports(const struct recurrence *recurrence, const struct projection *projection,
-	const struct projection_facts *facts)
+	const struct projection_facts *facts, const struct stopper *stopper)
 {
 	struct array_ports ports = {.recurrence = recurrence, .cells = 1};
 	int64_t kinds = recurrence->stream_count + recurrence->dependence_count, all;
@@ -168,11 +168,15 @@ int64_t projection_ports(const struct recurrence *recurrence, const struct proje
 		!number_mul(ports.cells, kinds, &all) || all > CELLS_MOST)
 		return -1;
 	struct arena *arena = arena_open();
-	int64_t point[RECURRENCE_LOOPS_MOST];
+	int64_t point[RECURRENCE_LOOPS_MOST], looked = 0;
 	ports.seen = arena_array(arena, uint64_t, all / 64 + 1);
 	ports.point = point;
 	for (bool more = recurrence_first(recurrence, point); more;
 		more = recurrence_next(recurrence, point)) {
+		if (++looked % PORT_POINTS_UNASKED == 0 && stopper_stops(stopper)) {
+			ports.count = -1;
+			break;
+		}
 		ports.pe = 0;
 		for (int r = 0; r < projection->space_count; r++) {
 			int64_t at = 0;

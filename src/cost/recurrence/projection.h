@@ -1,6 +1,7 @@
 #ifndef COST_RECURRENCE_PROJECTION_H
 #define COST_RECURRENCE_PROJECTION_H
 
+#include "base/stopper.h"
 #include "model/recurrence/recurrence.h"
 
 /*
@@ -91,10 +92,10 @@ struct projection_facts projection_facts(const struct recurrence *recurrence,
 /*
  * Ports of the array: pairs of a PE and a dependence that brings it a value from outside the
  * domain, of a PE and an input that it reads, of a PE and an output that it writes.  Walks the
- * points; -1: too many of them or of PEs.
+ * points; -1: too many of them or of PEs, or the stopper ended the walk; NULL: nobody does.
  */
 enum { PROJECTION_PORT_POINTS_MOST = 10000000 };
 int64_t projection_ports(const struct recurrence *recurrence, const struct projection *projection,
-	const struct projection_facts *facts);
+	const struct projection_facts *facts, const struct stopper *stopper);
 
 #endif

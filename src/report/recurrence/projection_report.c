@@ -90,7 +90,7 @@ json_t *projection_json(const struct project_found *found)
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
-	struct score score = project_found_score(found, true);
+	struct score score = project_found_score(found);
 	json_t *space = json_array(), *time = json_array(), *registers = json_object();
 	for (int r = 0; r < projection->space_count; r++)
 		json_array_append_new(space, bounds_of(projection->space_names[r], facts->space[r],
@@ -359,6 +359,8 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 			at, name, other);
 	case SYSTOLIC_OUTPUT:
 		return "an output gets two values at one place";
+	case SYSTOLIC_STOPPED:
+		return "it was stopped";
 	case SYSTOLIC_LARGE:
 		break;
 	}
@@ -386,7 +388,7 @@ const char *projection_text(struct arena *arena, const struct project_found *fou
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
-	struct score score = project_found_score(found, true);
+	struct score score = project_found_score(found);
 	struct text text = text_open(arena);
 	text_add(&text, "%s\n", project_text(arena, recurrence, projection));
 	text_add(&text,

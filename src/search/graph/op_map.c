@@ -283,8 +283,10 @@ static struct op_answer ask_all(const struct op_question *question, struct arena
 	if (!published.found)
 		return answer;
 	if (price_published(question, &published, arena, first) && !question->by_rule &&
-		may_choose(question, arena))
+		may_choose(question, arena)) {
 		*front = op_map_front(question, NULL, OP_MAP_EVALUATIONS, arena);
+		answer.cut = !front->proven;
+	}
 	answer.proven = front->proven;
 	answer.evaluations += front->evaluations;
 	return answer;
@@ -301,6 +303,7 @@ static struct op_answer find(
 	choose_all(&first, &front, question->price, &answer);
 	if (op_has_inner_nest(question->arch, question->op)) {
 		answer.proven = false;
+		answer.cut = true;
 		choose_nests(question, wanted, arena, &answer);
 	}
 	return answer;
@@ -330,8 +333,8 @@ static const struct op_choices *list_nests(
 	size_t count = answer->found ? answer->count : 0;
 	struct op_choices *choices =
 		arena_alloc(arena, sizeof *choices + count * sizeof *choices->at);
-	*choices =
-		(struct op_choices){.why = answer->why, .proven = answer->proven, .count = count};
+	*choices = (struct op_choices){
+		.why = answer->why, .proven = answer->proven, .cut = answer->cut, .count = count};
 	memcpy(choices->at, answer->at, count * sizeof *choices->at);
 	return choices;
 }
@@ -353,7 +356,8 @@ const struct op_choices *op_map_all(
 	size_t count = answer.found ? front.count + 1 : 0;
 	size_t bytes = sizeof(struct op_choices) + count * sizeof(struct op_option);
 	struct op_choices *choices = arena_alloc(arena, bytes);
-	*choices = (struct op_choices){.why = answer.why, .proven = answer.proven, .count = count};
+	*choices = (struct op_choices){
+		.why = answer.why, .proven = answer.proven, .cut = answer.cut, .count = count};
 	if (count)
 		choices->at[0] = first;
 	if (front.count)

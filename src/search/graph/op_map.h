@@ -76,6 +76,7 @@ struct op_answer {
 	bool found;         /* else nothing fits, or: */
 	const char *why;    /* no tile has a nest; NULL */
 	bool proven;        /* every tiling was looked at or excluded */
+	bool cut;           /* a limit ended the list of tilings, or heuristics chose nests */
 	int64_t least_room; /* LX bytes of the smallest buffers; INT64_MAX: not countable */
 	uint64_t evaluations;
 	uint8_t choice[TILE_GOALS]; /* in `at` */
@@ -116,7 +117,7 @@ struct op_front op_map_front(const struct op_question *question, const struct ne
 /* The same within OP_MAP_EVALUATIONS, behind the published tiles, where tiles are not by rule; kept, too. */
 struct op_choices {
 	const char *why; /* as of op_answer */
-	bool proven;
+	bool proven, cut;
 	size_t count; /* 0: nothing fits */
 	struct op_option at[];
 };

@@ -174,6 +174,7 @@ static const struct joint_graph *make_graph(const struct joint_making *making)
 			views[t] = arena_copy(arena, making->views[t].at,
 				(size_t)making->views[t].count * sizeof **views);
 	graph->question = *making->question;
+	graph->question.aim.fixed |= making->cut_tiles ? KIND_CUT_TILES : 0;
 	graph->views = views;
 	graph->unproven = making->unproven;
 	return graph;

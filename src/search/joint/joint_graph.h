@@ -54,6 +54,9 @@ enum joint_kind {
 		1
 		<< 16, /* moves that end a bundle, or stand before a run, an evict, a relayout or the end;
 				     * more than EARLY_MOST early ones before an op, or of what it streams */
+	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
+	 * heuristics did not find: named where that happened. */
+	KIND_CUT_TILES = 1 << 17,
 	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */

@@ -98,6 +98,7 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
+	bool cut_tiles;    /* some list of tiles was not complete: KIND_CUT_TILES */
 	bool unproven;     /* of joint_graph */
 	bool shares;       /* all views that serve several readers are there */
 	bool shares_early; /* and tensors may come early under them */

@@ -33,6 +33,7 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	struct arena_mark mark = arena_mark(making->scratch);
 	const struct op_choices *choices = op_map_all(&wanted, question, making->scratch);
 	*value = JOINT_NEVER;
+	making->cut_tiles |= choices->cut;
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct op_value *own = &choices->at[i].value;
 		int64_t cycles = op_value_latency(own, asked->planning->price);

@@ -27,7 +27,7 @@ struct joint_worths joint_worths(const struct recipe *recipe, struct arena *aren
 	worths.at[worths.count++] = solve_without(&asked, NULL);
 	for (int k = 0; joint_kind_names[k] && worths.count < JOINT_WORTHS_MOST; k++) {
 		asked.aim.fixed = recipe->aim.fixed | 1u << k;
-		if (asked.aim.fixed != recipe->aim.fixed)
+		if (1u << k != KIND_CUT_TILES && asked.aim.fixed != recipe->aim.fixed)
 			worths.at[worths.count++] = solve_without(&asked, joint_kind_names[k]);
 	}
 	kept_leave(asked.kept, arena);

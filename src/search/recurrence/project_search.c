@@ -18,13 +18,13 @@ static void add_capped(int64_t *sum, int64_t a, int64_t b)
 }
 
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
-	const struct projection_facts *facts, bool ports)
+	const struct projection_facts *facts, int64_t ports)
 {
 	struct score score = {.feasible = true,
 		.cycles = facts->cycles,
 		.computes = facts->points,
 		.pes = facts->pes,
-		.ports = ports ? projection_ports(recurrence, projection, facts) : 0};
+		.ports = ports};
 	for (int s = 0; s < recurrence->stream_count; s++)
 		add_capped(&score.registers, facts->registers[s], facts->pes);
 	for (int d = 0; d < recurrence->dependence_count; d++)
@@ -37,10 +37,10 @@ struct score project_score(const struct recurrence *recurrence, const struct pro
 	return score;
 }
 
-struct score project_found_score(const struct project_found *found, bool ports)
+struct score project_found_score(const struct project_found *found)
 {
-	struct score score =
-		project_score(&found->spec->recurrence, &found->projection, &found->facts, ports);
+	struct score score = project_score(
+		&found->spec->recurrence, &found->projection, &found->facts, found->ports);
 	if (!found->spec->einsum)
 		return score;
 	score.computes = recurrence_box(found->spec->loops);
@@ -48,6 +48,12 @@ struct score project_found_score(const struct project_found *found, bool ports)
 		score.utilization =
 			(double)score.computes / ((double)score.pes * (double)score.cycles);
 	return score;
+}
+
+void project_count_ports(const struct project_search *search, struct project_found *found)
+{
+	found->ports = projection_ports(&found->spec->recurrence, &found->projection, &found->facts,
+		&search->wishes.asker.stopper);
 }
 
 static double draw_input(void *user, int stream, const int64_t *place)
@@ -64,7 +70,7 @@ struct recurrence_inputs project_inputs(const uint64_t *seed)
 		const uint64_t *kept;
 		void *given;
 	} user = {seed};
-	return (struct recurrence_inputs){user.given, draw_input};
+	return (struct recurrence_inputs){user.given, draw_input, NULL};
 }
 
 static void add_row(struct text *text, const int64_t *row, int count)
@@ -132,6 +138,7 @@ void project_execute(
 {
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	struct recurrence_inputs inputs = project_inputs(&search->wishes.seed);
+	inputs.stopper = &search->wishes.asker.stopper;
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, arena);
 	found->obstacle = expected.fault;
 	found->large = expected.fault && !expected.values;
@@ -139,7 +146,7 @@ void project_execute(
 		return;
 	found->execution = systolic_run(recurrence, &found->projection, &inputs, arena);
 	const struct systolic_result *got = &found->execution;
-	if (got->fault == SYSTOLIC_LARGE)
+	if (got->fault == SYSTOLIC_LARGE || got->fault == SYSTOLIC_STOPPED)
 		return;
 	found->common.execution = (struct execution){
 		.finished = true,
@@ -217,7 +224,9 @@ bool project_fold(const struct project_search *search, const struct folding *fol
 		.common.solver = solver_label(arena, search->solver)};
 	if (found->facts.fault != PROJECTION_FINE)
 		return false;
-	*score = project_found_score(found, ports);
+	if (ports)
+		project_count_ports(search, found);
+	*score = project_found_score(found);
 	return true;
 }
 
@@ -250,7 +259,8 @@ static const char *price(void *self, struct found *at, struct slot *slot, struct
 		.common.solver = projects->solver_name};
 	if (found->facts.fault != PROJECTION_FINE)
 		return "the projection is not legal";
-	*score = project_found_score(found, true);
+	project_count_ports(search, found);
+	*score = project_found_score(found);
 	return NULL;
 }
 

@@ -31,8 +31,9 @@ struct project_found {
 	int64_t folds;
 	struct projection projection;
 	struct projection_facts facts;
+	int64_t ports;        /* project_count_ports; 0 until then, -1: unknown */
 	const char *obstacle; /* why the sequential order has no values to compare with; NULL */
-	bool large;           /* as there are too many */
+	bool large;           /* because there are too many, or a stop came first */
 	struct systolic_result execution;
 };
 
@@ -40,13 +41,16 @@ struct project_found {
  * operand, the written one last.  Not complete: some projection of the ranges may be better. */
 struct explored project_explore(const struct project_search *search, struct arena *arena);
 
-/* Cycles, PEs, registers of all PEs, wire; and ports if wanted, which takes a walk over all points. */
+/* Cycles, PEs, registers of all PEs, wire, and the ports that were counted. */
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
-	const struct projection_facts *facts, bool ports);
+	const struct projection_facts *facts, int64_t ports);
+
+/* Counts the ports by a walk over all points, which the stopper of the search may end. */
+void project_count_ports(const struct project_search *search, struct project_found *found);
 
 /* The same of what was found.  The work of an einsum is its products: steps of padding, and those in
  * which operands are shifted in, are none. */
-struct score project_found_score(const struct project_found *found, bool ports);
+struct score project_found_score(const struct project_found *found);
 
 /* One projection on the array, beside the sequential order: into found->execution and common.execution. */
 void project_execute(

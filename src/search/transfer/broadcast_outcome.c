@@ -257,11 +257,14 @@ const char *broadcast_price(const struct broadcast *broadcast, const struct aske
 }
 
 static void execute_published(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
-	struct broadcast_trace *trace, struct arena *arena)
+	struct broadcast_trace *trace, const struct stopper *stopper, struct arena *arena)
 {
 	const struct broadcast_counts *counts = &outcome->counts;
-	struct copy_options options = {
-		.data = bytes_most > 0, .seed = seed, .bytes_most = bytes_most, .trace = trace};
+	struct copy_options options = {.data = bytes_most > 0,
+		.seed = seed,
+		.bytes_most = bytes_most,
+		.trace = trace,
+		.stopper = stopper};
 	const struct copy_program *program =
 		broadcast_lower(outcome->broadcast, outcome->order, INSTRUCTIONS_MOST, arena);
 	if (!program) {
@@ -290,14 +293,16 @@ static void execute_published(struct broadcast_outcome *outcome, int64_t bytes_m
 }
 
 static void execute_schedule(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
-	struct broadcast_trace *trace, struct arena *arena)
+	struct broadcast_trace *trace, const struct stopper *stopper, struct arena *arena)
 {
 	const struct broadcast *b = outcome->broadcast;
 	struct copy_ticks ticks = copying_ticks(&b->copying);
 	int64_t bytes = moved_bytes(b);
 	bool data = bytes <= bytes_most / b->ranks;
 	struct schedule_result run = schedule_run(outcome->schedule, outcome->topology, &ticks,
-		bytes, element_bytes(b->source.element), data, seed, arena);
+		bytes, element_bytes(b->source.element), data, seed, stopper, arena);
+	if (run.stopped)
+		return;
 	if (trace)
 		*trace = (struct broadcast_trace){.sends = run.times};
 	outcome->execution = (struct execution){
@@ -316,10 +321,11 @@ static void execute_schedule(struct broadcast_outcome *outcome, int64_t bytes_mo
 }
 
 void broadcast_execute(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
-	struct broadcast_trace *trace, struct arena *arena)
+	struct broadcast_trace *trace, const struct stopper *stopper, struct arena *arena)
 {
+	outcome->execution = (struct execution){0};
 	if (outcome->schedule)
-		execute_schedule(outcome, bytes_most, seed, trace, arena);
+		execute_schedule(outcome, bytes_most, seed, trace, stopper, arena);
 	else
-		execute_published(outcome, bytes_most, seed, trace, arena);
+		execute_published(outcome, bytes_most, seed, trace, stopper, arena);
 }

@@ -47,8 +47,9 @@ struct broadcast_trace {
 	const struct send_time *sends;
 };
 
-/* With bytes where they are at most `bytes_most`, else without.  `trace`: NULL or to be kept. */
+/* With bytes where they are at most `bytes_most`, else without.  `trace`: NULL or to be kept.
+ * `stopper`, or NULL, may end it: then it is not finished and has no fault. */
 void broadcast_execute(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
-	struct broadcast_trace *trace, struct arena *arena);
+	struct broadcast_trace *trace, const struct stopper *stopper, struct arena *arena);
 
 #endif

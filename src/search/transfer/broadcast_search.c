@@ -550,10 +550,11 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 		broadcast_price(broadcast, NULL, slot->scratch, &outcome);
 	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
 		return NULL;
-	broadcast_execute(
-		&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL, slot->scratch);
+	struct stopper stopper = {slot->drive, drive_stops};
+	broadcast_execute(&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL,
+		&stopper, slot->scratch);
 	found->execution = outcome.execution;
-	if (!found->execution.agrees && !found->execution.fault)
+	if (found->execution.finished && !found->execution.agrees && !found->execution.fault)
 		found->execution.fault = "the counts differ";
 	return NULL;
 }

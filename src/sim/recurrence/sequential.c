@@ -16,8 +16,16 @@ struct point_run {
 	bool lacking; /* a read of the open value found none: `wanted` */
 	int wanted_stream;
 	int64_t wanted[RECURRENCE_LOOPS_MOST];
-	bool outside;
+	bool outside, stopped;
+	uint64_t unasked;
 };
+
+enum { STEPS_UNASKED = 1 << 12 };
+
+bool recurrence_stops(const struct recurrence_inputs *inputs, uint64_t *unasked)
+{
+	return ++*unasked % STEPS_UNASKED == 0 && stopper_stops(inputs->stopper);
+}
 
 int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *point)
 {
@@ -69,6 +77,11 @@ static const char *compute(
 			task.stream * run->points + recurrence_index(run->recurrence, task.point);
 		struct term_values values = {task.point, run, read_value};
 		run->lacking = false;
+		if (recurrence_stops(run->inputs, &run->unasked)) {
+			fault = "it was stopped";
+			run->stopped = true;
+			break;
+		}
 		double value =
 			run->done[at]
 				? run->values[at]
@@ -154,10 +167,17 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 	struct recurrence_outputs outputs = {0};
 	struct term_values here = {point, &run, read_value};
 	for (bool more = recurrence_first(recurrence, point); more && !out.fault;
-		more = recurrence_next(recurrence, point))
-		for (int s = 0; s < recurrence->stream_count; s++)
+		more = recurrence_next(recurrence, point)) {
+		if (recurrence_stops(inputs, &run.unasked)) {
+			out.fault = "it was stopped";
+			run.stopped = true;
+		}
+		for (int s = 0; s < recurrence->stream_count && !run.stopped; s++)
 			if (recurrence->streams[s].kind == STREAM_OUTPUT)
 				recurrence_write(recurrence, s, &here, &outputs, arena);
+	}
+	if (run.stopped)
+		return out;
 	if (run.outside)
 		out.fault = "a value is read outside the domain";
 	if (!out.fault && !recurrence_sort_outputs(outputs.at, outputs.count))

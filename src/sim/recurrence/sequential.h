@@ -2,6 +2,7 @@
 #define SIM_SEQUENTIAL_H
 
 #include "base/array.h"
+#include "base/stopper.h"
 #include "model/recurrence/recurrence.h"
 
 /*
@@ -10,10 +11,12 @@
  */
 struct arena;
 
-/* Values of input streams; equal questions get equal answers. */
+/* Values of input streams; equal questions get equal answers.  `stopper` may end an execution; NULL:
+ * nobody. */
 struct recurrence_inputs {
 	void *user;
 	double (*read)(void *user, int stream, const int64_t *place);
+	const struct stopper *stopper;
 };
 
 /* A value that an output gets. */
@@ -33,6 +36,10 @@ struct recurrence_values {
 	const struct recurrence_output *outputs; /* by stream, then place */
 };
 
+/* Counts a step in *unasked; true once the stopper has said so, which it is asked now and then. */
+bool recurrence_stops(const struct recurrence_inputs *inputs, uint64_t *unasked);
+
+/* Stopped, or too many points: `values` is NULL and `fault` says which. */
 struct recurrence_values sequential_run(const struct recurrence *recurrence,
 	const struct recurrence_inputs *inputs, struct arena *arena);
 

@@ -170,6 +170,7 @@ struct array_run {
 	uint32_t copies;
 	int64_t *issued; /* by vector unit: steps until the last in which it had a point; 0: none */
 	int64_t steps;
+	uint64_t unasked;
 	int deep; /* calls that are open, of terms and of wires from one to the next */
 	struct arena *arena;
 };
@@ -343,6 +344,14 @@ static void count_issue(struct array_run *run, int64_t pe)
 	*last = run->steps;
 }
 
+/* True after a fault, or once the stopper has ended the run. */
+static bool is_over(struct array_run *run)
+{
+	if (recurrence_stops(run->inputs, &run->unasked))
+		fail(run, SYSTOLIC_STOPPED, -1, NULL, NULL);
+	return run->result->fault != SYSTOLIC_FINE;
+}
+
 /* All points of one step: their values, then what goes out, then the shift. */
 static void take_step(struct array_run *run, const struct visit *visits, size_t count,
 	struct recurrence_outputs *outputs)
@@ -361,13 +370,13 @@ static void take_step(struct array_run *run, const struct visit *visits, size_t 
 		run->here[visits[i].pe] = visits[i].index;
 		count_issue(run, visits[i].pe);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !is_over(run); i++)
 		for (int s = 0; s < recurrence->stream_count; s++) {
 			int64_t at = s * run->result->points + visits[i].index;
 			if (recurrence->streams[s].kind == STREAM_RECURRENT && !run->states[at])
 				make_value(run, s, visits[i].index, visits[i].pe);
 		}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !is_over(run); i++) {
 		visits_point(&run->visits, visits[i].index, point);
 		for (int s = 0; s < recurrence->stream_count; s++)
 			if (recurrence->streams[s].kind == STREAM_OUTPUT)
@@ -416,7 +425,7 @@ static void run_steps(struct array_run *run)
 	struct recurrence_outputs outputs = {0};
 	int64_t next = run->visits.count ? run->visits.at[0].time : 0;
 	memset(run->here, -1, sizeof *run->here * (size_t)run->visits.pe_count);
-	for (size_t i = 0, end; i < run->visits.count && result->fault == SYSTOLIC_FINE; i = end) {
+	for (size_t i = 0, end; i < run->visits.count && !is_over(run); i = end) {
 		for (end = i; end < run->visits.count &&
 			      run->visits.at[end].time == run->visits.at[i].time;)
 			end++;
@@ -427,7 +436,7 @@ static void run_steps(struct array_run *run)
 			longest = number_max(longest, result->registers[s]);
 		if (run->visits.at[i].time - next > longest)
 			next = run->visits.at[i].time - longest;
-		for (; next < run->visits.at[i].time; next++)
+		for (; next < run->visits.at[i].time && !is_over(run); next++)
 			shift(run, next, NULL, 0);
 		take_step(run, run->visits.at + i, end - i, &outputs);
 		shift(run, next++, run->visits.at + i, end - i);

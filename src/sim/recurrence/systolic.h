@@ -68,8 +68,9 @@ enum systolic_fault {
 	SYSTOLIC_EARLY,  /* it would be read before it is made */
 	SYSTOLIC_CIRCLE, /* `stream` at `point` is needed to make itself within one step */
 	SYSTOLIC_LANES, /* `stream` at `other` is in another lane than `point`, and may not leave it */
-	SYSTOLIC_OUTPUT, /* an output gets two values at one place */
-	SYSTOLIC_LARGE,  /* too many points, PEs or registers to execute */
+	SYSTOLIC_OUTPUT,  /* an output gets two values at one place */
+	SYSTOLIC_LARGE,   /* too many points, PEs or registers to execute */
+	SYSTOLIC_STOPPED, /* by the stopper of the inputs: nothing else of the result is of use */
 };
 
 struct systolic_result {

@@ -36,6 +36,18 @@ void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, 
 		(struct copy_fault){kind, stream, instruction, text};
 }
 
+enum { STEPS_UNASKED = 1 << 14 };
+
+bool copy_go_on(struct copy_run *run, uint64_t steps)
+{
+	run->unasked += steps;
+	if (run->unasked >= STEPS_UNASKED) {
+		run->unasked = 0;
+		run->stopped = run->stopped || stopper_stops(run->options->stopper);
+	}
+	return !run->stopped;
+}
+
 int64_t copy_chunk_rows(const struct chunk *chunk)
 {
 	return chunk->count[0] * chunk->count[1] * chunk->count[2] * chunk->count[3];
@@ -317,10 +329,13 @@ struct copy_result copy_run(
 	run->sync = copy_sync_open(program, run->memory, arena);
 	run->result.data = run->memory != NULL;
 	while (choose(&machine, &s, &start)) {
-		if (options->most && run->result.instructions == options->most)
+		if ((options->most && run->result.instructions == options->most) ||
+			!copy_go_on(run, program->stream_count))
 			return run->result;
 		run_head(&machine, s, start);
 	}
+	if (run->stopped)
+		return run->result;
 	run->result.finished = all_ran(&machine);
 	for (int f = 0; f < program->flag_count; f++)
 		if (copy_flag_left(run->sync, f, &s, &i))
@@ -330,5 +345,6 @@ struct copy_result copy_run(
 	run->result.trace = machine.trace;
 	if (run->memory)
 		copy_memory_end(run);
+	run->result.finished &= !run->stopped;
 	return run->result;
 }

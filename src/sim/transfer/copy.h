@@ -1,6 +1,7 @@
 #ifndef SIM_COPY_H
 #define SIM_COPY_H
 
+#include "base/stopper.h"
 #include "lower/transfer/copy_program.h"
 
 /*
@@ -49,10 +50,11 @@ struct copy_options {
 	 * program's broadcast says must be in each written buffer, or without a broadcast what is in
 	 * the first buffer that is not written. */
 	bool data;
-	uint64_t seed;      /* of the values */
-	uint64_t most;      /* instructions; 0: no limit */
-	int64_t bytes_most; /* of memory with `data`; 0: EXECUTION_BYTES_MOST */
-	bool trace;         /* keep when each instruction ran */
+	uint64_t seed;                 /* of the values */
+	uint64_t most;                 /* instructions; 0: no limit */
+	int64_t bytes_most;            /* of memory with `data`; 0: EXECUTION_BYTES_MOST */
+	bool trace;                    /* keep when each instruction ran */
+	const struct stopper *stopper; /* may end the execution; NULL: nobody */
 };
 
 struct copy_time {
@@ -60,7 +62,7 @@ struct copy_time {
 };
 
 struct copy_result {
-	bool finished;                          /* false: a limit, or a deadlock */
+	bool finished;                          /* false: a limit, the stopper, or a deadlock */
 	bool data;                              /* bytes were moved */
 	int64_t ticks;                          /* until the last is done */
 	int64_t cycles;                         /* the same, rounded up */

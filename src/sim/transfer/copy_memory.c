@@ -119,7 +119,7 @@ static void fill(struct copy_run *run, int b, struct held_buffer *place)
 	int64_t count = elements_of(buffer), at[BROADCAST_RANK];
 	const struct broadcast *broadcast = run->program->broadcast;
 	bool reduces = broadcast && (broadcast->operation == OPERATION_REDUCE || broadcast->adds);
-	for (int64_t i = 0; i < count; i++) {
+	for (int64_t i = 0; i < count && copy_go_on(run, 1); i++) {
 		uint64_t value = random_next(&random);
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
@@ -287,6 +287,8 @@ static void move(struct memory_step *step)
 		return;
 	}
 	for (int64_t row = 0; row < rows; row++) {
+		if (!copy_go_on(step->run, (uint64_t)chunk->count[4]))
+			return;
 		uint8_t *bytes = find_row(step, step->instruction->tile, row,
 			chunk->count[4] * element, load, &filled);
 		if (!bytes)
@@ -313,7 +315,7 @@ static void combine(struct memory_step *step)
 	int element = step->run->memory->element;
 	int64_t width = step->chunk->count[4], rows = copy_chunk_rows(step->chunk);
 	bool *into_filled, *with_filled;
-	for (int64_t row = 0; row < rows; row++) {
+	for (int64_t row = 0; row < rows && copy_go_on(step->run, (uint64_t)width); row++) {
 		uint8_t *into = find_row(
 			step, step->instruction->tile, row, width * element, true, &into_filled);
 		uint8_t *with = find_row(
@@ -446,7 +448,7 @@ static void check_buffer(struct copy_run *run, int b)
 	int bytes = run->memory->element;
 	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
 	uint8_t expected[8];
-	for (int64_t i = 0; i < count; i++) {
+	for (int64_t i = 0; i < count && copy_go_on(run, 1); i++) {
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
 		find_expected(run, b, at, expected);
@@ -454,6 +456,8 @@ static void check_buffer(struct copy_run *run, int b)
 		missing += !came;
 		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
 	}
+	if (run->stopped)
+		return;
 	if (missing)
 		copy_fault(run, COPY_MISSING, 0, 0,
 			"%" PRId64 " of %" PRId64 " elements of %s never came to rank %d", missing,

@@ -21,11 +21,17 @@ struct copy_run {
 	struct copy_memory *memory; /* NULL unless bytes are moved */
 	struct copy_sync *sync;
 	struct copy_result result;
+	uint64_t unasked; /* steps since the stopper was asked */
+	bool stopped;     /* by the stopper: the result is of no use */
 };
 
 /* The sentence goes behind "rank 0, queue in, instruction 3: ".  One of a kind and instruction. */
 void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, size_t instruction,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Counts so many steps of work; false once the stopper has ended the execution.  Every loop over
+ * instructions, rows or elements calls it. */
+bool copy_go_on(struct copy_run *run, uint64_t steps);
 
 /* Elements of a chunk; its rows, over all dimensions but the last. */
 int64_t copy_chunk_rows(const struct chunk *chunk);

@@ -47,8 +47,23 @@ struct exchange {
 	int *link_used,
 		*channels; /* by link: the last round in which, and messages in that round */
 	int64_t root_end;  /* when the root has sent its last */
+	const struct stopper *stopper;
+	uint64_t unasked; /* bytes and chunks since the stopper was asked */
 	struct schedule_result result;
 };
+
+enum { WORK_UNASKED = 1 << 16 };
+
+/* Counts work in bytes or chunks; false once the stopper has ended the execution. */
+static bool go_on(struct exchange *exchange, int64_t work)
+{
+	exchange->unasked += (uint64_t)work;
+	if (exchange->unasked >= WORK_UNASKED) {
+		exchange->unasked = 0;
+		exchange->result.stopped |= stopper_stops(exchange->stopper);
+	}
+	return !exchange->result.stopped;
+}
 
 /* Whether a rank has a chunk at first. */
 static bool has_at_first(const struct send_schedule *schedule, int rank, int64_t chunk)
@@ -76,15 +91,15 @@ static void open_rank(
 		.sums = reduces ? arena_array(arena, int64_t, schedule->chunks) : NULL,
 		.sent = -1,
 		.received = -1};
-	for (int64_t c = 0; c < schedule->chunks; c++) {
+	for (int64_t c = 0; c < schedule->chunks && go_on(exchange, 1); c++) {
 		bool has = has_at_first(schedule, r, c);
 		rank->came[c] = has ? 0 : -1;
 		if (reduces) {
 			rank->went[c] = -1;
 			rank->sums[c] = 1;
 		}
-		for (int64_t i = exchange->starts[c]; data && has && i < exchange->starts[c + 1];
-			i++)
+		for (int64_t i = exchange->starts[c];
+			data && has && i < exchange->starts[c + 1] && go_on(exchange, 1); i++)
 			rank->bytes[i] = (uint8_t)random_next(random);
 	}
 	if (data)
@@ -93,9 +108,10 @@ static void open_rank(
 
 static struct exchange open_exchange(const struct send_schedule *schedule,
 	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
-	bool data, uint64_t seed, struct arena *arena)
+	bool data, uint64_t seed, const struct stopper *stopper, struct arena *arena)
 {
 	struct exchange exchange = {.schedule = schedule,
+		.stopper = stopper,
 		.topology = topology,
 		.ticks = ticks,
 		.arena = arena,
@@ -298,17 +314,21 @@ static const char *find_missing(struct exchange *exchange)
 	const struct send_schedule *schedule = exchange->schedule;
 	const char *why = NULL;
 	for (int r = 0; r < schedule->ranks && !why; r++)
-		for (int64_t c = 0; c < schedule->chunks && !why; c++)
+		for (int64_t c = 0; c < schedule->chunks && !why; c++) {
+			int64_t bytes = exchange->starts[c + 1] - exchange->starts[c];
+			if (!go_on(exchange, (1 + bytes) * schedule->ranks))
+				return NULL;
 			why = find_wrong(exchange, r, c);
+		}
 	return why;
 }
 
 struct schedule_result schedule_run(const struct send_schedule *schedule,
 	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
-	bool data, uint64_t seed, struct arena *arena)
+	bool data, uint64_t seed, const struct stopper *stopper, struct arena *arena)
 {
-	struct exchange exchange =
-		open_exchange(schedule, topology, ticks, bytes, element, data, seed, arena);
+	struct exchange exchange = open_exchange(
+		schedule, topology, ticks, bytes, element, data, seed, stopper, arena);
 	int64_t begin = load(&exchange, exchange.starts[1]);
 	struct send_time *times = arena_array(arena, struct send_time, schedule->message_count + 1);
 	int round = 0;
@@ -316,6 +336,8 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 	exchange.result.ticks = exchange.root_end = begin;
 	for (size_t i = 0; i < schedule->message_count && !exchange.result.fault; i++) {
 		const struct message *message = &schedule->messages[i];
+		if (!go_on(&exchange, bytes / number_max(1, schedule->chunks) * message->count + 1))
+			break;
 		if (message->round != round)
 			begin = exchange.result.ticks;
 		round = message->round;

@@ -1,6 +1,7 @@
 #ifndef SIM_TRANSFER_SCHEDULE_H
 #define SIM_TRANSFER_SCHEDULE_H
 
+#include "base/stopper.h"
 #include "lower/graph/program.h"
 #include "model/transfer/broadcast.h"
 
@@ -24,13 +25,15 @@ int hops_find(struct hops *hops, int root, int rank);
  * a scatter its own chunk, and the root has those of a gather.  In a reduction elements, as whole
  * numbers of their width, are added to what is there; at the end the root has the sums of all.
  * What a rank sends goes through two staging tiles: the next load runs beside a send.  Without
- * `data` no bytes move, but every chunk is followed all the same.
+ * `data` no bytes move, but every chunk is followed all the same.  `stopper` may
+ * end the execution; NULL: nobody.
  */
 struct send_time {
 	int64_t start, end; /* ticks */
 };
 
 struct schedule_result {
+	bool stopped;      /* by the stopper: nothing else of the result is of use */
 	const char *fault; /* the first thing that is wrong, in a sentence; NULL */
 	int rounds;
 	int64_t ticks, cycles, link_bytes;
@@ -41,6 +44,6 @@ struct schedule_result {
 
 struct schedule_result schedule_run(const struct send_schedule *schedule,
 	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
-	bool data, uint64_t seed, struct arena *arena);
+	bool data, uint64_t seed, const struct stopper *stopper, struct arena *arena);
 
 #endif
