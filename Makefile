@@ -93,9 +93,9 @@ check: setup-check
 cases: $(CASE_TESTS)
 	@scripts/cases "$(CASES)" $(CASE_TESTS)
 
-## make accuracy    predicted times beside measured ones; CASES=OTHER.csv: of another table
+## make accuracy    predicted times beside measured ones; CASES=OTHER.csv: of another table; HOLDOUT=1: fit half of it
 accuracy: $(PROGRAM)
-	@scripts/accuracy $(PROGRAM) $(if $(filter command environment,$(firstword $(origin CASES))),"$(CASES)")
+	@scripts/accuracy $(if $(HOLDOUT),--hold-out) $(PROGRAM) $(if $(filter command environment,$(firstword $(origin CASES))),"$(CASES)")
 
 ## make bench       measure: candidates, simulator events, memory, threads
 bench: $(PROGRAM) $(BENCHES)
