@@ -2,9 +2,12 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "base/fatal.h"
 #include "cost/graph/footprint.h"
 #include "model/graph/run.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Rounds down, also below zero. */
@@ -128,7 +131,28 @@ struct known_walk {
 	int64_t results[4];
 };
 
-static _Thread_local struct known_walk known_walks[KNOWN_WALKS];
+static _Thread_local struct known_walk *known_walks;
+static pthread_key_t known_walks_key; /* frees them when their thread ends */
+static pthread_once_t known_walks_once = PTHREAD_ONCE_INIT;
+
+static void make_known_walks_key(void)
+{
+	if (pthread_key_create(&known_walks_key, free))
+		BUG("no key for what a thread keeps");
+}
+
+/* The table of this thread.  Not in its static storage, which a small stack has no room for. */
+static struct known_walk *known_walks_of_thread(void)
+{
+	if (known_walks)
+		return known_walks;
+	pthread_once(&known_walks_once, make_known_walks_key);
+	known_walks = calloc(KNOWN_WALKS, sizeof *known_walks);
+	if (!known_walks)
+		fatal("out of memory");
+	pthread_setspecific(known_walks_key, known_walks);
+	return known_walks;
+}
 
 static void put(struct known_walk *walk, int64_t word)
 {
@@ -175,7 +199,7 @@ static struct known_walk *find_walk(const struct known_walk *walk, bool *known)
 		hash = (hash ^ (uint64_t)walk->key[i]) * UINT64_C(0xd6e8feb86659fd93);
 		hash ^= hash >> 32;
 	}
-	struct known_walk *at = &known_walks[hash % KNOWN_WALKS];
+	struct known_walk *at = &known_walks_of_thread()[hash % KNOWN_WALKS];
 	*known = at->count == walk->count && !memcmp(at->key, walk->key, size);
 	return at;
 }
