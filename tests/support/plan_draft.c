@@ -455,14 +455,15 @@ static bool is_early(const struct draft_move *move)
 	return move->kind != MOVE_EVICT && !(move->readers >> move->before & 1);
 }
 
-/* It ends a bundle, or stands before a relayout or the last op. */
+/* True if the move ends a bundle, or stands before an evict, a relayout or the last op. */
 static bool is_lone(const struct plan_draft *draft, int m)
 {
 	const struct draft_move *move = &draft->moves[m], *next = move + 1;
 	if (move->kind == MOVE_EVICT || move->kind == MOVE_RELAYOUT)
 		return false;
 	if (m + 1 < draft->move_count && next->before == move->before)
-		return next->begins_bundle || next->kind == MOVE_RELAYOUT;
+		return next->begins_bundle || next->kind == MOVE_RELAYOUT ||
+		       next->kind == MOVE_EVICT;
 	return draft->ops[move->before].begins_bundle ||
 	       move->before + 1 == (int)draft->workload->op_count;
 }

@@ -7,18 +7,22 @@ static int compare_numbers(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Equal for equal ops, uses and outs. */
+/* Zero if ops, uses and outs are the same.  Early moves are uses, of any tensors, so their number differs. */
 static int compare_places(const struct joint_draft *a, const struct joint_draft *b)
 {
 	const struct joint_option *x = &a->option, *y = &b->option;
 	int order = compare_numbers(x->end, y->end);
+	order = order ? order : compare_numbers(x->use_count, y->use_count);
+	order = order ? order : compare_numbers(x->out_count, y->out_count);
 	for (int u = 0; u < x->use_count && !order; u++) {
-		order = compare_numbers(x->uses[u].mode, y->uses[u].mode);
+		order = compare_numbers(x->uses[u].tensor, y->uses[u].tensor);
+		order = order ? order : compare_numbers(x->uses[u].mode, y->uses[u].mode);
 		if (!order && !(a->dying >> u & 1))
 			order = compare_numbers(x->uses[u].view, y->uses[u].view);
 	}
 	for (int i = 0; i < x->out_count && !order; i++) {
-		order = compare_numbers(x->outs[i].view, y->outs[i].view);
+		order = compare_numbers(x->outs[i].tensor, y->outs[i].tensor);
+		order = order ? order : compare_numbers(x->outs[i].view, y->outs[i].view);
 		order = order ? order : compare_numbers(x->outs[i].in_place, y->outs[i].in_place);
 	}
 	return order;
