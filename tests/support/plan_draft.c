@@ -455,7 +455,8 @@ static bool is_early(const struct draft_move *move)
 	return move->kind != MOVE_EVICT && !(move->readers >> move->before & 1);
 }
 
-/* True if the move ends a bundle, or stands before an evict, a relayout or the last op. */
+/* True if the move ends a bundle, or stands before an evict or a relayout, or before the last op, which does not read
+ * what it moves. */
 static bool is_lone(const struct plan_draft *draft, int m)
 {
 	const struct draft_move *move = &draft->moves[m], *next = move + 1;
@@ -465,7 +466,7 @@ static bool is_lone(const struct plan_draft *draft, int m)
 		return next->begins_bundle || next->kind == MOVE_RELAYOUT ||
 		       next->kind == MOVE_EVICT;
 	return draft->ops[move->before].begins_bundle ||
-	       move->before + 1 == (int)draft->workload->op_count;
+	       (is_early(move) && move->before + 1 == (int)draft->workload->op_count);
 }
 
 /* The op right behind an early move reads the same tensor, from where it lay before. */
