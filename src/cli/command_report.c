@@ -74,7 +74,7 @@ static const char *cell_text(
 		arena, "%.3f%s", value, agrees && text_equal(agrees, "false") ? " !" : "");
 }
 
-/* Whether the run was about estimates: the latency of graphs is the estimate then, and their latency_ns a bound. */
+/* True if the run was about estimates: the latency of graphs is the estimate then, and their latency_ns a bound. */
 static bool is_estimated(struct arena *arena, const char *folder, const json_t *rows)
 {
 	json_t *run = report_run(arena, folder, diag_open(arena)), *option;
@@ -82,6 +82,7 @@ static bool is_estimated(struct arena *arena, const char *folder, const json_t *
 	size_t i;
 	json_array_foreach(json_object_get(run, "options"), i, option)
 		estimated &= !text_equal(json_string_value(option), "--price=bound");
+	json_decref(run);
 	return estimated;
 }
 
