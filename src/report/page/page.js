@@ -36,7 +36,10 @@ function unit_of(column) {
 	if (!units.has(column)) units.set(column, amount.unit(amount.kind_of(column), points.reduce((most, point) => Math.max(most, Math.abs(point.values[column]) || 0), 0)));
 	return units.get(column);
 }
-const name_of = column => amount.title(column, unit_of(column));
+/* Where estimates are what counts they are the latency, and the columns `latency_..` a bound, as in tables. */
+const estimated = () => !(data.run?.options || []).includes("--price=bound") && points.some(point => typeof point.values.estimate_ns === "number");
+const called = {latency_ns: "bound_ns", latency_cycles: "bound_cycles", estimate_ns: "latency_ns", estimate_cycles: "latency_cycles"};
+const name_of = column => amount.title(estimated() && called[column] || column, unit_of(column));
 const scaled = (column, value) => value / unit_of(column)[1];
 const short = value => typeof value === "number" ? amount.number(value) : String(value ?? "");
 const told = (column, value) => short(typeof value === "number" ? scaled(column, value) : value);
@@ -155,8 +158,7 @@ function scatter() {
 		return select;
 	};
 	const varies = name => new Set(points.map(point => point.values[name])).size > 1;
-	const bound = (data.run?.options || []).includes("--price=bound");
-	const first = [...(bound ? [] : ["estimate_ns"]), "latency_ns", "latency_cycles", "rounds"].find(name => numeric.includes(name)) || numeric[0];
+	const first = [...(estimated() ? ["estimate_ns"] : []), "latency_ns", "latency_cycles", "rounds"].find(name => numeric.includes(name)) || numeric[0];
 	const second = ["energy_pj", "hbm_bytes", "edp", "cores"].find(name => numeric.includes(name) && name !== first && varies(name)) || numeric[1] || first;
 	const coloured = [...new Set([...(workload ? [workload] : []), ...swept, "cores", "solver", "proof"])].filter(name => columns.includes(name) && varies(name));
 	const x = pick(first, show), y = pick(second, show), log = element("select", {onchange: show}, ...["by range", "linear", "logarithmic"].map(name => element("option", {value: name}, name)));
@@ -418,7 +420,8 @@ function roofline(point) {
 }
 
 function facts(point) {
-	const names = ["latency_ns", "estimate_ns", "latency_cycles", "estimate_cycles", "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
+	const times = ["latency_ns", "estimate_ns", "latency_cycles", "estimate_cycles"];
+	const names = [...(estimated() ? [times[1], times[0], times[3], times[2]] : times), "energy_pj", "edp", "hbm_bytes", "lx_peak_bytes", "cores", "utilization", "sim_cycles", "sim_agrees", "executed", "proof", "bound", "gap", "solver", "rounds", ...swept];
 	return element("dl", {id: "facts"}, ...names.filter(name => point.values[name] !== undefined && point.values[name] !== "").flatMap(name => [element("dt", {"data-column": name}, name_of(name)), element("dd", {}, told(name, point.values[name]))]));
 }
 /* Of a network: its layers, and their parts of the whole. */
