@@ -24,7 +24,7 @@ void broadcast_offer(struct run *run, const struct send_schedule *schedule);
 /* The rank that is `step` after the root, around. */
 int broadcast_rank(const struct topology *topology, int step);
 
-/* Whether each rank has a link to each other; whether the root has one to each other. */
+/* True if each rank has a link to each other; whether the root has one to each other. */
 bool broadcast_full(const struct topology *topology);
 bool broadcast_fans(const struct topology *topology);
 

@@ -54,7 +54,7 @@ static void search_from(struct flip_search *search, size_t o)
 	}
 }
 
-/* Whether a mapping keeps what constraints say about the spans of its op. */
+/* True if a mapping keeps what constraints say about the spans of its op. */
 static bool keeps_span(
 	const struct problem *problem, size_t o, const struct mapping *mapping, struct arena *arena)
 {

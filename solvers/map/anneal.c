@@ -103,7 +103,7 @@ static bool price(struct local_chain *chain, struct local_trial *trial, struct o
 	return true;
 }
 
-/* Whether what a loop at `from` makes too large gets smaller by a factor that goes to `to`. */
+/* True if what a loop at `from` makes too large gets smaller by a factor that goes to `to`. */
 static bool leads_outwards(const struct offer_price *price, const struct tiling_level *from,
 	const struct tiling_level *to)
 {

@@ -59,7 +59,7 @@ static void found(void *user, const double *values)
 	}
 }
 
-/* Whether no mapping can be below what the program says. */
+/* True if no mapping can be below what the program says. */
 static bool is_bound(const struct ilp_frame *frame)
 {
 	const struct nest_search *search = frame->search;

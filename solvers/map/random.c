@@ -1,7 +1,7 @@
 #include "base/random.h"
 #include "search/nest/nest_search.h"
 
-/* Whether a sequence of draws goes on: counts how many in a row came to nothing. */
+/* True if a sequence of draws goes on: counts how many in a row came to nothing. */
 static bool goes_on(const struct patience *patience, const struct offer_price *price,
 	uint64_t *no_better, uint64_t *unfit)
 {

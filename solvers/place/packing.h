@@ -60,7 +60,7 @@ int64_t packing_alone(const struct byte_range *ranges, size_t range_count, int64
  * in every step. */
 struct packing packing_with_reserved(const struct packing *packing, struct arena *arena);
 
-/* Whether buffer i may lie there as far as that is its own affair: aligned, inside the capacity,
+/* True if buffer i may lie there as far as that is its own affair: aligned, inside the capacity,
  * at its fixed address, and with a parent if it must take over. */
 bool packing_allows(const struct packing *packing, const struct placement *placement, size_t i,
 	int64_t address);
@@ -127,10 +127,10 @@ struct items {
  * before the others.  Time: n log n. */
 struct items *items_make(const struct packing *packing, struct arena *arena);
 
-/* Whether an item is a reserved range. */
+/* True if an item is a reserved range. */
 bool items_range(const struct items *items, size_t item);
 
-/* Whether it may lie at one address only, of its own wish. */
+/* True if it may lie at one address only, of its own wish. */
 bool items_fixed(const struct items *items, size_t item);
 
 /* Writes the items' addresses (UNPLACED: none) to their buffers. */

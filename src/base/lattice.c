@@ -125,7 +125,7 @@ bool lattice_kernel(
 	return true;
 }
 
-/* Whether a row tells all coordinates that are not known yet, which then are; smallest digit first. */
+/* True if a row tells all coordinates that are not known yet, which then are; smallest digit first. */
 static bool tells(const int64_t *row, int columns, const int64_t *extents, uint32_t *known)
 {
 	uint32_t told = *known;

@@ -35,7 +35,7 @@ void source_mark(struct arena *arena, struct source *source)
 	source->marks = marks;
 }
 
-/* Whether the mark stands at the place or before it. */
+/* True if the mark stands at the place or before it. */
 static bool is_at_most(const struct source_mark *mark, int line, int column)
 {
 	return mark->line < line || (mark->line == line && mark->column <= column);

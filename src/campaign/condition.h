@@ -22,7 +22,7 @@ struct setting_values {
 	void *context;
 };
 
-/* Whether a text names a parameter that has no value. */
+/* True if a text names a parameter that has no value. */
 bool condition_misses(const struct setting_values *values, const char *text);
 
 /* False after complaining. */

@@ -237,7 +237,7 @@ static void add_all(struct arena *arena, const struct sweep_spec *sweep,
 	arena_close(scratch);
 }
 
-/* Whether a store has the points of an expansion, or of none. */
+/* True if a store has the points of an expansion, or of none. */
 static bool is_filled(struct store *store, const struct sweep_expansion *expansion, bool *empty)
 {
 	struct store_head head;

@@ -15,7 +15,7 @@
  */
 enum { RANGE_MOST = 1000000 };
 
-/* Whether a map is a range: it has `from`. */
+/* True if a map is a range: it has `from`. */
 bool range_is(const struct node *node);
 
 /* The values as scalars, which stand where the range does; NULL after complaining.  The other keys

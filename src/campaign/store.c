@@ -87,7 +87,7 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which)
 	return store->statements[which];
 }
 
-/* Whether there is a row. */
+/* True if there is a row. */
 static bool step(struct store *store, sqlite3_stmt *statement)
 {
 	int code = store->why ? SQLITE_DONE : sqlite3_step(statement);
@@ -364,7 +364,7 @@ static int compare(const struct task_result *a, const struct task_result *b)
 	return order ? order : strcmp(a->message, b->message);
 }
 
-/* Whether the store has a result for the task that stays. */
+/* True if the store has a result for the task that stays. */
 static bool is_settled(struct store *store, const struct task_result *result, size_t *differ)
 {
 	sqlite3_stmt *statement =

@@ -378,7 +378,7 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	return command_refuse(diag);
 }
 
-/* Whether the file is a plan: its proof is in it. */
+/* True if the file is a plan: its proof is in it. */
 static bool is_plan(struct arena *arena, const char *path)
 {
 	const struct node *root = node_read_file(arena, path, diag_open(arena));

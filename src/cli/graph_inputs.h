@@ -31,7 +31,7 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet);
  * boxes: it is a graph of one op, and the inputs are of that kind from now on. */
 bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const struct arch *arch);
 
-/* Whether the plan of the specs, if there is one, keeps all constraints; complains. */
+/* True if the plan of the specs, if there is one, keeps all constraints; complains. */
 bool graph_inputs_check_plan(const struct inputs *inputs);
 
 /* The plan of the specs, or the one that the default settings make. */

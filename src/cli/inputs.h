@@ -72,7 +72,7 @@ void inputs_word(struct inputs *inputs, const char *name, int *out);
 /* The same as a node to read, the command line's if it says it, and what messages call it; NULL. */
 const struct node *inputs_node(struct inputs *inputs, const char *name, const char **what);
 
-/* Whether the setting was given on the command line. */
+/* True if the setting was given on the command line. */
 bool inputs_given(const struct inputs *inputs, const char *name);
 
 /* The machine of `architecture:`, with the energies of an `ERT:`; NULL after complaining. */

@@ -119,7 +119,7 @@ int kind_score(const struct inputs *inputs, enum format format, bool simulated);
 /* The same of what `check` says. */
 int kind_check(const struct inputs *inputs, enum format format);
 
-/* Whether a setting is for inputs of this kind. */
+/* True if a setting is for inputs of this kind. */
 bool kind_takes(const struct input_kind *kind, const struct option *setting);
 
 /* An exploration from the command line: what was asked, and what came of it. */

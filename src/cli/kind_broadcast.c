@@ -17,7 +17,7 @@ struct broadcast_inputs {
 	struct portfolio solvers; /* of --solver broadcast=NAME; none: the usual ones */
 };
 
-/* Whether the operation has such a solver's stage; complains. */
+/* True if the operation has such a solver's stage; complains. */
 static bool has_stage(const struct inputs *inputs, const struct broadcast *broadcast,
 	enum stage wanted, struct span span)
 {

@@ -45,7 +45,7 @@ struct asker listener_asker(struct listener *listener, int jobs);
 /* The same, and shows how long it has been, where nothing else is shown. */
 bool listener_wait(void *listener);
 
-/* Whether the wish to stop is some time ago. */
+/* True if the wish to stop is some time ago. */
 bool listener_hurry(void *listener);
 
 void listener_progress(void *listener, const struct progress *progress);

@@ -76,7 +76,7 @@ void nest_inputs_note_search(const struct nest_inputs *own, const char *instead,
  * What the inputs ask of a search.
  */
 
-/* Whether objectives and solver are of problems; complains. */
+/* True if objectives and solver are of problems; complains. */
 bool request_check(
 	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag);
 

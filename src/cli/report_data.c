@@ -75,7 +75,7 @@ static const char *file_of(
 	return NULL;
 }
 
-/* Whether a spec is the network itself, which its layers are scored without. */
+/* True if a spec is the network itself, which its layers are scored without. */
 static bool is_network(struct arena *arena, const char *path, const char **why)
 {
 	const struct node *root = node_read_file(arena, path, diag_open(arena));

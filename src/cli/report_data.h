@@ -16,7 +16,7 @@ json_t *report_data(struct arena *arena, const char *folder, struct diag *diag);
 /* Its run.json; NULL after complaining. */
 json_t *report_run(struct arena *arena, const char *folder, struct diag *diag);
 
-/* Whether a file of the folder is as the run has written it. */
+/* True if a file of the folder is as the run has written it. */
 bool report_is_written(
 	struct arena *arena, const json_t *run, const char *folder, const char *name);
 

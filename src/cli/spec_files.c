@@ -125,7 +125,7 @@ const char *spec_path(struct arena *arena, const char *path)
 
 /* --- all of them */
 
-/* Whether the path means something; an empty folder is complained of. */
+/* True if the path means something; an empty folder is complained of. */
 static bool add_path(struct meant *meant, const char *path, struct span span, struct diag *diag)
 {
 	struct stat facts;

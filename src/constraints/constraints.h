@@ -25,7 +25,7 @@ struct constraints constraints_read(
 struct constraints constraints_read_lists(
 	const struct constraint_context *context, const struct node *const *lists);
 
-/* Whether an entry of a list is about a graph as a whole, `type: graph`. */
+/* True if an entry of a list is about a graph as a whole, `type: graph`. */
 bool constraints_is_of_graph(const struct node *entry);
 
 /* The flags (no_reuse, rmw_first_update, ...) that the directives of a mapping carry.  The mapping
@@ -37,7 +37,7 @@ struct constraints constraints_of_mapping(
  * there are none. */
 const struct node *constraints_targets(const struct reading *reading, const struct node *list);
 
-/* Whether they ask for Timeloop's mapspace `template: ruby`, whose factors need not divide. */
+/* True if they ask for Timeloop's mapspace `template: ruby`, whose factors need not divide. */
 bool constraints_want_imperfect(const struct node *const *lists);
 
 /* The flags of all constraints, into a hierarchy. */

@@ -132,7 +132,7 @@ struct aim {
 
 static const struct aim the_machine = {"the machine", -1, -1, -1};
 
-/* Whether bounds of 1 are all that it asks for. */
+/* True if bounds of 1 are all that it asks for. */
 static bool holds_undivided(const struct constraint *constraint)
 {
 	bool holds = !text_equal(constraint->kind->key, "must_iterate_over_dataspaces") ||

@@ -37,7 +37,7 @@ bool graph_read_op(const struct constraint_context *context, struct constraint *
 bool graph_read_tensor(
 	const struct constraint_context *context, const struct node *value, struct constraint *out);
 
-/* Whether a constraint means an op: it has no subject, or this one. */
+/* True if a constraint means an op: it has no subject, or this one. */
 bool graph_means(const struct constraint *constraint, const struct op *op);
 
 /* "op 'mm'", or "every op" */

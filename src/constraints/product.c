@@ -163,7 +163,7 @@ static void add_link(const struct divisors *divisors, const struct factor_domain
 		}
 }
 
-/* Whether the loops can make up the extent.  One that may have any bound makes up what the
+/* True if the loops can make up the extent.  One that may have any bound makes up what the
  * others leave. */
 static bool some_product(
 	const struct factor_chain *chain, const struct divisors *divisors, struct arena *arena)
@@ -239,7 +239,7 @@ static int axes_of(const struct domain *domain, int r, int d)
 	return 3;
 }
 
-/* Whether the least bounds of dimensions d and up fit what is left of a fan-out. */
+/* True if the least bounds of dimensions d and up fit what is left of a fan-out. */
 static bool fits_fanout(const struct domain *domain, int r, int d, int64_t x, int64_t y)
 {
 	while (d < domain->shape->dimension_count && domain->rows[r].spatial[d].least == 1)

@@ -52,7 +52,7 @@ static void *run_call(void *context)
 	return NULL;
 }
 
-/* Whether it came to its end. */
+/* True if it came to its end. */
 static bool wait_for(const struct library_thread *call)
 {
 	pthread_mutex_lock(&gate);

@@ -118,7 +118,7 @@ static struct span find_name(struct cfg_builder *b, const config_setting_t *sett
 	return (struct span){b->source, line, 1, line, 1};
 }
 
-/* Whether a text is the number that libconfig read. */
+/* True if a text is the number that libconfig read. */
 static bool is_number(const config_setting_t *setting, const char *text)
 {
 	char *end;

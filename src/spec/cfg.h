@@ -14,7 +14,7 @@ enum {
 	CFG_SETTINGS_MOST = 5000, /* libconfig compares every name with those before it */
 };
 
-/* Whether a text is libconfig: by the end of its name, or where its first setting cannot be YAML. */
+/* True if a text is libconfig: by the end of its name, or where its first setting cannot be YAML. */
 bool cfg_is(const struct source *source);
 
 /* The tree; NULL after complaining. */

@@ -35,7 +35,7 @@ struct variables *variables_with(
 /* What the spec gives for a variable; NULL if there is none.  `variables` may be NULL. */
 const struct node *variables_node(const struct variables *variables, const char *name);
 
-/* Whether arithmetic has asked for a variable. */
+/* True if arithmetic has asked for a variable. */
 bool variables_used(const struct variables *variables, const char *name);
 
 /*

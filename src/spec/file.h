@@ -38,7 +38,7 @@ bool file_check(const struct source *source, struct diag *diag);
 /* FNV-1a, 64 bits. */
 uint64_t file_hash(const char *bytes, size_t length);
 
-/* Whether there is nothing in a YAML file but comments and blank lines. */
+/* True if there is nothing in a YAML file but comments and blank lines. */
 bool file_says_nothing(const struct source *source);
 
 #endif

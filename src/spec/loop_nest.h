@@ -18,7 +18,7 @@
  */
 struct arena;
 
-/* Whether a file is one of these: it begins with a level, and has lines of loops. */
+/* True if a file is one of these: it begins with a level, and has lines of loops. */
 bool loop_nest_is(const struct source *source);
 
 /* {mapping: [..]}; NULL after complaining. */

@@ -63,7 +63,7 @@ void reader_done(struct reader *reader);
  * have and does not is an error; the others go into the run's one note. */
 void reader_done_lenient(struct reader *reader);
 
-/* Whether a key was asked for. */
+/* True if a key was asked for. */
 bool reader_asked(const struct reader *reader, const char *key);
 
 /* Complains about a node, and shows the alias that leads to it.  Always false. */

@@ -28,7 +28,7 @@ struct sheet;
 
 struct sheet *sheet_open(struct arena *arena, struct diag *diag);
 
-/* Whether a key may stand at the top of any spec. */
+/* True if a key may stand at the top of any spec. */
 bool sheet_key_is(const char *key);
 
 /* Those keys one after the other; NULL after the last. */
@@ -48,7 +48,7 @@ struct reading sheet_reading(struct sheet *sheet);
 /* The value of a top-level key, marked as used; NULL if no file gives it. */
 const struct node *sheet_find(struct sheet *sheet, const char *key);
 
-/* Whether any file gives the key; does not mark it. */
+/* True if any file gives the key; does not mark it. */
 bool sheet_has(const struct sheet *sheet, const char *key);
 
 /* Where a key is given that sheet_has. */
@@ -56,7 +56,7 @@ struct span sheet_place(const struct sheet *sheet, const char *key);
 
 void sheet_done(struct sheet *sheet);
 
-/* Whether a `sparse_optimizations:` asks for any; `{targets: []}` does not. */
+/* True if a `sparse_optimizations:` asks for any; `{targets: []}` does not. */
 bool sheet_asks_for_sparsity(const struct node *node);
 
 /* The one note about all keys that nothing reads; after the last read. */

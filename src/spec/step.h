@@ -87,7 +87,7 @@ struct span node_part(const struct node *scalar, size_t from, size_t to);
 /* What a node is, for messages: "a map", "a list", "a word", "empty". */
 const char *node_kind_name(const struct node *node);
 
-/* Whether a value says nothing: missing, null or a map without keys. */
+/* True if a value says nothing: missing, null or a map without keys. */
 bool node_is_empty(const struct node *node);
 
 /* The number of a map's entry; -1 when the key is missing or `map` is no map. */

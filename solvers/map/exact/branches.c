@@ -70,7 +70,7 @@ static void place(struct level_tile_search *filling, int d, size_t at)
 	filling->extent[d] = (double)filling->shelf->completions->divisors[d].at[at];
 }
 
-/* Whether no extent can be the next larger one. */
+/* True if no extent can be the next larger one. */
 static bool is_largest(struct level_tile_search *filling)
 {
 	bool largest = true;
@@ -586,7 +586,7 @@ static bool has_few_free(const struct space *space, int most)
 	return few;
 }
 
-/* Whether spatial bounds take as many instances of every block as they must. */
+/* True if spatial bounds take as many instances of every block as they must. */
 static bool uses_blocks(const struct outer_branches *choices, uint32_t s)
 {
 	const struct nest_search *search = search_of(choices);

@@ -212,7 +212,7 @@ static void feel(const struct order_book *book, int j, struct felt *felt)
 	}
 }
 
-/* Whether `a` is never worse than `b`. */
+/* True if `a` is never worse than `b`. */
 static bool covers(const struct nest_frame *frame, const struct felt *a, const struct felt *b)
 {
 	const struct shape *shape = frame->search->shape;
@@ -328,7 +328,7 @@ static uint32_t closed_by(const struct nest_view *view, int j, int d)
 	return closed;
 }
 
-/* Whether the innermost loop, or another that might as well be, could be shorter because the tile
+/* True if the innermost loop, or another that might as well be, could be shorter because the tile
  * inside still fits when it takes a part of it. */
 static bool is_wasteful(struct nest_descent *descent, struct level_children *level)
 {
@@ -457,7 +457,7 @@ static void level_children_find(
 	} while (some && !descent->stopped);
 }
 
-/* Whether what runs along X, and along Y, has room. */
+/* True if what runs along X, and along Y, has room. */
 static bool axes_fit(const struct nest_descent *descent, const struct tiling_level *level)
 {
 	const struct nest_level *block =

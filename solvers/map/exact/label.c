@@ -262,7 +262,7 @@ static void weigh_slide(const struct window_bound *window, const struct window_s
 		weigh_crossing(window, slide, k, apart, sums);
 }
 
-/* Whether neighbours cannot hand on the words of a window: the innermost loop outside them does
+/* True if neighbours cannot hand on the words of a window: the innermost loop outside them does
  * not slide it. */
 static bool stand_apart(const struct nest_space *space, int innermost)
 {

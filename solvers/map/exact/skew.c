@@ -46,7 +46,7 @@ static double skew_of(const struct nest_frame *frame, const struct axes *axes)
 	return skew;
 }
 
-/* Whether the loops that lie along Y, and the others, have room in their blocks. */
+/* True if the loops that lie along Y, and the others, have room in their blocks. */
 static bool have_room(
 	const struct nest_frame *frame, const struct turning *loops, int count, uint32_t along_y)
 {

@@ -20,10 +20,10 @@ double nest_skew_tiles(
 /* For what keeps one dataspace in a view. */
 void nest_skew_keep(struct nest_view *view, int space);
 
-/* Whether a larger tile at a storage level may take longer, though it moves less often. */
+/* True if a larger tile at a storage level may take longer, though it moves less often. */
 bool nest_skew_minds(const struct nest_frame *frame, int j);
 
-/* Whether the axes along which a block's loops run can change the cycles. */
+/* True if the axes along which a block's loops run can change the cycles. */
 bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level);
 
 /* With the loops outside the label's boundary, and those of one more level; NULL: of none. */

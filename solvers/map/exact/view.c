@@ -609,7 +609,7 @@ static void price_timeloop(struct nest_view *view, int t, int k)
 	nest_view_add(view, t, child, NEST_FILL, -entered, &crossing->rounding);
 }
 
-/* Whether neighbours among the children of a level may hand on words to each other. */
+/* True if neighbours among the children of a level may hand on words to each other. */
 static bool may_link(const struct nest_view *view, int t, const struct nest_crossing *crossing)
 {
 	const struct nest_level *level =

@@ -119,14 +119,14 @@ static inline uint32_t nest_view_passed(const struct nest_chain *chain, int pare
 void nest_view_add(const struct nest_view *view, int space, int j, enum nest_action action,
 	double words, struct nest_sums *sums);
 
-/* Whether the tiles of what a level keeps fit, with `left` temporal iterations inside the
+/* True if the tiles of what a level keeps fit, with `left` temporal iterations inside the
  * boundary above it; homes with all that they hold, unless factors are uneven. */
 bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left);
 
-/* Whether every dataspace has a home, no sums end apart there, and the least tiles fit. */
+/* True if every dataspace has a home, no sums end apart there, and the least tiles fit. */
 bool nest_view_least_fits(const struct nest_view *view);
 
-/* Whether some block between two storage levels that keep a window has children along two-term
+/* True if some block between two storage levels that keep a window has children along two-term
  * ranks of it, who may hand on words to each other. */
 bool nest_view_may_hand_on(const struct nest_view *view, int space);
 

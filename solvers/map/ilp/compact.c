@@ -275,7 +275,7 @@ static void ilp_add_instances(
 #define LAST (ILP_LAST_PERCENT / 100.0)
 #define SHARE_FIRST (ILP_SHARE_FIRST_PERCENT / 100.0)
 
-/* Whether a chain has p, and c (-1: the multipliers) directly inside it; c = p: has p. */
+/* True if a chain has p, and c (-1: the multipliers) directly inside it; c = p: has p. */
 static bool has_arc(const struct ilp_chain *chain, int c, int p)
 {
 	for (int i = 0; i < chain->count; i++)

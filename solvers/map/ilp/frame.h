@@ -41,7 +41,7 @@ const struct factor_domain *ilp_factor(const struct ilp_frame *frame, int row, i
 
 bool ilp_spatial(const struct ilp_frame *frame, int row);
 
-/* Whether loops of a row are inside storage level j; -1 are the multipliers. */
+/* True if loops of a row are inside storage level j; -1 are the multipliers. */
 bool ilp_inside(const struct ilp_frame *frame, int row, int j);
 
 /* Energy, words or bytes of one word at storage level j, as the first objective counts them;

@@ -279,7 +279,7 @@ static struct map_move draw(
 	return move;
 }
 
-/* Whether a draw can change anything. */
+/* True if a draw can change anything. */
 static bool is_idle(
 	const struct map_moves *moves, const struct map_move *move, const struct mapping *mapping)
 {

@@ -175,7 +175,7 @@ static double staying(const struct nest_view *view, const struct uneven_part *pa
 	return fmax(most, floor(fmin(extent / 3, round / 2)));
 }
 
-/* Whether all loops of a dimension may lie inside. */
+/* True if all loops of a dimension may lie inside. */
 static bool may_stay_open(const struct nest_view *view, const struct uneven_part *part, int d)
 {
 	int j = part->level;
@@ -208,7 +208,7 @@ static void follow_level(
 	}
 }
 
-/* Whether a level is too small for what a dataspace needs inside part->level: some loop between
+/* True if a level is too small for what a dataspace needs inside part->level: some loop between
  * them moves it. */
 static bool moves_inside(const struct nest_view *view, const struct uneven_part *part, int t, int c)
 {

@@ -31,7 +31,7 @@ struct uneven_part {
 	int64_t least[SHAPE_DIMENSIONS_MOST], most[SHAPE_DIMENSIONS_MOST];
 };
 
-/* Whether no level above part->level has a loop of dimension d above 1, nor has what fans out
+/* True if no level above part->level has a loop of dimension d above 1, nor has what fans out
  * between. */
 bool uneven_is_open(const struct nest_view *view, const struct uneven_part *part, int d);
 

@@ -134,7 +134,7 @@ static double nests_energy(
 	return energy;
 }
 
-/* Whether the bytes of a step are paid for; where tiles do not move in boxes its nest has them. */
+/* True if the bytes of a step are paid for; where tiles do not move in boxes its nest has them. */
 static bool pays_bytes(const struct arch *arch, const struct op *op)
 {
 	return !op_is_tiled(op) || arch_moves_boxes(arch);

@@ -59,7 +59,7 @@ struct footprint_fetch footprint_first(const struct footprint *footprint, bool *
 /* The largest box of any tile on any core. */
 int64_t footprint_largest(const struct footprint *footprint, bool *fits);
 
-/* Whether a box can change from tile to tile. */
+/* True if a box can change from tile to tile. */
 bool footprint_moves(const struct footprint *footprint);
 
 /* No tiling of the nest fetches fewer sticks than this. */

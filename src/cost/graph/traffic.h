@@ -87,7 +87,7 @@ bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
  */
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out);
 
-/* Whether core 0 has the largest share of everything: no slice can be larger than the first. */
+/* True if core 0 has the largest share of everything: no slice can be larger than the first. */
 bool traffic_is_even(const struct traffic_op *traffic);
 
 /* How often tiles pass over the same output, and how many output tiles a core has. */

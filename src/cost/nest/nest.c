@@ -427,7 +427,7 @@ static enum nest_verdict count_left(const struct nest_model *model, const struct
 		model, &loops, left, counts, score);
 }
 
-/* Whether every home is the outermost level of all: what is there needs no look at it. */
+/* True if every home is the outermost level of all: what is there needs no look at it. */
 static bool homes_outermost(const struct nest_model *model, const struct mapping *mapping)
 {
 	const struct nest_level *outermost =

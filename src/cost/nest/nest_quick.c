@@ -198,7 +198,7 @@ NEST_PART double window_slide(const struct quick_state *state, const struct nest
  * links between neighbours.  One dataspace at a time, some of whose ranks add dimensions.
  */
 
-/* Whether children of block i may hand words on to their neighbours in a way that counts: the long
+/* True if children of block i may hand words on to their neighbours in a way that counts: the long
  * way finds out.  `window`: of level i - 1, moved by the innermost temporal loop around it; else
  * neighbours hand on nothing. */
 static bool quick_may_hand_on(const struct quick_state *state, int t, int i, bool exact,

@@ -121,7 +121,7 @@ static void find_mesh(struct nest_slide *slide)
 	}
 }
 
-/* Whether loop i of the mesh makes neighbours that are `by` further; or, with back, nearer. */
+/* True if loop i of the mesh makes neighbours that are `by` further; or, with back, nearer. */
 static bool is_ahead(const struct nest_slide *slide, int i, const int64_t *by, bool back)
 {
 	int ranks = space_of(slide)->rank_count, r = 0;
@@ -136,7 +136,7 @@ static bool is_neighbour(const struct nest_slide *slide, int i, const int64_t *b
 	return is_ahead(slide, i, by, false) || is_ahead(slide, i, by, true);
 }
 
-/* Whether all are served but those at one end: the loops that make the neighbours are the first of
+/* True if all are served but those at one end: the loops that make the neighbours are the first of
  * their axes. */
 static bool is_simple(const struct nest_slide *slide, const int64_t *by)
 {

@@ -284,7 +284,7 @@ static bool key_of_move(const struct places *places, const struct dataspace *spa
 	return true;
 }
 
-/* Whether a neighbour of child c stood, one advance earlier, where c stands now. */
+/* True if a neighbour of child c stood, one advance earlier, where c stands now. */
 static bool handed_on(const struct places *places, int64_t c, int64_t away)
 {
 	int64_t wanted = places->key[c] + away, column = c % places->width;

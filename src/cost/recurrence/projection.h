@@ -80,7 +80,7 @@ struct projection_facts {
 	int64_t busy[RECURRENCE_LOOPS_MOST]; /* |s d| for each of them: steps between two points */
 };
 
-/* Whether a value of a stream that is only handed on (recurrence_copies) goes, in the step that makes
+/* True if a value of a stream that is only handed on (recurrence_copies) goes, in the step that makes
  * it, to lanes of one vector unit alone: then it needs no wire.  `move` is P e, by row of space. */
 bool projection_shares(
 	const struct projection *projection, uint32_t copies, int stream, const int64_t *move);

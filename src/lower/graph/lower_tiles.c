@@ -140,7 +140,7 @@ static void list_loops(const struct inner_nest *nest, int level, struct loops_be
 	}
 }
 
-/* Whether instances that share sums send each its own: no_reuse (spatial) between two levels. */
+/* True if instances that share sums send each its own: no_reuse (spatial) between two levels. */
 static bool sends_apart(const struct inner_nest *nest, int level, int space)
 {
 	for (int i = level + 1; i < nest->hierarchy->level_count; i++) {

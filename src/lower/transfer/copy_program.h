@@ -85,7 +85,7 @@ struct copy_program {
 	const struct copy_stream *streams;
 };
 
-/* Whether it is one of those that touch tiles. */
+/* True if it is one of those that touch tiles. */
 bool copy_moves(enum copy_kind kind);
 
 #endif

@@ -102,11 +102,11 @@ struct inner_nest {
 /* The compute level that an op runs on: the array, or the vector unit. */
 int op_unit(const struct arch *arch, const struct op *op);
 
-/* Whether the computes of an op are nests: not in an ideal array that is fed with boxes, not of an op that
+/* True if the computes of an op are nests: not in an ideal array that is fed with boxes, not of an op that
  * is not tiled.  A restickify between boxes moves sticks through its unit as they are. */
 bool op_has_inner_nest(const struct arch *arch, const struct op *op);
 
-/* Whether the values that nests read fit the words of the unit that they run on; complains about every
+/* True if the values that nests read fit the words of the unit that they run on; complains about every
  * tensor that is wider.  Results may be: sums are. */
 bool inner_nests_fit_words(
 	const struct arch *arch, const struct workload *workload, struct diag *diag);

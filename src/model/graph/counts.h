@@ -41,7 +41,7 @@ struct counts {
 /* As many steps, and every integer the same. */
 bool counts_equal(const struct counts *a, const struct counts *b);
 
-/* Whether the totals over all steps and operands can be counted. */
+/* True if the totals over all steps and operands can be counted. */
 bool counts_fit(const struct counts *counts);
 
 /* Over all steps and operands, of counts that fit; else BUG. */

@@ -157,7 +157,7 @@ struct plan *plan_copy(struct arena *arena, const struct plan *plan, const struc
 /* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 
-/* Whether a step uses an operand in HBM: not if it lies in LX, nor as a copy that is there anyway. */
+/* True if a step uses an operand in HBM: not if it lies in LX, nor as a copy that is there anyway. */
 bool plan_is_argument(const struct plan *plan, int step, int operand);
 
 /* Cycles that all bundles of the plan cost (point 9); false when they cannot be counted. */

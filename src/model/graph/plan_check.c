@@ -498,7 +498,7 @@ static bool is_stay_of_plan(const struct plan_checking *check, const struct resi
 	       stay->to <= check->plan->step_count;
 }
 
-/* Whether it can take part in the packing. */
+/* True if it can take part in the packing. */
 static bool check_stay(struct plan_checking *check, int i)
 {
 	const struct residency *stay = &check->plan->residencies[i], *before = stay - 1;

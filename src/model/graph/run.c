@@ -290,7 +290,7 @@ const struct op *plan_step_op(struct arena *arena, const struct plan *plan, int 
 	return run_op(arena, plan->workload, op, plan_run(plan, step), 0);
 }
 
-/* Whether a box moves by whole sticks from each part to the next. */
+/* True if a box moves by whole sticks from each part to the next. */
 static bool moves_evenly(
 	const struct workload *workload, const struct op *op, int operand, int l, int64_t elements)
 {

@@ -63,13 +63,13 @@ struct run_part run_part(const struct workload *workload, const struct op *op,
 const struct op *run_op(struct arena *arena, const struct workload *workload, const struct op *op,
 	const struct tile_run *run, int64_t iteration);
 
-/* Whether an op reduces over a loop of the run, so that its output is whole only after the last iteration. */
+/* True if an op reduces over a loop of the run, so that its output is whole only after the last iteration. */
 bool run_adds_up(const struct op *op, const struct tile_run *run);
 
-/* Whether it adds to sums that iterations before have left. */
+/* True if it adds to sums that iterations before have left. */
 bool run_resumes(const struct op *op, const struct tile_run *run, int64_t iteration);
 
-/* Whether iterations to come add to the sums that this one leaves. */
+/* True if iterations to come add to the sums that this one leaves. */
 bool run_goes_on(const struct op *op, const struct tile_run *run, int64_t iteration);
 
 /* The op of a step in the first iteration; of a step by itself the op. */

@@ -86,10 +86,10 @@ struct view {
 /* How a device dimension is cut; NULL: it is whole. */
 const struct view_part *view_part_of(const struct view *view, int d);
 
-/* Whether a core holds a slice. */
+/* True if a core holds a slice. */
 bool view_holds(const struct view *view, int64_t core);
 
-/* Whether every slice lies on some core. */
+/* True if every slice lies on some core. */
 bool view_is_whole(const struct view *view);
 
 /* The same slices on the same cores. */

@@ -128,7 +128,7 @@ struct ring {
 	const struct primitive *const *reductions; /* that a reduce ring can do; NULL ends them */
 };
 
-/* Whether a reduce ring can do a reduction; nothing does NULL. */
+/* True if a reduce ring can do a reduction; nothing does NULL. */
 bool ring_reduces(const struct ring *ring, const struct primitive *reduction);
 
 /* Cycles of one contiguous run of a slice that is cut into so many parts. */
@@ -192,11 +192,11 @@ bool arch_is_assumed(const char *source);
 struct arena;
 const char *arch_assumed_energies(struct arena *arena, const struct arch *arch);
 
-/* Whether tensors reach the scratchpad in whole boxes (model/graph/plan.h); else everything from the
+/* True if tensors reach the scratchpad in whole boxes (model/graph/plan.h); else everything from the
  * home inwards is one nest. */
 bool arch_moves_boxes(const struct arch *arch);
 
-/* Whether a compute level stands right in the scratchpad, or has a rate above 1 and no storage between:
+/* True if a compute level stands right in the scratchpad, or has a rate above 1 and no storage between:
  * what it needs of a tile is read once, as if its registers had no end. */
 bool arch_array_is_ideal(const struct arch *arch, int compute);
 

@@ -59,7 +59,7 @@ enum class_kind { CLASS_STORAGE, CLASS_COMPUTE, CLASS_DUMMY, CLASS_NETWORK, CLAS
 enum class_kind arch_class(const char *name);
 enum class_kind arch_class_in_tree(const char *name); /* in the older form, as Timeloop */
 
-/* Whether Timeloop takes a class for its multipliers; adders and the like compute only where no
+/* True if Timeloop takes a class for its multipliers; adders and the like compute only where no
  * component has such a class. */
 bool arch_class_multiplies(const char *name);
 

@@ -56,12 +56,12 @@ bool attributes_has_unit(struct reader *attributes, const struct node *node, con
 	struct value value;
 	/* whoever reads the value says what is wrong with it */
 	return node->kind == NODE_SCALAR &&
-	       expr_read(diag_open(attributes->reading->arena), attributes->reading->variables, node,
-		       key, &value) &&
+	       expr_read(diag_open(attributes->reading->arena), attributes->reading->variables,
+		       node, key, &value) &&
 	       value_quantity(value) != QUANTITY_BARE;
 }
 
-/* Whether the clock is known, which what is per second needs; complains. */
+/* True if the clock is known, which what is per second needs; complains. */
 static bool is_timed(struct reader *attributes, const char *key, struct ratio clock_hz)
 {
 	return clock_hz.num > 0 ||
@@ -613,7 +613,7 @@ static const char *const *missing_words(const struct reader *attributes)
 	return missing;
 }
 
-/* Whether an entry stands in the node's own map, and is not inherited. */
+/* True if an entry stands in the node's own map, and is not inherited. */
 static bool is_own(const struct node *own, const struct node_entry *entry)
 {
 	for (size_t i = 0; own && i < own->count; i++)

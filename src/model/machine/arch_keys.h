@@ -28,7 +28,7 @@ bool attributes_cycles(struct reader *attributes, const char *key, struct ratio 
 bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
 	int64_t word_bits, struct ratio *out);
 
-/* Whether the value of a key has a unit. */
+/* True if the value of a key has a unit. */
 bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key);
 
 /*
@@ -37,7 +37,7 @@ bool attributes_has_unit(struct reader *attributes, const struct node *node, con
  * `datawidth`; `memory_depth`, `depth`); read here are the names of 0.4.
  */
 
-/* Whether a key says something of the machine as a whole, which only its containers do. */
+/* True if a key says something of the machine as a whole, which only its containers do. */
 bool arch_key_of_machine(const char *key);
 
 /* Opens a level's attributes under their 0.4 names, with what the containers of the draft's scope
@@ -58,7 +58,7 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes, const s
 /* All strangers go into the run's note. */
 void arch_keys_note(const struct arch_draft *draft);
 
-/* Whether a key is an attribute that levels read, in any of its spellings. */
+/* True if a key is an attribute that levels read, in any of its spellings. */
 bool arch_keys_known(const char *key);
 
 /* The attributes that levels share, and their other spellings, one after the other, some of them more

@@ -40,7 +40,7 @@ struct execution {
 	const char *why_longer; /* where a large ratio to the model's cycles comes from; NULL */
 };
 
-/* Whether it tells against the model or the simulator. */
+/* True if it tells against the model or the simulator. */
 static inline bool execution_disagrees(const struct execution *execution)
 {
 	return execution->fault || (execution->finished && !execution->agrees);

@@ -62,7 +62,7 @@ extern const struct primitive primitive_einsum, primitive_mul, primitive_maximum
 /* The row of that name; NULL if there is none. */
 const struct primitive *primitive_find(const char *name);
 
-/* Whether it joins what it has made itself, as a reduce ring does: sum, but not mean. */
+/* True if it joins what it has made itself, as a reduce ring does: sum, but not mean. */
 bool primitive_joins(const struct primitive *primitive);
 
 #endif

@@ -43,10 +43,10 @@ struct domain {
 	struct row_domain rows[ARCH_LEVELS_MOST];
 };
 
-/* Whether a level of the architecture has loops and keeps words, or only fans out. */
+/* True if a level of the architecture has loops and keeps words, or only fans out. */
 bool domain_stores(const struct arch *arch, int row);
 
-/* Whether it can have temporal loops: storage, and dummy levels that keep nothing. */
+/* True if it can have temporal loops: storage, and dummy levels that keep nothing. */
 bool domain_iterates(const struct arch *arch, int row);
 
 /* The storage level that has no other outside. -1 without one. */

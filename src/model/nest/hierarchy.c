@@ -260,7 +260,7 @@ static void add_row(struct hierarchy_making *making, int row, const struct machi
 	}
 }
 
-/* Whether a row is around the compute of a part. */
+/* True if a row is around the compute of a part. */
 static bool leads_to(const struct arch *arch, int row, int compute)
 {
 	const struct level *level = &arch->levels[row], *to = &arch->levels[compute];

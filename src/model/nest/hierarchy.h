@@ -139,7 +139,7 @@ int64_t hierarchy_cycles(const struct hierarchy *hierarchy, int64_t steps);
 /* The same of at least so many steps: no more cycles than there are, also where doubles err. */
 double hierarchy_cycles_least(const struct hierarchy *hierarchy, double steps);
 
-/* Whether some level has a flag for some dataspace. */
+/* True if some level has a flag for some dataspace. */
 bool hierarchy_flagged(const struct hierarchy *hierarchy);
 
 /* Bit t: some level has a flag that changes where sums of dataspace t are joined, so that a level may

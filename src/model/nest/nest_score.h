@@ -78,7 +78,7 @@ struct nest_score {
 	double utilization; /* 0 to 1: computes / (cycles * multipliers of the machine) */
 };
 
-/* Whether counts come with a verdict. */
+/* True if counts come with a verdict. */
 static inline bool nest_verdict_counts(enum nest_verdict verdict)
 {
 	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION ||

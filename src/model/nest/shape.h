@@ -88,7 +88,7 @@ void dataspace_word(
 /* Bit d: the rank has a coefficient for dimension d. */
 uint32_t shape_rank_dimensions(const struct shape_rank *rank);
 
-/* Whether some rank of a dataspace adds two dimensions, so that its tiles overlap; whether that is
+/* True if some rank of a dataspace adds two dimensions, so that its tiles overlap; whether that is
  * so of a written one. */
 bool dataspace_slides(const struct dataspace *space);
 bool shape_writes_overlap(const struct shape *shape);

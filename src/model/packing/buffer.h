@@ -94,10 +94,10 @@ struct packing_fault {
 	const char *why;
 };
 
-/* Whether the child names the parent. */
+/* True if the child names the parent. */
 bool packing_declares(const struct packing *packing, size_t child, size_t parent);
 
-/* Whether the child may lie on the parent: declared, no larger, its first step the parent's last. */
+/* True if the child may lie on the parent: declared, no larger, its first step the parent's last. */
 bool packing_may_take(const struct packing *packing, size_t child, size_t parent);
 
 /*

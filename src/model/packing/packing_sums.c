@@ -353,7 +353,7 @@ static int find_parent(struct packing_reading *r, const struct family *family, c
 	return -1;
 }
 
-/* Whether the child can ever take its place; else a warning says why not. */
+/* True if the child can ever take its place; else a warning says why not. */
 static bool is_possible(
 	struct packing_reading *r, const struct family *family, const struct buffer *parent)
 {

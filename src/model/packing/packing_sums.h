@@ -26,7 +26,7 @@ struct load_curve {
 struct load_curve load_curve(
 	struct arena *arena, const struct packing *packing, const struct placement *placement);
 
-/* Whether a buffer is counted in the load of all at a step. */
+/* True if a buffer is counted in the load of all at a step. */
 bool packing_counts_at(const struct packing *packing, size_t buffer, int64_t step);
 
 /* What is reserved below the capacity, by address; ranges that touch are one.  *count of them. */

@@ -133,13 +133,13 @@ bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
 /* Points of the box; INT64_MAX if they are more. */
 int64_t recurrence_box(const struct recurrence *recurrence);
 
-/* Whether some row of space, known or searched, is of lanes. */
+/* True if some row of space, known or searched, is of lanes. */
 bool projection_has_lanes(const struct projection *projection);
 
 /* Recurrent streams that hand values on as they are, as bits: nothing is computed on the way. */
 uint32_t recurrence_copies(const struct recurrence *recurrence);
 
-/* Whether an output gets a value at a point: it need not where it is a select without an else. */
+/* True if an output gets a value at a point: it need not where it is a select without an else. */
 bool recurrence_writes(const struct stream *output, const int64_t *point);
 
 /* Where a dependence comes from, if it is there: consumer and producer in the domain, `when`

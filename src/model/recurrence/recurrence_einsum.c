@@ -73,7 +73,7 @@ static int64_t steps_of(const struct derivation *to, int loop)
 	return at->extent - (to->least[loop] - at->least);
 }
 
-/* Whether two points of the loops lie so far from each other. */
+/* True if two points of the loops lie so far from each other. */
 static bool fits(const struct derivation *to, const int64_t *vector)
 {
 	for (int i = 0; i < to->recurrence->loop_count; i++)
@@ -82,7 +82,7 @@ static bool fits(const struct derivation *to, const int64_t *vector)
 	return true;
 }
 
-/* Whether a direction that is no loop leads into the padding of a last tile and out of it. */
+/* True if a direction that is no loop leads into the padding of a last tile and out of it. */
 static bool crosses_padding(const struct derivation *to, const int64_t *vector)
 {
 	bool crosses = false;
@@ -123,7 +123,7 @@ static void add_unit(struct derivation *to, const struct lattice *reuse, int loo
 	*done |= UINT32_C(1) << loop;
 }
 
-/* Whether an element of the result says in which step of a split loop it is: one of its indices is
+/* True if an element of the result says in which step of a split loop it is: one of its indices is
  * that loop alone. */
 static bool is_told(const struct recurrence_operand *operand, const struct recurrence_split *split)
 {

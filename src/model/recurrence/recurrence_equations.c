@@ -61,7 +61,7 @@ static int plain_loop(
 	return loop;
 }
 
-/* Whether the left side lists every loop once: then *axes are the loops. */
+/* True if the left side lists every loop once: then *axes are the loops. */
 static bool lists_loops(const struct recurrence *recurrence, const struct term *left, int *axes)
 {
 	uint32_t seen = 0;
@@ -275,7 +275,7 @@ static bool check_selects(const struct equations_draft *draft, const struct term
 	       check_selects(draft, term->of[1], false) && check_selects(draft, term->of[2], false);
 }
 
-/* Whether stream `at` reads, at the same point, a stream that reads it; states: 1 open, 2 done. */
+/* True if stream `at` reads, at the same point, a stream that reads it; states: 1 open, 2 done. */
 static bool is_circular(const struct recurrence *recurrence, int at, int *states);
 
 static bool reads_open(const struct recurrence *recurrence, const struct term *term, int *states)

@@ -94,7 +94,7 @@ struct term_values {
 };
 double term_value(const struct term *term, const struct term_values *values);
 
-/* Whether a condition without streams holds at a point; NULL always holds. */
+/* True if a condition without streams holds at a point; NULL always holds. */
 bool term_holds(const struct term *condition, const int64_t *point);
 
 bool term_has_stream(const struct term *term);

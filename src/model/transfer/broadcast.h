@@ -66,7 +66,7 @@ struct handshake {
 	struct span notify_span, wait_span;
 };
 
-/* Whether a wait goes on once a signal was notified that many times. */
+/* True if a wait goes on once a signal was notified that many times. */
 bool handshake_passes(const struct handshake *handshake, int64_t notified);
 
 /* How often it must have been notified; -1: never enough, or more would be too many. */

@@ -453,7 +453,7 @@ static json_t *nest_array_json(const struct nest_report *report)
 		make_channels(report));
 }
 
-/* Whether the loop is in a sum: of an axis (0, 1), else of time. */
+/* True if the loop is in a sum: of an axis (0, 1), else of time. */
 static bool is_of(const struct nest_projected_loop *loop, int axis)
 {
 	return axis < 2 ? loop->space[axis] > 0 : !loop->space[0] && !loop->space[1];

@@ -51,7 +51,7 @@ struct nest_report {
 	const struct nest_projection *projection; /* NULL: no systolic array, or not counted */
 };
 
-/* Whether a level of the hierarchy is shown. */
+/* True if a level of the hierarchy is shown. */
 bool nest_report_shows(const struct nest_report *report, int level);
 
 /* The levels without the multipliers, and without times and energies: words only. */

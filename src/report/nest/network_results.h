@@ -32,7 +32,7 @@ const char *network_layer_path(
 const char *network_layer_yaml(
 	struct arena *arena, const struct network_explored *explored, size_t l, size_t i);
 
-/* Whether point i is among `most` that are shown or have a plan: evenly many, both ends, the least
+/* True if point i is among `most` that are shown or have a plan: evenly many, both ends, the least
  * edp and the chosen one (SIZE_MAX: none is). */
 bool network_shows(const struct network_explored *explored, size_t i, size_t chosen, size_t most);
 const char *network_plan_yaml(

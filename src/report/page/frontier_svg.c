@@ -51,7 +51,7 @@ static bool read_number(const json_t *row, const char *name, double *out)
 	return json_is_number(cell) && isfinite(*out);
 }
 
-/* Whether the column has a number, and more than one of them where `varies`. */
+/* True if the column has a number, and more than one of them where `varies`. */
 static bool has_numbers(const json_t *rows, const char *name, bool varies)
 {
 	double first = 0, value;

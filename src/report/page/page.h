@@ -19,7 +19,7 @@
 struct arena;
 const char *page_html(struct arena *arena, json_t *data);
 
-/* Whether the charts were there when the program was built. */
+/* True if the charts were there when the program was built. */
 bool page_has_charts(void);
 
 #endif

@@ -79,7 +79,7 @@ const char *code_pe(const struct code *code, const int64_t *move)
 	return text_read(&text);
 }
 
-/* Whether any point reads a stream at this distance. */
+/* True if any point reads a stream at this distance. */
 static bool is_read(const struct code *code, const struct term *term)
 {
 	bool here = true;
@@ -452,7 +452,7 @@ static void write_arrays(struct code *code)
 	}
 }
 
-/* Whether all wires lead to PEs that come later, when some rows run down; bits say which. */
+/* True if all wires lead to PEs that come later, when some rows run down; bits say which. */
 static bool wires_follow(const struct code *code, uint32_t down)
 {
 	for (int d = 0; d < code->recurrence->dependence_count; d++) {

@@ -189,7 +189,7 @@ struct walk {
 	int links;
 };
 
-/* Whether a name goes on as folder_create has it: "-PROCESS-NUMBER". */
+/* True if a name goes on as folder_create has it: "-PROCESS-NUMBER". */
 static bool is_created(const char *end)
 {
 	int process = 0, number = 0, length = 0;
@@ -573,7 +573,7 @@ static const char *write_files(struct folder *folder, const char *into)
 	return NULL;
 }
 
-/* Whether the folder is where this process is, or above: whoever started it is there, too. */
+/* True if the folder is where this process is, or above: whoever started it is there, too. */
 static bool is_below_us(const struct folder *folder)
 {
 	char here[PATH_MAX];

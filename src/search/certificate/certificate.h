@@ -43,7 +43,7 @@ struct certificate {
 	struct span counting_span, claim_span, bound_span, gap_span, points_span;
 };
 
-/* Whether proofs of a problem can be checked: its factors divide. */
+/* True if proofs of a problem can be checked: its factors divide. */
 bool certificate_covers(const struct nest_search *search);
 
 /* NULL where nothing is proven, or factors need not divide.  Sources, program and layer are the caller's. */

@@ -175,7 +175,7 @@ static void walk_orders(
 	}
 }
 
-/* Whether the bounds of level j chosen so far are too much already: loops that are not chosen yet
+/* True if the bounds of level j chosen so far are too much already: loops that are not chosen yet
  * count as inside, which is never worse than to have them at this level. */
 static bool too_much(
 	struct cell_walk *walk, int j, const int64_t *rest, const struct floor_known *known)
@@ -230,7 +230,7 @@ static void walk_level(
 	walk_bounds(walk, j, 0, left, rest, known);
 }
 
-/* Whether orders and axes of a block can change a count.  They do by links: neighbours hand on
+/* True if orders and axes of a block can change a count.  They do by links: neighbours hand on
  * windows, which takes a spatial loop over a dimension that shares a rank; in Timeloop's
  * counting multipliers hand on all they have, and networks cost energy by the way that words
  * go, and flags may do anything; a systolic array hands on, too. */

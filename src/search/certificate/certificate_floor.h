@@ -55,7 +55,7 @@ struct floor_cell {
 void floor_cell_make(
 	const struct floor_frame *frame, const struct mapping *mapping, struct floor_cell *out);
 
-/* Whether a level's tiles fit when `left` iterations are inside it; exactly counted, plain
+/* True if a level's tiles fit when `left` iterations are inside it; exactly counted, plain
  * dataspaces at their homes with all the words that an instance has of them. */
 bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left);
 

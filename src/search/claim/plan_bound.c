@@ -108,7 +108,7 @@ static void grow_places(struct bounding *bounding)
 		list(bounding, (uint32_t)i);
 }
 
-/* Whether all that can follow b can follow a at no more in all: in a bundle that a begins, which costs no
+/* True if all that can follow b can follow a at no more in all: in a bundle that a begins, which costs no
  * more than what b's costs already; or in a's own, which uses no tensor that b's does not, and can be made as
  * wide. */
 static bool is_no_worse(
@@ -246,7 +246,7 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 	bound->states = bounding->nodes.count;
 }
 
-/* Whether all numbers of the space fit into those of a state. */
+/* True if all numbers of the space fit into those of a state. */
 static bool is_small(const struct joint_space *space)
 {
 	bool small = space->op_count <= NUMBERS_MOST;

@@ -71,7 +71,7 @@ static inline int count_used(const struct bound_state *state)
 	return count;
 }
 
-/* Whether what LX has of a tensor may be of use at a cut. */
+/* True if what LX has of a tensor may be of use at a cut. */
 static inline bool is_needed(const struct bounding *bounding, int t, bool in_hbm, int cut)
 {
 	const struct joint_tensor *tensor = &bounding->space->tensors[t];

@@ -54,7 +54,7 @@ static int64_t bytes_but(
 	return bytes;
 }
 
-/* Whether `room` bytes hold what is left without some tensors, and with any one of these do not. */
+/* True if `room` bytes hold what is left without some tensors, and with any one of these do not. */
 static bool is_least_drop(const struct bounding *bounding, const struct bound_state *state,
 	unsigned dropped, int64_t room)
 {
@@ -231,7 +231,7 @@ static void carry_out(struct bounding *bounding, uint32_t from, struct bound_sta
 	take(bounding, from, &effect);
 }
 
-/* Whether every use finds its tensor; `kept` is what must stay in LX, `cleared` what must not be there. */
+/* True if every use finds its tensor; `kept` is what must stay in LX, `cleared` what must not be there. */
 static bool finds_all(const struct bounding *bounding, const struct bound_state *before,
 	const struct joint_option *option, uint16_t *kept, uint16_t *cleared)
 {

@@ -176,7 +176,7 @@ struct answer drive_ask(struct slot *slot, const struct solver *solver,
 /* A task may be an exploration itself: counters, faults and proof of it become the slot's. */
 void drive_nest(struct slot *slot, const struct explored *explored);
 
-/* Whether to stop; by any thread.  The parameter is a struct drive, as of callbacks. */
+/* True if to stop; by any thread.  The parameter is a struct drive, as of callbacks. */
 bool drive_stops(void *drive);
 
 /* The frontier of the rounds before. */

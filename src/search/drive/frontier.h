@@ -42,7 +42,7 @@ extern const char *const subject_names[]; /* "a workload graph", in messages */
 /* "cycles", "pJ", "B", ..; NULL: it counts things. */
 const char *objective_unit(enum objective objective);
 
-/* Whether an objective says anything about one. */
+/* True if an objective says anything about one. */
 bool objective_applies(enum objective objective, enum subject subject);
 
 struct objectives {

@@ -57,7 +57,7 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 	return worth(goals, g, &own) < worth(goals, g, &first);
 }
 
-/* Whether an op reads a tensor twice: a clone of it may pay. */
+/* True if an op reads a tensor twice: a clone of it may pay. */
 static bool reads_twice(const struct op *op)
 {
 	for (int i = 0; i < op->read_count; i++)
@@ -67,7 +67,7 @@ static bool reads_twice(const struct op *op)
 	return false;
 }
 
-/* Whether no constraint is about tiles and nests together: one that is may keep a nest that is worse by
+/* True if no constraint is about tiles and nests together: one that is may keep a nest that is worse by
  * itself. */
 static bool may_choose_nests(const struct exploration *exploration)
 {
@@ -132,7 +132,7 @@ size_t goals_sift(struct op_option *options, size_t count, enum price price)
 	return kept;
 }
 
-/* Whether two recipes lay out the same plan and go on from it alike. */
+/* True if two recipes lay out the same plan and go on from it alike. */
 static bool alike(const struct recipe *a, const struct recipe *b)
 {
 	const struct planning *p = &a->planning, *q = &b->planning;

@@ -17,7 +17,7 @@ struct goals {
 
 struct goals goals_of(const struct objectives *objectives, const struct planning *planning);
 
-/* Whether the tiles of goal g are better in its objective than those of the first. */
+/* True if the tiles of goal g are better in its objective than those of the first. */
 bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out);
 
 /*
@@ -27,7 +27,7 @@ bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result 
 struct exploration;
 bool goals_are_all(const struct exploration *exploration);
 
-/* Whether plans of the only op may bring what it reads into LX first: then these are not all its plans, and whole
+/* True if plans of the only op may bring what it reads into LX first: then these are not all its plans, and whole
  * plans are asked for as of any graph. */
 bool goals_may_clone(const struct exploration *exploration);
 

@@ -23,7 +23,7 @@ void left_out_add(struct left_out *list, const struct op_front *front,
 	}
 }
 
-/* Whether one is no worse than the other in all objectives from the k-th on. */
+/* True if one is no worse than the other in all objectives from the k-th on. */
 static bool is_no_worse(const struct objectives *objectives, size_t k, const struct score *one,
 	const struct score *other)
 {

@@ -53,7 +53,7 @@ static const struct op *find_opaque(const struct buffer_gathering *gathering, in
 	return o < to ? &gathering->graph->workload->ops[o] : NULL;
 }
 
-/* Whether a tensor lives while one does that must live in LX. */
+/* True if a tensor lives while one does that must live in LX. */
 static bool stands_in_way(const struct buffer_gathering *gathering, int t)
 {
 	int from, to;

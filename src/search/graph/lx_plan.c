@@ -52,7 +52,7 @@ static const struct placement *ask(
 	return placement;
 }
 
-/* Whether every staging tile has a place. */
+/* True if every staging tile has a place. */
 static bool stages(const struct lx_layout *layout)
 {
 	const struct lx_buffers *buffers = &layout->buffers;
@@ -82,7 +82,7 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 	layout->placement = ask(layout, solver, &packing);
 }
 
-/* Whether the solver has no address for a tensor that must live in LX. */
+/* True if the solver has no address for a tensor that must live in LX. */
 static bool leaves_out(const struct lx_layout *layout)
 {
 	const struct lx_graph *graph = &layout->graph;

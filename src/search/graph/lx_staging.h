@@ -27,7 +27,7 @@ size_t staging_option_count(const struct planning *planning, const char *op);
 const struct staging_menu *staging_menus_with(const struct planning *planning,
 	const struct planning *limits, const char *op, size_t option, struct arena *arena);
 
-/* Whether two numbers of bytes for staging would have the same options taken. */
+/* True if two numbers of bytes for staging would have the same options taken. */
 bool staging_limits_alike(const struct planning *planning, int64_t bytes, int64_t other);
 
 /* The fastest option that the planning allows for every broadcast of graph->workload into

@@ -406,7 +406,7 @@ static struct objectives objectives_of(const struct objectives *asked)
 	return own.count ? own : (struct objectives){1, {OBJECTIVE_LATENCY}};
 }
 
-/* Whether plans of one nest are in the order of their nests: cores and bundles add time, words of other
+/* True if plans of one nest are in the order of their nests: cores and bundles add time, words of other
  * widths are other bytes. */
 static bool keep_order(const struct nest_search *search, const struct objectives *asked)
 {

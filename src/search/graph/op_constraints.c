@@ -195,7 +195,7 @@ const struct workload *op_constraints_flag(const struct arch *arch, const struct
 	return flagged;
 }
 
-/* Whether a constraint is about a nest: storage beside the op's unit is not in it, and what is resident has
+/* True if a constraint is about a nest: storage beside the op's unit is not in it, and what is resident has
  * its home in the scratchpad. */
 static bool is_about(const struct constraint *constraint, const struct inner_question *question,
 	const struct hierarchy *hierarchy)

@@ -18,10 +18,10 @@ const struct arch *op_constraints_take(
 struct constraints op_constraints_read(
 	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena);
 
-/* Whether one is about nests: where tiles move in boxes these are what is inside a tile. */
+/* True if one is about nests: where tiles move in boxes these are what is inside a tile. */
 bool op_constraints_inside(const struct arch *arch, const struct constraint *constraint);
 
-/* Whether there are any. */
+/* True if there are any. */
 bool op_constraints_any(const struct arch *arch);
 
 /* The workload with the flags (no_reuse, ..) of each op.  Complains about what no op of the graph can

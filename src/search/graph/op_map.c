@@ -68,7 +68,7 @@ int64_t op_value_latency(const struct op_value *value, enum price price)
 	return price == PRICE_ESTIMATE ? value->estimate : value->cycles;
 }
 
-/* Whether a tiling is in question for a goal at all. */
+/* True if a tiling is in question for a goal at all. */
 static bool may_serve(enum tile_goal goal, enum price price, const struct op_value *value,
 	const struct op_value *published)
 {

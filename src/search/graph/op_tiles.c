@@ -20,7 +20,7 @@ struct tile_front {
 	const struct inner_cost **costs;
 };
 
-/* Whether a tiling is no worse in every value. */
+/* True if a tiling is no worse in every value. */
 static bool covers(const struct op_value *a, const struct op_value *b)
 {
 	return a->cycles <= b->cycles && a->estimate <= b->estimate &&

@@ -81,7 +81,7 @@ static bool wants(const struct objectives *objectives, enum objective objective)
 	       (product && objectives_have(objectives, OBJECTIVE_EDP));
 }
 
-/* Whether the answer is that of a question with more cores. */
+/* True if the answer is that of a question with more cores. */
 static bool answers(const struct planned *own, const struct plan_aim *asked)
 {
 	const struct joint_aim *aim = &asked->aim;
@@ -140,7 +140,7 @@ static const struct planned *neighbour(
 	return next;
 }
 
-/* Whether another plan is no worse in both and better in one. */
+/* True if another plan is no worse in both and better in one. */
 static bool is_beaten(const struct planned_list *planned, const struct planned *by, int cores)
 {
 	for (size_t i = 0; i < planned->count; i++) {
@@ -161,7 +161,7 @@ static bool has(const struct plan_aims *aims, const struct plan_aim *aim)
 	return false;
 }
 
-/* Whether the plans between two neighbours that a sum could find are hardly any better than what is proven. */
+/* True if the plans between two neighbours that a sum could find are hardly any better than what is proven. */
 static bool is_nearly_proven(const struct planned_list *planned, int cores,
 	const struct planned *from, const struct planned *to)
 {
@@ -197,7 +197,7 @@ static void add_between(
 	}
 }
 
-/* Whether a limit of cores is worth another question, after searches that were cut. */
+/* True if a limit of cores is worth another question, after searches that were cut. */
 static bool goes_on(const struct planned_list *planned, int cores)
 {
 	int cut = 0, most = cores < most_cores(planned) ? PLANS_CUT_MOST / PLANS_FEWER_PARTS

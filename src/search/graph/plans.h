@@ -74,7 +74,7 @@ const char *const *plans_spaces(const struct planned_list *planned, struct arena
 /* What an objective alone is at least, for all plans; 0: nothing is known. */
 double plans_least(const struct planned_list *planned, enum objective objective);
 
-/* Whether a sum is of this objective alone. */
+/* True if a sum is of this objective alone. */
 bool plans_is_alone(const struct joint_aim *aim, enum objective objective);
 
 /* How many units of a sum are one of the proof: of a cycle, a pJ, a byte, or of the sum. */

@@ -73,7 +73,7 @@ struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *a
 struct recipe_result recipe_tile(
 	const struct recipe *recipe, const struct recipe_result *laid_out, struct arena *arena);
 
-/* Whether one solver plans everything: nothing of it is chosen afterwards. */
+/* True if one solver plans everything: nothing of it is chosen afterwards. */
 bool recipe_is_whole(const struct recipe *recipe);
 
 /* The constraints of streaming tiles, where the graph is a problem; NULL: none. */

@@ -156,7 +156,7 @@ static void tile_clone(struct plan *plan, int step, int reader)
 	set_tiles(plan, step, tiles, order);
 }
 
-/* Whether an op's tiles are its own choice. */
+/* True if an op's tiles are its own choice. */
 static bool is_asked(const struct plan *plan, int step)
 {
 	return op_is_tiled(op_at(plan, step)) && !plan_only_moves(plan, step);

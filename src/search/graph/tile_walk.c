@@ -122,7 +122,7 @@ static int list_loops(const struct tile_walk *walk, bool reductions, int *list, 
 	return count;
 }
 
-/* Whether constraints are about what the tiles decide: loops at the home, and, where an ideal array has
+/* True if constraints are about what the tiles decide: loops at the home, and, where an ideal array has
  * none, those at the scratchpad. */
 static bool is_decided(const struct op_question *question, const struct constraint *constraint)
 {
@@ -132,7 +132,7 @@ static bool is_decided(const struct op_question *question, const struct constrai
 		       (constraint->row == arch->lx && !op_has_inner_nest(arch, question->op)));
 }
 
-/* Whether the tiles and the order that are set keep the constraints. */
+/* True if the tiles and the order that are set keep the constraints. */
 static bool keeps(struct tile_walk *walk)
 {
 	const struct op_question *question = walk->question;

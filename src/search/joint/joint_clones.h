@@ -38,7 +38,7 @@ struct joint_choosing {
 /* An op that may move something into LX, and no more. */
 bool joint_may_clone(const struct joint_making *making, int op);
 
-/* Whether such a clone by itself need not end its bundle: it is of no phase with the op behind it, or nothing is
+/* True if such a clone by itself need not end its bundle: it is of no phase with the op behind it, or nothing is
  * proven.  Where it can be both, its price by itself is no less than what a plan takes. */
 bool joint_stands_alone(struct joint_making *making, int op);
 
@@ -48,7 +48,7 @@ int joint_clone_of(const struct joint_choosing *choosing, int tensor);
 /* What clone c brings. */
 int joint_cloned(const struct joint_choosing *choosing, int c);
 
-/* Whether the op reads a tensor. */
+/* True if the op reads a tensor. */
 bool joint_op_reads(const struct joint_choosing *choosing, int tensor);
 
 /* What the op and its clones have from outside; false if a tensor would be in two places. */

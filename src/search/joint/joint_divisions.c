@@ -19,7 +19,7 @@ static bool is_listed(const struct joint_making *making, const struct op *op)
 	return name_list_has(&making->question->planning->eligible, op->type);
 }
 
-/* Whether a tensor may lie in LX at all, as an operand of some op. */
+/* True if a tensor may lie in LX at all, as an operand of some op. */
 bool joint_may_lie(const struct joint_making *making, int tensor)
 {
 	const struct workload *workload = making->question->workload;
@@ -117,7 +117,7 @@ static void add_orders(struct joint_making *making, int op, const struct mapping
 	permute(&ordering, &mapping, 0);
 }
 
-/* Whether the kinds of decisions that are free allow a division. */
+/* True if the kinds of decisions that are free allow a division. */
 static bool is_free(const struct joint_making *making, const struct op *op,
 	const struct mapping *mapping, int64_t most)
 {

@@ -189,7 +189,7 @@ static void fill_bundles(const struct joint_making *making, struct joint_space *
 	space->core_value = joint_worth(making, arch->core_cycles, 0, 0);
 }
 
-/* Whether LX holds all tensors whole at once, so that no run is of use. */
+/* True if LX holds all tensors whole at once, so that no run is of use. */
 static bool fits_whole(const struct joint_question *question)
 {
 	int64_t bytes = 0;

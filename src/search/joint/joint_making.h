@@ -111,7 +111,7 @@ static inline bool joint_is_free(const struct joint_making *making, enum joint_k
 	return !(making->question->aim.fixed & kind);
 }
 
-/* Whether a tensor can be laid out anew in LX. */
+/* True if a tensor can be laid out anew in LX. */
 static inline bool joint_relays(const struct joint_making *making, int tensor)
 {
 	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present &&
@@ -131,13 +131,13 @@ int joint_views_add(struct joint_making *making, int tensor, const struct view *
  * there: such a view counts as asked for by all of them.  None if `share` is not, or if there are too many to try. */
 void joint_views_share(struct joint_making *making, bool share);
 
-/* Whether a view serves all ops behind an op that another view serves. */
+/* True if a view serves all ops behind an op that another view serves. */
 bool joint_serves_later(const struct joint_views *views, int view, int op, int other);
 
 /* Fills `serves` and opens the rest, once all views are there. */
 void joint_views_close(struct joint_making *making, int tensor);
 
-/* Whether two tensors have the same views, which ops equally far behind their first ones make and ask for. */
+/* True if two tensors have the same views, which ops equally far behind their first ones make and ask for. */
 bool joint_views_alike(const struct joint_making *making, int a, int b);
 
 bool joint_serves(const struct joint_views *views, int held, int asked);
@@ -165,19 +165,19 @@ void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts)
 /* An op, or a run that begins with it, may leave the tensor in LX under the view. */
 void joint_note_made(struct joint_making *making, int tensor, int view, int op);
 
-/* Whether an op may find a tensor in LX as it asks for it, after what was noted of ops before. */
+/* True if an op may find a tensor in LX as it asks for it, after what was noted of ops before. */
 bool joint_may_be_found(const struct joint_making *making, int tensor, int asked, int op);
 
-/* Whether plans may bring it there. */
+/* True if plans may bring it there. */
 bool joint_may_be_moved(const struct joint_making *making, int tensor);
 
 /* Orders uses, outs and all that begins with the number of a tensor. */
 int joint_by_tensor(const void *left, const void *right);
 
-/* Whether a tensor may lie in LX at all, as an operand of some op. */
+/* True if a tensor may lie in LX at all, as an operand of some op. */
 bool joint_may_lie(const struct joint_making *making, int tensor);
 
-/* Whether an op reads a tensor only where it writes, in the same layout. */
+/* True if an op reads a tensor only where it writes, in the same layout. */
 bool joint_may_take_over(const struct joint_making *making, const struct workload *workload,
 	const struct op *op, int tensor);
 

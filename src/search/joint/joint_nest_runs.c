@@ -19,7 +19,7 @@ static bool may_share(const struct op *op, int l)
 	return !op->loops[l].reduction && op->loops[l].extent > 1;
 }
 
-/* Whether the parts leave room for all that may lie in the scratchpad beside them. */
+/* True if the parts leave room for all that may lie in the scratchpad beside them. */
 static bool is_roomy(const struct nest_range *range)
 {
 	int64_t room = range->making->question->planning->lx_capacity - range->span;
@@ -78,7 +78,7 @@ static void try_loops(struct trying_nests *try, bool roomy)
 	share_out(try, extents, 0, most);
 }
 
-/* Whether the steps can share the loops, cut into single elements, or left whole: then what is inside fits
+/* True if the steps can share the loops, cut into single elements, or left whole: then what is inside fits
  * without a run, too.  *roomy: there is room for all that they use from outside. */
 static bool can_share(const struct trying_nests *try, bool whole, bool *roomy)
 {

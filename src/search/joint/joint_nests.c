@@ -141,7 +141,7 @@ static const struct plan *make_plan(const struct joint_making *making, const str
 	return plan;
 }
 
-/* Whether each op of a run makes or reads something inside. */
+/* True if each op of a run makes or reads something inside. */
 static bool is_joined(const struct nest_range *range)
 {
 	for (int o = range->first; o < range->end; o++) {

@@ -184,7 +184,7 @@ static void price_in_place(struct joint_choosing *choosing)
 
 /* --- where operands are */
 
-/* Whether some later op may find the output under a view. */
+/* True if some later op may find the output under a view. */
 static bool is_worth_making(const struct joint_choosing *choosing, int tensor, int view)
 {
 	const struct joint_views *views = &choosing->making->views[tensor];
@@ -196,7 +196,7 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	return false;
 }
 
-/* Whether an output may lie in LX as well: it must be evicted then, which sends nothing of what HBM has. */
+/* True if an output may lie in LX as well: it must be evicted then, which sends nothing of what HBM has. */
 static bool may_be_written_back(const struct joint_making *making, int tensor)
 {
 	return joint_is_free(making, KIND_BOTH) && joint_is_free(making, KIND_EVICT) &&
@@ -221,7 +221,7 @@ static void choose_out(struct joint_choosing *choosing)
 	price_in_place(choosing);
 }
 
-/* Whether a view serves all operands by which a tensor is read. */
+/* True if a view serves all operands by which a tensor is read. */
 static bool serves_all(const struct joint_choosing *choosing, int r, int view)
 {
 	const struct joint_reading *read = &choosing->reads[r];
@@ -248,7 +248,7 @@ static bool is_least(const struct joint_choosing *choosing, int r, int view)
 	return true;
 }
 
-/* Whether some smaller view, which is tried as well, does all that this one does for the op and for later ones. */
+/* True if some smaller view, which is tried as well, does all that this one does for the op and for later ones. */
 static bool is_displaced(const struct joint_choosing *choosing, int r, int tensor, int view)
 {
 	const struct joint_views *views = &choosing->making->views[tensor];
@@ -263,14 +263,14 @@ static bool is_displaced(const struct joint_choosing *choosing, int r, int tenso
 	return false;
 }
 
-/* Whether a tensor may come into LX under a view, for ops behind this one and, where r is no -1, for this one. */
+/* True if a tensor may come into LX under a view, for ops behind this one and, where r is no -1, for this one. */
 static bool may_come(const struct joint_choosing *choosing, int r, int tensor, int view)
 {
 	return choosing->making->views[tensor].asked[view] > choosing->number &&
 	       !is_displaced(choosing, r, tensor, view);
 }
 
-/* Whether a tensor that the op does not read may be moved in before it, for ops behind it. */
+/* True if a tensor that the op does not read may be moved in before it, for ops behind it. */
 static bool may_come_early(const struct joint_choosing *choosing, int tensor)
 {
 	struct joint_making *making = choosing->making;

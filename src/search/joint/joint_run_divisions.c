@@ -87,7 +87,7 @@ static bool find_view(const struct trying *trying, const struct mapping *mapping
 		       &mappings[o - trying->run.first], i, trying->arena, view, &why);
 }
 
-/* Whether what lives inside is found by its readers where it is left. */
+/* True if what lives inside is found by its readers where it is left. */
 static bool parts_meet(
 	const struct trying *trying, const struct mapping *mappings, int tensor, struct view *view)
 {

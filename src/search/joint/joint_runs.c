@@ -48,7 +48,7 @@ struct tiles_list {
 	struct array(struct tried_tiles) all;
 };
 
-/* Whether as many loops may be cut as are. */
+/* True if as many loops may be cut as are. */
 static bool are_free(const struct trying *trying)
 {
 	int cut = 0;
@@ -84,7 +84,7 @@ static void list_tiles(struct trying *trying, int k, struct tiles_list *list)
 	run->loops[k].tiles = 1;
 }
 
-/* Whether other tiles that fit are a coarsening of these. */
+/* True if other tiles that fit are a coarsening of these. */
 static bool is_finer(const struct tiles_list *list, size_t i, int loops, int64_t most)
 {
 	const struct tried_tiles *own = &list->all.at[i];
@@ -160,7 +160,7 @@ static bool is_big(const struct joint_making *making, int tensor)
 		       question->planning->lx_capacity / 2;
 }
 
-/* Whether a tensor may be in LX while an op runs: what it uses, and what is made before and read behind it. */
+/* True if a tensor may be in LX while an op runs: what it uses, and what is made before and read behind it. */
 static bool is_about(const struct joint_making *making, int t, int o)
 {
 	int from, to;
@@ -169,7 +169,7 @@ static bool is_about(const struct joint_making *making, int t, int o)
 	return joint_may_lie(making, t) && to > o && (tensor->producer < 0 || from <= o);
 }
 
-/* Whether all that may be in LX while some op of the run runs, divided evenly, is more than LX holds. */
+/* True if all that may be in LX while some op of the run runs, divided evenly, is more than LX holds. */
 static bool is_short(const struct joint_making *making, int first, int end)
 {
 	const struct joint_question *question = making->question;

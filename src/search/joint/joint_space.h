@@ -60,7 +60,7 @@ struct joint_tensor {
 	const int64_t *evict; /* by view; JOINT_NEVER */
 };
 
-/* Whether it can be laid out anew. */
+/* True if it can be laid out anew. */
 static inline bool joint_is_relayed(const struct joint_tensor *tensor)
 {
 	for (int from = 0; from < tensor->view_count; from++)

@@ -89,7 +89,7 @@ static struct view join(const struct layout *layout, const struct view *a, const
 	return view;
 }
 
-/* Whether an op reads a tensor more than once. */
+/* True if an op reads a tensor more than once. */
 static bool reads_twice(const struct joint_making *making, int o, int tensor)
 {
 	const struct op *op = &making->question->workload->ops[o];

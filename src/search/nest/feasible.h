@@ -20,7 +20,7 @@ struct completions {
 
 struct completions *completions_make(struct arena *arena, const struct space *space);
 
-/* Whether levels 0 .. j together can make `product` of dimension d, a divisor of its extent; with
+/* True if levels 0 .. j together can make `product` of dimension d, a divisor of its extent; with
  * j = -1, whether it is 1. */
 bool completions_make_up(const struct completions *completions, int j, int d, int64_t product);
 
@@ -42,7 +42,7 @@ struct fit_words {
 	int64_t home[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
 };
 
-/* Whether some dataspace may have its home where exact counting asks for more than a tile: inside
+/* True if some dataspace may have its home where exact counting asks for more than a tile: inside
  * a level with loops or a fan-out. */
 bool fit_minds_homes(const struct domain *domain);
 

@@ -99,7 +99,7 @@ static uint32_t bounded_dimensions(const struct infeasible_set *conflict)
 	return dimensions;
 }
 
-/* Whether something that is asked for gets better with larger bounds. */
+/* True if something that is asked for gets better with larger bounds. */
 static bool wants_more(const struct filter *filter)
 {
 	const struct infeasible_set *conflict = filter->conflict;

@@ -335,7 +335,7 @@ static struct explored explore(const struct nest_search *search, struct arena *a
 	return drive_explore(&problems, &driver, &search->wishes, arena);
 }
 
-/* Whether a proof that believed the ceiling shows that it is too low. */
+/* True if a proof that believed the ceiling shows that it is too low. */
 static bool contradicts(const struct nest_search *search, const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;

@@ -83,7 +83,7 @@ const char *nest_objective_text(
 	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy);
 const char *const *nest_objectives_texts(struct arena *arena, const struct nest_search *search);
 
-/* Whether an objective means anything for a problem. */
+/* True if an objective means anything for a problem. */
 bool nest_objective(enum objective objective);
 
 /*

@@ -599,7 +599,7 @@ static size_t add_part(struct maker *maker, size_t total, size_t points, int64_t
 	return total;
 }
 
-/* Whether no sum of all exceeds 2^126. */
+/* True if no sum of all exceeds 2^126. */
 static bool can_be_counted(const struct sums_part *parts, size_t part_count)
 {
 	const wide limit = (wide)1 << 126;

@@ -54,7 +54,7 @@ static bool has_one_form(const struct space *space, const struct tiling_level *l
 	return true;
 }
 
-/* Whether neighbours along one axis may hand words on, so that it counts which loop's iterations
+/* True if neighbours along one axis may hand words on, so that it counts which loop's iterations
  * are neighbours: tiles that overlap, or come again, as operands of multipliers do.  Those with
  * others beside them keep their operands from step to step in Timeloop's counting, so that
  * the order of the innermost temporal loops counts, too.  Where networks cost energy, words that

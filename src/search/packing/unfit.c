@@ -240,7 +240,7 @@ static bool settle_bounds(struct unfit_state *state, struct arena *arena)
 	return good;
 }
 
-/* Whether it takes room of its own at a step. */
+/* True if it takes room of its own at a step. */
 static bool counts_at(const struct unfit_state *state, int i, int64_t step)
 {
 	const struct unfit_item *item = &state->items[i];

@@ -63,7 +63,7 @@ static bool sees(const struct recurrence_operand *operand, int loop)
 	return seen;
 }
 
-/* Whether each PE has an element of its own, the same in all steps of the inner loop. */
+/* True if each PE has an element of its own, the same in all steps of the inner loop. */
 static bool is_stationary(const struct folding_draft *making, int operand)
 {
 	const struct recurrence_operand *of = &making->einsum->operands[operand];
@@ -73,7 +73,7 @@ static bool is_stationary(const struct folding_draft *making, int operand)
 	return stays;
 }
 
-/* Whether an operand that is read comes in at an edge: it is handed on along some row.  What no two
+/* True if an operand that is read comes in at an edge: it is handed on along some row.  What no two
  * points share comes to each PE. */
 static bool has_edge(const struct folding_draft *making, int operand)
 {

@@ -97,7 +97,7 @@ static int64_t count_cycles(const struct recurrence *recurrence, const int64_t *
 	return last < first ? 0 : last - first + 1;
 }
 
-/* Whether all points of the box can be looked at so often. */
+/* True if all points of the box can be looked at so often. */
 static bool is_walkable(const struct recurrence *recurrence, size_t times)
 {
 	int64_t looks;

@@ -50,11 +50,11 @@ struct arena;
 struct projections projections_list(
 	const struct space_time *spec, struct run *run, struct arena *arena);
 
-/* Whether the wires suffice, lanes having in common what they may. */
+/* True if the wires suffice, lanes having in common what they may. */
 bool projections_wired(const struct projections *space, const struct allocation *allocation,
 	const struct schedule *schedule);
 
-/* Whether no two points meet; *known says whether it could be found out. */
+/* True if no two points meet; *known says whether it could be found out. */
 bool projections_apart(const struct projections *space, const struct allocation *allocation,
 	const struct schedule *schedule, bool *known);
 

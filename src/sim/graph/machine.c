@@ -107,7 +107,7 @@ static int lx_writes(const struct machine *machine, int core)
 	return core_server(core, machine->paces->lx_shared ? LX_READS : LX_WRITES);
 }
 
-/* Whether an operand of the op is there for several elements of the result, or comes out along another stick. */
+/* True if an operand of the op is there for several elements of the result, or comes out along another stick. */
 static bool uses_again(const struct workload *workload, const struct op *op)
 {
 	bool again = op->primitive->kind == OP_RESTICKIFY;

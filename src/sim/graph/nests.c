@@ -33,7 +33,7 @@ static bool shapes_alike(const struct shape *a, const struct shape *b)
 	return alike;
 }
 
-/* Whether two are one; padding that differs only has one executed twice. */
+/* True if two are one; padding that differs only has one executed twice. */
 static bool nests_alike(const struct inner_nest *a, const struct inner_nest *b)
 {
 	if (!shapes_alike(a->shape, b->shape) || !mapping_equal(&a->mapping, &b->mapping))

@@ -36,7 +36,7 @@ struct phase {
 	int changed; /* the loop that went on, or NEST_START, NEST_END */
 };
 
-/* Whether a store's transfer may be in the background of the work before or after it. */
+/* True if a store's transfer may be in the background of the work before or after it. */
 static bool is_background(const struct phase *phase, const struct nest_store *store)
 {
 	const struct nest_level *level = &phase->run->hierarchy->levels[store->level];

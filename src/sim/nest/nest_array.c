@@ -53,7 +53,7 @@ static void place_pes(struct nest_array *array, int outer)
 	}
 }
 
-/* Whether two PEs have the same place in a dataspace. */
+/* True if two PEs have the same place in a dataspace. */
 static bool meet(const struct nest_array *array, int t, int64_t p, int64_t q)
 {
 	const struct dataspace *space = &array->run->shape->spaces[t];
@@ -330,7 +330,7 @@ int64_t nest_array_lag(const struct nest_array *array)
 	return find_last(array) - *array->steps;
 }
 
-/* Whether passes end in loop k. */
+/* True if passes end in loop k. */
 static bool turns_in(const struct nest_array *array, int k)
 {
 	bool turns = false;

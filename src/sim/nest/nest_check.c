@@ -88,7 +88,7 @@ static bool size_tile(const struct shape *shape, int t, const struct checked_fac
 	return true;
 }
 
-/* Whether no level outside keeps it. */
+/* True if no level outside keeps it. */
 static bool is_home(
 	const struct hierarchy *hierarchy, const struct mapping *mapping, int t, int level)
 {

@@ -485,7 +485,7 @@ static void fill_home(struct nest_run *run, struct nest_store *store)
 	}
 }
 
-/* Whether somebody's results would be in several instances. */
+/* True if somebody's results would be in several instances. */
 static bool is_apart(struct nest_run *run)
 {
 	bool apart = false;

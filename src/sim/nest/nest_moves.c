@@ -470,7 +470,7 @@ static void copy_words(struct nest_store *store, int64_t instance, const struct 
 			&giver->held[giver_instance], walk.at)];
 }
 
-/* Whether the words are where they are to be taken from. */
+/* True if the words are where they are to be taken from. */
 static bool find_words(struct nest_sim_moves *moves, const struct nest_store *store,
 	int64_t instance, const struct nest_words *set, const struct nest_store *giver,
 	int64_t giver_instance)

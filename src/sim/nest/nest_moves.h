@@ -17,7 +17,7 @@ struct nest_borders *nest_borders_find(struct nest_run *run, int k);
 /* Adds the sums that the iteration before and the one that begins touch; false if they are not there. */
 bool nest_borders_draw(const struct nest_borders *borders, struct nest_picture *picture);
 
-/* Whether the next `times` iterations find what this one finds: the buffers hold the words of the last one, so
+/* True if the next `times` iterations find what this one finds: the buffers hold the words of the last one, so
  * that they hold those of all, and sums are as this one's. */
 bool nest_borders_go_on(const struct nest_borders *borders, int64_t times);
 

@@ -318,7 +318,7 @@ static bool all_work(const struct nest_run *run)
 	return true;
 }
 
-/* Whether what a multiplier does at this step is beyond what exists. */
+/* True if what a multiplier does at this step is beyond what exists. */
 static bool is_padding(struct nest_run *run, int64_t n)
 {
 	const struct nest_values *values = run->options->values;

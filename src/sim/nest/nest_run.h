@@ -176,7 +176,7 @@ struct nest_box nest_whole(const struct shape *shape, int space);
 /* What an iteration of loop k adds to the indices of a rank. */
 int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k);
 
-/* Whether an instance has work at this step. */
+/* True if an instance has work at this step. */
 bool nest_run_works(struct nest_run *run, int level, int64_t instance);
 
 /* The tile of a store's instance at this step; empty without work. */
@@ -204,13 +204,13 @@ void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t inst
 void nest_run_wrong(struct nest_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Whether it is now that the fault asked for shall happen, this being an occasion for it. */
+/* True if it is now that the fault asked for shall happen, this being an occasion for it. */
 bool nest_run_fault(struct nest_run *run, enum nest_sim_fault fault);
 
 /* The first word of a set as "A[1, 2]", for sentences. */
 const char *nest_run_word(struct nest_run *run, int space, const struct nest_words *words);
 
-/* Whether its tiles change as loop k goes on. */
+/* True if its tiles change as loop k goes on. */
 static inline bool nest_store_moves_in(const struct nest_store *store, int k)
 {
 	return !store->home && store->pace >= k;

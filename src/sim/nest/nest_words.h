@@ -44,7 +44,7 @@ void nest_words_without(
 bool nest_words_equal(int ranks, const struct nest_words *a, const struct nest_words *b);
 uint64_t nest_words_hash(int ranks, const struct nest_words *words);
 
-/* Whether every word of the set lies in the box. */
+/* True if every word of the set lies in the box. */
 bool nest_words_inside(int ranks, const struct nest_words *words, const struct nest_box *box);
 
 /*

@@ -253,7 +253,7 @@ static double read_wire(struct array_run *run, int stream, int64_t index, int64_
 	return value;
 }
 
-/* Whether a value may come from another lane; counts it. */
+/* True if a value may come from another lane; counts it. */
 static bool cross_lanes(struct array_run *run, int stream, int64_t pe, int64_t delay)
 {
 	struct systolic_result *result = run->result;

@@ -42,7 +42,7 @@ struct copy_touch {
 };
 struct copy_touch copy_sync_now(const struct copy_sync *sync, size_t stream);
 
-/* Whether that comes before what the stream now does. */
+/* True if that comes before what the stream now does. */
 bool copy_sync_before(const struct copy_sync *sync, struct copy_touch touch, size_t stream);
 
 #endif

@@ -65,7 +65,7 @@ static bool go_on(struct exchange *exchange, int64_t work)
 	return !exchange->result.stopped;
 }
 
-/* Whether a rank has a chunk at first. */
+/* True if a rank has a chunk at first. */
 static bool has_at_first(const struct send_schedule *schedule, int rank, int64_t chunk)
 {
 	switch (schedule->operation) {
@@ -237,7 +237,7 @@ static int64_t time_of(const struct exchange *exchange, const struct message *me
 	return time;
 }
 
-/* Whether a chunk is one that the root stores for itself. */
+/* True if a chunk is one that the root stores for itself. */
 static bool stores_own(const struct exchange *exchange, int64_t chunk)
 {
 	enum operation operation = exchange->schedule->operation;
@@ -258,7 +258,7 @@ static void store_own(struct exchange *exchange)
 	exchange->result.ticks = number_max(exchange->result.ticks, at);
 }
 
-/* Whether a chunk belongs to a rank at the end. */
+/* True if a chunk belongs to a rank at the end. */
 static bool belongs(const struct send_schedule *schedule, int rank, int64_t chunk)
 {
 	switch (schedule->operation) {
