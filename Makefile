@@ -190,9 +190,9 @@ $(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive
 ONNX_PROTO := /usr/include/onnx/onnx.proto
 $(OUT)/onnx.pb-c.c: $(ONNX_PROTO)
 	@mkdir -p $(@D)
-	protoc-c --proto_path=$(dir $<) --c_out=$(@D) $(notdir $<)
+	$(SAY)protoc-c --proto_path=$(dir $<) --c_out=$(@D) $(notdir $<)
 $(OUT)/onnx.pb-c.o: $(OUT)/onnx.pb-c.c $(OUT)/flags.stamp
-	$(CC) $(FLAGS) -w $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	$(SAY)$(CC) $(FLAGS) -w $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 $(OUT)/src/import/onnx_read.o: $(OUT)/onnx.pb-c.c
 
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
