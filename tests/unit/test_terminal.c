@@ -75,6 +75,8 @@ static void results_fit_a_terminal_of_80_columns(void **state)
 	bool was_wide = false;
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+			if (k > 0 && !strstr(commands[i], "%s") && !strstr(commands[i], "report"))
+				continue;
 			const char *words = arena_format(arena, commands[i], k ? nest : graph);
 			if (i == 5)
 				folder_run("cp $(ls run/plans/*.yaml | tail -1) other.yaml");
@@ -84,11 +86,12 @@ static void results_fit_a_terminal_of_80_columns(void **state)
 				words));
 			if (ended.out[0])
 				fail_msg("%s:\n%s", words, ended.out);
-			was_wide |= i > 0 && folder_run(arena_format(arena,
+			was_wide = was_wide ||
+				   (i > 0 && folder_run(arena_format(arena,
 								"$program %s --format text | "
 								"awk 'length > 80' | grep -q .",
 								words))
-							     .status == 0;
+							     .status == 0);
 		}
 	assert_true(was_wide);
 }
