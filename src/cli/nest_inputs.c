@@ -328,25 +328,6 @@ void nest_inputs_density(const struct shape *shape, enum counting counting, stru
 			"'sparse_optimizations'");
 }
 
-static bool is_inside(const struct hierarchy *hierarchy, int row)
-{
-	for (int i = 0; i < hierarchy->level_count; i++)
-		if (hierarchy->levels[i].row == row || hierarchy->levels[i].block_row == row)
-			return true;
-	return row < 0 || row == hierarchy->compute_row;
-}
-
-/* What a machine says of memories that only its multipliers have is not about a problem that those do not compute. */
-static void leave_out_others(const struct hierarchy *hierarchy, struct constraints *constraints)
-{
-	struct constraint *at = (struct constraint *)constraints->at;
-	size_t all = constraints->count;
-	constraints->count = 0;
-	for (size_t i = 0; i < all; i++)
-		if (is_inside(hierarchy, at[i].row))
-			at[constraints->count++] = at[i];
-}
-
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
 	const struct reading *reading, const struct node *const *lists, const struct node *mapping)
 {
@@ -356,8 +337,7 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 		.timeloop = inputs->counting == COUNTING_TIMELOOP};
 	struct constraints *constraints = arena_new(reading->arena, struct constraints);
 	*constraints = constraints_read(&context, lists);
-	if (hierarchy->vector && inputs->arch->vector != inputs->arch->compute)
-		leave_out_others(hierarchy, constraints);
+	constraints_keep_used(constraints, hierarchy, inputs->arch);
 	inputs->constraints = constraints;
 	nest_inputs_density(inputs->shape, inputs->counting, reading->diag);
 	constraints_flag(constraints, hierarchy);

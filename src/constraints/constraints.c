@@ -30,6 +30,27 @@ struct clash *clash_add(
 	return clash;
 }
 
+static bool uses(const struct hierarchy *hierarchy, int row)
+{
+	for (int i = 0; i < hierarchy->level_count; i++)
+		if (hierarchy->levels[i].row == row || hierarchy->levels[i].block_row == row)
+			return true;
+	return row < 0 || row == hierarchy->compute_row;
+}
+
+void constraints_keep_used(
+	struct constraints *constraints, const struct hierarchy *hierarchy, const struct arch *arch)
+{
+	struct constraint *at = (struct constraint *)constraints->at;
+	size_t all = constraints->count;
+	if (!hierarchy->vector || arch->vector == arch->compute)
+		return;
+	constraints->count = 0;
+	for (size_t i = 0; i < all; i++)
+		if (uses(hierarchy, at[i].row))
+			at[constraints->count++] = at[i];
+}
+
 void constraints_flag(const struct constraints *constraints, struct hierarchy *hierarchy)
 {
 	for (size_t i = 0; i < constraints->count; i++) {

@@ -11,22 +11,22 @@
 
 /*
  * Random einsums of one or two operands, with and without a sum, written as a problem and as a workload of one op,
- * explored on shipped machines: where both forms are legal they have equal cycles, energy and proof.  What only
- * one form accepts is listed with the reason.
+ * explored on shipped machines: where both forms are legal they have equal cycles and energy, and equal proofs
+ * where their spaces are the same.  What only one form accepts is listed with the reason.
  */
 enum { DRAWS = 14, LETTERS = 3 };
 
 static const struct machine {
 	const char *name, *dtype;
-	bool open; /* products without a sum cost another energy in the two forms, which is not explained yet */
+	bool clones; /* a workload may clone its inputs, so that it has more plans to prove things of */
 } machines[] = {
 	{"eyeriss", "fp16", false},
 	{"simba", "int8", false},
 	{"gemmini", "int8", false},
-	{"tpu_v4i", "int8", true},
+	{"tpu_v4i", "int8", false},
 	{"tpu", "int8", false},
-	{"spyre32_array", "fp16", false},
-	{"spyre32", "fp16", false},
+	{"spyre32_array", "fp16", true},
+	{"spyre32", "fp16", true},
 };
 enum { MACHINES = sizeof machines / sizeof *machines };
 
@@ -117,8 +117,12 @@ static const char *as_workload(const struct einsum *einsum, const char *dtype)
 	return text_read(&text);
 }
 
-/* The row of the best in energy x latency; NULL, and *why, if there is none. */
-static const char *explore(const struct machine *machine, const char *file, const char **why)
+/* The best in energy x latency. */
+struct best {
+	const char *cost, *proof, *why; /* why: there is none */
+};
+
+static struct best explore(const struct machine *machine, const char *file)
 {
 	struct ended ended = shell(arena,
 		"rm -rf %s/out; $LXPLORE explore specs/arch/%s.yaml %s/%s --objective edp --simulate none "
@@ -126,48 +130,52 @@ static const char *explore(const struct machine *machine, const char *file, cons
 		folder, machine->name, folder, file, folder);
 	if (ended.status) {
 		const char *at = strstr(ended.err, "error: ");
-		*why = at ? at : ended.err;
-		*why = arena_format(arena, "%.*s", (int)strcspn(*why, "\n"), *why);
-		return NULL;
+		at = at ? at : ended.err;
+		return (struct best){
+			.why = arena_format(arena, "%.*s", (int)strcspn(at, "\n"), at)};
 	}
 	const char *table = folder_text("out/pareto.csv");
-	return arena_format(arena, "%s cycles, %s pJ, %s",
-		csv_cell(arena, table, 1, "latency_cycles"), csv_cell(arena, table, 1, "energy_pj"),
-		csv_cell(arena, table, 1, "proof"));
+	return (struct best){
+		.cost = arena_format(arena, "%s cycles, %s pJ",
+			csv_cell(arena, table, 1, "latency_cycles"),
+			csv_cell(arena, table, 1, "energy_pj")),
+		.proof = csv_cell(arena, table, 1, "proof"),
+	};
 }
 
 static void both_forms_cost_the_same(void **state)
 {
 	uint64_t seed = draws_seed(9);
-	long count = draws(DRAWS), both = 0, one = 0, wrong = 0;
+	long count = draws(DRAWS), both = 0, one = 0, wrong = 0, open = 0;
 	for (long i = 0; i < count; i++) {
 		struct random random = random_open(seed, (uint64_t)(i / MACHINES));
 		const struct machine *machine = &machines[i % MACHINES];
 		struct einsum einsum = draw_einsum(&random);
-		const char *why[2] = {NULL, NULL};
 		folder_put("problem.yaml", as_problem(&einsum));
 		folder_put("workload.yaml", as_workload(&einsum, machine->dtype));
-		const char *first = explore(machine, "problem.yaml", &why[0]);
-		const char *second = explore(machine, "workload.yaml", &why[1]);
-		both += first && second;
-		if (!first != !second) {
+		struct best a = explore(machine, "problem.yaml");
+		struct best b = explore(machine, "workload.yaml");
+		both += a.cost && b.cost;
+		if (!a.cost != !b.cost) {
 			one++;
 			printf("%s: only the %s of %s is accepted: %s\n", machine->name,
-				first ? "problem" : "workload",
+				a.cost ? "problem" : "workload",
 				strstr(as_workload(&einsum, machine->dtype), "Z["),
-				first ? why[1] : why[0]);
-		} else if (!first) {
-			printf("%s: neither form is accepted: %s; %s\n", machine->name, why[0],
-				why[1]);
-		} else if (first && strcmp(first, second) != 0) {
-			wrong += !(machine->open && einsum.reads == 2 &&
-				   einsum.all == einsum.spaces[2]);
-			printf("%s: problem %s; workload %s\n%s", machine->name, first, second,
-				as_workload(&einsum, machine->dtype));
+				a.cost ? b.why : a.why);
+		} else if (!a.cost) {
+			printf("%s: neither form is accepted: %s; %s\n", machine->name, a.why,
+				b.why);
+		} else if (strcmp(a.cost, b.cost) != 0 || strcmp(a.proof, b.proof) != 0) {
+			bool excused = machine->clones && strcmp(a.cost, b.cost) == 0;
+			open += excused;
+			wrong += !excused;
+			printf("%s: problem %s, %s; workload %s, %s\n%s", machine->name, a.cost,
+				a.proof, b.cost, b.proof, as_workload(&einsum, machine->dtype));
 		}
 	}
-	print_message(
-		"%ld in both forms, %ld of them unlike; %ld in one alone\n", both, wrong, one);
+	print_message("%ld in both forms, %ld of them unlike, %ld proven in one of them alone; "
+		      "%ld in one form alone\n",
+		both, wrong, open, one);
 	assert_int_equal(wrong, 0);
 	assert_true(!draws_are_many(count) || both > count / 2);
 }

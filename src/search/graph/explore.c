@@ -289,6 +289,7 @@ static bool offer_nests(const struct graph *graph, const struct recipe *recipe, 
 		drive_offer(slot, &trial.found.common);
 	}
 	size_t count = nests.frontier.count;
+	slot->complete &= count || !nests.effort.refused;
 	arena_release(slot->scratch, mark);
 	return count;
 }

@@ -102,7 +102,7 @@ static const char *open_mapspace(
 	space->nest = inner_nest_make(question, arena, &why);
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
-	space->constraints = op_constraints_read(question->arch, space->nest.shape, silent, arena);
+	space->constraints = op_constraints_read(question->arch, &space->nest, silent, arena);
 	let_result_stay(question, &space->constraints);
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);

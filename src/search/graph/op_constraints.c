@@ -81,9 +81,10 @@ static size_t count_entries(const struct arch *arch)
 	return count;
 }
 
-struct constraints op_constraints_read(
-	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
+struct constraints op_constraints_read(const struct arch *arch, const struct inner_nest *nest,
+	struct diag *diag, struct arena *arena)
 {
+	const struct shape *shape = nest->shape;
 	size_t count = count_entries(arch), kept = 0;
 	const struct node **lists = arena_array(arena, const struct node *, count + 1);
 	for (size_t i = 0; i < count; i++)
@@ -98,6 +99,7 @@ struct constraints op_constraints_read(
 	for (size_t i = 0; i < all; i++)
 		if (op_constraints_inside(arch, &at[i]))
 			at[read.count++] = at[i];
+	constraints_keep_used(&read, nest->hierarchy, arch);
 	return read;
 }
 
@@ -179,7 +181,7 @@ const struct workload *op_constraints_flag(const struct arch *arch, const struct
 		if (!nest.hierarchy)
 			continue;
 		shapes[o] = nest.shape;
-		struct constraints constraints = op_constraints_read(arch, nest.shape, diag, arena);
+		struct constraints constraints = op_constraints_read(arch, &nest, diag, arena);
 		/* what tiles leave of the extents is not known yet */
 		if (arch->constraints && !arch_moves_boxes(arch))
 			constraints_narrow(&constraints,
@@ -217,8 +219,7 @@ const char *op_constraints_check(
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
 	if (!nest.hierarchy)
 		return NULL;
-	struct constraints constraints =
-		op_constraints_read(arch, nest.shape, diag_open(arena), arena);
+	struct constraints constraints = op_constraints_read(arch, &nest, diag_open(arena), arena);
 	const struct domain *domain = domain_make(arena, arch, nest.shape, nest.hierarchy);
 	for (size_t i = 0; i < constraints.count; i++) {
 		const struct constraint *constraint = &constraints.at[i];

@@ -214,8 +214,11 @@ static void run_task(void *self, size_t i, struct slot *slot)
 		!answer.complaint_count)
 		slot->limit = arena_format(slot->arena, "budget of %" PRIu64 " (--budget)",
 			driver->search->wishes.budget);
+	uint64_t refused = slot->effort.refused;
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
+	/* The solver took what breaks a rule for the best: what it left out may be better than what is kept. */
+	slot->complete &= slot->effort.refused == refused;
 }
 
 static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
