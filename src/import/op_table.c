@@ -22,7 +22,7 @@ static const struct {
 	{"Tanh stablehlo.tanh ttir.tanh", mean_map, "tanh"},
 	{"Gelu ttir.gelu", mean_map, "gelu"},
 	{"Erf chlo.erf ttir.erf @mhlo.erf", mean_map, "erf"},
-	{"HardSwish", mean_map, "hardswish"},
+	{"HardSwish ttir.hardswish", mean_map, "hardswish"},
 	{"Sin stablehlo.sine ttir.sin", mean_map, "sin"},
 	{"Cos stablehlo.cosine ttir.cos", mean_map, "cos"},
 	{"Tan stablehlo.tan ttir.tan chlo.tan @mhlo.tan", mean_map, "tan"},
@@ -90,7 +90,7 @@ static const struct {
 	{"Clip stablehlo.clamp ttir.clamp_scalar ttir.clamp_tensor", mean_clamp, ""},
 	{"Identity Dropout ttir.dropout com.microsoft.BitmaskDropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape",
 		mean_identity, ""},
-	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint",
+	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint",
 		mean_identity, ""},
 	{"stablehlo.real stablehlo.reduce_precision stablehlo.annotate @annotate_device_placement",
 		mean_identity, ""},
@@ -111,6 +111,7 @@ static const struct {
 	{"ttir.repeat_interleave", mean_repeat, ""},
 	{"Slice stablehlo.slice ttir.slice ttir.slice_static", mean_slice, ""},
 	{"ttir.index ttir.select ttir.index_select", mean_select_index, ""},
+	{"stablehlo.reverse ttir.reverse", mean_reverse, ""},
 	{"Split ttir.split", mean_split, ""},
 	{"Concat stablehlo.concatenate ttir.concat", mean_concat, ""},
 	{"Pad stablehlo.pad ttir.pad", mean_pad, ""},
@@ -164,7 +165,7 @@ static const struct {
 	{"SpaceToDepth", mean_depth_to_space, "back"},
 	{"Trilu", mean_triangle, ""},
 	{"OneHot", mean_one_hot, ""},
-	{"ScatterND ScatterElements Scatter stablehlo.scatter", mean_scatter, ""},
+	{"ScatterND ScatterElements Scatter stablehlo.scatter ttir.scatter", mean_scatter, ""},
 	{"LpNormalization", mean_lp, ""},
 	{"GlobalLpPool", mean_lp, "pool"},
 	{"QuantizeLinear com.microsoft.QuantizeLinear", mean_quantize, ""},
@@ -202,11 +203,15 @@ static bool has_name(const char *names, const char *op)
 	return false;
 }
 
-/* Other spellings of one dialect. */
-static const char *plain_name(struct build *b, const char *op)
+/* Other spellings of one dialect, and names without the domain of an operator set that has no rows. */
+static const char *plain_name(struct build *b, const struct model_call *call)
 {
+	const char *op = call->op, *dot = strrchr(op, '.');
 	if (!strncmp(op, "mhlo.", 5))
 		return arena_format(b->arena, "stablehlo.%s", op + 5);
+	/* operator sets of nobody: their names are taken as they stand */
+	if (mean_is_onnx(call) && dot && strncmp(op, "com.microsoft.", 14))
+		return dot + 1;
 	return op;
 }
 
@@ -247,7 +252,7 @@ static bool outputs_made(struct build *b, const struct model_call *call)
 
 bool build_call(struct build *b, const struct model_call *call)
 {
-	const char *op = plain_name(b, call->op);
+	const char *op = plain_name(b, call);
 	for (size_t i = 0; op[0] && i < sizeof rows / sizeof *rows; i++) {
 		if (!has_name(rows[i].names, op))
 			continue;

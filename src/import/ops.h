@@ -48,7 +48,7 @@ meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul
 meaning mean_convolution, mean_pool, mean_global_pool, mean_reduce_window;
 
 meaning mean_extreme_index, mean_reduce_product, mean_running_sum, mean_top, mean_depth_to_space,
-	mean_triangle, mean_one_hot, mean_scatter, mean_lp;
+	mean_triangle, mean_reverse, mean_one_hot, mean_scatter, mean_lp;
 meaning mean_quantize, mean_quantize_dynamic, mean_matmul_integer, mean_conv_integer,
 	mean_quantized_pair, mean_quantized_one, mean_quantized_concat, mean_matmul_packed;
 meaning mean_attention_fused, mean_attention_heads, mean_attention_groups, mean_rotary,

@@ -76,9 +76,9 @@ int mean_reduce_product(struct build *b, const struct model_call *call, const ch
 static int moved(struct build *b, int v, int axis, int64_t by, bool back)
 {
 	int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
-	int64_t size = view_at(b, v)->shape.size[axis];
-	*(back ? &high[axis] : &low[axis]) = by;
-	return build_pad(b, mean_slice_one(b, v, axis, back ? by : 0, size - by), low, high);
+	low[axis] = back ? -by : by;
+	high[axis] = -low[axis];
+	return build_pad(b, v, low, high);
 }
 
 /* Sums of 1, 2, 4 .. neighbours, until each has all before it. */

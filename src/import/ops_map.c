@@ -197,8 +197,6 @@ int mean_select(struct build *b, const struct model_call *call, const char *argu
 	if (b->why || (yes_zero && no_zero))
 		return yes_zero && no_zero ? yes : -1;
 	int out = taken < 0 ? left : left < 0 ? taken : build_map2(b, "add", taken, left);
-	if (out >= 0 && !view_at(b, out)->dtype)
-		return out;
 	return out;
 }
 

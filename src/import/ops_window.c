@@ -186,16 +186,16 @@ int mean_transposed(struct build *b, const struct model_call *call, const char *
 			w_labels[n], out_labels[n]),
 		&zs);
 	for (int d = 0; d < n && v >= 0; d++) {
-		int64_t high[MODEL_RANK_MOST] = {0}, none[MODEL_RANK_MOST] = {0};
+		int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
 		v = overlap(b, v, d, window.stride[d]);
 		int64_t size = (from.size[2 + d] - 1) * window.stride[d] + window.size[d] -
 			       window.low[d] - window.high[d] + more[d];
 		if (v < 0 || size < 1)
 			return build_fail(b, "padding beyond the data");
+		low[d + 2] = -window.low[d];
 		high[d + 2] = window.low[d] + size - view_at(b, v)->shape.size[d + 2];
-		if (high[d + 2] > 0)
-			v = build_pad(b, v, none, high);
-		v = v < 0 ? -1 : mean_slice_one(b, v, d + 2, window.low[d], size);
+		if (low[d + 2] || high[d + 2])
+			v = build_pad(b, v, low, high);
 	}
 	return v >= 0 && mean_has(call, 2) ? add_bias(b, v, mean_input(b, call, 2), 1) : v;
 }

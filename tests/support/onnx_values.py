@@ -39,8 +39,9 @@ class Text:
                                                         re.search(r"dimensions: \{(.*)\}", text)[1])}
         self.shape = {k: [int(n) for n in s.split(",")] for k, s in
                       re.findall(r"^    (\w+): \{.*shape: \[([\d, ]*)\]", text, re.M)}
+        self.dtype = dict(re.findall(r"^    (\w+): \{dtype: (\w+)", text, re.M))
         self.tables, self.values = tables, {}
-        self.ops = re.findall(r'^    - "(.*)"$', text, re.M)
+        self.ops = re.findall(r'^    - ("|{opaque: reshape)(.*)["}]$', text, re.M)
 
     def read(self, name):
         if name not in self.values:
@@ -72,7 +73,11 @@ class Text:
         return np.where(good, data[tuple(at)], outside)
 
     def run(self):
-        for op in self.ops:
+        for kind, op in self.ops:
+            if kind != '"':  # a copy in another shape
+                source, copy = re.findall(r'"(\w+)\[', op)
+                self.values[copy] = self.read(source).reshape(self.shape[copy])
+                continue
             left, right = op.split(" = ", 1)
             name, inside = re.fullmatch(r"(\w+)\[([^\]]*)\]", left).groups()
             loops = [w for w in re.findall(r"[A-Za-z_]\w*", inside)]
@@ -91,6 +96,7 @@ class Text:
                 word = re.match(r"(\w+)\(", right)
                 sign = re.search(r"\]\s+([-+*/])\s|[\d]\s+([-+*/])\s+\w+\[", re.sub(r"\[[^\]]*\]", "[]", right))
                 f = word[1] if word else SIGNS[sign[1] or sign[2]] if len(parts) > 1 else "clone"
+                assert f != "where" or self.dtype[name] != "bool", op
                 value = np.broadcast_to(MAPS[f](*parts), shape)
             out = self.values.setdefault(name, np.zeros(self.shape[name]))
             out[tuple(np.broadcast_to(self.index(p.strip(), loops), shape) for p in inside.split(","))] = value
@@ -131,7 +137,7 @@ class Draw:
 
     def node(self, op, want, inputs="x", microsoft=False, **attributes):
         self.op, self.want = op, np.asarray(want, float)
-        return H.make_node(op, inputs.split(","), ["out"], domain="com.microsoft" if microsoft else "", **attributes)
+        return H.make_node(op, inputs.split(","), ["made"], domain="com.microsoft" if microsoft else "", **attributes)
 
 
 def conv(x, w, stride=(1, 1), pads=(0, 0, 0, 0), groups=1, dilation=(1, 1)):
@@ -437,7 +443,7 @@ KINDS = [k for k in KINDS if not sys.argv[4:] or k.__name__ in sys.argv[4:]]
 def save(d, node, path):
     kind = {np.dtype(np.float32): T.FLOAT, np.dtype(np.int64): T.INT64, np.dtype(np.int8): T.INT8,
             np.dtype(np.uint8): T.UINT8}
-    graph = H.make_graph([node], "g", [H.make_tensor_value_info(k, kind[v.dtype], v.shape)
+    graph = H.make_graph([node, H.make_node("Neg", ["made"], ["out"])], "g", [H.make_tensor_value_info(k, kind[v.dtype], v.shape)
                                        for k, v in d.given.items()],
                          [H.make_tensor_value_info("out", T.FLOAT, d.want.shape)],
                          [numpy_helper.from_array(v, k) for k, v in d.weights.items()])
@@ -456,8 +462,7 @@ def check(program, folder, seed, i):
         return f"{d.op}: {run.stderr.strip()}"
     text = Text(run.stdout, {**d.tables, **d.given, **d.weights})
     text.run()
-    last = re.search(r"outputs: \[(\w+)", run.stdout)
-    got = text.read(last[1] if last else re.match(r"\w+", text.ops[-1])[0])
+    got = -text.read("out")
     if got.size != d.want.size:
         return f"{d.op}: {got.size} elements, not {d.want.size}"
     off = np.abs(got.reshape(d.want.shape) - d.want).max()
