@@ -35,7 +35,7 @@ struct model_value {
 	const char *name;
 	const char *dtype; /* as a workload writes it; NULL: unknown */
 	struct model_shape shape;
-	bool input, weight;
+	bool input, weight, is_unsigned;
 	const struct constant *constant; /* NULL: not known */
 	int line;                        /* of MLIR; 0: none */
 };

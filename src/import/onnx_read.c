@@ -164,6 +164,7 @@ static bool read_initializer(struct reading_onnx *r, const Onnx__TensorProto *te
 	value->shape = shape;
 	value->dtype = dtype_of(tensor->data_type);
 	value->weight = true;
+	value->is_unsigned = tensor->data_type == 2 || tensor->data_type == 4;
 	int64_t elements = shape_elements(&shape);
 	value->constant = read_constant(r->model, tensor, elements);
 	if (elements < 0) {
@@ -201,6 +202,7 @@ static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 	const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
 	int64_t dims[MODEL_RANK_MOST];
 	value->dtype = dtype_of(type->tensor_type->elem_type);
+	value->is_unsigned = type->tensor_type->elem_type == 2 || type->tensor_type->elem_type == 4;
 	for (size_t h = 0; h < shape->n_dim; h++) {
 		const Onnx__TensorShapeProto__Dimension *dim = shape->dim[h];
 		if (h == MODEL_RANK_MOST)
@@ -268,11 +270,18 @@ static bool read_attribute(
 	return true;
 }
 
+/* Ops of another operator set have its domain in front: "com.microsoft.Attention". */
+static const char *name_op(struct arena *arena, const Onnx__NodeProto *node)
+{
+	const char *op = node->op_type ? node->op_type : "", *domain = node->domain;
+	bool other = domain && domain[0] && !text_equal(domain, "ai.onnx");
+	return other ? arena_format(arena, "%s.%s", domain, op) : arena_text(arena, op);
+}
+
 static bool read_node(struct reading_onnx *r, const Onnx__NodeProto *node)
 {
 	struct arena *arena = r->model->arena;
-	struct model_call call = {
-		.op = arena_text(arena, node->op_type ? node->op_type : ""), .version = r->version};
+	struct model_call call = {.op = name_op(arena, node), .version = r->version};
 	int *inputs = arena_array(arena, int, node->n_input + 1),
 	    *outputs = arena_array(arena, int, node->n_output + 1);
 	struct attribute *attributes = arena_array(arena, struct attribute, node->n_attribute + 1);

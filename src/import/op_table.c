@@ -20,9 +20,9 @@ static const struct {
 	{"Sigmoid stablehlo.logistic ttir.sigmoid", mean_map, "sigmoid"},
 	{"Silu Swish ttir.silu", mean_map, "silu"},
 	{"Tanh stablehlo.tanh ttir.tanh", mean_map, "tanh"},
-	{"Gelu FastGelu ttir.gelu", mean_map, "gelu"},
+	{"Gelu ttir.gelu", mean_map, "gelu"},
 	{"Erf chlo.erf ttir.erf @mhlo.erf", mean_map, "erf"},
-	{"HardSwish", mean_map, "hardswish"},
+	{"HardSwish ttir.hardswish", mean_map, "hardswish"},
 	{"Sin stablehlo.sine ttir.sin", mean_map, "sin"},
 	{"Cos stablehlo.cosine ttir.cos", mean_map, "cos"},
 	{"Tan stablehlo.tan ttir.tan chlo.tan @mhlo.tan", mean_map, "tan"},
@@ -33,11 +33,35 @@ static const struct {
 		"round"},
 	{"Sign stablehlo.sign ttir.sign", mean_map, "sign"},
 	{"stablehlo.cbrt ttir.cbrt", mean_map, "cbrt"},
-	{"Softplus stablehlo.log_plus_one ttir.log1p", mean_compose, ""},
-	{"stablehlo.exponential_minus_one ttir.expm1 chlo.square ttir.square", mean_compose, ""},
-	{"Mish Elu LeakyRelu PRelu Selu ThresholdedRelu Softsign HardSigmoid QuickGelu Celu",
-		mean_activation, ""},
-	{"ttir.leaky_relu ttir.hardsigmoid ttir.relu6 ttir.elu ttir.mish", mean_activation, ""},
+	{"Softplus com.microsoft.Softplus", mean_recipe, "x relu x abs neg exp 1 add log add"},
+	{"stablehlo.log_plus_one ttir.log1p", mean_recipe, "x 1 add log"},
+	{"stablehlo.exponential_minus_one ttir.expm1", mean_recipe, "x exp 1 sub"},
+	{"chlo.square ttir.square", mean_recipe, "x x mul"},
+	{"Mish ttir.mish", mean_recipe, "x x relu x abs neg exp 1 add log add tanh mul"},
+	{"Elu ttir.elu", mean_recipe, "x relu x 0 minimum exp 1 sub @alpha=1 mul add"},
+	{"Celu", mean_recipe, "x relu x 0 minimum @alpha=1 div exp 1 sub @alpha=1 mul add"},
+	{"Selu", mean_recipe,
+		"x relu x 0 minimum exp 1 sub @alpha=1.6732632423543772 mul add @gamma=1.0507009873554805 mul"},
+	{"PRelu", mean_recipe, "x relu x 0 minimum y mul add"},
+	{"LeakyRelu ttir.leaky_relu", mean_leaky, ""},
+	{"HardSigmoid", mean_recipe, "x @alpha=0.2 mul @beta=0.5 add relu 1 minimum"},
+	{"ttir.hardsigmoid", mean_recipe, "x 0.16666666666666667 mul 0.5 add relu 1 minimum"},
+	{"ttir.relu6", mean_recipe, "x relu 6 minimum"},
+	{"Softsign", mean_recipe, "x x abs 1 add div"},
+	{"ThresholdedRelu", mean_recipe, "x @alpha=1 gt x where"},
+	{"com.microsoft.FastGelu com.microsoft.BiasGelu com.microsoft.Gelu", mean_recipe,
+		"x ?y gelu"},
+	{"com.microsoft.QuickGelu", mean_recipe, "x x @alpha=1.702 mul sigmoid mul"},
+	{"Sinh chlo.sinh", mean_recipe, "x exp x neg exp sub 0.5 mul"},
+	{"Cosh chlo.cosh", mean_recipe, "x exp x neg exp add 0.5 mul"},
+	{"Asinh chlo.asinh ttir.asinh", mean_recipe, "x abs x x mul 1 add sqrt add log x sign mul"},
+	{"Acosh chlo.acosh ttir.acosh", mean_recipe, "x x x mul 1 sub sqrt add log"},
+	{"Atanh chlo.atanh ttir.atanh", mean_recipe, "1 x add 1 x sub div log 0.5 mul"},
+	{"Asin chlo.asin ttir.asin", mean_recipe, "x 1 x x mul sub sqrt div atan"},
+	{"Acos chlo.acos ttir.acos", mean_recipe,
+		"1.5707963267948966 x 1 x x mul sub sqrt div atan sub"},
+	{"IsNaN", mean_recipe, "x x ne"},
+	{"stablehlo.is_finite ttir.isfinite", mean_recipe, "x x sub 0 eq"},
 
 	{"Add stablehlo.add ttir.add chlo.broadcast_add", mean_map2, "add"},
 	{"Sub stablehlo.subtract ttir.subtract chlo.broadcast_subtract", mean_map2, "sub"},
@@ -46,7 +70,9 @@ static const struct {
 	{"Max stablehlo.maximum ttir.maximum chlo.broadcast_maximum", mean_map2, "maximum"},
 	{"Min stablehlo.minimum ttir.minimum chlo.broadcast_minimum", mean_map2, "minimum"},
 	{"Sum", mean_map2, "add"},
-	{"Mod stablehlo.remainder ttir.remainder", mean_mod, ""},
+	{"Mean", mean_average, ""},
+	{"Mod ttir.remainder", mean_mod, ""},
+	{"stablehlo.remainder", mean_mod, "cut"},
 	{"Pow stablehlo.power ttir.pow ttir.pow_tensor ttir.pow_scalar chlo.broadcast_power",
 		mean_power, ""},
 	{"Equal ttir.eq", mean_compare, "eq"},
@@ -62,9 +88,9 @@ static const struct {
 	{"Not stablehlo.not ttir.logical_not", mean_logic, "not"},
 	{"Where stablehlo.select ttir.where", mean_select, ""},
 	{"Clip stablehlo.clamp ttir.clamp_scalar ttir.clamp_tensor", mean_clamp, ""},
-	{"Identity Dropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape",
+	{"Identity Dropout ttir.dropout com.microsoft.BitmaskDropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape",
 		mean_identity, ""},
-	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint",
+	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.all_reduce ttir.mesh_shard ttir.to_layout sdy.sharding_constraint",
 		mean_identity, ""},
 	{"stablehlo.real stablehlo.reduce_precision stablehlo.annotate @annotate_device_placement",
 		mean_identity, ""},
@@ -72,7 +98,7 @@ static const struct {
 
 	{"Constant stablehlo.constant ttir.constant arith.constant", mean_literal, ""},
 	{"ConstantOfShape ttir.full ttir.zeros ttir.ones chlo.constant", mean_filled, ""},
-	{"Range stablehlo.iota ttir.arange stablehlo.dynamic_iota ttir.rand RandomNormal RandomUniform",
+	{"Range stablehlo.iota ttir.arange stablehlo.dynamic_iota ttir.rand stablehlo.rng RandomNormal RandomUniform",
 		mean_iota, ""},
 	{"Reshape stablehlo.reshape ttir.reshape", mean_reshape, ""},
 	{"Flatten", mean_flatten, ""},
@@ -85,6 +111,7 @@ static const struct {
 	{"ttir.repeat_interleave", mean_repeat, ""},
 	{"Slice stablehlo.slice ttir.slice ttir.slice_static", mean_slice, ""},
 	{"ttir.index ttir.select ttir.index_select", mean_select_index, ""},
+	{"stablehlo.reverse ttir.reverse", mean_reverse, ""},
 	{"Split ttir.split", mean_split, ""},
 	{"Concat stablehlo.concatenate ttir.concat", mean_concat, ""},
 	{"Pad stablehlo.pad ttir.pad", mean_pad, ""},
@@ -108,26 +135,63 @@ static const struct {
 	{"LogSoftmax", mean_softmax, "log"},
 	{"LayerNormalization ttir.layer_norm", mean_layer_norm, "layer"},
 	{"SimplifiedLayerNormalization RMSNormalization ttir.rms_norm", mean_layer_norm, "rms"},
-	{"SkipLayerNormalization", mean_layer_norm, "skip"},
-	{"SkipSimplifiedLayerNormalization", mean_layer_norm, "skip rms"},
+	{"com.microsoft.SkipLayerNormalization", mean_layer_norm, "skip"},
+	{"com.microsoft.SkipSimplifiedLayerNormalization SkipSimplifiedLayerNormalization",
+		mean_layer_norm, "skip rms"},
 	{"BatchNormalization stablehlo.batch_norm_inference ttir.batch_norm ttir.batch_norm_inference",
 		mean_batch_norm, ""},
 	{"InstanceNormalization GroupNormalization ttir.group_norm", mean_group_norm, ""},
 	{"LRN", mean_local_response, ""},
-	{"MatMul ttir.matmul MatMulInteger", mean_matmul, ""},
+	{"MatMul ttir.matmul", mean_matmul, ""},
 	{"Gemm", mean_gemm, ""},
 	{"ttir.linear", mean_linear, ""},
 	{"stablehlo.dot_general ttir.dot_general stablehlo.dot", mean_dot_general, ""},
 	{"Einsum", mean_einsum, ""},
 	{"Attention ttir.scaled_dot_product_attention ttir.scaled_dot_product_attention_decode",
 		mean_attention, ""},
-	{"Conv stablehlo.convolution ttir.conv2d ttir.convolution ConvInteger", mean_convolution,
-		""},
+	{"Conv stablehlo.convolution ttir.conv2d ttir.convolution com.microsoft.FusedConv",
+		mean_convolution, ""},
 	{"MaxPool ttir.max_pool2d", mean_pool, "max"},
 	{"AveragePool ttir.avg_pool2d", mean_pool, "mean"},
 	{"GlobalAveragePool ttir.global_avg_pool2d", mean_global_pool, "mean"},
 	{"GlobalMaxPool", mean_global_pool, "max"},
 	{"stablehlo.reduce_window", mean_reduce_window, ""},
+	{"ArgMax ttir.argmax", mean_extreme_index, "max"},
+	{"ArgMin", mean_extreme_index, "min"},
+	{"ReduceProd ttir.prod", mean_reduce_product, ""},
+	{"CumSum ttir.cumsum", mean_running_sum, ""},
+	{"TopK ttir.topk", mean_top, ""},
+	{"DepthToSpace", mean_depth_to_space, ""},
+	{"SpaceToDepth", mean_depth_to_space, "back"},
+	{"Trilu", mean_triangle, ""},
+	{"OneHot", mean_one_hot, ""},
+	{"ScatterND ScatterElements Scatter stablehlo.scatter ttir.scatter", mean_scatter, ""},
+	{"LpNormalization", mean_lp, ""},
+	{"GlobalLpPool", mean_lp, "pool"},
+	{"QuantizeLinear com.microsoft.QuantizeLinear", mean_quantize, ""},
+	{"DequantizeLinear com.microsoft.DequantizeLinear", mean_quantize, "back"},
+	{"DynamicQuantizeLinear", mean_quantize_dynamic, ""},
+	{"MatMulInteger", mean_matmul_integer, ""},
+	{"com.microsoft.MatMulIntegerToFloat", mean_matmul_integer, "float"},
+	{"QLinearMatMul com.microsoft.QLinearMatMul", mean_matmul_integer, "scaled"},
+	{"ConvInteger", mean_conv_integer, ""},
+	{"QLinearConv", mean_conv_integer, "scaled"},
+	{"com.microsoft.QLinearAdd", mean_quantized_pair, "add"},
+	{"com.microsoft.QLinearMul", mean_quantized_pair, "mul"},
+	{"com.microsoft.QLinearSigmoid", mean_quantized_one, "sigmoid"},
+	{"com.microsoft.QLinearLeakyRelu", mean_quantized_one, "leaky"},
+	{"com.microsoft.QLinearGlobalAveragePool", mean_quantized_one, "mean"},
+	{"com.microsoft.QLinearConcat", mean_quantized_concat, ""},
+	{"com.microsoft.MatMulNBits", mean_matmul_packed, ""},
+	{"com.microsoft.FusedMatMul com.microsoft.TransposeMatMul", mean_matmul_scaled, ""},
+	{"com.microsoft.Attention", mean_attention_fused, ""},
+	{"com.microsoft.MultiHeadAttention", mean_attention_heads, ""},
+	{"com.microsoft.GroupQueryAttention", mean_attention_groups, ""},
+	{"com.microsoft.RotaryEmbedding", mean_rotary, ""},
+	{"RotaryEmbedding", mean_rotary, "last"},
+	{"ttir.rotary_embedding", mean_rotary_whole, ""},
+	{"ttir.concatenate_heads", mean_join_heads, ""},
+	{"ConvTranspose", mean_transposed, ""},
 };
 
 static bool has_name(const char *names, const char *op)
@@ -139,11 +203,15 @@ static bool has_name(const char *names, const char *op)
 	return false;
 }
 
-/* Other spellings of one dialect. */
-static const char *plain_name(struct build *b, const char *op)
+/* Other spellings of one dialect, and names without the domain of an operator set that has no rows. */
+static const char *plain_name(struct build *b, const struct model_call *call)
 {
+	const char *op = call->op, *dot = strrchr(op, '.');
 	if (!strncmp(op, "mhlo.", 5))
 		return arena_format(b->arena, "stablehlo.%s", op + 5);
+	/* operator sets of nobody: their names are taken as they stand */
+	if (mean_is_onnx(call) && dot && strncmp(op, "com.microsoft.", 14))
+		return dot + 1;
 	return op;
 }
 
@@ -162,9 +230,29 @@ static bool check_declared(struct build *b, const struct model_call *call, int v
 	return same;
 }
 
+/* Other outputs that something reads must have been made. */
+static bool outputs_made(struct build *b, const struct model_call *call)
+{
+	const struct model *model = b->model;
+	for (int i = 1; i < call->output_count; i++) {
+		int v = call->outputs[i];
+		bool read = false;
+		if (v < 0 || b->of_value[v] >= 0 || model->values.at[v].constant)
+			continue;
+		for (size_t k = 0; k < model->calls.count && !read; k++)
+			for (int n = 0; n < model->calls.at[k].input_count; n++)
+				read |= model->calls.at[k].inputs[n] == v;
+		for (size_t k = 0; k < model->outputs.count; k++)
+			read |= model->outputs.at[k] == v;
+		if (read)
+			return build_fail(b, "output %d is read, and it cannot be said", i) >= 0;
+	}
+	return true;
+}
+
 bool build_call(struct build *b, const struct model_call *call)
 {
-	const char *op = plain_name(b, call->op);
+	const char *op = plain_name(b, call);
 	for (size_t i = 0; op[0] && i < sizeof rows / sizeof *rows; i++) {
 		if (!has_name(rows[i].names, op))
 			continue;
@@ -181,7 +269,7 @@ bool build_call(struct build *b, const struct model_call *call)
 		if (dtype && made->kind == VIEW_STORED && made->written)
 			made->dtype = dtype;
 		mean_give(b, call, 0, view);
-		return true;
+		return outputs_made(b, call);
 	}
 	return false;
 }

@@ -83,9 +83,11 @@ static bool gather_shape(
 	if (!mean_is_onnx(call) || !text_equal(call->op, "Gather")) {
 		if (declared)
 			*out = *declared;
+		else if (text_equal(call->op, "GatherElements") && mean_input(b, call, 1) >= 0)
+			*out = view_at(b, mean_input(b, call, 1))->shape;
 		else
 			build_fail(b, "no shape");
-		return declared != NULL;
+		return !b->why;
 	}
 	int at = mean_input(b, call, 1),
 	    axis = mean_axis(b, call_int(call, "axis", 0), view_at(b, v)->shape.rank);
@@ -158,12 +160,11 @@ int mean_gather(struct build *b, const struct model_call *call, const char *argu
 /* A cache in memory takes what is written into it; what reads it reads it as before. */
 int mean_cache(struct build *b, const struct model_call *call, const char *argument)
 {
-	int cache = mean_input(b, call, 0), update = mean_input(b, call, 1);
+	int cache = mean_input(b, call, 0), update = mean_input(b, call, argument[0] ? 2 : 1);
 	if (cache < 0 || update < 0)
 		return -1;
 	if (view_at(b, cache)->kind == VIEW_SPLAT)
 		return build_fail(b, "an update of a constant");
-	size_t call_outputs = (size_t)call->output_count;
 	struct model_call part = *call;
 	part.output_count = 0;
 	b->call = &part;
@@ -173,7 +174,6 @@ int mean_cache(struct build *b, const struct model_call *call, const char *argum
 		b->statements.at[b->statements.count - 1].call = call;
 		b->views.at[written].output = true;
 	}
-	(void)call_outputs;
 	return cache;
 }
 

@@ -2,6 +2,7 @@
 #include "import/ops.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool mean_is_onnx(const struct model_call *call)
@@ -113,6 +114,12 @@ int mean_map2(struct build *b, const struct model_call *call, const char *functi
 	return v;
 }
 
+int mean_average(struct build *b, const struct model_call *call, const char *argument)
+{
+	return build_map_constant(
+		b, "mul", mean_map2(b, call, "add"), 1.0 / (double)call->input_count);
+}
+
 int mean_compare(struct build *b, const struct model_call *call, const char *function)
 {
 	static const char *const words[][2] = {
@@ -166,8 +173,12 @@ int mean_power(struct build *b, const struct model_call *call, const char *argum
 int mean_mod(struct build *b, const struct model_call *call, const char *argument)
 {
 	int v = mean_input(b, call, 0), by = mean_input(b, call, 1);
-	return build_map2(b, "sub", v,
-		build_map2(b, "mul", build_map(b, "floor", build_map2(b, "div", v, by)), by));
+	int ratio = build_map2(b, "div", v, by);
+	bool cut = argument[0] || call_int(call, "fmod", 0); /* towards 0, as C does */
+	int whole = build_map(b, "floor", cut ? build_map(b, "abs", ratio) : ratio);
+	if (cut)
+		whole = build_map2(b, "mul", whole, build_map(b, "sign", ratio));
+	return build_map2(b, "sub", v, build_map2(b, "mul", whole, by));
 }
 
 /* A choice between tensors is what each gives where it is taken, and 0 elsewhere, added. */
@@ -186,8 +197,6 @@ int mean_select(struct build *b, const struct model_call *call, const char *argu
 	if (b->why || (yes_zero && no_zero))
 		return yes_zero && no_zero ? yes : -1;
 	int out = taken < 0 ? left : left < 0 ? taken : build_map2(b, "add", taken, left);
-	if (out >= 0 && !view_at(b, out)->dtype)
-		return out;
 	return out;
 }
 
@@ -254,74 +263,64 @@ int mean_cast(struct build *b, const struct model_call *call, const char *argume
 	return v;
 }
 
-int mean_compose(struct build *b, const struct model_call *call, const char *argument)
+/* slope x below 0 */
+int mean_leaky(struct build *b, const struct model_call *call, const char *argument)
 {
 	int v = mean_input(b, call, 0);
-	if (strstr(call->op, "square"))
-		return build_map2(b, "mul", v, v);
-	if (text_equal(call->op, "Softplus"))
-		return build_map(b, "log", build_map_constant(b, "add", build_map(b, "exp", v), 1));
-	if (strstr(call->op, "minus_one") || strstr(call->op, "expm1"))
-		return build_map_constant(b, "add", build_map(b, "exp", v), -1);
-	return build_map(b, "log", build_map_constant(b, "add", v, 1));
+	double slope = call_number(call, "alpha", call_number(call, "parameter", 0.01));
+	return build_map2(
+		b, slope > 1 ? "minimum" : "maximum", v, build_map_constant(b, "mul", v, slope));
 }
 
-static bool is(const struct model_call *call, const char *onnx, const char *ttir)
+static bool takes_two(const char *function)
 {
-	return text_equal(call->op, onnx) || (mean_is_ttir(call) && text_equal(call->op + 5, ttir));
+	static const char *const names[] = {"add", "sub", "mul", "div", "pow", "maximum", "minimum",
+		"eq", "ne", "lt", "le", "gt", "ge", "where", "unless", NULL};
+	for (int i = 0; names[i]; i++)
+		if (text_equal(names[i], function))
+			return true;
+	return false;
 }
 
-/* alpha (exp(min(x, 0)) - 1), below 0 of an ELU */
-static int below_zero(struct build *b, int v, double alpha)
+/* "@alpha=0.01": the attribute, or the number behind the sign. */
+static double recipe_attribute(struct build *b, const struct model_call *call, char *word)
 {
-	int powers = build_map(b, "exp", build_map_constant(b, "minimum", v, 0));
-	return build_map_constant(b, "mul", build_map_constant(b, "add", powers, -1), alpha);
+	char *sign = strchr(word, '=');
+	const char *name = arena_format(b->arena, "%.*s", (int)(sign - word - 1), word + 1);
+	return call_number(call, name, strtod(sign + 1, NULL));
 }
 
-int mean_activation(struct build *b, const struct model_call *call, const char *argument)
+/*
+ * A formula in postfix: x and y are the operands, ?y is + y if there is one, @name=number is an attribute and its
+ * default, a number is itself, every other word a map of one or two operands.
+ */
+int mean_recipe(struct build *b, const struct model_call *call, const char *argument)
 {
-	int v = mean_input(b, call, 0);
-	if (is(call, "LeakyRelu", "leaky_relu")) {
-		double slope = call_number(call, "alpha", call_number(call, "parameter", 0.01));
-		return build_map2(b, "maximum", v, build_map_constant(b, "mul", v, slope));
+	enum { DEPTH_MOST = 8 };
+	int stack[DEPTH_MOST], depth = 0;
+	static const struct model_shape scalar = {0};
+	char *words = arena_text(b->arena, argument), *rest = NULL;
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (depth == DEPTH_MOST)
+			return build_fail(b, "a formula that is too deep");
+		if (text_equal(word, "x") || text_equal(word, "y")) {
+			stack[depth++] = mean_input(b, call, word[0] == 'y');
+		} else if (text_equal(word, "?y")) {
+			if (mean_has(call, 1))
+				stack[depth - 1] = build_map2(
+					b, "add", stack[depth - 1], mean_input(b, call, 1));
+		} else if (word[0] == '@' || (word[0] >= '0' && word[0] <= '9')) {
+			double number = word[0] == '@' ? recipe_attribute(b, call, word)
+						       : strtod(word, NULL);
+			stack[depth++] = view_splat(b, number, NULL, &scalar);
+		} else if (takes_two(word)) {
+			depth--;
+			stack[depth - 1] = build_map2(b, word, stack[depth - 1], stack[depth]);
+		} else {
+			stack[depth - 1] = build_map(b, word, stack[depth - 1]);
+		}
+		if (b->why)
+			return -1;
 	}
-	if (is(call, "PRelu", "prelu")) {
-		int below = build_map2(
-			b, "mul", build_map_constant(b, "minimum", v, 0), mean_input(b, call, 1));
-		return build_map2(b, "add", build_map(b, "relu", v), below);
-	}
-	if (is(call, "Elu", "elu") || is(call, "Celu", "celu"))
-		return build_map2(b, "add", build_map(b, "relu", v),
-			below_zero(b, v, call_number(call, "alpha", 1)));
-	if (is(call, "Selu", "selu")) {
-		double gamma = call_number(call, "gamma", 1.0507009873554805),
-		       alpha = call_number(call, "alpha", 1.6732632423543772);
-		return build_map2(b, "add",
-			build_map_constant(b, "mul", build_map(b, "relu", v), gamma),
-			below_zero(b, v, alpha * gamma));
-	}
-	if (is(call, "HardSigmoid", "hardsigmoid")) {
-		double alpha = call_number(call, "alpha", mean_is_onnx(call) ? 0.2 : 1.0 / 6),
-		       beta = call_number(call, "beta", 0.5);
-		return clamp(b,
-			build_map_constant(b, "add", build_map_constant(b, "mul", v, alpha), beta),
-			0, 1);
-	}
-	if (is(call, "QuickGelu", "quick_gelu"))
-		return build_map2(b, "mul", v,
-			build_map(b, "sigmoid",
-				build_map_constant(
-					b, "mul", v, call_number(call, "alpha", 1.702))));
-	if (is(call, "Softsign", "softsign"))
-		return build_map2(
-			b, "div", v, build_map_constant(b, "add", build_map(b, "abs", v), 1));
-	if (is(call, "Mish", "mish"))
-		return build_map2(b, "mul", v,
-			build_map(b, "tanh",
-				build_map(b, "log",
-					build_map_constant(b, "add", build_map(b, "exp", v), 1))));
-	if (is(call, "ThresholdedRelu", ""))
-		return build_map2(b, "where",
-			build_map_constant(b, "gt", v, call_number(call, "alpha", 1)), v);
-	return clamp(b, v, 0, 6);
+	return stack[0];
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TURNED_MOST = 64 }; /* elements that are put one after the other */
+
 /* A shape with 0 (as the operand has it) and -1 (the rest) settled. */
 static bool settle(
 	struct build *b, const struct model_shape *from, bool zeros, struct model_shape *to)
@@ -219,6 +221,48 @@ static int slice_whole(struct build *b, int v, int rank, const int64_t *start, c
 	return view_slice(b, v, start, length, step);
 }
 
+/* The elements of one axis in another order, one after the other. */
+static int reorder_axis(struct build *b, int v, int axis, const int64_t *order, int64_t count)
+{
+	int *parts = arena_array(b->arena, int, count + 1), made = 0;
+	for (int64_t i = 0; i < count; i++) {
+		int64_t run = 1;
+		while (i + run < count && order[i + run] == order[i] + run)
+			run++;
+		parts[made] = mean_slice_one(b, v, axis, order[i], run);
+		if (parts[made++] < 0)
+			return -1;
+		i += run - 1;
+	}
+	return made == 1 ? parts[0] : build_concat(b, parts, made, axis);
+}
+
+static int turn_axis(struct build *b, int v, int axis, int64_t start, int64_t length, int64_t step)
+{
+	int64_t order[TURNED_MOST];
+	if (length < 1 || length > TURNED_MOST)
+		return build_fail(b, "%lld elements that run backwards", (long long)length);
+	for (int64_t i = 0; i < length; i++)
+		order[i] = start + i * step;
+	return reorder_axis(b, v, axis, order, length);
+}
+
+int mean_reverse(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t list[MODEL_RANK_MOST];
+	int v = mean_input(b, call, 0), count = 0;
+	if (!mean_ints(b, call, mean_is_ttir(call) ? "dimensions" : "dims", -1, MODEL_RANK_MOST,
+		    list, &count))
+		mean_ints(b, call, "dimensions", -1, MODEL_RANK_MOST, list, &count);
+	for (int i = 0; i < count && v >= 0; i++) {
+		int axis = mean_axis(b, list[i], view_at(b, v)->shape.rank);
+		int64_t size = axis < 0 ? 0 : view_at(b, v)->shape.size[axis];
+		v = axis < 0 || size == 1 ? (axis < 0 ? -1 : v)
+					  : turn_axis(b, v, axis, size - 1, size, -1);
+	}
+	return v;
+}
+
 /* Starts and ends as Python counts them. */
 static int64_t clip_index(int64_t index, int64_t size)
 {
@@ -233,7 +277,8 @@ static int slice_onnx(struct build *b, const struct model_call *call, int v)
 		steps[MODEL_RANK_MOST];
 	int64_t start[MODEL_RANK_MOST], end[MODEL_RANK_MOST], step[MODEL_RANK_MOST];
 	int count = 0, ends_count = 0, axes_count = 0, steps_count = 0;
-	const struct model_shape *shape = &view_at(b, v)->shape;
+	struct model_shape first = view_at(b, v)->shape, *shape = &first;
+	int rank = first.rank;
 	if (!mean_ints(b, call, "starts", 1, MODEL_RANK_MOST, starts, &count) ||
 		!mean_ints(b, call, "ends", 2, MODEL_RANK_MOST, ends, &ends_count) ||
 		count != ends_count)
@@ -246,9 +291,22 @@ static int slice_onnx(struct build *b, const struct model_call *call, int v)
 		step[h] = 1;
 	}
 	for (int i = 0; i < count; i++) {
-		int axis = mean_axis(b, i < axes_count ? axes[i] : i, shape->rank);
+		int axis = mean_axis(b, i < axes_count ? axes[i] : i, rank);
 		if (axis < 0)
 			return -1;
+		if (i < steps_count && steps[i] < 0) {
+			int64_t size = view_at(b, v)->shape.size[axis];
+			int64_t from = starts[i] < 0 ? starts[i] + size : starts[i],
+				to = ends[i] < 0 ? ends[i] + size : ends[i];
+			from = from >= size ? size - 1 : from;
+			to = to < -1 ? -1 : to;
+			v = turn_axis(b, v, axis, from,
+				to >= from ? 0 : (from - to - 1) / -steps[i] + 1, steps[i]);
+			if (v < 0)
+				return -1;
+			end[axis] = view_at(b, v)->shape.size[axis];
+			continue;
+		}
 		start[axis] = clip_index(starts[i], shape->size[axis]);
 		end[axis] = clip_index(ends[i], shape->size[axis]);
 		step[axis] = i < steps_count ? steps[i] : 1;
@@ -362,6 +420,56 @@ int mean_concat(struct build *b, const struct model_call *call, const char *argu
 	return at < 0 ? -1 : build_concat(b, views, count, at);
 }
 
+/* Padding by a number is that number added to the padding of the rest by 0; less than 0 cuts. */
+static int pad_by(struct build *b, int v, int64_t *low, int64_t *high, double fill)
+{
+	bool pads = false;
+	for (int h = 0; h < view_at(b, v)->shape.rank; h++) {
+		int64_t from = low[h] < 0 ? -low[h] : 0, to = high[h] < 0 ? -high[h] : 0;
+		int64_t size = view_at(b, v)->shape.size[h];
+		if (low[h] >> 30 > 0 || high[h] >> 30 > 0 || from >= size || to >= size - from)
+			return build_fail(b, "padding that is not possible");
+		if (from || to)
+			v = mean_slice_one(b, v, h, from, size - from - to);
+		if (v < 0)
+			return -1;
+		low[h] += from;
+		high[h] += to;
+		pads |= low[h] || high[h];
+	}
+	if (!pads)
+		return v;
+	if (fill != 0)
+		v = build_map_constant(b, "sub", v, fill);
+	v = build_pad(b, v, low, high);
+	return fill != 0 ? build_map_constant(b, "add", v, fill) : v;
+}
+
+/* Padding by the elements next to the edge: the edge's own, mirrored, or those of the other end. */
+static int pad_mirrored(
+	struct build *b, int v, const int64_t *low, const int64_t *high, const char *mode)
+{
+	for (int h = 0; v >= 0 && h < view_at(b, v)->shape.rank; h++) {
+		int64_t size = view_at(b, v)->shape.size[h], most = low[h] + high[h];
+		if (!low[h] && !high[h])
+			continue;
+		if (low[h] < 0 || high[h] < 0 || low[h] > TURNED_MOST || high[h] > TURNED_MOST ||
+			(!text_equal(mode, "edge") && (low[h] >= size || high[h] >= size)))
+			return build_fail(b, "mode '%s' with so much padding", mode);
+		int64_t *order = arena_array(b->arena, int64_t, size + most);
+		for (int64_t i = -low[h]; i < size + high[h]; i++) {
+			bool out = i < 0 || i >= size;
+			order[i + low[h]] = !out                       ? i
+					    : text_equal(mode, "edge") ? (i < 0 ? 0 : size - 1)
+					    : text_equal(mode, "wrap")
+						    ? (i + size) % size
+						    : (i < 0 ? -i : 2 * (size - 1) - i);
+		}
+		v = reorder_axis(b, v, h, order, size + most);
+	}
+	return v;
+}
+
 int mean_pad(struct build *b, const struct model_call *call, const char *argument)
 {
 	int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0}, list[2 * MODEL_RANK_MOST];
@@ -376,11 +484,17 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 	double fill =
 		value && value->count ? constant_number(value, 0) : call_number(call, "value", 0);
 	if (mean_is_onnx(call)) {
-		if (!mean_ints(b, call, "pads", 1, 2 * rank, list, &count) || count != 2 * rank)
+		int64_t axes[MODEL_RANK_MOST];
+		bool some = mean_ints(b, call, NULL, 3, MODEL_RANK_MOST, axes, &other);
+		if (!mean_ints(b, call, "pads", 1, 2 * MODEL_RANK_MOST, list, &count) ||
+			count != 2 * (some ? other : rank))
 			return build_fail(b, "padding that is computed");
-		for (int h = 0; h < rank; h++) {
-			low[h] = list[h];
-			high[h] = list[rank + h];
+		for (int i = 0; i < count / 2; i++) {
+			int h = mean_axis(b, some ? axes[i] : i, rank);
+			if (h < 0)
+				return -1;
+			low[h] = list[i];
+			high[h] = list[count / 2 + i];
 		}
 	} else if (mean_is_ttir(call)) {
 		mean_ints(b, call, "padding", -1, 2 * rank, list, &count);
@@ -400,10 +514,8 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 			if (list[h])
 				return build_fail(b, "padding between elements");
 	}
-	for (int h = 0; h < rank; h++)
-		if (low[h] < 0 || high[h] < 0 || low[h] >> 30 || high[h] >> 30)
-			return build_fail(b, "negative padding");
-	if (fill != 0 || !constant_mode || (mean_has(call, mean_is_onnx(call) ? 2 : 1) && !value))
-		return build_fail(b, "padding by something else than 0");
-	return build_pad(b, v, low, high);
+	if (mean_has(call, mean_is_onnx(call) ? 2 : 1) && !value && constant_mode)
+		return build_fail(b, "padding by a number that is computed");
+	return constant_mode ? pad_by(b, v, low, high, fill)
+			     : pad_mirrored(b, v, low, high, call_text(call, "mode"));
 }

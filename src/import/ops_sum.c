@@ -17,7 +17,7 @@ static const char *reducer(const struct model_call *call)
 	return NULL;
 }
 
-static bool reduced_axes(struct build *b, const struct model_call *call, int rank, uint32_t *axes)
+bool mean_reduced_axes(struct build *b, const struct model_call *call, int rank, uint32_t *axes)
 {
 	static const char *const names[] = {"axes", "dim_arg", "dimensions", "dim", NULL};
 	int64_t list[MODEL_RANK_MOST];
@@ -37,7 +37,7 @@ static bool reduced_axes(struct build *b, const struct model_call *call, int ran
 	return true;
 }
 
-static bool keeps(const struct model_call *call)
+bool mean_keeps(const struct model_call *call)
 {
 	const struct attribute *kept =
 		call_attribute(call, mean_is_onnx(call) ? "keepdims" : "keep_dim");
@@ -53,9 +53,9 @@ int mean_reduce(struct build *b, const struct model_call *call, const char *func
 		if (!function || call->output_count != 1)
 			return build_fail(b, "a reduction of its own");
 	}
-	if (v < 0 || !reduced_axes(b, call, view_at(b, v)->shape.rank, &axes))
+	if (v < 0 || !mean_reduced_axes(b, call, view_at(b, v)->shape.rank, &axes))
 		return -1;
-	bool keep = keeps(call);
+	bool keep = mean_keeps(call);
 	if (text_equal(function, "sumsquare"))
 		return build_reduce(b, "sum", build_map2(b, "mul", v, v), axes, keep);
 	if (text_equal(function, "l2"))
@@ -113,19 +113,25 @@ int mean_layer_norm(struct build *b, const struct model_call *call, const char *
 	if (first < 0)
 		return -1;
 	int scale = mean_has(call, at) ? mean_input(b, call, at) : -1,
-	    bias = mean_has(call, at + 1) ? mean_input(b, call, at + 1) : -1;
+	    bias = mean_has(call, at + 1) && !(skip && root) ? mean_input(b, call, at + 1) : -1;
 	uint32_t axes = 0;
 	for (int h = first; h < rank; h++)
 		axes |= UINT32_C(1) << h;
+	if (skip && mean_has(call, at + 1 + !root))
+		v = build_map2(b, "add", v, mean_input(b, call, at + 1 + !root));
+	if (skip)
+		mean_give(b, call, 3, v);
 	return build_norm(b, v, axes, call_number(call, "epsilon", 1e-5), !root, scale, bias);
 }
 
-/* [C] as [C, 1, 1], so that it stands along one axis of a tensor. */
-static int along(struct build *b, int v, int axis, int rank)
+/* [C] as [C, 1, 1], so that it stands along one axis of a tensor; one number as a number. */
+int mean_along(struct build *b, int v, int axis, int rank)
 {
 	struct model_shape shape = {.rank = rank - axis};
 	if (v < 0)
 		return -1;
+	if (shape_elements(&view_at(b, v)->shape) == 1)
+		shape.rank = 0;
 	for (int h = 0; h < shape.rank; h++)
 		shape.size[h] = h == 0 ? shape_elements(&view_at(b, v)->shape) : 1;
 	return view_reshape(b, v, &shape);
@@ -143,6 +149,13 @@ int mean_batch_norm(struct build *b, const struct model_call *call, const char *
 			: call_int(call, "feature_index", call_int(call, "dimension", 1)),
 		rank);
 	double epsilon = call_number(call, "epsilon", 1e-5);
+	if (axis >= 0 && call_int(call, "training_mode", 0)) {
+		int scale = mean_along(b, mean_input(b, call, 1), axis, rank),
+		    bias = mean_along(b, mean_input(b, call, 2), axis, rank);
+		uint32_t others = ((UINT32_C(1) << rank) - 1) & ~(UINT32_C(1) << axis);
+		return scale < 0 || bias < 0 ? -1
+					     : build_norm(b, x, others, epsilon, true, scale, bias);
+	}
 	for (int i = 0; i < 4; i++) {
 		parts[i] = axis < 0 ? -1 : mean_input(b, call, i + 1);
 		if (parts[i] < 0)
@@ -156,9 +169,10 @@ int mean_batch_norm(struct build *b, const struct model_call *call, const char *
 	else
 		factor = build_map(b, "rsqrt", factor);
 	factor = build_map2(b, "mul", parts[0], factor);
-	int shifted = build_map2(b, "sub", x, along(b, parts[2], axis, rank));
-	return build_map2(b, "add", build_map2(b, "mul", shifted, along(b, factor, axis, rank)),
-		along(b, parts[1], axis, rank));
+	int shifted = build_map2(b, "sub", x, mean_along(b, parts[2], axis, rank));
+	return build_map2(b, "add",
+		build_map2(b, "mul", shifted, mean_along(b, factor, axis, rank)),
+		mean_along(b, parts[1], axis, rank));
 }
 
 int mean_group_norm(struct build *b, const struct model_call *call, const char *argument)
@@ -185,8 +199,8 @@ int mean_group_norm(struct build *b, const struct model_call *call, const char *
 	if (v < 0 || scale < 0 || bias < 0 ||
 		shape_elements(&view_at(b, scale)->shape) != from.size[1])
 		return build_fail(b, "scales for groups");
-	return build_map2(b, "add", build_map2(b, "mul", v, along(b, scale, 1, from.rank)),
-		along(b, bias, 1, from.rank));
+	return build_map2(b, "add", build_map2(b, "mul", v, mean_along(b, scale, 1, from.rank)),
+		mean_along(b, bias, 1, from.rank));
 }
 
 /* x / (k + alpha / size * sum of squares of neighbouring channels) ^ beta */
@@ -224,7 +238,7 @@ int mean_local_response(struct build *b, const struct model_call *call, const ch
 }
 
 /* a and c as [.., m, k] and [.., k, n] with equal batch dimensions. */
-static int multiply(struct build *b, int a, int c, bool a_turned, bool c_turned)
+int mean_product(struct build *b, int a, int c, bool a_turned, bool c_turned)
 {
 	char la[MODEL_RANK_MOST + 1] = {0}, lc[MODEL_RANK_MOST + 1] = {0},
 				  lo[MODEL_RANK_MOST + 1] = {0};
@@ -259,8 +273,16 @@ static int multiply(struct build *b, int a, int c, bool a_turned, bool c_turned)
 
 int mean_matmul(struct build *b, const struct model_call *call, const char *argument)
 {
-	return multiply(b, mean_input(b, call, 0), mean_input(b, call, 1),
-		call_int(call, "transpose_a", 0), call_int(call, "transpose_b", 0));
+	return mean_product(b, mean_input(b, call, 0), mean_input(b, call, 1),
+		call_int(call, "transpose_a", call_int(call, "transA", 0)),
+		call_int(call, "transpose_b", call_int(call, "transB", 0)));
+}
+
+int mean_matmul_scaled(struct build *b, const struct model_call *call, const char *argument)
+{
+	double alpha = call_number(call, "alpha", 1);
+	int v = mean_matmul(b, call, argument);
+	return alpha == 1 ? v : build_map_constant(b, "mul", v, alpha);
 }
 
 int mean_linear(struct build *b, const struct model_call *call, const char *argument)
@@ -272,7 +294,7 @@ int mean_linear(struct build *b, const struct model_call *call, const char *argu
 int mean_gemm(struct build *b, const struct model_call *call, const char *argument)
 {
 	double alpha = call_number(call, "alpha", 1), beta = call_number(call, "beta", 1);
-	int v = multiply(b, mean_input(b, call, 0), mean_input(b, call, 1),
+	int v = mean_product(b, mean_input(b, call, 0), mean_input(b, call, 1),
 		call_int(call, "transA", 0), call_int(call, "transB", 0));
 	if (alpha != 1)
 		v = build_map_constant(b, "mul", v, alpha);
@@ -324,7 +346,7 @@ int mean_dot_general(struct build *b, const struct model_call *call, const char 
 		return -1;
 	int ra = view_at(b, a)->shape.rank, rc = view_at(b, c)->shape.rank, batch = 0;
 	if (text_equal(call->op, "stablehlo.dot"))
-		return multiply(b, a, c, false, false);
+		return mean_product(b, a, c, false, false);
 	bool pairs = call_attribute(call, "lhs_batching_dimensions") ||
 		     call_attribute(call, "lhs_contracting_dimensions");
 	batch = halves(b, call, "batching_dims",
@@ -373,34 +395,4 @@ int mean_einsum(struct build *b, const struct model_call *call, const char *argu
 		(int)strlen(parts[1]) != view_at(b, c)->shape.rank)
 		return build_fail(b, "an einsum of other ranks");
 	return build_contract(b, a, parts[0], c, parts[1], parts[2]);
-}
-
-/* softmax(q k' / sqrt(d) + mask) v over [b, h, s, d], with fewer heads of k and v if need be */
-int mean_attention(struct build *b, const struct model_call *call, const char *argument)
-{
-	int q = mean_input(b, call, 0), k = mean_input(b, call, 1), v = mean_input(b, call, 2);
-	if (q < 0 || k < 0 || v < 0)
-		return -1;
-	const struct model_shape *shape = &view_at(b, q)->shape, *other = &view_at(b, k)->shape;
-	if (shape->rank != 4 || other->rank != 4 || shape->size[1] % other->size[1])
-		return build_fail(b, "operands that are not [batch, heads, sequence, depth]");
-	int64_t heads = other->size[1], shared = shape->size[1] / heads;
-	struct model_shape split = {5,
-				   {shape->size[0], heads, shared, shape->size[2], shape->size[3]}},
-			   whole = *shape;
-	whole.size[3] = view_at(b, v)->shape.rank == 4 ? view_at(b, v)->shape.size[3] : 0;
-	int scores = build_contract(b, view_reshape(b, q, &split), "bhgsd", k, "bhtd", "bhgst");
-	scores = build_map_constant(
-		b, "mul", scores, call_number(call, "scale", 1 / sqrt((double)shape->size[3])));
-	if (mean_has(call, 3) && scores >= 0) {
-		struct model_shape plain = {
-			4, {shape->size[0], shape->size[1], shape->size[2], other->size[2]}};
-		struct model_shape again = view_at(b, scores)->shape;
-		scores = view_reshape(b,
-			build_map2(
-				b, "add", view_reshape(b, scores, &plain), mean_input(b, call, 3)),
-			&again);
-	}
-	int weights = scores < 0 ? -1 : build_softmax(b, scores, 4, false);
-	return view_reshape(b, build_contract(b, weights, "bhgst", v, "bhtd", "bhgsd"), &whole);
 }

@@ -79,9 +79,8 @@ static int add_bias(struct build *b, int v, int bias, int axis)
 	return build_map2(b, "add", v, view_reshape(b, bias, &shape));
 }
 
-static int convolve_onnx(struct build *b, const struct model_call *call)
+int mean_convolve(struct build *b, const struct model_call *call, int x, int w, int bias)
 {
-	int x = mean_input(b, call, 0), w = mean_input(b, call, 1);
 	if (x < 0 || w < 0)
 		return -1;
 	struct window window = {
@@ -94,9 +93,111 @@ static int convolve_onnx(struct build *b, const struct model_call *call)
 		window.size[d] = view_at(b, w)->shape.size[d + 2];
 	read_onnx_window(b, call, &view_at(b, x)->shape, &window);
 	int v = build_convolution(b, x, w, &window);
-	return mean_has(call, 2) && text_equal(call->op, "Conv")
-		       ? add_bias(b, v, mean_input(b, call, 2), 1)
-		       : v;
+	return bias >= 0 ? add_bias(b, v, bias, 1) : v;
+}
+
+/* A fused one adds another tensor, and has an activation. */
+static int convolve_onnx(struct build *b, const struct model_call *call)
+{
+	static const char *const activations[][2] = {{"Relu", "relu"}, {"Sigmoid", "sigmoid"},
+		{"Tanh", "tanh"}, {"HardSwish", "hardswish"}};
+	int bias = mean_has(call, 2) ? mean_input(b, call, 2) : -1;
+	int v = b->why ? -1
+		       : mean_convolve(
+				 b, call, mean_input(b, call, 0), mean_input(b, call, 1), bias);
+	if (mean_has(call, 3))
+		v = build_map2(b, "add", v, mean_input(b, call, 3));
+	const char *activation = call_text(call, "activation");
+	for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+		if (text_equal(activations[i][0], activation))
+			return build_map(b, activations[i][1], v);
+	return activation[0] ? build_fail(b, "activation '%s'", activation) : v;
+}
+
+/* Along dimension h + 2 of z, whose dimension h + 3 is the window: sums of what windows overlap. */
+static int overlap(struct build *b, int z, int h, int64_t stride)
+{
+	int64_t none[MODEL_RANK_MOST] = {0}, low[MODEL_RANK_MOST] = {0},
+		high[MODEL_RANK_MOST] = {0};
+	if (z < 0)
+		return -1;
+	struct model_shape shape = view_at(b, z)->shape;
+	int64_t size = shape.size[h + 3], parts = (size + stride - 1) / stride;
+	if (size < parts * stride) {
+		high[h + 3] = parts * stride - size;
+		z = build_pad(b, z, none, high);
+		high[h + 3] = 0;
+	}
+	int sum = -1;
+	for (int64_t t = 0; t < parts; t++) {
+		int part = z < 0 ? -1 : mean_slice_one(b, z, h + 3, t * stride, stride);
+		low[h + 2] = t;
+		high[h + 2] = parts - 1 - t;
+		if (parts > 1)
+			part = part < 0 ? -1 : build_pad(b, part, low, high);
+		sum = t == 0 ? part : build_map2(b, "add", sum, part);
+		if (sum < 0)
+			return -1;
+	}
+	shape.size[h + 2] = (shape.size[h + 2] + parts - 1) * stride;
+	for (int k = h + 3; k < shape.rank - 1; k++)
+		shape.size[k] = shape.size[k + 1];
+	shape.rank--;
+	return view_reshape(b, sum, &shape);
+}
+
+/*
+ * A transposed convolution: each element gives a window of products, [n, k, p, r, q, s]; windows are stride apart,
+ * so an output is the sum of the few that overlap there.
+ */
+int mean_transposed(struct build *b, const struct model_call *call, const char *argument)
+{
+	static const char *const x_labels[] = {"", "ngcp", "ngcpq"},
+				 *const w_labels[] = {"", "gckr", "gckrs"},
+				 *const out_labels[] = {"", "ngkpr", "ngkprqs"};
+	int x = mean_input(b, call, 0), w = mean_input(b, call, 1);
+	if (x < 0 || w < 0)
+		return -1;
+	struct model_shape from = view_at(b, x)->shape, by = view_at(b, w)->shape;
+	struct window window = {.spatial = from.rank - 2, .groups = call_int(call, "group", 1)};
+	int n = window.spatial;
+	int64_t more[MODEL_RANK_MOST] = {0}, groups = window.groups;
+	if (n < 1 || n > 2 || by.rank != n + 2 || groups < 1 || from.size[1] != by.size[0] ||
+		from.size[1] % groups || mean_ints(b, call, "output_shape", -1, 2, more, &(int){0}))
+		return build_fail(b, "a transposed convolution of other dimensions");
+	fill(window.stride, n, 1);
+	fill(window.dilation, n, 1);
+	for (int d = 0; d < n; d++)
+		window.size[d] = by.size[d + 2];
+	read_onnx_window(b, call, &from, &window);
+	read_list(b, call, "output_padding", n, more);
+	struct model_shape xs = {n + 3, {from.size[0], groups, from.size[1] / groups}},
+			   ws = {n + 3, {groups, by.size[0] / groups, by.size[1]}},
+			   zs = {2 + 2 * n, {from.size[0], groups * by.size[1]}};
+	for (int d = 0; d < n; d++) {
+		if (window.dilation[d] != 1 || window.stride[d] < 1 || window.stride[d] > 64 ||
+			window.size[d] > 64 || strncmp(call_text(call, "auto_pad"), "SAME", 4) == 0)
+			return build_fail(b, "a transposed convolution with dilations or 'SAME'");
+		xs.size[3 + d] = zs.size[2 + 2 * d] = from.size[2 + d];
+		ws.size[3 + d] = zs.size[3 + 2 * d] = by.size[2 + d];
+	}
+	int v = view_reshape(b,
+		build_contract(b, view_reshape(b, x, &xs), x_labels[n], view_reshape(b, w, &ws),
+			w_labels[n], out_labels[n]),
+		&zs);
+	for (int d = 0; d < n && v >= 0; d++) {
+		int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
+		v = overlap(b, v, d, window.stride[d]);
+		int64_t size = (from.size[2 + d] - 1) * window.stride[d] + window.size[d] -
+			       window.low[d] - window.high[d] + more[d];
+		if (v < 0 || size < 1)
+			return build_fail(b, "padding beyond the data");
+		low[d + 2] = -window.low[d];
+		high[d + 2] = window.low[d] + size - view_at(b, v)->shape.size[d + 2];
+		if (low[d + 2] || high[d + 2])
+			v = build_pad(b, v, low, high);
+	}
+	return v >= 0 && mean_has(call, 2) ? add_bias(b, v, mean_input(b, call, 2), 1) : v;
 }
 
 static int convolve_ttir(struct build *b, const struct model_call *call)

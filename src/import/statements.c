@@ -192,8 +192,10 @@ int build_map2(struct build *b, const char *function, int a, int c)
 		return -1;
 	if (!join_shapes(b, &view_at(b, a)->shape, &view_at(b, c)->shape, &shape))
 		return -1;
-	const char *dtype =
-		is_comparison(function) ? "bool" : mixed_dtype(view_at(b, a), view_at(b, c));
+	bool chooses = text_equal(function, "where") || text_equal(function, "unless");
+	const char *dtype = is_comparison(function) ? "bool"
+			    : chooses               ? view_at(b, c)->dtype
+						    : mixed_dtype(view_at(b, a), view_at(b, c));
 	bool a_splat = view_at(b, a)->kind == VIEW_SPLAT,
 	     c_splat = view_at(b, c)->kind == VIEW_SPLAT;
 	if (a_splat && c_splat)
@@ -206,6 +208,8 @@ int build_map2(struct build *b, const char *function, int a, int c)
 		return -1;
 	if (a_splat)
 		return constant_first(b, function, view_at(b, a)->splat, c);
+	if (c_splat && chooses)
+		return map_statement(b, function, a, -1, view_at(b, c)->splat, true, dtype);
 	if (c_splat)
 		return build_map_constant(b, function, a, view_at(b, c)->splat);
 	return map_statement(b, function, a, c, 0, false, dtype);

@@ -1,0 +1,333 @@
+#include "base/text.h"
+#include "import/ops.h"
+
+#include <math.h>
+#include <string.h>
+
+/* softmax(scale q k' + mask) v over [b, h, s, d], with fewer heads of k and v if need be; mask -1: none */
+static int attend(struct build *b, int q, int k, int v, int mask, double scale)
+{
+	if (q < 0 || k < 0 || v < 0)
+		return -1;
+	const struct model_shape *shape = &view_at(b, q)->shape, *other = &view_at(b, k)->shape;
+	if (shape->rank != 4 || other->rank != 4 || shape->size[1] % other->size[1])
+		return build_fail(b, "operands that are not [batch, heads, sequence, depth]");
+	int64_t heads = other->size[1], shared = shape->size[1] / heads;
+	struct model_shape split = {5,
+				   {shape->size[0], heads, shared, shape->size[2], shape->size[3]}},
+			   whole = *shape;
+	whole.size[3] = view_at(b, v)->shape.rank == 4 ? view_at(b, v)->shape.size[3] : 0;
+	struct model_shape plain = {
+		4, {shape->size[0], shape->size[1], shape->size[2], other->size[2]}};
+	int scores = build_contract(b, view_reshape(b, q, &split), "bhgsd", k, "bhtd", "bhgst");
+	if (scale != 1)
+		scores = build_map_constant(b, "mul", scores, scale);
+	if (mask >= 0 && scores >= 0) {
+		struct model_shape again = view_at(b, scores)->shape;
+		scores = view_reshape(
+			b, build_map2(b, "add", view_reshape(b, scores, &plain), mask), &again);
+	}
+	int weights = scores < 0 ? -1 : build_softmax(b, scores, 4, false);
+	return view_reshape(b, build_contract(b, weights, "bhgst", v, "bhtd", "bhgsd"), &whole);
+}
+
+static double scale_of(const struct build *b, const struct model_call *call, int q)
+{
+	double scale = call_number(call, "scale", 0);
+	return scale != 0 || q < 0
+		       ? scale
+		       : 1 / sqrt((double)view_at(b, q)->shape.size[view_at(b, q)->shape.rank - 1]);
+}
+
+int mean_attention(struct build *b, const struct model_call *call, const char *argument)
+{
+	int q = mean_input(b, call, 0), k = mean_input(b, call, 1), v = mean_input(b, call, 2);
+	int mask = mean_has(call, 3) ? mean_input(b, call, 3) : -1;
+	return b->why ? -1 : attend(b, q, k, v, mask, scale_of(b, call, q));
+}
+
+static const int heads_first[] = {0, 2, 1, 3};
+
+/* [b, s, h d] as [b, h, s, d] */
+static int part_heads(struct build *b, int v, int64_t heads)
+{
+	if (v < 0)
+		return -1;
+	const struct model_shape *from = &view_at(b, v)->shape;
+	if (from->rank != 3 || heads < 1 || from->size[2] % heads)
+		return build_fail(b, "operands that are not [batch, sequence, heads x depth]");
+	return view_permute(b,
+		view_reshape(b, v,
+			&(struct model_shape){
+				4, {from->size[0], from->size[1], heads, from->size[2] / heads}}),
+		heads_first);
+}
+
+static int join_heads(struct build *b, int v)
+{
+	if (v < 0)
+		return -1;
+	struct model_shape s = view_at(b, v)->shape;
+	return view_reshape(b, view_permute(b, v, heads_first),
+		&(struct model_shape){3, {s.size[0], s.size[2], s.size[1] * s.size[3]}});
+}
+
+/* What is known of the keys before, and the new ones behind it along the sequence. */
+static int append(struct build *b, const struct model_call *call, int past, int v, int output)
+{
+	if (v < 0)
+		return -1;
+	if (mean_has(call, past)) {
+		int both[2] = {mean_input(b, call, past), v};
+		if (both[0] < 0)
+			return -1;
+		const struct model_shape *declared = mean_declared(b, call, output);
+		bool shared = declared && declared->rank == 4 &&
+			      declared->size[2] == view_at(b, both[0])->shape.size[2];
+		v = shared ? both[0] : build_concat(b, both, 2, 2);
+		if (shared && build_copy(b, both[1]) < 0)
+			return -1;
+	}
+	mean_give(b, call, output, v);
+	return v;
+}
+
+/* A table in memory, 0 where a row may look and -inf elsewhere. */
+static int causal_mask(struct build *b, int q, int k)
+{
+	if (q < 0 || k < 0)
+		return -1;
+	int64_t rows = view_at(b, q)->shape.size[2], columns = view_at(b, k)->shape.size[2];
+	int mask = view_stored(
+		b, "causal_mask", view_at(b, q)->dtype, &(struct model_shape){2, {rows, columns}});
+	if (mask >= 0)
+		b->views.at[mask].weight = true;
+	return mask;
+}
+
+/* 1 where a key counts, of [batch, keys], as what is added to the scores: 0 and -10000. */
+static int added_mask(struct build *b, int mask)
+{
+	if (mask < 0)
+		return -1;
+	struct model_shape from = view_at(b, mask)->shape;
+	if (from.rank != 2)
+		return build_fail(b, "a mask that is not [batch, keys]");
+	int v = build_map_constant(b, "mul", build_cast(b, mask, "fp32"), 10000);
+	v = build_map_constant(b, "add", v, -10000);
+	return view_reshape(b, v, &(struct model_shape){4, {from.size[0], 1, 1, from.size[1]}});
+}
+
+static int add_masks(struct build *b, int a, int c)
+{
+	return a < 0 ? c : c < 0 ? a : build_map2(b, "add", a, c);
+}
+
+/* One of the three parts of [.., q k v]. */
+static int third(struct build *b, int v, int part)
+{
+	if (v < 0)
+		return -1;
+	int64_t all = view_at(b, v)->shape.size[2];
+	return all % 3 ? build_fail(b, "a width that is not three parts")
+		       : mean_slice_one(b, v, 2, part * (all / 3), all / 3);
+}
+
+/* Attention of com.microsoft: input, weights, bias, mask, past, what is added to the scores. */
+int mean_attention_fused(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_product(b, mean_input(b, call, 0), mean_input(b, call, 1), false, false);
+	if (mean_has(call, 2))
+		v = build_map2(b, "add", v, mean_input(b, call, 2));
+	if (mean_has(call, 4) || call_attribute(call, "qkv_hidden_sizes") || v < 0)
+		return build_fail(b, "an attention with a past, or parts of other widths");
+	int64_t heads = call_int(call, "num_heads", 1);
+	int q = part_heads(b, third(b, v, 0), heads), k = part_heads(b, third(b, v, 1), heads);
+	int mask = mean_has(call, 3) ? added_mask(b, mean_input(b, call, 3)) : -1;
+	if (mean_has(call, 5))
+		mask = add_masks(b, mask, mean_input(b, call, 5));
+	if (call_int(call, "unidirectional", 0))
+		mask = add_masks(b, mask, causal_mask(b, q, k));
+	if (b->why)
+		return -1;
+	return join_heads(b,
+		attend(b, q, k, part_heads(b, third(b, v, 2), heads), mask, scale_of(b, call, q)));
+}
+
+/* A part of a bias of q, k and v. */
+static int add_bias_part(struct build *b, const struct model_call *call, int v, int64_t from)
+{
+	if (v < 0 || !mean_has(call, 3))
+		return v;
+	int bias = mean_input(b, call, 3);
+	int64_t width = view_at(b, v)->shape.size[2];
+	return bias < 0 ? -1 : build_map2(b, "add", v, mean_slice_one(b, bias, 0, from, width));
+}
+
+/* MultiHeadAttention: q, k, v, bias, mask of keys, what is added, past k, past v. */
+int mean_attention_heads(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t heads = call_int(call, "num_heads", 1);
+	if (!mean_has(call, 1) || !mean_has(call, 2))
+		return build_fail(b, "an attention whose operands are packed");
+	int parts[3];
+	int64_t from = 0;
+	for (int i = 0; i < 3; i++) {
+		int v = mean_input(b, call, i);
+		if (v < 0)
+			return -1;
+		int64_t width = view_at(b, v)->shape.rank == 3 ? view_at(b, v)->shape.size[2] : 0;
+		parts[i] = width ? part_heads(b, add_bias_part(b, call, v, from), heads) : v;
+		from += width;
+	}
+	int k = append(b, call, 6, parts[1], 1), v = append(b, call, 7, parts[2], 2);
+	int mask = mean_has(call, 4) ? added_mask(b, mean_input(b, call, 4)) : -1;
+	if (mean_has(call, 5))
+		mask = add_masks(b, mask, mean_input(b, call, 5));
+	if (call_int(call, "unidirectional", 0))
+		mask = add_masks(b, mask, causal_mask(b, parts[0], k));
+	return b->why ? -1
+		      : join_heads(b, attend(b, parts[0], k, v, mask, scale_of(b, call, parts[0])));
+}
+
+/* x turned by angles, of which the halves (or neighbours) of the last dimension are the coordinates. */
+static int turn(struct build *b, int x, int cosine, int sine, bool neighbours)
+{
+	if (x < 0 || cosine < 0 || sine < 0)
+		return -1;
+	struct model_shape whole = view_at(b, x)->shape, split = whole, half = whole;
+	int last = whole.rank - 1, at = neighbours ? last + 1 : last, parts[2], turned[2];
+	int64_t depth = view_at(b, cosine)->shape.size[view_at(b, cosine)->shape.rank - 1];
+	if (whole.size[last] < 2 * depth || whole.rank + 1 > MODEL_RANK_MOST)
+		return build_fail(b, "angles of another depth");
+	int rest = whole.size[last] == 2 * depth
+			   ? -1
+			   : mean_slice_one(b, x, last, 2 * depth, whole.size[last] - 2 * depth);
+	if (whole.size[last] != 2 * depth)
+		x = mean_slice_one(b, x, last, 0, 2 * depth);
+	split.rank++;
+	split.size[neighbours ? last : last] = neighbours ? depth : 2;
+	split.size[last + 1] = neighbours ? 2 : depth;
+	half.size[last] = depth;
+	x = view_reshape(b, x, &split);
+	for (int i = 0; i < 2; i++)
+		parts[i] = x < 0 ? -1 : view_reshape(b, mean_slice_one(b, x, at, i, 1), &half);
+	turned[0] = build_map2(b, "sub", build_map2(b, "mul", parts[0], cosine),
+		build_map2(b, "mul", parts[1], sine));
+	turned[1] = build_map2(b, "add", build_map2(b, "mul", parts[1], cosine),
+		build_map2(b, "mul", parts[0], sine));
+	if (turned[0] < 0 || turned[1] < 0)
+		return -1;
+	struct model_shape joined = half;
+	joined.size[last] = 2 * depth;
+	if (neighbours) {
+		half.size[half.rank++] = 1;
+		for (int i = 0; i < 2; i++)
+			turned[i] = view_reshape(b, turned[i], &half);
+	}
+	if (b->why)
+		return -1;
+	int out = view_reshape(b, build_concat(b, turned, 2, at), &joined);
+	int both[2] = {out, rest};
+	return rest < 0 || out < 0 ? out : build_concat(b, both, 2, last);
+}
+
+/* The rows of a table of angles at the positions, [batch, 1, sequence, depth]. */
+static int angles(
+	struct build *b, const struct model_call *call, int i, const struct model_shape *x)
+{
+	int table = mean_input(b, call, i);
+	if (table < 0)
+		return -1;
+	const struct model_shape *from = &view_at(b, table)->shape;
+	struct model_shape shape = {4, {x->size[0], 1, x->size[2], from->size[from->rank - 1]}};
+	if (from->rank == 3)
+		return view_reshape(b, table, &shape);
+	int rows = view_stored(
+		b, arena_format(b->arena, "angles_%d", i), view_at(b, table)->dtype, &shape);
+	if (rows >= 0)
+		b->views.at[rows].weight = true;
+	return rows;
+}
+
+/* RotaryEmbedding: x, positions, cosines, sines; of opset 23 x, cosines, sines, positions. */
+int mean_rotary(struct build *b, const struct model_call *call, const char *argument)
+{
+	bool positions_last = argument[0] != 0;
+	int x = mean_input(b, call, 0), at = positions_last ? 1 : 2;
+	if (x < 0)
+		return -1;
+	int64_t heads = call_int(call, "num_heads", 0);
+	bool parted = view_at(b, x)->shape.rank == 3;
+	const struct model_value *table =
+		&b->model->values.at[call->inputs[mean_has(call, at) ? at : 0]];
+	if (parted && !heads && table->shape.rank > 0)
+		heads = view_at(b, x)->shape.size[2] /
+			(2 * table->shape.size[table->shape.rank - 1]);
+	if (parted)
+		x = part_heads(b, x, heads);
+	if (x < 0)
+		return -1;
+	struct model_shape shape = view_at(b, x)->shape;
+	int v = turn(b, x, angles(b, call, at, &shape), angles(b, call, at + 1, &shape),
+		call_int(call, "interleaved", 0));
+	return parted ? join_heads(b, v) : v;
+}
+
+/* GroupQueryAttention: q (or q k v), k, v, past k, past v, lengths, length, cosines, sines. */
+int mean_attention_groups(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t heads = call_int(call, "num_heads", 1), few = call_int(call, "kv_num_heads", 1);
+	int x = mean_input(b, call, 0), parts[3] = {x};
+	if (x < 0 || heads < 1 || few < 1 || view_at(b, x)->shape.rank != 3)
+		return build_fail(b, "operands that are not [batch, sequence, heads x depth]");
+	bool packed = !mean_has(call, 1);
+	int64_t width = view_at(b, x)->shape.size[2],
+		depth = packed ? width / (heads + 2 * few) : width / heads;
+	if (packed && width != depth * (heads + 2 * few))
+		return build_fail(b, "a width that is not that of its heads");
+	for (int i = 0; i < 3; i++) {
+		int64_t from = i == 0 ? 0 : heads + (i - 1) * few;
+		if (packed)
+			parts[i] = mean_slice_one(
+				b, x, 2, from * depth, (i == 0 ? heads : few) * depth);
+		else if (i)
+			parts[i] = mean_input(b, call, i);
+		parts[i] = part_heads(b, parts[i], i == 0 ? heads : few);
+		if (parts[i] < 0)
+			return -1;
+	}
+	for (int i = 0; i < 2 && call_int(call, "do_rotary", 0); i++) {
+		struct model_shape shape = view_at(b, parts[i])->shape;
+		parts[i] = turn(b, parts[i], angles(b, call, 7, &shape), angles(b, call, 8, &shape),
+			call_int(call, "rotary_interleaved", 0));
+	}
+	int k = append(b, call, 3, parts[1], 1), v = append(b, call, 4, parts[2], 2);
+	if (b->why)
+		return -1;
+	return join_heads(b, attend(b, parts[0], k, v, causal_mask(b, parts[0], k),
+				     scale_of(b, call, parts[0])));
+}
+
+/* x cos + (-x2, x1) sin, the angles as wide as x */
+int mean_rotary_whole(struct build *b, const struct model_call *call, const char *argument)
+{
+	int x = mean_input(b, call, 0), turned[2];
+	if (x < 0)
+		return -1;
+	int last = view_at(b, x)->shape.rank - 1;
+	int64_t depth = last < 0 ? 0 : view_at(b, x)->shape.size[last] / 2;
+	if (depth < 1 || view_at(b, x)->shape.size[last] != 2 * depth)
+		return build_fail(b, "an odd depth");
+	turned[0] = build_map(b, "neg", mean_slice_one(b, x, last, depth, depth));
+	turned[1] = mean_slice_one(b, x, last, 0, depth);
+	if (b->why)
+		return -1;
+	return build_map2(b, "add", build_map2(b, "mul", x, mean_input(b, call, 1)),
+		build_map2(b, "mul", build_concat(b, turned, 2, last), mean_input(b, call, 2)));
+}
+
+int mean_join_heads(struct build *b, const struct model_call *call, const char *argument)
+{
+	return join_heads(b, mean_input(b, call, 0));
+}
