@@ -32,18 +32,24 @@ static void set_tile(struct arch *arch)
 	arch->levels[arch->compute].tile_cycles = 17;
 }
 
+static void set_strided(struct arch *arch)
+{
+	arch->levels[arch->compute].strided_mac_rate = (struct ratio){16, 1};
+}
+
 static void set_reduction(struct arch *arch)
 {
 	arch->levels[arch->compute].reduction_rate = (struct ratio){4, 1};
 }
 
 const struct mechanism mechanisms[] = {
-	{"turn", set_turn, false},
-	{"lanes", set_lanes, true},
-	{"planes", set_plane, true},
-	{"runs", set_run, true},
-	{"tiles", set_tile, false},
-	{"reductions", set_reduction, true},
+	{"turn", set_turn, false, false},
+	{"lanes", set_lanes, true, false},
+	{"planes", set_plane, true, false},
+	{"runs", set_run, true, false},
+	{"tiles", set_tile, false, false},
+	{"strides", set_strided, true, true},
+	{"reductions", set_reduction, true, false},
 };
 const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
 

@@ -34,6 +34,30 @@ int latency_phases(const struct plan *plan, struct arena *arena, struct phase_co
 	return count;
 }
 
+/* Loops that move the device dimension right outside the sticks of an operand. */
+static uint32_t beside_stick(
+	const struct workload *workload, const struct op *op, const struct access *access)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	uint32_t loops = 0;
+	int d = layout->rank - 2;
+	if (d < 0 || layout->host_dim[d] < 0)
+		return 0;
+	for (int l = 0; l < op->loop_count; l++)
+		if (access->host[layout->host_dim[d]].loop[l])
+			loops |= UINT32_C(1) << l;
+	return loops;
+}
+
+/* True if the sticks that follow each other in every operand are of different products of a batch. */
+static bool has_strided_rows(const struct workload *workload, const struct op *op)
+{
+	uint32_t loops = UINT32_MAX;
+	for (int i = 0; i < op_operands(op); i++)
+		loops &= beside_stick(workload, op, op_operand(op, i));
+	return loops;
+}
+
 /* Elements of 2 bytes run at the rate given, of 1 byte at twice, of 4 at half of it. */
 static struct ratio array_rate(
 	const struct level *unit, const struct workload *workload, const struct op *op)
@@ -44,7 +68,9 @@ static struct ratio array_rate(
 		widest = (int)number_max(widest, dtype_stored_bytes(dtype));
 	}
 	struct ratio rate = unit->mac_rate;
-	ratio_mul(unit->mac_rate, (struct ratio){2, widest}, &rate);
+	if (unit->strided_mac_rate.num && has_strided_rows(workload, op))
+		rate = unit->strided_mac_rate;
+	ratio_mul(rate, (struct ratio){2, widest}, &rate);
 	return rate;
 }
 

@@ -82,7 +82,9 @@ struct level {
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */
-	struct ratio mac_rate;        /* multiply-adds per cycle at 2 bytes an element */
+	struct ratio mac_rate; /* multiply-adds per cycle at 2 bytes an element */
+	struct ratio
+		strided_mac_rate; /* of products whose rows lie in strides (latency_rate); 0: the same */
 	struct ratio vector_rate;     /* elements per cycle of map and reduce functions */
 	struct ratio reduction_rate;  /* of reduce functions alone; 0: that */
 	struct ratio restickify_rate; /* of restickify; 0: that of vector functions */

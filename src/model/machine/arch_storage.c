@@ -661,6 +661,7 @@ void attributes_compute(struct reader *attributes, struct level *level)
 	read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
 	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	read_pace(attributes, "mac_rate", &level->mac_rate);
+	read_pace(attributes, "strided_mac_rate", &level->strided_mac_rate);
 	read_pace(attributes, "vector_rate", &level->vector_rate);
 	read_pace(attributes, "reduction_rate", &level->reduction_rate);
 	read_pace(attributes, "restickify_rate", &level->restickify_rate);

@@ -249,9 +249,11 @@ struct paces *paces_open(
 	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
 	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
 	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
-	struct ratio mac = {0, 1}, vector = {0, 1}, reduction = {0, 1}, restickify = {0, 1};
+	struct ratio mac = {0, 1}, strided = {0, 1}, vector = {0, 1}, reduction = {0, 1},
+		     restickify = {0, 1};
 	if (arch->compute >= 0) {
 		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
+		strided = core_rate(arch, arch->levels[arch->compute].strided_mac_rate);
 		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
 		reduction = core_rate(arch, arch->levels[arch->compute].reduction_rate);
 		restickify = core_rate(arch, arch->levels[arch->compute].restickify_rate);
@@ -286,6 +288,9 @@ struct paces *paces_open(
 		struct ratio rate;
 		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
 		paces->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
+		known = ratio_mul(strided, (struct ratio){2, bytes}, &rate);
+		paces->strided[bytes] = strided.num ? pace_find(ticks, 1, known ? rate : strided)
+						    : paces->mac[bytes];
 	}
 	paces->vector = pace_find(ticks, 1, vector);
 	paces->reduction = reduction.num ? pace_find(ticks, 1, reduction) : paces->vector;
@@ -393,6 +398,24 @@ static int64_t accumulator_sticks(const struct paces *paces, const struct region
 	return sticks;
 }
 
+/* True if going from a stick to the next one leads to another element of the result, whichever the operand: there
+ * is a loop with an index of its own beside the stick of each. */
+static bool jumps_to_next(const struct workload *workload, const struct op *op)
+{
+	for (int l = 0; l < op->loop_count; l++) {
+		bool all = true;
+		for (int i = 0; all && i < op_operands(op); i++) {
+			const struct access *access = op_operand(op, i);
+			const struct layout *layout = &workload->tensors[access->tensor].layout;
+			int host = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1;
+			all = host >= 0 && access->host[host].loop[l] != 0;
+		}
+		if (all)
+			return true;
+	}
+	return false;
+}
+
 static struct pace work_pace(
 	const struct paces *paces, const struct op *op, const struct compute *compute)
 {
@@ -409,7 +432,8 @@ static struct pace work_pace(
 		int stored = dtype_stored_bytes(dtype);
 		bytes = stored > bytes ? stored : bytes;
 	}
-	return paces->mac[bytes];
+	return jumps_to_next(paces->program->workload, op) ? paces->strided[bytes]
+							   : paces->mac[bytes];
 }
 
 /* The time of as many bytes as need not be whole sticks, at the pace of a stick. */

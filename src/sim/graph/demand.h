@@ -50,6 +50,7 @@ struct paces {
 	bool hbm_shared, lx_shared; /* one server for reads and writes */
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
 	struct pace mac[FP32_BYTES + 1];           /* of a multiply-add, by bytes of an element */
+	struct pace strided[FP32_BYTES + 1];       /* the same where rows lie in strides */
 	struct pace vector, reduction, restickify; /* of an element */
 	int64_t tile;                              /* ticks that fill and drain the array */
 	struct pace lane;                          /* of a stick */
