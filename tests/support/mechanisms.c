@@ -27,6 +27,16 @@ static void set_run(struct arch *arch)
 	arch->levels[arch->hbm].run_bytes = 1024;
 }
 
+static void set_pages(struct arch *arch)
+{
+	struct level *hbm = &arch->levels[arch->hbm];
+	hbm->run = (struct ratio){2, 1};
+	hbm->run_bytes = 256;
+	hbm->page = (struct ratio){1, 1};
+	hbm->page_bytes = 4096;
+	hbm->open_planes = 1;
+}
+
 static void set_tile(struct arch *arch)
 {
 	arch->levels[arch->compute].tile_cycles = 17;
@@ -47,6 +57,7 @@ const struct mechanism mechanisms[] = {
 	{"lanes", set_lanes, true, false},
 	{"planes", set_plane, true, false},
 	{"runs", set_run, true, false},
+	{"pages", set_pages, true, false},
 	{"tiles", set_tile, false, false},
 	{"strides", set_strided, true, true},
 	{"reductions", set_reduction, true, false},

@@ -249,14 +249,16 @@ static int64_t tile_extent(const struct traffic_op *op, int i, const struct layo
 	return number_min(layout->size[d], span / per + 1 + ((span + 1) % per != 0));
 }
 
-/* Sticks that lie in a row in a tile of operand i, at most. */
-static int64_t run_sticks(const struct traffic_op *op, int i)
+/* Sticks that lie in a row in a tile of operand i, at most; planes that such a row is one of, at least. */
+static int64_t run_sticks(const struct traffic_op *op, int i, int64_t *planes)
 {
 	const struct layout *layout = &op->workload->tensors[op_operand(op->op, i)->tensor].layout;
 	int64_t run = 1;
+	*planes = layout->sticks;
 	for (int d = layout->rank - 2; d >= 0; d--) {
 		int64_t extent = tile_extent(op, i, layout, d);
 		run *= extent;
+		*planes /= layout->size[d];
 		if (extent < layout->size[d])
 			break;
 	}
@@ -269,9 +271,12 @@ void latency_load(
 	const struct level *hbm = &op->arch->levels[op->arch->hbm];
 	if (!bytes || op->moves || op->op->move != MOVE_NONE)
 		return;
-	int64_t run = hbm->run.num ? run_sticks(op, i) : 0;
+	int64_t planes = 1, run = hbm->run.num ? run_sticks(op, i, &planes) : 0;
 	if (run && (!hbm->run_bytes || run * STICK_BYTES < hbm->run_bytes))
 		load->runs = checked_add(fits, load->runs, bytes / STICK_BYTES / run);
+	else if (run * STICK_BYTES < hbm->page_bytes && op->op->primitive->kind == OP_MAP)
+		load->misses = checked_add(fits, load->misses,
+			arch_misses(op->arch, planes, bytes / STICK_BYTES / run));
 	if (i == op->op->read_count || op->op->primitive->kind == OP_RESTICKIFY)
 		return;
 	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;
@@ -291,6 +296,7 @@ int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fit
 	cycles = checked_add(fits, cycles, turn_cycles(number_min(read, load.written), turn, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.runs, hbm->run, fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load.misses, hbm->page, fits));
 	int64_t count = arch_lanes(arch, load.moved ? arch_cores(arch) : op->nest.cores);
 	if (!count)
 		return cycles;

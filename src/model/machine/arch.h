@@ -78,7 +78,11 @@ struct level {
 	struct ratio plane;
 	/* of a home: cycles to begin a contiguous run of sticks that is shorter than these bytes; 0 */
 	struct ratio run;
-	int64_t run_bytes;        /* 0: however long it is */
+	int64_t run_bytes; /* 0: however long it is */
+	/* of a home: what maps read and write in runs shorter than a page, of tensors of more planes than are open at
+	 * a time, begins with a miss: cycles of one, at most `run` (arch_misses).  0: none */
+	int64_t page_bytes, open_planes;
+	struct ratio page;
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */
@@ -213,6 +217,9 @@ int64_t arch_lanes(const struct arch *arch, int64_t cores);
 
 /* Of so many bytes read from planes `stride` bytes apart, those that meet in a bank: 1 - plane_span / stride. */
 int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes);
+
+/* Of so many runs over as many planes, those in a plane that is not open, with equal turns: 1 - open_planes / planes. */
+int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs);
 
 /* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
 int64_t arch_lx_capacity(const struct arch *arch);

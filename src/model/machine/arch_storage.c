@@ -501,6 +501,26 @@ static void read_turns(struct reader *attributes, struct ratio hz, struct level 
 		reader_refuse(attributes, "turn_bytes", "is of a 'turn_time', which is not given");
 }
 
+/* What a run in a page that is not open costs. */
+static void read_pages(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	bool pages =
+		read_size(attributes, "page_bytes", OPTIONAL, 1, INT32_MAX, &level->page_bytes);
+	level->page.den = 1;
+	read_turn(attributes, "page_time", hz, 1, &level->page);
+	bool open = read_integer(
+		attributes, "open_planes", OPTIONAL, 1, INT32_MAX, &level->open_planes);
+	if (pages != (level->page.num > 0) || pages != open)
+		reader_refuse(attributes,
+			pages  ? "page_bytes"
+			: open ? "open_planes"
+			       : "page_time",
+			"says nothing without the others of 'page_bytes', 'page_time' and 'open_planes'");
+	else if (pages && ratio_double(level->page) > ratio_double(level->run))
+		reader_refuse(
+			attributes, "page_time", "is more than 'run_time', that of shorter runs");
+}
+
 /* What plans need to know of a storage. */
 static void read_for_plans(struct reader *attributes, struct ratio hz, struct level *level)
 {
@@ -521,6 +541,7 @@ static void read_for_plans(struct reader *attributes, struct ratio hz, struct le
 	if (far != (level->plane.num > 0))
 		reader_refuse(attributes, far ? "plane_span" : "plane_time",
 			"says nothing without '%s'", far ? "plane_time" : "plane_span");
+	read_pages(attributes, hz, level);
 }
 
 static void read_scales(struct reader *attributes, struct level *level)

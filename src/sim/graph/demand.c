@@ -230,6 +230,10 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		struct ratio run = arch->levels[arch->hbm].run;
 		paces->run = pace_find(ticks, 1, (struct ratio){run.den, run.num});
 	}
+	if (arch->hbm >= 0 && arch->levels[arch->hbm].page.num) {
+		struct ratio page = arch->levels[arch->hbm].page;
+		paces->page = pace_find(ticks, 1, (struct ratio){page.den, page.num});
+	}
 	if (arch->hbm >= 0)
 		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
 	paces->turn[0] = turn_pace(ticks, turn);
@@ -324,6 +328,20 @@ static void add_copying(struct paces *paces, const struct op *op,
 	demand->hbm = 0;
 }
 
+/* Runs that go from plane to plane find a page open in as many of them as can be, and open it in the others. */
+static int64_t miss_time(const struct paces *paces, int64_t runs, int64_t bytes, int64_t planes)
+{
+	const struct level *hbm = &paces->program->arch->levels[paces->program->arch->hbm];
+	struct pace pace = paces->page;
+	int64_t missing;
+	if (bytes >= hbm->page_bytes || planes <= hbm->open_planes)
+		return 0;
+	if (!number_mul(runs, planes - hbm->open_planes, &missing) ||
+		!number_mul(pace.den, planes, &pace.den))
+		return paces->longest;
+	return find_time(paces, pace, missing);
+}
+
 /* Runs of sticks that follow each other in HBM begin one by one, but for what moves. */
 static int64_t run_time(const struct paces *paces, const struct instruction *instruction)
 {
@@ -331,16 +349,22 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	int64_t runs = 1, longest = program->arch->levels[program->arch->hbm].run_bytes;
+	int64_t places = 1; /* of the tensor where such a run may lie */
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
-	if (program->workload->ops[program->step_ops[instruction->step]].move != MOVE_NONE)
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	if (op->move != MOVE_NONE || paces->run.num == 0)
 		return 0;
 	for (int d = box->rank - 1; d >= 0; d--) {
-		if (apart)
+		if (apart) {
 			runs *= box->count[d];
+			places *= layout->size[d];
+		}
 		apart |= box->count[d] < layout->size[d];
 	}
 	if (longest && box->sticks / runs * STICK_BYTES >= longest)
-		return 0;
+		return op->primitive->kind == OP_MAP
+			       ? miss_time(paces, runs, box->sticks / runs * STICK_BYTES, places)
+			       : 0;
 	return find_time(paces, paces->run, runs);
 }
 

@@ -55,6 +55,7 @@ struct paces {
 	int64_t tile;                              /* ticks that fill and drain the array */
 	struct pace lane;                          /* of a stick */
 	struct pace run;     /* of a contiguous run of sticks in HBM, before it */
+	struct pace page;    /* of a miss, where a run begins in a page that is not open */
 	struct pace plane;   /* of a stick from a bank where planes meet, besides */
 	struct pace turn[2]; /* of a stick read beside one written; where one operand repeats */
 	struct pace ring;    /* of a stick, the data ring's links */
