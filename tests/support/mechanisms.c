@@ -9,6 +9,13 @@ static void set_turn(struct arch *arch)
 	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 128};
 }
 
+static void set_turn_far(struct arch *arch)
+{
+	set_turn(arch);
+	arch->levels[arch->hbm].turn_span = 512;
+	arch->levels[arch->hbm].turn_far = (struct ratio){1, 128};
+}
+
 static void set_lanes(struct arch *arch)
 {
 	arch->lane_cores = 4;
@@ -54,6 +61,7 @@ static void set_reduction(struct arch *arch)
 
 const struct mechanism mechanisms[] = {
 	{"turn", set_turn, false, false},
+	{"turns by size", set_turn_far, false, false},
 	{"lanes", set_lanes, true, false},
 	{"planes", set_plane, true, false},
 	{"runs", set_run, true, false},

@@ -277,7 +277,8 @@ void latency_load(
 	else if (run * STICK_BYTES < hbm->page_bytes && op->op->primitive->kind == OP_MAP)
 		load->misses = checked_add(fits, load->misses,
 			arch_misses(op->arch, planes, bytes / STICK_BYTES / run));
-	if (i == op->op->read_count || op->op->primitive->kind == OP_RESTICKIFY)
+	enum op_kind kind = op->op->primitive->kind;
+	if (i == op->op->read_count || kind == OP_RESTICKIFY || kind == OP_MAP)
 		return;
 	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;
 	if (layout->rank > 1)
@@ -293,7 +294,12 @@ int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fit
 	int64_t read = checked_add(fits, load.read, load.moved);
 	int64_t cycles = latency_hbm(arch, read, load.written, fits);
 	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, lanes;
-	cycles = checked_add(fits, cycles, turn_cycles(number_min(read, load.written), turn, fits));
+	int64_t both = number_min(read, load.written);
+	int64_t size = op->workload->tensors[op->op->writes[0].tensor].layout.bytes;
+	cycles = checked_add(fits, cycles, turn_cycles(both, turn, fits));
+	cycles = checked_add(fits, cycles,
+		turn_cycles(checked_mul(fits, both, arch_turn_doublings(arch, size)), hbm->turn_far,
+			fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.runs, hbm->run, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.misses, hbm->page, fits));

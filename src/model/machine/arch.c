@@ -62,6 +62,14 @@ int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs)
 	return planes <= open ? 0 : (int64_t)((wide)runs * (planes - open) / planes);
 }
 
+int64_t arch_turn_doublings(const struct arch *arch, int64_t bytes)
+{
+	int64_t span = arch->levels[arch->hbm].turn_span, doublings = 0;
+	for (; span && bytes / 2 >= span; bytes /= 2)
+		doublings++;
+	return doublings;
+}
+
 int64_t arch_lx_capacity(const struct arch *arch)
 {
 	const struct level *lx = find_lx(arch);

@@ -72,6 +72,9 @@ struct level {
 	/* of a shared home: cycles for each byte read that one written stands beside, in which the bus turns
 	 * round; and where an operand is broadcast or the stick moves.  0: it turns in no time */
 	struct ratio turn, turn_repeated;
+	/* the same: each doubling of the tensor written, from turn_span bytes on, adds so much; 0 */
+	int64_t turn_span;
+	struct ratio turn_far;
 	/* of a home: planes of a tensor that are farther apart than these bytes meet in one bank, and cycles that
 	 * each byte read costs besides if they all do (arch_far_bytes).  0: none */
 	int64_t plane_span;
@@ -220,6 +223,9 @@ int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes);
 
 /* Of so many runs over as many planes, those in a plane that is not open, with equal turns: 1 - open_planes / planes. */
 int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs);
+
+/* Doublings from turn_span bytes to so many, whole ones; 0 where the bus turns equally fast for all. */
+int64_t arch_turn_doublings(const struct arch *arch, int64_t bytes);
 
 /* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
 int64_t arch_lx_capacity(const struct arch *arch);

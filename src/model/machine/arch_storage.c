@@ -493,12 +493,21 @@ static void read_turns(struct reader *attributes, struct ratio hz, struct level 
 	read_turn(attributes, "turn_time", hz, burst, &level->turn);
 	level->turn_repeated = level->turn;
 	read_turn(attributes, "turn_time_repeated", hz, burst, &level->turn_repeated);
+	bool spans = read_size(attributes, "turn_span", OPTIONAL, 1, INT64_MAX, &level->turn_span);
+	level->turn_far.den = 1;
+	read_turn(attributes, "turn_span_time", hz, burst, &level->turn_far);
 	bool turns = level->turn.num || level->turn_repeated.num;
 	if (turns && !level->shared_rate)
 		reader_refuse(attributes, level->turn.num ? "turn_time" : "turn_time_repeated",
 			"is of a bus that reads and writes share; give its 'shared_bandwidth'");
 	else if (given && !turns)
 		reader_refuse(attributes, "turn_bytes", "is of a 'turn_time', which is not given");
+	if (spans != (level->turn_far.num > 0) || (spans && !turns))
+		reader_refuse(attributes, spans ? "turn_span" : "turn_span_time",
+			"says nothing without '%s'",
+			spans && level->turn_far.num ? "turn_time"
+			: spans                      ? "turn_span_time"
+						     : "turn_span");
 }
 
 /* What a run in a page that is not open costs. */

@@ -209,8 +209,9 @@ static struct pace turn_pace(int64_t ticks, struct ratio turn)
 /* Ticks of a cycle, and of what measured machines need time for. */
 static void open_measured(struct paces *paces, const struct arch *arch, int64_t ticks)
 {
-	struct ratio turn = {0, 1}, repeated = {0, 1};
+	struct ratio turn = {0, 1}, repeated = {0, 1}, far = {0, 1};
 	if (arch->hbm >= 0 && paces->hbm_shared) {
+		far = arch->levels[arch->hbm].turn_far;
 		turn = arch->levels[arch->hbm].turn;
 		repeated = arch->levels[arch->hbm].turn_repeated;
 	}
@@ -218,6 +219,8 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		ticks = pace_refine(ticks, STICK_BYTES, arch->lane_rate);
 	if (turn.num)
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){turn.den, turn.num});
+	if (far.num)
+		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){far.den, far.num});
 	if (repeated.num)
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){repeated.den, repeated.num});
 	paces->ticks = ticks;
@@ -238,6 +241,7 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
 	paces->turn[0] = turn_pace(ticks, turn);
 	paces->turn[1] = turn_pace(ticks, repeated);
+	paces->turn_far = turn_pace(ticks, far);
 	if (arch->lane_cores)
 		paces->lane = pace_find(ticks, STICK_BYTES, arch->lane_rate);
 	if (arch->compute >= 0)
@@ -376,7 +380,8 @@ static int64_t bank_time(const struct paces *paces, const struct instruction *in
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	int64_t span = program->arch->levels[program->arch->hbm].plane_span, apart = STICK_BYTES;
-	if (paces->plane.num == 0 || op->move != MOVE_NONE || op->primitive->kind == OP_RESTICKIFY)
+	if (paces->plane.num == 0 || op->move != MOVE_NONE ||
+		op->primitive->kind == OP_RESTICKIFY || op->primitive->kind == OP_MAP)
 		return 0;
 	if (layout->rank > 1)
 		apart *= layout->size[layout->rank - 2];
