@@ -9,6 +9,13 @@ static void set_turn(struct arch *arch)
 	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 128};
 }
 
+static void set_turn_far(struct arch *arch)
+{
+	set_turn(arch);
+	arch->levels[arch->hbm].turn_span = 512;
+	arch->levels[arch->hbm].turn_far = (struct ratio){1, 128};
+}
+
 static void set_lanes(struct arch *arch)
 {
 	arch->lane_cores = 4;
@@ -27,9 +34,24 @@ static void set_run(struct arch *arch)
 	arch->levels[arch->hbm].run_bytes = 1024;
 }
 
+static void set_pages(struct arch *arch)
+{
+	struct level *hbm = &arch->levels[arch->hbm];
+	hbm->run = (struct ratio){2, 1};
+	hbm->run_bytes = 256;
+	hbm->page = (struct ratio){1, 1};
+	hbm->page_bytes = 4096;
+	hbm->open_planes = 1;
+}
+
 static void set_tile(struct arch *arch)
 {
 	arch->levels[arch->compute].tile_cycles = 17;
+}
+
+static void set_strided(struct arch *arch)
+{
+	arch->levels[arch->compute].strided_mac_rate = (struct ratio){16, 1};
 }
 
 static void set_reduction(struct arch *arch)
@@ -38,12 +60,15 @@ static void set_reduction(struct arch *arch)
 }
 
 const struct mechanism mechanisms[] = {
-	{"turn", set_turn, false},
-	{"lanes", set_lanes, true},
-	{"planes", set_plane, true},
-	{"runs", set_run, true},
-	{"tiles", set_tile, false},
-	{"reductions", set_reduction, true},
+	{"turn", set_turn, false, false},
+	{"turns by size", set_turn_far, false, false},
+	{"lanes", set_lanes, true, false},
+	{"planes", set_plane, true, false},
+	{"runs", set_run, true, false},
+	{"pages", set_pages, true, false},
+	{"tiles", set_tile, false, false},
+	{"strides", set_strided, true, true},
+	{"reductions", set_reduction, true, false},
 };
 const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
 

@@ -11,6 +11,7 @@ struct mechanism {
 	const char *name;
 	void (*set)(struct arch *arch);
 	bool even; /* the same cycles only if all cores have equal shares: elsewhere a lower bound */
+	bool rare; /* few random plans have what it slows */
 };
 extern const struct mechanism mechanisms[];
 extern const int mechanism_count;

@@ -34,6 +34,30 @@ int latency_phases(const struct plan *plan, struct arena *arena, struct phase_co
 	return count;
 }
 
+/* Loops that move the device dimension right outside the sticks of an operand. */
+static uint32_t beside_stick(
+	const struct workload *workload, const struct op *op, const struct access *access)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	uint32_t loops = 0;
+	int d = layout->rank - 2;
+	if (d < 0 || layout->host_dim[d] < 0)
+		return 0;
+	for (int l = 0; l < op->loop_count; l++)
+		if (access->host[layout->host_dim[d]].loop[l])
+			loops |= UINT32_C(1) << l;
+	return loops;
+}
+
+/* True if the sticks that follow each other in every operand are of different products of a batch. */
+static bool has_strided_rows(const struct workload *workload, const struct op *op)
+{
+	uint32_t loops = UINT32_MAX;
+	for (int i = 0; i < op_operands(op); i++)
+		loops &= beside_stick(workload, op, op_operand(op, i));
+	return loops;
+}
+
 /* Elements of 2 bytes run at the rate given, of 1 byte at twice, of 4 at half of it. */
 static struct ratio array_rate(
 	const struct level *unit, const struct workload *workload, const struct op *op)
@@ -44,7 +68,9 @@ static struct ratio array_rate(
 		widest = (int)number_max(widest, dtype_stored_bytes(dtype));
 	}
 	struct ratio rate = unit->mac_rate;
-	ratio_mul(unit->mac_rate, (struct ratio){2, widest}, &rate);
+	if (unit->strided_mac_rate.num && has_strided_rows(workload, op))
+		rate = unit->strided_mac_rate;
+	ratio_mul(rate, (struct ratio){2, widest}, &rate);
 	return rate;
 }
 
@@ -223,14 +249,16 @@ static int64_t tile_extent(const struct traffic_op *op, int i, const struct layo
 	return number_min(layout->size[d], span / per + 1 + ((span + 1) % per != 0));
 }
 
-/* Sticks that lie in a row in a tile of operand i, at most. */
-static int64_t run_sticks(const struct traffic_op *op, int i)
+/* Sticks that lie in a row in a tile of operand i, at most; planes that such a row is one of, at least. */
+static int64_t run_sticks(const struct traffic_op *op, int i, int64_t *planes)
 {
 	const struct layout *layout = &op->workload->tensors[op_operand(op->op, i)->tensor].layout;
 	int64_t run = 1;
+	*planes = layout->sticks;
 	for (int d = layout->rank - 2; d >= 0; d--) {
 		int64_t extent = tile_extent(op, i, layout, d);
 		run *= extent;
+		*planes /= layout->size[d];
 		if (extent < layout->size[d])
 			break;
 	}
@@ -243,10 +271,14 @@ void latency_load(
 	const struct level *hbm = &op->arch->levels[op->arch->hbm];
 	if (!bytes || op->moves || op->op->move != MOVE_NONE)
 		return;
-	int64_t run = hbm->run.num ? run_sticks(op, i) : 0;
+	int64_t planes = 1, run = hbm->run.num ? run_sticks(op, i, &planes) : 0;
 	if (run && (!hbm->run_bytes || run * STICK_BYTES < hbm->run_bytes))
 		load->runs = checked_add(fits, load->runs, bytes / STICK_BYTES / run);
-	if (i == op->op->read_count || op->op->primitive->kind == OP_RESTICKIFY)
+	else if (run * STICK_BYTES < hbm->page_bytes && op->op->primitive->kind == OP_MAP)
+		load->misses = checked_add(fits, load->misses,
+			arch_misses(op->arch, planes, bytes / STICK_BYTES / run));
+	enum op_kind kind = op->op->primitive->kind;
+	if (i == op->op->read_count || kind == OP_RESTICKIFY || kind == OP_MAP)
 		return;
 	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;
 	if (layout->rank > 1)
@@ -262,9 +294,15 @@ int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fit
 	int64_t read = checked_add(fits, load.read, load.moved);
 	int64_t cycles = latency_hbm(arch, read, load.written, fits);
 	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, lanes;
-	cycles = checked_add(fits, cycles, turn_cycles(number_min(read, load.written), turn, fits));
+	int64_t both = number_min(read, load.written);
+	int64_t size = op->workload->tensors[op->op->writes[0].tensor].layout.bytes;
+	cycles = checked_add(fits, cycles, turn_cycles(both, turn, fits));
+	cycles = checked_add(fits, cycles,
+		turn_cycles(checked_mul(fits, both, arch_turn_doublings(arch, size)), hbm->turn_far,
+			fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.runs, hbm->run, fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load.misses, hbm->page, fits));
 	int64_t count = arch_lanes(arch, load.moved ? arch_cores(arch) : op->nest.cores);
 	if (!count)
 		return cycles;

@@ -50,7 +50,8 @@ int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool
 struct bus_load {
 	int64_t read, written, moved; /* bytes */
 	int64_t far;                  /* of those read, the bytes whose planes meet in a bank */
-	int64_t runs;                 /* contiguous pieces of what is read and written, at least */
+	int64_t misses; /* of longer ones, those that begin in a page that is not open, at least */
+	int64_t runs;   /* contiguous pieces of what is read and written, at least */
 };
 
 /* Adds far bytes and runs of the bytes that operand i of the op reads or writes; moves have none. */

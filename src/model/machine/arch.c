@@ -56,6 +56,20 @@ int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes)
 	return (int64_t)((wide)bytes * (stride - span) / stride);
 }
 
+int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs)
+{
+	int64_t open = arch->levels[arch->hbm].open_planes;
+	return planes <= open ? 0 : (int64_t)((wide)runs * (planes - open) / planes);
+}
+
+int64_t arch_turn_doublings(const struct arch *arch, int64_t bytes)
+{
+	int64_t span = arch->levels[arch->hbm].turn_span, doublings = 0;
+	for (; span && bytes / 2 >= span; bytes /= 2)
+		doublings++;
+	return doublings;
+}
+
 int64_t arch_lx_capacity(const struct arch *arch)
 {
 	const struct level *lx = find_lx(arch);

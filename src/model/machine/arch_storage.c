@@ -493,12 +493,41 @@ static void read_turns(struct reader *attributes, struct ratio hz, struct level 
 	read_turn(attributes, "turn_time", hz, burst, &level->turn);
 	level->turn_repeated = level->turn;
 	read_turn(attributes, "turn_time_repeated", hz, burst, &level->turn_repeated);
+	bool spans = read_size(attributes, "turn_span", OPTIONAL, 1, INT64_MAX, &level->turn_span);
+	level->turn_far.den = 1;
+	read_turn(attributes, "turn_span_time", hz, burst, &level->turn_far);
 	bool turns = level->turn.num || level->turn_repeated.num;
 	if (turns && !level->shared_rate)
 		reader_refuse(attributes, level->turn.num ? "turn_time" : "turn_time_repeated",
 			"is of a bus that reads and writes share; give its 'shared_bandwidth'");
 	else if (given && !turns)
 		reader_refuse(attributes, "turn_bytes", "is of a 'turn_time', which is not given");
+	if (spans != (level->turn_far.num > 0) || (spans && !turns))
+		reader_refuse(attributes, spans ? "turn_span" : "turn_span_time",
+			"says nothing without '%s'",
+			spans && level->turn_far.num ? "turn_time"
+			: spans                      ? "turn_span_time"
+						     : "turn_span");
+}
+
+/* What a run in a page that is not open costs. */
+static void read_pages(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	bool pages =
+		read_size(attributes, "page_bytes", OPTIONAL, 1, INT32_MAX, &level->page_bytes);
+	level->page.den = 1;
+	read_turn(attributes, "page_time", hz, 1, &level->page);
+	bool open = read_integer(
+		attributes, "open_planes", OPTIONAL, 1, INT32_MAX, &level->open_planes);
+	if (pages != (level->page.num > 0) || pages != open)
+		reader_refuse(attributes,
+			pages  ? "page_bytes"
+			: open ? "open_planes"
+			       : "page_time",
+			"says nothing without the others of 'page_bytes', 'page_time' and 'open_planes'");
+	else if (pages && ratio_double(level->page) > ratio_double(level->run))
+		reader_refuse(
+			attributes, "page_time", "is more than 'run_time', that of shorter runs");
 }
 
 /* What plans need to know of a storage. */
@@ -521,6 +550,7 @@ static void read_for_plans(struct reader *attributes, struct ratio hz, struct le
 	if (far != (level->plane.num > 0))
 		reader_refuse(attributes, far ? "plane_span" : "plane_time",
 			"says nothing without '%s'", far ? "plane_time" : "plane_span");
+	read_pages(attributes, hz, level);
 }
 
 static void read_scales(struct reader *attributes, struct level *level)
@@ -661,6 +691,7 @@ void attributes_compute(struct reader *attributes, struct level *level)
 	read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
 	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	read_pace(attributes, "mac_rate", &level->mac_rate);
+	read_pace(attributes, "strided_mac_rate", &level->strided_mac_rate);
 	read_pace(attributes, "vector_rate", &level->vector_rate);
 	read_pace(attributes, "reduction_rate", &level->reduction_rate);
 	read_pace(attributes, "restickify_rate", &level->restickify_rate);

@@ -209,8 +209,9 @@ static struct pace turn_pace(int64_t ticks, struct ratio turn)
 /* Ticks of a cycle, and of what measured machines need time for. */
 static void open_measured(struct paces *paces, const struct arch *arch, int64_t ticks)
 {
-	struct ratio turn = {0, 1}, repeated = {0, 1};
+	struct ratio turn = {0, 1}, repeated = {0, 1}, far = {0, 1};
 	if (arch->hbm >= 0 && paces->hbm_shared) {
+		far = arch->levels[arch->hbm].turn_far;
 		turn = arch->levels[arch->hbm].turn;
 		repeated = arch->levels[arch->hbm].turn_repeated;
 	}
@@ -218,6 +219,8 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		ticks = pace_refine(ticks, STICK_BYTES, arch->lane_rate);
 	if (turn.num)
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){turn.den, turn.num});
+	if (far.num)
+		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){far.den, far.num});
 	if (repeated.num)
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){repeated.den, repeated.num});
 	paces->ticks = ticks;
@@ -230,10 +233,15 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		struct ratio run = arch->levels[arch->hbm].run;
 		paces->run = pace_find(ticks, 1, (struct ratio){run.den, run.num});
 	}
+	if (arch->hbm >= 0 && arch->levels[arch->hbm].page.num) {
+		struct ratio page = arch->levels[arch->hbm].page;
+		paces->page = pace_find(ticks, 1, (struct ratio){page.den, page.num});
+	}
 	if (arch->hbm >= 0)
 		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
 	paces->turn[0] = turn_pace(ticks, turn);
 	paces->turn[1] = turn_pace(ticks, repeated);
+	paces->turn_far = turn_pace(ticks, far);
 	if (arch->lane_cores)
 		paces->lane = pace_find(ticks, STICK_BYTES, arch->lane_rate);
 	if (arch->compute >= 0)
@@ -249,9 +257,11 @@ struct paces *paces_open(
 	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
 	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
 	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
-	struct ratio mac = {0, 1}, vector = {0, 1}, reduction = {0, 1}, restickify = {0, 1};
+	struct ratio mac = {0, 1}, strided = {0, 1}, vector = {0, 1}, reduction = {0, 1},
+		     restickify = {0, 1};
 	if (arch->compute >= 0) {
 		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
+		strided = core_rate(arch, arch->levels[arch->compute].strided_mac_rate);
 		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
 		reduction = core_rate(arch, arch->levels[arch->compute].reduction_rate);
 		restickify = core_rate(arch, arch->levels[arch->compute].restickify_rate);
@@ -286,6 +296,9 @@ struct paces *paces_open(
 		struct ratio rate;
 		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
 		paces->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
+		known = ratio_mul(strided, (struct ratio){2, bytes}, &rate);
+		paces->strided[bytes] = strided.num ? pace_find(ticks, 1, known ? rate : strided)
+						    : paces->mac[bytes];
 	}
 	paces->vector = pace_find(ticks, 1, vector);
 	paces->reduction = reduction.num ? pace_find(ticks, 1, reduction) : paces->vector;
@@ -319,6 +332,20 @@ static void add_copying(struct paces *paces, const struct op *op,
 	demand->hbm = 0;
 }
 
+/* Runs that go from plane to plane find a page open in as many of them as can be, and open it in the others. */
+static int64_t miss_time(const struct paces *paces, int64_t runs, int64_t bytes, int64_t planes)
+{
+	const struct level *hbm = &paces->program->arch->levels[paces->program->arch->hbm];
+	struct pace pace = paces->page;
+	int64_t missing;
+	if (bytes >= hbm->page_bytes || planes <= hbm->open_planes)
+		return 0;
+	if (!number_mul(runs, planes - hbm->open_planes, &missing) ||
+		!number_mul(pace.den, planes, &pace.den))
+		return paces->longest;
+	return find_time(paces, pace, missing);
+}
+
 /* Runs of sticks that follow each other in HBM begin one by one, but for what moves. */
 static int64_t run_time(const struct paces *paces, const struct instruction *instruction)
 {
@@ -326,16 +353,22 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	int64_t runs = 1, longest = program->arch->levels[program->arch->hbm].run_bytes;
+	int64_t places = 1; /* of the tensor where such a run may lie */
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
-	if (program->workload->ops[program->step_ops[instruction->step]].move != MOVE_NONE)
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	if (op->move != MOVE_NONE || paces->run.num == 0)
 		return 0;
 	for (int d = box->rank - 1; d >= 0; d--) {
-		if (apart)
+		if (apart) {
 			runs *= box->count[d];
+			places *= layout->size[d];
+		}
 		apart |= box->count[d] < layout->size[d];
 	}
 	if (longest && box->sticks / runs * STICK_BYTES >= longest)
-		return 0;
+		return op->primitive->kind == OP_MAP
+			       ? miss_time(paces, runs, box->sticks / runs * STICK_BYTES, places)
+			       : 0;
 	return find_time(paces, paces->run, runs);
 }
 
@@ -347,7 +380,8 @@ static int64_t bank_time(const struct paces *paces, const struct instruction *in
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	int64_t span = program->arch->levels[program->arch->hbm].plane_span, apart = STICK_BYTES;
-	if (paces->plane.num == 0 || op->move != MOVE_NONE || op->primitive->kind == OP_RESTICKIFY)
+	if (paces->plane.num == 0 || op->move != MOVE_NONE ||
+		op->primitive->kind == OP_RESTICKIFY || op->primitive->kind == OP_MAP)
 		return 0;
 	if (layout->rank > 1)
 		apart *= layout->size[layout->rank - 2];
@@ -393,6 +427,24 @@ static int64_t accumulator_sticks(const struct paces *paces, const struct region
 	return sticks;
 }
 
+/* True if going from a stick to the next one leads to another element of the result, whichever the operand: there
+ * is a loop with an index of its own beside the stick of each. */
+static bool jumps_to_next(const struct workload *workload, const struct op *op)
+{
+	for (int l = 0; l < op->loop_count; l++) {
+		bool all = true;
+		for (int i = 0; all && i < op_operands(op); i++) {
+			const struct access *access = op_operand(op, i);
+			const struct layout *layout = &workload->tensors[access->tensor].layout;
+			int host = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1;
+			all = host >= 0 && access->host[host].loop[l] != 0;
+		}
+		if (all)
+			return true;
+	}
+	return false;
+}
+
 static struct pace work_pace(
 	const struct paces *paces, const struct op *op, const struct compute *compute)
 {
@@ -409,7 +461,8 @@ static struct pace work_pace(
 		int stored = dtype_stored_bytes(dtype);
 		bytes = stored > bytes ? stored : bytes;
 	}
-	return paces->mac[bytes];
+	return jumps_to_next(paces->program->workload, op) ? paces->strided[bytes]
+							   : paces->mac[bytes];
 }
 
 /* The time of as many bytes as need not be whole sticks, at the pace of a stick. */

@@ -50,13 +50,16 @@ struct paces {
 	bool hbm_shared, lx_shared; /* one server for reads and writes */
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
 	struct pace mac[FP32_BYTES + 1];           /* of a multiply-add, by bytes of an element */
+	struct pace strided[FP32_BYTES + 1];       /* the same where rows lie in strides */
 	struct pace vector, reduction, restickify; /* of an element */
 	int64_t tile;                              /* ticks that fill and drain the array */
 	struct pace lane;                          /* of a stick */
-	struct pace run;     /* of a contiguous run of sticks in HBM, before it */
-	struct pace plane;   /* of a stick from a bank where planes meet, besides */
-	struct pace turn[2]; /* of a stick read beside one written; where one operand repeats */
-	struct pace ring;    /* of a stick, the data ring's links */
+	struct pace run;      /* of a contiguous run of sticks in HBM, before it */
+	struct pace page;     /* of a miss, where a run begins in a page that is not open */
+	struct pace plane;    /* of a stick from a bank where planes meet, besides */
+	struct pace turn_far; /* of such a stick, for each doubling of the tensor written */
+	struct pace turn[2];  /* of a stick read beside one written; where one operand repeats */
+	struct pace ring;     /* of a stick, the data ring's links */
 	int64_t link_stick, ring_stick;           /* ticks of a stick on a link */
 	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
 	int64_t in_latency, out_latency, link_latency, sync;
