@@ -21,6 +21,7 @@ struct diag {
 	struct arena *arena;
 	struct array(struct diag_message) messages;
 	size_t errors, warnings;
+	bool illegal;  /* the errors that come are */
 	bool folds;    /* remarks are counted */
 	bool dropping; /* the last error or warning was not kept: nor are its notes */
 };
@@ -92,7 +93,7 @@ static void add(
 		return;
 	}
 	const char *text = arena_format_list(diag->arena, format, list);
-	struct diag_message message = {severity, at, clean(diag->arena, text)};
+	struct diag_message message = {severity, at, clean(diag->arena, text), diag->illegal};
 	if (severity != SEVERITY_NOTE) {
 		diag->dropping = is_known(diag, message);
 		if (diag->dropping)
@@ -109,6 +110,20 @@ void diag_add(struct diag *diag, enum severity severity, struct span at, const c
 	va_start(list, format);
 	add(diag, severity, source_told(at), format, list);
 	va_end(list);
+}
+
+void diag_judge(struct diag *diag, bool illegal)
+{
+	diag->illegal = illegal;
+}
+
+bool diag_only_illegal(const struct diag *diag)
+{
+	for (size_t i = 0; i < diag->messages.count; i++)
+		if (diag->messages.at[i].severity == SEVERITY_ERROR &&
+			!diag->messages.at[i].illegal)
+			return false;
+	return diag->errors > 0;
 }
 
 void diag_fold_remarks(struct diag *diag)

@@ -80,6 +80,9 @@ void diag_add(struct diag *diag, enum severity severity, struct span at, const c
 #define diag_note(diag, at, ...) diag_add(diag, SEVERITY_NOTE, at, __VA_ARGS__)
 #define diag_remark(diag, at, ...) diag_add(diag, SEVERITY_REMARK, at, __VA_ARGS__)
 
+/* Errors from here on say that what was read well breaks a rule (`illegal`), or again that it cannot be read. */
+void diag_judge(struct diag *diag, bool illegal);
+
 /* From here on remarks are printed as one line, which counts them. */
 void diag_fold_remarks(struct diag *diag);
 
@@ -90,6 +93,7 @@ struct diag_message {
 	enum severity severity;
 	struct span at;
 	const char *text;
+	bool illegal; /* of an error: see diag_judge */
 };
 
 /* What was kept so far, as it came. */
@@ -98,6 +102,8 @@ struct diag_message diag_message(const struct diag *diag, size_t i);
 
 bool diag_failed(const struct diag *diag);   /* any error so far? */
 size_t diag_errors(const struct diag *diag); /* how many, those past DIAG_MOST too */
+/* True if there are errors, and none of them is about what cannot be read. */
+bool diag_only_illegal(const struct diag *diag);
 /* The next error is only counted: its details need not be worked out. */
 bool diag_full(const struct diag *diag);
 void diag_print(const struct diag *diag, FILE *stream);

@@ -100,7 +100,7 @@ FILE *command_people(void)
 int command_refuse(const struct diag *diag)
 {
 	diag_print(diag, command_people());
-	return EXIT_INPUT;
+	return diag_only_illegal(diag) ? EXIT_IMPOSSIBLE : EXIT_INPUT;
 }
 
 /* Names come from specs: a terminal must not obey them. */

@@ -113,8 +113,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	for (size_t i = 0; i < 2; i++)
 		good &= read_side(arena, arguments, files, i, &sides[i], diag);
-	if (!good || !check_alike(&sides[0], &sides[1], diag))
-		return command_refuse(diag);
+	if (!good || !check_alike(&sides[0], &sides[1], diag)) {
+		command_refuse(diag);
+		return EXIT_INPUT; /* 1 would say that two legal plans differ */
+	}
 	diag_print(diag, stderr);
 	return compare(arena, &sides[0], &sides[1], format);
 }

@@ -265,6 +265,22 @@ static void a_proof_that_a_budget_ends_says_so(void **state)
 	assert_non_null(strstr(folder_text("run.json"), "budget of 5000 (--budget)"));
 }
 
+/* About half a minute: at full size only. */
+static void a_proof_that_memory_ends_says_so(void **state)
+{
+	if (draws(1) < 2) {
+		print_message("skipped: TIMES=10 (make check) runs it\n");
+		skip();
+	}
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "
+		"--imperfect all --simulate none --budget 1000000000000 -o %s",
+		folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "the proof ends early: its open nodes take 512 MiB"));
+	assert_non_null(strstr(ended.err, "--imperfect M,N"));
+}
+
 /* All is free: these proofs take far longer than anybody waits. */
 static void an_interrupt_writes_what_is_known(void **state)
 {
@@ -328,6 +344,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_counted_is_not_proven),
 		cmocka_unit_test(a_time_limit_holds_for_any_budget),
 		cmocka_unit_test(a_proof_that_a_budget_ends_says_so),
+		cmocka_unit_test(a_proof_that_memory_ends_says_so),
 		cmocka_unit_test(an_interrupt_writes_what_is_known),
 		cmocka_unit_test(many_levels_are_searched_without_being_proven),
 	};

@@ -79,6 +79,41 @@ static void illegal_plans_have_no_score(void **state)
 	assert_non_null(strstr(ended.err, "warning: the search starts without this plan: op 'c'"));
 }
 
+/* 1: the plan was read and breaks a rule; 2: it cannot be read.  diff has 2 for both, since 1 says that plans differ. */
+static void the_status_tells_illegal_from_unreadable(void **state)
+{
+	static const struct {
+		const char *edit;
+		int status;
+	} rows[] = {
+		{"s/address: 0,/address: 64,/", 1},      /* no multiple of a stick */
+		{"s/address: 0,/address: 1625088,/", 1}, /* beyond the capacity */
+		{"s/core: n2/core: m3/", 1},             /* divides no 4 rows */
+		{"s/from: 0, to: 2/from: 0, to: 1/", 1}, /* ends before its reader */
+		{"s/core: n2/core: z2/", 2},             /* no such loop */
+		{"s/op: c/op: d/", 2},                   /* no such op */
+		{"s/address: 0,/address: far,/", 2},     /* no number */
+		{"s/op: c/op: d/; s/address: 0,/at: 64,/", 2},
+	};
+	const char *good = put_pair("good.yaml", "core: n2");
+	const char *specs = arena_format(arena, "specs/arch/spyre32.yaml %s/pair.yaml", folder);
+	static const char *const commands[] = {"score", "check", "simulate"};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		shell(arena, "sed '%s' %s >%s/edited.yaml", rows[i].edit, good, folder);
+		for (size_t c = 0; c < sizeof commands / sizeof *commands; c++) {
+			struct ended ended = run(arena_format(
+				arena, "%s %s %s/edited.yaml", commands[c], specs, folder));
+			if (ended.status != rows[i].status || *ended.out ||
+				!strstr(ended.err, "edited.yaml:"))
+				fail_msg("%s after %s: %d, %s", commands[c], rows[i].edit,
+					ended.status, ended.err);
+		}
+		struct ended ended =
+			run(arena_format(arena, "diff %s %s %s/edited.yaml", specs, good, folder));
+		assert_int_equal(ended.status, 2);
+	}
+}
+
 /* Messages count device dimensions, and check -v says what they are. */
 static void device_dimensions_are_shown(void **state)
 {
@@ -94,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(illegal_plans_have_no_score),
+		cmocka_unit_test(the_status_tells_illegal_from_unreadable),
 		cmocka_unit_test(device_dimensions_are_shown),
 	};
 	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);

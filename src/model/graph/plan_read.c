@@ -266,6 +266,7 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		read_tensors(&file, tensors);
 	read_proof(&file, &map);
 	reader_done(&map);
+	diag_judge(reading->diag, true);
 	if (diag_errors(reading->diag) == errors) {
 		finish(&file);
 		check(&file, node->span);
@@ -274,6 +275,7 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		check_outputs(&file, tensors);
 	if (diag_errors(reading->diag) == errors)
 		check_bundles(&file, bundles);
+	diag_judge(reading->diag, false);
 	return diag_errors(reading->diag) == errors ? plan : NULL;
 }
 
