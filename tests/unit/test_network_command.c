@@ -485,6 +485,17 @@ static void factors_need_not_divide_where_that_is_allowed(void **state)
 	assert_non_null(strstr(ended.err, "unknown dimension 'N' (there are all, K, M, L)"));
 }
 
+/* A layer whose proof does not end within the budget is not left without a reason. */
+static void a_budget_that_ends_a_proof_is_told(void **state)
+{
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 5000 "
+		"--simulate none -o %s/told",
+		folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "cut short by: budget of 5000 for a layer (--budget)\n"));
+}
+
 /* Layers that do not begin keep the mapping that is known to fit. */
 static void an_interrupted_run_writes_what_is_known(void **state)
 {
@@ -528,6 +539,7 @@ int main(void)
 		cmocka_unit_test(what_networks_cannot_have_is_refused),
 		cmocka_unit_test(constraints_that_a_layer_cannot_meet_name_it),
 		cmocka_unit_test(factors_need_not_divide_where_that_is_allowed),
+		cmocka_unit_test(a_budget_that_ends_a_proof_is_told),
 		cmocka_unit_test(an_interrupted_run_writes_what_is_known),
 	};
 	return cmocka_run_group_tests(tests, set_up, folder_tear_down);

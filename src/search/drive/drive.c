@@ -109,6 +109,7 @@ void drive_nest(struct slot *slot, const struct explored *explored)
 {
 	effort_add(&slot->effort, &explored->effort);
 	slot->complete = explored->complete;
+	slot->limit = explored->limit;
 	slot->fault = explored->fault;
 	slot->complaint = explored->complaint;
 	for (size_t i = 0; i < explored->refusals.count; i++)

@@ -6,8 +6,10 @@
 #include "base/text.h"
 #include "search/drive/solver.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Adds this many occurrences of a layer's point. */
 struct layer_tally {
@@ -222,6 +224,7 @@ static void warm_up(struct layers *layers, size_t i, struct slot *slot)
 	layers->warmed[i] = true;
 	drive_nest(slot, &layers->warm[i]);
 	slot->complete = true; /* what it left out is for the second round */
+	slot->limit = NULL;
 	slot->left = &layers->warm[i];
 }
 
@@ -242,6 +245,10 @@ static void run_layer(struct layers *layers, size_t i, struct slot *slot)
 		take_floor(&search, out);
 	out->stopped |= stopped;
 	drive_nest(slot, out);
+	if (slot->limit && strncmp(slot->limit, "budget", 6) ==
+				   0) /* a proof has what the first round left of it */
+		slot->limit = arena_format(slot->arena,
+			"budget of %" PRIu64 " for a layer (--budget)", search.wishes.budget);
 	effort_add(&out->effort, &layers->warm[i].effort);
 	slot->left = out;
 }
