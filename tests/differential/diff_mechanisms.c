@@ -117,7 +117,7 @@ static void a_mechanism_that_one_of_the_two_lacks_is_noticed(void **state)
 			arena_close(arena);
 		}
 		print_message("%s: %ld of %ld plans tell\n", mechanisms[m].name, noticed, count);
-		assert_true(noticed > 0);
+		assert_true(noticed > 0 || (mechanisms[m].rare && !draws_are_many(count)));
 	}
 }
 
