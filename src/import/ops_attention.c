@@ -1,11 +1,26 @@
+#include "base/array.h"
 #include "base/text.h"
 #include "import/ops.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* softmax(scale q k' + mask) v over [b, h, s, d], with fewer heads of k and v if need be; mask -1: none */
-static int attend(struct build *b, int q, int k, int v, int mask, double scale)
+/* What is made of scores q k': cap tanh(scale x / cap); cap 0: scale x. */
+struct scoring {
+	double scale, cap;
+};
+
+static int score(struct build *b, int x, struct scoring how)
+{
+	double inner = how.cap != 0 ? how.scale / how.cap : how.scale;
+	if (inner != 1)
+		x = build_map_constant(b, "mul", x, inner);
+	return how.cap != 0 ? build_map_constant(b, "mul", build_map(b, "tanh", x), how.cap) : x;
+}
+
+/* softmax(score(q k') + mask) v over [b, h, s, d], with fewer heads of k and v if need be; mask -1: none */
+static int attend(struct build *b, int q, int k, int v, int mask, struct scoring how)
 {
 	if (q < 0 || k < 0 || v < 0)
 		return -1;
@@ -20,8 +35,7 @@ static int attend(struct build *b, int q, int k, int v, int mask, double scale)
 	struct model_shape plain = {
 		4, {shape->size[0], shape->size[1], shape->size[2], other->size[2]}};
 	int scores = build_contract(b, view_reshape(b, q, &split), "bhgsd", k, "bhtd", "bhgst");
-	if (scale != 1)
-		scores = build_map_constant(b, "mul", scores, scale);
+	scores = score(b, scores, how);
 	if (mask >= 0 && scores >= 0) {
 		struct model_shape again = view_at(b, scores)->shape;
 		scores = view_reshape(
@@ -31,19 +45,20 @@ static int attend(struct build *b, int q, int k, int v, int mask, double scale)
 	return view_reshape(b, build_contract(b, weights, "bhgst", v, "bhtd", "bhgsd"), &whole);
 }
 
-static double scale_of(const struct build *b, const struct model_call *call, int q)
+static struct scoring scoring_of(const struct build *b, const struct model_call *call, int q)
 {
-	double scale = call_number(call, "scale", 0);
-	return scale != 0 || q < 0
-		       ? scale
-		       : 1 / sqrt((double)view_at(b, q)->shape.size[view_at(b, q)->shape.rank - 1]);
+	struct scoring how = {call_number(call, "scale", 0), call_number(call, "softcap", 0)};
+	if (how.scale == 0 && q >= 0)
+		how.scale =
+			1 / sqrt((double)view_at(b, q)->shape.size[view_at(b, q)->shape.rank - 1]);
+	return how;
 }
 
 int mean_attention(struct build *b, const struct model_call *call, const char *argument)
 {
 	int q = mean_input(b, call, 0), k = mean_input(b, call, 1), v = mean_input(b, call, 2);
 	int mask = mean_has(call, 3) ? mean_input(b, call, 3) : -1;
-	return b->why ? -1 : attend(b, q, k, v, mask, scale_of(b, call, q));
+	return b->why ? -1 : attend(b, q, k, v, mask, scoring_of(b, call, q));
 }
 
 static const int heads_first[] = {0, 2, 1, 3};
@@ -150,8 +165,8 @@ int mean_attention_fused(struct build *b, const struct model_call *call, const c
 		mask = add_masks(b, mask, causal_mask(b, q, k));
 	if (b->why)
 		return -1;
-	return join_heads(b,
-		attend(b, q, k, part_heads(b, third(b, v, 2), heads), mask, scale_of(b, call, q)));
+	return join_heads(b, attend(b, q, k, part_heads(b, third(b, v, 2), heads), mask,
+				     scoring_of(b, call, q)));
 }
 
 /* A part of a bias of q, k and v. */
@@ -187,7 +202,8 @@ int mean_attention_heads(struct build *b, const struct model_call *call, const c
 	if (call_int(call, "unidirectional", 0))
 		mask = add_masks(b, mask, causal_mask(b, parts[0], k));
 	return b->why ? -1
-		      : join_heads(b, attend(b, parts[0], k, v, mask, scale_of(b, call, parts[0])));
+		      : join_heads(
+				b, attend(b, parts[0], k, v, mask, scoring_of(b, call, parts[0])));
 }
 
 /* x turned by angles, of which the halves (or neighbours) of the last dimension are the coordinates. */
@@ -303,10 +319,15 @@ int mean_attention_groups(struct build *b, const struct model_call *call, const 
 			call_int(call, "rotary_interleaved", 0));
 	}
 	int k = append(b, call, 3, parts[1], 1), v = append(b, call, 4, parts[2], 2);
+	if (call_int(call, "local_window_size", -1) > 0)
+		*array_add(b->arena, &b->notes) = arena_format(b->arena,
+			"'%s' (%s) looks at %" PRId64
+			" keys; the others are in its mask, and are read and multiplied as well",
+			call->name, call->op, call_int(call, "local_window_size", -1));
 	if (b->why)
 		return -1;
 	return join_heads(b, attend(b, parts[0], k, v, causal_mask(b, parts[0], k),
-				     scale_of(b, call, parts[0])));
+				     scoring_of(b, call, parts[0])));
 }
 
 /* x cos + (-x2, x1) sin, the angles as wide as x */

@@ -351,9 +351,10 @@ def rows(x, d, heads):
     return x.reshape(x.shape[0], x.shape[1], heads, -1).transpose(0, 2, 1, 3)
 
 
-def attended(q, k, v, mask=0):
+def attended(q, k, v, mask=0, cap=0):
     k, v = [np.repeat(t, q.shape[1] // t.shape[1], 1) for t in (k, v)]
-    s = softmax(q @ k.transpose(0, 1, 3, 2) / math.sqrt(q.shape[3]) + mask, -1) @ v
+    s = q @ k.transpose(0, 1, 3, 2) / math.sqrt(q.shape[3])
+    s = softmax((cap * np.tanh(s / cap) if cap else s) + mask, -1) @ v
     return s.transpose(0, 2, 1, 3).reshape(q.shape[0], q.shape[2], -1)
 
 
@@ -403,8 +404,9 @@ def group_attention(d):
     d.given["len"], d.given["all"] = np.zeros(n, np.int64), np.zeros(1, np.int64)
     d.tables["causal_mask"] = mask = np.triu(np.full((s, before + s), -1e9), 1 + before)
     whole = [np.concatenate([a, rows(b, d, few)], 2) for a, b in ((pk, k), (pv, v))]
-    return d.node("GroupQueryAttention", attended(rows(q, d, heads), *whole, mask), "x,k,v,pk,pv,len,all", True,
-                  num_heads=heads, kv_num_heads=few)
+    cap = d.n(0, 2) / 2
+    return d.node("GroupQueryAttention", attended(rows(q, d, heads), *whole, mask, cap), "x,k,v,pk,pv,len,all", True,
+                  num_heads=heads, kv_num_heads=few, softcap=cap)
 
 
 def skipped(d):
