@@ -2,7 +2,7 @@
 #define BASE_FATAL_H
 
 /*
- * Two ways to end at once.  `fatal` is for a failing world (disk, memory):
+ * Two ways to end at once.  `fatal`: for failures of the environment (disk, memory),
  * one line on stderr, exit status 4.  `BUG` is for our own mistakes: file and
  * line, then abort.  Wrong input is neither: it goes to diag.h.
  */

@@ -73,7 +73,7 @@ static int take_with(struct parse *parse, const struct option *option, const cha
 		return 0;
 	}
 	if (!next) {
-		diag_error(parse->diag, span, "option '--%s' wants a value: %s", option->name,
+		diag_error(parse->diag, span, "option '--%s' needs a value: %s", option->name,
 			option->argument);
 		return 0;
 	}

@@ -13,7 +13,7 @@
  *
  *	static const struct option options[] = {
  *		{"output", 'o', "DIR", "the results folder"},
- *		{"seed", 's', "S", "of everything random", .key = "seed", .type = OPTION_COUNT},
+ *		{"seed", 's', "S", "random seed", .key = "seed", .type = OPTION_COUNT},
  *		{0},
  *	};
  *

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 /*
- * Who may want work to end that nobody counts.  A NULL pointer, and one without `stop`, want
+ * Lets a caller cancel work that has no budget.  A NULL pointer, and one without `stop`, want
  * nothing.  `stop` may be called by any thread, and what it answers once it answers ever after.
  */
 struct stopper {

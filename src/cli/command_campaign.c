@@ -508,7 +508,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 const struct command command_campaign = {
 	.name = "campaign",
 	.usage = "run|status|export|diff|merge SPEC...|DIR... [OPTION...]",
-	.summary = "explores many points of a sweep; survives any end",
+	.summary = "explores many points of a sweep; resumes after a crash",
 	.manual =
 		"run SPEC... -o DIR    explores every point of the `sweep:` in the specs,\n"
 		"                      several at a time; what is done is kept, and a restart\n"

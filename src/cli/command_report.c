@@ -171,7 +171,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 {
 	enum format format = FORMAT_TEXT;
 	if (arguments->count != 1)
-		diag_error(diag, (struct span){0}, "report wants one results folder");
+		diag_error(diag, (struct span){0},
+			"report needs one results folder, such as results/NAME");
 	if (!command_format(arguments, diag, &format) || diag_failed(diag))
 		return command_refuse(diag);
 	if (option_find(arguments, "html"))

@@ -274,9 +274,9 @@ const char *value_pow(struct value a, struct value b, struct value *out)
 	if (b.exact && b.den == 1)
 		return whole_power(a, b.num, out);
 	if (value_quantity(a) != QUANTITY_BARE)
-		return "a broken power of a unit";
+		return "a unit cannot have a fractional exponent";
 	if (a.real < 0)
-		return "a broken power of a negative number";
+		return "a negative number cannot have a fractional exponent";
 	if (a.real == 0 && b.real < 0)
 		return division;
 	return finite_real(pow(a.real, b.real), out);

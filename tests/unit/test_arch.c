@@ -282,8 +282,7 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {dept: 2}}\n",
 			"error: unknown key 'dept' in level 'L'; did you mean 'depth'?"},
 		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {ranks: 2}}\n",
-			"error: 'ranks' in level 'L' is said of the machine; it stands in a "
-			"!Container"},
+			"error: 'ranks' in level 'L' is a machine attribute; move it to a !Container"},
 		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {aligment: 2}}\n",
 			"error: unknown key 'aligment' in level 'L'; did you mean 'alignment'?"},
 		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {alignment: 96}}\n",

@@ -182,7 +182,7 @@ static void every_change_is_told(void **state)
 		{"mapping: \"GLB", "mapping: \"DRAM: M2 | GLB", 1, "the factors of dimension"},
 		{"epsilon: 1e-12", "epsilon: -1", 2, "is a number of 0 or more"},
 		{"epsilon: 1e-12", "epsilon: nan", 2, "is a number of 0 or more"},
-		{"epsilon: 1e-12", "epsilon: 1e300", 1, "by 1e+300 of it is no claim"},
+		{"epsilon: 1e-12", "epsilon: 1e300", 1, "epsilon is 1e+300; it can be at most 1e+06"},
 		{"claim: optimal", "claim: perfect", 2, "claim"},
 		{"counting: exact", "counting: timeloop", 1, "pJ, not"},
 		{"fnv1a: \"", "fnv1a: \"x", 2, "a hash of 16 hexadecimal digits"},

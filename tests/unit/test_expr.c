@@ -258,7 +258,7 @@ static void what_is_wrong_is_pointed_at(void **state)
 		{"log2(4KiB)", "a bare number is expected, without a unit", "log2(4KiB"},
 		{"sqrt(-1)", "the root of a negative number", "sqrt(-1"},
 		{"log2(0)", "the logarithm of a number that is not positive", "log2(0"},
-		{"(-8) ** 0.5", "a broken power of a negative number", "(-8) ** 0.5"},
+		{"(-8) ** 0.5", "a negative number cannot have a fractional exponent", "(-8) ** 0.5"},
 		{"ceil(1, 2)", "'ceil' takes one argument", ","},
 		{"min(1, 2", "')' is expected", NULL},
 		{"ciel(2)", "unknown function 'ciel'; did you mean 'ceil'?", "ciel"},

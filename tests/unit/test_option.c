@@ -79,7 +79,7 @@ static void a_missing_value_is_told(void **state)
 {
 	struct arguments got;
 	assert_false(PARSE(&got, "--output"));
-	assert_said("option '--output' wants a value: DIR");
+	assert_said("option '--output' needs a value: DIR");
 }
 
 static void a_flag_takes_no_value(void **state)

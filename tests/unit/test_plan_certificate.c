@@ -43,7 +43,7 @@ static void what_a_plan_says_is_checked(void **state)
 		{"value: 22543, bound: 22543", "value: 22543, bound: 22000", "", 1,
 			"it is called optimal, but the bound is below the value"},
 		{"status: optimal", "status: none}\n#", "", 1,
-			"the plan says of nothing that it is proven"},
+			"the plan claims no proof; add 'proof:' or run explore"},
 		{"status: optimal", "status: optimal", "--budget 2", 3, "undecided"},
 	};
 	struct ended explored = shell(arena,

@@ -184,7 +184,7 @@ static void wrong_workloads_are_refused_with_a_reason(void **state)
 		{"  ops:\n    - y[m] = exq(x[m])\n",
 			"4:14: error: unknown function 'exq'; did you mean 'exp'?"},
 		{"  ops:\n    - y[m] = exp(x[k])\n",
-			"4:20: error: dimension 'k' indexes no output here; is it to be reduced?"},
+			"4:20: error: dimension 'k' indexes no output here; did you mean to reduce over it?"},
 		{"  ops:\n    - y[m] = sum(k) x[m]\n",
 			"4:18: error: dimension 'k' is reduced, but indexes no operand"},
 		{"  ops:\n    - y[m] = sum(m) x[m]\n",

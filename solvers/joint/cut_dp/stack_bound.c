@@ -19,7 +19,7 @@ struct sweep {
 	int64_t least;             /* of all paths */
 };
 
-/* What it costs to begin in a state is so much less as more is expected to come: so all have equal chances. */
+/* Reduced cost of starting in a state: the cost minus the lower bound of the rest, so that all starts compete equally. */
 static struct gate *make_costs(const struct gate *expected, struct arena *arena)
 {
 	struct gate *costs = arena_copy(arena, expected, sizeof *expected);

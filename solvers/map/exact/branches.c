@@ -155,7 +155,7 @@ static const struct nest_tiles *find_tiles(
 	return tiles;
 }
 
-/* Two threads may find the same; the first to say so is heard. */
+/* Threads may find the same answer; the first one stored wins. */
 const struct nest_tiles *nest_shelf_find(
 	struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept)
 {

@@ -284,7 +284,7 @@ static const struct order_classes *find_classes(const struct order_book *book, s
 	return classes;
 }
 
-/* Two threads may find the same; the first to say so is heard. */
+/* Threads may find the same answer; the first one stored wins. */
 const struct order_classes *order_book_find(struct order_book *book, struct run *run, int j,
 	uint32_t busy, const struct mapping *mapping)
 {

@@ -657,7 +657,7 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes, const s
 				attributes->what, near);
 		else
 			diag_error(diag, entry->key_span,
-				"'%s' in %s is said of the machine; it stands in a !Container",
+				"'%s' in %s is a machine attribute; move it to a !Container",
 				entry->key, attributes->what);
 		*array_add(arena, &draft->settled) = entry->key_span;
 	}

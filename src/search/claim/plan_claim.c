@@ -124,7 +124,7 @@ struct plan_claim plan_claim_check(const struct plan_claim_question *question, s
 	struct plan_claim claim = {.claim = "none"};
 	const char *why = NULL;
 	if ((proof->status != PROOF_OPTIMAL && proof->status != PROOF_BOUND) || !proof->space)
-		return reject(&claim, "the plan says of nothing that it is proven");
+		return reject(&claim, "the plan claims no proof; add 'proof:' or run explore");
 	if (!joint_claim_read(arena, proof->space, &space_of.aim, &planning, &why))
 		return reject(&claim, arena_format(arena,
 					      "the space of the proof is not one that can be made "
