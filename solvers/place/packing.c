@@ -341,7 +341,8 @@ static void raise_step(struct item *item, int64_t step)
 }
 
 /* Adds a buffer to the item, which its parents are in already. */
-static void extend(struct items *items, const struct section_span *stays, struct item *item, size_t buffer)
+static void extend(
+	struct items *items, const struct section_span *stays, struct item *item, size_t buffer)
 {
 	const struct buffer *b = &items->packing.buffers[buffer];
 	const struct packing *packing = &items->packing;

@@ -35,7 +35,8 @@ static int64_t alignment_of(const struct force *force, int b)
 	return buffer->alignment ? buffer->alignment : force->packing->alignment;
 }
 
-static bool takes(const struct force *force, const struct section_span *child, const struct section_span *parent)
+static bool takes(const struct force *force, const struct section_span *child,
+	const struct section_span *parent)
 {
 	const struct buffer *c = &force->packing->buffers[child->buffer];
 	const struct buffer *p = &force->packing->buffers[parent->buffer];
@@ -151,8 +152,8 @@ static void choose(struct force *force, int b)
 	const struct buffer *buffer = &force->packing->buffers[b];
 	unsigned all = buffer->use_count ? (1u << (buffer->use_count - 1)) - 1 : 0;
 	int64_t whole = buffer->use_count ? saved(buffer, all) : buffer->weight;
-	force->stays[force->count++] =
-		(struct section_span){.buffer = b, .from = buffer->start, .to = buffer->end, .whole = true};
+	force->stays[force->count++] = (struct section_span){
+		.buffer = b, .from = buffer->start, .to = buffer->end, .whole = true};
 	force->gain += whole;
 	choose(force, b + 1);
 	force->gain -= whole;

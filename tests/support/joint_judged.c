@@ -11,8 +11,8 @@
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/joint_walk.h"
-#include "tests/support/random_graph.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/random_graph.h"
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>

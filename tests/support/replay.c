@@ -219,7 +219,8 @@ static void run(struct replay *replay, int64_t i)
 {
 	const struct instruction *instruction = &replay->program->instructions[i];
 	const struct transfer *transfer = instruction->transfer;
-	int core = instruction->mask ? __builtin_ctzll(instruction->mask) : -1; /* a SYNC has none */
+	int core =
+		instruction->mask ? __builtin_ctzll(instruction->mask) : -1; /* a SYNC has none */
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
 		touch_box(replay, i, REPLAY_CORES, &transfer->box->region, &transfer->hbm, false,

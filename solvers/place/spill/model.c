@@ -350,7 +350,8 @@ static void find_sections(struct sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
 	struct life *lives = arena_array(sweep->arena, struct life, model->item_count);
-	struct section_span *found = arena_array(sweep->arena, struct section_span, model->item_count);
+	struct section_span *found =
+		arena_array(sweep->arena, struct section_span, model->item_count);
 	size_t count = 0;
 	sweep->stays = arena_array(sweep->arena, struct section_span, model->item_count);
 	for (int i = 0; i < model->item_count; i++)

@@ -117,7 +117,7 @@ static bool build_term(struct op_draft *draft_op, const struct einsum_term *term
 	if (d < 0)
 		return false;
 	const char *complaint =
-		u < 0              ? "dimension '%s' indexes no output here; did you mean to reduce over it?"
+		u < 0 ? "dimension '%s' indexes no output here; did you mean to reduce over it?"
 		: *seen >> u & 1   ? "dimension '%s' indexes this tensor twice"
 		: term->factor < 0 ? "an index cannot fall while '%s' grows"
 				   : NULL;

@@ -15,8 +15,8 @@ const struct arch *op_constraints_take(
 	const struct reading *reading, const struct arch *arch, const struct node *const *lists);
 
 /* What constrains an op's nest, and no more.  Complains about what the op cannot have inline. */
-struct constraints op_constraints_read(
-	const struct arch *arch, const struct inner_nest *nest, struct diag *diag, struct arena *arena);
+struct constraints op_constraints_read(const struct arch *arch, const struct inner_nest *nest,
+	struct diag *diag, struct arena *arena);
 
 /* True if one is about nests: where tiles move in boxes these are what is inside a tile. */
 bool op_constraints_inside(const struct arch *arch, const struct constraint *constraint);
