@@ -80,7 +80,8 @@ void diag_add(struct diag *diag, enum severity severity, struct span at, const c
 #define diag_note(diag, at, ...) diag_add(diag, SEVERITY_NOTE, at, __VA_ARGS__)
 #define diag_remark(diag, at, ...) diag_add(diag, SEVERITY_REMARK, at, __VA_ARGS__)
 
-/* Errors from here on say that what was read well breaks a rule (`illegal`), or again that it cannot be read. */
+/* Marks the errors that follow: `illegal` ones are about legible input that breaks a rule, others about input that
+ * cannot be read (the default). */
 void diag_judge(struct diag *diag, bool illegal);
 
 /* From here on remarks are printed as one line, which counts them. */

@@ -50,8 +50,8 @@ const char *command_help(struct arena *arena, const struct command *command);
 void command_redirect(FILE *data, FILE *people);
 FILE *command_people(void);
 
-/* Prints what was collected; answers EXIT_INPUT, or EXIT_IMPOSSIBLE where all
- * that is wrong is that a plan breaks a rule. */
+/* Prints what was collected; answers EXIT_INPUT, or EXIT_IMPOSSIBLE if every
+ * error is about a legible plan that breaks a rule. */
 int command_refuse(const struct diag *diag);
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML, FORMAT_TIMELOOP };

@@ -40,8 +40,8 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 /* True if they ask for Timeloop's mapspace `template: ruby`, whose factors need not divide. */
 bool constraints_want_imperfect(const struct node *const *lists);
 
-/* Leaves out what a machine with a vector unit of its own says of levels that an op on that unit does not use, such
- * as the registers of the multipliers. */
+/* Removes constraints of levels outside the hierarchy of a shape that runs on a separate vector unit, such as the
+ * registers of the multipliers. */
 void constraints_keep_used(struct constraints *constraints, const struct hierarchy *hierarchy,
 	const struct arch *arch);
 

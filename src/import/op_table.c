@@ -209,7 +209,7 @@ static const char *plain_name(struct build *b, const struct model_call *call)
 	const char *op = call->op, *dot = strrchr(op, '.');
 	if (!strncmp(op, "mhlo.", 5))
 		return arena_format(b->arena, "stablehlo.%s", op + 5);
-	/* operator sets of nobody: their names are taken as they stand */
+	/* an operator set without rows: its ops are read as ONNX ops of the same name */
 	if (mean_is_onnx(call) && dot && strncmp(op, "com.microsoft.", 14))
 		return dot + 1;
 	return op;

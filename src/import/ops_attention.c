@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is made of scores q k': cap tanh(scale x / cap); cap 0: scale x. */
+/* How scores x = q k' are scaled: cap tanh(scale x / cap); cap 0: scale x. */
 struct scoring {
 	double scale, cap;
 };
@@ -48,9 +48,9 @@ static int attend(struct build *b, int q, int k, int v, int mask, struct scoring
 static struct scoring scoring_of(const struct build *b, const struct model_call *call, int q)
 {
 	struct scoring how = {call_number(call, "scale", 0), call_number(call, "softcap", 0)};
-	if (how.scale == 0 && q >= 0)
-		how.scale =
-			1 / sqrt((double)view_at(b, q)->shape.size[view_at(b, q)->shape.rank - 1]);
+	int rank = q < 0 ? 0 : view_at(b, q)->shape.rank;
+	if (how.scale == 0 && rank > 0)
+		how.scale = 1 / sqrt((double)view_at(b, q)->shape.size[rank - 1]);
 	return how;
 }
 
@@ -87,7 +87,7 @@ static int join_heads(struct build *b, int v)
 		&(struct model_shape){3, {s.size[0], s.size[2], s.size[1] * s.size[3]}});
 }
 
-/* What is known of the keys before, and the new ones behind it along the sequence. */
+/* The past keys or values with the new ones behind them along the sequence. */
 static int append(struct build *b, const struct model_call *call, int past, int v, int output)
 {
 	if (v < 0)
@@ -213,8 +213,10 @@ static int turn(struct build *b, int x, int cosine, int sine, bool neighbours)
 		return -1;
 	struct model_shape whole = view_at(b, x)->shape, split = whole, half = whole;
 	int last = whole.rank - 1, at = neighbours ? last + 1 : last, parts[2], turned[2];
-	int64_t depth = view_at(b, cosine)->shape.size[view_at(b, cosine)->shape.rank - 1];
-	if (whole.size[last] < 2 * depth || whole.rank + 1 > MODEL_RANK_MOST)
+	int rank = view_at(b, cosine)->shape.rank;
+	int64_t depth = rank > 0 ? view_at(b, cosine)->shape.size[rank - 1] : 0;
+	if (depth < 1 || last < 0 || whole.size[last] < 2 * depth ||
+		whole.rank + 1 > MODEL_RANK_MOST)
 		return build_fail(b, "angles of another depth");
 	int rest = whole.size[last] == 2 * depth
 			   ? -1
@@ -222,7 +224,7 @@ static int turn(struct build *b, int x, int cosine, int sine, bool neighbours)
 	if (whole.size[last] != 2 * depth)
 		x = mean_slice_one(b, x, last, 0, 2 * depth);
 	split.rank++;
-	split.size[neighbours ? last : last] = neighbours ? depth : 2;
+	split.size[last] = neighbours ? depth : 2;
 	split.size[last + 1] = neighbours ? 2 : depth;
 	half.size[last] = depth;
 	x = view_reshape(b, x, &split);
@@ -256,6 +258,8 @@ static int angles(
 	if (table < 0)
 		return -1;
 	const struct model_shape *from = &view_at(b, table)->shape;
+	if (from->rank < 1 || x->rank != 4)
+		return build_fail(b, "a table of angles without a depth");
 	struct model_shape shape = {4, {x->size[0], 1, x->size[2], from->size[from->rank - 1]}};
 	if (from->rank == 3)
 		return view_reshape(b, table, &shape);
@@ -277,7 +281,8 @@ int mean_rotary(struct build *b, const struct model_call *call, const char *argu
 	bool parted = view_at(b, x)->shape.rank == 3;
 	const struct model_value *table =
 		&b->model->values.at[call->inputs[mean_has(call, at) ? at : 0]];
-	if (parted && !heads && table->shape.rank > 0)
+	if (parted && !heads && table->shape.rank > 0 &&
+		table->shape.size[table->shape.rank - 1] > 0)
 		heads = view_at(b, x)->shape.size[2] /
 			(2 * table->shape.size[table->shape.rank - 1]);
 	if (parted)

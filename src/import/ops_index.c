@@ -181,7 +181,7 @@ int mean_one_hot(struct build *b, const struct model_call *call, const char *arg
 	return off != 0 ? build_map_constant(b, "add", v, off) : v;
 }
 
-/* What is written into a tensor in memory is a copy of that; of others nobody knows where it goes. */
+/* A scatter into a tensor in memory is a copy of the updates; places in a computed tensor are not known. */
 int mean_scatter(struct build *b, const struct model_call *call, const char *argument)
 {
 	int data = mean_input(b, call, 0);

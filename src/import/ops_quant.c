@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What a statement just wrote has another type. */
+/* Gives the result of a statement another type; views and constants keep theirs. */
 static int retype(struct build *b, int v, const char *dtype)
 {
 	if (v >= 0 && view_at(b, v)->kind == VIEW_STORED && view_at(b, v)->written)

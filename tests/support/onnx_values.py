@@ -3,7 +3,7 @@
 
 onnx_values.py PROGRAM SEED DRAWS writes one-op models of random shapes, imports each, computes the text of the
 workload element by element, and compares with numpy within 1e-4 of the greatest number.  It prints what differs
-and ends with 1, or with 2 where python3-onnx is missing.
+and ends with 1, or with 77 if python3-onnx is missing.
 """
 import math, re, subprocess, sys, tempfile
 try:
@@ -11,7 +11,7 @@ try:
     from onnx import TensorProto as T, helper as H, numpy_helper
 except ImportError as missing:
     print("python3-onnx:", missing)
-    sys.exit(2)
+    sys.exit(77)
 
 np.seterr(all="ignore")
 erf = np.vectorize(math.erf)

@@ -139,7 +139,7 @@ int affine_loop(const struct affine *affine, int loop_count);
 /* The loop that alone runs along an operand's stick; -1 if none does. */
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand);
 
-/* True if cores share the op and tile it; nobody divides opaque ops and broadcasts. */
+/* True if cores share the op and tile it; opaque ops and broadcasts are never divided. */
 bool op_is_tiled(const struct op *op);
 
 bool workload_has_broadcast(const struct workload *workload);

@@ -217,7 +217,7 @@ static void run_task(void *self, size_t i, struct slot *slot)
 	uint64_t refused = slot->effort.refused;
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
-	/* The solver took what breaks a rule for the best: what it left out may be better than what is kept. */
+	/* A refused offer breaks a rule that the solver does not know, so its proof is about another space. */
 	slot->complete &= slot->effort.refused == refused;
 }
 
