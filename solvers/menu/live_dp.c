@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "search/drive/solver.h"
 #include "solvers/menu/layer.h"
 #include "solvers/menu/menu.h"

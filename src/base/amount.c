@@ -12,7 +12,7 @@ enum {
 	DIGITS = 5,       /* that matter */
 	LEAST_POWER = -4, /* of ten, that is written without an exponent */
 	MOST_POWER = 14,
-	EXACT = 60, /* digits that tell a tie from a value beside it */
+	EXACT = 60, /* digits that separate a tie from its neighbours */
 };
 
 #define KI 1024.0
@@ -138,7 +138,7 @@ bool amount_read(const char *text, enum amount *kind, double *value)
 	return false;
 }
 
-/* The end of the name that tells its kind; NULL if none does. */
+/* Returns the end of the name that stands for its kind; NULL if it has none. */
 static const char *ending_of(const char *name, enum amount *kind)
 {
 	size_t length = strlen(name);

@@ -3,10 +3,14 @@
 
 #include "base/arena.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /*
- * A growing array of any type in an arena:
+ * Containers in an arena: growing arrays and binary search in them, tables of names, sets of numbers.
+ *
+ * A growing array of any type:
  *
  *	struct array(int) numbers = {0};
  *	*array_add(arena, &numbers) = 7;
@@ -37,5 +41,65 @@ static inline void *array_grown(
 		memcpy(grown, at, count * size);
 	return grown;
 }
+
+/*
+ * Binary search.  Sets `at` to the first index in [from, end) for which `before`, an expression of `at`, is false,
+ * or to `end` if it is true for all.  Once false, it is false for all later indices:
+ *
+ *	size_t at;
+ *	bisect(at, 0, count, names[at].number < number);
+ */
+#define bisect(at, from, end, before)                                                              \
+	do {                                                                                       \
+		size_t bisect_low = (size_t)(from), bisect_high = (size_t)(end);                   \
+		while (bisect_low < bisect_high) {                                                 \
+			(at) = bisect_low + (bisect_high - bisect_low) / 2;                        \
+			if (before)                                                                \
+				bisect_low = (at) + 1;                                             \
+			else                                                                       \
+				bisect_high = (at);                                                \
+		}                                                                                  \
+		(at) = bisect_low;                                                                 \
+	} while (0)
+
+/*
+ * A table from names to numbers, a hash table with linear probing; all zero is an empty table.
+ * Names are kept by pointer and must live as long as the table.
+ */
+struct name_slot {
+	const char *name; /* NULL: free */
+	int number;
+};
+
+struct names {
+	struct name_slot *slots;
+	size_t count, capacity; /* capacity is 0 or a power of two */
+};
+
+/* The number of a name; -1 when it is unknown. */
+int names_find(const struct names *names, const char *name);
+
+/* Gives an unknown name a number >= 0.  Adding a name twice is a bug. */
+void names_add(struct arena *arena, struct names *names, const char *name, int number);
+
+/*
+ * A set of numbers below a limit that finds the members nearest to a number: words of bits, and above them words
+ * with a bit for each word below that is not empty.  Each query reads a word for each power of 64 in the limit.
+ */
+enum { RANKS_LEVELS_MOST = 11 };
+
+struct ranks {
+	size_t limit;
+	int level_count;
+	uint64_t *levels[RANKS_LEVELS_MOST];
+};
+
+struct ranks ranks_open(struct arena *arena, size_t limit);
+void ranks_add(struct ranks *ranks, size_t rank);
+void ranks_remove(struct ranks *ranks, size_t rank);
+
+/* The least member >= rank, the greatest <= rank; SIZE_MAX if there is none. */
+size_t ranks_from(const struct ranks *ranks, size_t rank);
+size_t ranks_up_to(const struct ranks *ranks, size_t rank);
 
 #endif

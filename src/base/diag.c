@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
@@ -302,4 +303,183 @@ void diag_print(const struct diag *diag, FILE *stream)
 			folded == 1 ? "" : "s", folded == 1 ? "it" : "them");
 	print_rest(diag->errors, "error", stream);
 	print_rest(diag->warnings, "warning", stream);
+}
+
+/* Over one character, or one end of a line. */
+static void advance(const struct source *source, struct source_mark *mark)
+{
+	uint32_t character;
+	size_t left = source->length - mark->at;
+	size_t size = utf8_break(source->bytes + mark->at, left);
+	if (size) {
+		mark->line++;
+		mark->column = 1;
+	} else {
+		size = utf8_read(source->bytes + mark->at, left, &character);
+		mark->column++;
+	}
+	mark->at += size ? size : 1;
+}
+
+enum { MARK_BYTES = 512 };
+
+void source_mark(struct arena *arena, struct source *source)
+{
+	struct source_mark mark = {0, 1, 1};
+	struct source_mark *marks =
+		arena_array(arena, struct source_mark, source->length / MARK_BYTES + 1);
+	source->mark_count = 0;
+	while (mark.at < source->length) {
+		if (mark.at >= source->mark_count * MARK_BYTES)
+			marks[source->mark_count++] = mark;
+		advance(source, &mark);
+	}
+	source->marks = marks;
+}
+
+/* True if the mark stands at the place or before it. */
+static bool is_at_most(const struct source_mark *mark, int line, int column)
+{
+	return mark->line < line || (mark->line == line && mark->column <= column);
+}
+
+size_t source_offset(const struct source *source, int line, int column)
+{
+	struct source_mark mark = {0, 1, 1};
+	size_t behind;
+	bisect(behind, 0, source->mark_count, is_at_most(&source->marks[behind], line, column));
+	if (behind)
+		mark = source->marks[behind - 1];
+	while (mark.at < source->length && mark.line < line)
+		advance(source, &mark);
+	while (mark.at < source->length && mark.column < column &&
+		!utf8_break(source->bytes + mark.at, source->length - mark.at))
+		advance(source, &mark);
+	return mark.at;
+}
+
+static void locate(const struct source *source, size_t end, int *line, int *column)
+{
+	struct source_mark mark = {0, 1, 1};
+	size_t i = end / MARK_BYTES;
+	if (i >= source->mark_count)
+		i = source->mark_count ? source->mark_count - 1 : 0;
+	if (i && source->marks[i].at > end)
+		i--;
+	if (source->mark_count)
+		mark = source->marks[i];
+	while (mark.at < end && mark.at < source->length)
+		advance(source, &mark);
+	*line = mark.line;
+	*column = mark.column;
+}
+
+struct span source_span(const struct source *source, size_t from, size_t to)
+{
+	struct span span = {.source = source};
+	locate(source, from, &span.line, &span.column);
+	locate(source, to, &span.end_line, &span.end_column);
+	return span;
+}
+
+static bool begins_at_most(const struct source_piece *piece, size_t at)
+{
+	return piece->at <= at;
+}
+
+struct span source_told(struct span span)
+{
+	const struct source *source = span.source;
+	if (!source || !source->piece_count)
+		return span;
+	if (!span.line)
+		return (struct span){.source = source->pieces[0].source};
+	size_t from = source_offset(source, span.line, span.column), behind;
+	size_t to = source_offset(source, span.end_line, span.end_column);
+	bisect(behind, 0, source->piece_count, begins_at_most(&source->pieces[behind], from));
+	const struct source_piece *piece = &source->pieces[behind ? behind - 1 : 0];
+	size_t end = behind < source->piece_count ? source->pieces[behind].at : source->length;
+	to = to > end ? end : to;
+	struct span told = source_span(piece->source, piece->from + (from - piece->at),
+		piece->from + ((to > from ? to : from) - piece->at));
+	return source_told(told);
+}
+
+enum { LONGEST = 64 }; /* bytes; longer words get no suggestion */
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours; case is free. */
+static int distance(const char *a, size_t n, const char *b, size_t m)
+{
+	int rows[3][LONGEST + 1];
+	int *before = rows[0], *last = rows[1], *now = rows[2];
+	for (size_t j = 0; j <= m; j++)
+		last[j] = (int)j;
+	for (size_t i = 1; i <= n; i++) {
+		now[0] = (int)i;
+		for (size_t j = 1; j <= m; j++) {
+			char x = lower(a[i - 1]), y = lower(b[j - 1]);
+			now[j] = least(last[j - 1] + (x != y), 1 + least(last[j], now[j - 1]));
+			if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+		int *row = before;
+		before = last;
+		last = now;
+		now = row;
+	}
+	return last[m];
+}
+
+/* The nearest of the words at most `limit` away; `longer`: or one that `word` begins. */
+static const char *nearest_word(
+	const char *word, size_t length, const char *const *known, int limit, bool longer)
+{
+	const char *nearest = NULL;
+	int best = 2 * limit + 2;
+	for (; *known; known++) {
+		size_t size = strlen(*known);
+		if (size > LONGEST)
+			continue;
+		bool begins = longer && length >= 3 && strncasecmp(word, *known, length) == 0;
+		int d = distance(word, length, *known, size);
+		if (!begins && (d > limit || d >= (int)length))
+			continue;
+		int rank = 2 * least(d, limit) + !begins;
+		if (rank < best) {
+			best = rank;
+			nearest = *known;
+		}
+	}
+	return nearest;
+}
+
+const char *suggest(const char *word, const char *const *known)
+{
+	size_t length = strlen(word);
+	if (length == 0 || length > LONGEST)
+		return NULL;
+	return nearest_word(word, length, known, 1 + (int)length / 4, true);
+}
+
+const char *suggestion(struct arena *arena, const char *near, const char *otherwise)
+{
+	return near ? arena_format(arena, "; did you mean '%s'?", near) : otherwise;
+}
+
+const char *suggest_misspelt(const char *word, const char *const *known)
+{
+	size_t length = strlen(word);
+	if (length == 0 || length > LONGEST)
+		return NULL;
+	return nearest_word(word, length, known, 1 + (int)length / 8, false);
 }

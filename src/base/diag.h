@@ -48,7 +48,7 @@ struct source_mark {
 	int line, column;
 };
 
-/* Marks places in a long text, so that the place of a byte, and the reverse, is soon found. */
+/* Stores the line and column of every few hundred bytes of a long text, which makes the functions below fast. */
 void source_mark(struct arena *arena, struct source *source);
 
 /* 1-based; columns count characters, not bytes.  source NULL: no place known;
@@ -59,7 +59,7 @@ struct span {
 	int end_line, end_column; /* one past the last character */
 };
 
-/* Where a line and a character of it begin; the end of the text at most. */
+/* Returns the offset in bytes of a character of a line; at most the end of the text. */
 size_t source_offset(const struct source *source, int line, int column);
 
 /* The span of the bytes from `from` up to, not with, `to`. */
@@ -70,8 +70,8 @@ struct span source_told(struct span span);
 
 struct diag *diag_open(struct arena *arena);
 
-/* A note explains the error or warning before it ("first given here"); a remark stands alone: what was
- * read in a way that somebody may not expect. */
+/* A note explains the error or warning before it ("first given here"); a remark stands alone, about input that
+ * was read in a way that the user may not expect. */
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_REMARK };
 void diag_add(struct diag *diag, enum severity severity, struct span at, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -87,7 +87,7 @@ void diag_judge(struct diag *diag, bool illegal);
 /* From here on remarks are printed as one line, which counts them. */
 void diag_fold_remarks(struct diag *diag);
 
-/* What was said to another one, as far as it was not said here at the same place. */
+/* Adds the messages of another one, apart from those that are here already, with the same place. */
 void diag_take(struct diag *diag, const struct diag *other);
 
 struct diag_message {
@@ -97,7 +97,7 @@ struct diag_message {
 	bool illegal; /* of an error: see diag_judge */
 };
 
-/* What was kept so far, as it came. */
+/* The messages kept so far, in the order in which they were added. */
 size_t diag_count(const struct diag *diag);
 struct diag_message diag_message(const struct diag *diag, size_t i);
 

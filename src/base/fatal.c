@@ -14,7 +14,7 @@ void fatal_tell(void (*tell)(const char *text))
 	teller = tell;
 }
 
-/* The text is short: there may be no memory. */
+/* Works without memory: the text is cut. */
 static void say(const char *start, const char *format, va_list list)
 {
 	char text[1024];

@@ -10,11 +10,11 @@ _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same for a reason that there may be; NULL: there is none. */
+/* Ends with the message `why`; returns if it is NULL. */
 void fatal_if(const char *why);
 
-/* In the process of somebody else: both call this instead, on the thread that cannot go on; it does
- * not return.  NULL: they end the program. */
+/* Lets a library report instead of ending the program of its caller: both functions call `tell`, on the thread that
+ * cannot go on, and `tell` does not return.  NULL restores the default. */
 void fatal_tell(void (*tell)(const char *text));
 
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)

@@ -97,7 +97,8 @@ static bool ends_right(const struct lines *lines, const struct column *column)
 	return right > left;
 }
 
-/* The columns between gutters; at most one if the lines are no table.  Blanks before the first belong to it. */
+/* Returns the columns between gutters; at most one if the lines are not a table.  Blanks before the first belong to
+ * it. */
 static struct columns find_columns(const struct lines *lines)
 {
 	struct array(struct column) found = {0};
@@ -119,7 +120,7 @@ static struct columns find_columns(const struct lines *lines)
 	return (struct columns){found.at, found.count};
 }
 
-/* How many positions of a part have room: up to the last blank before the limit, or the first word. */
+/* Returns the number of positions of a part that fit: up to the last blank before the limit, or the first word. */
 static size_t take(const struct line *part, size_t room)
 {
 	size_t end = part->width;
@@ -154,7 +155,7 @@ static void add_part(struct text *text, const struct line *part, size_t count)
 			text, part->at + part->offsets[0], part->offsets[count] - part->offsets[0]);
 }
 
-/* A line that is no row of a table. */
+/* Adds a line that does not belong to a table. */
 static void add_broken(struct text *text, const struct line *line, size_t limit)
 {
 	size_t indent = 0, taken;

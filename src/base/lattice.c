@@ -125,16 +125,16 @@ bool lattice_kernel(
 	return true;
 }
 
-/* True if a row tells all coordinates that are not known yet, which then are; smallest digit first. */
-static bool tells(const int64_t *row, int columns, const int64_t *extents, uint32_t *known)
+/* True if a row determines all coordinates that are not known yet; adds them to *known, smallest digit first. */
+static bool determines(const int64_t *row, int columns, const int64_t *extents, uint32_t *known)
 {
-	uint32_t told = *known;
+	uint32_t found = *known;
 	int64_t below = 0; /* what all smaller digits come to at most */
 	for (;;) {
 		int least = -1;
 		int64_t most;
 		for (int i = 0; i < columns; i++)
-			if (!(told >> i & 1) && row[i] &&
+			if (!(found >> i & 1) && row[i] &&
 				(least < 0 || llabs(row[i]) < llabs(row[least])))
 				least = i;
 		if (least < 0)
@@ -143,10 +143,10 @@ static bool tells(const int64_t *row, int columns, const int64_t *extents, uint3
 			!number_mul(llabs(row[least]), extents[least] - 1, &most) ||
 			!number_add(below, most, &below))
 			return false;
-		told |= UINT32_C(1) << least;
+		found |= UINT32_C(1) << least;
 	}
-	bool more = told != *known;
-	*known = told;
+	bool more = found != *known;
+	*known = found;
 	return more;
 }
 
@@ -160,7 +160,7 @@ bool lattice_has_digits(
 	for (bool more = true; more && known != all;) {
 		more = false;
 		for (int r = 0; r < row_count; r++)
-			more |= tells(matrix[r], columns, extents, &known);
+			more |= determines(matrix[r], columns, extents, &known);
 	}
 	return known == all;
 }

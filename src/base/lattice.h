@@ -37,9 +37,9 @@ bool lattice_walk(const struct lattice *lattice, const int64_t *most, int64_t st
 	bool (*visit)(void *user, const int64_t *g), void *user);
 
 /*
- * Whether no two points of the box [0, extents) have the same value for a plain reason: coordinates
- * are digits of a row, each worth more than all smaller ones together, once those that other rows
- * tell are taken away.  False: it may be so all the same.
+ * True if coordinates are digits of a row, each worth more than all smaller ones together, once those that other rows
+ * determine are taken away: no two points of the box [0, extents) then have the same value.  A sufficient condition
+ * only.
  */
 bool lattice_has_digits(
 	int row_count, int columns, int64_t (*matrix)[LATTICE_MOST], const int64_t *extents);

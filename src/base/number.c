@@ -1,7 +1,7 @@
 #include "base/number.h"
+#include "base/wide.h"
 
 #include "base/arena.h"
-#include "base/wide.h"
 
 int64_t number_gcd(int64_t a, int64_t b)
 {

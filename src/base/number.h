@@ -6,9 +6,12 @@
 #include <stdint.h>
 
 /*
- * Whole numbers, checked.  `number_add` and `number_mul` answer false, and
- * leave *out alone, when the result does not fit an int64_t.  The other
- * functions take arguments in the ranges said beside them.
+ * Whole numbers that never overflow unnoticed, in three forms:
+ *
+ *	number_    sums and products that return false, and leave *out alone, when the result does not fit an
+ *	           int64_t; the other functions take arguments in the ranges that stand beside them
+ *	checked_   sums and products of a long formula, which remember in a flag whether everything fitted
+ *	ratio      exact fractions, for rates and clocks
  */
 static inline bool number_add(int64_t a, int64_t b, int64_t *out)
 {
@@ -28,7 +31,7 @@ static inline bool number_mul(int64_t a, int64_t b, int64_t *out)
 	return true;
 }
 
-/* The same, or INT64_MAX where it does not fit: of numbers that are not below zero. */
+/* Sum and product of numbers >= 0; INT64_MAX if they do not fit. */
 static inline int64_t number_plus(int64_t a, int64_t b)
 {
 	return number_add(a, b, &a) ? a : INT64_MAX;
@@ -39,7 +42,7 @@ static inline int64_t number_times(int64_t a, int64_t b)
 	return number_mul(a, b, &a) ? a : INT64_MAX;
 }
 
-/* a[0] * b[0] + a[1] * b[1] ...; false, and *out is left alone, where a part does not fit. */
+/* a[0] * b[0] + a[1] * b[1] ...; false, with *out unchanged, if a part does not fit. */
 static inline bool number_dot(const int64_t *a, const int64_t *b, int count, int64_t *out)
 {
 	int64_t sum = 0, product;
@@ -101,5 +104,26 @@ double ratio_double(struct ratio a);
  * cycle.  False if the result does not fit.  work >= 0, rate > 0.
  */
 bool ratio_time(int64_t work, struct ratio rate, int64_t *out);
+
+/*
+ * Sums and products that remember whether everything fitted: `*fits` turns
+ * false for good, and later results have no meaning.  The caller checks the
+ * flag once, at the end.
+ */
+static inline int64_t checked_mul(bool *fits, int64_t a, int64_t b)
+{
+	int64_t product = 0;
+	if (!number_mul(a, b, &product))
+		*fits = false;
+	return product;
+}
+
+static inline int64_t checked_add(bool *fits, int64_t a, int64_t b)
+{
+	int64_t sum = 0;
+	if (!number_add(a, b, &sum))
+		*fits = false;
+	return sum;
+}
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 /*
- * Lets a caller cancel work that has no budget.  A NULL pointer, and one without `stop`, want
- * nothing.  `stop` may be called by any thread, and what it answers once it answers ever after.
+ * Lets a caller cancel work that has no budget.  A NULL pointer, and a stopper without `stop`, never cancel.  Any
+ * thread may call `stop`; once it has returned true it returns true for ever.
  */
 struct stopper {
 	void *listener;
@@ -16,5 +16,15 @@ static inline bool stopper_stops(const struct stopper *stopper)
 {
 	return stopper && stopper->stop && stopper->stop(stopper->listener);
 }
+
+/*
+ * The answer of a search that decides a question, such as "is there a solution?".  A search that
+ * minimises has an enum proof_status instead (model/machine/proof.h).
+ */
+enum verdict {
+	VERDICT_YES,  /* with a witness */
+	VERDICT_NO,   /* proven */
+	VERDICT_OPEN, /* undecided: stopped, or at a limit */
+};
 
 #endif

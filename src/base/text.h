@@ -6,7 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Characters in UTF-8 text of known length. */
+/*
+ * Texts: characters in UTF-8, growing strings, parsing of a line, and files as texts of the program.
+ *
+ * First, characters in UTF-8 text of known length.
+ */
+struct arena;
+struct text;
 
 /* Bytes of the character at `at`, 1 to 4; 0 if it is broken, cut, overlong, a
  * surrogate or past U+10FFFF.  `left` > 0. */
@@ -33,7 +39,6 @@ size_t utf8_special(const char *at, unsigned *number);
 bool utf8_is_obeyed(uint32_t character);
 
 /* The text with such characters as "\u202e", and broken bytes as "\xff". */
-struct arena;
 const char *utf8_shown(struct arena *arena, const char *text);
 
 /* Writes text the same way to people; for short messages, which may have names from specs.  utf8_put needs no
@@ -43,15 +48,12 @@ void utf8_print(FILE *file, const char *format, ...) __attribute__((format(print
 
 /* Adds text with such characters as "\u2028", which is the same in JSON and in quotes in YAML; but
  * for those of ASCII, as line ends. */
-struct text;
 void utf8_escape(struct text *text, const char *line);
 
 /*
  * A growing string in an arena; `at` is always terminated once text was added.
  * Growing moves it; the old place stays allotted until the arena ends.
  */
-struct arena;
-
 struct text {
 	struct arena *arena;
 	char *at;
@@ -72,5 +74,36 @@ const char *text_of_file(struct arena *arena, const char *path);
 
 /* The same bytes; neither may be NULL. */
 bool text_equal(const char *a, const char *b);
+
+/*
+ * Parsing of a line of text.
+ */
+static inline bool scan_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Letters of ASCII and '_'. */
+static inline bool scan_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Each function skips blanks and moves *at past what it found.  If it finds nothing it returns false and leaves *at
+ * unchanged. */
+bool scan_text(const char **at, const char *text);
+bool scan_integer(const char **at, int64_t *out); /* decimal digits, no sign */
+bool scan_end(const char **at);                   /* nothing but blanks is left */
+
+/*
+ * The bytes of a file as the text `name`, put in by the assembler when the program is built.  The path is from
+ * the root of the checkout; the Makefile has the dependence of the object on the file.
+ *
+ *	extern const char page_css[];
+ *	EMBED(page_css, "src/report/page/page.css");
+ */
+#define EMBED(name, path)                                                                          \
+	__asm__(".pushsection .rodata\n.global " #name "\n.hidden " #name "\n" #name               \
+		":\n.incbin \"" path "\"\n.byte 0\n.popsection\n")
 
 #endif

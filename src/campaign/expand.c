@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "campaign/condition.h"
 #include "campaign/store_runner.h"

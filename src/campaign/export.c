@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
 #include "report/run/listing.h"

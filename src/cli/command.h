@@ -1,7 +1,7 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "base/option.h"
+#include "cli/settings.h"
 
 #include <jansson.h>
 

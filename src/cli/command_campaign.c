@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "base/option.h"
 #include "base/text.h"
 #include "campaign/canon.h"
 #include "campaign/export.h"

@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "base/embed.h"
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/command.h"

@@ -1,7 +1,7 @@
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
 
-#include "base/option.h"
+#include "cli/settings.h"
 #include "report/run/run_json.h"
 #include "search/drive/candidate.h"
 #include "search/drive/wishes.h"

@@ -1,7 +1,7 @@
 #ifndef CLI_LISTENER_H
 #define CLI_LISTENER_H
 
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "search/drive/asker.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 #ifndef CLI_MODEL_FILE_H
 #define CLI_MODEL_FILE_H
 
-#include "base/option.h"
+#include "cli/settings.h"
 #include "import/import.h"
 
 struct node;

@@ -1,7 +1,7 @@
 #ifndef CLI_OBJECTIVES_H
 #define CLI_OBJECTIVES_H
 
-#include "base/option.h"
+#include "cli/settings.h"
 #include "model/nest/hierarchy.h"
 #include "search/drive/frontier.h"
 #include "spec/reader.h"

@@ -2,8 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/names.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"

@@ -1,9 +1,9 @@
 #ifndef CLI_PACKING_REQUEST_H
 #define CLI_PACKING_REQUEST_H
 
-#include "base/option.h"
 #include "cli/command.h"
 #include "cli/listener.h"
+#include "cli/settings.h"
 #include "model/packing/packing_file.h"
 #include "report/packing/place_report.h"
 

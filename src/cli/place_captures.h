@@ -1,8 +1,8 @@
 #ifndef CLI_PLACE_CAPTURES_H
 #define CLI_PLACE_CAPTURES_H
 
-#include "base/option.h"
 #include "cli/command.h"
+#include "cli/settings.h"
 #include "model/packing/capture.h"
 #include "search/drive/asker.h"
 

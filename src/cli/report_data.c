@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/option.h"
 #include "base/text.h"
 #include "campaign/export.h"
 #include "cli/command.h"

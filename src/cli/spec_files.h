@@ -1,7 +1,7 @@
 #ifndef CLI_SPEC_FILES_H
 #define CLI_SPEC_FILES_H
 
-#include "base/option.h"
+#include "cli/settings.h"
 
 /*
  * The files that the arguments of a command mean: a folder stands for its *.yaml files, a pattern

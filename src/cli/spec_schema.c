@@ -1,7 +1,6 @@
 #include "cli/spec_schema.h"
 
 #include "base/arena.h"
-#include "base/embed.h"
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/kind.h"

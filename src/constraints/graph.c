@@ -1,7 +1,7 @@
 #include "constraints/graph.h"
 
 #include "base/arena.h"
-#include "base/names.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "constraints/constraints.h"

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/names.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
 #include "spec/compose.h"
 
 #include "base/array.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "spec/step.h"
 

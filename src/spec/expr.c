@@ -1,8 +1,7 @@
 #include "spec/expr.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
-#include "base/names.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "spec/parser.h"

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "spec/step.h"

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/names.h"
 #include "base/number.h"
 #include "spec/expr.h"
 #include "spec/step.h"

@@ -1,8 +1,8 @@
 #include "spec/step.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/fatal.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "spec/cfg.h"
 #include "spec/compose.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "base/option.h"
+#include "cli/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

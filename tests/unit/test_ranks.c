@@ -1,6 +1,6 @@
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/random.h"
-#include "base/ranks.h"
 #include "tests/support/draws.h"
 
 #include "tests/test.h"

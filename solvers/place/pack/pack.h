@@ -1,7 +1,7 @@
 #ifndef PLACE_PACK_PACK_H
 #define PLACE_PACK_PACK_H
 
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 

@@ -1,6 +1,6 @@
 #include "solvers/place/pack/state.h"
 
-#include "base/bisect.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "solvers/place/pack/options.h"
 

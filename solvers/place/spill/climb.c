@@ -1,7 +1,7 @@
 #include "solvers/place/spill/climb.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "solvers/place/orders.h"
 #include "solvers/place/packing.h"

@@ -1,7 +1,7 @@
 #include "cost/graph/footprint.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "base/wide.h"
 #include "cost/graph/energy.h"
 #include "cost/graph/latency.h"

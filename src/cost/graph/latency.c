@@ -1,7 +1,7 @@
 #include "cost/graph/latency.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "cost/graph/footprint.h"
 
 #include <math.h>

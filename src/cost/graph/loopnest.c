@@ -1,7 +1,6 @@
 #include "cost/graph/loopnest.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/fatal.h"
 #include "base/number.h"
 #include "model/graph/run.h"

@@ -1,6 +1,6 @@
 #include "cost/graph/streaming.h"
 
-#include "base/checked.h"
+#include "base/number.h"
 #include "cost/graph/latency.h"
 
 static bool is_in_lx(const struct traffic_op *traffic, int operand)

@@ -1,8 +1,8 @@
 #include "cost/graph/traffic.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/fatal.h"
+#include "base/number.h"
 #include "cost/graph/footprint.h"
 #include "model/graph/run.h"
 

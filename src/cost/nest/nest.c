@@ -1,7 +1,7 @@
 #include "cost/nest/nest.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "base/wide.h"
 #include "cost/nest/nest_array.h"
 #include "cost/nest/nest_exact.h"

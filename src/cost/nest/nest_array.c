@@ -1,6 +1,6 @@
 #include "cost/nest/nest_array.h"
 
-#include "base/checked.h"
+#include "base/number.h"
 #include "cost/nest/nest_contexts.h"
 #include "cost/nest/nest_exact.h"
 

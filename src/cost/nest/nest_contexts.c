@@ -1,6 +1,5 @@
 #include "cost/nest/nest_contexts.h"
 
-#include "base/checked.h"
 #include "base/number.h"
 
 struct nest_digits nest_digits_make(

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "cost/nest/nest_home.h"
 

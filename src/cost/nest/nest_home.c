@@ -1,7 +1,7 @@
 #include "cost/nest/nest_home.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 

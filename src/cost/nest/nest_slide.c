@@ -1,6 +1,6 @@
 #include "cost/nest/nest_slide.h"
 
-#include "base/checked.h"
+#include "base/number.h"
 #include "cost/nest/nest_contexts.h"
 #include "cost/nest/nest_exact.h"
 #include "model/nest/shape.h"

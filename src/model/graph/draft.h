@@ -2,7 +2,6 @@
 #define MODEL_DRAFT_H
 
 #include "base/array.h"
-#include "base/names.h"
 #include "model/graph/einsum.h"
 #include "model/graph/workload.h"
 #include "model/machine/arch.h"

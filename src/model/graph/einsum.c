@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "model/graph/named_shape.h"
 

@@ -1,8 +1,7 @@
 #include "model/graph/plan.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
-#include "base/checked.h"
+#include "base/array.h"
 #include "base/fatal.h"
 #include "base/number.h"
 #include "model/graph/run.h"

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/bisect.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/graph/box_nest.h"

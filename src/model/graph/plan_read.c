@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/bisect.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/plan_reading.h"

@@ -1,7 +1,6 @@
 #include "model/graph/planning.h"
 
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "model/machine/arch.h"
 #include "model/machine/arch_read.h"

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
 
 #include <inttypes.h>

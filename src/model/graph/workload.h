@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/names.h"
 #include "base/number.h"
 #include "model/machine/layout.h"
 #include "model/machine/limits.h"

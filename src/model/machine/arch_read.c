@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/checked.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"

@@ -1,7 +1,6 @@
 #include "model/machine/arch_storage.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"

@@ -1,4 +1,3 @@
-#include "base/checked.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"

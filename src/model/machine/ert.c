@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
 

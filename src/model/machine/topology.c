@@ -1,7 +1,7 @@
 #include "model/machine/topology.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
+#include "base/array.h"
 
 static bool linked(const struct topology *t, int from, int to)
 {

@@ -1,7 +1,6 @@
 #include "model/nest/nest_mapping.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"

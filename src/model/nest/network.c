@@ -1,7 +1,7 @@
 #include "model/nest/network.h"
 
 #include "base/arena.h"
-#include "base/names.h"
+#include "base/array.h"
 #include "spec/reader.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/lattice.h"
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "model/nest/shape_read.h"
 #include "spec/reader.h"

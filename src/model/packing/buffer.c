@@ -1,8 +1,7 @@
 #include "model/packing/buffer.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
-#include "base/ranks.h"
+#include "base/array.h"
 #include "model/packing/packing_sums.h"
 
 #include <stdlib.h>

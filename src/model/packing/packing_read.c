@@ -1,6 +1,5 @@
 #include "model/packing/packing_read.h"
 
-#include "base/scan.h"
 #include "base/text.h"
 
 #include <inttypes.h>

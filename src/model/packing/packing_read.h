@@ -2,7 +2,6 @@
 #define MODEL_PACKING_READ_H
 
 #include "base/array.h"
-#include "base/names.h"
 #include "model/packing/packing_file.h"
 #include "spec/reader.h"
 #include "spec/table.h"

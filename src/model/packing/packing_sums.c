@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "model/packing/packing_read.h"
 

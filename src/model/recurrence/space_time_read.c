@@ -1,7 +1,6 @@
 #include "model/recurrence/space_time_read.h"
 
 #include "base/arena.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "model/recurrence/recurrence_fold.h"
 

@@ -1,7 +1,5 @@
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "model/machine/arch.h"
 #include "model/machine/topology.h"

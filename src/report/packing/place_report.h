@@ -1,7 +1,7 @@
 #ifndef REPORT_PACKING_PLACE_REPORT_H
 #define REPORT_PACKING_PLACE_REPORT_H
 
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "model/machine/proof.h"
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"

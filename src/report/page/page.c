@@ -2,7 +2,6 @@
 
 #include "base/amount.h"
 #include "base/arena.h"
-#include "base/embed.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
 #include "report/run/svg.h"

@@ -1,7 +1,7 @@
 #ifndef SEARCH_CERTIFICATE_CHECK_H
 #define SEARCH_CERTIFICATE_CHECK_H
 
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "search/certificate/certificate.h"
 
 /*

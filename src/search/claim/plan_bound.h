@@ -2,7 +2,6 @@
 #define SEARCH_PLAN_BOUND_H
 
 #include "base/stopper.h"
-#include "base/verdict.h"
 #include "search/joint/joint_space.h"
 
 /*

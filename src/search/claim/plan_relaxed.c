@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/checked.h"
+#include "base/number.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #define SEARCH_PLAN_STATE_H
 
 #include "base/array.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "search/claim/plan_bound.h"
 #include "search/claim/plan_relaxed.h"
 

@@ -1,7 +1,7 @@
 #ifndef SEARCH_EVALUATE_H
 #define SEARCH_EVALUATE_H
 
-#include "base/names.h"
+#include "base/array.h"
 #include "cost/graph/cost.h"
 #include "cost/graph/energy.h"
 #include "model/graph/plan.h"

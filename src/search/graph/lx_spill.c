@@ -1,7 +1,7 @@
 #include "search/graph/lx_spill.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "cost/graph/cost.h"
 #include "model/graph/plan.h"

@@ -1,6 +1,6 @@
 #include "search/graph/op_value.h"
 
-#include "base/checked.h"
+#include "base/number.h"
 #include "cost/graph/energy.h"
 #include "cost/graph/latency.h"
 #include "cost/graph/streaming.h"

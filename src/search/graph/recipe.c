@@ -1,7 +1,7 @@
 #include "search/graph/recipe.h"
 
 #include "base/arena.h"
-#include "base/names.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "constraints/graph.h"
 #include "model/graph/plan_check.h"

@@ -1,7 +1,7 @@
 #include "search/graph/stream.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "cost/graph/traffic.h"
 #include "model/graph/run.h"
 #include "search/engine/kept.h"

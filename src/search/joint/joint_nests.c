@@ -1,6 +1,5 @@
 #include "search/joint/joint_nests.h"
 
-#include "base/checked.h"
 #include "base/number.h"
 #include "cost/graph/cost.h"
 #include "cost/graph/energy.h"

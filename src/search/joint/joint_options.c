@@ -1,4 +1,3 @@
-#include "base/checked.h"
 #include "base/number.h"
 #include "model/graph/workload.h"
 #include "search/joint/joint_clones.h"

@@ -1,7 +1,7 @@
 #ifndef SEARCH_JOINT_PACK_H
 #define SEARCH_JOINT_PACK_H
 
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "search/joint/joint_space.h"
 
 /*

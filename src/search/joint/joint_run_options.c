@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "model/graph/run.h"
 #include "search/graph/op_value.h"
 #include "search/joint/joint_making.h"

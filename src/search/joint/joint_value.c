@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "base/checked.h"
+#include "base/number.h"
 #include "search/joint/joint_space.h"
 
 #include <string.h>

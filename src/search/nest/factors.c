@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/bisect.h"
 #include "base/fatal.h"
 #include "base/number.h"
 

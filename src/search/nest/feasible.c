@@ -1,7 +1,7 @@
 #include "search/nest/feasible.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
 

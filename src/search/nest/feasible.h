@@ -2,7 +2,7 @@
 #define SEARCH_NEST_FEASIBLE_H
 
 #include "base/number.h"
-#include "base/verdict.h"
+#include "base/stopper.h"
 #include "search/nest/space.h"
 
 /*

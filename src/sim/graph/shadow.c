@@ -1,7 +1,7 @@
 #include "sim/graph/shadow.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
+#include "base/array.h"
 #include "model/graph/plan_check.h"
 
 #include <inttypes.h>
