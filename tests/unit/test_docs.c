@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 
 #define ARCH "specs/arch/spyre32.yaml"
 
-enum { README_BYTES_MOST = 12500, FIRST_SENTENCE_MOST = 300 };
+enum { README_BYTES_MOST = 10000, FIRST_SENTENCE_MOST = 300 };
 
 static const char *const pages[] = {
 	"CHANGELOG.md",
@@ -35,6 +36,7 @@ static const char *const pages[] = {
 	"specs/broadcasts.md",
 	"specs/campaigns.md",
 	"specs/counting.md",
+	"specs/glossary.md",
 	"specs/graphs.md",
 	"specs/measured/README.md",
 	"specs/models.md",
@@ -45,6 +47,7 @@ static const char *const pages[] = {
 	"specs/replay.md",
 	"specs/space_time.md",
 	"specs/timeloop.md",
+	"src/README.md",
 	"tests/README.md",
 };
 enum { PAGES = sizeof pages / sizeof *pages };
@@ -63,6 +66,7 @@ enum act {
 	ENDS,   /* its standard error, up to the number of nodes, which is no promise */
 	WRITES, /* `file`, which the last run wrote */
 	LISTS,  /* `file`, which comes with the project */
+	DRAWS,  /* no block: `file` is the picture of the results folder `out` */
 };
 
 struct shown_block {
@@ -76,6 +80,7 @@ struct shown_block {
 static const struct shown_block blocks[] = {
 	{"README.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
 	{"README.md", SHOWS, "point   latency", NULL, 0},
+	{"README.md", DRAWS, NULL, "results/overview.svg", 0},
 	{"README.md", PUT, "workload:", "my_workload.yaml", 0},
 	{"README.md", RUN, "lxplore check specs/arch/spyre32.yaml my_workload", NULL, 2},
 	{"README.md", WARNS, "my_workload.yaml:5:36: error", NULL, 0},
@@ -246,6 +251,16 @@ static void check_block(struct arena *arena, const char *folder, const struct sh
 		fail_msg("%s shows\n%sinstead of\n%s", block->page, shown, said);
 }
 
+/* The picture is the one that scripts/figures makes of the results that the page's run wrote. */
+static void check_picture(struct arena *arena, const char *folder, const char *file)
+{
+	struct ended drawn =
+		shell(arena, "scripts/figures \"$(realpath \"$LXPLORE\")\" '%s/out'", folder);
+	assert_int_equal(drawn.status, 0);
+	if (!text_equal(drawn.out, read_page(arena, file)))
+		fail_msg("%s is not the picture of the run; `make figures` draws it", file);
+}
+
 static void what_a_page_shows_is_what_happens(void **state)
 {
 	const char *page = *state;
@@ -265,6 +280,8 @@ static void what_a_page_shows_is_what_happens(void **state)
 			ended = run_block(arena, folder, block);
 		else if (block->act == QUIET)
 			assert_string_equal(ended.err, "");
+		else if (block->act == DRAWS)
+			check_picture(arena, folder, block->file);
 		else
 			check_block(arena, folder, block, &ended);
 	}
@@ -415,15 +432,31 @@ static void check_beginning(const char *page, const char *text)
 	assert_in_range(length, 20, FIRST_SENTENCE_MOST);
 }
 
-static void every_page_has_a_beginning_and_is_in_the_readme(void **state)
+/* True if `page` links to `target`; both are paths from the root. */
+static bool leads_to(struct arena *arena, const char *page, const char *target)
+{
+	int folder = strrchr(page, '/') ? (int)(strrchr(page, '/') + 1 - page) : 0;
+	const char *name = strncmp(page, target, (size_t)folder) == 0
+				   ? target + folder
+				   : arena_format(arena, "../%s", target);
+	const char *text = read_page(arena, page);
+	return strstr(text, arena_format(arena, "](%s)", name)) ||
+	       strstr(text, arena_format(arena, "](%s#", name));
+}
+
+/* At most two clicks from the README. */
+static void every_page_has_a_beginning_and_is_near_the_readme(void **state)
 {
 	struct arena *arena = arena_open();
-	const char *readme = read_page(arena, "README.md");
 	for (int i = 0; i < PAGES; i++) {
 		check_beginning(pages[i], read_page(arena, pages[i]));
-		if (!text_equal(pages[i], "README.md") &&
-			!strstr(readme, arena_format(arena, "](%s)", pages[i])))
-			fail_msg("README.md does not link to %s", pages[i]);
+		bool near =
+			text_equal(pages[i], "README.md") || leads_to(arena, "README.md", pages[i]);
+		for (int k = 0; !near && k < PAGES; k++)
+			near = leads_to(arena, "README.md", pages[k]) &&
+			       leads_to(arena, pages[k], pages[i]);
+		if (!near)
+			fail_msg("no page that README.md links to links to %s", pages[i]);
 	}
 	arena_close(arena);
 }
@@ -435,7 +468,7 @@ static void every_page_is_in_the_table(void **state)
 	for (int i = 0; i < PAGES; i++)
 		text_add(&listed, "%s\n", pages[i]);
 	struct ended ended = shell(arena,
-		"{ ls *.md results/*.md; find specs solvers tests -maxdepth 2 -name '*.md'; } | LC_ALL=C sort");
+		"{ ls *.md results/*.md src/*.md; find specs solvers tests -maxdepth 2 -name '*.md'; } | LC_ALL=C sort");
 	assert_string_equal(ended.out, text_read(&listed));
 	arena_close(arena);
 }
@@ -447,6 +480,98 @@ static void the_readme_is_short(void **state)
 	arena_close(arena);
 }
 
+/* Words of a page, with single blanks: lines may end anywhere in a sentence. */
+static const char *in_one_line(struct arena *arena, const char *page)
+{
+	struct text words = text_open(arena);
+	for (const char *c = read_page(arena, page); *c; c++)
+		if (!isspace((unsigned char)*c) || !isspace((unsigned char)c[1]))
+			text_bytes(&words, isspace((unsigned char)*c) ? " " : c, 1);
+	return text_read(&words);
+}
+
+/*
+ * Cell `column` of the row that begins with "| name |", the `number`th such row of the page.  Cells
+ * are counted from 0, the name.
+ */
+static const char *cell_of(
+	struct arena *arena, const char *page, const char *name, int number, int column)
+{
+	const char *row = read_page(arena, page), *begin = arena_format(arena, "\n| %s |", name);
+	for (int i = 0; i <= number; i++)
+		if (!(row = strstr(row + 1, begin)))
+			fail_msg("no row '%s' in %s", name, page);
+	row += 3;
+	for (int i = 0; i < column; i++)
+		row = strstr(row, "| ") + 2;
+	return arena_format(arena, "%.*s", (int)(strstr(row, " |") - row), row);
+}
+
+static void expect_words(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("README.md does not say '%s'", words);
+}
+
+static void the_readme_has_the_figures_of_its_sources(void **state)
+{
+	static const char accuracy[] = "results/accuracy.md", planning[] = "results/planning.md";
+	static const char *const graphs[] = {
+		"softmax_dim0", "softmax_dim1", "softmax_4mb", "mlp", "attention", "gpt2_block"};
+	static const char *const worst[] = {
+		"bmm_k_tiling", "bmm_wd", "bmm_wd_3d2d", "cat0", "ctsum"};
+	struct arena *arena = arena_open();
+	const char *text = in_one_line(arena, "README.md");
+	const char *all[8], *held[8];
+	for (int i = 0; i < 8; i++) {
+		all[i] = cell_of(arena, accuracy, "all", 0, i);
+		held[i] = cell_of(arena, accuracy, "all", 1, i);
+	}
+	expect_words(text, arena_format(arena, "On %s [measured", all[1]));
+	expect_words(text, arena_format(arena, "error of %s %% (bias %s %%, rank correlation %s)",
+				   all[2], all[3], all[4]));
+	expect_words(text, arena_format(arena, "measurements has %s %%.", all[5]));
+	expect_words(
+		text, arena_format(arena, "the fit it is %s %%, with %s %% for", held[2], held[5]));
+	double least = 1e9, most = 0;
+	for (size_t i = 0; i < sizeof worst / sizeof *worst; i++) {
+		double error = atof(cell_of(arena, accuracy, worst[i], 0, 2));
+		least = error < least ? error : least;
+		most = error > most ? error : most;
+	}
+	expect_words(text, arena_format(arena, "with %.0f to %.0f %%", least, most));
+	least = 1e9;
+	most = 0;
+	for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
+		double gain = atof(cell_of(arena, planning, graphs[i], 0, 6));
+		least = gain < least ? gain : least;
+		most = gain > most ? gain : most;
+	}
+	expect_words(text, arena_format(arena, "%.2f to %.2f times as fast", least, most));
+	arena_close(arena);
+}
+
+/* The last cells of the table "Kinds of input": specs, or a whole command. */
+static void inputs_that_the_readme_names_are_read(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *at = strstr(read_page(arena, "README.md"), "\n## Kinds of input\n");
+	assert_non_null(at);
+	int count = 0;
+	for (const char *end = strstr(at + 4, "\n## "); (at = strstr(at, "| `")) && at < end;
+		count++) {
+		at += 3;
+		const char *named = arena_format(arena, "%.*s", (int)strcspn(at, "`"), at);
+		struct ended ended = strncmp(named, "lxplore ", 8) == 0
+					     ? shell(arena, "\"$LXPLORE\" %s", named + 8)
+					     : shell(arena, "\"$LXPLORE\" check %s", named);
+		if (ended.status)
+			fail_msg("README.md: %s:\n%s", named, ended.err);
+	}
+	assert_int_equal(count, 6);
+	arena_close(arena);
+}
+
 /* One test for each page that shows something, then those of all pages. */
 int main(void)
 {
@@ -455,9 +580,11 @@ int main(void)
 		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
 		cmocka_unit_test(links_lead_to_files_and_headings),
 		cmocka_unit_test(named_files_exist),
-		cmocka_unit_test(every_page_has_a_beginning_and_is_in_the_readme),
+		cmocka_unit_test(every_page_has_a_beginning_and_is_near_the_readme),
 		cmocka_unit_test(every_page_is_in_the_table),
 		cmocka_unit_test(the_readme_is_short),
+		cmocka_unit_test(the_readme_has_the_figures_of_its_sources),
+		cmocka_unit_test(inputs_that_the_readme_names_are_read),
 	};
 	enum { OTHERS = sizeof others / sizeof *others };
 	struct CMUnitTest tests[OTHERS + PAGES];
