@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/tuning.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "solvers/place/orders.h"
 #include "solvers/place/pack/options.h"
 #include "solvers/place/pack/pack.h"

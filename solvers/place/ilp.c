@@ -2,7 +2,6 @@
 #include "base/number.h"
 #include "base/wide.h"
 #include "model/packing/buffer.h"
-#include "model/packing/packing_sums.h"
 #include "search/engine/milp.h"
 #include "solvers/place/packing.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cli/kind.h"
 #include "model/machine/arch_read.h"
-#include "model/transfer/broadcast_check.h"
+#include "model/transfer/broadcast.h"
 #include "report/transfer/broadcast_report.h"
 #include "report/transfer/broadcast_trace.h"
 #include "search/transfer/broadcast_search.h"

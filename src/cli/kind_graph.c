@@ -5,7 +5,7 @@
 #include "cli/command_explore.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
-#include "model/graph/named_shape.h"
+#include "model/graph/einsum.h"
 #include "model/machine/primitives.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"

@@ -5,7 +5,7 @@
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
 #include "cli/objectives.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
 #include "search/nest/feasible.h"

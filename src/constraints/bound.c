@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "constraints/place.h"
 #include "model/machine/mapping_notation.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 struct range {
 	int64_t least, most;

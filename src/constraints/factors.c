@@ -1,6 +1,6 @@
 #include "base/diag.h"
 #include "constraints/bound.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 /* Bounds of loops one by one, and one bound for all that are not listed. */
 static uint32_t unlisted(

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 /* Flags of dataspaces at a level; they ask nothing of a mapping. */
 extern const struct constraint_kind constraint_no_coalesce, constraint_no_link_transfer,

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "model/graph/box_nest.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 extern const struct constraint_kind constraint_cores, constraint_span, constraint_residency;
 

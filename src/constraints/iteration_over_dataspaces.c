@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "constraints/bound.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 /* The dimensions of dataspaces. */
 static uint32_t relevant_to(const struct shape *shape, uint32_t spaces)

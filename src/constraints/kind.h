@@ -2,7 +2,7 @@
 #define CONSTRAINTS_KIND_H
 
 #include "model/graph/plan.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 #include "spec/reader.h"
 
 /*

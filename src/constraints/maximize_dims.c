@@ -4,7 +4,7 @@
 #include "constraints/constraints.h"
 #include "constraints/greedy.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 #include <string.h>
 

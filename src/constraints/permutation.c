@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "constraints/order.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 extern const struct constraint_kind constraint_keep, constraint_keep_only, constraint_bypass_only;
 

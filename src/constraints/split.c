@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "constraints/order.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
+#include "model/nest/constraint.h"
 
 static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)

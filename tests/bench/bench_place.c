@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/packing/buffer.h"
 #include "model/packing/packing_file.h"
-#include "model/packing/packing_sums.h"
 #include "search/drive/solver.h"
 #include "solvers/place/packing.h"
 #include "tests/support/place_instances.h"

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "lower/transfer/broadcast.h"
-#include "model/transfer/broadcast_check.h"
+#include "model/transfer/broadcast.h"
 #include "search/transfer/broadcast_outcome.h"
 #include "sim/transfer/copy.h"
 #include "tests/support/arch_text.h"

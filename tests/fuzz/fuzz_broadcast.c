@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "model/transfer/broadcast_check.h"
+#include "model/transfer/broadcast.h"
 #include "search/transfer/broadcast_outcome.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/draws.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "model/graph/sticks.h"
+#include "model/graph/workload.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
 #include "tests/support/workload_text.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"

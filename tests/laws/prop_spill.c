@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cost/transfer/broadcast.h"
 #include "lower/transfer/broadcast.h"
-#include "model/transfer/broadcast_check.h"
+#include "model/transfer/broadcast.h"
 #include "sim/transfer/copy.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"

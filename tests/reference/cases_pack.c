@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 #include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"

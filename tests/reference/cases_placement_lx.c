@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/case_json.h"

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NAIVE_COUNTS_H
 #define SUPPORT_NAIVE_COUNTS_H
 
-#include "model/graph/counts.h"
+#include "model/graph/plan.h"
 
 /*
  * A second opinion on the counts of a plan, slow on purpose: walks every core,

@@ -2,7 +2,7 @@
 #define SUPPORT_NEST_ALL_H
 
 #include "model/graph/op_mapping.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 
 /*
  * Every mapping of a domain by plain recursion: each bound of each loop, each order of all the

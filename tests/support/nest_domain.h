@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_DOMAIN_H
 #define SUPPORT_NEST_DOMAIN_H
 
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 #include "search/nest/nest_search.h"
 #include "tests/support/nest_case.h"
 

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "model/graph/op_mapping.h"
 #include "model/packing/buffer.h"
-#include "model/packing/packing_sums.h"
 #include "solvers/place/packing.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/graph/sticks.h"
+#include "model/graph/workload.h"
 
 #include <string.h>
 

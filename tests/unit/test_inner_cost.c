@@ -2,7 +2,7 @@
 #include "base/diag.h"
 #include "cost/graph/cost.h"
 #include "cost/graph/loopnest.h"
-#include "model/graph/op_shape.h"
+#include "model/graph/op_mapping.h"
 #include "report/graph/score_json.h"
 #include "report/run/json_text.h"
 #include "tests/support/arch_text.h"

@@ -1,6 +1,6 @@
 /* The operations beside a broadcast, and signals, read from assembly lines and written as them. */
 #include "base/arena.h"
-#include "model/transfer/broadcast_check.h"
+#include "model/transfer/broadcast.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/set_up.h"
 

@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "model/graph/counts.h"
 #include "model/graph/plan.h"
 #include "model/graph/plan_check.h"
 #include "model/machine/score.h"

@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "model/graph/op_mapping.h"
-#include "model/graph/op_shape.h"
 #include "tests/support/nest_text.h"
 #include "tests/support/sample.h"
 #include "tests/support/set_up.h"

@@ -1,7 +1,7 @@
 #include "solvers/place/pack/room.h"
 
 #include "base/number.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "solvers/place/pack/options.h"
 #include "solvers/place/packing.h"
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "model/packing/packing_sums.h"
+#include "model/packing/buffer.h"
 #include "solvers/place/packing.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #define COST_GRAPH_COST_H
 
 #include "cost/graph/traffic.h"
-#include "model/graph/counts.h"
+#include "model/graph/plan.h"
 #include "model/machine/score.h"
 
 /*

@@ -2,7 +2,7 @@
 #define COST_ENERGY_H
 
 #include "cost/graph/loopnest.h"
-#include "model/graph/counts.h"
+#include "model/graph/plan.h"
 
 /*
  * Picojoules of counts, the model's or the simulator's: every count times its entry of the machine's

@@ -2,7 +2,6 @@
 #define COST_GRAPH_FOOTPRINT_H
 
 #include "cost/graph/loopnest.h"
-#include "model/graph/counts.h"
 #include "model/graph/plan.h"
 
 /*

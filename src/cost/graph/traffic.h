@@ -3,7 +3,7 @@
 
 #include "cost/graph/footprint.h"
 #include "cost/graph/loopnest.h"
-#include "model/graph/counts.h"
+#include "model/graph/plan.h"
 
 /*
  * The enumerating half of footprint.h: the joint dimensions of an operand, by

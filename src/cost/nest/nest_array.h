@@ -2,7 +2,7 @@
 #define COST_NEST_NEST_ARRAY_H
 
 #include "cost/nest/nest_home.h"
-#include "model/nest/nest_projection.h"
+#include "model/nest/nest_score.h"
 
 #include <string.h>
 

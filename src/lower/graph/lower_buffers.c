@@ -1,5 +1,5 @@
 #include "lower/graph/lower_step.h"
-#include "model/graph/staging.h"
+#include "model/graph/plan.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/number.h"
-#include "model/graph/op_shape.h"
+#include "model/graph/op_mapping.h"
 #include "model/graph/run.h"
 #include "model/nest/nest_mapping.h"
 

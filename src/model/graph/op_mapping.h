@@ -3,6 +3,7 @@
 
 #include "model/graph/workload.h"
 #include "model/machine/mapping.h"
+#include "model/nest/shape.h"
 
 /* The mapping of an op of a graph: its loops are the op's, its operands op_operand's. */
 struct arena;
@@ -48,5 +49,13 @@ const char *mapping_print(struct arena *arena, const struct arch *arch, const st
 	const struct mapping *mapping);
 const char *mapping_parse(struct arena *arena, const struct arch *arch, const struct op *op,
 	const char *text, struct mapping *out);
+
+/*
+ * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
+ * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are no loop nest of
+ * this kind: opaque ones, restickifies, indices that run backwards.
+ */
+const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping);
 
 #endif

@@ -2,11 +2,15 @@
 #define MODEL_GRAPH_PLAN_H
 
 #include "model/graph/op_mapping.h"
-#include "model/graph/staging.h"
 #include "model/graph/view.h"
 #include "model/graph/workload.h"
 #include "model/machine/arch.h"
 #include "model/machine/proof.h"
+#include "model/nest/nest_score.h"
+#include "model/transfer/broadcast.h"
+
+struct arena;
+struct staging;
 
 /*
  * A plan is everything that is decided about a workload: what runs when, on
@@ -151,7 +155,6 @@ struct plan {
 
 /* A plan of a workload, with the moves that were put into it: all that it does not share with the workload lives
  * in the arena. */
-struct arena;
 struct plan *plan_copy(struct arena *arena, const struct plan *plan, const struct workload *given);
 
 /* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
@@ -202,8 +205,104 @@ struct plan_wish {
  * The plan with its moves.  Wish i makes tensor i behind those of the given plan.  Before a
  * step, evictions come first, the last wish first, then the others in order.
  */
-struct arena;
 struct plan *plan_with_moves(
 	struct arena *arena, const struct plan *plan, const struct plan_wish *wishes, size_t count);
+
+/*
+ * How the tensor of an op of kind broadcast goes through LX of core 0 of the root.  Of its device
+ * array a tile cuts two dimensions, the two that make the largest chunks; it slides over them row
+ * by row for every coordinate of the others, the last chunks smaller.  Or it holds everything.
+ */
+struct sliding {
+	int row_dim;                 /* -1: there is one row */
+	int stick_dim;               /* behind row_dim */
+	int64_t outer, rows, sticks; /* of all other dimensions together, of these two */
+};
+
+struct sliding sliding_make(const struct layout *layout);
+
+/* The staging tiles of one step of a plan, there in that step. */
+struct staging {
+	int64_t rows, sticks; /* of a tile: at most the sliding's, or outer x rows and sticks */
+	int count;            /* 1 single, 2 ping-pong, or more; at most as many as chunks */
+	int64_t addresses[STAGING_MOST]; /* bytes in LX */
+};
+
+int64_t staging_bytes(const struct staging *staging); /* of one tile */
+bool staging_is_whole(const struct sliding *sliding, const struct staging *staging);
+int64_t staging_chunks(const struct sliding *sliding, const struct staging *staging);
+
+/* What is wrong with the tiles, addresses apart; NULL. */
+const char *staging_check(
+	struct arena *arena, const struct layout *layout, const struct staging *staging);
+
+/* Tiles that a broadcast may take: bytes of all of them, aligned, and what it takes with them. */
+struct staging_option {
+	int64_t rows, sticks;
+	int count;
+	int64_t bytes, cycles;
+};
+
+struct staging_menu {
+	const char *op; /* the broadcast's name; NULL ends menus */
+	size_t count;
+	const struct staging_option *options; /* fewest bytes first, each faster than the last */
+};
+
+/* Why the ranks of a machine cannot carry out a broadcast; NULL if they can. */
+const char *broadcast_misfit(struct arena *arena, const struct arch *arch, const struct op *op);
+
+/* Complains about broadcasts that the machine's ranks cannot carry out. */
+bool broadcasts_fit(const struct arch *arch, const struct workload *workload, struct diag *diag);
+
+/* Ranks that run a graph: one, unless it has a broadcast. */
+int workload_ranks(const struct workload *workload, const struct arch *arch);
+
+/* The ranks of a machine and their links, as a root sees them. */
+struct topology;
+const struct topology *arch_topology(struct arena *arena, const struct arch *arch, int root);
+
+/*
+ * What a plan does, on one rank (point 11 of model/graph/plan.h): integers per step and operand, totals
+ * over all cores, in bytes of whole sticks.  cost/ and sim/ both fill these structs, by different
+ * roads; equality of all integers is `sim_agrees`.
+ */
+enum traffic {
+	TRAFFIC_HBM_READ,  /* bytes that leave HBM */
+	TRAFFIC_HBM_WRITE, /* bytes that enter HBM */
+	TRAFFIC_LX_FILL,   /* transfers writing LX, each core's copy counted */
+	TRAFFIC_LX_DRAIN,  /* transfers reading LX */
+	TRAFFIC_LX_READ,   /* computes and rings reading LX */
+	TRAFFIC_LX_WRITE,  /* computes and rings writing LX */
+	TRAFFIC_RING,      /* bytes over reduce-ring links */
+	TRAFFIC_DATA_RING, /* bytes over links of the data ring, each link counted */
+	TRAFFIC_LINK,      /* bytes over links between ranks, each link counted */
+	TRAFFIC_COUNT,
+};
+
+extern const char *const traffic_names[]; /* in the order of the enum, NULL ends them */
+
+struct step_count {
+	int64_t bytes[OP_READS_MOST + 1][TRAFFIC_COUNT]; /* by operand number */
+	int64_t computes; /* scalar operations of all cores together */
+	/* What the inner nests (model/graph/box_nest.h) do, in words at the levels of their hierarchy:
+	 * every integer added up over all tiles and cores (nest_counts_add); NULL: the step has none. */
+	const struct nest_counts *nests;
+};
+
+/* By step.  What accumulators cost counts for the output operand. */
+struct counts {
+	int step_count;
+	struct step_count *steps;
+};
+
+/* As many steps, and every integer the same. */
+bool counts_equal(const struct counts *a, const struct counts *b);
+
+/* True if the totals over all steps and operands can be counted. */
+bool counts_fit(const struct counts *counts);
+
+/* Over all steps and operands, of counts that fit; else BUG. */
+int64_t counts_total(const struct counts *counts, enum traffic traffic);
 
 #endif

@@ -1,11 +1,246 @@
 #include "model/graph/workload_read.h"
 
+#include "base/fatal.h"
 #include "base/text.h"
 #include "model/graph/draft.h"
-#include "model/graph/op_read.h"
-#include "model/graph/sticks.h"
+#include "model/graph/workload.h"
+#include "model/nest/shape.h"
 
 #include <string.h>
+
+enum { LISTED_MOST = 8 };
+
+static const char *near_text(const struct draft *draft, const char *name, const char *const *known)
+{
+	return suggestion(draft->reading->arena, suggest(name, known), "");
+}
+
+/* Past the complaints that are printed nobody reads suggestions, and they take time. */
+static bool is_quiet(const struct draft *draft)
+{
+	return diag_full(draft->reading->diag);
+}
+
+const char *draft_near_dimension(const struct draft *draft, const char *name)
+{
+	if (is_quiet(draft))
+		return "";
+	const char **known =
+		arena_array(draft->reading->arena, const char *, draft->dimensions.count + 1);
+	for (size_t i = 0; i < draft->dimensions.count; i++)
+		known[i] = draft->dimensions.at[i].name;
+	const char *near = near_text(draft, name, known);
+	if (*near || !draft->dimensions.count || draft->dimensions.count > LISTED_MOST)
+		return near;
+	struct text list = text_open(draft->reading->arena);
+	for (size_t i = 0; i < draft->dimensions.count; i++)
+		text_add(&list, "%s%s", i ? ", " : "; the dimensions are ", known[i]);
+	return text_read(&list);
+}
+
+const char *draft_near_tensor(const struct draft *draft, const char *name)
+{
+	if (is_quiet(draft))
+		return "";
+	size_t count = 0;
+	const char **known =
+		arena_array(draft->reading->arena, const char *, draft->tensors.count + 1);
+	for (size_t t = 0; t < draft->tensors.count; t++) {
+		if (draft->sketches.at[t].used && !text_equal(draft->tensors.at[t].name, name))
+			known[count++] = draft->tensors.at[t].name;
+	}
+	return near_text(draft, name, known);
+}
+
+int draft_tensor(struct draft *draft, const char *name, struct span at)
+{
+	struct arena *arena = draft->reading->arena;
+	int t = names_find(&draft->tensor_names, name);
+	if (t >= 0)
+		return t;
+	t = (int)draft->tensors.count;
+	name = arena_text(arena, name);
+	*array_add(arena, &draft->tensors) =
+		(struct tensor){.name = name, .producer = -1, .span = at};
+	*array_add(arena, &draft->sketches) =
+		(struct sketch){.dtype = draft->dtype, .rank = -1, .reader = -1};
+	names_add(arena, &draft->tensor_names, name, t);
+	return t;
+}
+
+struct span draft_place(const struct draft *draft, int tensor)
+{
+	const struct sketch *sketch = &draft->sketches.at[tensor];
+	return sketch->text ? node_part(sketch->text, sketch->place.at, sketch->place.end)
+			    : draft->tensors.at[tensor].span;
+}
+
+/* An entry of `shape:`: a dimension's name or a number. */
+static bool read_extent(
+	struct draft *draft, const struct node *node, int64_t *extent, const char **name)
+{
+	int d = node->kind == NODE_SCALAR ? names_find(&draft->dimension_names, node->text) : -1;
+	*name = NULL;
+	if (d < 0)
+		return node_integer(draft->reading, node, "extent", 1, EXTENT_MOST, extent);
+	draft->dimensions.at[d].used = true;
+	*extent = draft->dimensions.at[d].extent;
+	*name = draft->dimensions.at[d].name;
+	return true;
+}
+
+static void read_shape(
+	struct draft *draft, const struct node *list, const char *name, struct sketch *sketch)
+{
+	if (list->count > LAYOUT_HOST_RANK_MOST) {
+		diag_error(draft->reading->diag, list->span,
+			"tensor '%s' has %zu dimensions; at most %d", name, list->count,
+			LAYOUT_HOST_RANK_MOST);
+		return;
+	}
+	for (size_t h = 0; h < list->count; h++) {
+		if (!read_extent(draft, list->items[h], &sketch->size[h], &sketch->names[h]))
+			return;
+	}
+	sketch->rank = (int)list->count;
+	sketch->shape_given = true;
+}
+
+static void read_tensor(struct draft *draft, const struct node_entry *entry)
+{
+	struct reader reader;
+	const struct node *shape;
+	int dtype;
+	int t = draft_tensor(draft, entry->key, entry->key_span);
+	struct sketch *sketch = &draft->sketches.at[t];
+	const char *what = arena_format(draft->reading->arena, "tensor '%s'", entry->key);
+	if (!reader_open(&reader, draft->reading, entry->value, what))
+		return;
+	/* a machine of words has what it has, whatever the model was trained in */
+	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype) &&
+		!(draft->fits && draft->linear))
+		sketch->dtype = (enum dtype)dtype;
+	shape = read_list(&reader, "shape", OPTIONAL);
+	if (shape)
+		read_shape(draft, shape, entry->key, sketch);
+	sketch->layout = read_list(&reader, "layout", OPTIONAL);
+	reader_done(&reader);
+}
+
+void draft_read_tensors(struct draft *draft, const struct node *map)
+{
+	for (size_t i = 0; i < map->count; i++)
+		read_tensor(draft, &map->entries[i]);
+}
+
+/* "[h, k, d]": a tensor's dimensions by name, by number where they have none. */
+static const char *list_dimensions(struct draft *draft, const struct sketch *sketch)
+{
+	struct text text = text_open(draft->reading->arena);
+	for (int h = 0; h < sketch->rank; h++) {
+		text_add(&text, h ? ", " : "");
+		if (sketch->names[h])
+			text_add(&text, "%s", sketch->names[h]);
+		else
+			text_add(&text, "%d", h);
+	}
+	return text_read(&text);
+}
+
+/* Which host dimension a word of `layout:` means; -1 for the last word "sparse". */
+static bool find_host_dimension(
+	struct draft *draft, int tensor, const struct node *node, bool last, int *out)
+{
+	const struct sketch *sketch = &draft->sketches.at[tensor];
+	if (last && node->kind == NODE_SCALAR && text_equal(node->text, "sparse")) {
+		*out = -1;
+		return true;
+	}
+	for (int h = 0; h < sketch->rank && node->kind == NODE_SCALAR; h++) {
+		const char *number = arena_format(draft->reading->arena, "%d", h);
+		if ((sketch->names[h] && text_equal(sketch->names[h], node->text)) ||
+			text_equal(number, node->text)) {
+			*out = h;
+			return true;
+		}
+	}
+	diag_error(draft->reading->diag, node->span,
+		"the layout of '%s' lists its dimensions %s, stick last, or sparse after them",
+		draft->tensors.at[tensor].name, list_dimensions(draft, sketch));
+	return false;
+}
+
+/* The order that `layout:` gives; its length, -1 after complaining. */
+static int read_layout(struct draft *draft, int tensor, int *order)
+{
+	const struct sketch *sketch = &draft->sketches.at[tensor];
+	const struct node *list = sketch->layout;
+	unsigned seen = 0, all = (1u << sketch->rank) - 1;
+	size_t most = (size_t)sketch->rank + 1;
+	for (size_t i = 0; i < list->count && i < most; i++) {
+		bool last = i + 1 == list->count;
+		if (!find_host_dimension(draft, tensor, list->items[i], last, &order[i]))
+			return -1;
+		seen |= order[i] < 0 ? 0 : 1u << order[i];
+	}
+	size_t named = list->count -
+		       (list->count > 0 && list->count <= most && order[list->count - 1] < 0);
+	if (seen == all && named == (size_t)sketch->rank)
+		return (int)list->count;
+	diag_error(draft->reading->diag, list->span,
+		"the layout of '%s' must list each of its dimensions %s once, stick last",
+		draft->tensors.at[tensor].name, list_dimensions(draft, sketch));
+	return -1;
+}
+
+/* Row by row, whatever the spec wants. */
+static bool lay_out_linear(struct draft *draft, int tensor)
+{
+	struct sketch *sketch = &draft->sketches.at[tensor];
+	struct layout *out = &draft->tensors.at[tensor].layout;
+	if (sketch->layout)
+		diag_error(draft->reading->diag, sketch->layout->span,
+			"'%s' has a device layout, and '%s' has no sticks: arrays lie there row by row; "
+			"leave 'layout' out, or give '%s' 'stick: 128B' and the scratchpad 'transfer: "
+			"box'",
+			draft->tensors.at[tensor].name, draft->linear->name, draft->linear->name);
+	sketch->layout = NULL; /* said once */
+	return layout_linear(sketch->dtype, sketch->size, sketch->rank, out);
+}
+
+/* In the order given, or that of `layout:`. */
+static bool lay_out_in_sticks(struct draft *draft, int tensor, const int *order, int order_count)
+{
+	struct sketch *sketch = &draft->sketches.at[tensor];
+	struct tensor *out = &draft->tensors.at[tensor];
+	int given[LAYOUT_HOST_RANK_MOST + 1];
+	if (sketch->layout) {
+		order = given;
+		order_count = read_layout(draft, tensor, given);
+		out->layout_given = true;
+		if (order_count < 0) {
+			sketch->layout = NULL; /* said once */
+			order_count = 0;
+		}
+	}
+	return layout_make(sketch->dtype, sketch->size, sketch->rank, order_count ? order : NULL,
+		order_count, &out->layout);
+}
+
+bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_count)
+{
+	struct tensor *out = &draft->tensors.at[tensor];
+	if ((draft->linear ? lay_out_linear(draft, tensor)
+			   : lay_out_in_sticks(draft, tensor, order, order_count)) &&
+		out->layout.bytes >> TENSOR_BYTES_MOST_LOG2 == 0)
+		return true;
+	diag_error(draft->reading->diag, draft_place(draft, tensor),
+		"tensor '%s' takes more than 2^%d bytes on the device", out->name,
+		TENSOR_BYTES_MOST_LOG2);
+	layout_make(draft->sketches.at[tensor].dtype, NULL, 0, NULL, 0,
+		&out->layout); /* something to go on with */
+	return false;
+}
 
 /* What a restickify would have to do: which host dimension belongs along the stick. */
 struct mend {
@@ -339,4 +574,257 @@ const struct workload *workload_read(
 	read_ops(&draft, read_list(&reader, "ops", REQUIRED));
 	reader_done(&reader);
 	return draft_finish(&draft, name, inputs, outputs, errors);
+}
+
+#define CANNOT(of, space, ...) diag_error((of)->reading->diag, (space)->span, __VA_ARGS__)
+
+/* A problem that becomes a workload, and the notation of its op. */
+struct rewriting {
+	const struct reading *reading;
+	const struct shape *shape;
+	const struct level *home;
+	enum dtype dtype;
+	struct text op;
+};
+
+static void check_extents(struct rewriting *of)
+{
+	for (int d = 0; d < of->shape->dimension_count; d++) {
+		const struct dimension *dimension = &of->shape->dimensions[d];
+		if (dimension->extent >= EXTENT_MOST)
+			CANNOT(of, dimension,
+				"dimension '%s' has %lld iterations; where tiles move in boxes less "
+				"than 2^31 are allowed",
+				dimension->name, (long long)dimension->extent);
+	}
+}
+
+/* "p", "2*p + r"; where no dimension indexes the rank, "0". */
+static void write_index(
+	struct rewriting *of, const struct dataspace *space, const struct shape_rank *rank)
+{
+	int terms = 0;
+	for (int d = 0; d < of->shape->dimension_count; d++) {
+		const char *name = of->shape->dimensions[d].name;
+		int64_t coefficient = rank->coefficient[d];
+		if (!coefficient)
+			continue;
+		if (space->written && (terms || coefficient != 1))
+			CANNOT(of, space,
+				"a rank of '%s' is more than one dimension; where tiles move in boxes a "
+				"result is indexed by dimensions alone",
+				space->name);
+		text_add(&of->op, "%s", terms++ ? " + " : "");
+		if (coefficient != 1)
+			text_add(&of->op, "%lld*", (long long)coefficient);
+		text_add(&of->op, "%s", name);
+	}
+	if (terms > INDEX_TERMS_MOST)
+		CANNOT(of, space,
+			"a rank of '%s' adds %d dimensions; where tiles move in boxes %d are the most",
+			space->name, terms, INDEX_TERMS_MOST);
+	if (!terms)
+		text_add(&of->op, "0");
+}
+
+/* Each dimension indexes a tensor once. */
+static void check_ranks(struct rewriting *of, const struct dataspace *space)
+{
+	for (int d = 0; d < of->shape->dimension_count; d++) {
+		int ranks = 0;
+		for (int k = 0; k < space->rank_count; k++)
+			ranks += space->ranks[k].coefficient[d] != 0;
+		if (ranks > 1)
+			CANNOT(of, space,
+				"'%s' indexes '%s' in %d ranks; where tiles move in boxes it may in one",
+				of->shape->dimensions[d].name, space->name, ranks);
+	}
+}
+
+static void add_operand(struct rewriting *of, const struct dataspace *space)
+{
+	text_add(&of->op, "%s[", space->name);
+	for (int k = 0; k < space->rank_count; k++) {
+		text_add(&of->op, "%s", k ? "," : "");
+		write_index(of, space, &space->ranks[k]);
+	}
+	text_add(&of->op, "]");
+	check_ranks(of, space);
+}
+
+static const struct dataspace *find_written(const struct shape *shape)
+{
+	const struct dataspace *space = shape->spaces;
+	while (!space->written)
+		space++;
+	return space;
+}
+
+/* "sum(k,r) ", or nothing: over every loop that does not index the output. */
+static void add_reductions(struct rewriting *of, const struct dataspace *output)
+{
+	const struct shape *shape = of->shape;
+	int count = 0;
+	for (int d = 0; d < shape->dimension_count; d++) {
+		uint32_t readers = 0;
+		for (int t = 0; t < shape->space_count; t++)
+			readers |= shape->spaces[t].relevant >> d & 1;
+		if (output->relevant >> d & 1)
+			continue;
+		if (!readers && shape->dimensions[d].extent > 1)
+			CANNOT(of, &shape->dimensions[d],
+				"dimension '%s' indexes no dataspace; where tiles move in boxes each does",
+				shape->dimensions[d].name);
+		text_add(&of->op, "%s%s", count++ ? "," : "sum(", shape->dimensions[d].name);
+	}
+	text_add(&of->op, "%s", count ? ") " : "");
+}
+
+/* "Outputs[M,N] = sum(K) Inputs[M,K] * Weights[K,N]" */
+static const char *write_op(struct rewriting *of)
+{
+	const struct shape *shape = of->shape;
+	const struct dataspace *output = find_written(shape);
+	int count = 0;
+	of->op = text_open(of->reading->arena);
+	add_operand(of, output);
+	text_add(&of->op, " = ");
+	add_reductions(of, output);
+	for (int second = 0; second < 2; second++)
+		for (int t = 0; t < shape->space_count; t++) {
+			const struct dataspace *space = &shape->spaces[t];
+			bool weights = space->role && text_equal(space->role, "Weights");
+			if (space == output || weights != second)
+				continue;
+			text_add(&of->op, "%s", count++ ? " * " : "");
+			add_operand(of, space);
+		}
+	if (!count)
+		CANNOT(of, output,
+			"only '%s' is there; where tiles move in boxes an op reads something",
+			output->name);
+	return text_read(&of->op);
+}
+
+/* The rank of a dataspace that a dimension walks alone, step by step; -1 if none is. */
+static int find_rank(const struct shape *shape, const struct dataspace *space, int d)
+{
+	for (int k = 0; k < space->rank_count; k++) {
+		bool alone = space->ranks[k].coefficient[d] == 1 && shape->dimensions[d].extent > 1;
+		for (int e = 0; e < shape->dimension_count; e++)
+			alone &= e == d || !space->ranks[k].coefficient[e];
+		if (alone)
+			return k;
+	}
+	return -1;
+}
+
+/* The dimension that the output's stick runs along: of its last rank, if every operand that it indexes can
+ * have its stick there, too; else of another.  -1 if none is such. */
+static int find_stick_dimension(const struct shape *shape, const struct dataspace *output)
+{
+	for (int k = output->rank_count - 1; k >= 0; k--)
+		for (int d = 0; d < shape->dimension_count; d++) {
+			bool fits = find_rank(shape, output, d) == k;
+			for (int t = 0; t < shape->space_count; t++)
+				fits &= !(shape->spaces[t].relevant >> d & 1) ||
+					find_rank(shape, &shape->spaces[t], d) >= 0;
+			if (fits)
+				return d;
+		}
+	return -1;
+}
+
+/* The last rank that one reduced dimension walks; -1 if there is none. */
+static int find_reduced(
+	const struct shape *shape, const struct dataspace *output, const struct dataspace *space)
+{
+	int last = -1;
+	for (int d = 0; d < shape->dimension_count; d++)
+		if (!(output->relevant >> d & 1) && find_rank(shape, space, d) > last)
+			last = find_rank(shape, space, d);
+	return last;
+}
+
+/* `layout:` with a rank last, -1: sparse. */
+static const struct node *write_layout(
+	const struct rewriting *of, const struct dataspace *space, int stick)
+{
+	struct arena *arena = of->reading->arena;
+	struct node *list = arena_new(arena, struct node);
+	const struct node **items = arena_array(arena, const struct node *, space->rank_count + 1);
+	*list = (struct node){.kind = NODE_LIST, .items = items, .span = space->span};
+	for (int i = 0; i <= space->rank_count; i++) {
+		int k = i < space->rank_count ? i : stick;
+		if (i < space->rank_count && k == stick)
+			continue;
+		items[list->count++] = node_scalar(
+			arena, k < 0 ? "sparse" : arena_format(arena, "%d", k), space->span);
+	}
+	return list;
+}
+
+/* Layouts whose sticks fit each other (model/graph/sticks.h), as far as there are any. */
+static void fit_layouts(const struct rewriting *of, struct draft *draft)
+{
+	const struct shape *shape = of->shape;
+	const struct dataspace *output = find_written(shape);
+	int d = find_stick_dimension(shape, output);
+	bool product = shape->space_count > 2;
+	for (int t = 0; d >= 0 && t < shape->space_count; t++) {
+		const struct dataspace *space = &shape->spaces[t];
+		int stick = space->relevant >> d & 1 ? find_rank(shape, space, d)
+			    : product                ? find_reduced(shape, output, space)
+						     : -1;
+		draft->sketches.at[names_find(&draft->tensor_names, space->name)].layout =
+			write_layout(of, space, stick);
+	}
+}
+
+static const struct workload *read_op(
+	const struct rewriting *of, const struct reading *reading, const char *op, bool fit)
+{
+	struct draft draft = {.reading = reading,
+		.dtype = of->dtype,
+		.linear = of->home->stick ? NULL : of->home};
+	const struct shape *shape = of->shape;
+	size_t errors = diag_errors(reading->diag);
+	for (int d = 0; d < shape->dimension_count; d++) {
+		const struct dimension *dimension = &shape->dimensions[d];
+		names_add(reading->arena, &draft.dimension_names, dimension->name, d);
+		*array_add(reading->arena, &draft.dimensions) = (struct named_extent){
+			.name = dimension->name,
+			.extent = dimension->extent,
+			.span = dimension->span,
+			.used = true,
+		};
+	}
+	for (int written = 0; written < 2; written++)
+		for (int t = 0; t < shape->space_count; t++)
+			if (shape->spaces[t].written == written)
+				draft_tensor(&draft, shape->spaces[t].name, shape->spaces[t].span);
+	if (fit)
+		fit_layouts(of, &draft);
+	draft_read_op(&draft, node_scalar(reading->arena, op, shape->span));
+	return draft_finish(&draft, shape->name, NULL, NULL, errors);
+}
+
+const struct workload *workload_of_problem(
+	const struct reading *reading, const struct shape *shape, const struct level *home)
+{
+	struct rewriting of = {.reading = reading, .shape = shape, .home = home};
+	struct reading silent = *reading;
+	size_t errors = diag_errors(reading->diag);
+	if (!dtype_of_word(home->word_bits, &of.dtype))
+		diag_error(reading->diag, home->span,
+			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, 16 or "
+			"32",
+			(long long)home->word_bits, home->name, home->name);
+	check_extents(&of);
+	const char *op = write_op(&of);
+	if (diag_errors(reading->diag) != errors)
+		return NULL;
+	silent.diag = diag_open(reading->arena);
+	const struct workload *workload = read_op(&of, &silent, op, false);
+	return workload ? workload : read_op(&of, reading, op, true);
 }

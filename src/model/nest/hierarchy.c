@@ -2,8 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/nest/directive.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 #include "model/nest/nest_mapping.h"
 #include "spec/reader.h"
 

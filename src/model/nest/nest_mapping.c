@@ -4,8 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"
-#include "model/nest/directive.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 #include "spec/reader.h"
 #include "spec/step.h"
 

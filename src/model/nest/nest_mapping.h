@@ -42,7 +42,7 @@ const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
  *	spatial      the same and split: this many entries of the permutation run along X
  *	bypass       keep, bypass (also `dataspace`, `datatype` and `bypassing`)
  *
- * Their values read as model/nest/directive.h says.  Imperfect bounds must tell how long the last
+ * Their values read as model/nest/constraint.h says.  Imperfect bounds must tell how long the last
  * round is; dimensions that a permutation does not list are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
  * constraints/constraints.h.  One text instead of a list is a line as above.  False after
  * complaining about everything that is wrong.

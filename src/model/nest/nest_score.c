@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 
+#include <stddef.h>
 #include <string.h>
 
 const char *const counting_names[] = {"exact", "timeloop", NULL};
@@ -165,3 +166,5 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 	}
 	return NULL;
 }
+
+const char *const nest_channel_names[] = {"stationary", "systolic", "direct", NULL};

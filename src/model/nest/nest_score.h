@@ -1,9 +1,12 @@
 #ifndef MODEL_NEST_SCORE_H
 #define MODEL_NEST_SCORE_H
 
+#include "base/array.h"
 #include "model/nest/hierarchy.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * What a nest costs: integer counts first, then time and energy derived from
@@ -88,5 +91,71 @@ static inline bool nest_verdict_counts(enum nest_verdict verdict)
 /* The verdict in a sentence, with names; NULL for NEST_FITS. */
 const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hierarchy,
 	const struct shape *shape, const struct nest_score *score);
+
+/*
+ * How a mapping's loops run on the systolic array of a machine: what the loops of one pass
+ * are in space and time.  An iteration of them runs on PE (X, Y) at step s, counted from when the
+ * pass has loaded its tiles.
+ */
+enum { NEST_PROJECTED_MOST = 64 };
+
+struct nest_projected_loop {
+	int row; /* of the mapping */
+	int dimension;
+	int64_t bound;
+	int64_t index;    /* what an iteration adds to the dimension's index */
+	int64_t space[2]; /* P: PEs along X and Y from one iteration to the next */
+	int64_t time;     /* s: and steps */
+};
+
+enum nest_channel {
+	NEST_STATIONARY, /* PEs hold it for the pass */
+	NEST_SYSTOLIC,   /* goes from PE to PE, a step each */
+	NEST_DIRECT,     /* every PE has its own, which passes through those before it */
+};
+extern const char *const nest_channel_names[]; /* NULL ends them */
+
+struct nest_projection {
+	int64_t extent[2]; /* PEs busy along X and Y */
+	int64_t rate;      /* cycles that a step takes */
+	int64_t steps;     /* of a pass, the longest */
+	int64_t passes;
+	int64_t skew_cycles; /* of a pass: the last PE begins this many after the first */
+	int64_t load_cycles; /* that all passes together wait for their tiles */
+	bool overlap;        /* passes follow one another: skew only once */
+	int loop_count;      /* of a pass, the innermost first: space before time */
+	struct nest_projected_loop loops[NEST_PROJECTED_MOST];
+	struct {
+		enum nest_channel channel;
+		bool along
+			[2]; /* handed on along X, Y: of what is stationary when it comes or goes */
+	} spaces[SHAPE_SPACES_MOST];
+};
+
+/*
+ * When the parts of a nest's execution ran, for drawings: what keeps the multipliers busy or waiting, one after the
+ * other, and between them the tiles of each level, from one to the next.  In ticks, as the simulator's clock has them.
+ */
+enum nest_work {
+	NEST_COMPUTES, /* the multipliers; steps that follow each other are one span */
+	NEST_FILLING,  /* work waits for a tile that comes, NEST_DRAINING for one that leaves, .. */
+	NEST_DRAINING,
+	NEST_WAITING, /* .. for what a level does in the background, and for latencies */
+	NEST_TILE,    /* from one change of a level's tiles to the next */
+};
+
+struct nest_span {
+	enum nest_work work;
+	int level; /* of the hierarchy; of NEST_COMPUTES -1 */
+	int64_t from, to;
+};
+
+struct nest_trace {
+	struct arena *arena;
+	size_t most; /* spans that are kept */
+	bool cut;    /* there were more */
+	int64_t ticks_per_cycle;
+	struct nest_spans array(struct nest_span) spans;
+};
 
 #endif

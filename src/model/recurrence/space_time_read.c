@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/recurrence_fold.h"
+#include "model/recurrence/recurrence.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,7 +87,8 @@ static bool parse_reverse(struct transform_text *call, int loop)
 	return true;
 }
 
-bool space_time_reverse(const struct reading *reading, const struct node *text, size_t *at,
+/* Loops, or names of rows, from a term's names; see struct projection's `reverse`. */
+static bool read_reverse_term(const struct reading *reading, const struct node *text, size_t *at,
 	const struct recurrence *recurrence, int loop, struct projection *projection)
 {
 	struct transform_text call = {reading, text, recurrence, projection, *at};
@@ -259,7 +260,17 @@ static bool parse_flag(struct transform_text *call)
 	return true;
 }
 
-bool space_time_call(const struct reading *reading, const struct node *text,
+/*
+ * A projection as T2S writes it:
+ *
+ *	Z.space_time_transform({c, q}, {k, t}, {1, 1, 0, 1}, {q, t, c, k - q},
+ *		SpaceTimeTransform::NoCheckTime)
+ *
+ * source loops, destination loops of which the last is time, the matrix by rows, and, if the
+ * matrix has no inverse of its own, the source loops from the destination loops.  Loops that are
+ * not named stay outside as loops of time.
+ */
+static bool read_call(const struct reading *reading, const struct node *text,
 	const struct recurrence *recurrence, struct projection *out)
 {
 	struct transform_text call = {reading, text, recurrence, out, 0};
@@ -353,7 +364,7 @@ static bool read_reverse(
 			good = false;
 			continue;
 		}
-		good &= space_time_reverse(
+		good &= read_reverse_term(
 			map->reading, entry->value, &at, recurrence, loop, projection);
 	}
 	return good;
@@ -426,7 +437,7 @@ static bool read_projection(struct reader *map, struct space_time *out)
 			return reading_refuse(map->reading, call,
 				"'transform' is a text: space_time_transform({..}, {..}, {..})");
 		out->has_space = out->has_time = true;
-		return space_time_call(map->reading, call, recurrence, projection);
+		return read_call(map->reading, call, recurrence, projection);
 	}
 	bool good = read_matrices(map, out);
 	bool checked = true;

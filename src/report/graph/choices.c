@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 #include "report/run/json_text.h"
 
 #include <inttypes.h>

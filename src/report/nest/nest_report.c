@@ -5,10 +5,8 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "model/machine/mapping_notation.h"
-#include "model/nest/domain.h"
-#include "model/nest/nest_projection.h"
+#include "model/nest/constraint.h"
 #include "model/nest/nest_score.h"
-#include "model/nest/nest_trace.h"
 #include "report/run/json_text.h"
 #include "report/run/trace_lines.h"
 

@@ -3,7 +3,6 @@
 
 #include "model/nest/nest_mapping.h"
 #include "model/nest/nest_score.h"
-#include "model/nest/nest_trace.h"
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/stopper.h"
 #include "model/machine/proof.h"
+#include "model/packing/buffer.h"
 #include "model/packing/packing_file.h"
-#include "model/packing/packing_sums.h"
 #include "search/packing/unfit.h"
 
 /*

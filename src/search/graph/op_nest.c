@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "cost/graph/energy.h"
 #include "model/graph/box_nest.h"
-#include "model/graph/op_shape.h"
+#include "model/graph/op_mapping.h"
 #include "model/nest/nest_mapping.h"
 
 /* The machine with its cores in one row, as the plan numbers them. */

@@ -2,7 +2,7 @@
 #define SEARCH_JOINT_GRAPH_H
 
 #include "constraints/constraints.h"
-#include "model/graph/staging.h"
+#include "model/graph/plan.h"
 #include "model/graph/view.h"
 #include "search/drive/candidate.h"
 #include "search/graph/op_map.h"

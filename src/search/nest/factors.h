@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "base/stopper.h"
 #include "base/wide.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #define SEARCH_NEST_SPACE_H
 
 #include "model/machine/mapping.h"
-#include "model/nest/domain.h"
+#include "model/nest/constraint.h"
 #include "search/nest/factors.h"
 
 /*

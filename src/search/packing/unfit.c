@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "base/wide.h"
 #include "model/packing/buffer.h"
-#include "model/packing/packing_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

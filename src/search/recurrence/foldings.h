@@ -2,7 +2,7 @@
 #define SEARCH_FOLDINGS_H
 
 #include "cost/recurrence/projection.h"
-#include "model/recurrence/recurrence_fold.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * An einsum on an array of a fixed size: which loops run along its rows and columns, how loops that

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/graph/counts.h"
+#include "model/graph/plan.h"
 #include "sim/graph/audit.h"
 #include "sim/graph/data.h"
 #include "sim/graph/fault.h"

@@ -3,7 +3,7 @@
 
 #include "base/stopper.h"
 #include "lower/graph/program.h"
-#include "model/graph/counts.h"
+#include "model/graph/plan.h"
 #include "model/machine/execution.h"
 #include "model/machine/score.h"
 

@@ -4,7 +4,6 @@
 #include "base/stopper.h"
 #include "model/machine/execution.h"
 #include "model/nest/nest_score.h"
-#include "model/nest/nest_trace.h"
 #include "sim/machine/kernel.h"
 
 /*

@@ -1,0 +1,933 @@
+#include "model/graph/plan_file.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "model/graph/plan_check.h"
+#include "model/graph/run.h"
+#include "spec/step.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one after it has a number, too. */
+enum { BUNDLE_MOST = INT32_MAX - 1 };
+
+struct written_stay {
+	struct residency residency;
+	struct span span;
+	size_t order; /* in the file */
+};
+
+/* What a tensor is from the op on that makes it. */
+struct version {
+	int origin, producer, tensor;
+};
+
+/* A plan while its file is read: steps first, because the moves among them make
+ * tensors; then where tensors are, the proof, and checks of the whole. */
+struct plan_reading {
+	const struct reading *reading;
+	struct plan *plan;
+	struct growing growing;          /* the workload as far as the steps go */
+	const struct workload *workload; /* the same */
+	int *origins;                    /* by tensor: where evictions and reloads began */
+	int *in_lx, *in_hbm;             /* by tensor: what it is by now there after those */
+	struct array(
+		struct version) versions; /* by origin, then producer, once all steps are read */
+	struct array(struct step) steps;
+	struct array(struct tile_run) runs;
+	struct array(struct written_stay) stays;
+};
+
+#define WRONG(file, span, ...) diag_error((file)->reading->diag, span, __VA_ARGS__)
+
+/* The value of a key that the map has. */
+static struct span span_of_key(const struct reader *map, const char *key)
+{
+	return node_find(map->map, key)->span;
+}
+
+static const char *tensor_near(const struct plan_reading *file, const char *name)
+{
+	size_t count = file->workload->tensor_count;
+	const char **known = arena_array(file->reading->arena, const char *, count + 1);
+	for (size_t t = 0; t < count; t++)
+		known[t] = file->workload->tensors[t].name;
+	return suggest(name, known);
+}
+
+/* A tensor of the workload or of a move so far; -1 after complaining. */
+static int find_tensor(struct plan_reading *file, const char *name, struct span span)
+{
+	int tensor = names_find(&file->growing.tensors, name);
+	if (tensor >= 0)
+		return tensor;
+	WRONG(file, span, "no tensor '%s'%s", name,
+		suggestion(file->reading->arena, tensor_near(file, name), " in the workload"));
+	return -1;
+}
+
+/* Ops of the workload, and behind them those of moves. */
+static const char *op_near(const struct plan_reading *file, const char *name)
+{
+	const struct workload *given = file->growing.from, *workload = file->workload;
+	size_t count = 0;
+	const char **known = arena_array(
+		file->reading->arena, const char *, given->op_count + workload->op_count + 1);
+	for (size_t o = 0; o < given->op_count; o++)
+		known[count++] = given->ops[o].name;
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].move)
+			known[count++] = workload->ops[o].name;
+	return suggest(name, known);
+}
+
+static void complain_about_op(struct plan_reading *file, const char *name, struct span span)
+{
+	WRONG(file, span, "no op '%s'%s", name,
+		suggestion(file->reading->arena, op_near(file, name), " in the workload"));
+}
+
+static void complain_about_turn(struct plan_reading *file, const char *name, struct span span)
+{
+	const struct growing *growing = &file->growing;
+	if (names_find(&growing->ops, name) >= 0 || names_find(&growing->tensors, name) >= 0) {
+		if (!growing_is_whole(growing))
+			WRONG(file, span, "op '%s' is not next: the workload runs '%s' here", name,
+				growing->from->ops[growing->taken].name);
+		else
+			WRONG(file, span, "op '%s' ran before", name);
+		return;
+	}
+	complain_about_op(file, name, span);
+}
+
+static int compare_versions(const void *left, const void *right)
+{
+	const struct version *a = left, *b = right;
+	if (a->origin != b->origin)
+		return a->origin < b->origin ? -1 : 1;
+	return a->producer < b->producer ? -1 : a->producer > b->producer;
+}
+
+/* What a tensor is at a step after evictions and reloads: the last that has begun. */
+static int find_version(const struct plan_reading *file, int tensor, int step)
+{
+	const struct version *versions = file->versions.at;
+	size_t behind;
+	bisect(behind, 0, file->versions.count,
+		versions[behind].origin < tensor ||
+			(versions[behind].origin == tensor && versions[behind].producer <= step));
+	const struct version *last = behind ? &versions[behind - 1] : NULL;
+	return last && last->origin == tensor ? last->tensor : tensor;
+}
+
+/* `readers: [fc2]`: later ops of the workload that use what is moved; *list NULL: all of them do. */
+static bool read_readers(
+	struct plan_reading *file, struct reader *map, int tensor, const int **list, size_t *count)
+{
+	const struct growing *growing = &file->growing;
+	const char *const *names;
+	if (!read_texts(map, "readers", OPTIONAL, &names, count))
+		return !node_find(map->map, "readers");
+	int *readers = arena_array(file->reading->arena, int, *count + 1);
+	for (size_t i = 0; i < *count; i++) {
+		bool reads = false;
+		int number = readers[i] = names_find(&growing->ops, names[i]);
+		if (number < 0)
+			complain_about_op(file, names[i], span_of_key(map, "readers"));
+		else if (number < (int)growing->taken)
+			WRONG(file, span_of_key(map, "readers"), "op '%s' runs before the move",
+				names[i]);
+		if (number < (int)growing->taken)
+			return false;
+		const struct op *op = &growing->from->ops[number];
+		for (int k = 0; k < op->read_count; k++)
+			reads |= op->reads[k].tensor == growing->first[tensor];
+		if (!reads) {
+			WRONG(file, span_of_key(map, "readers"), "op '%s' does not read '%s'",
+				names[i], growing->from->tensors[growing->first[tensor]].name);
+			return false;
+		}
+	}
+	*list = readers;
+	return true;
+}
+
+/* What an evict or a reload makes goes by the name of its tensor; others have one of their own. */
+static void note_version(
+	struct plan_reading *file, enum move_kind kind, int from, int to, bool for_all)
+{
+	int origin = file->origins[from];
+	file->in_lx[to] = file->in_hbm[to] = file->origins[to] = to;
+	if (kind == MOVE_CLONE || kind == MOVE_RELAYOUT)
+		return;
+	file->origins[to] = origin;
+	if (for_all || kind == MOVE_RELOAD)
+		file->in_lx[origin] = to;
+	if (for_all || kind == MOVE_EVICT)
+		file->in_hbm[origin] = to;
+	*array_add(file->reading->arena, &file->versions) =
+		(struct version){origin, (int)file->steps.count, to};
+}
+
+static bool add_move(struct plan_reading *file, struct reader *map, enum move_kind kind, int from,
+	const char *name)
+{
+	struct growing *growing = &file->growing;
+	int to = (int)file->workload->tensor_count;
+	const int *readers = NULL;
+	size_t count = 0;
+	if (!read_readers(file, map, from, &readers, &count))
+		return false;
+	growing_reserve(growing, name, to);
+	if (readers)
+		growing_move_for(growing, kind, from, to, name, readers, count);
+	else
+		growing_move(growing, kind, from, to, name);
+	note_version(file, kind, from, to, !readers);
+	return true;
+}
+
+/* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
+static bool read_step_name(struct plan_reading *file, struct reader *map, const char **as)
+{
+	if (!read_text(map, "as", REQUIRED, as))
+		return false;
+	if (!growing_has_name(&file->growing, *as))
+		return true;
+	WRONG(file, span_of_key(map, "as"), "there is a tensor or an op '%s' already", *as);
+	return false;
+}
+
+/* What is moved has been written before: an op of the workload that had its turn did that. */
+static bool is_written(const struct plan_reading *file, int tensor)
+{
+	const struct growing *growing = &file->growing;
+	return growing->from->tensors[growing->first[tensor]].producer < (int)growing->taken;
+}
+
+static bool read_move(struct plan_reading *file, struct reader *map)
+{
+	const char *tensor, *name;
+	int move;
+	bool word = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
+	if (!read_text(map, "tensor", REQUIRED, &tensor) || !word)
+		return false;
+	int t = find_tensor(file, tensor, span_of_key(map, "tensor"));
+	if (t < 0)
+		return false;
+	if (!is_written(file, t)) {
+		WRONG(file, span_of_key(map, "tensor"), "'%s' is moved before an op writes it",
+			tensor);
+		return false;
+	}
+	enum move_kind kind = (enum move_kind)(move + MOVE_CLONE);
+	t = kind == MOVE_EVICT || kind == MOVE_RELAYOUT ? file->in_lx[t] : file->in_hbm[t];
+	if (kind == MOVE_EVICT || kind == MOVE_RELOAD)
+		name = growing_name(&file->growing, kind, t);
+	else if (!read_step_name(file, map, &name))
+		return false;
+	return add_move(file, map, kind, t, name);
+}
+
+static bool read_op(struct plan_reading *file, struct reader *map)
+{
+	const struct growing *growing = &file->growing;
+	const char *name;
+	if (!read_text(map, "op", REQUIRED, &name))
+		return false;
+	if (!growing_is_whole(growing) && names_find(&growing->ops, name) == (int)growing->taken) {
+		growing_take(&file->growing);
+		return true;
+	}
+	complain_about_turn(file, name, span_of_key(map, "op"));
+	return false;
+}
+
+static void read_mapping(struct plan_reading *file, struct reader *map, struct step *step)
+{
+	const struct op *op = &file->workload->ops[step->op];
+	const char *text;
+	step->mapping = mapping_make(file->plan->arch, op);
+	if (!read_text(map, "mapping", REQUIRED, &text))
+		return;
+	const char *why =
+		mapping_parse(file->reading->arena, file->plan->arch, op, text, &step->mapping);
+	if (why)
+		WRONG(file, span_of_key(map, "mapping"), "mapping of '%s': %s", op->name, why);
+}
+
+/* `{rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}`: the tiles of a broadcast. */
+static void read_staging(struct plan_reading *file, struct reader *map, struct step *step)
+{
+	const struct reading *reading = file->reading;
+	const struct node *node = read_map(map, "staging", REQUIRED);
+	struct staging *staging = arena_new(reading->arena, struct staging);
+	struct reader fields;
+	int64_t size = 0;
+	if (!node || !reader_open(&fields, reading, node, "staging"))
+		return;
+	bool good = read_integer(&fields, "rows", REQUIRED, 1, INT32_MAX, &staging->rows);
+	good &= read_integer(&fields, "sticks", REQUIRED, 1, INT32_MAX, &staging->sticks);
+	good &= read_size(&fields, "size", REQUIRED, 1, INT64_MAX, &size);
+	const struct node *list = read_list(&fields, "addresses", REQUIRED);
+	if (list && list->count > STAGING_MOST)
+		WRONG(file, list->span, "a broadcast has at most %d staging tiles, not %zu",
+			STAGING_MOST, list->count);
+	for (size_t i = 0; list && i < list->count && i < STAGING_MOST; i++)
+		node_size(reading, list->items[i], "an address", 0, INT64_MAX,
+			&staging->addresses[i]);
+	if (good && staging->rows > INT64_MAX / STICK_BYTES / staging->sticks)
+		WRONG(file, node->span, "a staging tile has more bytes than can be counted");
+	else if (good && size != staging_bytes(staging))
+		WRONG(file, span_of_key(&fields, "size"),
+			"a tile of %" PRId64 " x %" PRId64 " sticks has %" PRId64
+			" bytes, not %" PRId64,
+			staging->rows, staging->sticks, staging_bytes(staging), size);
+	reader_done(&fields);
+	staging->count = list ? (int)list->count : 0;
+	step->staging = staging;
+}
+
+/* False when the steps after it cannot be made sense of. */
+static bool read_step(struct plan_reading *file, const struct node *node)
+{
+	struct reader map;
+	int64_t bundle = 0;
+	int number = (int)file->steps.count;
+	if (!reader_open(&map, file->reading, node, "step"))
+		return false;
+	bool is_move = node_find(node, "move");
+	if (!(is_move ? read_move(file, &map) : read_op(file, &map)))
+		return false;
+	struct step *step = array_add(file->reading->arena, &file->steps);
+	step->op = number;
+	step->span = node->span;
+	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
+	step->bundle = (int)bundle;
+	read_mapping(file, &map, step);
+	if (file->workload->ops[number].primitive->kind == OP_BROADCAST)
+		read_staging(file, &map, step);
+	reader_done(&map);
+	return true;
+}
+
+static void read_loops(struct plan_reading *file, const struct node *loops, struct tile_run *run)
+{
+	if (loops->count > RUN_LOOPS_MOST)
+		WRONG(file, loops->span, "the steps of a run share at most %d loops, not %zu",
+			RUN_LOOPS_MOST, loops->count);
+	for (size_t i = 0; i < loops->count && i < RUN_LOOPS_MOST; i++) {
+		struct run_loop *loop = &run->loops[run->loop_count++];
+		loop->name = loops->entries[i].key;
+		node_integer(file->reading, loops->entries[i].value,
+			arena_format(file->reading->arena, "the tiles of loop '%s'", loop->name), 1,
+			UINT32_MAX, &loop->tiles);
+	}
+}
+
+static bool read_run_step(struct plan_reading *file, const struct node *node)
+{
+	if (node->kind == NODE_MAP && node_find(node, "move")) {
+		WRONG(file, node->span, "a run has no moves; put it before 'loop'");
+		return false;
+	}
+	return read_step(file, node);
+}
+
+/* `{loop: {q: 8}, steps: [...]}`: steps that share a loop. */
+static bool read_run(struct plan_reading *file, const struct node *node)
+{
+	struct reader map;
+	if (!reader_open(&map, file->reading, node, "run"))
+		return false;
+	const struct node *loops = read_map(&map, "loop", REQUIRED);
+	const struct node *steps = read_list(&map, "steps", REQUIRED);
+	reader_done(&map);
+	if (!loops || !steps)
+		return false;
+	struct tile_run run = {.first = (int)file->steps.count};
+	read_loops(file, loops, &run);
+	for (size_t i = 0; i < steps->count; i++)
+		if (!read_run_step(file, steps->items[i]))
+			return false;
+	run.end = (int)file->steps.count;
+	if (run.first == run.end)
+		WRONG(file, node->span, "a run of steps has no steps");
+	*array_add(file->reading->arena, &file->runs) = run;
+	return true;
+}
+
+/* Steps and the workload that their moves make; false after complaining. */
+static bool read_steps(struct plan_reading *file, struct reader *map)
+{
+	const struct node *list = read_list(map, "steps", REQUIRED);
+	if (!list)
+		return false;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct node *item = list->items[i];
+		bool is_run = item->kind == NODE_MAP && node_find(item, "loop");
+		if (!(is_run ? read_run(file, item) : read_step(file, item)))
+			return false;
+	}
+	if (file->versions.count)
+		qsort(file->versions.at, file->versions.count, sizeof *file->versions.at,
+			compare_versions);
+	const struct growing *growing = &file->growing;
+	if (growing_is_whole(growing))
+		return true;
+	WRONG(file, list->span, "the steps end before op '%s'",
+		growing->from->ops[growing->taken].name);
+	return false;
+}
+
+static void read_slice(struct plan_reading *file, struct reader *map, struct residency *stay)
+{
+	const char *view, *parent;
+	if (read_text(map, "view", REQUIRED, &view)) {
+		const char *why = view_parse(view, &stay->view);
+		if (why)
+			WRONG(file, span_of_key(map, "view"), "%s", why);
+	}
+	read_size(map, "address", REQUIRED, 0, INT64_MAX, &stay->address);
+	read_size(map, "size", REQUIRED, 0, INT64_MAX, &stay->size);
+	if (read_text(map, "in_place_of", OPTIONAL, &parent))
+		stay->in_place_of = find_tensor(file, parent, span_of_key(map, "in_place_of"));
+}
+
+/* What the op that makes a tensor reads of the other; if it does not, what that is by then. */
+static int find_parent(const struct plan_reading *file, int tensor, int parent, int step)
+{
+	int producer = tensor < 0 ? -1 : file->workload->tensors[tensor].producer;
+	const struct op *op = producer < 0 ? NULL : &file->workload->ops[producer];
+	for (int i = 0; op && i < op->read_count; i++)
+		if (file->origins[op->reads[i].tensor] == parent)
+			return op->reads[i].tensor;
+	return find_version(file, parent, step);
+}
+
+static void read_stay(struct plan_reading *file, const struct node *node, int tensor)
+{
+	static const char *const places[] = {"HBM", "LX", NULL};
+	struct residency stay = {.tensor = tensor, .in_place_of = -1};
+	struct reader map;
+	int place = PLACE_HBM;
+	int64_t from = 0, to = 0;
+	if (!reader_open(&map, file->reading, node, "stay"))
+		return;
+	read_word(&map, "where", REQUIRED, places, &place);
+	stay.place = (enum place)place;
+	read_integer(&map, "from", REQUIRED, 0, (int64_t)file->steps.count, &from);
+	read_integer(&map, "to", REQUIRED, 0, (int64_t)file->steps.count, &to);
+	stay.from = (int)from;
+	stay.to = (int)to;
+	if (stay.place == PLACE_LX)
+		read_slice(file, &map, &stay);
+	if (stay.tensor >= 0)
+		stay.tensor = find_version(file, stay.tensor, stay.from);
+	if (stay.in_place_of >= 0)
+		stay.in_place_of = find_parent(file, stay.tensor, stay.in_place_of, stay.from);
+	reader_done(&map);
+	size_t order = file->stays.count;
+	*array_add(file->reading->arena, &file->stays) =
+		(struct written_stay){stay, node->span, order};
+}
+
+static int compare_stays(const void *left, const void *right)
+{
+	const struct written_stay *a = left, *b = right;
+	if (a->residency.tensor != b->residency.tensor)
+		return a->residency.tensor < b->residency.tensor ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void read_tensors(struct plan_reading *file, const struct node *tensors)
+{
+	for (size_t i = 0; i < tensors->count; i++) {
+		const struct node_entry *entry = &tensors->entries[i];
+		int tensor = find_tensor(file, entry->key, entry->key_span);
+		if (entry->value->kind != NODE_LIST)
+			WRONG(file, entry->value->span,
+				"the stays of '%s' are %s; a list is expected", entry->key,
+				node_kind_name(entry->value));
+		for (size_t k = 0; entry->value->kind == NODE_LIST && k < entry->value->count; k++)
+			read_stay(file, entry->value->items[k], tensor);
+	}
+	if (file->stays.count)
+		qsort(file->stays.at, file->stays.count, sizeof *file->stays.at, compare_stays);
+}
+
+/* %.17g as it was written: arithmetic on fractions could round it another way. */
+static void read_double(struct plan_reading *file, struct reader *map, const char *key, double *out)
+{
+	const char *text;
+	char *end;
+	if (!read_text(map, key, REQUIRED, &text))
+		return;
+	*out = strtod(text, &end);
+	if (*end || end == text)
+		WRONG(file, span_of_key(map, key), "'%s' in %s is '%s'; a number is expected", key,
+			map->what, text);
+}
+
+static void read_proof(struct plan_reading *file, struct reader *map)
+{
+	struct proof *proof = &file->plan->proof;
+	const struct node *node = read_map(map, "proof", OPTIONAL);
+	struct reader fields;
+	int status = PROOF_NONE;
+	if (!node || !reader_open(&fields, file->reading, node, "proof"))
+		return;
+	read_word(&fields, "status", REQUIRED, proof_names, &status);
+	proof->status = (enum proof_status)status;
+	read_text(&fields, "method", OPTIONAL, &proof->method);
+	read_text(&fields, "space", OPTIONAL, &proof->space);
+	if (proof->status != PROOF_NONE) {
+		read_double(file, &fields, "value", &proof->value);
+		read_double(file, &fields, "bound", &proof->bound);
+	}
+	reader_done(&fields);
+}
+
+static void read_name(
+	struct plan_reading *file, struct reader *map, const char *key, const char *expected)
+{
+	const char *name;
+	if (read_text(map, key, OPTIONAL, &name) && expected && !text_equal(name, expected))
+		WRONG(file, span_of_key(map, key), "the plan was made for %s '%s', not '%s'", key,
+			name, expected);
+}
+
+static void read_head(struct plan_reading *file, struct reader *map)
+{
+	int64_t version, cores = 0;
+	read_integer(map, "version", REQUIRED, 1, 1, &version);
+	read_name(file, map, "workload", file->workload->name);
+	read_name(file, map, "architecture", file->plan->arch->name);
+	read_integer(map, "cores", REQUIRED, 1, arch_cores(file->plan->arch), &cores);
+	file->plan->cores = (int)cores;
+}
+
+static void finish(struct plan_reading *file)
+{
+	struct plan *plan = file->plan;
+	const struct growing *growing = &file->growing;
+	plan->workload =
+		file->workload->op_count > growing->from->op_count ? file->workload : growing->from;
+	plan->steps = file->steps.at;
+	plan->step_count = (int)file->steps.count;
+	plan->runs = file->runs.at;
+	plan->run_count = (int)file->runs.count;
+	plan->residency_count = (int)file->stays.count;
+	plan->residencies = arena_array(file->reading->arena, struct residency, file->stays.count);
+	for (size_t i = 0; i < file->stays.count; i++)
+		plan->residencies[i] = file->stays.at[i].residency;
+}
+
+/* What plan_check finds, where the file says it. */
+static void check(struct plan_reading *file, struct span whole)
+{
+	const struct plan *plan = file->plan;
+	struct plan_faults faults = plan_check(plan, file->reading->arena);
+	for (size_t i = 0; i < faults.count; i++) {
+		const struct plan_fault *fault = &faults.at[i];
+		if (fault->residency >= 0)
+			WRONG(file, file->stays.at[fault->residency].span, "'%s': %s",
+				plan->workload->tensors[plan->residencies[fault->residency].tensor]
+					.name,
+				fault->why);
+		else if (fault->step >= 0)
+			WRONG(file, plan->steps[fault->step].span, "'%s': %s",
+				plan->workload->ops[plan->steps[fault->step].op].name, fault->why);
+		else
+			WRONG(file, whole, "%s", fault->why);
+	}
+}
+
+/* What is not listed lies in HBM; but where the results end up a file says. */
+static void check_outputs(struct plan_reading *file, const struct node *tensors)
+{
+	const struct plan *plan = file->plan;
+	struct users users = users_make(file->reading->arena, plan->workload);
+	bool *known = arena_array(file->reading->arena, bool, plan->workload->tensor_count);
+	for (int i = 0; i < plan->residency_count; i++)
+		known[plan->residencies[i].tensor] = true;
+	for (int t = 0; t < (int)plan->workload->tensor_count; t++) {
+		const struct tensor *tensor = &plan->workload->tensors[t];
+		int from, to;
+		plan_life(plan, &users, t, &from, &to);
+		if (tensor->role == TENSOR_OUTPUT && !known[t])
+			WRONG(file, tensors->span,
+				"output '%s' has no stay: {where: HBM, from: %d, to: %d}",
+				tensor->name, from, to);
+	}
+}
+
+/* The arguments are written for others; here they only may not say something else. */
+static void check_arguments(struct plan_reading *file, const struct node *node,
+	struct plan_arguments *arguments, int *step)
+{
+	const struct plan *plan = file->plan;
+	int64_t bundle = 0;
+	const char *const *names = NULL;
+	size_t count = 0;
+	struct reader map;
+	if (!reader_open(&map, file->reading, node, "bundle"))
+		return;
+	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
+	bool given = read_texts(&map, "arguments", REQUIRED, &names, &count);
+	reader_done(&map);
+	int first = *step;
+	while (*step < plan->step_count && plan->steps[*step].bundle == bundle)
+		++*step;
+	plan_arguments_clear(arguments);
+	plan_arguments_add(arguments, first, *step);
+	bool same = first < *step && (int)count == arguments->count;
+	for (size_t i = 0; same && i < count; i++) {
+		int tensor = file->origins[arguments->tensors[i]];
+		same = text_equal(names[i], plan->workload->tensors[tensor].name);
+	}
+	if (given && !same)
+		WRONG(file, node->span, "steps and tensors make other bundles or arguments");
+}
+
+static void check_bundles(struct plan_reading *file, const struct node *bundles)
+{
+	int step = 0;
+	struct plan_arguments arguments = plan_arguments_open(file->plan, file->reading->arena);
+	for (size_t i = 0; bundles && i < bundles->count; i++)
+		check_arguments(file, bundles->items[i], &arguments, &step);
+	if (bundles && step < file->plan->step_count)
+		WRONG(file, bundles->span, "bundle %d is not listed",
+			file->plan->steps[step].bundle);
+}
+
+static void open_workload(
+	struct plan_reading *file, const struct workload *workload, const struct node *steps)
+{
+	struct arena *arena = file->reading->arena;
+	size_t moves = 0;
+	for (size_t i = 0; steps && steps->kind == NODE_LIST && i < steps->count; i++)
+		moves += node_find(steps->items[i], "move") != NULL;
+	file->growing = growing_open(arena, workload, moves);
+	file->workload = file->growing.workload;
+	file->origins = arena_array(arena, int, workload->tensor_count + moves);
+	file->in_lx = arena_array(arena, int, workload->tensor_count + moves);
+	file->in_hbm = arena_array(arena, int, workload->tensor_count + moves);
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		file->origins[t] = file->in_lx[t] = file->in_hbm[t] = (int)t;
+}
+
+const struct plan *plan_read(const struct reading *reading, const struct node *node,
+	const struct arch *arch, const struct workload *workload)
+{
+	struct plan *plan = arena_new(reading->arena, struct plan);
+	struct plan_reading file = {.reading = reading, .plan = plan};
+	size_t errors = diag_errors(reading->diag);
+	struct reader map;
+	plan->arch = arch;
+	if (!reader_open(&map, reading, node, "plan"))
+		return NULL;
+	open_workload(&file, workload, node_find(node, "steps"));
+	read_head(&file, &map);
+	const struct node *bundles = read_list(&map, "bundles", REQUIRED);
+	const struct node *tensors = read_map(&map, "tensors", REQUIRED);
+	if (read_steps(&file, &map) && tensors)
+		read_tensors(&file, tensors);
+	read_proof(&file, &map);
+	reader_done(&map);
+	diag_judge(reading->diag, true);
+	if (diag_errors(reading->diag) == errors) {
+		finish(&file);
+		check(&file, node->span);
+	}
+	if (diag_errors(reading->diag) == errors)
+		check_outputs(&file, tensors);
+	if (diag_errors(reading->diag) == errors)
+		check_bundles(&file, bundles);
+	diag_judge(reading->diag, false);
+	return diag_errors(reading->diag) == errors ? plan : NULL;
+}
+
+const char *const proof_names[] = {
+	[PROOF_NONE] = "none",
+	[PROOF_OPTIMAL] = "optimal",
+	[PROOF_BOUND] = "bound",
+	[PROOF_INFEASIBLE] = "infeasible",
+	[PROOF_BUDGET] = "budget",
+	NULL,
+};
+
+struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena)
+{
+	size_t tensors = plan->workload->tensor_count;
+	return (struct plan_arguments){.plan = plan,
+		.tensors = arena_array(arena, int, tensors),
+		.lists = arena_array(arena, int, tensors),
+		.list = 1};
+}
+
+void plan_arguments_clear(struct plan_arguments *arguments)
+{
+	arguments->count = 0;
+	arguments->list++;
+}
+
+void plan_arguments_add(struct plan_arguments *arguments, int first, int end)
+{
+	const struct plan *plan = arguments->plan;
+	for (int step = first; step < end; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		for (int i = 0; i < op_operands(op); i++) {
+			int home = tensor_home(plan->workload, op_operand(op, i)->tensor);
+			if (arguments->lists[home] == arguments->list ||
+				!plan_is_argument(plan, step, i))
+				continue;
+			arguments->lists[home] = arguments->list;
+			arguments->tensors[arguments->count++] = home;
+		}
+	}
+}
+
+/* What is written, and what is needed to write it. */
+struct writing {
+	struct text *text;
+	const struct plan *plan;
+	const int *origins; /* by tensor */
+	int *first, *at;    /* residencies by origin: at[first[t]] .. at[first[t + 1] - 1] */
+	struct users users;
+};
+
+static struct writing writing_open(struct text *text, const struct plan *plan)
+{
+	struct arena *arena = text->arena;
+	size_t tensors = plan->workload->tensor_count;
+	struct writing writing = {.text = text,
+		.plan = plan,
+		.origins = tensor_origins(arena, plan->workload),
+		.first = arena_array(arena, int, tensors + 2),
+		.at = arena_array(arena, int, plan->residency_count),
+		.users = users_make(arena, plan->workload)};
+	for (int i = 0; i < plan->residency_count; i++)
+		writing.first[writing.origins[plan->residencies[i].tensor] + 2]++;
+	for (size_t t = 2; t < tensors + 2; t++)
+		writing.first[t] += writing.first[t - 1];
+	for (int i = 0; i < plan->residency_count; i++)
+		writing.at[writing.first[writing.origins[plan->residencies[i].tensor] + 1]++] = i;
+	return writing;
+}
+
+/* What a plan calls a tensor. */
+static const char *name_of(const struct writing *writing, int tensor)
+{
+	return writing->plan->workload->tensors[writing->origins[tensor]].name;
+}
+
+static void write_word(struct text *text, const char *key, const char *word)
+{
+	text_add(text, "%s: ", key);
+	quote_yaml(text, word);
+}
+
+static void write_staging(struct text *text, const struct staging *staging)
+{
+	text_add(text,
+		", staging: {rows: %" PRId64 ", sticks: %" PRId64 ", size: %" PRId64
+		", addresses: [",
+		staging->rows, staging->sticks, staging_bytes(staging));
+	for (int k = 0; k < staging->count; k++)
+		text_add(text, "%s%" PRId64, k ? ", " : "", staging->addresses[k]);
+	text_add(text, "]}");
+}
+
+/* Ops of the workload behind `step` that use a tensor, or what moves behind it make of that, but for those of
+ * the move at `except`; writes their names behind so many others, and answers how many there are then. */
+static int list_readers(const struct writing *writing, int tensor, int step, int except,
+	struct text *text, int count)
+{
+	const struct workload *workload = writing->plan->workload;
+	size_t first = writing->users.first[tensor], end = writing->users.first[tensor + 1];
+	for (size_t i = first; i < end; i++) {
+		int user = writing->users.at[i].op;
+		const struct op *op = &workload->ops[user];
+		if (user <= step || user == except ||
+			writing->users.at[i].operand >= op->read_count ||
+			(i > first && writing->users.at[i - 1].op == user))
+			continue;
+		if (op->move) {
+			int made = op->writes[0].tensor;
+			count = list_readers(writing, made, step, except, text, count);
+			continue;
+		}
+		if (text) {
+			text_add(text, "%s", count ? ", " : "");
+			quote_yaml(text, op->name);
+		}
+		count++;
+	}
+	return count;
+}
+
+/* All ops behind a move use what it makes, or `readers` lists those that do. */
+static void write_readers(const struct writing *writing, int step)
+{
+	const struct op *op = &writing->plan->workload->ops[writing->plan->steps[step].op];
+	if (!list_readers(writing, op->reads[0].tensor, step, step, NULL, 0))
+		return;
+	text_add(writing->text, ", readers: [");
+	list_readers(writing, op->writes[0].tensor, step, step, writing->text, 0);
+	text_add(writing->text, "]");
+}
+
+static void write_step(const struct writing *writing, const struct step *step)
+{
+	struct text *text = writing->text;
+	const struct plan *plan = writing->plan;
+	const struct op *op = &plan->workload->ops[step->op];
+	text_add(text, "- {");
+	if (op->move) {
+		write_word(text, "move", op->type);
+		write_word(text, ", tensor", name_of(writing, op->reads[0].tensor));
+		if (op->move == MOVE_CLONE || op->move == MOVE_RELAYOUT)
+			write_word(text, ", as", op->name);
+		write_readers(writing, (int)(step - plan->steps));
+	} else {
+		write_word(text, "op", op->name);
+	}
+	text_add(text, ", bundle: %d, ", step->bundle);
+	write_word(text, "mapping", mapping_print(text->arena, plan->arch, op, &step->mapping));
+	if (step->staging)
+		write_staging(text, step->staging);
+	text_add(text, "}\n");
+}
+
+/* What stands before a step: the loops of a run before its first one. */
+static void write_indent(const struct writing *writing, int step)
+{
+	struct text *text = writing->text;
+	const struct tile_run *run = plan_run(writing->plan, step);
+	text_add(text, "  ");
+	if (run && step == run->first) {
+		text_add(text, "- loop: {");
+		for (int k = 0; k < run->loop_count; k++) {
+			text_add(text, "%s", k ? ", " : "");
+			quote_yaml(text, run->loops[k].name);
+			text_add(text, ": %" PRId64, run->loops[k].tiles);
+		}
+		text_add(text, "}\n    steps:\n  ");
+	}
+	text_add(text, "%s", run ? "  " : "");
+}
+
+static void write_bundles(const struct writing *writing)
+{
+	struct text *text = writing->text;
+	const struct plan *plan = writing->plan;
+	struct plan_arguments arguments = plan_arguments_open(plan, text->arena);
+	text_add(text, "  bundles:\n");
+	for (int first = 0, end; first < plan->step_count; first = end) {
+		int bundle = plan->steps[first].bundle;
+		for (end = first; end < plan->step_count && plan->steps[end].bundle == bundle;)
+			end++;
+		plan_arguments_clear(&arguments);
+		plan_arguments_add(&arguments, first, end);
+		text_add(text, "  - {bundle: %d, arguments: [", bundle);
+		for (int i = 0; i < arguments.count; i++) {
+			text_add(text, "%s", i ? ", " : "");
+			quote_yaml(text, name_of(writing, arguments.tensors[i]));
+		}
+		text_add(text, "]}\n");
+	}
+}
+
+static void write_stay(const struct writing *writing, const struct residency *stay)
+{
+	struct text *text = writing->text;
+	text_add(text, "    - {where: %s, ", stay->place == PLACE_LX ? "LX" : "HBM");
+	if (stay->place == PLACE_LX) {
+		write_word(text, "view", view_print(text->arena, &stay->view));
+		text_add(text, ", address: %" PRId64 ", size: %" PRId64 ", ", stay->address,
+			stay->size);
+	}
+	text_add(text, "from: %d, to: %d", stay->from, stay->to);
+	if (stay->place == PLACE_LX && stay->in_place_of >= 0)
+		write_word(text, ", in_place_of", name_of(writing, stay->in_place_of));
+	text_add(text, "}\n");
+}
+
+/* The stays of a tensor, and of what came of it. */
+static void write_tensor(const struct writing *writing, int tensor)
+{
+	struct text *text = writing->text;
+	int first = writing->first[tensor], end = writing->first[tensor + 1];
+	if (first == end)
+		return;
+	/* libyaml takes keys of up to 1024 characters without a '?' */
+	const char *name = writing->plan->workload->tensors[tensor].name;
+	bool is_long = strlen(name) > 160;
+	text_add(text, is_long ? "    ? " : "    ");
+	quote_yaml(text, name);
+	text_add(text, is_long ? "\n    :\n" : ":\n");
+	for (int i = first; i < end; i++)
+		write_stay(writing, &writing->plan->residencies[writing->at[i]]);
+}
+
+static bool is_inserted(const struct workload *workload, int tensor)
+{
+	int producer = workload->tensors[tensor].producer;
+	return producer >= 0 && workload->ops[producer].move != MOVE_NONE;
+}
+
+/* The workload's own tensors by number; then those of moves by step, whose
+ * numbers depend on who inserted them first. */
+static void write_tensors(const struct writing *writing)
+{
+	struct text *text = writing->text;
+	const struct plan *plan = writing->plan;
+	const struct workload *workload = plan->workload;
+	text_add(text, plan->residency_count ? "  tensors:\n" : "  tensors: {}\n");
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		if (!is_inserted(workload, t))
+			write_tensor(writing, t);
+	}
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op *op = &workload->ops[plan->steps[step].op];
+		bool named = op->move == MOVE_CLONE || op->move == MOVE_RELAYOUT;
+		for (int i = 0; named && i < op->write_count; i++)
+			write_tensor(writing, op->writes[i].tensor);
+	}
+}
+
+static void write_proof(struct text *text, const struct proof *proof)
+{
+	text_add(text, "  proof: {status: %s", proof_names[proof->status]);
+	if (proof->method)
+		write_word(text, ", method", proof->method);
+	if (proof->space)
+		write_word(text, ", space", proof->space);
+	if (proof->status != PROOF_NONE)
+		text_add(text, ", value: %.17g, bound: %.17g", proof->value, proof->bound);
+	text_add(text, "}\n");
+}
+
+void plan_write(const struct plan *plan, struct text *text)
+{
+	struct writing writing = writing_open(text, plan);
+	text_add(text, "plan:\n  version: 1\n");
+	if (plan->workload->name)
+		write_word(text, "  workload", plan->workload->name);
+	if (plan->workload->name)
+		text_add(text, "\n");
+	write_word(text, "  architecture", plan->arch->name);
+	text_add(text, "\n  cores: %d\n  steps:%s\n", plan->cores, plan->step_count ? "" : " []");
+	for (int i = 0; i < plan->step_count; i++) {
+		write_indent(&writing, i);
+		write_step(&writing, &plan->steps[i]);
+	}
+	write_bundles(&writing);
+	write_tensors(&writing);
+	write_proof(text, &plan->proof);
+}
