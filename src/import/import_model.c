@@ -38,6 +38,10 @@ int64_t call_int(const struct model_call *call, const char *name, int64_t otherw
 	const struct attribute *found = call_attribute(call, name);
 	if (found && found->int_count)
 		return found->ints[0];
+	if (found && found->text && !found->number_count) /* of a custom call: "True" */
+		return text_equal(found->text, "True")    ? 1
+		       : text_equal(found->text, "False") ? 0
+							  : otherwise;
 	bool whole = found && found->number_count && found->numbers[0] > -9e18 &&
 		     found->numbers[0] < 9e18;
 	return whole ? (int64_t)found->numbers[0] : otherwise;

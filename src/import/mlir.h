@@ -9,8 +9,9 @@
  * Dialects and attributes that nobody knows are ignored.
  */
 struct mlir_type {
-	const char *dtype; /* NULL: it is no tensor */
+	const char *dtype; /* NULL: it is not a tensor */
 	struct model_shape shape;
+	const struct quantization *quantization; /* NULL: none */
 };
 
 struct mlir_call {

@@ -38,6 +38,50 @@ static const char *dtype_of(const char *text, size_t length)
 	return length > 2 && text[0] == 'f' && text[1] == '8' ? "fp8" : "fp32";
 }
 
+/* Limits of the stored integers: those in the type, or all of its bits. */
+static const char *read_limits(const char *at, struct quantization *out)
+{
+	bool is_unsigned = *at == 'u';
+	at += is_unsigned || *at == 's';
+	long bits = *at == 'i' ? strtol(at + 1, (char **)&at, 10) : 8;
+	bits = bits < 1 || bits > 32 ? 32 : bits;
+	out->low = is_unsigned ? 0 : -(INT64_C(1) << (bits - 1));
+	out->high = (INT64_C(1) << (is_unsigned ? bits : bits - 1)) - 1;
+	if (*at == '<') {
+		out->low = strtoll(at + 1, (char **)&at, 10);
+		out->high = *at == ':' ? strtoll(at + 1, (char **)&at, 10) : out->high;
+		at += *at == '>';
+	}
+	return at;
+}
+
+/* "i8<-128:127>:f32:1, {0.1:3, 0.2}>", behind "!quant.uniform<"; NULL: it is something else. */
+static const struct quantization *read_quantization(struct mlir_parser *p, const char *at)
+{
+	struct quantization *made = arena_new(p->arena, struct quantization);
+	struct array(double) scales = {0}, zeros = {0};
+	*made = (struct quantization){.axis = -1};
+	at = read_limits(at, made);
+	at += *at == ':';
+	while (isalnum((unsigned char)*at))
+		at++;
+	if (*at == ':')
+		made->axis = (int)strtol(at + 1, (char **)&at, 10);
+	for (; *at && *at != '>' && made->count < CONSTANT_MOST; at++) {
+		char *end;
+		double scale = strtod(at, &end);
+		if (end == at || strchr(" ,{}", *at))
+			continue;
+		*array_add(p->arena, &scales) = scale;
+		*array_add(p->arena, &zeros) = *end == ':' ? strtod(end + 1, &end) : 0;
+		made->count++;
+		at = end - 1;
+	}
+	made->scales = scales.at;
+	made->zeros = zeros.at;
+	return made->count ? made : NULL;
+}
+
 /* The inside of tensor<32x1xf32, #encoding>, in the text itself: "32x1xf32" is no token. */
 static bool read_tensor_type(struct mlir_parser *p, struct mlir_type *out)
 {
@@ -64,6 +108,12 @@ static bool read_tensor_type(struct mlir_parser *p, struct mlir_type *out)
 	while (isalnum((unsigned char)t[at]))
 		at++;
 	out->dtype = dtype_of(t + from, at - from);
+	static const char quantized[] = "!quant.uniform<";
+	if (!strncmp(t + at, quantized, sizeof quantized - 1)) {
+		const char *inside = t + at + sizeof quantized - 1;
+		out->quantization = read_quantization(p, inside);
+		out->dtype = strstr(inside, "i32") == inside ? "int32" : "int8";
+	}
 	for (; nesting > 0; at++) {
 		if (!t[at])
 			return mlir_fail(p, line, "a type ends without '>'");

@@ -110,7 +110,7 @@ static bool read_trailing_regions(struct mlir_parser *p, struct mlir_call *call)
 		mlir_is_word(&p->scan, "do") || mlir_is_word(&p->scan, "else")) {
 		mlir_advance(&p->scan);
 		int line = p->scan.token.line;
-		if (mlir_is(&p->scan, '(')) {
+		while (mlir_is(&p->scan, '(')) {
 			mlir_advance(&p->scan);
 			mlir_skip_balanced(p, line);
 		}
@@ -144,9 +144,12 @@ static bool read_rest(struct mlir_parser *p, struct mlir_call *call)
 			if (p->failed)
 				return false;
 		} else if (mlir_is(&p->scan, ':')) {
-			mlir_end_key(p, call, &g, "");
+			if (!g.hex)
+				mlir_end_key(p, call, &g, "");
 			if (!read_signature(p, call))
 				return false;
+			if (g.hex && !g.type.dtype && call->types.count) /* bits of a number */
+				g.type = call->types.at[0];
 		} else if (mlir_is_word(&p->scan, "loc")) {
 			mlir_skip_location(p);
 		} else if (p->scan.token.kind == MLIR_VALUE) {
@@ -178,6 +181,23 @@ static void end_line(struct mlir_parser *p)
 		if (opens)
 			mlir_skip_balanced(p, line);
 	}
+}
+
+/* The name of an op, and the direction of a comparison. */
+static const char *describe_op(struct mlir_parser *p, const struct mlir_call *call)
+{
+	const char *text = "";
+	if (!strstr(call->op, "compare"))
+		return call->op;
+	for (size_t i = 0; i < call->attributes.count; i++) {
+		const struct attribute *found = &call->attributes.at[i];
+		if (found->text &&
+			(!found->name[0] || text_equal(found->name, "comparison_direction")))
+			text = found->text;
+	}
+	const char *word = strstr(text, "comparison_direction ");
+	return arena_format(
+		p->arena, "compare %s", word ? word + strlen("comparison_direction ") : text);
 }
 
 /* "%0 = op ..", "%a, %b = op ..", "%0:2 = op ..", "op .." */
@@ -214,7 +234,7 @@ static bool parse_call(struct mlir_parser *p, struct mlir_call *owner)
 		return false;
 	if (owner) {
 		if (!owner->body)
-			owner->body = call.op;
+			owner->body = describe_op(p, &call);
 	} else if (p->function) {
 		bool returns = text_equal(call.op, "return") || text_equal(call.op, "func.return");
 		for (size_t i = 0; returns && i < call.operands.count; i++)

@@ -33,8 +33,11 @@ static void bind(struct scope *scope, const char *name, int value)
 
 static int add_value(struct model *model, const char *name, const struct mlir_type *type, int line)
 {
-	*array_add(model->arena, &model->values) = (struct model_value){
-		.name = name, .dtype = type->dtype, .shape = type->shape, .line = line};
+	*array_add(model->arena, &model->values) = (struct model_value){.name = name,
+		.dtype = type->dtype,
+		.shape = type->shape,
+		.line = line,
+		.quantization = type->quantization};
 	if (!type->dtype)
 		model->values.at[model->values.count - 1].shape.rank = -1;
 	return (int)model->values.count - 1;

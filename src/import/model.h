@@ -30,13 +30,22 @@ struct constant {
 	const double *numbers;
 };
 
+/* A number is (stored - zero point) * scale; one pair for all, or one for each element of an axis. */
+struct quantization {
+	size_t count; /* pairs */
+	int axis;     /* -1: one pair for all */
+	int64_t low, high;
+	const double *scales, *zeros;
+};
+
 struct model_value {
 	const char *name;
 	const char *dtype; /* as a workload writes it; NULL: unknown */
 	struct model_shape shape;
 	bool input, weight, is_unsigned;
-	const struct constant *constant; /* NULL: not known */
-	int line;                        /* of MLIR; 0: none */
+	const struct constant *constant;         /* NULL: not known */
+	int line;                                /* of MLIR; 0: none */
+	const struct quantization *quantization; /* NULL: none */
 };
 
 struct attribute {

@@ -25,11 +25,16 @@ void mean_give(struct build *b, const struct model_call *call, int i, int view);
 int mean_axis(struct build *b, int64_t axis, int rank);
 /* Elements `from` up to from + length along one axis. */
 int mean_slice_one(struct build *b, int v, int axis, int64_t from, int64_t length);
+/* The elements of one axis in reverse; by - 1 zeros between them. */
+int mean_turn(struct build *b, int v, int axis);
+int mean_stretch(struct build *b, int v, int axis, int64_t by);
 /* [C] as it stands along one axis of a tensor of that rank. */
 int mean_along(struct build *b, int v, int axis, int rank);
 /* The axes and `keepdims` of a reduction. */
 bool mean_reduced_axes(struct build *b, const struct model_call *call, int rank, uint32_t *axes);
 bool mean_keeps(const struct model_call *call);
+/* A reduction of StableHLO begins with operand 1, which need not be neutral. */
+int mean_with_first(struct build *b, const struct model_call *call, const char *function, int v);
 /* a and c as [.., m, k] and [.., k, n], or turned, with batch dimensions that broadcast. */
 int mean_product(struct build *b, int a, int c, bool a_turned, bool c_turned);
 /* The window of an ONNX call over those operands; bias -1: none. */
@@ -37,21 +42,25 @@ int mean_convolve(struct build *b, const struct model_call *call, int x, int w, 
 bool mean_is_onnx(const struct model_call *call);
 bool mean_is_ttir(const struct model_call *call);
 
-meaning mean_map, mean_map2, mean_compare, mean_select, mean_clamp, mean_identity, mean_cast,
-	mean_logic, mean_power, mean_recipe, mean_leaky, mean_mod, mean_average;
+meaning mean_map, mean_map2, mean_compare, mean_select, mean_clamp, mean_identity, mean_alone,
+	mean_cast, mean_logic, mean_shift, mean_divide, mean_infinite, mean_power, mean_recipe,
+	mean_leaky, mean_mod, mean_average;
 meaning mean_reshape, mean_flatten, mean_squeeze, mean_unsqueeze, mean_transpose, mean_broadcast,
 	mean_slice, mean_split, mean_concat, mean_pad, mean_literal, mean_filled, mean_iota,
-	mean_gather, mean_cache, mean_repeat, mean_select_index, mean_upsample, mean_tile;
+	mean_gather, mean_cache, mean_dynamic_slice, mean_update_slice, mean_size, mean_repeat,
+	mean_select_index, mean_upsample, mean_tile;
 meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul, mean_gemm,
 	mean_linear, mean_dot_general, mean_einsum, mean_attention, mean_local_response,
 	mean_group_norm;
 meaning mean_convolution, mean_pool, mean_global_pool, mean_reduce_window;
 
-meaning mean_extreme_index, mean_reduce_product, mean_running_sum, mean_top, mean_depth_to_space,
-	mean_triangle, mean_reverse, mean_one_hot, mean_scatter, mean_lp;
-meaning mean_quantize, mean_quantize_dynamic, mean_matmul_integer, mean_conv_integer,
-	mean_quantized_pair, mean_quantized_one, mean_quantized_concat, mean_matmul_packed;
+meaning mean_reduce_pairs, mean_extreme_index, mean_reduce_product, mean_running_sum, mean_top,
+	mean_depth_to_space, mean_triangle, mean_reverse, mean_one_hot, mean_scatter, mean_lp;
+meaning mean_requantize, mean_requantize_by, mean_quantize, mean_quantize_dynamic,
+	mean_matmul_integer, mean_conv_integer, mean_quantized_pair, mean_quantized_one,
+	mean_quantized_concat, mean_matmul_packed;
 meaning mean_attention_fused, mean_attention_heads, mean_attention_groups, mean_rotary,
-	mean_rotary_whole, mean_join_heads, mean_matmul_scaled, mean_transposed;
+	mean_rotary_whole, mean_attention_decode, mean_split_heads, mean_join_heads,
+	mean_matmul_scaled, mean_transposed;
 
 #endif

@@ -9,6 +9,7 @@
 /* How scores x = q k' are scaled: cap tanh(scale x / cap); cap 0: scale x. */
 struct scoring {
 	double scale, cap;
+	int sink; /* a score besides, one for each head, that has no value; -1: none */
 };
 
 static int score(struct build *b, int x, struct scoring how)
@@ -17,6 +18,24 @@ static int score(struct build *b, int x, struct scoring how)
 	if (inner != 1)
 		x = build_map_constant(b, "mul", x, inner);
 	return how.cap != 0 ? build_map_constant(b, "mul", build_map(b, "tanh", x), how.cap) : x;
+}
+
+/* exp(x) / (sum of exp(x) + exp(sink)) along the last dimension of [b, h, g, s, t] */
+static int weigh(struct build *b, int x, int sink)
+{
+	if (x < 0 || sink < 0)
+		return x < 0 ? -1 : build_softmax(b, x, 4, false);
+	struct model_shape shape = view_at(b, x)->shape, heads = {5, {1, 1, 1, 1, 1}};
+	heads.size[1] = shape.size[1];
+	heads.size[2] = shape.size[2];
+	if (shape_elements(&view_at(b, sink)->shape) != heads.size[1] * heads.size[2])
+		return build_fail(b, "sinks that are not one for each head");
+	sink = view_reshape(b, sink, &heads);
+	int most = build_map2(b, "maximum", build_reduce(b, "max", x, 1 << 4, true), sink);
+	int powers = build_map(b, "exp", build_map2(b, "sub", x, most));
+	int sum = build_map2(b, "add", build_reduce(b, "sum", powers, 1 << 4, true),
+		build_map(b, "exp", build_map2(b, "sub", sink, most)));
+	return build_map2(b, "div", powers, sum);
 }
 
 /* softmax(score(q k') + mask) v over [b, h, s, d], with fewer heads of k and v if need be; mask -1: none */
@@ -41,24 +60,17 @@ static int attend(struct build *b, int q, int k, int v, int mask, struct scoring
 		scores = view_reshape(
 			b, build_map2(b, "add", view_reshape(b, scores, &plain), mask), &again);
 	}
-	int weights = scores < 0 ? -1 : build_softmax(b, scores, 4, false);
+	int weights = weigh(b, scores, how.sink);
 	return view_reshape(b, build_contract(b, weights, "bhgst", v, "bhtd", "bhgsd"), &whole);
 }
 
 static struct scoring scoring_of(const struct build *b, const struct model_call *call, int q)
 {
-	struct scoring how = {call_number(call, "scale", 0), call_number(call, "softcap", 0)};
+	struct scoring how = {call_number(call, "scale", 0), call_number(call, "softcap", 0), -1};
 	int rank = q < 0 ? 0 : view_at(b, q)->shape.rank;
 	if (how.scale == 0 && rank > 0)
 		how.scale = 1 / sqrt((double)view_at(b, q)->shape.size[rank - 1]);
 	return how;
-}
-
-int mean_attention(struct build *b, const struct model_call *call, const char *argument)
-{
-	int q = mean_input(b, call, 0), k = mean_input(b, call, 1), v = mean_input(b, call, 2);
-	int mask = mean_has(call, 3) ? mean_input(b, call, 3) : -1;
-	return b->why ? -1 : attend(b, q, k, v, mask, scoring_of(b, call, q));
 }
 
 static const int heads_first[] = {0, 2, 1, 3};
@@ -356,4 +368,111 @@ int mean_rotary_whole(struct build *b, const struct model_call *call, const char
 int mean_join_heads(struct build *b, const struct model_call *call, const char *argument)
 {
 	return join_heads(b, mean_input(b, call, 0));
+}
+
+/* The operand after `from` with one element for each key, and that with one for each head; -1: none. */
+static void find_masks(struct build *b, const struct model_call *call, int from, int64_t keys,
+	int64_t heads, int *mask, int *sink)
+{
+	*mask = *sink = -1;
+	for (int i = from; i < call->input_count; i++) {
+		int v = mean_has(call, i) ? mean_input(b, call, i) : -1;
+		if (v < 0)
+			continue;
+		const struct model_shape *s = &view_at(b, v)->shape;
+		if (s->rank == 4 && s->size[3] == keys)
+			*mask = v;
+		else if (s->rank > 1 && shape_elements(s) == heads)
+			*sink = v;
+	}
+}
+
+/* Attention over [batch, heads, sequence, depth]; with 0 and -inf as a table where it is causal. */
+int mean_attention(struct build *b, const struct model_call *call, const char *argument)
+{
+	int q = mean_input(b, call, 0), k = mean_input(b, call, 1), v = mean_input(b, call, 2),
+	    mask;
+	if (q < 0 || k < 0 || v < 0)
+		return -1;
+	if (view_at(b, q)->shape.rank != 4 || view_at(b, k)->shape.rank != 4)
+		return build_fail(b, "operands that are not [batch, heads, sequence, depth]");
+	struct scoring how = scoring_of(b, call, q);
+	find_masks(b, call, 3, view_at(b, k)->shape.size[2], view_at(b, q)->shape.size[1], &mask,
+		&how.sink);
+	if (call_int(call, "is_causal", argument[0] && mask < 0))
+		mask = add_masks(b, mask, causal_mask(b, q, k));
+	return b->why ? -1 : attend(b, q, k, v, mask, how);
+}
+
+/* The pages of [pages, heads, rows, depth] that a table of [batch, n] names, as [batch, heads, n rows, depth]. */
+static int read_pages(struct build *b, const struct model_call *call, int i, int table)
+{
+	int v = mean_input(b, call, i);
+	if (v < 0 || table < 0)
+		return -1;
+	const struct model_shape *from = &view_at(b, v)->shape, *by = &view_at(b, table)->shape;
+	if (from->rank != 4 || by->rank != 2)
+		return build_fail(b, "pages that are not [pages, heads, rows, depth]");
+	struct model_shape shape = {
+		4, {by->size[0], from->size[1], by->size[1] * from->size[2], from->size[3]}};
+	int rows =
+		view_stored(b, arena_format(b->arena, "pages_%d", i), view_at(b, v)->dtype, &shape);
+	if (rows >= 0)
+		b->views.at[rows].weight = true;
+	return rows;
+}
+
+/* One query of each head, [1, batch, heads, depth]; keys as above, or pages that operand 3 names. */
+int mean_attention_decode(struct build *b, const struct model_call *call, const char *argument)
+{
+	static const int in[] = {1, 2, 0, 3}, out[] = {2, 0, 1, 3}, turned[] = {0, 2, 1, 3};
+	int q = view_permute(b, mean_input(b, call, 0), in), mask;
+	bool paged = argument[0] != 0;
+	int table = paged ? mean_input(b, call, 3) : -1;
+	int k = paged ? read_pages(b, call, 1, table) : mean_input(b, call, 1),
+	    v = paged ? read_pages(b, call, 2, table) : mean_input(b, call, 2);
+	if (q < 0 || k < 0 || v < 0)
+		return -1;
+	if (view_at(b, q)->shape.rank != 4 || view_at(b, k)->shape.rank != 4)
+		return build_fail(b, "operands that are not [1, batch, heads, depth]");
+	struct scoring how = scoring_of(b, call, q);
+	int64_t batch = view_at(b, q)->shape.size[0], keys = view_at(b, k)->shape.size[2];
+	find_masks(b, call, paged ? 4 : 3, keys, view_at(b, q)->shape.size[1], &mask, &how.sink);
+	if (mask >= 0)
+		mask = view_permute(b, mask, turned);
+	if (call_int(call, "is_causal", mask < 0)) {
+		int table_of_keys = view_stored(b, "causal_mask", view_at(b, q)->dtype,
+			&(struct model_shape){4, {batch, 1, 1, keys}});
+		if (table_of_keys >= 0)
+			b->views.at[table_of_keys].weight = true;
+		mask = add_masks(b, mask, table_of_keys);
+	}
+	return b->why ? -1 : view_permute(b, attend(b, q, k, v, mask, how), out);
+}
+
+/* [batch, sequence, q k v] as heads of queries, keys and values; keys and values may be a tensor of their own. */
+int mean_split_heads(struct build *b, const struct model_call *call, const char *argument)
+{
+	static const int swapped[] = {0, 1, 3, 2};
+	int v = mean_input(b, call, 0), parts[3];
+	int64_t heads = call_int(call, "num_heads", 1), few = call_int(call, "num_kv_heads", heads);
+	bool apart = mean_has(call, 1);
+	if (v < 0 || view_at(b, v)->shape.rank != 3 || heads < 1 || few < 1)
+		return build_fail(b, "operands that are not [batch, sequence, heads x depth]");
+	int64_t width = view_at(b, v)->shape.size[2],
+		depth = width / (apart ? heads : heads + 2 * few);
+	for (int i = 0; i < 3; i++) {
+		int from = i && apart ? mean_input(b, call, 1) : v;
+		int64_t count = i ? few : heads,
+			at = i == 0 ? 0 : (apart ? 0 : heads) + (i - 1) * few;
+		parts[i] = from < 0 ? -1 : mean_slice_one(b, from, 2, at * depth, count * depth);
+		parts[i] = part_heads(b, parts[i], count);
+	}
+	if (call_int(call, "transpose_key", 0))
+		parts[1] = view_permute(b, parts[1], swapped);
+	if (b->why)
+		return -1;
+	for (int i = 1; i < 3; i++)
+		mean_give(b, call, i, parts[i]);
+	return parts[0];
 }

@@ -62,7 +62,19 @@ int mean_filled(struct build *b, const struct model_call *call, const char *argu
 	return view_splat(b, fill, value && value->dtype ? value->dtype : "fp32", &shape);
 }
 
-/* Numbers that count up are a table in memory. */
+int mean_size(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	int axis = v < 0 ? -1
+			 : mean_axis(b, call_int(call, "dimension", call_int(call, "dim", 0)),
+				   view_at(b, v)->shape.rank);
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	return axis < 0 || !declared
+		       ? build_fail(b, "no shape")
+		       : view_splat(b, (double)view_at(b, v)->shape.size[axis], "int32", declared);
+}
+
+/* Numbers that count up, or random ones, are a table in memory. */
 int mean_iota(struct build *b, const struct model_call *call, const char *argument)
 {
 	struct model_value *value = &b->model->values.at[call->outputs[0]];
@@ -72,6 +84,12 @@ int mean_iota(struct build *b, const struct model_call *call, const char *argume
 	int made = view_stored(b, value->name, value->dtype ? value->dtype : "int64", declared);
 	if (made >= 0)
 		b->views.at[made].weight = true;
+	for (int i = 1; i < call->output_count && mean_declared(b, call, i); i++) {
+		int other = view_stored(b, value->name, value->dtype, mean_declared(b, call, i));
+		if (other >= 0)
+			b->views.at[other].weight = true;
+		mean_give(b, call, i, other);
+	}
 	return made;
 }
 

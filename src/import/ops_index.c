@@ -13,6 +13,47 @@ static int count_up(struct build *b, int64_t size, int axis, int rank)
 	return mean_along(b, v, axis, rank);
 }
 
+/* The least (or greatest) number of those elements that are the extreme; numbers are below the extent. */
+static int pick_number(
+	struct build *b, int same, int numbers, uint32_t axes, int64_t size, bool last, bool keep)
+{
+	if (same < 0 || numbers < 0)
+		return -1;
+	int index = build_map2(b, "where", same, numbers);
+	if (!last)
+		index = build_map2(b, "add", index,
+			build_map_constant(
+				b, "mul", build_map_constant(b, "eq", same, 0), (double)size));
+	if (index < 0)
+		return -1;
+	b->views.at[index].dtype = "fp32";
+	return build_reduce(b, last ? "max" : "min", index, axes, keep);
+}
+
+/* Pairs of a value and its number, of which that with the greater (or less) value is kept: "compare GT". */
+int mean_reduce_pairs(struct build *b, const struct model_call *call, const char *argument)
+{
+	const char *body = call_text(call, "body");
+	bool most = strstr(body, "compare G") != NULL;
+	uint32_t axes = 0;
+	int v = mean_input(b, call, 0), at = 1;
+	while (at < call->input_count && mean_has(call, at) &&
+		b->model->values.at[call->inputs[at]].shape.rank == 0)
+		at++;
+	int numbers = mean_input(b, call, at);
+	if (v < 0 || numbers < 0 || !mean_reduced_axes(b, call, view_at(b, v)->shape.rank, &axes))
+		return -1;
+	if (call->output_count != 2 || (!most && !strstr(body, "compare L")))
+		return build_fail(b, "a reduction of its own");
+	int64_t size = 1;
+	for (int h = 0; h < view_at(b, v)->shape.rank; h++)
+		size *= axes >> h & 1 ? view_at(b, v)->shape.size[h] : 1;
+	int best = build_reduce(b, most ? "max" : "min", v, axes, true);
+	int index = pick_number(b, build_map2(b, "eq", v, best), numbers, axes, size, false, false);
+	mean_give(b, call, 1, index);
+	return view_squeeze(b, best, axes);
+}
+
 /* The least index of the extreme: that of the elements equal to it, the extent elsewhere. */
 int mean_extreme_index(struct build *b, const struct model_call *call, const char *function)
 {
@@ -22,7 +63,15 @@ int mean_extreme_index(struct build *b, const struct model_call *call, const cha
 	if (v < 0)
 		return -1;
 	if (!mean_is_onnx(call) &&
-		(!mean_ints(b, call, "dim_arg", -1, MODEL_RANK_MOST, list, &count) || count != 1))
+		!mean_ints(b, call, "dim_arg", -1, MODEL_RANK_MOST, list, &count)) {
+		struct model_shape flat = {1, {shape_elements(&view_at(b, v)->shape)}};
+		v = view_reshape(b, v, &flat);
+		list[0] = 0;
+		count = 1;
+		if (v < 0)
+			return -1;
+	}
+	if (count != 1)
 		return build_fail(b, "an index over several dimensions");
 	int rank = view_at(b, v)->shape.rank, axis = mean_axis(b, list[0], rank);
 	bool keep = call_int(
@@ -33,18 +82,7 @@ int mean_extreme_index(struct build *b, const struct model_call *call, const cha
 	int64_t size = view_at(b, v)->shape.size[axis];
 	uint32_t axes = UINT32_C(1) << axis;
 	int same = build_map2(b, "eq", v, build_reduce(b, function, v, axes, true));
-	int numbers = count_up(b, size, axis, rank);
-	if (same < 0 || numbers < 0)
-		return -1;
-	int index = build_map2(b, "where", same, numbers);
-	if (!last) /* numbers are below the extent */
-		index = build_map2(b, "add", index,
-			build_map_constant(
-				b, "mul", build_map_constant(b, "eq", same, 0), (double)size));
-	if (index < 0)
-		return -1;
-	b->views.at[index].dtype = "fp32";
-	return build_reduce(b, last ? "max" : "min", index, axes, keep);
+	return pick_number(b, same, count_up(b, size, axis, rank), axes, size, last, keep);
 }
 
 /* Parts of the front half combined with those of the back half, until one is left. */

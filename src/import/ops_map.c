@@ -99,6 +99,11 @@ int mean_map(struct build *b, const struct model_call *call, const char *functio
 			   : text_equal(function, "rsqrt")      ? 1 / sqrt(x)
 			   : text_equal(function, "reciprocal") ? 1 / x
 			   : text_equal(function, "log")        ? log(x)
+			   : text_equal(function, "abs")        ? fabs(x)
+			   : text_equal(function, "floor")      ? floor(x)
+			   : text_equal(function, "ceil")       ? ceil(x)
+			   : text_equal(function, "relu")       ? fmax(x, 0)
+			   : text_equal(function, "tanh")       ? tanh(x)
 								: NAN;
 		return isnan(y) ? build_fail(b, "'%s' of a constant", function)
 				: view_splat(b, y, dtype, &view_at(b, v)->shape);
@@ -139,16 +144,96 @@ int mean_compare(struct build *b, const struct model_call *call, const char *fun
 	return mean_map2(b, call, function);
 }
 
+static bool holds(const struct build *b, int v, const char *type)
+{
+	const char *dtype = v < 0 ? NULL : view_at(b, v)->dtype;
+	return dtype && strstr(dtype, type);
+}
+
+/* Truth: a number other than 0. */
+static int truth(struct build *b, int v)
+{
+	return v < 0 || holds(b, v, "bool") || view_at(b, v)->kind == VIEW_SPLAT
+		       ? v
+		       : build_map_constant(b, "ne", v, 0);
+}
+
+/* Of truths, or of the bits of integers. */
 int mean_logic(struct build *b, const struct model_call *call, const char *function)
 {
+	static const char *const rows[][3] = {
+		{"and", "minimum", "bitand"}, {"or", "maximum", "bitor"}, {"xor", "ne", "bitxor"}};
+	int v = mean_input(b, call, 0);
+	bool logical = strstr(call->op, "logical") != NULL;
+	bool whole = !logical && holds(b, v, "int");
 	if (text_equal(function, "not")) {
-		int v = mean_input(b, call, 0);
-		if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT)
+		if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT && !whole)
 			return view_splat(
 				b, view_at(b, v)->splat == 0, "bool", &view_at(b, v)->shape);
-		return build_map_constant(b, "eq", v, 0);
+		return whole ? build_map_constant(b, "sub", build_map(b, "neg", v), 1)
+			     : build_map_constant(b, "eq", v, 0);
 	}
-	return mean_map2(b, call, function);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (text_equal(rows[i][0], function))
+			function = rows[i][whole ? 2 : 1];
+	v = whole ? v : truth(b, v);
+	for (int i = 1; i < call->input_count; i++) {
+		int by = mean_input(b, call, i);
+		v = build_map2(b, function, v, whole ? by : truth(b, by));
+	}
+	return v;
+}
+
+/* By bits to the left, or to the right. */
+int mean_shift(struct build *b, const struct model_call *call, const char *way)
+{
+	int v = mean_input(b, call, 0), by = mean_input(b, call, 1);
+	if (v < 0 || by < 0)
+		return -1;
+	int factor = view_at(b, by)->kind == VIEW_SPLAT
+			     ? view_splat(b, exp2(view_at(b, by)->splat), view_at(b, v)->dtype,
+				       &view_at(b, by)->shape)
+			     : build_map(b, "round",
+				       build_map2(b, "pow",
+					       view_splat(b, 2, view_at(b, v)->dtype,
+						       &view_at(b, by)->shape),
+					       by));
+	return text_equal(way, "left") ? build_map2(b, "mul", v, factor)
+				       : build_map(b, "floor", build_map2(b, "div", v, factor));
+}
+
+/* v towards 0 */
+static int cut(struct build *b, int v)
+{
+	return build_map2(
+		b, "mul", build_map(b, "floor", build_map(b, "abs", v)), build_map(b, "sign", v));
+}
+
+/* Quotients of integers are cut. */
+int mean_divide(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_map2(b, call, "div");
+	bool whole = holds(b, mean_input(b, call, 0), "int") && v >= 0;
+	return !whole ? v
+	       : view_at(b, v)->kind == VIEW_SPLAT
+		       ? view_splat(b, trunc(view_at(b, v)->splat), view_at(b, v)->dtype,
+				 &view_at(b, v)->shape)
+		       : cut(b, v);
+}
+
+/* Infinite, on one side or on either. */
+int mean_infinite(struct build *b, const struct model_call *call, const char *side)
+{
+	int v = mean_input(b, call, 0);
+	bool above = call_int(call, "detect_positive", side[0] != '-'),
+	     below = call_int(call, "detect_negative", side[0] != '+');
+	if (!above && !below)
+		return build_fail(b, "it looks for neither infinity");
+	int out = build_map2(b, "minimum", build_map2(b, "eq", v, v),
+		build_map_constant(b, "ne", build_map2(b, "sub", v, v), 0));
+	return above && below ? out
+			      : build_map2(b, "minimum", out,
+					build_map_constant(b, above ? "gt" : "lt", v, 0));
 }
 
 int mean_power(struct build *b, const struct model_call *call, const char *argument)
@@ -174,10 +259,8 @@ int mean_mod(struct build *b, const struct model_call *call, const char *argumen
 {
 	int v = mean_input(b, call, 0), by = mean_input(b, call, 1);
 	int ratio = build_map2(b, "div", v, by);
-	bool cut = argument[0] || call_int(call, "fmod", 0); /* towards 0, as C does */
-	int whole = build_map(b, "floor", cut ? build_map(b, "abs", ratio) : ratio);
-	if (cut)
-		whole = build_map2(b, "mul", whole, build_map(b, "sign", ratio));
+	bool cuts = argument[0] || call_int(call, "fmod", 0); /* as C does */
+	int whole = cuts ? cut(b, ratio) : build_map(b, "floor", ratio);
 	return build_map2(b, "sub", v, build_map2(b, "mul", whole, by));
 }
 
@@ -242,6 +325,17 @@ int mean_identity(struct build *b, const struct model_call *call, const char *ar
 	return mean_input(b, call, 0);
 }
 
+/* Between devices: of one device, which keeps what it has. */
+int mean_alone(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	if (v < 0 ||
+		(declared && shape_elements(declared) != shape_elements(&view_at(b, v)->shape)))
+		return build_fail(b, "it exchanges data with other devices");
+	return mean_identity(b, call, argument);
+}
+
 int mean_cast(struct build *b, const struct model_call *call, const char *argument)
 {
 	static const char *const types[] = {"", "fp32", "int8", "int8", "int32", "int32", "int32",
@@ -257,7 +351,8 @@ int mean_cast(struct build *b, const struct model_call *call, const char *argume
 				? types[to]
 			: to > 16 ? "fp8"
 				  : dtype;
-	int v = build_cast(b, mean_input(b, call, 0), dtype);
+	int v = mean_input(b, call, 0);
+	v = dtype && text_equal(dtype, "bool") ? truth(b, v) : build_cast(b, v, dtype);
 	if (v >= 0 && call->outputs[0] >= 0)
 		b->model->values.at[call->outputs[0]].dtype = dtype;
 	return v;

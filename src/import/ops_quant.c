@@ -39,6 +39,71 @@ static int numbers_of(
 	return retype(b, with(b, call, "mul", centre(b, call, v, zero, axis), scale, axis), "fp32");
 }
 
+/* The axis of scales that are more than one. */
+static int scale_axis(struct build *b, const struct model_call *call, int v)
+{
+	int rank = v < 0 ? 0 : view_at(b, v)->shape.rank;
+	int64_t axis = call_int(call, "axis", 1);
+	return rank < 2 || axis < -rank || axis >= rank ? 0 : (int)(axis < 0 ? axis + rank : axis);
+}
+
+/* How value i is quantised; NULL: it is not. */
+static const struct quantization *quantization_of(
+	const struct build *b, const int *values, int count, int i)
+{
+	return i < count && values[i] >= 0 ? b->model->values.at[values[i]].quantization : NULL;
+}
+
+/* Integers within limits, in the type that holds them. */
+static int limited(struct build *b, int v, int64_t low, int64_t high)
+{
+	v = low == 0 ? build_map(b, "relu", v) : build_map_constant(b, "maximum", v, (double)low);
+	v = build_map_constant(b, "minimum", v, (double)high);
+	return retype(b, v, high > 255 ? "int32" : "int8");
+}
+
+/* v function the scales (or zero points) of its type, one number or a table along an axis. */
+static int with_pairs(struct build *b, const char *function, int v, const struct quantization *q,
+	const double *numbers, const char *name)
+{
+	if (v < 0 || q->axis < 0)
+		return v < 0 || numbers[0] == (text_equal(name, "zeros") ? 0 : 1)
+			       ? v
+			       : build_map_constant(b, function, v, numbers[0]);
+	if (q->axis >= view_at(b, v)->shape.rank ||
+		(int64_t)q->count != view_at(b, v)->shape.size[q->axis])
+		return build_fail(b, "scales that are not one for each element");
+	bool zero = text_equal(name, "zeros");
+	for (size_t i = 0; i < q->count; i++)
+		zero &= numbers[i] == 0;
+	int table =
+		zero ? -1
+		     : view_stored(b, name, "fp32", &(struct model_shape){1, {(int64_t)q->count}});
+	if (zero || table < 0)
+		return zero ? v : -1;
+	b->views.at[table].weight = true;
+	return build_map2(b, function, v, mean_along(b, table, q->axis, view_at(b, v)->shape.rank));
+}
+
+/* From one type to another, of which either may be quantised. */
+int mean_requantize(struct build *b, const struct model_call *call, const char *argument)
+{
+	const struct quantization *from = quantization_of(b, call->inputs, call->input_count, 0),
+				  *to = quantization_of(b, call->outputs, call->output_count, 0);
+	int v = mean_input(b, call, 0);
+	if (!from && !to)
+		return build_fail(b, "neither type is quantised");
+	if (from) {
+		v = retype(b, with_pairs(b, "sub", v, from, from->zeros, "zeros"), "int32");
+		v = retype(b, with_pairs(b, "mul", v, from, from->scales, "scales"), "fp32");
+	}
+	if (!to)
+		return v;
+	v = retype(b, with_pairs(b, "div", v, to, to->scales, "scales"), "fp32");
+	v = with_pairs(b, "add", build_map(b, "round", v), to, to->zeros, "zeros");
+	return limited(b, v, to->low, to->high);
+}
+
 /* Numbers divided by their scale (-1: they are) as integers of the type of the zero point. */
 static int levels_of(
 	struct build *b, const struct model_call *call, int v, int scale, int zero, int axis)
@@ -53,16 +118,21 @@ static int levels_of(
 		if (at >= 0 && (view_at(b, at)->kind != VIEW_SPLAT || view_at(b, at)->splat != 0))
 			v = with(b, call, "add", v, zero, axis);
 	}
-	v = is_signed ? build_map_constant(b, "maximum", v, -128) : build_map(b, "relu", v);
-	return retype(b, build_map_constant(b, "minimum", v, is_signed ? 127 : 255), "int8");
+	const struct quantization *q = quantization_of(b, call->outputs, call->output_count, 0);
+	return limited(b, v,
+		q           ? q->low
+		: is_signed ? -128
+			    : 0,
+		q           ? q->high
+		: is_signed ? 127
+			    : 255);
 }
 
-/* The axis of scales that are more than one. */
-static int scale_axis(struct build *b, const struct model_call *call, int v)
+/* Operands: tensor, scale and zero point of its own, then those of the result. */
+int mean_requantize_by(struct build *b, const struct model_call *call, const char *argument)
 {
-	int rank = v < 0 ? 0 : view_at(b, v)->shape.rank;
-	int64_t axis = call_int(call, "axis", 1);
-	return rank < 2 || axis < -rank || axis >= rank ? 0 : (int)(axis < 0 ? axis + rank : axis);
+	int axis = scale_axis(b, call, mean_input(b, call, 0));
+	return levels_of(b, call, numbers_of(b, call, 0, 1, 2, axis), 3, 4, axis);
 }
 
 int mean_quantize(struct build *b, const struct model_call *call, const char *argument)

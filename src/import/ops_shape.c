@@ -247,6 +247,30 @@ static int turn_axis(struct build *b, int v, int axis, int64_t start, int64_t le
 	return reorder_axis(b, v, axis, order, length);
 }
 
+int mean_turn(struct build *b, int v, int axis)
+{
+	int64_t size = v < 0 ? 0 : view_at(b, v)->shape.size[axis];
+	return size < 2 ? v : turn_axis(b, v, axis, size - 1, size, -1);
+}
+
+int mean_stretch(struct build *b, int v, int axis, int64_t by)
+{
+	int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
+	if (v < 0 || by == 1)
+		return v;
+	struct model_shape from = view_at(b, v)->shape, wide = {.rank = from.rank + 1};
+	if (by < 1 || by >> 20 || wide.rank > MODEL_RANK_MOST)
+		return build_fail(b, "data that is stretched by %lld", (long long)by);
+	for (int h = 0; h < wide.rank; h++)
+		wide.size[h] = h == axis + 1 ? 1 : from.size[h - (h > axis)];
+	high[axis + 1] = by - 1;
+	v = build_pad(b, view_reshape(b, v, &wide), low, high);
+	int64_t size = from.size[axis];
+	from.size[axis] *= by;
+	v = view_reshape(b, v, &from);
+	return v < 0 ? -1 : mean_slice_one(b, v, axis, 0, (size - 1) * by + 1);
+}
+
 int mean_reverse(struct build *b, const struct model_call *call, const char *argument)
 {
 	int64_t list[MODEL_RANK_MOST];
@@ -256,9 +280,7 @@ int mean_reverse(struct build *b, const struct model_call *call, const char *arg
 		mean_ints(b, call, "dimensions", -1, MODEL_RANK_MOST, list, &count);
 	for (int i = 0; i < count && v >= 0; i++) {
 		int axis = mean_axis(b, list[i], view_at(b, v)->shape.rank);
-		int64_t size = axis < 0 ? 0 : view_at(b, v)->shape.size[axis];
-		v = axis < 0 || size == 1 ? (axis < 0 ? -1 : v)
-					  : turn_axis(b, v, axis, size - 1, size, -1);
+		v = axis < 0 ? -1 : mean_turn(b, v, axis);
 	}
 	return v;
 }
@@ -366,9 +388,142 @@ int mean_select_index(struct build *b, const struct model_call *call, const char
 	int axis = mean_axis(b, call_int(call, "dim", 0), view_at(b, v)->shape.rank);
 	int64_t begin = call_int(call, "begin", 0),
 		length = call_int(call, "length", call_int(call, "end", 0) - begin);
-	if (axis < 0 || call_int(call, "step", 1) != 1)
-		return build_fail(b, "an index by steps");
-	return mean_slice_one(b, v, axis, begin, length);
+	if (axis < 0)
+		return -1;
+	int64_t size = view_at(b, v)->shape.size[axis], step = call_int(call, "step", 1),
+		stride = call_int(call, "stride", 0), start[MODEL_RANK_MOST] = {0},
+		lengths[MODEL_RANK_MOST], steps[MODEL_RANK_MOST];
+	if (begin < 0 || begin >= size || length < 1 || step < 1)
+		return build_fail(b, "an index beyond the dimension");
+	if (stride > 0 && begin + stride < size) { /* parts that are a stride apart */
+		int parts[TURNED_MOST], count = 0;
+		for (int64_t at = begin; at < size && count < TURNED_MOST; at += stride)
+			parts[count++] = mean_slice_one(b, v, axis, at, length);
+		return b->why ? -1 : build_concat(b, parts, count, axis);
+	}
+	for (int h = 0; h < view_at(b, v)->shape.rank; h++) {
+		lengths[h] = view_at(b, v)->shape.size[h];
+		steps[h] = 1;
+	}
+	start[axis] = begin;
+	lengths[axis] = (length - 1) / step + 1;
+	steps[axis] = step;
+	return view_slice(b, v, start, lengths, steps);
+}
+
+/* Padding by a number is that number added to the padding of the rest by 0; less than 0 cuts. */
+static int pad_by(struct build *b, int v, int64_t *low, int64_t *high, double fill)
+{
+	bool pads = false;
+	for (int h = 0; h < view_at(b, v)->shape.rank; h++) {
+		int64_t from = low[h] < 0 ? -low[h] : 0, to = high[h] < 0 ? -high[h] : 0;
+		int64_t size = view_at(b, v)->shape.size[h];
+		if (low[h] >> 30 > 0 || high[h] >> 30 > 0 || from >= size || to >= size - from)
+			return build_fail(b, "padding that is not possible");
+		if (from || to)
+			v = mean_slice_one(b, v, h, from, size - from - to);
+		if (v < 0)
+			return -1;
+		low[h] += from;
+		high[h] += to;
+		pads |= low[h] || high[h];
+	}
+	if (!pads)
+		return v;
+	if (fill != 0)
+		v = build_map_constant(b, "sub", v, fill);
+	v = build_pad(b, v, low, high);
+	return fill != 0 ? build_map_constant(b, "add", v, fill) : v;
+}
+
+/* The numbers of operand `first` and those that follow, one for each dimension; false: they are computed. */
+static bool read_starts(
+	struct build *b, const struct model_call *call, int first, int rank, int64_t *start)
+{
+	int count = 0;
+	if (rank != 1 && mean_ints(b, call, NULL, first, MODEL_RANK_MOST, start, &count) &&
+		count == rank)
+		return true;
+	for (int h = 0; h < rank; h++) {
+		int v = mean_has(call, first + h) ? mean_input(b, call, first + h) : -1;
+		if (v < 0 || view_at(b, v)->kind != VIEW_SPLAT)
+			return false;
+		start[h] = (int64_t)view_at(b, v)->splat;
+	}
+	return true;
+}
+
+/* A part that lies inside, as XLA moves it. */
+static int64_t moved_inside(int64_t start, int64_t length, int64_t size)
+{
+	return start < 0 ? 0 : start > size - length ? size - length : start;
+}
+
+int mean_dynamic_slice(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0);
+	int64_t start[MODEL_RANK_MOST], length[MODEL_RANK_MOST], step[MODEL_RANK_MOST];
+	const struct model_shape *declared = mean_declared(b, call, 0);
+	if (v < 0 || !declared || declared->rank != view_at(b, v)->shape.rank)
+		return build_fail(b, "a slice of another rank");
+	if (!read_starts(b, call, 1, declared->rank, start))
+		return mean_gather(b, call, argument);
+	for (int h = 0; h < declared->rank; h++) {
+		int64_t size = view_at(b, v)->shape.size[h];
+		length[h] = declared->size[h];
+		step[h] = 1;
+		if (length[h] > size)
+			return build_fail(b, "a slice beyond the dimension");
+		start[h] = moved_inside(start[h], length[h], size);
+	}
+	return view_slice(b, v, start, length, step);
+}
+
+/* v with `part` in place of its elements from start on. */
+static int replaced(struct build *b, int v, int part, const int64_t *start, int axis)
+{
+	if (v < 0)
+		return -1;
+	struct model_shape whole = view_at(b, v)->shape, inside = view_at(b, part)->shape;
+	while (axis < whole.rank && whole.size[axis] == inside.size[axis])
+		axis++;
+	if (axis == whole.rank)
+		return part;
+	int64_t length = inside.size[axis],
+		from = moved_inside(start[axis], length, whole.size[axis]);
+	int parts[3], count = 0;
+	if (from > 0)
+		parts[count++] = mean_slice_one(b, v, axis, 0, from);
+	parts[count++] =
+		replaced(b, mean_slice_one(b, v, axis, from, length), part, start, axis + 1);
+	if (from + length < whole.size[axis])
+		parts[count++] =
+			mean_slice_one(b, v, axis, from + length, whole.size[axis] - from - length);
+	return b->why ? -1 : build_concat(b, parts, count, axis);
+}
+
+/* In memory, or at a place that is computed: as a cache. */
+int mean_update_slice(struct build *b, const struct model_call *call, const char *argument)
+{
+	int v = mean_input(b, call, 0), part = mean_input(b, call, 1), base = v;
+	int64_t start[MODEL_RANK_MOST], high[MODEL_RANK_MOST];
+	if (v < 0 || part < 0)
+		return -1;
+	const struct model_shape *whole = &view_at(b, v)->shape, *inside = &view_at(b, part)->shape;
+	while (view_at(b, base)->kind == VIEW_RESHAPED || view_at(b, base)->kind == VIEW_MAPPED)
+		base = view_at(b, base)->source;
+	bool constant = view_at(b, base)->kind == VIEW_SPLAT;
+	if (whole->rank != inside->rank || !read_starts(b, call, 2, whole->rank, start) ||
+		(!constant && !view_at(b, base)->written))
+		return mean_cache(b, call, argument);
+	for (int h = 0; h < whole->rank; h++) {
+		if (inside->size[h] > whole->size[h])
+			return build_fail(b, "an update beyond the dimension");
+		start[h] = moved_inside(start[h], inside->size[h], whole->size[h]);
+		high[h] = whole->size[h] - inside->size[h] - start[h];
+	}
+	return constant ? pad_by(b, part, start, high, view_at(b, base)->splat)
+			: replaced(b, v, part, start, 0);
 }
 
 int mean_split(struct build *b, const struct model_call *call, const char *argument)
@@ -420,31 +575,6 @@ int mean_concat(struct build *b, const struct model_call *call, const char *argu
 	return at < 0 ? -1 : build_concat(b, views, count, at);
 }
 
-/* Padding by a number is that number added to the padding of the rest by 0; less than 0 cuts. */
-static int pad_by(struct build *b, int v, int64_t *low, int64_t *high, double fill)
-{
-	bool pads = false;
-	for (int h = 0; h < view_at(b, v)->shape.rank; h++) {
-		int64_t from = low[h] < 0 ? -low[h] : 0, to = high[h] < 0 ? -high[h] : 0;
-		int64_t size = view_at(b, v)->shape.size[h];
-		if (low[h] >> 30 > 0 || high[h] >> 30 > 0 || from >= size || to >= size - from)
-			return build_fail(b, "padding that is not possible");
-		if (from || to)
-			v = mean_slice_one(b, v, h, from, size - from - to);
-		if (v < 0)
-			return -1;
-		low[h] += from;
-		high[h] += to;
-		pads |= low[h] || high[h];
-	}
-	if (!pads)
-		return v;
-	if (fill != 0)
-		v = build_map_constant(b, "sub", v, fill);
-	v = build_pad(b, v, low, high);
-	return fill != 0 ? build_map_constant(b, "add", v, fill) : v;
-}
-
 /* Padding by the elements next to the edge: the edge's own, mirrored, or those of the other end. */
 static int pad_mirrored(
 	struct build *b, int v, const int64_t *low, const int64_t *high, const char *mode)
@@ -478,6 +608,7 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 	if (v < 0)
 		return -1;
 	int rank = view_at(b, v)->shape.rank;
+	bool between = false;
 	bool constant_mode =
 		!call_text(call, "mode")[0] || text_equal(call_text(call, "mode"), "constant");
 	const struct constant *value = mean_constant(b, call, mean_is_onnx(call) ? 2 : 1);
@@ -510,12 +641,23 @@ int mean_pad(struct build *b, const struct model_call *call, const char *argumen
 		mean_ints(b, call,
 			call_attribute(call, "interior") ? "interior" : "interior_padding", -1,
 			MODEL_RANK_MOST, list, &other);
-		for (int h = 0; h < other; h++)
-			if (list[h])
-				return build_fail(b, "padding between elements");
+		for (int h = 0; h < other && h < rank; h++)
+			between |= list[h] != 0;
 	}
-	if (mean_has(call, mean_is_onnx(call) ? 2 : 1) && !value && constant_mode)
-		return build_fail(b, "padding by a number that is computed");
+	int number = mean_is_onnx(call) ? 2 : 1;
+	if (mean_has(call, number) && !value && constant_mode) {
+		int by = mean_input(b, call, number);
+		if (by < 0 || view_at(b, by)->kind != VIEW_SPLAT)
+			return build_fail(b, "padding by a number that is computed");
+		fill = view_at(b, by)->splat;
+	}
+	if (between) {
+		v = fill != 0 ? build_map_constant(b, "sub", v, fill) : v;
+		for (int h = 0; h < rank && h < other; h++)
+			v = mean_stretch(b, v, h, list[h] + 1);
+		v = v < 0 ? -1 : pad_by(b, v, low, high, 0);
+		return fill != 0 ? build_map_constant(b, "add", v, fill) : v;
+	}
 	return constant_mode ? pad_by(b, v, low, high, fill)
 			     : pad_mirrored(b, v, low, high, call_text(call, "mode"));
 }

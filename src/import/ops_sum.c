@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "import/ops.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@ static const char *reducer(const struct model_call *call)
 {
 	static const char *const rows[][2] = {{"stablehlo.add", "sum"},
 		{"stablehlo.maximum", "max"}, {"stablehlo.minimum", "min"}, {"stablehlo.or", "max"},
-		{"stablehlo.and", "min"}, {"mhlo.add", "sum"}, {"mhlo.maximum", "max"}};
+		{"stablehlo.and", "min"}, {"stablehlo.multiply", "product"}, {"mhlo.add", "sum"},
+		{"mhlo.maximum", "max"}};
 	const char *body = call_text(call, "body"), *words = call_text(call, "");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (text_equal(body, rows[i][0]) || strstr(words, rows[i][0]))
@@ -44,14 +46,46 @@ bool mean_keeps(const struct model_call *call)
 	return kept && kept->int_count ? kept->ints[0] != 0 : mean_is_onnx(call);
 }
 
+int mean_with_first(struct build *b, const struct model_call *call, const char *function, int v)
+{
+	bool sum = text_equal(function, "add"), product = text_equal(function, "mul");
+	if (v < 0 || !mean_has(call, 1))
+		return v;
+	int first = mean_input(b, call, 1);
+	if (first < 0)
+		return -1;
+	double number = view_at(b, first)->splat;
+	bool neutral = sum       ? number == 0
+		       : product ? number == 1
+				 : (text_equal(function, "maximum") ? -number : number) > 1e30;
+	if (view_at(b, first)->kind != VIEW_SPLAT)
+		return build_map2(b, function, v, first);
+	/* of integers and truths the least and the greatest number are not infinite */
+	const char *dtype = view_at(b, v)->dtype;
+	bool limited = !sum && !product && dtype && (strstr(dtype, "int") || strstr(dtype, "bool"));
+	return neutral || limited ? v : build_map_constant(b, function, v, number);
+}
+
 int mean_reduce(struct build *b, const struct model_call *call, const char *function)
 {
 	uint32_t axes = 0;
 	int v = mean_input(b, call, 0);
 	if (!function[0]) {
 		function = reducer(call);
+		if (call->output_count == 2)
+			return mean_reduce_pairs(b, call, "");
 		if (!function || call->output_count != 1)
 			return build_fail(b, "a reduction of its own");
+		if (text_equal(function, "product"))
+			return mean_with_first(b, call, "mul", mean_reduce_product(b, call, ""));
+		v = mean_reduced_axes(b, call, v < 0 ? 0 : view_at(b, v)->shape.rank, &axes)
+			    ? build_reduce(b, function, v, axes, false)
+			    : -1;
+		return mean_with_first(b, call,
+			text_equal(function, "sum")   ? "add"
+			: text_equal(function, "max") ? "maximum"
+						      : "minimum",
+			v);
 	}
 	if (v < 0 || !mean_reduced_axes(b, call, view_at(b, v)->shape.rank, &axes))
 		return -1;
@@ -149,10 +183,18 @@ int mean_batch_norm(struct build *b, const struct model_call *call, const char *
 			: call_int(call, "feature_index", call_int(call, "dimension", 1)),
 		rank);
 	double epsilon = call_number(call, "epsilon", 1e-5);
-	if (axis >= 0 && call_int(call, "training_mode", 0)) {
+	if (axis >= 0 && (argument[0] || call_int(call, "training_mode", 0))) {
 		int scale = mean_along(b, mean_input(b, call, 1), axis, rank),
 		    bias = mean_along(b, mean_input(b, call, 2), axis, rank);
 		uint32_t others = ((UINT32_C(1) << rank) - 1) & ~(UINT32_C(1) << axis);
+		if (argument[0]) {
+			int mean = build_reduce(b, "mean", x, others, true);
+			int off = build_map2(b, "sub", x, mean);
+			mean_give(b, call, 1, view_squeeze(b, mean, others));
+			mean_give(b, call, 2,
+				build_reduce(
+					b, "mean", build_map2(b, "mul", off, off), others, false));
+		}
 		return scale < 0 || bias < 0 ? -1
 					     : build_norm(b, x, others, epsilon, true, scale, bias);
 	}
@@ -175,32 +217,41 @@ int mean_batch_norm(struct build *b, const struct model_call *call, const char *
 		mean_along(b, parts[1], axis, rank));
 }
 
+/* Of TTIR the operands are those that are there, and channels are last if need be. */
 int mean_group_norm(struct build *b, const struct model_call *call, const char *argument)
 {
-	int x = mean_input(b, call, 0);
+	int x = mean_input(b, call, 0), scale = -1, bias = -1;
 	if (x < 0)
 		return -1;
 	struct model_shape from = view_at(b, x)->shape, split = {.rank = from.rank + 1};
-	int64_t groups = call_int(call, "num_groups",
-		text_equal(call->op, "InstanceNormalization") && from.rank > 1 ? from.size[1] : 1);
-	if (from.rank < 3 || mean_is_ttir(call) || split.rank > MODEL_RANK_MOST || groups < 1 ||
-		from.size[1] % groups)
+	int axis = mean_is_ttir(call) ? (int)call_int(call, "channel_dim", from.rank - 1) : 1;
+	bool instance = text_equal(call->op, "InstanceNormalization") && from.rank > 1;
+	int64_t groups = call_int(call, "num_groups", instance ? from.size[1] : 1);
+	if (from.rank < 2 || axis < 1 || axis >= from.rank || split.rank > MODEL_RANK_MOST ||
+		groups < 1 || from.size[axis] % groups)
 		return build_fail(b, "groups that do not divide the channels");
 	for (int h = 0; h < split.rank; h++)
-		split.size[h] = h == 0   ? from.size[0]
-				: h == 1 ? groups
-				: h == 2 ? from.size[1] / groups
-					 : from.size[h - 1];
-	int v = build_norm(b, view_reshape(b, x, &split),
-		((UINT32_C(1) << split.rank) - 1) & ~UINT32_C(3),
+		split.size[h] = h == axis       ? groups
+				: h == axis + 1 ? from.size[axis] / groups
+						: from.size[h - (h > axis)];
+	uint32_t kept = UINT32_C(1) | UINT32_C(1) << axis;
+	int v = build_norm(b, view_reshape(b, x, &split), ((UINT32_C(1) << split.rank) - 1) & ~kept,
 		call_number(call, "epsilon", 1e-5), true, -1, -1);
 	v = view_reshape(b, v, &from);
-	int scale = mean_input(b, call, 1), bias = mean_input(b, call, 2);
-	if (v < 0 || scale < 0 || bias < 0 ||
-		shape_elements(&view_at(b, scale)->shape) != from.size[1])
-		return build_fail(b, "scales for groups");
-	return build_map2(b, "add", build_map2(b, "mul", v, mean_along(b, scale, 1, from.rank)),
-		mean_along(b, bias, 1, from.rank));
+	for (int i = 1; i < call->input_count; i++) {
+		int by = mean_input(b, call, i);
+		bool masks = by >= 0 && view_at(b, by)->shape.rank > 1;
+		if (by < 0 || masks || shape_elements(&view_at(b, by)->shape) != from.size[axis]) {
+			if (masks && mean_is_ttir(call))
+				continue;
+			return build_fail(b, "scales for groups");
+		}
+		bias = scale < 0 ? -1 : by;
+		scale = scale < 0 ? by : scale;
+	}
+	if (scale >= 0)
+		v = build_map2(b, "mul", v, mean_along(b, scale, axis, from.rank));
+	return bias < 0 ? v : build_map2(b, "add", v, mean_along(b, bias, axis, from.rank));
 }
 
 /* x / (k + alpha / size * sum of squares of neighbouring channels) ^ beta */
@@ -371,28 +422,133 @@ int mean_dot_general(struct build *b, const struct model_call *call, const char 
 				     : build_contract(b, a, la, c, lc, lo);
 }
 
+enum { EINSUM_MOST = 8 };
+
+struct equation {
+	int count; /* operands */
+	char labels[EINSUM_MOST][MODEL_RANK_MOST + 1], out[2 * MODEL_RANK_MOST + 1];
+};
+
+/* The dimensions that an ellipsis stands for are A, B .. from the right. */
+static bool read_labels_of(struct build *b, const char *text, size_t length, int rank, char *out)
+{
+	int plain = 0, at = 0;
+	for (size_t i = 0; i < length; i++)
+		plain += isalpha((unsigned char)text[i]) != 0;
+	for (size_t i = 0; i < length; i++) {
+		bool dots = i + 2 < length && !strncmp(text + i, "...", 3);
+		for (int k = 0; dots && k < rank - plain && at < MODEL_RANK_MOST; k++)
+			out[at++] = (char)('Z' - (rank - plain - 1 - k));
+		i += dots ? 2 : 0;
+		if (!dots && isalpha((unsigned char)text[i]) && at < MODEL_RANK_MOST)
+			out[at++] = text[i];
+	}
+	out[at] = '\0';
+	return at == rank || build_fail(b, "an einsum of other ranks") >= 0;
+}
+
+/* Without an arrow: the ellipsis, then the labels that stand once, in the order of letters. */
+static void imply_output(struct equation *e, int dots)
+{
+	int at = 0;
+	for (int k = dots - 1; k >= 0; k--)
+		e->out[at++] = (char)('Z' - k);
+	for (char c = 'A'; c <= 'z' && at < MODEL_RANK_MOST; c++) {
+		int seen = 0;
+		for (int i = 0; i < e->count; i++)
+			for (const char *l = e->labels[i]; *l; l++)
+				seen += *l == c;
+		if (seen == 1 && !strchr(e->out, c))
+			e->out[at++] = c;
+	}
+}
+
+static bool read_equation(
+	struct build *b, const struct model_call *call, const char *text, struct equation *e)
+{
+	const char *arrow = strstr(text, "->"), *end = arrow ? arrow : text + strlen(text);
+	int dots = 0;
+	*e = (struct equation){.count = call->input_count};
+	if (e->count < 1 || e->count > EINSUM_MOST)
+		return build_fail(b, "an einsum of %d operands", e->count) >= 0;
+	for (int i = 0; i < e->count; i++) {
+		int v = mean_input(b, call, i);
+		const char *comma = memchr(text, ',', (size_t)(end - text));
+		const char *stop = comma ? comma : end;
+		if (v < 0 || text > end || !comma != (i == e->count - 1))
+			return build_fail(b, "an einsum of %d operands", e->count) >= 0;
+		int plain = 0, rank = view_at(b, v)->shape.rank;
+		if (!read_labels_of(b, text, (size_t)(stop - text), rank, e->labels[i]))
+			return false;
+		for (const char *at = text; at < stop; at++)
+			plain += isalpha((unsigned char)*at) != 0;
+		dots = rank - plain > dots ? rank - plain : dots;
+		text = stop + 1;
+	}
+	if (!arrow) {
+		imply_output(e, dots);
+		return true;
+	}
+	int plain = 0;
+	for (const char *at = arrow; *at; at++)
+		plain += isalpha((unsigned char)*at) != 0;
+	int rank = plain + (strstr(arrow, "...") ? dots : 0);
+	return rank <= MODEL_RANK_MOST
+		       ? read_labels_of(b, arrow + 2, strlen(arrow + 2), rank, e->out)
+		       : build_fail(b, "too many dimensions") >= 0;
+}
+
+/* The labels of a product of the first i operands with the next that are needed later. */
+static void needed_labels(const struct equation *e, const char *before, int i, char *out)
+{
+	int at = 0;
+	for (int side = 0; side < 2; side++)
+		for (const char *l = side ? e->labels[i] : before; *l; l++) {
+			bool later = strchr(e->out, *l) != NULL;
+			for (int k = i + 1; k < e->count; k++)
+				later |= strchr(e->labels[k], *l) != NULL;
+			if (later && !memchr(out, *l, (size_t)at) && at < MODEL_RANK_MOST)
+				out[at++] = *l;
+		}
+	out[at] = '\0';
+}
+
+/* Sums over the labels that are not in `out`, the others in its order. */
+static int sum_labels(struct build *b, int v, const char *labels, const char *out)
+{
+	uint32_t axes = 0;
+	int order[MODEL_RANK_MOST] = {0}, kept = 0;
+	for (int h = 0; labels[h]; h++) {
+		const char *to = strchr(out, labels[h]);
+		if (strchr(labels, labels[h]) != labels + h)
+			return build_fail(b, "a diagonal");
+		if (to)
+			order[to - out] = kept++;
+		else
+			axes |= UINT32_C(1) << h;
+	}
+	if ((size_t)kept != strlen(out))
+		return build_fail(b, "a label of the result that no operand has");
+	v = axes ? build_reduce(b, "sum", v, axes, false) : v;
+	return view_permute(b, v, order);
+}
+
+/* Products of two operands after one another, of which the last one has the order of the result. */
 int mean_einsum(struct build *b, const struct model_call *call, const char *argument)
 {
-	char parts[3][MODEL_RANK_MOST + 1] = {{0}};
-	int part = 0, length = 0;
-	for (const char *at = call_text(call, "equation"); *at; at++) {
-		if (*at == ' ')
-			continue;
-		if (*at == ',' || *at == '-') {
-			part = *at == '-' ? 2 : part + 1;
-			length = 0;
-			at += *at == '-';
-		} else if (part > 2 || length == MODEL_RANK_MOST || *at == '.') {
-			return build_fail(b, "an einsum of more than two operands, or with dots");
-		} else {
-			parts[part][length++] = *at;
-		}
+	struct equation e;
+	char labels[MODEL_RANK_MOST + 1], next[MODEL_RANK_MOST + 1];
+	if (!read_equation(b, call, call_text(call, argument[0] ? argument : "equation"), &e))
+		return -1;
+	int v = mean_input(b, call, 0);
+	if (e.count == 1)
+		return sum_labels(b, v, e.labels[0], e.out);
+	memcpy(labels, e.labels[0], sizeof labels);
+	for (int i = 1; i < e.count && v >= 0; i++) {
+		needed_labels(&e, labels, i, next);
+		const char *to = i == e.count - 1 ? e.out : next;
+		v = build_contract(b, v, labels, mean_input(b, call, i), e.labels[i], to);
+		memcpy(labels, next, sizeof labels);
 	}
-	if (call->input_count != 2 || part != 2)
-		return build_fail(b, "an einsum of %d operands", call->input_count);
-	int a = mean_input(b, call, 0), c = mean_input(b, call, 1);
-	if (a < 0 || c < 0 || (int)strlen(parts[0]) != view_at(b, a)->shape.rank ||
-		(int)strlen(parts[1]) != view_at(b, c)->shape.rank)
-		return build_fail(b, "an einsum of other ranks");
-	return build_contract(b, a, parts[0], c, parts[1], parts[2]);
+	return v;
 }

@@ -2,6 +2,7 @@
 #include "import/ops.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 static void fill(int64_t *list, int count, int64_t value)
@@ -51,27 +52,53 @@ static void read_onnx_window(struct build *b, const struct model_call *call,
 	w->ceil = call_int(call, "ceil_mode", 0);
 }
 
-/* [top, left, bottom, right], [height, width] or one number */
+/* [top, left, bottom, right], [height, width] or one number; older forms have an attribute for each. */
 static void read_ttir_window(struct build *b, const struct model_call *call, struct window *w)
 {
-	int64_t pads[4];
-	int count = 0;
-	read_list(b, call, "stride", w->spatial, w->stride);
-	read_list(b, call, "dilation", w->spatial, w->dilation);
-	mean_ints(b, call, "padding", -1, 4, pads, &count);
-	for (int d = 0; count && d < 2; d++) {
-		w->low[d] = count == 4 ? pads[d] : pads[count == 2 ? d : 0];
-		w->high[d] = count == 4 ? pads[2 + d] : w->low[d];
+	int64_t pads[2 * MODEL_RANK_MOST];
+	int count = 0, n = w->spatial;
+	read_list(b, call, "stride", n, w->stride);
+	read_list(b, call, "dilation", n, w->dilation);
+	mean_ints(b, call, "padding", -1, 2 * n, pads, &count);
+	for (int d = 0; count && d < n; d++) {
+		w->low[d] = pads[count == 1 ? 0 : d];
+		w->high[d] = count == 2 * n ? pads[n + d] : w->low[d];
+	}
+	for (int d = 0; n == 2 && d < 2 && call_attribute(call, "kernel_height"); d++) {
+		w->size[d] = call_int(call, d ? "kernel_width" : "kernel_height", 1);
+		w->stride[d] = call_int(call, d ? "stride_width" : "stride_height", 1);
+		w->dilation[d] = call_int(call, d ? "dilation_width" : "dilation_height", 1);
+		w->low[d] = call_int(call, d ? "padding_left" : "padding_top", 0);
+		w->high[d] = call_int(call, d ? "padding_right" : "padding_bottom", 0);
 	}
 	w->ceil = call_int(call, "ceil_mode", 0);
 }
 
-static const int to_front[4] = {0, 3, 1, 2}, to_back[4] = {0, 2, 3, 1};
+/* Channels behind the images in front of them, and back. */
+static int channels_first(struct build *b, int v)
+{
+	int order[MODEL_RANK_MOST] = {0};
+	int rank = v < 0 ? 0 : view_at(b, v)->shape.rank;
+	for (int h = 1; h < rank; h++)
+		order[h] = h == 1 ? rank - 1 : h - 1;
+	return view_permute(b, v, order);
+}
+
+static int channels_last(struct build *b, int v)
+{
+	int order[MODEL_RANK_MOST] = {0};
+	int rank = v < 0 ? 0 : view_at(b, v)->shape.rank;
+	for (int h = 1; h < rank; h++)
+		order[h] = h == rank - 1 ? 1 : h + 1;
+	return view_permute(b, v, order);
+}
 
 static int add_bias(struct build *b, int v, int bias, int axis)
 {
 	if (v < 0 || bias < 0)
 		return -1;
+	if (view_at(b, bias)->kind == VIEW_SPLAT)
+		return build_map_constant(b, "add", v, view_at(b, bias)->splat);
 	struct model_shape shape = {.rank = view_at(b, v)->shape.rank - axis,
 		.size = {shape_elements(&view_at(b, bias)->shape)}};
 	for (int h = 1; h < shape.rank; h++)
@@ -148,36 +175,30 @@ static int overlap(struct build *b, int z, int h, int64_t stride)
 
 /*
  * A transposed convolution: each element gives a window of products, [n, k, p, r, q, s]; windows are stride apart,
- * so an output is the sum of the few that overlap there.
+ * so an output is the sum of the few that overlap there.  `more` rows are added behind.
  */
-int mean_transposed(struct build *b, const struct model_call *call, const char *argument)
+static int transpose_window(
+	struct build *b, int x, int w, const struct window *window, const int64_t *more)
 {
 	static const char *const x_labels[] = {"", "ngcp", "ngcpq"},
 				 *const w_labels[] = {"", "gckr", "gckrs"},
 				 *const out_labels[] = {"", "ngkpr", "ngkprqs"};
-	int x = mean_input(b, call, 0), w = mean_input(b, call, 1);
+	int n = window->spatial;
+	int64_t groups = window->groups;
+	for (int d = 0; d < n && w >= 0; d++)
+		w = mean_stretch(b, w, d + 2, window->dilation[d]);
 	if (x < 0 || w < 0)
 		return -1;
 	struct model_shape from = view_at(b, x)->shape, by = view_at(b, w)->shape;
-	struct window window = {.spatial = from.rank - 2, .groups = call_int(call, "group", 1)};
-	int n = window.spatial;
-	int64_t more[MODEL_RANK_MOST] = {0}, groups = window.groups;
-	if (n < 1 || n > 2 || by.rank != n + 2 || groups < 1 || from.size[1] != by.size[0] ||
-		from.size[1] % groups || mean_ints(b, call, "output_shape", -1, 2, more, &(int){0}))
+	if (n < 1 || n > 2 || by.rank != n + 2 || from.rank != n + 2 || groups < 1 ||
+		from.size[1] != by.size[0] || from.size[1] % groups)
 		return build_fail(b, "a transposed convolution of other dimensions");
-	fill(window.stride, n, 1);
-	fill(window.dilation, n, 1);
-	for (int d = 0; d < n; d++)
-		window.size[d] = by.size[d + 2];
-	read_onnx_window(b, call, &from, &window);
-	read_list(b, call, "output_padding", n, more);
 	struct model_shape xs = {n + 3, {from.size[0], groups, from.size[1] / groups}},
 			   ws = {n + 3, {groups, by.size[0] / groups, by.size[1]}},
 			   zs = {2 + 2 * n, {from.size[0], groups * by.size[1]}};
 	for (int d = 0; d < n; d++) {
-		if (window.dilation[d] != 1 || window.stride[d] < 1 || window.stride[d] > 64 ||
-			window.size[d] > 64 || strncmp(call_text(call, "auto_pad"), "SAME", 4) == 0)
-			return build_fail(b, "a transposed convolution with dilations or 'SAME'");
+		if (window->stride[d] < 1 || window->stride[d] > 64 || by.size[2 + d] > 64)
+			return build_fail(b, "a transposed convolution with wide windows");
 		xs.size[3 + d] = zs.size[2 + 2 * d] = from.size[2 + d];
 		ws.size[3 + d] = zs.size[3 + 2 * d] = by.size[2 + d];
 	}
@@ -187,45 +208,68 @@ int mean_transposed(struct build *b, const struct model_call *call, const char *
 		&zs);
 	for (int d = 0; d < n && v >= 0; d++) {
 		int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
-		v = overlap(b, v, d, window.stride[d]);
-		int64_t size = (from.size[2 + d] - 1) * window.stride[d] + window.size[d] -
-			       window.low[d] - window.high[d] + more[d];
+		v = overlap(b, v, d, window->stride[d]);
+		int64_t size = (from.size[2 + d] - 1) * window->stride[d] + by.size[2 + d] -
+			       window->low[d] - window->high[d] + more[d];
 		if (v < 0 || size < 1)
 			return build_fail(b, "padding beyond the data");
-		low[d + 2] = -window.low[d];
-		high[d + 2] = window.low[d] + size - view_at(b, v)->shape.size[d + 2];
+		low[d + 2] = -window->low[d];
+		high[d + 2] = window->low[d] + size - view_at(b, v)->shape.size[d + 2];
 		if (low[d + 2] || high[d + 2])
 			v = build_pad(b, v, low, high);
 	}
-	return v >= 0 && mean_has(call, 2) ? add_bias(b, v, mean_input(b, call, 2), 1) : v;
+	return v;
+}
+
+/* Weights are [C, K / groups, ..]; of TTIR images have their channels last. */
+int mean_transposed(struct build *b, const struct model_call *call, const char *argument)
+{
+	int x = mean_input(b, call, 0), w = mean_input(b, call, 1);
+	int64_t more[MODEL_RANK_MOST] = {0};
+	bool last = mean_is_ttir(call);
+	if (x < 0 || w < 0)
+		return -1;
+	struct window window = {.spatial = view_at(b, x)->shape.rank - 2,
+		.groups = call_int(call, last ? "groups" : "group", 1)};
+	int n = window.spatial;
+	if (n < 1 || n > 2 || view_at(b, w)->shape.rank != n + 2 ||
+		call_attribute(call, "output_shape") ||
+		strncmp(call_text(call, "auto_pad"), "SAME", 4) == 0)
+		return build_fail(b, "a transposed convolution by the shape of its result");
+	fill(window.stride, n, 1);
+	fill(window.dilation, n, 1);
+	for (int d = 0; d < n; d++)
+		window.size[d] = view_at(b, w)->shape.size[d + 2];
+	if (last)
+		read_ttir_window(b, call, &window);
+	else
+		read_onnx_window(b, call, &view_at(b, x)->shape, &window);
+	read_list(b, call, "output_padding", n, more);
+	int v = transpose_window(b, last ? channels_first(b, x) : x, w, &window, more);
+	if (v >= 0 && mean_has(call, 2))
+		v = add_bias(b, v, mean_input(b, call, 2), 1);
+	return last ? channels_last(b, v) : v;
 }
 
 static int convolve_ttir(struct build *b, const struct model_call *call)
 {
 	int x = mean_input(b, call, 0), w = mean_input(b, call, 1);
-	struct window window = {.spatial = 2,
-		.groups = call_int(call, "groups", 1),
-		.stride = {1, 1},
-		.dilation = {1, 1}};
 	if (x < 0 || w < 0)
 		return -1;
-	if (view_at(b, x)->shape.rank != 4 || view_at(b, w)->shape.rank != 4)
-		return build_fail(b, "no convolution of images");
-	bool front = call_int(call, "channel_dim", 3) == 1;
-	window.size[0] = view_at(b, w)->shape.size[2];
-	window.size[1] = view_at(b, w)->shape.size[3];
+	int rank = view_at(b, x)->shape.rank;
+	struct window window = {.spatial = rank - 2, .groups = call_int(call, "groups", 1)};
+	if (rank < 4 || view_at(b, w)->shape.rank != rank)
+		return build_fail(b, "a convolution of other than images");
+	fill(window.stride, window.spatial, 1);
+	fill(window.dilation, window.spatial, 1);
+	bool front = call_int(call, "channel_dim", rank - 1) == 1;
+	for (int d = 0; d < window.spatial; d++)
+		window.size[d] = view_at(b, w)->shape.size[d + 2];
 	read_ttir_window(b, call, &window);
-	int v = build_convolution(b, front ? x : view_permute(b, x, to_front), w, &window);
-	if (!front)
-		v = v < 0 ? -1 : view_permute(b, v, to_back);
-	return mean_has(call, 2)
-		       ? add_bias(b, v,
-				 view_reshape(b, mean_input(b, call, 2),
-					 &(struct model_shape){1,
-						 {shape_elements(&view_at(b, mean_input(b, call, 2))
-									  ->shape)}}),
-				 front ? 1 : 3)
-		       : v;
+	int v = build_convolution(b, front ? x : channels_first(b, x), w, &window);
+	if (v >= 0 && mean_has(call, 2))
+		v = add_bias(b, v, mean_input(b, call, 2), 1);
+	return front ? v : channels_last(b, v);
 }
 
 /* "b 0 1 f x 0 1 i o b 0 1 f": where batch or output channels, channels, and spatial dimensions are. */
@@ -261,63 +305,121 @@ static bool read_numbers(struct build *b, const char *text, int rank, int order[
 	return list == 3 || build_fail(b, "dimension numbers that are not three lists") >= 0;
 }
 
+/* "1 x2 x3" of an attribute that holds 1x2x3 */
+static int read_crossed(const char *text, int most, int *out)
+{
+	int count = 0;
+	for (; *text && count < most; text++)
+		if (isdigit((unsigned char)*text)) {
+			int number = 0;
+			for (; isdigit((unsigned char)*text) && number < 1000; text++)
+				number = 10 * number + *text - '0';
+			out[count++] = number;
+			text--;
+		}
+	return count;
+}
+
+/* "input_batch = 0, input_spatial_dimensions = 1x2" and so on; false: there are none of these. */
+static bool read_named_numbers(
+	const struct model_call *call, int rank, int order[3][MODEL_RANK_MOST])
+{
+	static const char *const names[3][3] = {
+		{"input_batch", "input_feature", "input_spatial_dimensions"},
+		{"kernel_output_feature", "kernel_input_feature", "kernel_spatial_dimensions"},
+		{"output_batch", "output_feature", "output_spatial_dimensions"}};
+	for (int i = 0; i < 3; i++) {
+		char longer[64];
+		for (int k = 0; k < 2; k++) {
+			snprintf(longer, sizeof longer, "%s_dimension", names[i][k]);
+			order[i][k] = (int)call_int(call, names[i][k], call_int(call, longer, -1));
+			if (order[i][k] < 0 || order[i][k] >= rank)
+				return false;
+		}
+		if (read_crossed(call_text(call, names[i][2]), rank - 2, order[i] + 2) != rank - 2)
+			return false;
+	}
+	return true;
+}
+
+static const char *first_of(const struct model_call *call, const char *a, const char *c)
+{
+	return call_attribute(call, a) ? a : c;
+}
+
+/* Data stretched and cut, and windows turned round, so that a plain convolution is left. */
+static bool settle_hlo(
+	struct build *b, const struct model_call *call, int *x, int *w, struct window *window)
+{
+	int n = window->spatial, count = 0;
+	int64_t list[2 * MODEL_RANK_MOST], stretched[MODEL_RANK_MOST], turned[MODEL_RANK_MOST];
+	fill(stretched, n, 1);
+	fill(turned, n, 0);
+	fill(window->stride, n, 1);
+	fill(window->dilation, n, 1);
+	read_list(b, call, first_of(call, "stride", "window_strides"), n, window->stride);
+	read_list(b, call,
+		first_of(call, "rhs_dilate", first_of(call, "rhs_dilation", "weight_dilation")), n,
+		window->dilation);
+	read_list(b, call,
+		first_of(call, "lhs_dilate", first_of(call, "lhs_dilation", "input_dilation")), n,
+		stretched);
+	read_list(b, call, first_of(call, "reverse", "window_reversal"), n, turned);
+	mean_ints(b, call, first_of(call, "pad", "padding"), -1, 2 * n, list, &count);
+	for (int d = 0; d < n && *x >= 0 && *w >= 0; d++) {
+		int64_t low = count ? list[count == 1 ? 0 : 2 * d] : 0,
+			high = count ? list[count == 1 ? 0 : 2 * d + 1] : 0;
+		*x = mean_stretch(b, *x, d + 2, stretched[d]);
+		if (turned[d])
+			*w = mean_turn(b, *w, d + 2);
+		int64_t size = *x < 0 ? 0 : view_at(b, *x)->shape.size[d + 2];
+		int64_t front = low < 0 ? -low : 0, behind = high < 0 ? -high : 0;
+		if (*x >= 0 && (front >= size || behind >= size - front))
+			return build_fail(b, "padding that cuts everything") >= 0;
+		if (*x >= 0 && (front || behind))
+			*x = mean_slice_one(b, *x, d + 2, front, size - front - behind);
+		window->low[d] = low < 0 ? 0 : low;
+		window->high[d] = high < 0 ? 0 : high;
+	}
+	return *x >= 0 && *w >= 0;
+}
+
 static int convolve_hlo(struct build *b, const struct model_call *call)
 {
 	int x = mean_input(b, call, 0), w = mean_input(b, call, 1),
 	    order[3][MODEL_RANK_MOST] = {{0}}, back[MODEL_RANK_MOST];
 	if (x < 0 || w < 0)
 		return -1;
-	int rank = view_at(b, x)->shape.rank, count = 0;
-	int64_t list[2 * MODEL_RANK_MOST];
-	const char *text =
-		call_text(call, call_attribute(call, "dim_numbers")         ? "dim_numbers"
-				: call_attribute(call, "dimension_numbers") ? "dimension_numbers"
-									    : "convolution_layout");
+	int rank = view_at(b, x)->shape.rank;
+	const char *text = call_text(call, first_of(call, "dim_numbers", "dimension_numbers"));
 	struct window window = {
 		.spatial = rank - 2, .groups = call_int(call, "feature_group_count", 1)};
-	if (!read_numbers(b, text, rank, order))
+	if (rank < 2 || view_at(b, w)->shape.rank != rank)
+		return build_fail(b, "weights of another rank");
+	if (!read_named_numbers(call, rank, order) && !read_numbers(b, text, rank, order))
 		return -1;
 	x = view_permute(b, x, order[0]);
 	w = view_permute(b, w, order[1]);
 	if (x < 0 || w < 0)
 		return -1;
-	fill(window.stride, window.spatial, 1);
-	fill(window.dilation, window.spatial, 1);
 	for (int d = 0; d < window.spatial; d++)
 		window.size[d] = view_at(b, w)->shape.size[d + 2];
-	read_list(b, call, call_attribute(call, "stride") ? "stride" : "window_strides",
-		window.spatial, window.stride);
-	read_list(b, call,
-		call_attribute(call, "rhs_dilate")     ? "rhs_dilate"
-		: call_attribute(call, "rhs_dilation") ? "rhs_dilation"
-						       : "weight_dilation",
-		window.spatial, window.dilation);
-	mean_ints(b, call, call_attribute(call, "pad") ? "pad" : "padding", -1, 2 * window.spatial,
-		list, &count);
-	for (int d = 0; count && d < window.spatial; d++) {
-		window.low[d] = list[count == 1 ? 0 : 2 * d];
-		window.high[d] = list[count == 1 ? 0 : 2 * d + 1];
-	}
-	int64_t stretched[MODEL_RANK_MOST];
-	fill(stretched, window.spatial, 1);
-	read_list(b, call, call_attribute(call, "lhs_dilate") ? "lhs_dilate" : "lhs_dilation",
-		window.spatial, stretched);
-	for (int d = 0; d < window.spatial; d++)
-		if (stretched[d] != 1)
-			return build_fail(b, "a transposed convolution");
+	if (!settle_hlo(b, call, &x, &w, &window))
+		return -1;
 	if (call_int(call, "batch_group_count", 1) != 1)
 		return build_fail(b, "groups of batches");
 	int v = build_convolution(b, x, w, &window);
 	for (int h = 0; h < rank; h++)
 		back[order[2][h]] = h;
-	return v < 0 ? -1 : view_permute(b, v, back);
+	v = v < 0 ? -1 : view_permute(b, v, back);
+	return v >= 0 && mean_has(call, 2) ? build_map2(b, "add", v, mean_input(b, call, 2)) : v;
 }
 
 int mean_convolution(struct build *b, const struct model_call *call, const char *argument)
 {
-	return mean_is_onnx(call)                    ? convolve_onnx(b, call)
-	       : text_equal(call->op, "ttir.conv2d") ? convolve_ttir(b, call)
-						     : convolve_hlo(b, call);
+	return mean_is_onnx(call) ? convolve_onnx(b, call)
+	       : argument[0]      ? convolve_ttir(b, call)
+				  : convolve_hlo(b, call);
 }
 
 /* Elements of each window that are data, where those outside do not count. */
@@ -350,8 +452,7 @@ int mean_pool(struct build *b, const struct model_call *call, const char *functi
 		return -1;
 	bool mean = text_equal(function, "mean"), back = mean_is_ttir(call);
 	if (back)
-		x = view_at(b, x)->shape.rank == 4 ? view_permute(b, x, to_front)
-						   : build_fail(b, "no pool of images");
+		x = channels_first(b, x);
 	if (x < 0)
 		return -1;
 	struct window window = {.spatial = view_at(b, x)->shape.rank - 2};
@@ -370,7 +471,7 @@ int mean_pool(struct build *b, const struct model_call *call, const char *functi
 	int v = build_pool(b, x, mean ? whole ? "mean" : "sum" : function, &window);
 	if (v >= 0 && mean && !whole)
 		v = divide_by_counts(b, v, &window, &from);
-	return back && v >= 0 ? view_permute(b, v, to_back) : v;
+	return back ? channels_last(b, v) : v;
 }
 
 int mean_global_pool(struct build *b, const struct model_call *call, const char *function)
@@ -395,7 +496,7 @@ struct wide_window {
 	struct window moving;
 };
 
-static bool read_wide(struct build *b, const struct model_call *call, struct wide_window *wide)
+static void read_wide(struct build *b, const struct model_call *call, struct wide_window *wide)
 {
 	int count = 0, at = 0, rank = wide->rank;
 	fill(wide->size, rank, 1);
@@ -415,8 +516,6 @@ static bool read_wide(struct build *b, const struct model_call *call, struct wid
 			bool moves = wide->size[h] > 1 || wide->stride[h] > 1 ||
 				     wide->pads[2 * h] || wide->pads[2 * h + 1];
 			struct window *to = &wide->moving;
-			if (wide->base[h] != 1)
-				return build_fail(b, "a window over stretched data") >= 0;
 			if (moves != pass)
 				continue;
 			wide->order[at++] = h;
@@ -428,25 +527,32 @@ static bool read_wide(struct build *b, const struct model_call *call, struct wid
 			to->low[to->spatial] = wide->pads[2 * h];
 			to->high[to->spatial++] = wide->pads[2 * h + 1];
 		}
-	return true;
 }
 
 int mean_reduce_window(struct build *b, const struct model_call *call, const char *argument)
 {
 	int x = mean_input(b, call, 0), back[MODEL_RANK_MOST];
-	const char *body = call_text(call, "body");
-	const char *function = strstr(body, "maximum")   ? "max"
-			       : strstr(body, "minimum") ? "min"
-			       : strstr(body, "add")     ? "sum"
-							 : NULL;
+	static const char *const rows[][2] = {{"maximum", "max"}, {"minimum", "min"},
+		{"add", "sum"}, {"Max", "max"}, {"Average", "mean"}, {"Sum", "sum"}};
+	const char *body = call_text(call, argument[0] ? argument : "body"), *function = NULL;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strstr(body, rows[i][0]))
+			function = rows[i][1];
 	if (x < 0)
 		return -1;
 	struct model_shape from = view_at(b, x)->shape;
 	struct wide_window wide = {.rank = from.rank};
 	if (!function || from.rank + 2 > MODEL_RANK_MOST || call->output_count != 1)
 		return build_fail(b, "a reduction of its own");
-	if (!read_wide(b, call, &wide))
+	read_wide(b, call, &wide);
+	for (int h = 0; h < from.rank; h++) {
+		if (wide.base[h] != 1 && !text_equal(function, "sum"))
+			return build_fail(b, "a window over stretched data");
+		x = mean_stretch(b, x, h, wide.base[h]);
+	}
+	if (x < 0)
 		return -1;
+	from = view_at(b, x)->shape;
 	int spatial = wide.moving.spatial, still = from.rank - spatial;
 	struct model_shape joined = {.rank = 2 + spatial, .size = {1, 1}},
 			   last = {.rank = from.rank};
@@ -464,5 +570,11 @@ int mean_reduce_window(struct build *b, const struct model_call *call, const cha
 	for (int i = 0; i < from.rank; i++)
 		last.size[i] = i < still ? from.size[wide.order[i]]
 					 : view_at(b, v)->shape.size[2 + i - still];
-	return view_permute(b, view_reshape(b, v, &last), back);
+	v = view_permute(b, view_reshape(b, v, &last), back);
+	return argument[0] ? v
+			   : mean_with_first(b, call,
+				     text_equal(function, "sum")   ? "add"
+				     : text_equal(function, "max") ? "maximum"
+								   : "minimum",
+				     v);
 }

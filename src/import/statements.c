@@ -136,7 +136,8 @@ static int constant_first(struct build *b, const char *function, double constant
 {
 	static const char *const turned[][2] = {{"lt", "gt"}, {"gt", "lt"}, {"le", "ge"},
 		{"ge", "le"}, {"eq", "eq"}, {"ne", "ne"}, {"add", "add"}, {"mul", "mul"},
-		{"maximum", "maximum"}, {"minimum", "minimum"}};
+		{"maximum", "maximum"}, {"minimum", "minimum"}, {"bitand", "bitand"},
+		{"bitor", "bitor"}, {"bitxor", "bitxor"}};
 	for (size_t i = 0; i < sizeof turned / sizeof *turned; i++)
 		if (text_equal(turned[i][0], function))
 			return build_map_constant(b, turned[i][1], c, constant);

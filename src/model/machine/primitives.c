@@ -75,6 +75,15 @@ ARITHMETIC(lt, a < b, a < b)
 ARITHMETIC(le, a <= b, a <= b)
 ARITHMETIC(gt, a > b, a > b)
 ARITHMETIC(ge, a >= b, a >= b)
+/* Integers; what no integer holds is 0. */
+static int64_t bits(double number)
+{
+	return number > -0x1p53 && number < 0x1p53 ? (int64_t)number : 0;
+}
+
+ARITHMETIC(bitand, (float)(bits((double)a) & bits((double)b)), (double)(bits(a) & bits(b)))
+ARITHMETIC(bitor, (float)(bits((double)a) | bits((double)b)), (double)(bits(a) | bits(b)))
+ARITHMETIC(bitxor, (float)(bits((double)a) ^ bits((double)b)), (double)(bits(a) ^ bits(b)))
 ARITHMETIC(where, a != 0 ? b : 0, a != 0 ? b : 0)
 ARITHMETIC(unless, a != 0 ? 0 : b, a != 0 ? 0 : b)
 
@@ -135,6 +144,9 @@ const struct primitive primitive_lt = {MAP(lt, 2), .constant_first = ORDER};
 const struct primitive primitive_le = {MAP(le, 2), .constant_first = ORDER};
 const struct primitive primitive_gt = {MAP(gt, 2), .constant_first = ORDER};
 const struct primitive primitive_ge = {MAP(ge, 2), .constant_first = ORDER};
+const struct primitive primitive_bitand = {MAP(bitand, 2)};
+const struct primitive primitive_bitor = {MAP(bitor, 2)};
+const struct primitive primitive_bitxor = {MAP(bitxor, 2)};
 const struct primitive primitive_where = {MAP(where, 2), .constant_first = ORDER,
 	.summary = "where(c, x): x where c is not 0, else 0"};
 const struct primitive primitive_unless = {
