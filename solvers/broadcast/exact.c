@@ -7,7 +7,7 @@
 #include <math.h>
 
 /*
- * Whether all chunks reach all ranks in T rounds, as rows of 0-1 columns
+ * A 0-1 program whose points are the schedules by which all chunks reach all ranks in T rounds
  *
  *	there(c, r, t)   rank r has chunk c after t rounds
  *	sent(c, l, t)    link l brings chunk c in round t
@@ -110,7 +110,7 @@ static void add_limits(struct rounds_question *q, int round)
 		}
 }
 
-/* Whether the root has sent a chunk in one of the rounds up to one: a column. */
+/* Adds a column that is 1 if the root has sent a chunk by the end of a round. */
 static int add_left(struct rounds_question *q, int64_t chunk, int round, int before)
 {
 	const struct topology *topology = q->synthesis->topology;
@@ -178,7 +178,7 @@ static struct milp_answer ask(struct rounds_question *q)
 	return milp_solve(q->milp, &wishes, q->arena);
 }
 
-/* What is too large to write down. */
+/* Literals of the largest program that is written down. */
 enum { LITERALS_MOST = 1 << 22 };
 
 static void run_exact(struct run *run, const struct problem *problem)

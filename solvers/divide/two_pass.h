@@ -7,7 +7,7 @@
 #include "model/graph/workload.h"
 
 /*
- * How the published passes store a division between them: by the coefficients
+ * A division as the published passes store it between them: by the coefficients
  * that loops have in the op's indices, not by loop, since loops are renamed.
  *
  * A loop that indexes the output is kept under its coefficient in the write,
@@ -122,9 +122,9 @@ bool k_fast_divide(
 	const struct iteration *iteration, const int64_t *least, int64_t cores, int64_t *splits);
 
 /*
- * Where neighbouring cores share a reduction: the loop whose slot changes
- * fastest with the core number.  -1 for the order of the loops, as published also of
- * products with less than three.
+ * Returns the loop whose slot changes fastest with the core number,
+ * if neighbouring cores share a reduction. -1: the order of the
+ * loops, as published also of products with fewer than three.
  */
 int k_fast_first(const struct op *op, const int64_t *splits);
 

@@ -1,9 +1,9 @@
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "base/stopper.h"
+#include "model/packing/capture.h"
 #include "search/drive/solver.h"
-#include "solvers/menu/layer.h"
-#include "solvers/menu/menu.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -25,6 +25,352 @@
  *	             becomes a no-good, and the pass is repeated: labels carry a bit for each no-good
  *	             that they still contain
  */
+
+/* An op that reads a buffer. */
+struct menu_reader {
+	const struct capture_edge *edge;
+	size_t place; /* of the op in the order */
+};
+
+struct menu_item {
+	const struct capture_buffer *buffer;
+	size_t reader_count;
+	struct menu_reader *readers;
+	struct capture_edge *edges; /* those of the buffer, pairs by parent's division, then own */
+	bool *usable; /* by division: each reader has one that finds it in LX, and it fits alone */
+	bool is_usable; /* any of them */
+	int *same;      /* by division: see menu_merge */
+};
+
+struct menu_problem {
+	const struct capture_question *question;
+	int64_t room; /* no more menu_bytes can live at once: the last buffer need not end aligned */
+	size_t count;
+	struct menu_item *items;   /* by buffer */
+	int *order;                /* buffers by the step in which they are made */
+	struct capture_cost *rest; /* lower bound of order[i] and all after it; count + 1 of them */
+};
+
+/* The buffers in LX, to be placed once divisions and residency are chosen. */
+struct menu_packing {
+	struct packing packing;
+	int *buffers; /* of the capture, by buffer of the packing */
+};
+
+/* A label is kept until the pass ends, its state only until the next layer is made. */
+struct menu_label {
+	struct capture_cost cost;
+	uint64_t nogoods; /* bits of those all of whose buffers so far it keeps */
+	int32_t before;   /* label of the layer before */
+	int32_t division;
+	bool stays;
+};
+
+/* The labels after one step: of equal states and no-goods the cheapest is kept. */
+struct menu_layer {
+	size_t width;     /* slots of a state */
+	const int *slots; /* buffers that are live after this step */
+	struct array(struct menu_label) labels;
+	struct array(int) states; /* width numbers for each label */
+	size_t table_size;        /* a power of two */
+	int32_t *table;           /* labels by state and no-goods; -1: free */
+};
+
+static struct capture_cost menu_add(const struct capture_cost *a, const struct capture_cost *b)
+{
+	return (struct capture_cost){
+		a->spilled + b->spilled, a->idle + b->idle, a->squares + b->squares};
+}
+
+static int64_t align(const struct menu_problem *menu, int64_t bytes)
+{
+	int64_t step = menu->question->alignment;
+	return bytes / step * step + (bytes % step ? step : 0);
+}
+
+/* Bytes of a buffer per core, up to a multiple of the alignment. */
+static int64_t menu_bytes(const struct menu_problem *menu, int buffer, int division)
+{
+	return align(menu, capture_bytes(menu->items[buffer].buffer, division));
+}
+
+/* True if a has more cores than b, or as many and fewer squares. */
+static bool menu_is_better(const struct capture_division *a, const struct capture_division *b)
+{
+	return a->cores > b->cores || (a->cores == b->cores && a->squares < b->squares);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct capture_pair *x = a, *y = b;
+	return x->parent != y->parent ? (x->parent > y->parent) - (x->parent < y->parent)
+				      : (x->own > y->own) - (x->own < y->own);
+}
+
+static void sort_edges(struct arena *arena, struct menu_item *item)
+{
+	size_t count = item->buffer->edge_count;
+	item->edges = arena_array(arena, struct capture_edge, count);
+	for (size_t e = 0; e < count; e++) {
+		struct capture_edge *edge = &item->edges[e];
+		*edge = item->buffer->edges[e];
+		struct capture_pair *pairs =
+			arena_copy(arena, edge->pairs, edge->pair_count * sizeof *edge->pairs);
+		qsort(pairs, edge->pair_count, sizeof *pairs, compare_pairs);
+		size_t kept = 0;
+		for (size_t p = 0; p < edge->pair_count; p++)
+			if (!kept || compare_pairs(&pairs[kept - 1], &pairs[p]) != 0)
+				pairs[kept++] = pairs[p];
+		edge->pairs = pairs;
+		edge->pair_count = kept;
+	}
+}
+
+/* The pairs of an edge with one division of the parent: [*from, *to). */
+static void menu_row(const struct capture_edge *edge, int division, size_t *from, size_t *to)
+{
+	size_t low = 0, high = edge->pair_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (edge->pairs[middle].parent < division)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*from = *to = low;
+	while (*to < edge->pair_count && edge->pairs[*to].parent == division)
+		++*to;
+}
+
+static bool is_row_empty(const struct capture_edge *edge, int division)
+{
+	size_t from, to;
+	menu_row(edge, division, &from, &to);
+	return from == to;
+}
+
+static bool are_rows_equal(const struct capture_edge *edge, int a, int b)
+{
+	size_t from_a, to_a, from_b, to_b;
+	menu_row(edge, a, &from_a, &to_a);
+	menu_row(edge, b, &from_b, &to_b);
+	if (to_a - from_a != to_b - from_b)
+		return false;
+	for (size_t i = 0; i < to_a - from_a; i++)
+		if (edge->pairs[from_a + i].own != edge->pairs[from_b + i].own)
+			return false;
+	return true;
+}
+
+/* Tells each buffer who reads it, in the order of ops. */
+static void find_readers(struct arena *arena, struct menu_problem *menu)
+{
+	for (size_t b = 0; b < menu->count; b++)
+		for (size_t e = 0; e < menu->items[b].buffer->edge_count; e++)
+			menu->items[menu->items[b].edges[e].parent].reader_count++;
+	for (size_t b = 0; b < menu->count; b++) {
+		struct menu_item *item = &menu->items[b];
+		item->readers = arena_array(arena, struct menu_reader, item->reader_count);
+		item->reader_count = 0;
+	}
+	for (size_t i = 0; i < menu->count; i++) {
+		const struct menu_item *item = &menu->items[menu->order[i]];
+		for (size_t e = 0; e < item->buffer->edge_count; e++) {
+			struct menu_item *parent = &menu->items[item->edges[e].parent];
+			parent->readers[parent->reader_count++] =
+				(struct menu_reader){&item->edges[e], i};
+		}
+	}
+}
+
+static void find_usable(struct arena *arena, struct menu_problem *menu, int b)
+{
+	struct menu_item *item = &menu->items[b];
+	size_t count = item->buffer->division_count;
+	item->usable = arena_array(arena, bool, count);
+	item->same = arena_array(arena, int, count);
+	for (size_t d = 0; d < count; d++) {
+		bool usable = item->buffer->may_stay &&
+			      capture_bytes(item->buffer, (int)d) <= menu->question->capacity;
+		for (size_t r = 0; r < item->reader_count && usable; r++)
+			usable = !is_row_empty(item->readers[r].edge, (int)d);
+		item->usable[d] = usable;
+		item->is_usable |= usable;
+		item->same[d] = (int)d;
+	}
+}
+
+static bool are_same(const struct menu_problem *menu, int b, size_t i, int x, int y)
+{
+	const struct menu_item *item = &menu->items[b];
+	if (capture_bytes(item->buffer, x) != capture_bytes(item->buffer, y))
+		return false;
+	for (size_t r = 0; r < item->reader_count; r++)
+		if (item->readers[r].place > i && !are_rows_equal(item->readers[r].edge, x, y))
+			return false;
+	return true;
+}
+
+/* Sets `same` of a buffer: the first usable division that is the same to
+ * every reader after place i of the order and to the capacity. */
+static void menu_merge(struct menu_problem *menu, int buffer, size_t i)
+{
+	struct menu_item *item = &menu->items[buffer];
+	for (int d = 0; d < (int)item->buffer->division_count; d++) {
+		item->same[d] = d;
+		for (int k = 0; k < d && item->same[d] == d && item->usable[d]; k++)
+			if (item->usable[k] && item->same[k] == k &&
+				are_same(menu, buffer, i, k, d))
+				item->same[d] = k;
+	}
+}
+
+static void set_order(struct arena *arena, struct menu_problem *menu)
+{
+	menu->order = arena_array(arena, int, menu->count);
+	for (size_t i = 0; i < menu->count; i++) {
+		size_t at = i;
+		int64_t start = menu->items[i].buffer->start;
+		for (; at > 0 && menu->items[menu->order[at - 1]].buffer->start > start; at--)
+			menu->order[at] = menu->order[at - 1];
+		menu->order[at] = (int)i;
+	}
+}
+
+static void set_bounds(struct arena *arena, struct menu_problem *menu)
+{
+	menu->rest = arena_array(arena, struct capture_cost, menu->count + 1);
+	for (size_t i = menu->count; i-- > 0;) {
+		const struct menu_item *item = &menu->items[menu->order[i]];
+		const struct capture_division *divisions = item->buffer->divisions;
+		struct capture_cost least = {item->is_usable ? 0 : item->buffer->cost,
+			-divisions->cores, divisions->squares};
+		for (size_t d = 1; d < item->buffer->division_count; d++) {
+			least.idle = number_min(least.idle, -divisions[d].cores);
+			least.squares = number_min(least.squares, divisions[d].squares);
+		}
+		menu->rest[i] = menu_add(&menu->rest[i + 1], &least);
+	}
+}
+
+static struct menu_problem menu_open(struct arena *arena, const struct capture_question *question)
+{
+	const struct capture *capture = question->capture;
+	struct menu_problem menu = {.question = question,
+		.count = capture->count,
+		.items = arena_array(arena, struct menu_item, capture->count)};
+	menu.room = align(&menu, question->capacity);
+	for (size_t b = 0; b < menu.count; b++) {
+		menu.items[b].buffer = &capture->buffers[b];
+		sort_edges(arena, &menu.items[b]);
+	}
+	set_order(arena, &menu);
+	find_readers(arena, &menu);
+	for (size_t b = 0; b < menu.count; b++)
+		find_usable(arena, &menu, (int)b);
+	set_bounds(arena, &menu);
+	return menu;
+}
+
+/* The parents of a kept buffer whose address it may take. */
+static void set_parents(struct arena *arena, const struct menu_problem *menu, const int *divisions,
+	int b, const int *index, struct buffer *out)
+{
+	const struct menu_item *item = &menu->items[b];
+	int *parents = arena_array(arena, int, item->buffer->edge_count);
+	for (size_t e = 0; e < item->buffer->edge_count; e++) {
+		int parent = item->edges[e].parent;
+		const struct capture_buffer *other = menu->items[parent].buffer;
+		if (item->edges[e].is_in_place && index[parent] >= 0 &&
+			other->end == item->buffer->start + 1 &&
+			capture_bytes(other, divisions[parent]) == out->size)
+			parents[out->parent_count++] = index[parent];
+	}
+	out->parents = parents;
+}
+
+static struct menu_packing menu_packing(struct arena *arena, const struct menu_problem *menu,
+	const int *divisions, const bool *stays)
+{
+	struct menu_packing kept = {.buffers = arena_array(arena, int, menu->count),
+		.packing = {.capacity = menu->question->capacity,
+			.alignment = menu->question->alignment,
+			.goal = PACKING_FIT}};
+	int *index = arena_array(arena, int, menu->count);
+	for (size_t b = 0; b < menu->count; b++) {
+		index[b] = stays[b] ? (int)kept.packing.count : -1;
+		if (stays[b])
+			kept.buffers[kept.packing.count++] = (int)b;
+	}
+	struct buffer *buffers = arena_array(arena, struct buffer, kept.packing.count);
+	for (size_t k = 0; k < kept.packing.count; k++) {
+		int b = kept.buffers[k];
+		const struct capture_buffer *buffer = menu->items[b].buffer;
+		buffers[k] = (struct buffer){.name = buffer->name,
+			.size = capture_bytes(buffer, divisions[b]),
+			.start = buffer->start,
+			.end = buffer->end};
+		set_parents(arena, menu, divisions, b, index, &buffers[k]);
+	}
+	kept.packing.buffers = buffers;
+	return kept;
+}
+
+static uint64_t hash_state(const int *state, size_t width, uint64_t nogoods)
+{
+	uint64_t hash = nogoods * UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t s = 0; s < width; s++)
+		hash = (hash ^ (uint64_t)(state[s] + 2)) * UINT64_C(0x100000001b3);
+	return hash ^ hash >> 29;
+}
+
+static bool is_state(
+	const struct menu_layer *layer, size_t label, const int *state, uint64_t nogoods)
+{
+	const int *other = layer->states.at + label * layer->width;
+	for (size_t s = 0; s < layer->width; s++)
+		if (other[s] != state[s])
+			return false;
+	return layer->labels.at[label].nogoods == nogoods;
+}
+
+static void grow_table(struct menu_layer *layer, struct arena *arena)
+{
+	layer->table_size = layer->table_size ? layer->table_size * 2 : 64;
+	layer->table = arena_array(arena, int32_t, layer->table_size);
+	for (size_t i = 0; i < layer->table_size; i++)
+		layer->table[i] = -1;
+	for (size_t i = 0; i < layer->labels.count; i++) {
+		size_t at = hash_state(layer->states.at + i * layer->width, layer->width,
+			layer->labels.at[i].nogoods);
+		while (layer->table[at &= layer->table_size - 1] >= 0)
+			at++;
+		layer->table[at] = (int32_t)i;
+	}
+}
+
+/* Keeps the label if no cheaper one has its state: `width` numbers. */
+static void layer_keep(struct arena *arena, struct menu_layer *layer,
+	const struct menu_label *label, const int *state)
+{
+	if (layer->labels.count * 2 >= layer->table_size)
+		grow_table(layer, arena);
+	size_t at = hash_state(state, layer->width, label->nogoods);
+	while (layer->table[at &= layer->table_size - 1] >= 0) {
+		int32_t other = layer->table[at];
+		if (is_state(layer, (size_t)other, state, label->nogoods)) {
+			if (capture_compare(&label->cost, &layer->labels.at[other].cost) < 0)
+				layer->labels.at[other] = *label;
+			return;
+		}
+		at++;
+	}
+	layer->table[at] = (int32_t)layer->labels.count;
+	*array_add(arena, &layer->labels) = *label;
+	for (size_t s = 0; s < layer->width; s++)
+		*array_add(arena, &layer->states) = state[s];
+}
+
 enum { WIDTH_FIRST = 300, WIDTH_TIMES = 10, WIDTH_MOST = 300000, NOGOODS_MOST = 64, IN_HBM = -1 };
 
 /* Buffers that do not fit together in these sizes. */

@@ -1,8 +1,23 @@
-#include "solvers/place/fit.h"
-
 #include "base/arena.h"
 #include "base/number.h"
+#include "search/drive/solver.h"
 #include "solvers/place/packing.h"
+
+/*
+ * The published gap solvers (FirstFitLayoutSolver, BestFitLayoutSolver): all
+ * buffers are known up front and placed shortest life first, parents before
+ * their children, each into a gap that is free during its whole life.  The two
+ * differ in which of the gaps that are large enough they take.
+ *
+ * A child first tries the gaps that hold a parent whole, and takes that
+ * parent's address; parents count as free space then.  Published, they still
+ * count as free when that fails, and the child may land on half a living
+ * parent; here such an address is passed over for the gaps between everything
+ * that is live.
+ *
+ * There is one layout, and no budget cuts it.
+ */
+enum fit { FIT_FIRST, FIT_LEAST_WASTE };
 
 struct gap {
 	int64_t start, end;
@@ -59,7 +74,7 @@ static int parent_within(const struct fitting *fitting, size_t i, struct gap gap
 	return -1;
 }
 
-static int64_t choose(const struct fitting *fitting, size_t i, bool with_parent)
+static int64_t choose_gap(const struct fitting *fitting, size_t i, bool with_parent)
 {
 	int64_t size = fitting->packing->buffers[i].size, chosen = UNPLACED, least = INT64_MAX;
 	for (size_t g = 0; g < fitting->gap_count; g++) {
@@ -79,16 +94,16 @@ static int64_t choose(const struct fitting *fitting, size_t i, bool with_parent)
 	return chosen;
 }
 
-static int64_t find_address(struct fitting *fitting, size_t i)
+static int64_t find_gap_address(struct fitting *fitting, size_t i)
 {
 	find_gaps(fitting, i, true);
-	int64_t address = choose(fitting, i, true);
+	int64_t address = choose_gap(fitting, i, true);
 	if (address == UNPLACED)
-		address = choose(fitting, i, false);
+		address = choose_gap(fitting, i, false);
 	if (address == UNPLACED || packing_free(fitting->packing, fitting->placement, i, address))
 		return address;
 	find_gaps(fitting, i, false);
-	return choose(fitting, i, false);
+	return choose_gap(fitting, i, false);
 }
 
 static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
@@ -115,7 +130,7 @@ static void place_fixed(struct fitting *fitting)
 	}
 }
 
-static bool lives(const struct buffer *buffer)
+static bool buffer_lives(const struct buffer *buffer)
 {
 	return buffer->end > buffer->start;
 }
@@ -140,7 +155,7 @@ static size_t find_next(const struct packing *packing, const bool *seen)
 	return next;
 }
 
-void fit_run(struct run *run, const struct problem *problem, enum fit fit)
+static void fit_run(struct run *run, const struct problem *problem, enum fit fit)
 {
 	struct arena *arena = run_arena(run);
 	if (!packing_declared(run, problem->packing) || !packing_whole(run, problem->packing))
@@ -156,16 +171,42 @@ void fit_run(struct run *run, const struct problem *problem, enum fit fit)
 	bool *seen = arena_array(arena, bool, packing->count);
 	place_fixed(&fitting);
 	for (size_t i = 0; i < packing->count; i++)
-		seen[i] = packing->buffers[i].is_fixed || !lives(&packing->buffers[i]);
+		seen[i] = packing->buffers[i].is_fixed || !buffer_lives(&packing->buffers[i]);
 	for (;;) {
 		size_t i = find_next(packing, seen);
 		if (i == packing->count || !run_count(run, packing->count + fitting.placed_count))
 			break;
 		seen[i] = true;
-		int64_t address = find_address(&fitting, i);
+		int64_t address = find_gap_address(&fitting, i);
 		if (address != UNPLACED && packing_allows(packing, fitting.placement, i, address))
 			add_placed(&fitting, i, address);
 	}
 	fitting.placement->count = problem->packing->count;
 	packing_offer(run, problem->packing, fitting.placement);
 }
+
+static void firstfit_run(struct run *run, const struct problem *problem)
+{
+	fit_run(run, problem, FIT_FIRST);
+}
+
+const struct solver place_firstfit_solver = {
+	.stage = STAGE_PLACE,
+	.name = "firstfit",
+	.summary = "shortest life first, into the lowest gap that is large enough",
+	.purposes = FOR_GRAPHS,
+	.run = firstfit_run,
+};
+
+static void bestfit_run(struct run *run, const struct problem *problem)
+{
+	fit_run(run, problem, FIT_LEAST_WASTE);
+}
+
+const struct solver place_bestfit_solver = {
+	.stage = STAGE_PLACE,
+	.name = "bestfit",
+	.summary = "shortest life first, into the gap that leaves the least unused",
+	.purposes = FOR_GRAPHS,
+	.run = bestfit_run,
+};

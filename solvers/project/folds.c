@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "search/recurrence/foldings.h"
 #include "search/recurrence/project_search.h"
 
 /*

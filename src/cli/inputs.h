@@ -3,7 +3,7 @@
 
 #include "cli/settings.h"
 #include "report/run/run_json.h"
-#include "search/drive/candidate.h"
+#include "search/drive/solver.h"
 #include "search/drive/wishes.h"
 #include "spec/sheet.h"
 

@@ -2,7 +2,7 @@
 #define CLI_LISTENER_H
 
 #include "base/stopper.h"
-#include "search/drive/asker.h"
+#include "search/drive/wishes.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "model/packing/capture.h"
-#include "search/drive/asker.h"
+#include "search/drive/wishes.h"
 
 /*
  * `lxplore place CAPTURE.json`: divisions, residency and addresses of captured graphs.

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "lower/transfer/broadcast.h"
 #include "model/transfer/broadcast.h"
-#include "search/transfer/broadcast_outcome.h"
+#include "search/transfer/broadcast_search.h"
 #include "sim/transfer/copy.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/packing/capture_search.h"
+#include "search/packing/packing_search.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

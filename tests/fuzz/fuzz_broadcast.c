@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "model/transfer/broadcast.h"
-#include "search/transfer/broadcast_outcome.h"
+#include "search/transfer/broadcast_search.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"

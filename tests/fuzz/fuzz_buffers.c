@@ -3,7 +3,7 @@
 #include "model/packing/buffer.h"
 #include "model/packing/capture.h"
 #include "model/packing/packing_file.h"
-#include "search/packing/capture_search.h"
+#include "search/packing/packing_search.h"
 #include "spec/reader.h"
 #include "spec/step.h"
 #include "tests/support/draws.h"

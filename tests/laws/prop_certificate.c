@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/certificate/certificate_cell.h"
+#include "search/certificate/certificate_check.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 

@@ -2,7 +2,7 @@
 #define SUPPORT_SCHEDULE_CASE_H
 
 #include "model/transfer/broadcast.h"
-#include "search/drive/candidate.h"
+#include "search/drive/solver.h"
 
 extern const struct copying schedule_speeds;
 

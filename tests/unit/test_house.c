@@ -50,7 +50,7 @@ static void violations_are_found(void **state)
 		{"echo '#include \"model/graph/plan.h\"' >>src/search/drive/frontier.h",
 			"the family drive may not include model/graph/plan.h"},
 		{"mkdir -p solvers/joint/inner && echo >solvers/joint/inner/own.h && "
-		 "echo '#include \"solvers/joint/inner/own.h\"' >>solvers/divide/spyre.c",
+		 "echo '#include \"solvers/joint/inner/own.h\"' >>solvers/divide/two_pass.c",
 			"solvers/joint/inner/own.h is private to solvers/joint"},
 		{"echo '#pragma omp parallel' >>src/cost/nest/nest.c", "starting threads"},
 		{"echo '#include <glpk.h>' >>solvers/map/ilp.c", "<glpk.h>"},

@@ -1,7 +1,7 @@
 #ifndef REPORT_CAPTURE_REPORT_H
 #define REPORT_CAPTURE_REPORT_H
 
-#include "search/packing/capture_search.h"
+#include "search/packing/packing_search.h"
 
 /* One case of a file of captures, as it is printed. */
 struct capture_row {

@@ -1,7 +1,7 @@
 #ifndef REPORT_BROADCAST_TRACE_H
 #define REPORT_BROADCAST_TRACE_H
 
-#include "search/transfer/broadcast_outcome.h"
+#include "search/transfer/broadcast_search.h"
 
 /*
  * When every copy, vector step, notice and message ran, in the trace-event format: a process for

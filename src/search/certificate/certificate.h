@@ -4,7 +4,7 @@
 #include "search/nest/nest_search.h"
 
 /*
- * What an exploration proved, in a form that can be checked without trusting who proved it.
+ * The result of an exploration with its proof, in a form that can be checked without trusting the solver.
  *
  * The claim: for every mapping of the space that keeps the constraints and fits, some point
  * has no objective above (1 + epsilon) times the mapping's (PROOF_OPTIMAL; without points, no

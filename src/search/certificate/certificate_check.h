@@ -1,15 +1,19 @@
-#ifndef SEARCH_CERTIFICATE_CHECK_H
-#define SEARCH_CERTIFICATE_CHECK_H
+#ifndef CERTIFICATE_CERTIFICATE_CHECK_H
+#define CERTIFICATE_CERTIFICATE_CHECK_H
 
 #include "base/stopper.h"
 #include "search/certificate/certificate.h"
+#include "search/certificate/certificate_floor.h"
+#include "search/nest/feasible.h"
+
+#include <stddef.h>
 
 /*
- * Whether a certificate holds, found out anew:
+ * Checks a certificate from the specs alone:
  *
- *  1. every point is a mapping of the space, keeps the constraints, fits, and has the values that
- *     are said; no point is beaten by another, and their order is the frontier's;
- *  2. of every cell of the space (cells.h) no mapping is better than claimed (certificate_cell.h).
+ *  1. every point is a mapping of the space, keeps the constraints, fits, and has the
+ * stated values; no point is beaten by another, and their order is the frontier's;
+ *  2. of every cell of the space no mapping is better than claimed.
  *
  * Nothing of a solver is used, and nothing of how it came to its claim.
  */

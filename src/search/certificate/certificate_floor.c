@@ -1,6 +1,435 @@
 #include "search/certificate/certificate_floor.h"
 
+#include "cost/nest/nest_home.h"
+
 #include <math.h>
+
+static void describe(struct floor_frame *frame, int t)
+{
+	const struct shape *shape = frame->search->shape;
+	const struct dataspace *space = &shape->spaces[t];
+	uint32_t seen = 0;
+	frame->plain[t] = true;
+	for (int r = 0; r < space->rank_count; r++) {
+		uint32_t rank = 0;
+		for (int d = 0; d < shape->dimension_count; d++) {
+			rank |= (uint32_t)(space->ranks[r].coefficient[d] != 0) << d;
+			frame->plain[t] &= space->ranks[r].coefficient[d] <= 1;
+		}
+		bool several = rank & (rank - 1);
+		frame->plain[t] &= !several && !(rank & seen);
+		*(several ? &frame->paired[t] : &frame->alone[t]) |= rank;
+		frame->own[t][r] = rank & ~seen;
+		seen |= rank;
+	}
+}
+
+struct floor_frame floor_frame_make(
+	const struct nest_search *search, const struct completions *completions)
+{
+	struct floor_frame frame = {.search = search,
+		.completions = completions,
+		.timeloop = search->counting == COUNTING_TIMELOOP,
+		.flagged = hierarchy_flagged(search->hierarchy),
+		.update_flags = search->counting == COUNTING_TIMELOOP
+					? hierarchy_update_flags(search->hierarchy)
+					: 0};
+	for (int t = 0; t < search->shape->space_count; t++)
+		describe(&frame, t);
+	return frame;
+}
+
+static void find_spatial(const struct mapping *mapping, struct floor_cell *out)
+{
+	const struct nest_search *search = out->frame->search;
+	const struct completions *completions = out->frame->completions;
+	const struct hierarchy *hierarchy = search->hierarchy;
+	int count = search->shape->dimension_count, j = 0;
+	double inside[SHAPE_DIMENSIONS_MOST], within[ARCH_LEVELS_MOST], fan = 1;
+	for (int d = 0; d < count; d++)
+		inside[d] = 1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		for (int d = 0; d < count; d++) {
+			double bound = mapping->rows[hierarchy->levels[i].block_row].spatial[d];
+			out->spatial[i][d] = bound;
+			inside[d] *= bound;
+			fan *= bound;
+		}
+		within[i] = fan;
+		if (j < completions->count && completions->level[j] == i) {
+			for (int d = 0; d < count; d++)
+				out->inside[j][d] = inside[d];
+			j++;
+		}
+	}
+	out->multipliers = fan;
+	out->keep_nothing = !out->frame->timeloop || within[0] == 1;
+	out->steps = 1;
+	for (int d = 0; d < count; d++) {
+		out->temporal[d] = search->shape->dimensions[d].extent / (int64_t)inside[d];
+		out->steps *= (double)out->temporal[d];
+	}
+	for (int i = 0; i < hierarchy->level_count; i++)
+		out->used[i] = fan / within[i];
+}
+
+static void find_prices(struct floor_cell *out)
+{
+	const struct completions *completions = out->frame->completions;
+	for (int j = 0; j < completions->count; j++) {
+		int i = completions->level[j];
+		const struct nest_level *level = &out->frame->search->hierarchy->levels[i];
+		double clusters =
+			fmax(1, (double)(level->mesh_x * level->mesh_y / level->cluster_size));
+		out->instances[j] = out->used[i];
+		for (int a = 0; a < NEST_ACTIONS; a++)
+			out->pj[j][a] = level->pj[a] * fmin(clusters / out->used[i], 1) /
+					(double)level->block_size;
+	}
+}
+
+/* Lists the levels that keep a dataspace, outermost first. The home is one whatever its flags. */
+static void find_kept(const struct mapping *mapping, int t, struct floor_cell *out)
+{
+	const struct floor_frame *frame = out->frame;
+	out->kept_count[t] = 0;
+	out->renews[t] = out->passes[t] = out->holds[t] = 0;
+	for (int j = frame->completions->count - 1; j >= 0; j--) {
+		const struct nest_level *level =
+			&frame->search->hierarchy->levels[frame->completions->level[j]];
+		if (!(mapping->residency[t] >> level->row & 1))
+			continue;
+		bool flags_count = !frame->timeloop && out->holds[t];
+		bool passes = flags_count && level->no_coalesce >> t & 1;
+		out->holds[t] |= 1u << j;
+		out->passes[t] |= (uint32_t)passes << j;
+		if (passes)
+			continue;
+		out->renews[t] |= (uint32_t)(flags_count && level->no_temporal_reuse >> t & 1) << j;
+		out->kept[t][out->kept_count[t]++] = j;
+	}
+}
+
+void floor_cell_make(
+	const struct floor_frame *frame, const struct mapping *mapping, struct floor_cell *out)
+{
+	const struct nest_search *search = frame->search;
+	out->frame = frame;
+	out->homeless = out->apart = false;
+	find_spatial(mapping, out);
+	find_prices(out);
+	for (int t = 0; t < search->shape->space_count; t++) {
+		find_kept(mapping, t, out);
+		out->homeless |= out->kept_count[t] == 0;
+		if (frame->timeloop || !out->kept_count[t])
+			continue;
+		int home = frame->completions->level[out->kept[t][0]];
+		out->apart |=
+			nest_home_parts(search->hierarchy, search->shape, mapping, t, home) > 1;
+	}
+}
+
+bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left)
+{
+	const struct nest_search *search = cell->frame->search;
+	const struct nest_level *level =
+		&search->hierarchy->levels[cell->frame->completions->level[j]];
+	double words = 0;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		const struct dataspace *space = &search->shape->spaces[t];
+		bool kept = cell->holds[t] >> j & 1;
+		bool home = kept && cell->kept[t][0] == j && !cell->frame->timeloop;
+		const int64_t *has = home && cell->frame->plain[t] ? cell->temporal : left;
+		double tile = kept;
+		for (int r = 0; r < space->rank_count; r++) {
+			double box = 1;
+			for (int d = 0; d < search->shape->dimension_count; d++)
+				box += (double)space->ranks[r].coefficient[d] *
+				       ((double)has[d] * cell->inside[j][d] - 1);
+			tile *= box;
+		}
+		words += tile;
+	}
+	return !level->size || words <= (double)level->size;
+}
+
+/* In Timeloop's counting windows are handed on between neighbours at will and averages are
+ * rounded: spatial loops over a window count nothing then, and one word of each instance may be
+ * lost. */
+struct site {
+	const struct floor_cell *cell;
+	int t, at;
+	bool windows;
+	uint32_t free; /* dimensions whose spatial loops count nothing */
+	double all, instances;
+};
+
+static struct site site_of(const struct floor_cell *cell, int t, int at)
+{
+	const struct floor_frame *frame = cell->frame;
+	const struct shape *shape = frame->search->shape;
+	struct site site = {.cell = cell, .t = t, .at = at};
+	site.windows = frame->timeloop && !frame->plain[t];
+	site.free = site.windows ? frame->paired[t] : 0;
+	site.all = site.instances = at < 0 ? cell->multipliers : cell->instances[at];
+	for (uint32_t left = site.free; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		double spatial = (double)(shape->dimensions[d].extent / cell->temporal[d]);
+		site.instances /= spatial / (at < 0 ? 1 : cell->inside[at][d]);
+	}
+	return site;
+}
+
+static double inside(const struct site *site, int d)
+{
+	bool counts = site->at >= 0 && !(site->free >> d & 1);
+	return counts ? site->cell->inside[site->at][d] : 1;
+}
+
+static double together(const struct site *site, double words)
+{
+	words *= site->instances;
+	return site->windows ? fmax(words - site->all, 0) : words;
+}
+
+/* Words of one rank for X of each dimension, times what is spatial inside. */
+static double words_of_rank(const struct site *site, int r, const double *touched)
+{
+	double words = 1;
+	for (uint32_t left = site->cell->frame->own[site->t][r]; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		words += touched[d] * inside(site, d) - 1;
+	}
+	return words;
+}
+
+static double distinct(const struct site *site, const double *touched)
+{
+	double words = 1;
+	for (int r = 0; r < site->cell->frame->search->shape->spaces[site->t].rank_count; r++)
+		words *= words_of_rank(site, r, touched);
+	return words;
+}
+
+/* Words of dataspace t into all instances of storage level `at` together, the loops outside level j
+ * known; at = -1: the multipliers, without what they could keep. */
+static double words_entering(
+	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at)
+{
+	struct site site = site_of(cell, t, at);
+	const struct floor_loops *known = &loops[j];
+	return together(&site, known->times[t] * distinct(&site, known->touched[t]));
+}
+
+/* The same if all tiles of the level whose outer loops are `loops` enter again at every step of these. */
+static double words_renewed(
+	const struct floor_cell *cell, const struct floor_loops *loops, int t, int at)
+{
+	struct site site = site_of(cell, t, at);
+	double tile[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < cell->frame->search->shape->dimension_count; d++)
+		tile[d] = (double)loops->left[d];
+	return together(&site, loops->outside * distinct(&site, tile));
+}
+
+/* Times that a word leaves level `at` for the next one further in that keeps it, -1: the multipliers, since no_reuse
+ * (spatial) keeps those apart that have the same.  Exact counting; 1 without the flag. */
+static double words_split(const struct floor_cell *cell, int t, int at, int child)
+{
+	const struct floor_frame *frame = cell->frame;
+	const struct nest_search *search = frame->search;
+	int inner = child < 0 ? -1 : frame->completions->level[child];
+	double times = 1;
+	for (int i = inner + 1; i <= frame->completions->level[at] && !frame->timeloop; i++) {
+		if (!(search->hierarchy->levels[i].no_spatial_reuse >> t & 1))
+			continue;
+		for (int d = 0; d < search->shape->dimension_count; d++)
+			if (!(search->shape->spaces[t].relevant >> d & 1))
+				times *= cell->spatial[i][d];
+	}
+	return times;
+}
+
+/* Words that all steps together need from level `at` when no level inside keeps the dataspace. */
+static double words_used(const struct floor_cell *cell, int t, int at)
+{
+	static const double once[SHAPE_DIMENSIONS_MOST] = {
+		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	struct site site = site_of(cell, t, at);
+	return together(&site, cell->steps * distinct(&site, once));
+}
+
+/* Spatial loops of the array over a dimension along one axis; blocks with both axes are left out. */
+static double bound_along(const struct floor_cell *cell, bool y, int d)
+{
+	const struct hierarchy *hierarchy = cell->frame->search->hierarchy;
+	double product = 1;
+	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++) {
+		const struct nest_level *block = &hierarchy->levels[i];
+		if ((y ? block->fanout_x : block->fanout_y) == 1)
+			product *= cell->spatial[i][d];
+	}
+	return product;
+}
+
+static double along(const struct floor_cell *cell, bool y, uint32_t dimensions)
+{
+	double product = 1;
+	for (int d = 0; d < cell->frame->search->shape->dimension_count; d++)
+		product *= dimensions >> d & 1 ? bound_along(cell, y, d) : 1;
+	return product;
+}
+
+/* Different tiles of a dataspace there at least.  Indices of a rank that adds dimensions make sums,
+ * of which there are no fewer than from 0 on one dimension after the other. */
+static double tiles_along(const struct floor_cell *cell, bool y, int t)
+{
+	double tiles = 1;
+	for (int r = 0; r < cell->frame->search->shape->spaces[t].rank_count; r++) {
+		double steps = 0;
+		for (int d = 0; d < cell->frame->search->shape->dimension_count; d++)
+			if (cell->frame->own[t][r] >> d & 1)
+				steps += bound_along(cell, y, d) - 1;
+		tiles *= 1 + steps;
+	}
+	return tiles;
+}
+
+/* A loop that some dataspace does not have makes PEs hand on. */
+static double skew_of(const struct floor_cell *cell)
+{
+	const struct shape *shape = cell->frame->search->shape;
+	double skew = 0;
+	for (int y = 0; y < 2; y++) {
+		bool hands_on = false;
+		for (int t = 0; t < shape->space_count; t++)
+			hands_on |= along(cell, y, ~shape->spaces[t].relevant) > 1;
+		skew += hands_on ? along(cell, y, UINT32_MAX) - 1 : 0;
+	}
+	return skew;
+}
+
+/* Words that a PE loads.  Those of a plain dataspace are each loaded once, or this many tiles of at
+ * least one iteration; so are windows. */
+static double loads_of(const struct floor_cell *cell, int t, int at, double moves)
+{
+	const struct shape *shape = cell->frame->search->shape;
+	double tiles = 1, words = 1;
+	if (!cell->frame->plain[t])
+		return moves;
+	for (int d = 0; d < shape->dimension_count; d++)
+		if (shape->spaces[t].relevant >> d & 1) {
+			tiles *= (double)cell->temporal[d];
+			words *= cell->inside[at][d];
+		}
+	return fmax(moves, tiles) * words;
+}
+
+/*
+ * Cycles that a systolic array adds at least to every mapping of a cell: its passes, loads and
+ * rate as far as they follow from blocks with one axis.  loops and j as for floor_score.
+ */
+static double floor_array(const struct floor_cell *cell, const struct floor_loops *loops, int j)
+{
+	const struct floor_frame *frame = cell->frame;
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	double passes = 1, load = 0, rate = 1;
+	if (!hierarchy->array_end || frame->flagged)
+		return 0;
+	for (int t = 0; t < frame->search->shape->space_count; t++) {
+		const struct dataspace *space = &frame->search->shape->spaces[t];
+		int k = 0;
+		if (!cell->kept_count[t])
+			continue;
+		while (k < cell->kept_count[t] &&
+			frame->completions->level[cell->kept[t][k]] >= hierarchy->array_inner)
+			k++;
+		if (k == cell->kept_count[t]) {
+			rate = fmax(rate,
+				fmin(tiles_along(cell, false, t), tiles_along(cell, true, t)));
+			continue;
+		}
+		if (k == 0)
+			continue; /* it never comes from outside */
+		int at = cell->kept[t][k];
+		double moves = loops[at > j ? at : j].times[t];
+		passes = fmax(passes, moves);
+		if (!space->written)
+			load += loads_of(cell, t, at, moves) * tiles_along(cell, true, t);
+	}
+	if (hierarchy->array_overlaps) /* loads hide behind steps, but only behind these */
+		return skew_of(cell) + fmax(cell->steps * rate, load) - cell->steps;
+	return passes * skew_of(cell) + load + cell->steps * (rate - 1);
+}
+
+/* Used words leave no gaps in the tiles of level j. */
+static bool is_solid(const struct floor_cell *cell, int t, int j, const int64_t *left)
+{
+	const struct shape *shape = cell->frame->search->shape;
+	uint32_t seen = 0; /* a loop over two ranks runs along a diagonal */
+	for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+		const int64_t *coefficient = shape->spaces[t].ranks[r].coefficient;
+		double reach = 0; /* words 0 .. reach are used */
+		uint32_t rest = 0;
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (coefficient[d] && (double)left[d] * cell->inside[j][d] > 1)
+				rest |= 1u << d;
+		if (rest & seen)
+			return false;
+		seen |= rest;
+		while (rest) {
+			int least = __builtin_ctz(rest);
+			for (uint32_t other = rest; other; other &= other - 1)
+				if (coefficient[__builtin_ctz(other)] < coefficient[least])
+					least = __builtin_ctz(other);
+			if ((double)coefficient[least] > reach + 1)
+				return false;
+			reach += (double)coefficient[least] *
+				 ((double)left[least] * cell->inside[j][least] - 1);
+			rest &= ~(1u << least);
+		}
+	}
+	return true;
+}
+
+static void set_bounds(
+	const struct floor_frame *frame, struct mapping *mapping, int j, const int64_t *left)
+{
+	const struct space *space = frame->search->space;
+	for (int i = 0; i <= j; i++) {
+		struct mapping_row *row =
+			&mapping->rows[space->levels[frame->completions->tiling[i]].row];
+		for (int d = 0; d < frame->search->shape->dimension_count; d++)
+			row->temporal[d] = i ? 1 : (uint32_t)left[d];
+	}
+}
+
+void floor_count(const struct floor_cell *cell, struct mapping *mapping, int j, const int64_t *left,
+	struct floor_known *known)
+{
+	const struct floor_frame *frame = cell->frame;
+	const struct nest_search *search = frame->search;
+	const struct completions *completions = frame->completions;
+	struct nest_counts counts;
+	struct nest_score score;
+	set_bounds(frame, mapping, j, left);
+	enum nest_verdict verdict = nest_evaluate(search->model, mapping, &counts, &score);
+	if (!nest_verdict_counts(verdict))
+		return;
+	int row = search->hierarchy->levels[completions->level[j]].row;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		if (frame->plain[t] || search->shape->spaces[t].written ||
+			!(mapping->residency[t] >> row & 1))
+			continue;
+		known->from[t] = j;
+		known->solid[t] = is_solid(cell, t, j, left);
+		for (int i = j; i < completions->count; i++) {
+			const struct nest_count *count = &counts.at[completions->level[i]][t];
+			known->reads[t][i] = (double)count->reads;
+			known->fills[t][i] = (double)count->fills;
+		}
+	}
+}
 
 /* Sums of doubles err by less; a cycle more or less is not counted. */
 #define CYCLES_MARGIN (1 - 1e-9)
@@ -110,7 +539,7 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
 {
 	int count = cell->kept_count[t], from = known->from[t];
 	if (cell->passes[t] || cell->renews[t])
-		from = -1; /* levels inside ask for the words that pass, or keep those that enter anew */
+		from = -1; /* levels inside ask for the words that pass, or keep those that enter again */
 	for (int k = 0; k < count; k++) {
 		int at = cell->kept[t][k], child = k + 1 < count ? cell->kept[t][k + 1] : -1;
 		double reads = child < 0 ? to_multipliers(cell, loops, j, t, at)
@@ -142,8 +571,8 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
  * and fill every child.
  *
  * `exact`: what is read for a child fills one child, and everything that fills or updates a level is
- * read there once; at home F words stay.  Words that enter a level and were no fill come
- * without a sum, and leave with one.  So level k sends r(k) = u(0) + .. + u(k) - e(1) - .. -
+ * read there once; at home F words stay.  Words that enter a level without having been
+ * filled come without a sum, and leave with one.  So level k sends r(k) = u(0) + .. + u(k) - e(1) - .. -
  * e(k) - F sums back to level k + 1, with u(k) = e(k + 1) / G(k + 1) updates; it reads u(k) + r(k -
  * 1), the home r(0).  Each e(k) lies between what the loops known so far ask for and what arrives from
  * inside.
@@ -151,7 +580,7 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
  * no_reuse (spatial) has groups come one after the other: level k - 1 is updated words_split(k) times as
  * often, and each time but the first reads the sum that is there; the first takes the sum that returns, so the r(k)
  * stay.  Where tiles leave at every step (temporal no_reuse), those further in may stay and have the sums,
- * so that zeros drain, which nobody reads: nothing is known of the r(k).
+ * so that zeros drain, which no level reads: nothing is known of the r(k).
  */
 struct least_sums {
 	int count;                                                    /* levels */

@@ -1,16 +1,16 @@
-#ifndef SEARCH_CERTIFICATE_FLOOR_H
-#define SEARCH_CERTIFICATE_FLOOR_H
+#ifndef CERTIFICATE_CERTIFICATE_FLOOR_H
+#define CERTIFICATE_CERTIFICATE_FLOOR_H
 
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
 /*
- * What every mapping of a cell costs at least, once the temporal loops of its outer storage
- * levels are known: the bounds by which certificates are checked.  They are derived
- * from specs/counting.md alone and owe nothing to any solver.  Factors divide.
+ * Lower bounds of the cost of every mapping of a cell, once the temporal loops of its outer
+ * storage levels are known: the bounds by which certificates are checked. They are derived
+ * from specs/counting.md alone and share nothing with any solver. Factors divide.
  *
- * certificate_words.c tells how many words enter a level at least, certificate_array.c what a systolic
- * array adds; this is what they cost.
+ * In the order of the text: the facts that a cell fixes, the words that enter a level at least (words_*), the cycles that a systolic
+ * array adds (floor_array), counts that do not depend on open loops (floor_count), and the score that follows (floor_score).
  */
 struct floor_frame {
 	const struct nest_search *search;
@@ -43,11 +43,11 @@ struct floor_cell {
 	double instances[ARCH_LEVELS_MOST];    /* the same by storage level */
 	double inside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* spatial bounds inside */
 	double pj[ARCH_LEVELS_MOST][NEST_ACTIONS];              /* of a word */
-	bool keep_nothing; /* multipliers read their operands anew at every step */
+	bool keep_nothing; /* multipliers read their operands again at every step */
 	int kept_count[SHAPE_SPACES_MOST];
 	int kept[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
-	/* For exact counting, by dataspace, bits of levels: those whose tiles leave and enter anew at every step
-	 * of the loops outside (temporal no_reuse); those that only count what passes (no_coalesce), which are not
+	/* For exact counting, by dataspace, bits of levels: those whose tiles leave and enter again at every
+	 * step of the loops outside (temporal no_reuse); those that only count what passes (no_coalesce), which are not
 	 * among the ones above; and all that give room to its tiles. */
 	uint32_t renews[SHAPE_SPACES_MOST], passes[SHAPE_SPACES_MOST], holds[SHAPE_SPACES_MOST];
 };
@@ -106,8 +106,8 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
  *
  * A dimension that has a rank of a dataspace to itself moves its tiles to disjoint places, at
  * every level inside its loop.  So take the innermost known loop over such a dimension: in each of
- * its iterations, `times` of them counting the loops around it, for any loops inside
- * enters every level inside anew.
+ * its iterations, `times` of them counting the loops around it, for any loops inside enters
+ * every level inside again.
  *
  * The words that a rank has for a set of indices, X of each dimension d, are at least 1 + sum
  * (X(d) - 1), for all coefficients: sums of two sets of integers are at least as many as both
@@ -117,26 +117,5 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
  * windows a sharper bound is possible, by what a turn of the loops over them touches; on the 3x3
  * layer of specs/proofs.md it left 0.2 to 3 % fewer bounds to find and took a quarter longer.
  */
-
-/* Words of dataspace t into all instances of storage level `at` together, the loops outside level j
- * known; at = -1: the multipliers, without what they could keep. */
-double words_entering(
-	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at);
-
-/* The same where all tiles of the level whose outer loops are `loops` enter anew at every step of these. */
-double words_renewed(const struct floor_cell *cell, const struct floor_loops *loops, int t, int at);
-
-/* Times that a word leaves level `at` for the next one further in that keeps it, -1: the multipliers, since no_reuse
- * (spatial) keeps those apart that have the same.  Exact counting; 1 without the flag. */
-double words_split(const struct floor_cell *cell, int t, int at, int child);
-
-/* What all steps together ask of level `at` when nothing inside keeps anything. */
-double words_used(const struct floor_cell *cell, int t, int at);
-
-/*
- * Cycles that a systolic array adds at least to every mapping of a cell: its passes, loads and
- * rate as far as they follow from blocks with one axis.  loops and j as for floor_score.
- */
-double floor_array(const struct floor_cell *cell, const struct floor_loops *loops, int j);
 
 #endif

@@ -1,11 +1,14 @@
-#ifndef SEARCH_PLAN_BOUND_H
-#define SEARCH_PLAN_BOUND_H
+#ifndef CLAIM_PLAN_BOUND_H
+#define CLAIM_PLAN_BOUND_H
 
+#include "base/array.h"
+#include "base/number.h"
 #include "base/stopper.h"
+#include "search/claim/plan_relaxed.h"
 #include "search/joint/joint_space.h"
 
 /*
- * Whether a joint space has an answer below a claimed bound, found out without anything of a solver: A* search
+ * Finds out, without anything of a solver, if a joint space has an answer below a claimed bound: A* search
  * (Hart, Nilsson, Raphael 1968) over all that may be the case at a cut between ops.  A state is the place of
  * every tensor that is still needed, the tensors that the bundle uses in HBM, and its width.  Equal states
  * are one; of two with equal places one is left out if the other can do the same for no more; nothing is
@@ -19,11 +22,9 @@ struct plan_bound_question {
 	const struct joint_space *space;
 	int64_t claim;
 	uint64_t budget; /* states; 0: PLAN_BOUND_STATES */
-	size_t entries; /* that the relaxation tells apart at a cut, at most; 0: PLAN_ENTRIES_MOST */
+	size_t entries;  /* states of the relaxation at a cut, at most; 0: PLAN_ENTRIES_MOST */
 	struct stopper stopper;
 };
-
-enum { PLAN_BOUND_STATES = 2000000 };
 
 struct plan_bound {
 	/* YES: no answer is below the claim.  NO: `witness` is; it keeps the rules and can be packed.  OPEN: the

@@ -17,7 +17,7 @@ static struct plan_claim reject(struct plan_claim *claim, const char *why)
 	return *claim;
 }
 
-/* What the plan's score is worth, in units of the space. */
+/* Finds the value of the plan's score, in units of the space. */
 static bool find_worth(const struct plan *plan, const struct joint_aim *aim, enum price price,
 	struct arena *arena, double *worth)
 {
@@ -49,7 +49,7 @@ static const char *check_numbers(
 	if (proof->status == PROOF_OPTIMAL && proof->bound != proof->value)
 		return "it is called optimal, but the bound is below the value";
 	if (!(proof->bound >= 0 && proof->bound * unit < 0x1p53))
-		return "the bound is no number that a sum of costs can be";
+		return "the bound is not a number that a sum of costs can be";
 	return NULL;
 }
 

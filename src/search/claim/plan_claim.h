@@ -6,16 +6,16 @@
 #include "search/claim/plan_bound.h"
 
 /*
- * Whether what a plan says of itself holds (its `proof`), found out anew from the specs:
+ * Checks the `proof` of a plan from the specs alone:
  *
- *  1. its value is what its score says, of the sum and price that the proof names (joint_claim.h), and no
- *     less than its bound; an optimal one's bound is its value;
- *  2. what the proof assumes is so: it is of the plan's limit of cores and of the room of these settings, and
- *     its method is one that proves something about whole plans;
- *  3. no plan of the space that the proof names is below the bound: the joint space is made again from
- *     workload, machine and settings, and searched by plan_bound_find.
+ *  1. its value follows from its score, by the sum and price that the proof names
+ * (joint_claim.h), and is no less than its bound; the bound of an optimal plan is its value;
+ *  2. the proof assumes the plan's limit of cores and the room of these
+ * settings, and its method is one that proves something about whole plans;
+ *  3. no plan of the space that the proof names is below the bound: the joint space is
+ * built again from workload, machine and settings, and searched by plan_bound_find.
  *
- * That the plan keeps all rules is for plan_check, which reads it.
+ * plan_check has checked that the plan keeps all rules.
  */
 struct arena;
 
@@ -32,7 +32,7 @@ struct plan_claim {
 	enum verdict answer;
 	const char *why;   /* it does not hold, or was not found out; NULL */
 	const char *claim; /* in words */
-	double bound;      /* in the unit of the proof: what was found out to be no too much */
+	double bound;      /* in the unit of the proof: the largest bound that was confirmed */
 	size_t options;    /* of the space */
 	uint64_t states;
 };

@@ -1,21 +1,22 @@
 #include "search/drive/drive.h"
 
 #include "base/arena.h"
-#include "search/drive/drive_state.h"
 #include "search/drive/solver.h"
 #include "search/engine/parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void drive_count(struct slot *slot, const struct execution *execution)
+/* Counts an execution of what was not executed before. */
+static void drive_count(struct slot *slot, const struct execution *execution)
 {
 	slot->effort.events += execution->events;
 	slot->effort.simulated += execution->finished;
 	slot->effort.unsimulated += !execution->finished && !execution->fault;
 }
 
-void drive_judge(struct slot *slot, const struct found *found)
+/* Counts disagreements and keeps the text of the first. */
+static void drive_judge(struct slot *slot, const struct found *found)
 {
 	const struct drive *drive = slot->drive;
 	const struct drive_kind *kind = drive->kind;
@@ -28,6 +29,18 @@ void drive_judge(struct slot *slot, const struct found *found)
 	slot->fault = arena_format(slot->arena, "%s: %s",
 		(kind->label ? kind->label : kind->key)(drive->self, found, slot->arena),
 		fault ? fault : "the counts of model and simulator differ");
+}
+
+/* `count` more of them; the sentence is copied. */
+static void refusals_add(
+	struct refusals *refusals, struct arena *arena, const char *why, uint64_t count)
+{
+	for (size_t i = 0; i < refusals->count; i++)
+		if (strcmp(refusals->at[i].why, why) == 0) {
+			refusals->at[i].count += count;
+			return;
+		}
+	*array_add(arena, refusals) = (struct refusal){arena_text(arena, why), count};
 }
 
 static void refuse(struct slot *slot, const char *why)
@@ -117,16 +130,6 @@ void drive_nest(struct slot *slot, const struct explored *explored)
 			explored->refusals.at[i].count);
 }
 
-void refusals_add(struct refusals *refusals, struct arena *arena, const char *why, uint64_t count)
-{
-	for (size_t i = 0; i < refusals->count; i++)
-		if (strcmp(refusals->at[i].why, why) == 0) {
-			refusals->at[i].count += count;
-			return;
-		}
-	*array_add(arena, refusals) = (struct refusal){arena_text(arena, why), count};
-}
-
 static int more_frequent(const void *a, const void *b)
 {
 	const struct refusal *x = a, *y = b;
@@ -135,7 +138,8 @@ static int more_frequent(const void *a, const void *b)
 	return strcmp(x->why, y->why);
 }
 
-void refusals_sort(struct refusals *refusals)
+/* The most frequent first. */
+static void refusals_sort(struct refusals *refusals)
 {
 	if (refusals->count)
 		qsort(refusals->at, refusals->count, sizeof *refusals->at, more_frequent);
@@ -204,6 +208,25 @@ static void list_points(struct last *last, struct arena *arena)
 		qsort(last->order, last->count, sizeof *last->order, has_more_bytes);
 }
 
+static struct slot drive_slot(struct drive *drive)
+{
+	return (struct slot){.drive = drive, .most = UINT64_MAX};
+}
+
+static struct frontier open_frontier(const struct drive_kind *kind, const struct wishes *wishes)
+{
+	struct frontier frontier = frontier_open(wishes->objectives);
+	frontier.thrifty = kind->thrifty;
+	return frontier;
+}
+
+static void drive_open(struct slot *slot, int thread)
+{
+	slot->arena = arena_open();
+	slot->scratch = slot->drive->scratch[thread];
+	slot->frontier = open_frontier(slot->drive->kind, slot->drive->wishes);
+}
+
 static void run(void *context, size_t i, int thread)
 {
 	struct last *last = context;
@@ -229,15 +252,34 @@ static void run(void *context, size_t i, int thread)
 	arena_release(slot->scratch, mark);
 }
 
+/* Reports how far the round is, and asks whether to stop. */
+static void drive_report(
+	struct drive *drive, size_t done, size_t count, const struct effort *effort)
+{
+	const struct asker *asker = &drive->wishes->asker;
+	struct effort sum = drive->explored->effort;
+	if (effort)
+		effort_add(&sum, effort);
+	struct progress progress = {.round = drive->round,
+		.done = done,
+		.tasks = count,
+		.count = drive->kind->counts_offers ? sum.offered : sum.evaluated,
+		.best = drive->best,
+		.bound = drive->bound};
+	if (asker->progress)
+		asker->progress(asker->stopper.listener, &progress);
+	drive_stops(drive);
+}
+
 static void done(void *context, size_t i)
 {
 	struct last *last = context;
 	(void)i;
 	if (!atomic_load(&last->drive->stopped))
-		drive_tell(last->drive, ++last->done, last->count, NULL);
+		drive_report(last->drive, ++last->done, last->count, NULL);
 }
 
-void drive_last(struct drive *drive)
+static void drive_last(struct drive *drive)
 {
 	struct last last = {.drive = drive};
 	struct parallel work = {&last, run, done};
@@ -274,7 +316,7 @@ const struct frontier *drive_frontier(const struct drive *drive)
 	return &drive->explored->frontier;
 }
 
-/* Rounds of an exploration within this one are nobody's. */
+/* Passes progress on without the rounds of an exploration within this one. */
 static void pass_on(void *at, const struct progress *progress)
 {
 	const struct asker *asker = &((struct drive *)at)->wishes->asker;
@@ -287,42 +329,6 @@ struct asker drive_asker(struct drive *drive)
 	return (struct asker){.jobs = drive->wishes->asker.jobs,
 		.stopper = {drive, drive_stops},
 		.progress = pass_on};
-}
-
-static struct frontier open_frontier(const struct drive_kind *kind, const struct wishes *wishes)
-{
-	struct frontier frontier = frontier_open(wishes->objectives);
-	frontier.thrifty = kind->thrifty;
-	return frontier;
-}
-
-struct slot drive_slot(struct drive *drive)
-{
-	return (struct slot){.drive = drive, .most = UINT64_MAX};
-}
-
-void drive_open(struct slot *slot, int thread)
-{
-	slot->arena = arena_open();
-	slot->scratch = slot->drive->scratch[thread];
-	slot->frontier = open_frontier(slot->drive->kind, slot->drive->wishes);
-}
-
-void drive_tell(struct drive *drive, size_t done, size_t count, const struct effort *effort)
-{
-	const struct asker *asker = &drive->wishes->asker;
-	struct effort sum = drive->explored->effort;
-	if (effort)
-		effort_add(&sum, effort);
-	struct progress progress = {.round = drive->round,
-		.done = done,
-		.tasks = count,
-		.count = drive->kind->counts_offers ? sum.offered : sum.evaluated,
-		.best = drive->best,
-		.bound = drive->bound};
-	if (asker->progress)
-		asker->progress(asker->stopper.listener, &progress);
-	drive_stops(drive);
 }
 
 /* The best point of a task, with its bound where that is about the first objective. */
@@ -342,8 +348,8 @@ static void note_best(struct drive *drive, size_t i, const struct slot *slot)
 		drive->best = value;
 }
 
-/* What a task proved is worth nothing unless all did, and one that did not run proved nothing; a
- * bound is of the one task that there is. */
+/* Keeps a proof only if all tasks proved something; a task that did not
+ * run proves nothing, and a bound holds only if there is one task. */
 static void merge_proof(struct explored *explored, const struct slot *slot)
 {
 	explored->complete &= slot->complete;
@@ -359,7 +365,8 @@ static const char *keep_first(struct arena *arena, const char *known, const char
 	return known || !text ? known : arena_text(arena, text);
 }
 
-void drive_merge(struct drive *drive, struct slot *slot)
+/* In the order of tasks. */
+static void drive_merge(struct drive *drive, struct slot *slot)
 {
 	struct explored *explored = drive->explored;
 	const struct drive_kind *kind = drive->kind;
@@ -401,7 +408,7 @@ static void start(struct drive *drive)
 	if (!found)
 		return;
 	drive->round = 1; /* of which nothing is done */
-	drive_tell(drive, 0, 0, NULL);
+	drive_report(drive, 0, 0, NULL);
 	drive->round = 0;
 }
 
@@ -432,11 +439,11 @@ static void task_done(void *context, size_t i)
 		return;
 	effort_add(&round->effort, &round->slots[i].effort);
 	note_best(round->drive, round->first + i, &round->slots[i]);
-	drive_tell(round->drive, ++round->done, round->count, &round->effort);
+	drive_report(round->drive, ++round->done, round->count, &round->effort);
 }
 
-/* How many of the tasks, in their order, the rest of the budget is enough for; the last of them may
- * be limited. */
+/* Returns how many of the tasks, in their order, the rest of the
+ * budget is enough for; the last of them may be limited. */
 static size_t limit(struct drive *drive, size_t first, struct slot *slots, size_t count)
 {
 	const struct drive_kind *kind = drive->kind;

@@ -1,12 +1,28 @@
-#ifndef SEARCH_DRIVE_DRIVE_H
-#define SEARCH_DRIVE_DRIVE_H
+#ifndef DRIVE_DRIVE_H
+#define DRIVE_DRIVE_H
 
 #include "base/array.h"
 #include "model/machine/execution.h"
 #include "model/machine/proof.h"
 #include "search/drive/wishes.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
+
+/* An exploration while it runs: drive.c has the rounds, what a task does and the last
+ * round. */
+struct drive {
+	const struct drive_kind *kind;
+	void *self;
+	const struct wishes *wishes;
+	struct explored *explored;
+	struct arena *arena;    /* of the result */
+	struct arena *own;      /* until it ends; what depends on threads is in here */
+	struct arena **scratch; /* by thread: only memory, nothing of it reaches a result */
+	int round;
+	double best, bound; /* of the first objective, for progress */
+	atomic_bool stopped;
+};
 
 /* Why candidates were refused, and how many of them for each reason. */
 struct arena;
@@ -17,16 +33,10 @@ struct refusal {
 };
 struct refusals array(struct refusal);
 
-/* `count` more of them; the sentence is copied. */
-void refusals_add(struct refusals *refusals, struct arena *arena, const char *why, uint64_t count);
-
-/* The most frequent first. */
-void refusals_sort(struct refusals *refusals);
-
 /* A line for each reason: "does not fit (12 candidates)". */
 const char **refusals_lines(const struct refusals *refusals, struct arena *arena);
 
-/* How much work an exploration was: the counters of run.json. */
+/* Work of an exploration: the counters of run.json. */
 struct effort {
 	uint64_t evaluated; /* candidates priced, solvers' inner steps included */
 	uint64_t ticks;     /* of solvers: evaluations and bounds */
@@ -59,7 +69,7 @@ void effort_add(struct effort *sum, const struct effort *effort);
  *	         more, in parallel, as thoroughly as it can be
  *
  * A task sees only the frontier of the rounds before and writes only its slot: the result is the
- * same for any number of threads.  Who asks may stop it at any time (search/drive/asker.h): what was
+ * same for any number of threads.  The caller may stop it at any time (`struct asker` in `wishes.h`): what was
  * offered until then is the result.
  */
 struct arena;
@@ -78,8 +88,8 @@ struct found {
 /* The result. */
 struct explored {
 	struct frontier frontier; /* payloads: the kind's struct found */
-	/* What everybody compares with, executed as the frontier is; a NULL payload: there is no such
-	 * thing. */
+	/* Known solutions to compare with, executed as the
+	 * frontier is; a NULL payload: there is none. */
 	size_t beside_count;
 	struct point *beside;
 	struct effort effort;
@@ -92,13 +102,13 @@ struct explored {
 	/* The same: no candidate is below, in each objective alone, in their order; 0: none known. */
 	double bounds[OBJECTIVE_COUNT];
 	const char *limit;        /* "budget", or another limit that cut it short; NULL */
-	const char *fault;        /* the first disagreement, told in full; NULL */
+	const char *fault;        /* text of the first disagreement; NULL */
 	const char *complaint;    /* of a solver: the first; NULL */
 	struct refusals refusals; /* distinct reasons, most frequent first */
 	const void *more;         /* the kind's own; NULL */
 };
 
-/* What a task leaves behind.  A kind reads and writes the members above the line. */
+/* The result of a task. A kind reads and writes the members above the line. */
 struct slot {
 	struct drive *drive;
 	struct arena *
@@ -125,7 +135,7 @@ struct slot {
 struct drive_kind {
 	/* Offers what is known before all work, so that a stop leaves a result no worse than that. */
 	void (*start)(void *self, struct slot *slot);
-	/* Makes the tasks of round 1, 2, ..; false: there is no such round. */
+	/* Makes the tasks of round 1, 2, ..; false after the last round. */
 	bool (*tasks)(void *self, int round, struct drive *drive, size_t *count);
 	/* Candidates that a task would offer, for the budget; NULL: one. */
 	uint64_t (*wants)(void *self, size_t task);
@@ -138,13 +148,13 @@ struct drive_kind {
 	const char *(*execute)(void *self, struct found *found, struct slot *slot, bool last);
 	/* Its plan as text: canonical. */
 	const char *(*key)(void *self, const struct found *found, struct arena *arena);
-	/* What messages call it; NULL: its key. */
+	/* Returns its name in messages; NULL: its key. */
 	const char *(*label)(void *self, const struct found *found, struct arena *arena);
 	/* A copy of it that lives as long as the arena; NULL: of its `size` bytes as they are. */
 	size_t size;
 	struct found *(*keep)(void *self, const struct found *found, struct arena *arena);
-	/* What a task left, in the order of tasks; NULL: nothing, or it was not run.  Whether it must
-	 * live as long as the result. */
+	/* Merges the result of a task, in the order of tasks; `left` NULL: nothing,
+	 * or it was not run. True if it must live as long as the result. */
 	bool (*merge)(void *self, void *left);
 	/* The best value and the bound to show once task i ended, by one thread at a time; NULL: those of
 	 * the slots' frontiers. */
@@ -152,10 +162,10 @@ struct drive_kind {
 	/* After all rounds; may add points beside the frontier. */
 	void (*finish)(void *self, struct explored *explored, struct arena *arena);
 	bool executes_kept; /* what is kept is executed in the last round, and nothing else */
-	bool counts_offers; /* budget and progress are about candidates offered; else its solvers
-			     * keep to the budget, and progress tells what they evaluated */
-	bool runs_late;     /* its tasks run even after a stop, and see to their end themselves */
-	bool thrifty;       /* its frontier is (frontier.h) */
+	bool counts_offers; /* budget and progress are about candidates offered; else its solvers keep to the budget, and
+			     * progress counts their evaluations */
+	bool runs_late; /* its tasks run even after a stop, and see to their end themselves */
+	bool thrifty;   /* its frontier is (frontier.h) */
 };
 
 struct explored drive_explore(const struct drive_kind *kind, void *self,
@@ -163,7 +173,7 @@ struct explored drive_explore(const struct drive_kind *kind, void *self,
 
 /* --- for kinds, while it runs */
 
-/* Offers a candidate: it is priced, executed if wished, and a copy kept if nothing known beats it.
+/* Offers a candidate: it is priced, executed if the request says so, and a copy is kept if nothing known beats it.
  * `found` need not outlive the call. */
 void drive_offer(struct slot *slot, struct found *found);
 
@@ -182,7 +192,7 @@ bool drive_stops(void *drive);
 /* The frontier of the rounds before. */
 const struct frontier *drive_frontier(const struct drive *drive);
 
-/* What one asks who is asked to carry out a task. */
+/* Returns the asker of a search that is part of a task. */
 struct asker drive_asker(struct drive *drive);
 
 #endif

@@ -35,7 +35,7 @@ enum objective {
 extern const char *const objective_names[]; /* accesses once, for all; NULL ends them */
 extern const char *const objective_summaries[];
 
-/* What is explored. */
+/* The kind of input that is explored. */
 enum subject { SUBJECT_GRAPH, SUBJECT_PROBLEM, SUBJECT_SPACE_TIME, SUBJECT_BROADCAST };
 extern const char *const subject_names[]; /* "a workload graph", in messages */
 

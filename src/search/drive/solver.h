@@ -1,12 +1,90 @@
-#ifndef SEARCH_SOLVER_H
-#define SEARCH_SOLVER_H
+#ifndef DRIVE_SOLVER_H
+#define DRIVE_SOLVER_H
 
 #include "model/machine/proof.h"
-#include "search/drive/asker.h"
-#include "search/drive/candidate.h"
 #include "search/drive/drive.h"
+#include "search/drive/wishes.h"
 
 #include <stdint.h>
+
+/*
+ * Questions to solvers, and their answers. A stage is a kind of
+ * question; a problem is a question of it, and a candidate answers it.
+ */
+struct arch;
+struct capture_answer;
+struct capture_question;
+struct folding;
+struct joint_answer;
+struct joint_space;
+struct kept;
+struct mapping;
+struct nest_search;
+struct packing;
+struct placement;
+struct plan;
+struct planning;
+struct project_search;
+struct projection;
+struct send_schedule;
+struct solver;
+struct synthesis;
+struct workload;
+
+enum stage {
+	STAGE_DIVIDE,
+	STAGE_PLACE,
+	STAGE_MAP,
+	STAGE_JOINT,
+	STAGE_PROJECT,
+	STAGE_BROADCAST,
+	STAGE_SCATTER,
+	STAGE_MENU,
+	STAGE_COUNT
+};
+extern const char *const stage_names[]; /* the folders of solvers/ */
+
+/* The objective of the plan of a whole workload: a sum of
+ * cycles (as planning->price says), energy and HBM bytes. */
+struct joint_aim {
+	int64_t cycles, energy, hbm_bytes; /* weights of a cycle, of 2^-10 pJ, of a byte */
+	unsigned
+		fixed; /* what is not decided: a set of enum joint_kind (search/joint/joint_graph.h) */
+	const struct solver *map; /* of nests; NULL: as for problems */
+	uint64_t nest_ticks; /* of a whole nest; 0: NEST_JOINT_TICKS (search/joint/options.h) */
+	struct kept *kept;   /* what is known of ops; NULL: nothing */
+};
+
+struct problem {
+	enum stage stage;
+	const struct arch *arch;
+	const struct workload *workload; /* divide, joint */
+	const struct planning *planning; /* divide, joint */
+	int op;                          /* divide: this op alone; -1 all */
+	const struct packing *packing;   /* place */
+	const struct mapping *division;  /* joint: the mappings to start from, by op */
+	const struct solver *place;      /* joint: who places what it divides */
+	const struct joint_space
+		*joint;              /* joint: of those for plans; NULL: it follows from the aim */
+	const struct joint_aim *aim; /* joint: of those for plans, without a space */
+	const struct nest_search *nest;           /* map: nest_search.h */
+	const struct project_search *projections; /* project: project_search.h */
+	const struct synthesis *synthesis;        /* broadcast, scatter */
+	const struct capture_question *menu;      /* menu: model/packing/capture.h */
+	uint64_t first, end;                      /* map: this share of the work, see solver.h */
+};
+
+struct candidate {
+	enum stage stage;
+	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
+	const struct placement *placement;    /* place */
+	const struct joint_answer *joint;     /* joint: of a joint space */
+	const struct plan *plan;              /* joint: of an aim */
+	const struct projection *projection;  /* project */
+	const struct folding *folding;        /* project: of an einsum, in place of a projection */
+	const struct send_schedule *schedule; /* broadcast, scatter */
+	const struct capture_answer *menu;    /* menu */
+};
 
 /*
  * A solver answers the questions of one stage.  It starts no thread (run_parts does), reads no
@@ -24,7 +102,7 @@
 struct arena;
 struct run;
 
-/* How the work of a solver is shared out between tasks, which know nothing of each other. */
+/* Rule by which the work of a solver is divided between tasks, which know nothing of each other. */
 enum sharing {
 	SHARING_NONE,        /* one task, with the whole budget */
 	SHARING_ENUMERATION, /* map: ranges [first, end) of the space's choices of factors;
@@ -33,7 +111,7 @@ enum sharing {
 	SHARING_CHAINS,      /* chain `first` of `end` chains, each with its part of the budget */
 };
 
-/* What a solver is asked for although nobody named it. */
+/* Uses of a solver for which it need not be named. */
 enum purpose {
 	FOR_GRAPHS = 1 << 0, /* divide, place, joint: plans of a workload graph */
 	FOR_OPS = 1 << 1,    /* divide: all that one op of a plan can be */
@@ -55,7 +133,7 @@ struct solver {
 	const char *summary;  /* one line for `lxplore list solvers` */
 	unsigned purposes;    /* a set of enum purpose; 0: it is asked by name alone */
 	enum sharing sharing; /* what problem->first and end mean */
-	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
+	bool proves;      /* it ends with a proof, and gets no budget unless the user sets one */
 	bool plans_all;   /* joint: it searches joint spaces, whole plans; else divisions */
 	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
 	void (*run)(struct run *run, const struct problem *problem);
@@ -102,21 +180,21 @@ uint64_t run_random(struct run *run, uint64_t bound);
 /* Mappings or plans that were priced, apart from the ticks. */
 void run_evaluated(struct run *run, uint64_t count);
 
-/* What a proof looked at, added up. */
+/* Adds the work of a proof. */
 void run_looked(struct run *run, const struct effort *effort);
 
 /*
- * Independent parts of a solver's work, on the threads of whoever asked: part(its run, context,
- * i) for each i below count.  Every part has a run of its own: an arena, an equal
+ * Runs independent parts of a solver's work on the threads of the
+ * caller: part(its run, context, i) for each i below count.  Every part has a run of its own: an arena, an equal
  * share of the ticks that are left, and a stream of random numbers of its own; it
- * changes nothing that another part reads.  Afterwards, in the order of parts, all that they
- * offered and counted is as if `run` had, and their arenas go to its arena.  So nothing depends on
- * the number of threads.  False if a part's ticks were spent, or if someone asked to stop.
+ * changes nothing that another part reads.  Afterwards, in the order of parts, `run` has all their offers and counts,
+ * and their arenas go to its arena. So nothing depends on the number of
+ * threads. False if a part's ticks were spent, or if the stopper said so.
  */
 bool run_parts(struct run *run, size_t count,
 	void (*part)(struct run *run, void *context, size_t i), void *context);
 
-/* Asks another solver, in this thread and within these ticks: it is told to stop when `run` is.
+/* Calls another solver, in this thread and within these ticks: it stops when `run` does.
  * Nothing of it counts as done by `run`; the answer lives in the arena. */
 struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
 	uint64_t ticks, uint64_t seed, struct arena *arena);
@@ -138,9 +216,9 @@ void run_prove_each(struct run *run, const double *bounds, size_t count);
 void run_core(struct run *run, size_t count, const int *buffers);
 
 /*
- * Keeps an offer; the candidate must live in run_arena.  `value` is what the
- * solver minimises, for its own comparisons; whoever asked scores candidates
- * anew.  Offers keep their order.
+ * Keeps an offer; the candidate must live in run_arena.  `value` is what the solver minimises,
+ * for its own comparisons; the caller
+ * scores candidates again.  Offers keep their order.
  */
 void run_offer(struct run *run, const struct candidate *candidate, double value);
 

@@ -16,7 +16,7 @@ struct entry {
 };
 
 /*
- * A list grows at its head, under the lock; whoever only looks needs none.
+ * A list grows at its head, under the lock; readers need none.
  */
 struct kept {
 	struct arena *arena;

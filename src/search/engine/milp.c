@@ -2,7 +2,6 @@
 
 #include "base/fatal.h"
 #include "base/text.h"
-#include "search/engine/milp_rows.h"
 
 #include <glpk.h>
 #include <inttypes.h>
@@ -10,6 +9,13 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
+
+/* Entries of one row, from 1 as GLPK wants them; those of one column added up. */
+struct milp_packed {
+	int *columns;
+	double *coefficients;
+	int *place; /* by column: where in the row; 0: not there */
+};
 
 /* Terms in a line: readers of the format have limits of a few hundred characters. */
 enum { TERMS_IN_A_LINE = 6 };
@@ -52,6 +58,26 @@ static void write_row(struct text *text, const struct milp *milp, size_t r, cons
 		write_term(
 			text, milp, (size_t)k - 1, packed->columns[k] - 1, packed->coefficients[k]);
 	text_add(text, " %s %.17g\n", relation, value);
+}
+
+/* how many */
+static int milp_pack(const struct milp *milp, size_t r, struct milp_packed *packed)
+{
+	size_t end = r + 1 < milp->rows.count ? milp->rows.at[r + 1].first : milp->entries.count;
+	int count = 0;
+	for (size_t k = milp->rows.at[r].first; k < end; k++) {
+		const struct milp_entry *entry = &milp->entries.at[k];
+		int *place = &packed->place[entry->column];
+		if (!*place) {
+			*place = ++count;
+			packed->columns[count] = entry->column + 1;
+			packed->coefficients[count] = 0;
+		}
+		packed->coefficients[*place] += entry->coefficient;
+	}
+	for (int k = 1; k <= count; k++)
+		packed->place[packed->columns[k] - 1] = 0;
+	return count;
 }
 
 static void write_rows(struct text *text, const struct milp *milp, struct milp_packed *packed)
@@ -97,6 +123,13 @@ static void write_bounds(struct text *text, const struct milp *milp)
 	}
 }
 
+static struct milp_packed milp_open_packed(const struct milp *milp, struct arena *arena)
+{
+	size_t count = milp->columns.count + 1;
+	return (struct milp_packed){arena_array(arena, int, count),
+		arena_array(arena, double, count), arena_array(arena, int, count)};
+}
+
 const char *milp_text(const struct milp *milp, const char *comment, struct arena *arena)
 {
 	struct text text = text_open(arena);
@@ -117,7 +150,7 @@ const char *milp_text(const struct milp *milp, const char *comment, struct arena
 /* Megabytes that GLPK gets, and simplex iterations between two questions. */
 enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
 
-/* What a row without columns may miss its bounds by, relatively. */
+/* Relative tolerance of the bounds of a row without columns. */
 #define ROW_TOLERANCE 1e-7
 
 struct milp *milp_make(struct arena *arena)
@@ -160,32 +193,6 @@ void milp_cost(struct milp *milp, int column, double cost)
 void milp_fix(struct milp *milp, int column, double value)
 {
 	milp->columns.at[column].least = milp->columns.at[column].most = value;
-}
-
-struct milp_packed milp_open_packed(const struct milp *milp, struct arena *arena)
-{
-	size_t count = milp->columns.count + 1;
-	return (struct milp_packed){arena_array(arena, int, count),
-		arena_array(arena, double, count), arena_array(arena, int, count)};
-}
-
-int milp_pack(const struct milp *milp, size_t r, struct milp_packed *packed)
-{
-	size_t end = r + 1 < milp->rows.count ? milp->rows.at[r + 1].first : milp->entries.count;
-	int count = 0;
-	for (size_t k = milp->rows.at[r].first; k < end; k++) {
-		const struct milp_entry *entry = &milp->entries.at[k];
-		int *place = &packed->place[entry->column];
-		if (!*place) {
-			*place = ++count;
-			packed->columns[count] = entry->column + 1;
-			packed->coefficients[count] = 0;
-		}
-		packed->coefficients[*place] += entry->coefficient;
-	}
-	for (int k = 1; k <= count; k++)
-		packed->place[packed->columns[k] - 1] = 0;
-	return count;
 }
 
 struct milp_size milp_size(const struct milp *milp)

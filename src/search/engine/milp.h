@@ -1,11 +1,36 @@
-#ifndef SEARCH_ENGINE_MILP_H
-#define SEARCH_ENGINE_MILP_H
+#ifndef ENGINE_MILP_H
+#define ENGINE_MILP_H
 
+#include "base/array.h"
 #include "model/machine/proof.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Columns, rows and entries of a program, as GLPK and the LP format read them. */
+struct milp_column {
+	double least, most, cost;
+	bool integer;
+	const char *name; /* NULL: it has a number alone */
+};
+
+struct milp_row {
+	double least, most;
+	size_t first; /* of its entries */
+};
+
+struct milp_entry {
+	int column;
+	double coefficient;
+};
+
+struct milp {
+	struct arena *arena;
+	struct array(struct milp_column) columns;
+	struct array(struct milp_row) rows;
+	struct array(struct milp_entry) entries;
+};
 
 /*
  * Mixed-integer linear programs, minimised by GLPK:
@@ -45,7 +70,7 @@ void milp_cost(struct milp *milp, int column, double cost);
 /* Narrows a column to one value. */
 void milp_fix(struct milp *milp, int column, double value);
 
-/* What the LP format calls a column; it must live as long as the program. */
+/* Names a column in the LP format; the name must live as long as the program. */
 void milp_name(struct milp *milp, int column, const char *name);
 
 /* The program in the LP format, as CBC, GLPK, SCIP and others read it, behind a comment of lines. */
@@ -71,13 +96,13 @@ struct milp_wishes {
 	/* After some more simplex iterations over this many rows; false ends the search.  NULL: to
 	 * the end. */
 	bool (*go_on)(void *user, uint64_t iterations, int rows);
-	/* Every better point that turns up, by column; NULL: nobody asks. */
+	/* Called with every better point, by column; NULL: not called. */
 	void (*found)(void *user, const double *values);
 };
 
 struct milp_answer {
 	/* PROOF_OPTIMAL: within the gap; PROOF_BOUND, PROOF_BUDGET: ended by go_on, with a point or
-	 * without; PROOF_INFEASIBLE: there is no point; PROOF_NONE: it failed, see `fault` */
+	 * without; PROOF_INFEASIBLE: no point exists; PROOF_NONE: it failed, see `fault` */
 	enum proof_status status;
 	double value;         /* of the point, if there is one */
 	const double *values; /* by column; NULL */
@@ -91,8 +116,8 @@ struct milp_answer milp_solve(
 	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena);
 
 /*
- * What a bound may be too high by.  A reduced cost may be wrong by 1e-7, relative to the cost
- * of its column: over a point whose columns add up to `mass`, that is 1e-7 * (mass + value).
+ * Returns the error of a bound, upwards. A reduced cost may be
+ * wrong by 1e-7, relative to the cost of its column: over a point whose columns add up to `mass`, that is 1e-7 * (mass + value).
  * A node is given up when it is within 1e-7 * (1 + value) of the best point.  Twice that.
  */
 double milp_margin(double mass, double value);

@@ -1,8 +1,8 @@
 #ifndef SEARCH_PLANS_H
 #define SEARCH_PLANS_H
 
-#include "search/drive/candidate.h"
 #include "search/drive/frontier.h"
+#include "search/drive/solver.h"
 
 /*
  * Whole plans: for what sums of latency, energy and HBM bytes the solvers of joint spaces are asked, and what

@@ -3,7 +3,7 @@
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
-#include "search/drive/candidate.h"
+#include "search/drive/solver.h"
 #include "search/graph/stream.h"
 
 #include <stdbool.h>
@@ -37,7 +37,7 @@ struct recipe {
 	struct kept *kept;             /* what is known of ops already; NULL: nothing */
 	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t plan_ticks;           /* the same of one that plans everything */
-	/* Who hears how far that one is (search/drive/asker.h); NULL: nobody. */
+	/* Receives its progress (search/drive/wishes.h); NULL: not called. */
 	void (*progress)(void *listener, const struct progress *progress);
 	uint64_t seed;
 };

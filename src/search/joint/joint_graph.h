@@ -4,7 +4,7 @@
 #include "constraints/constraints.h"
 #include "model/graph/plan.h"
 #include "model/graph/view.h"
-#include "search/drive/candidate.h"
+#include "search/drive/solver.h"
 #include "search/graph/op_map.h"
 #include "search/joint/joint_space.h"
 

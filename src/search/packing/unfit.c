@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * What is known of addresses while some pairs are decided, and the rules by which more follows.
- * Everything that a proof rests on is here:
+ * Bounds of addresses while some pairs are decided, and the rules by
+ * which more follows. Everything that a proof rests on is here:
  *
  *   bounds     the first and the last address that each may have: inside the capacity, aligned,
  *              fixed.  i below j: j begins no lower than i's end.  At one address: one bound for
@@ -180,7 +180,7 @@ static void unfit_decide(struct unfit_state *state, int i, int j, enum unfit_rel
 			state->leader[k] = to;
 }
 
-/* What both divide; no more than addresses go. */
+/* Returns the least common multiple, limited to the largest address. */
 static int64_t common_multiple(int64_t a, int64_t b)
 {
 	wide product = (wide)(a / number_gcd(a, b)) * b;
@@ -254,7 +254,7 @@ static bool counts_at(const struct unfit_state *state, int i, int64_t step)
 	return true;
 }
 
-/* Those that must lie from a on, by the end of where they must lie. */
+/* True if the buffers that must lie from a on have room, by the end of their ranges. */
 static bool has_room_at(const struct unfit_state *state, int64_t step, int *live)
 {
 	int count = 0;
@@ -358,7 +358,7 @@ struct packing packing_of_some(
 	return some;
 }
 
-/* How much room the two ways of a pair leave together; little is soon decided. */
+/* Returns the slack that the two orders of a pair leave together; pairs of little slack are decided first. */
 static int64_t slack_of(const struct unfit_state *state, int i, int j)
 {
 	int64_t below = state->high[j] - state->low[i] - state->items[i].size;

@@ -25,7 +25,7 @@ struct unfit_proof {
 	const struct unfit_node *nodes; /* a fork, then its branches in order */
 };
 
-/* How to ask for a proof; the stopper is asked before every bit of work that the rules are. */
+/* Limits of a proof; the stopper is called before every application of the rules. */
 struct unfit_limits {
 	size_t forks;
 	struct stopper stopper;
@@ -47,7 +47,7 @@ bool unfit_prove(const struct packing *packing, const struct unfit_limits *limit
 size_t unfit_shrink(const struct packing *packing, size_t count, int *buffers,
 	const struct unfit_limits *limits);
 
-/* Whether it is a proof, as far as this many forks tell. */
+/* The verdict about a proof, within this many forks. */
 struct unfit_checked {
 	bool decided;    /* false: there are more forks, or it was asked to stop */
 	const char *why; /* why it is none; NULL */

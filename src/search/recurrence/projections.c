@@ -12,7 +12,7 @@ struct vectors {
 	size_t count;
 };
 
-/* Whether to go on with a listing of which this is step n; that many steps take no time to speak of. */
+/* True if a listing may go on after step n; the stopper is called every LISTED_UNASKED steps. */
 enum { LISTED_UNASKED = 256, LISTED_TICKS = 64 };
 
 static bool goes_on(struct projections *space, size_t n)
@@ -313,7 +313,7 @@ static void choose_vectors(struct row_choice *choice, const struct vectors *vect
 	}
 }
 
-/* Whether rows have limits of their own, and whether they differ in them. */
+/* Notes if rows have limits of their own, and if these differ. */
 static void compare_rows(struct row_choice *choice)
 {
 	const struct space_time *spec = choice->spec;

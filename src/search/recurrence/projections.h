@@ -9,8 +9,8 @@
  * All projections of a recurrence with one row of time and a number of rows of space whose
  * entries lie in given ranges.
  *
- * Where the domain is a box, PEs and conflicts of an allocation depend on nothing but the vectors
- * that it sends to zero (two points share a PE if and only if their difference is one), so
+ * If the domain is a box, PEs and conflicts of an allocation depend only on the vectors that
+ * it sends to zero: two points share a PE if and only if their difference is one. So
  * allocations that agree in those, and in the length of their wires, are one class.
  */
 struct schedule {
@@ -58,7 +58,7 @@ bool projections_wired(const struct projections *space, const struct allocation 
 bool projections_apart(const struct projections *space, const struct allocation *allocation,
 	const struct schedule *schedule, bool *known);
 
-/* As one projection, for whoever wants all its facts. */
+/* Returns both as one projection. */
 struct projection projections_make(const struct projections *space,
 	const struct allocation *allocation, const struct schedule *schedule);
 

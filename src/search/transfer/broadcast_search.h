@@ -1,12 +1,52 @@
-#ifndef SEARCH_TRANSFER_BROADCAST_SEARCH_H
-#define SEARCH_TRANSFER_BROADCAST_SEARCH_H
+#ifndef TRANSFER_BROADCAST_SEARCH_H
+#define TRANSFER_BROADCAST_SEARCH_H
 
+#include "cost/transfer/broadcast.h"
+#include "model/machine/execution.h"
+#include "model/machine/score.h"
 #include "model/transfer/broadcast.h"
 #include "search/drive/drive.h"
 #include "search/drive/solver.h"
-#include "search/transfer/broadcast_outcome.h"
+#include "sim/transfer/copy.h"
+#include "sim/transfer/schedule.h"
 
 #include <stdint.h>
+
+struct broadcast_outcome {
+	const struct broadcast *broadcast;
+	const struct topology *topology;
+	struct broadcast_counts counts;       /* as published */
+	struct broadcast_times times;         /* likewise */
+	const int64_t *order;                 /* of chunks; NULL: as they slide */
+	const struct send_schedule *schedule; /* of an algorithm; else NULL */
+	struct score score;                   /* cycles, link_bytes, buffer_bytes, rounds */
+	int64_t ticks;
+	int64_t bound;        /* cycles that no way over these links is below */
+	int64_t rounds_bound; /* rounds that no schedule of this many segments is below; 0: as
+				 published */
+	struct execution execution;
+};
+
+/* Finds the stage whose solvers are its algorithms; false: it has none. */
+bool broadcast_stage(const struct broadcast *broadcast, enum stage *out);
+
+/* Returns NULL, or why it cannot be priced: it is too large, or the links do not carry the algorithm.
+ * The broadcast must be legal. `asker` may stop the search for a schedule; NULL: no asker. */
+struct asker;
+const char *broadcast_price(const struct broadcast *broadcast, const struct asker *asker,
+	struct arena *arena, struct broadcast_outcome *out);
+
+/* When everything ran: instructions of a program by stream, or messages of a schedule. */
+struct broadcast_trace {
+	const struct copy_program *program; /* NULL: of an algorithm */
+	struct copy_time *const *times;
+	const struct send_time *sends;
+};
+
+/* With bytes where they are at most `bytes_most`, else without.  `trace`: NULL or to be kept.
+ * `stopper`, or NULL, may end it: then it is not finished and has no fault. */
+void broadcast_execute(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
+	struct broadcast_trace *trace, const struct stopper *stopper, struct arena *arena);
 
 /*
  * Orders of chunks between the two copy queues, which are a flow shop of two machines.
@@ -43,12 +83,12 @@ const int64_t *order_gilmore_gomory(
  */
 int64_t rounds_bound(const struct synthesis *synthesis, struct arena *arena);
 
-/* The same of a scatter: whoever gets something could hand one chunk to all, so it takes as long as
- * a broadcast of one chunk. */
+/* The same of a scatter: a rank that receives something could pass one chunk to all,
+ * so it takes as long as a broadcast of one chunk. */
 int64_t scatter_bound(const struct synthesis *synthesis, struct arena *arena);
 
 /* The schedule of fewest rounds, of one chunk a message, that the solvers of the stage offer
- * that nobody need name; of several the first by name.  It counts in the run's budget. */
+ * that need not be named; of several the first by name.  It counts in the run's budget. */
 const struct send_schedule *schedule_best(struct run *run, const struct synthesis *synthesis);
 
 /*
@@ -62,7 +102,7 @@ const struct send_schedule *schedule_best(struct run *run, const struct synthesi
 struct broadcast_search {
 	struct wishes wishes;
 	const struct broadcast *broadcast; /* legal */
-	/* Whose schedules are asked for, alone; none: those of the usual ones, and as published. */
+	/* Solvers of schedules, if the user named some; none: the usual ones, and the published schedules. */
 	struct portfolio solvers;
 };
 
