@@ -160,6 +160,11 @@ static const struct shown_block blocks[] = {
 		NULL, 0},
 	{"specs/placement.md", ENDS, "8 of 10 buffers kept", NULL, 0},
 
+	{"src/README.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
+	{"src/README.md", SHOWS, "  - {op: amax", NULL, 0},
+	{"src/README.md", RUN, "E=\"specs/arch/eyeriss.yaml", NULL, 0},
+	{"src/README.md", SHOWS, "choices      192 of 192 decided", NULL, 0},
+
 	{"specs/models.md", RUN, "lxplore import specs/models/attention.mlir", NULL, 0},
 	{"specs/models.md", WARNS, "specs/models/attention.mlir: ", NULL, 0},
 	{"specs/models.md", RUN, "lxplore check specs/arch/spyre32.yaml specs/models", NULL, 0},
@@ -415,6 +420,68 @@ static void named_files_exist(void **state)
 	arena_close(arena);
 }
 
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* True if a line of the source, without indent, declares or defines `name`: "struct name {", "int name(". */
+static bool declares(const char *source, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *at = source; (at = strstr(at, name)); at++) {
+		const char *line = at, *after = at + length;
+		while (line > source && line[-1] != '\n')
+			line--;
+		if (line != at && !is_of_name(at[-1]) && isalpha((unsigned char)*line) &&
+			(*after == '(' || *after == '[' || strncmp(after, " {", 2) == 0 ||
+				strncmp(after, " =", 2) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Links such as [`cost_plan`](cost/graph/cost.h) on a page; how many there are. */
+static size_t check_declarations(struct arena *arena, const char *page)
+{
+	int folder = strrchr(page, '/') ? (int)(strrchr(page, '/') + 1 - page) : 0;
+	size_t count = 0;
+	for (const char *at = read_page(arena, page); (at = strstr(at, "[`")); at++) {
+		size_t length = 0;
+		while (is_of_name(at[2 + length]))
+			length++;
+		const char *target = at + 2 + length + 3;
+		size_t end = strcspn(target, ")");
+		if (strncmp(at + 2 + length, "`](", 3) != 0 || end < 2 || target[end - 2] != '.')
+			continue;
+		const char *name = arena_format(arena, "%.*s", (int)length, at + 2);
+		const char *path = arena_format(arena, "%.*s%.*s", folder, page, (int)end, target);
+		if (!declares(read_page(arena, path), name))
+			fail_msg("%s: '%s' does not declare '%s'", page, path, name);
+		count++;
+	}
+	return count;
+}
+
+static void linked_names_are_declared(void **state)
+{
+	struct arena *arena = arena_open();
+	struct ended ended = shell(arena, "find src solvers -name README.md");
+	char *list = arena_text(arena, ended.out), *rest = NULL;
+	for (char *page = strtok_r(list, "\n", &rest); page; page = strtok_r(NULL, "\n", &rest))
+		check_declarations(arena, page);
+	assert_true(check_declarations(arena, "src/README.md") > 50);
+	static const char source[] =
+		"struct plan;\nstruct plan_cost {\n\tint cost(\nint cost_all(int);\n"
+		" * cost(x)\nconst struct solver a_solver = {\n";
+	assert_true(declares(source, "plan_cost"));
+	assert_true(declares(source, "cost_all"));
+	assert_true(declares(source, "a_solver"));
+	assert_false(declares(source, "plan"));
+	assert_false(declares(source, "cost"));
+	arena_close(arena);
+}
+
 /* A title, and below it a sentence that says what the page is about. */
 static void check_beginning(const char *page, const char *text)
 {
@@ -580,6 +647,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
 		cmocka_unit_test(links_lead_to_files_and_headings),
 		cmocka_unit_test(named_files_exist),
+		cmocka_unit_test(linked_names_are_declared),
 		cmocka_unit_test(every_page_has_a_beginning_and_is_near_the_readme),
 		cmocka_unit_test(every_page_is_in_the_table),
 		cmocka_unit_test(the_readme_is_short),
