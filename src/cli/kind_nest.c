@@ -6,7 +6,7 @@
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "cost/nest/nest.h"
-#include "cost/nest/nest_array.h"
+#include "cost/nest/nest_home.h"
 #include "report/graph/choices.h"
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/nest_report.h"

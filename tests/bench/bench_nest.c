@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "cost/nest/nest.h"
-#include "cost/nest/nest_quick.h"
+#include "cost/nest/nest_count.h"
 #include "tests/support/naive_timeloop.h"
 #include "tests/support/nest_interpreter.h"
 

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/nest/nest_exact.h"
+#include "cost/nest/nest_count.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_case.h"
 #include "tests/support/nest_compare.h"

@@ -6,7 +6,6 @@
 #include "lower/transfer/broadcast.h"
 #include "sim/machine/kernel.h"
 #include "sim/transfer/copy.h"
-#include "sim/transfer/copy_combine.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/set_up.h"
 

@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "cost/nest/nest_exact.h"
+#include "cost/nest/nest_count.h"
 #include "tests/support/draws.h"
 
 #include <inttypes.h>

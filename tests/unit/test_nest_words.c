@@ -1,4 +1,4 @@
-#include "sim/nest/nest_words.h"
+#include "sim/nest/nest_run.h"
 
 #include "tests/test.h"
 

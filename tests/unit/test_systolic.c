@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "cost/nest/nest.h"
-#include "cost/nest/nest_array.h"
+#include "cost/nest/nest_home.h"
 #include "cost/recurrence/projection.h"
 #include "model/nest/nest_mapping.h"
 #include "model/recurrence/recurrence_einsum.h"

@@ -4,7 +4,7 @@
 #include "solvers/map/exact/label.h"
 
 /*
- * What a systolic array adds to the cycles at least (cost/nest/nest_array.h): the least skew of all
+ * What a systolic array adds to the cycles at least (cost/nest/nest_home.h): the least skew of all
  * arrangements of its spatial loops for every pass, the rate at which dataspaces come that PEs do not
  * hold, and the loads of those that they do.  There are as many passes as any of their tiles
  * moves; X as in label.h counts the words, and only grows inwards.

@@ -54,7 +54,7 @@ void uneven_choose(const struct nest_view *view, struct uneven_part *part);
  * last rounds of a dimension of its own: where one has a single iteration of the loop that moves the
  * tile, what it touches may stay.
  *
- * A systolic array adds cycles (cost/nest/nest_array.h), under all temporal loops: PEs hold
+ * A systolic array adds cycles (cost/nest/nest_home.h), under all temporal loops: PEs hold
  * no more than fits, so that tiles of a dataspace move as often as all of its words need, and every
  * word is loaded once; what they do not hold comes at its rate.
  */

@@ -55,7 +55,7 @@ struct level_price {
 /* Ranks that add dimensions of one dataspace, a lane each. */
 enum { NEST_SUMS_MOST = 4 };
 
-/* A dataspace as the quick count sees it (cost/nest/nest_quick.h). */
+/* A dataspace as the quick count sees it (nest_quick_counts). */
 struct nest_shape_of {
 	bool boxed; /* what follows tells all of its ranks */
 	bool plain; /* ranks of one dimension each, coefficients 1 */
@@ -85,7 +85,7 @@ struct nest_model {
 	bool priced_hops;       /* some network's energy is given */
 	struct level_price prices[ARCH_LEVELS_MOST];
 	struct nest_shape_of spaces[SHAPE_SPACES_MOST];
-	bool quick;           /* cost/nest/nest_quick.h counts mappings */
+	bool quick;           /* nest_quick_counts counts mappings */
 	uint32_t slow_spaces; /* but for these */
 	uint32_t storage_rows;
 	uint32_t odd_spaces; /* that are not plain */
@@ -102,20 +102,6 @@ struct nest_model {
 	uint32_t all_dimensions;
 };
 
-/*
- * Time and energy of counts.  `exact`: cycles in exact rationals; `timeloop`:
- * in floating point, in Timeloop's order of operations, so that its ceilings of
- * sums that are a whole number but for rounding come out as its own.  NEST_FITS or NEST_OVERFLOW
- * (cycles beyond an int64_t); all of *score but the verdict and where it applies.
- */
-enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
-	const struct nest_counts *counts, struct nest_score *score);
-
-/* The same, but for the energy of accesses: space_pj is there, and its sum in level_pj.  `waits`: bits of the levels whose
- * ports may be too slow. */
-enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
-	const struct nest_counts *counts, uint32_t waits, struct nest_score *score);
-
 /* May the ports of a level be too slow for this many words, given cycles x instances?  No sum of
  * doubles errs by the margin left. */
 static inline bool nest_may_wait(
@@ -124,6 +110,12 @@ static inline bool nest_may_wait(
 	double most = capacity * (1 - 0x1p-40), both = reads + writes;
 	return (reads > price->limit[0] * most) | (writes > price->limit[1] * most) |
 	       (both > price->limit[2] * most);
+}
+
+/* Accesses that the instances of a level make: those of a cluster share one. */
+static inline double clusters_of(const struct level_price *price, double instances)
+{
+	return instances < price->clusters ? instances : price->clusters;
 }
 
 #endif

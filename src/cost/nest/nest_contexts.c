@@ -1,4 +1,4 @@
-#include "cost/nest/nest_contexts.h"
+#include "cost/nest/nest_count.h"
 
 #include "base/number.h"
 

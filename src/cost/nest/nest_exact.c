@@ -1,8 +1,6 @@
-#include "cost/nest/nest_exact.h"
+#include "cost/nest/nest_count.h"
 
 #include "base/number.h"
-#include "cost/nest/nest_contexts.h"
-#include "cost/nest/nest_slide.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
-#include "cost/nest/nest_quick.h"
+#include "cost/nest/nest_count.h"
 
 #include "base/number.h"
 #include "cost/nest/nest.h"
-#include "cost/nest/nest_array.h"
 
 /*
- * What the parts of the quick count (nest_quick.h) tell each other about one mapping.  Numbers are
+ * Facts of one mapping that the parts of the quick count share.  Numbers are
  * whole, below 2^51 where the bounds make the extents (nest.c sees to that); no product of
  * other bounds comes back to an extent by rounding.
  */

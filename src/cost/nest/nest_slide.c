@@ -1,8 +1,6 @@
-#include "cost/nest/nest_slide.h"
+#include "cost/nest/nest_count.h"
 
 #include "base/number.h"
-#include "cost/nest/nest_contexts.h"
-#include "cost/nest/nest_exact.h"
 #include "model/nest/shape.h"
 
 #include <stdlib.h>

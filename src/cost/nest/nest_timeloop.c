@@ -1,4 +1,4 @@
-#include "cost/nest/nest_timeloop.h"
+#include "cost/nest/nest_count.h"
 
 #include "base/arena.h"
 #include "base/wide.h"

@@ -1,24 +1,174 @@
 #ifndef LOWER_LOWER_STEP_H
 #define LOWER_LOWER_STEP_H
 
-#include "lower/graph/lower_transfers.h"
+#include "base/array.h"
+#include "lower/graph/program.h"
 
 /*
- * The state of lowering a plan, one step at a time.  What each file does:
+ * The loops of one step: which elements a core computes in each of its tiles.
+ * Tiles are walked like the digits of a number, the innermost loop fastest.
+ */
+struct step_tiling {
+	int cores, loop_count;
+	int64_t tiles;  /* of one core */
+	int64_t passes; /* tiles in a row that work on one output tile */
+	int64_t reduction_split;
+	int order[OP_LOOPS_MOST];      /* innermost first */
+	int64_t factor[OP_LOOPS_MOST]; /* tiles along the loop */
+	int64_t first[OP_LOOPS_MOST];  /* element of the op in this iteration of its run */
+	int64_t extent[OP_LOOPS_MOST]; /* elements of that, a core, a tile */
+	int64_t share[OP_LOOPS_MOST];
+	int64_t span[OP_LOOPS_MOST];
+	int64_t start[PROGRAM_CORES_MOST][OP_LOOPS_MOST]; /* first element of a core */
+};
+
+struct tile {
+	int64_t number, at[OP_LOOPS_MOST];
+};
+
+/* In one iteration of the step's run.  NULL, or why the step's mapping cannot be carried out. */
+struct arena;
+const char *tiling_make(const struct plan *plan, int step, int64_t iteration, struct arena *arena,
+	struct step_tiling *tiling);
+
+/* Goes to the next tile; answers which loops moved, a bit each, 0 after the last tile. */
+uint32_t tile_next(const struct step_tiling *tiling, struct tile *tile);
+
+static inline int64_t tile_first(
+	const struct step_tiling *tiling, const struct tile *tile, int core, int l)
+{
+	return tiling->start[core][l] + tile->at[l] * tiling->span[l];
+}
+
+static inline int64_t tile_count(
+	const struct step_tiling *tiling, const struct tile *tile, int core, int l)
+{
+	int64_t end = tiling->first[l] + tiling->extent[l];
+	return number_min(tiling->span[l], end - tile_first(tiling, tile, core, l));
+}
+
+/* Cores in classes: cores of one class start alike in all of the given loops. */
+struct grouping {
+	int count;
+	int of[PROGRAM_CORES_MOST];     /* class of a core */
+	int leader[PROGRAM_CORES_MOST]; /* least core of a class */
+	uint64_t mask[PROGRAM_CORES_MOST];
+};
+
+void tiling_group(const struct step_tiling *tiling, uint32_t loops, struct grouping *grouping);
+
+/* for (uint64_t m = mask; m; m &= m - 1) use(least_core(m)); */
+static inline int least_core(uint64_t mask)
+{
+	return __builtin_ctzll(mask);
+}
+
+/* The mask of cores 0 .. count-1. */
+static inline uint64_t cores_below(int64_t count)
+{
+	return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+/*
+ * The list of instructions in the making, and which dependences are needed.
  *
- *	lower_hbm        where tensors lie in HBM
- *	lower_buffers    tile buffers in the reserve of LX
- *	lower_transfers  reads: fetched into buffers, or used where they lie
- *	lower_nests      what computes carry out inside
- *	lower_computes   one per tile and core
- *	lower_outputs    what leaves: the reduce ring, DMA_OUT
- *	lower_clones     steps that only move into LX
- *	lower_evicts     steps that only move out of it
- *	lower_relayouts  steps that only move from LX to LX
- *	lower_staging    broadcasts
- *	lower_whole      ops as one nest, where tiles do not move in boxes; ops that nobody looks into
+ * An instruction is made between queue_open and queue_close; queue_need names
+ * an instruction that must be done before it, and a core in both masks.  A need
+ * is dropped when an earlier instruction of the same queue had it or a later
+ * one of that engine: the queue's order implies it then.  So of two needs on
+ * one engine of one core name the later one only.
  *
- * Functions that answer bool say false after `refuse`, or when the list is full.
+ * A phase begins after a SYNC: an instruction without any predecessor in its
+ * phase depends on the SYNC, and the next SYNC depends on all instructions
+ * without a successor.  All others follow.
+ */
+enum { QUEUE_COUNT = ENGINE_SYNC }; /* per core; SYNC needs none */
+
+struct queues {
+	struct arena *arena;   /* of what the program keeps */
+	struct arena *scratch; /* of what it does not */
+	struct array(struct instruction) list;
+	uint32_t *pool; /* of the arena: where dependences go next */
+	size_t pool_left;
+	struct array(bool) followed; /* per instruction: has a successor in its phase */
+	int64_t sync;                /* the SYNC that began the phase; -1: none */
+	size_t phase;                /* number of the phase's first instruction */
+
+	/* Instruction numbers plus 1; 0: none in this phase. */
+	size_t tail[PROGRAM_CORES_MOST][QUEUE_COUNT];
+	size_t known[PROGRAM_CORES_MOST][QUEUE_COUNT][QUEUE_COUNT];
+
+	enum engine engine; /* of the instruction being made */
+	uint64_t mask;
+	size_t need_count;
+	uint32_t needs[PROGRAM_CORES_MOST * QUEUE_COUNT];
+};
+
+void queue_open(struct queues *queues, enum engine engine, uint64_t mask);
+void queue_need(struct queues *queues, int core, int64_t number); /* -1: nothing */
+
+/* The payload is the caller's to set.  Answers the instruction's number. */
+int64_t queue_close(struct queues *queues, int step, int tile, struct instruction **out);
+
+/* Ends the phase with a SYNC. */
+void queue_sync(struct queues *queues, int step);
+
+/*
+ * Boxes of operands and where they lie.  An operand's index into its host
+ * array is affine in the loops, so a tile's elements lie between two host
+ * coordinates in every dimension; the sticks around them are its box.
+ */
+struct operand_projection {
+	int operand, tensor;
+	const struct layout *layout;
+	const struct access *access;
+	uint32_t loops; /* a bit for each loop that moves the box */
+	int term_count;
+	struct projection_term {
+		int host, loop;
+		int64_t factor;
+	} terms[LAYOUT_HOST_RANK_MOST * OP_LOOPS_MOST];
+};
+
+void projection_make(const struct workload *workload, const struct op *op, int operand,
+	struct operand_projection *projection);
+void projection_box(const struct operand_projection *projection, const struct step_tiling *tiling,
+	const struct tile *tile, int core, struct region *box);
+
+/* Do all tiles begin at the first element of a stick? */
+bool projection_begins_at_sticks(
+	const struct operand_projection *projection, const struct step_tiling *tiling);
+
+struct region region_whole(const struct layout *layout, int tensor);
+
+/* A box of its own, row-major without holes; `unit` bytes for a stick. */
+struct location location_dense(const struct region *box, int64_t address, int64_t unit);
+
+/* In an array of `size` whose element 0 is at the address and at coordinates `origin`. */
+struct location location_within(
+	const struct region *box, int64_t address, const int64_t *size, const int64_t *origin);
+
+/* What each core holds of a tensor that is resident in LX, in an iteration of the run of which it has a part. */
+struct slices {
+	const struct residency *stay;
+	uint64_t holders; /* bit c: core c */
+	int64_t size[REGION_RANK_MOST];
+	int64_t origin[PROGRAM_CORES_MOST][REGION_RANK_MOST];
+};
+
+uint64_t holders_of(const struct view *view);
+void slices_make(const struct plan *plan, const struct residency *stay, int64_t iteration,
+	struct slices *slices);
+
+/*
+ * The state of lowering a plan, one step at a time.
+ *
+ *	lower_transfers.c  tiles of a step, the list of instructions, boxes, slices, reads: fetched into
+ *	                   buffers, or used where they lie
+ *	lower_buffers.c    tile buffers in the reserve of LX, staging tiles, outputs: the reduce ring, DMA_OUT
+ *	lower.c            computes, addresses in HBM, moves (clone, evict, relayout), whole ops, steps
+ *
+ * Functions that return a bool return false after `refuse`, or when the list is full.
  */
 enum { SLOTS_MOST = 2 };
 
@@ -125,7 +275,6 @@ bool refuse(struct lowering *lowering, const char *format, ...)
 
 bool is_full(const struct lowering *lowering); /* more instructions than there may be */
 
-bool hbm_place(struct lowering *lowering);
 struct transfer *hbm_transfer(
 	const struct lowering *lowering, const struct operand_box *box, int lx_tensor);
 
@@ -144,17 +293,6 @@ bool supply_move(struct lowering *lowering, struct supply *supply); /* to the cu
 bool output_open(struct lowering *lowering);
 bool output_begin(struct lowering *lowering); /* an output tile */
 void output_end(struct lowering *lowering);   /* after its last pass */
-
-void computes_add(struct lowering *lowering); /* of the current tile */
-
-bool clone_lower(struct lowering *lowering);
-int64_t clone_arrival(const struct clone *clone, const struct region *box, int core);
-
-bool evict_lower(struct lowering *lowering);
-
-bool relayout_lower(struct lowering *lowering);
-
-bool whole_lower(struct lowering *lowering);
 
 bool staging_lower(struct lowering *lowering);
 int64_t staging_size(const struct plan *plan, int step); /* instructions */

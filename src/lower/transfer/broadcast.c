@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+const char *const copy_queue_names[] = {"in", "out", "vector"};
+
+bool copy_moves(enum copy_kind kind)
+{
+	return kind == COPY_LOAD || kind == COPY_STORE || kind == COPY_COMBINE;
+}
+
 static int64_t chunks_of(const struct broadcast *b)
 {
 	const int64_t *shape = broadcast_block(b);

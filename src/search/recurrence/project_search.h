@@ -2,7 +2,6 @@
 #define RECURRENCE_PROJECT_SEARCH_H
 
 #include "cost/recurrence/projection.h"
-#include "cost/recurrence/projection_reverse.h"
 #include "model/nest/shape.h"
 #include "model/recurrence/recurrence.h"
 #include "search/drive/drive.h"

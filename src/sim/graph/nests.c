@@ -1,7 +1,7 @@
 #include "sim/graph/nests.h"
 
 #include "base/arena.h"
-#include "sim/nest/nest_check.h"
+#include "sim/nest/nest.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -14,7 +14,7 @@
  *
  * Work: steps x multipliers, and for each move step a comparison per instance; what is written,
  * and everything with `data`, moves word by word.  Some 10^7 steps x multipliers take seconds.
- * Where it only counts, iterations that are proven alike are executed once (sim/nest/nest_periods.h): two of each
+ * Where it only counts, iterations that are proven alike are executed once (sim/nest/nest_moves.h): two of each
  * loop, as a rule.
  *
  * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
@@ -94,5 +94,18 @@ struct nest_values {
 
 struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, const struct nest_sim_options *options, struct arena *arena);
+
+/*
+ * What can be said before anything moves: whether the bounds make up the extents, the machine
+ * has the instances, and the tiles fit.  Fills what counts follow from there: capacities and
+ * utilized instances.  These are valid if the verdict is FITS, CAPACITY or UTILIZATION.  Sums
+ * that end apart are seen when the nest has run (sim/nest/nest_lay.h).
+ */
+enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping, struct nest_counts *counts);
+
+/* Steps at which anything works x multipliers; INT64_MAX if that does not fit. */
+int64_t nest_check_work(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping);
 
 #endif

@@ -126,7 +126,8 @@ static int64_t joined_number(struct nest_run *run, int level, int64_t instance)
 	return number;
 }
 
-double nest_homes_bytes(const struct nest_run *run, const struct nest_store *home)
+/* What the look at a written home of several instances takes. */
+static double nest_homes_bytes(const struct nest_run *run, const struct nest_store *home)
 {
 	return (double)nest_whole(run->shape, home->space).words * sizeof(int64_t);
 }
@@ -390,6 +391,102 @@ const char *nest_run_lay_out(struct nest_run *run)
 	return NULL;
 }
 
+struct tensor_words {
+	struct nest_box box;
+	int64_t stride[SHAPE_RANKS_MOST];
+	double *at;
+};
+
+struct nest_tensors {
+	const struct shape *shape;
+	const struct nest_values *values; /* NULL: drawn */
+	struct arena *arena;
+	struct tensor_words tensors[SHAPE_SPACES_MOST];
+};
+
+/* Bytes of all dataspaces, gaps included. */
+static double nest_tensors_bytes(const struct shape *shape)
+{
+	double bytes = 0;
+	for (int t = 0; t < shape->space_count; t++)
+		bytes += (double)nest_whole(shape, t).words * sizeof(double);
+	return bytes;
+}
+
+struct nest_tensors *nest_tensors_name(
+	const struct shape *shape, const struct nest_values *values, struct arena *arena)
+{
+	struct nest_tensors *tensors = arena_new(arena, struct nest_tensors);
+	tensors->values = values;
+	tensors->shape = shape;
+	tensors->arena = arena;
+	for (int t = 0; t < shape->space_count; t++) {
+		struct tensor_words *tensor = &tensors->tensors[t];
+		tensor->box = nest_whole(shape, t);
+		int64_t stride = 1;
+		for (int r = shape->spaces[t].rank_count - 1; r >= 0; r--) {
+			tensor->stride[r] = stride;
+			stride *= tensor->box.high[r];
+		}
+	}
+	return tensors;
+}
+
+/* Sizes only; nest_tensors_draw gets the memory and draws what is read from {-2 .. 2}.  `values`
+ * (NULL: drawn) are in place of that. */
+static void nest_tensors_draw(struct nest_tensors *tensors, uint64_t seed)
+{
+	for (int t = 0; t < tensors->shape->space_count; t++) {
+		struct tensor_words *tensor = &tensors->tensors[t];
+		tensor->at = arena_array(tensors->arena, double, tensor->box.words);
+		if (tensors->shape->spaces[t].written)
+			continue;
+		struct random random = random_open(seed, (uint64_t)t);
+		for (int64_t w = 0; w < tensor->box.words; w++)
+			tensor->at[w] = (double)random_below(&random, 5) - 2;
+	}
+}
+
+static double *element(const struct tensor_words *tensor, int ranks, const int64_t at[])
+{
+	int64_t place = 0;
+	for (int r = 0; r < ranks; r++)
+		place += at[r] * tensor->stride[r];
+	return &tensor->at[place];
+}
+
+/* The element of an array; NULL: it is padding. */
+static float *find_value(const struct nest_array_view *view, int ranks, const int64_t at[])
+{
+	int64_t place = 0;
+	for (int r = 0; r < ranks; r++) {
+		if (at[r] >= view->size[r])
+			return NULL;
+		place += at[r] * view->stride[r];
+	}
+	return &view->at[place];
+}
+
+static double read_value(const struct nest_tensors *tensors, int space, const int64_t at[])
+{
+	int ranks = tensors->shape->spaces[space].rank_count;
+	if (!tensors->values)
+		return *element(&tensors->tensors[space], ranks, at);
+	const float *value = find_value(&tensors->values->views[space], ranks, at);
+	return value ? (double)*value : 0;
+}
+
+/* Fills the buffer of a home's instance with the words that it holds. */
+static void nest_tensors_read(
+	const struct nest_tensors *tensors, const struct nest_store *store, int64_t instance)
+{
+	struct nest_words all = nest_words_of(&store->held[instance]);
+	for (struct nest_walk walk = nest_walk_first(store->ranks, &all); walk.any;
+		nest_walk_next(store->ranks, &all, &walk))
+		store->value[instance][nest_store_place(store, &all.hull, walk.at)] =
+			read_value(tensors, store->space, walk.at);
+}
+
 /* All that an instance of the home ever holds: the loops outside run through. */
 static void find_hull(struct nest_run *run, const struct nest_store *store, int64_t instance,
 	struct nest_box *out)
@@ -562,98 +659,6 @@ void nest_groups_find(struct nest_groups *groups, int ranks, const struct nest_w
 		groups->behind[groups->tail[leader]] = n;
 		groups->tail[leader] = n;
 	}
-}
-
-struct tensor_words {
-	struct nest_box box;
-	int64_t stride[SHAPE_RANKS_MOST];
-	double *at;
-};
-
-struct nest_tensors {
-	const struct shape *shape;
-	const struct nest_values *values; /* NULL: drawn */
-	struct arena *arena;
-	struct tensor_words tensors[SHAPE_SPACES_MOST];
-};
-
-double nest_tensors_bytes(const struct shape *shape)
-{
-	double bytes = 0;
-	for (int t = 0; t < shape->space_count; t++)
-		bytes += (double)nest_whole(shape, t).words * sizeof(double);
-	return bytes;
-}
-
-struct nest_tensors *nest_tensors_name(
-	const struct shape *shape, const struct nest_values *values, struct arena *arena)
-{
-	struct nest_tensors *tensors = arena_new(arena, struct nest_tensors);
-	tensors->values = values;
-	tensors->shape = shape;
-	tensors->arena = arena;
-	for (int t = 0; t < shape->space_count; t++) {
-		struct tensor_words *tensor = &tensors->tensors[t];
-		tensor->box = nest_whole(shape, t);
-		int64_t stride = 1;
-		for (int r = shape->spaces[t].rank_count - 1; r >= 0; r--) {
-			tensor->stride[r] = stride;
-			stride *= tensor->box.high[r];
-		}
-	}
-	return tensors;
-}
-
-void nest_tensors_draw(struct nest_tensors *tensors, uint64_t seed)
-{
-	for (int t = 0; t < tensors->shape->space_count; t++) {
-		struct tensor_words *tensor = &tensors->tensors[t];
-		tensor->at = arena_array(tensors->arena, double, tensor->box.words);
-		if (tensors->shape->spaces[t].written)
-			continue;
-		struct random random = random_open(seed, (uint64_t)t);
-		for (int64_t w = 0; w < tensor->box.words; w++)
-			tensor->at[w] = (double)random_below(&random, 5) - 2;
-	}
-}
-
-static double *element(const struct tensor_words *tensor, int ranks, const int64_t at[])
-{
-	int64_t place = 0;
-	for (int r = 0; r < ranks; r++)
-		place += at[r] * tensor->stride[r];
-	return &tensor->at[place];
-}
-
-/* The element of an array; NULL: it is padding. */
-static float *find_value(const struct nest_array_view *view, int ranks, const int64_t at[])
-{
-	int64_t place = 0;
-	for (int r = 0; r < ranks; r++) {
-		if (at[r] >= view->size[r])
-			return NULL;
-		place += at[r] * view->stride[r];
-	}
-	return &view->at[place];
-}
-
-static double read_value(const struct nest_tensors *tensors, int space, const int64_t at[])
-{
-	int ranks = tensors->shape->spaces[space].rank_count;
-	if (!tensors->values)
-		return *element(&tensors->tensors[space], ranks, at);
-	const float *value = find_value(&tensors->values->views[space], ranks, at);
-	return value ? (double)*value : 0;
-}
-
-void nest_tensors_read(
-	const struct nest_tensors *tensors, const struct nest_store *store, int64_t instance)
-{
-	struct nest_words all = nest_words_of(&store->held[instance]);
-	for (struct nest_walk walk = nest_walk_first(store->ranks, &all); walk.any;
-		nest_walk_next(store->ranks, &all, &walk))
-		store->value[instance][nest_store_place(store, &all.hull, walk.at)] =
-			read_value(tensors, store->space, walk.at);
 }
 
 /* One point of the iteration space. */

@@ -2,11 +2,13 @@
 #define SIM_NEST_NEST_LAY_H
 
 #include "sim/nest/nest_run.h"
-#include "sim/nest/nest_words.h"
 
 /*
- * What the homes of dataspaces hold: before the run the words that their first instance needs,
- * found by marking them tile after tile; after it the instances that have a part of one sum.
+ * A nest before it runs, and after: the places of loops, instances and buffers, the words of homes,
+ * groups of instances that move the same words, and the numbers.
+ *
+ * Homes of dataspaces: before the run the words that their first instance needs, found by marking them
+ * tile after tile; after it the instances that have a part of one sum.
  */
 
 /* The loops of one dimension as seen from a level: indices in its tile, and what temporal loops
@@ -22,11 +24,8 @@ struct nest_reach {
 enum nest_verdict nest_homes_mark(
 	const struct shape *shape, int space, const struct nest_reach *reaches, int64_t *words);
 
-/* What the look at a written home of several instances takes. */
-double nest_homes_bytes(const struct nest_run *run, const struct nest_store *home);
-
-/* After the last drain: whether two instances of a home that no ring joins have a part of the
- * same sum. */
+/* True if two instances of a home that no ring joins have a part of the same sum, after the last
+ * drain. */
 bool nest_homes_apart(struct nest_run *run);
 
 /*
@@ -36,20 +35,19 @@ bool nest_homes_apart(struct nest_run *run);
  */
 enum { NEST_MULTIPLIER_BYTES = 512 }; /* of each, for each dataspace; about */
 
-/* NULL, or why that is refused: more instances than EXECUTION_BYTES_MOST can take. */
+/* Returns NULL, or the reason: more instances than EXECUTION_BYTES_MOST can take. */
 const char *nest_run_lay_out(struct nest_run *run);
 
 /*
- * Buffers of all instances that a nest was laid out for; empty, but for the homes, which hold
- * what they need from the start.
+ * Opens the buffers of all instances that a nest was laid out for; empty, but for the homes, which hold
+ * the words that they need from the start.  Returns NULL, or the reason: they need more than
+ * EXECUTION_BYTES_MOST.
  */
-
-/* NULL, or why that is refused: they need more than EXECUTION_BYTES_MOST. */
 const char *nest_buffers_open(struct nest_run *run);
 
 /*
- * Who moves the identical set of words at the same time: children of one parent instance, by
- * number from 0.  A group is a chain of children, lowest first.
+ * Children of one parent instance, by number from 0, that move the identical set of words at the same
+ * time.  A group is a chain of children, lowest first.
  */
 struct nest_groups {
 	int64_t *leader; /* by child: the lowest of its group; -1: in none */
@@ -63,7 +61,7 @@ struct nest_groups {
 struct arena;
 void nest_groups_open(struct nest_groups *groups, int64_t children, struct arena *arena);
 
-/* Children whose set is empty or whose bit in `without` (NULL: nobody's) is set are in no group;
+/* Children whose set is empty or whose bit in `without` (NULL: of none) is set are in no group;
  * those with different numbers in `apart` (NULL: all the same) are in different ones. */
 void nest_groups_find(struct nest_groups *groups, int ranks, const struct nest_words *sets,
 	int64_t children, const int64_t *apart, const bool *without);
@@ -75,21 +73,13 @@ void nest_groups_find(struct nest_groups *groups, int ranks, const struct nest_w
  */
 struct nest_tensors;
 
-/* Bytes of all dataspaces, gaps included. */
-double nest_tensors_bytes(const struct shape *shape);
-
-/* Sizes only; nest_tensors_draw gets the memory and draws what is read from {-2 .. 2}.  `values`
- * (NULL: drawn) are in place of that. */
+/* Returns tensors of the sizes of a shape; their memory comes with the buffers.  `values` (NULL: drawn from
+ * {-2 .. 2}) take the place of the tensors that are read. */
 struct nest_tensors *nest_tensors_name(
 	const struct shape *shape, const struct nest_values *values, struct arena *arena);
-void nest_tensors_draw(struct nest_tensors *tensors, uint64_t seed);
 
-/* Fills the buffer of a home's instance with the words that it holds. */
-void nest_tensors_read(
-	const struct nest_tensors *tensors, const struct nest_store *store, int64_t instance);
-
-/* What is drawn: computes the einsum, adds up what the homes' instances have, and complains about the
- * first element that differs.  Somebody's values: gives the results back. */
+/* Checks drawn tensors: computes the einsum, adds up the homes' instances, and complains about the first
+ * element that differs.  Of given values: returns the results to their owner. */
 void nest_tensors_end(struct nest_run *run);
 
 #endif

@@ -4,32 +4,6 @@
 #include "sim/nest/nest_run.h"
 
 /*
- * The borders of loop k while a nest only counts (sim/nest/nest_periods.h): buffers that keep their tiles while
- * the loop goes on, as those outside see them who do not, the multipliers or buffers further in.  What an iteration
- * exchanges there with a buffer are boxes of words, all of an iteration's own where the loop is relevant, and
- * touched once more by the one that follows, when they drain.
- */
-struct nest_borders;
-struct nest_picture;
-
-struct nest_borders *nest_borders_find(struct nest_run *run, int k);
-
-/* Adds the sums that the iteration before and the one that begins touch; false if they are not there. */
-bool nest_borders_draw(const struct nest_borders *borders, struct nest_picture *picture);
-
-/* True if the next `times` iterations find what this one finds: the buffers hold the words of the last one, so
- * that they hold those of all, and sums are as this one's. */
-bool nest_borders_go_on(const struct nest_borders *borders, int64_t times);
-
-/* Sums of the next `times` iterations become those that they would leave: the last one's as those of the
- * iteration before this one are now, all others' as those of the one before that. */
-void nest_borders_leave(const struct nest_borders *borders, int64_t times);
-
-/* Adds the states of a box's words in an instance's buffer. */
-void nest_states_draw(const struct nest_store *store, int64_t instance, const struct nest_box *box,
-	struct nest_picture *picture);
-
-/*
  * What happens between a level and its parent at a move step.  All levels' tiles are planned
  * first, what leaves is drained from the innermost level outwards, and what enters is filled
  * from the outermost inwards, so that every sum finds its way out before it is asked for again
@@ -51,5 +25,27 @@ void nest_moves_drain(struct nest_sim_moves *moves, struct nest_store *store);
 
 /* Words enter, from the parent or a neighbour; sums return. */
 void nest_moves_fill(struct nest_sim_moves *moves, struct nest_store *store);
+
+/*
+ * Iterations of a loop that are alike, while a nest only counts: one of them is executed, and the others
+ * count as much.  They are alike where the machine's states at the beginnings of two that
+ * follow each other are equal, words and times taken relative to the iteration: the tiles in all
+ * buffers that move in the loop, the sums in them, the sums in the buffers around them that the two touch,
+ * what multipliers wait for and how far the ports are; where the sums that the others will touch are as those
+ * that this one touches; and where no tile of theirs reaches beyond an extent.
+ *
+ * Work: where an iteration begins, once more the words of tiles that move in it, and comparisons of as many
+ * numbers as there are instances.
+ */
+struct nest_periods;
+
+/* NULL: every step is to be executed. */
+struct nest_periods *nest_periods_open(struct nest_run *run);
+
+/*
+ * Loop k has gone on.  True: it goes on once more now, since the iteration that begins here and all that are
+ * alike, the next ones, have been counted; the run is as it is at the end of the last of them.
+ */
+bool nest_periods_skip(struct nest_periods *periods, int k);
 
 #endif

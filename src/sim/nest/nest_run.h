@@ -1,9 +1,143 @@
 #ifndef SIM_NEST_NEST_RUN_H
 #define SIM_NEST_NEST_RUN_H
 
+#include "base/arena.h"
+#include "model/nest/shape.h"
 #include "sim/nest/nest.h"
-#include "sim/nest/nest_multiply.h"
-#include "sim/nest/nest_words.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * Words of one dataspace: boxes over its ranks, and sets that are a box less a box, which is
+ * all that ever enters or leaves a level.  The number of ranks is the caller's to say.
+ */
+struct nest_box {
+	int64_t low[SHAPE_RANKS_MOST], high[SHAPE_RANKS_MOST]; /* low <= index < high */
+	int64_t words;                                         /* 0: an empty box */
+};
+
+/* What is in the hull and not in the hole.  Equal sets have equal hulls and holes: the hull is
+ * the least box around the set, the hole lies in it. */
+struct nest_words {
+	struct nest_box hull, hole;
+	int64_t count;
+};
+
+/* Counts the words of a box whose sides are given; false if they do not fit. */
+bool nest_box_finish(int ranks, struct nest_box *box);
+
+bool nest_box_equal(int ranks, const struct nest_box *a, const struct nest_box *b);
+
+/* Only the ranks that there are: boxes move often. */
+static inline void nest_box_copy(int ranks, struct nest_box *to, const struct nest_box *from)
+{
+	to->words = from->words;
+	for (int r = 0; r < ranks; r++) {
+		to->low[r] = from->low[r];
+		to->high[r] = from->high[r];
+	}
+}
+
+void nest_box_meet(
+	int ranks, const struct nest_box *a, const struct nest_box *b, struct nest_box *out);
+
+/* box \ hole; a hole of NULL is an empty one. */
+void nest_words_without(
+	int ranks, const struct nest_box *box, const struct nest_box *hole, struct nest_words *out);
+
+bool nest_words_equal(int ranks, const struct nest_words *a, const struct nest_words *b);
+uint64_t nest_words_hash(int ranks, const struct nest_words *words);
+
+/* True if every word of the set lies in the box. */
+bool nest_words_inside(int ranks, const struct nest_words *words, const struct nest_box *box);
+
+/*
+ * Word after word, the last rank fastest:
+ *
+ *	for (struct nest_walk walk = nest_walk_first(ranks, &words); walk.any;
+ *		nest_walk_next(ranks, &words, &walk))
+ *		use(walk.at);
+ */
+struct nest_walk {
+	bool any; /* at is one of them */
+	int64_t at[SHAPE_RANKS_MOST];
+};
+
+struct nest_walk nest_walk_first(int ranks, const struct nest_words *words);
+void nest_walk_next(int ranks, const struct nest_words *words, struct nest_walk *walk);
+
+/* All words of a box. */
+static inline struct nest_words nest_words_of(const struct nest_box *box)
+{
+	return (struct nest_words){.hull = *box, .count = box->words};
+}
+
+/*
+ * A picture of all that a machine's future depends on, as bytes: two states have equal pictures exactly
+ * if the machine goes on alike from both.  Its parts are added in the same order every time.
+ */
+struct nest_picture {
+	struct arena *arena;
+	uint8_t *at;
+	size_t count, room;
+};
+
+/* Numbers that grow by as much in each period as in the one before. */
+struct nest_numbers {
+	int64_t *at;
+	size_t count;
+};
+
+static inline void nest_picture_add(struct nest_picture *picture, const void *bytes, size_t size)
+{
+	if (picture->count + size > picture->room) {
+		size_t room = 2 * (picture->count + size);
+		uint8_t *grown = arena_array(picture->arena, uint8_t, room);
+		if (picture->count)
+			memcpy(grown, picture->at, picture->count);
+		picture->at = grown;
+		picture->room = room;
+	}
+	memcpy(picture->at + picture->count, bytes, size);
+	picture->count += size;
+}
+
+static inline void nest_picture_number(struct nest_picture *picture, int64_t number)
+{
+	nest_picture_add(picture, &number, sizeof number);
+}
+
+static inline bool nest_picture_equal(const struct nest_picture *a, const struct nest_picture *b)
+{
+	return a->count == b->count && memcmp(a->at, b->at, a->count) == 0;
+}
+
+/*
+ * What multipliers make of the words that they read, and how two sums become one: products and
+ * sums of doubles, in which those of small integers are exact, or a primitive in fp32 as
+ * machines compute it.
+ */
+struct nest_arithmetic {
+	const struct nest_values *values; /* NULL: products and sums of doubles */
+	const struct primitive *joins;    /* two sums */
+	double neutral;                   /* joined with anything, it changes nothing */
+};
+
+struct nest_arithmetic nest_arithmetic_make(const struct nest_values *values);
+
+/* What a point of the nest contributes. */
+double nest_arithmetic_point(
+	const struct nest_arithmetic *arithmetic, const double *words, int count);
+
+double nest_arithmetic_join_values(const struct nest_arithmetic *arithmetic, double a, double b);
+
+static inline double nest_arithmetic_join(
+	const struct nest_arithmetic *arithmetic, double a, double b)
+{
+	return arithmetic->values ? nest_arithmetic_join_values(arithmetic, a, b) : a + b;
+}
 
 /*
  * When things happen.  All instances go in step, so one clock is enough; it runs in ticks,
@@ -54,9 +188,8 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
 /* The multipliers have done a step. */
 void nest_clock_step(struct nest_clock *clock);
 
-/* What the time of further periods (sim/nest/nest_periods.h) depends on, in each of which the windows
+/* What the time of further periods (sim/nest/nest_moves.h) depends on, in each of which the windows
  * of the levels `turning` begin anew; and the numbers that grow alike with each of them. */
-struct nest_picture;
 void nest_clock_draw(
 	const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture);
 struct nest_numbers nest_clock_numbers(struct nest_clock *clock);

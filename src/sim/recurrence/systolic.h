@@ -1,8 +1,47 @@
 #ifndef SIM_RECURRENCE_SYSTOLIC_H
 #define SIM_RECURRENCE_SYSTOLIC_H
 
+#include "base/array.h"
+#include "base/stopper.h"
 #include "model/recurrence/recurrence.h"
-#include "sim/recurrence/sequential.h"
+
+/*
+ * What a recurrence means: every value computed once, after those that it reads, with no array and
+ * no clock.
+ */
+struct arena;
+
+/* Values of input streams; equal questions get equal answers.  `stopper` may end an execution; NULL:
+ * nobody. */
+struct recurrence_inputs {
+	void *user;
+	double (*read)(void *user, int stream, const int64_t *place);
+	const struct stopper *stopper;
+};
+
+/* A value that an output gets. */
+struct recurrence_output {
+	int stream;
+	int64_t place[RECURRENCE_LOOPS_MOST]; /* by axis, the rest 0 */
+	double value;
+};
+
+enum { SEQUENTIAL_VALUES_MOST = 1 << 24 }; /* streams times points of the box */
+
+struct recurrence_values {
+	const char *fault;    /* NULL: all was computed */
+	int64_t points;       /* of the box; those outside the domain have no value */
+	const double *values; /* by recurrent stream (all streams counted), then point */
+	size_t output_count;
+	const struct recurrence_output *outputs; /* by stream, then place */
+};
+
+/* Stopped, or too many points: `values` is NULL and `fault` says which. */
+struct recurrence_values sequential_run(const struct recurrence *recurrence,
+	const struct recurrence_inputs *inputs, struct arena *arena);
+
+/* The number of a point in the box, in lexicographic order. */
+int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *point);
 
 /*
  * Where and when the points of a recurrence run under a projection, each of them looked at.  PEs are
@@ -27,22 +66,6 @@ struct visits {
 	size_t count;
 	struct visit *at; /* by time, then PE */
 };
-
-/* The box of PEs, the strides and the count.  False: more than VISITS_PES_MOST, or numbers that are
- * too large. */
-bool visits_measure(struct visits *visits);
-
-/* The list, after the measure.  False: a step's number is too large. */
-bool visits_list(struct visits *visits, struct arena *arena);
-
-/* The step of a point; false: its number is too large. */
-bool visits_time(const struct visits *visits, const int64_t *point, int64_t *out);
-
-/* The PE of a point; -1: none of the box. */
-int64_t visits_pe(const struct visits *visits, const int64_t *point);
-
-/* The vector unit of a PE, numbered as PEs, and its lane there; PEs without lanes are units. */
-int64_t visits_unit(const struct visits *visits, int64_t pe, int64_t *lane);
 
 /* The point of an index. */
 void visits_point(const struct visits *visits, int64_t index, int64_t *point);

@@ -2,10 +2,311 @@
 
 #include "base/arena.h"
 #include "base/wide.h"
+#include "sim/machine/kernel.h"
 #include "sim/transfer/copy_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+static bool find_float(enum element element, enum dtype *out)
+{
+	switch (element) {
+	case ELEMENT_FP32:
+		*out = DTYPE_FP32;
+		return true;
+	case ELEMENT_FP16:
+		*out = DTYPE_FP16;
+		return true;
+	case ELEMENT_BF16:
+		*out = DTYPE_BF16;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int64_t choose_value(bool most, int64_t a, int64_t b)
+{
+	return most == (a > b) ? a : b;
+}
+
+static bool has_sign(enum element element)
+{
+	return element == ELEMENT_INT32 || element == ELEMENT_INT16 || element == ELEMENT_INT8;
+}
+
+static int64_t load_integer(enum element element, const void *at)
+{
+	int bits = 8 * element_bytes(element);
+	uint32_t value = 0;
+	memcpy(&value, at, (size_t)element_bytes(element));
+	int64_t sign = has_sign(element) ? (int64_t)1 << (bits - 1) : 0;
+	return ((int64_t)value ^ sign) - sign;
+}
+
+static void combine_float(enum dtype dtype, enum reduction reduction, void *into, const void *with)
+{
+	float a = kernel_load(dtype, into), b = kernel_load(dtype, with);
+	if (reduction == REDUCTION_SUM)
+		a += b;
+	else if ((reduction == REDUCTION_MAX) == (b > a))
+		a = b;
+	kernel_store(dtype, into, a);
+}
+
+/* Sums do not depend on the sign. */
+static void add_words(int bytes, uint8_t *into, const uint8_t *with, int64_t count)
+{
+	for (int64_t i = 0; i < count * bytes; i += bytes) {
+		uint32_t a = 0, b = 0;
+		memcpy(&a, &into[i], (size_t)bytes);
+		memcpy(&b, &with[i], (size_t)bytes);
+		a += b;
+		memcpy(&into[i], &a, (size_t)bytes);
+	}
+}
+
+static void add_integers(enum element element, uint8_t *into, const uint8_t *with, int64_t count)
+{
+	switch (element_bytes(element)) {
+	case 1:
+		add_words(1, into, with, count);
+		break;
+	case 2:
+		add_words(2, into, with, count);
+		break;
+	default:
+		add_words(4, into, with, count);
+	}
+}
+
+void copy_combine(
+	enum element element, enum reduction reduction, void *into, const void *with, int64_t count)
+{
+	int bytes = element_bytes(element);
+	enum dtype dtype;
+	bool is_float = find_float(element, &dtype);
+	if (!is_float && reduction == REDUCTION_SUM) {
+		add_integers(element, into, with, count);
+		return;
+	}
+	for (int64_t i = 0; i < count; i++) {
+		uint8_t *a = (uint8_t *)into + i * bytes;
+		const uint8_t *b = (const uint8_t *)with + i * bytes;
+		if (is_float) {
+			combine_float(dtype, reduction, a, b);
+			continue;
+		}
+		uint32_t value = (uint32_t)choose_value(reduction == REDUCTION_MAX,
+			load_integer(element, a), load_integer(element, b));
+		memcpy(a, &value, (size_t)bytes);
+	}
+}
+
+void copy_draw(enum element element, uint64_t bits, void *out)
+{
+	enum dtype dtype;
+	if (find_float(element, &dtype))
+		kernel_store(dtype, out, (float)((int64_t)(bits % 4001) - 2000) / 16);
+	else
+		memcpy(out, &bits, (size_t)element_bytes(element));
+}
+
+/* What one stream did and others see from a time on, with what it knew when it did it. */
+struct notice {
+	struct notice *next;
+	int64_t at;
+	size_t stream, i;
+	uint32_t known[]; /* by stream: instructions; none without an order */
+};
+
+struct notices {
+	struct notice *first, *last;
+};
+
+struct signal {
+	struct notices landed; /* by time, all of them */
+	int64_t all;           /* over the whole program; by stream */
+	int64_t *by;
+};
+
+/*
+ * The flags and signals of a copy program while it runs, and the instructions that each stream knows to be
+ * done: vector clocks (C. J. Fidge, Timestamps in message-passing systems that preserve the partial
+ * ordering, 1988).  Each stream counts its own instructions.  A flag hands on the clock of the stream that
+ * set it; a signal those of the streams without whose notices a wait for it cannot go on, whichever order
+ * they come in.
+ */
+struct copy_sync {
+	const struct copy_program *program;
+	struct arena *arena;
+	size_t streams;        /* that knowledge is kept of: all or none */
+	uint32_t *known;       /* by stream: of each stream, how many instructions */
+	struct notices *flags; /* set and not waited for, in order */
+	struct signal *signals;
+	struct notice *spare;
+};
+
+/* How often each stream will notify each signal. */
+static void count_notices(struct copy_sync *sync)
+{
+	const struct copy_program *program = sync->program;
+	for (int i = 0; i < program->signal_count; i++)
+		sync->signals[i].by = arena_array(sync->arena, int64_t, program->stream_count);
+	for (size_t s = 0; program->signal_count && s < program->stream_count; s++)
+		for (size_t i = 0; i < program->streams[s].count; i++) {
+			const struct copy_instruction *instruction =
+				&program->streams[s].instructions[i];
+			if (instruction->kind != COPY_NOTIFY)
+				continue;
+			sync->signals[instruction->flag].by[s]++;
+			sync->signals[instruction->flag].all++;
+		}
+}
+
+/* `ordered`: also keeps who knows of what; else only when flags and signals are seen. */
+static struct copy_sync *copy_sync_open(
+	const struct copy_program *program, bool ordered, struct arena *arena)
+{
+	struct copy_sync *sync = arena_new(arena, struct copy_sync);
+	size_t streams = ordered ? program->stream_count : 0;
+	*sync = (struct copy_sync){.program = program,
+		.arena = arena,
+		.streams = streams,
+		.known = arena_array(arena, uint32_t, streams * streams),
+		.flags = arena_array(arena, struct notices, program->flag_count),
+		.signals = arena_array(arena, struct signal, program->signal_count)};
+	count_notices(sync);
+	return sync;
+}
+
+static uint32_t *known_by(const struct copy_sync *sync, size_t stream)
+{
+	return &sync->known[stream * sync->streams];
+}
+
+/* The next instruction of the stream begins. */
+static void copy_sync_step(struct copy_sync *sync, size_t stream)
+{
+	if (sync->streams)
+		known_by(sync, stream)[stream]++;
+}
+
+/* Behind all that are seen no later. */
+static void add_notice(
+	struct copy_sync *sync, struct notices *notices, size_t stream, size_t i, int64_t at)
+{
+	size_t bytes = sync->streams * sizeof(uint32_t);
+	struct notice *notice = sync->spare, **link = &notices->first;
+	if (notice)
+		sync->spare = notice->next;
+	else
+		notice = arena_alloc(sync->arena, sizeof *notice + bytes);
+	notice->at = at;
+	notice->stream = stream;
+	notice->i = i;
+	if (bytes)
+		memcpy(notice->known, known_by(sync, stream), bytes);
+	if (notices->first && notices->last->at <= at)
+		link = &notices->last->next;
+	while (*link && (*link)->at <= at)
+		link = &(*link)->next;
+	notice->next = *link;
+	*link = notice;
+	if (!notice->next)
+		notices->last = notice;
+}
+
+static void learn(struct copy_sync *sync, size_t stream, const struct notice *notice)
+{
+	uint32_t *known = known_by(sync, stream);
+	for (size_t s = 0; s < sync->streams; s++)
+		if (notice->known[s] > known[s])
+			known[s] = notice->known[s];
+}
+
+/* Sets a flag: instruction i of the stream does, and the flag is seen from time `at` on. */
+static void copy_flag_set(struct copy_sync *sync, int flag, size_t stream, size_t i, int64_t at)
+{
+	add_notice(sync, &sync->flags[flag], stream, i, at);
+}
+
+/* Returns the time at which a wait for the flag can go on; -1: it is not set. */
+static int64_t copy_flag_seen(const struct copy_sync *sync, int flag)
+{
+	const struct notice *notice = sync->flags[flag].first;
+	return notice ? notice->at : -1;
+}
+
+/* Lets a wait for a flag go on. */
+static void copy_flag_wait(struct copy_sync *sync, int flag, size_t stream)
+{
+	struct notice *notice = sync->flags[flag].first;
+	sync->flags[flag].first = notice->next;
+	learn(sync, stream, notice);
+	notice->next = sync->spare;
+	sync->spare = notice;
+}
+
+/* Finds the last set of a flag that no wait has taken; false: there is none. */
+static bool copy_flag_left(const struct copy_sync *sync, int flag, size_t *stream, size_t *i)
+{
+	const struct notices *notices = &sync->flags[flag];
+	if (!notices->first)
+		return false;
+	*stream = notices->last->stream;
+	*i = notices->last->i;
+	return true;
+}
+
+/* Adds a notice of a signal, which lands at a time. */
+static void copy_signal_notify(struct copy_sync *sync, int signal, size_t stream, int64_t lands)
+{
+	add_notice(sync, &sync->signals[signal].landed, stream, 0, lands);
+}
+
+/* Returns the first time from `from` on at which a wait goes on, by the notices so far; -1: none. */
+static int64_t copy_signal_passes(const struct copy_sync *sync, int signal, int64_t from)
+{
+	const struct handshake *handshake = sync->program->handshake;
+	const struct notice *notice = sync->signals[signal].landed.first;
+	int64_t count = 0;
+	for (; notice && notice->at <= from; notice = notice->next)
+		count++;
+	if (handshake_passes(handshake, count))
+		return from;
+	for (; notice; notice = notice->next)
+		if (handshake_passes(handshake, ++count))
+			return notice->at;
+	return -1;
+}
+
+/* Without a stream's n-th notice the others are too few: it has come. */
+/* Lets a wait go on; false if at other times of its notices it might wait for good. */
+static bool copy_signal_await(struct copy_sync *sync, int number, size_t stream)
+{
+	const struct signal *signal = &sync->signals[number];
+	int64_t least = handshake_least(sync->program->handshake, signal->all);
+	for (size_t s = 0; least >= 0 && s < sync->streams; s++) {
+		int64_t surely = least - (signal->all - signal->by[s]);
+		const struct notice *notice = signal->landed.first;
+		for (; surely > 0; notice = notice->next)
+			if (notice->stream == s && --surely == 0)
+				learn(sync, stream, notice);
+	}
+	return least >= 0;
+}
+
+struct copy_touch copy_sync_now(const struct copy_sync *sync, size_t stream)
+{
+	return (struct copy_touch){(uint32_t)stream, known_by(sync, stream)[stream]};
+}
+
+bool copy_sync_before(const struct copy_sync *sync, struct copy_touch touch, size_t stream)
+{
+	return touch.at <= known_by(sync, stream)[touch.stream];
+}
 
 const char *const copy_fault_names[] = {"deadlock", "race", "unwritten", "twice", "missing",
 	"value", "bounds", "flag", "link", NULL};
@@ -53,7 +354,8 @@ int64_t copy_chunk_rows(const struct chunk *chunk)
 	return chunk->count[0] * chunk->count[1] * chunk->count[2] * chunk->count[3];
 }
 
-int64_t copy_chunk_bytes(const struct copy_program *program, const struct chunk *chunk)
+/* Elements of a chunk; its rows, over all dimensions but the last. */
+static int64_t copy_chunk_bytes(const struct copy_program *program, const struct chunk *chunk)
 {
 	return copy_chunk_rows(chunk) * chunk->count[4] * element_bytes(program->element);
 }

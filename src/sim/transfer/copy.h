@@ -3,6 +3,9 @@
 
 #include "base/stopper.h"
 #include "lower/transfer/copy_program.h"
+#include "model/transfer/broadcast.h"
+
+#include <stdint.h>
 
 /*
  * Executes a copy program: queues take their instructions in order; a load or store takes its
@@ -79,5 +82,13 @@ struct copy_result {
 struct arena;
 struct copy_result copy_run(const struct copy_program *program, const struct copy_options *options,
 	struct arena *arena);
+
+/* So many elements of `into` become the one and the other: in integers around their width, in
+ * floats with the rounding of each step to the type. */
+void copy_combine(enum element element, enum reduction reduction, void *into, const void *with,
+	int64_t count);
+
+/* A value out of random bits: any whole number, or a float far from where it would overflow. */
+void copy_draw(enum element element, uint64_t bits, void *out);
 
 #endif

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "model/machine/execution.h"
-#include "sim/transfer/copy_combine.h"
+#include "sim/transfer/copy.h"
 #include "sim/transfer/copy_state.h"
 
 #include <inttypes.h>

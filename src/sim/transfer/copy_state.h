@@ -1,19 +1,19 @@
 #ifndef SIM_COPY_STATE_H
 #define SIM_COPY_STATE_H
 
+#include "lower/transfer/copy_program.h"
 #include "sim/transfer/copy.h"
-#include "sim/transfer/copy_sync.h"
 
 #include <stdarg.h>
 
-/*
- * A copy program while it runs.  `copy.c` has the clock, `copy_sync.c` the flags and signals
- * and what happens before what, `copy_memory.c` the bytes.
- */
 struct arena;
-
+struct copy_sync;
 struct copy_memory;
 
+/*
+ * A copy program while it runs.  `copy.c` has the clock, the flags and signals, and the order of
+ * instructions that follows from them; `copy_memory.c` has the bytes.
+ */
 struct copy_run {
 	const struct copy_program *program;
 	const struct copy_options *options;
@@ -29,13 +29,23 @@ struct copy_run {
 void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, size_t instruction,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The last access to a byte: the stream, and the number of its instruction; at 0: none. */
+struct copy_touch {
+	uint32_t stream, at;
+};
+
+/* Returns the access that the stream now makes. */
+struct copy_touch copy_sync_now(const struct copy_sync *sync, size_t stream);
+
+/* True if an access happens before the one that the stream now makes. */
+bool copy_sync_before(const struct copy_sync *sync, struct copy_touch touch, size_t stream);
+
 /* Counts so many steps of work; false once the stopper has ended the execution.  Every loop over
  * instructions, rows or elements calls it. */
 bool copy_go_on(struct copy_run *run, uint64_t steps);
 
 /* Elements of a chunk; its rows, over all dimensions but the last. */
 int64_t copy_chunk_rows(const struct chunk *chunk);
-int64_t copy_chunk_bytes(const struct copy_program *program, const struct chunk *chunk);
 
 /* Buffers with their values, scratchpads with nothing in them.  NULL if they are too large. */
 struct copy_memory *copy_memory_open(struct copy_run *run);

@@ -5,7 +5,6 @@
 #include "base/wide.h"
 #include "model/machine/topology.h"
 #include "sim/transfer/copy.h"
-#include "sim/transfer/copy_combine.h"
 
 #include <inttypes.h>
 #include <string.h>
