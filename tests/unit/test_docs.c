@@ -639,6 +639,30 @@ static void inputs_that_the_readme_names_are_read(void **state)
 	arena_close(arena);
 }
 
+static void misspelt_pages_are_refused(void **state)
+{
+	struct arena *arena = arena_open();
+	if (shell(arena, "command -v aspell").status)
+		skip();
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
+		"cd '%s' && printf 'The frontier is `teh` frontier.\n\n    teh code\n' >good.md && "
+		"printf 'Teh frontier\nfrontier is an bound.\n' >bad.md",
+		folder);
+	assert_int_equal(ended.status, 0);
+	ended = shell(arena, "scripts/spelling '%s/good.md'", folder);
+	assert_int_equal(ended.status, 0);
+	ended = shell(arena, "scripts/spelling '%s/bad.md'", folder);
+	assert_int_equal(ended.status, 1);
+	assert_string_equal(ended.out,
+		arena_format(arena,
+			"%s/bad.md:1: 'frontier' stands twice\n%s/bad.md:2: article: an bound\n"
+			"%s/bad.md:1: unknown word: Teh\n",
+			folder, folder, folder));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 /* One test for each page that shows something, then those of all pages. */
 int main(void)
 {
@@ -653,6 +677,7 @@ int main(void)
 		cmocka_unit_test(the_readme_is_short),
 		cmocka_unit_test(the_readme_has_the_figures_of_its_sources),
 		cmocka_unit_test(inputs_that_the_readme_names_are_read),
+		cmocka_unit_test(misspelt_pages_are_refused),
 	};
 	enum { OTHERS = sizeof others / sizeof *others };
 	struct CMUnitTest tests[OTHERS + PAGES];
