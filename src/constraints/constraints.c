@@ -3,34 +3,15 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "constraints/product.h"
+#include "model/nest/nest_mapping.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ROUNDS = 3 };
 
-const struct constraint_kind *constraint_kind_find(const char *key)
-{
-	for (int i = 0; constraint_kinds[i]; i++)
-		if (text_equal(constraint_kinds[i]->key, key))
-			return constraint_kinds[i];
-	return NULL;
-}
-
-struct clash *clash_add(
-	struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	const char *text = arena_format_list(clashes->arena, format, list);
-	va_end(list);
-	struct clash *clash = array_add(clashes->arena, clashes);
-	*clash = (struct clash){.self = self, .by = by, .span = span, .text = text};
-	return clash;
-}
-
-static bool uses(const struct hierarchy *hierarchy, int row)
+static bool uses_row(const struct hierarchy *hierarchy, int row)
 {
 	for (int i = 0; i < hierarchy->level_count; i++)
 		if (hierarchy->levels[i].row == row || hierarchy->levels[i].block_row == row)
@@ -47,7 +28,7 @@ void constraints_keep_used(
 		return;
 	constraints->count = 0;
 	for (size_t i = 0; i < all; i++)
-		if (uses(hierarchy, at[i].row))
+		if (uses_row(hierarchy, at[i].row))
 			at[constraints->count++] = at[i];
 }
 
@@ -60,8 +41,8 @@ void constraints_flag(const struct constraints *constraints, struct hierarchy *h
 	}
 }
 
-/* Those that maximize go spatial before temporal, from the innermost row outwards; all others
- * as they are written. */
+/* True if `a` narrows first.  Kinds of round 1 go spatial before temporal, from the innermost row outwards; all others
+ * in the order of the files. */
 static bool goes_before(const struct constraint *a, const struct constraint *b)
 {
 	if (a->kind->round != 1)
@@ -102,7 +83,7 @@ static bool keeps(const struct constraint *constraint, int t)
 	       constraint->spaces >> t & 1;
 }
 
-/* What a constraint keeps in a !Parallel; false if it does not. */
+/* Finds the dataspaces that a constraint keeps in a !Parallel; false if there are none. */
 static bool find_keeper(const struct domain *domain, int by, int parallel, struct keeper *out)
 {
 	const struct arch *arch = domain->arch;
@@ -133,7 +114,7 @@ static void bypass_others(struct domain *domain, int parallel, const struct keep
 	}
 }
 
-/* Where a !Parallel begins. */
+/* Returns the place where a !Parallel begins. */
 static struct span span_of(const struct arch *arch, int parallel)
 {
 	for (int r = 0; r < arch->level_count; r++)
@@ -170,8 +151,8 @@ static void narrow_space(
 }
 
 /* The branches of a !Parallel: every dataspace is kept in exactly one of them, by a constraint, and the
- * levels of the others bypass it.  What `chosen` leaves out is not asked for; then a dataspace without a branch
- * is no clash. */
+ * levels of the others bypass it.  Constraints outside of `chosen` do not count; a dataspace may then be without a
+ * branch. */
 static void narrow_branches(struct domain *domain, const bool *chosen, struct clashes *clashes)
 {
 	int most = 0;
@@ -269,4 +250,509 @@ const char *constraints_check(const struct constraints *constraints, const struc
 			arena, "%s:%d:%d: %s", span.source->name, span.line, span.column, why);
 	}
 	return NULL;
+}
+
+/* The list that a key holds, NULL if it is empty or none. */
+static const struct node *read_targets(struct reader *map, const char *key)
+{
+	const struct node *list = read_node(map, key, OPTIONAL);
+	return node_is_empty(list) ? NULL : read_list(map, key, OPTIONAL);
+}
+
+static void read_template(struct reader *map)
+{
+	static const char *const names[] = {"uber", "ruby", NULL};
+	int index;
+	read_word(map, "template", OPTIONAL, names, &index);
+}
+
+const struct node *constraints_targets(const struct reading *reading, const struct node *list)
+{
+	if (node_is_empty(list))
+		return NULL;
+	if (list->kind == NODE_LIST)
+		return list;
+	struct reader map;
+	if (!reader_open(&map, reading, list, "constraints"))
+		return NULL;
+	read_node(&map, "version", OPTIONAL);
+	read_template(&map);
+	const struct node *targets = read_targets(&map, "targets");
+	const struct node *named = read_node(&map, "constraints", OPTIONAL);
+	const char *key = "constraints";
+	/* `constraints: rowstationary` means the list under constraints_rowstationary. */
+	if (named && named->kind == NODE_SCALAR && !node_is_empty(named))
+		key = arena_format(reading->arena, "constraints_%s", named->text);
+	const struct node *chosen = read_targets(&map, key);
+	if (named && key[strlen("constraints")] && !node_find(list, key))
+		reading_refuse(reading, named, "'%s' is missing here", key);
+	reader_done_lenient(&map);
+	return chosen ? chosen : targets;
+}
+
+bool constraints_want_imperfect(const struct node *const *lists)
+{
+	bool ruby = false;
+	for (int i = 0; lists[i]; i++) {
+		const struct node *name = node_find(lists[i], "template");
+		ruby |= name && name->kind == NODE_SCALAR && text_equal(name->text, "ruby");
+	}
+	return ruby;
+}
+
+const struct node *const *constraints_lists(struct sheet *sheet, struct arena *arena)
+{
+	static const char *const keys[] = {"constraints", "arch_constraints",
+		"architecture_constraints", "mapspace_constraints", "mapspace", NULL};
+	const struct node **lists = arena_array(arena, const struct node *, 6);
+	int count = 0;
+	for (int i = 0; keys[i]; i++) {
+		const struct node *list = sheet_find(sheet, keys[i]);
+		if (list)
+			lists[count++] = list;
+	}
+	return lists;
+}
+
+bool constraints_is_of_graph(const struct node *entry)
+{
+	const struct node *type = entry->kind == NODE_MAP ? node_find(entry, "type") : NULL;
+	return type && type->kind == NODE_SCALAR && text_equal(type->text, "graph");
+}
+
+/* Names that older files use for the same kinds. */
+static const struct {
+	const char *name, *key;
+	unsigned parts;
+} older_names[] = {
+	{"no_temporal_reuse", "no_reuse", 1u << PART_TEMPORAL},
+	{"no_multicast_no_reduction", "no_reuse", 1u << PART_SPATIAL},
+	{"rmw_on_first_writeback", "rmw_first_update", 1u << PART_TEMPORAL},
+	{"passthrough", "no_coalesce", 1u << PART_DATASPACE},
+};
+
+enum { OLDER_NAMES = sizeof older_names / sizeof *older_names };
+
+const char *constraint_older_name(size_t i)
+{
+	return i < OLDER_NAMES ? older_names[i].name : NULL;
+}
+
+/* Values of `type:`.  For some the rest of the map is the value of one kind. */
+static const struct {
+	const char *name;
+	enum constraint_part part;
+	const char *list, *kind; /* `datatypes:` is the value of that kind */
+} types[] = {
+	{"spatial", PART_SPATIAL, NULL, NULL},
+	{"temporal", PART_TEMPORAL, NULL, NULL},
+	{"dataspace", PART_DATASPACE, NULL, NULL},
+	{"datatype", PART_DATASPACE, NULL, NULL},
+	{"bypass", PART_DATASPACE, NULL, NULL},
+	{"bypassing", PART_DATASPACE, NULL, NULL},
+	{"utilization", PART_MACHINE, NULL, NULL},
+	{"parallelism", PART_MACHINE, NULL, NULL},
+	{"no_link_transfer", PART_SPATIAL, "datatypes", "no_link_transfer"},
+	{"no_multicast", PART_SPATIAL, "datatypes", "no_reuse"},
+	{"no_reduction", PART_SPATIAL, "datatypes", "no_reuse"},
+	{"no_multicast_no_reduction", PART_SPATIAL, "datatypes", "no_reuse"},
+	{"graph", PART_GRAPH, NULL, NULL},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+/* Constraints as they are found. */
+struct constraint_finding {
+	struct constraint_context context;
+	bool architecture;
+	bool flags_only; /* of a mapping: what else stands there is read by others */
+	struct array(struct constraint) found;
+};
+
+/* A row, a branch without one, or the machine: what constraints are said of. */
+struct aim {
+	const char *name;
+	int row, block_row;
+	int nothing; /* of arch.nothings; -1 */
+};
+
+static const struct aim the_machine = {"the machine", -1, -1, -1};
+
+/* True if bounds of 1 are all that it asks for. */
+static bool holds_undivided(const struct constraint *constraint)
+{
+	bool holds = !text_equal(constraint->kind->key, "must_iterate_over_dataspaces") ||
+		     !constraint->spaces;
+	for (int i = 0; i < constraint->factor_count; i++) {
+		const struct constraint_factor *factor = &constraint->factors[i];
+		bool above = factor->relation == RELATION_GREATER ||
+			     (factor->bound > 1 && (factor->relation == RELATION_EQUAL ||
+							   factor->relation == RELATION_AT_LEAST));
+		holds &= !above;
+	}
+	return holds;
+}
+
+/* No loops and no words where there is one instance, or nothing: all bounds are 1, and that may be
+ * what is asked. */
+static void refuse_no_loops(struct constraint_finding *finding, const struct constraint *constraint)
+{
+	const struct reading *reading = finding->context.reading;
+	const struct arch *arch = finding->context.arch;
+	const char *lacks =
+		constraint->part == PART_SPATIAL ? "fan-out" : "loops and no words of its own";
+	struct text text = text_open(reading->arena);
+	for (int r = 0; r < arch->level_count && constraint->part == PART_SPATIAL; r++)
+		if (domain_fanout(arch, r) > 1)
+			text_add(&text, "%s'%s'", text.length ? ", " : "; what fans out is ",
+				nest_target_name(arch, r));
+	if (!holds_undivided(constraint))
+		diag_error(reading->diag, constraint->span,
+			"'%s' has no %s: '%s' cannot be met there%s", constraint->target, lacks,
+			constraint->kind->key, text_read(&text));
+	else if (!constraint->factor_count)
+		diag_warning(reading->diag, constraint->span,
+			"'%s' has no %s: '%s' changes nothing there%s", constraint->target, lacks,
+			constraint->kind->key, text_read(&text));
+}
+
+static void add(struct constraint_finding *finding, const struct constraint_kind *kind,
+	enum constraint_part part, const struct aim *aim, const struct node *value)
+{
+	struct constraint constraint = {
+		.kind = kind,
+		.part = part,
+		.row = part == PART_SPATIAL ? aim->block_row : aim->row,
+		.target = aim->name,
+		.span = value->span,
+		.architecture = finding->architecture,
+		.number = aim->nothing,
+	};
+	if (!kind->read(&finding->context, value, &constraint))
+		return;
+	/* A fan-out has no words and no temporal loops of its own; its stand-in may say so. */
+	if (part != PART_SPATIAL && constraint.row < 0)
+		constraint.row = aim->block_row;
+	bool of_row = part == PART_SPATIAL || part == PART_TEMPORAL ||
+		      (part == PART_DATASPACE && aim->nothing < 0);
+	if (of_row && constraint.row < 0)
+		refuse_no_loops(finding, &constraint);
+	else
+		*array_add(finding->context.reading->arena, &finding->found) = constraint;
+}
+
+/* A kind under its own key or an older one. */
+static const struct constraint_kind *kind_of(const char *key, enum constraint_part part)
+{
+	for (int i = 0; i < OLDER_NAMES; i++)
+		if (text_equal(older_names[i].name, key) && older_names[i].parts >> part & 1)
+			key = older_names[i].key;
+	return constraint_kind_find(key);
+}
+
+/* Says where a kind would belong that does not belong here. */
+static void refuse_part(struct constraint_finding *finding, const struct node_entry *entry,
+	const struct constraint_kind *kind, enum constraint_part part)
+{
+	struct text text = text_open(finding->context.reading->arena);
+	for (int p = 0; p < PART_COUNT; p++)
+		if (kind->parts >> p & 1)
+			text_add(
+				&text, "%s%s", text.length ? " or " : "", constraint_part_names[p]);
+	diag_error(finding->context.reading->diag, entry->key_span,
+		"'%s' is a %s constraint, not a %s one", entry->key, text_read(&text),
+		constraint_part_names[part]);
+}
+
+/* The keys of a map that are kinds of a part; marks them as known. */
+static void read_part(struct constraint_finding *finding, struct reader *map,
+	enum constraint_part part, const struct aim *aim)
+{
+	const struct node *node = map->map;
+	finding->context.beside = node;
+	for (int i = 0; constraint_kinds[i]; i++)
+		if (constraint_kinds[i]->parts >> part & 1)
+			read_node(map, constraint_kinds[i]->key, OPTIONAL);
+	for (size_t i = 0; i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		const struct constraint_kind *kind = kind_of(entry->key, part);
+		if (!kind || (finding->flags_only && !kind->flag))
+			continue;
+		/* `type: bypass` has a key that is a kind as well */
+		read_node(map, entry->key, OPTIONAL);
+		if (node_is_empty(entry->value))
+			continue;
+		if (kind->parts >> part & 1)
+			add(finding, kind, part, aim, entry->value);
+		else if (!finding->flags_only)
+			refuse_part(finding, entry, kind, part);
+	}
+}
+
+static void refuse_sparse(const struct reading *reading, struct span span)
+{
+	diag_error(reading->diag, span,
+		"max_overbooked_proportion is about sparse data, which lxplore does not model");
+}
+
+/* {spatial: .., temporal: .., dataspace: ..} */
+static void read_group(
+	struct constraint_finding *finding, const struct node *node, const struct aim *aim)
+{
+	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
+	const struct reading *reading = finding->context.reading;
+	struct reader group, map;
+	if (node_is_empty(node) || !reader_open(&group, reading, node, "constraints"))
+		return;
+	for (int p = 0; p < 3; p++) {
+		const char *name = constraint_part_names[parts[p]];
+		const struct node *value = read_map(&group, name, OPTIONAL);
+		if (!value || !reader_open(&map, reading, value, name))
+			continue;
+		read_part(finding, &map, parts[p], aim);
+		reader_done(&map);
+	}
+	read_part(finding, &group, PART_MACHINE, aim);
+	const struct node *sparse = read_node(&group, "max_overbooked_proportion", OPTIONAL);
+	if (!node_is_empty(sparse))
+		refuse_sparse(reading, sparse->span);
+	reader_done(&group);
+}
+
+/* The type of a target; -1 after complaining. */
+static int read_type(struct constraint_finding *finding, struct reader *map)
+{
+	const char *names[TYPES + 1] = {0}, *text;
+	const struct reading *reading = finding->context.reading;
+	if (!read_text(map, "type", REQUIRED, &text))
+		return -1;
+	struct span span = node_find(map->map, "type")->span;
+	int found = TYPES;
+	for (int i = TYPES - 1; i >= 0; i--)
+		if (text_equal(names[i] = types[i].name, text))
+			found = i;
+	const struct constraint_context *context = &finding->context;
+	bool graph = context->workload != NULL;
+	if (found < TYPES && (types[found].part == PART_GRAPH ? graph : context->shape != NULL))
+		return found;
+	if (found < TYPES) {
+		diag_error(reading->diag, span,
+			graph ? "'%s' is a constraint of a single problem; a workload graph has "
+				"type: graph, with cores, span and residency"
+			      : "'%s' is a constraint of a workload graph; a single problem has "
+				"spatial, temporal, dataspace and utilization",
+			text);
+		return -1;
+	}
+	if (text_equal(text, "max_overbooked_proportion")) {
+		refuse_sparse(reading, span);
+		return -1;
+	}
+	diag_error(reading->diag, span,
+		"unknown type of constraint '%s' (there are spatial, temporal, dataspace, "
+		"utilization and graph)%s",
+		text, suggestion(reading->arena, suggest(text, names), ""));
+	return -1;
+}
+
+/* `target:`, in constraints of the mapspace `name:` too. */
+static bool read_aim(
+	struct constraint_finding *finding, struct reader *map, bool needed, struct aim *aim)
+{
+	const struct reading *reading = finding->context.reading;
+	struct nest_target target = {.row = -1, .block_row = -1};
+	bool named = !node_find(map->map, "target") && node_find(map->map, "name");
+	const struct node *name =
+		read_node(map, named ? "name" : "target", needed ? REQUIRED : OPTIONAL);
+	*aim = the_machine;
+	if (!name)
+		return !needed;
+	if (!nest_target_read(reading, name, finding->context.arch, &target))
+		return false;
+	*aim = (struct aim){target.name, target.row, target.block_row, -1};
+	return true;
+}
+
+/* No constraint of a problem is among them. */
+static bool is_of_graph(const struct constraint_context *context)
+{
+	return context->workload && !context->shape;
+}
+
+/* Timeloop's formats may have keys that nothing reads; ours of graphs have none. */
+static void finish_map(const struct constraint_finding *finding, struct reader *map)
+{
+	if (is_of_graph(&finding->context))
+		reader_done(map);
+	else
+		reader_done_lenient(map);
+}
+
+/* {min: 0.5} beside the type */
+static void read_least(struct constraint_finding *finding, struct reader *map, const char *key)
+{
+	read_node(map, "min", REQUIRED);
+	if (node_find(map->map, "min"))
+		add(finding, constraint_kind_find(key), PART_MACHINE, &the_machine, map->map);
+}
+
+/* {type: no_link_transfer, datatypes: [Inputs]} */
+static void read_flag(
+	struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
+{
+	const struct node *value = read_node(map, types[type].list, REQUIRED);
+	if (value)
+		add(finding, constraint_kind_find(types[type].kind), types[type].part, aim, value);
+}
+
+/* Reads the keys of a map that belong to a type. */
+static void read_body(
+	struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
+{
+	if (types[type].list)
+		read_flag(finding, map, type, aim);
+	else if (types[type].part == PART_MACHINE)
+		read_least(finding, map, types[type].name);
+	else
+		read_part(finding, map, types[type].part, aim);
+}
+
+/* The kinds of one type: in the entry itself, and in `attributes:` or `constraints:` inside it.
+ * `around` is the map with the target, mostly the entry itself. */
+static void read_typed(struct constraint_finding *finding, struct reader *map,
+	struct reader *around, const struct node *nested)
+{
+	struct reader inner;
+	struct aim aim = the_machine;
+	int type = read_type(finding, map);
+	enum constraint_part part = type < 0 ? PART_MACHINE : types[type].part;
+	if (part == PART_GRAPH)
+		finding->context.target = read_node(map, "target", OPTIONAL);
+	else if (!read_aim(finding, around, part != PART_MACHINE, &aim))
+		return;
+	if (type < 0)
+		return;
+	const struct node *body =
+		part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
+	body = nested ? nested : body;
+	bool apart = !node_is_empty(body);
+	if (apart && reader_open(&inner, finding->context.reading, body, "constraint")) {
+		read_body(finding, &inner, type, &aim);
+		finish_map(finding, &inner);
+	}
+	/* Timeloop has the split beside the type. */
+	if (!apart || (part != PART_MACHINE && !types[type].list))
+		read_body(finding, map, type, &aim);
+	finish_map(finding, map);
+}
+
+/* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target; they may be none. */
+static void read_several(
+	struct constraint_finding *finding, struct reader *around, const struct node *list)
+{
+	read_node(around, "target", OPTIONAL);
+	read_node(around, "name", OPTIONAL);
+	for (size_t i = 0; i < list->count; i++) {
+		struct reader map;
+		if (reader_open(&map, finding->context.reading, list->items[i], "constraint"))
+			read_typed(finding, &map, around, NULL);
+	}
+	finish_map(finding, around);
+}
+
+static void read_one(struct constraint_finding *finding, const struct node *node)
+{
+	struct reader map;
+	struct aim aim;
+	if (!reader_open(&map, finding->context.reading, node, "constraint"))
+		return;
+	const struct node *nested = node_find(node, "constraints");
+	read_node(&map, "constraints", OPTIONAL);
+	if (!nested || node_find(node, "type") || is_of_graph(&finding->context)) {
+		read_typed(finding, &map, &map, node_is_empty(nested) ? NULL : nested);
+		return;
+	}
+	if (nested->kind == NODE_LIST || node_is_empty(nested)) {
+		read_several(finding, &map, nested);
+		return;
+	}
+	if (read_aim(finding, &map, true, &aim))
+		read_group(finding, nested, &aim);
+	finish_map(finding, &map);
+}
+
+static void read_inline(struct constraint_finding *finding)
+{
+	const struct arch *arch = finding->context.arch;
+	finding->architecture = true;
+	for (int r = 0; r < arch->level_count; r++) {
+		const struct aim aim = {
+			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1, -1};
+		read_group(finding, arch->levels[r].constraints, &aim);
+	}
+	for (int i = 0; i < arch->nothing_count; i++) {
+		const struct aim aim = {"!Nothing", -1, -1, i};
+		read_group(finding, arch->nothings[i].constraints, &aim);
+	}
+	finding->architecture = false;
+}
+
+/* Entries that the machine has for the nests of a graph are not about the graph. */
+static void read_lists(struct constraint_finding *finding, const struct node *const *lists)
+{
+	const struct constraint_context *context = &finding->context;
+	bool left = is_of_graph(context) && context->arch->constraints;
+	for (int i = 0; lists && lists[i]; i++) {
+		const struct node *targets = constraints_targets(context->reading, lists[i]);
+		for (size_t k = 0; targets && k < targets->count; k++)
+			if (!left || constraints_is_of_graph(targets->items[k]))
+				read_one(finding, targets->items[k]);
+	}
+}
+
+static struct constraints found(const struct constraint_finding *finding)
+{
+	return (struct constraints){.count = finding->found.count, .at = finding->found.at};
+}
+
+struct constraints constraints_read(
+	const struct constraint_context *context, const struct node *const *lists)
+{
+	struct constraint_finding finding = {.context = *context};
+	if (!is_of_graph(context))
+		read_inline(&finding);
+	read_lists(&finding, lists);
+	return found(&finding);
+}
+
+struct constraints constraints_read_lists(
+	const struct constraint_context *context, const struct node *const *lists)
+{
+	struct constraint_finding finding = {.context = *context};
+	read_lists(&finding, lists);
+	return found(&finding);
+}
+
+struct constraints constraints_of_mapping(
+	const struct constraint_context *context, const struct node *mapping)
+{
+	struct constraint_finding finding = {.context = *context, .flags_only = true};
+	for (size_t i = 0; mapping && mapping->kind == NODE_LIST && i < mapping->count; i++) {
+		struct reader map;
+		struct aim aim;
+		/* The mapping itself was read before: what is wrong with it is known. */
+		struct reading silent = *context->reading;
+		silent.diag = diag_open(silent.arena);
+		if (!reader_open(&map, &silent, mapping->items[i], "directive"))
+			continue;
+		const struct reading *loud = finding.context.reading;
+		finding.context.reading = &silent;
+		int type = read_type(&finding, &map);
+		bool good = type >= 0 && read_aim(&finding, &map, true, &aim);
+		finding.context.reading = loud;
+		map.reading = loud;
+		if (good && types[type].part != PART_MACHINE)
+			read_part(&finding, &map, types[type].part, &aim);
+	}
+	return found(&finding);
 }

@@ -6,8 +6,13 @@
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "model/graph/box_nest.h"
+#include "model/graph/op_mapping.h"
 #include "model/nest/constraint.h"
 
+/*
+ * Constraints of workload graphs: first the queries of planners and checkers, then the three kinds, `cores`, `span` and
+ * `residency`.
+ */
 extern const struct constraint_kind constraint_cores, constraint_span, constraint_residency;
 
 bool graph_means(const struct constraint *constraint, const struct op *op)
@@ -53,7 +58,7 @@ const enum stay *graph_stays(
 	struct arena *arena, const struct constraints *constraints, const struct workload *workload)
 {
 	enum stay *stays = arena_array(arena, enum stay, workload->tensor_count);
-	struct names wanted = {0}; /* the first wish about a tensor counts */
+	struct names wanted = {0}; /* the first constraint of a tensor counts */
 	for (size_t i = 0; constraints && i < constraints->count; i++) {
 		const struct constraint *constraint = &constraints->at[i];
 		if (constraint->kind == &constraint_residency &&
@@ -148,3 +153,170 @@ const char *graph_subject(struct arena *arena, const struct constraint *constrai
 	return constraint->subject ? arena_format(arena, "op '%s'", constraint->subject)
 				   : "every op";
 }
+
+/* A limit above the cores of the machine is only a warning: one file may serve machines of several sizes. */
+static bool read_cores(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	if (!graph_read_op(context, out) ||
+		!node_integer(
+			context->reading, value, "a number of cores", 1, INT32_MAX, &out->number))
+		return false;
+	if (out->number > arch_cores(context->arch))
+		diag_warning(context->reading->diag, value->span,
+			"the machine has %lld cores, so a limit of %lld limits nothing",
+			(long long)arch_cores(context->arch), (long long)out->number);
+	return true;
+}
+
+static const char *check_plan_cores(
+	const struct constraint *constraint, const struct plan *plan, struct arena *arena)
+{
+	for (int i = 0; i < plan->step_count; i++) {
+		const struct op *op = &plan->workload->ops[plan->steps[i].op];
+		int64_t cores = mapping_cores(plan->arch, &plan->steps[i].mapping);
+		if (graph_means(constraint, op) && cores > constraint->number)
+			return arena_format(arena, "op '%s' uses %lld cores, more than %lld",
+				op->name, (long long)cores, (long long)constraint->number);
+	}
+	return NULL;
+}
+
+static const char *explain_cores(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
+{
+	return arena_format(arena, "%s uses at most %lld cores", graph_subject(arena, constraint),
+		(long long)constraint->number);
+}
+
+const struct constraint_kind constraint_cores = {
+	.key = "cores",
+	.summary = "of a graph: cores that an op (target; all without) may use",
+	.parts = 1u << PART_GRAPH,
+	.read = read_cores,
+	.check_plan = check_plan_cores,
+	.explain = explain_cores,
+};
+
+static bool read_span(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	return graph_read_op(context, out) &&
+	       node_size(context->reading, value, "a span", 1, INT64_MAX, &out->number);
+}
+
+static const char *check_step(const struct constraint *constraint, const struct plan *plan,
+	const struct step *step, struct arena *arena)
+{
+	const struct op *op = &plan->workload->ops[step->op];
+	const char *why;
+	if (!op_is_tiled(op) || !graph_means(constraint, op))
+		return NULL;
+	const struct iteration *iteration = iteration_make(arena, plan->workload, op, &why);
+	if (!iteration)
+		return arena_format(arena, "the spans of op '%s' are unknown: %s", op->name, why);
+	int64_t splits[OP_LOOPS_MOST];
+	for (int l = 0; l < op->loop_count; l++)
+		splits[l] = mapping_split(plan->arch, &step->mapping, l);
+	for (int i = 0; i < iteration->operand_count; i++) {
+		int64_t span = iteration_span(iteration, i, splits);
+		if (span > constraint->number)
+			return arena_format(arena,
+				"op '%s': a core spans %lld bytes of '%s', more than %lld",
+				op->name, (long long)span, iteration_tensor(iteration, i)->name,
+				(long long)constraint->number);
+	}
+	return NULL;
+}
+
+static const char *check_plan_span(
+	const struct constraint *constraint, const struct plan *plan, struct arena *arena)
+{
+	const char *why = NULL;
+	for (int i = 0; i < plan->step_count && !why; i++)
+		why = check_step(constraint, plan, &plan->steps[i], arena);
+	return why;
+}
+
+static const char *explain_span(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
+{
+	return arena_format(arena, "a core spans at most %lld bytes of an operand of %s",
+		(long long)constraint->number, graph_subject(arena, constraint));
+}
+
+const struct constraint_kind constraint_span = {
+	.key = "span",
+	.summary =
+		"of a graph: bytes of a tensor between the first and the last that a core of an op "
+		"(target; all without) touches",
+	.parts = 1u << PART_GRAPH,
+	.read = read_span,
+	.check_plan = check_plan_span,
+	.explain = explain_span,
+};
+
+static bool read_residency(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	const char *word;
+	if (!graph_read_tensor(context, value, out) ||
+		!node_text(context->reading, value, "a residency", &word))
+		return false;
+	out->lx = text_equal(word, "lx");
+	if (out->lx || text_equal(word, "hbm"))
+		return true;
+	return reading_refuse(context->reading, value, "a residency is lx or hbm, not '%s'", word);
+}
+
+/* The places of a tensor, of its clone, and of its copies after evictions and reloads. */
+struct homes {
+	bool hbm, lx; /* an input's own place does not count: its clone stands for it */
+};
+
+static struct homes find_homes(const struct plan *plan, int tensor)
+{
+	struct homes homes = {0};
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		if (graph_meant(plan->workload, stay->tensor) != tensor)
+			continue;
+		if (stay->place == PLACE_LX)
+			homes.lx = true;
+		else if (plan->workload->tensors[stay->tensor].producer >= 0)
+			homes.hbm = true;
+	}
+	return homes;
+}
+
+static const char *check_plan_residency(
+	const struct constraint *constraint, const struct plan *plan, struct arena *arena)
+{
+	int tensor = workload_tensor(plan->workload, constraint->subject);
+	if (tensor < 0)
+		return arena_format(arena, "the plan has no tensor '%s'", constraint->subject);
+	struct homes homes = find_homes(plan, tensor);
+	if (constraint->lx && (!homes.lx || homes.hbm))
+		return arena_format(
+			arena, "'%s' lives in HBM, it must live in LX", constraint->subject);
+	if (!constraint->lx && homes.lx)
+		return arena_format(
+			arena, "'%s' lives in LX, it must live in HBM", constraint->subject);
+	return NULL;
+}
+
+static const char *explain_residency(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
+{
+	return arena_format(
+		arena, "'%s' lives in %s", constraint->subject, constraint->lx ? "LX" : "HBM");
+}
+
+const struct constraint_kind constraint_residency = {
+	.key = "residency",
+	.summary = "of a graph: lx or hbm, where a tensor (target) must live",
+	.parts = 1u << PART_GRAPH,
+	.read = read_residency,
+	.check_plan = check_plan_residency,
+	.explain = explain_residency,
+};

@@ -4,16 +4,14 @@
 #include "constraints/kind.h"
 
 /*
- * What constraints ask of the ops and tensors of a workload graph, for those
- * who plan it.  Ops and tensors go by name: what passes put in has none of its
- * own and is not meant, but for the clone of a graph input, which stands for
- * it, and what comes of a tensor by evictions and reloads, which stands for that.
- * `constraints` may be NULL.
+ * The constraints on ops and tensors of a workload graph, for planners.  Ops and tensors are matched by name.  Those
+ * that passes insert match nothing, apart from the clone of a graph input, which matches the input, and the copies that
+ * evictions and reloads make of a tensor, which match that tensor.  `constraints` may be NULL.
  */
 int64_t graph_cores(const struct constraints *constraints, const struct op *op); /* at most */
 int64_t graph_span(const struct constraints *constraints, const struct op *op);  /* at most */
 
-int graph_meant(const struct workload *workload, int tensor); /* what it stands for */
+int graph_meant(const struct workload *workload, int tensor); /* the tensor that it matches */
 
 enum stay { STAY_ANYWHERE, STAY_LX, STAY_HBM };
 /* By tensor. */

@@ -10,9 +10,8 @@
  *
  *	const struct constraint_kind constraint_<name> = {...};
  *
- * and the build finds it; kinds that differ in a word or two share a file.  `read` takes the value of the key, `narrow` enters
- * it into a domain, `check` holds a finished mapping against it, `explain` says
- * in a sentence what it asks.
+ * and the build finds it; kinds that differ in a word or two share a file.  `read` takes the value of the key, `narrow`
+ * enters it into a domain, `check` compares a finished mapping with it, `explain` states it in a sentence.
  */
 struct constraint_context {
 	const struct reading *reading;
@@ -26,7 +25,7 @@ struct constraint_context {
 	const struct node *target; /* the op or tensor; NULL: all */
 };
 
-/* Wishes that cannot all be had. */
+/* Constraints that contradict each other or the machine. */
 struct clash {
 	int self; /* the constraint complained about */
 	int by;   /* the other one; -1: the machine or an extent */
@@ -42,7 +41,7 @@ struct clashes {
 	struct clash *at;
 };
 
-/* What it adds, to be completed. */
+/* Returns the added clash, whose other members the caller may set. */
 struct clash *clash_add(struct clashes *clashes, int self, int by, struct span span,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -64,7 +63,7 @@ struct constraint_kind {
 	/* Sets flags of levels.  NULL: sets none. */
 	void (*flag)(struct hierarchy *hierarchy, const struct constraint *constraint);
 
-	/* Why a mapping breaks it, or NULL.  Checks anew: it does not trust `narrow`. */
+	/* Why a mapping breaks it, or NULL.  Does not rely on `narrow`. */
 	const char *(*check)(const struct domain *domain, const struct constraint *constraint,
 		const struct mapping *mapping, struct arena *arena);
 
@@ -72,12 +71,36 @@ struct constraint_kind {
 	const char *(*check_plan)(
 		const struct constraint *constraint, const struct plan *plan, struct arena *arena);
 
-	/* What it asks, in a sentence; kinds of graphs need no domain. */
+	/* The requirement in a sentence; kinds of graphs need no domain. */
 	const char *(*explain)(const struct domain *domain, const struct constraint *constraint,
 		struct arena *arena);
 };
 
 extern const struct constraint_kind *const constraint_kinds[]; /* by key; NULL ends them */
 const struct constraint_kind *constraint_kind_find(const char *key);
+
+/* The place that a constraint applies to, for messages: "'GLB' (temporal)", "'PE' (spatial)", "'GLB'" for what it
+ * keeps, "!Nothing", "the machine". */
+const char *place_text(
+	struct arena *arena, const struct domain *domain, const struct constraint *constraint);
+
+/* The bounds of loop d in its row, of a domain and of a mapping. */
+struct factor_domain *place_factor(
+	struct domain *domain, const struct constraint *constraint, int d);
+int64_t place_bound(const struct mapping *mapping, const struct constraint *constraint, int d);
+
+/* "fans out", "computes": what a row without words is for. */
+const char *place_use(const struct level *level);
+
+/* "M, N": the dimensions or dataspaces of a mask. */
+const char *place_dimensions(struct arena *arena, const struct shape *shape, uint32_t mask);
+const char *place_spaces(struct arena *arena, const struct shape *shape, uint32_t mask);
+
+/*
+ * Adds a clash for every dimension whose loops, in all rows together, cannot make up its extent, and for every row
+ * whose spatial loops do not fit its fan-out.  Exact with perfect factors: every set of divisors is tried.  A necessary
+ * condition for dimensions that may be imperfect.
+ */
+void product_check(const struct domain *domain, struct clashes *clashes);
 
 #endif

@@ -1,12 +1,105 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "constraints/order.h"
-#include "constraints/place.h"
+#include "constraints/constraints.h"
+#include "constraints/kind.h"
 #include "model/nest/constraint.h"
 
 #include <string.h>
 
-static bool read(
+/*
+ * Loop orders as slots: slot 0 is the innermost loop, slot n - 1 the outermost of a shape's n
+ * dimensions.  A permutation fills slots from both ends.
+ */
+enum { ORDER_FREE = 255 };
+
+struct order_slots {
+	int count;
+	uint8_t at[SHAPE_DIMENSIONS_MOST]; /* a dimension, or ORDER_FREE */
+};
+
+extern const struct constraint_kind constraint_permutation;
+
+static struct order_slots order_open(const struct shape *shape)
+{
+	struct order_slots slots = {.count = shape->dimension_count};
+	for (int i = 0; i < SHAPE_DIMENSIONS_MOST; i++)
+		slots.at[i] = ORDER_FREE;
+	return slots;
+}
+
+/* The slot of a dimension; -1 if it is free. */
+static int order_find(const struct order_slots *slots, int d)
+{
+	for (int i = 0; i < slots->count; i++)
+		if (slots->at[i] == d)
+			return i;
+	return -1;
+}
+
+static bool put(struct order_slots *slots, int slot, int d)
+{
+	int now = order_find(slots, d);
+	if (now == slot)
+		return true;
+	if (now >= 0 || slots->at[slot] != ORDER_FREE)
+		return false;
+	slots->at[slot] = (uint8_t)d;
+	return true;
+}
+
+/* False, and *out as it was, if the two do not go together. */
+static bool order_merge(struct order_slots *out, const struct constraint *permutation)
+{
+	struct order_slots slots = *out;
+	bool good = true;
+	for (int i = 0; i < permutation->order_count; i++)
+		good &= put(&slots, i, permutation->order[i]);
+	int first = slots.count - permutation->suffix_count;
+	for (int i = 0; i < permutation->suffix_count; i++)
+		good &= put(&slots, first + i, permutation->suffix[i]);
+	if (good)
+		*out = slots;
+	return good;
+}
+
+/* The permutations of one row in a domain's list of constraints. */
+static struct order_slots order_of_row(
+	const struct domain *domain, int row, enum constraint_part part)
+{
+	struct order_slots slots = order_open(domain->shape);
+	const struct constraints *all = domain->constraints;
+	for (size_t i = 0; all && i < all->count; i++) {
+		const struct constraint *constraint = &all->at[i];
+		if (constraint->kind == &constraint_permutation && constraint->row == row &&
+			constraint->part == part)
+			order_merge(&slots, constraint);
+	}
+	return slots;
+}
+
+/* Loops of a row that have a bound above 1, innermost first, spatial ones along X before those
+ * along Y; how many. */
+static int order_of_mapping(const struct domain *domain, const struct mapping *mapping, int row,
+	enum constraint_part part, uint8_t *loops)
+{
+	const struct mapping_row *from = &mapping->rows[row];
+	int count = 0;
+	if (part == PART_TEMPORAL) {
+		for (int i = 0; i < domain->shape->dimension_count; i++)
+			if (from->temporal[from->temporal_order[i]] > 1)
+				loops[count++] = from->temporal_order[i];
+		return count;
+	}
+	for (int y = 0; y < 2; y++)
+		for (int i = 0; i < domain->shape->dimension_count; i++) {
+			uint8_t d = from->spatial_order[i];
+			if (from->spatial[d] > 1 && (from->spatial_y >> d & 1) == y)
+				loops[count++] = d;
+		}
+	return count;
+}
+
+static bool read_permutation(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
 	struct directive_order order;
@@ -83,7 +176,7 @@ static int opponent(
 	return last;
 }
 
-static void narrow(struct domain *domain, const struct constraint *constraint, int self,
+static void narrow_permutation(struct domain *domain, const struct constraint *constraint, int self,
 	struct clashes *clashes)
 {
 	struct row_domain *row = &domain->rows[constraint->row];
@@ -116,8 +209,8 @@ static bool is_without_effect(const struct domain *domain, const struct constrai
 	return true;
 }
 
-static const char *check(const struct domain *domain, const struct constraint *constraint,
-	const struct mapping *mapping, struct arena *arena)
+static const char *check_permutation(const struct domain *domain,
+	const struct constraint *constraint, const struct mapping *mapping, struct arena *arena)
 {
 	uint8_t loops[SHAPE_DIMENSIONS_MOST];
 	int count = order_of_mapping(domain, mapping, constraint->row, constraint->part, loops);
@@ -143,7 +236,7 @@ static const char *check(const struct domain *domain, const struct constraint *c
 		order_text(arena, domain->shape, constraint));
 }
 
-static const char *explain(
+static const char *explain_permutation(
 	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
 {
 	return arena_format(arena, "loop order at %s, innermost first: %s",
@@ -155,8 +248,72 @@ const struct constraint_kind constraint_permutation = {
 	.key = "permutation",
 	.summary = "loop order, innermost first: [P, Q], PQ, or PQ_RS with the free loops at _",
 	.parts = 1u << PART_SPATIAL | 1u << PART_TEMPORAL,
-	.read = read,
-	.narrow = narrow,
-	.check = check,
-	.explain = explain,
+	.read = read_permutation,
+	.narrow = narrow_permutation,
+	.check = check_permutation,
+	.explain = explain_permutation,
+};
+
+static bool read_split(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	return directive_split(context->reading, value, context->shape, &out->number);
+}
+
+static void narrow_split(struct domain *domain, const struct constraint *constraint, int self,
+	struct clashes *clashes)
+{
+	struct row_domain *row = &domain->rows[constraint->row];
+	if (row->split >= 0 && row->split != constraint->number) {
+		clash_add(clashes, self, row->split_by, constraint->span,
+			"%s cannot be split both after %lld and after %d loops",
+			place_text(clashes->arena, domain, constraint),
+			(long long)constraint->number, row->split);
+		return;
+	}
+	row->split = (int)constraint->number;
+	row->split_by = self;
+}
+
+/* Loops of bound 1 stand wherever they are needed to make the split come out. */
+static const char *check_split(const struct domain *domain, const struct constraint *constraint,
+	const struct mapping *mapping, struct arena *arena)
+{
+	struct order_slots slots = order_of_row(domain, constraint->row, PART_SPATIAL);
+	uint8_t loops[SHAPE_DIMENSIONS_MOST];
+	int count = order_of_mapping(domain, mapping, constraint->row, PART_SPATIAL, loops);
+	int room[2] = {(int)constraint->number, slots.count - (int)constraint->number};
+	for (int i = 0; i < slots.count; i++)
+		room[i >= constraint->number] -= slots.at[i] != ORDER_FREE;
+	for (int i = 0; i < count; i++) {
+		int y = mapping->rows[constraint->row].spatial_y >> loops[i] & 1;
+		int slot = order_find(&slots, loops[i]);
+		bool fits = slot < 0 ? room[y]-- > 0 : (slot >= constraint->number) == y;
+		if (!fits)
+			return arena_format(arena,
+				"%s runs %s along %c; with split %lld it is along %c",
+				place_text(arena, domain, constraint),
+				domain->shape->dimensions[loops[i]].name, "XY"[y],
+				(long long)constraint -> number, "YX"[y]);
+	}
+	return NULL;
+}
+
+static const char *explain_split(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
+{
+	return arena_format(arena,
+		"the %lld innermost loops at %s run along X, the other %lld along Y",
+		(long long)constraint->number, place_text(arena, domain, constraint),
+		(long long)(domain->shape->dimension_count - constraint->number));
+}
+
+const struct constraint_kind constraint_split = {
+	.key = "split",
+	.summary = "how many loops of the permutation run along X; the rest along Y",
+	.parts = 1u << PART_SPATIAL,
+	.read = read_split,
+	.narrow = narrow_split,
+	.check = check_split,
+	.explain = explain_split,
 };

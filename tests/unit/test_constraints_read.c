@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "constraints/greedy.h"
+#include "constraints/maximize_dims.h"
 #include "model/machine/arch_read.h"
 #include "spec/reader.h"
 #include "tests/support/arch_text.h"

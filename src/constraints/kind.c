@@ -1,7 +1,30 @@
-#include "constraints/place.h"
+#include "constraints/kind.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
+
+#include <stdarg.h>
+
+const struct constraint_kind *constraint_kind_find(const char *key)
+{
+	for (int i = 0; constraint_kinds[i]; i++)
+		if (text_equal(constraint_kinds[i]->key, key))
+			return constraint_kinds[i];
+	return NULL;
+}
+
+struct clash *clash_add(
+	struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	const char *text = arena_format_list(clashes->arena, format, list);
+	va_end(list);
+	struct clash *clash = array_add(clashes->arena, clashes);
+	*clash = (struct clash){.self = self, .by = by, .span = span, .text = text};
+	return clash;
+}
 
 const char *place_text(
 	struct arena *arena, const struct domain *domain, const struct constraint *constraint)

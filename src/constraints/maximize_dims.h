@@ -1,5 +1,5 @@
-#ifndef CONSTRAINTS_GREEDY_H
-#define CONSTRAINTS_GREEDY_H
+#ifndef CONSTRAINTS_MAXIMIZE_DIMS_H
+#define CONSTRAINTS_MAXIMIZE_DIMS_H
 
 #include "model/nest/shape.h"
 
@@ -10,13 +10,13 @@
  * maximize_dims of the loop-nest rules: the bounds of some loops that make the
  * most of a capacity.  Step by step a prime factor of one dimension that still
  * fits, or, for a dimension larger than what is left of the capacity,
- * ceil(v / ceil(v / capacity)), often imperfect, which ends it.  What counts is
+ * ceil(v / ceil(v / capacity)), often imperfect, which ends it.  The objective is
  * the product of the bounds, an imperfect one taken at its mean number of
- * iterations; of equal ones the first found wins: earlier dimensions first, the
+ * iterations; the first of equal answers wins: earlier dimensions first, the
  * last kind of step before primes, smaller primes first.
  *
- * Timeloop's front end takes such a bound for less than it is when it divides,
- * and so answers 8 where 6 do as much: 12 on a capacity of 8.
+ * Timeloop's front end underestimates such a bound if it divides, and so
+ * returns 8 where 6 does as much: 12 on a capacity of 8.
  */
 struct greedy {
 	int count;
