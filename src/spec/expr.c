@@ -4,13 +4,123 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "spec/parser.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Arithmetic of specs.  A parser reads one text by recursive descent and stops at the first error; its functions return
+ * false after complaining.  Below it the values of `variables:`, each computed when an expression first needs it.
+ */
+enum { WORD_MOST = 64 };
+
+struct parser {
+	struct diag *diag;
+	struct variables *variables;
+	const struct node *scalar;
+	const char *text, *what;
+	size_t at; /* bytes of the text read so far */
+	int depth;
+};
+
+enum state { UNTRIED, OPEN, KNOWN, WRONG };
+
+struct variable {
+	enum state state;
+	struct value value;
+	size_t user; /* OPEN: the variable that asked for it */
+};
+
+struct variables {
+	struct arena *arena;
+	const struct node *map;
+	struct variable *at; /* as the entries of the map */
+	const char **known;  /* the names; NULL ends them */
+	size_t open;         /* the variable being computed; the count of all: none */
+};
+
+static bool variables_have(const struct variables *variables, const char *name)
+{
+	return variables && node_index(variables->map, name) >= 0;
+}
+
+static const char *variables_suggest(const struct variables *variables, const char *name)
+{
+	return variables ? suggest(name, variables->known) : NULL;
+}
+
+/* The value of a variable that exists, whose name begins at byte `from`.  False
+ * after complaining, once for each variable. */
+static bool variables_find(
+	const struct parser *p, const char *name, size_t from, struct value *out);
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static bool parser_at_word(const struct parser *p, size_t at)
+{
+	return is_name(p->text[at]) && !isdigit((unsigned char)p->text[at]);
+}
+
+/* The first WORD_MOST - 1 bytes of the word at `from`; *end is where all of it ends. */
+static void parser_word(const struct parser *p, size_t from, size_t *end, char word[WORD_MOST])
+{
+	*end = from;
+	while (is_name(p->text[*end]))
+		++*end;
+	size_t length = *end - from < WORD_MOST ? *end - from : WORD_MOST - 1;
+	memcpy(word, p->text + from, length);
+	word[length] = '\0';
+}
+
+static struct span parser_place(const struct parser *p, size_t from, size_t to)
+{
+	return diag_full(p->diag) ? p->scalar->span : node_part(p->scalar, from, to);
+}
+
+/* Complains about bytes `from` up to `to`, after what the value is for. */
+static bool parser_fail(const struct parser *p, size_t from, size_t to, const char *format, ...)
+{
+	char text[512];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	diag_error(p->diag, parser_place(p, from, to), "%s: %s", p->what, text);
+	return false;
+}
+
+/* True if `why` is NULL; else complains about all that was read since `from`. */
+static bool parser_check(const struct parser *p, size_t from, const char *why)
+{
+	if (!why)
+		return true;
+	size_t to = p->at;
+	while (to > from && isspace((unsigned char)p->text[to - 1]))
+		to--;
+	return parser_fail(p, from, to, "%s", why);
+}
+
+static void skip_spaces(struct parser *p)
+{
+	while (isspace((unsigned char)p->text[p->at]))
+		p->at++;
+}
+
+static bool take(struct parser *p, const char *symbol)
+{
+	skip_spaces(p);
+	size_t length = strlen(symbol);
+	if (strncmp(p->text + p->at, symbol, length) != 0)
+		return false;
+	p->at += length;
+	return true;
+}
 
 static int digit_of(char c)
 {
@@ -103,7 +213,7 @@ static const char *decimal_value(
 }
 
 /* A unit behind a number or a parenthesis multiplies it. */
-bool parse_unit(struct parser *p, struct value *value)
+static bool parse_unit(struct parser *p, struct value *value)
 {
 	size_t at = p->at, length, end;
 	while (p->text[at] == ' ')
@@ -129,7 +239,8 @@ bool parse_unit(struct parser *p, struct value *value)
 		word);
 }
 
-bool parse_number(struct parser *p, struct value *out)
+/* A number with its unit; a unit behind something else, if there is one. */
+static bool parse_number(struct parser *p, struct value *out)
 {
 	size_t from = p->at;
 	const char *at = p->text + from;
@@ -156,68 +267,6 @@ bool parse_number(struct parser *p, struct value *out)
 		return parser_fail(p, from, p->at, "a digit is expected");
 	scan_exponent(p, &decimal);
 	return parser_check(p, from, decimal_value(p, from, &decimal, out)) && parse_unit(p, out);
-}
-
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
-bool parser_at_word(const struct parser *p, size_t at)
-{
-	return is_name(p->text[at]) && !isdigit((unsigned char)p->text[at]);
-}
-
-void parser_word(const struct parser *p, size_t from, size_t *end, char word[WORD_MOST])
-{
-	*end = from;
-	while (is_name(p->text[*end]))
-		++*end;
-	size_t length = *end - from < WORD_MOST ? *end - from : WORD_MOST - 1;
-	memcpy(word, p->text + from, length);
-	word[length] = '\0';
-}
-
-struct span parser_place(const struct parser *p, size_t from, size_t to)
-{
-	return diag_full(p->diag) ? p->scalar->span : node_part(p->scalar, from, to);
-}
-
-bool parser_fail(const struct parser *p, size_t from, size_t to, const char *format, ...)
-{
-	char text[512];
-	va_list list;
-	va_start(list, format);
-	vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	diag_error(p->diag, parser_place(p, from, to), "%s: %s", p->what, text);
-	return false;
-}
-
-bool parser_check(const struct parser *p, size_t from, const char *why)
-{
-	if (!why)
-		return true;
-	size_t to = p->at;
-	while (to > from && isspace((unsigned char)p->text[to - 1]))
-		to--;
-	return parser_fail(p, from, to, "%s", why);
-}
-
-static void skip_spaces(struct parser *p)
-{
-	while (isspace((unsigned char)p->text[p->at]))
-		p->at++;
-}
-
-static bool take(struct parser *p, const char *symbol)
-{
-	skip_spaces(p);
-	size_t length = strlen(symbol);
-	if (strncmp(p->text + p->at, symbol, length) != 0)
-		return false;
-	p->at += length;
-	return true;
 }
 
 static bool parse_sum(struct parser *p, struct value *out);
@@ -296,7 +345,7 @@ static size_t variable_end(
 	return end - from < WORD_MOST && variables_have(p->variables, variable) ? end : from;
 }
 
-/* What to write in place of a word that reads like a unit; NULL: it does not. */
+/* Returns the advice for a word that looks like a unit; NULL if it does not. */
 static const char *unit_mend(const char *word)
 {
 	static const struct {
@@ -335,7 +384,7 @@ static bool parse_name(struct parser *p, struct value *out)
 	}
 	const char *mend = unit_mend(word);
 	if (mend)
-		return parser_fail(p, from, end, "'%s' is no unit; %s", word, mend);
+		return parser_fail(p, from, end, "'%s' is not a unit; %s", word, mend);
 	const char *near = diag_full(p->diag) ? NULL : variables_suggest(p->variables, word);
 	return parser_fail(p, from, end,
 		near ? "unknown variable '%s'; did you mean '%s'?"
@@ -428,7 +477,8 @@ static bool parse_sum(struct parser *p, struct value *out)
 	return false;
 }
 
-bool parse_text(struct parser *p, struct value *out)
+/* The whole text. */
+static bool parse_text(struct parser *p, struct value *out)
 {
 	if (p->scalar->tag)
 		return parser_fail(
@@ -459,22 +509,6 @@ bool expr_read(struct diag *diag, struct variables *variables, const struct node
 		.what = what};
 	return parse_text(&p, out);
 }
-
-enum state { UNTRIED, OPEN, KNOWN, WRONG };
-
-struct variable {
-	enum state state;
-	struct value value;
-	size_t user; /* OPEN: the variable that asked for it */
-};
-
-struct variables {
-	struct arena *arena;
-	const struct node *map;
-	struct variable *at; /* as the entries of the map */
-	const char **known;  /* the names; NULL ends them */
-	size_t open;         /* the variable being computed; the count of all: none */
-};
 
 static struct variables *make(struct arena *arena, const struct node *map)
 {
@@ -531,20 +565,10 @@ const struct node *variables_node(const struct variables *variables, const char 
 	return variables ? node_find(variables->map, name) : NULL;
 }
 
-bool variables_have(const struct variables *variables, const char *name)
-{
-	return variables && node_index(variables->map, name) >= 0;
-}
-
 bool variables_used(const struct variables *variables, const char *name)
 {
 	int i = variables ? node_index(variables->map, name) : -1;
 	return i >= 0 && variables->at[i].state != UNTRIED;
-}
-
-const char *variables_suggest(const struct variables *variables, const char *name)
-{
-	return variables ? suggest(name, variables->known) : NULL;
 }
 
 /* "a -> b -> a": from variable `from`, along who asked for whom, back to it. */
@@ -594,7 +618,7 @@ static bool compute(struct variables *variables, size_t i, struct diag *diag, in
 	return fine;
 }
 
-bool variables_find(const struct parser *p, const char *name, size_t from, struct value *out)
+static bool variables_find(const struct parser *p, const char *name, size_t from, struct value *out)
 {
 	struct variables *variables = p->variables;
 	size_t i = (size_t)node_index(variables->map, name);

@@ -17,25 +17,24 @@
 struct arena;
 struct variables;
 
-/* How deep parentheses, signs, powers and variables nest together. */
+/* Greatest depth of parentheses, signs, powers and variables together. */
 enum { EXPR_DEPTH_MOST = 100 };
 
-/* The map of the `variables:` key; NULL if it is no map, after complaining. */
+/* Reads the map of the `variables:` key; NULL after complaining if it is not a map. */
 struct variables *variables_read(struct arena *arena, struct diag *diag, const struct node *map);
 
-/* Complains about wrong arithmetic in variables that nobody used.  A value that
- * is a single word, or quoted, or a list or function of Python, is text and none of our
- * business. */
+/* Complains about wrong arithmetic in variables that no expression used.  A single word, a quoted value, a list and a
+ * function of Python are text and not checked. */
 void variables_check(struct variables *variables, struct diag *diag);
 
 /* The variables, and entries of a map under names that none of them has; `outer` may be NULL. */
 struct variables *variables_with(
 	struct arena *arena, const struct variables *outer, const struct node *map);
 
-/* What the spec gives for a variable; NULL if there is none.  `variables` may be NULL. */
+/* Returns the value of a variable in the spec; NULL if there is none.  `variables` may be NULL. */
 const struct node *variables_node(const struct variables *variables, const char *name);
 
-/* True if arithmetic has asked for a variable. */
+/* True if an expression has used a variable. */
 bool variables_used(const struct variables *variables, const char *name);
 
 /*

@@ -13,7 +13,7 @@
 
 enum { TAG_DIRECTIVES_MOST = 64 };
 
-/* What is read, for messages. */
+/* Kinds of files, for messages. */
 struct kind {
 	const char *name;   /* "a spec" */
 	const char *folder; /* what to do with a folder */
@@ -32,7 +32,7 @@ static void complain(
 	struct span file = {.source = source};
 	switch (error) {
 	case ENOENT:
-		diag_error(diag, file, "there is no such file");
+		diag_error(diag, file, "no such file");
 		break;
 	case EISDIR:
 		diag_error(diag, file, "is a folder; %s", kind->folder);
@@ -201,7 +201,7 @@ bool file_check_characters(const struct source *source, struct diag *diag)
 	return true;
 }
 
-/* Where a Jinja expression or statement begins in a line, comments aside; -1: nowhere. */
+/* Returns the offset of a Jinja expression or statement in a line, outside of comments; -1 if it has none. */
 static ptrdiff_t find_template(const char *line, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -283,7 +283,7 @@ static const struct source *find_included(
 	}
 	if (!path)
 		diag_error(x->diag, span,
-			"there is no file '%s' to include, neither beside this file nor in the "
+			"no file '%s' to include, neither beside this file nor in the "
 			"folders of the command line",
 			file);
 	return path ? file_read(x->arena, path, x->diag) : NULL;

@@ -139,7 +139,7 @@ void reader_done_lenient(struct reader *reader)
 	}
 }
 
-/* A key nobody asked for yet may be the missing one, misspelt. */
+/* A key that was not read yet may be the missing one, misspelt. */
 static void complain_missing(struct reader *reader, const char *key)
 {
 	const struct node *map = reader->map;
@@ -294,7 +294,7 @@ bool read_texts(struct reader *reader, const char *key, enum need need, const ch
 	return true;
 }
 
-/* What a field holds, and the unit of a bare number in it. */
+/* The quantity of a field, and the unit of a bare number in it. */
 struct field {
 	enum quantity quantity;
 	int64_t num, den; /* what a value is multiplied by to be in the field's unit */

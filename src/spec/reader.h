@@ -12,13 +12,13 @@
 
 /*
  * Typed reads over a tree.  Every read of a map's key marks the key as known;
- * `reader_done` then complains about all keys that nobody asked for, with the
+ * `reader_done` then complains about all keys that were not read, with the
  * nearest known one.  A read never stops the program: it complains, keeps the
- * default that `*out` held, and answers false; a missing optional key answers
- * false in silence.
+ * default that `*out` held, and returns false; without a complaint for a missing
+ * optional key.
  *
  *	struct reader map;
- *	if (!reader_open(&map, r, node, "level"))   // complains if it is no map
+ *	if (!reader_open(&map, r, node, "level"))   // complains unless it is a map
  *		return;
  *	read_text(&map, "name", REQUIRED, &name);
  *	read_size(&map, "capacity", OPTIONAL, 0, INT64_MAX, &capacity);
@@ -36,7 +36,7 @@ struct unread;
 
 enum need { OPTIONAL, REQUIRED };
 
-/* What all maps of one run share; sheet_reading gives it. */
+/* State shared by all maps of one run; made by sheet_reading. */
 struct reading {
 	struct arena *arena;
 	struct diag *diag;
@@ -69,7 +69,7 @@ bool reader_asked(const struct reader *reader, const char *key);
 bool reading_refuse(const struct reading *reading, const struct node *node, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* What messages call the value of a key: "'capacity' in level 'LX'". */
+/* Returns the name of a key's value for messages: "'capacity' in level 'LX'". */
 const char *reader_place(const struct reader *reader, const char *key);
 
 /* Complains about the value that a key has: "'capacity' in level 'LX' is too large".  Always false. */
@@ -118,10 +118,9 @@ bool node_text(
 	const struct reading *reading, const struct node *node, const char *what, const char **out);
 
 /*
- * Keys of the specs that nothing reads, where Timeloop ignores what it does not
- * know.  They are collected over all files of a run and told in one note.
+ * Keys of the specs that nothing reads, in places where Timeloop ignores unknown keys.
+ * They are collected over all files of a run and reported in one note.
  */
-struct arena;
 struct node_entry;
 
 struct unread_key {

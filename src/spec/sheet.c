@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What becomes of a key that nobody asked for. */
+/* Treatment of a key that was not read. */
 enum fate {
 	UNREAD, /* an error: this version does not read it */
 	NOTED,  /* it changes no result: one of the run's note */

@@ -19,9 +19,9 @@
  *	.. reads all that it found ..
  *	sheet_note(sheet);
  *
- * `sheet_done` refuses every key of ours that nobody asked for: what a spec says
- * is obeyed or refused, never passed over.  Keys that cannot change a result, and
- * keys unknown to us beside a problem, which Timeloop ignores, go into the one
+ * `sheet_done` refuses every known key that was not read: a spec is
+ * obeyed or refused, never ignored.  Keys that cannot change a result, and
+ * unknown keys beside a problem, which Timeloop ignores, go into the one
  * note of the run (reader.h).
  */
 struct sheet;
@@ -41,8 +41,8 @@ void sheet_know(struct sheet *sheet, const char *key);
 void sheet_add_file(struct sheet *sheet, const char *path);
 void sheet_add(struct sheet *sheet, const struct node *root);
 
-/* What every typed read needs; takes the `variables:` key.  After the last file: complains
- * about keys that no spec has. */
+/* Returns the state for typed reads, with the variables of the `variables:` key.  To be called after the last file:
+ * complains about keys that no spec has. */
 struct reading sheet_reading(struct sheet *sheet);
 
 /* The value of a top-level key, marked as used; NULL if no file gives it. */
@@ -51,7 +51,7 @@ const struct node *sheet_find(struct sheet *sheet, const char *key);
 /* True if any file gives the key; does not mark it. */
 bool sheet_has(const struct sheet *sheet, const char *key);
 
-/* Where a key is given that sheet_has. */
+/* Returns the place of a key that sheet_has. */
 struct span sheet_place(const struct sheet *sheet, const char *key);
 
 void sheet_done(struct sheet *sheet);

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <yaml.h>
 
 /*
  * A YAML file as an immutable tree in an arena.  Aliases and `<<` are resolved
@@ -16,15 +15,15 @@
  * it is.  Scalars stay text: what `12` or `yes` means is decided by the typed read
  * that asks for it (reader.h).
  *
- * Files in libconfig syntax, as Timeloop's older ones, give the same tree (cfg.h).
+ * Files in libconfig syntax, as Timeloop's older ones, give the same tree (foreign.h).
  *
  * Under the top-level keys that Timeloop reads, a key given twice gets a note and
  * the first one counts, as in Timeloop; elsewhere it is an error.
  *
- * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST (written plans over
- * PLAN_BYTES_MOST: a graph of one MiB has plans of several), nesting over SPEC_DEPTH_MOST, trees over SPEC_NODES_MOST nodes after aliases are
- * followed, an alias inside its own anchor, duplicate keys, a second document,
- * an empty file, invalid UTF-8, a folder, Jinja templates but {{include_text('FILE')}}.
+ * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST, nesting over SPEC_DEPTH_MOST, trees over
+ * SPEC_NODES_MOST nodes after aliases are followed, an alias inside its own anchor, duplicate keys, a second document,
+ * an empty file, invalid UTF-8, a folder, Jinja templates but {{include_text('FILE')}}.  Written plans may have
+ * PLAN_BYTES_MOST: a graph of one MiB has plans of several.
  */
 enum {
 	SPEC_BYTES_MOST = 1 << 20,
@@ -62,7 +61,7 @@ struct node {
 struct arena;
 
 /* NULL after complaining to `diag`.  "-" reads stdin.  Timeloop's printed loop nests read, too
- * (spec/loop_nest.h). */
+ * (spec/foreign.h). */
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag);
 
 /* The same for a file that was read, of any length. */
@@ -80,23 +79,23 @@ const struct node *node_read_text(
 /* A scalar that stands in no YAML: the text of an option, a cell of a table. */
 const struct node *node_scalar(struct arena *arena, const char *text, struct span span);
 
-/* Where bytes `from` up to `to` of a scalar's text stand in the file; the whole
+/* Returns the span in the file of bytes `from` up to `to` of a scalar's text; the whole
  * scalar's span if escapes or folded lines hide it. */
 struct span node_part(const struct node *scalar, size_t from, size_t to);
 
-/* What a node is, for messages: "a map", "a list", "a word", "empty". */
+/* Returns the kind of a node, for messages: "a map", "a list", "a word", "empty". */
 const char *node_kind_name(const struct node *node);
 
 /* True if a value says nothing: missing, null or a map without keys. */
 bool node_is_empty(const struct node *node);
 
-/* The number of a map's entry; -1 when the key is missing or `map` is no map. */
+/* The number of a map's entry; -1 when the key is missing or `map` is not a map. */
 int node_index(const struct node *map, const char *key);
 
 /* Item i of a list; a scalar alone counts as a list of one. */
 const struct node *node_item(const struct node *node, size_t i);
 
-/* The value of a key of a map; NULL when it is missing or `map` is no map. */
+/* The value of a key of a map; NULL when it is missing or `map` is not a map. */
 const struct node *node_find(const struct node *map, const char *key);
 
 /*
@@ -104,37 +103,5 @@ const struct node *node_find(const struct node *map, const char *key);
  * the same word, in double quotes otherwise.  The word is UTF-8.
  */
 void quote_yaml(struct text *text, const char *word);
-
-/*
- * libyaml's events, one after the other, as steps in our own memory.  Tags that
- * only say what we read anyway (`!!int`, `!!map`) are dropped; `!!str` and `!`
- * make a scalar count as quoted.
- */
-struct arena;
-
-struct yaml_step {
-	yaml_event_type_t type;
-	const char *anchor, *tag; /* NULL when none is written */
-	const char *text;         /* of a scalar */
-	bool quoted, flow;
-	struct span span;
-};
-
-struct stepper {
-	yaml_parser_t parser;
-	const struct source *source;
-	struct span end; /* of the text: libyaml's marks may lie behind it */
-	struct arena *arena;
-	struct diag *diag;
-};
-
-void stepper_open(struct stepper *stepper, struct arena *arena, const struct source *source,
-	struct diag *diag);
-void stepper_close(struct stepper *stepper);
-
-struct span stepper_span(const struct stepper *stepper, yaml_mark_t from, yaml_mark_t to);
-
-/* False after complaining about what is no YAML: there is no next step. */
-bool stepper_next(struct stepper *stepper, struct yaml_step *step);
 
 #endif

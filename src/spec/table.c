@@ -9,7 +9,7 @@
 
 static struct span part(const struct table *table, size_t from, size_t to)
 {
-	/* What is only counted needs no column; a row may be long. */
+	/* An error that is only counted needs no column; a row may be long. */
 	if (diag_full(table->diag))
 		return (struct span){table->source, table->line, 1, table->line, 2};
 	const char *bytes = table->source->bytes;

@@ -8,11 +8,11 @@
 
 /*
  * A CSV (RFC 4180), row by row: the first row names the columns, every other has as many cells.
- * Lines end in LF, CR LF or CR; empty lines count as none; blanks around a cell are no part of
+ * Lines end in LF, CR LF or CR; empty lines are ignored; blanks around a cell do not belong to
  * it; a quoted cell ends on its line.
  *
  *	struct table table;
- *	if (!table_open(&table, arena, source, diag))    // complains if there is no header
+ *	if (!table_open(&table, arena, source, diag))    // complains if the header is missing
  *		return;
  *	.. table.cells are the names of the columns ..
  *	while (table_next(&table))
@@ -48,7 +48,7 @@ bool table_open(
 /* The next row that is one; complains about others.  False at the end. */
 bool table_next(struct table *table);
 
-/* Where a cell of the row at hand stands, and the row. */
+/* Spans of a cell of the current row, and of the row. */
 struct span table_span(const struct table *table, size_t column);
 struct span table_row_span(const struct table *table);
 

@@ -69,8 +69,8 @@ static void the_program_finds_its_specs(void **state)
 	assert_int_equal(ended.status, 2); /* what is here comes first */
 	ended = folder_run(PREFIX "/bin/lxplore check specs/none.yaml starter/arch.yaml");
 	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "specs/none.yaml: error: there is no such file\n"
-					  "starter/arch.yaml: error: there is no such file\n"));
+	assert_non_null(strstr(ended.err, "specs/none.yaml: error: no such file\n"
+					  "starter/arch.yaml: error: no such file\n"));
 	run("man -l " PREFIX "/share/man/man1/lxplore.1 >/dev/null 2>&1 || "
 	    "grep -q '^.SH COMMANDS' " PREFIX "/share/man/man1/lxplore.1");
 	run("grep -q json-schema.org " PREFIX "/share/lxplore/lxplore.schema.json");
@@ -92,7 +92,7 @@ static void a_build_finds_the_specs_of_its_checkout(void **state)
 	struct ended ended =
 		folder_run("cd away && ../tree/build/release/lxplore check spyre3 mlp");
 	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "spyre3: error: there is no such file"));
+	assert_non_null(strstr(ended.err, "spyre3: error: no such file"));
 }
 
 static void only_public_names_are_seen(void **state)
@@ -160,7 +160,7 @@ static void a_program_in_python_plots(void **state)
 	ended = folder_run("LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
 			   "/frontier.py specs/arch/none.yaml");
 	assert_int_equal(ended.status, 1);
-	assert_string_equal(ended.err, "specs/arch/none.yaml:0:0: there is no such file\n");
+	assert_string_equal(ended.err, "specs/arch/none.yaml:0:0: no such file\n");
 }
 
 static void a_list_of_dicts_comes_from_python(void **state)

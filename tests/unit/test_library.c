@@ -209,11 +209,11 @@ static void wrong_input_is_told_and_not_printed(void **state)
 	assert_string_equal(
 		option->text, "unknown option '--objectiv'; did you mean '--objective'?");
 	assert_string_equal(file->file, "specs/missing.yaml");
-	assert_string_equal(file->text, "there is no such file");
+	assert_string_equal(file->text, "no such file");
 	assert_int_equal(file->severity, LXPLORE_ERROR);
 	assert_int_equal(file->line, 0);
 	assert_null(lxplore_complaint(run, 2));
-	assert_non_null(strstr(lxplore_message(run), "error: there is no such file\n"));
+	assert_non_null(strstr(lxplore_message(run), "error: no such file\n"));
 	lxplore_close(run);
 
 	run = open_with((const char *const[]){arch, NULL});

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "spec/loop_nest.h"
+#include "spec/foreign.h"
 #include "tests/support/complaints.h"
 #include "tests/support/set_up.h"
 
@@ -96,7 +96,7 @@ static void other_files_are_none(void **state)
 static void wrong_lines_are_shown(void **state)
 {
 	static const char *const lines[][2] = {
-		{"| for K in [0:16", "3:3: error: this is no line of a loop nest"},
+		{"| for K in [0:16", "3:3: error: this is not a line of a loop nest"},
 		{"| for K in [1:16)", "3:3: error: "},
 		{"| for in [0:16)", "3:3: error: "},
 		{"| for K in [0:x)", "3:3: error: "},

@@ -423,7 +423,7 @@ static void what_cannot_be_read_is_said(void **state)
 	close(file);
 
 	assert_string_equal(read_path(*state, missing),
-		arena_format(*state, "%s: error: there is no such file\n", missing));
+		arena_format(*state, "%s: error: no such file\n", missing));
 	assert_string_equal(read_path(*state, folder),
 		arena_format(
 			*state, "%s: error: is a folder; name the YAML files in it\n", folder));

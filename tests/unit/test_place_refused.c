@@ -141,7 +141,7 @@ static const struct {
 		2},
 	{"--capacity 10",
 		"lxplore: error: place wants one CSV of buffers, '-' for standard input\n", 2},
-	{"nothing.csv --capacity 10", "nothing.csv: error: there is no such file\n", 2},
+	{"nothing.csv --capacity 10", "nothing.csv: error: no such file\n", 2},
 	{". --capacity 10", ".: error: is a folder; name a CSV file\n", 2},
 	{"small.csv --minimize --spill --capacity 9",
 		"argument 3:1:1: error: '--minimize' and '--spill' exclude each other\n"

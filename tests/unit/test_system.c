@@ -148,7 +148,7 @@ static void inputs_without_an_end_are_refused(void **state)
 			"large.csv: error: has 5000000000 bytes; a spec has at most 1048576 (1 "
 			"MiB)\n"},
 		{"report endless", "endless/pareto.csv: error: is longer than 67108864 bytes"},
-		{"report missing", "missing/pareto.csv: error: there is no such file\n"},
+		{"report missing", "missing/pareto.csv: error: no such file\n"},
 	};
 	assert_int_equal(folder_run("truncate -s 5000000000 large.csv && mkdir endless && "
 				    "ln -s /dev/zero endless/pareto.csv")

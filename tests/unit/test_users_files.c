@@ -55,7 +55,7 @@ static void text_of_other_files_is_included(void **state)
 	folder_put("sub/base.yaml", "base: &base\n  {{include_text('given.yaml')}}\n");
 	expect(run(score), 2, "files include files more than 16 deep");
 	folder_run("rm sub/base.yaml");
-	expect(run(score), 2, "sub/given.yaml:1:1: error: there is no file 'base.yaml' to include");
+	expect(run(score), 2, "sub/given.yaml:1:1: error: no file 'base.yaml' to include");
 	folder_put("sub/given.yaml", "{{add_to_path('..')}}\n");
 	expect(run(score), 2, "sub/given.yaml:1:1: error: a Jinja template");
 	folder_put("sub/given.yaml", "a: {{include_text('a' + 'b')}}\n");
