@@ -15,7 +15,7 @@
 #include "report/graph/timeline.h"
 #include "report/run/summary.h"
 #include "search/graph/evaluate.h"
-#include "search/graph/lx_price.h"
+#include "search/graph/lx_trial.h"
 #include "search/joint/options.h"
 
 #include <inttypes.h>

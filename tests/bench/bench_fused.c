@@ -5,7 +5,7 @@
 #include "model/machine/arch_read.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
-#include "search/graph/op_constraints.h"
+#include "search/graph/nests.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/least_edp.h"

@@ -24,7 +24,7 @@ static void phases_and_tensors_are_explained(void **state)
 	expect(ended.out, "\nbundles                                   16061 ");
 	expect(ended.out, "it would fit, with as many cycles: nothing is gained");
 	expect(ended.out, "the view is illegal: op 'S' on core 0 uses 0..1 of device dimension ");
-	expect(ended.out, "an output that nobody reads: it must end in HBM");
+	expect(ended.out, "an output that no op reads: it must end in HBM");
 	arena_close(memory);
 }
 

@@ -183,7 +183,7 @@ struct arch {
 	struct nothing nothings[ARCH_LEVELS_MOST]; /* every !Nothing */
 
 	/* Entries of constraint files that every nest of a graph takes, each in a list of its own, NULL
-	 * at the end (search/graph/op_constraints.h); NULL: none. */
+	 * at the end (search/graph/nests.h); NULL: none. */
 	const struct node *const *constraints;
 
 	size_t note_count;

@@ -3,10 +3,39 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "lower/graph/lower.h"
+#include "lower/graph/program.h"
 #include "sim/graph/reference.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+/*
+ * Adds the simulator's part. SIM_DATA needs the truth: its inputs are
+ * what the machine is given, and worst_ulps becomes the largest difference of
+ * any tensor left in HBM of any rank from it, in units of the last place of that tensor's
+ * largest element.  A tensor may be off by the units that reference_ulps states for its op, and by
+ * twice what the truth is off by when every result on the way to it is moved by its own.
+ * Each op by itself may be off by what its arithmetic allows, given the operands that the machine has
+ * (reference_misfit), at up to OPS_POINTS_MOST points of the loops of all ops.
+ */
+enum { OPS_POINTS_MOST = 1 << 23 };
+
+/*
+ * Returns the mode in which a run of a plan should be simulated: SIM_DATA up to
+ * EVALUATE_DATA_COMPUTES scalar operations and EXECUTION_BYTES_OF_MANY of tensors, of all ranks,
+ * SIM_IDENTITY up to EXECUTION_BYTES_MOST, SIM_COUNT above.  Both kinds of
+ * contents take memory in proportion to the tensors.
+ */
+#define EVALUATE_DATA_COMPUTES INT64_C(200000000)
+
+/*
+ * Why a plan takes longer on the simulator than in the model: the phase that
+ * loses most, what it waits for before its first compute, and what follows its
+ * last.
+ */
+#define GAP_RATIO 1.15
+
+#define GAP_NANOSECONDS 50e3
 
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 {
@@ -118,7 +147,7 @@ static void *find_array(const struct truth *truth, int rank, const struct tensor
 	return t < 0 ? NULL : truth->arrays[rank][t];
 }
 
-/* What the machine is given: graph inputs and what opaque ops leave behind. */
+/* Lists the data that the machine is given: graph inputs and outputs of opaque ops. */
 static void **list_supplied(
 	const struct truth *truth, int rank, const struct workload *workload, struct arena *arena)
 {
@@ -132,7 +161,7 @@ static void **list_supplied(
 	return arrays;
 }
 
-static void compare(struct outcome *outcome, const struct truth *truth, int rank)
+static void compare_with_truth(struct outcome *outcome, const struct truth *truth, int rank)
 {
 	const struct workload *workload = outcome->plan->workload;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
@@ -157,7 +186,7 @@ static void compare(struct outcome *outcome, const struct truth *truth, int rank
 	}
 }
 
-/* What the machine has of a tensor: what its op made, or of a copy what it is a copy of. */
+/* Returns the machine's data of a tensor: the result of its op or, of a copy, the original. */
 static void *find_had(const struct workload *workload, void *const *made, void *const *given, int t)
 {
 	while (!made[t] && !given[t]) {
@@ -227,7 +256,7 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 	if (outcome->simulated && outcome->mode == SIM_DATA)
 		outcome->worst_ulps = 0;
 	for (int r = 0; outcome->simulated && outcome->mode == SIM_DATA && r < ranks; r++)
-		compare(outcome, how->truth, r);
+		compare_with_truth(outcome, how->truth, r);
 	for (int r = 0; outcome->simulated && outcome->mode == SIM_DATA && r < ranks; r++)
 		compare_ops(outcome, r, inputs[r], arena);
 	outcome->agrees &= !outcome->off_tensor;
@@ -265,4 +294,92 @@ struct energy_parts evaluate_energy(
 {
 	return energy_parts(outcome->plan,
 		from_simulator ? &outcome->sim.counts : &outcome->cost.counts, arena);
+}
+
+/* Ticks of one phase, of all iterations in a run. */
+struct phase_time {
+	int64_t took, before, after; /* before its first compute and after its last */
+};
+
+/* The phase once. */
+struct instance {
+	bool open;
+	int64_t begin, end;
+	int64_t first_compute, last_compute; /* start of the first, end of the last */
+};
+
+bool gap_is_large(const struct arch *arch, int64_t cycles, int64_t simulated_cycles)
+{
+	return arch_nanoseconds(arch, cycles) > GAP_NANOSECONDS &&
+	       (double)simulated_cycles > GAP_RATIO * (double)cycles;
+}
+
+static void close_instance(struct instance *instance, struct phase_time *time)
+{
+	int64_t took = instance->end - instance->begin;
+	if (!instance->open)
+		return;
+	instance->open = false;
+	time->took += took;
+	time->before += instance->last_compute ? instance->first_compute - instance->begin : took;
+	time->after += instance->last_compute ? instance->end - instance->last_compute : 0;
+}
+
+static struct phase_time find_phase_time(const struct outcome *ran, const struct phase_cost *phase)
+{
+	struct phase_time time = {0};
+	struct instance instance = {0};
+	int64_t end = 0; /* of what came before */
+	for (size_t i = 0; i < ran->program->instruction_count; i++) {
+		const struct instruction *instruction = &ran->program->instructions[i];
+		const struct sim_run_time *run = &ran->sim.trace[i];
+		if (instruction->step < phase->first_step || instruction->step >= phase->end_step) {
+			close_instance(&instance, &time);
+			end = number_max(end, run->end);
+			continue;
+		}
+		if (!instance.open)
+			instance = (struct instance){true, end, end, INT64_MAX, 0};
+		end = instance.end = number_max(instance.end, run->end);
+		if (instruction->engine != ENGINE_COMPUTE)
+			continue;
+		instance.first_compute = number_min(instance.first_compute, run->start);
+		instance.last_compute = number_max(instance.last_compute, run->end);
+	}
+	close_instance(&instance, &time);
+	return time;
+}
+
+const char *gap_explain(const struct outcome *outcome, struct arena *arena)
+{
+	struct outcome ran = *outcome;
+	struct simulation how = {.mode = SIM_COUNT, .trace = true};
+	evaluate_simulate(&ran, &how, arena);
+	if (ran.why || !ran.simulated)
+		return NULL;
+	const struct plan_cost *cost = &outcome->cost;
+	int64_t tick = ran.sim.ticks_per_cycle, most = -1;
+	int64_t cycles = 0, before = 0, after = 0;
+	const struct phase_cost *worst = NULL;
+	for (int p = 0; p < cost->phase_count; p++) {
+		const struct phase_cost *phase = &cost->phases[p];
+		struct phase_time time = find_phase_time(&ran, phase);
+		int64_t took = time.took / tick;
+		if (took - phase->cycles > most) {
+			most = took - phase->cycles;
+			worst = phase;
+			cycles = took;
+			before = time.before / tick;
+			after = time.after / tick;
+		}
+	}
+	if (!worst)
+		return NULL;
+	const struct plan *plan = outcome->plan;
+	return arena_format(arena,
+		"most of it in op '%s': %" PRId64 " cycles against %" PRId64
+		" of its slowest resource; %" PRId64
+		" pass before its first compute has its operands, %" PRId64 " after its last",
+		plan->workload->ops[plan->steps[worst->end_step - 1].op].name, cycles,
+		worst->cycles, before, after);
 }

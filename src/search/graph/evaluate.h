@@ -1,5 +1,5 @@
-#ifndef SEARCH_EVALUATE_H
-#define SEARCH_EVALUATE_H
+#ifndef GRAPH_EVALUATE_H
+#define GRAPH_EVALUATE_H
 
 #include "base/array.h"
 #include "cost/graph/cost.h"
@@ -9,9 +9,9 @@
 #include "sim/graph/sim.h"
 
 /*
- * What becomes of a plan: priced by the analytical model, then carried out by
- * the simulator.  The two share no code; `agrees` is the result of comparing
- * all their integer counts.
+ * The outcome of a plan: priced by the analytical model, then executed by the simulator.
+ * The two share no code; `agrees` is the result of comparing all their integer counts.
+ * gap_explain finds out why a plan takes longer on the simulator than in the model.
  */
 struct arena;
 
@@ -37,8 +37,8 @@ struct outcome {
 };
 
 /*
- * What a workload computes, by the plain loop nests of sim/graph/reference.h; made
- * once and shared.  Tensors are found by name, so it serves every plan of the
+ * The results of a workload, by the plain loop nests of
+ * sim/graph/reference.h; computed once and shared.  Tensors are found by name, so it serves every plan of the
  * workload without the clones that passes added.  Every rank has inputs of its own.
  */
 struct truth {
@@ -55,21 +55,11 @@ struct truth evaluate_truth(const struct workload *workload, const struct arch *
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 
 /*
- * The same of a plan that somebody wrote: it is lowered, too, as the model takes for granted that every
- * core finds in LX what it uses.  too_long: it has more instructions than this, and nobody knows.
+ * The same of a plan that a user wrote: it is lowered, too, because the model assumes that every core finds
+ * in LX the data that it uses. too_long: it has more instructions than this, and is not lowered.
  */
 struct outcome evaluate_given(const struct plan *plan, uint64_t steps_most, struct arena *arena);
 
-/*
- * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are
- * what the machine is given, and worst_ulps becomes the largest difference of
- * any tensor left in HBM of any rank from it, in units of the last place of that tensor's
- * largest element.  A tensor may be off by the units that reference_ulps states for its op, and by
- * twice what the truth is off by when every result on the way to it is moved by its own.
- * Each op by itself may be off by what its arithmetic allows, given the operands that the machine has
- * (reference_misfit), at up to OPS_POINTS_MOST points of the loops of all ops.
- */
-enum { OPS_POINTS_MOST = 1 << 23 };
 struct simulation {
 	enum sim_mode mode;
 	const struct truth *truth;
@@ -88,17 +78,17 @@ struct energy_parts evaluate_energy(
 /* Fills in what the driver of searches keeps of an execution. */
 void evaluate_execution(const struct outcome *outcome, struct execution *out, struct arena *arena);
 
-/*
- * What a run of a plan should be checked with: SIM_DATA up to
- * EVALUATE_DATA_COMPUTES scalar operations and EXECUTION_BYTES_OF_MANY of tensors, of all ranks,
- * SIM_IDENTITY up to EXECUTION_BYTES_MOST, SIM_COUNT above.  Both kinds of
- * contents take memory in proportion to the tensors.
- */
-#define EVALUATE_DATA_COMPUTES INT64_C(200000000)
-
 /* Instructions of a plan that a command executes: above that it would take minutes and more. */
 enum { EVALUATE_STEPS_MOST = 10000000 };
 enum sim_mode evaluate_mode(
 	const struct workload *workload, const struct arch *arch, const struct score *score);
+
+/* The simulator takes over GAP_RATIO times the model's cycles, and those are
+ * longer than GAP_NANOSECONDS. */
+bool gap_is_large(const struct arch *arch, int64_t cycles, int64_t simulated_cycles);
+
+/* One sentence, from an execution with a trace; NULL if it cannot be lowered. */
+struct arena;
+const char *gap_explain(const struct outcome *outcome, struct arena *arena);
 
 #endif

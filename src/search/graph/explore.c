@@ -5,16 +5,106 @@
 #include "base/fatal.h"
 #include "cost/graph/latency.h"
 #include "model/graph/plan_file.h"
+#include "search/drive/drive.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
 #include "search/graph/evaluate.h"
-#include "search/graph/gap.h"
-#include "search/graph/goals.h"
-#include "search/graph/left_out.h"
-#include "search/graph/lx_staging.h"
+#include "search/graph/lx_passes.h"
+#include "search/graph/op_map.h"
 #include "search/graph/options.h"
 #include "search/graph/task.h"
 #include "search/nest/nest_search.h"
+
+#include <math.h>
+
+/*
+ * Scores that no plan left out of a search is better than in all values, where plans of a single op are
+ * bounded and not all made: a nest of a tile that is worse in cycles and in energy may still move less
+ * in the scratchpad (search/graph/op_map.h).
+ */
+struct left_out {
+	size_t count, capacity;
+	struct score *at;
+};
+
+/* Sums of doubles differ by less. */
+static const double ROUNDING = 1e-12;
+
+/* Those of a front of tiles, given the score of a plan with one of its options. */
+static void left_out_add(struct left_out *list, const struct op_front *front,
+	const struct op_option *option, const struct score *score, struct arena *arena)
+{
+	for (size_t i = 0; i < front->least_count; i++) {
+		const struct op_value *value = &front->least[i];
+		struct score least = *score;
+		least.cycles += value->cycles - option->value.cycles;
+		least.estimate_cycles += value->estimate - option->value.estimate;
+		least.energy_pj += value->energy_pj - option->value.energy_pj;
+		least.hbm_bytes += value->hbm_bytes - option->value.hbm_bytes;
+		*array_add(arena, list) = least;
+	}
+}
+
+/* True if one is no worse than the other in all objectives from the k-th on. */
+static bool is_no_worse(const struct objectives *objectives, size_t k, const struct score *one,
+	const struct score *other)
+{
+	for (; k < objectives->count; k++)
+		if (objective_value(objectives->at[k], one) >
+			objective_value(objectives->at[k], other) * (1 + ROUNDING))
+			return false;
+	return true;
+}
+
+static bool is_covered(const struct frontier *frontier, const struct score *score)
+{
+	for (size_t i = 0; i < frontier->count; i++)
+		if (is_no_worse(&frontier->objectives, 0, &frontier->points[i].score, score))
+			return true;
+	return false;
+}
+
+static void note_point(
+	const struct left_out *list, const struct objectives *objectives, const struct point *point)
+{
+	struct found *found = point->payload;
+	double value = objective_value(objectives->at[0], &point->score);
+	found->bound = value;
+	for (size_t i = 0; i < list->count; i++)
+		if (is_no_worse(objectives, 1, &list->at[i], &point->score))
+			found->bound = fmin(
+				found->bound, objective_value(objectives->at[0], &list->at[i]));
+	found->gap = value - found->bound;
+	found->proof = found->gap > value * ROUNDING ? PROOF_BOUND : PROOF_OPTIMAL;
+}
+
+static double least_of(
+	const struct left_out *list, const struct frontier *frontier, enum objective objective)
+{
+	double least = INFINITY;
+	for (size_t i = 0; i < frontier->count; i++)
+		least = fmin(least, objective_value(objective, &frontier->points[i].score));
+	for (size_t i = 0; i < list->count; i++)
+		least = fmin(least, objective_value(objective, &list->at[i]));
+	return least;
+}
+
+/* Notes what they prove of a frontier.  It is complete if a point beats each of them; else the bound of a point is
+ * the least first objective of those that are no worse than it in the others. */
+static void left_out_note(const struct left_out *list, struct explored *explored)
+{
+	const struct frontier *frontier = &explored->frontier;
+	size_t covered = 0;
+	while (covered < list->count && is_covered(frontier, &list->at[covered]))
+		covered++;
+	if (covered == list->count)
+		return;
+	explored->complete = false;
+	for (size_t k = 0; k < frontier->objectives.count; k++)
+		explored->bounds[k] = least_of(list, frontier, frontier->objectives.at[k]);
+	for (size_t i = 0; i < frontier->count; i++)
+		note_point(list, &frontier->objectives, &frontier->points[i]);
+}
 
 struct graph {
 	const struct exploration *exploration;
@@ -30,7 +120,7 @@ struct graph {
 	bool starting;               /* the first plan is made, which no stop prevents */
 };
 
-/* What a task leaves beside its frontier. */
+/* Results of a task beside its frontier. */
 struct leaving {
 	struct frontier *published; /* NULL: nothing */
 	const struct planned *planned;
@@ -38,7 +128,7 @@ struct leaving {
 };
 
 /* A plan while it is judged. */
-struct trial {
+struct plan_trial {
 	struct plan_found found;
 	const struct recipe_result *laid_out; /* without tiles */
 	struct recipe_result made;
@@ -77,16 +167,16 @@ static uint64_t count_wants(void *self, size_t task)
 static const char *key(void *self, const struct found *found, struct arena *arena)
 {
 	struct text text = text_open(arena);
-	struct plan *plan = ((const struct trial *)found)->made.plan;
+	struct plan *plan = ((const struct plan_trial *)found)->made.plan;
 	plan->proof.method = found->solver;
 	plan_write(plan, &text);
 	return text_read(&text);
 }
 
-static struct found *keep(void *self, const struct found *found, struct arena *arena)
+static struct found *keep_found(void *self, const struct found *found, struct arena *arena)
 {
 	const struct graph *graph = self;
-	const struct trial *trial = (const struct trial *)found;
+	const struct plan_trial *trial = (const struct plan_trial *)found;
 	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
 	cost_limits(trial->made.plan, &trial->outcome.cost, kept->limits);
 	recipe_own(&kept->recipe, arena);
@@ -106,11 +196,12 @@ static struct leaving *leaving_of(struct slot *slot)
 }
 
 /* Had the plan the published tiles, would it be on the frontier?  Then it is varied as those there are. */
-static void note_published(const struct graph *graph, const struct trial *trial, struct slot *slot)
+static void note_published(
+	const struct graph *graph, const struct plan_trial *trial, struct slot *slot)
 {
 	const struct leaving *left = slot->left;
 	struct frontier *frontier = left ? left->published : NULL;
-	struct trial other = *trial;
+	struct plan_trial other = *trial;
 	struct arena *arena = slot->scratch;
 	other.found.recipe.goal = TILES_PUBLISHED;
 	other.made = recipe_tile(&other.found.recipe, trial->laid_out, arena);
@@ -128,7 +219,7 @@ static void note_published(const struct graph *graph, const struct trial *trial,
 		*frontier = frontier_open(graph->published.objectives);
 	}
 	point.key = arena_text(slot->arena, key(NULL, &other.found.common, arena));
-	point.payload = keep((void *)graph, &other.found.common, slot->arena);
+	point.payload = keep_found((void *)graph, &other.found.common, slot->arena);
 	frontier_add(frontier, slot->arena, point);
 }
 
@@ -169,7 +260,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
 	struct recipe_result laid_out = lay_out(graph, &task->recipe, slot);
-	struct trial trial = {.found = {.recipe = task->recipe, .common.solver = task->solver},
+	struct plan_trial trial = {.found = {.recipe = task->recipe, .common.solver = task->solver},
 		.laid_out = &laid_out};
 	const struct score *score = &trial.outcome.cost.score;
 	struct planned *planned = arena_new(slot->arena, struct planned);
@@ -204,7 +295,7 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 	struct recipe_result laid_out = {0};
 	if (arch_moves_boxes(recipe->arch))
 		laid_out = lay_out(graph, recipe, slot);
-	struct trial trial = {
+	struct plan_trial trial = {
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
 	effort_add(&slot->effort, &laid_out.effort);
@@ -231,7 +322,7 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
 	struct recipe_result laid_out = lay_out(graph, recipe, slot);
-	struct trial trial = {
+	struct plan_trial trial = {
 		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	struct op_front front = {.proven = !drive_stops(slot->drive)};
 	struct nests_wanted wanted = {.solver = recipe->map,
@@ -264,7 +355,7 @@ static bool offer_nests(const struct graph *graph, const struct recipe *recipe, 
 {
 	const char *why;
 	const struct op *op = recipe->workload->ops;
-	struct trial trial = {.found = {.recipe = *recipe}};
+	struct plan_trial trial = {.found = {.recipe = *recipe}};
 	struct recipe *own = &trial.found.recipe;
 	struct arena_mark mark = arena_mark(slot->scratch);
 	struct mapping blank = mapping_make(recipe->arch, op);
@@ -343,7 +434,7 @@ static void vary_staging(const struct graph *graph, const struct task *task, str
 	}
 }
 
-static void run(void *self, size_t i, struct slot *slot)
+static void run_task(void *self, size_t i, struct slot *slot)
 {
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
@@ -372,9 +463,10 @@ static void start(void *self, struct slot *slot)
 	graph->starting = false;
 }
 
-static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
+static const char *price_found(
+	void *self, struct found *found, struct slot *slot, struct score *score)
 {
-	struct trial *trial = (struct trial *)found;
+	struct plan_trial *trial = (struct plan_trial *)found;
 	trial->made = recipe_tile(&trial->found.recipe, trial->laid_out, slot->scratch);
 	if (!trial->made.plan)
 		return trial->made.why;
@@ -450,7 +542,7 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 }
 
 /* The plan of what was kept is made again. */
-static bool restore(const struct graph *graph, struct trial *trial, const struct found *found,
+static bool restore(const struct graph *graph, struct plan_trial *trial, const struct found *found,
 	struct slot *slot)
 {
 	trial->found = *(const struct plan_found *)found;
@@ -467,7 +559,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 {
 	const struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
-	struct trial restored, *trial = last ? &restored : (struct trial *)found;
+	struct plan_trial restored, *trial = last ? &restored : (struct plan_trial *)found;
 	if (last && !restore(graph, &restored, found, slot))
 		return NULL;
 	struct outcome *outcome = &trial->outcome;
@@ -493,12 +585,12 @@ static const struct drive_kind graphs = {
 	.start = start,
 	.tasks = make_tasks,
 	.wants = count_wants,
-	.run = run,
-	.price = price,
+	.run = run_task,
+	.price = price_found,
 	.execute = execute,
 	.key = key,
 	.label = label,
-	.keep = keep,
+	.keep = keep_found,
 	.merge = merge,
 	.finish = prepare_last,
 	.counts_offers = true,

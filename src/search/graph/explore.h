@@ -1,9 +1,10 @@
-#ifndef SEARCH_EXPLORE_H
-#define SEARCH_EXPLORE_H
+#ifndef GRAPH_EXPLORE_H
+#define GRAPH_EXPLORE_H
 
 #include "cost/graph/cost.h"
 #include "model/graph/planning.h"
 #include "search/drive/drive.h"
+#include "search/drive/frontier.h"
 #include "search/drive/solver.h"
 #include "search/graph/recipe.h"
 
@@ -64,8 +65,8 @@ struct plan_found {
 	int64_t limits[LIMITER_COUNT]; /* cost_limits of it */
 };
 
-/* What divides whole graphs: of the solvers that take part, or where those only vary what is
- * divided, or there are none, the default ones. */
+/* Returns the solvers that divide whole graphs: those that take part or, if
+ * these only vary divisions or there are none, the default ones. */
 struct portfolio explore_dividers(const struct exploration *exploration);
 
 /* Core counts to try for a machine: powers of two and the machine itself. */

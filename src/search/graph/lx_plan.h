@@ -1,8 +1,8 @@
-#ifndef SEARCH_LX_PLAN_H
-#define SEARCH_LX_PLAN_H
+#ifndef GRAPH_LX_PLAN_H
+#define GRAPH_LX_PLAN_H
 
 #include "search/drive/solver.h"
-#include "search/graph/lx_buffers.h"
+#include "search/graph/lx_passes.h"
 
 /*
  * LX planning: a workload and its division in, a plan out.
@@ -10,19 +10,18 @@
  *	clones of inputs -> buffers -> placement solver -> checker -> plan -> bundles
  *
  * The solver's layout is checked by packing_check; a layout that fails is a
- * bug of the solver and ends the program.  Staging tiles of broadcasts (lx_staging.h)
- * are among its buffers; where it leaves one out, tensors are packed anew below them.
- * A solver that keeps parts of lives gets uses with the buffers, and the plan evictions
- * and reloads (lx_spill.h).  With planning->lx_planning off, all tensors stay in HBM.
+ * bug of the solver and ends the program.  Staging tiles of broadcasts are among its buffers; if it
+ * leaves one out, tensors are packed again below them. A
+ * solver that keeps parts of lives gets uses with the
+ * buffers, and the plan gets evictions and reloads.  With planning->lx_planning off, all tensors stay in HBM.
  * The streaming tiles are chosen afterwards (stream.h).
  */
 struct lx_layout {
 	struct lx_graph graph; /* as the passes left it */
 	struct lx_buffers buffers;
 	const struct placement *placement; /* by buffer */
-	const char
-		*impossible; /* why there is no room for staging tiles: nothing is placed; NULL */
-	const char *silent;  /* why the solver has no answer: nothing is placed; NULL */
+	const char *impossible; /* why staging tiles have no room: nothing is placed; NULL */
+	const char *silent;     /* why the solver has no answer: nothing is placed; NULL */
 	uint64_t ticks;
 };
 

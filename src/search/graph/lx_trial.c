@@ -21,7 +21,7 @@ static const double ENERGY_LEAST = 0.5;
 
 enum { TRIAL_STEPS_MOST = 1000000, TRIAL_TICKS = 200000 };
 
-struct trial {
+struct lx_trying {
 	const struct planning *planning;
 	struct plan *plan; /* with the tensor in LX */
 	struct users users;
@@ -35,7 +35,7 @@ struct trial {
 
 /* One part at a time where only steps of one run use it. */
 static bool find_view(
-	const struct trial *trial, int op, int operand, struct view *view, const char **why)
+	const struct lx_trying *trial, int op, int operand, struct view *view, const char **why)
 {
 	const struct plan *plan = trial->plan;
 	const struct op *part = plan_step_op(trial->arena, plan, op);
@@ -52,7 +52,7 @@ static bool find_view(
 	return true;
 }
 
-static void take_view(struct trial *trial, const struct view *view)
+static void take_view(struct lx_trying *trial, const struct view *view)
 {
 	struct layout layout = plan_stay_layout(trial->plan, trial->stay);
 	trial->stay->view = *view;
@@ -60,7 +60,7 @@ static void take_view(struct trial *trial, const struct view *view)
 }
 
 /* The residency of a tensor, which every plan of a tensor in use has or gets. */
-static struct residency *open_stay(struct trial *trial)
+static struct residency *open_stay(struct lx_trying *trial)
 {
 	struct plan *plan = trial->plan;
 	int at = 0;
@@ -80,7 +80,7 @@ static struct residency *open_stay(struct trial *trial)
 
 /* A copy of what must lie in HBM, right before its first reader or the run that reader is of, for all ops that
  * can use it in LX; false without any. */
-static bool copy_first(struct trial *trial)
+static bool copy_first(struct lx_trying *trial)
 {
 	const struct plan *plan = trial->plan;
 	const struct users *users = &trial->users;
@@ -111,7 +111,7 @@ static bool copy_first(struct trial *trial)
 }
 
 /* The move that makes it leaves on each core what the view says. */
-static void divide_move(struct trial *trial)
+static void divide_move(struct lx_trying *trial)
 {
 	const struct workload *workload = trial->plan->workload;
 	int producer = workload->tensors[trial->tensor].producer;
@@ -124,7 +124,7 @@ static void divide_move(struct trial *trial)
 
 /* Takes the view of one user after the other, the writer first, until the plan can be lowered; NULL, or what
  * broke with the first of them. */
-static const char *choose_view(struct trial *trial)
+static const char *choose_view(struct lx_trying *trial)
 {
 	const struct users *users = &trial->users;
 	const struct workload *workload = trial->plan->workload;
@@ -160,7 +160,7 @@ struct lx_room {
 };
 
 /* A map may leave its output where it read: what the plan says, and what trial and planning allow. */
-static void add_parents(const struct trial *trial, struct lx_room *room, size_t child)
+static void add_parents(const struct lx_trying *trial, struct lx_room *room, size_t child)
 {
 	const struct plan *plan = trial->plan;
 	const struct residency *stay = &plan->residencies[room->stays[child]];
@@ -183,7 +183,7 @@ static void add_parents(const struct trial *trial, struct lx_room *room, size_t 
 	room->buffers[child].parent_count = count;
 }
 
-static void add_staging(const struct trial *trial, struct lx_room *room)
+static void add_staging(const struct lx_trying *trial, struct lx_room *room)
 {
 	for (int step = 0; step < trial->plan->step_count; step++) {
 		const struct staging *staging = trial->plan->steps[step].staging;
@@ -198,7 +198,7 @@ static void add_staging(const struct trial *trial, struct lx_room *room)
 	}
 }
 
-static struct lx_room open_room(const struct trial *trial)
+static struct lx_room open_room(const struct lx_trying *trial)
 {
 	const struct plan *plan = trial->plan;
 	size_t most = (size_t)plan->residency_count;
@@ -233,7 +233,7 @@ static struct lx_room open_room(const struct trial *trial)
 
 /* The step of the tensor's life in which most bytes lie in LX at least, and how many: a child that may take a
  * parent's place is counted as if it did. */
-static int64_t fullest_step(const struct trial *trial, const struct lx_room *room, int *fullest)
+static int64_t fullest_step(const struct lx_trying *trial, const struct lx_room *room, int *fullest)
 {
 	int64_t most = 0;
 	for (int step = trial->stay->from; step < trial->stay->to; step++) {
@@ -252,7 +252,7 @@ static int64_t fullest_step(const struct trial *trial, const struct lx_room *roo
 	return most;
 }
 
-static const char *find_addresses(struct trial *trial)
+static const char *find_addresses(struct lx_trying *trial)
 {
 	struct lx_room room = open_room(trial);
 	int step = 0;
@@ -296,7 +296,7 @@ static void add_change(struct text *text, enum amount kind, double change, const
 			change < 0 ? "less" : "more");
 }
 
-static const char *compare(const struct trial *trial, const struct outcome *before)
+static const char *compare_prices(const struct lx_trying *trial, const struct outcome *before)
 {
 	bool estimate = trial->planning->price == PRICE_ESTIMATE;
 	const struct score *old = &before->cost.score, *new = &trial->outcome.cost.score;
@@ -318,8 +318,8 @@ static const char *compare(const struct trial *trial, const struct outcome *befo
 	return text_read(&text);
 }
 
-/* What breaks, in the order in which it can be told. */
-static const char *find_break(struct trial *trial)
+/* Returns the first rule that the plan breaks, in the order in which rules can be checked; NULL: none. */
+static const char *find_break(struct lx_trying *trial)
 {
 	const char *why = plan_stay_misfit(trial->arena, trial->plan, &trial->users, trial->stay);
 	if (why)
@@ -343,7 +343,7 @@ struct lx_trial lx_try(
 	const struct plan *plan, const struct planning *planning, int tensor, struct arena *arena)
 {
 	const struct tensor *at = &plan->workload->tensors[tensor];
-	struct trial trial = {.planning = planning,
+	struct lx_trying trial = {.planning = planning,
 		.plan = plan_copy(arena, plan, plan->workload),
 		.users = users_make(arena, plan->workload),
 		.tensor = tensor,
@@ -358,7 +358,7 @@ struct lx_trial lx_try(
 		trial.stay = open_stay(&trial);
 	else if (!copy_first(&trial))
 		return (struct lx_trial){at->role == TENSOR_OUTPUT
-						 ? "an output that nobody reads: it must end in HBM"
+						 ? "an output that no op reads: it must end in HBM"
 						 : "no op could read it in LX",
 			NULL};
 	const char *why = find_break(&trial);
@@ -368,5 +368,62 @@ struct lx_trial lx_try(
 	if (trial.outcome.why)
 		return (struct lx_trial){trial.outcome.why, NULL};
 	struct outcome before = evaluate_cost(plan, arena);
-	return (struct lx_trial){compare(&trial, &before), trial.plan};
+	return (struct lx_trial){compare_prices(&trial, &before), trial.plan};
+}
+
+enum { START_STEPS_MOST = 1000000 };
+
+/* The constraints without those of LX, whose tensors are listed. */
+static struct constraints leave_out(
+	const struct constraints *constraints, struct text *tensors, struct arena *arena)
+{
+	struct constraints rest = *constraints;
+	rest.at = arena_array(arena, struct constraint, constraints->count);
+	rest.count = 0;
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (graph_asks_lx(constraint))
+			text_add(tensors, "%s'%s'", *text_read(tensors) ? ", " : "",
+				constraint->subject);
+		else
+			rest.at[rest.count++] = *constraint;
+	}
+	return rest;
+}
+
+/* Puts each tensor that must be in LX there; NULL if one cannot be. */
+static const struct plan *put_into_lx(const struct plan *plan, const struct planning *planning,
+	const struct constraints *constraints, struct arena *arena)
+{
+	for (size_t i = 0; plan && i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (!graph_asks_lx(constraint) || !graph_check_one(constraints, i, plan, arena))
+			continue;
+		int tensor = workload_tensor(plan->workload, constraint->subject);
+		plan = tensor < 0 ? NULL : lx_try(plan, planning, tensor, arena).plan;
+	}
+	const char *why = NULL;
+	if (!plan || graph_check(constraints, plan, arena, &why) ||
+		evaluate_given(plan, START_STEPS_MOST, arena).why)
+		return NULL;
+	return plan;
+}
+
+struct lx_price lx_price_find(const struct recipe *recipe, struct arena *arena)
+{
+	struct lx_price price = {0};
+	const struct constraints *constraints = recipe->planning.constraints;
+	if (!constraints)
+		return price;
+	struct text tensors = text_open(arena);
+	struct constraints rest = leave_out(constraints, &tensors, arena);
+	if (rest.count == constraints->count)
+		return price;
+	price.tensors = text_read(&tensors);
+	struct recipe asked = *recipe;
+	asked.planning.constraints = &rest;
+	price.free = recipe_plan(&asked, arena).plan;
+	if (price.free)
+		price.start = put_into_lx(price.free, &asked.planning, constraints, arena);
+	return price;
 }

@@ -1,14 +1,15 @@
-#ifndef SEARCH_LX_TRIAL_H
-#define SEARCH_LX_TRIAL_H
+#ifndef GRAPH_LX_TRIAL_H
+#define GRAPH_LX_TRIAL_H
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
+#include "search/graph/recipe.h"
 
 /*
- * Whether one more tensor of a plan could lie in LX, decided by trying: the same mappings, the tensor under
- * the view of its writer, or else of a reader, all of LX packed again.  What must lie in HBM, an input or an
- * output, is copied into LX before its first reader.  Where tiles do not move in boxes,
- * copies are not tried: their nests are chosen with all others.  The plan that results is lowered, packed and checked, and
+ * Decides by trying if one more tensor of a plan could lie in LX: the same mappings, the tensor under
+ * the view of its writer, or else of a reader, all of LX packed again.  A tensor that must lie in HBM, an input or an output,
+ * is copied into LX before its first reader. If tiles do
+ * not move in boxes, copies are not tried: their nests are chosen with all others.  The plan that results is lowered, packed and checked, and
  * priced; `text` says what broke, or what it gains:
  *
  *	the view is illegal: op 'S' on core 3 uses 0..7 of device dimension 1 of 'KT', whose slice there is 2..3
@@ -26,5 +27,18 @@ struct lx_trial {
 /* The tensor lies in HBM in the plan.  Constraints of the planning bind the trial as they bind any plan. */
 struct lx_trial lx_try(
 	const struct plan *plan, const struct planning *planning, int tensor, struct arena *arena);
+
+/*
+ * The price of constraints `residency: lx`: the whole plan of the recipe without them, and what comes of it
+ * when their tensors are put into LX by trying, one after the other (lx_trial.h).
+ */
+struct lx_price {
+	const char *tensors; /* "'K', 'V'"; NULL: no constraint asks for LX, nothing else is set */
+	const struct plan *free;  /* NULL: none was found */
+	const struct plan *start; /* keeps all constraints; NULL: a trial failed */
+};
+
+/* The recipe is of a whole plan (recipe_is_whole), with all constraints. */
+struct lx_price lx_price_find(const struct recipe *recipe, struct arena *arena);
 
 #endif

@@ -181,7 +181,7 @@ const char *lx_division(struct arena *arena, const struct arch *arch, const stru
 	return text_read(&text);
 }
 
-/* What decides where the slices lie: the writer, or the reader on the most cores. */
+/* Returns the use that decides where the slices lie: the writer, or the reader on the most cores. */
 static const struct lx_use *find_owner(const struct lx_uses *uses, bool moved)
 {
 	const struct lx_use *owner = NULL;

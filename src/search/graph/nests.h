@@ -1,9 +1,36 @@
-#ifndef SEARCH_NESTS_H
-#define SEARCH_NESTS_H
+#ifndef GRAPH_NESTS_H
+#define GRAPH_NESTS_H
 
 #include "base/stopper.h"
+#include "constraints/constraints.h"
 #include "model/graph/box_nest.h"
 #include "search/drive/drive.h"
+
+/*
+ * The constraints of the nests of a graph's ops: those inline in the machine, and those of files, in
+ * Timeloop's form.  Dataspaces go by role or tensor, dimensions by loop.  An entry of a file holds for
+ * each op that has all its names.
+ */
+
+/* The machine with the entries of files that are not of `type: graph`; `lists` as of constraints_lists. */
+const struct arch *op_constraints_take(
+	const struct reading *reading, const struct arch *arch, const struct node *const *lists);
+
+/* True if one is about nests: where tiles move in boxes these are what is inside a tile. */
+bool op_constraints_inside(const struct arch *arch, const struct constraint *constraint);
+
+/* True if there are any. */
+bool op_constraints_any(const struct arch *arch);
+
+/* The workload with the flags (no_reuse, ..) of each op.  Complains about what no op of the graph can
+ * have, and warns of entries that some ops go without. */
+const struct workload *op_constraints_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena);
+
+/* The first constraint that a step of a plan breaks, in a sentence; NULL: none.  Complains about all of
+ * them (diag NULL: in silence).  What is resident in the scratchpad has its home there. */
+const char *op_constraints_check(
+	const struct plan *plan, int step, struct diag *diag, struct arena *arena);
 
 /*
  * The nests of all steps of a plan, on a machine whose tiles do not move in boxes, once it is known what
@@ -42,8 +69,8 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena);
 
 /*
- * All nests of an op that are worth having: of those that somebody finds in `ticks`, which none beats in
- * every objective.  `proven`: no other nest belongs to them.
+ * The frontier of the nests of an op: of those found in `ticks`, all that no
+ * other beats in every objective. `proven`: no other nest belongs to them.
  */
 struct nest_choice {
 	struct mapping mapping;
@@ -65,8 +92,8 @@ const struct nest_front *nests_front(const struct inner_question *question,
 
 /*
  * The frontier of the nests of an op that is all of a graph, with the budget of a problem: its points
- * (struct nest_found) are those of the same problem.  The objectives of the wishes that a nest has no say in
- * are left out.  What a plan adds to a nest may change the order of two nests: then nothing is proven.
+ * (struct nest_found) are those of the same problem.  Objectives of the request that do not
+ * depend on nests are left out.  What a plan adds to a nest may change the order of two nests: then nothing is proven.
  * Without points *why is set.
  */
 struct explored nests_explore(const struct inner_question *question,

@@ -98,7 +98,7 @@ static double worth(enum tile_goal goal, const struct op_value *value)
 	}
 }
 
-/* What comes so near to the least estimate is as fast. */
+/* Returns the largest estimate that counts as fast as the least. */
 static int64_t as_fast(int64_t least)
 {
 	return least + least / OP_MAP_AS_FAST;
@@ -138,7 +138,7 @@ static uint8_t keep(struct op_answer *answer, const struct op_option *option)
 	return (uint8_t)answer->count++;
 }
 
-/* What the op costs with the published tiles. */
+/* Prices the op with the published tiles. */
 static bool price_published(const struct op_question *question,
 	const struct stream_answer *published, struct arena *arena, struct op_option *out)
 {
@@ -270,7 +270,7 @@ static void choose_nests(const struct op_question *question, const struct nests_
 	choose_all(&published, &front, question->price, answer);
 }
 
-/* What the rule and the price offer, the published tiles first; *front as the array that follows. */
+/* Returns the options by rule and by price, the published tiles first; *front as the array that follows. */
 static struct op_answer ask_all(const struct op_question *question, struct arena *arena,
 	struct op_option *first, struct op_front *front)
 {

@@ -9,7 +9,7 @@
  * reserve.  Their prices are what the op adds to a plan's score, which is a sum over ops, so that the best
  * choice of every op is the best of the plan.
  *
- * An answer holds the tilings that somebody may want:
+ * An answer holds the best tilings for each goal:
  *
  *	published  those of search/graph/stream.h
  *	all        of those that are no worse than the published ones in latency, energy and HBM bytes,
@@ -19,7 +19,7 @@
  *	           the least of it
  *	edp        the least energy times estimate, of those whose energy times latency is no worse
  *
- * Where the array is described, the tiles that an ideal one would get are the candidates, each with the
+ * If the array is described, the tiles that an ideal one would get are the candidates, each with the
  * nest of a tile that is best in the goal's objective (search/graph/nests.h), and the price is that of
  * both.
  *
@@ -38,7 +38,7 @@ enum tile_goal {
 	TILE_GOALS
 };
 
-/* What a nest is to be best in for a goal; one inside a tile moves nothing at HBM. */
+/* Returns the objective of nests for a goal; a nest inside a tile moves nothing at HBM. */
 enum objective op_map_objective(const struct arch *arch, enum tile_goal goal);
 
 struct op_question {
@@ -55,7 +55,7 @@ struct op_question {
 		moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
 };
 
-/* What a tiling adds to a plan, and what of it is the latency. */
+/* The costs that a tiling adds to a plan; op_value_latency is its latency by a price. */
 struct op_value {
 	int64_t cycles;   /* of the slowest resource: what is in latency_cycles */
 	int64_t estimate; /* of cost/graph/streaming.h, which tracks execution; no less than that */

@@ -55,7 +55,7 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 		out->shape = NULL;
 }
 
-/* What all tiles of a core do, and the energy of the bytes that they cost the scratchpad. */
+/* Adds the counts of all tiles of a core, and the energy of their bytes in the scratchpad. */
 static void add_tiles(
 	const struct plan *plan, const struct step_count *count, int64_t tiles, struct op_nest *out)
 {

@@ -15,7 +15,8 @@
 struct arena;
 
 struct op_nest {
-	const struct shape *shape; /* of the whole op; NULL: it is no nest, or cannot be counted */
+	const struct shape
+		*shape; /* of the whole op; NULL: it is not a nest, or cannot be counted */
 	const struct hierarchy *hierarchy;
 	struct mapping mapping;
 	struct nest_counts counts;

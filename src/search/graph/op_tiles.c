@@ -35,7 +35,7 @@ static bool is_covered(const struct tile_front *front, const struct op_value *va
 	return false;
 }
 
-/* What is no better than something with no more tiles is not worth keeping. */
+/* Adds a tiling unless one with no more tiles is as good. */
 static void add(
 	struct tile_front *front, const struct op_value *value, const struct mapping *inside)
 {
@@ -50,7 +50,7 @@ static void add(
 	}
 }
 
-/* What is covered by an option is not worth keeping, either; options may come later. */
+/* Adds a lower bound unless an option covers it; options may come later. */
 static void add_least(struct tile_front *front, const struct op_value *value)
 {
 	for (size_t i = 0; i < front->least.count; i++)

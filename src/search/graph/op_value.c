@@ -6,8 +6,8 @@
 #include "cost/graph/streaming.h"
 
 /*
- * What tells two cores apart: the slots of loops that walk joint dimensions; of others, whether the slice is
- * the first one, which owns a reduction, and the last one, which may be ragged.
+ * Returns the class of a core: the slots of loops that walk joint dimensions; of other loops, if the
+ * slice is the first one, which owns a reduction, and if it is the last one, which may be ragged.
  */
 static int64_t class_of(const struct traffic_op *traffic, uint32_t joint, int64_t core)
 {
@@ -88,7 +88,7 @@ bool op_value_find(
 	       op_value_raise(traffic, question, out);
 }
 
-/* What a byte that computes read or write in the scratchpad costs. */
+/* Returns the energy of a byte that computes read or write in the scratchpad. */
 static double byte_pj(const struct arch *arch, bool writes)
 {
 	int64_t bytes[TRAFFIC_COUNT] = {0};

@@ -3,7 +3,7 @@
 
 #include "base/tuning.h"
 
-/* How long graphs look at a single op.  A tick of a nest is a mapping evaluated. */
+/* Effort for a single op of a graph. A tick of a nest is a mapping evaluated. */
 #define GRAPH_OPTIONS(OPTION)                                                                       \
 	OPTION(OP_MAP_EVALUATIONS, 20000, 1, 1 << 30,                                               \
 		"tilings and orders priced for one answer, the published tiles on top")             \
@@ -11,7 +11,7 @@
 		"the same where an op stands alone: enough to prove what is best")                  \
 	OPTION(OP_MAP_AS_FAST, 64, 1, 1 << 20,                                                      \
 		"a tiling whose estimate is no more than this part above the least is as fast: "    \
-		"the estimate is no nearer to what is executed")                                    \
+		"the estimate is not nearer to the execution")                                      \
 	OPTION(PLANS_CUT_MOST, 8, 1, 1 << 10,                                                       \
 		"searches for whole plans that hit their limit, before no further sum is asked "    \
 		"about: they are dear, and leave wide gaps")                                        \

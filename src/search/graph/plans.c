@@ -11,7 +11,7 @@
 /* Energies of sums are in 2^-10 pJ. */
 enum { PARTS_OF_PJ = 1024 };
 
-/* What rounding may leave of a gap. */
+/* The largest gap that rounding may leave. */
 static const double NOTHING = 1e-8;
 
 /* The same of a number of cycles or bytes. */
@@ -55,8 +55,8 @@ static double weight(const struct joint_aim *aim, enum objective objective)
 	}
 }
 
-/* What a sum is of a plan. */
-static double worth(const struct planned *planned, const struct joint_aim *aim)
+/* Returns the value of a sum for a plan. */
+static double sum_of_plan(const struct planned *planned, const struct joint_aim *aim)
 {
 	return weight(aim, OBJECTIVE_LATENCY) * planned->latency +
 	       weight(aim, OBJECTIVE_ENERGY) * planned->energy +
@@ -90,7 +90,7 @@ static bool answers(const struct planned *own, const struct plan_aim *asked)
 		return false;
 	return own->asked.cores == asked->cores ||
 	       (own->found && own->cores <= asked->cores && asked->cores < own->asked.cores &&
-		       worth(own, aim) * (1 - NOTHING) <= own->bound);
+		       sum_of_plan(own, aim) * (1 - NOTHING) <= own->bound);
 }
 
 static bool is_known(const struct planned_list *planned, const struct plan_aim *asked)
@@ -236,7 +236,7 @@ struct plan_aims plans_next(const struct objectives *objectives, const struct pl
 
 /* --- what it proves */
 
-/* What the first objective is at least by one sum; 0 if the sum has more in it than objectives. */
+/* Returns the lower bound of the first objective by one sum; 0 if the sum has other terms than the objectives. */
 static double bound_by(const struct planned *planned, const struct objectives *objectives,
 	const struct score *point)
 {
@@ -337,7 +337,7 @@ static double whole_bound(enum objective objective, double bound)
 	return whole ? ceil(bound - PART_OF_ONE) : bound;
 }
 
-/* A point below its bound is no plan of the spaces that were searched: it was found elsewhere, or given. */
+/* A point below its bound is not a plan of the spaces that were searched: it was found elsewhere, or given. */
 static void note_point(const struct planned_list *planned, const struct objectives *objectives,
 	const struct point *point)
 {
@@ -353,7 +353,7 @@ static void note_point(const struct planned_list *planned, const struct objectiv
 						       : PROOF_BOUND;
 }
 
-/* What an objective alone is at least, of all plans that are known, too; 0: one is below what was proven. */
+/* Returns the lower bound of an objective alone, confirmed by all known plans; 0: one is below what was proven. */
 static double least_of_all(const struct planned_list *planned, const struct frontier *frontier,
 	enum objective objective)
 {

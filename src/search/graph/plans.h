@@ -22,7 +22,7 @@ struct plan_aim {
 	struct joint_aim aim;
 };
 
-/* What came of it.  Energies are in pJ. */
+/* The answer to a plan_aim. Energies are in pJ. */
 struct planned {
 	struct plan_aim asked;
 	double bound; /* of the sum, its energy in pJ / 1024; 0: none */
@@ -53,13 +53,13 @@ void plans_alone(struct plan_aims *aims, const struct objectives *objectives,
 struct plan_aims plans_between(const struct objectives *objectives,
 	const struct planned_list *planned, struct arena *arena);
 
-/* What to ask about in this round, the first of which asks for each objective alone: sums between the plans found so
- * far, and once each objective alone with each of the limits of cores. */
+/* Returns the sums of this round. The first round has each objective alone; later ones have sums
+ * between the plans found so far, and once each objective alone with each of the limits of cores. */
 struct plan_aims plans_next(const struct objectives *objectives, const struct planned_list *planned,
 	const int *cores, size_t core_count, int round, struct arena *arena);
 
-/* What the first objective of every plan is at least that is no worse than a point in the others; 0: nothing
- * is known. */
+/* Returns the lower bound of the first objective of all plans that
+ * are no worse than a point in the others; 0: not known. */
 double plans_bound(const struct planned_list *planned, const struct objectives *objectives,
 	const struct score *point);
 
@@ -71,13 +71,13 @@ void plans_note(const struct planned_list *planned, struct explored *explored);
 /* The spaces that bounds are about, each once; NULL ends them.  List and texts live in the arena. */
 const char *const *plans_spaces(const struct planned_list *planned, struct arena *arena);
 
-/* What an objective alone is at least, for all plans; 0: nothing is known. */
+/* Returns the lower bound of an objective alone, for all plans; 0: not known. */
 double plans_least(const struct planned_list *planned, enum objective objective);
 
 /* True if a sum is of this objective alone. */
 bool plans_is_alone(const struct joint_aim *aim, enum objective objective);
 
-/* How many units of a sum are one of the proof: of a cycle, a pJ, a byte, or of the sum. */
+/* Returns the units of a sum in one unit of the proof: a cycle, a pJ, a byte, or one of the sum. */
 double plans_unit(const struct joint_aim *aim);
 
 #endif

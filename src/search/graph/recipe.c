@@ -8,12 +8,11 @@
 #include "search/drive/solver.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/nests.h"
-#include "search/graph/op_constraints.h"
 #include "search/graph/plans.h"
 #include "search/graph/stream.h"
 
 /* A division of all ops, the last that the solver offers; NULL, and why not. */
-static const struct mapping *ask(const struct recipe *recipe, const struct solver *solver,
+static const struct mapping *ask_divider(const struct recipe *recipe, const struct solver *solver,
 	const struct mapping *from, struct recipe_result *result, struct arena *arena)
 {
 	struct problem problem = {
@@ -48,7 +47,7 @@ static const struct mapping *ask(const struct recipe *recipe, const struct solve
 	return answer.candidates[answer.candidate_count - 1].mappings;
 }
 
-/* What the planner says about a tensor that did not get where it must live. */
+/* Returns the planner's reason why a tensor is not where it must live. */
 static const char *find_reason(
 	const struct recipe_result *result, const struct plan *plan, const char *tensor)
 {
@@ -83,7 +82,7 @@ static struct plan *check_plan(struct plan *plan, const struct recipe *recipe,
 	return NULL;
 }
 
-/* How a plan divides the ops of the workload, without the moves that were put into it. */
+/* Returns the divisions of the ops of the workload in a plan, without the moves that were put into it. */
 static const struct mapping *divisions_of(
 	const struct plan *plan, const struct workload *workload, struct arena *arena)
 {
@@ -104,7 +103,7 @@ static const struct mapping *divisions_of(
 	return mappings;
 }
 
-/* Whoever stopped has left a part undone, and says so whenever asked again. */
+/* True if the stopper ended a part; it says so at every later call. */
 static bool stops(const struct recipe *recipe, struct recipe_result *result)
 {
 	result->stopped = stopper_stops(&recipe->planning.stopper);
@@ -113,7 +112,7 @@ static bool stops(const struct recipe *recipe, struct recipe_result *result)
 	return result->stopped;
 }
 
-/* Nobody divides whole nests: their rows are filled when it is known what is resident. */
+/* Whole nests are not divided: their rows are filled once residency is known. */
 static const struct mapping *leave_undivided(const struct recipe *recipe, struct arena *arena)
 {
 	const struct workload *workload = recipe->workload;
@@ -130,11 +129,12 @@ static const struct mapping *divide(
 		return recipe->mappings;
 	if (!arch_moves_boxes(recipe->arch))
 		return leave_undivided(recipe, arena);
-	const struct mapping *mappings =
-		ask(recipe, recipe->divide ? recipe->divide : solver_for(STAGE_DIVIDE, FOR_GRAPHS),
-			NULL, result, arena);
-	return mappings && recipe->joint ? ask(recipe, recipe->joint, mappings, result, arena)
-					 : mappings;
+	const struct mapping *mappings = ask_divider(recipe,
+		recipe->divide ? recipe->divide : solver_for(STAGE_DIVIDE, FOR_GRAPHS), NULL,
+		result, arena);
+	return mappings && recipe->joint
+		       ? ask_divider(recipe, recipe->joint, mappings, result, arena)
+		       : mappings;
 }
 
 const struct constraints *recipe_constraints(const struct recipe *recipe)
@@ -143,7 +143,7 @@ const struct constraints *recipe_constraints(const struct recipe *recipe)
 	return constraints && constraints->problem ? constraints : NULL;
 }
 
-/* What streaming tiles could be, or whole nests. */
+/* Fills the choices of streaming tiles, or whole nests. */
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
 	struct arena *arena)
 {
@@ -166,7 +166,7 @@ bool recipe_is_whole(const struct recipe *recipe)
 	return !recipe->given && !recipe->mappings && recipe->joint && recipe->joint->plans_all;
 }
 
-/* What was found until a stop is still a plan. */
+/* A plan found before a stop is still a plan. */
 static struct recipe_result plan_whole(const struct recipe *recipe, struct arena *arena)
 {
 	struct recipe_result result = {0};

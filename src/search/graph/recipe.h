@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * How one plan is made: a division, LX planning with a placement solver, then
- * streaming tiles; or all of it by one solver.  Small enough to keep for every candidate; the plan can be
+ * A recipe of one plan: a division, LX planning with a placement
+ * solver, then streaming tiles; or all of it by one solver.  Small enough to keep for every candidate; the plan can be
  * made again from it at any time, and comes out the same.
  */
 struct arena;
@@ -25,19 +25,19 @@ struct recipe {
 	struct planning planning;
 	const struct plan *given;       /* made elsewhere: this one, as it is; NULL */
 	const struct mapping *mappings; /* by op; NULL: those of `divide` */
-	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
+	const struct solver *divide;    /* NULL: the default divider of graphs */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	struct joint_aim aim;           /* of one that plans everything */
 	const struct solver *place;
 	const struct solver *map; /* of nests; NULL: as for problems */
-	/* What tiles are chosen by, unless the planning wants the published ones, and nests. */
+	/* The goal of tiles, unless the planning wants the published ones, and of nests. */
 	enum tile_goal goal;
 	const struct op_option *tiles; /* of the only step; NULL: by the goal */
 	const struct mapping *nest;    /* the same, where it is a whole nest */
 	struct kept *kept;             /* what is known of ops already; NULL: nothing */
 	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t plan_ticks;           /* the same of one that plans everything */
-	/* Receives its progress (search/drive/wishes.h); NULL: not called. */
+	/* Receives its progress (`struct progress`); NULL: not called. */
 	void (*progress)(void *listener, const struct progress *progress);
 	uint64_t seed;
 };
@@ -48,7 +48,7 @@ struct recipe_result {
 	const struct constraint *broken; /* that the plan would not keep; NULL */
 	const struct mapping *mappings;  /* that the division answered */
 	bool cut;                        /* the joint search ran into its limit */
-	bool stopped;                    /* planning.stopper said so: there is no plan */
+	bool stopped;                    /* by planning.stopper: no plan was made */
 	uint64_t ticks;                  /* of all solvers asked */
 	struct effort effort;            /* states, edges and labels of the same solvers */
 	double bound; /* of the aim, in its unit, proven by who plans everything; 0: none */

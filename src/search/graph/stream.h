@@ -1,5 +1,5 @@
-#ifndef SEARCH_STREAM_H
-#define SEARCH_STREAM_H
+#ifndef GRAPH_STREAM_H
+#define GRAPH_STREAM_H
 
 #include "base/stopper.h"
 #include "search/graph/op_map.h"
@@ -15,7 +15,7 @@
  *     the step's slowest resource; where no tiling of 1 comes that low, within
  *     1/16 of that resource above the least that one comes to;
  *  3. fewest tiles;
- *  4. fewest passes over an output tile;
+ *  4. fewest passes of an output tile;
  *  5. the lexicographically least factors by loop, then order, innermost first.
  *
  * The design asks for 1, 3 and 5.  2 is ours: one giant tile would have the
@@ -53,7 +53,7 @@ struct op_front stream_front(const struct plan *plan, int step, const struct nes
 	uint64_t evaluations_most, struct arena *arena);
 void stream_take(struct plan *plan, int step, const struct op_option *option);
 
-/* What the steps add to the plan's score, all together. */
+/* Returns the costs that all steps together add to the plan's score. */
 struct op_value stream_value(
 	const struct plan *plan, const struct stream_choices *choices, enum tile_goal goal);
 

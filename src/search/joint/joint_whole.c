@@ -1,6 +1,6 @@
 #include "base/number.h"
 #include "cost/graph/cost.h"
-#include "search/graph/lx_staging.h"
+#include "search/graph/lx_passes.h"
 #include "search/joint/joint_making.h"
 
 #include <stdlib.h>
