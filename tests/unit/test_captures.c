@@ -95,7 +95,7 @@ static void bad_captures_are_refused(void **state)
 		{"\"size\": 64", "\"sise\": 64", "error: buffer 'a' has no 'size'"},
 		{"\"1\": 2", "\"1\": 0", "is 0; it can be 1 to 1048576"},
 		{"{\"name\": \"b\", \"chosen", "{\"name\": \"q\", \"chosen",
-			"error: 'name' in answer 'q' is 'q'; there is no such buffer"},
+			"error: 'name' in answer 'q' is 'q', which is not a buffer"},
 		{"{\"g\": [{\"inputs\": [", "{\"g\": 3, \"h\": [{\"inputs\": [",
 			"error: case 'g' is a word; a list of maps with 'inputs' is expected"},
 		{"]}]}", "", "error: "},

@@ -125,7 +125,7 @@ static void what_is_no_einsum_is_refused(void **state)
 		const char *text, *complaint;
 	} rows[] = {
 		{LOOPS "  einsum: C[i,j] = sum(l) A[i,l] * B[k,j]\n",
-			"error: 'l' is no loop; 'loops' wants its extent"},
+			"error: 'l' is not a loop; 'loops' wants its extent"},
 		{LOOPS "  einsum: C[i,j] = A[i,k] * B[k,j]\n",
 			"error: 'k' does not index the result; sum(k) would reduce "
 			"it"},
@@ -134,7 +134,7 @@ static void what_is_no_einsum_is_refused(void **state)
 		{LOOPS "  einsum: C[i,j] = sum(k, j) A[i,k] * B[k,j]\n",
 			"error: 'j' indexes the result, and is reduced"},
 		{LOOPS "  einsum: C[i,j] = exp(A[i,j])\n",
-			"error: no sum of products, and no sum, max or min"},
+			"error: not a sum of products, a sum, a max or a min"},
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * A[k]\n",
 			"error: 'A' has 2 indices elsewhere"},
 		{LOOPS "  einsum: C[i] = sum(k) A[i,k]\n",
@@ -152,7 +152,7 @@ static void what_is_no_einsum_is_refused(void **state)
 		{GRAPH "space_time: {}\n", "error: the workload has 2 ops; 'op: s' names one"},
 		{GRAPH "space_time: {op: t}\n", "error: the workload has no op 't'"},
 		{GRAPH "space_time: {op: e}\n",
-			"error: 'e' is no sum of products, and no sum, max or "
+			"error: 'e' is not a sum of products, a sum, a max or a "
 			"min"},
 		{GRAPH "space_time: {op: s, loops: {i: 3}}\n",
 			"error: the loops are those of the op; take them out"},
@@ -174,12 +174,12 @@ static void what_is_no_einsum_is_refused(void **state)
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  split: {i: 0, l: 2}\n",
 			"error: 'i' in split is 0; it can be 1 to 2147483648"},
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  search: {fold: [tile]}\n",
-			"error: 'tile' is no order of folds: there are tiles and blocks"},
+			"error: 'tile' is not an order of folds; use tiles or blocks"},
 		{LOOPS "  dependences: {A: [1, 0, 0]}\n  search: {fold: tiles}\n",
 			"error: a search folds einsums: what it reads again where tiles meet follows "
 			"from their indices"},
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  split: {l: 2}\n",
-			"error: 'l' is no loop"},
+			"error: 'l' is not a loop"},
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  load: {C: [i, k]}\n",
 			"error: 'C' is not read"},
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  load: {B: [k, j]}\n",
@@ -190,7 +190,7 @@ static void what_is_no_einsum_is_refused(void **state)
 			"error: 'C' is summed up along 'i' and others at once, which cannot be "
 			"split"},
 		{GRAPH "space_time: {op: s, sum: [j, jj]}\n",
-			"error: 'jj' is no loop; did you mean 'j'?"},
+			"error: 'jj' is not a loop; did you mean 'j'?"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();

@@ -282,7 +282,7 @@ static void what_is_wrong_is_said(void **state)
 			"error: level 'a' holds no word: 3 of them, buffered 4 times"},
 		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: {power_gated_at: "
 			   "DARM}}\n" MAC,
-			"error: level 'a' is power gated at 'DARM', which is no level; did you "
+			"error: level 'a' is power gated at 'DARM', which is not a level; did you "
 			"mean 'DRAM'?"},
 		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: "
 			   "{per_dataspace_bandwidth_consumption_scale: {Weight: 2}}}\n" MAC,

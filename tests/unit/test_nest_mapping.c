@@ -106,8 +106,8 @@ static void wrong_text_is_explained(void **state)
 		{"DRAM: M7 N8 K8 | GLB spatial: K2",
 			"'GLB' has a spatial factor of dimension 'K' and no fan-out"},
 		{"DRAM: M7 N8 K8 | PE temporal: K2",
-			"'PE' has a temporal factor of dimension 'K' and is no storage"},
-		{"DRAM: M7 N8 K16 | keep PE: A", "'PE' keeps 'A' and is no storage"},
+			"'PE' has a temporal factor of dimension 'K' and is not a storage"},
+		{"DRAM: M7 N8 K16 | keep PE: A", "'PE' keeps 'A' and is not a storage"},
 		{"DRAM: M7 N8 K16 | keep GLB: C", "problem 'gemm' has no dataspace 'C'"},
 		{"DRAM: M7 N8 K16 | keep GLB: A; RF: A",
 			"problem 'gemm' says twice where dataspace A is kept"},
@@ -286,7 +286,7 @@ static const struct {
 	{"- {target: GLB, type: dataspace, keep: [A, In]}\n",
 		"p.yaml:2:44: error: unknown dataspace 'In' (there are A, B, Z)"},
 	{"- {target: GLB, type: spatial, factors: M=4}\n",
-		"p.yaml:2:3: error: there is no fan-out at 'GLB'; a spatial directive names 'PE'"},
+		"p.yaml:2:3: error: no fan-out lies at 'GLB'; a spatial directive names 'PE'"},
 	{"- {target: GLB, type: temporal, factors: M=4 K<=2}\n",
 		"p.yaml:2:46: error: a mapping's factors are exact: 'K=2', not '<='"},
 	{"- {target: GLB, type: temporal, factors: M=9999999999}\n",
@@ -301,7 +301,7 @@ static const struct {
 	{"- {target: GLB, type: skew, modulo: 2}\n",
 		"p.yaml:2:3: error: a 'skew' is not supported: loops run straight"},
 	{"- {target: 4, type: temporal}\n",
-		"p.yaml:2:12: error: there is no level 4; levels are counted from the innermost "
+		"p.yaml:2:12: error: level 4 does not exist; levels are counted from the innermost "
 		"storage, 0"},
 	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
 	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
@@ -481,7 +481,7 @@ static void all_complaints_come_at_once(void **state)
 		"- {target: RF, type: temporal, factors: X=0, permutation: Y}\n",
 		&mapping, &complaints));
 	static const char *const parts[] = {
-		"there is no fan-out below 'DRAM'; a spatial directive names 'GLB'",
+		"no fan-out lies below 'DRAM'; a spatial directive names 'GLB'",
 		"unknown level 'GBL'", "unknown dimension 'X'", "unknown dimension 'Y'"};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		assert_non_null(strstr(complaints, parts[i]));

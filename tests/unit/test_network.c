@@ -149,7 +149,7 @@ static void wrong_layers_are_told_all_at_once(void **state)
 		"p.yaml:12:22: error: unknown shape 'cnv'; did you mean 'conv'?\n"
 		"p.yaml:13:5: error: layer has no 'name'\n"
 		"p.yaml:13:6: note: did you mean 'name' here?\n"
-		"p.yaml:14:12: error: 'a/b' is no name of a layer: at most 100 letters, digits, "
+		"p.yaml:14:12: error: 'a/b' is not a name of a layer: at most 100 letters, digits, "
 		"'_', '-' and '.' make one, and it begins with none of the last two\n"
 		"p.yaml:15:22: error: 'count' in layer 'c' is 0; it can be 1 to 2147483648\n"
 		"p.yaml:16:12: error: two layers are called 'c'\n"

@@ -106,7 +106,7 @@ static void parts_of_a_life_are_checked(void **state)
 	}
 	folder_put("b.csv", arena_format(arena, "%sa,0,12,8,w3;r5,3-x@0\n", head));
 	place_expect("b.csv --check", 2, "",
-		"b.csv:2:16: error: 'offset' of buffer 'a': '3-x@0' is no FROM-TO@ADDRESS\n"
+		"b.csv:2:16: error: 'offset' of buffer 'a': '3-x@0' is not a FROM-TO@ADDRESS\n"
 		"    2 | a,0,12,8,w3;r5,3-x@0\n"
 		"      |                ^~~~~\n");
 }

@@ -69,13 +69,13 @@ static const struct bad bads[] = {
 		"4:9: error: 'alignment' of buffer 'c': unknown variable 'two'; a number or "
 		"arithmetic is expected\n"},
 	{"id,lower,upper,size,address,alignment\na,0,5,8,7,3\n",
-		"2:9: error: buffer 'a' has to lie at 7, which is no multiple of its alignment 3\n"},
+		"2:9: error: buffer 'a' has to lie at 7, which is not a multiple of its alignment 3\n"},
 	{"id,lower,upper,size,weight\na,0,5,8,-1\nb,0,5,8,9223372036854775790\nc,0,5,8,10\n",
 		"2:9: error: 'weight' of buffer 'a' is -1; it can be at least 0\n"
 		"4:9: error: the weights up to here add up to more than 9223372036854775807\n"},
 	{"id,lower,upper,size,uses\na,0,5,8,w0;r5\nb,0,5,8,r3;r3\nc,0,5,8,w1;x2\nd,0,5,8,r\n",
 		"2:9: error: use 'r5' of buffer 'a': it is not inside its life\n"
-		"3:9: error: use 'r3' of buffer 'b': the use before it is no earlier\n"
+		"3:9: error: use 'r3' of buffer 'b': the use before it is not earlier\n"
 		"4:9: error: use 'x2' of buffer 'c': a use is 'r' or 'w' and a step, such as r5\n"
 		"5:9: error: use 'r' of buffer 'd': a use is 'r' or 'w' and a step, such as r5\n"},
 	{"id,lower,upper,size,in_place_parents,in_place\nabc,0,5,8,,\nb,4,6,4,abd,\nc,4,6,4,c,\n"
@@ -84,7 +84,7 @@ static const struct bad bads[] = {
 		"7:10: error: buffer 'f' must take a place, but 'in_place_parents' names none\n"},
 	{"id,lower,upper,size,in_place_parents,in_place\nabc,0,5,8,,\nb,4,6,4,abd,\nc,4,6,4,c,\n"
 	 "d,4,6,9,abc,must\n",
-		"3:9: error: buffer 'b' names a parent 'abd' that is no buffer; did you mean "
+		"3:9: error: buffer 'b' names a parent 'abd' that is not a buffer; did you mean "
 		"'abc'?\n"
 		"4:9: error: buffer 'c' cannot take its own place\n"
 		"5:9: warning: 'd' cannot take the place of 'abc': 9 bytes are more than 8\n"

@@ -298,12 +298,12 @@ static void wrong_schedules_show(void **state)
 		struct message message;
 		const char *why;
 	} rows[] = {
-		{{0, 0, 2, 0, 1}, "there is no link"},
+		{{0, 0, 2, 0, 1}, "they have no link"},
 		{{0, 0, 1, 1, 1}, "the link is taken"},
 		{{0, 0, 3, 1, 1}, "the sender has one port"},
 		{{0, 1, 2, 0, 1}, "the sender does not have the chunk yet"},
 		{{1, 0, 1, 0, 1}, "the receiver has the chunk already"},
-		{{1, 0, 1, 1, 2}, "there are no such chunks"},
+		{{1, 0, 1, 1, 2}, "it sends chunks that do not exist"},
 		{{1, 0, 1, 1, 1}, "chunk 0 never comes to rank 2"},
 	};
 	struct copy_ticks ticks = copying_ticks(&schedule_speeds);

@@ -221,7 +221,7 @@ static const struct {
 	{"0.4", "0.5", "p.yaml:2:12: error: problem version 0.5; this program reads 0.4 and older"},
 	{"[C, K, R, P]", "[C, K, R, P, C]", "p.yaml:5:30: error: 'C' is named twice"},
 	{"[C, K, R, P]", "[C, K, R, P, \"a b\"]",
-		"p.yaml:5:30: error: 'a b' is no name: letters, digits and '_' make one"},
+		"p.yaml:5:30: error: 'a b' is not a name: letters, digits and '_' make one"},
 	{"[C, K, R, P]", "[]", "p.yaml:5:17: error: a problem has 1 to 16 dimensions, not 0"},
 	{"[[C]], [[K]], [[R]]", "[[C]], [[Kay]]",
 		"error: 'Kay' is neither a dimension nor a coefficient"},
@@ -231,7 +231,7 @@ static const struct {
 	{"[[C]], [[K]], [[R]]", "\"C - R\"",
 		"p.yaml:10:39: error: a projection adds and multiplies; '- R' does neither"},
 	{"[[C]], [[K]], [[R]]", "\"C +\"",
-		"error: 'C +' is no sum of dimensions with coefficients, such as 'R + stride*P'"},
+		"error: 'C +' is not a sum of dimensions with coefficients, such as 'R + stride*P'"},
 	{"[[C]], [[K]], [[R]]", "[]",
 		"error: a rank of a projection is a list of terms, not empty; [[R], [P, stride]] "
 		"is R + P*stride"},

@@ -132,7 +132,7 @@ static void wrong_specs_are_told(void **state)
 			"spec.yaml:3:43: error: not a uniform recurrence: index 1 of 'a' must be 'i' plus a "
 			"number"},
 		{"loops: {i: 4}\n  equations: 'a(i) = b(i) + c'\n",
-			"spec.yaml:3:29: error: 'c' is no loop and no variable"},
+			"spec.yaml:3:29: error: 'c' is not a loop or a variable"},
 		{"loops: {i: 4}\n  equations: 'a(i) = b(i * i)'\n",
 			"spec.yaml:3:24: error: an index is a sum of loops, times whole numbers, and of whole "
 			"numbers"},
@@ -149,12 +149,12 @@ static void wrong_specs_are_told(void **state)
 		{"loops: {i: 0}\n  dependences: {A: [1]}\n",
 			"spec.yaml:2:14: error: i is 0; it can be 1 to 2147483648"},
 		{"loops: {i: 4}\n  dependences: {A: [1]}\n  wires: [B]\n",
-			"spec.yaml:4:11: error: 'B' is no stream"},
+			"spec.yaml:4:11: error: 'B' is not a stream"},
 		{"loops: {i: 4}\n  dependences: {A: [1]}\n  allocation: [[1, 0]]\n",
 			"spec.yaml:4:16: error: a row of 'allocation' is a list of 1 whole numbers"},
 		{"loops: {i: 4, j: 4}\n  dependences: {A: [1, 0]}\n"
 		 "  transform: space_time_transform({i, k}, {p, t}, {1, 0, 0, 1})\n",
-			"spec.yaml:4:39: error: 'k' is no loop"},
+			"spec.yaml:4:39: error: 'k' is not a loop"},
 		{"loops: {i: 4, j: 4}\n  dependences: {A: [1, 0]}\n"
 		 "  transform: space_time_transform({i, j}, {p, t}, {1, 0, 0})\n",
 			"spec.yaml:4:59: error: ',' is expected here: the matrix has 2 rows of 2"},

@@ -142,7 +142,7 @@ static void a_view_must_fit_its_layout(void **state)
 		{"cores 4 only / 2 by 0", "'only / N by D' needs a divisor D of at least 1"},
 		{"cores 0", "a view needs a core at least"},
 		{"cores 4: dim 2 / 2 by 1",
-			"there is no dimension 2 to divide; those outside the stick are 0 to 1"},
+			"dimension 2 cannot be divided; those outside the stick are 0 to 1"},
 		{"cores 4: dim 1 / 2 by 1, dim 0 / 2 by 1", "the dimensions of a view ascend"},
 		{"cores 4: dim 0 / 3 by 1", "dimension 0 has 16 parts, not 3"},
 		{"cores 4: dim 0 / 0 by 1", "dimension 0 has 16 parts, not 0"},

@@ -220,7 +220,7 @@ static void wrong_workloads_are_refused_with_a_reason(void **state)
 		{"  ops:\n    - y[m] = exp(x[m])\n    - {op: \"z[m] = neg(y[m])\", name: y}\n",
 			"5:7: error: two ops are called 'y'"},
 		{"  inputs: [x, y]\n  ops:\n    - y[m] = exp(x[m])\n",
-			"3:15: error: an op writes 'y': it is no input"},
+			"3:15: error: an op writes 'y': it is not an input"},
 		{"  inputs: [xx]\n  ops:\n    - y[m] = exp(x[m])\n",
 			"3:12: error: no op has a tensor 'xx'; did you mean 'x'?"},
 		{"  inputs: [x]\n  ops:\n    - y[m] = x[m] + X[m]\n",
@@ -240,7 +240,7 @@ static void wrong_workloads_are_refused_with_a_reason(void **state)
 			"3:25: error: the layout of 'x' must list each of its dimensions m, n "
 			"once, stick last"},
 		{"  ops:\n    - y[m] = x[m] * scale\n",
-			"4:21: error: 'scale' is no variable; a tensor is written with its "
+			"4:21: error: 'scale' is not a variable; a tensor is written with its "
 			"indices, as 'scale[..]'"},
 		{"  ops:\n    - {opaque: f, writes: []}\n",
 			"4:7: error: an opaque op writes at least one tensor, and has at most 8 in "

@@ -158,7 +158,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	return model;
 }
 
-/* What a level's ports carry, all instances together. */
+/* Words through a level's ports, all instances together. */
 struct traffic {
 	double words[3]; /* reads, writes, both; scaled */
 };
@@ -504,8 +504,8 @@ void nest_derive(
 /*
  * Formulas of plain tiles, with the symbols of nest_exact.c: words entering a child =
  * move steps x tile x instances; a parent serves each group of its children once.
- * Where windows overlap or last rounds are shorter the count is less than that; the
- * line says by how much.
+ * If windows overlap or last rounds are shorter the count is less than that; the
+ * line gives the difference.
  */
 struct explanation {
 	struct text text;
@@ -522,7 +522,7 @@ struct explained_passage {
 	int pace;          /* innermost loop whose iterations are moves; loops->count: none */
 	int64_t moves, words, groups;
 	int64_t entering;  /* words that one instance enters over all moves */
-	bool fits, window; /* window: told by find_window */
+	bool fits, window; /* window: find_window explains it */
 };
 
 /* A window that slides: `steps` moves in a row keep `kept` words each. */
@@ -824,7 +824,7 @@ static void explain_reads(struct explanation *x, struct explained_passage *passa
 		explain_window(x, passage, fills);
 		add_product(x, passage, "fills", passage->child, 1, fills);
 	}
-	/* Reads that neighbours serve are no words for the level inside. */
+	/* Reads that neighbours serve are not words of the level inside. */
 	const struct nest_count *count = &x->counts->at[passage->parent][x->t];
 	add_product(
 		x, passage, "reads", passage->parent, passage->groups, count->reads - count->links);

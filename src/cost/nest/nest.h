@@ -7,8 +7,7 @@
  * The loop-nest model in closed form.  A prepared model holds what does not
  * depend on the mapping; evaluating it then costs O(levels * dimensions) for
  * perfect factors, allocates nothing and shares nothing, so that threads may use
- * one model together.  What is counted, and where the two countings differ, is
- * told in specs/counting.md; `timeloop` follows NVlabs/timeloop at 4cf6d4c.
+ * one model together.  specs/counting.md defines both countings; `timeloop` follows NVlabs/timeloop at 4cf6d4c.
  * Imperfect mappings are always counted exactly: Timeloop's counts are averages
  * cut to integers there.
  */
@@ -32,8 +31,8 @@ const char *nest_explain(
 	const struct nest_model *model, const struct mapping *mapping, struct arena *arena);
 
 /*
- * What does not depend on the mapping, found once, laid out for evaluation: one
- * cache line or two for each level.
+ * Constants of a level that do not depend on the mapping, laid out for evaluation in one or two
+ * cache lines.
  */
 struct level_price {
 	double pj[NEST_ACTIONS]; /* per access of a block */
@@ -57,7 +56,7 @@ enum { NEST_SUMS_MOST = 4 };
 
 /* A dataspace as the quick count sees it (nest_quick_counts). */
 struct nest_shape_of {
-	bool boxed; /* what follows tells all of its ranks */
+	bool boxed; /* the fields below describe all of its ranks */
 	bool plain; /* ranks of one dimension each, coefficients 1 */
 	bool written;
 	uint32_t relevant;

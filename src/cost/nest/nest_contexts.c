@@ -347,8 +347,8 @@ static int64_t part_of_all(const struct sum *sum, int d, const struct nest_digit
 	return tally.tail ? add(sum, words, covered(sum, d, digits->rest)) : words;
 }
 
-/* What stays as it is in one context: of a relevant dimension words, else the instances or groups
- * that need not move. */
+/* Words of a relevant dimension that stay in one context, or of another the instances or groups that
+ * do not move. */
 static int64_t stay_of(const struct sum *sum, int d, const struct nest_context *context)
 {
 	int64_t now = context->children[NEST_NOW], before = context->children[NEST_BEFORE];

@@ -30,25 +30,25 @@ enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
 	struct nest_score *score);
 
 /*
- * The counts of the common nest, exact or Timeloop's, in two passes over the loops.
+ * The counts of the common nest, exact or Timeloop's, in two walks over the loops.
  *
  * Symbols, for a dataspace: W(i) the words of level i's tile; m(i) the product
  * of all temporal bounds from the innermost relevant loop around the children
  * of block i outwards (1 without one); G(i) the product of the relevant bounds of
  * block i.  Of ranks of one dimension each two tiles never overlap, so that a
  * child of block i takes W(i - 1) m(i) words, and block i shows its level
- * G(i) of them for each: the level serves W(i - 1) m(i) G(i).  A level that is
- * passed by multiplies what comes from inside by its own G.  Where a rank adds
+ * G(i) of them for each: the level serves W(i - 1) m(i) G(i).  A level that does not
+ * keep the dataspace multiplies the words from inside by its own G.  If a rank adds
  * dimensions a window slides, and children whose offsets add up to the
  * same share their words.
  *
  * The countings differ in the words of a sum that come without one, which are neither read
  * nor filled.  Timeloop: the share that an instance has of all words.  Exactly: E(i) of
- * nest_exact.c, which grows inwards by N - G at every level that keeps it; and all words that came
+ * nest_exact.c, which grows inwards by N - G at every level that keeps it; and all words that came in
  * are read once more, when they drain.
  *
- * What is not common is left to the long way: a dataspace by its bit in `left` (flags; neighbours
- * that may hand words on; groups of children that are no product), the whole mapping by false
+ * The exact count takes the uncommon cases: a dataspace by its bit in `left` (flags; neighbours that
+ * may hand words on; groups of children that are not a product), the whole mapping by false
  * (bounds that do not make an extent, imperfect ones, fan-outs, homes).
  */
 struct nest_quick {
@@ -115,7 +115,7 @@ struct nest_turn {
 struct nest_context {
 	int64_t count;
 	int64_t base[NEST_TIMES]; /* index where the spatial digits of children stand at 0 */
-	/* What tells it from others: children that exist, in their order, and indices of the last */
+	/* By these it differs from others: children that exist, in their order, and indices of the last. */
 	int64_t children[NEST_TIMES], last[NEST_TIMES];
 };
 
@@ -136,7 +136,7 @@ bool nest_contexts_find(const struct nest_passage *passage, const struct nest_di
 int64_t nest_indices_from(const struct nest_digits *digits, int64_t extent, int64_t index);
 
 /*
- * What moves under imperfect factors, for dataspaces whose ranks have one
+ * Words that move under imperfect factors, for dataspaces whose ranks have one
  * dimension each: dimensions clip independently, so that sums over steps and
  * instances are products over dimensions.  O(loops^2) each, for all extents.
  *
@@ -229,7 +229,7 @@ struct nest_offsets {
 	const struct nest_loop *loops[NEST_SPATIAL_MOST];
 };
 
-/* How many different offsets the loops make.  False where no formula is known and they are more
+/* Counts the different offsets that the loops make.  False if no formula is known and they are more
  * than NEST_OFFSETS_MOST; *fits turns false when a number does not fit. */
 bool nest_offsets_count(const struct nest_offsets *offsets, bool *fits, int64_t *out);
 

@@ -147,7 +147,7 @@ bool nest_offsets_count(const struct nest_offsets *offsets, bool *fits, int64_t 
 	for (int r = 0; r < rank_count; r++)
 		ranks[r] = shape_rank_dimensions(&offsets->space->ranks[r]);
 	int64_t product = 1;
-	/* A rank that only one dimension moves tells that dimension's index; take it away. */
+	/* A rank that only one dimension moves fixes that dimension's index; remove it. */
 	for (int r = 0; r < rank_count; r++) {
 		uint32_t moving = ranks[r] & open;
 		if (!moving || moving & (moving - 1))
@@ -156,7 +156,7 @@ bool nest_offsets_count(const struct nest_offsets *offsets, bool *fits, int64_t 
 		open &= ~moving;
 		r = -1;
 	}
-	/* What is left falls into parts that have no rank together. */
+	/* The other dimensions fall into parts that have no rank together. */
 	while (open) {
 		uint32_t part = open & -open, before = 0;
 		while (part != before) {
@@ -355,7 +355,7 @@ static void read_imperfect_sliding(struct exact *x, const struct way *way)
 	for (int i = way->child + 1; i <= way->parent && x->countable; i++) {
 		if (i != way->parent && !passes(x, way, i))
 			continue;
-		/* What passes on its way depends on what neighbours of other instances there do. */
+		/* The words that pass on the way depend on neighbours of other instances there. */
 		x->countable &= i == way->parent || !links;
 		windows = nest_windows_count(&passage, i, links);
 		serve(x, way, i, windows.groups);
@@ -456,8 +456,8 @@ static int64_t empty_indices(const struct exact *x, const struct way *way, int l
 	       empty_indices(x, way, into.parent, pace);
 }
 
-/* Those indices where level and its parents come anew, but not for the first time: a
- * sum comes back with them, to one instance of each group. */
+/* The indices at which a level and its parents begin a tile again, not for the first time: a sum comes
+ * back with them, to one instance of each group. */
 static int64_t empty_again(const struct exact *x, const struct way *way, int level)
 {
 	struct way into = way_into(x, way, level), above = into;
@@ -477,7 +477,7 @@ static void drain(struct exact *x, const struct way *way, int level, int64_t wor
 	add(x, &count_at(x, way, level)->drains, words);
 }
 
-/* What the flow between child and parent comes to, once its parts are known. */
+/* Adds the flow between child and parent, once its parts are known. */
 static void write_back(
 	struct exact *x, const struct way *way, int64_t returned, int64_t first_updates)
 {
@@ -512,7 +512,7 @@ static void write_plain(struct exact *x, const struct way *way)
 	 * that the group before has left. */
 	int64_t groups = above * groups_below(x, way, way->parent, way->child < 0);
 	int64_t empty = empty_indices(x, way, way->parent, pace_of(x, way)) / indices;
-	/* Where the child outlasts the parent's stays, it updates the last before it moves. */
+	/* If the child outlasts the parent's stays, it updates the last before it moves. */
 	int64_t updated =
 		outlasts(x, way) ? way->moves * empty_again(x, way, way->parent) / indices : empty;
 	write_back(x, way, mul(x, groups - empty, way->words), mul(x, updated, way->words));
@@ -535,8 +535,8 @@ static int64_t empty_words(struct exact *x, const struct way *way, int level, in
 	if (level == home)
 		return nest_imperfect_elements(&passage, home);
 	struct way into = way_into(x, way, level);
-	/* Where tiles of the child may stay at some of its own moves, its stays and those of a
-	 * level that keeps nothing are not told apart. */
+	/* If tiles of the child may stay at some of its own moves, its stays and those of a level that
+	 * keeps nothing look alike. */
 	if (!nest_resets(x->model, way->child, way->space) &&
 		nest_resets(x->model, level, way->space) && nest_imperfect_stays(&passage))
 		x->countable = false;

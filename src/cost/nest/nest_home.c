@@ -10,8 +10,8 @@
 /* Intervals that are put together; with more, nothing is counted. */
 enum { INTERVALS_MOST = 1 << 16, PAIRS_MOST = 1 << 18 };
 
-/* Where the tile of the first instance begins, along one dimension: offsets that its temporal
- * loops outside make, below the extent. */
+/* The beginnings of the first instance's tiles along one dimension: offsets that its temporal loops
+ * outside make, below the extent. */
 struct offsets {
 	int64_t extent, tile;
 	int count; /* of loops, innermost first */
@@ -697,7 +697,7 @@ struct array_load {
 	int64_t moves, cycles;
 };
 
-/* Those that move more often come first. */
+/* Adds a load; tiles that move more often come first. */
 static void add_load(struct array_load *loads, int count, struct array_load load)
 {
 	for (; count > 0 && loads[count - 1].moves < load.moves; count--)
@@ -884,7 +884,7 @@ static struct passage find_passage(
 		passage.entering = (double)count->updates;
 		passage.sums =
 			child ? (double)child->fills : (double)count->reads - (double)count->drains;
-		/* What came into the children, with a sum or without, leaves them. */
+		/* All words that came into the children, with a sum or without, leave them. */
 		passage.children = child ? (double)child->fills + (double)child->updates -
 						   (double)child->reads + (double)child->drains
 					 : (double)counts->computes;

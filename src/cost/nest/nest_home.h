@@ -7,8 +7,10 @@
 #include <string.h>
 
 /*
- * What exact counting asks of the homes of dataspaces ("Homes" in specs/counting.md): an
- * instance holds every word that comes into its tile at some step, and no two instances end with
+ * Compiled mappings, and the parts that every count has in common: homes, loops, the systolic array,
+ * networks.
+ *
+ * Exact counting needs homes of dataspaces ("Homes" in specs/counting.md): an instance holds every word that comes into its tile at some step, and no two instances end with
  * a part of a sum each, unless a ring joins them.
  */
 struct mapping;
@@ -31,7 +33,7 @@ int64_t nest_home_parts(const struct hierarchy *hierarchy, const struct shape *s
 
 /*
  * Corrects the capacities of homes, and the verdict on what levels hold, of a mapping whose
- * bounds make the extents; tells where it applies in *score.  NEST_FITS, NEST_CAPACITY,
+ * bounds make the extents; *score names the place.  NEST_FITS, NEST_CAPACITY,
  * NEST_UTILIZATION, NEST_SUMS_APART, NEST_OVERFLOW or NEST_UNCOUNTABLE.
  */
 enum nest_verdict nest_home_check(const struct hierarchy *hierarchy, const struct shape *shape,
@@ -144,7 +146,7 @@ bool nest_words(
 	const struct dataspace *space, int dimension_count, const int64_t *extents, int64_t *out);
 
 /*
- * What a systolic array adds to the cycles of a nest, in closed form.
+ * The cycles that a systolic array adds to a nest, in closed form.
  *
  * A mapping keeps ux x uy PEs busy.  Words that PEs side by side share, and sums that they make
  * together, go from one to the next in a cycle: along such an axis each PE works a cycle later
@@ -168,13 +170,13 @@ bool nest_words(
  *
  *	cycles = rate compute cycles + skew max X(t) + sum of X(t) W(t) Gy(t)
  *
- * Where PEs buffer everything twice passes overlap: the loads of a pass, L(p), come during the one
+ * If PEs buffer everything twice passes overlap: the loads of a pass, L(p), come during the one
  * before.  P passes of T steps then take
  *
  *	cycles = L(1) + rate T P + sum over p > 1 of max(0, L(p) - rate T) + skew
  *
- * What moves less often moves only together with all that moves more often, which tells how many
- * passes have which loads.
+ * A tile that moves less often moves only together with all that move more often, which gives the
+ * number of passes with each load.
  *
  * Tiles that are not whole, and passes that keep fewer PEs busy, take as long as the others; where
  * they overlap, so do those of fewer steps.
@@ -183,8 +185,8 @@ bool nest_words(
 bool nest_array_count(
 	const struct nest_model *model, const struct mapping *mapping, struct nest_counts *counts);
 
-/* What becomes of the loops, of counts that a mapping has.  False: there is no array, or a pass has
- * more loops than can be told. */
+/* Finds the loops on the array, for the counts of a mapping.  False: the machine has none, or a pass has
+ * too many loops. */
 bool nest_array_project(const struct nest_model *model, const struct mapping *mapping,
 	const struct nest_counts *counts, struct nest_projection *out);
 

@@ -66,10 +66,10 @@ static inline bool quick_enters(const struct quick_state *state, int i, int t)
 static bool quick_rows(struct quick_state *state);
 
 /*
- * Corrects what the way inwards has found of a dataspace as if each of its ranks were one plain
- * dimension: its tiles, the words that fill them, the groups of blocks.  False where the long way
- * must count it: where neighbours may hand words on, and where the groups of children that take the
- * same are no product.  Its tiles are right in any case.
+ * Corrects the facts that the way inwards has found of a dataspace as if each of its ranks were one
+ * plain dimension: its tiles, the words that fill them, the groups of blocks.  False if the exact
+ * count must take it: neighbours may hand words on, or the groups of children that take the same
+ * words are not a product.  Its tiles are right in any case.
  */
 static bool quick_boxes(struct quick_state *state, int t, bool exact);
 
@@ -138,8 +138,8 @@ NEST_PART bool window_is_paced(
 	return false;
 }
 
-/* How far the loops inside fall back, the iterations of those from here outwards, and the words held
- * so far. */
+/* The steps by which the loops inside fall back, the iterations of those from here outwards, and the
+ * words held so far. */
 struct quick_slide {
 	lanes back;
 	double steps, held;
@@ -175,7 +175,7 @@ NEST_PART bool slide_past(const struct quick_state *state, const struct nest_sha
 }
 
 /*
- * Its shifts, and the words that it does not take anew at them; `steps`: iterations of its pace and
+ * Its shifts, and the words that it does not take again at them; `steps`: iterations of its pace and
  * the loops around it.  Exactly, when a loop goes on those inside fall back from their last
  * iterations, and what the tile shares with the one before is held.  As Timeloop counts they fall
  * back from their second, and a tile that turns round shares nothing: only
@@ -363,7 +363,7 @@ static NEST_WIDE bool quick_boxes(struct quick_state *state, int t, bool exact)
 	return exact ? find_boxes(state, t, true) : find_boxes(state, t, false);
 }
 
-/* How the neighbours lie that one loop of a block makes. */
+/* The places of the neighbours that one loop of a block makes. */
 struct beside {
 	lanes by; /* offset, in the ranks that add dimensions */
 	/* A loop before it on its axis is of no dimension of the dataspace: of the children that
@@ -648,7 +648,7 @@ NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity
 	}
 }
 
-/* What all dataspaces together come to at a level. */
+/* Adds up all dataspaces at a level. */
 NEST_PART void settle(const struct quick_state *state, int i, double held, double read,
 	double written, struct nest_score *score, struct nest_quick *out)
 {
@@ -696,7 +696,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 			/* The first word of a sum comes from nowhere. */
 			lanes part = where(sums, state->parts[i]);
 			lanes updates = where(sums, served) * times;
-			/* What drains entered, with a sum or without. */
+			/* All words that entered, with a sum or without, drain. */
 			lanes drains = exact ? where(sums, filled) * times : none;
 			lanes reads = where(kept, served) * times - part + drains;
 			lanes fills = filled * times - where(away, part);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * What enters where a tile moves: the new box less the old one, a box with perhaps a
- * smaller one missing.  Equal sets have equal fields: where what is left is a box
- * again, it is said as one without a hole.
+ * The words that enter when a tile moves: the new box less the old one, a box with perhaps a
+ * smaller one missing.  Equal sets have equal fields: if the rest is a box again, it is one
+ * without a hole.
  */
 struct nest_entering {
 	bool any, hole;
@@ -30,7 +30,7 @@ static int64_t nest_entering_words(int ranks, const struct nest_entering *enteri
 static bool nest_entering_equal(
 	int ranks, const struct nest_entering *a, const struct nest_entering *b);
 
-/* How far b is from a, a set of the same form; false if it is none, or one is empty. */
+/* Finds the shift from a to b, a set of the same form; false if it is not, or one is empty. */
 static bool nest_entering_shift(
 	int ranks, const struct nest_entering *a, const struct nest_entering *b, int64_t *shift);
 
@@ -49,9 +49,9 @@ static void nest_entering_move(
  * their offsets the same, b would enter what it entered at the step before, and holds.
  * So the offsets differ.  Where every rank has one dimension, tiles of one level that
  * differ share nothing, and an element is in the tile of a at some steps and of b at
- * none.  (Under imperfect factors too: tiles only get smaller, and of two instances with
- * the same offset, one without work at the step before had work when the other entered
- * the tile, all inner loops at 0 then.)  So only ranks of two dimensions have links.
+ * none.  This holds under imperfect factors too: tiles only get smaller.  Of two instances
+ * with the same offset, one without work at the step before had work when the other entered
+ * the tile, because all inner loops were at 0 then.  So only ranks of two dimensions have links.
  */
 static const struct dataspace *space_of(const struct nest_slide *slide)
 {
@@ -207,7 +207,7 @@ static int64_t gather(const struct nest_slide *slide, int from, int level, const
 }
 
 /* Groups of the children in one instance of a level; where those are served whose neighbour is `by`
- * further (NULL: nobody is), of the others, and how many of a mesh are served. */
+ * further (NULL: none is), of the others, and how many of a mesh are served. */
 static int64_t count_groups(
 	const struct nest_slide *slide, const int64_t *by, int level, int64_t *served)
 {
@@ -236,7 +236,7 @@ static int64_t count_groups(
 	return mul(slide, apart, distinct);
 }
 
-/* What follows on what, and how often: keeps those that neighbours can make good. */
+/* Counts a shift from one step to the next; keeps those that neighbours can serve. */
 static void note_shift(struct nest_slide *slide, const struct nest_entering *before,
 	const struct nest_entering *now, int64_t times)
 {
@@ -335,7 +335,7 @@ void nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 		slide->words -= stay;
 		if (!links)
 			continue;
-		/* Where the tile at the step before begins at 0, this one begins at shift. */
+		/* If the tile at the step before begins at 0, this one begins at shift. */
 		for (int r = 0; r < ranks; r++)
 			old.low[r] = -shift[r];
 		struct nest_entering now = nest_entering_of(ranks, &tile, &old), moved = now;
@@ -381,7 +381,7 @@ struct crowd {
 	uint32_t spread[SHAPE_DIMENSIONS_MOST]; /* digits that children differ in */
 	int64_t alike;                          /* children that do what the one looked at does */
 
-	/* Children by their own digits, and who is beside them; -1: nobody. */
+	/* Children by their own digits, and their neighbours; -1: none. */
 	int count;
 	int64_t index[SHAPE_DIMENSIONS_MOST][NEST_CHILDREN_MOST];
 	int neighbours[NEST_CHILDREN_MOST][NEIGHBOURS_MOST];
@@ -423,7 +423,7 @@ struct apart {
 	int loop, dimension;
 };
 
-/* Who is beside whom in the block above the child, as far as they may share. */
+/* Finds neighbours in the block above the child, as far as they may share. */
 static void find_neighbours(struct crowd *crowd, const struct apart *aparts, int apart_count)
 {
 	const struct nest_loops *loops = crowd->passage->loops;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * How the tile of one child moves while the temporal loops around it run, by
+ * The moves of the tile of one child while the temporal loops around it run, by
  * Timeloop's rules.  A loop of bound n is looked at twice, at its first
  * iteration and at its second, which stands for the n - 1 others; so between two
  * iterations of loop j all loops inside it fall back by one step, not by n - 1.
@@ -54,8 +54,8 @@ static inline int64_t nest_step(
 }
 
 /*
- * What one instance of a level serves to the block below it, as Timeloop
- * records it: accesses by (m, s), where s groups of m children each take the
+ * The words that one instance of a level serves to the block below it, as Timeloop
+ * records them: accesses by (m, s), where s groups of m children each take the
  * identical words at the same time.  Sums run in the order of m, then s, so that
  * they round as Timeloop's do.
  *
@@ -215,7 +215,7 @@ static void serve_whole(struct nest_served *served, double words)
 }
 
 /*
- * Where children take their words, as one number each: the place in every rank,
+ * The places of the words that children take, as one number each: the place in every rank,
  * in units of the greatest step that all loops of the block share, in a mixed
  * radix wide enough for differences of both signs.
  */
@@ -526,7 +526,7 @@ static bool find_parts(const struct nest_model *model, const struct nest_loops *
 }
 
 /*
- * What level `outer` serves in place of the level inside it: as many words per child as that one
+ * Serves from level `outer` in place of the level inside it: as many words per child as that one
  * served, at its own multicast.  The factor is rounded as Timeloop's is: 39 words in place of 77
  * become a little less than 39, and their routers are cut to 38.
  */
@@ -583,7 +583,7 @@ static bool take_counts(const struct nest_model *model, const struct nest_loops 
 	       number_mul(updates, instances, &out->updates);
 }
 
-/* What level i serves to the block below it; the level inside keeps the dataspace or not. */
+/* Serves the block below level i; the level inside keeps the dataspace or not. */
 static bool serve_level(const struct nest_model *model, const struct nest_loops *loops, int t,
 	int i, struct station *stations)
 {
@@ -609,9 +609,9 @@ static bool serve_level(const struct nest_model *model, const struct nest_loops 
 }
 
 /*
- * What passes the network below a level, whether it keeps the dataspace or not.  A word touches
- * one router more than whole hops.  Where a level cannot add to a sum, what comes up for it goes
- * down first, but for its part of the dataspace (none if it is passed by), and touches as many
+ * Adds the words that pass the network below a level, whether it keeps the dataspace or not.  A word
+ * touches one router more than whole hops.  If a level cannot add to a sum, the sum that comes up for
+ * it goes down first, but for its part of the dataspace (none if it does not keep it), and touches as many
  * routers as that.
  */
 static void add_passage(const struct nest_model *model, int t, int i, const struct station *station,

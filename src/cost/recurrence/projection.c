@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What links, lanes and arrays do not let a projection do, whose channels and bounds are known. */
+/* --- limits of links, lanes and arrays, once channels and bounds are known */
 
 /* The first fault is kept. */
 static void projection_refuse(
@@ -268,7 +268,7 @@ static void narrow(struct recurrence *box, const struct term *term, bool holds)
 	if (term->kind != TERM_LESS && term->kind != TERM_AT_MOST)
 		return;
 	const struct term *left = term->of[0], *right = term->of[1];
-	/* What is not a < b is b <= a, and the other way round. */
+	/* not (a < b) is b <= a, and the other way round. */
 	bool less = (term->kind == TERM_LESS) == holds;
 	if (!holds) {
 		left = term->of[1];
@@ -586,7 +586,7 @@ static bool find_vectors(struct facts_work *work)
 	return true;
 }
 
-/* Vector units, and pairs of one and a step in which it has a point: rows that are no lanes, then
+/* Vector units, and pairs of one and a step in which it has a point: rows that are not lanes, then
  * these and time. */
 static void count_units(struct facts_work *work)
 {
@@ -774,7 +774,7 @@ static bool divide_some(struct reverse_work *work, bool *fits)
 	return false;
 }
 
-/* The unknown loops of a row, those that step farthest first; 0 if they are no digits. */
+/* The unknown loops of a row, those that step farthest first; 0 if they are not digits. */
 static int find_digits(const struct reverse_work *work, const int64_t *row, int *digits)
 {
 	int count = 0;
@@ -825,7 +825,7 @@ static bool take_digits(struct reverse_work *work, int r, const int *digits, int
 		for (int other = 0; other < work->recurrence->loop_count; other++)
 			if (other != i && work->known >> other & 1)
 				step->loops[other] = -row[other];
-		/* What this digit takes away is taken from its start, as the constant is. */
+		/* The digit's share is taken from its start, as the constant is. */
 		constant += row[i] * from;
 	}
 	return own != 0;

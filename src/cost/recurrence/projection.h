@@ -5,9 +5,9 @@
 #include "model/recurrence/recurrence.h"
 
 /*
- * What a projection makes of a recurrence, in closed form wherever the domain is a box; a domain
- * with a condition is walked point by point, up to PROJECTION_POINTS_MOST points of its box.  So
- * many are looked at, too, for points that use a dependence where its condition holds.
+ * The facts of a projection of a recurrence, in closed form if the domain is a box; a domain
+ * with a condition is walked point by point, up to PROJECTION_POINTS_MOST points of its box.  The same
+ * number is searched for points at which the condition of a dependence holds.
  *
  * Legal (Quinton 1984, Moldovan and Fortes 1986): every value arrives after it was made,
  * s e >= 1, or s e = 0 on streams declared as wires; and no two points have the same PE and time.
@@ -42,7 +42,7 @@ struct bounds {
 	int64_t least, extent;
 };
 
-/* What is wrong first, in this order. */
+/* The first fault, in this order. */
 enum projection_fault {
 	PROJECTION_FINE,
 	PROJECTION_LATE,     /* `dependence` arrives at `late` before it can have been made */
@@ -92,7 +92,7 @@ struct projection_facts projection_facts(const struct recurrence *recurrence,
 /*
  * Ports of the array: pairs of a PE and a dependence that brings it a value from outside the
  * domain, of a PE and an input that it reads, of a PE and an output that it writes.  Walks the
- * points; -1: too many of them or of PEs, or the stopper ended the walk; NULL: nobody does.
+ * points; -1: too many of them or of PEs, or the stopper ended the walk; NULL: none does.
  */
 enum { PROJECTION_PORT_POINTS_MOST = 10000000 };
 int64_t projection_ports(const struct recurrence *recurrence, const struct projection *projection,

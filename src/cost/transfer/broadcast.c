@@ -16,7 +16,7 @@ struct grid {
 	int64_t widths[2], columns[2];
 };
 
-/* What decides how long the chunks of a leg take: out of one buffer, into one or those of all. */
+/* The ends of a leg, which decide the time of its chunks: one buffer, and one or those of all ranks. */
 struct leg {
 	bool far; /* loaded from another rank */
 	int64_t load_hops;
@@ -25,7 +25,7 @@ struct leg {
 };
 
 /*
- * What the root of a broadcast or a sibling does, by legs: one for each rank of a gather or
+ * The work of the root of a broadcast or a sibling, by legs: one for each rank of a gather or
  * scatter; the one of a broadcast stores to all, that of a put or get has to do with one; those of
  * a reduction load the blocks of all ranks, chunk by chunk.
  */
@@ -38,7 +38,7 @@ struct course {
 	int64_t legs;    /* one after the other; 1 of a reduction */
 };
 
-/* Closed by course_close: its hops are no arena's. */
+/* Closed by course_close, because its hops are not in an arena. */
 static struct course course_open(const struct broadcast *b, const struct topology *topology);
 static void course_close(struct course *course);
 
@@ -171,7 +171,7 @@ static bool course_combines(const struct broadcast *b)
 	return b->operation == OPERATION_REDUCE && b->ranks > 1;
 }
 
-/* What the other ranks do in a handshake: each reads its block or writes it. */
+/* Counts the other ranks in a handshake: each reads its block or writes it. */
 static void count_handshake(const struct broadcast *b, int64_t bytes, struct broadcast_counts *out)
 {
 	bool pulls = operation_pulls(b->operation);
@@ -348,7 +348,7 @@ static wide larger(wide a, wide b)
 	return a > b ? a : b;
 }
 
-/* What a pass through two queues takes, without limits of its size. */
+/* The time of a pass through two queues, without limits of its size. */
 struct times {
 	wide load, store, single, ping_pong, tiles, unlimited, bound;
 };
@@ -426,8 +426,8 @@ static struct course own_course(const struct course *course)
 	return own;
 }
 
-/* What a handshake adds to the end of an operation, which is known of at `end`, with this many tiles
- * (0: as many as chunks). */
+/* Returns the end of an operation that ends at `end` after its handshake, with this many tiles (0: as many as
+ * chunks). */
 static wide add_handshake(const struct course *course, int64_t staging, wide end)
 {
 	const struct broadcast *b = course->broadcast;

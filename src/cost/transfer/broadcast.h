@@ -5,7 +5,7 @@
 #include "model/transfer/broadcast.h"
 
 /*
- * What a schedule takes, each rank with two staging tiles of a chunk.  A message of b bytes takes
+ * The time of a schedule, each rank with two staging tiles of a chunk.  A message of b bytes takes
  * the longer of loading it, in latency + b / in rate, and of sending it, out latency + link
  * latency + b / link rate; a round takes as long as its longest.  The first load comes before
  * all; once the root has sent its last, or of a gather or reduction received it, it stores what is
@@ -23,8 +23,8 @@ bool schedule_price(const struct send_schedule *schedule, const struct copy_tick
 	int64_t bytes, int element, struct schedule_cost *out);
 
 /*
- * What a broadcast or a sibling as published counts and takes, in closed form where there
- * is one.  Chunks have at most four sizes: whole, a tail of rows, a tail of columns, both.  Chunks go in legs: all of
+ * Counts and time of a broadcast or a sibling as published, in closed form if one is
+ * known.  Chunks have at most four sizes: whole, a tail of rows, a tail of columns, both.  Chunks go in legs: all of
  * them from one buffer into others, then all of the next rank.
  *
  *	L(b) = in latency + hops * link latency + b / rate

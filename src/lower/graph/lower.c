@@ -62,7 +62,7 @@ static int find_sender(const struct relayout *relayout, int rank, int holder, in
 	return best;
 }
 
-/* What is in both slices; false: nothing. */
+/* Intersects two slices; false: they do not meet. */
 static bool intersect(
 	const struct relayout *relayout, int sender, int receiver, struct region *region)
 {
@@ -579,7 +579,7 @@ static void computes_add(struct lowering *lowering)
 	step->computes = first;
 }
 
-#define NUMBERS (UINT32_MAX - 1) /* of instructions that can be told apart */
+#define NUMBERS (UINT32_MAX - 1) /* of instructions that have different numbers */
 
 bool refuse(struct lowering *lowering, const char *format, ...)
 {

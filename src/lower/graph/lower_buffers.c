@@ -35,7 +35,7 @@ static int64_t search_largest(
 }
 
 /*
- * Where all tiles begin at whole sticks no box is larger than that of the first
+ * Returns the sticks of the largest box.  If all tiles begin at whole sticks it is that of the first
  * tile on core 0: only last units are cut short.
  */
 static int64_t largest_box(
@@ -190,7 +190,7 @@ static struct staging_slide slide_first(
 	return slide;
 }
 
-/* Moves on in one dimension; false at its end, where it begins anew. */
+/* Moves on in one dimension; false at its end, where it begins again. */
 static bool advance(struct staging_slide *slide, int d, int64_t most)
 {
 	struct region *box = &slide->box;
@@ -292,7 +292,7 @@ bool staging_lower(struct lowering *lowering)
 	return true;
 }
 
-/* What a core leaves of the output in this iteration, all tiles together. */
+/* The box of the output that a core leaves in this iteration, all tiles together. */
 static void share_box(const struct step_state *step, int core, struct region *box)
 {
 	static const struct tile first;
@@ -302,7 +302,7 @@ static void share_box(const struct step_state *step, int core, struct region *bo
 	projection_box(&step->output.projection, &whole, &first, core, box);
 }
 
-/* What all cores leave of it lies between these coordinates. */
+/* The least and largest coordinates of the boxes that all cores leave. */
 static void find_written(const struct step_state *step, int64_t *low, int64_t *high)
 {
 	const struct grouping *classes = &step->output.classes;
@@ -392,7 +392,7 @@ bool output_open(struct lowering *lowering)
 	return !stay || (slices_open(lowering, stay, &output->slices) && fills_slices(lowering));
 }
 
-/* Where the output tile at work is accumulated; NULL: nowhere. */
+/* The accumulator of the output tile at work; NULL: none. */
 static const struct location *place_accumulator(
 	const struct output *output, const struct region *box, struct arena *arena)
 {

@@ -148,7 +148,7 @@ struct location location_dense(const struct region *box, int64_t address, int64_
 struct location location_within(
 	const struct region *box, int64_t address, const int64_t *size, const int64_t *origin);
 
-/* What each core holds of a tensor that is resident in LX, in an iteration of the run of which it has a part. */
+/* The slice of each core of a tensor that is resident in LX, in an iteration of the run of which it has a part. */
 struct slices {
 	const struct residency *stay;
 	uint64_t holders; /* bit c: core c */
@@ -184,7 +184,7 @@ static inline int turn(const struct slots *slots, int64_t n)
 	return (int)(n % slots->count);
 }
 
-/* What the cores of one class have of a read operand. */
+/* The boxes of a read operand that the cores of one class have. */
 struct held {
 	int slot;                      /* in which the box lies that was fetched last */
 	const struct operand_box *box; /* NULL: nothing yet */
@@ -193,7 +193,7 @@ struct held {
 	int64_t last_readers[SLOTS_MOST]; /* of a slot: core 0's compute; core c's is c later */
 };
 
-/* Where a read operand comes from. */
+/* The source of a read operand. */
 struct supply {
 	int64_t moves; /* tiles for which any class fetched */
 	struct operand_projection projection;

@@ -124,7 +124,7 @@ static bool keeps(const struct inner_nest *nest, int level, int space)
 	       !(at->no_coalesce >> space & 1);
 }
 
-/* Those that run outside the tiles of a level, or of the multipliers: -1. */
+/* Lists the loops that run outside the tiles of a level, or of the multipliers: -1. */
 static void list_loops(const struct inner_nest *nest, int level, struct loops_between *loops)
 {
 	loops->count = 0;
@@ -155,7 +155,7 @@ static bool sends_apart(const struct inner_nest *nest, int level, int space)
 }
 
 /*
- * Whether a word of the output comes to the outermost level more often than once.  A sum
+ * True if a word of the output comes to the outermost level more often than once.  A sum
  * leaves the level below that keeps it when the innermost loop that moves its tile goes on, or
  * at every step where no tile is kept; so it comes again if a loop that does not
  * move the tile runs around that.
@@ -551,7 +551,7 @@ static int next_slot(const struct supply *supply, int k)
 		supply->projection.access->pad ? supply->moves : supply->held[k].fetches);
 }
 
-/* Where a box that a class holds, or is about to fetch, lies in LX. */
+/* Places the box that a class holds, or is about to fetch, in LX. */
 static bool place_box(struct lowering *lowering, const struct supply *supply, int k,
 	const struct region *box, struct location *lx)
 {

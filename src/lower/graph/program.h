@@ -34,8 +34,8 @@
  * broadcast's step are those of its root alone, in queues of their own beside the engines', and
  * its DMA_OUTs go to HBM of the rank that they name.  A SYNC is one of all ranks.
  *
- * An opaque op is one COMPUTE on core 0, which stands for what nobody knows: it reads
- * its operands where they lie in HBM, and writes there what the reference says.  By point 8
+ * An opaque op is one COMPUTE on core 0, whose inside is unknown: it reads
+ * its operands where they lie in HBM, and writes the results of the reference there.  By point 8
  * of model/graph/plan.h only HBM bytes count, and it takes the time that those take.
  */
 enum engine {
@@ -64,7 +64,7 @@ struct region {
 bool region_equal(const struct region *a, const struct region *b);
 
 /*
- * Where a box lies in a memory: the unit at coordinates x of the box is at
+ * The place of a box in a memory: the unit at coordinates x of the box is at
  * address + sum (x[d] - first[d]) * stride[d], in bytes.  The unit is one
  * stick; in an accumulator it is the stick's elements as fp32.
  */
@@ -89,7 +89,7 @@ struct transfer {
 	int rank; /* of a broadcast's DMA_OUT: in whose HBM */
 };
 
-/* Where an operand of a whole op lies in its home: a box of the host array, row by row from the address on;
+/* The place of an operand of a whole op in its home: a box of the host array, row by row from the address on;
  * all of the array, or in the scratchpad the part that an iteration has. */
 struct whole_operand {
 	int tensor;
@@ -104,10 +104,10 @@ struct whole_operand {
  * last unit.  If it updates a word of the output more often than once, sums are in
  * the accumulator in between, which is then written even by a tile that finishes.
  *
- * Where tiles do not move in boxes a compute is a whole op, or what an iteration has of it, on core 0: it names
- * its operands alone, and the nest moves what it needs of them.  An opaque op is whole on all machines, and has
- * no nest.  What does not finish
- * leaves sums where the output lies, and what reads an accumulator adds to those.
+ * If tiles do not move in boxes a compute is a whole op, or its part in an iteration, on core 0: it names
+ * its operands alone, and the nest moves the words that it needs.  An opaque op is whole on all machines, and has
+ * no nest.  A compute that does not finish leaves sums where the output lies; one that reads an accumulator
+ * adds to those.
  */
 struct compute {
 	int op;

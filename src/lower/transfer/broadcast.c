@@ -271,7 +271,7 @@ static int64_t group_count(const struct broadcast *b)
 	return operation_is_pair(b->operation) ? 1 : b->ranks;
 }
 
-/* The root tells each rank; that loads what came. */
+/* The root notifies each rank, which then loads the data. */
 static void write_readers(struct copy_draft *draft, struct writer *out)
 {
 	const struct broadcast *b = draft->broadcast;
@@ -296,7 +296,7 @@ static void write_readers(struct copy_draft *draft, struct writer *out)
 	}
 }
 
-/* Each rank writes its block and tells the root. */
+/* Each rank writes its block and notifies the root. */
 static void write_writers(struct copy_draft *draft)
 {
 	const struct broadcast *b = draft->broadcast;

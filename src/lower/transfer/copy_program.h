@@ -5,19 +5,19 @@
 #include "model/transfer/broadcast.h"
 
 /*
- * What ranks carry out to exchange tensors: for each queue of each rank its instructions in
+ * The program by which ranks exchange tensors: for each queue of each rank its instructions in
  * order, and flags that order queues.  Made by lower/, read only by the simulator.
  *
- *	LOAD     a chunk of a buffer of any rank into a staging tile of the queue's rank
- *	STORE    from a staging tile into a buffer of any rank
- *	COMBINE  two staging tiles into the first of them
- *	SET      a flag, once all before it in the queue is done
- *	WAIT     until the flag was set once more often than it was waited for
- *	NOTIFY   a signal of a rank, over links, once all before it in the queue is done
+ *	LOAD     a chunk of a buffer of any rank into a staging tile of the queue's rank;
+ *	STORE    from a staging tile into a buffer of any rank;
+ *	COMBINE  two staging tiles into the first of them;
+ *	SET      a flag, once all before it in the queue is done;
+ *	WAIT     until the flag was set once more often than it was waited for;
+ *	NOTIFY   a signal of a rank, over links, once all before it in the queue is done;
  *	AWAIT    until the value of a signal of its own rank is one that is waited for
  *
- * One queue sets a flag and one waits for it.  A signal is notified always in the same way, by
- * whoever likes, and keeps its value when it was waited for.
+ * One queue sets a flag and one waits for it.  Any queue may notify a
+ * signal, always in the same way; it keeps its value after a wait.
  */
 enum copy_kind {
 	COPY_LOAD,

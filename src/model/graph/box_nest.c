@@ -393,7 +393,7 @@ static void lift_limits(struct nest_level *scratchpad)
 	scratchpad->least_utilization = 0;
 }
 
-/* What others leave of the scratchpad, in its words. */
+/* Limits the scratchpad to the bytes that other tensors leave, in its words. */
 static void limit_room(struct nest_level *scratchpad, int64_t bytes)
 {
 	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
@@ -413,7 +413,7 @@ struct inner_nest inner_nest_make(
 	if (!op_has_inner_nest(arch, question->op))
 		return none;
 	nest.shape = shape_of_op(arena, arch, question->workload, question->op, NULL);
-	*why = "it is no loop nest that an array can run";
+	*why = "it is not a loop nest that an array can run";
 	if (!nest.shape)
 		return none;
 	if (boxes)
@@ -421,7 +421,7 @@ struct inner_nest inner_nest_make(
 	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op),
 		question->op->primitive->unit != UNIT_MAC};
 	struct hierarchy *hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
-	*why = "the machine is no hierarchy of levels for it";
+	*why = "the machine is not a hierarchy of levels for it";
 	if (!hierarchy)
 		return none;
 	if (question->op->flagged)
@@ -438,8 +438,8 @@ struct inner_nest inner_nest_make(
 	return nest;
 }
 
-/* The scratchpad without residents that are no operands of the step; of two operands in one place one
- * counts.  0: all of it. */
+/* Returns the bytes of the scratchpad without residents that are not operands of the step; of two operands in one
+ * place one counts.  0: all of it. */
 static int64_t find_room(const struct plan *plan, int step, const struct op *op)
 {
 	int64_t others = 0, shared = 0;

@@ -8,8 +8,8 @@
 #include "model/nest/shape.h"
 
 /*
- * What division looks at of one op: its loops, in elements and in what is
- * divided, and the device coordinates of its operands.
+ * One op as division sees it: its loops, in elements and in units of division, and the device
+ * coordinates of its operands.
  *
  * A loop that alone makes up the stick coordinate of an operand is a stick
  * loop: it is divided in sticks, of the largest elements-per-stick among those
@@ -33,7 +33,7 @@ struct iteration {
 	uint32_t all_output_loops;
 };
 
-/* NULL, and *why, when a stick coordinate is none that the device can walk. */
+/* NULL, and *why, if the device cannot walk a stick coordinate. */
 const struct iteration *iteration_make(struct arena *arena, const struct workload *workload,
 	const struct op *op, const char **why);
 
@@ -77,8 +77,8 @@ const char *box_mapping(struct arena *arena, const struct arch *arch,
 
 /*
  * The nest that a compute of a step carries out: on a machine whose tiles move in boxes, one tile from the
- * scratchpad of one core inwards; elsewhere the whole op, from the home of each operand inwards.  What it
- * counts and how long it takes is asked of cost/nest by the model and of sim/nest by the simulator.
+ * scratchpad of one core inwards; elsewhere the whole op, from the home of each operand inwards.  The
+ * model gets its counts and its time from cost/nest, the simulator from sim/nest.
  *
  * A tile counts in whole units (op_grain), padding included, so that all tiles of a step on all cores
  * have one shape; only `computes` of a plan's counts leave the padding out.
@@ -94,7 +94,7 @@ const char *box_mapping(struct arena *arena, const struct arch *arch,
 struct arena;
 
 struct inner_nest {
-	const struct hierarchy *hierarchy; /* NULL: there is no nest */
+	const struct hierarchy *hierarchy; /* NULL: none */
 	const struct shape *shape;
 	struct mapping mapping;
 };
@@ -111,7 +111,7 @@ bool op_has_inner_nest(const struct arch *arch, const struct op *op);
 bool inner_nests_fit_words(
 	const struct arch *arch, const struct workload *workload, struct diag *diag);
 
-/* What is asked of one op: its share of the cores and its tiles are the mapping's. */
+/* One op on one core: its share of the cores and its tiles are the mapping's. */
 struct inner_question {
 	const struct arch *arch;
 	const struct workload *workload;

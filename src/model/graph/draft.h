@@ -8,9 +8,8 @@
 #include "spec/reader.h"
 
 /*
- * A workload while it is read: what the ops so far have shown.  Private to the
- * readers of a workload: workload_read.c (the map), draft.c (tensors),
- * op_read.c (ops), and of a problem that becomes one: workload_of_problem.c.
+ * A workload while it is read: the facts that the ops so far have shown.  Private to the readers
+ * of a workload: workload_read.c (the map, tensors, a problem that becomes one) and op_read.c (ops).
  */
 enum {
 	EXTENT_MOST = INT32_MAX,     /* factors of a mapping count a loop's units in 32 bits */
@@ -24,7 +23,7 @@ struct named_extent {
 	bool used;
 };
 
-/* What is known of a tensor besides its struct tensor. */
+/* Facts of a tensor that struct tensor does not have. */
 struct sketch {
 	enum dtype dtype;
 	int rank; /* -1: not known yet */
@@ -57,7 +56,7 @@ const char *draft_near_tensor(const struct draft *draft, const char *name);
 /* Index of the tensor; a new one gets the workload's dtype and no shape. */
 int draft_tensor(struct draft *draft, const char *name, struct span at);
 
-/* Where the tensor got its shape.  Takes a look at the file: for complaints only. */
+/* The place in the file that gave the tensor its shape.  Reads the file again: for complaints only. */
 struct span draft_place(const struct draft *draft, int tensor);
 
 /* `tensors:` of the spec. */
@@ -79,8 +78,7 @@ const struct workload *draft_finish(struct draft *draft, const char *name,
 
 /*
  * An op in the making: its loops and the accesses of its operands, from the
- * parsed notation.  Private to the readers of a workload.  All complain and
- * answer false when something is wrong.
+ * parsed notation.  All functions return false after complaining.
  */
 struct op_draft {
 	struct draft *draft;
@@ -116,13 +114,11 @@ void op_draft_complain_misfit(struct op_draft *draft_op, const struct stick_misf
 	const struct einsum_operand *spelled);
 
 /*
- * `layouts: auto`: the layout of an op's output, of inputs that no op has read yet, and restickifies of other
- * operands, chosen so that all sticks fit and the fewest bytes are copied.  Outputs are tried in their default
- * layout first, then with the stick along each of their dimensions, then sparse.
+ * `layouts: auto`: chooses the layout of an op's output, of inputs that no op has read yet, and restickifies of
+ * other operands, so that all sticks fit and the fewest bytes are copied.  Outputs are tried in their default
+ * layout first, then with the stick along each of their dimensions, then sparse.  The op has its accesses, and its
+ * output no layout yet.  Restickifies come before it in the draft.  False after complaining: no layout fits.
  */
-
-/* The op has its accesses, and its output no layout yet.  Restickifies come before it in the draft.  False after
- * complaining: no layout fits. */
 bool op_fit(struct op_draft *draft_op, const struct einsum *einsum);
 
 #endif

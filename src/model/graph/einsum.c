@@ -373,7 +373,7 @@ static bool parse_index(struct einsum_parser *p, struct einsum_index *index)
 	}
 }
 
-/* What follows a tensor's name. */
+/* Parses the indices after a tensor's name. */
 static bool parse_indices(
 	struct einsum_parser *p, struct word tensor, struct einsum_operand *operand)
 {
@@ -451,7 +451,7 @@ static bool parse_factor(struct einsum_parser *p, struct einsum *op, bool *is_co
 	return true;
 }
 
-/* The second factor of a map of two; `first_constant` tells what the first one was. */
+/* The second factor of a map of two; `first_constant`: the first one was a constant. */
 static bool parse_second(
 	struct einsum_parser *p, struct einsum *op, size_t at, size_t end, bool first_constant)
 {
@@ -675,7 +675,7 @@ bool einsum_parse(
 		return false;
 	if (look(&p) == '@')
 		return fail_at(&p, p.at, p.at + 1,
-			"'@' is no operator; a product is written 'y[m,n] = sum(k) x[m,k] * w[k,n]'");
+			"'@' is not an operator; a product is written 'y[m,n] = sum(k) x[m,k] * w[k,n]'");
 	if (look(&p))
 		return fail_next(&p, "the end (an op is a function of two tensors, or a product)");
 	return true;

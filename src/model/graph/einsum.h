@@ -26,14 +26,14 @@ extern const struct named_shape named_shapes[]; /* name NULL ends them */
 
 struct shape_lines array(const char *);
 
-/* The ops of a line, in order; false: it has no named shape.  `extent` of a dimension by name, 0: unknown.
- * *why: what is wrong with the operands; then there are no lines. */
+/* Lists the ops of a line, in order; false: it has no named shape.  `extent` returns that of a dimension by
+ * name, 0: unknown.  *why: the fault of the operands; then *out is empty. */
 bool named_shape_expand(struct arena *arena, const char *text,
 	long long (*extent)(const void *of, const char *name), const void *of,
 	struct shape_lines *out, const char **why);
 
 /*
- * The short notation of one op, parsed but not yet understood: names are words,
+ * The short notation of one op, parsed but not yet resolved: names are words,
  * places are byte offsets into the text.
  *
  *	op        = operand "=" right

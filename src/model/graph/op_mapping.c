@@ -114,7 +114,7 @@ int64_t mapping_reduction_split(
 	return split;
 }
 
-/* The row of cores counts them through the whole machine unless it tells X from Y. */
+/* The row of cores counts them through the whole machine unless it has both X and Y. */
 static const char *check_fanout(
 	struct arena *arena, const struct arch *arch, const struct mapping *mapping, int r)
 {
@@ -203,7 +203,7 @@ static const char *check_nest(struct arena *arena, const struct arch *arch,
 	const struct shape *shape = shape_of_op(arena, arch, workload, op, NULL);
 	bool perfect;
 	const char *why = shape ? nest_mapping_check(arena, arch, shape, mapping, &perfect)
-				: "it is no loop nest that this machine can run";
+				: "it is not a loop nest that this machine can run";
 	for (int r = 0; !why && r < arch->level_count; r++)
 		why = check_fanout(arena, arch, mapping, r);
 	return why ? why : check_homes(arena, op, mapping);

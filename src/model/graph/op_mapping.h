@@ -16,11 +16,10 @@ int64_t mapping_reduction_split(
 	const struct arch *arch, const struct op *op, const struct mapping *mapping);
 
 /*
- * What stands against carrying a mapping out, or NULL: a fan-out that is too
- * small, factors that do not divide a loop's units, an output loop inside a
- * reduction loop, more than one reduction split over cores, an operand without
- * a home.  Where tiles do not move in boxes a mapping is a whole nest: what stands against it is what
- * nest_mapping_check says, and fan-outs.
+ * Returns the reason why a mapping cannot run, or NULL: a fan-out that is too small, factors that do
+ * not divide a loop's units, an output loop inside a reduction loop, more than one reduction split
+ * over cores, an operand without a home.  On machines whose tiles do not move in boxes a mapping is a
+ * whole nest, checked by nest_mapping_check and for fan-outs.
  */
 const char *mapping_check(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping);
@@ -52,8 +51,8 @@ const char *mapping_parse(struct arena *arena, const struct arch *arch, const st
 
 /*
  * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
- * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are no loop nest of
- * this kind: opaque ones, restickifies, indices that run backwards.
+ * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are not such a
+ * loop nest: opaque ones, restickifies, indices that run backwards.
  */
 const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping);

@@ -533,7 +533,7 @@ bool op_draft_read(struct op_draft *draft_op, const struct einsum_operand *opera
 	return true;
 }
 
-/* Nobody may have written it, or read it, before. */
+/* True if no earlier op writes the operand, or reads it; complains. */
 static bool check_written_once(
 	struct op_draft *draft_op, int t, const struct einsum_operand *operand)
 {
@@ -592,12 +592,12 @@ static bool find_constant(const struct op_draft *draft_op, const struct einsum *
 		return node_number(reading, value, name, out);
 	diag_error(reading->diag,
 		node_part(draft_op->text, einsum->variable.at, einsum->variable.end),
-		"'%s' is no variable; a tensor is written with its indices, as '%s[..]'", name,
+		"'%s' is not a variable; a tensor is written with its indices, as '%s[..]'", name,
 		name);
 	return false;
 }
 
-/* How many times the innermost statement runs must be a number. */
+/* The number of iterations must fit an int64_t. */
 static bool check_computes(const struct op_draft *draft_op)
 {
 	int64_t product = 1;
@@ -812,7 +812,7 @@ static void read_root(struct draft *draft, struct reader *reader, struct op *op)
 	op->root = (int)root;
 }
 
-/* What constraints call the operands: one of Inputs, Weights and Outputs each, in the order written. */
+/* Reads the names of operands in constraints: one of Inputs, Weights and Outputs each, in the order written. */
 static void read_roles(struct draft *draft, struct reader *reader, struct op *op)
 {
 	const struct node *list = read_list(reader, "roles", OPTIONAL);

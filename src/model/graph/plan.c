@@ -263,7 +263,7 @@ struct plan *plan_copy(struct arena *arena, const struct plan *plan, const struc
 	return copy;
 }
 
-/* A wish, and what becomes of it. */
+/* A move that is asked for, and its place in the new plan. */
 struct granted {
 	const struct plan_wish *wish;
 	int tensor; /* its number */

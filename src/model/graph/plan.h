@@ -17,8 +17,8 @@ struct staging;
  * which cores, in which tiles, and where every tensor lies.  Its workload is
  * the one that the passes left behind: inserted clones are ops of it.
  *
- * What running a plan means.  cost/ computes it in closed form, lower/ and
- * sim/ carry it out; neither asks the other.
+ * The meaning of a plan follows in numbered points.  cost/ computes it in closed form, lower/ and
+ * sim/ execute it; neither calls the other.
  *
  *  1. Steps run in order; step i is op `steps[i].op`.  The used cores of a step
  *     are 0 .. mapping_cores-1.
@@ -202,14 +202,14 @@ struct plan_wish {
 };
 
 /*
- * The plan with its moves.  Wish i makes tensor i behind those of the given plan.  Before a
- * step, evictions come first, the last wish first, then the others in order.
+ * Returns the plan with its moves.  Entry i of `wishes` makes tensor i behind those of the given plan.  Before a
+ * step, evictions come first, the last entry first, then the others in order.
  */
 struct plan *plan_with_moves(
 	struct arena *arena, const struct plan *plan, const struct plan_wish *wishes, size_t count);
 
 /*
- * How the tensor of an op of kind broadcast goes through LX of core 0 of the root.  Of its device
+ * The way of the tensor of a broadcast op through LX of core 0 of the root.  Of its device
  * array a tile cuts two dimensions, the two that make the largest chunks; it slides over them row
  * by row for every coordinate of the others, the last chunks smaller.  Or it holds everything.
  */
@@ -232,7 +232,7 @@ int64_t staging_bytes(const struct staging *staging); /* of one tile */
 bool staging_is_whole(const struct sliding *sliding, const struct staging *staging);
 int64_t staging_chunks(const struct sliding *sliding, const struct staging *staging);
 
-/* What is wrong with the tiles, addresses apart; NULL. */
+/* Returns the fault of the tiles, addresses apart, or NULL. */
 const char *staging_check(
 	struct arena *arena, const struct layout *layout, const struct staging *staging);
 
@@ -263,9 +263,9 @@ struct topology;
 const struct topology *arch_topology(struct arena *arena, const struct arch *arch, int root);
 
 /*
- * What a plan does, on one rank (point 11 of model/graph/plan.h): integers per step and operand, totals
- * over all cores, in bytes of whole sticks.  cost/ and sim/ both fill these structs, by different
- * roads; equality of all integers is `sim_agrees`.
+ * Counts of a plan on one rank (point 11 above): integers per step and operand, totals over all
+ * cores, in bytes of whole sticks.  cost/ and sim/ both fill these structs, in different ways;
+ * equality of all integers is `sim_agrees`.
  */
 enum traffic {
 	TRAFFIC_HBM_READ,  /* bytes that leave HBM */
@@ -285,8 +285,8 @@ extern const char *const traffic_names[]; /* in the order of the enum, NULL ends
 struct step_count {
 	int64_t bytes[OP_READS_MOST + 1][TRAFFIC_COUNT]; /* by operand number */
 	int64_t computes; /* scalar operations of all cores together */
-	/* What the inner nests (model/graph/box_nest.h) do, in words at the levels of their hierarchy:
-	 * every integer added up over all tiles and cores (nest_counts_add); NULL: the step has none. */
+	/* Counts of the inner nests (model/graph/box_nest.h), in words at the levels of their hierarchy: every
+	 * integer summed over all tiles and cores (nest_counts_add); NULL: the step has none. */
 	const struct nest_counts *nests;
 };
 

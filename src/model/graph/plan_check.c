@@ -45,7 +45,7 @@ int users_root(const struct workload *workload, const struct users *users, int t
 	return -1;
 }
 
-/* What can be said without looking at ops. */
+/* Checks a run without its ops. */
 static const char *check_shape(struct arena *arena, const struct plan *plan, int r)
 {
 	const struct tile_run *run = &plan->runs[r];
@@ -128,7 +128,7 @@ static const char *check_output(struct arena *arena, const struct plan *plan,
 	return NULL;
 }
 
-/* What steps of the run made is read part by part. */
+/* Checks that a tensor of the run is read part by part. */
 static const char *check_read(struct arena *arena, const struct plan *plan,
 	const struct tile_run *run, const struct op *op, int i)
 {
@@ -259,7 +259,7 @@ static const char *check_relayout(const struct plan_checking *check, int i, cons
 	const char *from = name_of(check, op->reads[0].tensor);
 	if (!plan_is_relayout(plan, i))
 		return arena_format(check->arena,
-			"it lays '%s' out anew, which does not lie in LX or goes on in HBM", from);
+			"it lays '%s' out again, which does not lie in LX or goes on in HBM", from);
 	if (!plan->arch->data_ring.present)
 		return "the machine has no data ring";
 	const struct residency *old = plan_lx(plan, op->reads[0].tensor, i);
@@ -403,7 +403,7 @@ static const char *check_steps_of(const struct plan_checking *check, const struc
 		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
 }
 
-/* The tensor that was laid out anew, however often, to become this one. */
+/* The tensor before all relayouts that lead to this one. */
 static int before_relayouts(const struct workload *workload, int tensor)
 {
 	int producer = workload->tensors[tensor].producer;
@@ -530,7 +530,7 @@ static int buffer_of(const struct plan *plan, const int *stays, size_t count, in
 	return at < count && plan->residencies[stays[at]].tensor == tensor ? (int)at : -1;
 }
 
-/* What lies in LX: stays, and behind them the staging tiles of broadcasts. */
+/* Tenants of LX: stays, and behind them the staging tiles of broadcasts. */
 struct tenants {
 	size_t stay_count, count;
 	const int *stays; /* numbers of residencies */
@@ -652,7 +652,7 @@ static void check_stays(struct plan_checking *check)
 		check_packing(check, stays, count);
 }
 
-/* Nothing else can be said of steps that do not share loops as they say. */
+/* Checks runs first: other checks need steps that share the loops that their run lists. */
 static bool check_runs(struct plan_checking *check)
 {
 	if (check->plan->run_count && !has_all_steps(check))

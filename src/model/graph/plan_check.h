@@ -5,7 +5,7 @@
 #include "model/graph/workload.h"
 
 /*
- * Who uses each tensor of a workload, found in one pass over its ops: those of tensor t are
+ * The users of each tensor of a workload, found in one pass over its ops: those of tensor t are
  * at[first[t]] .. at[first[t + 1] - 1], in the order of ops, reads of an op before its writes.
  */
 struct arena;
@@ -29,15 +29,17 @@ void users_life(const struct users *users, int tensor, int *from, int *to);
 int users_root(const struct workload *workload, const struct users *users, int tensor);
 
 /*
- * Whether a plan can be believed, by rules of its own: every op runs once and in
- * order, on cores that exist, in whole units; bundles follow each other; what
- * stays in LX is an intermediate tensor, cut evenly over no more cores than the plan has,
- * aligned, inside what planners may use, and shares bytes with nobody but a
- * map's dying operand that it replaces element by element.  So do the staging tiles of broadcasts
- * in their steps; their ranks exist.  A tensor stays in LX, or in HBM, for all of its life and no
- * longer; one without a stay lies in HBM.
+ * Checks a plan by rules of its own.
  *
- * That the slices hold what each core uses shows when the plan is lowered.
+ *	every op runs once and in order, on cores that exist, in whole units;
+ *	bundles follow each other;
+ *	a tensor that stays in LX is an intermediate one, cut evenly over no more cores than the plan
+ *	has, aligned, and inside the bytes of planners;
+ *	it shares bytes with no tensor but a map's dying operand that it replaces element by element;
+ *	so do the staging tiles of broadcasts in their steps, and their ranks exist;
+ *	a tensor stays in LX, or in HBM, for all of its life and no longer; one without a stay lies in HBM.
+ *
+ * Slices that do not hold what each core uses are found by lower_plan.
  */
 struct arena;
 

@@ -20,7 +20,7 @@ struct written_stay {
 	size_t order; /* in the file */
 };
 
-/* What a tensor is from the op on that makes it. */
+/* The tensor that carries on another's content, from the op on that makes it. */
 struct version {
 	int origin, producer, tensor;
 };
@@ -112,7 +112,8 @@ static int compare_versions(const void *left, const void *right)
 	return a->producer < b->producer ? -1 : a->producer > b->producer;
 }
 
-/* What a tensor is at a step after evictions and reloads: the last that has begun. */
+/* Finds the version of a tensor at a step, after evictions and reloads before it: the last that has begun.
+ * All steps are read. */
 static int find_version(const struct plan_reading *file, int tensor, int step)
 {
 	const struct version *versions = file->versions.at;
@@ -156,7 +157,7 @@ static bool read_readers(
 	return true;
 }
 
-/* What an evict or a reload makes goes by the name of its tensor; others have one of their own. */
+/* Notes the result of an evict or a reload under the name of its tensor; other moves name theirs. */
 static void note_version(
 	struct plan_reading *file, enum move_kind kind, int from, int to, bool for_all)
 {
@@ -202,7 +203,7 @@ static bool read_step_name(struct plan_reading *file, struct reader *map, const 
 	return false;
 }
 
-/* What is moved has been written before: an op of the workload that had its turn did that. */
+/* True if an op before the move has written the tensor. */
 static bool is_written(const struct plan_reading *file, int tensor)
 {
 	const struct growing *growing = &file->growing;
@@ -398,7 +399,7 @@ static void read_slice(struct plan_reading *file, struct reader *map, struct res
 		stay->in_place_of = find_tensor(file, parent, span_of_key(map, "in_place_of"));
 }
 
-/* What the op that makes a tensor reads of the other; if it does not, what that is by then. */
+/* Finds the version of the parent that the op reads which makes a tensor; without one, the version at the step. */
 static int find_parent(const struct plan_reading *file, int tensor, int parent, int step)
 {
 	int producer = tensor < 0 ? -1 : file->workload->tensors[tensor].producer;
@@ -527,7 +528,7 @@ static void finish(struct plan_reading *file)
 		plan->residencies[i] = file->stays.at[i].residency;
 }
 
-/* What plan_check finds, where the file says it. */
+/* Reports the faults that plan_check finds, at their places in the file. */
 static void check(struct plan_reading *file, struct span whole)
 {
 	const struct plan *plan = file->plan;
@@ -547,7 +548,7 @@ static void check(struct plan_reading *file, struct span whole)
 	}
 }
 
-/* What is not listed lies in HBM; but where the results end up a file says. */
+/* Checks that the file lists the stays of the results; other tensors that are not listed lie in HBM. */
 static void check_outputs(struct plan_reading *file, const struct node *tensors)
 {
 	const struct plan *plan = file->plan;
@@ -692,7 +693,7 @@ void plan_arguments_add(struct plan_arguments *arguments, int first, int end)
 	}
 }
 
-/* What is written, and what is needed to write it. */
+/* State of writing a plan. */
 struct writing {
 	struct text *text;
 	const struct plan *plan;
@@ -720,7 +721,7 @@ static struct writing writing_open(struct text *text, const struct plan *plan)
 	return writing;
 }
 
-/* What a plan calls a tensor. */
+/* Returns the name of a tensor in a plan. */
 static const char *name_of(const struct writing *writing, int tensor)
 {
 	return writing->plan->workload->tensors[writing->origins[tensor]].name;
@@ -804,7 +805,7 @@ static void write_step(const struct writing *writing, const struct step *step)
 	text_add(text, "}\n");
 }
 
-/* What stands before a step: the loops of a run before its first one. */
+/* Writes the text before a step: the loops of a run before its first one. */
 static void write_indent(const struct writing *writing, int step)
 {
 	struct text *text = writing->text;

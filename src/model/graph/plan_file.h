@@ -18,7 +18,7 @@
  *	  - {op: mx, bundle: 0, mapping: "core: n16 | LX: m2 | keep LX: 1"}
  *	  - {op: w, bundle: 0, mapping: undivided, staging: {rows: 64, sticks: 4, size: 32768,
  *	     addresses: [0, 32768]}}
- *	  bundles:                 # what each needs in HBM: tensors in LX are no arguments
+ *	  bundles:                 # tensors in HBM that each needs; tensors in LX are not arguments
  *	  - {bundle: 0, arguments: [x, y]}
  *	  tensors:                 # stays by half-open step indices; unlisted: HBM
  *	    x:

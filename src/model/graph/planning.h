@@ -15,27 +15,27 @@
  * the default and loses to the spec and the command line:
  *
  *	cores        SENCORES                   1..32, at most the machine's; default: all
- *	mode                                    strict (default) or compatible
- *	k_fast                                  default true
- *	lx_planning  LX_PLANNING                0 or 1, default 1
- *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1, default 0
- *	tiles                                   price (default) or published
- *	price                                   estimate (default) or bound
- *	clone_split                             none, readers (default) or off
+ *	mode                                    strict or compatible; default: strict
+ *	k_fast                                  true or false; default: true
+ *	lx_planning  LX_PLANNING                0 or 1; default: 1
+ *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1; default: 0
+ *	tiles                                   price or published; default: price
+ *	price                                   estimate or bound; default: estimate
+ *	clone_split                             none, readers or off; default: readers
  *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
  *	span_limit                              bytes; default: the machine's
- *	staging                                 bytes; default: what planners have
- *	staging_tiles                           1, 2 or 3; default: any of them
- *	eligible                                published, extended, all (default), or op types
- *	in_place                                published, extended, all (default), or op types
+ *	staging                                 bytes; default: those of planners
+ *	staging_tiles                           1, 2 or 3; default: any
+ *	eligible                                published, extended, all or op types; default: all
+ *	in_place                                published, extended, all or op types; default: all
  *
  * eligible `published` is the list of the published documents: max, amax, sum,
- * exp, sub, and clone, without which their fourth stage would not come about.
+ * exp, sub, and clone, without which their fourth stage is empty.
  * `extended` is the longer list that the same project used some months later.
  * in_place `published` is exp and sub; `extended` and `all` are every map op.
  *
  * A planner that uses lx_capacity must be given the machine of
- * planning_arch: its streaming tiles keep out of what the planner hands out.
+ * planning_arch: its streaming tiles keep out of the planner's bytes.
  */
 enum {
 	PLANNING_CORES_MOST = 32,
@@ -61,7 +61,7 @@ struct planning {
 	bool lx_planning;
 	bool co_optimize;
 	bool published_tiles; /* streaming tiles by the published rule, else by price */
-	enum price price;     /* what latency and edp mean */
+	enum price price;     /* that latency and edp are of */
 	enum clone_split clones;
 	struct name_list eligible; /* op types whose outputs may live in LX */
 	struct name_list in_place; /* map ops whose output may take a dying read's bytes */
@@ -73,7 +73,8 @@ struct planning {
 	const struct staging_menu
 		*menus; /* of broadcasts; NULL: as search/graph/lx_passes.h makes them */
 	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
-	struct stopper stopper; /* asked for every op and buffer; after a yes there is no plan */
+	struct stopper
+		stopper; /* called for every op and buffer; a stop ends planning without a plan */
 
 	/* of the machine: the bounds of what may be asked for */
 	int machine_cores;
@@ -84,14 +85,14 @@ struct planning {
 bool planning_lists(const char *name, struct name_list *eligible, struct name_list *in_place);
 bool name_list_has(const struct name_list *list, const char *name);
 
-/* The settings of somebody who asks for nothing. */
+/* Default settings. */
 struct arch;
 struct planning planning_default(const struct arch *arch);
 
-/* The environment's wishes; false after complaining.  The only getenv of the program. */
+/* Reads the settings of the environment; false after complaining.  The only getenv of the program. */
 bool planning_environment(struct planning *planning, struct diag *diag);
 
-/* What of it is set, as one text: "SENCORES=4 ". */
+/* Returns the variables that are set, as one text: "SENCORES=4 ". */
 const char *planning_environment_text(struct arena *arena);
 
 /* Reads the keys above out of a `search:` map and leaves the others to the caller. */

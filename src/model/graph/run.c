@@ -123,7 +123,7 @@ struct move move_find(const struct plan *plan, int step)
 	const struct residency *stay = plan_lx(plan, op_operand(op, !leaves)->tensor, step);
 	struct move move = {0};
 	if (!stay)
-		BUG("step %d is no move", step);
+		BUG("step %d is not a move", step);
 	bool skips = !leaves && stay->view.only > 1;
 	if (!skips && follow_view(plan, step, &stay->view, &move))
 		return move;

@@ -15,9 +15,8 @@ struct arena;
 const char *plan_bundle_misfit(struct arena *arena, const struct plan *plan, int *step);
 
 /*
- * Where a move (points 7 and 10 of plan.h) leaves what it brings, or finds what
- * it takes.  Its mapping cuts the tensor into slices; the view of what lies in
- * LX says which cores hold which.  A view that cuts as the mapping does, but hands the slices out in another order
+ * The cores at which a move (points 7 and 10 of plan.h) leaves or finds its slices.  Its mapping cuts
+ * the tensor into slices; the view of the tensor in LX says which cores hold which.  A view that cuts as the mapping does, but hands the slices out in another order
  * or to several cores each, is a multicast: loop l's slot on core c is
  * floor(c / divisor[l]) mod split of l, on cores 0 .. cores-1, and every slice
  * lies on `copies` cores.  With any other view the mapping decides alone, and with one that leaves cores out
@@ -95,14 +94,14 @@ struct run_classes run_classes(struct arena *arena, const struct workload *workl
  * element from the first to the last, and no other dimension; -1. */
 int run_walks(const struct workload *workload, const struct op *op, int operand, int h);
 
-/* What only steps of one run make and read: that run; else NULL. */
+/* The run whose steps alone make and read a tensor; NULL: there is none. */
 const struct tile_run *plan_inside(const struct plan *plan, const struct users *users, int tensor);
 
 /* Steps [from, to) in which a tensor must be where it is: from its first use to its last, and all
  * iterations of the runs that use it from outside. */
 void plan_life(const struct plan *plan, const struct users *users, int tensor, int *from, int *to);
 
-/* What a stay in LX holds: the tensor, or one part of it at a time. */
+/* The layout of a stay in LX: of the tensor, or of one part of it at a time. */
 struct layout plan_stay_layout(const struct plan *plan, const struct residency *stay);
 
 /* The device coordinate at which that begins in an iteration of its run. */

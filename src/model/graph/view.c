@@ -270,7 +270,7 @@ const char *view_check(struct arena *arena, const struct layout *layout, const s
 		const struct view_part *part = &view->parts[i];
 		if (part->dim < 0 || part->dim + 1 >= layout->rank)
 			return arena_format(arena,
-				"there is no dimension %d to divide; those outside the stick are "
+				"dimension %d cannot be divided; those outside the stick are "
 				"0 to %d",
 				part->dim, layout->rank - 2);
 		if (i > 0 && part->dim <= view->parts[i - 1].dim)

@@ -48,7 +48,7 @@ struct coordinates {
 struct coordinates coordinates_make(
 	const struct layout *layout, const struct op *op, const struct access *access);
 
-/* How many values it takes while each loop l runs from 0 to count[l] - 1. */
+/* Returns the number of values that it takes while each loop l runs from 0 to count[l] - 1. */
 int64_t coordinate_values(const struct coordinate *coordinate, const int64_t *count);
 
 /* Bit l: loop l occurs. */
@@ -83,7 +83,7 @@ struct view {
 	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
 };
 
-/* How a device dimension is cut; NULL: it is whole. */
+/* The cut of a device dimension; NULL: it is whole. */
 const struct view_part *view_part_of(const struct view *view, int d);
 
 /* True if a core holds a slice. */

@@ -253,7 +253,7 @@ struct growing growing_open(struct arena *arena, const struct workload *workload
 	return growing;
 }
 
-/* The arrays are the copy's own: nobody else sees them yet. */
+/* The arrays are the copy's own: no caller has them yet. */
 static struct op *next_op(struct growing *growing)
 {
 	return (struct op *)&growing->workload->ops[growing->workload->op_count++];
@@ -264,7 +264,7 @@ static struct tensor *tensor_at(struct growing *growing, int tensor)
 	return (struct tensor *)&growing->workload->tensors[tensor];
 }
 
-/* What an op of the graph reads in place of a tensor. */
+/* Finds the tensor that an op of the graph reads in place of another. */
 static int *find_read(struct growing *growing, size_t op, int tensor)
 {
 	for (int e = growing->exceptions[op]; e; e = growing->excepted.at[e - 1].next)

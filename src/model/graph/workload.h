@@ -108,10 +108,10 @@ bool access_equal(
 /* An interval of indices of a host dimension of `size`, as far as it is there. */
 void access_clip(const struct access *access, int64_t size, int64_t *low, int64_t *high);
 
-/* Whose bytes in HBM a tensor has: its own, or those that it is a copy of. */
+/* The tensor whose bytes in HBM a tensor has: itself, or the one that it is a copy of. */
 int tensor_home(const struct workload *workload, int tensor);
 
-/* What was evicted and reloaded and is this tensor now; itself if nothing was. */
+/* The tensor before all evicts and reloads that lead to this one; itself without any. */
 int tensor_origin(const struct workload *workload, int tensor);
 
 /* The same of all tensors at once, by number. */
@@ -122,7 +122,7 @@ int workload_tensor(const struct workload *workload, const char *name);
 int workload_op(const struct workload *workload, const char *name);
 
 /*
- * How many elements of loop `l` one indivisible unit holds: for a loop that
+ * Returns the elements of loop `l` in one indivisible unit: for a loop that
  * runs along the stick of an operand the largest elements-per-stick of such
  * operands, else 1.  A division or a tile is a whole number of units.
  */
@@ -149,21 +149,21 @@ bool workload_has_broadcast(const struct workload *workload);
  * "evict_<tensor>", "reload_<tensor>" or "relayout_<tensor>" after the tensor's origin, with a number
  * behind if there is one already.
  *
- * What is evicted needs no second copy if HBM has one, because a reload brought
+ * An evicted tensor needs no second copy if HBM has one, because a reload brought
  * it or because it is a clone of a graph input: then the output is that copy.
  */
 struct arena;
 
-/* The tensor in HBM that holds the same sticks, though nobody evicted it; -1. */
+/* The tensor in HBM that holds the same sticks without an evict; -1. */
 int workload_copy_in_hbm(const struct workload *workload, int tensor);
 
 /*
- * All moves in one pass: the graph is written anew from its first op to its last, by turns an op
- * of the graph and a move behind those that are there.  Ops of the graph read what the moves
- * made of their tensors.  It is whole when growing_is_whole; until then tensors whose ops have not
+ * All moves in one pass: the graph is copied from its first op to its last; each call adds an op
+ * of the graph or a move behind those that are there.  Ops of the graph read the results of the
+ * moves in place of their tensors.  It is whole when growing_is_whole; until then tensors whose ops have not
  * had their turn have the producers of the graph that was given.
  */
-/* What one op of the graph reads in place of a tensor, apart from the others. */
+/* A tensor that one op of the graph reads in place of another, apart from other ops. */
 struct growing_exception {
 	int tensor, now; /* of the graph; what it is read as */
 	int next;        /* of the op, plus 1 */
@@ -184,8 +184,8 @@ struct growing {
 struct growing growing_open(struct arena *arena, const struct workload *workload, size_t room);
 void growing_take(struct growing *growing);
 
-/* A move of `tensor`, as a tensor of that number and name, which are reserved.  Whoever would read `tensor`
- * reads it from there on. */
+/* A move of `tensor`, as a tensor of that number and name, which are reserved.  Ops behind it
+ * read its result in place of `tensor`. */
 void growing_move(
 	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name);
 
@@ -200,8 +200,8 @@ bool growing_has_name(const struct growing *growing, const char *name);
 bool growing_is_whole(const struct growing *growing);
 
 /*
- * Whether the sticks of an op's operands fit together, and the layout of an
- * output that says nothing about it.
+ * The rules by which the sticks of an op's operands fit together, and the layout of an output
+ * that does not give one.
  *
  * A compute works on sticks: lane i of the output comes from lane i of the
  * operands, from a stick whose lanes are all reduced, or from one that is the

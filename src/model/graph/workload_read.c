@@ -15,7 +15,7 @@ static const char *near_text(const struct draft *draft, const char *name, const 
 	return suggestion(draft->reading->arena, suggest(name, known), "");
 }
 
-/* Past the complaints that are printed nobody reads suggestions, and they take time. */
+/* True if further complaints are not printed: then suggestions, which take time, are of no use. */
 static bool is_quiet(const struct draft *draft)
 {
 	return diag_full(draft->reading->diag);
@@ -242,7 +242,7 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 	return false;
 }
 
-/* What a restickify would have to do: which host dimension belongs along the stick. */
+/* The restickify that would mend a misfit: the host dimension that belongs along the stick. */
 struct mend {
 	struct op_draft *draft_op;
 	const struct sketch *sketch;
@@ -458,12 +458,12 @@ static void find_roles(struct draft *draft, const struct node *inputs, const str
 			tensor->role = TENSOR_OUTPUT;
 	}
 	if (inputs)
-		assign_roles(draft, inputs, TENSOR_INPUT, "an op writes '%s': it is no input");
+		assign_roles(draft, inputs, TENSOR_INPUT, "an op writes '%s': it is not an input");
 	if (outputs)
 		assign_roles(draft, outputs, TENSOR_OUTPUT, "no op writes the output '%s'");
 }
 
-/* What is declared and not used, or used and neither written nor an input. */
+/* Complains about tensors that are declared and not used, or used and neither written nor inputs. */
 static void check_uses(struct draft *draft)
 {
 	struct diag *diag = draft->reading->diag;
@@ -487,7 +487,7 @@ static void check_uses(struct draft *draft)
 	}
 }
 
-/* What a broadcast reads of the graph's inputs lies on its root alone: no other op finds it. */
+/* Checks that no other op reads a graph input that a broadcast reads, which lies on its root alone. */
 static void check_roots(struct draft *draft)
 {
 	int *roots = arena_array(draft->reading->arena, int, draft->tensors.count); /* op + 1 */
@@ -764,7 +764,7 @@ static const struct node *write_layout(
 	return list;
 }
 
-/* Layouts whose sticks fit each other (model/graph/sticks.h), as far as there are any. */
+/* Layouts whose sticks fit each other (sticks_fit), as far as there are any. */
 static void fit_layouts(const struct rewriting *of, struct draft *draft)
 {
 	const struct shape *shape = of->shape;

@@ -33,8 +33,8 @@
  *
  * Shapes come from the tensor's first appearance, or from `shape: [m, 7]`; a
  * bare dimension may read a part only of a shape that is given so.  `layout:`
- * names dimensions, or their numbers where an index is no single dimension.
- * Dimensions of extent 1 stay in the arrays and are no loops.
+ * names dimensions, or their numbers if an index is not a single dimension.
+ * Dimensions of extent 1 stay in the arrays and are not loops.
  *
  * `roles:` are what constraints and machines call the operands, the result last: the first is Inputs, the
  * second Weights, the result Outputs unless given.
@@ -44,9 +44,9 @@
  * of products of two tensors over one dimension "mm", with more than three loops
  * "bmm", any other "einsum"; "mul" for a product that reduces nothing.
  *
- * `layouts: auto` chooses the layouts that nobody gives, and restickifies where sticks do not fit
- * (op_fit.h).  Else layouts that nobody gives, and which sticks fit each other, are the business
- * of sticks.h.  An op whose operands' sticks do not fit is refused, with the
+ * `layouts: auto` chooses the layouts that the spec does not give, and restickifies if sticks do not
+ * fit (op_fit).  Else sticks_order gives those layouts, and sticks_fit says which sticks fit each
+ * other.  An op whose operands' sticks do not fit is refused, with the
  * restickify or the layout that would mend it.  NULL after complaining.
  *
  * `home` is the machine's outermost storage (NULL: one of sticks and words of 16 bits).  Its word is the

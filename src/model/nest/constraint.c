@@ -96,7 +96,7 @@ static const char *scan_name(struct factor_scan *scan)
 	return arena_format(scan->reading->arena, "%.*s", (int)length, from);
 }
 
-/* What may stand between a factor and the next: a comment goes up to the end of its line. */
+/* Skips the text between a factor and the next: a comment goes up to the end of its line. */
 static void skip_gaps(struct factor_scan *scan)
 {
 	while (is_gap(*scan->at) || *scan->at == '#')

@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 /*
- * One wish about mappings, as a spec states it.  What a kind means, how it is
- * read, checked and explained stands in constraints/, one file a kind; this is
- * the plain value that they share.
+ * A constraint on mappings, as a spec gives it; the directives that mappings and constraints share; and
+ * the domain of mappings that constraints leave.
+ *
+ * A kind of constraint is one file of constraints/, which reads, checks and explains it; this is the
+ * plain value that they share.
  */
 enum constraint_part {
 	PART_SPATIAL,   /* of the block that row fans out into (v4: the node below the fan-out) */
@@ -78,9 +80,9 @@ struct constraints {
 };
 
 /*
- * How Timeloop's files spell factors, loop orders and dataspaces, in mappings as
- * in constraints.  All of these complain about every name that is
- * unknown, with the nearest one and the list, and answer false then.
+ * Readers of factors, loop orders and dataspaces as Timeloop's files spell them, in mappings and in
+ * constraints.  All complain about every name that is unknown, with the nearest one and the list,
+ * and then return false.
  */
 
 /*
@@ -105,7 +107,7 @@ bool directive_order(const struct reading *reading, const struct node *node,
 bool directive_spaces(const struct reading *reading, const struct node *node,
 	const struct shape *shape, uint32_t *out);
 
-/* How many loops of a permutation run along X: a whole number, or timeloopfe's
+/* Reads the number of loops of a permutation that run along X: a whole number, or timeloopfe's
  * len(spec.problem.instance); at most all of them. */
 bool directive_split(const struct reading *reading, const struct node *node,
 	const struct shape *shape, int64_t *out);
@@ -114,12 +116,12 @@ bool directive_split(const struct reading *reading, const struct node *node,
 bool directive_refuse(const struct reading *reading, struct span span, const char *what,
 	const char *name, const char *const *known);
 
-/* How factors are written: "=", "<", "<=", ">", ">=". */
+/* The sign of a relation: "=", "<", "<=", ">", ">=". */
 const char *relation_text(enum relation relation);
 
 /*
  * The legal choices for one mapping, after constraints have narrowed them.
- * Every bound remembers the constraint that set it (an index, -1: nobody), so
+ * Every bound remembers the constraint that set it (an index, -1: none), so
  * that a contradiction can show both places.
  */
 struct factor_domain {

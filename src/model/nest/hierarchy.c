@@ -203,7 +203,7 @@ static void add_fanout(struct hierarchy_making *making, int row)
 	fan_out(making, level);
 }
 
-/* What an ideal array holds: the loops of the storage around it run inside. */
+/* Adds the level of an ideal array: the loops of the storage around it run inside. */
 static void add_free_level(struct hierarchy_making *making, const struct level *compute)
 {
 	struct hierarchy *hierarchy = making->hierarchy;
@@ -306,8 +306,9 @@ static void find_gates(struct hierarchy_making *making)
 				nest->gated_at = g;
 		if (nest->gated_at != i || text_equal(nest->name, level->gated_at))
 			continue;
-		WRONG(making, level->span, "level '%s' is power gated at '%s', which is no level%s",
-			level->name, level->gated_at,
+		WRONG(making, level->span,
+			"level '%s' is power gated at '%s', which is not a level%s", level->name,
+			level->gated_at,
 			suggestion(making->arena, suggest(level->gated_at, names), ""));
 	}
 }
@@ -482,7 +483,7 @@ static const char *source_of(
 	return "built-in, of Horowitz 2014";
 }
 
-/* The levels that energies come to from one place, after others are told. */
+/* Adds the levels whose energies come from one source to the text. */
 static void add_source(
 	struct text *text, const struct hierarchy *hierarchy, const char *source, const char *own)
 {
@@ -547,7 +548,7 @@ void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const str
 	hierarchy->energy_source = all_sources(hierarchy, arena);
 }
 
-/* What the older form can aim at: storages, and the stand-ins that its front end adds. */
+/* True if the older form can name the level: a storage, or a stand-in that its front end adds. */
 static bool is_parent(const struct level *level)
 {
 	return level->kind == LEVEL_STORAGE || (level->device && level->device[0]);
@@ -637,7 +638,7 @@ bool nest_target_read(const struct reading *reading, const struct node *node,
 		if (aim_at_number(reading->arena, arch, atoi(name), out))
 			return true;
 		return reading_refuse(reading, node,
-			"there is no level %s; levels are counted from the innermost storage, 0",
+			"level %s does not exist; levels are counted from the innermost storage, 0",
 			name);
 	}
 	out->name = name;

@@ -130,7 +130,7 @@ static inline int hierarchy_loops_row(
 	return level->emptied ? hierarchy->compute_row : level->row;
 }
 
-/* What one multiplier does in a cycle. */
+/* Multiply-adds or elements of one multiplier per cycle. */
 struct ratio hierarchy_rate(const struct hierarchy *hierarchy);
 
 /* Cycles of this many steps of a multiplier; at most INT64_MAX, rounded up. */

@@ -90,13 +90,13 @@ static const char *check_row(struct arena *arena, const struct arch *arch,
 				level->name, shape->dimensions[d].name);
 		if (row->temporal[d] > 1 && !domain_iterates(arch, r))
 			return arena_format(arena,
-				"'%s' has a temporal factor of dimension '%s' and is no storage",
+				"'%s' has a temporal factor of dimension '%s' and is not a storage",
 				level->name, shape->dimensions[d].name);
 	}
 	for (int t = 0; t < shape->space_count; t++)
 		if (level->kind != LEVEL_STORAGE && mapping->residency[t] >> r & 1)
-			return arena_format(arena, "'%s' keeps '%s' and is no storage", level->name,
-				shape->spaces[t].name);
+			return arena_format(arena, "'%s' keeps '%s' and is not a storage",
+				level->name, shape->spaces[t].name);
 	return NULL;
 }
 
@@ -200,7 +200,7 @@ struct bound {
 	struct span span;
 };
 
-/* What directives have said of one row's loops. */
+/* The loops of one row, as far as directives give them. */
 struct read_loops {
 	bool bounded, ordered, split;
 	struct span span; /* of the directive that said it */
@@ -208,7 +208,7 @@ struct read_loops {
 	int64_t first_y;
 };
 
-/* What reading one mapping knows so far. */
+/* State of reading one mapping. */
 struct directives {
 	const struct reading *reading;
 	const struct arch *arch;
@@ -225,13 +225,13 @@ struct directives {
 
 #define WRONG(directives, span, ...) diag_error((directives)->reading->diag, span, __VA_ARGS__)
 
-/* Where something is said twice, Timeloop takes the last. */
+/* Warns of a key that is given twice: Timeloop takes the last. */
 static void warn_twice(
 	const struct directives *directives, struct span span, struct span first, const char *what)
 {
 	diag_warning(
 		directives->reading->diag, span, "%s twice; as in Timeloop, this is taken", what);
-	diag_note(directives->reading->diag, first, "this is left aside");
+	diag_note(directives->reading->diag, first, "this is ignored");
 }
 
 static void set_bounds(struct directives *directives, const struct constraint_factor *factors,
@@ -260,7 +260,7 @@ static void set_bounds(struct directives *directives, const struct constraint_fa
 	}
 }
 
-/* What spatial directives may name. */
+/* Lists the names that spatial directives may have. */
 static const char *list_fanouts(const struct directives *directives)
 {
 	const struct arch *arch = directives->arch;
@@ -272,12 +272,12 @@ static const char *list_fanouts(const struct directives *directives)
 	return text.length ? text_read(&text) : "this machine has none";
 }
 
-/* Where a directive writes its loops; NULL after complaining. */
+/* Returns the bounds that a directive sets; NULL after complaining. */
 static struct bound *open_row(struct directives *directives, const struct nest_target *target,
 	bool spatial, struct span span, struct bound *scratch)
 {
 	if (spatial && target->block_row < 0) {
-		WRONG(directives, span, "there is no fan-out %s '%s'; %s",
+		WRONG(directives, span, "no fan-out lies %s '%s'; %s",
 			directives->arch->tree ? "below" : "at", target->name,
 			list_fanouts(directives));
 		return NULL;
@@ -409,7 +409,7 @@ static void read_places(struct directives *directives, struct reader *map,
 			place(directives, target, t, keep, node->span);
 }
 
-/* What belongs to directives of another type says nothing in this one. */
+/* Warns of keys that belong to directives of another type: they are not used. */
 static void pass_over(struct directives *directives, struct reader *map, enum directive_type type)
 {
 	static const char *const of_loops[] = {"factors", "permutation", "split", NULL};
@@ -719,7 +719,7 @@ const char *nest_mapping_write(struct arena *arena, const struct arch *arch,
 		write_head(&text, level->name, "temporal");
 		write_factors(&text, shape, mapping, r, false);
 		write_order(&text, shape, mapping->rows[r].temporal_order);
-		/* What is not bypassed Timeloop keeps, at dummy levels too. */
+		/* Timeloop keeps all that is not bypassed, at dummy levels too. */
 		write_head(&text, level->name, "bypass");
 		write_places(&text, shape, mapping, r, true);
 		write_places(&text, shape, mapping, r, false);

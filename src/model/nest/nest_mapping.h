@@ -14,9 +14,8 @@
  * everywhere. */
 struct mapping nest_mapping_make(const struct arch *arch, const struct shape *shape);
 
-/* What makes it no mapping of this shape, or NULL: bounds that do not make an extent, with the
- * sentence that names the dimension, the product and the extent.  *perfect says whether every
- * bound divides. */
+/* Returns the reason why it is not a mapping of this shape, or NULL: bounds that do not make an extent, in a
+ * sentence with the dimension, the product and the extent.  *perfect: every bound divides. */
 const char *nest_mapping_check(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const struct mapping *mapping, bool *perfect);
 
@@ -42,9 +41,9 @@ const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
  *	spatial      the same and split: this many entries of the permutation run along X
  *	bypass       keep, bypass (also `dataspace`, `datatype` and `bypassing`)
  *
- * Their values read as model/nest/constraint.h says.  Imperfect bounds must tell how long the last
- * round is; dimensions that a permutation does not list are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
- * constraints/constraints.h.  One text instead of a list is a line as above.  False after
+ * Their values read as model/nest/constraint.h says.  An imperfect bound must give the length of the
+ * last round; dimensions that a permutation does not list are outermost.  Flags (no_reuse, rmw_first_update, ...) are
+ * constraints, which constraints/constraints.h reads.  One text instead of a list is a line as above.  False after
  * complaining about everything that is wrong.
  */
 struct reading;
@@ -68,7 +67,7 @@ struct nest_target {
 bool nest_target_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, struct nest_target *out);
 
-/* What nest_target_read takes for the fan-out of a row. */
+/* The name that nest_target_read takes for the fan-out of a row. */
 const char *nest_target_name(const struct arch *arch, int block_row);
 
 /* The same directives as YAML text, complete: every level, every dimension.  timeloop-model reads

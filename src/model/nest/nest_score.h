@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * What a nest costs: integer counts first, then time and energy derived from
- * them.  cost/ and sim/ both fill these structs, by different roads.
+ * The price of a nest: integer counts first, then time and energy derived from
+ * them.  cost/ and sim/ both fill these structs, in different ways.
  */
 extern const char *const counting_names[]; /* "exact", "timeloop", NULL */
 
@@ -49,7 +49,7 @@ bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *sh
 /* The same of all levels and dataspaces that there can be. */
 bool nest_totals_equal(const struct nest_counts *a, const struct nest_counts *b);
 
-/* What one of `instances` (at least 1) has of a total: "3", or exactly "7/2". */
+/* The share of one of `instances` (at least 1) in a total: "3", or exactly "7/2". */
 const char *nest_share_text(struct arena *arena, int64_t total, int64_t instances);
 
 enum nest_verdict {
@@ -93,8 +93,8 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 	const struct shape *shape, const struct nest_score *score);
 
 /*
- * How a mapping's loops run on the systolic array of a machine: what the loops of one pass
- * are in space and time.  An iteration of them runs on PE (X, Y) at step s, counted from when the
+ * A mapping's loops on the systolic array of a machine: the place in space and time of each loop of
+ * one pass.  An iteration of them runs on PE (X, Y) at step s, counted from when the
  * pass has loaded its tiles.
  */
 enum { NEST_PROJECTED_MOST = 64 };

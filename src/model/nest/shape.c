@@ -267,7 +267,7 @@ static const char *plain_name(struct arena *arena, const char *name)
 }
 
 /* The map that a `shape:` would hold; '-' counts as '_', and an ending .yaml, .yml or .cfg may
- * follow.  NULL: there is no such shape. */
+ * follow.  NULL: none has that name. */
 static const struct node *find_named(const struct reading *reading, const char *name)
 {
 	const char *plain = plain_name(reading->arena, name);
@@ -344,7 +344,7 @@ static struct shape_coefficient *find_coefficient(struct shape_draft *draft, con
 	return NULL;
 }
 
-/* Where a word of a projection stands: bytes `from` to `to` of the node's text, or all of it. */
+/* The place of a word of a projection: bytes `from` to `to` of the node's text, or all of it. */
 struct factor_place {
 	const struct node *node;
 	size_t from, to;
@@ -422,7 +422,7 @@ static void read_text_terms(
 				arena_format(draft->reading->arena, "%.*s", (int)length, text + at);
 			if (!length) {
 				WRONG(draft, scalar->span,
-					"'%s' is no sum of dimensions with coefficients, such as "
+					"'%s' is not a sum of dimensions with coefficients, such as "
 					"'R + stride*P'",
 					text);
 				return;
@@ -545,7 +545,7 @@ static bool check_name(struct shape_draft *draft, const char *name, struct span 
 {
 	const struct shape *shape = draft->shape;
 	if (!is_name(name)) {
-		WRONG(draft, span, "'%s' is no name: letters, digits and '_' make one", name);
+		WRONG(draft, span, "'%s' is not a name: letters, digits and '_' make one", name);
 		return false;
 	}
 	const struct shape_coefficient *coefficient = find_coefficient(draft, name);
@@ -651,7 +651,7 @@ static void check_densities(struct shape_draft *draft, struct reader *map)
 		draft->shape->sparse = node->span;
 }
 
-/* Keys that are no part of the shape, such as the W and H of an input, are not read. */
+/* Notes keys that are not part of the shape, such as the W and H of an input: they are not used. */
 static void pass_unused(
 	struct shape_draft *draft, const struct reader *map, const struct node_entry *entry)
 {
@@ -665,7 +665,7 @@ static void pass_unused(
 		unread_add(reading->arena, reading->unread, entry, map->what);
 	else
 		diag_warning(reading->diag, entry->key_span,
-			"'%s' is no dimension or coefficient of the shape and is not used",
+			"'%s' is not a dimension or coefficient of the shape and is not used",
 			entry->key);
 }
 

@@ -237,8 +237,8 @@ int64_t packing_weights(const struct packing *packing)
 }
 
 /*
- * A sweep through time.  What is there at a moment lies apart, but for children on their parents:
- * whoever comes has to be compared only with its neighbours by address.
+ * The checker is a sweep through time.  Buffers that live at a moment lie apart, but for children on their
+ * parents, so that a buffer that begins is compared only with its neighbours by address.
  */
 
 /* A stay: a buffer for its whole life, or for a part of it. */

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 /*
- * Packing: buffers with lifetimes into one address range.  Two buffers whose
- * lifetimes [start, end) meet may not share bytes, except that a child may
- * take the very address of a declared parent that ends in the child's first step
- * (parent.end == child.start + 1), if it is no larger.
+ * Packing puts buffers with lifetimes into one address range; placements, their check and their sums.
+ *
+ * Two buffers whose lifetimes [start, end) meet may not share bytes.  As an exception, a child may take
+ * the very address of a declared parent that is not smaller and ends in the child's first step
+ * (parent.end == child.start + 1).
  */
 struct use {
 	int64_t at;     /* the step; the buffer is there in [at, at + 1) */
@@ -30,17 +31,17 @@ struct buffer {
 	bool has_hint; /* it may well lie at `hint` */
 	int64_t hint;
 	/*
-	 * What is saved by keeping it: with no uses, `weight` for its whole life.  With uses, `weight`
-	 * for each transfer that does not happen: a read that finds it since the use before, and one
-	 * write back of what a write made, when every read of that is found.  A use may say what its
-	 * transfer weighs.
+	 * Savings of keeping it: without uses, `weight` for its whole life.  With uses, `weight` for each
+	 * transfer that does not happen: a read that finds it since the use before, and the write back
+	 * after a write, if all reads up to the next write find it.  A use may give the weight of its
+	 * transfer.
 	 */
 	int64_t weight;
 	size_t use_count;
 	const struct use *uses; /* by step, all different, inside [start, end) */
 };
 
-/* What is saved when the transfer of a use does not happen. */
+/* Savings if the transfer of a use does not happen. */
 static inline int64_t use_weight(const struct buffer *buffer, const struct use *use)
 {
 	return use->weight ? use->weight : buffer->weight;
@@ -69,7 +70,7 @@ struct packing {
  * each fixed address: sums of any two do not overflow. */
 #define PACKING_BYTES_MOST (INT64_C(1) << 61)
 
-/* Above that many buffers no proof can be hoped for. */
+/* Above this number of buffers solvers do not try to prove anything. */
 enum { PACKING_MANY = 5000 };
 
 enum { UNPLACED = -1 };
@@ -109,12 +110,9 @@ bool packing_may_take(const struct packing *packing, size_t child, size_t parent
 struct packing_fault packing_check(
 	const struct packing *packing, const struct placement *placement);
 
-/*
- * What a packing and a placement add up to.
- */
 struct arena;
 
-/* From a step on, this many bytes live. */
+/* Bytes that live from a step on. */
 struct load_step {
 	int64_t from, bytes;
 };
@@ -135,7 +133,7 @@ struct load_curve load_curve(
 /* True if a buffer is counted in the load of all at a step. */
 bool packing_counts_at(const struct packing *packing, size_t buffer, int64_t step);
 
-/* What is reserved below the capacity, by address; ranges that touch are one.  *count of them. */
+/* The *count ranges reserved below the capacity, by address; ranges that touch are one. */
 struct byte_range *packing_reserved(
 	struct arena *arena, const struct packing *packing, int64_t capacity, size_t *count);
 
@@ -156,9 +154,9 @@ int64_t placement_peak(const struct packing *packing, const struct placement *pl
 size_t placement_count(const struct placement *placement);
 
 /*
- * What is saved: the weight of a buffer without uses that is placed; of another, its weight for
- * each read that finds it since the use before, and for each write that is read, all of whose
- * reads do.
+ * Savings: the weight of a buffer without uses that is placed; of another, its weight for each read
+ * that finds it since the use before, and for each write whose value is read, if all those reads
+ * find it.
  */
 int64_t placement_saved(const struct packing *packing, const struct placement *placement);
 

@@ -296,7 +296,7 @@ static bool lists_name(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* Names of parents that are no buffers here are ignored, as the format says. */
+/* Reads the edges.  Names of parents that are not buffers here are ignored, as the format says. */
 static void read_edges(struct capture_reading *r, size_t b)
 {
 	struct reader *buffer = &r->readers[b];
@@ -352,7 +352,7 @@ static void read_published(struct capture_reading *r, const struct node *list, s
 			continue;
 		int b = names_find(&r->names, name);
 		if (b < 0) {
-			reader_refuse(&buffer, "name", "is '%s'; there is no such buffer", name);
+			reader_refuse(&buffer, "name", "is '%s', which is not a buffer", name);
 			continue;
 		}
 		read_integer(&buffer, "chosen_division", REQUIRED, 0,

@@ -77,7 +77,7 @@ struct capture {
 	const struct capture_answer *published; /* "solved" of the file; NULL: it has none */
 };
 
-/* What is asked about a capture. */
+/* A capture with the memory that it is solved for. */
 struct capture_question {
 	const struct capture *capture;
 	int64_t capacity, alignment; /* bytes of each core */

@@ -113,7 +113,7 @@ static bool next_word(const char **list, char *word)
 	return length > 0;
 }
 
-/* Who may take whose place, and when buffers are used. */
+/* --- parents and uses */
 
 static const char *suggest_id(const struct packing_reading *r, const char *id)
 {
@@ -136,7 +136,7 @@ static int find_parent(struct packing_reading *r, const struct family *family, c
 		diag_error(diag, family->span, "buffer '%s' cannot take its own place", child);
 	else
 		diag_error(diag, family->span,
-			"buffer '%s' names a parent '%s' that is no buffer%s", child, id,
+			"buffer '%s' names a parent '%s' that is not a buffer%s", child, id,
 			suggestion(r->reading.arena, near, ""));
 	return -1;
 }
@@ -191,7 +191,7 @@ struct descent {
 	size_t *next; /* by buffer on the path: its parent to go to */
 };
 
-/* Someone on the path of his own child; -1. */
+/* Finds a buffer on the path of its own child; -1. */
 static int find_circle(struct descent *d, int from)
 {
 	size_t depth = 0;
@@ -214,8 +214,7 @@ static int find_circle(struct descent *d, int from)
 	return -1;
 }
 
-/* Buffers that live in one and the same step could each take the place of the next, and the last
- * that of the first: no one would have one. */
+/* Refuses a cycle of buffers of one step, each of which must take the place of the next. */
 static void refuse_circle(struct packing_reading *r)
 {
 	size_t count = r->buffers.count;
@@ -273,7 +272,7 @@ static void read_uses(struct packing_reading *r, struct buffer *buffer)
 		struct use use;
 		why = parse_use(word, buffer, &use);
 		if (!why && uses.count && uses.at[uses.count - 1].at >= use.at)
-			why = "the use before it is no earlier";
+			why = "the use before it is not earlier";
 		if (!why)
 			*array_add(r->reading.arena, &uses) = use;
 	}
@@ -284,7 +283,7 @@ static void read_uses(struct packing_reading *r, struct buffer *buffer)
 	buffer->uses = uses.at;
 }
 
-/* Where buffers lie, read from the column `offset` and written into it. */
+/* --- the column `offset` */
 
 static bool scan_step(const char **at, int64_t *out)
 {
@@ -310,7 +309,7 @@ static void read_parts(struct packing_reading *r, int buffer, const char *list)
 		struct residence_part part = {.buffer = buffer};
 		if (!parse_part(word, &part)) {
 			diag_error(r->reading.diag, cell_span(r, COLUMN_OFFSET),
-				"'offset' of buffer '%s': '%s' is no FROM-TO@ADDRESS",
+				"'offset' of buffer '%s': '%s' is not a FROM-TO@ADDRESS",
 				r->buffers.at[buffer].name, word);
 			return;
 		}
@@ -496,7 +495,7 @@ static void read_life(struct packing_reading *r, struct buffer *buffer)
 			buffer->name, buffer->end, buffer->start);
 }
 
-/* What solvers add up must not overflow. */
+/* Checks that the sums of solvers do not overflow. */
 static void add_totals(struct packing_reading *r, const struct buffer *buffer)
 {
 	int64_t most = PACKING_BYTES_MOST, before = r->bytes;
@@ -522,7 +521,7 @@ static void read_address(struct packing_reading *r, struct buffer *buffer)
 	if (buffer->is_fixed && buffer->address % alignment)
 		diag_error(r->reading.diag, cell_span(r, COLUMN_ADDRESS),
 			"buffer '%s' has to lie at %" PRId64
-			", which is no multiple of its alignment %" PRId64,
+			", which is not a multiple of its alignment %" PRId64,
 			buffer->name, buffer->address, alignment);
 }
 

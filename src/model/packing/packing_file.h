@@ -21,7 +21,7 @@
  *	offset             where it lies: ADDRESS, empty: nowhere, or FROM-TO@ADDRESS;.. in parts
  *
  * A parent that does not end in the child's first step, or is smaller, gets a warning and
- * is none.
+ * is ignored.
  */
 struct arena;
 struct source;
@@ -53,7 +53,7 @@ const char *packing_write(
 void packing_write_offset(
 	struct text *text, const struct placement *placement, size_t buffer, size_t *part);
 
-/* Where a buffer stands. */
+/* The place of a buffer in its file. */
 struct span packing_span(const struct packing_file *file, size_t buffer);
 
 #endif

@@ -370,7 +370,7 @@ static const struct term *parse_name(struct term_parser *p)
 	if (term_variable(p->names->reading, name, &term->number))
 		return term;
 	return fail(p, from, p->at,
-		arena_format(p->arena, "'%s' is no loop and no variable%s", name,
+		arena_format(p->arena, "'%s' is not a loop or a variable%s", name,
 			suggestion(p->arena, suggest(name, loops), "")));
 }
 
@@ -394,7 +394,7 @@ static const struct term *parse_primary(struct term_parser *p)
 	size_t length = (size_t)(end - (p->text + from));
 	if (!length || memchr(p->text + from, 'x', length) || memchr(p->text + from, 'X', length) ||
 		number > 1e300)
-		return fail(p, from, from + (length ? length : 1), "this is no number");
+		return fail(p, from, from + (length ? length : 1), "this is not a number");
 	p->at = from + length;
 	struct term *term = arena_new(p->arena, struct term);
 	*term = (struct term){.kind = TERM_NUMBER, .number = number, .from = from, .to = p->at};
@@ -738,7 +738,7 @@ struct split {
 	int64_t size, least;
 };
 
-/* Where the split loop stands: least + size * outer + inner. */
+/* The value of the split loop: least + size * outer + inner. */
 static const struct term *whole(const struct split *split)
 {
 	return term_make(split->arena, TERM_ADD, term_number(split->arena, split->least),

@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * What stands on the right side of a recurrence, as a tree: arithmetic over loop variables,
- * numbers and streams read at affine places.
+ * The right side of a recurrence, as a tree: arithmetic over loop variables, numbers and streams
+ * read at affine places.
  *
  *	select(q == 0, 0, Z(q - 1, c)) + x(c + q) * w(q)
  *
  * From loosest to tightest: or ||, and &&, not !, == != < <= > >=, + -, * / // %, a sign; min and max
- * of two, and select(condition, then[, else]).  A condition is 1 or 0, and what is not 0 holds.
+ * of two, and select(condition, then[, else]).  A condition is 1 or 0, and any value but 0 holds.
  */
 enum { TERM_LOOPS_MOST = 8, TERM_HEIGHT_MOST = 200 };
 
@@ -38,7 +38,7 @@ enum term_kind {
 	TERM_AT_MOST,
 	TERM_AND,
 	TERM_OR,
-	TERM_SELECT, /* of[0] ? of[1] : of[2]; without of[2] there is no value */
+	TERM_SELECT, /* of[0] ? of[1] : of[2]; without of[2] the rest has no value */
 };
 
 /* constant + at[0] * loop 0 + at[1] * loop 1 ...  Loops lie within 2^32 of zero: within these, sums
@@ -62,7 +62,7 @@ struct term {
 
 struct arena;
 
-/* What names mean while a text is read: a loop, else a variable of the spec. */
+/* The meaning of names while a text is read: a loop, else a variable of the spec. */
 struct reading;
 struct term_names {
 	const struct reading *reading;
@@ -88,7 +88,7 @@ const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
 const struct term *term_parse_place(struct arena *arena, const char *text, size_t *at,
 	const struct term_names *names, struct term_fault *fault);
 
-/* What a term is worth at a point.  `read` gives the value of a stream at a place. */
+/* A point at which terms have a value.  `read` returns the value of a stream at a place. */
 struct term_values {
 	const int64_t *point; /* by loop */
 	void *user;
@@ -196,7 +196,7 @@ struct projection_range {
 struct recurrence_einsum;
 struct space_time {
 	struct recurrence recurrence;
-	/* Where it is of an einsum: that, and its loops, before they were split; NULL. */
+	/* The einsum that it is derived from, and its loops before they were split; NULL. */
 	const struct recurrence_einsum *einsum;
 	const struct recurrence *loops;
 	uint32_t
@@ -216,7 +216,7 @@ struct space_time {
 	uint32_t no_links[RECURRENCE_LOOPS_MOST], no_wires[RECURRENCE_LOOPS_MOST];
 };
 
-/* What other keys say of it; each may be NULL. */
+/* Other keys that it depends on; each may be NULL. */
 struct shape;
 struct workload;
 struct space_time_beside {
@@ -255,8 +255,8 @@ uint32_t recurrence_copies(const struct recurrence *recurrence);
 /* True if an output gets a value at a point: it need not where it is a select without an else. */
 bool recurrence_writes(const struct stream *output, const int64_t *point);
 
-/* Where a dependence comes from, if it is there: consumer and producer in the domain, `when`
- * holds.  False else. */
+/* Finds the producer of a dependence; true if consumer and producer are in the domain and `when`
+ * holds. */
 bool recurrence_producer(const struct recurrence *recurrence, const struct dependence *dependence,
 	const int64_t *consumer, int64_t *producer);
 
@@ -264,8 +264,8 @@ bool recurrence_producer(const struct recurrence *recurrence, const struct depen
 const struct term *recurrence_read(struct arena *arena, const struct recurrence *recurrence,
 	int stream, const int64_t *vector);
 
-/* Whether the point that lies `vector` before is in the domain, as a condition on the point that
- * asks; NULL: it always is. */
+/* The condition on a point under which the point that lies `vector` before is in the domain; NULL: it
+ * always is. */
 const struct term *recurrence_inside(
 	struct arena *arena, const struct recurrence *recurrence, const int64_t *vector);
 
@@ -294,8 +294,8 @@ struct fold {
 	int64_t sizes[RECURRENCE_LOOPS_MOST]; /* PEs along each row of space */
 };
 
-/* For a spec whose allocation and schedule are known; false and *why where a row of space is no
- * loop, or there are too many loops. */
+/* For a spec whose allocation and schedule are known; false and *why if a row of space is not a
+ * loop, or the loops are too many. */
 bool recurrence_fold(
 	struct arena *arena, const struct fold *fold, struct space_time *spec, const char **why);
 

@@ -340,7 +340,7 @@ bool recurrence_equations(
 		return false;
 	if (!recurrent)
 		return refuse_equation(&draft, 0, strlen(bytes),
-			"no equation has all loops on its left side, so there is no recurrence");
+			"no equation has all loops on its left side, so they are not a recurrence");
 	for (int i = 0; i < recurrence->stream_count; i++)
 		if (is_circular(recurrence, i, states))
 			return refuse_term(&draft, draft.equations[i].left,
@@ -424,7 +424,7 @@ static bool fits(const struct derivation *to, const int64_t *vector)
 	return true;
 }
 
-/* True if a direction that is no loop leads into the padding of a last tile and out of it. */
+/* True if a direction that is not a loop leads into the padding of a last tile and out of it. */
 static bool crosses_padding(const struct derivation *to, const int64_t *vector)
 {
 	bool crosses = false;
@@ -481,7 +481,7 @@ static bool is_told(const struct recurrence_operand *operand, const struct recur
 }
 
 /* Directions along which the result is summed up, innermost first: loops that do not index it, then at most
- * one that is no loop.  False after refusing. */
+ * one that is not a loop.  False after refusing. */
 static bool find_chain(
 	struct derivation *to, const struct recurrence_operand *operand, struct lattice *chain)
 {
@@ -503,7 +503,7 @@ static bool find_chain(
 		return refuse(
 			to, arena_format(to->arena,
 				    "points of one element of '%s' lie along several "
-				    "directions that are no loops, so that no chain sums them up",
+				    "directions that are not loops, so that no chain sums them up",
 				    operand->name));
 	*chain = (struct lattice){.columns = reuse.columns};
 	const struct recurrence_einsum *einsum = to->einsum;
@@ -547,7 +547,7 @@ static bool depend(struct derivation *to, const struct recurrence_operand *opera
 	       refuse(to, "there are more than 64 dependences");
 }
 
-/* What an index comes to. */
+/* The term of an index. */
 static const struct term *sum_of(struct arena *arena, const struct loop_sum *sum)
 {
 	const struct term *all = term_number(arena, (double)sum->constant);
@@ -561,7 +561,7 @@ static const struct term *sum_of(struct arena *arena, const struct loop_sum *sum
 	return all;
 }
 
-/* A loop is past what is shifted in before it; NULL: there is no such thing. */
+/* The condition that a loop is past the steps that shift in before it; NULL: it has none. */
 static const struct term *has_begun(struct derivation *to, int loop)
 {
 	if (to->least[loop] == to->recurrence->loops[loop].least)
@@ -596,7 +596,7 @@ static void replace(struct loop_sum *sum, int loop, const struct loop_sum *inste
 		sum->at[i] += by * instead->at[i];
 }
 
-/* Whether the loops that `seen` says are at an element, where tiles are padded or loops begin
+/* The condition that the loops in `seen` are at an element, if tiles are padded or loops begin
  * early; `instead` stands for loop `replaced`.  NULL: always. */
 static const struct term *is_real(
 	struct derivation *to, uint32_t seen, int replaced, const struct loop_sum *instead)
@@ -655,7 +655,7 @@ static const struct term *read_memory(struct derivation *to, int operand, const 
 	return real ? term_make(arena, TERM_SELECT, real, term, term_number(arena, 0)) : term;
 }
 
-/* What a point before has, or else what `rest` says. */
+/* The value of the point before, or else of `rest`. */
 static const struct term *carry(struct derivation *to, int stream, const int64_t *vector,
 	const struct term *inside, const struct term *rest)
 {
@@ -672,7 +672,7 @@ static bool derive_load(struct derivation *to, const struct recurrence_load *loa
 	const struct term *begun = has_begun(to, load->before);
 	int64_t stay[RECURRENCE_LOOPS_MOST] = {0}, shift[RECURRENCE_LOOPS_MOST] = {0};
 	const struct recurrence_loop *along = &recurrence->loops[load->along];
-	/* What enters in the step before the loop begins stays at the first place. */
+	/* The value that enters in the step before the loop begins stays at the first place. */
 	struct loop_sum entering = {
 		.constant = along->least + to->least[load->before] - 1, .at = {0}};
 	entering.at[load->before] = -1;
@@ -879,7 +879,7 @@ bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workloa
 	*out = (struct recurrence){.loop_count = op->loop_count};
 	if (!recurrence_einsum_sum(op->primitive, op->has_constant, &einsum->sum)) {
 		*why = arena_format(
-			arena, "'%s' is no sum of products, and no sum, max or min", op->name);
+			arena, "'%s' is not a sum of products, a sum, a max or a min", op->name);
 		return false;
 	}
 	if (op->loop_count > RECURRENCE_LOOPS_MOST)

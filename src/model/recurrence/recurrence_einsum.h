@@ -95,8 +95,7 @@ void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurren
 bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
 
-/* How an op of this kind adds up: products, one tensor's sum, max or min, a copy; false: it does
- * something else. */
+/* Finds the sum of an op: of products, of one tensor, max or min, a copy; false: it is none of these. */
 bool recurrence_einsum_sum(
 	const struct primitive *primitive, bool has_constant, enum term_kind *out);
 

@@ -152,7 +152,7 @@ static bool read_dependences(
 	return good;
 }
 
-/* What the loops compute: one of these keys says it. */
+/* The keys that give the body of the loops: one of them. */
 static const char *const bodies[] = {"equations", "dependences", "einsum"};
 enum { BODIES = sizeof bodies / sizeof *bodies };
 
@@ -195,7 +195,7 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 	}
 	struct arena *arena = draft->reading->arena;
 	refuse(draft, word->at, word->end,
-		arena_format(arena, "'%s' is no loop%s", word->text,
+		arena_format(arena, "'%s' is not a loop%s", word->text,
 			suggestion(arena, recurrence_loop_near(draft->recurrence, word->text),
 				"; 'loops' wants its extent")));
 	return -1;
@@ -278,7 +278,8 @@ static bool read_einsum(const struct reading *reading, const struct node *text,
 	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
 		return refuse(&draft, fault.at, fault.end, fault.text);
 	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
-		return reading_refuse(reading, text, "no sum of products, and no sum, max or min");
+		return reading_refuse(
+			reading, text, "not a sum of products, a sum, a max or a min");
 	for (int i = 0; i <= parsed->read_count; i++) {
 		const struct einsum_operand *from =
 			i < parsed->read_count ? &parsed->reads[i] : &parsed->output;
@@ -332,7 +333,7 @@ static int named_loop(
 	int loop = recurrence_loop_named(recurrence, name);
 	if (loop >= 0)
 		return loop;
-	reading_refuse(reading, node, "'%s' is no loop%s", name,
+	reading_refuse(reading, node, "'%s' is not a loop%s", name,
 		suggestion(reading->arena, recurrence_loop_near(recurrence, name), ""));
 	return -1;
 }
@@ -373,8 +374,8 @@ static bool read_splits(
 		int loop = recurrence_loop_named(&whole, entry->key);
 		int64_t size = 0;
 		if (loop < 0)
-			diag_error(
-				map->reading->diag, entry->key_span, "'%s' is no loop", entry->key);
+			diag_error(map->reading->diag, entry->key_span, "'%s' is not a loop",
+				entry->key);
 		good = node_integer(map->reading, entry->value, what, 1, RECURRENCE_EXTENT_MOST,
 			       &size) &&
 		       loop >= 0 && good;
@@ -418,14 +419,14 @@ static bool read_loads(
 	return true;
 }
 
-/* How it is to be derived: `split: {m: 4}`, `sum: [k_tile, k]`, `reread: [m_tile]`,
+/* Reads the options of a derivation: `split: {m: 4}`, `sum: [k_tile, k]`, `reread: [m_tile]`,
  * `load: {B: [k, m]}`. */
 static bool read_tiles(
 	struct reader *map, struct recurrence_einsum *einsum, struct recurrence *recurrence)
 {
 	int loops[RECURRENCE_LOOPS_MOST];
 	if (!read_splits(map, einsum, recurrence)) {
-		/* What else they list may be tiles, which there are none of now. */
+		/* Their other entries may name tiles, and without a split none exist. */
 		static const char *const keys[] = {"sum", "reread", "load"};
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			read_node(map, keys[i], OPTIONAL);
@@ -546,7 +547,7 @@ static bool node_streams(const struct reading *reading, const struct node *list,
 			*out |= UINT32_C(1) << stream;
 			continue;
 		}
-		good = reading_refuse(reading, item, "'%s' is no stream%s", name,
+		good = reading_refuse(reading, item, "'%s' is not a stream%s", name,
 			suggestion(reading->arena, suggest(name, known), ""));
 	}
 	return good;
@@ -577,8 +578,8 @@ static int find_row(const struct reading *reading, struct span span, const char 
 	}
 	const char *near = suggest(name, known);
 	diag_error(reading->diag, span,
-		near ? "'%s' is no row of space; did you mean '%s'?"
-		     : "'%s' is no row of space; there are: %s",
+		near ? "'%s' is not a row of space; did you mean '%s'?"
+		     : "'%s' is not a row of space; there are: %s",
 		name, near ? near : text_read(&all));
 	return -1;
 }

@@ -138,7 +138,7 @@ static bool parse_sources(struct transform_text *call, int *loops, int *count)
 				loop < 0 ? recurrence_loop_near(call->recurrence, name) : NULL;
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena, "'%s' is %s%s", name,
-					loop < 0 ? "no loop" : "named twice",
+					loop < 0 ? "not a loop" : "named twice",
 					suggestion(call->reading->arena, near, "")));
 		}
 		seen |= UINT32_C(1) << loop;
@@ -192,7 +192,7 @@ static bool parse_entry(struct transform_text *call, int64_t *out)
 		if (!term_variable(call->reading, name, &number) || number != floor(number))
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena,
-					"'%s' is no variable with a whole number", name));
+					"'%s' is not a variable with a whole number", name));
 	}
 	if (number > PROJECTION_ENTRY_MOST || number < -PROJECTION_ENTRY_MOST)
 		return refuse(call, from, call->at, "entries go up to 1000000");
@@ -235,7 +235,8 @@ static bool parse_reverses(struct transform_text *call)
 		int loop = recurrence_loop_named(call->recurrence, name);
 		if (loop < 0)
 			return refuse(call, from, call->at,
-				arena_format(call->reading->arena, "'%s' is no source loop", name));
+				arena_format(
+					call->reading->arena, "'%s' is not a source loop", name));
 		if (!expect(call, ',', "between a source loop and its value") ||
 			!parse_reverse(call, loop))
 			return false;
@@ -359,7 +360,7 @@ static bool read_reverse(
 		size_t at = 0;
 		if (loop < 0 || entry->value->kind != NODE_SCALAR) {
 			diag_error(map->reading->diag, entry->key_span,
-				loop < 0 ? "'%s' is no loop" : "the value of '%s' is a term",
+				loop < 0 ? "'%s' is not a loop" : "the value of '%s' is a term",
 				entry->key);
 			good = false;
 			continue;
@@ -477,7 +478,7 @@ static bool read_folds(struct reader *map, struct space_time *out)
 			order++;
 		if (!orders[order])
 			return reading_refuse(map->reading, node_item(node, i),
-				"'%s' is no order of folds: there are tiles and blocks", given[i]);
+				"'%s' is not an order of folds; use tiles or blocks", given[i]);
 		out->folds |= UINT32_C(1) << order;
 	}
 	return true;

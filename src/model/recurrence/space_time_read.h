@@ -9,7 +9,7 @@
  */
 
 /*
- * What a `space_time:` map computes: `loops` and `domain` with `equations` or `dependences`, `loops`
+ * Reads the body of a `space_time:` map: `loops` and `domain` with `equations` or `dependences`, `loops`
  * with an `einsum`, or the problem or the op that stands beside.
  */
 bool space_time_body(
@@ -21,7 +21,7 @@ bool space_time_vector(const struct reading *reading, const struct node *node, c
 bool space_time_is_vector(const struct node *node);
 
 /*
- * What the array is and has: `reach`, `array`, `lanes`, and which streams may do what: `stays`,
+ * Reads the limits of the array: `reach`, `array`, `lanes`; and of streams: `stays`,
  * `shuffle`, `no_link_transfer`, `no_reuse`; the last two also as constraints whose targets are rows
  * of space.  The rows have their names by then.
  */

@@ -412,7 +412,7 @@ static bool shares_places(const struct rank_tensor *tensor)
 	return false;
 }
 
-/* What one tensor of the root has for all ranks: as many rows, or more. */
+/* True if one tensor of the root has rows for all ranks. */
 static bool has_room(const struct broadcast *b, const struct rank_tensor *own)
 {
 	const int64_t *block = broadcast_block(b);

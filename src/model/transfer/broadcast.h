@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * What ranks do together through staging tiles.  One rank, the root, carries all of it out; each
+ * A collective of ranks through staging tiles, and its rules.  One rank, the root, carries all of it out; each
  * of N ranks has a block of H rows.
  *
  *	broadcast   the root's tensor into the buffer of every rank       tbroadcast %group, %src
@@ -21,8 +21,8 @@
  *	put         the root's tensor into the buffer of one rank         tput %dst, %src
  *	get         one rank's tensor into the root's buffer              tget %dst, %src
  *
- * Who pushes (broadcast, scatter, put) loads from its own memory and stores into that of others;
- * who pulls (gather, reduce, get) loads from that of others and stores into its own.
+ * A rank that pushes (broadcast, scatter, put) loads from its own memory and stores into that of others;
+ * one that pulls (gather, reduce, get) loads from that of others and stores into its own.
  */
 enum operation {
 	OPERATION_BROADCAST,
@@ -53,9 +53,9 @@ enum wait_cmp { WAIT_EQ, WAIT_NE, WAIT_GT, WAIT_GE, WAIT_LT, WAIT_LE };
 extern const char *const notify_op_names[], *const wait_cmp_names[]; /* "set", .. "eq", .. */
 
 /*
- * Who writes what another rank reads notifies it, who reads what another wrote waits: after a
- * push the root notifies each rank that it wrote to, and they read what came; before a pull each
- * rank writes its block and notifies the root.  A rank that waits has one signal.
+ * A rank that writes for another notifies it, and the reader waits: after a push the root notifies each
+ * rank that it wrote to, and they read the data; before a pull each rank writes its block and
+ * notifies the root.  A rank that waits has one signal.
  */
 struct handshake {
 	bool notifies, waits;
@@ -69,12 +69,12 @@ struct handshake {
 /* True if a wait goes on once a signal was notified that many times. */
 bool handshake_passes(const struct handshake *handshake, int64_t notified);
 
-/* How often it must have been notified; -1: never enough, or more would be too many. */
+/* Notices that a wait needs; -1: none are enough, or more would be too many. */
 int64_t handshake_least(const struct handshake *handshake, int64_t most);
 
 /*
- * How chunks go from rank to rank over links, in rounds: what is sent in a round was there before
- * it, and a round ends when its last message is through.  A channel of a link takes one message a
+ * The way of chunks from rank to rank over links, in rounds: a rank sends chunks that it had before the
+ * round, and a round ends when its last message is through.  A channel of a link takes one message a
  * round, and so do the two ports of a rank where it has one of each.
  *
  *	broadcast  the root has all chunks; each comes to each other rank exactly once
@@ -101,8 +101,8 @@ struct send_schedule {
 	const struct message *messages; /* by round */
 };
 
-/* What a solver of the stage `broadcast` or `scatter` is asked: chunks over this topology, from its
- * root; of a scatter as many as ranks. */
+/* The problem of a solver of the stage `broadcast` or `scatter`: chunks over this topology, from its root;
+ * of a scatter as many as ranks. */
 struct synthesis {
 	const struct topology *topology;
 	int64_t chunks;
@@ -169,7 +169,7 @@ enum { BROADCAST_RANK = 5, STAGING_MOST = 64 };
 enum tensor_layout { LAYOUT_ND, LAYOUT_DN, LAYOUT_NZ }; /* rows or columns first, or fractals */
 extern const char *const tensor_layout_names[];
 
-/* Where the published code does not do what its document says, whom to follow. */
+/* The one to follow if the published code differs from its document. */
 enum compat { COMPAT_DOC, COMPAT_CODE };
 extern const char *const compat_names[];
 
@@ -193,7 +193,7 @@ struct staging_tile {
 	struct span span;
 };
 
-/* Where in the file it is said; the broadcast itself if it is not. */
+/* Places of keys in the file; of a key that is not given, the broadcast's. */
 struct broadcast_spans {
 	struct span all, ranks, root, caller, peer, source, offsets, staging, valid_rows,
 		valid_cols;
@@ -221,8 +221,8 @@ struct broadcast {
 	int64_t scratchpad_bytes, scratchpad_alignment; /* 0: not known */
 	enum chunk_order order;
 	/*
-	 * How the tensor reaches the ranks: NULL, as the published operation does; else a solver
-	 * of the stage `broadcast`, with the tensor in this many segments that ranks send on
+	 * Algorithm by which the tensor reaches the ranks: NULL, the published one; else a solver of the
+	 * stage `broadcast`, with the tensor in this many segments that ranks send on
 	 */
 	const char *algorithm;
 	int64_t segments;
@@ -231,7 +231,7 @@ struct broadcast {
 	struct broadcast_spans spans;
 };
 
-/* How the tensor goes through the tiles. */
+/* Ways of the tensor through the tiles. */
 enum broadcast_path {
 	PATH_EMPTY,       /* an extent is 0: nothing moves */
 	PATH_SINGLE_RANK, /* one load, one store */
@@ -254,7 +254,7 @@ const struct rank_tensor *broadcast_own(const struct broadcast *broadcast);
 /* Staging tiles, with the one where a reduction adds up. */
 int64_t broadcast_tiles(const struct broadcast *broadcast);
 
-/* How often the signal of a rank that waits is notified: by all that it reads from. */
+/* Notices of the signal of a rank that waits: one of each rank that it reads from. */
 int64_t broadcast_notifiers(const struct broadcast *broadcast);
 
 /* Elements of a shape, and rows over all outer dimensions; false when they cannot be counted. */
@@ -312,9 +312,9 @@ const char *broadcast_line(struct arena *arena, const struct broadcast *broadcas
 const char *broadcast_write(struct arena *arena, const struct broadcast *broadcast);
 
 /*
- * What a broadcast may not be, in the order in which it is found: types, tiles and their places
- * when it is compiled, then what the call itself asks, then what the path asks.  Messages are
- * those of the published code where it has one.  (pto-isa: include/pto/comm, a2a3 TBroadCast.hpp;
+ * Rules of a broadcast, in the order in which they are checked: types, tiles and their places
+ * when it is compiled, then rules of the call itself, then rules of the path.  Messages are
+ * those of the published code if it has one.  (pto-isa: include/pto/comm, a2a3 TBroadCast.hpp;
  * the rules without a message there are of the operation's page.)
  *
  * The first is the one that the operation stops with; the others are found as far as they can

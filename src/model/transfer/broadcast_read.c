@@ -244,7 +244,7 @@ const char *broadcast_line(struct arena *arena, const struct broadcast *broadcas
 	return text_read(&text);
 }
 
-/* What reading one broadcast knows so far. */
+/* State of reading one broadcast. */
 struct broadcast_draft {
 	const struct reading *reading;
 	struct broadcast *broadcast;
@@ -329,7 +329,7 @@ static bool is_typed(const struct broadcast_draft *draft, bool source)
 	return draft->op && line_type(draft, source)->given;
 }
 
-/* What the line says already must not be said otherwise. */
+/* Checks that keys do not contradict the line. */
 static void check_line(struct broadcast_draft *draft)
 {
 	const struct broadcast *broadcast = draft->broadcast;

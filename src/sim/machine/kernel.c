@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What every NaN becomes when stored: which NaN an addition hands on is no one's to say. */
+/* The NaN that is stored for every NaN: arithmetic does not define which one an addition returns. */
 enum { FP16_NAN = 0x7e00, BF16_NAN = 0x7fc0, FP8_NAN = 0x7f, FP32_NAN = 0x7fc00000 };
 
 static uint32_t float_bits(float value)

@@ -161,7 +161,7 @@ static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const st
 	return verdict;
 }
 
-/* How many of the tuples of spatial (or temporal) indices of levels >= `level` exist. */
+/* Counts the tuples of spatial (or temporal) indices of levels >= `level` that exist. */
 static int64_t count_tuples(
 	const struct checked_factors *factors, int64_t extent, int level, bool spatial)
 {
@@ -306,7 +306,7 @@ static bool is_background(const struct phase *phase, const struct nest_store *st
 	return level->multiple_buffering >= 2 && phase->changed >= 0 && !store->feed.parent->moving;
 }
 
-/* What the networks to levels `from` up to before `to` take; marks those levels in *taken. */
+/* Returns the latency of the networks to levels `from` up to before `to`; marks those levels in *taken. */
 static int64_t find_latency(
 	const struct nest_run *run, int from, int to, enum nest_transfer transfer, uint32_t *taken)
 {

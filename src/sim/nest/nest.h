@@ -14,7 +14,7 @@
  *
  * Work: steps x multipliers, and for each move step a comparison per instance; what is written,
  * and everything with `data`, moves word by word.  Some 10^7 steps x multipliers take seconds.
- * Where it only counts, iterations that are proven alike are executed once (sim/nest/nest_moves.h): two of each
+ * If it only counts, iterations that are proven alike are executed once (sim/nest/nest_moves.h): two of each
  * loop, as a rule.
  *
  * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
@@ -25,7 +25,7 @@
  */
 struct nest_values;
 
-/* What a test has go wrong, once, to see that it is found. */
+/* Faults that a test plants, once, to see that they are found. */
 enum nest_sim_fault {
 	NEST_SIM_SOUND,
 	NEST_SIM_FILL_LOST,    /* an instance gets nothing of what enters */
@@ -79,8 +79,8 @@ struct nest_array_view {
 };
 
 /*
- * The values of a nest that are somebody's: what is read, and where the results go.  Numbers are
- * those of the machine (sim/machine/kernel.h), fp32; the home of what is written has one instance.
+ * Given values of a nest: the arrays that it reads, and those for its results.  Numbers are those of the
+ * machine (sim/machine/kernel.h), fp32; the home of the written dataspace has one instance.
  */
 struct nest_values {
 	const struct primitive *primitive; /* einsum, map or reduction */
@@ -96,10 +96,10 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	const struct mapping *mapping, const struct nest_sim_options *options, struct arena *arena);
 
 /*
- * What can be said before anything moves: whether the bounds make up the extents, the machine
- * has the instances, and the tiles fit.  Fills what counts follow from there: capacities and
- * utilized instances.  These are valid if the verdict is FITS, CAPACITY or UTILIZATION.  Sums
- * that end apart are seen when the nest has run (sim/nest/nest_lay.h).
+ * Checks a mapping before anything moves: the bounds make up the extents, the machine has the
+ * instances, and the tiles fit.  Fills capacities and utilized instances; these are valid if the
+ * verdict is FITS, CAPACITY or UTILIZATION.  Sums that end apart are found after the run
+ * (sim/nest/nest_lay.h).
  */
 enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *counts);

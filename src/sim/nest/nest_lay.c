@@ -126,7 +126,7 @@ static int64_t joined_number(struct nest_run *run, int level, int64_t instance)
 	return number;
 }
 
-/* What the look at a written home of several instances takes. */
+/* Returns the bytes that the check of a written home of several instances needs. */
 static double nest_homes_bytes(const struct nest_run *run, const struct nest_store *home)
 {
 	return (double)nest_whole(run->shape, home->space).words * sizeof(int64_t);
@@ -203,7 +203,7 @@ static void lay_loops(struct nest_run *run)
 	}
 }
 
-/* What each slot of the block below a level adds to the indices, Y before X. */
+/* Finds the shift of the indices by each slot of the block below a level, Y before X. */
 static void shift_slots(struct nest_run *run, int level, int64_t *shifts)
 {
 	struct nest_site *below = site_of(run, level - 1);
@@ -254,7 +254,7 @@ static void find_furthest(struct nest_run *run)
 				number_max(run->furthest[d], site->shift[n * dimensions + d]);
 }
 
-/* How many instances there are; false if no int64_t counts them. */
+/* Counts the instances; false if an int64_t is too small. */
 static bool size_blocks(struct nest_run *run)
 {
 	struct nest_site *site = site_of(run, run->hierarchy->level_count - 1);
@@ -509,7 +509,7 @@ static void find_hull(struct nest_run *run, const struct nest_store *store, int6
 	nest_run_project(&shape->spaces[store->space], shape->dimension_count, low, high, out);
 }
 
-/* What a store's buffers need; the largest tile is the first one. */
+/* Returns the bytes of a store's buffers; the largest tile is the first one. */
 static double size_store(struct nest_run *run, struct nest_store *store)
 {
 	int64_t instances = site_of(run, store->level)->instances;
@@ -582,7 +582,7 @@ static void fill_home(struct nest_run *run, struct nest_store *store)
 	}
 }
 
-/* True if somebody's results would be in several instances. */
+/* True if given values would have results in several instances. */
 static bool is_apart(struct nest_run *run)
 {
 	bool apart = false;

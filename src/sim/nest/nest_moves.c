@@ -16,7 +16,7 @@ struct border_group {
 	int64_t low[SHAPE_DIMENSIONS_MOST], high[SHAPE_DIMENSIONS_MOST];
 };
 
-/* Where one level meets its parent in one dataspace. */
+/* The border between one level and its parent in one dataspace. */
 struct border {
 	int level, space;
 	const struct nest_store *parent;
@@ -292,7 +292,7 @@ struct nest_sim_moves *nest_moves_open(struct nest_run *run)
 	return moves;
 }
 
-/* Everything leaves and enters anew: without temporal reuse, where there is work. */
+/* True if everything leaves and enters again: an instance with work, without temporal reuse. */
 static bool renews(const struct nest_store *store, int64_t instance)
 {
 	return store->refetch && !store->stays[instance];
@@ -429,7 +429,7 @@ static int64_t find_giver(
 	return -1;
 }
 
-/* Chooses between serving everybody from the parent and letting neighbours hand on. */
+/* Chooses between serving all from the parent and letting neighbours hand on. */
 static const struct nest_groups *choose_groups(
 	struct nest_sim_moves *moves, const struct nest_store *store, int64_t first)
 {
@@ -586,7 +586,7 @@ static void turn_over(struct nest_sim_moves *moves, struct nest_store *store, in
 	}
 }
 
-/* What a test has go wrong with a fill. */
+/* Plants the fault of a test in a fill. */
 static void break_fill(struct nest_sim_moves *moves, struct nest_store *store, int64_t first)
 {
 	int64_t before = -1;
@@ -779,7 +779,7 @@ static void move_on(struct nest_run *run, int k, int64_t times)
 	run->base[run->rounds[k].dimension] += (times - 1) * run->rounds[k].stride;
 }
 
-/* What has happened since the mark happens this many times more. */
+/* Repeats all changes since the mark this many times. */
 static void grow(struct nest_periods *periods, const struct period_mark *mark, int64_t times)
 {
 	for (int n = 0; n < NUMBERS; n++)

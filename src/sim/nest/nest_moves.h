@@ -4,10 +4,10 @@
 #include "sim/nest/nest_run.h"
 
 /*
- * What happens between a level and its parent at a move step.  All levels' tiles are planned
- * first, what leaves is drained from the innermost level outwards, and what enters is filled
- * from the outermost inwards, so that every sum finds its way out before it is asked for again
- * and every tile finds its parent's tile in place.
+ * Moves between a level and its parent at a move step.  All levels' tiles are planned first.  Then
+ * words that leave are drained from the innermost level outwards, and words that enter are filled
+ * from the outermost inwards.  So every sum has left before it is needed again, and every tile finds
+ * its parent's tile in place.
  */
 struct nest_sim_moves;
 

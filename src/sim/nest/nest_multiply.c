@@ -33,7 +33,7 @@ struct nest_array {
 	int64_t whole;   /* steps of the first pass, once it has ended: none has more */
 };
 
-/* Where the slots of nested blocks lie, the outer ones first. */
+/* Places the slots of nested blocks, the outer ones first. */
 static void place_pes(struct nest_array *array, int outer)
 {
 	struct nest_run *run = array->run;
@@ -66,7 +66,7 @@ static bool meet(const struct nest_array *array, int t, int64_t p, int64_t q)
 	return memcmp(words[0], words[1], (size_t)space->rank_count * sizeof words[0][0]) == 0;
 }
 
-/* What a dataspace has the links of the first row, or column, carry in a step. */
+/* Counts the words of a dataspace on the links of the first row, or column, in a step. */
 static int64_t count_different(const struct nest_array *array, int t, bool y)
 {
 	int64_t count = y ? array->height : array->width, step = y ? array->width : 1,
@@ -380,7 +380,7 @@ struct nest_numbers nest_array_numbers(struct nest_array *array)
 	return (struct nest_numbers){array->steps, 1 + 2 * pes};
 }
 
-/* Where passes do not end in the loop, but last as long as the first one, that must go on so. */
+/* If passes do not end in the loop, but last as long as the first one, that must stay so. */
 bool nest_array_goes_on(const struct nest_array *array, const int64_t *since, int k, int64_t times)
 {
 	int64_t steps, pass, passed;
@@ -537,7 +537,7 @@ static void begin(struct nest_run *run, struct nest_operand *operand, struct cre
 		miss(run, operand, crew);
 }
 
-/* Levels on the way that only count: whether the word of multiplier n passes anew. */
+/* Counts the word of multiplier n at levels on the way that only count, if it passes again. */
 static void pass(struct nest_run *run, struct nest_operand *operand, struct crew *crew, int64_t n)
 {
 	const struct nest_feed *feed = operand->feed;

@@ -46,7 +46,7 @@ void nest_box_meet(
 	}
 }
 
-/* Where the hole spans the hull in all ranks but one, it may cut an end off there. */
+/* A hole that spans the hull in all ranks but one may cut an end off there. */
 static void cut_end(int ranks, struct nest_words *set)
 {
 	struct nest_box *hull = &set->hull, *hole = &set->hole;
@@ -197,7 +197,7 @@ double nest_arithmetic_join_values(const struct nest_arithmetic *arithmetic, dou
 enum port { PORT_READ, PORT_WRITE, PORT_SHARED, PORTS };
 enum { TICKS_MOST = 1 << 20, SCALE = 1 << 16 };
 
-/* What one instance moves in the transfer under way: units of a word / scale. */
+/* Units (a word / scale) that one instance moves in the transfer under way. */
 struct port_load {
 	uint64_t transfer; /* the last one that it was part of */
 	int64_t units[PORTS];
@@ -412,8 +412,8 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 		gate->least = number_max(gate->least, ticks);
 }
 
-/* Where a port is free from the beginning of a window on, what it has to do there in the
- * background is done: before the windows of other levels began, if that is later. */
+/* Places the background work of a port in its free time from the beginning of a window on, or from the
+ * end of earlier windows of other levels, if that is later. */
 static void place(struct nest_clock *clock, int of, int level, int port)
 {
 	const struct gate_time *gate = &clock->time.gates[of];

@@ -18,7 +18,7 @@ struct nest_box {
 	int64_t words;                                         /* 0: an empty box */
 };
 
-/* What is in the hull and not in the hole.  Equal sets have equal hulls and holes: the hull is
+/* The words in the hull and not in the hole.  Equal sets have equal hulls and holes: the hull is
  * the least box around the set, the hole lies in it. */
 struct nest_words {
 	struct nest_box hull, hole;
@@ -115,8 +115,7 @@ static inline bool nest_picture_equal(const struct nest_picture *a, const struct
 }
 
 /*
- * What multipliers make of the words that they read, and how two sums become one: products and
- * sums of doubles, in which those of small integers are exact, or a primitive in fp32 as
+ * The arithmetic of multipliers, and of joining two sums: products and sums of doubles, in which those of small integers are exact, or a primitive in fp32 as
  * machines compute it.
  */
 struct nest_arithmetic {
@@ -127,7 +126,7 @@ struct nest_arithmetic {
 
 struct nest_arithmetic nest_arithmetic_make(const struct nest_values *values);
 
-/* What a point of the nest contributes. */
+/* Returns the contribution of a point of the nest. */
 double nest_arithmetic_point(
 	const struct nest_arithmetic *arithmetic, const double *words, int count);
 
@@ -166,7 +165,7 @@ static inline double nest_arithmetic_join(
 struct arena;
 struct nest_clock;
 
-/* `trace` keeps when things happen; NULL: nobody wants to know. */
+/* `trace` keeps the times of events; NULL: none are kept. */
 struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
 	struct nest_trace *trace, struct arena *arena);
 
@@ -188,8 +187,8 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
 /* The multipliers have done a step. */
 void nest_clock_step(struct nest_clock *clock);
 
-/* What the time of further periods (sim/nest/nest_moves.h) depends on, in each of which the windows
- * of the levels `turning` begin anew; and the numbers that grow alike with each of them. */
+/* Adds all that the time of further periods (sim/nest/nest_moves.h) depends on, in each of which the windows
+ * of the levels `turning` begin again; returns the numbers that grow alike with each of them. */
 void nest_clock_draw(
 	const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture);
 struct nest_numbers nest_clock_numbers(struct nest_clock *clock);
@@ -223,7 +222,7 @@ struct nest_site {
 };
 
 /*
- * Whom the instances of a level exchange one dataspace's words with.  Groups are found among
+ * The partners with which the instances of a level exchange one dataspace's words.  Groups are found among
  * the children of one instance of the parent, which have consecutive numbers.
  */
 struct nest_feed {
@@ -246,7 +245,7 @@ struct nest_store {
 	struct nest_store *after; /* in the list of all */
 	int space, level, ranks;
 	bool written, home, links;
-	bool refetch;     /* no temporal reuse: everything leaves and enters anew */
+	bool refetch;     /* no temporal reuse: everything leaves and enters again */
 	bool reads_first; /* rmw_first_update */
 	int pace;         /* number of the loop; -1: one move, at the start */
 	int tile_pace;    /* the same with temporal reuse: the tile changes there */
@@ -306,7 +305,7 @@ void nest_run_project(const struct dataspace *space, int dimensions, const int64
 /* All words of a dataspace. */
 struct nest_box nest_whole(const struct shape *shape, int space);
 
-/* What an iteration of loop k adds to the indices of a rank. */
+/* The step of an iteration of loop k in the indices of a rank. */
 int64_t nest_run_step(const struct nest_run *run, int space, int rank, int k);
 
 /* True if an instance has work at this step. */
@@ -328,8 +327,8 @@ void nest_run_pass(struct nest_run *run, int level, int64_t instance, int space,
 /* Counts sums that are read because others come from inside, or they themselves leave. */
 void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space, int64_t words);
 
-/* Adds a number to the sum at a place, or makes one of it; the update itself, and the read of what
- * is there, are counted by whoever asks. */
+/* Adds a number to the sum at a place, or makes it one; the caller counts the update itself, and the read
+ * of the sum before. */
 void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
 	double value);
 

@@ -381,7 +381,7 @@ static bool fail(struct array_run *run, enum systolic_fault fault, int stream, c
 	return false;
 }
 
-/* How long the chain of each stream must be: the longest way in time to a reader. */
+/* Makes the chain of each stream, as long as the longest way in time to a reader. */
 static bool make_chains(struct array_run *run)
 {
 	const struct recurrence *recurrence = run->recurrence;
@@ -576,7 +576,7 @@ static void take_step(struct array_run *run, const struct visit *visits, size_t 
 	run->result->ports = number_max(run->result->ports, run->in_step);
 }
 
-/* What the step made enters the chains; idle PEs shift in nothing. */
+/* Shifts the values of the step into the chains; idle PEs shift in nothing. */
 static void shift(struct array_run *run, int64_t time, const struct visit *visits, size_t count)
 {
 	for (int s = 0; s < run->recurrence->stream_count; s++) {

@@ -6,13 +6,13 @@
 #include "model/recurrence/recurrence.h"
 
 /*
- * What a recurrence means: every value computed once, after those that it reads, with no array and
- * no clock.
+ * The meaning of a recurrence: every value computed once, after those that it reads, without an array
+ * or a clock.
  */
 struct arena;
 
-/* Values of input streams; equal questions get equal answers.  `stopper` may end an execution; NULL:
- * nobody. */
+/* Values of input streams; equal arguments get equal results.  `stopper` may end an execution; NULL:
+ * none. */
 struct recurrence_inputs {
 	void *user;
 	double (*read)(void *user, int stream, const int64_t *place);
@@ -44,7 +44,7 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *point);
 
 /*
- * Where and when the points of a recurrence run under a projection, each of them looked at.  PEs are
+ * Place and time of each point of a recurrence under a projection.  PEs are
  * numbered within the box that all of them need, the last row of space innermost; steps follow each
  * other as loops over the rows of time do.
  */

@@ -113,7 +113,7 @@ void copy_draw(enum element element, uint64_t bits, void *out)
 		memcpy(out, &bits, (size_t)element_bytes(element));
 }
 
-/* What one stream did and others see from a time on, with what it knew when it did it. */
+/* An event of one stream that others see from a time on, with the clock of the stream at that time. */
 struct notice {
 	struct notice *next;
 	int64_t at;
@@ -148,7 +148,7 @@ struct copy_sync {
 	struct notice *spare;
 };
 
-/* How often each stream will notify each signal. */
+/* Counts how often each stream will notify each signal. */
 static void count_notices(struct copy_sync *sync)
 {
 	const struct copy_program *program = sync->program;
@@ -378,7 +378,7 @@ static int64_t bytes_time(int64_t bytes, struct ratio rate)
 	return (int64_t)(work / rate.num) + (work % rate.num != 0);
 }
 
-/* What a transfer needs: how long, between which ranks. */
+/* Time and ranks of a transfer. */
 struct transfer_need {
 	int from, to; /* ranks; equal: no link */
 	int64_t time;
@@ -575,7 +575,7 @@ static bool all_ran(struct copy_machine *machine)
 		copy_fault(&machine->run, COPY_DEADLOCK, s, machine->next[s],
 			stream->instructions[machine->next[s]].kind == COPY_AWAIT
 				? "waits for a value of signal %d that it will not have"
-				: "waits for flag %d, which nobody will set",
+				: "waits for flag %d, which no queue will set",
 			stream->instructions[machine->next[s]].flag);
 	}
 	return all;

@@ -11,14 +11,14 @@
  * Executes a copy program: queues take their instructions in order; a load or store takes its
  * latency and its bytes' time, on every link of a shortest way if it goes between ranks, which
  * it has to itself, as it has the ports of both ranks where they have one; flags and signals
- * arrive when they arrive.  What the program gets wrong shows:
+ * arrive when they arrive.  Faults of the program that it finds:
  *
- *	DEADLOCK  queues wait for flags that nobody will set, or for signals that may never be so
- *	RACE      two accesses to a byte, one of them a write, that no flag or queue orders
- *	UNWRITTEN a read of bytes that nobody wrote
- *	TWICE     an element of a written buffer that was written before
- *	MISSING   one that nobody wrote
- *	VALUE     one with a value that is not that of the element that belongs there
+ *	DEADLOCK  queues wait for flags that no queue will set, or for signals that may never pass;
+ *	RACE      two accesses to a byte, one of them a write, that no flag or queue orders;
+ *	UNWRITTEN a read of bytes before any write;
+ *	TWICE     an element of a written buffer that was written before;
+ *	MISSING   one that was never written;
+ *	VALUE     one with a value that is not that of the element that belongs there;
  *	BOUNDS    bytes outside of a tile or a buffer
  *	FLAG      a flag that is set and never waited for
  *	LINK      a store to a rank that no way leads to, or a load from one
@@ -57,7 +57,7 @@ struct copy_options {
 	uint64_t most;                 /* instructions; 0: no limit */
 	int64_t bytes_most;            /* of memory with `data`; 0: EXECUTION_BYTES_MOST */
 	bool trace;                    /* keep when each instruction ran */
-	const struct stopper *stopper; /* may end the execution; NULL: nobody */
+	const struct stopper *stopper; /* may end the execution; NULL: none */
 };
 
 struct copy_time {

@@ -248,7 +248,7 @@ static void store_element(
 {
 	int bytes = step->run->memory->element;
 	if (!filled[0])
-		FAULT(step, COPY_UNWRITTEN, "stores bytes that nobody loaded");
+		FAULT(step, COPY_UNWRITTEN, "stores bytes that no load brought");
 	if (step->place->written[element].at)
 		FAULT(step, COPY_TWICE, "writes element %" PRId64 " of %s on rank %d again",
 			element, step->buffer->name, step->buffer->rank);
@@ -309,7 +309,7 @@ static void move(struct memory_step *step)
 	}
 }
 
-/* Row by row: both tiles must be full, and nobody else may touch the first. */
+/* Row by row: both tiles must be full, and no other instruction may touch the first. */
 static void combine(struct memory_step *step)
 {
 	int element = step->run->memory->element;
@@ -324,7 +324,7 @@ static void combine(struct memory_step *step)
 			return;
 		for (int64_t at = 0; at < width * element; at += element)
 			if (!into_filled[at] || !with_filled[at])
-				FAULT(step, COPY_UNWRITTEN, "combines bytes that nobody loaded");
+				FAULT(step, COPY_UNWRITTEN, "combines bytes that no load brought");
 		copy_combine(step->run->program->element, step->run->program->reduction, into, with,
 			width);
 	}
@@ -368,7 +368,7 @@ static void take(const struct copy_run *run, int buffer, const int64_t at[BROADC
 	memcpy(out, element_at(run, buffer, shifted), (size_t)element_bytes(run->program->element));
 }
 
-/* Where the block of a member of the group comes from: what was copied into it, or itself. */
+/* The source of the block of a member of the group: the buffer copied into it, or itself. */
 static int block_of(const struct copy_run *run, int member)
 {
 	const struct copy_program *program = run->program;
@@ -398,9 +398,8 @@ static void reduce(const struct copy_run *run, const int64_t at[BROADCAST_RANK],
 }
 
 /*
- * What an element of a written buffer must be at the end, as the operation's page says it, element
- * by element out of the values that were there at first: nothing is asked of the program's
- * instructions.  `out` has room for an element.
+ * The value that an element of a written buffer must have at the end, by the operation's page, element
+ * by element out of the values at the start, without the program's instructions.  `out` has room for an element.
  */
 static void find_result(
 	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK], uint8_t *out)
@@ -425,7 +424,7 @@ static void find_result(
 			1);
 }
 
-/* What belongs into a buffer: what the operation says, or the first buffer with values. */
+/* The values that belong into a buffer: by the operation, or of the first buffer with values. */
 static void find_expected(
 	const struct copy_run *run, int b, const int64_t at[BROADCAST_RANK], uint8_t *out)
 {

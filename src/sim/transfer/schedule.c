@@ -140,7 +140,7 @@ static const char *take_ways(struct exchange *exchange, const struct message *me
 	if (inside)
 		link = topology_link(exchange->topology, message->from, message->to);
 	if (link < 0)
-		return "there is no link";
+		return "they have no link";
 	if (exchange->link_used[link] != round)
 		exchange->channels[link] = 0;
 	if (exchange->channels[link]++ == exchange->topology->channels)
@@ -197,7 +197,7 @@ static const char *move(struct exchange *exchange, const struct message *message
 	int64_t end = message->first + message->count;
 	const char *why = NULL;
 	if (message->first < 0 || message->count < 1 || end > exchange->schedule->chunks)
-		return "there are no such chunks";
+		return "it sends chunks that do not exist";
 	for (int64_t c = message->first; c < end && !why; c++)
 		why = exchange->schedule->operation == OPERATION_REDUCE
 			      ? add_chunk(exchange, message, c)

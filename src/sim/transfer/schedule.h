@@ -5,7 +5,7 @@
 #include "lower/graph/program.h"
 #include "model/transfer/broadcast.h"
 
-/* How many links a store of a broadcast's root crosses, for programs of several ranks. */
+/* The links that a store of a broadcast's root crosses, for programs of several ranks. */
 struct arena;
 
 struct hops {
@@ -24,9 +24,9 @@ int hops_find(struct hops *hops, int root, int rank);
  * free, from ranks that have them to ranks that do not; at the end each rank has the root's, or of
  * a scatter its own chunk, and the root has those of a gather.  In a reduction elements, as whole
  * numbers of their width, are added to what is there; at the end the root has the sums of all.
- * What a rank sends goes through two staging tiles: the next load runs beside a send.  Without
+ * A rank sends through two staging tiles: the next load runs beside a send.  Without
  * `data` no bytes move, but every chunk is followed all the same.  `stopper` may
- * end the execution; NULL: nobody.
+ * end the execution; NULL: none.
  */
 struct send_time {
 	int64_t start, end; /* ticks */
