@@ -98,6 +98,10 @@ int view_slice(
 	struct build *b, int v, const int64_t *start, const int64_t *length, const int64_t *step);
 int view_squeeze(struct build *b, int v, uint32_t axes);
 const struct model_view *view_at(const struct build *b, int v);
+/* True if an index beyond the view along axis h is beyond the stored tensor as well. */
+bool view_ends(const struct build *b, int v, int h);
+/* The view, or a copy of it that can be read beyond its ends along axis h. */
+int view_open_ended(struct build *b, int v, int h);
 
 /* Statements; the view of what they write. */
 int build_map(struct build *b, const char *function, int a);

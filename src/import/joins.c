@@ -18,13 +18,11 @@ int build_pad(struct build *b, int v, const int64_t *low, const int64_t *high)
 	if (v < 0)
 		return -1;
 	struct model_shape shape = view_at(b, v)->shape;
-	bool unit = false;
 	for (int h = 0; h < shape.rank; h++) {
-		unit |= shape.size[h] == 1 && (low[h] || high[h]);
+		if (low[h] > 0 || high[h] > 0)
+			v = view_open_ended(b, v, h);
 		shape.size[h] += low[h] + high[h];
 	}
-	if (unit && view_at(b, v)->kind != VIEW_STORED)
-		v = build_copy(b, v);
 	struct statement *made =
 		v < 0 ? NULL : statement_open(b, FORM_MAP, "clone", view_at(b, v)->dtype, &shape);
 	if (!made)
@@ -99,9 +97,7 @@ static int concat_two(struct build *b, int a, int c, int axis)
 	shape.size[axis] += view_at(b, c)->shape.size[axis];
 	int views[2] = {a, c};
 	for (int i = 0; i < 2; i++)
-		if (view_at(b, views[i])->shape.size[axis] == 1 &&
-			view_at(b, views[i])->kind != VIEW_STORED)
-			views[i] = build_copy(b, views[i]);
+		views[i] = view_open_ended(b, views[i], axis);
 	struct statement *made =
 		views[0] < 0 || views[1] < 0
 			? NULL

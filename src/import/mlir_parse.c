@@ -308,7 +308,13 @@ static bool parse_function(struct mlir_parser *p)
 		int opened = p->scan.token.line;
 		bool skips = mlir_is_word(&p->scan, "attributes") || mlir_is(&p->scan, '(');
 		if (p->scan.token.begins_line)
-			return true; /* a declaration */
+			return true;                    /* a declaration */
+		if (mlir_is_word(&p->scan, "tensor")) { /* of a result; it may hold braces */
+			struct mlir_type type;
+			if (!mlir_read_type(p, &type))
+				return false;
+			continue;
+		}
 		bool attributes = mlir_is_word(&p->scan, "attributes");
 		mlir_advance(&p->scan);
 		if (attributes && mlir_is(&p->scan, '{'))

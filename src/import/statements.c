@@ -222,6 +222,20 @@ int build_copy(struct build *b, int v)
 	return v < 0 ? -1 : map_statement(b, "clone", v, -1, 0, false, view_at(b, v)->dtype);
 }
 
+int statement_store(struct build *b, int v)
+{
+	int loop_of[MODEL_RANK_MOST];
+	struct model_view source = *view_at(b, v);
+	struct statement *made = statement_open(b, FORM_MAP, "clone", source.dtype, &source.shape);
+	if (!made)
+		return -1;
+	statement_identity_loops(loop_of);
+	made->reads[made->read_count++] = statement_read_whole(b, v, loop_of);
+	for (int h = 0; h < source.shape.rank; h++)
+		made->loops[h] = b->views.at[made->writes[0]].axis[h] = source.axis[h];
+	return made->writes[0];
+}
+
 int build_cast(struct build *b, int v, const char *dtype)
 {
 	if (v < 0)

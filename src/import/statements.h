@@ -12,6 +12,8 @@ struct statement *statement_open(struct build *b, enum form form, const char *fu
 	const char *dtype, const struct model_shape *shape);
 /* Joins classes of loops and axes; the view of the output. */
 int statement_close(struct build *b, struct statement *statement);
+/* A copy of a view whose axes are the view's own, after these are settled. */
+int statement_store(struct build *b, int v);
 /* Loop h for axis h. */
 void statement_identity_loops(int *loop_of);
 /* -1 after failing where the view is one number. */

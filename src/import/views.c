@@ -272,3 +272,62 @@ int view_slice(
 	}
 	return v;
 }
+
+static bool is_sliced(const struct build *b, int v)
+{
+	for (const struct model_view *view = view_at(b, v);
+		view->kind == VIEW_RESHAPED || view->kind == VIEW_MAPPED;
+		view = view_at(b, view->source))
+		if (view->kind == VIEW_MAPPED &&
+			shape_elements(&view->shape) !=
+				shape_elements(&view_at(b, view->source)->shape))
+			return true;
+	return false;
+}
+
+/* The axis of the source that a reshape leaves as it is; -1: it has none. */
+static int unchanged_axis(const struct model_view *view, const struct model_view *source, int h)
+{
+	int64_t before = 1, at = 1;
+	for (int k = 0; k < h; k++)
+		before *= view->shape.size[k];
+	for (int k = 0; k < source->shape.rank; k++) {
+		if (at == before && source->shape.size[k] == view->shape.size[h])
+			return k;
+		at *= source->shape.size[k];
+	}
+	return -1;
+}
+
+bool view_ends(const struct build *b, int v, int h)
+{
+	for (;;) {
+		const struct model_view *view = view_at(b, v);
+		if (view->kind == VIEW_STORED || view->kind == VIEW_SPLAT)
+			return true;
+		const struct model_view *source = view_at(b, view->source);
+		int next = -1;
+		if (view->kind == VIEW_RESHAPED) {
+			next = unchanged_axis(view, source, h);
+			if (next < 0)
+				return !is_sliced(b, v);
+		}
+		for (int k = 0; view->kind == VIEW_MAPPED && k < source->shape.rank; k++)
+			if (view->from[k].axis == h)
+				next = k;
+		if (next < 0 || (view->kind == VIEW_MAPPED &&
+					(view->from[next].step != 1 || view->from[next].offset ||
+						source->shape.size[next] != view->shape.size[h])))
+			return false;
+		v = view->source;
+		h = next;
+	}
+}
+
+int view_open_ended(struct build *b, int v, int h)
+{
+	bool unit = v >= 0 && view_at(b, v)->shape.size[h] == 1;
+	return v < 0 || (view_ends(b, v, h) && (!unit || view_at(b, v)->kind == VIEW_STORED))
+		       ? v
+		       : build_copy(b, v);
+}

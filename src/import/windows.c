@@ -61,13 +61,12 @@ static struct view_index slide(const struct window *window, int d, int p, int r,
 	return index;
 }
 
-/* A view of a view cannot be indexed beyond its one element. */
-static int settle_units(struct build *b, int x, const struct window *window)
+/* A view that a window leaves must end where its tensor ends. */
+static int settle_ends(struct build *b, int x, const struct window *window)
 {
-	for (int d = 0; x >= 0 && d < window->spatial; d++)
-		if (view_at(b, x)->shape.size[d + 2] == 1 && window->size[d] > 1 &&
-			view_at(b, x)->kind != VIEW_STORED)
-			return build_copy(b, x);
+	for (int d = 0; x >= 0 && d < window->spatial && d + 2 < view_at(b, x)->shape.rank; d++)
+		if (window->low[d] || window->high[d] || window->ceil)
+			x = view_open_ended(b, x, d + 2);
 	return x;
 }
 
@@ -169,7 +168,7 @@ int build_convolution(struct build *b, int x, int w, const struct window *window
 		return -1;
 	if (view_at(b, x)->kind == VIEW_SPLAT || view_at(b, w)->kind == VIEW_SPLAT)
 		return build_fail(b, "a convolution of a constant");
-	x = settle_units(b, x, window);
+	x = settle_ends(b, x, window);
 	if (x < 0 || !check_window(b, x, window, &out))
 		return -1;
 	const struct model_shape *weights = &view_at(b, w)->shape;
@@ -209,7 +208,7 @@ int build_pool(struct build *b, int x, const char *function, const struct window
 		return -1;
 	if (view_at(b, x)->kind == VIEW_SPLAT)
 		return build_fail(b, "a pool of a constant");
-	x = settle_units(b, x, window);
+	x = settle_ends(b, x, window);
 	if (x < 0 || !check_window(b, x, window, &out))
 		return -1;
 	struct statement *made =

@@ -1,4 +1,5 @@
 #include "base/number.h"
+#include "import/statements.h"
 #include "import/writing.h"
 
 #include <string.h>
@@ -157,10 +158,32 @@ static void write_comment(struct text *text, const struct model_call *call)
 	text_add(text, "    # %s\n", words);
 }
 
+/* A reshape copies a stored tensor: what is turned, sliced or broadcast is stored first. */
+static void store_sources(struct build *b)
+{
+	struct statement *before = b->statements.at;
+	size_t count = b->statements.count;
+	memset(&b->statements, 0, sizeof b->statements);
+	for (size_t s = 0; s < count; s++) {
+		int copy = before[s].form == FORM_RESHAPE ? before[s].writes[0] : -1;
+		int source = copy < 0 || !view_at(b, copy)->copied ? -1 : view_at(b, copy)->source;
+		int at = source;
+		while (at >= 0 && view_at(b, at)->kind == VIEW_RESHAPED && !view_at(b, at)->copied)
+			at = view_at(b, at)->source;
+		if (at >= 0 && view_at(b, at)->kind == VIEW_MAPPED) {
+			b->call = before[s].call;
+			int stored = statement_store(b, source);
+			b->views.at[copy].source = stored < 0 ? source : stored;
+		}
+		*array_add(b->arena, &b->statements) = before[s];
+	}
+}
+
 const char *build_write(struct build *b, struct import_summary *summary)
 {
 	struct workload_writing w = {.b = b, .text = text_open(b->arena), .summary = summary};
 	writing_align(b);
+	store_sources(b);
 	mark_live(b);
 	for (size_t s = 0; s < b->statements.count; s++)
 		write_statement(&w, &b->statements.at[s]);

@@ -1,0 +1,61 @@
+/*
+ * Numbers of imported ops of ONNX, StableHLO and TTIR: scripts write random models of one op, import them, compute the
+ * text of each workload element by element, and compare with numpy.  Calls with operands, attributes and regions that
+ * do not fit are refused or become opaque.
+ */
+#include "tests/support/draws.h"
+#include "tests/support/folder.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static void run_script(const char *script, long count, const char *more)
+{
+	enum { NOT_INSTALLED = 77 };
+	struct ended ended = folder_run(arena_format(arena,
+		"/usr/bin/python3 \"$OLDPWD\"/tests/support/%s \"$program\" %llu %ld %s", script,
+		(unsigned long long)draws_seed(1), count, more));
+	if (ended.status == NOT_INSTALLED) {
+		print_message("skipped: %s%s\n", ended.out, ended.err);
+		skip();
+	}
+	if (ended.status != 0)
+		fail_msg("%s%s", ended.out, ended.err);
+	print_message("%s", ended.out);
+}
+
+static void onnx_ops_compute_what_onnx_says(void **state)
+{
+	run_script("onnx_values.py", draws(120), "");
+}
+
+static void mlir_ops_compute_what_their_dialects_say(void **state)
+{
+	run_script("mlir_values.py", draws(160), "");
+}
+
+static void onnx_calls_that_do_not_fit_are_refused(void **state)
+{
+	run_script("onnx_calls.py", draws(300), "\"$OLDPWD\"/src/import/op_table.c");
+}
+
+static void mlir_calls_that_do_not_fit_are_refused(void **state)
+{
+	run_script("mlir_calls.py", draws(400), "\"$OLDPWD\"/src/import/op_table.c");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(onnx_ops_compute_what_onnx_says),
+		TEST(mlir_ops_compute_what_their_dialects_say),
+		TEST(onnx_calls_that_do_not_fit_are_refused),
+		TEST(mlir_calls_that_do_not_fit_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
