@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command_explore.h"
 #include "cli/graph_inputs.h"
+#include "cli/graph_values.h"
 #include "cli/kind.h"
 #include "model/graph/einsum.h"
 #include "model/machine/primitives.h"
@@ -33,18 +34,41 @@ static struct simulation how_to_execute(
 
 /* --- score and simulate */
 
-static void execute(const struct inputs *inputs, bool trace, struct outcome *outcome)
+static void execute(
+	const struct inputs *inputs, bool trace, void *const *given, struct outcome *outcome)
 {
 	const struct graph_inputs *own = inputs->own;
 	struct simulation how = how_to_execute(own, outcome);
 	struct truth truth;
 	how.trace = trace;
 	if (how.mode == SIM_DATA) {
-		truth = evaluate_truth(
-			own->workload, own->arch, inputs->wishes.seed, inputs->arena);
+		truth = evaluate_truth_of(
+			own->workload, own->arch, inputs->wishes.seed, given, inputs->arena);
 		how.truth = &truth;
 	}
 	evaluate_simulate(outcome, &how, inputs->arena);
+}
+
+/* Reads `--inputs`; false after complaining. */
+static bool read_values(const struct inputs *inputs, void ***given)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct option_value *file = option_find(inputs->arguments, "inputs");
+	*given = file ? graph_values_read(inputs->arena, own->workload, file->text, inputs->diag)
+		      : NULL;
+	return *given || !file;
+}
+
+/* Writes `--outputs` of a run with data; false if there was none. */
+static bool write_values(const struct inputs *inputs, const struct outcome *outcome)
+{
+	const struct option_value *file = option_find(inputs->arguments, "outputs");
+	bool has_data = outcome->simulated && outcome->mode == SIM_DATA;
+	if (file && has_data)
+		command_write(inputs->arena, file->text,
+			graph_values_text(inputs->arena, outcome->plan->workload,
+				outcome->sim.rank_outputs[0]));
+	return has_data;
 }
 
 /* Of the whole plan of least latency; without a joint solver where none is asked for. */
@@ -77,7 +101,8 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 {
 	struct arena *arena = inputs->arena;
 	const struct option_value *trace = option_find(inputs->arguments, "trace");
-	if (!graph_inputs_check_plan(inputs))
+	void **given = NULL;
+	if (!graph_inputs_check_plan(inputs) || (simulated && !read_values(inputs, &given)))
 		return command_refuse(inputs->diag);
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
@@ -86,7 +111,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (!graph_inputs_price(inputs, made.plan, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		execute(inputs, trace != NULL, &outcome);
+		execute(inputs, trace != NULL, given, &outcome);
 	if (outcome.why) {
 		graph_inputs_illegal(inputs, made.plan, outcome.why_step, outcome.why);
 		return EXIT_IMPOSSIBLE;
@@ -97,6 +122,12 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 			outcome.too_long);
 	if (outcome.too_long && simulated) {
 		utf8_print(command_people(), "lxplore: not executed: %s\n", outcome.too_long);
+		return EXIT_NOTHING;
+	}
+	if (simulated && !write_values(inputs, &outcome) &&
+		(given || option_find(inputs->arguments, "outputs"))) {
+		utf8_print(command_people(),
+			"lxplore: not executed with numbers: the tensors or the computes are too many\n");
 		return EXIT_NOTHING;
 	}
 	if (option_find(inputs->arguments, "explain")) {

@@ -128,6 +128,12 @@ static const struct option settings[] = {
 		"by PEs",
 		.type = OPTION_FILE, .kinds = "graph broadcast problem recurrence",
 		.commands = OF_SIMULATE},
+	{"inputs", 0, "FILE",
+		"numbers of input tensors, 'name: 1 2.5 ..' a line in row-major order; others are "
+		"drawn",
+		.type = OPTION_FILE, .kinds = "graph", .commands = OF_SIMULATE},
+	{"outputs", 0, "FILE", "the numbers that the run leaves in the outputs, likewise",
+		.type = OPTION_FILE, .kinds = "graph", .commands = OF_SIMULATE},
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",

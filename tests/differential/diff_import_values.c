@@ -1,7 +1,8 @@
 /*
  * Numbers of imported ops of ONNX, StableHLO and TTIR: scripts write random models of one op, import them, compute the
  * text of each workload element by element, and compare with numpy.  Calls with operands, attributes and regions that
- * do not fit are refused or become opaque.
+ * do not fit are refused or become opaque.  Random graphs are executed by the simulated machine on given numbers, and
+ * its outputs are compared as well.
  */
 #include "tests/support/draws.h"
 #include "tests/support/folder.h"
@@ -12,12 +13,12 @@
 
 #include "tests/test.h"
 
-static void run_script(const char *script, long count, const char *more)
+static void run_script(const char *script, long count, const char *more, const char *first)
 {
 	enum { NOT_INSTALLED = 77 };
 	struct ended ended = folder_run(arena_format(arena,
-		"/usr/bin/python3 \"$OLDPWD\"/tests/support/%s \"$program\" %llu %ld %s", script,
-		(unsigned long long)draws_seed(1), count, more));
+		"/usr/bin/python3 \"$OLDPWD\"/tests/support/%s \"$program\" %s %llu %ld %s", script,
+		first, (unsigned long long)draws_seed(1), count, more));
 	if (ended.status == NOT_INSTALLED) {
 		print_message("skipped: %s%s\n", ended.out, ended.err);
 		skip();
@@ -29,22 +30,27 @@ static void run_script(const char *script, long count, const char *more)
 
 static void onnx_ops_compute_what_onnx_says(void **state)
 {
-	run_script("onnx_values.py", draws(120), "");
+	run_script("onnx_values.py", draws(120), "", "");
 }
 
 static void mlir_ops_compute_what_their_dialects_say(void **state)
 {
-	run_script("mlir_values.py", draws(160), "");
+	run_script("mlir_values.py", draws(160), "", "");
 }
 
 static void onnx_calls_that_do_not_fit_are_refused(void **state)
 {
-	run_script("onnx_calls.py", draws(300), "\"$OLDPWD\"/src/import/op_table.c");
+	run_script("onnx_calls.py", draws(300), "\"$OLDPWD\"/src/import/op_table.c", "");
 }
 
 static void mlir_calls_that_do_not_fit_are_refused(void **state)
 {
-	run_script("mlir_calls.py", draws(400), "\"$OLDPWD\"/src/import/op_table.c");
+	run_script("mlir_calls.py", draws(400), "\"$OLDPWD\"/src/import/op_table.c", "");
+}
+
+static void imported_graphs_compute_it_on_the_machine(void **state)
+{
+	run_script("graph_values.py", draws(24), "", "\"$OLDPWD\"/specs/arch/spyre32.yaml");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
@@ -56,6 +62,7 @@ int main(void)
 		TEST(mlir_ops_compute_what_their_dialects_say),
 		TEST(onnx_calls_that_do_not_fit_are_refused),
 		TEST(mlir_calls_that_do_not_fit_are_refused),
+		TEST(imported_graphs_compute_it_on_the_machine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

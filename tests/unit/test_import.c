@@ -44,6 +44,27 @@ static void expect(const char *command, int status, const char *err)
 		fail_msg("%s: status %d\n%s%s", command, ended.status, ended.out, ended.err);
 }
 
+/* [1 2] [[1 -1] [.5 .25]] = [2 -.5] */
+static void models_run_on_given_numbers(void **state)
+{
+	static const char run[] =
+		"\"$program\" simulate \"$OLDPWD\"/specs/arch/spyre32.yaml m.mlir";
+	folder_put("m.mlir",
+		"func.func @main(%x: tensor<1x2xf32>, %w: tensor<2x2xf32>) -> tensor<1x2xf32> {\n"
+		"  %y = stablehlo.dot %x, %w : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>\n"
+		"  return %y : tensor<1x2xf32>\n}\n");
+	folder_put("in", "x: 1 2\nw: 1 -1 .5 .25\n");
+	expect(arena_format(arena, "%s --inputs in --outputs out && cat out >&2", run), 0,
+		"y: 2 -0.5\n");
+	folder_put("in", "x: 1 2 3\n");
+	expect(arena_format(arena, "%s --inputs in", run), 2, "in:1:1: error: 'x' needs 2 numbers");
+	folder_put("in", "\ny: 1 2\n");
+	expect(arena_format(arena, "%s --inputs in", run), 2,
+		"in:2:1: error: 'y' is not an input of the workload");
+	folder_put("in", "x 1 2\n");
+	expect(arena_format(arena, "%s --inputs in", run), 2, "in:1:1: error: the line is not");
+}
+
 static void text_of_mlir_becomes_a_workload(void **state)
 {
 	folder_put("m.mlir", pretty);
@@ -231,6 +252,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			text_of_mlir_becomes_a_workload, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			models_run_on_given_numbers, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(named_shapes_are_the_ops_that_they_stand_for,

@@ -127,6 +127,12 @@ static void find_most(struct truth *truth, uint64_t seed)
 struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
 	struct arena *arena)
 {
+	return evaluate_truth_of(workload, arch, seed, NULL, arena);
+}
+
+struct truth evaluate_truth_of(const struct workload *workload, const struct arch *arch,
+	uint64_t seed, void *const *given, struct arena *arena)
+{
 	struct truth truth = {.workload = workload, .ranks = workload_ranks(workload, arch)};
 	for (size_t t = 0; t < workload->tensor_count; t++)
 		names_add(arena, &truth.names, workload->tensors[t].name, (int)t);
@@ -134,6 +140,9 @@ struct truth evaluate_truth(const struct workload *workload, const struct arch *
 	for (int r = 0; r < truth.ranks; r++) {
 		truth.arrays[r] = arena_array(arena, void *, workload->tensor_count);
 		reference_inputs(workload, reference_seed(seed, r), false, arena, truth.arrays[r]);
+		for (size_t t = 0; given && t < workload->tensor_count; t++)
+			if (given[t])
+				truth.arrays[r][t] = given[t];
 	}
 	reference_run_ranks(workload, truth.ranks, arena, truth.arrays);
 	truth.ulps_most = arena_array(arena, double, workload->tensor_count);

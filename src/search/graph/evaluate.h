@@ -51,6 +51,10 @@ struct truth {
 struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
 	struct arena *arena);
 
+/* The same with host arrays of inputs by tensor, NULL for those that are drawn. */
+struct truth evaluate_truth_of(const struct workload *workload, const struct arch *arch,
+	uint64_t seed, void *const *given, struct arena *arena);
+
 /* The model's part. */
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 
