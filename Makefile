@@ -10,7 +10,7 @@ endif
 MODE ?= release
 PREFIX ?= /usr/local
 CASES ?= ../shared/cases
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 MODES := release debug asan tsan coverage
 ifeq ($(filter $(MODE),$(MODES)),)

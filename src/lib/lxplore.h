@@ -65,7 +65,7 @@ enum lxplore_status {
 	LXPLORE_STOPPED = 130,  /* lxplore_stop ended it; what was found until then is there */
 };
 
-/* "0.1.0": of the library.  The major number changes with what programs must know. */
+/* Version of the library, "MAJOR.MINOR.PATCH".  The major number changes with what programs must know. */
 LXPLORE_API const char *lxplore_version(void);
 
 /* NULL where there is no memory. */

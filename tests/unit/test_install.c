@@ -39,7 +39,8 @@ static bool has(const char *command)
 
 static void install(void)
 {
-	struct ended ended = shell(arena, "scripts/install %s 0.1.0 %s/" PREFIX, build, folder);
+	struct ended ended =
+		shell(arena, "scripts/install %s " LXPLORE_VERSION " %s/" PREFIX, build, folder);
 	if (ended.status)
 		fail_msg("%s", ended.err);
 }
@@ -207,7 +208,8 @@ static void nothing_is_left(void **state)
 		return;
 	install();
 	run("touch " PREFIX "/lib/other");
-	struct ended ended = shell(arena, "scripts/install --remove 0.1.0 %s/" PREFIX, folder);
+	struct ended ended =
+		shell(arena, "scripts/install --remove " LXPLORE_VERSION " %s/" PREFIX, folder);
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(
 		run("find root -not -type d; find root -name '*lxplore*'"), PREFIX "/lib/other\n");

@@ -28,7 +28,7 @@ struct certificate_point {
 };
 
 struct certificate {
-	const char *program; /* "lxplore 0.1.0" */
+	const char *program; /* with its version, as `lxplore --version` prints it */
 	const char *layer;   /* of a network; NULL: of a problem */
 	size_t source_count;
 	const struct certificate_source *sources;
