@@ -9,12 +9,12 @@
 /*
  * Simulated annealing: a worse mapping takes the place of the last one with probability
  * (old value / new value)^(1/T).  T falls geometrically over what is left of the chain's budget;
- * where nothing changes any more the chain starts anew, warm, from a mapping drawn.
+ * a chain in which nothing changes any more starts again, warm, from a mapping drawn.
  */
 OPTIONS(ANNEAL_OPTIONS)
 
 /*
- * What one chain of a heuristic has: mappings of the space, random numbers of its own, its part
+ * The data of one chain of a heuristic: mappings of the space, random numbers of its own, its part
  * of the budget, and one number to minimise.  With several objectives this is the product of
  * their powers w, chain by chain other ones: the first and the last of two are minimised alone
  * by the first and the last chain, energy^w x latency^(1 - w) by those between.  Whatever is
@@ -143,7 +143,7 @@ static bool push_outwards(
 	return met && map_move(moves, &move, mapping);
 }
 
-/* What exceeds a level or a fan-out is pushed outwards, and priced anew. */
+/* Pushes factors outwards until no level or fan-out is exceeded, and prices the mapping again. */
 static bool settle(struct local_chain *chain, struct local_trial *trial)
 {
 	for (int mends = 0;; mends++) {

@@ -1,9 +1,9 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/certificate/certificate.h"
-#include "solvers/map/exact/ask.h"
 #include "solvers/map/exact/branches.h"
 #include "solvers/map/exact/descent.h"
+#include "solvers/map/exact/frame.h"
 #include "solvers/map/exact/options.h"
 #include "solvers/map/uneven/search.h"
 
@@ -139,7 +139,7 @@ static bool next_choice(
 	return true;
 }
 
-/* What is not searched yet, of the first objective. */
+/* Returns the lower bound of the open part, of the first objective. */
 static double find_open(const struct hunt *hunt)
 {
 	double open = hunt->open;
@@ -261,7 +261,7 @@ static void prove_each(struct hunt *hunt, struct run *run, double first)
 	run_prove_each(run, hunt->each, objectives->count);
 }
 
-static void prove(struct hunt *hunt, struct run *run, bool complete)
+static void prove_rest(struct hunt *hunt, struct run *run, bool complete)
 {
 	double best = nest_offers_best(&hunt->offers);
 	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
@@ -305,7 +305,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	warm_up(hunt, run);
 	bool complete = search_rounds(hunt, run);
 	nest_offers_close(&hunt->offers);
-	prove(hunt, run, complete);
+	prove_rest(hunt, run, complete);
 	arena_close(arena);
 }
 

@@ -95,7 +95,7 @@ static struct milp_answer solve_round(
 	return answer;
 }
 
-/* INFINITY: there is no mapping.  A program that disagrees with the model proves nothing. */
+/* INFINITY: no mapping exists. A program that disagrees with the model proves nothing. */
 static void claim(struct rounds *rounds, double bound)
 {
 	if (bound > rounds->best * (1 + 1e-9))

@@ -12,7 +12,7 @@ static bool goes_on(const struct patience *patience, const struct offer_price *p
 	       (!patience->timeout || *unfit < patience->timeout);
 }
 
-/* Mappings drawn from the space; draw number n is the same whoever makes it. */
+/* Mappings drawn from the space; draw number n is the same in every task. */
 static void run_random_draws(struct run *run, const struct problem *problem)
 {
 	const struct nest_search *search = problem->nest;

@@ -171,7 +171,7 @@ static void try_rows(struct boxes *boxes)
 	try_order(boxes, ORDERS_SKYLINE);
 }
 
-/* Whether the work of looking for holes is within bounds, is known after the first pass. */
+/* The first pass shows if the work of looking for holes is within bounds. */
 static void try_holes(struct boxes *boxes)
 {
 	int end = boxes->packing->goal == PACKING_SPILL ? ORDERS_WORTH + 1 : ORDERS_WORTH;

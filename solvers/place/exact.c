@@ -14,7 +14,7 @@
 	OPTION(EXACT_ROUND_TIMES, 4, 2, 100, "times as many in each round after")
 OPTIONS(EXACT_OPTIONS)
 
-/* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
+/* The search for the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
 	struct run *run;
 	const struct packing *packing;
@@ -87,7 +87,7 @@ static int64_t find_grain(const struct packing *packing)
 }
 
 /* Starts that return find layouts sooner; the others find sooner that there is none. */
-static enum verdict ask(struct peak *peak, int64_t capacity, uint64_t nodes, bool returns)
+static enum verdict ask_packer(struct peak *peak, int64_t capacity, uint64_t nodes, bool returns)
 {
 	struct pack_question question = {
 		.packing = peak->packing, .capacity = capacity, .nodes = nodes, .returns = returns};
@@ -132,18 +132,18 @@ static int64_t between(const struct peak *peak, int64_t eighths)
 static bool search_round(struct peak *peak, uint64_t nodes)
 {
 	static const int64_t eighths[] = {0, 2, 5};
-	/* What fits into no capacity is not found by raising the bound. */
+	/* raising the bound cannot find buffers that fit into no capacity */
 	if (peak->value > peak->packing->capacity)
-		return ask(peak, peak->packing->capacity, nodes, false) == VERDICT_YES;
+		return ask_packer(peak, peak->packing->capacity, nodes, false) == VERDICT_YES;
 	int64_t before = peak->value;
 	for (size_t k = 0; k < sizeof eighths / sizeof *eighths && goes_on(peak);) {
-		enum verdict status = ask(peak, between(peak, eighths[k]), nodes, k > 0);
+		enum verdict status = ask_packer(peak, between(peak, eighths[k]), nodes, k > 0);
 		if (status == VERDICT_YES)
 			break;
 		k += status == VERDICT_OPEN;
 	}
 	while (peak->value < before && goes_on(peak))
-		if (ask(peak, between(peak, 7), nodes, true) != VERDICT_YES)
+		if (ask_packer(peak, between(peak, 7), nodes, true) != VERDICT_YES)
 			break;
 	return peak->value < before;
 }

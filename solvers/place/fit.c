@@ -12,8 +12,8 @@
  * A child first tries the gaps that hold a parent whole, and takes that
  * parent's address; parents count as free space then.  Published, they still
  * count as free when that fails, and the child may land on half a living
- * parent; here such an address is passed over for the gaps between everything
- * that is live.
+ * parent; here such an address is skipped for the
+ * gaps between everything that is live.
  *
  * There is one layout, and no budget cuts it.
  */
@@ -39,7 +39,7 @@ static void add_gap(struct fitting *fitting, int64_t start, int64_t end, int64_t
 		fitting->gaps[fitting->gap_count++] = (struct gap){start, end};
 }
 
-/* What is free during all of buffer i's life; its parents count as free if asked to. */
+/* Finds the gaps that are free during all of buffer i's life; its parents count as free with `over_parents`. */
 static void find_gaps(struct fitting *fitting, size_t i, bool over_parents)
 {
 	const struct packing *packing = fitting->packing;
@@ -116,8 +116,8 @@ static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
 	addresses[buffer] = address;
 }
 
-/* What may lie at one address only is there before the others; reserved ranges, which come last,
- * before all. */
+/* Places the buffers that may lie at one address only before the
+ * others; reserved ranges, which come last, before all. */
 static void place_fixed(struct fitting *fitting)
 {
 	const struct packing *packing = fitting->packing;

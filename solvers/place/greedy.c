@@ -104,7 +104,7 @@ static int64_t find_block(const struct greedy_placer *greedy, size_t buffer)
 	return top <= packing->capacity - size ? top : hole;
 }
 
-/* Through time once, nobody knows what will need an address later. */
+/* Time is walked once: it is not known which buffers will need an address later. */
 static bool is_free_everywhere(struct run *run, const struct packing *packing)
 {
 	if (packing->reserved_count)

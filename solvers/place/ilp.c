@@ -14,12 +14,12 @@
  * below j", and z(j, i) is 1; none if one of them is not kept, or takes the other's place.  With
  * sizes s in units and addresses x:
  *
- *	x_j >= x_i + s_i - M (1 - z(i, j))
- *	x_j >= sum over i in K of s_i z(i, j)           for every set K that lives at once, j in K
- *	top >= x_j + s_j + sum over i in K of s_i z(j, i)
+ *	x_j >= x_i + s_i - M (1 - z(i, j));
+ *	x_j >= sum over i in K of s_i z(i, j)           for every set K that lives at once, j in K;
+ *	top >= x_j + s_j + sum over i in K of s_i z(j, i);
  *
  * less s_c where child c has its parent's place, both in K.  The top is the peak, or the capacity.
- * The second and third are those of cliques: they say at once what pairs say only in chains.
+ * The second and third are those of cliques. They say at once what pairs say only in chains.
  *
  * All addresses are multiples of a unit: what alignments have in common, times what the sizes,
  * rounded up to that, have, if alignments allow.  A packing at lower addresses that are such
@@ -41,7 +41,7 @@ struct order_program {
 	double mass;          /* the columns of a point add up to no more */
 };
 
-/* How many pairs of buffers, or buffers and ranges, meet; no more than `most` + 1. */
+/* Counts the pairs of buffers, or buffers and ranges, that meet; no more than `most` + 1. */
 static size_t order_pairs(const struct packing *packing, size_t most, struct arena *arena);
 
 /* NULL if a buffer that must be placed cannot be with nothing elsewhere: *culprit is it.  All
@@ -149,7 +149,7 @@ static int64_t find_unit(const struct packing *packing)
 	return base * common;
 }
 
-/* What all divide that may share an address; 0: it is larger than any address. */
+/* Returns the common multiple of the steps of all that may share an address; 0: it is larger than any address. */
 static int64_t shared_step(const struct packing *packing, struct arena *arena)
 {
 	bool *shares = arena_array(arena, bool, packing->count);
@@ -167,7 +167,7 @@ static int64_t shared_step(const struct packing *packing, struct arena *arena)
 	return (int64_t)step;
 }
 
-/* Where everything lies on top of what is fixed and reserved, or the capacity. */
+/* Returns the top of everything stacked on the fixed and reserved bytes, or the capacity. */
 static int64_t enough(const struct packing *packing, struct arena *arena)
 {
 	int64_t shared = shared_step(packing, arena);
@@ -269,8 +269,8 @@ static void no_more_than(struct making *making, struct ilp_term term, struct ilp
 	row_end(making, false);
 }
 
-/* Whether i takes j's place, as a column; 0 if it may not. */
-static struct ilp_term take(const struct making *making, size_t i, size_t j)
+/* Returns the column that is 1 if i takes j's place; 0 if it may not. */
+static struct ilp_term takes_place(const struct making *making, size_t i, size_t j)
 {
 	if (i >= making->packing->count)
 		return number(0);
@@ -286,7 +286,7 @@ static void make_pair(struct making *making, size_t i, size_t j)
 	size_t count = making->all.count;
 	struct ilp_term *up = &making->below[i * count + j], *down = &making->below[j * count + i];
 	const struct ilp_item *a = &making->items[i], *b = &making->items[j];
-	struct ilp_term a_takes = take(making, i, j), b_takes = take(making, j, i);
+	struct ilp_term a_takes = takes_place(making, i, j), b_takes = takes_place(making, j, i);
 	*up = binary(making);
 	bool plain = a->keep.column < 0 && b->keep.column < 0 && a_takes.column < 0 &&
 		     b_takes.column < 0;
@@ -350,11 +350,11 @@ static void minus_taken(struct making *making, const size_t *clique, size_t coun
 {
 	for (size_t k = 0; k < count; k++)
 		for (size_t l = 0; l < count; l++)
-			plus(making, take(making, clique[k], clique[l]),
+			plus(making, takes_place(making, clique[k], clique[l]),
 				(double)making->items[clique[k]].size);
 }
 
-/* What lives at once: below each, above each, and all together. */
+/* Adds the rows of buffers that live at once: below each, above each, and all together. */
 static void make_clique(struct making *making, const size_t *clique, size_t count)
 {
 	size_t all = making->all.count;
@@ -506,7 +506,7 @@ static bool is_kept(const struct order_program *program, const double *values, s
 	return program->keeps[i] < 0 || values[program->keeps[i]] > 0.5;
 }
 
-/* Whose place i takes, and so on; i if it takes none. */
+/* Returns the buffer whose place i takes, directly or through others; i if it takes none. */
 static size_t root_of(const struct order_program *program, const double *values, size_t i)
 {
 	const struct buffer *buffer = &program->packing->buffers[i];
@@ -535,7 +535,7 @@ static int64_t lift(const struct packing *packing, const struct placement *place
 	return packing_up(packing, i, address);
 }
 
-/* As low as all that share it allow; past the capacity there is no need to look on. */
+/* Returns an address as low as all that share it allow; the search ends past the capacity. */
 static int64_t find_address(const struct packing *packing, const struct placement *placement,
 	const size_t *roots, size_t root)
 {

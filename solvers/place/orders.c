@@ -112,7 +112,7 @@ struct taken {
 	int count, capacity;
 };
 
-/* What is asked of one set: room for this many bytes. */
+/* A search in one set for room of this many bytes. */
 struct look {
 	const struct taken *taken;
 	int64_t size;
@@ -153,7 +153,7 @@ struct shelf *shelf_make(const struct items *items, struct arena *arena)
 }
 
 /* The first interval that ends above the address. */
-static int find(const struct taken *taken, int64_t address)
+static int find_taken(const struct taken *taken, int64_t address)
 {
 	size_t at;
 	bisect(at, 0, taken->count, taken->at[at].end <= address);
@@ -162,7 +162,7 @@ static int find(const struct taken *taken, int64_t address)
 
 static void insert(struct shelf *shelf, struct taken *taken, struct interval added)
 {
-	int first = find(taken, added.start - 1), end = first;
+	int first = find_taken(taken, added.start - 1), end = first;
 	while (end < taken->count && taken->at[end].start <= added.end) {
 		added.start = number_min(added.start, taken->at[end].start);
 		added.end = number_max(added.end, taken->at[end].end);
@@ -199,7 +199,7 @@ static void take_node(struct shelf *shelf, int node, struct interval added)
 	}
 }
 
-static void take(struct shelf *shelf, size_t item, int64_t address)
+static void take_bytes(struct shelf *shelf, size_t item, int64_t address)
 {
 	const struct item *it = &shelf->items->at[item];
 	shelf->addresses[item] = address;
@@ -302,7 +302,7 @@ static int64_t choose(
 	int64_t address = round_up(number_max(item->least, 0), item->step), chosen = UNPLACED;
 	int64_t least = INT64_MAX;
 	for (size_t k = 0; k < shelf->look_count; k++)
-		shelf->looks[k].next = find(shelf->looks[k].taken, address);
+		shelf->looks[k].next = find_taken(shelf->looks[k].taken, address);
 	while ((address = next_gap(shelf, item, address, most)) <= most) {
 		if (fit == SHELF_FIRST)
 			return address;
@@ -328,7 +328,7 @@ int64_t shelf_put(struct shelf *shelf, size_t item, enum shelf_fit fit, int64_t 
 		look_at_part(shelf, &shelf->items->parts[it->first_part + k]);
 	int64_t address = choose(shelf, it, fit, number_min(it->most, limit - it->size));
 	if (address != UNPLACED)
-		take(shelf, item, address);
+		take_bytes(shelf, item, address);
 	return address;
 }
 
@@ -344,7 +344,7 @@ void shelf_clear(struct shelf *shelf)
 		shelf->addresses[i] = UNPLACED;
 	for (size_t i = 0; i < shelf->items->count; i++)
 		if (items_range(shelf->items, i))
-			take(shelf, i, shelf->items->at[i].least);
+			take_bytes(shelf, i, shelf->items->at[i].least);
 }
 
 const int64_t *shelf_addresses(const struct shelf *shelf)

@@ -9,7 +9,7 @@
  * sections that is a node, which bytes are taken somewhere in it, and which are taken
  * throughout, each as few long intervals as there can be.  An item's free addresses are looked
  * up in the nodes that make up its life and those above: some log(sections), independent of what lives beside
- * it.  Cost of an item: about log^2, more where many small gaps are passed over.
+ * it.  Cost of an item: about log^2, more if many small gaps are skipped.
  */
 struct shelf;
 
@@ -27,9 +27,9 @@ const int64_t *shelf_addresses(const struct shelf *shelf); /* by item */
 uint64_t shelf_work(const struct shelf *shelf);            /* intervals looked at, ever */
 
 /*
- * What comes of placing items one after the other, for searches over orders.  The cost is what
- * the goal minimises: the peak, also where it is only asked whether it stays below the
- * capacity; or the weight of what finds no place, its bytes if there are no weights.
+ * Placement of items one after the other, for searches over orders. The cost is what
+ * the goal minimises: the peak, also if it only must stay below the capacity; or the
+ * weight of the buffers without a place, their bytes without weights.
  */
 enum { ORDERS_SKYLINE = 2 }; /* beside the two of enum shelf_fit: on top, without a look at holes */
 
@@ -86,7 +86,7 @@ void orders_offer(struct run *run, const struct packing *packing, const struct i
  */
 const struct placement *start_layout(struct run *run, const struct packing *packing);
 
-/* Every buffer at its hint; NULL if some have none or that is no layout. */
+/* Places every buffer at its hint; NULL if some have none or the result is not a layout. */
 const struct placement *start_hinted(struct run *run, const struct packing *packing);
 
 #endif

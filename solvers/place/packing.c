@@ -238,8 +238,9 @@ static bool complete(
 	return !left;
 }
 
-/* What a packing shows by itself. */
-static void prove(struct run *run, const struct packing *packing, const struct placement *placement)
+/* Proves the bounds that follow from the packing alone. */
+static void prove_simple(
+	struct run *run, const struct packing *packing, const struct placement *placement)
 {
 	if (packing->goal != PACKING_PEAK) {
 		if (packing_value(packing, placement) == 0)
@@ -258,7 +259,7 @@ void packing_offer(struct run *run, const struct packing *packing, struct placem
 	placement_note(packing, placement);
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = placement};
 	run_offer(run, &candidate, packing_value(packing, placement));
-	prove(run, packing, placement);
+	prove_simple(run, packing, placement);
 }
 
 static bool has_bytes(const struct buffer *buffer)
@@ -327,7 +328,7 @@ static struct section_span *find_sections(struct items *items, struct arena *are
 	return stays;
 }
 
-/* Where no address reaches a multiple: 0. */
+/* Raises the step of an item; 0 if no address reaches a multiple. */
 static void raise_step(struct item *item, int64_t step)
 {
 	int64_t both;

@@ -25,9 +25,9 @@ struct section_span {
 int sections_find(size_t count, const struct life *lives, struct section_span *stays);
 
 /*
- * What the placement solvers share.  They place one buffer after the other:
- * `packing_open` starts with nothing placed, `packing_free` asks whether a
- * buffer may lie at an address beside what is placed so far, `packing_offer`
+ * Functions shared by the placement solvers. They place one buffer after the
+ * other: `packing_open` starts with nothing placed, `packing_free` is true if
+ * a buffer may lie at an address beside the buffers placed so far, `packing_offer`
  * hands the result over.
  *
  * A child may lie at the very address of a declared parent that is no smaller.
@@ -43,12 +43,12 @@ bool packing_meet(const struct packing *packing, size_t i, size_t j);
 bool packing_free(const struct packing *packing, const struct placement *placement, size_t i,
 	int64_t address);
 
-/* What addresses of buffer i are multiples of, and the first such address from `address` on, which
- * is >= 0; INT64_MAX if there is none. */
+/* Return the step of the addresses of buffer i, and the first such address
+ * from `address` on, which is >= 0; INT64_MAX if there is none. */
 int64_t packing_step(const struct packing *packing, size_t i);
 int64_t packing_up(const struct packing *packing, size_t i, int64_t address);
 
-/* What all addresses are multiples of. */
+/* Returns the common divisor of all addresses. */
 int64_t packing_common_step(const struct packing *packing);
 
 /* The lowest address of a multiple of `step` for this many bytes, beside reserved ranges (by address,
@@ -72,8 +72,8 @@ bool packing_declared(struct run *run, const struct packing *packing);
  * buffers whole. */
 bool packing_whole(struct run *run, const struct packing *packing);
 
-/* What the goal minimises: the bytes without a place or, if there are weights, the weight of those
- * (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
+/* Returns the value that the goal minimises: the bytes without a place
+ * or, if there are weights, the weight of those (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
 double packing_value(const struct packing *packing, const struct placement *placement);
 
 /*
@@ -84,15 +84,15 @@ double packing_value(const struct packing *packing, const struct placement *plac
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement);
 
 /*
- * What is placed at one address: a buffer, or a parent with the child that takes its place, the
- * child of that, and so on.  A child is no larger, so an item is a flight of steps downwards in
+ * An item is placed at one address: a buffer, or a parent with the
+ * child that takes its place, the child of that, and so on.  A child is no larger, so an item is a flight of steps downwards in
  * time; each buffer's part is what it adds to the one before.
  *
  * Time is counted in sections: one begins where a life begins after another ended, so that lives
  * that meet share a section, and no others do.
  *
- * Where all buffers must be placed, items may lie above the capacity: how far is what
- * a search brings down.
+ * If all buffers must be placed, items may lie above
+ * the capacity: a search lowers the excess.
  */
 struct arena;
 
@@ -118,7 +118,7 @@ struct items {
 	struct item *at;
 	struct item_part *parts;
 	int *parents; /* by buffer: whose place it takes; -1 */
-	int *of;      /* by buffer: its item; -1: it must take over, and has no one to take from */
+	int *of;      /* by buffer: its item; -1: it must take over, but no parent is left */
 	int section_count;
 	bool bound_somewhere; /* an address is fixed, or a range reserved */
 };
@@ -130,7 +130,7 @@ struct items *items_make(const struct packing *packing, struct arena *arena);
 /* True if an item is a reserved range. */
 bool items_range(const struct items *items, size_t item);
 
-/* True if it may lie at one address only, of its own wish. */
+/* True if a buffer of it may lie at one address only. */
 bool items_fixed(const struct items *items, size_t item);
 
 /* Writes the items' addresses (UNPLACED: none) to their buffers. */

@@ -2,7 +2,7 @@
  * are what they are said to be. */
 #include "base/arena.h"
 #include "search/drive/solver.h"
-#include "solvers/place/spill/climb.h"
+#include "solvers/place/spill/spill.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"
 

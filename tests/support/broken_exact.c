@@ -84,7 +84,12 @@ static uint64_t broken_count(
 
 /* The search as it is, calling these instead. */
 void broken_uneven_run(struct run *run, const struct problem *problem);
+void broken_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
+	uint64_t ticks, double bound);
+int64_t broken_padded_extent(int64_t extent);
 #define uneven_run broken_uneven_run
+#define uneven_padded broken_padded
+#define uneven_padded_extent broken_padded_extent
 #define uneven_bound broken_bound
 #define uneven_branch_view broken_view
 #define space_level_count broken_count

@@ -398,7 +398,7 @@ static void a_network_beside_its_machine_is_told(void **state)
 static void what_networks_cannot_have_is_refused(void **state)
 {
 	expect(EXPLORE "--objective latency,edp", 2,
-		"lxplore: error: the edp of a network is no sum over its layers; ask for edp "
+		"lxplore: error: the edp of a network is not a sum over its layers; ask for edp "
 		"alone, or for latency,energy, whose frontier has the least edp\n");
 	expect(EXPLORE "--objective latency,energy,hbm_bytes", 2,
 		"lxplore: error: the frontier of a network is over at most two objectives, not "

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "solvers/map/exact/label.h"
 #include "solvers/map/exact/options.h"
-#include "solvers/map/exact/skew.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static bool is_largest(struct level_tile_search *filling)
 	return largest;
 }
 
-static void keep(struct level_tile_search *filling)
+static void keep_tile(struct level_tile_search *filling)
 {
 	filling->tiles++;
 	for (int d = 0; d < filling->shelf->frame->search->shape->dimension_count; d++)
@@ -94,11 +94,11 @@ static void keep(struct level_tile_search *filling)
 }
 
 /* Dimensions from n on; what they have now fits. */
-static void fill(struct level_tile_search *filling, int n)
+static void fill_tile(struct level_tile_search *filling, int n)
 {
 	if (n == filling->count) {
 		if (is_largest(filling))
-			keep(filling);
+			keep_tile(filling);
 		return;
 	}
 	int d = filling->dimensions[n];
@@ -109,11 +109,11 @@ static void fill(struct level_tile_search *filling, int n)
 		if (!fits(filling))
 			break;
 		if (n + 1 < filling->count)
-			fill(filling, n + 1);
+			fill_tile(filling, n + 1);
 	}
 	if (n + 1 == filling->count && at > 0) {
 		place(filling, d, at - 1);
-		fill(filling, n + 1);
+		fill_tile(filling, n + 1);
 	}
 	place(filling, d, 0);
 }
@@ -148,7 +148,7 @@ static const struct nest_tiles *find_tiles(
 		filling.dimensions[filling.count - 1] = longest;
 	}
 	if (fits(&filling))
-		fill(&filling, 0);
+		fill_tile(&filling, 0);
 	tiles->known = filling.tried <= TILES_TRIED_MOST;
 	tiles->count = filling.tiles;
 	tiles->at = filling.all.at;
@@ -287,7 +287,7 @@ static bool look_outside(const struct nest_floors *floors, const struct sill *si
 	return true;
 }
 
-/* What all that enters costs, those that are closed this many times as much. */
+/* Returns the cost of all words that enter, those that are closed this many times as much. */
 static struct nest_sums weigh(const struct nest_floors *floors, const struct sill *sill,
 	uint32_t closed, const double *times)
 {
@@ -327,7 +327,7 @@ static void find_least(struct nest_floors *floors, const struct sill *sill,
 	}
 }
 
-/* What enters a level, all of it at least. */
+/* Returns a lower bound of the words that enter a level. */
 static struct level_entry find_entry(
 	struct nest_floors *floors, struct arena *arena, const struct sill *sill)
 {
@@ -379,7 +379,7 @@ void outer_branch_set(const struct outer_branches *branches, const struct outer_
 			mapping->residency[space->free[i].space] |= 1u << space->free[i].row;
 }
 
-/* Where one dataspace may be kept, and what it costs then at least. */
+/* One set of levels that may keep a dataspace, with the lower bound of its cost. */
 struct nest_place {
 	uint64_t residency; /* bits of space->free */
 	uint32_t kept;
@@ -445,7 +445,7 @@ static bool find_residencies(struct arena *arena, const struct outer_branches *c
 	return good;
 }
 
-/* What the dataspaces from t on cost at least, added to what the others do. */
+/* Adds the lower bound of the dataspaces from t on to the cost of the others. */
 static void weigh_rest(const struct residencies *residencies, const struct nest_sums *so_far, int t,
 	struct nest_cost *out)
 {
@@ -569,7 +569,7 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 }
 
 /* Places that are free to keep each dataspace or not, at most: all residencies of a choice are
- * listed at once.  With more of them there is no proof, and few are looked at. */
+ * listed at once.  With more of them nothing is proven, and few are enumerated. */
 static int find_free_most(const struct nest_search *search)
 {
 	if (search->space->free_count <= FREE_ALL_MOST)

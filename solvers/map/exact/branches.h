@@ -35,12 +35,12 @@ const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int d
 int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, int whole);
 
 /*
- * What plain dataspaces cost at least, given who keeps them and the spatial loops, because tiles
- * must fit where they are kept: small tiles are fetched often.
+ * Lower bounds of plain dataspaces, given the levels that keep them and the spatial
+ * loops: tiles must fit where they are kept, and small tiles are fetched often.
  *
  * Let tiles of level j leave n_d temporal iterations of dimension d outside, and let c be the
- * dimension of the innermost loop there that has a bound above 1.  A dataspace that c is
- * relevant to is fetched anew by every loop outside that is irrelevant to it: X = W x the
+ * dimension of the innermost loop there that has a bound above 1.  A dataspace that c is relevant to is fetched again by
+ * every loop outside that is irrelevant to it: X = W x the
  * product of their n_d.  Any other crosses once at least.  Both fall as tiles grow, and every
  * tile that fits lies within one of the largest.  So the least over c and those
  * is a bound of what enters level j, meter by meter; levels are added up.
@@ -58,12 +58,12 @@ struct nest_floors *nest_floors_open(struct arena *arena, const struct level_fac
 bool nest_floors_add(struct nest_floors *floors, struct arena *tiles, struct nest_sums *sums);
 
 /*
- * What the exact search fixes first: which levels keep what, and all spatial bounds.
+ * The outer branches of the exact search: the levels that keep each dataspace, and all spatial bounds.
  *
- * Spatial bounds are listed at once, those of the least bound first, for all that is kept;
- * given these, dataspaces do not ask each other where they are kept, but for
- * room: so residencies are only made of those that nothing found excludes.  Of plain dataspaces
- * what they need room for bounds them, too.
+ * Spatial bounds are listed at once, those of the least bound first, whatever is kept.
+ * Given these, dataspaces depend on each other only by room, so
+ * residencies are made only of those that no known mapping excludes.
+ * Plain dataspaces are bounded by the room that they need, too.
  */
 struct outer_branch {
 	double bound;       /* of the first objective */

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "solvers/map/exact/label.h"
 #include "solvers/map/exact/options.h"
-#include "solvers/map/exact/skew.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -613,8 +612,8 @@ static uint64_t count_arrangements(const struct nest_descent *descent, uint64_t 
 	return all;
 }
 
-/* What windows that cross the label's boundary cost outside for all loops inside
- * will be, here they are all at the innermost level. */
+/* Counts the cost outside of windows that cross the label's boundary: it is the
+ * same for all loops inside, which are all at the innermost level here. */
 static void count_outside(
 	struct nest_descent *descent, const int64_t *left, struct nest_label *label)
 {
@@ -664,7 +663,7 @@ static void try_mapping(struct nest_descent *descent, void *user)
 static void descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound);
 
-/* What is left goes to the innermost level. */
+/* Gives the remaining iterations to the innermost level. */
 static void finish(struct nest_descent *descent, const int *left, const struct nest_label *label)
 {
 	const struct completions *completions = descent->options->completions;

@@ -15,8 +15,8 @@
  *	window   the sequence, but for neighbours that are all irrelevant, up to the innermost loop that
  *	         moves tiles to disjoint places: all loops outside that fetch whole
  *	         tiles.  In Timeloop's counting every loop outside of two moving ranks does, too;
- *	         where neighbours may hand on words, that is no reason to stop, unless
- *	         the innermost loop does not slide the window
+ *	         if neighbours may pass words on, the sequence does not end
+ *there, unless the innermost loop does not slide the window
  *
  * Under flags every order is a class.
  */
@@ -54,7 +54,7 @@ const struct order_classes *order_book_find(struct order_book *book, struct run 
  * innermost level is evaluated, under every arrangement of the spatial loops that can
  * make a difference.
  *
- * Where all dataspaces are plain, no tile is left smaller than it might be.  Let the innermost
+ * If all dataspaces are plain, no tile is left smaller than it might be.  Let the innermost
  * loop of a level give a factor to the level inside, whose tiles still fit then.  All loops
  * stay in their sequence, so nothing changes further inwards; what crosses the boundary between
  * comes in larger tiles and is fetched by fewer loops, X no larger.  If the level inside has a loop
@@ -64,7 +64,7 @@ const struct order_classes *order_book_find(struct order_book *book, struct run 
  * holds for another loop of the level if as the innermost one it would close no more of
  * what crosses further inwards.  Both levels must be free to have any loops in any order.
  *
- * Where windows cross a boundary, the model itself counts the levels outside: those
+ * If windows cross a boundary, the model itself counts the levels outside: those
  * counts do not depend on the loops inside.
  */
 struct nest_descent {

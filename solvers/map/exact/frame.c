@@ -219,7 +219,7 @@ struct spatial_walk {
 	struct array(uint32_t) all;
 };
 
-static void keep(struct spatial_walk *spread)
+static void keep_spatial(struct spatial_walk *spread)
 {
 	if (spread->out->count == spread->most) {
 		spread->out->complete = false;
@@ -249,7 +249,7 @@ static void spread_over(struct spatial_walk *spread, int d, int s, int64_t insid
 {
 	const struct nest_search *search = spread->frame->search;
 	if (d == search->shape->dimension_count) {
-		keep(spread);
+		keep_spatial(spread);
 		return;
 	}
 	int64_t extent = search->shape->dimensions[d].extent;
@@ -319,4 +319,20 @@ void spatial_choices_sort(struct spatial_choice *choices, size_t count)
 {
 	if (count)
 		qsort(choices, count, sizeof *choices, by_bound);
+}
+
+struct answer nest_ask(struct run *run, const char *solver, const struct nest_search *search,
+	uint64_t chain, uint64_t chains, uint64_t ticks, struct arena *arena)
+{
+	if (!space_factors_count(search->space))
+		return (struct answer){.status = PROOF_NONE};
+	struct nest_search asked = *search;
+	asked.wishes.budget = ticks;
+	struct problem problem = {
+		.stage = STAGE_MAP, .nest = &asked, .first = chain, .end = chains};
+	struct answer answer = run_ask(
+		run, solver_find(STAGE_MAP, solver), &problem, ticks, search->wishes.seed, arena);
+	run_spend(run, answer.ticks);
+	run_evaluated(run, answer.evaluated);
+	return answer;
 }

@@ -1,13 +1,13 @@
-#ifndef MAP_EXACT_FRAME_H
-#define MAP_EXACT_FRAME_H
+#ifndef EXACT_FRAME_H
+#define EXACT_FRAME_H
 
 #include "search/drive/solver.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
 /*
- * What the exact search knows of a problem before it chooses anything: the machine's
- * storage levels, how dataspaces depend on dimensions, and what is measured.  Storage
+ * The facts of a problem that hold for all choices of the exact search: the
+ * machine's storage levels, how dataspaces depend on dimensions, and the meters.  Storage
  * levels are numbered from 0, the innermost; boundary j lies above level j.
  */
 struct nest_space {
@@ -25,10 +25,10 @@ struct nest_space {
 };
 
 /*
- * What a mapping costs is measured by meters, each a weighted sum of the words that
- * levels read, fill and update: meter 0 is energy, then comes what the objectives name,
- * then ports, in cycles.  Ports that find no room are not measured, which makes no bound
- * wrong.
+ * Meters measure the cost of a mapping, each a weighted sum
+ * of the words that levels read, fill and update: meter 0 is energy, then comes what the objectives name,
+ * then ports, in cycles.  Ports beyond METERS_MOST are not
+ * measured; bounds stay valid.
  */
 typedef double nest_lanes __attribute__((vector_size(32)));
 
@@ -156,5 +156,13 @@ struct spatial_bounds spatial_bounds_find(struct run *run, struct arena *arena,
 /* The space's blank mapping with bounds number s. */
 void spatial_bounds_set(const struct spatial_bounds *bounds, const struct space *space, size_t s,
 	struct mapping *out);
+
+/*
+ * Another solver of mappings is asked, for `ticks` at most, as chain number `chain` of
+ * `chains` where it works in chains.  What it does counts as done by `run`; its answer lives in the
+ * arena, and nothing of it is offered yet.
+ */
+struct answer nest_ask(struct run *run, const char *solver, const struct nest_search *search,
+	uint64_t chain, uint64_t chains, uint64_t ticks, struct arena *arena);
 
 #endif

@@ -1,10 +1,10 @@
-#ifndef MAP_EXACT_LABEL_H
-#define MAP_EXACT_LABEL_H
+#ifndef EXACT_LABEL_H
+#define EXACT_LABEL_H
 
 #include "search/drive/wishes.h"
 #include "solvers/map/exact/view.h"
 
-/* What the cost is at least: all meters, and what follows. */
+/* A lower bound of the cost: all meters, and the values that follow. */
 struct nest_cost {
 	struct nest_sums sums;
 	double array_cycles; /* that a systolic array takes longer; set before the rest */
@@ -19,9 +19,9 @@ double nest_cost_value(
 	const struct nest_view *view, const struct nest_cost *cost, enum objective objective);
 
 /*
- * What the mappings found so far exclude: all that costs at least as much as one of them in
- * every objective.  With a slack above 1, also what costs no more than that factor less.
- * A ceiling of the wishes, which is for a single objective, excludes all that is above it.
+ * The cut that the known mappings make: it excludes all costs that are at least those of one of them in
+ * every objective. With a slack above 1 it also excludes costs that are less by no more than that factor.
+ * A ceiling of the request, which is for a single objective, excludes all that is above it.
  */
 struct nest_cut {
 	const struct objectives *objectives;
@@ -39,11 +39,11 @@ bool nest_cut_excludes(
 	struct nest_cut *cut, const struct nest_view *view, const struct nest_cost *cost);
 
 /*
- * What is known of a mapping's cost when the temporal loops outside one boundary are
- * chosen, and a lower bound on the rest.
+ * A label: the known cost of a mapping once the temporal loops
+ * outside one boundary are chosen, and a lower bound on the rest.
  *
- * Plain dataspaces.  A tile is fetched anew by every loop outside it but those that are
- * irrelevant and inside the innermost relevant one: X = W x `reload`.  Loops further
+ * Plain dataspaces.  A tile is fetched again by every loop
+ * outside it but those that are irrelevant and inside the innermost relevant one: X = W x `reload`.  Loops further
  * inwards only add to that, so that X bounds what crosses every boundary inside.
  *
  * Windows (of ranks that add dimensions).  Between two moves of any other rank, `times` of
@@ -109,25 +109,52 @@ void nest_label_estimate(
 void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
 	const int64_t *left, struct nest_cost *out);
 
-/* What one dataspace costs at least, nothing chosen; adds to *sums. */
+/* Adds the lower bound of one dataspace to *sums, nothing chosen. */
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums);
 
 /*
- * Whether the arrangement of spatial loops can make a difference for a window, when all temporal
- * loops outside the label's boundary are in the mapping: whether children there may take words
- * from neighbours.
+ * True if the arrangement of spatial loops can make a difference for a
+ * window, because children there may take words from neighbours. All
+ * temporal loops outside the label's boundary are in the mapping.
  *
- * In Timeloop's counting only those of the block next to the child do, and only where one of the
- * moves tau (cost/nest/nest_timeloop.c has them) leads from one child's place to another's
- * and brings as many words as the move before it, which the innermost loop made, or came after.
- * Exactly, or where a dimension is in two ranks, it is enough that the innermost loop slides the
+ * In Timeloop's counting only those of the block next to the child do, and only under one condition: a
+ * move tau (cost/nest/nest_timeloop.c has them) leads from one child's place to another's, and brings as
+ * many words as the move before it, which the innermost loop made, or came after.
+ * In `exact` counting, or if a dimension is in two ranks, it is enough that the innermost loop slides the
  * window.
  */
 bool nest_links_possible(const struct nest_view *view, const struct mapping *mapping,
 	const struct nest_label *label, const int64_t *left, int space);
 
-/* The same where the children are multipliers, which hand on every operand in Timeloop's counting:
- * whether blocks further outwards than the one next to them matter, for all loops. */
+/* The same if the children are multipliers, which pass on every operand in Timeloop's
+ * counting: true if blocks further outwards than the one next to them matter, for all loops. */
 bool nest_links_around_multipliers(const struct nest_view *view, int space);
+
+/*
+ * Cycles that a systolic array adds at least (cost/nest/nest_home.h): the least skew of all
+ * arrangements of its spatial loops for every pass, the rate at which dataspaces come that PEs do not
+ * hold, and the loads of those that they do.  There are as many passes as any of their tiles
+ * moves; X as in label.h counts the words, and only grows inwards.
+ */
+
+/* The least skew of a mapping's spatial bounds; and different tiles of a dataspace along an axis at
+ * least: in blocks with that axis alone, rank by rank as many as a sum of sets has,
+ * |A + B| >= |A| + |B| - 1. */
+double nest_skew_least(const struct nest_frame *frame, const struct mapping *mapping);
+double nest_skew_tiles(
+	const struct nest_frame *frame, const struct mapping *mapping, int space, bool y);
+
+/* For what keeps one dataspace in a view. */
+void nest_skew_keep(struct nest_view *view, int space);
+
+/* True if a larger tile at a storage level may take longer, though it moves less often. */
+bool nest_skew_minds(const struct nest_frame *frame, int j);
+
+/* True if the axes along which a block's loops run can change the cycles. */
+bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level);
+
+/* With the loops outside the label's boundary, and those of one more level; NULL: of none. */
+double nest_skew_bound(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds);
 
 #endif

@@ -18,7 +18,7 @@
 	OPTION(SPATIAL_MOST, 1000000, 1, 1 << 30, "spatial bounds that are listed: memory")          \
 	OPTION(FREE_MOST, 12, 1, 24, "levels free to keep one dataspace: 2^12 places are listed")    \
 	OPTION(FREE_ALL_MOST, 20, 1, 60,                                                             \
-		"levels free to keep any: with more of them there is no proof, and few are looked "  \
+		"levels free to keep any: with more of them nothing is proven, and few are looked "  \
 		"at")                                                                                \
 	OPTION(PLACES_TICKS, 16, 1, 1 << 20,                                                         \
 		"what it is worth to find the places of all dataspaces")                             \

@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
-#include "solvers/map/exact/skew.h"
+#include "solvers/map/exact/label.h"
 
 #include <math.h>
 #include <string.h>
@@ -460,10 +460,10 @@ static void add_updates(const struct nest_view *view, int t, const struct way *w
  * a fill, is read there once, but for those that stay at home.  A visit is the first wherever the sum
  * did not come from the parent: E - (U - N) of them at a level that is entered by E words for U words
  * of its parent, of which N were first visits there.  With E and U linear in X, so is everything: what
- * returns on a way is U less the first visits at the parent.  After these an update there reads once
- * more if it is told so (rmw_first_update).
+ * returns on a way is U less the first visits at the parent.  After these an update there reads once more if
+ * the level says so (rmw_first_update).
  *
- * Where a level keeps nothing N counts only the visits at which the child moves, and a child that
+ * If a level keeps nothing, N counts only the visits at which the child moves, and a child that
  * outlasts its parent finds fewer: there what returns is at least what this says, and such updates
  * are not counted beyond what is sure.
  */
@@ -500,7 +500,7 @@ static void price_sums(struct nest_view *view, int t)
 	}
 }
 
-/* What is left from each crossing on. */
+/* Adds up the rest from each crossing on. */
 static void sum_up(const struct nest_view *view, struct nest_chain *chain)
 {
 	for (int resets = 0; resets <= chain->resets; resets++) {
@@ -532,8 +532,8 @@ static void nest_view_price_plain(struct nest_view *view, int space)
 /* --- windows */
 
 /* Distinct places along the ranks, at least, of children that stand along spatial loops of these
- * bounds.  Exactly: any two sums of a rank that differ; Timeloop tells children of one block
- * apart, and by links it may do so less: no fewer than along one dimension. */
+ * bounds.  Exactly: any two sums of a rank that differ; Timeloop distinguishes children of one block, and fewer of them
+ * if there are links: no fewer than along one dimension. */
 static double places(const struct nest_view *view, int t, const double *bounds)
 {
 	const struct nest_space *space = &view->frame->spaces[t];
@@ -555,7 +555,7 @@ static double places(const struct nest_view *view, int t, const double *bounds)
 struct between {
 	double places;
 	double linked, linked_fills;
-	bool uneven; /* groups of children differ in size: averages are no whole numbers */
+	bool uneven; /* groups of children differ in size: averages need not be whole numbers */
 };
 
 static struct between look_between(const struct nest_view *view, int t, int parent, int child)
@@ -633,8 +633,8 @@ static double groups(const struct nest_view *view, int t, int child, int j)
 	return apart * places(view, t, all);
 }
 
-/* What a parent reads, and what levels on the way count as well, if each of their instances serves
- * `groups` of its children once; what the children fill. */
+/* Prices the reads of a parent and of the levels on the way that count them as well, if each of
+ * their instances serves `groups` of its children once, and the fills of the children. */
 static void price_groups(struct nest_view *view, int t, int k, double times, struct nest_sums *sums)
 {
 	const struct nest_chain *chain = &view->chains[t];
@@ -716,7 +716,7 @@ static void price_knotted(struct nest_view *view, int t, int k)
 	crossing->apart = crossing->price;
 }
 
-/* What multipliers read at every step. */
+/* Prices the words that multipliers read at every step. */
 static void price_multipliers(struct nest_view *view, int t)
 {
 	struct nest_chain *chain = &view->chains[t];

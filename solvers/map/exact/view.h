@@ -7,16 +7,16 @@
  * An outer branch, compiled: residency and spatial bounds are chosen, and this is what the
  * temporal loops, still to be chosen, will cost.
  *
- * A dataspace crosses from a level that keeps it to the next one inwards.  In a plain
- * dataspace W temporal tiles x the loops that fetch them anew, X, cross; every meter is
+ * A dataspace crosses from a level that keeps it to the next one inwards.  In a plain dataspace W temporal tiles x the
+ * loops that fetch them again, X, cross; every meter is
  * linear in the X of all crossings, so that a crossing has a price for X = 1.  In any
  * other, a window, the price is that of a word that enters one instance.
  *
- * Prices of reads at the parent count what children share once.  Where neighbours may hand on
- * words (links) a window has two prices, the one without links being the higher.  A level that keeps
+ * Prices of reads at the parent count what children share once.  If neighbours may pass words on
+ * (links), a window has two prices, the one without links being the higher.  A level that keeps
  * nothing from one iteration to the next (temporal no_reuse) is entered at each iteration outside.
  *
- * Where factors need not divide (frame->uneven) nothing is linear: crossings have no prices
+ * If factors need not divide (frame->uneven), nothing is linear: crossings have no prices
  * (uneven/bound.h counts them), and cycles and utilized instances are the least there can be.
  */
 struct nest_rest {

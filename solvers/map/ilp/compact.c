@@ -327,7 +327,7 @@ static int add_exponential(struct ilp_compact *compact, const struct ilp_cuts *c
 	return column;
 }
 
-/* What the objective is made of. */
+/* A part of the objective. */
 struct objective_part {
 	struct ilp_compact *compact;
 	const struct ilp_cuts *cuts;
@@ -504,7 +504,7 @@ static void add_capacity(struct ilp_compact *compact, const struct ilp_cuts *cut
 	close_shares(compact, &shares);
 }
 
-/* What a port carries in the cycles there are: the read one, the write one, or both. */
+/* Bounds the words of a port by the cycles: the read port, the write port, or both. */
 static void add_port(struct ilp_compact *compact, const struct ilp_cuts *cuts, int j, int port,
 	struct ratio rate)
 {

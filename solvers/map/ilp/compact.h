@@ -42,7 +42,7 @@ void ilp_tangent(struct milp *milp, int column, int other, double x);
  * dataspaces take the share they need: both are lower estimates, and the more tangents
  * the closer.
  *
- * Estimated: the words of a window; where it goes on by a part of itself it is fetched anew; in
+ * Estimated: the words of a window; where it goes on by a part of itself it is fetched again; in
  * `edp`, and where sums may meet in space, second visits are estimated from the least
  * bound that makes one; a shared port and a level's blocks are taken to be used in full.
  * Left out: fill and drain, energy of networks, least utilization, what homes hold in loops outside.

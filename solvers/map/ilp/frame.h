@@ -6,7 +6,7 @@
 #include "solvers/map/exact/view.h"
 
 /*
- * What both integer programs see of a mapspace of perfect factors: rows of loops
+ * A mapspace of perfect factors as the integer program sees it: rows of loops
  * (space->levels, innermost first), storage levels (numbered from 0, the innermost), the
  * primes of the extents, and for each dataspace the chains of levels that may keep it.
  */
@@ -33,7 +33,7 @@ struct ilp_frame {
 
 struct ilp_frame *ilp_frame_make(struct arena *arena, const struct nest_search *search);
 
-/* How often a prime divides a value. */
+/* Returns the number of times that a prime divides a value. */
 int ilp_power(int64_t value, int64_t prime);
 
 /* Bounds that a loop may have. */
@@ -55,7 +55,7 @@ bool ilp_counts_accesses(enum objective objective);
  * are as many as words. */
 bool ilp_sums_meet(const struct ilp_frame *frame, int t, int p);
 
-/* Whether the domain's split leaves loop d of a fan-out an axis. */
+/* Axes of spatial loops; true if the domain's split leaves loop d of a fan-out an axis. */
 enum ilp_axis { ILP_X, ILP_Y, ILP_AXES };
 bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_axis axis);
 
@@ -77,8 +77,8 @@ bool ilp_point_mapping(
 
 /*
  * Orders of temporal loops in an integer program.  For every storage level but the
- * innermost: binaries `busy` (a loop's bound is above 1; whoever makes the program ties them
- * to its bounds) and `inside` (one loop is inside another), which make up one order.  Every
+ * innermost: binaries `busy` (a loop's bound is above 1; the
+ * caller ties them to its bounds) and `inside` (one loop is inside another), which make up one order.  Every
  * order of the domain is a point of these.
  */
 struct ilp_orders {
@@ -92,9 +92,9 @@ struct ilp_orders {
 void ilp_orders_open(struct ilp_orders *orders, struct milp *milp, const struct ilp_frame *frame);
 
 /*
- * What moves the tiles of dataspace t at storage level c.  A loop over a dimension that is irrelevant to t counts if a relevant one with a bound above 1
+ * Loops that move the tiles of dataspace t at storage level c. A loop over a dimension that is irrelevant to t counts if a relevant one with a bound above 1
  * is inside it and outside c: by storage level and dimension a column that is at least 1 then,
- * and can be 0 else.  -1: there is no such loop.
+ * and can be 0 else.  -1: the loop does not exist.
  */
 struct ilp_counted {
 	int loop[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];

@@ -4,13 +4,13 @@
 #include "search/nest/space.h"
 
 /*
- * Small steps from a mapping of a space to another one of it.  Whatever is asked, the outcome is in
- * the space: bounds are mended to ones of the domain that make up the extent, orders and splits
- * to the nearest ones that it allows.
+ * Small steps from a mapping of a space to another one of it.  The outcome of every step is in the space. Bounds are
+ * mended to ones of the domain that make up the extent,
+ * orders and splits to the nearest ones that it allows.
  *
- *	bound  a loop gets another bound, and one loop of the same dimension makes up for it
- *	swap   two loops change places in the order of a tiling level
- *	axis   a loop of a fan-out turns from X to Y, or back
+ *	bound  a loop gets another bound, and one loop of the same dimension makes up for it;
+ *	swap   two loops change places in the order of a tiling level;
+ *	axis   a loop of a fan-out turns from X to Y, or back;
  *	keep   a level keeps a dataspace that it passed by, or the reverse
  */
 enum map_move_kind { MAP_MOVE_BOUND, MAP_MOVE_SWAP, MAP_MOVE_AXIS, MAP_MOVE_KEEP };
@@ -52,7 +52,7 @@ struct mapping map_moves_adopt(const struct map_moves *moves, const struct mappi
 /* False if nothing came of it. */
 bool map_move(const struct map_moves *moves, const struct map_move *move, struct mapping *mapping);
 
-/* Any move; at times all bounds of a dimension anew, so that every factorization is within reach.
+/* Makes any move; at times it draws all bounds of a dimension, so that every factorization is within reach.
  * False if none of many tries led anywhere. */
 bool map_moves_step(const struct map_moves *moves, struct random *random, struct mapping *mapping);
 

@@ -24,6 +24,6 @@ OPTIONS(LOCAL_OPTIONS)
 	OPTION(WARM_PERMILLE, 500, 1, 100000,                                                      \
 		"first temperature: a mapping e^0.5 times as bad is taken in one case of e")       \
 	OPTION(COLD_PERMILLE, 2, 1, 100000, "last temperature: the same of one 0.2 % worse")       \
-	OPTION(STILL_MOVES, 300, 1, 1 << 30, "moves without a change before the chain starts anew")
+	OPTION(STILL_MOVES, 300, 1, 1 << 30, "moves without a change before the chain starts again")
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "solvers/map/exact/label.h"
-#include "solvers/map/exact/skew.h"
 #include "solvers/map/uneven/options.h"
 
 #include <math.h>
@@ -122,12 +121,13 @@ void uneven_choose(const struct nest_view *view, struct uneven_part *part)
 	}
 }
 
-/* What is known of one dataspace while the levels are followed inwards. */
+/* Words of one dataspace while the levels are followed inwards. */
 struct word_flow {
 	int t;
-	double words;                      /* all of it */
-	double whole;                      /* the part that no last round lets stay */
-	double cut[SHAPE_DIMENSIONS_MOST]; /* temporal loops inside what makes it enter anew */
+	double words; /* all of it */
+	double whole; /* the part that no last round lets stay */
+	double cut
+		[SHAPE_DIMENSIONS_MOST]; /* temporal loops inside the one that makes it enter again */
 	double served[ARCH_LEVELS_MOST];   /* by place in the chain: words that its parent sends */
 	double entering[ARCH_LEVELS_MOST]; /* and words that enter it */
 	double multiplied;                 /* words between the innermost of them and multipliers */
@@ -157,7 +157,7 @@ static double rounds(const struct nest_view *view, const double *cut, uint32_t r
 	return whole * all + (words - whole) * least;
 }
 
-/* How much of one dimension may stay: the last round of a loop, where it is no more than half of
+/* Returns the part of one dimension that may stay: the last round of a loop, where it is no more than half of
  * a round, can have a single iteration of one inside. */
 static double staying(const struct nest_view *view, const struct uneven_part *part, int d)
 {
@@ -230,7 +230,7 @@ static void pass(const struct nest_view *view, int k, struct word_flow *flow)
 	flow->entering[k] = rounds(view, flow->cut, relevant, c, flow->words, flow->whole);
 }
 
-/* Whose ranks have one dimension each. */
+/* Follows a dataspace whose ranks have one dimension each. */
 static void follow_plain(
 	const struct nest_view *view, const struct uneven_part *part, struct word_flow *flow)
 {
@@ -267,7 +267,7 @@ static void follow_plain(
 			: rounds(view, flow->cut, relevant, innermost, flow->words, flow->whole);
 }
 
-/* Whose tiles may overlap: every word enters once; a multiplier's word serves no more of them than
+/* Follows a dataspace whose tiles may overlap: every word enters once; a multiplier's word serves no more of them than
  * find the same sum of indices. */
 static void follow_sliding(const struct nest_view *view, struct word_flow *flow)
 {
@@ -298,7 +298,7 @@ static void follow_sliding(const struct nest_view *view, struct word_flow *flow)
 								  : flow->words;
 }
 
-static void take(const struct nest_view *view, int t, int j, double reads, double fills,
+static void take_words(const struct nest_view *view, int t, int j, double reads, double fills,
 	double updates, struct nest_sums *sums)
 {
 	struct nest_sums here;
@@ -314,12 +314,12 @@ static void read_only(
 {
 	int last = view->chains[flow->t].count - 1;
 	for (int k = 0; k <= last; k++)
-		take(view, flow->t, view->chains[flow->t].kept[k],
+		take_words(view, flow->t, view->chains[flow->t].kept[k],
 			k < last ? flow->served[k + 1] : flow->multiplied,
 			k > 0 ? flow->entering[k] : 0, 0, sums);
 }
 
-/* How many children at most enter the same words together. */
+/* Returns how many children at most enter the same words together. */
 static double group_of(const struct nest_view *view, int t, int p, int c)
 {
 	double group = 1;
@@ -331,8 +331,8 @@ static double group_of(const struct nest_view *view, int t, int p, int c)
 
 /*
  * Partial sums, in Timeloop's counting.  g[k] groups enter and drain between chain[k - 1] and
- * chain[k]; each drain is an update outside.  Inside, the updates that are no first visits read, and
- * first visits are no more than what enters: g[k + 1] - group * g[k] at least.  More groups cost
+ * chain[k]; each drain is an update outside.  Inside, updates other than first visits read, and first visits
+ * are at most the entries: g[k + 1] - group * g[k] at least.  More groups cost
  * updates and save reads; a share of the reads small enough not to make that worth while is a bound
  * for any g.  *spared: of a read at chain[k - 1], what the bound counts per group.
  */
@@ -367,7 +367,7 @@ static void written(
 			fills = fmax(flow->served[1] - first, 0);
 		if (k > 0 && !view->frame->timeloop)
 			reads = fills + updates;
-		take(view, t, j, reads, fills, updates, sums);
+		take_words(view, t, j, reads, fills, updates, sums);
 		if (k > 0 && view->frame->timeloop)
 			sums->at[0][0] += updates_that_read_pj(view, flow, k, updates, &spared);
 	}

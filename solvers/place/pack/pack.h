@@ -1,15 +1,19 @@
-#ifndef PLACE_PACK_PACK_H
-#define PLACE_PACK_PACK_H
+#ifndef PACK_PACK_H
+#define PACK_PACK_H
 
 #include "base/stopper.h"
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
-
 /*
- * The exact packer, for whoever needs an answer about one set of buffers: `place/exact` for its
- * three goals, and the spill search for each set that it would keep.  Complete: without a limit it
- * ends with VERDICT_YES or VERDICT_NO.  Charges its nodes to the run, and ends soon after the run
- * does.
+ * The exact packer answers if one set of buffers fits: for `place/exact` and its three goals, and for the spill search
+ * and each set that it would keep.  Complete: without a limit it ends with VERDICT_YES or VERDICT_NO.  Charges its
+ * nodes to the run, and ends soon after the run does.
+ *
+ * The buffers become shapes and rooms (room.h); each room is searched alone.  The search branches on one section:
+ * which item stands next on its floor, or none?  A niche is a run of sections whose floors are level and whose
+ * neighbours' are higher; an item that may stand on a niche's floor lies wholly in it.  The next section of all niches
+ * is the one with the fewest choices and the most failures so far.  Without loss, items lie as low as those below let
+ * them.  state.h has the propagation; a table keeps failed states from one start to the next.
  */
 struct pack_question {
 	const struct packing *packing; /* its goal does not matter */

@@ -10,8 +10,8 @@
 /*
  * Addresses are multiples of the least alignment `step` (of all alignments the greatest common
  * divisor).  So sizes can be counted in whole steps, as long as nothing else lies between
- * multiples of it; only the highest shape of a section may end inside the last step of a capacity
- * that is no multiple, which `high` sees to.
+ * multiples of it; only the highest shape of a section may end inside the last step
+ * of a capacity that is not a multiple, as `high` says.
  */
 struct forming {
 	const struct packing *packing;
@@ -359,7 +359,7 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 	for (int i = 0; i < room->item_count; i++)
 		for (int s = room->items[i].first; s < room->items[i].end; s++)
 			lives[first[s + 1]++] = i;
-	/* Those that meet: live in the section where the later of both begins. */
+	/* items that meet live in the section in which the later of both begins */
 	for (int round = 0; round < 2; round++) {
 		int *meets =
 			round ? arena_array(arena, int, meet_first[room->item_count + 1]) : NULL;

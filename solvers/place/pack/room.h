@@ -5,11 +5,11 @@
 #include "model/packing/buffer.h"
 
 /*
- * What is packed: shapes.  A shape is a buffer, or buffers of which one takes the other's slot:
+ * Shapes are the units that are packed. A shape is a buffer, or buffers of which one takes the other's slot:
  * they lie at one address, and together are a staircase in time.
  *
- * Who takes whose slot is decided outside, by buffer: a parent, nobody's, or left open.  Of one
- * left open the first step is left out, the only one in which it may share bytes.  So shapes with
+ * The caller decides by buffer whose slot it takes: a parent's, none, or left open. A
+ * buffer left open lacks its first step, the only one in which it may share bytes.  So shapes with
  * open choices are a relaxation: if they do not fit, no choice does.
  */
 enum { TAKES_NOBODYS = -1, TAKES_OPEN = -2 };
@@ -44,7 +44,7 @@ struct shapes {
 struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int64_t capacity,
 	const int *takes, struct arena *arena);
 
-/* Whose slot it is in the end that buffer i takes: the first at which `takes` is negative. */
+/* Returns the buffer whose slot buffer i takes in the end: the first at which `takes` is negative. */
 int pack_head(const int *takes, size_t count, int i);
 
 /*
@@ -92,7 +92,7 @@ static inline int64_t item_height(const struct pack_item *item, int section)
 	return item->heights ? item->heights[section - item->first] : item->size;
 }
 
-/* How far another that meets the item must lie above its address. */
+/* Returns the distance that another that meets the item must keep above its address. */
 static inline int64_t item_height_beside(
 	const struct pack_item *item, const struct pack_item *other)
 {

@@ -230,7 +230,7 @@ static void make_room(struct state *state)
 		state->trail[i] = old[i];
 }
 
-static inline struct change *note(struct state *state, int kind, int index, int64_t before)
+static inline struct change *note_change(struct state *state, int kind, int index, int64_t before)
 {
 	if (state->trail_count == state->trail_room)
 		make_room(state);
@@ -241,7 +241,7 @@ static inline struct change *note(struct state *state, int kind, int index, int6
 	return change;
 }
 
-static inline void soil(struct state *state, int section)
+static inline void soil_section(struct state *state, int section)
 {
 	if (!state->is_dirty[section]) {
 		state->is_dirty[section] = true;
@@ -253,7 +253,7 @@ static void soil_risen(struct state *state, int64_t before, int first, int end)
 {
 	for (int s = first; s < end; s++)
 		if (state->floor[s] == before || state->lowest[s] == before)
-			soil(state, s);
+			soil_section(state, s);
 }
 
 /* Some sections, half-open. */
@@ -262,7 +262,7 @@ struct stretch {
 };
 
 /* To a level above its own; these sections are dirty already. */
-static bool lift(
+static bool lift_item(
 	struct state *state, int i, int64_t level, struct because because, struct stretch dirty)
 {
 	const struct pack_item *item = &state->room->items[i];
@@ -275,7 +275,7 @@ static bool lift(
 		return false;
 	}
 	int64_t before = state->level[i];
-	note(state, LEVEL_ROSE, i, before)->because = because;
+	note_change(state, LEVEL_ROSE, i, before)->because = because;
 	state->level[i] = state->low[i] = level;
 	soil_risen(state, before, item->first, dirty.first < item->end ? dirty.first : item->end);
 	soil_risen(state, before, dirty.end > item->first ? dirty.end : item->first, item->end);
@@ -284,7 +284,8 @@ static bool lift(
 
 bool state_raise(struct state *state, int i, int64_t level, struct because because)
 {
-	return level <= state->level[i] || lift(state, i, level, because, (struct stretch){0, 0});
+	return level <= state->level[i] ||
+	       lift_item(state, i, level, because, (struct stretch){0, 0});
 }
 
 static void soil_boundary(struct state *state, int t)
@@ -335,7 +336,7 @@ int state_choices(struct state *state, int s)
 	return state->choices[s] = floor == PLACED ? 0 : count;
 }
 
-/* The floor rises to the lowest item that is left; who could stand there is to be counted anew. */
+/* Raises the floor to the lowest item that is left; the items that could stand there are to be counted again. */
 static bool look_again(struct state *state, int s)
 {
 	const struct room *room = state->room;
@@ -343,7 +344,7 @@ static bool look_again(struct state *state, int s)
 	size_t end = room->section_first[s + 1];
 	int64_t crossing = find_lowest(state, PLACED, first, split);
 	int64_t lowest = find_lowest(state, crossing, split, end);
-	struct change *change = note(state, FLOOR_ROSE, s, state->floor[s]);
+	struct change *change = note_change(state, FLOOR_ROSE, s, state->floor[s]);
 	change->choices = state->choices[s];
 	change->lowest = state->lowest[s];
 	state->choices[s] = NOT_COUNTED;
@@ -384,11 +385,11 @@ bool state_place(struct state *state, int i, int section)
 	int64_t base = state->level[i];
 	bool good = true;
 	struct stretch dirty = {item->first, item->end};
-	note(state, ITEM_PLACED, i, base)->because = because_section(section);
+	note_change(state, ITEM_PLACED, i, base)->because = because_section(section);
 	state->level[i] = PLACED;
 	for (int s = item->first; s < item->end; s++) {
 		state->rest[s] -= item_height(item, s);
-		soil(state, s);
+		soil_section(state, s);
 	}
 	for (int s = item->first + 1; s < item->end; s++)
 		state->crossing[s]--;
@@ -396,7 +397,7 @@ bool state_place(struct state *state, int i, int section)
 		int j = room->meets[k];
 		int64_t top = base + item_height_beside(item, &room->items[j]);
 		if (top > state->level[j])
-			good = lift(state, j, top, because_item(i), dirty);
+			good = lift_item(state, j, top, because_item(i), dirty);
 	}
 	return state_settle(state, good);
 }
@@ -457,8 +458,8 @@ static int64_t lifted(const struct state *state, int i, int s)
 	return lowest;
 }
 
-/* Nothing is in the way of the item on the floor of section s, if all else there lies above
- * `next`.  Then leaving the floor empty is no gain. */
+/* True if nothing is in the way of the item on the floor of section s, if all
+ * else there lies above `next`. Then leaving the floor empty gains nothing. */
 static bool could_slide(const struct state *state, int i, int s, int64_t next)
 {
 	const struct room *room = state->room;
@@ -498,7 +499,7 @@ bool state_leave_empty(struct state *state, int s)
 		int i = room->lives[k];
 		if (state->level[i] != floor)
 			continue;
-		/* What lifts it lives elsewhere, or stands in s itself, at `next` or above. */
+		/* the item that lifts it lives elsewhere, or stands in s itself, at `next` or above */
 		int64_t other = item_height(&room->items[i], s) == least ? second : least;
 		int64_t above = other == PLACED ? PLACED : next + other;
 		if (could_slide(state, i, s, next)) {
@@ -549,7 +550,7 @@ bool state_start(struct state *state)
 		state->floor[s] = state->rest[s] = state->lowest[s] = 0;
 		state->crossing[s] = 0;
 		state->choices[s] = NOT_COUNTED;
-		soil(state, s);
+		soil_section(state, s);
 	}
 	for (int i = 0; i < room->item_count; i++) {
 		const struct pack_item *item = &room->items[i];

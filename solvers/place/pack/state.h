@@ -63,9 +63,9 @@ static inline bool conflict_has(const struct conflict *conflict, int item)
 
 /*
  * A room that is being filled from below: what is placed, how low all else may lie, and what
- * follows from it.  Every change is on a trail and can be taken back.
+ * follows from it.  Every change is on a trail and can be undone.
  *
- * What holds between changes: no item may lie below the floor of a section it lives in; a floor is
+ * Invariants between changes: no item may lie below the floor of a section it lives in; a floor is
  * as high as the lowest item that is left there.
  */
 #define PLACED INT64_MAX /* the level of an item that is; the floor of a section where all are */
@@ -101,7 +101,7 @@ struct state {
 	bool *is_boundary_dirty;
 	int dirty_boundary_count;
 	struct boundaries *boundaries;
-	struct conflict *conflict; /* why the last change failed; NULL: nobody asks */
+	struct conflict *conflict; /* why the last change failed; NULL: not kept */
 	struct change *trail;
 	size_t trail_count, trail_room;
 };

@@ -176,8 +176,8 @@ static void add_parts(struct model_making *making, int b)
 	}
 }
 
-/* What all transfers weigh that could be saved: reads after a use, and write backs of what they
- * read.  False if that is too much. */
+/* Adds the weights of all transfers that could be saved: reads after a use, and
+ * write backs of the data that they read. False if the sum is too large. */
 static bool add_savings(const struct buffer *buffer, int64_t *savings)
 {
 	*savings = buffer->use_count ? 0 : number_max(buffer->weight, 0);
@@ -372,7 +372,7 @@ static int section_of(const struct sweep *sweep, const struct spill_pair *pair)
 	return stay.first < stay.end ? stay.first : -1;
 }
 
-/* How much is there in each section, from what begins and ends in it. */
+/* Sums the load of each section from the items that begin and end in it. */
 static void measure(struct sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
@@ -437,7 +437,7 @@ static int limit(struct sweep *sweep, size_t entries_most)
 	return kept;
 }
 
-/* Where each section's row is, or the next. */
+/* Finds the row of each section, or the next row. */
 static struct spill_row *open_rows(struct sweep *sweep, int count, int *row_of)
 {
 	struct spill_row *rows = arena_array(sweep->arena, struct spill_row, count);

@@ -5,10 +5,10 @@
 #include "solvers/place/pack/pack.h"
 
 /*
- * What may be kept, as items: a buffer for its whole life, or from one use to the step after the
- * next, wherever that saves something.  Kept items of one buffer that share a use are one
- * residence.  With uses, whole lives are items only where a place may be handed over, for
- * that takes whole lives.  A set of items that packs holds every row; one that holds them all need
+ * Items are the residences that may be kept: a buffer for its whole life, or
+ * from one use to the step after the next, if that saves something.  Kept items of one buffer that share a use are one
+ * residence.  With uses, whole lives are items only if a place may be
+ * handed over, because that takes whole lives.  A set of items that packs holds every row; one that holds them all need
  * not pack.
  *
  * Sizes are in units: what a buffer takes of the multiples of the common divisor of all alignments
@@ -30,7 +30,7 @@ struct spill_item {
 	int *pairs; /* that have rows */
 };
 
-/* What one write made: its gain needs all of some items that follow each other. */
+/* The data of one write: its gain needs all of some items that follow each other. */
 struct spill_version {
 	int item, item_end; /* half-open */
 	int64_t gain;
@@ -95,10 +95,10 @@ void spill_set_turn(struct spill_set *set, int item);
 /* Keeps these items and no others. */
 void spill_set_become(struct spill_set *set, const bool *kept);
 
-/* What turning it would change the gain by. */
+/* Returns the change of the gain if the item is turned. */
 int64_t spill_set_change(const struct spill_set *set, int item);
 
-/* Would the rows hold with it, is no rival kept, and is there a parent if it needs one? */
+/* True if the rows hold with it, no rival is kept, and it has a parent if it needs one. */
 bool spill_set_has_room(const struct spill_set *set, int item);
 
 /*

@@ -5,7 +5,7 @@
 #include "base/fatal.h"
 #include "base/number.h"
 
-/* With fewer numbers of rounds nobody has to wait. */
+/* Rounds between two calls of the stopper: fewer take no time. */
 enum { WAITED_FOR = 1000 };
 
 struct factors {
@@ -252,20 +252,21 @@ void factors_at(const struct factors *factors, wide index, int64_t *bounds)
 }
 
 /* The least bounds of the loops from `loop` outwards, that of `loop` at least `from`. */
-static bool fill(
+static bool fill_factors(
 	const struct factors *factors, int loop, int64_t left, int64_t from, int64_t *bounds)
 {
 	struct factor_step step;
 	if (!factors_step(factors, loop, left, from, &step))
 		return false;
 	bounds[loop] = step.first;
-	return loop + 1 == factors->loop_count || fill(factors, loop + 1, step.left, 1, bounds);
+	return loop + 1 == factors->loop_count ||
+	       fill_factors(factors, loop + 1, step.left, 1, bounds);
 }
 
 bool factors_first(const struct factors *factors, int64_t *bounds)
 {
 	return factors->loop_count == 0 ? factors->extent == 1
-					: fill(factors, 0, factors->extent, 1, bounds);
+					: fill_factors(factors, 0, factors->extent, 1, bounds);
 }
 
 bool factors_next(const struct factors *factors, int64_t *bounds)
@@ -274,7 +275,7 @@ bool factors_next(const struct factors *factors, int64_t *bounds)
 	for (int loop = 0; loop < factors->loop_count; loop++)
 		left[loop + 1] = number_ceil_div(left[loop], bounds[loop]);
 	for (int loop = factors->loop_count - 1; loop >= 0; loop--)
-		if (fill(factors, loop, left[loop], bounds[loop] + 1, bounds))
+		if (fill_factors(factors, loop, left[loop], bounds[loop] + 1, bounds))
 			return true;
 	return false;
 }

@@ -85,7 +85,7 @@ struct factors_store {
 	struct stopper stopper;
 };
 
-/* As factors_make.  `store` NULL: made anew in `arena`, to the end. */
+/* As factors_make.  `store` NULL: made in `arena`, to the end. */
 const struct factors *factors_store_get(struct factors_store *store, struct arena *arena,
 	int64_t extent, bool imperfect, int loop_count, const struct factor_bounds *bounds);
 
@@ -101,7 +101,7 @@ struct relaxed {
 struct arena;
 struct relaxed *relaxed_open(struct arena *arena, const struct domain *domain);
 
-/* What a level must be filled with stays the same number of words. */
+/* Sets a size; the words that a level must be filled with stay the same. */
 void relaxed_set_size(struct relaxed *relaxed, int level, int64_t words);
 
 /* Bounds that only the fan-out limited may be as large as it is now. */

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
 
-static size_t find(const struct divisors *divisors, int64_t value)
+static size_t find_divisor(const struct divisors *divisors, int64_t value)
 {
 	size_t at;
 	bisect(at, 0, divisors->count, divisors->at[at] < value);
@@ -17,7 +17,7 @@ bool completions_make_up(const struct completions *completions, int j, int d, in
 	const struct divisors *divisors = &completions->divisors[d];
 	if (j < 0)
 		return product == 1;
-	return completions->makes[d][(size_t)j * divisors->count + find(divisors, product)];
+	return completions->makes[d][(size_t)j * divisors->count + find_divisor(divisors, product)];
 }
 
 static bool find_makes(const struct completions *completions, const struct factor_domain *factor,
@@ -516,8 +516,8 @@ static bool find_missing(const struct domain *domain, const struct mapping *mapp
 	return false;
 }
 
-/* Where the mapping that was found lacks a loop over a dataspace, each dimension that could be the
- * one is tried. */
+/* If the mapping that was found lacks a loop over a
+ * dataspace, each dimension that could be the one is tried. */
 struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
 	uint32_t any_extent, uint64_t work_most)
 {

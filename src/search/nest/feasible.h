@@ -25,9 +25,9 @@ struct completions *completions_make(struct arena *arena, const struct space *sp
 bool completions_make_up(const struct completions *completions, int j, int d, int64_t product);
 
 /*
- * What is left to choose when the bounds of a mapping are known: along which
- * axis its spatial loops run and what its levels keep.  Found exactly: where these
- * say no, nothing fits.
+ * The choices that remain when the bounds of a mapping are known: the
+ * axes of its spatial loops and the dataspaces that its levels keep.
+ * They are exact: if these functions return false, nothing fits.
  */
 
 /* Gives every fan-out an order and a split that the domain allows and that both axes have room
@@ -57,10 +57,9 @@ bool fit_residency(
 int64_t fit_words(const struct shape *shape, int space, const int64_t *extents);
 
 /*
- * Whether a domain has a mapping that fits at all: bounds that make up every
- * extent, no more instances than there are along X and Y, tiles of what must be
- * kept within every level's size, levels as full and multipliers as busy as is
- * asked, a home for every dataspace, loops over those that must have one.
+ * The answer if a domain has a mapping that fits: bounds that make up every extent, no more instances than exist
+ * along X and Y, tiles of kept dataspaces within every level's size.  Constraints add levels and multipliers that
+ * must be busy, a home for every dataspace, and loops over those that must have one.
  *
  * Exact: a search over the tilings of one dimension after the other, which turns
  * back as soon as the least values of the dimensions that are left exceed a

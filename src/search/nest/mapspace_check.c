@@ -39,7 +39,7 @@ static struct domain *open_domain(const struct filter *filter, struct arena *are
 	return domain;
 }
 
-static enum verdict ask(const struct filter *filter)
+static enum verdict ask_feasible(const struct filter *filter)
 {
 	struct arena *arena = arena_open();
 	struct domain *domain = open_domain(filter, arena);
@@ -67,7 +67,7 @@ static enum verdict ask(const struct filter *filter)
 static bool is_needed(struct filter *filter, uint32_t *mask, int bit)
 {
 	*mask |= UINT32_C(1) << bit;
-	enum verdict verdict = ask(filter);
+	enum verdict verdict = ask_feasible(filter);
 	if (verdict == VERDICT_NO)
 		return false;
 	*mask &= ~(UINT32_C(1) << bit);
@@ -80,7 +80,7 @@ static void filter_constraints(struct filter *filter)
 	struct infeasible_set *conflict = filter->conflict;
 	for (size_t i = 0; i < conflict->members.count; i++) {
 		conflict->chosen[i] = false;
-		enum verdict verdict = ask(filter);
+		enum verdict verdict = ask_feasible(filter);
 		if (verdict == VERDICT_NO)
 			continue;
 		conflict->chosen[i] = true;
@@ -164,7 +164,7 @@ static void add_spaces(
 		}
 }
 
-/* What stands in one list but asks for several things is as many members. */
+/* Splits the entries of a list that constrain several things into as many members. */
 static struct constraints split(struct arena *arena, const struct constraints *constraints)
 {
 	struct members members = {0};
@@ -200,7 +200,7 @@ struct infeasible_set conflict_find(const struct domain *machine,
 		.hierarchy = machine->hierarchy,
 		.work_most = work_most,
 		.conflict = &conflict};
-	enum verdict verdict = ask(&filter);
+	enum verdict verdict = ask_feasible(&filter);
 	conflict.found = verdict == VERDICT_NO;
 	conflict.open = verdict == VERDICT_OPEN;
 	if (conflict.found) {
@@ -393,7 +393,7 @@ static void add_limit(
 		*array_add(finding->arena, &finding->list) = limit;
 }
 
-/* What no machine would help with. */
+/* Adds the constraints that no machine can meet. */
 static bool add_impossible(struct shortage_search *finding)
 {
 	const struct domain *domain = finding->domain;

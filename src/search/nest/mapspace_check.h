@@ -4,14 +4,14 @@
 #include "search/nest/feasible.h"
 
 /*
- * Which constraints stand against each other when no mapping fits: a set of them
- * that cannot be met on this machine, of which none can be left out (remove any
- * one, and a mapping fits).  Found by a deletion filter (Chinneck and Dravnieks,
+ * A minimal infeasible set of constraints, if no mapping
+ * fits: they cannot be met together on this machine, but
+ * without any one of them a mapping fits.  Found by a deletion filter (Chinneck and Dravnieks,
  * "Locating minimal infeasible constraint sets in linear programs", ORSA Journal
  * on Computing, 1991): one constraint after the other is left out for good if what
  * remains still cannot be met.
  *
- * What of the machine and the problem takes part is found in the same way
+ * The facts of the machine and the problem that take part are found in the same way
  * afterwards: sizes of levels, how full they must be, fan-outs, extents.
  */
 struct infeasible_set {
@@ -24,7 +24,7 @@ struct infeasible_set {
 	uint32_t extents;
 };
 
-/* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are not for this: constraints_narrow tells them.
+/* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are reported by constraints_narrow.
  * found is false if a mapping fits, or if that could not be decided.  `stopper` NULL: to the end. */
 struct arena;
 struct infeasible_set conflict_find(const struct domain *machine,
@@ -88,12 +88,12 @@ struct mapspace_check {
 	struct infeasible_set conflict; /* the same */
 	const char **explained;         /* by member of the conflict: what it asks, in a sentence */
 
-	/* What there is to choose: by the machine's levels alone, with the constraints, and with
-	 * loops no longer than their fan-out, too.  NULL where that was not counted to the end. */
+	/* Sizes of the space: by the machine's levels alone, with the constraints, and with
+	 * loops no longer than their fan-out, too. NULL if that was not counted to the end. */
 	struct space_sizes machine, constrained, narrowed;
 };
 
-/* Whether any mapping meets the constraints and fits. */
+/* The verdict if any mapping meets the constraints and fits. */
 static inline enum verdict mapspace_verdict(const struct mapspace_check *check)
 {
 	return check->contradictory ? VERDICT_NO : check->feasible.verdict;

@@ -283,7 +283,7 @@ static void share_chains(struct nest_driver *driver, uint64_t budget)
 			(struct nest_task){n, chains, budget / chains + (n < budget % chains)};
 }
 
-/* What enumerates, its work shared out, if the budget is enough for the whole space. */
+/* Chooses the enumeration, divided between tasks, if the budget is enough for the whole space. */
 static const struct solver *choose_solver(struct nest_driver *driver)
 {
 	return share_space(driver, driver->search->wishes.budget, true)
@@ -373,7 +373,7 @@ static bool keeps_constraints(const struct nest_offers *offers, const struct map
 }
 
 /* Adds what fits and nothing beats; false if it breaks a constraint. */
-static bool add(
+static bool add_offer(
 	struct nest_offers *offers, const struct mapping *mapping, const struct score *score)
 {
 	struct arena *arena = run_arena(offers->run);
@@ -397,7 +397,7 @@ static struct offer_price look(struct nest_offers *offers, const struct mapping 
 		return price;
 	price.score = nest_summary(offers->search, &counts, &score);
 	if (!frontier_beats(&offers->kept, &price.score, NULL)) {
-		price.kept = add(offers, mapping, &price.score);
+		price.kept = add_offer(offers, mapping, &price.score);
 		price.broken = !price.kept;
 	}
 	return price;

@@ -24,9 +24,9 @@ struct patience {
 
 /*
  * Explores the mappings of one shape (drive.h): shares of the mapspace go to a solver of the
- * stage `map`, each in a task of its own; what the solver offers is checked against
- * every constraint, priced anew, executed where it was made, and kept if nothing
- * beats it.  The points of the frontier run once more with numbers and timing.
+ * stage `map`, each in a task of its own; its offers are checked against every
+ * constraint, priced again, executed where they
+ * were made, and kept if nothing beats them.  The points of the frontier run once more with numbers and timing.
  *
  * Without a solver the whole mapspace is enumerated if it has no
  * more mappings than the budget; a frontier that was enumerated to the end is proven: no
@@ -73,8 +73,8 @@ struct frontier nest_frontier(const struct nest_search *search);
 
 struct explored nest_explore(const struct nest_search *search, struct arena *arena);
 
-/* What the frontier compares: cycles, energy, bytes of the outermost storage, accesses of the
- * levels that the objectives name. */
+/* Returns the values that the frontier compares: cycles, energy, bytes of the
+ * outermost storage, accesses of the levels that the objectives name. */
 struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
 	const struct nest_score *score);
 
@@ -87,7 +87,7 @@ const char *const *nest_objectives_texts(struct arena *arena, const struct nest_
 bool nest_objective(enum objective objective);
 
 /*
- * What solvers of the stage `map` share: a mapping is evaluated, and of those that fit
+ * The offers of solvers of the stage `map`: a mapping is evaluated, and of those that fit
  * and keep the constraints the ones that no other beats are offered at the end.  (Not every
  * constraint is in the space: the loop over a dataspace may be any of several.)  Of mappings
  * equal in all objectives the one of least energy x latency stays, and of those the first one.  The search's start, if it has one, is the first
@@ -97,8 +97,8 @@ struct nest_offers {
 	struct run *run;
 	const struct nest_search *search;
 	struct frontier kept;
-	/* Some mapping has counts that nobody knows, and may be better than all: nothing is proven.
-	 * Where Timeloop's counting has no meaning there is no value either, and none to beat. */
+	/* The counts of some mapping are unknown, and it may be better than all: nothing is
+	 * proven. If Timeloop's counting has no meaning, the mapping has no value to beat. */
 	bool uncounted;
 };
 
@@ -108,7 +108,7 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 struct nest_offers nest_offers_resume(
 	struct run *run, const struct nest_search *search, const struct frontier *kept);
 
-/* What came of a mapping: the score if it fits. */
+/* The outcome of a mapping: the score if it fits. */
 struct offer_price {
 	enum nest_verdict verdict;
 	int level, dimension; /* where the verdict applies; -1: nowhere in particular */
@@ -121,7 +121,7 @@ struct offer_price {
 bool nest_offers_price(
 	struct nest_offers *offers, const struct mapping *mapping, struct offer_price *price);
 
-/* What another solver has found: the same, but it is evaluated even if there is to be an end. */
+/* The same of another solver's mapping, which is evaluated even after a stop. */
 void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping);
 
 /* The least value of the first objective; INFINITY if nothing is kept. */

@@ -37,7 +37,7 @@ static void add_execution(struct layer_tally *tally, const struct execution *of,
 		execution->finished = false;
 }
 
-/* What is added fits: network_explore saw to it. */
+/* The sums fit: network_explore checks it. */
 static void add_point(struct layer_tally *tally, const struct point *point, int64_t times)
 {
 	const struct nest_found *found = point->payload;
@@ -114,8 +114,8 @@ struct network_point network_point(
 
 /*
  * Two rounds over the distinct layers.  The first looks for something good in each of them that
- * is to be proven; the second proves, from there on.  So whoever is stopped has something good of
- * every layer early.
+ * is to be proven; the second proves, from there on.  So a stop leaves a good mapping
+ * of every layer early.
  */
 
 /* Mappings that the first round looks at: this part of the budget, and no more. */
@@ -281,7 +281,7 @@ static int64_t occurrences(const struct network *network, size_t l)
 	return count;
 }
 
-/* The least sum over all layers so far, and what no sum is below; a product is no sum. */
+/* Adds the least sum over all layers so far, and its lower bound; a product is not a sum. */
 static void add_worths(void *self, size_t i, const struct slot *slot, double *best, double *bound)
 {
 	struct layers *layers = self;
@@ -342,7 +342,7 @@ void network_layers(struct network_explored *explored, struct arena *arena)
 /* Parts of a higher count are doubled up; more sums are not made in one addition. */
 enum { COUNT_MOST = 256, FORMED_MOST = 1 << 20 };
 
-/* Where a kept sum comes from: a sum of the step `left`, and one of `right`. */
+/* The origin of a kept sum: a sum of the step `left`, and one of `right`. */
 struct origin {
 	uint32_t left, right;
 };
@@ -380,7 +380,7 @@ static wide stretched(wide y, int shift)
 	return y + (y >> shift);
 }
 
-/* How many stay, if a sum goes whose y is at most stretched below that of the last one that stays;
+/* Returns how many stay, if a sum goes whose y is at most stretched below that of the last one that stays;
  * the last of all always stays.  With `keep` they go. */
 static size_t thin_by(struct sums_step *step, int shift, bool keep)
 {
@@ -509,7 +509,7 @@ static void merge(struct maker *maker, const struct sums_operand *rows,
 	out->origins = arena_copy(maker->arena, origins.at, out->count * sizeof *origins.at);
 }
 
-static size_t add(struct maker *maker, size_t left, size_t right)
+static size_t add_sum(struct maker *maker, size_t left, size_t right)
 {
 	struct arena *scratch = arena_open();
 	struct sums_step step = {.part = -1, .left = left, .right = right, .own = arena_open()};
@@ -578,7 +578,7 @@ static size_t add_to(struct maker *maker, size_t total, size_t step)
 {
 	if (total == NO_STEP)
 		return step;
-	size_t sum = add(maker, total, step);
+	size_t sum = add_sum(maker, total, step);
 	if (maker->steps.at[total].part < 0)
 		drop_values(maker, total);
 	return sum;
@@ -592,7 +592,7 @@ static size_t add_doubled(struct maker *maker, size_t total, size_t points, int6
 		if (count & 1)
 			total = add_to(maker, total, power);
 		if (count > 1)
-			power = add(maker, power, power);
+			power = add_sum(maker, power, power);
 	}
 	return total;
 }
@@ -761,7 +761,7 @@ bool network_objectives(const struct objectives *objectives, struct diag *diag)
 		if (objectives->at[i] != OBJECTIVE_EDP || objectives->count == 1)
 			continue;
 		diag_error(diag, (struct span){0},
-			"the edp of a network is no sum over its layers; ask for edp alone, or for "
+			"the edp of a network is not a sum over its layers; ask for edp alone, or for "
 			"latency,energy, whose frontier has the least edp");
 		good = false;
 	}

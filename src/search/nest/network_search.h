@@ -50,11 +50,11 @@ struct arena;
 struct sums sums_make(
 	struct arena *arena, const struct sums_part *parts, size_t part_count, size_t most);
 
-/* How often sum i takes each point of each part: taken[part][point], all 0 at first. */
+/* Counts how often sum i takes each point of each part: taken[part][point], all 0 at first. */
 void sums_choice(const struct sums *sums, size_t i, int64_t *const *taken, struct arena *scratch);
 
 /*
- * What to take under limits (SUMS_NO_LIMIT: none).  Under a limit of x the least y, under a limit
+ * Returns the sum to take under limits (SUMS_NO_LIMIT: none).  Under a limit of x the least y, under a limit
  * of y the least x, under both or none the least product; of several the first.  Without `excess`
  * no choice is better.  SIZE_MAX: no sum keeps to them.
  */
@@ -80,7 +80,7 @@ size_t sums_nearest(const struct sums *sums, wide x_most, wide y_most);
  * `hurry` does, even fewer.
  */
 struct network_search {
-	struct wishes wishes; /* of all layers together; who asks is told of the layers */
+	struct wishes wishes; /* of all layers together; progress counts layers */
 	const struct network *network;
 	/* By layer; NULL where it is the same as one before. */
 	const struct nest_search *const *layers;
@@ -95,9 +95,9 @@ struct network_explored {
 	const struct network_search *search;
 	struct explored *layers; /* by layer; of the same ones the same */
 	struct explored total;   /* of all distinct layers together, without a frontier */
-	const char *missing;     /* why there is no sum: a sentence; NULL if there is one */
+	const char *missing;     /* why no sum exists: a sentence; NULL if one does */
 	struct sums sums;        /* the frontier: points 0 .. sums.count - 1 */
-	size_t least_edp;        /* of them; SIZE_MAX: not told by these objectives */
+	size_t least_edp;        /* of them; SIZE_MAX: not known from these objectives */
 };
 
 struct network_explored network_explore(const struct network_search *search, struct arena *arena);
@@ -114,7 +114,7 @@ struct network_point {
 	int64_t *const *taken; /* by layer and point of its frontier: how often */
 };
 
-/* What the objectives of networks can be; complains about others. */
+/* True if networks have these objectives; complains about others. */
 bool network_objectives(const struct objectives *objectives, struct diag *diag);
 
 /* In the arena. */
@@ -123,11 +123,11 @@ struct network_point network_point(
 
 /* Picojoules as whole numbers and back: 2^40 of them are one. */
 wide network_energy(double pj);
-/* The most that is told as no more than that: a double has fewer digits than a sum. */
+/* Returns the largest energy that rounds to no more than `pj`: a double has fewer digits than a sum. */
 wide network_energy_most(double pj);
 double network_picojoules(wide energy);
 
-/* What sums add up for an objective; not for edp. */
+/* Returns the value that sums add up for an objective; not for edp. */
 wide network_value(enum objective objective, const struct score *score);
 
 #endif

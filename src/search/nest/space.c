@@ -78,8 +78,8 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 }
 
 /*
- * What can be told apart at one level under given factors.  Loops of bound above 1
- * are busy, the others idle.
+ * The distinct orders and splits of one level under given
+ * factors. Loops of bound above 1 are busy, the others idle.
  */
 struct free_loops {
 	struct order_parts parts;
@@ -102,7 +102,7 @@ static int busy_among(const uint32_t *bounds, const uint8_t *loops, int count)
 	return busy;
 }
 
-/* Where X ends and Y begins. */
+/* Finds the places at which X ends and Y begins. */
 static void find_splits(const struct space *space, const struct tiling_level *level,
 	const uint32_t *bounds, struct free_loops *loops)
 {
@@ -625,7 +625,7 @@ static bool is_dominated(const struct tilings_walk *finding, int loop, const str
 }
 
 /* Adds what is inside `loop` with one bound of it; what it makes superfluous goes. */
-static void keep(struct tilings_walk *finding, int loop, struct partials *kept,
+static void keep_partial(struct tilings_walk *finding, int loop, struct partials *kept,
 	const struct partial *inner, int64_t bound, int64_t left)
 {
 	const struct tilings_question *question = finding->question;
@@ -677,7 +677,7 @@ static struct partials pass_loop(
 				bound++) {
 				if (work_is_out(finding->work))
 					return kept;
-				keep(finding, loop, &kept, from, bound, step.left);
+				keep_partial(finding, loop, &kept, from, bound, step.left);
 			}
 	}
 	return kept;

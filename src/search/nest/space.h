@@ -8,12 +8,12 @@
 /*
  * All mappings of a domain, as numbers.  A mapping is four choices:
  *
- *	factors    a bound for every loop of every dimension (search/nest/factors.h)
- *	orders     of the loops of every tiling level
- *	splits     of the loops of every fan-out over X and Y
- *	residency  which levels keep which dataspace, where the domain leaves it free
+ *	factors    a bound for every loop of every dimension (search/nest/factors.h);
+ *	orders     of the loops of every tiling level;
+ *	splits     of the loops of every fan-out over X and Y;
+ *	residency  the levels that keep each dataspace, if the domain leaves it free.
  *
- * What fits (fan-out, capacity, utilization) is not asked here: a mapping of the
+ * Fan-out, capacity and utilization are not checked here: a mapping of the
  * space may fail when it is evaluated.
  *
  * Exhaustively, every mapping once:
@@ -32,11 +32,10 @@
  * space->factors[d] has the bounds of dimension d at space->levels, in their order;
  * space_set_factors puts them into a mapping.
  *
- * Given the factors, loops of bound 1 have no place in an order, a fan-out along
- * one axis has one split (the one with most loops along it), and orders that no count depends on have one form
- * (temporal loops of the innermost storage, loops of a fan-out along one axis, unless neighbours may hand words on or
- * networks cost energy): so
- * the mappings are other than `space_sizes` says, which counts as Timeloop does.
+ * Given the factors, loops of bound 1 have no place in an order, and a fan-out along one axis has one split, the one
+ * with most loops along it.  Orders that no count depends on have one form: temporal loops of the innermost storage,
+ * and loops of a fan-out along one axis, unless neighbours may pass words on or networks cost energy.  So the
+ * mappings are fewer than `space_sizes`, which counts as Timeloop does.
  *
  * A space is not changed by its use; threads share it.
  */
@@ -73,7 +72,7 @@ const struct space *space_make_from(
 const struct space *space_listed(struct arena *arena, const struct space *space);
 
 /*
- * How many there are of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:
+ * Number of values of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:
  * factors, the product over dimensions; orders, (dimensions that no permutation places)! for every
  * tiling level, for all bounds (InitLoopPermutationSpace of its mapspaces/uber.cpp), where
  * the temporal loops of the innermost tiling level and a fan-out along one axis without a
@@ -142,7 +141,7 @@ enum watch {
 };
 
 /* Per tiling level of the space: its spatial bound, or the extent of the tile with its temporal
- * loops inside; 0 where nobody watches. */
+ * loops inside; 0 if it is not watched. */
 struct dimension_tiling {
 	const int64_t *values, *bounds;
 };
@@ -166,7 +165,7 @@ struct tilings_question {
 	int dimension;
 	const enum watch *watches; /* by tiling level */
 
-	/* Whether a value leaves room for the other dimensions. */
+	/* True if a value leaves room for the other dimensions. */
 	bool (*room)(void *context, int dimension, int tiling_level, int64_t value);
 	void *context;
 };
