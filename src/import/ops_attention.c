@@ -95,6 +95,8 @@ static int join_heads(struct build *b, int v)
 	if (v < 0)
 		return -1;
 	struct model_shape s = view_at(b, v)->shape;
+	if (s.rank != 4)
+		return build_fail(b, "operands that are not [batch, heads, sequence, depth]");
 	return view_reshape(b, view_permute(b, v, heads_first),
 		&(struct model_shape){3, {s.size[0], s.size[2], s.size[1] * s.size[3]}});
 }
@@ -426,15 +428,18 @@ static int read_pages(struct build *b, const struct model_call *call, int i, int
 int mean_attention_decode(struct build *b, const struct model_call *call, const char *argument)
 {
 	static const int in[] = {1, 2, 0, 3}, out[] = {2, 0, 1, 3}, turned[] = {0, 2, 1, 3};
-	int q = view_permute(b, mean_input(b, call, 0), in), mask;
+	int q = mean_input(b, call, 0), mask;
 	bool paged = argument[0] != 0;
+	if (q >= 0 && view_at(b, q)->shape.rank != 4)
+		return build_fail(b, "operands that are not [1, batch, heads, depth]");
+	q = view_permute(b, q, in);
 	int table = paged ? mean_input(b, call, 3) : -1;
 	int k = paged ? read_pages(b, call, 1, table) : mean_input(b, call, 1),
 	    v = paged ? read_pages(b, call, 2, table) : mean_input(b, call, 2);
 	if (q < 0 || k < 0 || v < 0)
 		return -1;
-	if (view_at(b, q)->shape.rank != 4 || view_at(b, k)->shape.rank != 4)
-		return build_fail(b, "operands that are not [1, batch, heads, depth]");
+	if (view_at(b, k)->shape.rank != 4)
+		return build_fail(b, "keys that are not [batch, heads, sequence, depth]");
 	struct scoring how = scoring_of(b, call, q);
 	int64_t batch = view_at(b, q)->shape.size[0], keys = view_at(b, k)->shape.size[2];
 	find_masks(b, call, paged ? 4 : 3, keys, view_at(b, q)->shape.size[1], &mask, &how.sink);

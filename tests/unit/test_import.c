@@ -111,13 +111,14 @@ static void named_shapes_are_the_ops_that_they_stand_for(void **state)
 {
 	static const char head[] =
 		"workload:\n  layouts: auto\n  dtype: fp32\n  dimensions: {h: 2, q: 8, k: 16, d: 32, n: 64, "
-		"c: 8, o: 4, r: 3, s: 3, one: 1}\n  tensors: {x: {shape: [one, c, 8, 16]}}\n  ops:\n";
+		"c: 8, o: 4, r: 3, s: 3, one: 1, t: 2}\n  tensors: {x: {shape: [one, c, 8, 16]}}\n  ops:\n";
 	folder_put("w.yaml",
 		arena_format(arena, "%s%s", head,
 			"    - a[h,q,d] = attention(Q[h,q,d], K[h,k,d], V[h,k,d])\n"
 			"    - y[q,n] = softmax(n) b[q,n]\n    - z[q,n] = layernorm(n) y[q,n]\n"
 			"    - u[q,n] = rmsnorm(n) z[q,n]\n    - v[q,n] = swiglu(u[q,n], z[q,n])\n"
-			"    - t[one,o,q,k] = conv2d(x[one,c,q,k], w[o,c,r,s])\n"));
+			"    - T[one,o,q,k] = conv2d(x[one,c,q,k], w[o,c,r,s])\n"
+			"    - R[h,q,t,d] = rope(X[h,q,t,d], cos[q,d], sin[q,d])\n"));
 	expect("\"$program\" simulate \"$OLDPWD\"/specs/arch/spyre32.yaml w.yaml --format text | grep -q 'agrees with the model'",
 		0, "");
 	folder_put("w.yaml",
@@ -132,6 +133,23 @@ static void named_shapes_are_the_ops_that_they_stand_for(void **state)
 	assert_non_null(
 		strstr(ended.err, "'swiglu' is written as 'y[m,f] = swiglu(gate[m,f], up[m,f])'"));
 	expect("\"$program\" list ops | grep -q 'o\\[h,q,d\\] = attention'", 0, "");
+}
+
+/* (3, 4) turned by 90 degrees is (-4, 3), (1, 2) by 180 degrees (-1, -2). */
+static void rope_turns_pairs(void **state)
+{
+	folder_put("w.yaml",
+		"workload:\n  layouts: auto\n  dtype: fp32\n  dimensions: {s: 2, t: 2, d: 1}\n  ops:\n"
+		"    - y[s,t,d] = rope(x[s,t,d], cos[s,d], sin[s,d])\n");
+	folder_put("in", "x: 3 4 1 2\ncos: 0 -1\nsin: 1 0\n");
+	expect("\"$program\" simulate \"$OLDPWD\"/specs/arch/spyre32.yaml w.yaml --inputs in --outputs out && cat out >&2",
+		0, "y: -4 3 -1 -2\n");
+	folder_put("w.yaml",
+		"workload:\n  layouts: auto\n  dtype: fp32\n  dimensions: {s: 2, t: 3, d: 1}\n  ops:\n"
+		"    - y[s,t,d] = rope(x[s,t,d], cos[s,d], sin[s,d])\n");
+	expect("\"$program\" check \"$OLDPWD\"/specs/arch/spyre32.yaml w.yaml", 2,
+		"rope takes x[..,t,d] with two t, cos[..,d] and sin[..,d]");
+	expect("\"$program\" list ops | grep -q '^rope  *y\\[h,s,t,d\\] = rope'", 0, "");
 }
 
 /* --- ONNX that the test packs */
@@ -258,6 +276,7 @@ int main(void)
 			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(named_shapes_are_the_ops_that_they_stand_for,
 			folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(rope_turns_pairs, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			onnx_becomes_a_workload, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -18,6 +18,7 @@ const struct named_shape named_shapes[] = {
 	{"attention", "o[h,q,d] = attention(Q[h,q,d], K[h,k,d], V[h,k,d])"},
 	{"swiglu", "y[m,f] = swiglu(gate[m,f], up[m,f])"},
 	{"conv2d", "y[n,k,p,q] = conv2d(x[n,c,p,q], w[k,c,r,s])"},
+	{"rope", "y[h,s,t,d] = rope(x[h,s,t,d], cos[s,d], sin[s,d])"},
 	{NULL, NULL},
 };
 
@@ -184,6 +185,43 @@ static const char *add_convolution(
 	return NULL;
 }
 
+/* The name and the indices of x, with `shift` behind index t. */
+static const char *shifted(const struct shape_line *line, int t, const char *shift)
+{
+	const struct indexed *x = &line->operands[0];
+	struct text text = text_open(line->arena);
+	for (int i = 0; i < x->count; i++)
+		text_add(&text, "%s%s%s", i ? "," : "", x->index[i], i == t ? shift : "");
+	return arena_format(line->arena, "%s[%s]", x->name, text_read(&text));
+}
+
+/*
+ * x cos + turned sin, where t of extent 2 numbers the two coordinates of a pair: turned is -x[1] where t is 0, and x[0]
+ * where it is 1.  Both are elements beyond x for the other t, which are 0.
+ */
+static const char *add_rotation(
+	struct shape_line *line, long long (*extent)(const void *, const char *), const void *of)
+{
+	const struct indexed *x = &line->operands[0], *cosine = &line->operands[1],
+			     *sine = &line->operands[2];
+	int t = -1;
+	for (int i = 0; i < x->count; i++)
+		if (extent(of, x->index[i]) == 2 &&
+			!has(cosine->index, cosine->count, x->index[i]) &&
+			!has(sine->index, sine->count, x->index[i]))
+			t = i;
+	if (t < 0 || line->output.count != x->count)
+		return "rope takes x[..,t,d] with two t, cos[..,d] and sin[..,d]";
+	const char *turned = between(line, "turned", false, NULL),
+		   *along = between(line, "cos", false, NULL),
+		   *across = between(line, "sin", false, NULL);
+	ADD(line, "%s = %s * %s", along, x->whole, cosine->whole);
+	ADD(line, "%s = pad %s - pad %s", turned, shifted(line, t, "-1"), shifted(line, t, "+1"));
+	ADD(line, "%s = %s * %s", across, turned, sine->whole);
+	ADD(line, "%s = %s + %s", line->output.whole, along, across);
+	return NULL;
+}
+
 static bool is_named(const char *name)
 {
 	for (int i = 0; named_shapes[i].name; i++)
@@ -230,7 +268,9 @@ bool named_shape_expand(struct arena *arena, const char *text,
 		!is_named(line.function))
 		return false;
 	bool norm = strstr(line.function, "norm"), softmax = text_equal(line.function, "softmax");
-	int wanted = norm || softmax ? 1 : text_equal(line.function, "attention") ? 3 : 2;
+	bool attention = text_equal(line.function, "attention"),
+	     rope = text_equal(line.function, "rope");
+	int wanted = norm || softmax ? 1 : attention || rope ? 3 : 2;
 	if (!read_operands(&line, at, norm || softmax) || line.operand_count != wanted) {
 		for (int i = 0; named_shapes[i].name; i++)
 			if (text_equal(named_shapes[i].name, line.function))
@@ -242,8 +282,10 @@ bool named_shape_expand(struct arena *arena, const char *text,
 		add_softmax(&line, line.operands[0].whole, line.output.whole, NULL);
 	else if (norm)
 		add_norm(&line, text_equal(line.function, "layernorm"));
-	else if (wanted == 3)
+	else if (attention)
 		*why = add_attention(&line, extent, of);
+	else if (rope)
+		*why = add_rotation(&line, extent, of);
 	else if (text_equal(line.function, "conv2d"))
 		*why = add_convolution(&line, extent, of);
 	else {
@@ -598,7 +640,6 @@ static const struct {
 	{"layernorm", "write the ops of specs/workloads/layernorm.yaml"},
 	{"rmsnorm", "write q[m,n] = x[m,n] * x[m,n], a[m] = mean(n) q[m,n], r[m] = rsqrt(a[m]), "
 		    "y[m,n] = x[m,n] * r[m]"},
-	{"rope", "write the rotations of specs/workloads/llama3_8b_block.yaml"},
 	{"matmul", "write y[m,n] = sum(k) a[m,k] * b[k,n]"},
 };
 

@@ -13,6 +13,7 @@
  *	o[h,q,d] = attention(Q[h,q,d], K[h,k,d], V[h,k,d])
  *	y[m,f] = swiglu(gate[m,f], up[m,f])
  *	y[n,k,p,q] = conv2d(x[n,c,p,q], w[k,c,r,s])   padded to the same size, stride 1
+ *	y[h,s,t,d] = rope(x[h,s,t,d], cos[s,d], sin[s,d])   pairs of coordinates t, turned by angles
  *
  * Tensors between them have the output's name and a word behind.
  */
