@@ -13,15 +13,14 @@
 
 /* Rule by which a size without a column follows from io_hbm_bytes. */
 enum sizes {
-	SIZES_PLAIN,  /* there are none */
-	SIZES_JOINED, /* P: rows of a second tensor; both are read and written */
-	SIZES_OUTER,  /* B: a dimension between rows and cols */
+	SIZES_PLAIN, /* there are none */
+	SIZES_OUTER, /* B: a dimension between rows and cols */
 	SIZES_PRODUCT,
 	SIZES_BATCHED, /* B products, B and N powers of 2 */
 	SIZES_SHARED,  /* the same, of one second operand */
 };
 
-/* $R, $C: rows, cols; $T: rows of a tile; $N, $B, $P: see above. */
+/* $R, $C: rows, cols; $T: rows of a tile; $N, $B: see above. */
 struct measured_op {
 	const char *name;
 	enum sizes sizes;
@@ -75,10 +74,8 @@ static const struct measured_op measured_ops[] = {
 		false},
 	{"transpose_outer", SIZES_OUTER, "m: $R, h: $B, n: $C", "", "y[h,m,n] = clone(x[m,h,n])",
 		false, false},
-	{"cat0", SIZES_JOINED, "m: $R, p: $P, n: $C", "",
-		"y[m,n] = clone(x[m,n])\n- z[p,n] = clone(w[p,n])", false, false},
-	{"cat1", SIZES_JOINED, "m: $R, p: $P, n: $C", "",
-		"y[m,n] = clone(x[m,n])\n- z[p,n] = clone(w[p,n])", false, false},
+	{"cat0", SIZES_PLAIN, "t: 2, m: $R, n: $C", "", "y[t,m,n] = clone(x[m,n])", false, false},
+	{"cat1", SIZES_PLAIN, "t: 2, m: $R, n: $C", "", "y[m,t,n] = clone(x[m,n])", false, false},
 	{"softmax_row_tiling", SIZES_PLAIN, "m: $T, n: $C", "", OPS_SOFTMAX, true, false},
 	{"mm", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, false},
 	{"mm_nested_m_k", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, false},
@@ -100,7 +97,7 @@ enum {
 };
 
 struct sizes_found {
-	int64_t rows, cols, tile_rows, n, b, p;
+	int64_t rows, cols, tile_rows, n, b;
 };
 
 enum column {
@@ -173,10 +170,6 @@ static const char *find_sizes(enum sizes sizes, int64_t io, struct sizes_found *
 	switch (sizes) {
 	case SIZES_PLAIN:
 		return NULL;
-	case SIZES_JOINED:
-		s->p = (elements / 2 - plain) / s->cols;
-		return s->p > 0 && s->p <= SIZE_MOST ? NULL
-						     : "no rows are left for a second tensor";
 	case SIZES_OUTER:
 		s->b = elements / (2 * plain);
 		return s->b > 0 && s->b <= SIZE_MOST ? NULL
@@ -214,8 +207,7 @@ static void add_filled(struct text *text, const char *form, const struct sizes_f
 				: *form == 'C' ? s->cols
 				: *form == 'T' ? s->tile_rows
 				: *form == 'N' ? s->n
-				: *form == 'B' ? s->b
-					       : s->p;
+					       : s->b;
 		text_add(text, "%" PRId64, value);
 	}
 }

@@ -9,11 +9,10 @@ static void set_turn(struct arch *arch)
 	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 128};
 }
 
-static void set_turn_far(struct arch *arch)
+static void set_write_span(struct arch *arch)
 {
-	set_turn(arch);
-	arch->levels[arch->hbm].turn_span = 512;
-	arch->levels[arch->hbm].turn_far = (struct ratio){1, 128};
+	arch->levels[arch->hbm].write_span = 512;
+	arch->levels[arch->hbm].write_far = (struct ratio){1, 128};
 }
 
 static void set_lanes(struct arch *arch)
@@ -61,7 +60,7 @@ static void set_reduction(struct arch *arch)
 
 const struct mechanism mechanisms[] = {
 	{"turn", set_turn, false, false},
-	{"turns by size", set_turn_far, false, false},
+	{"writes by size", set_write_span, false, false},
 	{"lanes", set_lanes, true, false},
 	{"planes", set_plane, true, false},
 	{"runs", set_run, true, false},

@@ -34,6 +34,16 @@ int latency_phases(const struct plan *plan, struct arena *arena, struct phase_co
 	return count;
 }
 
+/* Returns the mask of the loops that move an operand. */
+static uint32_t moving_loops(const struct op *op, int i)
+{
+	uint32_t loops = 0;
+	for (int l = 0; l < op->loop_count; l++)
+		if (op_operand(op, i)->linear.loop[l])
+			loops |= UINT32_C(1) << l;
+	return loops;
+}
+
 /* Loops that move the device dimension right outside the sticks of an operand. */
 static uint32_t beside_stick(
 	const struct workload *workload, const struct op *op, const struct access *access)
@@ -49,13 +59,33 @@ static uint32_t beside_stick(
 	return loops;
 }
 
-/* True if the sticks that follow each other in every operand are of different products of a batch. */
-static bool has_strided_rows(const struct workload *workload, const struct op *op)
+/* Returns the loop of the rows of operand i: the longest that moves it, but neither its stick nor all operands; -1. */
+static int row_loop(const struct workload *workload, const struct op *op, int i)
 {
-	uint32_t loops = UINT32_MAX;
-	for (int i = 0; i < op_operands(op); i++)
-		loops &= beside_stick(workload, op, op_operand(op, i));
-	return loops;
+	const struct access *access = op_operand(op, i);
+	int stick = workload->tensors[access->tensor].layout.stick_dim, longest = -1;
+	uint32_t batch = UINT32_MAX;
+	for (int k = 0; k < op_operands(op); k++)
+		batch &= moving_loops(op, k);
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!access->linear.loop[l] || batch >> l & 1 ||
+			(stick >= 0 && access->host[stick].loop[l]))
+			continue;
+		if (longest < 0 || op->loops[l].extent > op->loops[longest].extent)
+			longest = l;
+	}
+	return longest;
+}
+
+/* Returns the number of operands whose next stick in memory is not of the next row. */
+static int strided_reads(const struct workload *workload, const struct op *op)
+{
+	int count = 0;
+	for (int i = 0; i < op->read_count; i++) {
+		int row = row_loop(workload, op, i);
+		count += row >= 0 && !(beside_stick(workload, op, op_operand(op, i)) >> row & 1);
+	}
+	return count;
 }
 
 /* Elements of 2 bytes run at the rate given, of 1 byte at twice, of 4 at half of it. */
@@ -67,9 +97,13 @@ static struct ratio array_rate(
 		enum dtype dtype = workload->tensors[op->reads[i].tensor].layout.dtype;
 		widest = (int)number_max(widest, dtype_stored_bytes(dtype));
 	}
-	struct ratio rate = unit->mac_rate;
-	if (unit->strided_mac_rate.num && has_strided_rows(workload, op))
+	struct ratio rate = unit->mac_rate, slower;
+	int strided = unit->strided_mac_rate.num ? strided_reads(workload, op) : 0;
+	if (strided && !rate.num)
 		rate = unit->strided_mac_rate;
+	else if (strided && ratio_div(unit->strided_mac_rate, rate, &slower))
+		while (strided-- > 0)
+			ratio_mul(rate, slower, &rate);
 	ratio_mul(rate, (struct ratio){2, widest}, &rate);
 	return rate;
 }
@@ -224,15 +258,14 @@ static int64_t turn_cycles(int64_t bytes, struct ratio turn, bool *fits)
 	return cycles;
 }
 
-/* True if an operand is read again for other elements of the result, or its stick becomes another. */
+/* True if an operand is read again while another one goes on, or its stick becomes another. */
 static bool repeats(const struct op *op)
 {
 	if (op->primitive->kind == OP_RESTICKIFY)
 		return true;
-	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++)
-		for (int l = 0; l < op->loop_count; l++)
-			if (!op->reads[i].linear.loop[l])
-				return true;
+	for (int i = 1; i < op->read_count && op->primitive->kind == OP_MAP; i++)
+		if (moving_loops(op, i) != moving_loops(op, 0))
+			return true;
 	return false;
 }
 
@@ -265,18 +298,84 @@ static int64_t run_sticks(const struct traffic_op *op, int i, int64_t *planes)
 	return run;
 }
 
+/* Returns the mask of the loops that move device dimension d of operand i. */
+static uint32_t dim_loops(const struct traffic_op *op, int i, int d)
+{
+	const struct access *access = op_operand(op->op, i);
+	const struct layout *layout = &op->workload->tensors[access->tensor].layout;
+	uint32_t loops = 0;
+	for (int l = 0; layout->host_dim[d] >= 0 && l < op->nest.loop_count; l++)
+		if (access->host[layout->host_dim[d]].loop[l])
+			loops |= UINT32_C(1) << l;
+	return loops;
+}
+
+/* Returns the mask of the loops that move the innermost dimension longer than 1 outside the sticks of operand i. */
+static uint32_t inner_loops(const struct traffic_op *op, int i, int *dim)
+{
+	const struct layout *layout = &op->workload->tensors[op_operand(op->op, i)->tensor].layout;
+	*dim = layout->rank - 2;
+	while (*dim >= 0 && layout->size[*dim] == 1)
+		--*dim;
+	return *dim < 0 ? 0 : dim_loops(op, i, *dim);
+}
+
+/*
+ * Returns the sticks of operand i in a block of a map that writes in another order than it reads; 0 if an operand has
+ * the order of the result.  A block is a piece of the innermost dimension of the result, at most run_bytes long.
+ * `planes`: blocks from one stick of an operand to its next one.
+ */
+static int64_t block_sticks(const struct traffic_op *op, int i, int64_t *planes)
+{
+	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	const struct layout *layout = &op->workload->tensors[op->op->writes[0].tensor].layout;
+	int reads = op->op->read_count, inner, dim;
+	uint32_t own = inner_loops(op, reads, &inner), others = 0;
+	for (int k = 0; k < reads; k++)
+		others |= inner_loops(op, k, &dim);
+	if (!others || !own || own & others)
+		return 0;
+	*planes = 1;
+	for (int d = inner - 1; d >= 0 && !(dim_loops(op, reads, d) & others); d--)
+		*planes *= layout->size[d];
+	if (i < reads && !(moving_loops(op->op, i) & own))
+		return 1;
+	return hbm->run_bytes ? number_min(layout->size[inner],
+					number_max(1, hbm->run_bytes / STICK_BYTES))
+			      : layout->size[inner];
+}
+
+/* Adds the runs and misses of operand i. */
+static void load_runs(
+	struct bus_load *load, const struct traffic_op *op, int i, int64_t sticks, bool *fits)
+{
+	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	int64_t planes = 1, block = hbm->page.num ? block_sticks(op, i, &planes) : 0;
+	if (block) {
+		load->misses = checked_add(
+			fits, load->misses, arch_block_misses(op->arch, planes, sticks / block));
+		return;
+	}
+	int64_t run = run_sticks(op, i, &planes);
+	if (!hbm->run_bytes || run * STICK_BYTES < hbm->run_bytes)
+		load->runs = checked_add(fits, load->runs, sticks / run);
+	else if (run * STICK_BYTES < hbm->page_bytes)
+		load->misses = checked_add(
+			fits, load->misses, arch_misses(op->arch, planes, sticks / run));
+}
+
 void latency_load(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits)
 {
 	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	int64_t size = op->workload->tensors[op->op->writes[0].tensor].layout.bytes;
 	if (!bytes || op->moves || op->op->move != MOVE_NONE)
 		return;
-	int64_t planes = 1, run = hbm->run.num ? run_sticks(op, i, &planes) : 0;
-	if (run && (!hbm->run_bytes || run * STICK_BYTES < hbm->run_bytes))
-		load->runs = checked_add(fits, load->runs, bytes / STICK_BYTES / run);
-	else if (run * STICK_BYTES < hbm->page_bytes && op->op->primitive->kind == OP_MAP)
-		load->misses = checked_add(fits, load->misses,
-			arch_misses(op->arch, planes, bytes / STICK_BYTES / run));
+	if (hbm->run.num && op->op->primitive->kind == OP_MAP)
+		load_runs(load, op, i, bytes / STICK_BYTES, fits);
+	if (i == op->op->read_count)
+		load->doubled = checked_add(fits, load->doubled,
+			checked_mul(fits, bytes, arch_write_doublings(op->arch, size)));
 	enum op_kind kind = op->op->primitive->kind;
 	if (i == op->op->read_count || kind == OP_RESTICKIFY || kind == OP_MAP)
 		return;
@@ -287,6 +386,16 @@ void latency_load(
 				op->arch, layout->size[layout->rank - 2] * STICK_BYTES, bytes));
 }
 
+/* Returns whole cycles of waits: the cores of an op wait together, each for its share of `count`. */
+static int64_t waiting_cycles(
+	const struct traffic_op *op, int64_t count, struct ratio each, bool *fits)
+{
+	struct ratio share = each;
+	if (each.num && !ratio_div(each, (struct ratio){op->nest.cores, 1}, &share))
+		*fits = false;
+	return turn_cycles(count, share, fits);
+}
+
 int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits)
 {
 	const struct arch *arch = op->arch;
@@ -295,14 +404,11 @@ int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fit
 	int64_t cycles = latency_hbm(arch, read, load.written, fits);
 	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, lanes;
 	int64_t both = number_min(read, load.written);
-	int64_t size = op->workload->tensors[op->op->writes[0].tensor].layout.bytes;
 	cycles = checked_add(fits, cycles, turn_cycles(both, turn, fits));
-	cycles = checked_add(fits, cycles,
-		turn_cycles(checked_mul(fits, both, arch_turn_doublings(arch, size)), hbm->turn_far,
-			fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load.doubled, hbm->write_far, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
-	cycles = checked_add(fits, cycles, turn_cycles(load.runs, hbm->run, fits));
-	cycles = checked_add(fits, cycles, turn_cycles(load.misses, hbm->page, fits));
+	cycles = checked_add(fits, cycles, waiting_cycles(op, load.runs, hbm->run, fits));
+	cycles = checked_add(fits, cycles, waiting_cycles(op, load.misses, hbm->page, fits));
 	int64_t count = arch_lanes(arch, load.moved ? arch_cores(arch) : op->nest.cores);
 	if (!count)
 		return cycles;

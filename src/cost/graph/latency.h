@@ -50,17 +50,18 @@ int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool
 struct bus_load {
 	int64_t read, written, moved; /* bytes */
 	int64_t far;                  /* of those read, the bytes whose planes meet in a bank */
-	int64_t misses; /* of longer ones, those that begin in a page that is not open, at least */
-	int64_t runs;   /* contiguous pieces of what is read and written, at least */
+	int64_t doubled; /* bytes written x doublings of their tensor (arch_write_doublings) */
+	int64_t runs;    /* short contiguous pieces of what is read and written, at least */
+	int64_t misses; /* of longer ones and of blocks, those that begin in a closed page, at least */
 };
 
-/* Adds far bytes and runs of the bytes that operand i of the op reads or writes; moves have none. */
+/* Adds the bytes that operand i of the op reads or writes to all fields but the first three; moves add none. */
 void latency_load(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits);
 
 int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits);
 
-/* What one core does, summed over ops before it is divided by rates. */
+/* Work of one core, summed over ops before it is divided by rates. */
 struct core_work {
 	int64_t fill, lx_read, lx_write; /* bytes */
 	int64_t link;                    /* bytes over its link to the next core of the ring */

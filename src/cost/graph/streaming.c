@@ -120,7 +120,7 @@ static int64_t arriving_sticks(const struct traffic_op *traffic, bool *fits)
 static void load_bus(const struct traffic_op *traffic, struct bus_load *load, bool *fits)
 {
 	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
-	if (!hbm->plane_span && !hbm->run.num)
+	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span)
 		return;
 	for (int i = 0; i < traffic->op->read_count; i++) {
 		if (is_in_lx(traffic, i))

@@ -62,9 +62,15 @@ int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs)
 	return planes <= open ? 0 : (int64_t)((wide)runs * (planes - open) / planes);
 }
 
-int64_t arch_turn_doublings(const struct arch *arch, int64_t bytes)
+int64_t arch_block_misses(const struct arch *arch, int64_t planes, int64_t blocks)
 {
-	int64_t span = arch->levels[arch->hbm].turn_span, doublings = 0;
+	int64_t open = arch->levels[arch->hbm].open_planes;
+	return (int64_t)((wide)blocks * planes / (planes + open));
+}
+
+int64_t arch_write_doublings(const struct arch *arch, int64_t bytes)
+{
+	int64_t span = arch->levels[arch->hbm].write_span, doublings = 0;
 	for (; span && bytes / 2 >= span; bytes /= 2)
 		doublings++;
 	return doublings;

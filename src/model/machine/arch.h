@@ -72,18 +72,20 @@ struct level {
 	/* of a shared home: cycles for each byte read that one written stands beside, in which the bus turns
 	 * round; and where an operand is broadcast or the stick moves.  0: it turns in no time */
 	struct ratio turn, turn_repeated;
-	/* the same: each doubling of the tensor written, from turn_span bytes on, adds so much; 0 */
-	int64_t turn_span;
-	struct ratio turn_far;
+	/* of a home: cycles that each doubling of the tensor written, from write_span bytes on, adds to a byte
+	 * written.  0: none */
+	int64_t write_span;
+	struct ratio write_far;
 	/* of a home: planes of a tensor that are farther apart than these bytes meet in one bank, and cycles that
 	 * each byte read costs besides if they all do (arch_far_bytes).  0: none */
 	int64_t plane_span;
 	struct ratio plane;
-	/* of a home: cycles to begin a contiguous run of sticks that is shorter than these bytes; 0 */
+	/* of a home: cycles that a core waits at the start of a contiguous run of sticks that is shorter than these
+	 * bytes; the cores of an op wait together, and HBM with them.  0: none */
 	struct ratio run;
 	int64_t run_bytes; /* 0: however long it is */
-	/* of a home: what maps read and write in runs shorter than a page, of tensors of more planes than are open at
-	 * a time, begins with a miss: cycles of one, at most `run` (arch_misses).  0: none */
+	/* of a home: runs of maps that are shorter than a page, and blocks of maps that write in another order than
+	 * they read, begin in a page that is closed (arch_misses): cycles that a core waits for one.  0: none */
 	int64_t page_bytes, open_planes;
 	struct ratio page;
 	double read_pj, write_pj; /* per byte */
@@ -91,7 +93,7 @@ struct level {
 	/* compute, per instance */
 	struct ratio mac_rate; /* multiply-adds per cycle at 2 bytes an element */
 	struct ratio
-		strided_mac_rate; /* of products whose rows lie in strides (latency_rate); 0: the same */
+		strided_mac_rate; /* of products with one operand whose rows lie in strides; 0: the same */
 	struct ratio vector_rate;     /* elements per cycle of map and reduce functions */
 	struct ratio reduction_rate;  /* of reduce functions alone; 0: that */
 	struct ratio restickify_rate; /* of restickify; 0: that of vector functions */
@@ -221,11 +223,15 @@ int64_t arch_lanes(const struct arch *arch, int64_t cores);
 /* Of so many bytes read from planes `stride` bytes apart, those that meet in a bank: 1 - plane_span / stride. */
 int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes);
 
-/* Of so many runs over as many planes, those in a plane that is not open, with equal turns: 1 - open_planes / planes. */
+/*
+ * Number of runs over so many planes that begin in a closed page.  Runs in order take the planes in turn:
+ * 1 - open_planes / planes of them.  Blocks replace open pages at random: planes / (planes + open_planes).
+ */
 int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs);
+int64_t arch_block_misses(const struct arch *arch, int64_t planes, int64_t blocks);
 
-/* Doublings from turn_span bytes to so many, whole ones; 0 where the bus turns equally fast for all. */
-int64_t arch_turn_doublings(const struct arch *arch, int64_t bytes);
+/* Whole doublings from write_span bytes to so many; 0 if writes of all sizes are equally fast. */
+int64_t arch_write_doublings(const struct arch *arch, int64_t bytes);
 
 /* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
 int64_t arch_lx_capacity(const struct arch *arch);

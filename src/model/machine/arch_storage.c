@@ -492,21 +492,24 @@ static void read_turns(struct reader *attributes, struct ratio hz, struct level 
 	read_turn(attributes, "turn_time", hz, burst, &level->turn);
 	level->turn_repeated = level->turn;
 	read_turn(attributes, "turn_time_repeated", hz, burst, &level->turn_repeated);
-	bool spans = read_size(attributes, "turn_span", OPTIONAL, 1, INT64_MAX, &level->turn_span);
-	level->turn_far.den = 1;
-	read_turn(attributes, "turn_span_time", hz, burst, &level->turn_far);
 	bool turns = level->turn.num || level->turn_repeated.num;
 	if (turns && !level->shared_rate)
 		reader_refuse(attributes, level->turn.num ? "turn_time" : "turn_time_repeated",
 			"is of a bus that reads and writes share; give its 'shared_bandwidth'");
 	else if (given && !turns)
 		reader_refuse(attributes, "turn_bytes", "is of a 'turn_time', which is not given");
-	if (spans != (level->turn_far.num > 0) || (spans && !turns))
-		reader_refuse(attributes, spans ? "turn_span" : "turn_span_time",
-			"says nothing without '%s'",
-			spans && level->turn_far.num ? "turn_time"
-			: spans                      ? "turn_span_time"
-						     : "turn_span");
+}
+
+/* Time that writes of large tensors take besides. */
+static void read_write_span(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	bool spans =
+		read_size(attributes, "write_span", OPTIONAL, 1, INT64_MAX, &level->write_span);
+	level->write_far.den = 1;
+	read_turn(attributes, "write_span_time", hz, STICK_BYTES, &level->write_far);
+	if (spans != (level->write_far.num > 0))
+		reader_refuse(attributes, spans ? "write_span" : "write_span_time",
+			"says nothing without '%s'", spans ? "write_span_time" : "write_span");
 }
 
 /* What a run in a page that is not open costs. */
@@ -524,9 +527,6 @@ static void read_pages(struct reader *attributes, struct ratio hz, struct level 
 			: open ? "open_planes"
 			       : "page_time",
 			"says nothing without the others of 'page_bytes', 'page_time' and 'open_planes'");
-	else if (pages && ratio_double(level->page) > ratio_double(level->run))
-		reader_refuse(
-			attributes, "page_time", "is more than 'run_time', that of shorter runs");
 }
 
 /* What plans need to know of a storage. */
@@ -539,6 +539,7 @@ static void read_for_plans(struct reader *attributes, struct ratio hz, struct le
 	read_transfers(attributes, level);
 	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
 	read_turns(attributes, hz, level);
+	read_write_span(attributes, hz, level);
 	read_turn(attributes, "run_time", hz, 1, &level->run);
 	if (read_size(attributes, "run_bytes", OPTIONAL, 1, INT32_MAX, &level->run_bytes) &&
 		!level->run.num)

@@ -210,8 +210,9 @@ static struct pace turn_pace(int64_t ticks, struct ratio turn)
 static void open_measured(struct paces *paces, const struct arch *arch, int64_t ticks)
 {
 	struct ratio turn = {0, 1}, repeated = {0, 1}, far = {0, 1};
+	if (arch->hbm >= 0)
+		far = arch->levels[arch->hbm].write_far;
 	if (arch->hbm >= 0 && paces->hbm_shared) {
-		far = arch->levels[arch->hbm].turn_far;
 		turn = arch->levels[arch->hbm].turn;
 		repeated = arch->levels[arch->hbm].turn_repeated;
 	}
@@ -241,11 +242,26 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
 	paces->turn[0] = turn_pace(ticks, turn);
 	paces->turn[1] = turn_pace(ticks, repeated);
-	paces->turn_far = turn_pace(ticks, far);
+	paces->write_far = turn_pace(ticks, far);
 	if (arch->lane_cores)
 		paces->lane = pace_find(ticks, STICK_BYTES, arch->lane_rate);
 	if (arch->compute >= 0)
 		paces->tile = ticks * arch->levels[arch->compute].tile_cycles;
+}
+
+/* Returns the number of cores that compute, by step. */
+static int64_t *count_cores(const struct program *program, struct arena *arena)
+{
+	uint64_t *masks = arena_array(arena, uint64_t, program->step_count + 1);
+	int64_t *cores = arena_array(arena, int64_t, program->step_count + 1);
+	for (size_t i = 0; i < program->instruction_count; i++) {
+		const struct instruction *instruction = &program->instructions[i];
+		if (instruction->engine == ENGINE_COMPUTE)
+			masks[instruction->step] |= instruction->mask;
+	}
+	for (int s = 0; s < program->step_count; s++)
+		cores[s] = __builtin_popcountll(masks[s]);
+	return cores;
 }
 
 struct paces *paces_open(
@@ -269,6 +285,7 @@ struct paces *paces_open(
 
 	struct paces *paces = arena_new(arena, struct paces);
 	paces->program = program;
+	paces->step_cores = count_cores(program, arena);
 	paces->nests = nests;
 	paces->hbm_shared = hbm->shared_rate;
 	paces->lx_shared = lx->shared_rate;
@@ -296,10 +313,9 @@ struct paces *paces_open(
 		struct ratio rate;
 		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
 		paces->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
-		known = ratio_mul(strided, (struct ratio){2, bytes}, &rate);
-		paces->strided[bytes] = strided.num ? pace_find(ticks, 1, known ? rate : strided)
-						    : paces->mac[bytes];
 	}
+	paces->mac_rate = mac;
+	paces->strided_rate = strided;
 	paces->vector = pace_find(ticks, 1, vector);
 	paces->reduction = reduction.num ? pace_find(ticks, 1, reduction) : paces->vector;
 	paces->restickify = restickify.num ? pace_find(ticks, 1, restickify) : paces->vector;
@@ -309,7 +325,7 @@ struct paces *paces_open(
 		open_copying(paces, &arch->copying, arena);
 	return paces;
 }
-/* What a broadcast's root needs besides.  HBM of another rank is not among the servers. */
+/* Adds the demands of a broadcast's root.  HBM of another rank is not among the servers. */
 static void add_copying(struct paces *paces, const struct op *op,
 	const struct instruction *instruction, struct service_demand *demand)
 {
@@ -332,18 +348,90 @@ static void add_copying(struct paces *paces, const struct op *op,
 	demand->hbm = 0;
 }
 
-/* Runs that go from plane to plane find a page open in as many of them as can be, and open it in the others. */
-static int64_t miss_time(const struct paces *paces, int64_t runs, int64_t bytes, int64_t planes)
+/* Returns the time of `count` waits, num / den of the pace each, of which the cores of a step wait their shares together. */
+static int64_t wait_time(const struct paces *paces, struct pace pace, int step, int64_t count,
+	int64_t num, int64_t den)
+{
+	if (!number_mul(count, num, &count) || !number_mul(pace.den, den, &pace.den) ||
+		!number_mul(pace.den, number_max(1, paces->step_cores[step]), &pace.den))
+		return paces->longest;
+	return find_time(paces, pace, count);
+}
+
+/* Returns the least stride of a loop in sticks of a tensor; 0: the loop stays in one stick. */
+static int64_t place_of(const struct layout *layout, const struct access *access, int loop)
+{
+	int64_t place = 1;
+	for (int d = layout->rank - 2; d >= 0; place *= layout->size[d--])
+		if (layout->size[d] > 1 && layout->host_dim[d] >= 0 &&
+			access->host[layout->host_dim[d]].loop[loop])
+			return place;
+	return 0;
+}
+
+/* Returns the mask of loops that step from one stick of an operand to the next in memory. */
+static uint32_t first_loops(
+	const struct program *program, const struct op *op, const struct access *access)
+{
+	const struct layout *layout = &program->workload->tensors[access->tensor].layout;
+	uint32_t loops = 0;
+	for (int l = 0; l < op->loop_count; l++)
+		loops |= (uint32_t)(place_of(layout, access, l) == 1) << l;
+	return loops;
+}
+
+/* Blocks of a map whose result lies in another order than all operands. */
+struct shuffle {
+	uint32_t inside; /* loops within a block of the result */
+	int64_t sticks;  /* of the result in a block; 0: it is in order */
+	int64_t between; /* blocks to the next stick of an operand */
+};
+
+static struct shuffle find_shuffle(const struct program *program, const struct op *op)
+{
+	const struct level *hbm = &program->arch->levels[program->arch->hbm];
+	const struct access *result = &op->writes[0];
+	const struct layout *layout = &program->workload->tensors[result->tensor].layout;
+	struct shuffle shuffle = {.inside = first_loops(program, op, result)};
+	int64_t next = 0, whole = 1;
+	uint32_t reads = 0;
+	for (int i = 0; i < op->read_count; i++)
+		reads |= first_loops(program, op, &op->reads[i]);
+	if (!reads || !shuffle.inside || reads & shuffle.inside)
+		return shuffle;
+	/* Places of the result below those of the operands' loops, all of them if they have none. */
+	for (int l = 0; l < op->loop_count; l++) {
+		int64_t place = reads >> l & 1 ? place_of(layout, result, l) : 0;
+		if (place && (!next || place < next))
+			next = place;
+	}
+	for (int d = 0; d < layout->rank - 1; d++)
+		whole *= layout->size[d];
+	for (int d = layout->rank - 2; d >= 0 && !shuffle.sticks; d--)
+		if (layout->size[d] > 1)
+			shuffle.sticks = layout->size[d];
+	shuffle.between = (next ? next : whole) / shuffle.sticks;
+	if (hbm->run_bytes)
+		shuffle.sticks =
+			number_min(shuffle.sticks, number_max(1, hbm->run_bytes / STICK_BYTES));
+	return shuffle;
+}
+
+/* Returns the time of closed pages: each block opens one when it is read, and one when it is written. */
+static int64_t shuffle_time(const struct paces *paces, const struct instruction *instruction,
+	const struct op *op, const struct shuffle *shuffle)
 {
 	const struct level *hbm = &paces->program->arch->levels[paces->program->arch->hbm];
-	struct pace pace = paces->page;
-	int64_t missing;
-	if (bytes >= hbm->page_bytes || planes <= hbm->open_planes)
-		return 0;
-	if (!number_mul(runs, planes - hbm->open_planes, &missing) ||
-		!number_mul(pace.den, planes, &pace.den))
+	const struct region *box = &instruction->transfer->box->region;
+	bool along = instruction->engine == ENGINE_DMA_OUT;
+	for (int i = 0; i < op->read_count; i++)
+		for (int l = 0; l < op->loop_count && op->reads[i].tensor == box->tensor; l++)
+			for (int d = 0; d < LAYOUT_HOST_RANK_MOST && shuffle->inside >> l & 1; d++)
+				along |= op->reads[i].host[d].loop[l] != 0;
+	int64_t sticks = along ? shuffle->sticks : 1, den;
+	if (!number_mul(sticks, shuffle->between + hbm->open_planes, &den))
 		return paces->longest;
-	return find_time(paces, pace, missing);
+	return wait_time(paces, paces->page, instruction->step, box->sticks, shuffle->between, den);
 }
 
 /* Runs of sticks that follow each other in HBM begin one by one, but for what moves. */
@@ -353,11 +441,18 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	int64_t runs = 1, longest = program->arch->levels[program->arch->hbm].run_bytes;
+	int64_t page = program->arch->levels[program->arch->hbm].page_bytes;
+	int64_t open = program->arch->levels[program->arch->hbm].open_planes;
 	int64_t places = 1; /* of the tensor where such a run may lie */
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
-	if (op->move != MOVE_NONE || paces->run.num == 0)
+	if (op->move != MOVE_NONE || op->primitive->kind != OP_MAP || paces->run.num == 0)
 		return 0;
+	if (paces->page.num) {
+		struct shuffle shuffle = find_shuffle(program, op);
+		if (shuffle.sticks)
+			return shuffle_time(paces, instruction, op, &shuffle);
+	}
 	for (int d = box->rank - 1; d >= 0; d--) {
 		if (apart) {
 			runs *= box->count[d];
@@ -366,13 +461,14 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 		apart |= box->count[d] < layout->size[d];
 	}
 	if (longest && box->sticks / runs * STICK_BYTES >= longest)
-		return op->primitive->kind == OP_MAP
-			       ? miss_time(paces, runs, box->sticks / runs * STICK_BYTES, places)
+		return paces->page.num && box->sticks / runs * STICK_BYTES < page && places > open
+			       ? wait_time(paces, paces->page, instruction->step, runs,
+					 places - open, places)
 			       : 0;
-	return find_time(paces, paces->run, runs);
+	return wait_time(paces, paces->run, instruction->step, runs, 1, 1);
 }
 
-/* What an op reads from banks in which planes meet takes longer; what moves or restickifies read does not. */
+/* Returns the additional time of reads from banks in which planes meet; moves and restickify have none. */
 static int64_t bank_time(const struct paces *paces, const struct instruction *instruction)
 {
 	const struct program *program = paces->program;
@@ -395,6 +491,24 @@ static int64_t bank_time(const struct paces *paces, const struct instruction *in
 	return find_time(paces, pace, sticks);
 }
 
+/* Returns the additional time of writes to large tensors, for each doubling of their size. */
+static int64_t far_time(const struct paces *paces, const struct instruction *instruction)
+{
+	const struct program *program = paces->program;
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	const struct region *box = &instruction->transfer->box->region;
+	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
+	int64_t size = layout->stick_bytes, time = 0;
+	if (paces->write_far.num == 0 || op->move != MOVE_NONE)
+		return 0;
+	for (int d = 0; d < layout->rank - 1; d++)
+		size *= layout->size[d];
+	for (size /= 2; size >= program->arch->levels[program->arch->hbm].write_span; size /= 2)
+		time = number_min(
+			paces->longest, time + find_time(paces, paces->write_far, box->sticks));
+	return time;
+}
+
 static struct service_demand transfer_demand(
 	struct paces *paces, const struct instruction *instruction)
 {
@@ -411,6 +525,8 @@ static struct service_demand transfer_demand(
 		demand.hbm += run_time(paces, instruction);
 	if (in && !broadcast)
 		demand.hbm += bank_time(paces, instruction);
+	if (!in && !broadcast)
+		demand.hbm = number_min(demand.hbm, paces->longest) + far_time(paces, instruction);
 	demand.hbm = number_min(demand.hbm, paces->longest);
 	if (broadcast)
 		add_copying(paces, broadcast, instruction, &demand);
@@ -427,22 +543,55 @@ static int64_t accumulator_sticks(const struct paces *paces, const struct region
 	return sticks;
 }
 
-/* True if going from a stick to the next one leads to another element of the result, whichever the operand: there
- * is a loop with an index of its own beside the stick of each. */
-static bool jumps_to_next(const struct workload *workload, const struct op *op)
+/* True if a loop moves an operand. */
+static bool goes_on(const struct workload *workload, const struct access *access, int loop)
 {
-	for (int l = 0; l < op->loop_count; l++) {
-		bool all = true;
-		for (int i = 0; all && i < op_operands(op); i++) {
-			const struct access *access = op_operand(op, i);
-			const struct layout *layout = &workload->tensors[access->tensor].layout;
-			int host = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1;
-			all = host >= 0 && access->host[host].loop[l] != 0;
-		}
-		if (all)
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	for (int d = 0; d < layout->host_rank; d++)
+		if (access->host[d].loop[loop])
 			return true;
-	}
 	return false;
+}
+
+/* True if the next stick of an operand in memory is not of its next row.  Rows are the longest loop that moves the
+ * operand, but neither its stick nor every operand. */
+static bool jumps_rows(
+	const struct workload *workload, const struct op *op, const struct access *access)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	int beside = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1;
+	int64_t most = 0;
+	bool jumps = false;
+	for (int l = 0; l < op->loop_count; l++) {
+		bool along = layout->stick_dim >= 0 && access->host[layout->stick_dim].loop[l];
+		int moved = 0;
+		for (int i = 0; i < op_operands(op); i++)
+			moved += goes_on(workload, op_operand(op, i), l);
+		if (along || moved == op_operands(op) || !goes_on(workload, access, l) ||
+			op->loops[l].extent <= most)
+			continue;
+		most = op->loops[l].extent;
+		jumps = beside < 0 || !access->host[beside].loop[l];
+	}
+	return jumps;
+}
+
+/* Returns the pace of a multiply-add: each operand with rows apart slows the array by the same factor. */
+static struct pace array_pace(const struct paces *paces, const struct op *op, int bytes)
+{
+	struct ratio rate = paces->mac_rate, slower;
+	int apart = 0;
+	for (int i = 0; i < op->read_count && paces->strided_rate.num; i++)
+		apart += jumps_rows(paces->program->workload, op, &op->reads[i]);
+	if (!apart)
+		return paces->mac[bytes];
+	if (!rate.num)
+		rate = paces->strided_rate;
+	else if (ratio_div(paces->strided_rate, rate, &slower))
+		for (; apart > 0; apart--)
+			ratio_mul(rate, slower, &rate);
+	ratio_mul(rate, (struct ratio){2, bytes}, &rate);
+	return pace_find(paces->ticks, 1, rate);
 }
 
 static struct pace work_pace(
@@ -461,8 +610,7 @@ static struct pace work_pace(
 		int stored = dtype_stored_bytes(dtype);
 		bytes = stored > bytes ? stored : bytes;
 	}
-	return jumps_to_next(paces->program->workload, op) ? paces->strided[bytes]
-							   : paces->mac[bytes];
+	return array_pace(paces, op, bytes);
 }
 
 /* The time of as many bytes as need not be whole sticks, at the pace of a stick. */

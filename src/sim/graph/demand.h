@@ -41,7 +41,7 @@ struct arena;
 
 enum { FP32_BYTES = 4 };
 
-/* How fast everything is. */
+/* Paces of all servers. */
 struct paces {
 	const struct program *program;
 	const struct nests *nests;
@@ -49,17 +49,20 @@ struct paces {
 	int64_t longest;            /* an instruction takes no more: sums stay far from overflow */
 	bool hbm_shared, lx_shared; /* one server for reads and writes */
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
-	struct pace mac[FP32_BYTES + 1];           /* of a multiply-add, by bytes of an element */
-	struct pace strided[FP32_BYTES + 1];       /* the same where rows lie in strides */
+	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
+	struct ratio mac_rate,
+		strided_rate; /* of one core; where rows of an operand lie in strides */
 	struct pace vector, reduction, restickify; /* of an element */
 	int64_t tile;                              /* ticks that fill and drain the array */
 	struct pace lane;                          /* of a stick */
-	struct pace run;      /* of a contiguous run of sticks in HBM, before it */
-	struct pace page;     /* of a miss, where a run begins in a page that is not open */
-	struct pace plane;    /* of a stick from a bank where planes meet, besides */
-	struct pace turn_far; /* of such a stick, for each doubling of the tensor written */
-	struct pace turn[2];  /* of a stick read beside one written; where one operand repeats */
-	struct pace ring;     /* of a stick, the data ring's links */
+	struct pace
+		run; /* of a contiguous run of sticks in HBM, before it, for the core that waits */
+	struct pace page; /* of a miss, where a run begins in a page that is not open, likewise */
+	int64_t *step_cores;   /* by step: the cores that compute */
+	struct pace plane;     /* of a stick from a bank where planes meet, besides */
+	struct pace write_far; /* of a stick written, for each doubling of the tensor */
+	struct pace turn[2];   /* of a stick read beside one written; where one operand repeats */
+	struct pace ring;      /* of a stick, the data ring's links */
 	int64_t link_stick, ring_stick;           /* ticks of a stick on a link */
 	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
 	int64_t in_latency, out_latency, link_latency, sync;

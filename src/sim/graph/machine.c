@@ -107,33 +107,24 @@ static int lx_writes(const struct machine *machine, int core)
 	return core_server(core, machine->paces->lx_shared ? LX_READS : LX_WRITES);
 }
 
-/* True if an operand of the op is there for several elements of the result, or comes out along another stick. */
+/* True if an operand of the op stays while another one goes on, or comes out along another stick. */
 static bool uses_again(const struct workload *workload, const struct op *op)
 {
 	bool again = op->primitive->kind == OP_RESTICKIFY;
 	if (op->primitive->kind != OP_MAP)
 		return again;
 	for (int l = 0; l < op->loop_count; l++) {
+		int going = 0;
 		for (int i = 0; i < op->read_count; i++) {
 			const struct access *read = &op->reads[i];
 			bool found = false;
 			for (int d = 0; d < workload->tensors[read->tensor].layout.host_rank; d++)
 				found |= read->host[d].loop[l] != 0;
-			again |= !found;
+			going += found;
 		}
+		again |= going > 0 && going < op->read_count;
 	}
 	return again;
-}
-
-/* Bytes in HBM of what an op makes. */
-static int64_t size_written(const struct program *program, int op)
-{
-	const struct layout *layout =
-		&program->workload->tensors[program->workload->ops[op].writes[0].tensor].layout;
-	int64_t bytes = layout->stick_bytes;
-	for (int d = 0; d < layout->rank - 1; d++)
-		bytes *= layout->size[d];
-	return bytes;
 }
 
 /* Ticks in which the bus turns round: for each stick one way that now has one the other way beside it. */
@@ -143,18 +134,12 @@ static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
 	int op = program->step_ops[machine->last_steps[machine->phase]];
 	struct pace pace =
 		machine->paces->turn[uses_again(program->workload, &program->workload->ops[op])];
-	struct pace far = machine->paces->turn_far;
-	if (sticks == 0 || (pace.num == 0 && far.num == 0))
+	if (sticks == 0 || pace.num == 0)
 		return 0;
 	*(in ? &machine->bus.in : &machine->bus.out) += sticks;
 	int64_t pairs = number_min(machine->bus.in, machine->bus.out) - machine->bus.turned;
 	machine->bus.turned += pairs;
-	int64_t time = pace.num ? pace_time(pace, pairs, machine->paces->longest) : 0;
-	for (int64_t size = size_written(program, op) / 2;
-		far.num && size >= program->arch->levels[program->arch->hbm].turn_span; size /= 2)
-		time = number_min(machine->paces->longest,
-			time + pace_time(far, pairs, machine->paces->longest));
-	return time;
+	return pace_time(pace, pairs, machine->paces->longest);
 }
 
 /* A box for cores of several lanes comes over them in equal parts. */
