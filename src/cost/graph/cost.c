@@ -72,7 +72,7 @@ bool op_price(const struct inner_question *question, uint32_t arriving, struct a
 	if (arch_moves_boxes(op->arch))
 		return streaming_room(op, &out->room) &&
 		       streaming_bound(op, out->hbm_bytes, &out->bound) &&
-		       streaming_estimate(op, out->hbm_bytes, &out->estimate);
+		       streaming_phase(op, &out->counts, 0, &out->estimate);
 	out->room = nest_room(op, &fits);
 	out->bound = out->estimate = latency_nest(op, &fits);
 	return fits;
@@ -156,18 +156,14 @@ static bool estimate_phase(
 		op->relayout)
 		return true;
 	bool fits = true;
-	int64_t hbm = 0, moved = 0, cycles;
+	int64_t moved = 0, cycles;
 	for (int step = phase->first_step; step < last; step++) {
 		moved = checked_add(&fits, moved, counts[step].bytes[0][TRAFFIC_HBM_READ]);
 		for (int i = 0; i < op->op->read_count; i++)
 			if (op->op->reads[i].tensor == ops[step].op->writes[0].tensor)
 				op->arriving |= 1u << i;
 	}
-	for (int i = 0; i <= OP_READS_MOST; i++) {
-		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_READ]);
-		hbm = checked_add(&fits, hbm, counts[last].bytes[i][TRAFFIC_HBM_WRITE]);
-	}
-	if (!fits || !streaming_phase(op, hbm, moved, &cycles))
+	if (!fits || !streaming_phase(op, &counts[last], moved, &cycles))
 		return false;
 	phase->estimate = number_max(phase->cycles, cycles);
 	return true;

@@ -36,7 +36,7 @@ bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int
  * before the first tile that the op streams itself.  An op that streams nothing begins with the first tile of
  * the last move; behind the last tile of a move come the computes of all tiles from its first use on.
  */
-bool streaming_phase(
-	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, int64_t *cycles);
+bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
+	int64_t moved_bytes, int64_t *cycles);
 
 #endif

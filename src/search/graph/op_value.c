@@ -67,7 +67,7 @@ bool op_value_least_cycles(
 			count.bytes[i][TRAFFIC_HBM_READ] + count.bytes[i][TRAFFIC_HBM_WRITE],
 			&fits);
 	out->cycles = latency_bus(traffic, load, &fits);
-	fits &= streaming_phase(traffic, out->hbm_bytes, question->moved_hbm, &out->estimate);
+	fits &= streaming_phase(traffic, &count, question->moved_hbm, &out->estimate);
 	out->estimate = number_max(out->estimate, out->cycles);
 	return fits;
 }

@@ -137,16 +137,34 @@ static void add_inside(struct building *building, const struct joint_choice *cho
 	}
 }
 
+/* The read of an op that is of a tensor; behind the last one if there is none. */
+static int find_read(const struct op *op, int tensor)
+{
+	int read = 0;
+	while (read < op->read_count && op->reads[read].tensor != tensor)
+		read++;
+	return read;
+}
+
+/* Moves into LX: those that the op reads, in the order of its operands, then the others, so that the op begins as early
+ * as it can (streaming_phase). */
+static void add_moves_in(struct building *building, const struct joint_option *option)
+{
+	const struct op *op = &building->graph->question.workload->ops[option->end - 1];
+	for (int read = 0; read <= op->read_count; read++)
+		for (int u = 0; u < option->use_count; u++) {
+			int tensor = option->uses[u].tensor;
+			bool input = building->space->tensors[tensor].producer < 0;
+			if (option->uses[u].mode == JOINT_MOVED && find_read(op, tensor) == read)
+				add_move(building, input ? MOVE_CLONE : MOVE_RELOAD, tensor);
+		}
+}
+
 static void take_option(struct building *building, const struct joint_option *option)
 {
 	const struct joint_choice *choice = option->choice;
 	struct growing *growing = &building->growing;
-	for (int u = 0; u < option->use_count; u++) {
-		int tensor = option->uses[u].tensor;
-		bool input = building->space->tensors[tensor].producer < 0;
-		if (option->uses[u].mode == JOINT_MOVED)
-			add_move(building, input ? MOVE_CLONE : MOVE_RELOAD, tensor);
-	}
+	add_moves_in(building, option);
 	for (int u = 0; u < option->use_count; u++) {
 		const struct joint_use *use = &option->uses[u];
 		growing->now[use->tensor] = use->mode == JOINT_HBM ? building->in_hbm[use->tensor]

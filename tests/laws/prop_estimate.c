@@ -1,0 +1,110 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "lower/graph/lower.h"
+#include "model/graph/plan_file.h"
+#include "tests/support/adversary_case.h"
+#include "tests/support/draws.h"
+#include "tests/support/executed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/test.h"
+
+/*
+ * The estimate tracks execution: the plan that a search by the estimate chooses for a random graph on a random machine
+ * executes in at most 1.25 times its estimate, and in at most 1.10 times for 95 % of the graphs; no plan executes faster
+ * than its bound.  SHOW=G runs
+ * graph G alone and prints it with its plan and phases.
+ */
+enum {
+	GRAPHS = 40,
+	LABELS = 20000,
+};
+
+static const double OFTEN = 1.10, ALWAYS = 1.25, SHARE = 0.95;
+
+struct ratios {
+	long graphs, above_often, above_always, below_bound;
+	double sum, most;
+};
+
+/* Prints a graph with its plan and, by phase, the two prices and the cycle at which it ends. */
+static void show(const struct adversary_case *of, const struct plan *plan,
+	const struct plan_cost *cost, const struct sim_result *result, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	plan_write(plan, &text);
+	printf("%s%s%s", of->arch_yaml, of->workload_yaml, text_read(&text));
+	for (int i = 0; i < cost->phase_count; i++)
+		printf("steps %d to %d: bound %" PRId64 ", estimate %" PRId64 ", end at %" PRId64
+		       "\n",
+			cost->phases[i].first_step, cost->phases[i].end_step - 1,
+			cost->phases[i].cycles, cost->phases[i].estimate,
+			result->step_ends[cost->phases[i].end_step - 1]);
+}
+
+/* False if the draw has no plan. */
+static bool compare(struct random *random, uint64_t seed, long graph, struct ratios *ratios)
+{
+	struct arena *arena = arena_open();
+	struct adversary_case of;
+	struct plan_cost cost;
+	const char *why = NULL;
+	while (!adversary_draw(random, &of, arena))
+		;
+	of.planning.price = PRICE_ESTIMATE;
+	of.aim = (struct joint_aim){.cycles = 1, .fixed = KIND_RELAY};
+	struct adversary_claim claim = adversary_ask(&of, LABELS, arena);
+	const struct program *program = claim.plan ? lower_plan(claim.plan, arena, &why) : NULL;
+	if (!program || !cost_plan(claim.plan, arena, &cost)) {
+		arena_close(arena);
+		return false;
+	}
+	struct sim_options options = {.mode = SIM_COUNT};
+	struct sim_result result = sim_run(program, &options, arena);
+	assert_true(result.finished);
+	double ratio = (double)result.cycles / (double)cost.score.estimate_cycles;
+	ratios->graphs++;
+	ratios->sum += ratio;
+	ratios->most = ratio > ratios->most ? ratio : ratios->most;
+	ratios->above_often += ratio > OFTEN;
+	ratios->above_always += ratio > ALWAYS;
+	ratios->below_bound += result.cycles < cost.score.cycles;
+	if (ratio > OFTEN || result.cycles < cost.score.cycles) {
+		print_message("SEED=%" PRIu64 ", graph %ld: executed %.3f times the estimate\n",
+			seed, graph, ratio);
+	}
+	if (getenv("SHOW")) {
+		show(&of, claim.plan, &cost, &result, arena);
+	}
+	arena_close(arena);
+	return true;
+}
+
+static void test_estimates_track_execution(void **state)
+{
+	uint64_t seed = draws_seed(36);
+	long graphs = draws(GRAPHS), none = 0;
+	struct ratios ratios = {0};
+	const char *one = getenv("SHOW");
+	for (long g = one ? atol(one) : 0; g < (one ? atol(one) + 1 : graphs); g++) {
+		struct random random = random_open(seed, (uint64_t)g);
+		none += !compare(&random, seed, g, &ratios);
+	}
+	print_message(
+		"%ld graphs, %ld without a plan; executed over estimate: mean %.3f, most %.3f, %ld above %.2f, %ld "
+		"above %.2f; %ld below the bound\n",
+		ratios.graphs, none, ratios.sum / (double)ratios.graphs, ratios.most,
+		ratios.above_often, OFTEN, ratios.above_always, ALWAYS, ratios.below_bound);
+	assert_int_equal(ratios.below_bound, 0);
+	assert_int_equal(ratios.above_always, 0);
+	assert_true((double)ratios.above_often <= (1 - SHARE) * (double)ratios.graphs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_estimates_track_execution)};
+	return cmocka_run_group_tests_name("estimate", tests, NULL, NULL);
+}
