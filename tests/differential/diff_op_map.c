@@ -55,7 +55,7 @@ static void price(void *user)
 		.in_lx = q->in_lx};
 	struct op_price priced;
 	struct arena_mark mark = arena_mark(every->arena);
-	bool fits = op_price(&inner, 0, every->arena, &priced);
+	bool fits = op_price(&inner, every->arena, &priced);
 	int64_t cycles = find_cycles(every, &priced.counts);
 	arena_release(every->arena, mark);
 	if (fits && priced.room <= arch_stream_capacity(q->arch))

@@ -137,7 +137,10 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 		.mapping = &plan->steps[step].mapping,
 		.in_lx = (uint32_t)random_below(random, 2u << op->read_count),
 	};
-	question.arriving = question.in_lx & (uint32_t)random_below(random, 1u << op->read_count);
+	question.arriving.operands =
+		question.in_lx & (uint32_t)random_below(random, 1u << op->read_count);
+	for (int i = 0; i < op->read_count; i++)
+		question.arriving.follows[i] = (uint32_t)random_below(random, 1u << op->loop_count);
 	struct all all = {.question = &question, .arena = arena, .mapping = *question.mapping};
 	struct traffic_op traffic;
 	traffic_open(&traffic, plan->arch, plan->workload, op, question.mapping, 0);

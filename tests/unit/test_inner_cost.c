@@ -102,11 +102,11 @@ static void registers_save_the_scratchpad(void **state)
 	struct mapping *mapping = &plan->steps[0].mapping;
 	struct inner_question question = inner_nest_question(*state, plan, 0);
 	struct op_price bare, kept;
-	assert_true(op_price(&question, 0, *state, &bare));
+	assert_true(op_price(&question, *state, &bare));
 	mapping->residency[2] |= 1u << RF;
 	mapping->rows[HBM].temporal[K] = 1;
 	mapping->rows[RF].temporal[K] = 128;
-	assert_true(op_price(&question, 0, *state, &kept));
+	assert_true(op_price(&question, *state, &kept));
 	const struct inner_cost *inner = inner_cost_make(&question, *state);
 	int registers = hierarchy_level(inner->nest.hierarchy, RF);
 	const struct nest_level *level = &inner->nest.hierarchy->levels[registers];

@@ -16,7 +16,7 @@ static void check_alike(struct arena *arena, const char *mapping, const char *co
 	struct plan_cost cost;
 	struct op_price price;
 	assert_true(cost_plan(plan, arena, &cost));
-	assert_true(op_price(&question, 0, arena, &price));
+	assert_true(op_price(&question, arena, &price));
 	struct counts counts = {1, &price.counts};
 	assert_true(counts_equal(&cost.counts, &counts));
 	assert_true(cost.score.energy_pj == price.energy_pj);
@@ -43,7 +43,7 @@ static void room_is_that_of_tiles_and_accumulators(void **state)
 	struct inner_question question =
 		inner_nest_question(*state, plan_text(*state, 1, PRODUCT, mappings, none), 0);
 	struct op_price price;
-	assert_true(op_price(&question, 0, *state, &price));
+	assert_true(op_price(&question, *state, &price));
 	assert_int_equal(price.room, 2 * 4 * 128 + 2 * 64 * 2 * 128 + 8 * 128 + 16 * 128);
 }
 

@@ -51,13 +51,11 @@ static int64_t nest_room(const struct traffic_op *op, bool *fits)
 	return bytes;
 }
 
-bool op_price(const struct inner_question *question, uint32_t arriving, struct arena *arena,
-	struct op_price *out)
+bool op_price(const struct inner_question *question, struct arena *arena, struct op_price *out)
 {
 	struct traffic_op *op = arena_new(arena, struct traffic_op);
 	*out = (struct op_price){0};
 	traffic_open_nest(op, question, arena);
-	op->arriving = arriving;
 	out->why = op_price_reject(op, question->mapping, arena);
 	bool fits = traffic_count(op, &out->counts);
 	out->energy_pj =
@@ -146,8 +144,8 @@ bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *ou
 }
 
 /* The op of a phase, with what the moves before it bring. */
-static bool estimate_phase(
-	const struct step_count *counts, struct traffic_op *ops, struct phase_cost *phase)
+static bool estimate_phase(const struct plan *plan, const struct step_count *counts,
+	struct traffic_op *ops, struct phase_cost *phase)
 {
 	int last = phase->end_step - 1;
 	struct traffic_op *op = &ops[last];
@@ -159,9 +157,10 @@ static bool estimate_phase(
 	int64_t moved = 0, cycles;
 	for (int step = phase->first_step; step < last; step++) {
 		moved = checked_add(&fits, moved, counts[step].bytes[0][TRAFFIC_HBM_READ]);
-		for (int i = 0; i < op->op->read_count; i++)
-			if (op->op->reads[i].tensor == ops[step].op->writes[0].tensor)
-				op->arriving |= 1u << i;
+		struct arrival_share share = arrival_share(
+			plan->arch, plan->workload, ops[step].op, &plan->steps[step].mapping);
+		arrivals_add(&op->arriving, ops[step].op->writes[0].tensor, &share, plan->arch,
+			plan->workload, op->op, &plan->steps[last].mapping, true);
 	}
 	if (!fits || !streaming_phase(op, &counts[last], moved, &cycles))
 		return false;
@@ -174,7 +173,7 @@ static bool time_phase(const struct plan *plan, struct traffic_op *ops, const st
 	struct arena *arena, struct phase_cost *phase)
 {
 	return latency_phase(plan, counts, ops, arena, phase) &&
-	       estimate_phase(counts->steps, ops, phase);
+	       estimate_phase(plan, counts->steps, ops, phase);
 }
 
 static bool add_phases(struct phase_cost *all, const struct phase_cost *one, int64_t times)

@@ -21,11 +21,9 @@ struct op_price {
 	int64_t bound, estimate; /* cycles: streaming_bound, streaming_estimate */
 };
 
-/* `arriving`: bit i: operand i comes with a clone of the same phase.  False when a count does not fit;
- * of *out nothing holds then but `why`, if there is one. */
+/* Returns false when a count does not fit; of *out nothing holds then but `why`, if there is one. */
 struct arena;
-bool op_price(const struct inner_question *question, uint32_t arriving, struct arena *arena,
-	struct op_price *out);
+bool op_price(const struct inner_question *question, struct arena *arena, struct op_price *out);
 
 /* Why the machine cannot carry out an op that is open; NULL. */
 const char *op_price_reject(

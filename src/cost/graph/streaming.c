@@ -103,7 +103,7 @@ static int64_t first_bytes(const struct traffic_op *traffic, bool comes_in, bool
 	int reads = traffic->op->read_count;
 	int64_t sticks = 0;
 	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++)
-		if (!is_in_lx(traffic, i) || traffic->arriving >> i & 1)
+		if (!is_in_lx(traffic, i) || traffic->arriving.operands >> i & 1)
 			sticks = checked_add(fits, sticks,
 				footprint_first(&traffic->operands[i], fits).transfers);
 	return checked_mul(fits, sticks, STICK_BYTES);
@@ -113,7 +113,7 @@ static int64_t arriving_sticks(const struct traffic_op *traffic, bool *fits)
 {
 	int64_t sticks = 0;
 	for (int i = 0; i < traffic->op->read_count; i++)
-		if (traffic->arriving >> i & 1)
+		if (traffic->arriving.operands >> i & 1)
 			sticks = checked_add(
 				fits, sticks, footprint_least(&traffic->operands[i], fits));
 	return sticks;
@@ -199,24 +199,34 @@ bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int
 	return true;
 }
 
-/* The cycles of the cores from the tile on that uses the last new box of an operand. */
+/* Cycles of the cores from the tile on that uses the last piece of an arriving operand. */
 static int64_t cycles_behind(const struct traffic_op *traffic, int operand, int64_t cycles)
 {
 	const struct loopnest *nest = &traffic->nest;
-	const struct footprint *footprint = &traffic->operands[operand];
 	double tiles = 1, before = 0;
 	for (int i = 0; i < nest->loop_count; i++) {
 		int l = nest->order[i];
-		if ((footprint->simple | footprint->joint) >> l & 1)
+		if (traffic->arriving.follows[operand] >> l & 1)
 			before += tiles * (double)(nest->loops[l].tiles - 1);
 		tiles *= (double)nest->loops[l].tiles;
 	}
 	return (int64_t)((double)cycles * (1 - before / tiles));
 }
 
+/* Bytes of an arriving operand behind its first piece. */
+static int64_t bytes_behind(const struct traffic_op *traffic, int operand, int64_t bytes)
+{
+	double pieces = 1;
+	for (int l = 0; l < traffic->nest.loop_count; l++)
+		if (traffic->arriving.follows[operand] >> l & 1)
+			pieces *= (double)traffic->nest.loops[l].tiles;
+	return bytes - (int64_t)ceil((double)bytes / pieces);
+}
+
 /*
  * The estimate of an op all of whose reads are in LX, some since this phase: they come in the order of the operands, and
- * moves that the op does not read come after them.  An op begins with the first box of each, and goes on behind the last.
+ * moves that the op does not read come after them.  An op begins with the first piece of each, and goes on behind
+ * the last.
  */
 static int64_t estimate_arrivals(
 	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, bool *fits)
@@ -226,14 +236,12 @@ static int64_t estimate_arrivals(
 	int64_t start = 0, end = 0, came = 0;
 	for (int i = 0; i < traffic->op->read_count; i++) {
 		const struct footprint *footprint = &traffic->operands[i];
-		if (!(traffic->arriving >> i & 1))
+		if (!(traffic->arriving.operands >> i & 1))
 			continue;
 		int64_t all = checked_mul(fits, footprint_least(footprint, fits), STICK_BYTES);
-		int64_t first =
-			checked_mul(fits, footprint_first(footprint, fits).transfers, STICK_BYTES);
 		came = number_min(moved_bytes, checked_add(fits, came, all));
 		int64_t arrival = latency_hbm(arch, came, 0, fits);
-		int64_t rest = latency_hbm(arch, number_max(0, all - first), 0, fits);
+		int64_t rest = latency_hbm(arch, bytes_behind(traffic, i, all), 0, fits);
 		start = number_max(start, arrival - rest);
 		end = number_max(end, arrival + cycles_behind(traffic, i, time.cores));
 	}
@@ -277,7 +285,7 @@ static struct box_bytes find_boxes(const struct traffic_op *traffic, const struc
 
 /*
  * Tiles one by one.  While a tile computes, the boxes of the next one come in and the result of the one before leaves.
- * How many there are depends on the outermost loop that goes on with the tile: a box moves with its own loops and with
+ * Their number depends on the outermost loop that goes on with the tile: a box moves with its own loops and with
  * those inside that begin again.  Boxes that do not move with every tile can also come while the tile before computes,
  * if that has time left.
  */
@@ -349,7 +357,7 @@ bool streaming_phase(const struct traffic_op *traffic, const struct step_count *
 		return fits;
 	}
 	struct traffic_op own = *traffic;
-	own.arriving = 0;
+	own.arriving = (struct arrivals){0};
 	int64_t moved = latency_hbm(traffic->arch, moved_bytes, 0, &fits);
 	*cycles = checked_add(&fits, estimate_own(&own, count, hbm_bytes, &fits), moved);
 	return fits;

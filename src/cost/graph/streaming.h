@@ -4,9 +4,9 @@
 #include "cost/graph/traffic.h"
 
 /*
- * What it costs to stream one op's operands through tile buffers, to be asked
- * again and again with other tiles: set them with loopnest_tile and in
- * traffic.nest.order.  All answer false when a count does not fit.
+ * The price of streaming one op's operands through tile buffers, for many tilings
+ * in turn: set them with loopnest_tile and in traffic.nest.order.  All return
+ * false when a count does not fit.
  */
 
 /* HBM bytes, and a bound below which no tiling comes. */
@@ -25,16 +25,22 @@ bool streaming_room(const struct traffic_op *traffic, int64_t *bytes);
  *	cores    the first tile's fetches, all computes, the last ring and drain
  *	ring     the first tile's fetches, an output tile's computes, all rings, the last drain
  *
- * HBM moves `hbm_bytes` and what clones of the same phase bring.  Cores and
- * ring are those of core 0.  Neither depends on the order otherwise.
+ * The ring combines one output tile at a time; a link begins when the one before has brought a stick.  HBM
+ * moves `hbm_bytes` and what clones of the same phase bring.  Cores and ring are those of core 0.  Neither
+ * depends on the order otherwise.
  */
 bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
 bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
 
 /*
- * The estimate of a phase: of an op, and of moves before it that bring `moved_bytes` from HBM.  All moves come
- * before the first tile that the op streams itself.  An op that streams nothing begins with the first tile of
- * the last move; behind the last tile of a move come the computes of all tiles from its first use on.
+ * The estimate of a phase: of an op whose traffic is `count`, and of moves before it that bring `moved_bytes`
+ * from HBM.
+ *
+ *	op       streaming_estimate, or the tiles in turn if that is more: a tile takes as long as its computes,
+ *	         or as the boxes that come in for the next one and the result that leaves meanwhile
+ *	moves    come before the first tile that the op streams itself
+ *	pieces   an op that streams nothing begins with the first piece of each arriving operand; behind the
+ *	         last piece come the computes of all tiles from its first use on
  */
 bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
 	int64_t moved_bytes, int64_t *cycles);

@@ -783,3 +783,63 @@ bool traffic_is_even(const struct traffic_op *traffic)
 			return false;
 	return true;
 }
+
+/* --- reads that clones of the same phase bring */
+
+/* The loop of an op that alone walks host dimension h of an access, by steps of one from 0; -1 if none does. */
+static int find_walking_loop(const struct op *op, const struct access *access, int h)
+{
+	const struct affine *index = &access->host[h];
+	int loop = affine_loop(index, op->loop_count);
+	bool plain = loop >= 0 && index->loop[loop] == 1 && index->offset == 0 && !access->pad;
+	return plain ? loop : -1;
+}
+
+struct arrival_share arrival_share(const struct arch *arch, const struct workload *workload,
+	const struct op *move, const struct mapping *mapping)
+{
+	const struct access *made = &move->writes[0];
+	const struct layout *layout = &workload->tensors[made->tensor].layout;
+	struct arrival_share share = {0};
+	for (int h = 0; h < layout->host_rank; h++) {
+		int loop = find_walking_loop(move, made, h);
+		if (loop < 0)
+			continue;
+		share.loops[h] = loop;
+		share.units[h] =
+			op_units(workload, move, loop) / mapping_split(arch, mapping, loop);
+		share.elements[h] = share.units[h] * op_grain(workload, move, loop);
+		share.tiles[h] = mapping->rows[arch->lx].temporal[loop];
+	}
+	return share;
+}
+
+int arrival_partner(const struct arrival_share *share, int h, const struct arch *arch,
+	const struct workload *workload, const struct op *op, int read,
+	const struct mapping *mapping)
+{
+	int loop = find_walking_loop(op, &op->reads[read], h);
+	if (loop < 0 || !share->units[h])
+		return -1;
+	int64_t units = op_units(workload, op, loop) / mapping_split(arch, mapping, loop);
+	int64_t elements = units * op_grain(workload, op, loop);
+	return units == share->units[h] && elements == share->elements[h] ? loop : -1;
+}
+
+void arrivals_add(struct arrivals *arrivals, int tensor, const struct arrival_share *share,
+	const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, bool as_tiled)
+{
+	const struct layout *layout = &workload->tensors[tensor].layout;
+	for (int i = 0; i < op->read_count; i++) {
+		if (op->reads[i].tensor != tensor)
+			continue;
+		arrivals->operands |= 1u << i;
+		for (int h = 0; h < layout->host_rank; h++) {
+			int loop = arrival_partner(share, h, arch, workload, op, i, mapping);
+			if (loop >= 0 && (!as_tiled || mapping->rows[arch->lx].temporal[loop] ==
+							       share->tiles[h]))
+				arrivals->follows[i] |= UINT32_C(1) << loop;
+		}
+	}
+}

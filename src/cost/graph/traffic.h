@@ -41,6 +41,37 @@ bool walk_solid(const struct footprint *footprint);
 enum { ACCUMULATOR_BYTES = 4 }; /* of a partial sum in the scratchpad */
 
 /*
+ * Reads that clones of the same phase bring, and the loops of the op that a clone is cut along: its pieces come as the
+ * tiles of those loops need them, while a dimension that the clone does not cut, or of which a core has another share than
+ * the op's, comes whole.
+ */
+struct arrivals {
+	uint32_t operands;               /* bit i: operand i arrives */
+	uint32_t follows[OP_READS_MOST]; /* masks of loops */
+};
+
+/* Share of one core in each host dimension of a tensor that a move brings into LX; 0 if no loop alone walks it. */
+struct arrival_share {
+	int64_t elements[LAYOUT_HOST_RANK_MOST], units[LAYOUT_HOST_RANK_MOST];
+	int loops[LAYOUT_HOST_RANK_MOST]; /* of the move */
+	uint32_t tiles[LAYOUT_HOST_RANK_MOST];
+};
+struct arrival_share arrival_share(const struct arch *arch, const struct workload *workload,
+	const struct op *move, const struct mapping *mapping);
+
+/* Adds the reads of an op that are of `tensor`.  `as_tiled`: follow only loops that have as many tiles as the move;
+ * otherwise all whose tiles the move can take over. */
+void arrivals_add(struct arrivals *arrivals, int tensor, const struct arrival_share *share,
+	const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, bool as_tiled);
+
+/* The loop of an op that walks host dimension h of a read in the same share as the move, so that both can be cut alike;
+ * -1 if there is none. */
+int arrival_partner(const struct arrival_share *share, int h, const struct arch *arch,
+	const struct workload *workload, const struct op *op, int read,
+	const struct mapping *mapping);
+
+/*
  * One op at work: its nest, the footprint of every operand, and which of them
  * lie in LX.  An opaque op has no nest.  Where tiles do not move in boxes nothing is known but the
  * inner nest, which is the whole op.
@@ -52,11 +83,11 @@ struct traffic_op {
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
 	const struct inner_cost
-		*inner;    /* NULL: its computes are no nests; also after traffic_open */
-	uint32_t in_lx;    /* bit i: operand i is resident */
-	uint32_t arriving; /* of those: brought by a clone of the same phase */
-	bool moves;        /* a clone into LX: point 7 of model/graph/plan.h */
-	bool evicts;       /* point 10 */
+		*inner;           /* NULL: its computes are no nests; also after traffic_open */
+	uint32_t in_lx;           /* bit i: operand i is resident */
+	struct arrivals arriving; /* of those */
+	bool moves;               /* a clone into LX: point 7 of model/graph/plan.h */
+	bool evicts;              /* point 10 */
 	const struct relayout_price *relayout; /* point 13; NULL */
 	int64_t ranks, hops;                   /* of a broadcast: point 11 */
 };

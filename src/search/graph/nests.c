@@ -574,7 +574,7 @@ static bool price_choice(const struct inner_question *question, const struct map
 	if (arch_moves_boxes(question->arch)) /* of a tile: the step has its price */
 		return true;
 	priced.mapping = mapping;
-	if (!op_price(&priced, 0, arena, &price) || price.why)
+	if (!op_price(&priced, arena, &price) || price.why)
 		return false;
 	*out = (struct nest_choice){
 		*mapping, price.bound, price.hbm_bytes, price.room, price.energy_pj};

@@ -46,7 +46,10 @@ static const char *key_of(
 	put(&key, op->primitive->work);
 	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
 			  all << 1 | question->by_rule);
-	put(&key, (int64_t)question->in_lx << 32 | question->arriving);
+	put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
+	for (int i = 0; i < op->read_count; i++)
+		if (question->arriving.operands >> i & 1)
+			put(&key, question->arriving.follows[i]);
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
 	put(&key, arch_stream_capacity(question->arch));

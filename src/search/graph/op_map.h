@@ -1,6 +1,7 @@
 #ifndef SEARCH_OP_MAP_H
 #define SEARCH_OP_MAP_H
 
+#include "cost/graph/traffic.h"
 #include "search/graph/nests.h"
 
 /*
@@ -47,7 +48,7 @@ struct op_question {
 	const struct op *op;
 	const struct mapping *mapping;         /* its division over cores */
 	uint32_t in_lx;                        /* bit i: operand i is resident */
-	uint32_t arriving;                     /* of those: brought by a clone of the same phase */
+	struct arrivals arriving;              /* of those */
 	bool by_rule;                          /* only the published tiles are wanted */
 	enum price price;                      /* what latency and edp mean */
 	const struct constraints *constraints; /* of a problem that the op is; NULL: none */

@@ -181,9 +181,10 @@ static void find_moves(
 	bool fits = true;
 	for (int before = step - 1; before >= 0 && plan_is_move(plan, before); before--) {
 		struct step_count all, core;
-		for (int i = 0; i < op->read_count; i++)
-			if (op->reads[i].tensor == op_at(plan, before)->writes[0].tensor)
-				question->arriving |= 1u << i;
+		struct arrival_share share = arrival_share(plan->arch, plan->workload,
+			op_at(plan, before), &plan->steps[before].mapping);
+		arrivals_add(&question->arriving, op_at(plan, before)->writes[0].tensor, &share,
+			plan->arch, plan->workload, op, question->mapping, false);
 		traffic_open_step(move, plan, before, arena);
 		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
 			continue;
@@ -227,42 +228,17 @@ static const char *refuse(
 		question->op->name, answer->least_room, arch_stream_capacity(question->arch));
 }
 
-/* The loop that alone walks host dimension h of an access, by steps of one from 0; -1. */
-static int find_walking_loop(const struct op *op, const struct access *access, int h)
-{
-	const struct affine *index = &access->host[h];
-	int loop = affine_loop(index, op->loop_count);
-	return loop >= 0 && index->loop[loop] == 1 && index->offset == 0 && !access->pad ? loop
-											 : -1;
-}
-
-static int64_t elements_on_core(const struct plan *plan, int step, int l)
-{
-	const struct op *op = op_at(plan, step);
-	int64_t split = mapping_split(plan->arch, &plan->steps[step].mapping, l);
-	return op_units(plan->workload, op, l) / split * op_grain(plan->workload, op, l);
-}
-
 /* Finds the loop of the reader for each loop of a clone: same dimension, same share; else -1. */
-static void match_loops(
-	const struct plan *plan, int clone, int reader, const struct access *use, int *matches)
+static void match_loops(const struct plan *plan, int clone, int reader, int read, int *matches)
 {
 	const struct op *op = op_at(plan, clone);
-	const struct access *made = &op->writes[0];
-	const struct layout *layout = &plan->workload->tensors[made->tensor].layout;
-	for (int l = 0; l < op->loop_count; l++)
-		matches[l] = -1;
-	for (int h = 0; h < layout->host_rank; h++) {
-		int own = find_walking_loop(op, made, h);
-		int other = find_walking_loop(op_at(plan, reader), use, h);
-		if (own < 0 || other < 0 ||
-			elements_on_core(plan, clone, own) != elements_on_core(plan, reader, other))
-			continue;
-		int64_t units = op_units(plan->workload, op, own) /
-				mapping_split(plan->arch, &plan->steps[clone].mapping, own);
-		uint32_t tiles = plan->steps[reader].mapping.rows[plan->arch->lx].temporal[other];
-		if (units % tiles == 0)
-			matches[own] = other;
+	struct arrival_share share =
+		arrival_share(plan->arch, plan->workload, op, &plan->steps[clone].mapping);
+	for (int h = 0; h < plan->workload->tensors[op->writes[0].tensor].layout.host_rank; h++) {
+		int other = arrival_partner(&share, h, plan->arch, plan->workload,
+			op_at(plan, reader), read, &plan->steps[reader].mapping);
+		if (other >= 0)
+			matches[share.loops[h]] = other;
 	}
 }
 
@@ -286,9 +262,8 @@ static void tile_clone(struct plan *plan, int step, int reader)
 		matches[l] = -1;
 	}
 	for (int i = 0; reader >= 0 && i < op_at(plan, reader)->read_count; i++) {
-		const struct access *use = &op_at(plan, reader)->reads[i];
-		if (use->tensor == op->writes[0].tensor)
-			match_loops(plan, step, reader, use, matches);
+		if (op_at(plan, reader)->reads[i].tensor == op->writes[0].tensor)
+			match_loops(plan, step, reader, i, matches);
 	}
 	for (int i = 0; reader >= 0 && i < op_at(plan, reader)->loop_count; i++) {
 		const struct mapping_row *row = &plan->steps[reader].mapping.rows[plan->arch->lx];

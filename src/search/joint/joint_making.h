@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "constraints/graph.h"
+#include "cost/graph/traffic.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/planning.h"
 #include "search/joint/joint_graph.h"
@@ -35,6 +36,7 @@ struct joint_transfer {
 	int64_t hbm_bytes, fill; /* at HBM, into LX of core 0 */
 	double energy_pj;
 	int cores; /* that its step takes */
+	struct arrival_share share;
 };
 
 /* The views of a tensor. */

@@ -61,6 +61,8 @@ static struct joint_transfer find(
 		transfer.fill = core.bytes[0][TRAFFIC_LX_FILL];
 		transfer.energy_pj = cost.score.energy_pj;
 		transfer.cores = (int)mapping_cores(plan->arch, &plan->steps[0].mapping);
+		transfer.share = arrival_share(
+			plan->arch, plan->workload, traffic->op, &plan->steps[0].mapping);
 	}
 	arena_release(making->scratch, mark);
 	return transfer;

@@ -34,7 +34,7 @@ int64_t joint_nest_ask(struct joint_making *making, const struct inner_question 
 static int64_t price_step(struct joint_making *making, const struct inner_question *question)
 {
 	struct op_price price;
-	if (!op_price(question, 0, making->scratch, &price) || price.why)
+	if (!op_price(question, making->scratch, &price) || price.why)
 		return JOINT_NEVER;
 	return joint_worth(making, price.bound, price.energy_pj, price.hbm_bytes);
 }

@@ -270,7 +270,7 @@ static bool price_sums(const struct nest_range *range, struct inner_question *qu
 		struct op_price price;
 		int64_t times = begins ? begun : range->iterations - begun;
 		question->resumes = !begins;
-		if (!op_price(question, 0, making->scratch, &price) || price.why)
+		if (!op_price(question, making->scratch, &price) || price.why)
 			return false;
 		fits &= nest_counts_add(&nests, price.counts.nests, times);
 		step->cycles =

@@ -60,6 +60,8 @@ static void bring(struct joint_making *making, int tensor, int view, struct brou
 	const struct joint_transfer *in = joint_move_in(making, tensor, view);
 	struct op_question *question = brought->question;
 	brought->possible &= in->possible;
+	arrivals_add(&question->arriving, tensor, &in->share, question->arch, question->workload,
+		question->op, question->mapping, false);
 	question->moved_hbm = checked_add(&brought->possible, question->moved_hbm, in->hbm_bytes);
 	question->moved_fill = checked_add(&brought->possible, question->moved_fill, in->fill);
 	brought->energy_pj += in->energy_pj;
@@ -110,7 +112,6 @@ static void price(struct joint_choosing *choosing)
 			question.in_lx |= choosing->reads[r].operands;
 		if (use->mode != JOINT_MOVED)
 			continue;
-		question.arriving |= choosing->reads[r].operands;
 		bring(making, use->tensor, use->view, &brought);
 		if (choosing->reads[r].dies && joint_clone_of(choosing, use->tensor) < 0)
 			draft.dying_bytes += bytes_of(making, use);
