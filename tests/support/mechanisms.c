@@ -43,6 +43,15 @@ static void set_pages(struct arch *arch)
 	hbm->open_planes = 1;
 }
 
+/* No run is too short, so that only blocks find closed pages. */
+static void set_blocks(struct arch *arch)
+{
+	struct level *hbm = &arch->levels[arch->hbm];
+	set_pages(arch);
+	hbm->run_bytes = 128;
+	hbm->page_bytes = 128;
+}
+
 static void set_tile(struct arch *arch)
 {
 	arch->levels[arch->compute].tile_cycles = 17;
@@ -64,6 +73,7 @@ const struct mechanism mechanisms[] = {
 	{"lanes", set_lanes, true, false},
 	{"planes", set_plane, true, false},
 	{"runs", set_run, true, false},
+	{"blocks", set_blocks, true, true},
 	{"pages", set_pages, true, false},
 	{"tiles", set_tile, false, false},
 	{"strides", set_strided, true, true},

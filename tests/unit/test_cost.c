@@ -266,6 +266,74 @@ static void the_array_is_as_fast_as_its_elements_are_small(void **state)
 	}
 }
 
+/* HBM's cycles of a step on 2 cores, on the machine of spyre.h with closed pages, or with as slow writes. */
+static int64_t measured_hbm(struct arena *arena, const char *workload, bool pages, bool writes)
+{
+	struct plan *plan =
+		plan_text(arena, 2, workload, (const char *[]){"core: m2", NULL}, nothing);
+	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
+	struct level *hbm = &arch->levels[arch->hbm];
+	struct plan_cost cost;
+	plan->arch = arch;
+	if (pages) {
+		hbm->run = hbm->page = (struct ratio){3, 1};
+		hbm->run_bytes = hbm->page_bytes = 256;
+		hbm->open_planes = 4;
+	}
+	if (writes) {
+		hbm->write_span = 1024;
+		hbm->write_far = (struct ratio){1, 64};
+	}
+	assert_true(cost_plan(plan, arena, &cost));
+	return cost.phases[0].resource[RESOURCE_HBM];
+}
+
+/*
+ * Sticks of y lie in the order m, n, t, those of x in the order n, m: 16 blocks of 2 and of 1 sticks, with 4 of them
+ * from one row to the next.  A half of them find a page closed, of which each core waits for a half.  z has the order
+ * of y.
+ */
+static void maps_in_another_order_wait_for_pages(void **state)
+{
+	static const char join[] =
+		"{dimensions: {t: 2, m: 4, n: 256}, ops: ['y[t,m,n] = clone(x[m,n])']}";
+	static const char same[] =
+		"{dimensions: {t: 2, m: 4, n: 256}, ops: ['y[t,m,n] = x[m,n] + z[t,m,n]']}";
+	assert_int_equal(measured_hbm(*state, join, true, false),
+		measured_hbm(*state, join, false, false) + 3 * (8 + 8) / 2);
+	assert_int_equal(
+		measured_hbm(*state, same, true, false), measured_hbm(*state, same, false, false));
+	/* 4 KiB: two doublings of 1 KiB */
+	assert_int_equal(measured_hbm(*state, join, false, true),
+		measured_hbm(*state, join, false, false) + 2 * 4096 / 64);
+}
+
+static void each_strided_operand_slows_the_array(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		int64_t times;
+	} rows[] = {{"a[m,h,k]", "b[k,h,n]", 1}, {"a[h,m,k]", "b[k,n]", 4},
+		{"a[h,m,k]", "b[h,k,n]", 16}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *workload = arena_format(*state,
+			"{dimensions: {h: 2, m: 64, n: 64, k: 64}, ops: ['y[h,m,n] = sum(k) %s * %s']}",
+			rows[i].a, rows[i].b);
+		struct plan *plan =
+			plan_text(*state, 1, workload, (const char *[]){"", NULL}, nothing);
+		struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+		struct level *unit = &arch->levels[arch->compute];
+		struct plan_cost plain, strided;
+		plan->arch = arch;
+		assert_true(cost_plan(plan, *state, &plain));
+		assert_true(
+			ratio_div(unit->mac_rate, (struct ratio){4, 1}, &unit->strided_mac_rate));
+		assert_true(cost_plan(plan, *state, &strided));
+		assert_int_equal(strided.phases[0].resource[RESOURCE_COMPUTE],
+			plain.phases[0].resource[RESOURCE_COMPUTE] * rows[i].times);
+	}
+}
+
 /* 2048 bytes through HBM, 16 sticks into or out of LX by transfers, 16 by the compute, 512 exp. */
 static void energy_is_counts_times_the_table(void **state)
 {
@@ -372,6 +440,10 @@ int main(void)
 			bundles_pay_for_their_widest_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_array_is_as_fast_as_its_elements_are_small, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			maps_in_another_order_wait_for_pages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			each_strided_operand_slows_the_array, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			energy_is_counts_times_the_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
