@@ -59,9 +59,6 @@ int draft_tensor(struct draft *draft, const char *name, struct span at);
 /* The place in the file that gave the tensor its shape.  Reads the file again: for complaints only. */
 struct span draft_place(const struct draft *draft, int tensor);
 
-/* `tensors:` of the spec. */
-void draft_read_tensors(struct draft *draft, const struct node *map);
-
 /*
  * Lays out a tensor whose shape is known: as the spec says, else in `order` (0
  * entries: by default).  False after complaining.
@@ -70,11 +67,6 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 
 /* One entry of `ops:`. */
 void draft_read_op(struct draft *draft, const struct node *node);
-
-/* The workload, after the last op; with `inputs:` and `outputs:` of the spec, or NULL.  NULL where
- * there have been more than `errors`. */
-const struct workload *draft_finish(struct draft *draft, const char *name,
-	const struct node *inputs, const struct node *outputs, size_t errors);
 
 /*
  * An op in the making: its loops and the accesses of its operands, from the
@@ -90,20 +82,6 @@ struct op_draft {
 		int loop; /* -1: extent 1 */
 	} uses[LAYOUT_HOST_RANK_MOST + OP_LOOPS_MOST];
 };
-
-/* The loops: the output's dimensions in order, then the reduced ones as written. */
-bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_operand *output,
-	const struct word *reductions, int reduction_count);
-
-/* Adds an operand to the op's reads; a tensor that is new gets its shape and layout. */
-bool op_draft_read(struct op_draft *draft_op, const struct einsum_operand *operand);
-
-/* Makes the op the operand's only writer.  Its layout and linear index wait. */
-bool op_draft_write(
-	struct op_draft *draft_op, const struct einsum_operand *operand, struct access *out);
-
-/* The linear index, once the tensor has its layout. */
-void op_draft_linearise(const struct draft *draft, struct access *access);
 
 /*
  * Complains about an operand whose stick does not fit, and says what would

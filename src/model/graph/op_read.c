@@ -329,7 +329,8 @@ static bool is_zero(const struct einsum_index *index)
 	       index->terms[0].factor == 0;
 }
 
-bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_operand *output,
+/* The loops: the output's dimensions in order, then the reduced ones as written. */
+static bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_operand *output,
 	const struct word *reductions, int reduction_count)
 {
 	bool good = true;
@@ -505,7 +506,8 @@ static bool build_access(struct op_draft *draft_op, const struct einsum_operand 
 	return true;
 }
 
-void op_draft_linearise(const struct draft *draft, struct access *access)
+/* The linear index, once the tensor has its layout. */
+static void op_draft_linearise(const struct draft *draft, struct access *access)
 {
 	const struct layout *layout = &draft->tensors.at[access->tensor].layout;
 	for (int h = 0; h < layout->host_rank; h++) {
@@ -516,7 +518,8 @@ void op_draft_linearise(const struct draft *draft, struct access *access)
 	}
 }
 
-bool op_draft_read(struct op_draft *draft_op, const struct einsum_operand *operand)
+/* Adds an operand to the op's reads; a tensor that is new gets its shape and layout. */
+static bool op_draft_read(struct op_draft *draft_op, const struct einsum_operand *operand)
 {
 	struct draft *draft = draft_op->draft;
 	struct access *access = &draft_op->op->reads[draft_op->op->read_count];
@@ -552,7 +555,8 @@ static bool check_written_once(
 	return false;
 }
 
-bool op_draft_write(
+/* Makes the op the operand's only writer.  Its layout and linear index wait. */
+static bool op_draft_write(
 	struct op_draft *draft_op, const struct einsum_operand *operand, struct access *out)
 {
 	struct draft *draft = draft_op->draft;

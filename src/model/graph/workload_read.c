@@ -127,7 +127,8 @@ static void read_tensor(struct draft *draft, const struct node_entry *entry)
 	reader_done(&reader);
 }
 
-void draft_read_tensors(struct draft *draft, const struct node *map)
+/* `tensors:` of the spec. */
+static void draft_read_tensors(struct draft *draft, const struct node *map)
 {
 	for (size_t i = 0; i < map->count; i++)
 		read_tensor(draft, &map->entries[i]);
@@ -524,7 +525,9 @@ static const struct workload *freeze(const struct draft *draft, const char *name
 	return workload;
 }
 
-const struct workload *draft_finish(struct draft *draft, const char *name,
+/* The workload, after the last op; with `inputs:` and `outputs:` of the spec, or NULL.  NULL where
+ * there have been more than `errors`. */
+static const struct workload *draft_finish(struct draft *draft, const char *name,
 	const struct node *inputs, const struct node *outputs, size_t errors)
 {
 	/* roles need all ops: after an error they would only echo it */

@@ -203,7 +203,10 @@ static bool find_of_matrices(struct shape *shape)
 	return true;
 }
 
-void shape_find_roles(struct shape *shape)
+/* Roles of a product of two matrices whose dataspaces have other names: the operand with the result's
+ * rows is Inputs, the other Weights.  In other shapes of one or two operands the first is Inputs, the second
+ * Weights, as for ops of a graph (op_role); of more, and where a dataspace has such a name, none gets a role. */
+static void shape_find_roles(struct shape *shape)
 {
 	if (!find_of_matrices(shape))
 		find_by_position(shape);

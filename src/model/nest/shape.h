@@ -63,11 +63,6 @@ int shape_space(const struct shape *shape, const char *name);
 extern const char *const shape_roles[]; /* "Inputs", "Weights", "Outputs", NULL */
 bool shape_is_role(const char *name);
 
-/* Roles of a product of two matrices whose dataspaces have other names: the operand with the result's
- * rows is Inputs, the other Weights.  In other shapes of one or two operands the first is Inputs, the second
- * Weights, as for ops of a graph (op_role); of more, and where a dataspace has such a name, none gets a role. */
-void shape_find_roles(struct shape *shape);
-
 /* A sum of products, which multipliers carry out; products without a sum and sums of one operand are for what
  * computes maps and reductions of graphs. */
 bool shape_multiplies(const struct shape *shape);

@@ -13,7 +13,8 @@ int64_t capture_bytes(const struct capture_buffer *buffer, int division)
 	return buffer->size / pieces + (buffer->size % pieces != 0);
 }
 
-bool capture_pairs(const struct capture_edge *edge, int parent_division, int own_division)
+/* True if the op of the edge finds its parent in LX under these two divisions. */
+static bool capture_pairs(const struct capture_edge *edge, int parent_division, int own_division)
 {
 	for (size_t i = 0; i < edge->pair_count; i++)
 		if (edge->pairs[i].parent == parent_division && edge->pairs[i].own == own_division)

@@ -94,9 +94,6 @@ bool captures_read(const struct reading *reading, const struct node *root, struc
 /* Bytes of a buffer per core under a division, before alignment. */
 int64_t capture_bytes(const struct capture_buffer *buffer, int division);
 
-/* True if the op of the edge finds its parent in LX under these two divisions. */
-bool capture_pairs(const struct capture_edge *edge, int parent_division, int own_division);
-
 /* The sum of the sizes of all buffers: what "half of the footprint" is a half of. */
 int64_t capture_footprint(const struct capture *capture);
 

@@ -294,16 +294,6 @@ struct assembly {
 	int64_t ranks; /* of the group, if its type is given */
 	struct assembly_type types[2];
 };
-bool broadcast_parse(const struct reading *reading, const struct node *text, struct assembly *out);
-
-/*
- *	tnotify %signal, %value {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)
- *	twait %signal, %value {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)
- *
- * A number in place of %value is the value; else that of `out` stays.
- */
-bool broadcast_parse_signal(
-	const struct reading *reading, const struct node *text, bool waits, struct handshake *out);
 
 /* The same line out of a broadcast. */
 const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast);

@@ -151,7 +151,8 @@ static bool find_operation(struct line_parse *parse, enum operation *out)
 	return refuse(parse, "'tbroadcast', 'tgather', 'tscatter', 'treduce', 'tput' or 'tget'");
 }
 
-bool broadcast_parse(const struct reading *reading, const struct node *text, struct assembly *out)
+static bool broadcast_parse(
+	const struct reading *reading, const struct node *text, struct assembly *out)
 {
 	struct line_parse parse = {reading, text, text->text, NULL};
 	int reduction = REDUCTION_SUM;
@@ -189,7 +190,13 @@ static bool read_signal_types(struct line_parse *parse)
 	       expect(parse, ",") && expect(parse, "i32") && expect(parse, ")") && read_end(parse);
 }
 
-bool broadcast_parse_signal(
+/*
+ *	tnotify %signal, %value {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)
+ *	twait %signal, %value {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)
+ *
+ * A number in place of %value is the value; else that of `out` stays.
+ */
+static bool broadcast_parse_signal(
 	const struct reading *reading, const struct node *text, bool waits, struct handshake *out)
 {
 	static const char *const ops[] = {"Set", "AtomicAdd", NULL};
