@@ -19,7 +19,7 @@ static inline bool stopper_stops(const struct stopper *stopper)
 
 /*
  * The answer of a search that decides a question, such as "is there a solution?".  A search that
- * minimises has an enum proof_status instead (model/machine/proof.h).
+ * minimises has an enum proof_status instead (model/machine/score.h).
  */
 enum verdict {
 	VERDICT_YES,  /* with a witness */

@@ -8,7 +8,7 @@
 #include "constraints/constraints.h"
 #include "constraints/kind.h"
 #include "model/machine/arch_keys.h"
-#include "model/machine/dtype.h"
+#include "model/machine/layout.h"
 #include "report/run/json_text.h"
 #include "spec/sheet.h"
 

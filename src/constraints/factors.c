@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "constraints/kind.h"
-#include "model/machine/mapping_notation.h"
+#include "model/machine/mapping.h"
 #include "model/nest/constraint.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/machine/dtype.h"
+#include "model/machine/layout.h"
 
 /* Levels in the order of the file. */
 enum { SYSTEM, HBM, CORE, LX, ARRAY, LEVELS };

@@ -232,8 +232,8 @@ static void what_is_overwritten_in_the_scratchpad_is_seen(void **state)
 		.in_place_of = -1};
 	struct sim_options options = options_of(SIM_IDENTITY);
 	struct sim_result result = sim_run(lower(arena, plan), &options, arena);
-	assert_true(
-		has_kind(&result, FAULT_UNWRITTEN, "it reads byte 0 of 'x' where nobody wrote"));
+	assert_true(has_kind(
+		&result, FAULT_UNWRITTEN, "it reads byte 0 of 'x' that was never written"));
 	/* and it does not fit beside y */
 	plan->residencies[0].address = plan->arch->levels[plan->arch->lx].capacity - 100;
 	result = sim_run(lower(arena, plan), &options, arena);

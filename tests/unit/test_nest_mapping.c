@@ -93,9 +93,9 @@ static void wrong_text_is_explained(void **state)
 	static const char *const rows[][2] = {
 		{"GLBB: M7", "no level 'GLBB'; did you mean 'GLB'?"},
 		{"DRAM: Q7", "problem 'gemm' has no dimension 'Q'"},
-		{"DRAM: M", "'M' is no factor; 'M8' is a loop over dimension M of 8 iterations"},
+		{"DRAM: M", "'M' is not a factor; 'M8' is a loop over dimension M of 8 iterations"},
 		{"DRAM: M7,",
-			"'M7,' is no factor; 'M8' is a loop over dimension M of 8 iterations"},
+			"'M7,' is not a factor; 'M8' is a loop over dimension M of 8 iterations"},
 		{"DRAM: M7 N8", "the factors of dimension 'K' multiply to 1, not to its extent 16"},
 		{"DRAM: M2 N8 K16 | GLB: M2",
 			"the factors of dimension 'M' multiply to 4, not to its extent 7"},

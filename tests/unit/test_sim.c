@@ -81,7 +81,7 @@ static void a_read_of_what_nobody_wrote_is_told(void **state)
 	mutant->instructions[i].reads[0]->lx.address = 512;
 	check_fault(mutant, FAULT_UNWRITTEN, 1, 1, 512,
 		"op 'y' (step 1, instruction 18), core 1, address 512, cycle 9: it reads stick "
-		"4 of 's' where nobody wrote");
+		"4 of 's', which was never written");
 	arena_close(arena);
 }
 

@@ -4,7 +4,7 @@
 #include "base/fatal.h"
 #include "base/number.h"
 #include "model/graph/box_nest.h"
-#include "model/machine/mapping_notation.h"
+#include "model/machine/mapping.h"
 #include "model/nest/nest_mapping.h"
 
 /* Tensors may be read twice; a dataspace has a name of its own. */

@@ -5,7 +5,7 @@
 #include "model/graph/view.h"
 #include "model/graph/workload.h"
 #include "model/machine/arch.h"
-#include "model/machine/proof.h"
+#include "model/machine/score.h"
 #include "model/nest/nest_score.h"
 #include "model/transfer/broadcast.h"
 

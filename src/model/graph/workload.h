@@ -5,7 +5,6 @@
 #include "base/diag.h"
 #include "base/number.h"
 #include "model/machine/layout.h"
-#include "model/machine/limits.h"
 #include "model/machine/primitives.h"
 
 #include <stdbool.h>

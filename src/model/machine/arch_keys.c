@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "model/machine/arch.h"
 #include "model/machine/arch_read.h"
-#include "model/machine/dtype.h"
+#include "model/machine/layout.h"
 #include "model/machine/topology.h"
 #include "spec/reader.h"
 

@@ -6,8 +6,8 @@
 #include "model/machine/arch_draft.h"
 #include "model/machine/arch_keys.h"
 #include "model/machine/arch_read.h"
-#include "model/machine/dtype.h"
 #include "model/machine/ert.h"
+#include "model/machine/layout.h"
 #include "spec/reader.h"
 
 #include <string.h>

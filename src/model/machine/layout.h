@@ -1,14 +1,50 @@
 #ifndef MODEL_LAYOUT_H
 #define MODEL_LAYOUT_H
 
-#include "model/machine/dtype.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * A device layout says where each element of a host array lies on the device.
+ * Element types, and the layouts of tensors on a device; the maxima of ops that all nouns share.
+ */
+
+/* Fixed maxima of every op, so that a mapping is a value of fixed size; beyond is a clear error. */
+enum {
+	OP_LOOPS_MOST = 16,
+	OP_READS_MOST = 7, /* with the output: 8 dataspaces */
+};
+
+/*
+ * Element types.  A device stores elements in sticks of STICK_BYTES; it keeps
+ * bool as fp16 and int64 as int32 (torch-spyre, SpyreTensorLayout), so
+ * the bytes of the host's element and of the stored element can differ.
+ */
+enum { STICK_BYTES = 128 };
+
+enum dtype {
+	DTYPE_FP16,
+	DTYPE_BF16,
+	DTYPE_FP32,
+	DTYPE_INT8,
+	DTYPE_INT32,
+	DTYPE_BOOL,
+	DTYPE_INT64,
+	DTYPE_FP8, /* E4M3 */
+	DTYPE_COUNT,
+};
+
+extern const char *const dtype_names[]; /* in the order of the enum, NULL ends them */
+
+int dtype_host_bytes(enum dtype dtype);   /* of one element in a host array */
+int dtype_stored_bytes(enum dtype dtype); /* of one element in a stick */
+int dtype_per_stick(enum dtype dtype);    /* STICK_BYTES / stored bytes */
+
+/* Finds the default type of a word of 8, 16 or 32 bits (int8, fp16, fp32); false for other widths. */
+bool dtype_of_word(int64_t bits, enum dtype *out);
+
+/*
+ * A device layout is the place on the device of each element of a host array.
  *
  * The host array is row-major over host_size[]; its elements have a linear
  * index = sum over dims of coordinate * host_stride.  On the device the array
@@ -55,7 +91,7 @@ struct layout {
  * dimension last; a last entry of -1 makes the layout sparse.  NULL means the
  * dimensions in order, sparse when the last of two or more has extent 1.  The
  * first dimension of `order` moves just inside the others: [512, 8, 240] fp16
- * is stored as [8, 4, 512, 64].  False on overflow or an order that is no
+ * is stored as [8, 4, 512, 64].  False on overflow or an order that is not a
  * permutation.
  */
 bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,

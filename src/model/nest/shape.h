@@ -3,7 +3,6 @@
 
 #include "base/diag.h"
 #include "model/machine/layout.h"
-#include "model/machine/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

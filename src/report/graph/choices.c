@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "model/machine/mapping_notation.h"
+#include "model/machine/mapping.h"
 #include "model/nest/constraint.h"
 #include "report/run/json_text.h"
 

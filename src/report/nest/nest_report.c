@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "model/machine/mapping_notation.h"
+#include "model/machine/mapping.h"
 #include "model/nest/constraint.h"
 #include "model/nest/nest_score.h"
 #include "report/run/json_text.h"

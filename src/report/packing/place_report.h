@@ -2,7 +2,7 @@
 #define REPORT_PACKING_PLACE_REPORT_H
 
 #include "base/stopper.h"
-#include "model/machine/proof.h"
+#include "model/machine/score.h"
 #include "model/packing/buffer.h"
 #include "model/packing/packing_file.h"
 #include "search/packing/unfit.h"

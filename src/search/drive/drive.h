@@ -2,8 +2,7 @@
 #define DRIVE_DRIVE_H
 
 #include "base/array.h"
-#include "model/machine/execution.h"
-#include "model/machine/proof.h"
+#include "model/machine/score.h"
 #include "search/drive/wishes.h"
 
 #include <stdatomic.h>

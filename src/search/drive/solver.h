@@ -1,7 +1,7 @@
 #ifndef DRIVE_SOLVER_H
 #define DRIVE_SOLVER_H
 
-#include "model/machine/proof.h"
+#include "model/machine/score.h"
 #include "search/drive/drive.h"
 #include "search/drive/wishes.h"
 

@@ -2,7 +2,7 @@
 #define ENGINE_MILP_H
 
 #include "base/array.h"
-#include "model/machine/proof.h"
+#include "model/machine/score.h"
 
 #include <stdbool.h>
 #include <stddef.h>

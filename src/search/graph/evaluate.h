@@ -5,7 +5,7 @@
 #include "cost/graph/cost.h"
 #include "cost/graph/energy.h"
 #include "model/graph/plan.h"
-#include "model/machine/execution.h"
+#include "model/machine/score.h"
 #include "sim/graph/sim.h"
 
 /*

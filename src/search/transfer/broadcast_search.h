@@ -2,7 +2,6 @@
 #define TRANSFER_BROADCAST_SEARCH_H
 
 #include "cost/transfer/broadcast.h"
-#include "model/machine/execution.h"
 #include "model/machine/score.h"
 #include "model/transfer/broadcast.h"
 #include "search/drive/drive.h"

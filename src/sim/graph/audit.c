@@ -3,21 +3,17 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "lower/graph/program.h"
-#include "sim/graph/box.h"
-#include "sim/graph/cover.h"
+#include "sim/graph/data.h"
 #include "sim/graph/demand.h"
-#include "sim/graph/fault.h"
-#include "sim/graph/race.h"
-#include "sim/graph/sample.h"
-#include "sim/graph/shadow.h"
-#include "sim/graph/touch.h"
+#include "sim/graph/memory.h"
+#include "sim/graph/order.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /*
- * What the data ring does: the runs that each core has set up for the step, and those of the boxes that
- * it has sent and received since, which may be no more.
+ * State of the data ring: the runs that each core has set up for the step, and those of the boxes that
+ * it has sent and received since, which may not be more.
  */
 struct audit;
 struct audit_runs {
@@ -29,9 +25,9 @@ struct audit_runs {
 static bool audit_send(struct audit *audit);
 
 /*
- * What lies in the memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold
- * arrays row by row, and the scratchpad the parts of arrays that iterations of a run have.  What a compute
- * writes are rows, of which others may have overwritten parts.
+ * The memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold arrays row by
+ * row, and the scratchpad the parts of arrays that iterations of a run have.  A compute writes rows, of
+ * which others may have overwritten parts.
  */
 struct audit;
 struct audit_whole;
@@ -47,7 +43,7 @@ static bool audit_whole_run(struct audit *audit);
 static void audit_whole_end(struct audit *audit);
 
 /*
- * What all instructions do alike: boxes that lie where they may, and walks over
+ * The state that all instructions share: boxes at their places, and walks over
  * the sticks in them.  Faults are those of the current instruction.
  */
 struct audit {
@@ -83,7 +79,7 @@ static uint64_t audit_read_accumulator(struct audit *audit, const struct box *bo
 static void audit_write_accumulator(
 	struct audit *audit, const struct box *box, int core, uint64_t part);
 
-/* What is finished holds the whole reduction. */
+/* Checks that a finished output holds the whole reduction. */
 static void audit_check_whole(
 	struct audit *audit, int op, const struct box *box, int core, uint64_t part);
 
@@ -276,7 +272,7 @@ static bool audit_send(struct audit *audit)
 struct written_piece {
 	int64_t low, high, base;
 	int tensor, step; /* who wrote it; -1: it was there before */
-	uint64_t part; /* of the reduction that is in it (sim/graph/cover.h); 0: it is finished */
+	uint64_t part;    /* of the reduction that is in it (struct cover); 0: it is finished */
 };
 
 struct audit_whole {
@@ -298,7 +294,7 @@ static void add_piece(struct audit_whole *whole, struct pieces *memory, struct w
 		*array_add(whole->arena, &memory->list) = piece;
 }
 
-/* What lies in its bytes no longer does. */
+/* Removes the pieces in the bytes of a piece that is written. */
 static void overwrite(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
 {
 	size_t count = memory->list.count;
@@ -357,7 +353,7 @@ static int64_t find_missing(const struct pieces *memory, const struct written_pi
 	return -1;
 }
 
-/* Where an operand may lie; false after a fault.  *since: the step from which its bytes are its own. */
+/* Checks the place of an operand; false after a fault.  *since: the step from which its bytes are its own. */
 static bool check_place(struct audit *audit, const struct whole_operand *operand, int *since)
 {
 	const struct program *program = audit->program;
@@ -479,7 +475,7 @@ static bool read_row(struct audit *audit, const struct rows *rows, int since, ui
 	int64_t byte = at - wanted.base;
 	if (!found)
 		fault_add(audit->faults, FAULT_UNWRITTEN, audit->current, core, at,
-			"it reads byte %" PRId64 " of '%s' where nobody wrote", byte, name);
+			"it reads byte %" PRId64 " of '%s' that was never written", byte, name);
 	else
 		fault_add(audit->faults, FAULT_STALE, audit->current, core, at,
 			"it reads byte %" PRId64 " of '%s' and finds byte %" PRId64
@@ -489,7 +485,7 @@ static bool read_row(struct audit *audit, const struct rows *rows, int since, ui
 	return false;
 }
 
-/* What is in the sums that the current compute adds to; all of them must have the same. */
+/* Finds the part of the reduction in the sums that the current compute adds to; all must have the same. */
 static bool read_sums(struct audit *audit, struct rows *rows, int since, uint64_t *part)
 {
 	struct written_piece first = row_piece(audit, rows, 0);
@@ -555,7 +551,7 @@ static bool audit_whole_run(struct audit *audit)
 			;
 	}
 	if (op->primitive->kind == OP_OPAQUE)
-		audit->whole->lx.list.count = 0; /* nobody knows what it leaves there */
+		audit->whole->lx.list.count = 0; /* an opaque op may leave anything there */
 	for (int i = op->read_count; right && i < operands; i++)
 		right = write_output(audit, i, i <= OP_READS_MOST ? since[i] : 0);
 	return right;
@@ -650,7 +646,7 @@ static struct audit_part find_transfer_part(struct audit *audit)
 							     : audit->rank;
 	if (to < 0 || to >= audit->program->ranks)
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
-			instruction->transfer->hbm.address, "there is no rank %d", to);
+			instruction->transfer->hbm.address, "rank %d does not exist", to);
 	if (op && instruction->engine == ENGINE_DMA_IN)
 		return (struct audit_part){root, root};
 	return (struct audit_part){to == audit->rank, root};

@@ -1,9 +1,9 @@
 #ifndef SIM_GRAPH_AUDIT_H
 #define SIM_GRAPH_AUDIT_H
 
-#include "sim/graph/fault.h"
+#include "sim/graph/memory.h"
 #include "sim/graph/nests.h"
-#include "sim/graph/race.h"
+#include "sim/graph/order.h"
 
 /*
  * Follows every instruction on the memories of one rank and says what it does wrong:

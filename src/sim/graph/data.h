@@ -2,6 +2,7 @@
 #define SIM_GRAPH_DATA_H
 
 #include "model/machine/layout.h"
+#include "sim/graph/memory.h"
 #include "sim/graph/nests.h"
 
 /*
@@ -49,5 +50,24 @@ void **data_outputs(const struct data *data, struct arena *arena);
 
 /* Host arrays of what ops have made, as it was when they made it; NULL where none has. */
 void **data_made(const struct data *data);
+
+/*
+ * In identity mode no memory has bytes; yet of every op the first output tile is computed for real.
+ * An operand's elements are drawn from the identities in its box: a small integer for every element
+ * of every tensor.  The computes and the ring run on them as on data.  Some elements of the result are
+ * compared with the op's loops over the same numbers.
+ */
+struct arena;
+struct sample;
+
+struct sample *sample_open(const struct program *program, const struct nests *nests, uint64_t seed,
+	struct shadow *shadow, struct faults *faults, struct arena *arena);
+
+/* Before the shadow knows what the instruction writes; its boxes are known to be right. */
+void sample_compute(struct sample *sample, uint32_t instruction, const struct box *reads,
+	const struct box *write);
+void sample_combine(struct sample *sample, uint32_t instruction, const struct box *output);
+
+int sample_count(const struct sample *sample); /* tiles compared */
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef SIM_GRAPH_DEMAND_H
 #define SIM_GRAPH_DEMAND_H
 
-#include "sim/graph/fault.h"
+#include "sim/graph/memory.h"
 #include "sim/graph/nests.h"
 #include "sim/graph/pace.h"
 #include "sim/transfer/schedule.h"

@@ -96,7 +96,7 @@ static double *widen(const struct tensor *tensor, void *array, struct arena *are
 	return wide;
 }
 
-/* What an op reads where a padded index leaves the tensor. */
+/* The value that an op reads if a padded index leaves the tensor. */
 static double outside_value(const struct op *op)
 {
 	return op->primitive->kind == OP_REDUCE ? (double)op->primitive->start : 0;
@@ -136,7 +136,7 @@ static void widen_padded(struct reference_walk *walk, int i, const struct tensor
 	}
 }
 
-/* What one point of the nest contributes, into the output's element. */
+/* Adds the contribution of one point of the nest to the output's element. */
 static void visit(const struct reference_walk *walk)
 {
 	const struct op *op = walk->op;
@@ -200,7 +200,7 @@ static void run_loops(struct reference_walk *walk, int place)
 		walk->at[o] -= op->loops[l].extent * walk->step[o][l];
 }
 
-/* The last loop that is no reduction runs innermost: rows of most operands are contiguous then, and each
+/* The last loop that is not a reduction runs innermost: rows of most operands are contiguous then, and each
  * element still meets its contributions in the order of the op's loops. */
 static void order_loops(struct reference_walk *walk)
 {
@@ -468,7 +468,7 @@ static void add_terms(struct sampled_point *point, int l)
 		point->at[o] -= op->loops[l].extent * op->reads[o].linear.loop[l];
 }
 
-/* Where the operands of element number i lie. */
+/* Finds the places of the operands of element number i. */
 static void find_point(struct sampled_point *point, int64_t i)
 {
 	const struct op *op = point->op;
@@ -485,7 +485,7 @@ static void find_point(struct sampled_point *point, int64_t i)
 	point->value = point->magnitude = (double)op->primitive->start;
 }
 
-/* What the element may be off by, apart from its own rounding. */
+/* The error that an element may have, apart from its own rounding. */
 static double arithmetic_error(const struct sampled_point *point, double terms)
 {
 	const struct primitive *primitive = point->op->primitive;

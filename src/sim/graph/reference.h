@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /*
- * What a workload means: every op as the plain loop nest over host arrays, in
+ * The meaning of a workload: every op as the plain loop nest over host arrays, in
  * workload order, no machine.  Arrays are row-major over the host size, each
  * element in its stored type; `arrays[t]` is tensor t's.  Functions and sums
  * are taken in fp64 and rounded once, so that they are neither the machine's
@@ -36,8 +36,7 @@ void reference_run_ranks(
 	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays);
 
 /*
- * What the machine's result of an op may be off by at most, given what the machine has as its
- * operands, in units of the last place of the result's largest element: 1 for its rounding, and for
+ * The largest error that the machine's result of an op may have, given the machine's operands, in units of the last place of the result's largest element: 1 for its rounding, and for
  * a sum of n terms 2 sqrt(n) units of the last place of fp32, in which it is added up.
  */
 double reference_ulps(const struct workload *workload, const struct op *op);

@@ -5,12 +5,67 @@
 #include "model/graph/plan.h"
 #include "sim/graph/audit.h"
 #include "sim/graph/data.h"
-#include "sim/graph/fault.h"
-#include "sim/graph/heap.h"
 #include "sim/graph/machine.h"
+#include "sim/graph/memory.h"
 #include "sim/graph/nests.h"
 #include "sim/graph/order.h"
 #include "sim/transfer/schedule.h"
+
+/*
+ * The instructions that wait only for the clock, earliest first, ties to the
+ * lower number.  Four children a node: flatter, and a node's children share
+ * a cache line.  The caller gives room for as many as can wait at once.
+ */
+struct event {
+	int64_t time; /* ticks */
+	uint32_t instruction;
+};
+
+struct heap {
+	struct event *at;
+	size_t count;
+};
+
+static bool event_before(struct event a, struct event b)
+{
+	return a.time < b.time || (a.time == b.time && a.instruction < b.instruction);
+}
+
+static void heap_add(struct heap *heap, struct event event)
+{
+	size_t i = heap->count++;
+	while (i > 0) {
+		size_t parent = (i - 1) / 4;
+		if (!event_before(event, heap->at[parent]))
+			break;
+		heap->at[i] = heap->at[parent];
+		i = parent;
+	}
+	heap->at[i] = event;
+}
+
+/* Takes the earliest off; the heap must not be empty. */
+static struct event heap_take(struct heap *heap)
+{
+	struct event top = heap->at[0], last = heap->at[--heap->count];
+	size_t i = 0;
+	for (;;) {
+		size_t first = 4 * i + 1, least = first;
+		if (first >= heap->count)
+			break;
+		size_t end = first + 4 < heap->count ? first + 4 : heap->count;
+		for (size_t child = first + 1; child < end; child++) {
+			if (event_before(heap->at[child], heap->at[least]))
+				least = child;
+		}
+		if (!event_before(heap->at[least], last))
+			break;
+		heap->at[i] = heap->at[least];
+		i = least;
+	}
+	heap->at[i] = last;
+	return top;
+}
 
 /*
  * Counts bytes from the boxes that executed instructions move, and energy from
@@ -309,7 +364,7 @@ static void open_ranks(struct machine_run *run, struct arena *arena)
 		run->data[r] = data_open(program, r, run->nests, run->options, arena);
 }
 
-/* What goes wrong in a nest goes wrong in all tiles of its step. */
+/* Reports the faults of nests, once for all tiles of a step. */
 static void check_nests(struct machine_run *run)
 {
 	for (int i = 0; i < 2 * run->program->step_count && !faults_full(&run->faults); i++) {
@@ -353,7 +408,7 @@ static void prepare(struct machine_run *run)
 	}
 }
 
-/* What was cut off counts only what it did. */
+/* Counts again a run that was cut off: only the instructions that ran. */
 static void tally_again(struct machine_run *run, struct arena *arena)
 {
 	run->tally = tally_make(run->program, run->nests, arena);
@@ -372,7 +427,7 @@ static const int64_t *find_step_ends(const struct machine_run *run, struct arena
 	return cycles;
 }
 
-/* Those that wait for nothing are ready at once. */
+/* Starts the instructions that wait for nothing. */
 static void start_first(struct machine_run *run)
 {
 	for (uint32_t i = 0; i < run->order.count; i++) {
@@ -381,7 +436,7 @@ static void start_first(struct machine_run *run)
 	}
 }
 
-/* Whoever waited for i alone waits only for i's end now. */
+/* Instructions that waited for i alone wait only for i's end now. */
 static void release_successors(struct machine_run *run, uint32_t i, int64_t end)
 {
 	struct order *order = &run->order;
@@ -407,7 +462,7 @@ static void compute_data(struct machine_run *run, uint32_t i, int rank)
 			"its nest cannot be carried out with values: %s", why);
 }
 
-/* What the instruction finds and leaves in memory. */
+/* Follows an instruction on the memories. */
 static void examine(struct machine_run *run, struct event event)
 {
 	uint32_t i = event.instruction;

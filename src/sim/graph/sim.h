@@ -4,8 +4,10 @@
 #include "base/stopper.h"
 #include "lower/graph/program.h"
 #include "model/graph/plan.h"
-#include "model/machine/execution.h"
 #include "model/machine/score.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Executes a program on the machine: engines with in-order queues, one HBM
@@ -24,7 +26,7 @@
  */
 enum sim_fault_kind {
 	FAULT_OVERLAP,    /* two live buffers share bytes */
-	FAULT_UNWRITTEN,  /* a read of bytes nobody wrote */
+	FAULT_UNWRITTEN,  /* a read of bytes before any write */
 	FAULT_STALE,      /* bytes of another tensor or stick, or left by an earlier step */
 	FAULT_BOUNDS,     /* outside a memory */
 	FAULT_DEPENDENCE, /* two accesses not ordered by happens-before */
@@ -54,9 +56,9 @@ struct sim_options {
 	void *const *inputs;           /* host arrays per tensor, or NULL: drawn from the seed */
 	/* of several ranks, by rank: the same in place of `inputs`; or NULL */
 	void *const *const *rank_inputs;
-	/* What a test has the machine compute in place of kernel_apply; NULL: that. */
+	/* A test's function in place of kernel_apply; NULL: that. */
 	float (*kernel)(const struct primitive *primitive, float a, float b);
-	/* What a test has go wrong in each nest (enum nest_sim_fault), at its occasion number .. */
+	/* Fault that a test plants in each nest (enum nest_sim_fault), at its occasion number .. */
 	int nest_fault;
 	uint64_t nest_fault_at;
 };

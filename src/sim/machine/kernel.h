@@ -1,7 +1,7 @@
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
-#include "model/machine/dtype.h"
+#include "model/machine/layout.h"
 #include "model/machine/primitives.h"
 
 #include <stdint.h>

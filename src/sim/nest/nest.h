@@ -2,7 +2,7 @@
 #define SIM_NEST_H
 
 #include "base/stopper.h"
-#include "model/machine/execution.h"
+#include "model/machine/score.h"
 #include "model/nest/nest_score.h"
 #include "sim/machine/kernel.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "model/machine/execution.h"
+#include "model/machine/score.h"
 #include "sim/transfer/copy.h"
 #include "sim/transfer/copy_state.h"
 

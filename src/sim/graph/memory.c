@@ -1,0 +1,540 @@
+#include "sim/graph/memory.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "model/graph/plan_check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *const sim_fault_names[] = {
+	"overlap", "unwritten", "stale", "bounds", "dependence", "deadlock", "value", NULL};
+
+static bool is_known(const struct faults *faults, enum sim_fault_kind kind, uint32_t instruction)
+{
+	for (int i = 0; i < faults->count; i++) {
+		if (faults->at[i].kind == kind && faults->at[i].instruction == (int)instruction)
+			return true;
+	}
+	return false;
+}
+
+static const char *print_place(const struct faults *faults, const struct sim_fault *fault)
+{
+	struct text text = text_open(faults->arena);
+	if (fault->op >= 0)
+		text_add(&text, "op '%s' (step %d", faults->program->workload->ops[fault->op].name,
+			fault->step);
+	if (fault->instruction >= 0)
+		text_add(&text, ", instruction %d", fault->instruction);
+	if (fault->op >= 0)
+		text_add(&text, "), ");
+	if (faults->program->ranks > 1)
+		text_add(&text, "rank %d, ", fault->rank);
+	if (fault->core == FAULT_IN_HBM)
+		text_add(&text, "HBM");
+	else
+		text_add(&text, "core %d", fault->core);
+	text_add(&text, ", address %" PRId64 ", cycle %" PRId64, fault->address, fault->cycle);
+	return text_read(&text);
+}
+
+static void add_fault(
+	struct faults *faults, struct sim_fault fault, const char *format, va_list arguments)
+{
+	const struct program *program = faults->program;
+	char message[512];
+	if (faults_full(faults))
+		return;
+	fault.op = fault.step >= 0 && fault.step < program->step_count
+			   ? program->step_ops[fault.step]
+			   : -1;
+	fault.cycle = faults->cycle;
+	fault.rank = faults->rank;
+	vsnprintf(message, sizeof message, format, arguments);
+	fault.text = arena_format(faults->arena, "%s: %s", print_place(faults, &fault), message);
+	faults->at[faults->count++] = fault;
+}
+
+void fault_add(struct faults *faults, enum sim_fault_kind kind, uint32_t instruction, int core,
+	int64_t address, const char *format, ...)
+{
+	if (is_known(faults, kind, instruction))
+		return;
+	struct sim_fault fault = {
+		.kind = kind,
+		.step = faults->program->instructions[instruction].step,
+		.instruction = (int)instruction,
+		.core = core,
+		.address = address,
+	};
+	va_list arguments;
+	va_start(arguments, format);
+	add_fault(faults, fault, format, arguments);
+	va_end(arguments);
+}
+
+void fault_add_step(struct faults *faults, enum sim_fault_kind kind, int step, int core,
+	int64_t address, const char *format, ...)
+{
+	struct sim_fault fault = {
+		.kind = kind,
+		.step = step,
+		.instruction = -1,
+		.core = core,
+		.address = address,
+	};
+	va_list arguments;
+	va_start(arguments, format);
+	add_fault(faults, fault, format, arguments);
+	va_end(arguments);
+}
+
+enum { FP32_BYTES = 4 };
+
+int64_t box_accumulator_unit(const struct layout *layout)
+{
+	return (int64_t)layout->per_stick * FP32_BYTES;
+}
+
+static const char *check_region(const struct workload *workload, const struct region *region)
+{
+	if (region->tensor < 0 || (size_t)region->tensor >= workload->tensor_count)
+		return "no such tensor";
+	const struct layout *layout = &workload->tensors[region->tensor].layout;
+	if (region->rank != layout->rank - 1)
+		return "the box has another rank than its tensor";
+	int64_t sticks = 1;
+	for (int d = 0; d < region->rank; d++) {
+		if (region->first[d] < 0 || region->count[d] < 1 ||
+			region->count[d] > layout->size[d] ||
+			region->first[d] > layout->size[d] - region->count[d])
+			return "the box leaves its tensor";
+		sticks *= region->count[d];
+	}
+	return sticks == region->sticks ? NULL : "the box has another number of sticks";
+}
+
+/* The bytes that the units span; false if no int64_t counts them. */
+static bool find_span(
+	const struct region *region, const struct location *location, int64_t unit, struct box *box)
+{
+	int64_t span;
+	box->low = location->address;
+	if (!number_add(location->address, unit, &box->high))
+		return false;
+	for (int d = 0; d < region->rank; d++) {
+		int64_t *side = location->stride[d] < 0 ? &box->low : &box->high;
+		if (!number_mul((int64_t)region->count[d] - 1, location->stride[d], &span) ||
+			!number_add(*side, span, side))
+			return false;
+	}
+	return true;
+}
+
+static bool is_aligned(const struct region *region, const struct location *location)
+{
+	bool aligned = location->address % STICK_BYTES == 0;
+	for (int d = 0; d < region->rank; d++)
+		aligned &= region->count[d] == 1 || location->stride[d] % STICK_BYTES == 0;
+	return aligned;
+}
+
+const char *box_make(const struct workload *workload, const struct region *region,
+	const struct location *location, int64_t unit, int64_t memory_size, struct box *out,
+	int64_t *at)
+{
+	*at = location->address;
+	const char *why = check_region(workload, region);
+	if (why)
+		return why;
+	struct box box = {.tensor = region->tensor, .rank = region->rank, .unit = unit};
+	if (!find_span(region, location, unit, &box))
+		return "the box lies beyond all addresses";
+	*at = box.low < 0 ? box.low : box.high;
+	if (box.low < 0 || box.high > memory_size)
+		return "the box leaves the memory";
+	*at = location->address;
+	if (!is_aligned(region, location))
+		return "the box does not lie on sticks";
+	int64_t step = 1;
+	for (int d = region->rank - 1; d >= 0; d--) {
+		box.first[d] = region->first[d];
+		box.count[d] = region->count[d];
+		box.stride[d] = region->count[d] == 1 ? 0 : location->stride[d];
+		box.step[d] = step;
+		box.stick += region->first[d] * step;
+		step *= workload->tensors[region->tensor].layout.size[d];
+	}
+	box.address = location->address;
+	*out = box;
+	return NULL;
+}
+
+bool touch_loops(const struct op *op, const struct compute *compute)
+{
+	for (int l = 0; l < op->loop_count; l++) {
+		int64_t extent = op->loops[l].extent;
+		if (compute->first[l] < 0 || compute->count[l] < 1 || compute->count[l] > extent ||
+			compute->first[l] > extent - compute->count[l])
+			return false;
+	}
+	return true;
+}
+
+static bool find_host_box(
+	const struct op *op, const struct compute *compute, int operand, struct touch *touch)
+{
+	const struct access *access = op_operand(op, operand);
+	for (int h = 0; h < touch->layout->host_rank; h++) {
+		const struct affine *index = &access->host[h];
+		touch->low[h] = touch->high[h] = index->offset;
+		for (int l = 0; l < op->loop_count; l++) {
+			int64_t length = (compute->count[l] - 1) * index->loop[l];
+			touch->low[h] += compute->first[l] * index->loop[l] + number_min(length, 0);
+			touch->high[h] +=
+				compute->first[l] * index->loop[l] + number_max(length, 0);
+		}
+		touch->from[h] = touch->low[h];
+		touch->to[h] = touch->high[h];
+		access_clip(access, touch->layout->host_size[h], &touch->low[h], &touch->high[h]);
+		if (touch->low[h] < 0 || touch->high[h] >= touch->layout->host_size[h])
+			return false;
+	}
+	return true;
+}
+
+bool touch_make(const struct workload *workload, const struct op *op, const struct compute *compute,
+	int operand, struct touch *out)
+{
+	const struct layout *layout = &workload->tensors[op_operand(op, operand)->tensor].layout;
+	out->layout = layout;
+	if (!find_host_box(op, compute, operand, out))
+		return false;
+	for (int d = 0; d < layout->rank - 1; d++) {
+		int h = layout->host_dim[d];
+		out->first[d] = 0;
+		out->count[d] = 1;
+		if (layout->part[d] == PART_SYNTHETIC)
+			continue;
+		int64_t step = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+		out->first[d] = out->low[h] / step;
+		out->count[d] = out->high[h] / step - out->first[d] + 1;
+	}
+	return true;
+}
+
+bool touch_within(const struct touch *touch, const struct region *region)
+{
+	for (int d = 0; d < region->rank; d++) {
+		if (touch->first[d] < region->first[d] ||
+			touch->first[d] + touch->count[d] >
+				(int64_t)region->first[d] + region->count[d])
+			return false;
+	}
+	return true;
+}
+
+bool touch_equals(const struct touch *touch, const struct region *region)
+{
+	for (int d = 0; d < region->rank; d++) {
+		if (touch->first[d] != region->first[d] || touch->count[d] != region->count[d])
+			return false;
+	}
+	return true;
+}
+
+int64_t touch_stick_elements(const struct touch *touch)
+{
+	const struct layout *layout = touch->layout;
+	int64_t elements = 1;
+	for (int d = 0; d < layout->rank - 1; d++) {
+		int64_t count = touch->count[d];
+		if (layout->part[d] == PART_STICK_OUTER) {
+			int64_t first = touch->first[d] * layout->per_stick;
+			int64_t size = layout->host_size[layout->host_dim[d]];
+			count = number_min(size - first, count * layout->per_stick);
+		}
+		elements *= count;
+	}
+	return elements;
+}
+
+int64_t touch_elements(const struct touch *touch)
+{
+	int64_t elements = 1;
+	for (int h = 0; h < touch->layout->host_rank; h++)
+		elements *= touch->high[h] - touch->low[h] + 1;
+	return elements;
+}
+
+/* For one op: sums[l][i] is the sum of the numbers of loop l's indices below i. */
+struct cover_table {
+	bool known;
+	uint64_t *sums[OP_LOOPS_MOST];
+};
+
+struct cover {
+	const struct workload *workload;
+	struct arena *arena;
+	struct cover_table *tables;
+};
+
+struct cover *cover_open(const struct workload *workload, struct arena *arena)
+{
+	struct cover *cover = arena_new(arena, struct cover);
+	cover->workload = workload;
+	cover->arena = arena;
+	cover->tables = arena_array(arena, struct cover_table, workload->op_count);
+	return cover;
+}
+
+static const struct cover_table *find_table(struct cover *cover, int number)
+{
+	const struct op *op = &cover->workload->ops[number];
+	struct cover_table *table = &cover->tables[number];
+	if (table->known)
+		return table;
+	table->known = true;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!op->loops[l].reduction)
+			continue;
+		struct random random = random_open((uint64_t)number, (uint64_t)l);
+		uint64_t *sums = arena_array(cover->arena, uint64_t, op->loops[l].extent + 1);
+		for (int64_t i = 0; i < op->loops[l].extent; i++)
+			sums[i + 1] = sums[i] + (random_next(&random) | 1);
+		table->sums[l] = sums;
+	}
+	return table;
+}
+
+uint64_t cover_part(struct cover *cover, const struct compute *compute)
+{
+	const struct op *op = &cover->workload->ops[compute->op];
+	const struct cover_table *table = find_table(cover, compute->op);
+	uint64_t part = 1;
+	for (int l = 0; l < op->loop_count; l++) {
+		const uint64_t *sums = table->sums[l];
+		if (sums)
+			part *= sums[compute->first[l] + compute->count[l]] -
+				sums[compute->first[l]];
+	}
+	return part;
+}
+
+uint64_t cover_whole(struct cover *cover, int number)
+{
+	const struct op *op = &cover->workload->ops[number];
+	const struct cover_table *table = find_table(cover, number);
+	uint64_t whole = 1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (table->sums[l])
+			whole *= table->sums[l][op->loops[l].extent];
+	}
+	return whole;
+}
+
+enum {
+	PAGE_CELLS = 1024,
+	UNWRITTEN = -1,
+	HBM = PROGRAM_CORES_MOST, /* the memory behind those of the cores */
+};
+
+struct shadow_cell {
+	struct content content;
+	uint32_t writer;  /* RACE_NOBODY: it was there before the program */
+	uint32_t readers; /* since then */
+};
+
+struct shadow {
+	const struct program *program;
+	struct race *race;
+	struct faults *faults;
+	struct arena *arena;
+	struct shadow_cell **pages[PROGRAM_CORES_MOST + 1]; /* NULL: never touched */
+	int64_t sizes[PROGRAM_CORES_MOST + 1];              /* in pages */
+	int *wiped; /* by step: the last opaque op's before it; -1 */
+	size_t input_count;
+	int *inputs; /* graph inputs by address in HBM */
+};
+
+static void find_inputs(struct shadow *shadow, int rank)
+{
+	const struct program *program = shadow->program;
+	const struct workload *workload = program->workload;
+	struct users users = users_make(shadow->arena, workload);
+	shadow->inputs = arena_array(shadow->arena, int, workload->tensor_count);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		int root = users_root(workload, &users, (int)t);
+		if (workload->tensors[t].producer >= 0 || program->hbm[t] < 0 ||
+			(root >= 0 && root != rank))
+			continue;
+		size_t i = shadow->input_count++;
+		for (; i > 0 && program->hbm[shadow->inputs[i - 1]] > program->hbm[t]; i--)
+			shadow->inputs[i] = shadow->inputs[i - 1];
+		shadow->inputs[i] = (int)t;
+	}
+}
+
+static int *find_wiped(const struct program *program, struct arena *arena)
+{
+	int *wiped = arena_array(arena, int, program->step_count + 1), last = -1;
+	for (int s = 0; s < program->step_count; s++) {
+		const struct op *op = &program->workload->ops[program->step_ops[s]];
+		wiped[s] = last;
+		if (op->primitive->kind == OP_OPAQUE)
+			last = s;
+	}
+	return wiped;
+}
+
+struct shadow *shadow_open(const struct program *program, int rank, struct race *race,
+	struct faults *faults, struct arena *arena)
+{
+	struct shadow *shadow = arena_new(arena, struct shadow);
+	int64_t lx = program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
+	shadow->program = program;
+	shadow->race = race;
+	shadow->faults = faults;
+	shadow->arena = arena;
+	for (int m = 0; m <= HBM; m++) {
+		int64_t bytes = m == HBM ? program->hbm_bytes : lx;
+		shadow->sizes[m] = number_ceil_div(bytes, PAGE_CELLS * STICK_BYTES);
+	}
+	shadow->wiped = find_wiped(program, arena);
+	find_inputs(shadow, rank);
+	return shadow;
+}
+
+/* The graph input that lies at an address of HBM, if any. */
+static struct content find_input(const struct shadow *shadow, int64_t address)
+{
+	const struct program *program = shadow->program;
+	size_t behind;
+	bisect(behind, 0, shadow->input_count, program->hbm[shadow->inputs[behind]] <= address);
+	if (behind == 0)
+		return (struct content){.tensor = UNWRITTEN};
+	int tensor = shadow->inputs[behind - 1];
+	int64_t stick = (address - program->hbm[tensor]) / STICK_BYTES;
+	if (stick >= program->workload->tensors[tensor].layout.sticks)
+		return (struct content){.tensor = UNWRITTEN};
+	return (struct content){.tensor = tensor, .stick = stick};
+}
+
+static struct shadow_cell *open_page(struct shadow *shadow, int memory, int64_t page)
+{
+	struct shadow_cell *cells = arena_array(shadow->arena, struct shadow_cell, PAGE_CELLS);
+	for (int64_t i = 0; i < PAGE_CELLS; i++) {
+		int64_t address = (page * PAGE_CELLS + i) * STICK_BYTES;
+		cells[i].writer = RACE_NOBODY;
+		cells[i].content.tensor = UNWRITTEN;
+		if (memory == HBM)
+			cells[i].content = find_input(shadow, address);
+	}
+	return cells;
+}
+
+static struct shadow_cell *find_cell(struct shadow *shadow, int core, int64_t address)
+{
+	int memory = core == FAULT_IN_HBM ? HBM : core;
+	int64_t page = address / (PAGE_CELLS * STICK_BYTES);
+	if (!shadow->pages[memory])
+		shadow->pages[memory] =
+			arena_array(shadow->arena, struct shadow_cell *, shadow->sizes[memory]);
+	struct shadow_cell **at = &shadow->pages[memory][page];
+	if (!*at)
+		*at = open_page(shadow, memory, page);
+	return &(*at)[address / STICK_BYTES % PAGE_CELLS];
+}
+
+struct content shadow_find(struct shadow *shadow, int core, int64_t address)
+{
+	return find_cell(shadow, core, address)->content;
+}
+
+static void print_content(
+	const struct shadow *shadow, const struct content *content, char *out, size_t size)
+{
+	const char *name = shadow->program->workload->tensors[content->tensor].name;
+	if (content->piece)
+		snprintf(out, size, "the accumulator of stick %" PRId64 " of '%s'", content->stick,
+			name);
+	else
+		snprintf(out, size, "stick %" PRId64 " of '%s'", content->stick, name);
+}
+
+/* An access that conflicts with an earlier one must be ordered after it. */
+static void check_order(struct shadow *shadow, int core, int64_t address, uint32_t earlier,
+	const char *what, const char *done)
+{
+	if (earlier == RACE_NOBODY || race_ordered(shadow->race, earlier))
+		return;
+	fault_add(shadow->faults, FAULT_DEPENDENCE, race_current(shadow->race), core, address,
+		"it %s what instruction %u %s, and nothing makes the one wait for the other", what,
+		earlier, done);
+}
+
+static void complain_content(struct shadow *shadow, int core, int64_t address,
+	const struct content *expected, const struct content *found)
+{
+	char wanted[160], other[160];
+	print_content(shadow, expected, wanted, sizeof wanted);
+	if (found->tensor == UNWRITTEN) {
+		fault_add(shadow->faults, FAULT_UNWRITTEN, race_current(shadow->race), core,
+			address, "it reads %s, which was never written", wanted);
+		return;
+	}
+	print_content(shadow, found, other, sizeof other);
+	fault_add(shadow->faults, FAULT_STALE, race_current(shadow->race), core, address,
+		"it reads %s and finds %s", wanted, other);
+}
+
+/* Checks that an earlier step did not leave the content, even if it looks right, nor that it was in LX before an
+ * opaque op, which may do anything there. */
+static bool check_since(struct shadow *shadow, int core, int64_t address, int since,
+	const struct content *expected, uint32_t writer)
+{
+	const struct instruction *instructions = shadow->program->instructions;
+	int wiped = shadow->wiped[instructions[race_current(shadow->race)].step];
+	if (core != FAULT_IN_HBM)
+		since = number_max(since, wiped);
+	if (writer == RACE_NOBODY || instructions[writer].step >= since)
+		return true;
+	char wanted[160];
+	print_content(shadow, expected, wanted, sizeof wanted);
+	fault_add(shadow->faults, FAULT_STALE, race_current(shadow->race), core, address,
+		"it reads %s and finds what instruction %u left there in step %d%s", wanted, writer,
+		instructions[writer].step,
+		since == wiped ? ", before an opaque op that may have changed it" : "");
+	return false;
+}
+
+bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
+	const struct content *expected, uint64_t *part)
+{
+	struct shadow_cell *cell = find_cell(shadow, core, address);
+	const struct content *found = &cell->content;
+	*part = found->part;
+	check_order(shadow, core, address, cell->writer, "reads", "writes");
+	cell->readers = race_add_reader(shadow->race, cell->readers);
+	if (found->tensor == expected->tensor && found->piece == expected->piece &&
+		found->stick == expected->stick)
+		return check_since(shadow, core, address, since, expected, cell->writer);
+	complain_content(shadow, core, address, expected, found);
+	return false;
+}
+
+void shadow_write(struct shadow *shadow, int core, int64_t address, const struct content *content)
+{
+	struct shadow_cell *cell = find_cell(shadow, core, address);
+	check_order(shadow, core, address, cell->writer, "overwrites", "writes");
+	check_order(shadow, core, address, race_find_unordered(shadow->race, cell->readers),
+		"overwrites", "reads");
+	race_clear_readers(shadow->race, cell->readers);
+	cell->readers = 0;
+	cell->writer = race_current(shadow->race);
+	cell->content = *content;
+}
