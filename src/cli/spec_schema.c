@@ -7,7 +7,7 @@
 #include "cli/settings.h"
 #include "constraints/constraints.h"
 #include "constraints/kind.h"
-#include "model/machine/arch_keys.h"
+#include "model/machine/arch_draft.h"
 #include "model/machine/layout.h"
 #include "report/run/json_text.h"
 #include "spec/sheet.h"

@@ -364,7 +364,7 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {datawidth: BITS}}\n" MAC,
 			"error: 'datawidth' in level 'a': unknown variable 'BITS'"},
 		{HEAD "  - !Container {name: c, attributes: {global_cycle_seconds: 0}}\n" MAC,
-			"error: 'global_cycle_seconds' in level 'c' is no cycle time"},
+			"error: 'global_cycle_seconds' in level 'c' is not a cycle time"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct diag *diag = diag_open(*state);

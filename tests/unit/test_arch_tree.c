@@ -115,9 +115,9 @@ static void what_is_no_level_is_left_out(void **state)
 	static const char *const warnings[] = {
 		"warning: a 'counter' neither stores nor computes: 'generators[0..3]' is left "
 		"out of the machine\n",
-		"warning: a 'intadder' beside multipliers is no level, as in Timeloop: 'AG' is left "
+		"warning: a 'intadder' beside multipliers is not a level, as in Timeloop: 'AG' is left "
 		"out of the machine\n",
-		"warning: a 'aladdin_multiplier' beside multipliers is no level, as in Timeloop: 'M' "
+		"warning: a 'aladdin_multiplier' beside multipliers is not a level, as in Timeloop: 'M' "
 		"is left out of the machine\n",
 		"warning: a 'SimpleMulticast' is a network, and data moves over Timeloop's default "
 		"one: 'N' is left out of the machine\n",
@@ -395,7 +395,7 @@ static void a_negative_cycle_time_is_none(void **state)
 	assert_non_null(arch);
 	assert_int_equal(arch->clock_hz.num, 1000000000);
 	assert_string_equal(first_said(*state, diag),
-		"warning: 'global_cycle_seconds' in the variables is no cycle time and is left out");
+		"warning: 'global_cycle_seconds' in the variables is not a cycle time and is left out");
 }
 
 static void what_is_wrong_is_said(void **state)
@@ -407,10 +407,10 @@ static void what_is_wrong_is_said(void **state)
 			"error: architecture version 0.1; this program reads 0.4, and 0.2 and 0.3 "
 			"of the 'subtree:' form"},
 		{TREE("0.4", "    - {name: 'L[4..1]', class: SRAM}\n"),
-			"error: 'L[4..1]' is no name with a range; write 'L[1..4]' or 'L[0..3]' "
+			"error: 'L[4..1]' is not a name with a range; write 'L[1..4]' or 'L[0..3]' "
 			"for four of them"},
 		{TREE("0.4", "    - {name: 'L[1..99999999999999999999]', class: SRAM}\n"),
-			"error: 'L[1..99999999999999999999]' is no name with a range"},
+			"error: 'L[1..99999999999999999999]' is not a name with a range"},
 		{TREE("0.4", "    - {name: 'L[1..12]', class: SRAM, attributes: {meshX: 5}}\n"),
 			"error: level 'L' has 12 instances, no multiple of 'meshX' 5"},
 		{TREE("0.4", "    - {name: 'L[1..12]', class: SRAM, attributes: {meshX: 5, meshY: "
@@ -440,7 +440,7 @@ static void what_is_wrong_is_said(void **state)
 			"'a' around it"},
 		{TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: {global_cycle_seconds: "
 			     "0}}\n"),
-			"error: 'global_cycle_seconds' in level 'DRAM' is no cycle time"},
+			"error: 'global_cycle_seconds' in level 'DRAM' is not a cycle time"},
 		{TREE("0.4", DRAM DRAM), "error: level 'DRAM' is named twice"},
 		{"architecture: {subtree: [{name: a}, {name: b}]}\n",
 			"error: a 'subtree' has one branch, not 2: the levels of an architecture "

@@ -3,8 +3,8 @@
 
 #include "base/diag.h"
 #include "base/number.h"
-#include "model/machine/arch_storage.h"
 #include "model/machine/primitives.h"
+#include "model/machine/topology.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "model/machine/arch_keys.h"
+#include "model/machine/arch_draft.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -36,7 +36,7 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 		return false;
 	if (seconds < 0) {
 		diag_warning(attributes->reading->diag, node->span,
-			"'global_cycle_seconds' in %s is no cycle time and is left out",
+			"'global_cycle_seconds' in %s is not a cycle time and is left out",
 			attributes->what);
 		return false;
 	}
@@ -48,13 +48,13 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 		return true;
 	if (!exact && nearest_clock(seconds, hertz))
 		return true;
-	return reader_refuse(attributes, "global_cycle_seconds", "is no cycle time");
+	return reader_refuse(attributes, "global_cycle_seconds", "is not a cycle time");
 }
 
 bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key)
 {
 	struct value value;
-	/* whoever reads the value says what is wrong with it */
+	/* the reader of the value complains about it */
 	return node->kind == NODE_SCALAR &&
 	       expr_read(diag_open(attributes->reading->arena), attributes->reading->variables,
 		       node, key, &value) &&
@@ -192,7 +192,7 @@ static void read_ring(struct reader *attributes, const char *key, struct ratio c
 	reader_done(&map);
 }
 
-/* How many ranks there are, or how long the sides of what they form. */
+/* Reads the number of ranks, or the sides of the mesh that they form. */
 static void read_ranks(struct reader *attributes, const struct node *dims, struct arch *arch)
 {
 	const struct reading *reading = attributes->reading;
@@ -475,7 +475,7 @@ static const char *written_at(const struct node *map, struct span span)
 	return "";
 }
 
-/* Where two words say one thing, Timeloop takes the one that it asks for first. */
+/* Chooses between two spellings of one key: Timeloop takes the one that it reads first. */
 static void choose(struct arch_draft *draft, const struct node *own, struct node_entry *first,
 	const struct node_entry *second, const char *what)
 {
@@ -573,7 +573,7 @@ void arch_keys_open(struct arch_draft *draft, const struct node *own, const char
 	attributes->what = what;
 }
 
-/* What levels inherit may be settled by one of them. */
+/* True if one of the levels that inherit a key has settled it. */
 static bool is_settled(const struct arch_draft *draft, struct span span)
 {
 	for (size_t i = 0; i < draft->settled.count; i++)
@@ -593,8 +593,7 @@ void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes)
 	}
 }
 
-/* What a strange key may be a misspelling of: the keys asked for that are missing, in all their
- * words. */
+/* Lists the keys that a strange key may misspell: those read that are missing, in all their spellings. */
 static const char *const *missing_words(const struct reader *attributes)
 {
 	size_t count = 0, most = attributes->known_count + SPELLINGS;
@@ -622,7 +621,7 @@ static bool is_own(const struct node *own, const struct node_entry *entry)
 	return false;
 }
 
-/* A key that nothing reads here, of which somebody else may. */
+/* True if a key that nothing reads here may be read elsewhere. */
 static bool is_read_elsewhere(
 	const struct arch_draft *draft, const struct node_entry *entry, bool own)
 {

@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"
-#include "model/machine/arch_keys.h"
 #include "model/machine/ert.h"
 #include "spec/sheet.h"
 
@@ -21,7 +20,7 @@ static bool contains(const char *word, const char *const *parts)
 	return false;
 }
 
-/* Whether a class stores or computes shows in its name, as in Accelergy's libraries. */
+/* The name of a class shows its kind, as in Accelergy's libraries. */
 enum class_kind arch_class(const char *name)
 {
 	static const char *const networks[] = {
@@ -39,8 +38,8 @@ enum class_kind arch_class(const char *name)
 	return contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
 }
 
-/* As isBufferClass and isComputeClass of topology.cpp, which neglect all other components; what
- * only we take for multipliers computes where there are no others. */
+/* As isBufferClass and isComputeClass of topology.cpp, which neglect all other components; classes
+ * that only we take for multipliers compute in machines without others. */
 enum class_kind arch_class_in_tree(const char *name)
 {
 	static const char *const storages[] = {
@@ -199,7 +198,7 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 	arch_keys_done(draft, attributes, entry->own);
 }
 
-/* What containers say, to the last, after the levels inside have read what they inherit. */
+/* Closes the attributes of containers, after the levels inside have read those that they inherit. */
 static void close_containers(struct arch_draft *draft)
 {
 	for (size_t i = 0; i < draft->subtrees.count; i++) {
@@ -251,7 +250,7 @@ static void read_level(struct arch_draft *draft, int r)
 	reader_done_lenient(&entry->node);
 }
 
-/* How an architecture is written. */
+/* The forms of an architecture. */
 enum form { FORM_NODES, FORM_TREE, FORM_FLAT };
 
 static enum form form_of(const struct node *map)

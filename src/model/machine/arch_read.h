@@ -10,18 +10,18 @@
  *
  * Every attribute is read in the same way, for graphs, problems and broadcasts alike: it is
  * honoured, refused, or named in the run's note of keys that nothing reads (spec/reader.h).  A cycle
- * is 1 ns if nothing else is said; what counts seconds needs a clock.
+ * is 1 ns by default; rates per second need a clock.
  *
  * Roles.  The home (`hbm`) is the outermost storage.  The scratchpad (`lx`) is the outermost storage
  * with `scratchpad: true` or a `reserve`.  Cores are the innermost level with a fan-out between them;
  * without any they are the level around the scratchpad, of one instance.  The array (`compute`) is the
- * compute with a `mac_rate`, else the innermost that is no vector unit; the vector unit is a compute
+ * compute with a `mac_rate`, else the innermost that is not a vector unit; the vector unit is a compute
  * with a `vector_rate` alone, or with a class that has `vector` or `scalar` in it, else the array.
  * Nothing stands inside a compute: levels after it are beside it.
  *
- * A `mac_rate` is 1 if nothing else is said, a `vector_rate` one element per multiplier and cycle.
+ * A `mac_rate` is 1 by default, a `vector_rate` one element per multiplier and cycle.
  *
- * Energies that nobody gives are built in (model/machine/ert.h); an ERT is read
+ * Energies that are not given are built in (model/machine/ert.h); an ERT is read
  * afterwards (model/machine/ert.h).
  */
 const struct arch *arch_read(const struct reading *reading, const struct node *node);

@@ -1,10 +1,9 @@
-#include "model/machine/arch_storage.h"
+#include "model/machine/topology.h"
 
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"
-#include "model/machine/arch_keys.h"
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 #include "model/machine/layout.h"

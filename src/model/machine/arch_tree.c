@@ -1,12 +1,11 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"
-#include "model/machine/arch_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a node stands: in branch `branch` of !Parallel number `parallel`, or on the path. */
+/* The place of a node: in branch `branch` of !Parallel number `parallel`, or on the path. */
 struct node_place {
 	int parallel, branch;
 	bool direct; /* itself the branch */
@@ -89,7 +88,7 @@ static bool is_enabled(struct arch_draft *draft, const struct node *item)
 	return enabled;
 }
 
-/* What only Timeloop's files have. */
+/* Reads keys that only Timeloop's files have. */
 static void read_beside(struct reader *node, struct level *level)
 {
 	read_node(node, "enabled", OPTIONAL);
@@ -374,7 +373,7 @@ static bool read_name(struct tree_reading *tree, const struct node *node, const 
 		return true;
 	}
 	WRONG(tree->draft, node->span,
-		"'%s' is no name with a range; write '%s[1..4]' or '%s[0..3]' for four of them",
+		"'%s' is not a name with a range; write '%s[1..4]' or '%s[0..3]' for four of them",
 		text, *name, *name);
 	return false;
 }
@@ -409,7 +408,7 @@ static bool read_mesh(struct tree_reading *tree, struct reader *map, int64_t ins
 	return true;
 }
 
-/* What the level is more than the one outside it; a level that is wrong is passed over. */
+/* Reads the fan-out of a level over the one outside it; a wrong level is skipped. */
 static void read_tree_fanout(
 	struct tree_reading *tree, struct reader *map, int64_t instances, struct level *level)
 {
@@ -439,7 +438,7 @@ static void leave_out(
 		node_find(item, "name")->text);
 }
 
-/* False for a component that is no level. */
+/* False for a component that is not a level. */
 static bool read_tree_class(
 	struct tree_reading *tree, struct reader *node, enum level_class *kind, const char **device)
 {
@@ -458,8 +457,8 @@ static bool read_tree_class(
 		*kind = LEVEL_COMPUTE;
 		if (!tree->has_multiplier || arch_class_multiplies(*device))
 			return true;
-		leave_out(
-			tree, node->map, *device, "beside multipliers is no level, as in Timeloop");
+		leave_out(tree, node->map, *device,
+			"beside multipliers is not a level, as in Timeloop");
 		return false;
 	case CLASS_DUMMY:
 		*kind = LEVEL_CONTAINER;
@@ -530,7 +529,7 @@ static void add_level(struct tree_reading *tree, const struct reader *node, cons
 	read_tree_fanout(tree, &entry->attributes, instances, level);
 }
 
-/* What beside the attributes a component says; of others its attributes are among these keys. */
+/* True if a key of a component stands beside its attributes; other forms have attributes among these keys. */
 static bool is_of_component(const char *key)
 {
 	static const char *const keys[] = {"name", "class", "subclass", "enabled",

@@ -5,7 +5,7 @@
 #include "spec/reader.h"
 
 /*
- * Action energies for levels that nobody gave any, in picojoules.
+ * Action energies for levels without any in the spec, in picojoules.
  *
  * `exact`.  Of memories: 200 pJ for 16 bits of DRAM, and for 16 bits of SRAM a
  * line through 1 pJ at 0.5 KB and 6 pJ at 100 KB, all at the cost of a whole row.

@@ -34,7 +34,7 @@ struct primitive {
 
 	/* how maps of two operands are written */
 	char sign;                  /* between the operands: '+'; 0: only as name(a, b) */
-	const char *constant_first; /* why the first operand is no constant; NULL: it may be */
+	const char *constant_first; /* why the first operand cannot be a constant; NULL: it can */
 	const struct primitive *pairwise; /* of a reduction: the map that does it to two operands */
 
 	/* price: on which unit, and scalar operations there for each point of the loops */
@@ -54,7 +54,7 @@ struct primitive {
 
 extern const struct primitive *const primitives[]; /* NULL ends them */
 
-/* Those that the notation has signs of its own for, or that passes make themselves. */
+/* Primitives with signs of their own in the notation, or that passes make themselves. */
 extern const struct primitive primitive_einsum, primitive_mul, primitive_maximum, primitive_minimum,
 	primitive_clone, primitive_sum, primitive_max, primitive_min, primitive_restickify,
 	primitive_broadcast, primitive_opaque;

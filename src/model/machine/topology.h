@@ -1,14 +1,73 @@
 #ifndef MODEL_TOPOLOGY_H
 #define MODEL_TOPOLOGY_H
 
-#include "model/machine/arch_storage.h"
+#include "base/number.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
  * Ranks and the directed links between them, as a graph.  Links are numbered by the rank that
  * they leave, then by the one that they enter.
  */
+enum topology_kind {
+	TOPOLOGY_FULL,               /* a link from each rank to each other */
+	TOPOLOGY_RING,               /* from each rank to the next */
+	TOPOLOGY_BIDIRECTIONAL_RING, /* and back */
+	TOPOLOGY_MESH,               /* rank = row * columns + column, to the four neighbours */
+	TOPOLOGY_TREE,               /* rank r and its children 2r + 1, 2r + 2, both ways */
+	TOPOLOGY_ROOT_ONLY,          /* from the root to each other rank */
+	TOPOLOGY_COUNT,
+};
+extern const char *const topology_names[]; /* in the order of the enum, NULL ends them */
+
+enum port_count { PORTS_ONE, PORTS_ALL }; /* sends, and as many receipts, of a rank at a time */
+extern const char *const port_count_names[];
+
+/*
+ * Copies of a rank.  It has two queues, each carried out in order: one loads from global memory into a
+ * scratchpad, the other stores from there into global memory, the rank's own or, over links, another's.
+ * b bytes take latency + b / rate; a flag that one queue sets is seen by the other `sync` later.
+ */
+struct copy_speed {
+	struct ratio latency; /* cycles */
+	struct ratio rate;    /* bytes per cycle; 0: no limit */
+};
+
+struct copying {
+	struct copy_speed in, out; /* between the rank's own global memory and its scratchpad */
+	struct copy_speed link;    /* to or from another rank: its latency comes on top of theirs,
+				   once a link; its rate replaces theirs */
+	struct copy_speed combine; /* of two tiles into one of them, by the vector queue; bytes of
+				   one */
+	struct ratio sync;         /* cycles */
+	enum topology_kind topology;
+	enum port_count ports;
+	int channels; /* messages that a link takes at a time in rounds; 0: one */
+};
+
+/*
+ * The same in whole ticks of `per_cycle` in a cycle, enough that every byte and latency is a
+ * whole number of them, or COPY_TICKS_MOST, where times round up.
+ */
+enum { COPY_TICKS_MOST = 1 << 20 };
+
+struct copy_ticks {
+	int64_t per_cycle;
+	int64_t in_latency, out_latency, link_latency, combine_latency, sync;
+	struct ratio in_rate, out_rate, link_rate, combine_rate; /* bytes per tick; 0: no limit */
+};
+
+struct copy_ticks copying_ticks(const struct copying *copying);
+
+/* Reads the speeds that attributes may give: `copy_in`, `copy_out`, `combine`, `copy_sync` of a scratchpad, and
+ * `links` of a container or a broadcast.  Others stay as they are. */
+struct node;
+struct reader;
+void copying_read_pipes(struct reader *reader, struct ratio clock_hz, struct copying *copying);
+bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
+	const struct node **dims);
+
 enum { RANKS_MOST = 1024 };
 
 struct arena;
@@ -46,13 +105,13 @@ const struct topology *topology_reverse(struct arena *arena, const struct topolo
 /* The number of the link; -1 without one. */
 int topology_link(const struct topology *topology, int from, int to);
 
-/* Links on a shortest way from `from` to each rank; -1: there is none.  `out` has room for all. */
+/* Links on a shortest way from `from` to each rank; -1: none.  `out` has room for all. */
 void topology_distances(const struct topology *topology, int from, int *out);
 
 /* The same from each rank to `to`. */
 void topology_distances_to(const struct topology *topology, int to, int *out);
 
-/* The rank before `to` on a shortest way from `from`, of several the least; -1: there is none. */
+/* The rank before `to` on a shortest way from `from`, of several the least; -1: none. */
 int topology_before(const struct topology *topology, const int *distances, int to);
 
 /* Shortest ways between ranks, of which those from a rank are found when they are asked for. */
@@ -63,10 +122,10 @@ struct routes {
 };
 struct routes routes_open(const struct topology *topology, struct arena *arena);
 
-/* Links on the way; -1: there is none. */
+/* Links on the way; -1: none. */
 int routes_hops(struct routes *routes, int from, int to);
 
-/* The last link of the way to *to, which becomes the rank before it; -1: there is none. */
+/* The last link of the way to *to, which becomes the rank before it; -1: none. */
 int routes_last(struct routes *routes, int from, int *to);
 
 /* Messages that enter or leave a rank at a time. */

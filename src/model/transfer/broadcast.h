@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "model/machine/arch_storage.h"
 #include "model/machine/topology.h"
 
 #include <stdbool.h>
