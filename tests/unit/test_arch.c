@@ -347,7 +347,7 @@ static void what_is_wrong_is_said(void **state)
 			"error: 'stick' in level 'L' is 64 bytes; sticks have 128, 'stick: 128B'"},
 		{HEAD SYSTEM DRAM "  - !Container {name: core, spatial: {meshX: 4}, attributes: "
 				  "{core_overhead: 1ns}}\n" MAC,
-			"error: 'core_overhead' is said of cores, and nothing tells which level is "
+			"error: 'core_overhead' is an attribute of cores, and no level is marked as "
 			"one; mark the storage of each with 'scratchpad: true'"},
 		{HEAD SYSTEM DRAM MAC "  - !Component {name: m2, class: mac}\n",
 			"error: 'mac' and 'm2' both compute; the array alone has a 'mac_rate', the "

@@ -14,8 +14,8 @@
  * The machine as a tree of levels, outermost first: a path from the system
  * down to one processing element, with the fan-out at every step.  Rates are
  * exact bytes (or operations) per cycle of the one reference clock; energies
- * are picojoules per byte or operation.  Every number carries the sentence
- * that says where it comes from, "assumed: ..." when nobody measured it.
+ * are picojoules per byte or operation.  Every number carries a sentence with
+ * its source, "assumed: ..." if it was not measured.
  */
 enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
 /* The scratchpads of a machine for graphs, all cores together, in bytes: the simulator has all of them. */
@@ -27,7 +27,7 @@ enum level_class {
 	LEVEL_COMPUTE,
 };
 
-/* Where the energies of a level come from. */
+/* Sources of the energies of a level. */
 enum energy_origin {
 	ENERGY_BUILT_IN,
 	ENERGY_OF_LEVEL, /* its own attributes */
@@ -41,7 +41,7 @@ struct action_energies {
 	enum energy_origin origin;
 };
 
-/* What one dataspace's words count in a level's bandwidth. */
+/* The weight of one dataspace's words in a level's bandwidth. */
 struct space_scale {
 	const char *space;
 	double scale;
@@ -102,7 +102,7 @@ struct level {
 	bool vector_priced; /* vector_pj is given; else nests price it as a multiply-add */
 
 	/*
-	 * What the loop-nest model adds, in words and per access (model/nest/hierarchy.h).
+	 * Fields of the loop-nest model, in words and per access (model/nest/hierarchy.h).
 	 * A storage level has the rates above, in bytes, as well.
 	 */
 	int64_t entries;      /* words per instance; 0: unlimited, if not: */
@@ -152,7 +152,7 @@ struct nothing {
 	struct span span;
 };
 
-/* Where the value of one attribute comes from, in a sentence. */
+/* The source of the value of one attribute, in a sentence. */
 struct source_note {
 	const char *level, *key, *source;
 	bool given; /* the spec has the sentence */
@@ -164,7 +164,7 @@ struct arch {
 	int level_count;
 	struct level levels[ARCH_LEVELS_MOST]; /* outermost first */
 
-	/* The roles of levels, by index; -1 when there is no such level (model/machine/arch_read.h).
+	/* The roles of levels, by index; -1: the machine has none (model/machine/arch_read.h).
 	 * Einsums run on `compute`, maps and reductions on `vector`, which may be the same. */
 	int hbm, core, lx, compute, vector;
 
@@ -196,7 +196,7 @@ struct arch {
 /* The sentence under `sources:` of a level's energies, the first that there is; NULL: none. */
 const char *arch_energy_source(const struct arch *arch, const char *level);
 
-/* True if a sentence says that nobody measured the value. */
+/* True if a sentence says that the value was not measured. */
 bool arch_is_assumed(const char *source);
 
 /* "HBM, LX, data ring": the levels and rings whose energies are assumed; "" if none are. */
@@ -248,7 +248,7 @@ int64_t arch_stream_capacity(const struct arch *arch);
 int64_t arch_stream_address(const struct arch *arch);
 
 /*
- * Whether graphs can run here: one home for tensors and a compute, both inside a scratchpad if there is
+ * True if graphs can run here: one home for tensors and a compute, both inside a scratchpad if there is
  * one; where tiles move in boxes, cores (at most ARCH_CORES_MOST) with one scratchpad each, and no storage
  * between it and the home.  Complains about what is missing.
  */

@@ -25,7 +25,7 @@ static bool is_vector_unit(const struct level *level)
 		       strcasestr(level->device, "scalar"));
 }
 
-/* Where a level says something. */
+/* The place of a key of a level. */
 static struct span span_of(const struct arch_draft *draft, int r, const char *key)
 {
 	const struct node *own = draft->entries[r].own;
@@ -42,7 +42,7 @@ static void refuse_twin(struct arch_draft *draft, int r, int other, const char *
 		levels[other].name, levels[r].name, rate);
 }
 
-/* The array: the compute with a 'mac_rate', else the innermost that is no vector unit. */
+/* The array: the compute with a 'mac_rate', else the innermost that is not a vector unit. */
 static void find_computes(struct arch_draft *draft)
 {
 	struct arch *arch = draft->arch;
@@ -119,7 +119,7 @@ static void find_cores(struct arch_draft *draft)
 		arch->core = inside;
 }
 
-/* What is said of cores needs a scratchpad, which tells them from other fan-outs. */
+/* Checks that attributes of cores come with a scratchpad, which marks the level of cores. */
 static void check_cores(struct arch_draft *draft)
 {
 	static const char *const keys[] = {
@@ -132,7 +132,7 @@ static void check_cores(struct arch_draft *draft)
 		for (int k = 0; keys[k]; k++)
 			if (draft->entries[r].own && node_find(draft->entries[r].own, keys[k]))
 				WRONG(draft, span_of(draft, r, keys[k]),
-					"'%s' is said of cores, and nothing tells which level is one; "
+					"'%s' is an attribute of cores, and no level is marked as one; "
 					"mark the storage of each with 'scratchpad: true'",
 					keys[k]);
 }
@@ -511,7 +511,7 @@ static void read_write_span(struct reader *attributes, struct ratio hz, struct l
 			"says nothing without '%s'", spans ? "write_span_time" : "write_span");
 }
 
-/* What a run in a page that is not open costs. */
+/* Reads the cost of a run in a page that is not open. */
 static void read_pages(struct reader *attributes, struct ratio hz, struct level *level)
 {
 	bool pages =
@@ -528,7 +528,7 @@ static void read_pages(struct reader *attributes, struct ratio hz, struct level 
 			"says nothing without the others of 'page_bytes', 'page_time' and 'open_planes'");
 }
 
-/* What plans need to know of a storage. */
+/* Reads the attributes of a storage that plans need. */
 static void read_for_plans(struct reader *attributes, struct ratio hz, struct level *level)
 {
 	level->scratchpad =
@@ -595,7 +595,7 @@ static void check_switch(struct reader *attributes)
 		reader_refuse(attributes, "allow_overbooking", "is not modelled: tiles must fit");
 }
 
-/* What Timeloop charges for besides, with prices that are 0 by default. */
+/* Checks prices that Timeloop charges besides, 0 by default. */
 static void check_prices(struct reader *attributes)
 {
 	static const char *const keys[] = {"addr_gen_energy", "addr-gen-energy", "wire_energy",
@@ -610,7 +610,7 @@ static void check_prices(struct reader *attributes)
 	}
 }
 
-/* What Timeloop says of a storage. */
+/* Reads Timeloop's attributes of a storage. */
 static void read_for_nests(struct reader *attributes, struct level *level)
 {
 	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "lower/graph/program.h"
 #include "sim/graph/data.h"
-#include "sim/graph/demand.h"
 #include "sim/graph/memory.h"
 #include "sim/graph/order.h"
 

@@ -4,14 +4,14 @@
 #include "sim/graph/nests.h"
 
 /*
- * The clock and what instructions compete for.  Time counts in ticks (demand.h).
+ * The clock and the servers that instructions compete for.  Time counts in ticks, fractions of a cycle.
  *
  * Every shared thing is a server that takes work in the order in which
  * instructions become ready: HBM (one for reads and writes, or one each); per
  * core the port of its transfers, the read and the write port of LX (or one for
  * both), its arithmetic, its link to the next core on the reduce ring, and those of the data ring, one each
  * way.  An instruction asks all the servers that it needs at once and ends when the last
- * is through: transfers stream, so a busy port of one core keeps nobody else from HBM.
+ * is through: transfers stream, so a busy port of one core keeps no other core from HBM.
  *
  *	DMA      HBM for its bytes once, and while the bus turns round for them; of what is read, the lanes
  *	         of the cores of the mask, in equal parts; the port of every core of the mask
@@ -21,7 +21,7 @@
  *	         begins one stick after the one before
  *	UP, DOWN the read port of the sender's LX, the links that way, each a stick behind the one before
  *	         (and busy with others until the box comes), and the write port of every receiver; or
- *	         nobody, while runs are set up
+ *	         no server, while runs are set up
  *	SYNC     ends at the next whole cycle
  *
  * The clock is that of the root of the broadcast at work, and of any rank in between.  Its DMAs
@@ -37,15 +37,15 @@ struct machine *machine_open(
 int64_t machine_ticks(const struct machine *machine); /* of one cycle */
 
 /*
- * Every instruction once, in their order, before any runs: what each asks of
- * the servers is worked out while it is at hand.
+ * Adds every instruction once, in their order, before any runs, and computes its demand on the
+ * servers.
  */
 void machine_add(struct machine *machine, const struct instruction *instruction);
 
 /* Carries out instruction i, ready at a tick; answers when it ends. */
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready);
 
-/* How much later than its end an instruction is seen by another engine's that wait for it. */
+/* The delay from the end of an instruction until those of another engine that wait for it see that end. */
 int64_t machine_delay(const struct machine *machine, uint32_t i);
 
 /* By step: the tick of its latest end. */

@@ -40,6 +40,33 @@ static inline bool faults_full(const struct faults *faults)
 	return faults->count == SIM_FAULTS_MOST;
 }
 
+enum { FP32_BYTES = 4 };
+
+/*
+ * Allotments: the owners of bytes of LX by step, as the program gives them.  Two allotments that
+ * live in one step on one core share no bytes; but a tensor may take over the
+ * very place of a dying one, in the step in which the one is born and the other
+ * is last read.
+ */
+/*
+ * Those inside of LX, in the order of the program: of tensor t they are at[first[t]] ..
+ * at[first[t + 1] - 1], tile buffers of step s the same with t = tensor_count + s.
+ */
+struct allotment_index {
+	size_t tensor_count, step_count;
+	size_t *first;
+	const struct allotment **at;
+};
+
+struct allotment_index allotment_index_make(const struct program *program, struct arena *arena);
+
+/* Complains about allotments that share bytes or leave LX. */
+void allotment_check(const struct program *program, struct faults *faults, struct arena *arena);
+
+/* The allotment of a tensor or of tile buffers that has bytes [low, high) in a step on a core; NULL: none. */
+const struct allotment *allotment_find(const struct allotment_index *index, int step, int core,
+	int tensor, int64_t low, int64_t high);
+
 /*
  * A box of units at its place in a memory.  Programs can be wrong, so a box is
  * made by a check: afterwards every unit of it is a stick of its tensor and lies,

@@ -221,8 +221,6 @@ void tile_run(const struct op *op, const struct compute *compute, const struct t
 	run_loops(op, &nest, 0);
 }
 
-enum { FP32_BYTES = 4 };
-
 /* Names, and where prices come from, play no part. */
 static struct hierarchy without_names(const struct hierarchy *hierarchy)
 {

@@ -89,8 +89,6 @@ static struct tally tally_make(
 static void tally_add(struct tally *tally, const struct instruction *instruction);
 static void tally_close(struct tally *tally, struct arena *arena); /* what nests did */
 
-enum { FP32_BYTES = 4 };
-
 static struct tally tally_make(
 	const struct program *program, const struct nests *nests, struct arena *arena)
 {
