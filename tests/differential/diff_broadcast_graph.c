@@ -2,7 +2,7 @@
 #include "base/fatal.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "cost/graph/energy.h"
+#include "cost/graph/cost.h"
 #include "lower/graph/lower.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"

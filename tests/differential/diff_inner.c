@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/energy.h"
-#include "cost/graph/loopnest.h"
+#include "cost/graph/footprint.h"
 #include "tests/support/array_arch.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_counts.h"

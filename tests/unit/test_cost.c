@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/energy.h"
 #include "tests/support/lookups.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"

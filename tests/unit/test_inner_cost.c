@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/loopnest.h"
+#include "cost/graph/footprint.h"
 #include "model/graph/op_mapping.h"
 #include "report/graph/score_json.h"
 #include "report/run/json_text.h"

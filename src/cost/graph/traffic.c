@@ -121,7 +121,7 @@ static int64_t box_sticks(const struct walk_box *box, bool *fits)
 
 /*
  * Walks of a group that this thread has done: searches try thousands of tilings of one op, of which few differ
- * in the loops of the group.  A walk is told by all that it reads; of two at one place the later one stays.
+ * in the loops of the group.  The key of a walk is all that it reads; of two at one place the later one stays.
  */
 enum { KNOWN_WALKS = 1 << 12, KNOWN_WORDS = 56 };
 
@@ -188,7 +188,7 @@ static void put_walk(struct known_walk *walk, const struct footprint *group,
 	}
 }
 
-/* Where a walk is, or goes if it has another key, and then *known is false; NULL: its key is too long. */
+/* Finds the place of a walk; *known is false if another key is there.  NULL: its key is too long. */
 static struct known_walk *find_walk(const struct known_walk *walk, bool *known)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
@@ -309,7 +309,7 @@ struct group_fetch {
 	struct footprint_fetch all, still;
 };
 
-/* A box among those of one tile, and whether a slot that has it comes to it anew. */
+/* A box among those of one tile, and whether a slot that has it gets it again. */
 struct seen_box {
 	struct walk_box box;
 	int64_t sticks;
@@ -560,7 +560,7 @@ static int64_t count_tiles(
 	return checked_mul(fits, tiles, slots ? 1 : traffic->nest.cores);
 }
 
-/* What the computes read of an operand: its box once a tile, or what the nests read. */
+/* Counts the reads of an operand by the computes: its box once a tile, or the reads of the nests. */
 static int64_t count_computed(
 	const struct traffic_op *traffic, int operand, const int64_t *slots, bool *fits)
 {

@@ -2,11 +2,10 @@
 #define COST_GRAPH_TRAFFIC_H
 
 #include "cost/graph/footprint.h"
-#include "cost/graph/loopnest.h"
 #include "model/graph/plan.h"
 
 /*
- * The enumerating half of footprint.h: the joint dimensions of an operand, by
+ * The enumerating part of footprints: the joint dimensions of an operand, by
  * visiting every chunk of the loops that walk them.
  */
 struct walk_interval {
@@ -27,10 +26,9 @@ int64_t walk_sum(
 	const struct footprint *footprint, const int64_t *slots, int64_t *largest, bool *fits);
 
 /*
- * The joint part of a fetch in the tiles of `ranges`: the boxes of all slots,
- * or, when `moved` is not 0, of those slots whose box differs from the tile
- * before, in which the loops of `moved` stood one tile earlier (or at their
- * last, where they stand at the first now).
+ * The joint part of a fetch in the tiles of `ranges`: the boxes of all slots, or, when `moved` is not 0, of
+ * those slots whose box differs from the tile before.  In that tile the loops of `moved` stood one tile
+ * earlier, or at their last if they stand at the first now.
  */
 struct footprint_fetch walk_fetch(const struct footprint *footprint,
 	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits);
@@ -83,7 +81,7 @@ struct traffic_op {
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
 	const struct inner_cost
-		*inner;           /* NULL: its computes are no nests; also after traffic_open */
+		*inner;           /* NULL: its computes are not nests; also after traffic_open */
 	uint32_t in_lx;           /* bit i: operand i is resident */
 	struct arrivals arriving; /* of those */
 	bool moves;               /* a clone into LX: point 7 of model/graph/plan.h */
@@ -113,15 +111,15 @@ void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan,
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
 
 /*
- * What of it happens on one core.  HBM counts as if the core were alone, RING is
- * what the ring moves for its slice of the output.
+ * The counts of one core.  HBM counts as if the core were alone, RING is
+ * the share of its slice of the output.
  */
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out);
 
 /* True if core 0 has the largest share of everything: no slice can be larger than the first. */
 bool traffic_is_even(const struct traffic_op *traffic);
 
-/* How often tiles pass over the same output, and how many output tiles a core has. */
+/* Passes of tiles over the same output, and output tiles of a core. */
 int64_t traffic_passes(const struct traffic_op *traffic, bool *fits);
 int64_t traffic_output_tiles(const struct traffic_op *traffic, bool *fits);
 

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/energy.h"
 #include "model/graph/plan.h"
 #include "model/machine/score.h"
 #include "sim/graph/sim.h"

@@ -59,7 +59,7 @@ struct op_question {
 /* The costs that a tiling adds to a plan; op_value_latency is its latency by a price. */
 struct op_value {
 	int64_t cycles;   /* of the slowest resource: what is in latency_cycles */
-	int64_t estimate; /* of cost/graph/streaming.h, which tracks execution; no less than that */
+	int64_t estimate; /* of cost/graph/latency.h, which tracks execution; no less than that */
 	int64_t hbm_bytes;
 	double energy_pj;
 };

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "cost/graph/energy.h"
+#include "cost/graph/cost.h"
 #include "model/graph/box_nest.h"
 #include "model/graph/op_mapping.h"
 #include "model/nest/nest_mapping.h"

@@ -10,7 +10,7 @@
  * innermost, the tile buffers fit the reserve.  In this order:
  *
  *  1. fewest HBM bytes;
- *  2. transfers overlap: the estimate of cost/graph/streaming.h, which knows what
+ *  2. transfers overlap: the estimate of cost/graph/latency.h, which knows what
  *     the first tile waits for and what follows the last one, stays within 9/8 of
  *     the step's slowest resource; where no tiling of 1 comes that low, within
  *     1/16 of that resource above the least that one comes to;

@@ -2,7 +2,6 @@
 
 #include "base/number.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/energy.h"
 #include "search/joint/options.h"
 
 #include <math.h>
