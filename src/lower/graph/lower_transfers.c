@@ -4,6 +4,7 @@
 #include "lower/graph/lower_step.h"
 #include "model/graph/run.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* `op` has the extents of the iteration. */
@@ -216,6 +217,7 @@ void queue_need(struct queues *queues, int core, int64_t number)
 {
 	if (number < 0 || (size_t)number < queues->phase)
 		return;
+	assert((size_t)number < queues->list.count);
 	const struct instruction *needed = &queues->list.at[number];
 	if (!(needed->mask >> core & queues->mask >> core & 1))
 		BUG("core %d is not in both masks", core);

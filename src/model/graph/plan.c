@@ -8,6 +8,7 @@
 #include "model/graph/workload.h"
 #include "model/machine/topology.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -395,6 +396,7 @@ struct plan *plan_with_moves(
 		plan->steps[plan->step_count].op = plan->step_count;
 		plan->step_count++;
 	}
+	assert(growing_is_whole(&moving.growing));
 	plan->residency_count = given->residency_count + moves;
 	shift_runs(&moving, granted, moves);
 	end_stays(&moving);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/graph/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *const move_names[] = {
@@ -275,6 +276,7 @@ static int *find_read(struct growing *growing, size_t op, int tensor)
 
 void growing_take(struct growing *growing)
 {
+	assert(!growing_is_whole(growing));
 	int number = (int)growing->workload->op_count;
 	struct op *op = next_op(growing);
 	*op = growing->from->ops[growing->taken];

@@ -6,6 +6,7 @@
 #include "model/nest/nest_mapping.h"
 #include "spec/reader.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,6 +378,7 @@ struct hierarchy *hierarchy_make_part(struct arena *arena, const struct arch *ar
 	for (int r = part.from; r <= part.compute; r++)
 		if (leads_to(arch, r, part.compute))
 			add_row(&making, r, &part);
+	assert(hierarchy->level_count <= ARCH_LEVELS_MOST);
 	turn_round(hierarchy);
 	find_gates(&making);
 	find_rings(&making);

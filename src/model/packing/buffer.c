@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/number.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,7 @@ struct load_curve load_curve(
 			steps[out.count++].from = steps[i].from;
 		steps[out.count - 1].bytes = bytes;
 	}
+	assert(bytes == 0);
 	out.most = out.count;
 	for (size_t i = 0; i < out.count; i++)
 		if (out.most == out.count || steps[i].bytes > steps[out.most].bytes)

@@ -8,6 +8,7 @@
 #include "sim/graph/memory.h"
 #include "sim/transfer/schedule.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
@@ -971,6 +972,7 @@ int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready)
 {
 	const struct service_demand *demand = &machine->demands.at[machine->jobs[i].demand];
 	int64_t end = run(machine, demand, i, ready);
+	assert(end >= ready);
 	int64_t *step_end = &machine->step_ends[demand->step];
 	*step_end = number_max(*step_end, end);
 	return end;

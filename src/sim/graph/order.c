@@ -4,6 +4,8 @@
 #include "base/array.h"
 #include "base/fatal.h"
 
+#include <assert.h>
+
 enum { QUEUES = PROGRAM_QUEUES * PROGRAM_CORES_MOST };
 
 static const uint32_t NOBODY = UINT32_MAX;
@@ -90,6 +92,7 @@ struct order order_make(const struct program *program, struct arena *arena)
 		advance_queues(&before, program, i);
 		add_edges(&order, &edges, &before, &program->instructions[i], i);
 	}
+	assert(edges <= most);
 	return order;
 }
 
@@ -222,6 +225,7 @@ void race_end(struct race *race)
 {
 	const struct order *order = race->order;
 	uint32_t i = race->current, *clock = race->clocks[i];
+	assert(clock && clock == race->clock);
 	for (uint32_t e = order->nodes[i].followers; e; e = order->edges[e].next) {
 		uint32_t next = order->edges[e].to;
 		if (!race->clocks[next])

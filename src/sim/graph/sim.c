@@ -11,6 +11,8 @@
 #include "sim/graph/order.h"
 #include "sim/transfer/schedule.h"
 
+#include <assert.h>
+
 /*
  * The instructions that wait only for the clock, earliest first, ties to the
  * lower number.  Four children a node: flatter, and a node's children share
@@ -47,6 +49,7 @@ static void heap_add(struct heap *heap, struct event event)
 /* Takes the earliest off; the heap must not be empty. */
 static struct event heap_take(struct heap *heap)
 {
+	assert(heap->count > 0);
 	struct event top = heap->at[0], last = heap->at[--heap->count];
 	size_t i = 0;
 	for (;;) {

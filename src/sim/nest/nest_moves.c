@@ -6,6 +6,7 @@
 #include "sim/nest/nest_multiply.h"
 #include "sim/nest/nest_run.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -826,6 +827,7 @@ bool nest_periods_skip(struct nest_periods *periods, int k)
 		(!run->array ||
 			nest_array_goes_on(run->array, before->grown[OF_ARRAY], k, times)) &&
 		nest_borders_go_on(loop->borders, times)) {
+		assert(times > 0);
 		grow(periods, before, times);
 		nest_borders_leave(loop->borders, times);
 		move_on(run, k, times);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/number.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,6 +326,7 @@ static bool visits_list(struct visits *visits, struct arena *arena)
 		if (!visits_time(visits, point, &visit->time))
 			return false;
 	}
+	assert(count == visits->count);
 	if (count)
 		qsort(visits->at, count, sizeof *visits->at, compare_visits);
 	return true;

@@ -5,6 +5,7 @@
 #include "sim/machine/kernel.h"
 #include "sim/transfer/copy_state.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -243,6 +244,7 @@ static int64_t copy_flag_seen(const struct copy_sync *sync, int flag)
 static void copy_flag_wait(struct copy_sync *sync, int flag, size_t stream)
 {
 	struct notice *notice = sync->flags[flag].first;
+	assert(notice);
 	sync->flags[flag].first = notice->next;
 	learn(sync, stream, notice);
 	notice->next = sync->spare;
