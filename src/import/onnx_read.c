@@ -17,6 +17,20 @@ struct reading_onnx {
 	struct model *model;
 	struct dim_settings *dims;
 	int version;
+	const Onnx__ModelProto *proto;
+};
+
+enum { INLINE_DEPTH_MOST = 32, INLINE_CALLS_MOST = 100000, UNROLLED_MOST = 64 };
+
+/* Names inside a function, a branch or one pass of a loop, and what the model calls their values. */
+struct onnx_scope {
+	const struct onnx_scope *outer;
+	const Onnx__NodeProto *call;
+	const char *prefix; /* of names that only this scope has */
+	bool closed;        /* a function, which sees nothing outside */
+	struct names names; /* to targets */
+	struct array(const char *) targets;
+	int depth;
 };
 
 /* Data types of TensorProto. */
@@ -278,30 +292,301 @@ static const char *name_op(struct arena *arena, const Onnx__NodeProto *node)
 	return other ? arena_format(arena, "%s.%s", domain, op) : arena_text(arena, op);
 }
 
-static bool read_node(struct reading_onnx *r, const Onnx__NodeProto *node)
+static const char *resolve(struct reading_onnx *r, const struct onnx_scope *scope, const char *name)
+{
+	for (; scope; scope = scope->outer) {
+		int target = names_find(&scope->names, name);
+		if (target >= 0)
+			return scope->targets.at[target];
+		if (scope->closed)
+			return arena_format(r->model->arena, "%s/%s", scope->prefix, name);
+	}
+	return arena_text(r->model->arena, name);
+}
+
+static void bind(
+	struct reading_onnx *r, struct onnx_scope *scope, const char *name, const char *target)
+{
+	if (name && name[0] && names_find(&scope->names, name) < 0) {
+		names_add(r->model->arena, &scope->names, arena_text(r->model->arena, name),
+			(int)scope->targets.count);
+		*array_add(r->model->arena, &scope->targets) = target;
+	}
+}
+
+static bool read_node(
+	struct reading_onnx *r, const Onnx__NodeProto *node, const struct onnx_scope *scope);
+
+/* A scope inside another one; false after complaining. */
+static bool open_scope(struct reading_onnx *r, const Onnx__NodeProto *node,
+	const struct onnx_scope *outer, int pass, struct onnx_scope *out)
+{
+	const char *name = node->n_output ? resolve(r, outer, node->output[0]) : "call";
+	*out = (struct onnx_scope){.outer = outer,
+		.call = node,
+		.prefix = pass < 0 ? name : arena_format(r->model->arena, "%s/%d", name, pass),
+		.depth = outer ? outer->depth + 1 : 1};
+	if (out->depth <= INLINE_DEPTH_MOST && r->model->calls.count <= INLINE_CALLS_MOST)
+		return true;
+	diag_error(r->model->diag, model_place(r->model, 0),
+		"'%s': functions and branches are nested more than %d deep, or have more than %d nodes",
+		name, INLINE_DEPTH_MOST, INLINE_CALLS_MOST);
+	return false;
+}
+
+/* The value `from` under another name. */
+static void add_identity(struct reading_onnx *r, const char *from, const char *to)
+{
+	int *ends = arena_array(r->model->arena, int, 2);
+	ends[0] = model_value(r->model, from);
+	ends[1] = model_value(r->model, to);
+	*array_add(r->model->arena, &r->model->calls) = (struct model_call){.op = "Identity",
+		.name = to,
+		.version = r->version,
+		.input_count = 1,
+		.output_count = 1,
+		.inputs = ends,
+		.outputs = ends + 1};
+}
+
+static bool read_function(struct reading_onnx *r, const Onnx__NodeProto *node,
+	const Onnx__FunctionProto *function, const struct onnx_scope *outer)
+{
+	struct onnx_scope scope;
+	if (!open_scope(r, node, outer, -1, &scope))
+		return false;
+	scope.closed = true;
+	for (size_t i = 0; i < function->n_input; i++)
+		bind(r, &scope, function->input[i],
+			i < node->n_input && node->input[i][0] ? resolve(r, outer, node->input[i])
+							       : "");
+	for (size_t i = 0; i < function->n_node; i++)
+		if (!read_node(r, function->node[i], &scope))
+			return false;
+	for (size_t i = 0; i < node->n_output && i < function->n_output; i++)
+		if (node->output[i][0])
+			add_identity(r, resolve(r, &scope, function->output[i]),
+				resolve(r, outer, node->output[i]));
+	return true;
+}
+
+static const Onnx__FunctionProto *find_function(
+	const struct reading_onnx *r, const Onnx__NodeProto *node)
+{
+	for (size_t i = 0; i < r->proto->n_functions; i++) {
+		const Onnx__FunctionProto *function = r->proto->functions[i];
+		if (function->name && node->op_type && text_equal(function->name, node->op_type) &&
+			text_equal(function->domain ? function->domain : "",
+				node->domain ? node->domain : ""))
+			return function;
+	}
+	return NULL;
+}
+
+static const Onnx__GraphProto *find_graph(const Onnx__NodeProto *node, const char *name)
+{
+	for (size_t i = 0; i < node->n_attribute; i++)
+		if (node->attribute[i]->name && text_equal(node->attribute[i]->name, name))
+			return node->attribute[i]->g;
+	return NULL;
+}
+
+/* A number that is known before shapes are; false: it is computed. */
+static bool known_number(
+	struct reading_onnx *r, const struct onnx_scope *scope, const char *name, int64_t *out)
+{
+	const char *value = resolve(r, scope, name);
+	int v = names_find(&r->model->names, value);
+	const struct constant *found = v < 0 ? NULL : r->model->values.at[v].constant;
+	for (size_t i = 0; v >= 0 && !found && i < r->model->calls.count; i++) {
+		const struct model_call *call = &r->model->calls.at[i];
+		const struct attribute *given =
+			text_equal(call->op, "Constant") ? call_attribute(call, "value") : NULL;
+		if (given && call->output_count == 1 && call->outputs[0] == v)
+			found = given->constant;
+	}
+	if (found && found->count == 1)
+		*out = constant_int(found, 0);
+	return found && found->count == 1;
+}
+
+/* Nodes of a graph inside a node; names that it makes are its own. */
+static bool read_inside(
+	struct reading_onnx *r, const Onnx__GraphProto *graph, struct onnx_scope *scope)
+{
+	for (size_t i = 0; i < graph->n_node; i++)
+		for (size_t k = 0; k < graph->node[i]->n_output; k++)
+			bind(r, scope, graph->node[i]->output[k],
+				arena_format(r->model->arena, "%s/%s", scope->prefix,
+					graph->node[i]->output[k]));
+	for (size_t i = 0; i < graph->n_initializer; i++) {
+		const char *name = graph->initializer[i]->name;
+		int v = name ? names_find(&r->model->names, name) : -1;
+		bool again = v >= 0 && r->model->values.at[v].weight; /* of a loop */
+		if (!again && !read_initializer(r, graph->initializer[i]))
+			return false;
+	}
+	for (size_t i = 0; i < graph->n_node; i++)
+		if (!read_node(r, graph->node[i], scope))
+			return false;
+	return true;
+}
+
+static bool read_branch(struct reading_onnx *r, const Onnx__NodeProto *node,
+	const Onnx__GraphProto *graph, const struct onnx_scope *outer)
+{
+	struct onnx_scope scope;
+	if (!open_scope(r, node, outer, -1, &scope) || !read_inside(r, graph, &scope))
+		return false;
+	for (size_t i = 0; i < node->n_output && i < graph->n_output; i++)
+		if (node->output[i][0] && graph->output[i]->name)
+			add_identity(r, resolve(r, &scope, graph->output[i]->name),
+				resolve(r, outer, node->output[i]));
+	return true;
+}
+
+/* A whole number as a value of the model. */
+static const char *add_number(
+	struct reading_onnx *r, const char *name, int64_t number, const char *dtype)
+{
+	struct constant *made = arena_new(r->model->arena, struct constant);
+	double *real = arena_array(r->model->arena, double, 1);
+	*real = (double)number;
+	*made = (struct constant){1, arena_copy(r->model->arena, &number, sizeof number), real};
+	int v = model_value(r->model, name);
+	struct model_value *value = &r->model->values.at[v];
+	value->constant = made;
+	value->dtype = dtype;
+	value->shape = (struct model_shape){0};
+	return name;
+}
+
+/* True if a loop goes on whenever it went on before: its condition is the one that it was given, or always true. */
+static bool keeps_on(const Onnx__GraphProto *body)
+{
+	const char *last = body->n_output && body->output[0]->name ? body->output[0]->name : "";
+	const char *given = body->n_input > 1 && body->input[1]->name ? body->input[1]->name : "";
+	for (size_t i = 0; i < body->n_node; i++) {
+		const Onnx__NodeProto *node = body->node[i];
+		bool makes = node->n_output == 1 && text_equal(node->output[0], last);
+		bool passes = makes && node->n_input == 1 && text_equal(node->op_type, "Identity");
+		if (passes && text_equal(node->input[0], given))
+			return true;
+	}
+	return last[0] && text_equal(last, given);
+}
+
+/* As often as is known, one pass behind the other; what a pass gives besides is not gathered. */
+static bool unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
+	const Onnx__GraphProto *body, int64_t passes, const struct onnx_scope *outer)
+{
+	size_t carried = node->n_input - 2;
+	const char **values = arena_array(r->model->arena, const char *, carried + 1);
+	for (size_t k = 0; k < carried; k++)
+		values[k] = resolve(r, outer, node->input[2 + k]);
+	for (int64_t pass = 0; pass < passes; pass++) {
+		struct onnx_scope scope;
+		if (!open_scope(r, node, outer, (int)pass, &scope))
+			return false;
+		const char *at = arena_format(r->model->arena, "%s/pass", scope.prefix),
+			   *on = arena_format(r->model->arena, "%s/on", scope.prefix);
+		bind(r, &scope, body->input[0]->name, add_number(r, at, pass, "int64"));
+		bind(r, &scope, body->input[1]->name, add_number(r, on, 1, "bool"));
+		for (size_t k = 0; k < carried; k++)
+			bind(r, &scope, body->input[2 + k]->name, values[k]);
+		if (!read_inside(r, body, &scope))
+			return false;
+		for (size_t k = 0; k < carried; k++)
+			values[k] = resolve(r, &scope, body->output[1 + k]->name);
+	}
+	for (size_t k = 0; k < carried && k < node->n_output; k++)
+		if (node->output[k][0])
+			add_identity(r, values[k], resolve(r, outer, node->output[k]));
+	return true;
+}
+
+/* A function, a branch that is known, or a loop with a known number of passes: *read turns true. */
+static bool read_inlined(struct reading_onnx *r, const Onnx__NodeProto *node,
+	const struct onnx_scope *scope, bool *read)
+{
+	const Onnx__FunctionProto *function = find_function(r, node);
+	const char *op = node->op_type ? node->op_type : "";
+	int64_t number = 0, on = 1;
+	*read = function != NULL;
+	if (function)
+		return read_function(r, node, function, scope);
+	if (text_equal(op, "If") && node->n_input == 1 &&
+		known_number(r, scope, node->input[0], &number)) {
+		const Onnx__GraphProto *branch =
+			find_graph(node, number ? "then_branch" : "else_branch");
+		*read = branch != NULL;
+		return !branch || read_branch(r, node, branch, scope);
+	}
+	const Onnx__GraphProto *body = text_equal(op, "Loop") ? find_graph(node, "body") : NULL;
+	if (!body || node->n_input < 3 || !node->input[0][0] ||
+		!known_number(r, scope, node->input[0], &number) || number < 1 ||
+		number > UNROLLED_MOST || body->n_input != node->n_input ||
+		body->n_output != node->n_input - 1 || !keeps_on(body) ||
+		(node->input[1][0] && (!known_number(r, scope, node->input[1], &on) || !on)))
+		return true;
+	*read = true;
+	return unroll(r, node, body, number, scope);
+}
+
+/* An attribute of a function may be one of its call's. */
+static bool read_attributes(struct reading_onnx *r, const Onnx__NodeProto *node,
+	const struct onnx_scope *scope, struct model_call *call)
+{
+	struct attribute *attributes =
+		arena_array(r->model->arena, struct attribute, node->n_attribute + 1);
+	for (size_t i = 0; i < node->n_attribute; i++) {
+		const Onnx__AttributeProto *from = node->attribute[i];
+		const char *name = from->name, *of = from->ref_attr_name;
+		const struct onnx_scope *function = scope;
+		while (function && !function->closed)
+			function = function->outer;
+		if (of && of[0]) {
+			from = NULL;
+			for (size_t k = 0; function && k < function->call->n_attribute; k++)
+				if (function->call->attribute[k]->name &&
+					text_equal(function->call->attribute[k]->name, of))
+					from = function->call->attribute[k];
+		}
+		if (!from)
+			continue;
+		if (!read_attribute(r, from, &attributes[call->attribute_count]))
+			return false;
+		attributes[call->attribute_count++].name =
+			arena_text(r->model->arena, name ? name : "");
+	}
+	call->attributes = attributes;
+	return true;
+}
+
+static bool read_node(
+	struct reading_onnx *r, const Onnx__NodeProto *node, const struct onnx_scope *scope)
 {
 	struct arena *arena = r->model->arena;
 	struct model_call call = {.op = name_op(arena, node), .version = r->version};
 	int *inputs = arena_array(arena, int, node->n_input + 1),
 	    *outputs = arena_array(arena, int, node->n_output + 1);
-	struct attribute *attributes = arena_array(arena, struct attribute, node->n_attribute + 1);
-	for (size_t i = 0; i < node->n_input; i++)
-		inputs[i] = node->input[i][0]
-				    ? model_value(r->model, arena_text(arena, node->input[i]))
-				    : -1;
+	bool inlined;
+	if (!read_inlined(r, node, scope, &inlined) || inlined)
+		return inlined && !diag_failed(r->model->diag);
+	for (size_t i = 0; i < node->n_input; i++) {
+		const char *name = node->input[i][0] ? resolve(r, scope, node->input[i]) : "";
+		inputs[i] = name[0] ? model_value(r->model, name) : -1;
+	}
 	for (size_t i = 0; i < node->n_output; i++)
 		outputs[i] = node->output[i][0]
-				     ? model_value(r->model, arena_text(arena, node->output[i]))
+				     ? model_value(r->model, resolve(r, scope, node->output[i]))
 				     : -1;
-	for (size_t i = 0; i < node->n_attribute; i++)
-		if (!read_attribute(r, node->attribute[i], &attributes[i]))
-			return false;
+	if (!read_attributes(r, node, scope, &call))
+		return false;
 	call.input_count = (int)node->n_input;
 	call.output_count = (int)node->n_output;
 	call.inputs = inputs;
 	call.outputs = outputs;
-	call.attributes = attributes;
-	call.attribute_count = node->n_attribute;
 	call.name = node->name && node->name[0] ? arena_text(arena, node->name)
 		    : node->n_output            ? arena_text(arena, node->output[0])
 						: "?";
@@ -339,7 +624,7 @@ static bool read_graph(struct reading_onnx *r, const Onnx__GraphProto *graph)
 				r->model, arena_text(r->model->arena, graph->output[i]->name));
 	}
 	for (size_t i = 0; good && i < graph->n_node; i++)
-		good = read_node(r, graph->node[i]);
+		good = read_node(r, graph->node[i], NULL);
 	return good;
 }
 
@@ -373,7 +658,7 @@ static bool load(struct model *model, const char *path, struct text *out)
 
 bool onnx_read(struct model *model, const char *path, struct dim_settings *dims)
 {
-	struct reading_onnx reading = {model, dims, 0};
+	struct reading_onnx reading = {.model = model, .dims = dims};
 	struct text bytes = text_open(model->arena);
 	if (!load(model, path, &bytes))
 		return false;
@@ -386,6 +671,7 @@ bool onnx_read(struct model *model, const char *path, struct dim_settings *dims)
 			onnx__model_proto__free_unpacked(proto, NULL);
 		return false;
 	}
+	reading.proto = proto;
 	read_version(&reading, proto);
 	bool good = read_graph(&reading, proto->graph);
 	if (good && proto->graph->name && proto->graph->name[0])

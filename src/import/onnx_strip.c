@@ -1,6 +1,8 @@
 #include "import/onnx_strip.h"
 
-enum message { MODEL, GRAPH, NODE, TENSOR, ATTRIBUTE, VALUE_INFO, TYPE, OTHER };
+enum message { MODEL, GRAPH, FUNCTION, NODE, TENSOR, ATTRIBUTE, VALUE_INFO, TYPE, OTHER };
+
+enum { STRIP_DEPTH_MOST = 64 };
 
 /* What becomes of a field: copied, copied where it is short, walked as a message.  All others are dropped. */
 enum treatment { DROP, COPY, SHORT, WALK };
@@ -14,6 +16,12 @@ static const struct {
 	{MODEL, 1, COPY, OTHER},
 	{MODEL, 7, WALK, GRAPH},
 	{MODEL, 8, SHORT, OTHER},
+	{MODEL, 25, WALK, FUNCTION},
+	{FUNCTION, 1, SHORT, OTHER},
+	{FUNCTION, 4, SHORT, OTHER},
+	{FUNCTION, 5, SHORT, OTHER},
+	{FUNCTION, 7, WALK, NODE},
+	{FUNCTION, 10, SHORT, OTHER},
 	{GRAPH, 1, WALK, NODE},
 	{GRAPH, 2, SHORT, OTHER},
 	{GRAPH, 5, WALK, TENSOR},
@@ -31,6 +39,8 @@ static const struct {
 	{ATTRIBUTE, 3, COPY, OTHER},
 	{ATTRIBUTE, 4, SHORT, OTHER},
 	{ATTRIBUTE, 5, WALK, TENSOR},
+	{ATTRIBUTE, 6, WALK, GRAPH},
+	{ATTRIBUTE, 21, SHORT, OTHER},
 	{ATTRIBUTE, 7, SHORT, OTHER},
 	{ATTRIBUTE, 8, SHORT, OTHER},
 	{ATTRIBUTE, 20, COPY, OTHER},
@@ -114,9 +124,11 @@ static bool measure(struct bytes *bytes, unsigned type, uint64_t *length)
 	return *length <= bytes->length - bytes->next;
 }
 
-static bool strip(
-	enum message message, struct bytes bytes, struct text *out, size_t base, size_t *at)
+static bool strip(enum message message, struct bytes bytes, struct text *out, size_t base,
+	size_t *at, int depth)
 {
+	if (depth > STRIP_DEPTH_MOST)
+		return false;
 	while (bytes.next < bytes.length) {
 		size_t from = bytes.next;
 		uint64_t key, length;
@@ -128,7 +140,7 @@ static bool strip(
 		if (treatment == WALK && (key & 7) == 2) {
 			struct text part = text_open(out->arena);
 			struct bytes within = {bytes.at + bytes.next, length, 0};
-			if (!strip(inside, within, &part, base + bytes.next, at))
+			if (!strip(inside, within, &part, base + bytes.next, at, depth + 1))
 				return false;
 			put_varint(out, key);
 			put_varint(out, part.length);
@@ -145,5 +157,5 @@ static bool strip(
 bool onnx_strip(const uint8_t *bytes, size_t length, struct text *out, size_t *at)
 {
 	*at = 0;
-	return strip(MODEL, (struct bytes){bytes, length, 0}, out, 0, at);
+	return strip(MODEL, (struct bytes){bytes, length, 0}, out, 0, at, 0);
 }

@@ -193,16 +193,31 @@ static int add_bias_part(struct build *b, const struct model_call *call, int v, 
 	return bias < 0 ? -1 : build_map2(b, "add", v, mean_slice_one(b, bias, 0, from, width));
 }
 
-/* MultiHeadAttention: q, k, v, bias, mask of keys, what is added, past k, past v. */
+/* Part `at` of [batch, sequence, heads, parts, depth] as [batch, heads, sequence, depth]. */
+static int packed_heads(struct build *b, const struct model_call *call, int v, int at)
+{
+	if (mean_has(call, 3) || at < 0 || at >= view_at(b, v)->shape.size[3])
+		return build_fail(b, "packed operands with a bias");
+	return view_permute(
+		b, view_squeeze(b, mean_slice_one(b, v, 3, at, 1), UINT32_C(1) << 3), heads_first);
+}
+
+/* MultiHeadAttention: q, k, v (or q k v, or k v, packed), bias, mask of keys, what is added, past k, past v. */
 int mean_attention_heads(struct build *b, const struct model_call *call, const char *argument)
 {
 	int64_t heads = call_int(call, "num_heads", 1);
-	if (!mean_has(call, 1) || !mean_has(call, 2))
-		return build_fail(b, "an attention whose operands are packed");
 	int parts[3];
 	int64_t from = 0;
 	for (int i = 0; i < 3; i++) {
-		int v = mean_input(b, call, i);
+		int v = mean_input(b, call, mean_has(call, i) ? i : mean_has(call, 1) ? 1 : 0);
+		if (v >= 0 && view_at(b, v)->shape.rank == 5) {
+			parts[i] = packed_heads(b, call, v, mean_has(call, 1) ? i - 1 : i);
+			if (parts[i] < 0)
+				return -1;
+			continue;
+		}
+		if (!mean_has(call, i))
+			return build_fail(b, "an attention without keys");
 		if (v < 0)
 			return -1;
 		int64_t width = view_at(b, v)->shape.rank == 3 ? view_at(b, v)->shape.size[2] : 0;

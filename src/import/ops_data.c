@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "import/ops.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The value of a constant: its numbers where they are few, else a tensor in memory. */
@@ -241,15 +242,104 @@ int mean_repeat(struct build *b, const struct model_call *call, const char *argu
 	return axis < 0 ? -1 : repeat_axis(b, v, axis, call_int(call, "repeats", 1), true);
 }
 
-/* Nearest neighbours, by whole factors: each element repeats. */
+/* Position of output o in the input, in elements. */
+static double source_position(const char *mode, int64_t o, int64_t from, int64_t to, double scale)
+{
+	bool corners = text_equal(mode, "align_corners");
+	if (corners)
+		return to > 1 ? (double)o * (double)(from - 1) / (double)(to - 1) : 0;
+	if (text_equal(mode, "asymmetric"))
+		return (double)o / scale;
+	if (text_equal(mode, "pytorch_half_pixel") && to == 1)
+		return 0;
+	return ((double)o + 0.5) / scale - 0.5;
+}
+
+/* Between neighbours, by a table in memory of the weights of each output: a product. */
+static int interpolate_by_table(struct build *b, int v, int axis, int64_t to)
+{
+	char from_labels[MODEL_RANK_MOST + 1] = {0}, to_labels[MODEL_RANK_MOST + 1] = {0};
+	struct model_shape shape = view_at(b, v)->shape;
+	for (int h = 0; h < shape.rank; h++)
+		from_labels[h] = to_labels[h] = (char)('a' + h);
+	to_labels[axis] = 'z';
+	const char table_labels[] = {'z', from_labels[axis], '\0'};
+	int table = view_stored(
+		b, "resize_weights", "fp32", &(struct model_shape){2, {to, shape.size[axis]}});
+	if (table < 0)
+		return -1;
+	b->views.at[table].weight = true;
+	return build_contract(b, v, from_labels, table, table_labels, to_labels);
+}
+
+/* a (1 - part) + c part */
+static int mix(struct build *b, int a, int c, double part)
+{
+	if (part == 0)
+		return a;
+	return build_map2(b, "add", build_map_constant(b, "mul", a, 1 - part),
+		build_map_constant(b, "mul", c, part));
+}
+
+/* By a whole factor: of each element as many mixtures with its neighbours, one behind the other. */
+static int interpolate_phases(struct build *b, int v, int axis, int64_t factor, const char *mode)
+{
+	enum { FACTOR_MOST = 16 };
+	int parts[FACTOR_MOST];
+	int64_t size = view_at(b, v)->shape.size[axis];
+	struct model_shape whole = view_at(b, v)->shape, apart = {.rank = whole.rank + 1};
+	if (factor > FACTOR_MOST || apart.rank > MODEL_RANK_MOST)
+		return interpolate_by_table(b, v, axis, size * factor);
+	int first = mean_slice_one(b, v, axis, 0, 1),
+	    last = mean_slice_one(b, v, axis, size - 1, 1);
+	int front = mean_slice_one(b, v, axis, 0, size - 1),
+	    back = mean_slice_one(b, v, axis, 1, size - 1);
+	if (b->why)
+		return -1;
+	int before = build_concat(b, (int[]){first, front}, 2, axis),
+	    after = build_concat(b, (int[]){back, last}, 2, axis);
+	for (int h = 0; h < apart.rank; h++)
+		apart.size[h] = h == axis + 1 ? 1 : whole.size[h - (h > axis)];
+	for (int64_t p = 0; p < factor; p++) {
+		double off = source_position(mode, p, size, size * factor, (double)factor);
+		int part = off < 0 ? mix(b, v, before, -off) : mix(b, v, after, off);
+		parts[p] = view_reshape(b, part, &apart);
+		if (parts[p] < 0)
+			return -1;
+	}
+	whole.size[axis] *= factor;
+	return view_reshape(b, build_concat(b, parts, (int)factor, axis + 1), &whole);
+}
+
+static int interpolate(
+	struct build *b, int v, int axis, int64_t to, double factor, const char *mode)
+{
+	int64_t size = view_at(b, v)->shape.size[axis];
+	if (size == to)
+		return v;
+	if (to < 1 || to >> DIM_MOST_LOG2)
+		return build_fail(b, "it is resized by %g", factor);
+	if (size == 1)
+		return repeat_axis(b, v, axis, to, true);
+	return to % size == 0 && factor == (double)(to / size) && !text_equal(mode, "align_corners")
+		       ? interpolate_phases(b, v, axis, to / size, mode)
+		       : interpolate_by_table(b, v, axis, to);
+}
+
+/* Nearest neighbours, by whole factors: each element repeats.  Linear: mixtures of two neighbours. */
 int mean_upsample(struct build *b, const struct model_call *call, const char *argument)
 {
 	int v = mean_input(b, call, 0);
 	const char *mode = call_text(call, "mode");
 	if (v < 0)
 		return -1;
-	if (mode[0] && !text_equal(mode, "nearest"))
-		return build_fail(b, "mode '%s'", mode);
+	bool linear = strstr(mode, "linear") != NULL;
+	const char *places = call_text(call, "coordinate_transformation_mode");
+	bool spread =
+		text_equal(places, "align_corners") || text_equal(places, "tf_crop_and_resize");
+	if ((mode[0] && !linear && !text_equal(mode, "nearest")) ||
+		(spread && (!linear || places[0] == 't')) || call_int(call, "antialias", 0))
+		return build_fail(b, "mode '%s' %s", mode, places);
 	int rank = view_at(b, v)->shape.rank;
 	const struct constant *scales = mean_constant(
 		b, call, text_equal(call->op, "Resize") && call->input_count > 2 ? 2 : 1);
@@ -271,6 +361,15 @@ int mean_upsample(struct build *b, const struct model_call *call, const char *ar
 			factor = given->numbers[h];
 		else
 			return build_fail(b, "factors that are computed");
+		if (linear && factor > 0 && factor < 1e6) {
+			bool sized = sizes && sizes->count == (size_t)rank;
+			int64_t size = view_at(b, v)->shape.size[h];
+			v = interpolate(b, v, h,
+				sized ? constant_int(sizes, (size_t)h)
+				      : (int64_t)floor((double)size * factor),
+				factor, places);
+			continue;
+		}
 		if (factor < 1 || factor > 1e6 || factor != (double)(int64_t)factor)
 			return build_fail(b, "it is resized by %g", factor);
 		v = repeat_axis(b, v, h, (int64_t)factor, true);

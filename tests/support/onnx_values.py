@@ -360,6 +360,95 @@ def fused(d):
     return d.node("FusedMatMul", 0.5 * x @ z.transpose(0, 2, 1), "x,z", True, transB=1, alpha=0.5)
 
 
+def resized(d):
+    x = d.x(1, 2, d.n(2, 4), d.n(2, 4))
+    mode = ["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"][d.n(0, 3)]
+    to = [x.shape[2 + i] * d.n(1, 3) if d.n(0, 1) else d.n(2, 7) for i in (0, 1)]
+    table = []
+    for i in (0, 1):
+        n, m = x.shape[2 + i], to[i]
+        o = np.arange(m)
+        at = {"align_corners": o * (n - 1) / max(m - 1, 1), "asymmetric": o * n / m}.get(mode, (o + .5) * n / m - .5)
+        low = np.floor(at).astype(int)
+        weights = np.zeros((m, n))
+        np.add.at(weights, (o, np.clip(low, 0, n - 1)), 1 - (at - low))
+        np.add.at(weights, (o, np.clip(low + 1, 0, n - 1)), at - low)
+        table.append(weights)
+    d.const("sizes", np.int64([1, 2, *to]))
+    used = [w for w in table if w.shape[0] % w.shape[1] or (mode == "align_corners" and w.shape[0] != w.shape[1])]
+    for i, weights in enumerate(used):
+        d.tables["resize_weights_2" if i else "resize_weights"] = weights
+    want = np.einsum("ab,ncbd,ed->ncae", table[0], x, table[1])
+    return d.node("Resize", want, "x,,,sizes", mode="linear", coordinate_transformation_mode=mode)
+
+
+def packed_attention(d):
+    heads, depth, n, s, t = d.n(1, 3), d.n(2, 4), d.n(1, 2), d.n(2, 4), d.n(2, 4)
+    if d.n(0, 1):
+        x = d.x(n, s, heads, 3, depth)
+        return d.node("MultiHeadAttention", attended(*[x[:, :, :, i].transpose(0, 2, 1, 3) for i in range(3)]), "x", True,
+                      num_heads=heads)
+    q, y = d.x(n, s, heads * depth), d.x(n, t, heads, 2, depth, name="y")
+    k, v = [y[:, :, :, i].transpose(0, 2, 1, 3) for i in range(2)]
+    return d.node("MultiHeadAttention", attended(rows(q, heads), k, v), "x,y", True, num_heads=heads)
+
+
+def einsums(d):
+    text, shapes = [("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]), ("...ij,jk->...ki", [(2, 2, 3), (3, 4)]),
+                    ("ba,b", [(3, 2), (3,)]), ("ijk->ki", [(2, 3, 4)]), ("bhd,bd,d->bh", [(2, 3, 4), (2, 4), (4,)]),
+                    ("abc->cab", [(2, 3, 4)])][d.n(0, 5)]
+    parts = [d.x(*shape, name=name) for shape, name in zip(shapes, "xyz")]
+    return d.node("Einsum", np.einsum(text, *parts), ",".join("xyz"[:len(parts)]), equation=text)
+
+
+def special(d):
+    x = d.x(2, 5)
+    op = ["IsInf", "IsNaN"][d.n(0, 1)]
+    d.given["x"].flat[:3] = [np.inf, -np.inf, np.nan]
+    x = d.given["x"].astype(float)
+    more = {"detect_positive": d.n(0, 1), "detect_negative": 1} if op == "IsInf" else {}
+    want = np.isnan(x) if op == "IsNaN" else np.isinf(x) if more["detect_positive"] else np.isneginf(x)
+    return d.node(op, want, **more)
+
+
+def function(d):
+    """A function of a function, with an attribute of its call."""
+    x, y, slope = d.x(2, 3), d.x(2, 3, name="y"), d.n(1, 4) / 8
+    leaky = H.make_node("LeakyRelu", ["a"], ["t"])
+    ref = leaky.attribute.add()
+    ref.name, ref.ref_attr_name, ref.type = "alpha", "slope", onnx.AttributeProto.FLOAT
+    sets = [H.make_opsetid("", 17), H.make_opsetid("own", 1)]
+    inner = H.make_function("own", "Bend", ["a"], ["b"], [leaky, H.make_node("Neg", ["t"], ["b"])], sets, ["slope"])
+    call = H.make_node("Bend", ["p"], ["t"], domain="own", slope=slope)
+    outer = H.make_function("own", "Both", ["p", "q"], ["r"], [call, H.make_node("Add", ["t", "q"], ["r"])], sets)
+    d.functions = [inner, outer]
+    made = d.node("Both", -np.where(x < 0, slope * x, x) + y, "x,y")
+    made.domain = "own"
+    return made
+
+
+def branches(d):
+    x, yes = d.x(2, 3), d.n(0, 1)
+    d.const("c", np.bool_(yes))
+    out = lambda name: [H.make_tensor_value_info(name, T.FLOAT, (2, 3))]
+    a = H.make_graph([H.make_node("Exp", ["x"], ["t"]), H.make_node("Neg", ["t"], ["a"])], "a", [], out("a"))
+    b = H.make_graph([H.make_node("Sin", ["x"], ["t"]), H.make_node("Abs", ["t"], ["b"])], "b", [], out("b"))
+    return d.node("If", -np.exp(x) if yes else abs(np.sin(x)), "c", then_branch=a, else_branch=b)
+
+
+def loops(d):
+    x, y, times = d.x(2, 3), d.x(2, 3, name="y"), d.n(1, 3)
+    d.const("m", np.int64(times)), d.const("go", np.bool_(True))
+    info = lambda name, kind, shape: H.make_tensor_value_info(name, kind, shape)
+    body = H.make_graph([H.make_node("Identity", ["on"], ["still"]), H.make_node("Mul", ["v", "y"], ["t"]),
+                         H.make_node("Tanh", ["t"], ["next"])], "body",
+                        [info("i", T.INT64, ()), info("on", T.BOOL, ()), info("v", T.FLOAT, (2, 3))],
+                        [info("still", T.BOOL, ()), info("next", T.FLOAT, (2, 3))])
+    for _ in range(times):
+        x = np.tanh(x * y)
+    return d.node("Loop", x, "m,go,x", body=body)
+
+
 def one_hot(d):
     d.given["x"] = at = d.rng.integers(0, 5, (2, 3))
     d.const("depth", np.int64(5)), d.const("both", np.float32([-1, 2]))
@@ -370,23 +459,23 @@ def one_hot(d):
 KINDS = [unary, inverse, mod, many, extreme, reduced, running, blocks, triangle, transposed, convolution,
          quantized_convolution, integers, quantized, gemm, normalized, padded, sliced, attention, heads_attention,
          rotary, group_attention, quantized_pair, quantized_map, quantized_concat, quantized_product, scattered, skipped,
-         fused, one_hot]
+         fused, resized, packed_attention, einsums, special, function, branches, loops, one_hot]
 
 
 def save(d, node, path):
     kind = {np.dtype(np.float32): T.FLOAT, np.dtype(np.int64): T.INT64, np.dtype(np.int8): T.INT8,
-            np.dtype(np.uint8): T.UINT8}
+            np.dtype(np.uint8): T.UINT8, np.dtype(bool): T.BOOL}
     graph = H.make_graph([node, H.make_node("Neg", ["made"], ["out"])], "g", [H.make_tensor_value_info(k, kind[v.dtype], v.shape)
                                        for k, v in d.given.items()],
                          [H.make_tensor_value_info("out", T.FLOAT, d.want.shape)],
                          [numpy_helper.from_array(v, k) for k, v in d.weights.items()])
-    onnx.save(H.make_model(graph, opset_imports=[H.make_opsetid("", d.opset), H.make_opsetid("com.microsoft", 1)]),
-              path)
+    onnx.save(H.make_model(graph, opset_imports=[H.make_opsetid("", d.opset), H.make_opsetid("com.microsoft", 1),
+                                               H.make_opsetid("own", 1)], functions=d.functions), path)
 
 
 def check(program, folder, rng, kind):
     d = Draw(rng)
-    d.slack, d.also = 0, {}
+    d.slack, d.also, d.functions = 0, {}, []
     node = kind(d)
     save(d, node, f"{folder}/m.onnx")
     said = compare(program, f"{folder}/m.onnx", {**d.tables, **d.given, **d.weights}, d.want, d.slack, d.also)

@@ -37,6 +37,7 @@ class Text:
     def read(self, name):
         if name not in self.values:
             found = [make for stem, make in self.tables.items() if re.fullmatch(stem + r"(_\d+)?", name)]
+            found = [self.tables[name]] if name in self.tables else found
             self.values[name] = np.asarray(found[0], float).reshape(self.shape[name])
         return self.values[name]
 
