@@ -5,7 +5,7 @@
 
 /*
  * Reads a model and writes the text of a workload.  A model is a file whose name ends in .onnx, or in .mlir.
- * An op that nobody knows becomes opaque with the bytes of its tensors; `strict` refuses it.
+ * An op without a row becomes opaque with the bytes of its tensors; `strict` refuses it.
  */
 struct import_wishes {
 	struct dim_settings dims;

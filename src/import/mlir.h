@@ -6,7 +6,7 @@
 /*
  * MLIR text as functions of calls, before they are joined to one model.  Generic and pretty forms read alike:
  * an op's name, its operands, everything of the form `key = value` wherever it stands, a signature of types.
- * Dialects and attributes that nobody knows are ignored.
+ * Dialects and unknown attributes are ignored.
  */
 struct mlir_type {
 	const char *dtype; /* NULL: it is not a tensor */
@@ -36,38 +36,6 @@ struct mlir_function {
 };
 
 struct mlir_functions array(struct mlir_function);
-
-enum mlir_token_kind {
-	MLIR_END,
-	MLIR_WORD,
-	MLIR_VALUE,
-	MLIR_SYMBOL,
-	MLIR_NUMBER,
-	MLIR_STRING,
-	MLIR_SIGN,
-	MLIR_ARROW
-};
-
-struct mlir_token {
-	enum mlir_token_kind kind;
-	char sign;        /* of MLIR_SIGN */
-	const char *text; /* WORD, VALUE, SYMBOL, STRING: not terminated */
-	size_t length;
-	int line;
-	bool begins_line;
-};
-
-struct mlir_scan {
-	const char *text;
-	size_t at;
-	int line;
-	struct mlir_token token; /* the next one */
-};
-
-void mlir_advance(struct mlir_scan *scan);
-bool mlir_is(const struct mlir_scan *scan, char sign);
-bool mlir_is_word(const struct mlir_scan *scan, const char *word);
-const char *mlir_text(struct arena *arena, const struct mlir_token *token);
 
 /* False after complaining. */
 bool mlir_parse(struct model *model, const char *text, struct mlir_functions *out);

@@ -103,7 +103,7 @@ int64_t dtype_name_bytes(const char *dtype);
 int64_t constant_int(const struct constant *constant, size_t i);
 double constant_number(const struct constant *constant, size_t i);
 
-/* Where complaints about a call point: the file, and the line of MLIR. */
+/* Returns the place that complaints about a call name: the file, and the line of MLIR. */
 struct span model_place(const struct model *model, int line);
 
 /* The readers: false after complaining.  `dims` gives symbolic dimensions their extents. */

@@ -1,11 +1,13 @@
 #include "base/text.h"
 #include "import/model.h"
 #include "import/onnx_strip.h"
-#include <onnx.pb-c.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <onnx.pb-c.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -190,7 +192,7 @@ static bool read_initializer(struct reading_onnx *r, const Onnx__TensorProto *te
 	return true;
 }
 
-/* What `--dim` says; 0: nothing. */
+/* Returns the extent that `--dim` gives; 0: none. */
 static int64_t find_setting(struct reading_onnx *r, const char *name)
 {
 	for (size_t i = 0; i < r->dims->count; i++)
@@ -636,7 +638,7 @@ static bool load(struct model *model, const char *path, struct text *out)
 	struct span place = model_place(model, 0);
 	if (file < 0 || fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size == 0) {
 		diag_error(model->diag, place, "cannot read '%s': %s", path,
-			file < 0 ? strerror(errno) : "it is no file, or empty");
+			file < 0 ? strerror(errno) : "it is not a file, or empty");
 		if (file >= 0)
 			close(file);
 		return false;
@@ -652,7 +654,8 @@ static bool load(struct model *model, const char *path, struct text *out)
 	munmap(bytes, length);
 	if (!good)
 		diag_error(model->diag, place,
-			"it is no ONNX model, or truncated: the field at byte %zu has no end", at);
+			"it is not an ONNX model, or truncated: the field at byte %zu has no end",
+			at);
 	return good;
 }
 
@@ -665,7 +668,7 @@ bool onnx_read(struct model *model, const char *path, struct dim_settings *dims)
 	Onnx__ModelProto *proto =
 		onnx__model_proto__unpack(NULL, bytes.length, (const uint8_t *)text_read(&bytes));
 	if (!proto || !proto->graph) {
-		diag_error(model->diag, model_place(model, 0), "it is no ONNX model: %s",
+		diag_error(model->diag, model_place(model, 0), "it is not an ONNX model: %s",
 			proto ? "it has no graph" : "a field has another type");
 		if (proto)
 			onnx__model_proto__free_unpacked(proto, NULL);

@@ -4,7 +4,7 @@ enum message { MODEL, GRAPH, FUNCTION, NODE, TENSOR, ATTRIBUTE, VALUE_INFO, TYPE
 
 enum { STRIP_DEPTH_MOST = 64 };
 
-/* What becomes of a field: copied, copied where it is short, walked as a message.  All others are dropped. */
+/* Treatment of a field: copied, copied if it is short, walked as a message.  All others are dropped. */
 enum treatment { DROP, COPY, SHORT, WALK };
 
 static const struct {
@@ -96,7 +96,7 @@ static void put_varint(struct text *out, uint64_t value)
 	text_bytes(out, bytes, count);
 }
 
-/* Bytes of a field's value; false: they run past the end, or there is no such type. */
+/* Measures the bytes of a field's value; false: they run past the end, or the type is unknown. */
 static bool measure(struct bytes *bytes, unsigned type, uint64_t *length)
 {
 	size_t from = bytes->next;

@@ -8,8 +8,8 @@
 
 /*
  * A copy of a serialized ModelProto without what a plan does not need: data of tensors above
- * STRIP_BYTES_MOST, subgraphs, functions, documentation.  Only lengths are read of what is left out, so
- * that weights of gigabytes are never loaded.  False: the bytes are no such message, *at says where.
+ * STRIP_BYTES_MOST and documentation.  Only the lengths of these are read, so that weights of gigabytes are never
+ * loaded.  False: the bytes are not such a message, and *at is the byte where they end to be one.
  */
 enum { STRIP_BYTES_MOST = 1 << 15 };
 

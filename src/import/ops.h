@@ -17,7 +17,7 @@ const struct constant *mean_constant(const struct build *b, const struct model_c
 /* The integers of an attribute, or of operand i where i >= 0; false: neither is there. */
 bool mean_ints(struct build *b, const struct model_call *call, const char *name, int i, int most,
 	int64_t *out, int *count);
-/* What the model says of output i; NULL: nothing. */
+/* Returns the shape that the model declares for output i; NULL: none. */
 const struct model_shape *mean_declared(
 	const struct build *b, const struct model_call *call, int i);
 void mean_give(struct build *b, const struct model_call *call, int i, int view);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How scores x = q k' are scaled: cap tanh(scale x / cap); cap 0: scale x. */
+/* Scaling of scores x = q k': cap tanh(scale x / cap); cap 0: scale x. */
 struct scoring {
 	double scale, cap;
 	int sink; /* a score besides, one for each head, that has no value; -1: none */

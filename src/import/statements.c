@@ -1,7 +1,10 @@
 #include "import/statements.h"
+
 #include "base/text.h"
+#include "import/build.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Operands whole: axis h of the view by loop loop_of[h], -1 where it has one element. */
 struct view_read statement_read_whole(const struct build *b, int v, const int *loop_of)
@@ -126,7 +129,7 @@ int build_map_constant(struct build *b, const char *function, int a, double cons
 	if (a < 0)
 		return -1;
 	if (isnan(constant) || constant == INFINITY)
-		return build_fail(b, "a constant that is no finite number");
+		return build_fail(b, "a constant that is not a finite number");
 	return map_statement(b, function, a, -1, constant, true,
 		is_comparison(function) ? "bool" : view_at(b, a)->dtype);
 }
@@ -378,4 +381,383 @@ int build_contract(struct build *b, int a, const char *a_labels, int c, const ch
 		return -1;
 	}
 	return statement_close(b, made);
+}
+
+int build_softmax(struct build *b, int v, int axis, bool logarithm)
+{
+	uint32_t axes = UINT32_C(1) << axis;
+	int shifted = build_map2(b, "sub", v, build_reduce(b, "max", v, axes, true));
+	int powers = build_map(b, "exp", shifted);
+	int sum = build_reduce(b, "sum", powers, axes, true);
+	return logarithm ? build_map2(b, "sub", shifted, build_map(b, "log", sum))
+			 : build_map2(b, "div", powers, sum);
+}
+
+int build_norm(
+	struct build *b, int v, uint32_t axes, double epsilon, bool centre, int scale, int bias)
+{
+	if (centre)
+		v = build_map2(b, "sub", v, build_reduce(b, "mean", v, axes, true));
+	int squares = build_map2(b, "mul", v, v);
+	int variance = build_reduce(b, "mean", squares, axes, true);
+	int factor = build_map(b, "rsqrt", build_map_constant(b, "add", variance, epsilon));
+	int out = build_map2(b, "mul", v, factor);
+	if (scale >= 0)
+		out = build_map2(b, "mul", out, scale);
+	return bias >= 0 ? build_map2(b, "add", out, bias) : out;
+}
+
+/* Reads v at each index less `low`; what is outside counts as nothing. */
+static struct view_read read_shifted(struct build *b, int v, const int64_t *low)
+{
+	int loop_of[MODEL_RANK_MOST];
+	statement_identity_loops(loop_of);
+	struct view_read read = statement_read_whole(b, v, loop_of);
+	read.pad = true;
+	for (int h = 0; h < view_at(b, v)->shape.rank; h++)
+		read.index[h].offset = -low[h];
+	return read;
+}
+
+int build_pad(struct build *b, int v, const int64_t *low, const int64_t *high)
+{
+	v = statement_data(b, v);
+	if (v < 0)
+		return -1;
+	struct model_shape shape = view_at(b, v)->shape;
+	for (int h = 0; h < shape.rank; h++) {
+		if (low[h] > 0 || high[h] > 0)
+			v = view_open_ended(b, v, h);
+		shape.size[h] += low[h] + high[h];
+	}
+	struct statement *made =
+		v < 0 ? NULL : statement_open(b, FORM_MAP, "clone", view_at(b, v)->dtype, &shape);
+	if (!made)
+		return -1;
+	made->reads[made->read_count++] = read_shifted(b, v, low);
+	return statement_close(b, made);
+}
+
+/* The stored tensor behind a view whose every axis is its own; else a copy. */
+static int lead_base(struct build *b, int v)
+{
+	if (view_at(b, v)->kind != VIEW_STORED || !view_at(b, v)->written)
+		v = build_copy(b, v);
+	if (v >= 0)
+		b->views.at[v].lead = true;
+	return v;
+}
+
+/* Parts of one length: the axis is parts x length, and each part fills its own in front of the others. */
+static int concat_parts(struct build *b, const int *views, int count, int axis)
+{
+	struct model_shape part = view_at(b, views[0])->shape, shape = {0}, whole = part;
+	int sum = -1;
+	if (part.rank == MODEL_RANK_MOST)
+		return build_fail(b, "too many dimensions");
+	for (int h = 0; h < part.rank; h++) {
+		if (h == axis)
+			shape.size[shape.rank++] = count;
+		shape.size[shape.rank++] = part.size[h];
+	}
+	whole.size[axis] *= count;
+	for (int i = 0; i < count; i++) {
+		int base = lead_base(b, views[i]);
+		struct statement *made = base < 0 || i == 1
+						 ? NULL
+						 : statement_open(b, FORM_MAP, i ? "add" : "clone",
+							   view_at(b, base)->dtype, &shape);
+		if (i == 1 && base >= 0) {
+			made = &b->statements.at[b->statements.count - 1];
+			while (made->writes[0] != sum)
+				made--;
+			/* the copy of the second part, if there is one, comes before */
+			struct statement first = *made;
+			for (; made + 1 < b->statements.at + b->statements.count; made++)
+				*made = made[1];
+			*made = first;
+			made->function = "add";
+		}
+		if (!made)
+			return -1;
+		int loop_of[MODEL_RANK_MOST];
+		statement_identity_loops(loop_of);
+		if (i > 1)
+			made->reads[made->read_count++] = statement_read_whole(b, sum, loop_of);
+		for (int h = 0; h < part.rank; h++)
+			loop_of[h] = h + (h >= axis);
+		struct view_read read = statement_read_whole(b, base, loop_of);
+		read.pad = read.has_lead = true;
+		read.lead =
+			(struct view_index){.term_count = 1, .terms = {{axis, 1}}, .offset = -i};
+		made->reads[made->read_count++] = read;
+		sum = statement_close(b, made);
+	}
+	return view_reshape(b, sum, &whole);
+}
+
+static int concat_two(struct build *b, int a, int c, int axis)
+{
+	struct model_shape shape = view_at(b, a)->shape;
+	int64_t low[2][MODEL_RANK_MOST] = {{0}};
+	low[1][axis] = shape.size[axis];
+	shape.size[axis] += view_at(b, c)->shape.size[axis];
+	int views[2] = {a, c};
+	for (int i = 0; i < 2; i++)
+		views[i] = view_open_ended(b, views[i], axis);
+	struct statement *made =
+		views[0] < 0 || views[1] < 0
+			? NULL
+			: statement_open(b, FORM_MAP, "add", view_at(b, a)->dtype, &shape);
+	if (!made)
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		struct view_read read = read_shifted(b, views[i], low[i]);
+		axes_fix(&b->axes, view_at(b, views[i])->axis[axis]);
+		made->reads[made->read_count++] = read;
+	}
+	axes_fix(&b->axes, made->loops[axis]);
+	return statement_close(b, made);
+}
+
+int build_concat(struct build *b, const int *views, int count, int axis)
+{
+	bool even = true;
+	for (int i = 0; i < count; i++) {
+		if (statement_data(b, views[i]) < 0)
+			return -1;
+		const struct model_shape *shape = &view_at(b, views[i])->shape;
+		if (shape->rank != view_at(b, views[0])->shape.rank || axis < 0 ||
+			axis >= shape->rank)
+			return build_fail(b, "a concatenation of different ranks");
+		even &= shape->size[axis] == view_at(b, views[0])->shape.size[axis];
+	}
+	if (count == 1)
+		return views[0];
+	if (even)
+		return concat_parts(b, views, count, axis);
+	int all = views[0];
+	for (int i = 1; i < count && all >= 0; i++)
+		all = concat_two(b, all, views[i], axis);
+	return all;
+}
+
+/* Outputs along one spatial dimension; 0: the window does not fit. */
+static int64_t outputs_of(const struct window *window, int d, int64_t size)
+{
+	int64_t reach = (window->size[d] - 1) * window->dilation[d] + 1;
+	int64_t rest = size + window->low[d] + window->high[d] - reach;
+	if (rest < 0)
+		return 0;
+	int64_t count = rest / window->stride[d] + 1;
+	/* a window that only begins in the data or the padding in front counts, too */
+	if (window->ceil && rest % window->stride[d] &&
+		count * window->stride[d] < size + window->low[d])
+		count++;
+	return count;
+}
+
+static bool check_window(
+	struct build *b, int x, const struct window *window, struct model_shape *out)
+{
+	const struct model_shape *shape = &view_at(b, x)->shape;
+	if (shape->rank != window->spatial + 2) {
+		build_fail(b, "a window over %d dimensions of a tensor of %d", window->spatial,
+			shape->rank);
+		return false;
+	}
+	out->rank = shape->rank;
+	out->size[0] = shape->size[0];
+	out->size[1] = shape->size[1];
+	for (int d = 0; d < window->spatial; d++) {
+		bool good = window->size[d] > 0 && window->stride[d] > 0 &&
+			    window->dilation[d] > 0 && window->low[d] >= 0 && window->high[d] >= 0;
+		int64_t limit = INT64_C(1) << 24;
+		if (!good || window->size[d] > limit || window->stride[d] > limit ||
+			window->dilation[d] > limit || window->low[d] > limit ||
+			window->high[d] > limit) {
+			build_fail(b,
+				"a window with a size, stride, dilation or padding that is not possible");
+			return false;
+		}
+		out->size[d + 2] = outputs_of(window, d, shape->size[d + 2]);
+	}
+	return true;
+}
+
+/* The index of spatial dimension d by loops p and r; *leaves: beyond the data. */
+static struct view_index slide(const struct window *window, int d, int p, int r, int64_t size,
+	int64_t outputs, bool *leaves)
+{
+	struct view_index index = {.offset = -window->low[d]};
+	int64_t last =
+		(outputs - 1) * window->stride[d] + (window->size[d] - 1) * window->dilation[d];
+	if (outputs > 1)
+		index.terms[index.term_count++] = (struct index_term){p, window->stride[d]};
+	if (window->size[d] > 1)
+		index.terms[index.term_count++] = (struct index_term){r, window->dilation[d]};
+	*leaves |= window->low[d] > 0 || last - window->low[d] >= size;
+	return index;
+}
+
+/* A view that a window leaves must end where its tensor ends. */
+static int settle_ends(struct build *b, int x, const struct window *window)
+{
+	for (int d = 0; x >= 0 && d < window->spatial && d + 2 < view_at(b, x)->shape.rank; d++)
+		if (window->low[d] || window->high[d] || window->ceil)
+			x = view_open_ended(b, x, d + 2);
+	return x;
+}
+
+static int add_loop(struct build *b, struct statement *made, int class)
+{
+	made->loops[made->loop_count] = class;
+	return made->loop_count++;
+}
+
+static struct view_index alone(int loop)
+{
+	return (struct view_index){.term_count = 1, .terms = {{loop, 1}}};
+}
+
+/* Walks axis h of read i by a loop alone. */
+static void walk(struct build *b, struct statement *made, int i, int h, int loop)
+{
+	made->reads[i].index[h] = alone(loop);
+	axes_join(&b->axes, made->loops[loop], view_at(b, made->reads[i].view)->axis[h]);
+}
+
+/* The spatial indices of read 0, whose dimensions begin at axis `at`, as those of the output do; the
+ * loops of the window, of which the first is answered. */
+static int add_window(struct build *b, struct statement *made, const struct window *window, int at)
+{
+	struct view_read *x = &made->reads[0];
+	int first = made->loop_count;
+	for (int d = 0; d < window->spatial; d++) {
+		int r = add_loop(b, made, axes_new(&b->axes, window->size[d]));
+		int64_t size = view_at(b, x->view)->shape.size[at + d];
+		int64_t outputs = axes_find(&b->axes, made->loops[at + d])->extent;
+		x->index[at + d] = slide(window, d, at + d, r, size, outputs, &x->pad);
+		axes_fix(&b->axes, view_at(b, x->view)->axis[at + d]);
+		axes_fix(&b->axes, made->loops[at + d]);
+		axes_fix(&b->axes, made->loops[r]);
+	}
+	return first;
+}
+
+/* [N, C, ..] as [N, groups, C / groups, ..] */
+static int split_channels(struct build *b, int v, int axis, int64_t groups)
+{
+	struct model_shape shape = {0};
+	const struct model_shape *from = &view_at(b, v)->shape;
+	for (int h = 0; h < from->rank; h++) {
+		if (h == axis)
+			shape.size[shape.rank++] = groups;
+		shape.size[shape.rank++] = h == axis ? from->size[h] / groups : from->size[h];
+	}
+	int made = view_reshape(b, v, &shape);
+	for (int h = 0; made >= 0 && h < view_at(b, v)->shape.rank; h++)
+		if (h != axis)
+			axes_join(&b->axes, view_at(b, v)->axis[h],
+				view_at(b, made)->axis[h + (h > axis)]);
+	return made;
+}
+
+static int convolve_groups(
+	struct build *b, int x, int w, const struct window *window, struct model_shape *out)
+{
+	struct model_shape shape = {.rank = window->spatial + 3};
+	int64_t groups = window->groups, channels = out->size[1];
+	const char *dtype = view_at(b, x)->dtype;
+	x = split_channels(b, x, 1, groups);
+	w = split_channels(b, w, 0, groups);
+	if (x < 0 || w < 0)
+		return -1;
+	shape.size[0] = out->size[0];
+	shape.size[1] = groups;
+	shape.size[2] = channels / groups;
+	for (int d = 0; d < window->spatial; d++)
+		shape.size[3 + d] = out->size[2 + d];
+	struct statement *made = statement_open(b, FORM_PRODUCT, "sum", dtype, &shape);
+	if (!made)
+		return -1;
+	made->read_count = 2;
+	made->reads[0].view = x;
+	made->reads[1].view = w;
+	walk(b, made, 0, 0, 0);
+	walk(b, made, 0, 1, 1);
+	walk(b, made, 1, 0, 1);
+	walk(b, made, 1, 1, 2);
+	int c = add_loop(b, made, view_at(b, x)->axis[2]);
+	walk(b, made, 0, 2, c);
+	walk(b, made, 1, 2, c);
+	int r = add_window(b, made, window, 3);
+	for (int d = 0; d < window->spatial; d++)
+		walk(b, made, 1, 3 + d, r + d);
+	int made_view = made->writes[0];
+	for (int d = 0; d < window->spatial; d++)
+		out->size[2 + d] = shape.size[3 + d];
+	return view_reshape(b, made_view, out);
+}
+
+int build_convolution(struct build *b, int x, int w, const struct window *window)
+{
+	struct model_shape out;
+	if (x < 0 || w < 0)
+		return -1;
+	if (view_at(b, x)->kind == VIEW_SPLAT || view_at(b, w)->kind == VIEW_SPLAT)
+		return build_fail(b, "a convolution of a constant");
+	x = settle_ends(b, x, window);
+	if (x < 0 || !check_window(b, x, window, &out))
+		return -1;
+	const struct model_shape *weights = &view_at(b, w)->shape;
+	int64_t channels = view_at(b, x)->shape.size[1], groups = window->groups;
+	if (groups < 1 || weights->rank != out.rank || weights->size[0] % groups ||
+		channels % groups || weights->size[1] != channels / groups)
+		return build_fail(b, "weights that do not fit the channels");
+	out.size[1] = weights->size[0];
+	bool depthwise = groups == channels && groups == weights->size[0];
+	if (groups > 1 && !depthwise)
+		return convolve_groups(b, x, w, window, &out);
+	struct statement *made = statement_open(b, FORM_PRODUCT, "sum", view_at(b, x)->dtype, &out);
+	if (!made)
+		return -1;
+	made->read_count = 2;
+	made->reads[0].view = x;
+	made->reads[1].view = w;
+	walk(b, made, 0, 0, 0);
+	walk(b, made, 1, 0, 1);
+	if (depthwise) {
+		walk(b, made, 0, 1, 1);
+	} else {
+		int c = add_loop(b, made, view_at(b, x)->axis[1]);
+		walk(b, made, 0, 1, c);
+		walk(b, made, 1, 1, c);
+	}
+	int r = add_window(b, made, window, 2);
+	for (int d = 0; d < window->spatial; d++)
+		walk(b, made, 1, 2 + d, r + d);
+	return made->writes[0];
+}
+
+int build_pool(struct build *b, int x, const char *function, const struct window *window)
+{
+	struct model_shape out;
+	if (x < 0)
+		return -1;
+	if (view_at(b, x)->kind == VIEW_SPLAT)
+		return build_fail(b, "a pool of a constant");
+	x = settle_ends(b, x, window);
+	if (x < 0 || !check_window(b, x, window, &out))
+		return -1;
+	struct statement *made =
+		statement_open(b, FORM_REDUCE, function, view_at(b, x)->dtype, &out);
+	if (!made)
+		return -1;
+	made->read_count = 1;
+	made->reads[0].view = x;
+	walk(b, made, 0, 0, 0);
+	walk(b, made, 0, 1, 1);
+	add_window(b, made, window, 2);
+	return made->writes[0];
 }

@@ -3,7 +3,7 @@
 
 #include "import/build.h"
 
-/* How builders make statements: opened with a new output, given its reads, and closed. */
+/* Steps of a builder: open a statement with a new output, give it reads, close it. */
 
 /* Operands whole: axis h of the view by loop loop_of[h], -1 where it has one element. */
 struct view_read statement_read_whole(const struct build *b, int v, const int *loop_of);

@@ -1,8 +1,442 @@
 #include "base/number.h"
+#include "base/text.h"
+#include "import/build.h"
+#include "import/import.h"
 #include "import/statements.h"
-#include "import/writing.h"
 
 #include <string.h>
+
+/*
+ * Reshapes are aligned until nothing changes; then every axis is a list of factors, and every operand's
+ * index is followed through its views to the factors of the stored tensor.
+ */
+enum { FACTORS_MOST = AXIS_SPLITS_MOST + 1, PLACES_MOST = MODEL_RANK_MOST * FACTORS_MOST };
+enum { STORED_RANK_MOST = 8 };
+
+/* The index of one factor: a sum of multiples of dimensions. */
+struct index_place {
+	int term_count;
+	struct {
+		const char *dimension;
+		int64_t factor;
+	} terms[TERMS_MOST];
+	int64_t offset;
+};
+
+/* By axis of a view, the indices of its factors. */
+struct factor_places {
+	int count[MODEL_RANK_MOST];
+	struct index_place at[MODEL_RANK_MOST][FACTORS_MOST];
+};
+
+struct workload_writing {
+	struct build *b;
+	struct text text;
+	struct array(struct named_size {
+		const char *name;
+		int64_t extent;
+		bool used;
+	}) dimensions;
+	struct names dimension_names;
+	struct array(struct text_row { const char *text; }) ops;
+	const char *loop_names[LOOPS_MOST][FACTORS_MOST];
+	int loop_factors[LOOPS_MOST];
+	const char *why; /* the statement in work cannot be written */
+	struct import_summary *summary;
+};
+
+/* Refines axes until all reshapes agree; one that none does is a copy. */
+static void writing_align(struct build *b)
+{
+	bool changed = true;
+	while (changed) {
+		changed = false;
+		for (size_t s = 0; s < b->statements.count; s++) {
+			struct statement *statement = &b->statements.at[s];
+			if (statement->form != FORM_RESHAPE)
+				continue;
+			struct model_view *view = &b->views.at[statement->writes[0]];
+			const struct model_view *source = view_at(b, view->source);
+			if (!view->copied && !axes_align(&b->axes, source->axis, source->shape.rank,
+						     view->axis, view->shape.rank, &changed))
+				view->copied = changed = true;
+		}
+	}
+}
+
+/* --- names of dimensions */
+
+static bool taken(const struct workload_writing *w, const char *name, int loop, int factor)
+{
+	for (int l = 0; l <= loop; l++)
+		for (int f = 0; f < (l == loop ? factor : w->loop_factors[l]); f++)
+			if (text_equal(w->loop_names[l][f], name))
+				return true;
+	return false;
+}
+
+/* "d64", of a class that is not alike "d64_b", and where one op walks both "d64_c". */
+static const char *name_dimension(struct workload_writing *w, int64_t extent, int loop, int factor)
+{
+	for (int i = 0;; i++) {
+		const char *name =
+			i == 0 ? arena_format(w->b->arena, "d%lld", (long long)extent)
+			       : arena_format(w->b->arena, "d%lld_%d", (long long)extent, i + 1);
+		if (taken(w, name, loop, factor))
+			continue;
+		if (names_find(&w->dimension_names, name) < 0) {
+			names_add(w->b->arena, &w->dimension_names, name, 0);
+			*array_add(w->b->arena, &w->dimensions) =
+				(struct named_size){name, extent, true};
+		}
+		return name;
+	}
+}
+
+/* Names the factors of a statement's loops. */
+static void writing_name_loops(struct workload_writing *w, const struct statement *statement)
+{
+	int total = 0;
+	for (int l = 0; l < statement->loop_count; l++) {
+		int64_t sizes[FACTORS_MOST];
+		w->loop_factors[l] = axes_factors(&w->b->axes, statement->loops[l], sizes);
+		for (int f = 0; f < w->loop_factors[l]; f++) {
+			w->loop_names[l][f] = NULL;
+			if (sizes[f] == 1) {
+				w->loop_names[l][f] = "";
+				continue;
+			}
+			w->loop_names[l][f] = name_dimension(w, sizes[f], l, f);
+			total++;
+		}
+	}
+	if (total > LOOPS_MOST)
+		w->why = "its loops are more than 16";
+}
+
+/* --- from views to stored tensors */
+
+static struct index_place place_of(const char *dimension)
+{
+	struct index_place place = {0};
+	if (dimension[0]) {
+		place.term_count = 1;
+		place.terms[0].dimension = dimension;
+		place.terms[0].factor = 1;
+	}
+	return place;
+}
+
+static struct index_place place_scale(struct index_place place, int64_t step, int64_t offset)
+{
+	for (int i = 0; i < place.term_count; i++)
+		place.terms[i].factor *= step;
+	place.offset = place.offset * step + offset;
+	return place;
+}
+
+/* The factors of an axis at a fixed index. */
+static void place_constant(
+	struct workload_writing *w, int axis, int64_t value, int *count, struct index_place *at)
+{
+	int64_t sizes[FACTORS_MOST];
+	*count = axes_factors(&w->b->axes, axis, sizes);
+	for (int f = *count - 1; f >= 0; f--) {
+		at[f] = (struct index_place){.offset = value % sizes[f]};
+		value /= sizes[f];
+	}
+}
+
+static void regroup(struct workload_writing *w, const struct model_view *view,
+	const struct factor_places *from, struct factor_places *to)
+{
+	const struct model_view *source = view_at(w->b, view->source);
+	struct index_place flat[PLACES_MOST];
+	int count = 0, next = 0;
+	for (int h = 0; h < view->shape.rank; h++) {
+		int64_t sizes[FACTORS_MOST];
+		int factors = axes_factors(&w->b->axes, view->axis[h], sizes);
+		for (int f = 0; f < factors; f++)
+			if (sizes[f] > 1)
+				flat[count++] = f < from->count[h] ? from->at[h][f]
+								   : (struct index_place){0};
+	}
+	for (int h = 0; h < source->shape.rank; h++) {
+		int64_t sizes[FACTORS_MOST];
+		to->count[h] = axes_factors(&w->b->axes, source->axis[h], sizes);
+		for (int f = 0; f < to->count[h]; f++)
+			to->at[h][f] = sizes[f] > 1 && next < count ? flat[next++]
+								    : (struct index_place){0};
+	}
+}
+
+static void follow(struct workload_writing *w, const struct model_view *view,
+	const struct factor_places *from, struct factor_places *to)
+{
+	const struct model_view *source = view_at(w->b, view->source);
+	for (int h = 0; h < source->shape.rank; h++) {
+		const struct view_source_axis *axis = &view->from[h];
+		if (axis->axis < 0) {
+			place_constant(w, source->axis[h], axis->offset, &to->count[h], to->at[h]);
+			continue;
+		}
+		to->count[h] = from->count[axis->axis];
+		for (int f = 0; f < to->count[h]; f++)
+			to->at[h][f] = from->at[axis->axis][f];
+		if (axis->step != 1 || axis->offset) {
+			int64_t sizes[FACTORS_MOST];
+			to->count[h] = axes_factors(&w->b->axes, source->axis[h], sizes);
+			to->at[h][0] =
+				place_scale(from->count[axis->axis] ? from->at[axis->axis][0]
+								    : (struct index_place){0},
+					axis->step, axis->offset);
+		}
+	}
+}
+
+/* The stored tensor that a view reads, a copy of a reshape among them. */
+static int writing_stored(struct workload_writing *w, int v, struct factor_places *places)
+{
+	while (view_at(w->b, v)->kind != VIEW_STORED && !view_at(w->b, v)->copied) {
+		const struct model_view *view = view_at(w->b, v);
+		struct factor_places *next = arena_new(w->b->arena, struct factor_places);
+		if (view->kind == VIEW_RESHAPED)
+			regroup(w, view, places, next);
+		else
+			follow(w, view, places, next);
+		*places = *next;
+		v = view->source;
+	}
+	return v;
+}
+
+static void write_place(struct text *text, const struct index_place *place)
+{
+	bool any = false;
+	for (int i = 0; i < place->term_count; i++) {
+		text_add(text, any ? " + " : "");
+		if (place->terms[i].factor != 1)
+			text_add(text, "%lld*", (long long)place->terms[i].factor);
+		text_add(text, "%s", place->terms[i].dimension);
+		any = true;
+	}
+	if (any && place->offset)
+		text_add(text, " %c %lld", place->offset < 0 ? '-' : '+',
+			(long long)(place->offset < 0 ? -place->offset : place->offset));
+	else if (!any)
+		text_add(text, "%lld", (long long)place->offset);
+}
+
+static const char *writing_tensor_name(struct workload_writing *w, int v)
+{
+	struct model_view *view = &w->b->views.at[v];
+	if (!view->name)
+		view->name = arena_format(w->b->arena, "copy_%d", v);
+	return view->name;
+}
+
+static void write_tensor(struct workload_writing *w, struct text *text, int v,
+	const struct index_place *lead, const struct factor_places *places)
+{
+	const struct model_view *view = view_at(w->b, v);
+	int rank = view->lead;
+	text_add(text, "%s[", writing_tensor_name(w, v));
+	if (view->lead)
+		write_place(text, lead ? lead : &(struct index_place){0});
+	for (int h = 0; h < view->shape.rank; h++)
+		for (int f = 0; f < places->count[h]; f++) {
+			text_add(text, rank++ ? ", " : "");
+			write_place(text, &places->at[h][f]);
+		}
+	text_add(text, rank ? "]" : "0]");
+	if (rank > STORED_RANK_MOST)
+		w->why = "a tensor has more than 8 dimensions";
+}
+
+static struct index_place place_of_index(struct workload_writing *w, const struct view_index *index)
+{
+	struct index_place place = {.offset = index->offset};
+	for (int i = 0; i < index->term_count; i++) {
+		int l = index->terms[i].loop;
+		if (w->loop_factors[l] == 0 || !w->loop_names[l][0][0])
+			continue;
+		place.terms[place.term_count].dimension = w->loop_names[l][0];
+		place.terms[place.term_count++].factor = index->terms[i].factor;
+	}
+	return place;
+}
+
+static void read_places(
+	struct workload_writing *w, const struct view_read *read, struct factor_places *places)
+{
+	const struct model_view *view = view_at(w->b, read->view);
+	for (int h = 0; h < view->shape.rank; h++) {
+		const struct view_index *index = &read->index[h];
+		int64_t sizes[FACTORS_MOST];
+		int factors = axes_factors(&w->b->axes, view->axis[h], sizes);
+		places->count[h] = factors;
+		bool alone =
+			index->term_count == 1 && index->terms[0].factor == 1 && !index->offset;
+		int l = alone ? index->terms[0].loop : -1;
+		if (alone && w->loop_factors[l] == factors) {
+			for (int f = 0; f < factors; f++)
+				places->at[h][f] = place_of(w->loop_names[l][f]);
+		} else {
+			for (int f = 0; f < factors; f++)
+				places->at[h][f] = (struct index_place){0};
+			if (factors && (index->term_count || index->offset))
+				places->at[h][0] = place_of_index(w, index);
+		}
+	}
+}
+
+static void write_read(struct workload_writing *w, struct text *text, const struct view_read *read)
+{
+	struct factor_places *places = arena_new(w->b->arena, struct factor_places);
+	struct index_place lead =
+		read->has_lead ? place_of_index(w, &read->lead) : (struct index_place){0};
+	read_places(w, read, places);
+	int stored = writing_stored(w, read->view, places);
+	text_add(text, "%s", read->pad ? "pad " : "");
+	write_tensor(w, text, stored, &lead, places);
+}
+
+static void output_places(
+	struct workload_writing *w, const struct statement *statement, struct factor_places *places)
+{
+	for (int h = 0; h < statement->output_loops; h++) {
+		places->count[h] = w->loop_factors[h];
+		for (int f = 0; f < w->loop_factors[h]; f++)
+			places->at[h][f] = place_of(w->loop_names[h][f]);
+	}
+}
+
+static void write_reductions(
+	struct workload_writing *w, struct text *text, const struct statement *statement)
+{
+	int count = 0;
+	for (int l = statement->output_loops; l < statement->loop_count; l++)
+		for (int f = 0; f < w->loop_factors[l]; f++)
+			if (w->loop_names[l][f][0])
+				text_add(text, "%s%s", count++ ? ", " : "", w->loop_names[l][f]);
+}
+
+static bool has_reductions(const struct workload_writing *w, const struct statement *statement)
+{
+	for (int l = statement->output_loops; l < statement->loop_count; l++)
+		for (int f = 0; f < w->loop_factors[l]; f++)
+			if (w->loop_names[l][f][0])
+				return true;
+	return false;
+}
+
+static char sign_of(const char *function)
+{
+	return text_equal(function, "add")   ? '+'
+	       : text_equal(function, "sub") ? '-'
+	       : text_equal(function, "mul") ? '*'
+	       : text_equal(function, "div") ? '/'
+					     : 0;
+}
+
+static void write_operand(
+	struct workload_writing *w, struct text *text, const struct statement *statement, int i)
+{
+	if (i < statement->read_count)
+		write_read(w, text, &statement->reads[i]);
+	else
+		text_add(text, "%.9g", statement->constant);
+}
+
+static void write_map(
+	struct workload_writing *w, struct text *text, const struct statement *statement)
+{
+	int operands = statement->read_count + statement->has_constant;
+	char sign = sign_of(statement->function);
+	bool clone = text_equal(statement->function, "clone");
+	if (!clone && !(sign && operands == 2))
+		text_add(text, "%s(", statement->function);
+	write_operand(w, text, statement, 0);
+	if (operands == 2) {
+		text_add(text, sign ? " %c " : ", ", sign);
+		write_operand(w, text, statement, 1);
+	}
+	if (!clone && !(sign && operands == 2))
+		text_add(text, ")");
+}
+
+/* Returns the notation of one op; where it cannot be written, w->why is set. */
+static const char *writing_statement(struct workload_writing *w, const struct statement *statement)
+{
+	struct text text = text_open(w->b->arena);
+	struct factor_places *places = arena_new(w->b->arena, struct factor_places);
+	writing_name_loops(w, statement);
+	output_places(w, statement, places);
+	write_tensor(w, &text, statement->writes[0], NULL, places);
+	text_add(&text, " = ");
+	bool reduces = has_reductions(w, statement);
+	if (statement->form == FORM_MAP) {
+		write_map(w, &text, statement);
+	} else {
+		if (reduces) {
+			text_add(&text, "%s(", statement->function);
+			write_reductions(w, &text, statement);
+			text_add(&text, ") ");
+		}
+		for (int i = 0; i < statement->read_count; i++) {
+			text_add(&text, i ? " * " : "");
+			write_read(w, &text, &statement->reads[i]);
+		}
+	}
+	return text_read(&text);
+}
+
+/* A tensor with the dimensions of its factors, as an opaque op writes it. */
+static const char *whole_text(struct workload_writing *w, int v)
+{
+	struct text text = text_open(w->b->arena);
+	struct statement shape = {.loop_count = view_at(w->b, v)->shape.rank,
+		.output_loops = view_at(w->b, v)->shape.rank};
+	struct factor_places *places = arena_new(w->b->arena, struct factor_places);
+	for (int h = 0; h < shape.loop_count; h++)
+		shape.loops[h] = view_at(w->b, v)->axis[h];
+	writing_name_loops(w, &shape);
+	output_places(w, &shape, places);
+	write_tensor(w, &text, v, NULL, places);
+	return text_read(&text);
+}
+
+/* Returns the view whose bytes another one reads. */
+static int writing_base(const struct build *b, int v)
+{
+	while (view_at(b, v)->kind != VIEW_STORED && view_at(b, v)->kind != VIEW_SPLAT &&
+		!view_at(b, v)->copied)
+		v = view_at(b, v)->source;
+	return v;
+}
+
+static const char *writing_opaque(struct workload_writing *w, const char *name, const int *reads,
+	int read_count, const int *writes, int write_count)
+{
+	struct text text = text_open(w->b->arena);
+	int seen[READS_MOST], count = 0;
+	text_add(&text, "{opaque: %s, reads: [", name);
+	for (int i = 0; i < read_count; i++) {
+		int base = writing_base(w->b, reads[i]);
+		bool again = view_at(w->b, base)->kind == VIEW_SPLAT;
+		for (int k = 0; k < count; k++)
+			again |= seen[k] == base;
+		if (again)
+			continue;
+		text_add(&text, "%s\"%s\"", count ? ", " : "", whole_text(w, base));
+		seen[count++] = base;
+	}
+	text_add(&text, "], writes: [");
+	for (int i = 0; i < write_count; i++)
+		text_add(&text, "%s\"%s\"", i ? ", " : "", whole_text(w, writes[i]));
+	text_add(&text, "]}");
+	return text_read(&text);
+}
 
 static void mark_read(struct build *b, int v)
 {

@@ -262,7 +262,7 @@ static void broken_onnx_is_refused(void **state)
 	expect("\"$program\" import m.onnx", 2,
 		"'y' (Relu) uses 'z', which has no value there: a cycle");
 	put_onnx(8, "x", 7);
-	expect("\"$program\" import m.onnx", 2, "it is no ONNX model, or truncated");
+	expect("\"$program\" import m.onnx", 2, "it is not an ONNX model, or truncated");
 }
 
 int main(void)
