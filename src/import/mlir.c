@@ -497,6 +497,17 @@ static void mlir_gather_inside(
 
 static bool parse_block(struct mlir_parser *p, int line, struct mlir_call *owner);
 
+static bool parse_region(struct mlir_parser *p, int line, struct mlir_call *owner)
+{
+	struct mlir_function *outer = p->function, *region = array_add(p->arena, &owner->regions);
+	*region = (struct mlir_function){.line = line, .name = ""};
+	if (outer)
+		p->function = region;
+	bool good = parse_block(p, line, owner);
+	p->function = outer;
+	return good;
+}
+
 /* The result types: after "->" if there is one, else the last of the list. */
 static bool read_signature(struct mlir_parser *p, struct mlir_call *call)
 {
@@ -549,6 +560,19 @@ static bool opens_region(const struct mlir_parser *p)
 	return p->scan.text[at] == '{';
 }
 
+/* "%a", or of "%i = %a" first the argument of a region. */
+static void add_operand(struct mlir_parser *p, struct mlir_call *call)
+{
+	const char *name = mlir_text(p->arena, &p->scan.token);
+	size_t at = p->scan.at;
+	while (isspace((unsigned char)p->scan.text[at]))
+		at++;
+	if (p->scan.text[at] == '=')
+		*array_add(p->arena, &call->starts) = name;
+	else
+		*array_add(p->arena, &call->operands) = name;
+}
+
 /* A list of operands or regions: "(%a, %b)", "({ .. })". */
 static bool read_operands(struct mlir_parser *p, struct mlir_call *call, struct gathering *g)
 {
@@ -562,8 +586,7 @@ static bool read_operands(struct mlir_parser *p, struct mlir_call *call, struct 
 				return mlir_fail(
 					p, line, "a bracket that opens here is not closed");
 			if (p->scan.token.kind == MLIR_VALUE)
-				*array_add(p->arena, &call->operands) =
-					mlir_text(p->arena, &p->scan.token);
+				add_operand(p, call);
 			else if (p->scan.token.kind == MLIR_NUMBER)
 				mlir_gather_number(p, g);
 			else if (mlir_is_word(&p->scan, "tensor") &&
@@ -584,7 +607,7 @@ static bool read_operands(struct mlir_parser *p, struct mlir_call *call, struct 
 		if (mlir_is(&p->scan, '{')) {
 			int opened = p->scan.token.line;
 			mlir_advance(&p->scan);
-			if (!parse_block(p, opened, call))
+			if (!parse_region(p, opened, call))
 				return false;
 		} else {
 			mlir_advance(&p->scan);
@@ -609,7 +632,7 @@ static bool read_trailing_regions(struct mlir_parser *p, struct mlir_call *call)
 		if (!mlir_is(&p->scan, '{'))
 			return mlir_fail_here(p, "a region without '{'");
 		mlir_advance(&p->scan);
-		if (!parse_block(p, line, call))
+		if (!parse_region(p, line, call))
 			return false;
 	}
 	return true;
@@ -723,11 +746,11 @@ static bool parse_call(struct mlir_parser *p, struct mlir_call *owner)
 	bool same_line = p->scan.token.line == call.line && !p->scan.token.begins_line;
 	if (same_line && !read_rest(p, &call))
 		return false;
-	if (owner) {
-		if (!owner->body)
-			owner->body = describe_op(p, &call);
-	} else if (p->function) {
-		bool returns = text_equal(call.op, "return") || text_equal(call.op, "func.return");
+	if (owner && !owner->body)
+		owner->body = describe_op(p, &call);
+	if (p->function) {
+		const char *dot = strrchr(call.op, '.');
+		bool returns = text_equal(dot ? dot + 1 : call.op, "return");
 		for (size_t i = 0; returns && i < call.operands.count; i++)
 			*array_add(p->arena, &p->function->returns) = call.operands.at[i];
 		if (!returns)
@@ -851,6 +874,28 @@ static bool is_container(const struct mlir_parser *p)
 	       !memcmp(p->scan.token.text + length - 6, "module", 6);
 }
 
+/* "^bb0(%a: tensor<..>, %b: tensor<..>):" */
+static bool read_block_arguments(struct mlir_parser *p)
+{
+	struct mlir_type type;
+	mlir_advance(&p->scan);
+	mlir_advance(&p->scan);
+	while (!mlir_ended(p) && !mlir_is(&p->scan, ')') && !p->scan.token.begins_line) {
+		if (mlir_is_word(&p->scan, "tensor")) {
+			if (!mlir_read_type(p, &type))
+				return false;
+			continue;
+		}
+		if (p->scan.token.kind == MLIR_VALUE)
+			*array_add(p->arena, &p->function->arguments) =
+				mlir_text(p->arena, &p->scan.token);
+		mlir_advance(&p->scan);
+	}
+	if (!p->scan.token.begins_line)
+		end_line(p);
+	return !p->failed;
+}
+
 /* One thing in a block, or at the top of the file. */
 static bool parse_item(struct mlir_parser *p, struct mlir_call *owner)
 {
@@ -858,6 +903,8 @@ static bool parse_item(struct mlir_parser *p, struct mlir_call *owner)
 		return parse_function(p);
 	if (is_container(p))
 		return parse_container(p);
+	if (mlir_is(&p->scan, '^') && owner && p->function)
+		return read_block_arguments(p);
 	if (mlir_is(&p->scan, '^') || mlir_is(&p->scan, '#') || mlir_is(&p->scan, '!') ||
 		mlir_is(&p->scan, ')')) {
 		end_line(p);

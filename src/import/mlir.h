@@ -14,14 +14,20 @@ struct mlir_type {
 	const struct quantization *quantization; /* NULL: none */
 };
 
+struct mlir_function;
+struct mlir_functions array(struct mlir_function);
+
 struct mlir_call {
 	const char *op;
 	int line;
 	struct array(const char *) operands, results;
+	struct array(const char *)
+		starts; /* of "%i = %c": the argument of a region, operand of the same number */
 	struct array(struct mlir_type) types; /* of the results */
 	struct array(struct attribute) attributes;
-	const char *body;   /* the first op of its first region; NULL */
-	const char *symbol; /* "@relu" without the @; NULL */
+	struct mlir_functions regions; /* without names */
+	const char *body;              /* the first op of its first region; NULL */
+	const char *symbol;            /* "@relu" without the @; NULL */
 };
 
 struct mlir_function {
@@ -34,8 +40,6 @@ struct mlir_function {
 	struct array(const char *) returns;
 	bool external; /* it has no body */
 };
-
-struct mlir_functions array(struct mlir_function);
 
 /* False after complaining. */
 bool mlir_parse(struct model *model, const char *text, struct mlir_functions *out);

@@ -11,18 +11,21 @@ struct scope {
 	const struct mlir_functions *functions;
 	struct names names;
 	int depth;
+	const struct scope *outer; /* of a region; NULL of a function */
 };
 
-static int find_operand(struct scope *scope, const char *name)
+static int find_operand(const struct scope *scope, const char *name)
 {
-	int v = names_find(&scope->names, name);
-	if (v >= 0)
-		return v;
+	for (const struct scope *at = scope; at; at = at->outer) {
+		int v = names_find(&at->names, name);
+		if (v >= 0)
+			return v;
+	}
 	/* "%0#0" of a call whose one result is %0 */
 	const char *hash = strchr(name, '#');
 	const char *plain =
 		hash ? arena_format(scope->model->arena, "%.*s", (int)(hash - name), name) : name;
-	return names_find(&scope->names, plain);
+	return hash ? find_operand(scope, plain) : -1;
 }
 
 static void bind(struct scope *scope, const char *name, int value)
@@ -66,10 +69,153 @@ static const struct mlir_function *called(const struct scope *scope, const struc
 
 static bool put_calls(struct scope *scope, const struct mlir_function *function);
 
+/* --- loops with a known number of passes */
+
+/* The one number of a constant, in a region or before it; false: it is computed. */
+static bool known_number(const struct scope *scope, const struct mlir_function *region,
+	const char *name, int64_t *out)
+{
+	const struct constant *found = NULL;
+	for (size_t i = 0; region && i < region->calls.count; i++) {
+		const struct mlir_call *call = &region->calls.at[i];
+		bool makes = call->results.count == 1 && text_equal(call->results.at[0], name);
+		for (size_t a = 0;
+			makes && strstr(call->op, ".constant") && a < call->attributes.count; a++)
+			if (!found)
+				found = call->attributes.at[a].constant;
+	}
+	int v = found ? -1 : find_operand(scope, name);
+	if (v >= 0)
+		found = scope->model->values.at[v].constant;
+	for (size_t i = 0; v >= 0 && !found && i < scope->model->calls.count; i++) {
+		const struct model_call *call = &scope->model->calls.at[i];
+		bool makes = call->output_count == 1 && call->outputs[0] == v;
+		for (size_t a = 0;
+			makes && strstr(call->op, ".constant") && a < call->attribute_count; a++)
+			if (!found)
+				found = call->attributes[a].constant;
+	}
+	if (found && found->count == 1)
+		*out = constant_int(found, 0);
+	return found && found->count == 1;
+}
+
+static const struct mlir_call *find_maker(const struct mlir_function *region, const char *name)
+{
+	for (size_t i = 0; i < region->calls.count; i++)
+		if (region->calls.at[i].results.count == 1 &&
+			text_equal(region->calls.at[i].results.at[0], name))
+			return &region->calls.at[i];
+	return NULL;
+}
+
+static bool says_less(const struct mlir_call *call)
+{
+	bool less = false;
+	for (size_t i = 0; i < call->attributes.count; i++) {
+		const char *text = call->attributes.at[i].text;
+		const char *at = text ? strstr(text, "LT") : NULL;
+		less |= at && (at == text || at[-1] == ' ') && (!at[2] || at[2] == ' ');
+	}
+	return less && strstr(call->op, "compare") && call->operands.count == 2;
+}
+
+/* Argument i of a region, by its own name or by that in front of the operand. */
+static const char *argument(
+	const struct mlir_call *call, const struct mlir_function *region, size_t i)
+{
+	return i < region->arguments.count ? region->arguments.at[i]
+	       : i < call->starts.count    ? call->starts.at[i]
+					   : "";
+}
+
+/*
+ * The passes of "while (i < limit) { ..; i + step }", and which argument i is; 0: the number is not known.
+ */
+static int64_t count_passes(
+	const struct scope *scope, const struct mlir_call *call, size_t *counter)
+{
+	enum { UNROLLED_MOST = 64 };
+	const struct mlir_function *test = &call->regions.at[0], *body = &call->regions.at[1];
+	int64_t start, limit, step = 0;
+	size_t count = call->operands.count;
+	const struct mlir_call *compare =
+		test->returns.count == 1 ? find_maker(test, test->returns.at[0]) : NULL;
+	if (!compare || !says_less(compare) || body->returns.count != count)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct mlir_call *add = find_maker(body, body->returns.at[i]);
+		if (!text_equal(argument(call, test, i), compare->operands.at[0]) || !add ||
+			!text_equal(add->op, "stablehlo.add") || add->operands.count != 2)
+			continue;
+		const char *own = argument(call, body, i);
+		bool first = text_equal(add->operands.at[0], own),
+		     second = text_equal(add->operands.at[1], own);
+		if (first == second || !known_number(scope, NULL, call->operands.at[i], &start) ||
+			!known_number(scope, test, compare->operands.at[1], &limit) ||
+			!known_number(scope, body, add->operands.at[first], &step) || step < 1 ||
+			start > limit || limit - start > UNROLLED_MOST * step)
+			return 0;
+		*counter = i;
+		return (limit - start + step - 1) / step;
+	}
+	return 0;
+}
+
+/* A whole number as a value. */
+static int add_number(struct model *model, int64_t number, const struct mlir_type *type, int line)
+{
+	struct constant *made = arena_new(model->arena, struct constant);
+	double *real = arena_array(model->arena, double, 1);
+	*real = (double)number;
+	*made = (struct constant){1, arena_copy(model->arena, &number, sizeof number), real};
+	int v = add_value(model, "pass", type, line);
+	model->values.at[v].constant = made;
+	return v;
+}
+
+/* One pass behind the other; *done: its passes are known. */
+static bool unroll(struct scope *scope, const struct mlir_call *call, bool *done)
+{
+	size_t counter = 0, count = call->operands.count;
+	bool loop = text_equal(call->op, "stablehlo.while") && call->regions.count == 2 &&
+		    call->results.count == count && call->types.count == count;
+	int64_t passes = loop ? count_passes(scope, call, &counter) : 0, start = 0;
+	const struct mlir_function *body = loop ? &call->regions.at[1] : NULL;
+	int *values = arena_array(scope->model->arena, int, count + 1);
+	*done = passes > 0;
+	if (!*done)
+		return true;
+	known_number(scope, NULL, call->operands.at[counter], &start);
+	int64_t step = 1;
+	const struct mlir_call *add = find_maker(body, body->returns.at[counter]);
+	bool first = text_equal(add->operands.at[0], argument(call, body, counter));
+	known_number(scope, body, add->operands.at[first], &step);
+	for (size_t i = 0; i < count; i++)
+		values[i] = find_operand(scope, call->operands.at[i]);
+	for (int64_t pass = 0; pass < passes; pass++) {
+		struct scope inner = {.model = scope->model,
+			.functions = scope->functions,
+			.depth = scope->depth + 1,
+			.outer = scope};
+		values[counter] = add_number(
+			scope->model, start + pass * step, &call->types.at[counter], call->line);
+		for (size_t i = 0; i < count; i++)
+			bind(&inner, argument(call, body, i), values[i]);
+		if (inner.depth > INLINE_DEPTH_MOST || !put_calls(&inner, body))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			values[i] = find_operand(&inner, body->returns.at[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		bind(scope, call->results.at[i], values[i]);
+	return true;
+}
+
 static bool put_function(
 	struct scope *scope, const struct mlir_function *function, const struct mlir_call *call)
 {
-	struct scope inner = {scope->model, scope->functions, {0}, scope->depth + 1};
+	struct scope inner = {scope->model, scope->functions, {0}, scope->depth + 1, NULL};
 	if (inner.depth > INLINE_DEPTH_MOST) {
 		diag_error(scope->model->diag, model_place(scope->model, call->line),
 			"functions call each other more than 32 deep");
@@ -92,8 +238,11 @@ static bool put_call(struct scope *scope, const struct mlir_call *call)
 	struct model *model = scope->model;
 	struct model_call made = {.op = call->op, .line = call->line};
 	const struct mlir_function *function = called(scope, call);
+	bool unrolled;
 	if (function)
 		return put_function(scope, function, call);
+	if (!unroll(scope, call, &unrolled) || unrolled)
+		return unrolled && !diag_failed(model->diag);
 	if (model->calls.count >= MLIR_CALLS_MOST) {
 		diag_error(model->diag, model_place(model, call->line),
 			"the model has more than 100000 ops");

@@ -745,6 +745,38 @@ def resized(d):
     d.gives(d.say("ttir.upsample2d", "%x", want.shape, f'<{{mode = "nearest", scale_factor = {ints(by, "i32")}}}>'), want)
 
 
+def loops(d):
+    """A scan: of a stack of weights one in each pass, and a row of the results."""
+    passes, n = d.n(1, 4), d.n(1, 3)
+    x, w = d.x(2, n), d.x(passes, n, n, name="w")
+    a, s, k, o = (d.tensor((2, n)), d.tensor((passes, n, n)), "tensor<i32>", d.tensor((passes, 2, n)))
+    body = [f"%s = stablehlo.dynamic_slice %w, %i, %z, %z, sizes = [1, {n}, {n}] : ({s}, {k}, {k}, {k}) -> "
+            + d.tensor((1, n, n)), f"%m = stablehlo.reshape %s : ({d.tensor((1, n, n))}) -> {d.tensor((n, n))}",
+            f"%p = stablehlo.dot_general %a, %m, contracting_dims = [1] x [0] : ({a}, {d.tensor((n, n))}) -> {a}",
+            f"%t = stablehlo.tanh %p : {a}", f"%u = stablehlo.reshape %t : ({a}) -> {d.tensor((1, 2, n))}",
+            f"%v = stablehlo.dynamic_update_slice %o, %u, %i, %z, %z : ({o}, {d.tensor((1, 2, n))}, {k}, {k}, {k}) -> {o}",
+            f"%one = stablehlo.constant dense<1> : {k}", f"%j = stablehlo.add %i, %one : {k}"]
+    test = [f"%n = stablehlo.constant dense<{passes}> : {k}",
+            f"%c = stablehlo.compare  LT, %i, %n,  SIGNED : ({k}, {k}) -> tensor<i1>"]
+    d.lines += [f"%z = stablehlo.constant dense<0> : {k}", f"%e = stablehlo.constant dense<0.0> : tensor<f32>",
+                f"%f = stablehlo.broadcast_in_dim %e, dims = [] : (tensor<f32>) -> {o}"]
+    args, join = "^bb0(%i: tensor<i32>, %a: " + a + ", %o: " + o + "):", "\n      "
+    if d.n(0, 1):
+        d.lines.append(f"%r:3 = stablehlo.while(%i = %z, %a = %x, %o = %f) : {k}, {a}, {o}\n     cond {{\n      " + join.join(test)
+                       + f"\n      stablehlo.return %c : tensor<i1>\n    }} do {{\n      " + join.join(body)
+                       + f"\n      stablehlo.return %j, %t, %v : {k}, {a}, {o}\n    }}")
+    else:
+        d.lines.append('%r:3 = "stablehlo.while"(%z, %x, %f) ({\n    ' + args + join + join.join(test)
+                       + "\n      stablehlo.return %c : tensor<i1>\n    }, {\n    " + args + join + join.join(body)
+                       + f"\n      stablehlo.return %j, %t, %v : {k}, {a}, {o}\n    }}) : ({k}, {a}, {o}) -> ({k}, {a}, {o})")
+    rows = []
+    for i in range(passes):
+        x = np.tanh(x @ w[i])
+        rows.append(x)
+    d.types["%r#1"], d.types["%r#2"] = a, o
+    d.gives(*(("%r#1", x) if d.n(0, 1) else ("%r#2", np.stack(rows))))
+
+
 def exchanged(d):
     x = d.x(2, 3)
     op = d.one("ttir.all_reduce", "ttir.all_gather", "ttir.reduce_scatter", "ttir.collective_permute")
@@ -762,7 +794,7 @@ def by_name(d):
 KINDS = [unary, chlo, binary, bits, chosen, clamped, dot, product, einsum, convolution, images, transposed_images, volumes,
          pooled, whole_pool, hlo_window, hlo_reduced, greatest, reduced, extreme, running, soft, moved, shaped, parted, joined,
          padded, starts, looked_up, normed, quantised, unrolled, attention, decoding, split_heads, heads_joined, rotary,
-         resized, exchanged, by_name]
+         resized, loops, exchanged, by_name]
 
 
 def check(program, folder, rng, kind):
