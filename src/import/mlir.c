@@ -164,7 +164,7 @@ static const char *mlir_text(struct arena *arena, const struct mlir_token *token
 /* The state of the parser, and the types and attributes inside its calls.  What answers false has complained. */
 enum { NESTING_MOST = 64 };
 
-/* What stands between the keys of one call, while it is collected. */
+/* The words and numbers between two keys of one call, while they are collected. */
 struct gathering {
 	const char *key;
 	struct array(int64_t) ints;
@@ -262,7 +262,7 @@ static const struct quantization *read_quantization(struct mlir_parser *p, const
 	return made->count ? made : NULL;
 }
 
-/* The inside of tensor<32x1xf32, #encoding>, in the text itself: "32x1xf32" is no token. */
+/* The inside of tensor<32x1xf32, #encoding>, in the text itself: "32x1xf32" is not a token. */
 static bool read_tensor_type(struct mlir_parser *p, struct mlir_type *out)
 {
 	const char *t = p->scan.text;
@@ -324,7 +324,7 @@ static void mlir_skip_balanced(struct mlir_parser *p, int line)
 	}
 }
 
-/* One type; what is no tensor has no dtype. */
+/* One type; other types than tensors have no dtype. */
 static bool mlir_read_type(struct mlir_parser *p, struct mlir_type *out)
 {
 	*out = (struct mlir_type){0};

@@ -104,6 +104,8 @@ static const struct {
 	{"Clip stablehlo.clamp ttir.clamp_scalar ttir.clamp_tensor", mean_clamp, ""},
 	{"Identity Dropout ttir.dropout com.microsoft.BitmaskDropout stablehlo.optimization_barrier ttir.barrier @Sharding @SPMDFullToShardShape",
 		mean_identity, ""},
+	{"@xla.sdy.FuncResultSharding ttir.mark_argument ttir.sharding_constraint", mean_identity,
+		""},
 	{"@SPMDShardToFullShape stablehlo.all_reduce ttir.all_reduce ttir.mesh_shard ttir.to_layout ttir.assign ttir.view_layout sdy.sharding_constraint",
 		mean_identity, ""},
 	{"stablehlo.all_gather stablehlo.reduce_scatter stablehlo.all_to_all stablehlo.collective_permute stablehlo.collective_broadcast",
@@ -125,6 +127,7 @@ static const struct {
 	{"Transpose stablehlo.transpose ttir.permute ttir.transpose", mean_transpose, ""},
 	{"Expand stablehlo.broadcast_in_dim stablehlo.dynamic_broadcast_in_dim stablehlo.broadcast ttir.broadcast",
 		mean_broadcast, ""},
+	{"ttir.rearrange", mean_rearrange, ""},
 	{"Tile ttir.repeat", mean_tile, ""},
 	{"ttir.repeat_interleave", mean_repeat, ""},
 	{"Slice stablehlo.slice ttir.slice ttir.slice_static", mean_slice, ""},
@@ -249,6 +252,12 @@ static const char *plain_name(struct build *b, const struct model_call *call)
 		return arena_format(b->arena, "ttir.%s", op + 4);
 	if (!strncmp(op, "@mhlo.", 6))
 		return arena_format(b->arena, "chlo.%s", op + 6);
+	/* without its decomposition in the file: "tenstorrent.rms_norm" */
+	if (text_equal(op, "stablehlo.composite")) {
+		const char *name = call_text(call, call_attribute(call, "name") ? "name" : "");
+		const char *last = strrchr(name, '.');
+		return arena_format(b->arena, "ttir.%s", last ? last + 1 : name);
+	}
 	/* an operator set without rows: its ops are read as ONNX ops of the same name */
 	if (mean_is_onnx(call) && dot && strncmp(op, "com.microsoft.", 14))
 		return dot + 1;

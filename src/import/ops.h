@@ -25,6 +25,8 @@ void mean_give(struct build *b, const struct model_call *call, int i, int view);
 int mean_axis(struct build *b, int64_t axis, int rank);
 /* Elements `from` up to from + length along one axis. */
 int mean_slice_one(struct build *b, int v, int axis, int64_t from, int64_t length);
+/* Elements of one axis in another order, one after the other. */
+int mean_reorder(struct build *b, int v, int axis, const int64_t *order, int64_t count);
 /* The elements of one axis in reverse; by - 1 zeros between them. */
 int mean_turn(struct build *b, int v, int axis);
 int mean_stretch(struct build *b, int v, int axis, int64_t by);
@@ -45,10 +47,10 @@ bool mean_is_ttir(const struct model_call *call);
 meaning mean_map, mean_map2, mean_compare, mean_select, mean_clamp, mean_identity, mean_alone,
 	mean_cast, mean_logic, mean_shift, mean_divide, mean_infinite, mean_power, mean_recipe,
 	mean_leaky, mean_mod, mean_average;
-meaning mean_reshape, mean_flatten, mean_squeeze, mean_unsqueeze, mean_transpose, mean_broadcast,
-	mean_slice, mean_split, mean_concat, mean_pad, mean_literal, mean_filled, mean_iota,
-	mean_gather, mean_cache, mean_dynamic_slice, mean_update_slice, mean_size, mean_repeat,
-	mean_select_index, mean_upsample, mean_tile;
+meaning mean_reshape, mean_flatten, mean_squeeze, mean_unsqueeze, mean_transpose, mean_rearrange,
+	mean_broadcast, mean_slice, mean_split, mean_concat, mean_pad, mean_literal, mean_filled,
+	mean_iota, mean_gather, mean_cache, mean_dynamic_slice, mean_update_slice, mean_size,
+	mean_repeat, mean_select_index, mean_upsample, mean_tile;
 meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul, mean_gemm,
 	mean_linear, mean_dot_general, mean_einsum, mean_attention, mean_local_response,
 	mean_group_norm;

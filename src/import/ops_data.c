@@ -139,6 +139,25 @@ static int gather_slice(struct build *b, const struct model_call *call, int v, i
 	return part >= 0 && by->rank == 0 ? view_squeeze(b, part, UINT32_C(1) << axis) : part;
 }
 
+/* Known places of a tensor that the graph computes: its elements one after the other. */
+static int gather_known(
+	struct build *b, const struct model_call *call, int v, const struct constant *index)
+{
+	enum { PLACES_KNOWN_MOST = 64 };
+	int64_t order[PLACES_KNOWN_MOST];
+	struct model_shape shape;
+	int axis = mean_axis(b, call_int(call, "axis", 0), view_at(b, v)->shape.rank);
+	if (axis < 0 || index->count > PLACES_KNOWN_MOST || !gather_shape(b, call, v, &shape))
+		return build_fail(b, "more than %d places", PLACES_KNOWN_MOST);
+	int64_t size = view_at(b, v)->shape.size[axis];
+	for (size_t i = 0; i < index->count; i++) {
+		order[i] = constant_int(index, i) + (constant_int(index, i) < 0 ? size : 0);
+		if (order[i] < 0 || order[i] >= size)
+			return build_fail(b, "a place beyond the dimension");
+	}
+	return view_reshape(b, mean_reorder(b, v, axis, order, (int64_t)index->count), &shape);
+}
+
 static int find_table(const struct model_call *call)
 {
 	return text_equal(call->op, "ttir.embedding") || text_equal(call->op, "Embedding");
@@ -164,6 +183,8 @@ int mean_gather(struct build *b, const struct model_call *call, const char *argu
 		base = view_at(b, base)->source;
 	if (view_at(b, base)->kind == VIEW_SPLAT)
 		return view_splat(b, view_at(b, base)->splat, view_at(b, base)->dtype, &shape);
+	if (view_at(b, base)->written && text_equal(call->op, "Gather") && index && index->count)
+		return gather_known(b, call, v, index);
 	if (view_at(b, base)->written)
 		return build_fail(b, "it picks from a tensor that the graph computes");
 	int rows = view_stored(b, arena_format(b->arena, "%s_rows", view_at(b, base)->name),

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "import/ops.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,43 @@ int mean_transpose(struct build *b, const struct model_call *call, const char *a
 	return view_permute(b, v, order);
 }
 
+/* "b c h w -> b (h w) c": the words of the left side in the order of the right one, as the result declares them. */
+int mean_rearrange(struct build *b, const struct model_call *call, const char *argument)
+{
+	const char *text = call_text(call, "pattern"), *arrow = strstr(text, "->");
+	const char *left[MODEL_RANK_MOST];
+	size_t lengths[MODEL_RANK_MOST];
+	int order[MODEL_RANK_MOST], count = 0, found = 0, v = mean_input(b, call, 0);
+	if (v < 0 || !arrow || !mean_declared(b, call, 0))
+		return build_fail(b, "a pattern without '->'");
+	int rank = view_at(b, v)->shape.rank;
+	for (const char *at = text; *at; at++) {
+		size_t length = 0;
+		while (isalnum((unsigned char)at[length]) || at[length] == '_')
+			length++;
+		if (!length && at < arrow && (*at == '(' || *at == '.'))
+			return build_fail(b, "a pattern that splits dimensions");
+		if (!length)
+			continue;
+		int known = 0;
+		while (known < count &&
+			(lengths[known] != length || strncmp(left[known], at, length) != 0))
+			known++;
+		if (at < arrow && known == count && count < rank) {
+			left[count] = at;
+			lengths[count++] = length;
+		} else if (at > arrow && known < count && found < rank) {
+			order[found++] = known;
+		} else {
+			return build_fail(b, "a pattern of other dimensions");
+		}
+		at += length - 1;
+	}
+	if (count != rank || found != rank)
+		return build_fail(b, "a pattern of other dimensions");
+	return view_reshape(b, view_permute(b, v, order), mean_declared(b, call, 0));
+}
+
 int mean_broadcast(struct build *b, const struct model_call *call, const char *argument)
 {
 	int64_t list[MODEL_RANK_MOST];
@@ -221,8 +259,7 @@ static int slice_whole(struct build *b, int v, int rank, const int64_t *start, c
 	return view_slice(b, v, start, length, step);
 }
 
-/* The elements of one axis in another order, one after the other. */
-static int reorder_axis(struct build *b, int v, int axis, const int64_t *order, int64_t count)
+int mean_reorder(struct build *b, int v, int axis, const int64_t *order, int64_t count)
 {
 	int *parts = arena_array(b->arena, int, count + 1), made = 0;
 	for (int64_t i = 0; i < count; i++) {
@@ -244,7 +281,7 @@ static int turn_axis(struct build *b, int v, int axis, int64_t start, int64_t le
 		return build_fail(b, "%lld elements that run backwards", (long long)length);
 	for (int64_t i = 0; i < length; i++)
 		order[i] = start + i * step;
-	return reorder_axis(b, v, axis, order, length);
+	return mean_reorder(b, v, axis, order, length);
 }
 
 int mean_turn(struct build *b, int v, int axis)
@@ -595,7 +632,7 @@ static int pad_mirrored(
 						    ? (i + size) % size
 						    : (i < 0 ? -i : 2 * (size - 1) - i);
 		}
-		v = reorder_axis(b, v, h, order, size + most);
+		v = mean_reorder(b, v, h, order, size + most);
 	}
 	return v;
 }

@@ -477,6 +477,12 @@ def moved(d):
     d.gives(d.say("ttir.transpose", "%x", want.shape, f"<{{dim0 = {a} : si32, dim1 = {b} : si32}}>"), want)
 
 
+def rearranged(d):
+    x = d.x(2, 3, d.n(1, 3), 2)
+    want = x.transpose(0, 2, 3, 1).reshape(2, -1, 3)
+    d.gives(d.say("ttir.rearrange", "%x", want.shape, '<{pattern = "b c h w -> b (h w) c"}>'), want)
+
+
 def shaped(d):
     x = d.x(2, 1, d.n(2, 4))
     kind = d.n(0, 5)
@@ -792,7 +798,7 @@ def by_name(d):
 
 
 KINDS = [unary, chlo, binary, bits, chosen, clamped, dot, product, einsum, convolution, images, transposed_images, volumes,
-         pooled, whole_pool, hlo_window, hlo_reduced, greatest, reduced, extreme, running, soft, moved, shaped, parted, joined,
+         pooled, whole_pool, hlo_window, hlo_reduced, greatest, reduced, extreme, running, soft, moved, rearranged, shaped, parted, joined,
          padded, starts, looked_up, normed, quantised, unrolled, attention, decoding, split_heads, heads_joined, rotary,
          resized, loops, exchanged, by_name]
 

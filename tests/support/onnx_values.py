@@ -449,6 +449,14 @@ def loops(d):
     return d.node("Loop", x, "m,go,x", body=body)
 
 
+def picked(d):
+    x, axis = d.x(3, d.n(3, 5), 2), d.n(0, 1)
+    at = d.rng.integers(-x.shape[axis], x.shape[axis], (2, 2))
+    d.const("i", at.astype(np.int64))
+    d.before = [H.make_node("Tanh", ["x"], ["y"])]
+    return d.node("Gather", np.take(np.tanh(x), at, axis), "y,i", axis=axis)
+
+
 def one_hot(d):
     d.given["x"] = at = d.rng.integers(0, 5, (2, 3))
     d.const("depth", np.int64(5)), d.const("both", np.float32([-1, 2]))
@@ -459,13 +467,13 @@ def one_hot(d):
 KINDS = [unary, inverse, mod, many, extreme, reduced, running, blocks, triangle, transposed, convolution,
          quantized_convolution, integers, quantized, gemm, normalized, padded, sliced, attention, heads_attention,
          rotary, group_attention, quantized_pair, quantized_map, quantized_concat, quantized_product, scattered, skipped,
-         fused, resized, packed_attention, einsums, special, function, branches, loops, one_hot]
+         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot]
 
 
 def save(d, node, path):
     kind = {np.dtype(np.float32): T.FLOAT, np.dtype(np.int64): T.INT64, np.dtype(np.int8): T.INT8,
             np.dtype(np.uint8): T.UINT8, np.dtype(bool): T.BOOL}
-    graph = H.make_graph([node, H.make_node("Neg", ["made"], ["out"])], "g", [H.make_tensor_value_info(k, kind[v.dtype], v.shape)
+    graph = H.make_graph([*d.before, node, H.make_node("Neg", ["made"], ["out"])], "g", [H.make_tensor_value_info(k, kind[v.dtype], v.shape)
                                        for k, v in d.given.items()],
                          [H.make_tensor_value_info("out", T.FLOAT, d.want.shape)],
                          [numpy_helper.from_array(v, k) for k, v in d.weights.items()])
@@ -475,7 +483,7 @@ def save(d, node, path):
 
 def check(program, folder, rng, kind):
     d = Draw(rng)
-    d.slack, d.also, d.functions = 0, {}, []
+    d.slack, d.also, d.functions, d.before = 0, {}, [], []
     node = kind(d)
     save(d, node, f"{folder}/m.onnx")
     said = compare(program, f"{folder}/m.onnx", {**d.tables, **d.given, **d.weights}, d.want, d.slack, d.also)
