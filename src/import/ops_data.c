@@ -347,6 +347,13 @@ static int interpolate(
 		       : interpolate_by_table(b, v, axis, to);
 }
 
+/* Returns the factor of dimension h of images with their channels last; 0: there is none. */
+static double image_factor(const struct attribute *given, int h)
+{
+	size_t at = given->int_count > 1 ? (size_t)(h - 1) : 0;
+	return at < given->int_count ? (double)given->ints[at] : 0;
+}
+
 /* Nearest neighbours, by whole factors: each element repeats.  Linear: mixtures of two neighbours. */
 int mean_upsample(struct build *b, const struct model_call *call, const char *argument)
 {
@@ -370,9 +377,7 @@ int mean_upsample(struct build *b, const struct model_call *call, const char *ar
 	for (int h = 0; h < rank && v >= 0; h++) {
 		double factor = 1;
 		if (mean_is_ttir(call))
-			factor = h == 0 || h == rank - 1 || !given
-					 ? 1
-					 : (double)given->ints[given->int_count > 1 ? h - 1 : 0];
+			factor = h == 0 || h == rank - 1 || !given ? 1 : image_factor(given, h);
 		else if (sizes && sizes->count == (size_t)rank)
 			factor = (double)constant_int(sizes, (size_t)h) /
 				 (double)view_at(b, v)->shape.size[h];
