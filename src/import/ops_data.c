@@ -163,6 +163,26 @@ static int find_table(const struct model_call *call)
 	return text_equal(call->op, "ttir.embedding") || text_equal(call->op, "Embedding");
 }
 
+/* Returns the tensor whose elements a view shows, also through casts and copies of whole tensors. */
+static int find_memory(const struct build *b, int v)
+{
+	size_t s = b->statements.count;
+	for (;;) {
+		while (view_at(b, v)->kind == VIEW_RESHAPED || view_at(b, v)->kind == VIEW_MAPPED)
+			v = view_at(b, v)->source;
+		while (s > 0 && b->statements.at[s - 1].writes[0] != v)
+			s--;
+		const struct statement *made = s > 0 ? &b->statements.at[s - 1] : NULL;
+		if (!made || !view_at(b, v)->written || made->form != FORM_MAP ||
+			made->read_count != 1 || made->reads[0].pad || made->reads[0].has_lead ||
+			!text_equal(made->function, "clone") ||
+			shape_elements(&view_at(b, made->reads[0].view)->shape) !=
+				shape_elements(&view_at(b, v)->shape))
+			return v;
+		v = made->reads[0].view;
+	}
+}
+
 /*
  * Rows that an index picks out of a table in memory: the op reads what it touches, so the rows stand as an input of
  * their own.  Rows of a tensor that the graph computes are unknown.
@@ -178,11 +198,10 @@ int mean_gather(struct build *b, const struct model_call *call, const char *argu
 		return gather_slice(b, call, v, constant_int(index, 0));
 	if (!gather_shape(b, call, v, &shape))
 		return -1;
-	int base = v;
-	while (view_at(b, base)->kind == VIEW_RESHAPED || view_at(b, base)->kind == VIEW_MAPPED)
-		base = view_at(b, base)->source;
+	const char *dtype = view_at(b, v)->dtype;
+	int base = find_memory(b, v);
 	if (view_at(b, base)->kind == VIEW_SPLAT)
-		return view_splat(b, view_at(b, base)->splat, view_at(b, base)->dtype, &shape);
+		return view_splat(b, view_at(b, base)->splat, dtype, &shape);
 	if (view_at(b, base)->written && text_equal(call->op, "Gather") && index && index->count)
 		return gather_known(b, call, v, index);
 	if (view_at(b, base)->written)
@@ -194,7 +213,9 @@ int mean_gather(struct build *b, const struct model_call *call, const char *argu
 	*array_add(b->arena, &b->notes) = arena_format(b->arena,
 		"'%s' (%s) reads what it touches of '%s': input '%s'", call->name, call->op,
 		view_at(b, base)->name, rows >= 0 ? view_at(b, rows)->name : "");
-	return build_copy(b, rows);
+	bool casts =
+		dtype && view_at(b, base)->dtype && !text_equal(dtype, view_at(b, base)->dtype);
+	return casts ? build_cast(b, rows, dtype) : build_copy(b, rows);
 }
 
 /* A cache in memory takes what is written into it; what reads it reads it as before. */

@@ -577,6 +577,9 @@ def looked_up(d):
     d.types["%i"] = "tensor<2x3xi32>"
     x = d.x(7, 4)
     d.tables["x_rows"] = x[at]
+    if d.n(0, 1):  # of a table that is cast first
+        half = d.say(d.one("stablehlo.convert", "ttir.typecast"), "%x", x.shape, kind="bf16")
+        return d.gives(d.say("ttir.embedding", "%i," + half, (2, 3, 4), kind="bf16"), x[at])
     if d.n(0, 1):
         return d.gives(d.say("ttir.embedding", "%i,%x", (2, 3, 4)), x[at])
     text = ("<{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], "
