@@ -65,7 +65,7 @@ TESTS := $(foreach source,$(TEST_SOURCES),$(call link_of,$(source)))
 CASE_TESTS := $(foreach source,$(CASE_SOURCES),$(call link_of,$(source)))
 BENCHES := $(foreach source,$(BENCH_SOURCES),$(call link_of,$(source)))
 
-.PHONY: all accuracy figures help build tests everything run test check cases bench setup setup-check library install uninstall clean \
+.PHONY: all accuracy figures models help build tests everything run test check cases bench setup setup-check library install uninstall clean \
 	headers layers accept format FORCE
 
 all: build compile_commands.json
@@ -96,6 +96,10 @@ cases: $(CASE_TESTS)
 ## make accuracy    predicted times beside measured ones; CASES=OTHER.csv: of another table; HOLDOUT=1: fit half of it
 accuracy: $(PROGRAM)
 	@scripts/accuracy $(if $(HOLDOUT),--hold-out) $(PROGRAM) $(if $(filter command environment,$(firstword $(origin CASES))),"$(CASES)")
+
+## make models      models x machines, in results/models.md: ops, seconds, memory, latency, gap; about twenty minutes
+models: $(PROGRAM)
+	@scripts/models $(PROGRAM)
 
 ## make figures     the picture of the README, from a run of attention
 figures: $(PROGRAM)

@@ -28,6 +28,7 @@ static const char *const pages[] = {
 	"results/README.md",
 	"results/accuracy.md",
 	"results/measured.md",
+	"results/models.md",
 	"results/planning.md",
 	"solvers/README.md",
 	"solvers/map/README.md",
