@@ -156,7 +156,6 @@ int64_t footprint_least(const struct footprint *footprint, bool *fits);
  * store chunk by chunk.  A rate is the least of that of the queue, of HBM, of LX's fill port and,
  * between ranks, of a link.
  */
-struct arena;
 
 /* Cycles of the step of a broadcast `op` with these tiles; false when they cannot be counted. */
 bool staging_cycles(const struct arch *arch, const struct workload *workload, const struct op *op,

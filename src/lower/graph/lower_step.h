@@ -31,7 +31,7 @@ struct arena;
 const char *tiling_make(const struct plan *plan, int step, int64_t iteration, struct arena *arena,
 	struct step_tiling *tiling);
 
-/* Goes to the next tile; answers which loops moved, a bit each, 0 after the last tile. */
+/* Goes to the next tile; returns which loops moved, a bit each, 0 after the last tile. */
 uint32_t tile_next(const struct step_tiling *tiling, struct tile *tile);
 
 static inline int64_t tile_first(
@@ -107,7 +107,7 @@ struct queues {
 void queue_open(struct queues *queues, enum engine engine, uint64_t mask);
 void queue_need(struct queues *queues, int core, int64_t number); /* -1: nothing */
 
-/* The payload is the caller's to set.  Answers the instruction's number. */
+/* The payload is the caller's to set.  Returns the instruction's number. */
 int64_t queue_close(struct queues *queues, int step, int tile, struct instruction **out);
 
 /* Ends the phase with a SYNC. */

@@ -65,8 +65,6 @@ int iteration_span_dim(const struct iteration *iteration, int operand, const int
  * Dimensions are loops of the same name, those of one iteration none; dataspaces are tensors of the
  * same name.
  */
-struct arena;
-
 struct mapping box_nest(const struct arch *arch, const struct workload *workload,
 	const struct op *op, const struct shape *shape, const struct mapping *mapping);
 
@@ -91,8 +89,6 @@ const char *box_mapping(struct arena *arena, const struct arch *arch,
  *
  * Operand i is dataspace i, loop l dimension l.
  */
-struct arena;
-
 struct inner_nest {
 	const struct hierarchy *hierarchy; /* NULL: none */
 	const struct shape *shape;

@@ -57,8 +57,6 @@ bool named_shape_expand(struct arena *arena, const char *text,
  * is the second operand of a map; in first place it may stand where the order
  * does not matter (2 * x).
  */
-struct arena;
-
 enum { INDEX_TERMS_MOST = 8 };
 
 struct word {

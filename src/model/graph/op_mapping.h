@@ -41,7 +41,7 @@ const char *mapping_check(struct arena *arena, const struct arch *arch,
  *	               and LX, the default, are left out; "nowhere" is a place too
  *	undivided      stands for a mapping that is all defaults
  *
- * `parse` answers NULL, or what is wrong with the text, and leaves *out alone
+ * `parse` returns NULL, or what is wrong with the text, and leaves *out alone
  * then.
  */
 const char *mapping_print(struct arena *arena, const struct arch *arch, const struct op *op,

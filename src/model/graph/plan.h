@@ -49,7 +49,7 @@ struct staging;
  *     its transfer goes straight to the resident address, tile by tile, counts
  *     as the read's, and overlaps the step that follows it.  The slices of its
  *     mapping go to the cores that the view of its output names, several for
- *     one slice if it does (model/graph/move.h).  Such clones and the next op of
+ *     one slice if it does (model/graph/run.h).  Such clones and the next op of
  *     their bundle form one phase, unless that is a broadcast, an evict or a relayout, or stands in
  *     a run; behind the last clone a phase ends if no such op follows.  Every other op is
  *     a phase of its own.  Phases do not overlap.

@@ -41,8 +41,6 @@ int users_root(const struct workload *workload, const struct users *users, int t
  *
  * Slices that do not hold what each core uses are found by lower_plan.
  */
-struct arena;
-
 struct plan_fault {
 	int step;      /* -1: none in particular */
 	int residency; /* -1 */

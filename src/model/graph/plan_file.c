@@ -745,7 +745,7 @@ static void write_staging(struct text *text, const struct staging *staging)
 }
 
 /* Ops of the workload behind `step` that use a tensor, or what moves behind it make of that, but for those of
- * the move at `except`; writes their names behind so many others, and answers how many there are then. */
+ * the move at `except`; writes their names behind so many others, and returns how many there are then. */
 static int list_readers(const struct writing *writing, int tensor, int step, int except,
 	struct text *text, int count)
 {

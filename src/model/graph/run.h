@@ -38,7 +38,6 @@ struct mapping move_mapping(const struct arch *arch, const struct workload *work
  * out, and the part of a tensor that LX then holds.  Iterations count through the loops like the digits of
  * a number, the innermost fastest.  A NULL run is a step by itself: one iteration with all of the op.
  */
-struct arena;
 
 /* The run that a step is of; NULL. */
 const struct tile_run *plan_run(const struct plan *plan, int step);

@@ -102,7 +102,7 @@ const char *view_check(struct arena *arena, const struct layout *layout, const s
 /*
  * One line: "cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1" cuts device dimension 1
  * into 4 parts, of which core c holds part c / 2 % 4; "cores 8 only / 2 by 4: ..." is on cores 0 to 3.
- * `parse` answers NULL, or
+ * `parse` returns NULL, or
  * what is wrong with the text.
  */
 const char *view_print(struct arena *arena, const struct view *view);

@@ -151,7 +151,6 @@ bool workload_has_broadcast(const struct workload *workload);
  * An evicted tensor needs no second copy if HBM has one, because a reload brought
  * it or because it is a clone of a graph input: then the output is that copy.
  */
-struct arena;
 
 /* The tensor in HBM that holds the same sticks without an evict; -1. */
 int workload_copy_in_hbm(const struct workload *workload, int tensor);
@@ -162,6 +161,7 @@ int workload_copy_in_hbm(const struct workload *workload, int tensor);
  * moves in place of their tensors.  It is whole when growing_is_whole; until then tensors whose ops have not
  * had their turn have the producers of the graph that was given.
  */
+
 /* A tensor that one op of the graph reads in place of another, apart from other ops. */
 struct growing_exception {
 	int tensor, now; /* of the graph; what it is read as */
@@ -232,7 +232,7 @@ bool sticks_fit(const struct workload *workload, const struct op *op, struct sti
 
 /*
  * The `order` for layout_make of the op's output of that host size, up to
- * LAYOUT_HOST_RANK_MOST + 1 entries; answers how many, 0 for the default.
+ * LAYOUT_HOST_RANK_MOST + 1 entries; returns how many, 0 for the default.
  */
 int sticks_order(const struct workload *workload, const struct op *op, const int64_t *host_size,
 	int host_rank, int *order);

@@ -240,7 +240,6 @@ int64_t arch_lx_capacity(const struct arch *arch);
 int64_t arch_reserve(int64_t capacity, struct ratio fraction);
 
 /* The same machine with another reserve in LX. */
-struct arena;
 const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arch, int64_t reserve);
 
 /* Bytes of LX kept for streaming tiles, from the first aligned address on. */

@@ -105,7 +105,7 @@ bool packing_may_take(const struct packing *packing, size_t child, size_t parent
  * The independent checker: every placed buffer aligned, inside the
  * capacity, off the reserved bytes, at its fixed address, in a parent's place if it must be; parts
  * of lives from use to use; no two live buffers share bytes unless the one takes the other's
- * place lawfully.  Answers a fault, or a == -1 for none.  Time: n log n.
+ * place lawfully.  Returns a fault, or a == -1 for none.  Time: n log n.
  */
 struct packing_fault packing_check(
 	const struct packing *packing, const struct placement *placement);

@@ -84,7 +84,7 @@ struct term_fault {
 const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
 	const struct term_names *names, struct term_fault *fault);
 
-/* Reads `name(affine, ...)` at *at: the left side of an equation.  Answers a TERM_STREAM. */
+/* Reads `name(affine, ...)` at *at: the left side of an equation.  Returns a TERM_STREAM. */
 const struct term *term_parse_place(struct arena *arena, const char *text, size_t *at,
 	const struct term_names *names, struct term_fault *fault);
 

@@ -57,7 +57,6 @@ void **data_made(const struct data *data);
  * of every tensor.  The computes and the ring run on them as on data.  Some elements of the result are
  * compared with the op's loops over the same numbers.
  */
-struct arena;
 struct sample;
 
 struct sample *sample_open(const struct program *program, const struct nests *nests, uint64_t seed,

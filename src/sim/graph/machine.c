@@ -791,7 +791,7 @@ const int64_t *machine_step_ends(const struct machine *machine)
 	return machine->step_ends;
 }
 
-/* One server takes work that came at `ready`; answers when it is through. */
+/* One server takes work that came at `ready`; returns when it is through. */
 static int64_t serve(struct machine *machine, int server, int64_t ready, int64_t time)
 {
 	if (time == 0)

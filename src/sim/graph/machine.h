@@ -42,7 +42,7 @@ int64_t machine_ticks(const struct machine *machine); /* of one cycle */
  */
 void machine_add(struct machine *machine, const struct instruction *instruction);
 
-/* Carries out instruction i, ready at a tick; answers when it ends. */
+/* Carries out instruction i, ready at a tick; returns when it ends. */
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready);
 
 /* The delay from the end of an instruction until those of another engine that wait for it see that end. */

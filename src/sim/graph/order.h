@@ -38,7 +38,7 @@ struct order order_make(const struct program *program, struct arena *arena);
 /*
  * Instructions that wait for each other, each for the next and the last for the
  * first, among those that are not done; or a single one that waits for what does
- * not exist.  Answers how many; at most `most` are written.
+ * not exist.  Returns how many; at most `most` are written.
  */
 int order_stuck(const struct program *program, const struct order *order, const bool *done,
 	struct arena *scratch, int most, uint32_t *stuck);
@@ -48,7 +48,6 @@ int order_stuck(const struct program *program, const struct order *order, const 
  * before an instruction starts.  The clock of an instruction is complete once all
  * that it waits for have run, and is forgotten after it was handed on.
  */
-struct arena;
 struct race;
 
 #define RACE_NOBODY UINT32_MAX /* no instruction */

@@ -201,7 +201,6 @@ bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out);
  * Levels are numbered as in the hierarchy; the multipliers are level -1.
  */
 struct nest_array;
-struct nest_clock;
 struct nest_tensors;
 
 enum { MULTIPLIERS = -1 };

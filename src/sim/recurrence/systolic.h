@@ -50,8 +50,6 @@ int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *poi
  */
 enum { VISITS_PES_MOST = 1 << 26 };
 
-struct arena;
-
 struct visit {
 	int64_t time, pe;
 	int64_t index; /* recurrence_index of the point */
