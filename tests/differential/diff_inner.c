@@ -26,7 +26,7 @@ static struct plan *draw_plan(struct random *random, bool boxes, struct arena *a
 	return plan;
 }
 
-/* Whether closed forms cover all nests of the plan, which are not too long to be walked, and how many
+/* True if closed forms cover all nests of the plan, which are not too long to be walked, and how many
  * there are. */
 static bool all_counted(const struct plan *plan, struct arena *arena, long *nests)
 {

@@ -14,7 +14,7 @@
 #include "tests/test.h"
 
 /*
- * Whether the comparison of diff_joint would notice bounds or dominance of cut_dp that are broken: all differential
+ * Checks that the comparison of diff_joint notices bounds or dominance of cut_dp that are broken: all differential
  * tests are linked with these, and only here anything is broken.
  */
 enum { DRAWS = 600, STATES_MOST = 400000, TOLLS_MOST = 4096 };

@@ -171,7 +171,7 @@ static void arrays_of_two_axes_have_it_too(void **state)
 		COUNTING_TIMELOOP);
 }
 
-/* Whether some point is worse by no more than a factor in any objective. */
+/* True if some point is worse by no more than a factor in any objective. */
 static bool is_within(const struct frontier *frontier, const struct score *score, double factor)
 {
 	for (size_t i = 0; i < frontier->count; i++) {

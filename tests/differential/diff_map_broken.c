@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 /*
- * Whether the comparison of diff_map would notice an exact search that is broken: the
+ * Checks that the comparison of diff_map notices an exact search that is broken: the
  * search itself, calling something that is wrong, on the same kind of mapspaces.  It
  * must be right when nothing is broken.
  */

@@ -85,7 +85,7 @@ static double value_of(const struct frontier *frontier, size_t k, size_t i)
 	return objective_value(frontier->objectives.at[k], &frontier->points[i].score);
 }
 
-/* Whether a point of the frontier is nowhere above this one. */
+/* True if a point of the frontier is nowhere above this one. */
 static bool covers(const struct frontier *frontier, const struct frontier *of, size_t point)
 {
 	for (size_t i = 0; i < frontier->count; i++) {

@@ -202,7 +202,7 @@ static struct mutable_instruction *find_compute(
 	return NULL;
 }
 
-/* A later iteration begins its sums anew, or one that adds to them comes a second time in place of the next. */
+/* A later iteration begins its sums again, or one that adds to them comes a second time in place of the next. */
 static bool break_sums(const struct plan *plan, struct mutable_program *copy, enum fault fault)
 {
 	int step = find_adder(plan);

@@ -69,7 +69,7 @@ static bool covers(const struct op_value *a, const struct op_value *b)
 	       a->hbm_bytes <= b->hbm_bytes && a->energy_pj <= b->energy_pj * (1 + 1e-12);
 }
 
-/* Whether some option is as good as each tiling, and each option is one. */
+/* True if some option is as good as each tiling, and each option is one. */
 static bool is_complete(const struct op_front *front, const struct every *every)
 {
 	for (size_t i = 0; i < every->values.count; i++) {

@@ -52,7 +52,7 @@ static bool is_covered(
 	return false;
 }
 
-/* Whether the factors inside make up the tile: others are in no mapspace. */
+/* True if the factors inside make up the tile: others are in no mapspace. */
 static bool divides(const struct inner_nest *nest)
 {
 	for (int l = 0; l < nest->shape->dimension_count; l++) {

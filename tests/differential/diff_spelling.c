@@ -315,7 +315,7 @@ static const char *draw_step(
 	return NULL;
 }
 
-/* Whether no layout of the default ones fits: the workload would have to say another. */
+/* True if no layout of the default ones fits: the workload would have to say another. */
 static bool is_misfit(const char *why)
 {
 	return strstr(why, "but this op needs") != NULL;

@@ -285,7 +285,7 @@ static struct words words_of(const struct trial *trial, const char *without)
 	return words;
 }
 
-/* Whether what `score` tells is small enough to be executed here. */
+/* True if what `score` tells is small enough to be executed here. */
 static bool is_small(const char *json)
 {
 	return integer_in(json, "cycles") <= CYCLES_MOST &&

@@ -37,7 +37,7 @@ static const char *const texts[] = {
 	"    return %5 : tensor<16x16xbf16>\n  }\n}\n",
 };
 
-/* Whether it was read. */
+/* True if it was read. */
 static bool import_changed(const char *path, long number)
 {
 	struct arena *scratch = arena_open();

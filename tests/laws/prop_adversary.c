@@ -101,7 +101,7 @@ static bool only_beats(const struct plan_draft *draft, void *context)
 	return holds;
 }
 
-/* Whether a better plan gains by a kind of decision that the claim names as fixed.  Changes that do not gain are taken
+/* True if a better plan gains by a kind of decision that the claim names as fixed.  Changes that do not gain are taken
  * back, one at a time; each that is left is needed, and one of them makes a decision of such a kind. */
 static bool gains_by_left_out(
 	struct hunt *hunt, const struct plan_draft *start, struct plan_draft *found)

@@ -188,7 +188,7 @@ static struct ended ask(
 		explores ? folder : "");
 }
 
-/* Whether a line of notes names a key as not read. */
+/* True if a line of notes names a key as not read. */
 static bool is_noted(struct arena *arena, const char *notes, const char *key)
 {
 	const char *quoted = arena_format(arena, "'%s'", key);
@@ -200,7 +200,7 @@ static bool is_noted(struct arena *arena, const char *notes, const char *key)
 	return false;
 }
 
-/* Whether some price of the machine is another one with this value; or a note says why not. */
+/* True if some price of the machine is another one with this value; or a note says why not. */
 static bool counts(
 	struct arena *arena, const struct spot *spot, const char *value, const char *folder)
 {

@@ -105,7 +105,7 @@ static const char *draw_constraints(struct draw *draw, const struct mapping *map
 	return text_read(&text);
 }
 
-/* Whether an order of all loops is that of the mapping's loops above 1, what a row's domain asks
+/* True if an order of all loops is that of the mapping's loops above 1, what a row's domain asks
  * for, and along X up to the split. */
 static bool is_order(const struct row_domain *row, const struct mapping_row *loops, bool spatial,
 	const uint8_t *order)
@@ -156,7 +156,7 @@ static bool in_bounds(const struct factor_domain *domain, const uint32_t *bounds
 	return true;
 }
 
-/* Whether every constraint's dataspaces are iterated over, which no bound says. */
+/* True if every constraint's dataspaces are iterated over, which no bound says. */
 static bool iterates(const struct draw *draw, const struct mapping *mapping)
 {
 	for (size_t i = 0; i < draw->test.constraints.count; i++) {
@@ -306,7 +306,7 @@ static bool some_factors(const struct chain *chain, int loop, int64_t left)
 	return false;
 }
 
-/* Whether bounds leave a factorization is known exactly, before anybody searches. */
+/* It is known exactly, before any search, if bounds leave a factorization. */
 static void one_dimension_is_judged_exactly(void **state)
 {
 	struct random random = random_open(draws_seed(2), 0);

@@ -22,7 +22,7 @@
  * Corrupted claims.  Certificates of all kinds that the program reads back are written by it for random inputs: plans of
  * graphs, mappings of problems and of layers of networks, buffers that do not fit.  One thing is changed at random: a
  * number, a word, a line or an entry.  The program must reject the claim, unless it is still true by rules written
- * here: they solve the changed question anew, and score what the claim shows.  True ones are counted apart by the
+ * here: they solve the changed question again, and score what the claim shows.  True ones are counted apart by the
  * reason: a weaker claim, one of another space that holds, another answer that is as good, or words that claim nothing.
  *
  * N is the number of corruptions.  KEEP=DIR keeps an accepted claim that is false, and SHOW=1 prints
@@ -332,7 +332,7 @@ static bool is_no_wider(const struct joint_aim *aim, const struct planning *plan
 	       planning->cores <= of_planning->cores && !(of->fixed & ~aim->fixed);
 }
 
-/* Whether no plan of another space is below a bound: what a solver proves of it. */
+/* True if no plan of another space is below a bound: what a solver proves of it. */
 static bool holds_elsewhere(const struct adversary_case *other, double bound)
 {
 	struct joint_aim aim;
@@ -427,7 +427,7 @@ static bool has_sources(const struct node *in, const struct node *from)
 	return true;
 }
 
-/* Whether a point's mapping has the counts that are said, by `score`. */
+/* True if a point's mapping has the counts that are said, by `score`. */
 static bool is_scored(const struct base *base, const struct node *point)
 {
 	if (base->form == FORM_NETWORK)

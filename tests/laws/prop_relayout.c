@@ -19,7 +19,7 @@
 #include "tests/test.h"
 
 /*
- * `a` is laid out anew once or more often between the op that makes it and those that read it: the model and
+ * `a` is laid out again once or more often between the op that makes it and those that read it: the model and
  * the simulator count the same, results are right, the time is never below the model's, and the text of the
  * plan comes back the same.
  */

@@ -19,7 +19,7 @@ enum { FORKS = 20000 };
 
 static const struct unfit_limits limits = {.forks = FORKS};
 
-/* Whether a proof was not found for want of forks: all of them are in the part there is.  Seed 1
+/* True if a proof was not found for want of forks: all of them are in the part there is.  Seed 1
  * draws one in 10,000 that takes 106,827, nine of eleven buffers being live at once. */
 static bool ran_out(const struct unfit_proof *proof)
 {

@@ -189,7 +189,7 @@ static const char *check_pattern(
 
 /*
  * When the ops of a pattern write and read a buffer, and what each of that moves.  Times are
- * doubled: an op that reads what it writes anew does the one after the other.
+ * doubled: an op that reads what it writes again does the one after the other.
  */
 static void add_uses(struct arena *arena, const json_t *test, struct buffer *buffer)
 {

@@ -71,7 +71,7 @@ static bool is_primitive(const int64_t *vector, int count)
 	return divisor == 1;
 }
 
-/* Whether the loops in another order have the same dependences. */
+/* True if the loops in another order have the same dependences. */
 static bool keeps_dependences(const struct recurrence *recurrence, const int *order)
 {
 	for (int d = 0; d < recurrence->dependence_count; d++) {

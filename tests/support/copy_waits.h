@@ -14,7 +14,7 @@ struct arena;
 bool copy_without_wait(
 	struct arena *arena, const struct copy_program *program, int n, struct copy_program *out);
 
-/* Whether two accesses to a tile, one of them a write, come in no order, or a chunk is loaded
+/* Not 0 if two accesses to a tile, one of them a write, come in no order, or a chunk is loaded
  * that was not surely stored before.  -1: it has too many instructions. */
 int copy_needs_order(const struct copy_program *program);
 

@@ -4,7 +4,7 @@
 #include "tests/support/shell.h"
 
 /*
- * What a test of the program works with, for each test anew: memory, and a folder under the
+ * What a test of the program works with, for each test a new one: memory, and a folder under the
  * system's temporary one for what it reads and writes.
  */
 extern struct arena *arena;

@@ -37,7 +37,7 @@ static int find_relay(const struct walking *walking, int t, int asked)
 	return -1;
 }
 
-/* Whether a use finds its tensor, after a move if need be. */
+/* True if a use finds its tensor, after a move if need be. */
 static bool may_use(const struct walking *walking, const struct joint_use *use)
 {
 	int t = use->tensor, held = walking->held[t];

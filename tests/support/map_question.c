@@ -91,7 +91,7 @@ struct explored map_question_explore(const struct map_question *question, const 
 	return nest_explore(&search, question->arena);
 }
 
-/* Whether some point of a frontier is no worse than this one, but for rounding. */
+/* True if some point of a frontier is no worse than this one, but for rounding. */
 static bool is_covered(const struct frontier *frontier, const struct score *score)
 {
 	for (size_t i = 0; i < frontier->count; i++) {

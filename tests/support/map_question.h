@@ -30,7 +30,7 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 struct nest_search map_question_search(const struct map_question *question);
 struct explored map_question_explore(const struct map_question *question, const char *solver);
 
-/* Whether each has points that are no worse than those of the other, but for rounding. */
+/* True if each has points that are no worse than those of the other, but for rounding. */
 bool map_frontiers_equal(const struct frontier *a, const struct frontier *b);
 
 #endif

@@ -103,7 +103,7 @@ static int64_t words_at_home(const struct domain *domain, const struct mapping *
 	return standing.words;
 }
 
-/* Whether two instances of a level could have a part of one sum. */
+/* True if two instances of a level could have a part of one sum. */
 static bool is_summed_apart(
 	const struct domain *domain, const struct mapping *mapping, int t, int home)
 {

@@ -3,10 +3,10 @@
 
 #include "search/nest/space.h"
 
-/* Whether a mapping of a domain is one that its machine can carry out: the naive way. */
+/* True if a mapping of a domain is one that its machine can carry out: the naive way. */
 bool nest_mapping_fits(const struct domain *domain, const struct mapping *mapping);
 
-/* Whether any of a space is, all of them tried; and whether that is worth while: fewer than
+/* True if any of a space is, all of them tried; and whether that is worth while: fewer than
  * `most`. */
 bool nest_any_fits(const struct space *space);
 bool nest_space_is_small(const struct space *space, uint64_t most);

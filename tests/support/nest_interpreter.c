@@ -347,7 +347,7 @@ static bool next_tuple(struct interpreter *machine)
 	return false;
 }
 
-/* Whether all blocks outside a tier in which two of its instances lie differently have a ring. */
+/* True if all blocks outside a tier in which two of its instances lie differently have a ring. */
 static bool ring_joins(const struct interpreter *machine, int tier, int a, int b)
 {
 	for (int outer = tier; outer + 1 < machine->tiers; outer++) {

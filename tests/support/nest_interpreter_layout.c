@@ -121,7 +121,7 @@ int element_of(const struct interpreter *machine, int space, const int64_t *inde
 	return element_at(machine, space, coordinate);
 }
 
-/* Whether indices from `low` to `high` use the element, and not only its box. */
+/* True if indices from `low` to `high` use the element, and not only its box. */
 static bool is_used(const struct interpreter *machine, int space, int element, const int64_t *low,
 	const int64_t *high)
 {

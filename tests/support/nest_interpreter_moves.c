@@ -55,7 +55,7 @@ static void find_groups(const struct interpreter *machine, int tier, int space,
 	}
 }
 
-/* Whether n is the first of its group in its instance of an outer tier. */
+/* True if n is the first of its group in its instance of an outer tier. */
 static bool is_first_there(
 	const struct interpreter *machine, int tier, const int *leader, int n, int outer)
 {

@@ -368,7 +368,7 @@ static void remove_run(struct plan_draft *draft, int at)
 		draft->runs[r] = draft->runs[r + 1];
 }
 
-/* Mappings of ops whose parts have changed begin anew. */
+/* Mappings of ops whose parts have changed begin again. */
 static void divide_anew(
 	struct random *random, struct plan_draft *draft, int first, int end, struct arena *arena)
 {

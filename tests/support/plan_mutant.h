@@ -10,7 +10,7 @@
  * with any readers, bundles, runs, bytes taken over in place.  Most changes leave a plan that is not valid.
  */
 enum mutation {
-	MUTATE_DIVISION, /* of one op, drawn anew or by one factor */
+	MUTATE_DIVISION, /* of one op, drawn again or by one factor */
 	MUTATE_ALIKE,    /* all ops as one of them is divided */
 	MUTATE_TILES,
 	MUTATE_BUNDLE, /* begins or does not */

@@ -142,7 +142,7 @@ bool view_of_step(const struct plan *plan, int step, int operand, const struct l
 	return true;
 }
 
-/* Whether what core c uses of the tensor in the first iteration lies in its slice. */
+/* True if what core c uses of the tensor in the first iteration lies in its slice. */
 static bool holds(const struct plan *plan, int step, const struct op *op,
 	const struct access *access, const struct layout *layout, const struct view *view,
 	int64_t core)

@@ -39,7 +39,7 @@ struct plan *random_evictions(struct random *random, const struct plan *plan, st
 struct mapping random_mapping(struct random *random, const struct arch *arch, int cores,
 	const struct workload *workload, const struct op *op, struct arena *arena);
 
-/* The tiles of a division, drawn anew. */
+/* The tiles of a division, drawn again. */
 void random_tiles(struct random *random, const struct arch *arch, const struct workload *workload,
 	const struct op *op, struct mapping *mapping, struct arena *arena);
 

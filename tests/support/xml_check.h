@@ -2,7 +2,7 @@
 #define SUPPORT_XML_CHECK_H
 
 /*
- * Whether a text is well-formed XML, as far as we write any: a declaration, one root, tags that
+ * Checks that a text is well-formed XML, as far as we write any: a declaration, one root, tags that
  * close in order, attributes in double quotes and none twice, no bare `<`, `>` or `&`.  NULL, or what is
  * wrong.
  */

@@ -152,7 +152,7 @@ static void all_rows_agree_and_the_number_of_threads_changes_no_byte(void **stat
 	}
 }
 
-/* Whether the row of one table is no worse than that of another in all objectives. */
+/* True if the row of one table is no worse than that of another in all objectives. */
 static bool covers(const char *csv, int row, const char *other, int other_row)
 {
 	static const char *const objectives[] = {

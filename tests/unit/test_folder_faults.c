@@ -39,7 +39,7 @@ enum end { UNTOUCHED, REFUSED, DONE, KILLED };
 
 enum { CALLS_LEAST = 200, CALLS_MOST = 2000, PLANS = 24 };
 
-/* Whether this call fails, with errno set. */
+/* True if this call fails, with errno set. */
 static bool strikes(bool needs_room)
 {
 	bool now = fault.left > 0 && --fault.left == 0;

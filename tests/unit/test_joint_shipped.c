@@ -147,7 +147,7 @@ static void ties(void **state)
 	arena_close(arena);
 }
 
-/* Only tensors with few views are laid out anew. */
+/* Only tensors with few views are laid out again. */
 static void relayouts(void **state)
 {
 	struct arena *arena = arena_open();

@@ -291,7 +291,7 @@ static void an_execution_hears_it_too(void **state)
 	arena_close(arena);
 }
 
-/* Not one candidate is begun anew, and what was found by then is kept. */
+/* Not one candidate is begun again, and what was found by then is kept. */
 static void an_exploration_ends_amid_its_candidates(void **state)
 {
 	struct arena *arena = arena_open();

@@ -160,7 +160,7 @@ static void diagonals_are_served_once(void **state)
 	assert_int_equal(f->counts.at[1][INPUTS].reads, 12);
 }
 
-/* The window keeps what it has along P, and is dropped where K starts anew. */
+/* The window keeps what it has along P, and is dropped where K starts again. */
 static void a_change_of_direction_drops_the_window(void **state)
 {
 	struct fixture *f = *state;

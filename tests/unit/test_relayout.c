@@ -18,7 +18,7 @@
 #include "tests/test.h"
 
 /* A product whose sum is split over two cores leaves its result on their owners, 0 and 1.  From there it is laid
- * out anew over all four, once for each reader. */
+ * out again over all four, once for each reader. */
 static const char yaml[] = "workload:\n"
 			   "  name: owned\n"
 			   "  dimensions: {m: 16, n: 128, k: 128}\n"
