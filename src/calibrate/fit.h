@@ -1,15 +1,56 @@
 #ifndef CALIBRATE_FIT_H
 #define CALIBRATE_FIT_H
 
-#include "calibrate/accuracy.h"
-#include "calibrate/machine_file.h"
+#include "calibrate/measured.h"
+#include "model/machine/arch.h"
+#include "spec/step.h"
+
+struct arena;
+
+/*
+ * An architecture file some of whose attributes may move:
+ *
+ *	- !Component
+ *	  name: HBM
+ *	  attributes: {shared_bandwidth: 150GB/s}
+ *	  free: {shared_bandwidth: [120GB/s, 180GB/s]}
+ *
+ * `free` stands beside `attributes` and gives the least and the largest value of some of them, in the unit
+ * that the attribute has.
+ */
+struct free_attribute {
+	const char *level, *key, *unit;
+	double value, least, most;
+	bool whole; /* value and ends have no fraction, and no unit: only whole numbers are tried */
+	size_t from, to; /* bytes of the value in the file */
+};
+
+enum { FREE_MOST = 64 };
+
+struct machine_file {
+	const struct source *source;
+	size_t count;
+	const struct free_attribute *free; /* in the order of the file */
+};
+
+/* False after complaining. */
+bool machine_file_read(struct arena *arena, const struct source *source, struct diag *diag,
+	struct machine_file *out);
+
+/* The file with other values. */
+const char *machine_file_text(
+	struct arena *arena, const struct machine_file *file, const double *values);
+
+/* The machine of those; NULL after complaining. */
+const struct arch *machine_file_make(struct arena *arena, const struct machine_file *file,
+	const double *values, struct diag *diag);
 
 /*
  * Least squares of log(predicted / measured) over the free attributes of a machine: Levenberg and Marquardt,
- * with derivatives by differences.  Three fits follow each other: the first takes all rows alike, the others
+ * with derivatives by differences.  Three fits follow each other.  The first gives all rows one weight.  The others
  * divide the errors of a category by their typical size in the fit before, so that kernels that the model
- * describes well count more (below 10 rows the size is that of all rows).  Errors above twice that size count by their size, not by its square (Huber's
- * loss), so that what no attribute explains bends none.  Deterministic.
+ * describes well count more; below 10 rows the size is that of all rows.  Errors above twice that size count by their
+ * size, not by its square (Huber's loss), so that outliers have little influence.  Deterministic.
  *
  * An attribute is determined if its interval of 95 % confidence, from the covariance at the solution and the quantile
  * of Student's t of as many degrees as there are rows more than attributes, is

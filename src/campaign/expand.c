@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "campaign/condition.h"
 #include "campaign/store_runner.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "spec/expr.h"
 
 #include <inttypes.h>

@@ -3,8 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "report/run/json_text.h"
-#include "report/run/listing.h"
+#include "report/run/json.h"
 #include "report/run/pareto.h"
 
 #include <stdbool.h>

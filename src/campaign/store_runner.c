@@ -6,7 +6,7 @@
 #include "campaign/canon.h"
 #include "campaign/export.h"
 #include "campaign/store_database.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "search/engine/parallel.h"
 
 #include <errno.h>

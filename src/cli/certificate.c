@@ -7,7 +7,7 @@
 #include "cli/nest_inputs.h"
 #include "cli/objectives.h"
 #include "cli/settings.h"
-#include "report/nest/certificate_report.h"
+#include "report/nest/check_report.h"
 #include "report/run/folder.h"
 #include "search/certificate/certificate.h"
 #include "search/certificate/certificate_check.h"

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "report/run/folder.h"
-#include "report/run/run_json.h"
+#include "report/run/json.h"
 #include "search/nest/nest_search.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "report/run/folder.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 
 #include <errno.h>
 #include <stdio.h>

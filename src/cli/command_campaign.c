@@ -12,7 +12,7 @@
 #include "cli/settings.h"
 #include "cli/spec_files.h"
 #include "model/graph/planning.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "search/engine/parallel.h"
 
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 #include "cli/settings.h"
 #include "model/nest/nest_score.h"
 #include "report/run/pareto.h"
-#include "report/run/summary.h"
 #include "search/engine/parallel.h"
 #include "spec/file.h"
 

@@ -6,8 +6,8 @@
 #include "cli/settings.h"
 #include "cli/spec_schema.h"
 #include "constraints/kind.h"
-#include "report/run/json_text.h"
-#include "report/run/listing.h"
+#include "report/run/json.h"
+#include "report/run/pareto.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,7 @@
 #include "cli/report_data.h"
 #include "cli/settings.h"
 #include "report/page/page.h"
-#include "report/run/json_text.h"
-#include "report/run/listing.h"
+#include "report/run/json.h"
 #include "report/run/pareto.h"
 #include "spec/file.h"
 

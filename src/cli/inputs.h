@@ -2,7 +2,7 @@
 #define CLI_INPUTS_H
 
 #include "cli/settings.h"
-#include "report/run/run_json.h"
+#include "report/run/json.h"
 #include "search/drive/solver.h"
 #include "search/drive/wishes.h"
 #include "spec/sheet.h"

@@ -6,7 +6,7 @@
 #include "cli/inputs.h"
 #include "cli/listener.h"
 #include "report/run/folder.h"
-#include "report/run/run_json.h"
+#include "report/run/json.h"
 #include "search/drive/solver.h"
 
 #include <jansson.h>

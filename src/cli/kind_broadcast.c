@@ -4,7 +4,6 @@
 #include "model/machine/arch_read.h"
 #include "model/transfer/broadcast.h"
 #include "report/transfer/broadcast_report.h"
-#include "report/transfer/broadcast_trace.h"
 #include "search/transfer/broadcast_search.h"
 
 #include <inttypes.h>

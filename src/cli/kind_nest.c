@@ -8,7 +8,7 @@
 #include "cost/nest/nest.h"
 #include "cost/nest/nest_home.h"
 #include "report/graph/choices.h"
-#include "report/nest/mapspace_check_report.h"
+#include "report/nest/check_report.h"
 #include "report/nest/nest_report.h"
 #include "report/nest/nest_results.h"
 #include "sim/nest/nest.h"

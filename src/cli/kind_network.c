@@ -5,10 +5,10 @@
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "model/nest/network.h"
-#include "report/nest/mapspace_check_report.h"
-#include "report/nest/network_results.h"
+#include "report/nest/check_report.h"
+#include "report/nest/nest_results.h"
 #include "report/run/folder.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "spec/value.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "cli/kind.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"
-#include "report/packing/place_svg.h"
+#include "report/packing/place_report.h"
 #include "search/packing/packing_search.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/listener.h"
 #include "cli/spec_files.h"
-#include "report/packing/capture_report.h"
+#include "report/packing/place_report.h"
 #include "search/engine/parallel.h"
 #include "spec/file.h"
 #include "spec/reader.h"

@@ -8,7 +8,7 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
-#include "report/page/drawings.h"
+#include "report/page/page.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
 #include "spec/file.h"

@@ -9,7 +9,7 @@
 #include "constraints/kind.h"
 #include "model/machine/arch_draft.h"
 #include "model/machine/layout.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "spec/sheet.h"
 
 #include <string.h>

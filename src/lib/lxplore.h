@@ -68,7 +68,7 @@ enum lxplore_status {
 /* Version of the library, "MAJOR.MINOR.PATCH".  The major number changes with what programs must know. */
 LXPLORE_API const char *lxplore_version(void);
 
-/* NULL where there is no memory. */
+/* NULL if memory is exhausted. */
 LXPLORE_API struct lxplore *lxplore_open(void);
 
 /* Ends the handle, in no call; NULL is fine. */
@@ -76,8 +76,8 @@ LXPLORE_API void lxplore_close(struct lxplore *run);
 
 /* --- what is asked
  *
- * These answer LXPLORE_FOUND, LXPLORE_FAILED without memory, or LXPLORE_BUSY; what is wrong with their
- * arguments is told by the work that follows. */
+ * These return LXPLORE_FOUND, LXPLORE_FAILED without memory, or LXPLORE_BUSY; the work that follows reports errors
+ * in their arguments. */
 
 /* A spec file, a folder of them ("specs": its *.yaml files), or a pattern ("specs/a*.yaml").  A relative
  * path "specs/.." that is not there is looked for in the installation that the shared library is part of
@@ -97,7 +97,7 @@ LXPLORE_API enum lxplore_status lxplore_add_text(
 LXPLORE_API enum lxplore_status lxplore_set(
 	struct lxplore *run, const char *name, const char *value);
 
-/* How far an exploration is.  What is not known is 0.  Later versions may append members. */
+/* Progress of an exploration.  Unknown members are 0.  Later versions may append members. */
 struct lxplore_progress {
 	double seconds;       /* since it began */
 	int round;            /* 1, 2, ..; 0: within one */
@@ -108,7 +108,7 @@ struct lxplore_progress {
 };
 
 /* `tell` is called at most ten times a second, by one thread at a time, none of them the caller's.  It
- * may call lxplore_stop and nothing else of the library.  NULL: nobody is told. */
+ * may call lxplore_stop and nothing else of the library.  NULL ends the calls. */
 LXPLORE_API enum lxplore_status lxplore_on_progress(struct lxplore *run,
 	void (*tell)(void *context, const struct lxplore_progress *progress), void *context);
 
@@ -143,7 +143,7 @@ LXPLORE_API void lxplore_stop(struct lxplore *run);
  * was found, what failed; "" where there is nothing to say. */
 LXPLORE_API const char *lxplore_message(const struct lxplore *run);
 
-/* What lxplore_check, lxplore_score, lxplore_simulate or lxplore_place found out, as the program prints it
+/* Returns the result of lxplore_check, lxplore_score, lxplore_simulate or lxplore_place as the program prints it
  * with `--format json`; "" after others. */
 LXPLORE_API const char *lxplore_output(const struct lxplore *run);
 
@@ -151,7 +151,7 @@ enum lxplore_severity {
 	LXPLORE_ERROR,
 	LXPLORE_WARNING,
 	LXPLORE_NOTE,   /* explains the error or warning before it */
-	LXPLORE_REMARK, /* something was read in a way that somebody may not expect */
+	LXPLORE_REMARK, /* something was read in a way that the user may not expect */
 };
 
 /* Lines and columns are 1-based; columns count characters.  The end is one past the last character.

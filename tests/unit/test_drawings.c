@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/page/drawings.h"
+#include "report/page/page.h"
 #include "report/run/pareto.h"
 #include "tests/support/folder.h"
 #include "tests/support/xml_check.h"

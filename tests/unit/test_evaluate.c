@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "report/graph/score_json.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"

@@ -504,7 +504,7 @@ static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 		"touch %s/file; $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s/file/x",
 		folder, folder);
 	assert_int_equal(ended.status, 4);
-	assert_non_null(strstr(ended.err, "is no folder"));
+	assert_non_null(strstr(ended.err, "is not a folder"));
 	ended = shell(arena, "$LXPLORE list ops >/dev/full");
 	assert_int_equal(ended.status, 4);
 	assert_non_null(strstr(ended.err, "cannot write to stdout"));

@@ -47,7 +47,7 @@ static void nothing_is_overwritten(void **state)
 		2, "'linked/workload.yaml' is there already");
 	expect("\"$program\" init a b", 2, "init wants one folder");
 	expect("\"$program\" init ''", 2, "the folder has an empty name");
-	expect("\"$program\" init search.yaml/x", 4, "lxplore: 'search.yaml' is no folder");
+	expect("\"$program\" init search.yaml/x", 4, "lxplore: 'search.yaml' is not a folder");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)

@@ -4,7 +4,7 @@
 #include "cost/graph/footprint.h"
 #include "model/graph/op_mapping.h"
 #include "report/graph/score_json.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"

@@ -261,7 +261,7 @@ static void what_cannot_be_is_told_and_not_printed(void **state)
 	assert_int_equal(lxplore_explore(run), LXPLORE_FOUND);
 	assert_int_equal(
 		lxplore_write(run, arena_format(arena, "%s/printed/x", folder)), LXPLORE_FAILED);
-	assert_non_null(strstr(lxplore_message(run), "printed' is no folder\n"));
+	assert_non_null(strstr(lxplore_message(run), "printed' is not a folder\n"));
 	assert_true(lxplore_points(run) > 0);
 	lxplore_close(run);
 	assert_string_equal(printed(), "");

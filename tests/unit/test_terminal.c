@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/fit.h"
 #include "base/text.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "report/run/pareto.h"
 #include "tests/support/folder.h"
 

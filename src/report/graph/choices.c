@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "model/machine/mapping.h"
 #include "model/nest/constraint.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static json_t *make_bound(const struct listed_choices *of, int r, bool spatial, 
 	return json_string(arena_format(of->arena, "%" PRId64 ",%" PRId64, bound, last));
 }
 
-/* Spatial loops are listed along one axis at a time: between axes there is no order. */
+/* Spatial loops are listed along one axis at a time: loops of different axes have no order. */
 static void add_order(
 	struct text *text, const struct listed_choices *of, int r, bool spatial, bool y)
 {
@@ -248,8 +248,8 @@ static json_t *find_element(struct arena *arena, const json_t *list, const char 
 	return NULL;
 }
 
-/* What a score repeats of the choices or of itself: counts of one instance say nothing beside
- * those of another number of instances. */
+/* True if a score repeats the choices or itself under this key.  Counts of one instance do not compare if the numbers
+ * of instances differ. */
 static bool is_repeated(const char *key)
 {
 	static const char *const keys[] = {"name", "op", "tensor", "type", "mapping", "bundle",

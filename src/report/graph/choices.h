@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /*
- * What a plan chose, as JSON, and what differs between two of them.
+ * The choices of a plan as JSON, and the differences between two plans.
  *
  * A problem's, by level from the outermost: the bound of each dimension ("4,3" where the last
  * round is shorter), `along` which axis a spatial one runs, the order of loops, outermost
  * first, and what the level keeps.  Fan-outs of a storage stand apart: "RF spatial".  Orders and
- * axes are told of loops above 1 in both plans: what only one of them loops over shows in the
+ * axes contain the loops above 1 in both plans; a loop of only one plan shows in the
  * bounds.
  *
  * A graph's: its cores; by op the step, the bundle and the mapping in a line; by tensor its stays.
@@ -24,9 +24,9 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 json_t *plan_choices(struct arena *arena, const struct plan *plan);
 
 /*
- * Two plans side by side: what they chose, and what comes of it.  Each side is a pair of JSON
+ * Two plans side by side: their choices and counts.  Each side is a pair of JSON
  * values of the same shape; lists in them have elements with a `name`, `op` or `tensor`.
- * What only one side has is missing on the other.
+ * A side may lack elements of the other.
  *
  * As text a table of each, as CSV and JSON every value with its path: "RF.A.total_reads".
  * Counts have a ratio, b / a, where a is not 0.
@@ -43,7 +43,6 @@ struct diff {
 	bool all; /* show what is equal, too */
 };
 
-struct arena;
 bool diff_equal(struct arena *arena, const struct diff *diff);
 const char *diff_text(struct arena *arena, const struct diff *diff);
 const char *diff_csv(struct arena *arena, const struct diff *diff);

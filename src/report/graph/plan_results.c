@@ -2,12 +2,10 @@
 
 #include "base/amount.h"
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/text.h"
-#include "report/run/json_text.h"
-#include "report/run/listing.h"
+#include "report/run/json.h"
 #include "report/run/pareto.h"
-#include "report/run/run_json.h"
-#include "report/run/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +26,7 @@ const char *plan_pareto_csv(
 	return pareto_csv(arena, frontier, complete_row, arch);
 }
 
-/* How near a point is to what is proven. */
+/* Returns the proof of a point, or its gap to the proven bound, in words. */
 static const char *proof_text(
 	struct arena *arena, const struct point *point, enum objective objective)
 {
@@ -87,7 +85,7 @@ const char *plan_summary(
 		*assumed ? "\n" : "");
 }
 
-/* What the words behind the solvers mean. */
+/* Adds a legend of the words behind the solvers. */
 static void explain_proofs(struct text *text, const struct frontier *frontier)
 {
 	const struct objectives *objectives = &frontier->objectives;
@@ -274,4 +272,284 @@ const char *plan_run_json(
 	json_object_set_new(root, "refusals",
 		run_texts(refusals_lines(&explored->refusals, arena), explored->refusals.count));
 	return json_text(arena, root);
+}
+
+const char *plan_check_text(struct arena *arena, const struct outcome *outcome)
+{
+	return arena_format(arena,
+		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
+		" events, no fault, counts agree%s\n",
+		outcome->plan->step_count, outcome->cost.score.cycles, outcome->sim.cycles,
+		outcome->sim.events,
+		outcome->mode == SIM_COUNT
+			? " (contents are not followed in more than 1 GiB of tensors)"
+			: "");
+}
+
+/* The loop that walks a host dimension in the first op that uses the tensor; NULL. */
+static const char *name_dimension(const struct workload *workload, int tensor, int h)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int i = 0; i < op_operands(op); i++) {
+			const struct access *access = op_operand(op, i);
+			int l = access->tensor == tensor && op_is_tiled(op)
+					? affine_loop(&access->host[h], op->loop_count)
+					: -1;
+			if (l >= 0)
+				return op->loops[l].name;
+		}
+	}
+	return NULL;
+}
+
+static void add_layout(struct text *text, const struct workload *workload, int tensor)
+{
+	const struct layout *layout = &workload->tensors[tensor].layout;
+	text_add(text, "%-20s", workload->tensors[tensor].name);
+	for (int d = 0; d < layout->rank; d++) {
+		int h = layout->host_dim[d];
+		const char *name = h < 0 ? NULL : name_dimension(workload, tensor, h);
+		text_add(text, "  %s%d: %" PRId64, d + 1 == layout->rank ? "stick " : "", d,
+			layout->size[d]);
+		if (h < 0)
+			continue;
+		text_add(text, " of %s", name ? name : arena_format(text->arena, "axis %d", h));
+		if (layout->part[d] == PART_STICK_OUTER)
+			text_add(text, "/%d", layout->per_stick);
+	}
+	text_add(text, "\n");
+}
+
+const char *layouts_text(struct arena *arena, const struct workload *workload)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "%-20s  %s\n", "tensor",
+		"its device dimensions, as views and messages count them");
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		add_layout(&text, workload, (int)t);
+	return text_read(&text);
+}
+
+json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome)
+{
+	const struct plan *plan = outcome->plan;
+	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:{s:i, s:I, s:I, s:I, s:b}}", "architecture",
+		plan->arch->name, "cores", (json_int_t)arch_cores(plan->arch), "workload",
+		workload->name, "ops", (json_int_t)workload->op_count, "tensors",
+		(json_int_t)workload->tensor_count, "plan", "steps", plan->step_count, "cycles",
+		(json_int_t)outcome->cost.score.cycles, "sim_cycles",
+		(json_int_t)outcome->sim.cycles, "events", (json_int_t)outcome->sim.events,
+		"contents_followed", outcome->mode != SIM_COUNT);
+}
+
+static const char *const answers[] = {"holds", "rejected", "undecided"};
+
+const char *claim_report_text(struct arena *arena, const struct plan_claim *claim)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "certificate  %s\n", answers[claim->answer]);
+	text_add(&text, "claim        %s\n", claim->claim);
+	if (claim->options)
+		text_add(&text, "work         %" PRIu64 " states, %zu options of ops\n",
+			claim->states, claim->options);
+	if (claim->answer == VERDICT_OPEN && claim->options)
+		text_add(&text, "verified     no plan is below %.17g\n", claim->bound);
+	if (claim->why)
+		text_add(&text, "because      %s\n", claim->why);
+	return text_read(&text);
+}
+
+json_t *claim_report_json(const struct plan_claim *claim)
+{
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:s?}", "certificate", answers[claim->answer],
+		"claim", claim->claim, "states", (json_int_t)claim->states, "options",
+		(json_int_t)claim->options, "bound",
+		claim->options ? json_real(claim->bound) : json_null(), "why", claim->why);
+}
+
+struct work {
+	int64_t from, to, busy; /* ticks */
+	uint64_t cores;
+};
+
+static void add_work(
+	struct work *work, const struct instruction *instruction, const struct sim_run_time *time)
+{
+	bool first = !work->cores;
+	work->from = first ? time->start : number_min(work->from, time->start);
+	work->to = first ? time->end : number_max(work->to, time->end);
+	work->busy += (time->end - time->start) * __builtin_popcountll(instruction->mask);
+	work->cores |= instruction->mask;
+}
+
+json_t *timeline_json(struct arena *arena, const struct outcome *outcome)
+{
+	const struct program *program = outcome->program;
+	double ns = arch_nanoseconds(outcome->plan->arch, 1) / (double)outcome->sim.ticks_per_cycle;
+	struct work *works =
+		arena_array(arena, struct work, (size_t)program->step_count * ENGINE_COUNT);
+	json_t *list = json_array();
+	for (size_t i = 0; i < program->instruction_count; i++) {
+		const struct instruction *instruction = &program->instructions[i];
+		const struct sim_run_time *time = &outcome->sim.trace[i];
+		if (instruction->engine != ENGINE_SYNC && time->end >= time->start)
+			add_work(&works[(size_t)instruction->step * ENGINE_COUNT +
+					 instruction->engine],
+				instruction, time);
+	}
+	for (int step = 0; step < program->step_count; step++)
+		for (int engine = 0; engine < ENGINE_COUNT; engine++) {
+			const struct work *work = &works[(size_t)step * ENGINE_COUNT + engine];
+			if (!work->cores)
+				continue;
+			double busy = (double)work->busy / __builtin_popcountll(work->cores);
+			json_array_append_new(
+				list, json_pack("{s:i, s:s, s:f, s:f, s:f}", "step", step, "engine",
+					      engine_names[engine], "from", (double)work->from * ns,
+					      "to", (double)work->to * ns, "busy", busy * ns));
+		}
+	return list;
+}
+
+json_t *timeline_machine(const struct outcome *outcome)
+{
+	const struct arch *arch = outcome->plan->arch;
+	double ns = arch_nanoseconds(arch, 1);
+	const struct ratio *read = &arch->levels[arch->hbm].read_rate;
+	const struct level *units[] = {&arch->levels[arch->compute], &arch->levels[arch->vector]};
+	double fastest = 0; /* operations of all instances each cycle */
+	for (int i = 0; i < 2; i++) {
+		double rate = (double)units[i]->instances *
+			      ratio_double(i ? units[i]->vector_rate : units[i]->mac_rate);
+		fastest = rate > fastest ? rate : fastest;
+	}
+	json_t *machine = json_pack("{s:s}", "name", arch->name);
+	if (read->num > 0)
+		json_object_set_new(
+			machine, "hbm_bytes_per_ns", json_real(ratio_double(*read) / ns));
+	if (fastest > 0)
+		json_object_set_new(machine, "computes_per_ns", json_real(fastest / ns));
+	if (arch->lx >= 0)
+		json_object_set_new(machine, "lx_bytes", json_integer(arch_lx_capacity(arch)));
+	return machine;
+}
+
+/* Executions of an engine that are alike: the same step and tile on several cores, each at its own time. */
+struct alike {
+	size_t first; /* the first instruction of them, whose time is shown */
+	uint64_t cores;
+	int64_t end;  /* of the last one to end */
+	double ticks; /* of all cores together */
+};
+
+struct tracing {
+	struct text text;
+	const struct outcome *outcome;
+	double us_per_tick;
+	bool each_core;
+	struct alike last[ENGINE_COUNT]; /* not yet written; no cores: none */
+	uint64_t named[ENGINE_COUNT];    /* cores whose engine has a name */
+	uint64_t processes;              /* cores that have one */
+};
+
+/* "0-3 8" */
+static const char *cores_text(struct arena *arena, uint64_t cores)
+{
+	struct text text = text_open(arena);
+	for (int core = 0; core < 64; core++) {
+		int end = core;
+		if (!(cores >> core & 1))
+			continue;
+		while (end < 63 && cores >> (end + 1) & 1)
+			end++;
+		text_add(&text, "%s%d", text.length ? " " : "", core);
+		if (end > core)
+			text_add(&text, "-%d", end);
+		core = end;
+	}
+	return text_read(&text);
+}
+
+static void name_row(struct tracing *tracing, int core, int engine)
+{
+	struct arena *arena = tracing->text.arena;
+	if (!(tracing->processes >> core & 1))
+		trace_process(&tracing->text, core, arena_format(arena, "core %d", core));
+	if (!(tracing->named[engine] >> core & 1))
+		trace_thread(&tracing->text, core, engine, engine_names[engine]);
+	tracing->processes |= UINT64_C(1) << core;
+	tracing->named[engine] |= UINT64_C(1) << core;
+}
+
+/* Writes what is alike as one event, in the row of the lowest core. */
+static void write_alike(struct tracing *tracing, int engine)
+{
+	const struct program *program = tracing->outcome->program;
+	struct alike *last = &tracing->last[engine];
+	if (!last->cores)
+		return;
+	const struct instruction *instruction = &program->instructions[last->first];
+	const struct sim_run_time *time = &tracing->outcome->sim.trace[last->first];
+	int core = __builtin_ctzll(last->cores);
+	name_row(tracing, core, engine);
+	json_t *arguments = json_pack("{s:i, s:i, s:I, s:s}", "step", instruction->step, "tile",
+		instruction->tile, "instruction", (json_int_t)last->first, "cores",
+		cores_text(tracing->text.arena, last->cores));
+	double each = (double)(time->end - time->start);
+	if (last->end > time->end)
+		json_object_set_new(arguments, "all_end_us",
+			json_real((double)last->end * tracing->us_per_tick));
+	if (last->ticks != each * __builtin_popcountll(last->cores))
+		json_object_set_new(
+			arguments, "all_busy_us", json_real(last->ticks * tracing->us_per_tick));
+	trace_event(&tracing->text,
+		program->workload->ops[program->step_ops[instruction->step]].name, core, engine,
+		(double)time->start * tracing->us_per_tick, each * tracing->us_per_tick, arguments);
+	last->cores = 0;
+	last->ticks = 0;
+}
+
+static void add_run(struct tracing *tracing, size_t i)
+{
+	const struct program *program = tracing->outcome->program;
+	const struct sim_run_time *times = tracing->outcome->sim.trace, *time = &times[i];
+	const struct instruction *instruction = &program->instructions[i];
+	int engine = (int)instruction->engine;
+	if (instruction->engine == ENGINE_SYNC || time->end < time->start)
+		return;
+	struct alike *last = &tracing->last[engine];
+	const struct instruction *before = &program->instructions[last->first];
+	bool same = last->cores && before->step == instruction->step &&
+		    before->tile == instruction->tile && !(last->cores & instruction->mask);
+	if (!same) {
+		write_alike(tracing, engine);
+		last->first = i;
+		last->end = time->end;
+	}
+	last->cores |= instruction->mask;
+	last->end = number_max(last->end, time->end);
+	double each = (double)(time->end - time->start);
+	last->ticks += each * __builtin_popcountll(instruction->mask);
+	if (!tracing->each_core)
+		return;
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+		last->cores = mask & -mask;
+		last->ticks = each;
+		write_alike(tracing, engine);
+	}
+}
+
+const char *trace_json(struct arena *arena, const struct outcome *outcome, bool each_core)
+{
+	struct tracing tracing = {.text = trace_open(arena),
+		.outcome = outcome,
+		.each_core = each_core,
+		.us_per_tick = arch_nanoseconds(outcome->plan->arch, 1) / 1e3 /
+			       (double)outcome->sim.ticks_per_cycle};
+	for (size_t i = 0; i < outcome->program->instruction_count; i++)
+		add_run(&tracing, i);
+	for (int engine = 0; engine < ENGINE_COUNT; engine++)
+		write_alike(&tracing, engine);
+	return trace_end(&tracing.text);
 }

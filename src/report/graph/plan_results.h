@@ -1,8 +1,12 @@
 #ifndef REPORT_PLAN_RESULTS_H
 #define REPORT_PLAN_RESULTS_H
 
-#include "report/run/run_json.h"
+#include "report/run/json.h"
+#include "search/claim/plan_claim.h"
+#include "search/graph/evaluate.h"
 #include "search/graph/explore.h"
+
+#include <jansson.h>
 
 /* The results folder of a graph: columns of report/run/pareto.h; a plan is that of
  * model/graph/plan_file.h. */
@@ -22,5 +26,41 @@ const char *plan_pareto_table(
 
 const char *plan_run_json(
 	struct arena *arena, const struct run_record *record, const struct explored *explored);
+
+/* The output of `check` for a plan that was executed without a fault and whose counts are the model's. */
+const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
+
+/*
+ * A line for each tensor: "x  0: 8 of n/64  1: 512 of m  stick 2: 64 of n" is of 8 sticks of 64 elements along n,
+ * each for 512 of m.
+ */
+const char *layouts_text(struct arena *arena, const struct workload *workload);
+
+/* The same as JSON, with the workload as the specs give it. */
+json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome);
+
+/* The output of `check --certificate` for a plan: the claim, the answer, and the number of states examined. */
+const char *claim_report_text(struct arena *arena, const struct plan_claim *claim);
+json_t *claim_report_json(const struct plan_claim *claim);
+
+/*
+ * When each engine worked on each step of an execution, all cores together, for drawings.  A list by step, then
+ * engine: {step, engine, from, to, busy}, in nanoseconds; `busy` is the mean over the cores that have the
+ * engine at work.  The simulation must have kept its trace.
+ */
+json_t *timeline_json(struct arena *arena, const struct outcome *outcome);
+
+/* Peaks of a plan's machine: HBM bytes and operations of all cores per nanosecond, bytes of LX. */
+json_t *timeline_machine(const struct outcome *outcome);
+
+/*
+ * When every instruction ran, in the trace-event format that Perfetto and
+ * chrome://tracing open: a process for each core, a thread for each engine,
+ * microseconds.  What several cores do in the same tile is one event, of the first of them and at its
+ * time, unless `each_core`: `cores` has all of them, all_end_us when the last one ends, and
+ * all_busy_us the sum of their times, where these are not those of the event.
+ * The simulation must have kept its trace.
+ */
+const char *trace_json(struct arena *arena, const struct outcome *outcome, bool each_core);
 
 #endif

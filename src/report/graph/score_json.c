@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/graph/run.h"
 #include "report/nest/nest_report.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/lx_trial.h"
 #include "search/graph/op_nest.h"
@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* What is printed: the model's numbers, or the simulator's. */
+/* The printed numbers: the model's, or the simulator's. */
 struct shown_score {
 	const struct outcome *outcome;
 	const struct counts *counts;
@@ -60,7 +60,7 @@ static json_t *make_levels(const struct shown_score *of)
 	return list;
 }
 
-/* Where the energy goes: by level and wires, outermost first, and by tensor; "others" is of no tensor. */
+/* Returns the energy by level and wires, outermost first, and by tensor; "others" belongs to no tensor. */
 static json_t *make_energy(const struct shown_score *of)
 {
 	const struct workload *workload = of->outcome->plan->workload;
@@ -164,7 +164,7 @@ static void add_staging(json_t *object, const struct staging *staging)
 			"addresses", addresses));
 }
 
-/* What ranks exchange, where there are several. */
+/* Adds the exchanges between ranks if there are several. */
 static void add_ranks(json_t *root, const struct shown_score *of)
 {
 	const struct plan *plan = of->outcome->plan;

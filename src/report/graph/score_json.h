@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 /*
- * What `score` and `simulate` print: one JSON object of the same shape.  Its
+ * The output of `score` and `simulate`: one JSON object of the same shape.  Its
  * numbers come from the model, or, when `from_simulator`, from the execution.
  *
  *	feasible, cycles, latency_ns, computes, energy_pj, utilization,
@@ -44,7 +44,6 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
  * bounds, and for each tensor in HBM what breaks if it lies in LX, or what it gains (search/graph/lx_trial.h).
  * Then what each kind of decision is worth; none: nothing was solved again.  Last the energy.
  */
-struct arena;
 struct text;
 const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	const struct planning *planning, const struct joint_worths *worths);

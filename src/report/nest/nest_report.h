@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 /*
- * What `score` and `simulate` print of one problem under one mapping: one JSON
+ * The output of `score` and `simulate` for one problem under one mapping: one JSON
  * object of the same shape for both.
  *
  *	feasible, why (when it is not), counting, cycles, latency_ns, computes, energy_pj,
@@ -74,7 +74,7 @@ const char *nest_timeloop(struct arena *arena, const struct nest_report *report)
 const char *nest_text(struct arena *arena, const struct nest_report *report);
 
 /*
- * An execution in the trace-event format (report/run/trace_lines.h): rows for the whole run, for the multipliers, for
+ * An execution in the trace-event format (report/run/json.h): rows for the whole run, for the multipliers, for
  * each level that they wait for, and for the tiles of each level.
  */
 const char *nest_trace_json(struct arena *arena, const struct hierarchy *hierarchy,

@@ -55,7 +55,7 @@ function read_csv(text) {
 		if (letter === '"' && quoted && text[i + 1] === '"') row[row.length - 1] += text[++i];
 		else if (letter === '"') {
 			quoted = !quoted;
-			/* an apostrophe that keeps a spreadsheet from computing the text: csv_field of json_text.h */
+			/* an apostrophe that keeps a spreadsheet from computing the text: csv_field of json.h */
 			if (quoted && row[row.length - 1] === "" && /^'[=@+\-\t\r]/.test(text.slice(i + 1, i + 3))) i++;
 		}
 		else if (letter === "," && !quoted) row.push("");

@@ -1,10 +1,35 @@
 #include "report/recurrence/projection_code.h"
+#include "base/array.h"
+#include "base/text.h"
 
 #include "base/arena.h"
-#include "report/recurrence/projection_code_state.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+/* The program being written, and the spelling of names and terms in C. */
+struct code {
+	struct arena *arena;
+	struct text text;
+	const struct recurrence *recurrence;
+	const struct projection *projection;
+	const struct projection_facts *facts;
+	struct reverse reverse;
+	struct array(const char *) taken;            /* names in C, of all that has one */
+	const char *loops[RECURRENCE_LOOPS_MOST];    /* likewise */
+	const char *rows[2 * RECURRENCE_LOOPS_MOST]; /* space, then time */
+	const char *streams[RECURRENCE_STREAMS_MOST];
+	const char *shifted; /* a register while all shift */
+	int order
+		[RECURRENCE_LOOPS_MOST]; /* rows of space as their loops nest: lanes are innermost */
+	bool down[RECURRENCE_LOOPS_MOST]; /* rows of space that run from their end */
+	bool lanes_apart;                 /* no lane waits for another one within a step */
+	int depth;
+};
+
+/* A line at the depth that is open. */
+#define code_line(code, ...)                                                                       \
+	(code_indent(code), text_add(&(code)->text, __VA_ARGS__), text_add(&(code)->text, "\n"))
 
 static const char *const taken[] = {"auto", "break", "case", "char", "const", "continue", "default",
 	"do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int",
@@ -23,7 +48,8 @@ static bool is_used(const struct code *code, const char *name)
 	return false;
 }
 
-const char *code_name(struct code *code, const char *name)
+/* A name of the user's as an identifier that is still free. */
+static const char *code_name(struct code *code, const char *name)
 {
 	char *own =
 		arena_format(code->arena, "%s%s", *name >= '0' && *name <= '9' ? "_" : "", name);
@@ -37,13 +63,14 @@ const char *code_name(struct code *code, const char *name)
 	return own;
 }
 
-void code_indent(struct code *code)
+static void code_indent(struct code *code)
 {
 	for (int i = 0; i < code->depth; i++)
 		text_add(&code->text, "\t");
 }
 
-void code_part(struct text *text, int64_t by, const char *name)
+/* A part of a sum: `by` times a name; a constant, "0" when it is alone. */
+static void code_part(struct text *text, int64_t by, const char *name)
 {
 	if (!by)
 		return;
@@ -53,7 +80,7 @@ void code_part(struct text *text, int64_t by, const char *name)
 	text_add(text, "%s", name);
 }
 
-void code_constant(struct text *text, int64_t value)
+static void code_constant(struct text *text, int64_t value)
 {
 	if (!text->length)
 		text_add(text, "%" PRId64, value);
@@ -61,12 +88,13 @@ void code_constant(struct text *text, int64_t value)
 		text_add(text, " %c %" PRId64, value < 0 ? '-' : '+', value < 0 ? -value : value);
 }
 
-const char *code_sum(const struct code *code, const struct loop_sum *sum)
+static const char *code_sum(const struct code *code, const struct loop_sum *sum)
 {
 	return loop_sum_text(code->arena, sum, code->recurrence->loop_count, code->loops);
 }
 
-const char *code_pe(const struct code *code, const int64_t *move)
+/* The PE that lies `move` before this one (NULL: this one), as indices of an array. */
+static const char *code_pe(const struct code *code, const int64_t *move)
 {
 	struct text text = text_open(code->arena);
 	for (int k = 0; k < code->projection->space_count; k++) {
@@ -122,7 +150,7 @@ static void add_stream(struct code *code, struct text *text, const struct term *
 		text_add(text, "%s_now%s", name, code_pe(code, move));
 }
 
-/* What stands before the parts of a term, and between them; a parenthesis ends it. */
+/* Texts before and between the parts of a term; a parenthesis ends it. */
 static const struct {
 	const char *before, *between[2];
 } operators[] = {[TERM_NEGATE] = {"-(", {0}},
@@ -169,7 +197,7 @@ static void add_term(struct code *code, struct text *text, const struct term *te
 	text_add(text, ")");
 }
 
-const char *code_term(struct code *code, const struct term *term)
+static const char *code_term(struct code *code, const struct term *term)
 {
 	struct text text = text_open(code->arena);
 	add_term(code, &text, term);
@@ -199,7 +227,7 @@ static const char *based(
 		code->arena, "%" PRId64 " %c %s", step->base, step->sign < 0 ? '-' : '+', value);
 }
 
-/* What follows is for points without this. */
+/* Writes a test that skips the rest of the loop body under a condition. */
 static void write_unless(struct code *code, const char *condition)
 {
 	code_line(code, "if (%s)", condition);

@@ -2,11 +2,8 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/run/json_text.h"
-#include "report/run/listing.h"
+#include "report/run/json.h"
 #include "report/run/pareto.h"
-#include "report/run/run_json.h"
-#include "report/run/trace_lines.h"
 #include "search/recurrence/project_search.h"
 
 #include <inttypes.h>

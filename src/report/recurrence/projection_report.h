@@ -1,7 +1,7 @@
 #ifndef REPORT_RECURRENCE_PROJECTION_REPORT_H
 #define REPORT_RECURRENCE_PROJECTION_REPORT_H
 
-#include "report/run/run_json.h"
+#include "report/run/json.h"
 #include "search/recurrence/project_search.h"
 
 #include <jansson.h>
@@ -12,11 +12,11 @@
  */
 struct arena;
 
-/* What is wrong with a projection, with its counterexample, and where to mend it; NULL: nothing. */
+/* The fault of a projection, with its counterexample, and the place to mend it; NULL without a fault. */
 const char *projection_fault_text(struct arena *arena, const struct space_time *spec,
 	const struct projection *projection, const struct projection_facts *facts);
 
-/* What an execution ran into; NULL: nothing. */
+/* The fault of an execution; NULL without one. */
 const char *systolic_fault_text(struct arena *arena, const struct recurrence *recurrence,
 	const struct systolic_result *result);
 
@@ -24,7 +24,7 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 json_t *projection_json(const struct project_found *found);
 const char *projection_text(struct arena *arena, const struct project_found *found);
 
-/* What `check` prints: sizes of the recurrence, and its projection; NULL: it has none. */
+/* The output of `check`: sizes of the recurrence, and its projection, which may be NULL. */
 json_t *projection_check_json(
 	const struct recurrence *recurrence, const struct project_found *found);
 
@@ -37,7 +37,7 @@ const char *projection_run_json(
 const char *projection_plan_yaml(struct arena *arena, const struct point *point);
 
 /*
- * An execution in the trace-event format (report/run/trace_lines.h): a row for each PE with the points that it
+ * An execution in the trace-event format (report/run/json.h): a row for each PE with the points that it
  * computes, a microsecond for a cycle.  NULL where more than PROJECTION_TRACE_MOST points were computed.
  */
 enum { PROJECTION_TRACE_MOST = 2000000 };

@@ -122,7 +122,7 @@ static const char *make_folder(struct arena *arena, const char *path)
 		struct stat facts;
 		if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
 			return NULL;
-		return arena_format(arena, "'%s' is no folder", path);
+		return arena_format(arena, "'%s' is not a folder", path);
 	}
 	return arena_format(arena, "cannot make folder '%s': %s", path, strerror(errno));
 }
@@ -162,7 +162,7 @@ static bool is_numbered(const char *name)
 	return at - digits >= 3 && text_equal(at, ".yaml");
 }
 
-/* What a run of any kind writes, but for its copies of specs: see is_of_run. */
+/* True for files that a run of any kind writes, apart from its copies of specs: see is_of_run. */
 static bool is_run_file(const char *name)
 {
 	static const char *const names[] = {
@@ -413,7 +413,7 @@ static void name_places(struct folder *folder)
 	folder->left = arena_format(folder->arena, "%s/.lxplore-was", folder->place);
 }
 
-/* The path from the root on; NULL if there is no parent. */
+/* Returns the path from the root; NULL if the parent is missing. */
 static const char *find_place(struct arena *arena, const char *path)
 {
 	char whole[PATH_MAX];
@@ -427,7 +427,7 @@ static const char *find_place(struct arena *arena, const char *path)
 		arena, "%s/%s", text_equal(whole, "/") ? "" : whole, slash ? slash + 1 : path);
 }
 
-/* Where a program ended between two renames, the folder has its name of before again. */
+/* Gives a folder its former name again if a program ended between two renames. */
 static void restore(const struct folder *folder)
 {
 	struct stat facts;
@@ -458,7 +458,7 @@ static void move_back(const struct folder *folder, const char *old, bool whole)
 		rmdir(old);
 }
 
-/* Where a program ended while files moved, there is no table. */
+/* Moves files back if a program ended while they moved: the table is then missing. */
 static void restore_inside(const struct folder *folder)
 {
 	struct stat facts;
@@ -556,7 +556,7 @@ void folder_add(struct folder *folder, const char *name, const char *text)
 
 /* --- closing */
 
-/* All files into a new folder; NULL, or why not.  Nobody waits for the disk for one of many. */
+/* All files into a new folder; NULL, or why not.  Does not wait for the disk after each of them. */
 static const char *write_files(struct folder *folder, const char *into)
 {
 	for (size_t i = 0; i < folder->files.count; i++) {
@@ -573,7 +573,7 @@ static const char *write_files(struct folder *folder, const char *into)
 	return NULL;
 }
 
-/* True if the folder is where this process is, or above: whoever started it is there, too. */
+/* True if the folder is the current one of this process or above it: that of the caller, too. */
 static bool is_below_us(const struct folder *folder)
 {
 	char here[PATH_MAX];

@@ -12,14 +12,13 @@
  */
 struct arena;
 
-/* One file alone, written beside its place and renamed; NULL, or why not.  What is no file, a
- * device or a pipe, is written into. */
+/* One file alone, written beside its place and renamed; NULL, or why not.  Devices and pipes are written into. */
 const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length);
 
-/* A file that is not there yet.  errno tells why not. */
+/* A file that is not there yet.  False with errno. */
 bool file_create(const char *path, const char *bytes, size_t length, bool to_disk);
 
-/* A new folder, "START-PROCESS-NUMBER", with owner and mode of another; NULL: errno tells why. */
+/* A new folder, "START-PROCESS-NUMBER", with owner and mode of another; NULL with errno. */
 const char *folder_create(struct arena *arena, const char *start, const struct stat *like);
 
 /* Makes every folder on the way to the last '/' of a path; NULL, or why not. */
@@ -50,11 +49,10 @@ const char *folder_find(struct arena *arena, const char *start);
  * cannot exchange folders, two renames do it.  The folder where the program itself runs, a mounted
  * one, and one whose parent is not ours stay: the files of the run before move into a folder inside it, those of
  * the new run out of another one, the table pareto.csv first and last.  Where a call fails, the run before moves
- * back; where the program ends in between there is no table, and folder_open moves it back.
+ * back; where the program ends in between, the table is missing, and folder_open moves it back.
  *
  * A file that no run writes (report/run/folder.h) is the user's, and stays.
  */
-struct arena;
 struct folder;
 
 /* Makes the folder and its parents, and keeps other processes out of it until it is closed; NULL,
@@ -64,7 +62,7 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 /* A run that is on no disk: what is added can be read again, and is never closed. */
 struct folder *folder_gather(struct arena *arena);
 
-/* What was added: the name of file i, and its text. */
+/* The added files: the name of file i, and its text. */
 size_t folder_count(const struct folder *folder);
 const char *folder_file(const struct folder *folder, size_t i, const char **text);
 

@@ -1,10 +1,15 @@
 #include "report/run/pareto.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
-#include "report/run/json_text.h"
+#include "report/run/json.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 struct csv_cells csv_cells(struct arena *arena, const char **line)
@@ -71,7 +76,7 @@ static const struct column {
 	enum type type;
 	size_t at;
 	bool executed; /* empty unless an execution finished */
-} columns[] = {
+} pareto_columns[] = {
 	{"point", PARETO_ALWAYS, INTEGER, AT(number), false},
 	{"latency_cycles", PARETO_ALWAYS, INTEGER, AT(score.cycles), false},
 	{"latency_ns", PARETO_TIME, REAL, AT(nanoseconds), false},
@@ -102,7 +107,7 @@ static const struct column {
 	{"estimate_cycles", PARETO_ESTIMATE, INTEGER, AT(score.estimate_cycles), false},
 	{"estimate_ns", PARETO_ESTIMATE, REAL, AT(estimate_nanoseconds), false},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { COLUMNS = sizeof pareto_columns / sizeof *pareto_columns };
 
 const char *pareto_plan_path(struct arena *arena, size_t i)
 {
@@ -112,7 +117,7 @@ const char *pareto_plan_path(struct arena *arena, size_t i)
 void pareto_head(struct text *text)
 {
 	for (int c = 0; c < COLUMNS; c++)
-		text_add(text, "%s%s", c ? "," : "", columns[c].name);
+		text_add(text, "%s%s", c ? "," : "", pareto_columns[c].name);
 }
 
 /* The ports of an array are not known where they are too many to count, and a gap only with a
@@ -149,13 +154,13 @@ void pareto_add(struct text *text, size_t number, const struct pareto_row *row)
 		.plan = row->plan,
 	};
 	for (int c = 0; c < COLUMNS; c++) {
-		const void *at = (const char *)&values + columns[c].at;
+		const void *at = (const char *)&values + pareto_columns[c].at;
 		text_add(text, "%s", c ? "," : "");
-		if (!applies(&columns[c], row))
+		if (!applies(&pareto_columns[c], row))
 			continue;
-		if (columns[c].type == INTEGER)
+		if (pareto_columns[c].type == INTEGER)
 			text_add(text, "%" PRId64, *(const int64_t *)at);
-		else if (columns[c].type == REAL)
+		else if (pareto_columns[c].type == REAL)
 			text_add(text, "%.17g", *(const double *)at);
 		else
 			csv_field(text, *(const char *const *)at);
@@ -183,6 +188,225 @@ const char *pareto_csv(struct arena *arena, const struct frontier *frontier,
 		complete(self, point, arena, &row);
 		pareto_add(&text, i + 1, &row);
 		text_add(&text, "\n");
+	}
+	return text_read(&text);
+}
+
+static void add_point(struct text *text, const char *title, const struct summary_point *point)
+{
+	text_add(text, "%s: point %zu, %s (%s), %s%s%s\n", title, point->number,
+		amount_text(text->arena, AMOUNT_TIME, point->nanoseconds), point->proof,
+		amount_text(text->arena, AMOUNT_ENERGY, point->energy_pj),
+		*point->bound ? "; bound by " : "", point->bound);
+}
+
+const char *summary_text(struct arena *arena, const struct summary_point *fastest,
+	const struct summary_point *leanest)
+{
+	struct text text = text_open(arena);
+	bool one = leanest && leanest->number == fastest->number;
+	add_point(&text, one ? "fastest and leanest" : "fastest", fastest);
+	if (leanest && !one)
+		add_point(&text, "leanest", leanest);
+	return text_read(&text);
+}
+
+const char *summary_proof(struct arena *arena, const struct found *found, double value)
+{
+	if (found->proof == PROOF_OPTIMAL)
+		return "proven";
+	if (found->proof != PROOF_BOUND || !(value > 0))
+		return "not proven";
+	return arena_format(arena, "within %.1f %%", ceil(found->gap / value * 1000) / 10);
+}
+
+size_t summary_least(const struct frontier *frontier, enum objective objective)
+{
+	size_t least = 0;
+	for (size_t i = 1; i < frontier->count; i++)
+		if (objective_value(objective, &frontier->points[i].score) <
+			objective_value(objective, &frontier->points[least].score))
+			least = i;
+	return least;
+}
+
+size_t summary_proven(const struct frontier *frontier)
+{
+	size_t proven = 0;
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		proven += found->proof == PROOF_OPTIMAL;
+	}
+	return proven;
+}
+
+const char *summary_bests(
+	struct arena *arena, const struct frontier *frontier, const char *const *names)
+{
+	struct text text = text_open(arena);
+	for (size_t k = 0; k < frontier->objectives.count; k++) {
+		enum objective objective = frontier->objectives.at[k];
+		size_t best = summary_least(frontier, objective);
+		const char *unit = objective_unit(objective);
+		text_add(&text, "%s%s: point %zu (%s%s%s)", k ? ", " : "least ", names[k], best + 1,
+			amount_number(
+				arena, objective_value(objective, &frontier->points[best].score)),
+			unit ? " " : "", unit ? unit : "");
+	}
+	text_add(&text, "\n");
+	return text_read(&text);
+}
+
+void summary_choose(const struct frontier *frontier, bool *shown)
+{
+	size_t room = SUMMARY_ROWS;
+	for (size_t i = 0; i < frontier->count; i++)
+		shown[i] = false;
+	for (size_t k = 0; frontier->count && k < frontier->objectives.count && room; k++) {
+		size_t best = summary_least(frontier, frontier->objectives.at[k]);
+		room -= !shown[best];
+		shown[best] = true;
+	}
+	for (size_t i = 0; i < frontier->count && room; i++) {
+		room -= !shown[i];
+		shown[i] = true;
+	}
+}
+
+enum { INDENT = 6, COLUMNS_MOST = 16 };
+
+struct listing {
+	struct arena *arena;
+	const char *const *titles;
+	size_t columns;
+	struct array(const char *) cells;
+};
+
+struct listing *listing_open(struct arena *arena, const char *const *titles)
+{
+	struct listing *listing = arena_new(arena, struct listing);
+	*listing = (struct listing){.arena = arena, .titles = titles};
+	while (titles[listing->columns])
+		listing->columns++;
+	return listing;
+}
+
+void listing_cell(struct listing *listing, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	const char *text = arena_format_list(listing->arena, format, list);
+	va_end(list);
+	*array_add(listing->arena, &listing->cells) = text;
+}
+
+static bool is_left(const struct listing *listing, size_t column)
+{
+	return listing->titles[column][0] == '<';
+}
+
+/* Columns of a terminal. */
+static int width_of(const char *text)
+{
+	int width = 0;
+	size_t length = strlen(text);
+	for (size_t i = 0; i < length;) {
+		uint32_t c = 0;
+		size_t size = utf8_read(text + i, length - i, &c);
+		width += size ? utf8_width(c) : 1;
+		i += size ? size : 1;
+	}
+	return width;
+}
+
+/* The width of each column, 0 where it is left out; answers that of a line without what is between cells, and
+ * how many cells it has. */
+static int measure(const struct listing *listing, int *widths, int *count)
+{
+	int sum = *count = 0;
+	for (size_t c = 0; c < listing->columns; c++) {
+		widths[c] = 0;
+		for (size_t i = c; i < listing->cells.count; i += listing->columns) {
+			int width = width_of(listing->cells.at[i]);
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+		int title = width_of(listing->titles[c] + is_left(listing, c));
+		if (widths[c] && title > widths[c])
+			widths[c] = title;
+		sum += widths[c];
+		*count += widths[c] > 0;
+	}
+	return sum;
+}
+
+void listing_wrap(struct text *text, const char *words, size_t indent)
+{
+	for (bool first = true; *words || first; first = false) {
+		size_t length = strlen(words), most = LISTING_WIDTH - indent;
+		if (length > most) {
+			size_t cut = most;
+			while (cut > 0 && words[cut] != ' ')
+				cut--;
+			length = cut ? cut : strcspn(words, " ");
+		}
+		text_add(text, "%*s%.*s\n", first ? 0 : (int)indent, "", (int)length, words);
+		words += length + strspn(words + length, " ");
+	}
+}
+
+static void add_below(struct text *text, const char *cell)
+{
+	if (!*cell)
+		return;
+	text_add(text, "%*s", INDENT, "");
+	listing_wrap(text, cell, INDENT);
+}
+
+static void add_line(struct text *text, const struct listing *listing, const char *const *cells,
+	const int *widths, size_t columns, int between)
+{
+	int blanks = 0;
+	for (size_t c = 0; c < columns; c++) {
+		const char *cell = cells[c];
+		if (!widths[c])
+			continue;
+		bool left = is_left(listing, c);
+		if (cell == listing->titles[c])
+			cell += left;
+		int room = widths[c] - width_of(cell);
+		if (*cell)
+			text_add(text, "%*s%s", blanks + (left ? 0 : room), "", cell);
+		blanks = (*cell ? (left ? room : 0) : blanks + widths[c]) + between;
+	}
+	text_add(text, "\n");
+}
+
+/* The cells of a row from `first` on, in one text. */
+static const char *join_cells(const struct listing *listing, size_t row, size_t first)
+{
+	struct text text = text_open(listing->arena);
+	for (size_t c = first; c < listing->columns; c++) {
+		const char *cell = listing->cells.at[row + c];
+		text_add(&text, "%s%s", *cell && text.length ? "  " : "", cell);
+	}
+	return text_read(&text);
+}
+
+const char *listing_text(const struct listing *listing)
+{
+	int widths[COLUMNS_MOST], count;
+	struct text text = text_open(listing->arena);
+	size_t columns = listing->columns;
+	int width = measure(listing, widths, &count);
+	for (; columns > 1 && width + count - 1 > LISTING_WIDTH; columns--) {
+		width -= widths[columns - 1];
+		count -= widths[columns - 1] > 0;
+	}
+	int between = width + 2 * (count - 1) <= LISTING_WIDTH ? 2 : 1;
+	add_line(&text, listing, listing->titles, widths, columns, between);
+	for (size_t i = 0; i + listing->columns <= listing->cells.count; i += listing->columns) {
+		add_line(&text, listing, &listing->cells.at[i], widths, columns, between);
+		add_below(&text, join_cells(listing, i, columns));
 	}
 	return text_read(&text);
 }

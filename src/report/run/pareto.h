@@ -7,6 +7,11 @@
 #include "search/drive/drive.h"
 
 #include <jansson.h>
+#include <stddef.h>
+
+/*
+ * Tables of results: reading and writing of pareto.csv, the summary of a frontier, and tables for people.
+ */
 
 /* The cells of a line, without quotes; *line becomes the next one, "" at the end.  RFC 4180 but for line ends in
  * quotes, which our tables have not. */
@@ -58,5 +63,71 @@ const char *pareto_csv(struct arena *arena, const struct frontier *frontier,
 
 /* The file of point i (from 0) inside the results folder. */
 const char *pareto_plan_path(struct arena *arena, size_t i);
+
+/*
+ * The first lines that end an exploration: its fastest and its leanest point, each with its values,
+ * the proof beside the latency, and what bounds that latency:
+ *
+ *	fastest: point 1, 159.04 us (proven), 25127 uJ; HBM 61 %, overhead 21 %
+ *	leanest: point 18, 510.6 us (within 33.7 %), 12740 uJ; array 50 %, HBM 30 %
+ */
+
+struct summary_point {
+	size_t number; /* from 1 */
+	double nanoseconds, energy_pj;
+	const char *proof; /* summary_proof */
+	const char *bound; /* "HBM 61 %, overhead 21 %"; "": not known */
+};
+
+/* One line where both are the same point, and where only the latency counts (leanest NULL). */
+const char *summary_text(struct arena *arena, const struct summary_point *fastest,
+	const struct summary_point *leanest);
+
+/* "proven", "within 3.1 %" of its value (rounded up), "not proven". */
+const char *summary_proof(struct arena *arena, const struct found *found, double value);
+
+/* The point of a frontier with the least of an objective, the first of several; frontier->count > 0. */
+size_t summary_least(const struct frontier *frontier, enum objective objective);
+
+/* Points of a frontier that are proven. */
+size_t summary_proven(const struct frontier *frontier);
+
+/* "least latency: point 1 (12 cycles), pes: point 5 (3)": the best value of each objective, by their names. */
+const char *summary_bests(
+	struct arena *arena, const struct frontier *frontier, const char *const *names);
+
+/* The points of `count` that a table shows, at most SUMMARY_ROWS: the first ones and the best of each
+ * objective.  shown: one flag for each point. */
+enum { SUMMARY_ROWS = 12 };
+void summary_choose(const struct frontier *frontier, bool *shown);
+
+/*
+ * A table for people, at most LISTING_WIDTH columns wide as far as its cells allow.
+ *
+ *	static const char *const titles[] = {"point", "<name", "<mapping", NULL};
+ *	struct listing *listing = listing_open(arena, titles);
+ *	listing_cell(listing, "%zu", i); listing_cell(listing, "%s", name); ..
+ *	text = listing_text(listing);
+ *
+ * A column is as wide as its longest cell, and left out where all its cells are empty.  Cells stand
+ * at the right, those of a title with `<` at the left.  The last columns that have no room beside
+ * the others stand below their row, in lines of their own and without titles.
+ */
+enum { LISTING_WIDTH = 80 };
+
+struct listing;
+
+struct listing *listing_open(struct arena *arena, const char *const *titles);
+
+/* The next cell, row by row. */
+void listing_cell(struct listing *listing, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+const char *listing_text(const struct listing *listing);
+
+/* Adds words behind a line that is `indent` columns long, in lines of their own under it where they have no room:
+ * cut at blanks where that can be. */
+struct text;
+void listing_wrap(struct text *text, const char *words, size_t indent);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * What drawings in SVG 1.1 share: the head, texts, axes.  A drawing ends with "</svg>\n".
+ * Parts of drawings in SVG 1.1: the head, texts, axes.  A drawing ends with "</svg>\n".
  */
 
 /* The root with a white ground; `style` is CSS beside that of classes `g` (lines of a grid) and `s` (soft texts). */
@@ -21,7 +21,7 @@ void svg_label(struct text *text, double x, double y, const char *attributes, co
 /* The distance of ticks: 1, 2 or 5 times a power of ten, or a power of two; no more than `most` of them in `range`. */
 int64_t svg_step(int64_t range, int most, bool binary);
 
-/* A colour by number; a colour-blind reader can tell the first eight apart. */
+/* A colour by number; the first eight are distinct to colour-blind readers. */
 const char *svg_colour(int64_t number);
 
 #endif

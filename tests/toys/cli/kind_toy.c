@@ -2,8 +2,7 @@
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/settings.h"
-#include "report/run/json_text.h"
-#include "report/run/run_json.h"
+#include "report/run/json.h"
 
 #include <inttypes.h>
 

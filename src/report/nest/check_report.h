@@ -1,12 +1,13 @@
-#ifndef REPORT_MAPSPACE_CHECK_REPORT_H
-#define REPORT_MAPSPACE_CHECK_REPORT_H
+#ifndef NEST_CHECK_REPORT_H
+#define NEST_CHECK_REPORT_H
 
+#include "search/certificate/certificate_check.h"
 #include "search/nest/mapspace_check.h"
 
 #include <jansson.h>
 
 /*
- * What `check` prints of a problem.  As JSON one object:
+ * The output of `check` for a problem.  As JSON one object:
  *
  *	feasible   true, false, or null: not decided
  *	witness    a mapping that fits, in a line; only if feasible
@@ -28,7 +29,7 @@ struct arena;
 const char *mapspace_check_text(struct arena *arena, const struct mapspace_check_report *report);
 json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
 
-/* Why nothing fits and what stands against each other, of VERDICT_NO. */
+/* Why nothing fits, and the constraints in conflict, of VERDICT_NO. */
 const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check);
 
 /* Sentences that the forms share: why nothing fits; what of the machine takes part in a conflict
@@ -36,5 +37,19 @@ const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_ch
 const char *shortage_text(
 	struct arena *arena, const struct mapspace_check *check, const struct shortage *shortage);
 const char *const *conflict_machine(struct arena *arena, const struct mapspace_check *check);
+
+/* The output of `check --certificate`: the claim, the answer, and the number of cells examined. */
+const char *certificate_report_text(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate, const struct certificate_result *result);
+json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate, const struct certificate_result *result);
+
+/*
+ * certificate.yaml of a results folder; cli/command_check.c reads it.  A line of `cells` is a
+ * choice: its spatial bounds in the notation of mappings, its residency as bits, and the claim
+ * about it.
+ */
+const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate);
 
 #endif
