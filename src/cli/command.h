@@ -4,7 +4,6 @@
 #include "cli/settings.h"
 
 #include <jansson.h>
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +45,7 @@ const struct command *command_find(const char *name);
 /* The text of --help. */
 const char *command_help(struct arena *arena, const struct command *command);
 
-/* Where commands of this thread print data and what is for people, instead of stdout and stderr. */
+/* Sends the data and the messages of commands of this thread to other streams than stdout and stderr. */
 void command_redirect(FILE *data, FILE *people);
 FILE *command_people(void);
 
@@ -71,7 +70,7 @@ void command_add(const char *text);
 /* Into a file; what cannot be written ends the program. */
 void command_write(struct arena *arena, const char *path, const char *text);
 
-/* What a result is printed as where nobody says: text for people, JSON where it goes elsewhere. */
+/* The default format of results: text for a terminal, JSON for files and pipes. */
 enum format command_usual_format(void);
 
 /* `--format`, if it is given; false after complaining.  JSON is YAML as it stands. */

@@ -6,8 +6,8 @@
 #include "campaign/neighbours.h"
 #include "campaign/store_runner.h"
 #include "cli/command.h"
-#include "cli/command_explore.h"
 #include "cli/inputs.h"
+#include "cli/kind.h"
 #include "cli/listener.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the points of a campaign share: options, and the person in front. */
+/* Shared by the points of a campaign. */
 struct campaign_points {
 	const struct arguments *arguments;
 	const struct listener *listener;
@@ -80,7 +80,7 @@ static int search(struct exploring *exploring, struct task_result *out)
 	return status;
 }
 
-/* What its proven latency may say of others; NULL: nothing. */
+/* Returns the point as a neighbour of others; NULL if its proven latency bounds no other point. */
 static const struct neighbour *neighbour_of(const struct campaign_points *points,
 	const struct sweep_point *point, const struct exploring *exploring)
 {
@@ -467,7 +467,7 @@ static const struct action *find_action(
 	if (!arguments->count)
 		diag_error(diag, (struct span){0}, "campaign wants one of: %s", all);
 	else
-		diag_error(diag, arguments->spans[0], "there is no 'campaign %s'%s",
+		diag_error(diag, arguments->spans[0], "unknown command 'campaign %s'%s",
 			arguments->at[0],
 			suggestion(arena, suggest(arguments->at[0], names),
 				arena_format(arena, "; there are %s", all)));

@@ -1,7 +1,25 @@
-#include "cli/certificate.h"
+#include "cli/command_check.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "cli/inputs.h"
 #include "cli/kind.h"
 #include "cli/listener.h"
+#include "cli/nest_inputs.h"
 #include "cli/settings.h"
+#include "report/nest/check_report.h"
+#include "report/run/folder.h"
+#include "search/certificate/certificate.h"
+#include "search/certificate/certificate_check.h"
+#include "spec/reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 int kind_check(const struct inputs *inputs, enum format format)
 {
@@ -68,3 +86,415 @@ const struct command command_check = {
 	.bit = OF_CHECK,
 	.run = run,
 };
+
+/*
+ * certificate.yaml, read in two parts: first what says which problem it is of, then, when that
+ * is known to be the one at hand, what it claims.  Everything that is wrong is complained about.
+ */
+struct certificate_file {
+	struct reading reading;
+	struct reader reader; /* of the map `certificate:` */
+	struct certificate *certificate;
+	int64_t version;
+};
+
+/* Sources and counting; false after complaining. */
+static bool certificate_file_open(
+	struct arena *arena, const char *path, struct diag *diag, struct certificate_file *out);
+
+/* The rest, in the names of the problem; search->objectives are not looked at. */
+static bool certificate_file_read(struct certificate_file *file, const struct nest_search *search);
+
+static struct span span_of(const struct reader *map, const char *key)
+{
+	const struct node *node = node_find(map->map, key);
+	return node ? node->span : map->map->span;
+}
+
+/* To the last digit. */
+static bool take_real(
+	struct certificate_file *file, const struct node *node, const char *what, double *out)
+{
+	char *end = NULL;
+	double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
+	if (!end || end == node->text || *end || !isfinite(value) || value < 0)
+		return reading_refuse(&file->reading, node,
+			"%s is a number of 0 or more, as explore wrote it", what);
+	*out = value;
+	return true;
+}
+
+static bool read_real(
+	struct certificate_file *file, struct reader *map, const char *key, double *out)
+{
+	const struct node *node = read_node(map, key, REQUIRED);
+	return node && take_real(file, node, reader_place(map, key), out);
+}
+
+static bool read_hash(
+	struct certificate_file *file, struct reader *map, const char *key, uint64_t *out)
+{
+	const char *text = NULL;
+	if (!read_text(map, key, REQUIRED, &text))
+		return false;
+	if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+		return reading_refuse(&file->reading, node_find(map->map, key),
+			"%s is a hash of 16 hexadecimal digits", reader_place(map, key));
+	*out = strtoull(text, NULL, 16);
+	return true;
+}
+
+static void read_sources(struct certificate_file *file)
+{
+	const struct node *list = read_list(&file->reader, "specs", REQUIRED);
+	struct array(struct certificate_source) sources = {0};
+	for (size_t i = 0; list && i < list->count; i++) {
+		struct certificate_source source = {.span = list->items[i]->span};
+		struct reader map;
+		if (!reader_open(&map, &file->reading, list->items[i], "spec"))
+			continue;
+		read_text(&map, "path", REQUIRED, &source.path);
+		read_hash(file, &map, "fnv1a", &source.hash);
+		reader_done(&map);
+		*array_add(file->reading.arena, &sources) = source;
+	}
+	file->certificate->sources = sources.at;
+	file->certificate->source_count = sources.count;
+}
+
+/* Energies of the first version lack the reads of sums that drain: one sentence, not as many as
+ * numbers. */
+static bool read_version(struct certificate_file *file, const struct node *map)
+{
+	const struct node *node = node_find(map, "version");
+	if (node && node->kind == NODE_SCALAR && text_equal(node->text, "1"))
+		return reading_refuse(&file->reading, node,
+			"a certificate of version 1 leaves out the reads of sums that drain: "
+			"explore again, which writes one of version 3");
+	return read_integer(&file->reader, "version", REQUIRED, 2, 3, &file->version);
+}
+
+static bool certificate_file_open(
+	struct arena *arena, const char *path, struct diag *diag, struct certificate_file *out)
+{
+	const struct node *root = node_read_file(arena, path, diag);
+	struct reader file;
+	int counting = 0;
+	*out = (struct certificate_file){.reading = {.arena = arena, .diag = diag},
+		.certificate = arena_new(arena, struct certificate)};
+	if (!root || !reader_open(&file, &out->reading, root, "file"))
+		return false;
+	const struct node *map = read_map(&file, "certificate", REQUIRED);
+	reader_done(&file);
+	if (!map || !reader_open(&out->reader, &out->reading, map, "certificate"))
+		return false;
+	struct certificate *certificate = out->certificate;
+	if (!read_version(out, map))
+		return false;
+	read_text(&out->reader, "program", REQUIRED, &certificate->program);
+	read_text(&out->reader, "layer", OPTIONAL, &certificate->layer);
+	read_sources(out);
+	if (read_word(&out->reader, "counting", REQUIRED, counting_names, &counting))
+		certificate->counting = (enum counting)counting;
+	certificate->counting_span = span_of(&out->reader, "counting");
+	return !diag_failed(diag);
+}
+
+static void read_objectives(struct certificate_file *file, const struct nest_search *search)
+{
+	struct certificate *certificate = file->certificate;
+	struct objective_scope scope = {
+		file->reading.arena, file->reading.diag, SUBJECT_PROBLEM, search->hierarchy};
+	const struct node *list = read_list(&file->reader, "objectives", REQUIRED);
+	for (size_t i = 0; list && i < list->count; i++) {
+		const char *name;
+		if (node_text(&file->reading, list->items[i], "an objective", &name))
+			objectives_add(
+				&certificate->objectives, name, list->items[i]->span, &scope);
+	}
+	for (size_t k = 0; k < certificate->objectives.count; k++)
+		if (!nest_objective(certificate->objectives.at[k]))
+			reading_refuse(&file->reading, list, "a problem has no objective '%s'",
+				objective_names[certificate->objectives.at[k]]);
+	if (list && !list->count)
+		reading_refuse(&file->reading, list, "the list of objectives is empty");
+}
+
+static void read_claim(struct certificate_file *file)
+{
+	static const char *const claims[] = {"optimal", "bound", NULL};
+	struct certificate *certificate = file->certificate;
+	int claim = 0;
+	read_word(&file->reader, "claim", REQUIRED, claims, &claim);
+	read_real(file, &file->reader, "epsilon", &certificate->epsilon);
+	certificate->claim = claim ? PROOF_BOUND : PROOF_OPTIMAL;
+	if (claim) {
+		read_real(file, &file->reader, "bound", &certificate->bound);
+		read_real(file, &file->reader, "gap", &certificate->gap);
+	}
+	certificate->claim_span = span_of(&file->reader, "claim");
+	certificate->bound_span = span_of(&file->reader, "bound");
+	certificate->gap_span = span_of(&file->reader, "gap");
+}
+
+static const double *read_values(
+	struct certificate_file *file, struct reader *map, const struct certificate *certificate)
+{
+	const struct node *list = read_list(map, "values", REQUIRED);
+	size_t count = certificate->objectives.count;
+	double *values = arena_array(file->reading.arena, double, count);
+	if (list && list->count != count)
+		reading_refuse(&file->reading, list, "there are %zu values of %zu objectives",
+			list->count, count);
+	for (size_t k = 0; list && k < list->count && k < count; k++)
+		take_real(file, list->items[k], "a value", &values[k]);
+	return values;
+}
+
+static void read_points(struct certificate_file *file)
+{
+	struct certificate *certificate = file->certificate;
+	const struct node *list = read_list(&file->reader, "points", REQUIRED);
+	struct array(struct certificate_point) points = {0};
+	for (size_t i = 0; list && i < list->count; i++) {
+		struct certificate_point point = {.mapping = "", .span = list->items[i]->span};
+		struct reader map;
+		if (!reader_open(&map, &file->reading, list->items[i], "point"))
+			continue;
+		read_integer(&map, "cycles", REQUIRED, 0, INT64_MAX, &point.cycles);
+		read_real(file, &map, "energy_pj", &point.energy_pj);
+		point.values = read_values(file, &map, certificate);
+		read_text(&map, "mapping", REQUIRED, &point.mapping);
+		reader_done(&map);
+		*array_add(file->reading.arena, &points) = point;
+	}
+	certificate->points = points.at;
+	certificate->point_count = points.count;
+	certificate->points_span = span_of(&file->reader, "points");
+}
+
+/* Skips the record of version 2: a hash of the problem and counters of the solver, which no check needs. */
+static void skip_record(struct reader *map)
+{
+	read_node(map, "problem", OPTIONAL);
+	read_map(map, "choices", OPTIONAL);
+	read_list(map, "residency", OPTIONAL);
+	read_list(map, "cells", OPTIONAL);
+}
+
+static bool certificate_file_read(struct certificate_file *file, const struct nest_search *search)
+{
+	read_objectives(file, search);
+	read_claim(file);
+	read_points(file);
+	if (file->version == 2)
+		skip_record(&file->reader);
+	reader_done(&file->reader);
+	return !diag_failed(file->reading.diag);
+}
+
+/* The options, with the counting of the certificate where none is given. */
+static struct arguments with_counting(
+	struct arena *arena, const struct arguments *arguments, enum counting counting)
+{
+	struct arguments with = *arguments;
+	struct array(struct option_value) values = {0};
+	if (option_find(arguments, "counting"))
+		return with;
+	for (size_t i = 0; i < arguments->option_count; i++)
+		*array_add(arena, &values) = arguments->options[i];
+	struct option *setting = arena_new(arena, struct option);
+	*setting = *settings_find("counting", OF_CHECK);
+	setting->kinds =
+		NULL; /* kinds without a counting have no certificates, which is reported below */
+	*array_add(arena, &values) =
+		(struct option_value){.option = setting, .text = counting_names[counting]};
+	with.options = values.at;
+	with.option_count = values.count;
+	return with;
+}
+
+static const struct certificate_source *find_source(
+	const struct certificate *certificate, uint64_t hash)
+{
+	for (size_t i = 0; i < certificate->source_count; i++)
+		if (certificate->sources[i].hash == hash)
+			return &certificate->sources[i];
+	return NULL;
+}
+
+/* The files given are those that were explored, wherever they lie. */
+static void check_sources(
+	const struct certificate *certificate, const struct inputs *inputs, struct diag *diag)
+{
+	for (size_t i = 0; i < inputs->source_count; i++)
+		if (!find_source(certificate, inputs->sources[i].hash))
+			diag_error(diag, certificate->counting_span,
+				"rejected: the certificate is not of the file %s as it is now: "
+				"fnv1a %016" PRIx64,
+				inputs->sources[i].path, inputs->sources[i].hash);
+	for (size_t k = 0; k < certificate->source_count; k++) {
+		bool given = false;
+		for (size_t i = 0; i < inputs->source_count; i++)
+			given |= inputs->sources[i].hash == certificate->sources[k].hash;
+		if (!given)
+			diag_error(diag, certificate->sources[k].span,
+				"rejected: no file that is given is the %s that was explored",
+				certificate->sources[k].path);
+	}
+}
+
+static void check_identity(const struct certificate *certificate, const struct inputs *inputs,
+	const struct nest_search *search, struct diag *diag)
+{
+	if (search->counting != certificate->counting)
+		diag_error(diag, certificate->counting_span,
+			"rejected: the certificate is in %s counting",
+			counting_names[certificate->counting]);
+	check_sources(certificate, inputs, diag);
+	if (!certificate_covers(search))
+		diag_error(diag, certificate->counting_span,
+			"rejected: with '--imperfect' there are mappings that no certificate covers: "
+			"their factors need not divide");
+}
+
+static void show_progress(void *listener, uint64_t done, uint64_t choices)
+{
+	listener_progress(listener,
+		&(struct progress){
+			.round = 1, .done = (size_t)done, .tasks = (size_t)choices, .count = done});
+}
+
+static int tell(const struct certificate_result *result, const struct nest_search *search,
+	const struct certificate *certificate, enum format format, struct arena *arena,
+	struct diag *diag)
+{
+	if (result->answer == VERDICT_NO)
+		diag_error(diag, result->span, "rejected: %s", result->why);
+	diag_print(diag, stderr);
+	command_print(
+		format == FORMAT_TEXT
+			? certificate_report_text(arena, search, certificate, result)
+			: command_value(arena, format,
+				  certificate_report_json(arena, search, certificate, result)));
+	return listener_status(result->answer);
+}
+
+static int check(struct arena *arena, const struct arguments *arguments,
+	struct certificate_file *file, const struct inputs *inputs, const struct nest_inputs *nest,
+	struct diag *diag)
+{
+	struct nest_search search;
+	int64_t budget = 0, seconds = 0;
+	enum format format = FORMAT_TEXT;
+	if (!option_integer(arguments, "budget", 0, diag, &budget) ||
+		!option_integer(arguments, "time-limit", 0, diag, &seconds) ||
+		!command_format(arguments, diag, &format))
+		return command_refuse(diag);
+	bool good = request_search(arena, nest, &inputs->wishes, diag, &search);
+	if (good)
+		check_identity(file->certificate, inputs, &search, diag);
+	if (!good || diag_failed(diag)) {
+		diag_print(diag, stderr);
+		return EXIT_IMPOSSIBLE;
+	}
+	if (!certificate_file_read(file, &search))
+		return command_refuse(diag);
+	struct listener listener = listener_open(seconds, false, "choices");
+	search.wishes.objectives = file->certificate->objectives;
+	struct certificate_checking checking = {.certificate = file->certificate,
+		.search = &search,
+		.budget = (uint64_t)budget,
+		.stopper = {&listener, listener_stop},
+		.progress = show_progress};
+	struct certificate_result result = certificate_check(&checking, arena);
+	listener_clear(&listener);
+	return tell(&result, &search, file->certificate, format, arena, diag);
+}
+
+/* The specs with the plan behind them: what it says of itself. */
+static int check_plan(struct arena *arena, const struct arguments *arguments,
+	const struct option_value *path, struct diag *diag)
+{
+	struct arguments with = *arguments;
+	const char **at = arena_array(arena, const char *, arguments->count + 1);
+	struct span *spans = arena_array(arena, struct span, arguments->count + 1);
+	struct inputs inputs;
+	int64_t budget = 0, seconds = 0;
+	for (size_t i = 0; i < arguments->count; i++) {
+		at[i] = arguments->at[i];
+		spans[i] = arguments->spans[i];
+	}
+	at[arguments->count] = path->text;
+	spans[arguments->count] = path->span;
+	with.at = at;
+	with.spans = spans;
+	with.count++;
+	enum format format = FORMAT_TEXT;
+	if (!inputs_read(arena, &with, diag, &inputs) ||
+		!option_integer(arguments, "budget", 0, diag, &budget) ||
+		!option_integer(arguments, "time-limit", 0, diag, &seconds) ||
+		!command_format(arguments, diag, &format))
+		return command_refuse(diag);
+	if (inputs.kind->check_claim && inputs.kind->has_plan(&inputs))
+		return inputs.kind->check_claim(&inputs, (uint64_t)budget, seconds, format);
+	if (!diag_failed(diag))
+		diag_error(diag, path->span, "no plan of %s says that it is proven",
+			inputs.kind->noun);
+	return command_refuse(diag);
+}
+
+/* True if the file is a plan: its proof is in it. */
+static bool is_plan(struct arena *arena, const char *path)
+{
+	const struct node *root = node_read_file(arena, path, diag_open(arena));
+	return root && root->kind == NODE_MAP && node_find(root, "plan");
+}
+
+int certificate_check_command(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	const struct option_value *path = option_find(arguments, "certificate");
+	const struct nest_inputs *nest = NULL;
+	struct certificate_file file;
+	struct inputs inputs;
+	if (is_plan(arena, path->text))
+		return check_plan(arena, arguments, path, diag);
+	if (!certificate_file_open(arena, path->text, diag, &file)) {
+		if (access(path->text, F_OK) != 0)
+			diag_note(diag, path->span,
+				"explore writes one when map=exact or map=linear proved something "
+				"and all factors divide: with '--imperfect' there is a proof, but "
+				"no certificate of it");
+		return command_refuse(diag);
+	}
+	struct arguments with = with_counting(arena, arguments, file.certificate->counting);
+	if (!inputs_read(arena, &with, diag, &inputs))
+		return command_refuse(diag);
+	if (inputs.kind->certified)
+		nest = inputs.kind->certified(&inputs, file.certificate->layer, path->span);
+	else
+		diag_error(diag, path->span, "certificates are of problems; this is %s",
+			inputs.kind->noun);
+	return nest ? check(arena, arguments, &file, &inputs, nest, diag) : command_refuse(diag);
+}
+
+bool certificate_write(struct arena *arena, struct folder *folder, const char *name,
+	const char *layer, const struct run_record *record, const struct nest_search *search,
+	const struct explored *explored)
+{
+	struct certificate *certificate = certificate_make(arena, search, explored);
+	if (!certificate)
+		return false;
+	struct certificate_source *sources =
+		arena_array(arena, struct certificate_source, record->source_count);
+	for (size_t i = 0; i < record->source_count; i++)
+		sources[i] = (struct certificate_source){
+			.path = record->sources[i].path, .hash = record->sources[i].hash};
+	certificate->program = arena_format(arena, "lxplore %s", record->version);
+	certificate->sources = sources;
+	certificate->source_count = record->source_count;
+	certificate->layer = layer;
+	folder_add(folder, name, certificate_yaml(arena, search, certificate));
+	return true;
+}

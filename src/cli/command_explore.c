@@ -1,10 +1,10 @@
-#include "cli/command_explore.h"
+#include "cli/kind.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/fit.h"
 #include "base/text.h"
-#include "cli/report_data.h"
+#include "cli/command_report.h"
 #include "cli/settings.h"
 #include "model/nest/nest_score.h"
 #include "report/run/pareto.h"
@@ -35,7 +35,7 @@ int exploration_prepare(struct exploring *exploring)
 	return status;
 }
 
-/* The options as given, for run.json; how many threads there were is no part of a result. */
+/* The options as given, for run.json; the number of threads does not belong to a result. */
 static const char *const *list_options(
 	struct arena *arena, const struct arguments *arguments, size_t *count)
 {
@@ -181,7 +181,7 @@ const char *explore_folder(struct arena *arena, const struct arguments *argument
 	return arena_format(arena, "results/%s", own);
 }
 
-/* What a person has edited since the run before is not written over. */
+/* True if no plan in the folder was edited since the run before; complains about those that were. */
 static bool keeps_edited(const struct inputs *inputs, const char *folder)
 {
 	struct arena *arena = inputs->arena;
@@ -239,7 +239,8 @@ static void tell_gap(const struct exploring *exploring)
 			explorer->found, 100 * found->gap / value);
 }
 
-/* What cut the search short, then three lines: the best points, and where all are.  With -v the work, too. */
+/* Prints the limit that cut the search short, then three lines: the best points, and the folder of all.  With -v the
+ * work, too. */
 static void tell_points(
 	const struct exploring *exploring, const struct result_texts *texts, size_t count)
 {
@@ -263,8 +264,8 @@ static void tell_points(
 		count, sums ? texts->proven : summary_proven(frontier), record->seconds, folder);
 }
 
-/* Writes all files in the place of the run before.  Prints what was asked for, tells how it ended, and answers the
- * exit status. */
+/* Writes all files in the place of the run before, prints the requested format and the outcome, and returns the exit
+ * status. */
 static int end_results(struct exploring *exploring, enum format format, bool quiet)
 {
 	struct result_texts texts = exploration_gather(exploring);

@@ -22,9 +22,9 @@
 #include <string.h>
 
 /*
- * What Timeloop's users write beside a `problem` that becomes a graph of one op (graph_inputs.h): its
- * mapping, its mapper, and constraints of its mapspace.  What they mean where tiles move in boxes is in
- * model/graph/box_nest.h.  All complain.
+ * Timeloop's keys beside a `problem` that becomes a graph of one op (graph_inputs.h): its
+ * mapping, its mapper, and constraints of its mapspace.  model/graph/box_nest.h defines them for machines whose tiles
+ * move in boxes.  All complain.
  */
 struct constraints;
 struct shape;
@@ -37,7 +37,7 @@ static void graph_problem_mapping(struct inputs *inputs, struct graph_inputs *ow
 static void graph_problem_mapper(
 	struct inputs *inputs, struct graph_inputs *own, const struct node *mapper);
 
-/* Whether the constraints of mappings go together, into constraints->problem; flags are refused. */
+/* Narrows the domain of mappings by the constraints, into constraints->problem; refuses flags. */
 static void graph_problem_agree(struct inputs *inputs, const struct arch *arch,
 	const struct shape *shape, struct constraints *constraints);
 
@@ -122,7 +122,7 @@ static void graph_problem_agree(struct inputs *inputs, const struct arch *arch,
 	constraints_narrow(constraints, narrowed, inputs->diag);
 }
 
-/* What a search may take where nobody says: a plan, a whole plan, a placement. */
+/* Default budgets of a search: of a plan, a whole plan, a placement. */
 enum { JOINT_TICKS = 2000, PLAN_LABELS = 10000000, PLACE_TICKS_OF_MANY = 10000 };
 
 static void set_defaults(struct exploration *exploration)
@@ -140,8 +140,8 @@ static void set_defaults(struct exploration *exploration)
 	};
 }
 
-/* The first choice of a stage leaves nobody else in play; divide and joint are chosen together.  What
- * the command line names stands in place of what the specs do. */
+/* The first choice of a stage excludes its other solvers; divide and joint are chosen together.  The choices of
+ * the command line replace those of the specs. */
 static void choose(const struct inputs *inputs, struct graph_inputs *own)
 {
 	struct exploration *exploration = &own->exploration;
@@ -179,7 +179,7 @@ static bool has_key(const struct inputs *inputs, const char *key)
 	return inputs->search.map && node_find(inputs->search.map, key);
 }
 
-/* What whole plans shall not decide; the command line's list stands in place of the specs'. */
+/* Reads the decisions that whole plans leave out; the command line's list replaces the specs'. */
 static void read_without(struct inputs *inputs, unsigned *fixed)
 {
 	const struct option_value *line = option_find(inputs->arguments, "without");
@@ -248,7 +248,7 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	planning->price = (enum price)price;
 }
 
-/* What the specs ask of single ops and tensors. */
+/* Reads the constraints on single ops and tensors. */
 static void read_constraints(struct inputs *inputs, struct graph_inputs *own,
 	const struct node *const *lists, const struct shape *problem)
 {
@@ -288,7 +288,7 @@ bool graph_inputs_check_plan(const struct inputs *inputs)
 	return !diag_failed(inputs->diag);
 }
 
-/* What a graph needs and no file has; a key that is read beside it shows what it should be. */
+/* Complains about missing keys of a graph, at a key that is read beside them. */
 static void complain_missing(const struct inputs *inputs, const struct sheet *sheet,
 	const struct node *arch, const struct node *workload)
 {
@@ -306,7 +306,7 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
 }
 
-/* Where there are several scratchpads, none has a tensor whole, and nests share nothing between steps. */
+/* With several scratchpads no scratchpad has a tensor whole, and nests share nothing between steps. */
 static void leave_home(struct inputs *inputs, struct graph_inputs *own)
 {
 	const struct level *lx = own->arch->lx < 0 ? NULL : &own->arch->levels[own->arch->lx];
@@ -320,7 +320,7 @@ static void leave_home(struct inputs *inputs, struct graph_inputs *own)
 	own->arch = arch;
 }
 
-/* What belongs to machines whose tiles move in boxes. */
+/* Refuses settings of machines whose tiles move in boxes. */
 static void refuse_division(struct inputs *inputs, const struct graph_inputs *own)
 {
 	if (arch_moves_boxes(own->arch))
@@ -350,7 +350,7 @@ static bool has_nests(const struct graph_inputs *own)
 	return has;
 }
 
-/* A solver that nobody would ask. */
+/* Refuses a solver of nests that would not run. */
 static void refuse_map(struct inputs *inputs, const struct graph_inputs *own)
 {
 	if (own->exploration.map && !has_nests(own))
@@ -360,7 +360,7 @@ static void refuse_map(struct inputs *inputs, const struct graph_inputs *own)
 			own->arch->name, solver_label(inputs->arena, own->exploration.map));
 }
 
-/* Where tiles move in boxes, home and scratchpad are no levels of a nest. */
+/* Notes attributes without effect: if tiles move in boxes, home and scratchpad are not levels of a nest. */
 static void note_unused(struct inputs *inputs, const struct arch *arch)
 {
 	const int rows[] = {arch->hbm, arch->lx};

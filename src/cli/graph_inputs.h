@@ -17,7 +17,7 @@ struct graph_inputs {
 	const struct workload *workload;
 	const struct plan *plan; /* of a `plan:` key; NULL without one */
 	struct span plan_span;
-	struct exploration exploration; /* without the wishes, which are in the inputs */
+	struct exploration exploration; /* without `wishes`, see `inputs` */
 	bool cores_given;               /* by the spec or the command line: only that many */
 	struct {
 		bool divide, place, joint;
@@ -49,7 +49,7 @@ void graph_inputs_illegal(
 	const struct inputs *inputs, const struct plan *plan, int step, const char *why);
 
 /* Prints all that was collected and what the division complained about, at the
- * ops that it means, to stderr; false when there is no plan. */
+ * ops that it means, to stderr; false without a plan. */
 bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_result *made);
 
 #endif

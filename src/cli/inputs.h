@@ -2,9 +2,12 @@
 #define CLI_INPUTS_H
 
 #include "cli/settings.h"
+#include "model/nest/hierarchy.h"
 #include "report/run/json.h"
+#include "search/drive/frontier.h"
 #include "search/drive/solver.h"
 #include "search/drive/wishes.h"
+#include "spec/reader.h"
 #include "spec/sheet.h"
 
 /*
@@ -61,7 +64,7 @@ const struct solver *inputs_one_solver(const struct inputs *inputs, const struct
 
 /* The settings that all kinds have, and refusals of those that are for others: objectives (of a
  * problem with its hierarchy), solvers, budget, seed, what is executed.  Then the kind reads its own,
- * and inputs_settings_done complains about keys that nobody read. */
+ * and inputs_settings_done complains about keys that were not read. */
 void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy);
 void inputs_settings_done(struct inputs *inputs);
 
@@ -82,5 +85,31 @@ const struct arch *inputs_machine(
 /* A complaint where keys are there that do not go with this kind: "a 'plan' stands beside a
  * 'problem'". */
 void inputs_refuse_keys(struct inputs *inputs, struct sheet *sheet, const char *const *keys);
+
+/*
+ * Objectives by name, as specs and options list them; all of these complain.  accesses:LEVEL is
+ * for problems and names a level that keeps words.
+ */
+struct objective_scope {
+	struct arena *arena;
+	struct diag *diag;
+	enum subject subject;
+	const struct hierarchy *hierarchy; /* of a problem; NULL: it could not be read */
+};
+
+void objectives_add(struct objectives *objectives, const char *name, struct span span,
+	const struct objective_scope *scope);
+
+/* Accesses of a level of scope->hierarchy that keeps words. */
+void objectives_add_level(struct objectives *objectives, int level, struct span span,
+	const struct objective_scope *scope);
+
+/* `objectives:` of a search map replaces the list; nothing happens without it. */
+void objectives_read(
+	struct reader *search, struct objectives *objectives, const struct objective_scope *scope);
+
+/* `--objective` replaces it too. */
+void objectives_take(const struct arguments *arguments, struct objectives *objectives,
+	const struct objective_scope *scope);
 
 #endif

@@ -35,7 +35,7 @@ struct diff;
 struct exploring;
 struct nest_inputs;
 
-/* What an exploration comes to. */
+/* The results of an exploration as texts. */
 struct result_texts {
 	const char *run;    /* run.json */
 	const char *pareto; /* pareto.csv */
@@ -46,12 +46,12 @@ struct result_texts {
 	size_t proven; /* points that are, where they are not those of the frontier */
 };
 
-/* What `explore` asks of a kind. */
+/* The part of a kind that `explore` calls. */
 struct explorer {
 	const char *counted; /* what progress counts: "candidates" */
 	const char *found;   /* what was found, or not: "plan" */
-	const char
-		*none; /* said where it is proven that there is none; NULL: a limit alone tells */
+	const char *
+		none; /* message for a proof that there is none; NULL: only a limit ends the search */
 	/* Before the folder is made: EXIT_FOUND to go on; NULL: there is nothing to do. */
 	int (*prepare)(struct exploring *exploring);
 	struct explored (*run)(struct exploring *exploring);
@@ -63,7 +63,7 @@ struct explorer {
 	struct result_texts (*texts)(const struct exploring *exploring);
 	/* The sentence where no point was found, and whether that is certain; NULL: in the words above. */
 	const char *(*nothing)(const struct exploring *exploring, bool *certain);
-	/* Whether what was found is what was asked for; told if not.  NULL: it is. */
+	/* Compares the result with the request, reports a difference and returns the exit status.  NULL: never differs. */
 	int (*judge)(const struct exploring *exploring);
 };
 
@@ -75,7 +75,7 @@ struct input_kind {
 	const char *key; /* whose presence in a spec makes it one of this kind; NULL: none does */
 	int rank;        /* of several kinds whose keys are there, the one of the highest rank */
 	enum subject subject;          /* what its objectives are about */
-	struct objectives objectives;  /* those of the frontier, if nobody asks for others */
+	struct objectives objectives;  /* the default objectives of the frontier */
 	unsigned stages;               /* bits of those whose solvers may be chosen */
 	const struct option *settings; /* of its own, beside the table's; NULL: none */
 	const struct command *command; /* that it alone has; NULL: none */
@@ -86,13 +86,13 @@ struct input_kind {
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
-	bool stops;      /* score and check ask inputs->wishes.asker whether to stop */
+	bool stops;      /* score and check poll `inputs->wishes.asker` */
 	bool sizes_help; /* the least latency is no more where storages are larger */
 	bool timeloop;   /* its score has the form of Timeloop's statistics, too */
-	/* What a page shows of the plan among the inputs: report/page/page.h; NULL: nothing can be said. */
+	/* The details of the plan among the inputs for a page: report/page/page.h; NULL: none. */
 	json_t *(*details)(const struct inputs *inputs);
 	int (*check)(const struct inputs *inputs, enum format format);
-	/* Whether the specs bring a plan of it. */
+	/* True if the specs have a plan of this kind. */
 	bool (*has_plan)(const struct inputs *inputs);
 	/* NULL, or why two inputs cannot be compared; NULL in the table: they always can. */
 	const char *(*unlike)(const struct inputs *a, const struct inputs *b);
@@ -101,10 +101,10 @@ struct input_kind {
 	/* The problem that a certificate is of, `layer` NULL or a network's; NULL after complaining. */
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);
-	/* Whether what the plan that the specs bring says of itself holds; NULL: plans say nothing. */
+	/* Checks the claim of the plan in the specs; NULL: plans make no claims. */
 	int (*check_claim)(
 		const struct inputs *inputs, uint64_t budget, int64_t seconds, enum format format);
-	void (*listed)(struct arena *arena, struct list_rows *rows); /* what is on the list */
+	void (*listed)(struct arena *arena, struct list_rows *rows); /* adds the rows of the list */
 };
 
 extern const struct input_kind *const input_kinds[]; /* by name; NULL ends them */
@@ -134,5 +134,35 @@ struct exploring {
 	struct explored explored;
 	struct run_record record;
 };
+
+/*
+ * One exploration of any kind of input, as `explore` and campaigns carry it out: they make the
+ * struct with exploration_open, prepare and run it, and take its results where they want them.
+ */
+
+/* Begins an exploration of the inputs; copies the listener.  The caller sets `wishes.asker`. */
+struct exploring exploration_open(
+	const struct inputs *inputs, const struct listener *listener, FILE *people);
+
+/* EXIT_FOUND where the search can begin; else why not was said.  The complaints so far are, too. */
+int exploration_prepare(struct exploring *exploring);
+
+void exploration_run(struct exploring *exploring);
+
+/* Returns the texts of the results and puts all files into exploring->folder. */
+struct result_texts exploration_gather(struct exploring *exploring);
+
+size_t exploration_points(const struct exploring *exploring);
+
+/* Returns the exit status of the search, and reports a missing point, the gap of a proof, and simulations that disagree
+ * with the model. */
+int exploration_end(const struct exploring *exploring);
+
+/* Its folder: `--output`, or results/NAME, one folder below it for any name of a workload or problem. */
+const char *explore_folder(
+	struct arena *arena, const struct arguments *arguments, const char *name);
+
+/* Says what the diag collected; EXIT_INPUT. */
+int exploration_refuse(const struct exploring *exploring);
 
 #endif

@@ -2,7 +2,6 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/command_explore.h"
 #include "cli/graph_inputs.h"
 #include "cli/graph_values.h"
 #include "cli/kind.h"
@@ -461,7 +460,7 @@ static bool compare(const struct inputs *a, const struct inputs *b, struct diff 
 
 /* --- list */
 
-/* How an op is written. */
+/* Returns the notation of an op. */
 static const char *syntax(struct arena *arena, const struct primitive *op)
 {
 	static const char *const signs[][2] = {

@@ -1,8 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "cli/certificate.h"
-#include "cli/command_explore.h"
+#include "cli/command_check.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "cost/nest/nest.h"
@@ -254,7 +253,7 @@ static int check(const struct inputs *inputs, enum format format)
 
 /* --- explore */
 
-/* Why no mapping fits; contradictions of constraints have been told. */
+/* Why no mapping fits; contradictions of constraints have been reported. */
 static void tell_conflict(struct exploring *exploring)
 {
 	const struct nest_inputs *own = exploring->inputs->own;

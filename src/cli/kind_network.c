@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "cli/certificate.h"
-#include "cli/command_explore.h"
+#include "cli/command_check.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "model/nest/network.h"
@@ -21,8 +20,8 @@
  * mapping.  Machine, constraints and settings hold for every layer.
  */
 
-/* What the whole network may take: `latency_budget` and `energy_budget` of `search:`, or the
- * options of these names.  -1: as much as it likes. */
+/* Limits of the whole network: `latency_budget` and `energy_budget` of `search:`, or the
+ * options of these names.  -1: no limit. */
 struct network_limits {
 	int64_t cycles; /* given so, or as a time: what ends within it */
 	double energy_pj;
@@ -111,7 +110,7 @@ static const struct shape *all_dimensions(const struct network *network, struct 
 	return all;
 }
 
-/* What `common` says of dimensions, for those of a layer. */
+/* Returns the imperfect dimensions of `common` as dimensions of a layer. */
 static uint32_t find_imperfect(const struct nest_inputs *common, const struct shape *shape)
 {
 	uint32_t imperfect = 0;
@@ -209,7 +208,7 @@ static bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 struct networking {
 	struct network_search search;
 	struct network_explored explored;
-	/* What the limits ask of sums, and the point that keeps to them; SIZE_MAX: none is chosen. */
+	/* The limits of sums, and the point within them; SIZE_MAX: none is chosen. */
 	bool limited;
 	wide cycles, energy;
 	size_t chosen;
@@ -347,7 +346,7 @@ static const char *point_text(
 		score.energy_pj);
 }
 
-/* What is said of the frontier, and of the point that was chosen. */
+/* Returns the text about the frontier and the chosen point. */
 static const char *table(const struct exploring *exploring)
 {
 	const struct networking *networking = exploring->search;
@@ -405,7 +404,7 @@ static const char *nothing(const struct exploring *exploring, bool *certain)
 	return explored->missing;
 }
 
-/* Where nothing keeps to the limits: for certain, or as far as is known. */
+/* Reports that no point is within the limits, proven or as far as is known; returns the exit status. */
 static int judge(const struct exploring *exploring)
 {
 	const struct networking *networking = exploring->search;

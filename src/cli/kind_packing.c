@@ -1,15 +1,550 @@
-#include "cli/packing_request.h"
-
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
+#include "cli/command.h"
+#include "cli/inputs.h"
 #include "cli/kind.h"
+#include "cli/listener.h"
 #include "cli/place_captures.h"
 #include "cli/settings.h"
+#include "cli/spec_files.h"
+#include "model/packing/packing_file.h"
 #include "report/packing/place_report.h"
+#include "report/run/folder.h"
+#include "search/drive/solver.h"
+#include "search/engine/parallel.h"
 #include "search/packing/packing_search.h"
+#include "search/packing/unfit.h"
+#include "spec/file.h"
+#include "spec/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+/*
+ * Packing of buffers: the request of `lxplore place` (a table of buffers, and options), the search, and checks of
+ * offsets and certificates.
+ */
+struct place_request {
+	struct packing_file file; /* the packing with capacity, goal and reserved ranges */
+	bool has_capacity;        /* else the capacity is as good as none */
+	bool check;               /* the offsets of the table, instead of finding some */
+	const struct solver *solver;
+	uint64_t budget; /* nodes; 0: no limit */
+	int64_t seconds; /* 0: no limit */
+	int jobs;        /* threads */
+	uint64_t seed;
+	bool quiet;
+	enum format format;
+	const char *output, *svg, *certificate,
+		*check_certificate; /* files; NULL: none asked for */
+};
+
+/*
+ * A certificate that buffers do not fit, read against the table at hand.
+ */
+struct unfit_file {
+	int64_t capacity; /* that it is about: no less than that of the request */
+	size_t count;
+	const int *buffers; /* of the table */
+	struct unfit_proof proof;
+	struct span proof_span;
+};
+
+enum unfit_reading {
+	UNFIT_READ,
+	UNFIT_REJECTED, /* it is about other buffers, or another capacity */
+	UNFIT_WRONG,    /* not a certificate */
+};
+
+/* Complains unless it is UNFIT_READ. */
+static enum unfit_reading unfit_file_read(struct arena *arena, const struct place_request *request,
+	struct diag *diag, struct unfit_file *out);
+
+/* The picture, if one was asked for. */
+static void packing_write_picture(
+	struct arena *arena, const struct place_request *request, const struct place_report *report)
+{
+	struct place_svg_words words = {
+		report->file->source->name, place_report_line(arena, report), NULL, false};
+	if (request->svg)
+		command_write(arena, request->svg, place_svg(arena, report, &words));
+}
+
+static bool has(const struct arguments *arguments, const char *name)
+{
+	return option_find(arguments, name) != NULL;
+}
+
+static const char *text_of(const struct arguments *arguments, const char *name)
+{
+	const struct option_value *value = option_find(arguments, name);
+	return value ? value->text : NULL;
+}
+
+static void read_bytes(const struct reading *reading, const struct arguments *arguments,
+	const char *name, int64_t least, int64_t *out)
+{
+	const struct option_value *value = option_find(arguments, name);
+	if (value)
+		node_size(reading, node_scalar(reading->arena, value->text, value->span),
+			arena_format(reading->arena, "'--%s'", name), least, PACKING_BYTES_MOST,
+			out);
+}
+
+/* FROM-TO, both with units. */
+static bool read_range(
+	const struct reading *reading, const struct option_value *value, struct byte_range *out)
+{
+	const char *dash = strchr(value->text, '-');
+	if (!dash) {
+		diag_error(reading->diag, value->span, "'--reserve' wants FROM-TO, not '%s'",
+			value->text);
+		return false;
+	}
+	const char *from =
+		arena_format(reading->arena, "%.*s", (int)(dash - value->text), value->text);
+	if (!node_size(reading, node_scalar(reading->arena, from, value->span),
+		    "the begin of '--reserve'", 0, PACKING_BYTES_MOST, &out->from) ||
+		!node_size(reading, node_scalar(reading->arena, dash + 1, value->span),
+			"the end of '--reserve'", 0, PACKING_BYTES_MOST, &out->to))
+		return false;
+	if (out->from >= out->to)
+		diag_error(reading->diag, value->span, "the range '%s' to reserve is empty",
+			value->text);
+	return out->from < out->to;
+}
+
+static void read_reserved(
+	const struct reading *reading, const struct arguments *arguments, struct packing *packing)
+{
+	struct array(struct byte_range) ranges = {0};
+	struct byte_range range;
+	for (size_t i = 0; i < arguments->option_count; i++)
+		if (text_equal(arguments->options[i].option->name, "reserve") &&
+			read_range(reading, &arguments->options[i], &range))
+			*array_add(reading->arena, &ranges) = range;
+	packing->reserved = ranges.at;
+	packing->reserved_count = ranges.count;
+}
+
+/* `place=exact` is accepted, as other commands write it. */
+static void read_solver(
+	const struct arguments *arguments, struct diag *diag, struct place_request *out)
+{
+	const struct option_value *value = option_find(arguments, "solver");
+	if (!value)
+		return;
+	const char *name = value->text;
+	if (strncmp(name, "place=", 6) == 0)
+		name += 6;
+	out->solver = inputs_solver(STAGE_PLACE, name, value->span, diag);
+	for (size_t i = 0; i < arguments->option_count; i++)
+		if (arguments->options[i].option == value->option &&
+			!text_equal(arguments->options[i].text, value->text))
+			diag_error(diag, value->span, "one solver places a table: '%s' or '%s'",
+				arguments->options[i].text, value->text);
+}
+
+static bool excludes(
+	const struct arguments *arguments, const char *a, const char *b, struct diag *diag)
+{
+	const struct option_value *second = option_find(arguments, b);
+	if (!has(arguments, a) || !second)
+		return true;
+	diag_error(diag, second->span, "'--%s' and '--%s' exclude each other", a, b);
+	return false;
+}
+
+static void check_options(const struct arguments *arguments, struct diag *diag)
+{
+	static const char *const pairs[][2] = {{"minimize", "spill"}, {"check", "minimize"},
+		{"check", "spill"}, {"check", "solver"}, {"check", "budget"},
+		{"check", "time-limit"}, {"check", "output"}, {"check", "check-certificate"},
+		{"check", "certificate"}, {"certificate", "minimize"}, {"certificate", "spill"},
+		{"certificate", "check-certificate"}, {"minimize", "check-certificate"},
+		{"spill", "check-certificate"}, {"solver", "check-certificate"},
+		{"output", "check-certificate"}, {"svg", "check-certificate"}};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		excludes(arguments, pairs[i][0], pairs[i][1], diag);
+	if (!has(arguments, "capacity") && !has(arguments, "minimize") && !has(arguments, "check"))
+		diag_error(diag, (struct span){0},
+			"place wants '--capacity N', or '--minimize' for the least that is enough");
+	if (arguments->count != 1)
+		diag_error(diag, arguments->count ? arguments->spans[1] : (struct span){0},
+			"place wants one CSV of buffers, '-' for standard input");
+}
+
+/* False after complaining. */
+static bool place_request_read(struct arena *arena, const struct arguments *arguments,
+	struct diag *diag, struct place_request *out)
+{
+	struct reading reading = {.arena = arena, .diag = diag};
+	int64_t budget = 0, seed = 1, alignment = 1, capacity = PACKING_BYTES_MOST;
+	int64_t jobs = parallel_cores();
+	struct packing wishes = {0};
+	check_options(arguments, diag);
+	read_bytes(&reading, arguments, "capacity", 0, &capacity);
+	read_bytes(&reading, arguments, "alignment", 1, &alignment);
+	read_reserved(&reading, arguments, &wishes);
+	*out = (struct place_request){
+		.format = FORMAT_CSV,
+		.has_capacity = has(arguments, "capacity"),
+		.check = has(arguments, "check"),
+		.quiet = has(arguments, "quiet"),
+		.output = text_of(arguments, "output"),
+		.svg = text_of(arguments, "svg"),
+		.certificate = text_of(arguments, "certificate"),
+		.check_certificate = text_of(arguments, "check-certificate"),
+	};
+	option_integer(arguments, "jobs", 0, diag, &jobs);
+	option_integer(arguments, "budget", 0, diag, &budget);
+	option_integer(arguments, "time-limit", 0, diag, &out->seconds);
+	option_integer(arguments, "seed", 0, diag, &seed);
+	command_format(arguments, diag, &out->format);
+	read_solver(arguments, diag, out);
+	out->jobs = (int)jobs;
+	out->budget = (uint64_t)budget;
+	out->seed = (uint64_t)seed;
+	if (diag_failed(diag))
+		return false;
+	const struct source *source =
+		file_read_table(arena, spec_path(arena, arguments->at[0]), diag);
+	if (!source || !packing_read(arena, source, alignment, out->check, diag, &out->file))
+		return false;
+	out->file.packing.capacity = capacity;
+	out->file.packing.reserved = wishes.reserved;
+	out->file.packing.reserved_count = wishes.reserved_count;
+	out->file.packing.goal = has(arguments, "minimize") ? PACKING_PEAK
+				 : has(arguments, "spill")  ? PACKING_SPILL
+							    : PACKING_FIT;
+	if (!out->solver)
+		out->solver = solver_for(STAGE_PLACE,
+			out->file.packing.count > PACKING_MANY ? FOR_LARGE_PACKINGS : FOR_PACKINGS);
+	if (out->check && !out->file.has_offsets)
+		diag_error(diag, (struct span){.source = source},
+			"it has no column 'offset' to check");
+	return !diag_failed(diag);
+}
+
+enum { FORKS = 5000 };
+
+/* Forks of each try to do with one buffer less: the work of one grows with their number. */
+static size_t forks_to_shrink(size_t buffers)
+{
+	return buffers <= 24 ? 200 : buffers <= 48 ? 20 : 0;
+}
+
+static void tell_fault(
+	const struct place_request *request, struct packing_fault fault, struct diag *diag)
+{
+	const struct packing_file *file = &request->file;
+	const struct buffer *buffers = file->packing.buffers;
+	struct span span = packing_span(file, (size_t)fault.a);
+	if (fault.b < 0) {
+		diag_error(diag, span, "'%s': %s", buffers[fault.a].name, fault.why);
+		return;
+	}
+	diag_error(diag, span, "'%s' and '%s': %s", buffers[fault.a].name, buffers[fault.b].name,
+		fault.why);
+	diag_note(diag, packing_span(file, (size_t)fault.b), "the other is here");
+}
+
+/* Checks that `lxplore place` makes instead of a search; they return the exit status. */
+static int packing_check_offsets(
+	struct arena *arena, const struct place_request *request, struct diag *diag)
+{
+	const struct packing *packing = &request->file.packing;
+	const struct placement *placement = request->file.placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0) {
+		tell_fault(request, fault, diag);
+		diag_print(diag, stderr);
+		return EXIT_IMPOSSIBLE;
+	}
+	struct place_report report = {.file = &request->file,
+		.packing = packing,
+		.has_capacity = request->has_capacity,
+		.outcome = VERDICT_YES,
+		.placement = placement,
+		.load = load_curve(arena, packing, NULL),
+		.method = "check"};
+	packing_write_picture(arena, request, &report);
+	if (request->format == FORMAT_JSON || request->format == FORMAT_YAML) {
+		command_print(place_report_json(arena, &report));
+		return EXIT_FOUND;
+	}
+	command_print(arena_format(arena,
+		"the layout is right: %zu of %zu buffers have a place, peak %" PRId64
+		", saved %" PRId64 " of %" PRId64 "\n",
+		placement_count(placement), packing->count, placement_peak(packing, placement),
+		placement_saved(packing, placement), packing_weights(packing)));
+	return EXIT_FOUND;
+}
+
+static int tell_undecided(const struct listener *listener)
+{
+	const char *limit = listener_limit(listener);
+	utf8_print(stderr, "lxplore: not decided whether the certificate holds: %s\n",
+		limit ? limit : "budget");
+	return listener_status(VERDICT_OPEN);
+}
+
+static int packing_check_certificate(
+	struct arena *arena, const struct place_request *request, struct diag *diag)
+{
+	struct unfit_file file;
+	enum unfit_reading reading = unfit_file_read(arena, request, diag, &file);
+	if (reading == UNFIT_WRONG)
+		return command_refuse(diag);
+	if (reading == UNFIT_READ) {
+		const struct packing *packing = &request->file.packing;
+		struct packing some = packing_of_some(arena, packing, file.count, file.buffers);
+		some.capacity = file.capacity; /* what holds there holds of less */
+		struct listener listener = listener_open(request->seconds, request->quiet, "forks");
+		struct unfit_limits limits = {
+			request->budget ? request->budget : SIZE_MAX, {&listener, listener_wait}};
+		struct unfit_checked checked = unfit_check(&some, &file.proof, &limits);
+		listener_clear(&listener);
+		if (!checked.decided)
+			return tell_undecided(&listener);
+		if (checked.why)
+			diag_error(diag, file.proof_span, "rejected: node %zu of the proof: %s",
+				checked.at + 1, checked.why);
+	}
+	diag_print(diag, stderr);
+	if (diag_failed(diag))
+		return EXIT_IMPOSSIBLE;
+	command_print(arena_format(arena,
+		"the certificate holds: %zu of %zu buffers do not fit into %" PRId64
+		" bytes, by %zu cases\n",
+		file.count, request->file.packing.count, request->file.packing.capacity,
+		file.proof.count));
+	return EXIT_FOUND;
+}
+
+/* For buffers that do not fit: fewer of them that do not either, as far as a proof of that is
+ * soon found. */
+static void packing_proof_core(
+	struct arena *arena, struct listener *listener, struct place_report *report)
+{
+	const struct packing *packing = report->packing;
+	size_t count = report->core_count ? report->core_count : packing->count;
+	struct unfit_limits limits = {forks_to_shrink(count), {listener, listener_stop}};
+	int *buffers = arena_array(arena, int, count);
+	for (size_t i = 0; i < count; i++)
+		buffers[i] = report->core_count ? report->core[i] : (int)i;
+	if (count + packing->reserved_count <= UNFIT_BUFFERS_MOST)
+		count = unfit_shrink(packing, count, buffers, &limits);
+	report->core_count = count;
+	report->core = buffers;
+}
+
+/* For buffers that do not fit: the certificate that was asked for.  A reason on stderr, if there is
+ * none to be had. */
+static void packing_proof_write(struct arena *arena, const struct place_request *request,
+	struct listener *listener, const struct place_report *report)
+{
+	struct place_report least = *report;
+	packing_proof_core(arena, listener, &least);
+	size_t count = least.core_count;
+	struct packing some = packing_of_some(arena, report->packing, count, least.core);
+	size_t forks = request->budget && request->budget < FORKS ? request->budget : FORKS;
+	struct unfit_limits limits = {forks, {listener, listener_stop}};
+	struct unfit_proof proof;
+	if (!unfit_prove(&some, &limits, arena, &proof)) {
+		if (listener_limit(listener))
+			utf8_print(
+				stderr, "lxplore: no certificate: %s\n", listener_limit(listener));
+		else
+			fprintf(stderr,
+				"lxplore: no certificate: no proof of at most %zu forks was found "
+				"for %zu buffers\n",
+				forks, count);
+		return;
+	}
+	command_write(arena, request->certificate, unfit_yaml(arena, &some, &proof));
+}
+
+struct unfit_reader {
+	struct reading reading;
+	struct reader map;
+	const struct packing *packing;
+	struct names ids;
+	bool rejected;
+	int64_t capacity;
+	struct array(int) buffers;
+	struct array(struct unfit_node) nodes;
+	size_t leaves;
+};
+
+static void reject(struct unfit_reader *r, struct span span, const char *why)
+{
+	r->rejected = true;
+	diag_error(r->reading.diag, span, "rejected: %s", why);
+}
+
+static struct span span_of(const struct unfit_reader *r, const char *key)
+{
+	const struct node *node = node_find(r->map.map, key);
+	return node ? node->span : r->map.map->span;
+}
+
+static bool is_same_range(
+	const struct unfit_reader *r, const struct node *range, const struct byte_range *reserved)
+{
+	int64_t from, to;
+	return node_integer(&r->reading, node_item(range, 0), "the begin of a reserved range", 0,
+		       INT64_MAX, &from) &&
+	       node_integer(&r->reading, node_item(range, 1), "the end of a reserved range", 0,
+		       INT64_MAX, &to) &&
+	       from == reserved->from && to == reserved->to;
+}
+
+/* A proof for a capacity holds for every smaller one; the other keys must be equal. */
+static void read_room(struct unfit_reader *r)
+{
+	struct arena *arena = r->reading.arena;
+	const struct packing *packing = r->packing;
+	int64_t alignment = 0;
+	bool good =
+		read_integer(&r->map, "capacity", REQUIRED, 0, PACKING_BYTES_MOST, &r->capacity);
+	if (good && r->capacity < packing->capacity)
+		reject(r, span_of(r, "capacity"),
+			arena_format(arena, "it is about %" PRId64 " bytes, and there are %" PRId64,
+				r->capacity, packing->capacity));
+	good = read_integer(&r->map, "alignment", REQUIRED, 1, PACKING_BYTES_MOST, &alignment);
+	if (good && alignment != packing->alignment)
+		reject(r, span_of(r, "alignment"),
+			arena_format(arena,
+				"it is about an alignment of %" PRId64 " and not of %" PRId64,
+				alignment, packing->alignment));
+	const struct node *reserved = read_list(&r->map, "reserved", REQUIRED);
+	bool same = reserved && reserved->count == packing->reserved_count;
+	for (size_t i = 0; same && i < reserved->count; i++) {
+		const struct node *range = reserved->items[i];
+		same = range->kind == NODE_LIST && range->count == 2 &&
+		       is_same_range(r, range, &packing->reserved[i]);
+	}
+	if (reserved && !same && !diag_failed(r->reading.diag))
+		reject(r, reserved->span, "it is about other reserved ranges");
+}
+
+static void read_buffer(struct unfit_reader *r, const struct node *node, bool *taken)
+{
+	struct reader map;
+	const char *id = NULL;
+	int64_t lower = 0, upper = 0, size = 0;
+	if (!reader_open(&map, &r->reading, node, "buffer"))
+		return;
+	bool good = read_text(&map, "id", REQUIRED, &id);
+	good &= read_integer(&map, "lower", REQUIRED, INT64_MIN, INT64_MAX, &lower);
+	good &= read_integer(&map, "upper", REQUIRED, INT64_MIN, INT64_MAX, &upper);
+	good &= read_integer(&map, "size", REQUIRED, 0, PACKING_BYTES_MOST, &size);
+	reader_done(&map);
+	int i = good ? names_find(&r->ids, id) : -1;
+	if (good && i < 0) {
+		reject(r, node->span,
+			arena_format(r->reading.arena, "the table has no buffer '%s'", id));
+	} else if (good && taken[i]) {
+		reject(r, node->span,
+			arena_format(r->reading.arena, "buffer '%s' is listed twice", id));
+	} else if (good) {
+		const struct buffer *buffer = &r->packing->buffers[i];
+		taken[i] = true;
+		if (buffer->start != lower || buffer->end != upper || buffer->size != size)
+			reject(r, node->span,
+				arena_format(r->reading.arena,
+					"in the table, buffer '%s' has %" PRId64
+					" bytes and lives in [%" PRId64 ", %" PRId64 ")",
+					id, buffer->size, buffer->start, buffer->end));
+	}
+	*array_add(r->reading.arena, &r->buffers) = i;
+}
+
+static void read_buffers(struct unfit_reader *r)
+{
+	bool *taken = arena_array(r->reading.arena, bool, r->packing->count);
+	const struct node *list = read_list(&r->map, "buffers", REQUIRED);
+	for (size_t i = 0; i < r->packing->count; i++)
+		names_add(r->reading.arena, &r->ids, r->packing->buffers[i].name, (int)i);
+	for (size_t i = 0; list && i < list->count; i++)
+		read_buffer(r, list->items[i], taken);
+}
+
+/* `0/1 x x`; false at what is none. */
+static bool read_nodes(struct unfit_reader *r, const char *line)
+{
+	while (!scan_end(&line)) {
+		struct unfit_node node = {-1, -1};
+		int64_t a = 0, b = 0;
+		if (scan_text(&line, "x")) {
+			r->leaves++;
+		} else {
+			if (!scan_integer(&line, &a) || !scan_text(&line, "/") ||
+				!scan_integer(&line, &b) || a > INT32_MAX || b > INT32_MAX)
+				return false;
+			node = (struct unfit_node){(int)a, (int)b};
+		}
+		*array_add(r->reading.arena, &r->nodes) = node;
+	}
+	return true;
+}
+
+static void read_proof(struct unfit_reader *r)
+{
+	int64_t forks = 0, leaves = 0;
+	size_t errors = diag_errors(r->reading.diag);
+	const struct node *list = read_list(&r->map, "proof", REQUIRED);
+	for (size_t i = 0; list && i < list->count; i++)
+		if (list->items[i]->kind != NODE_SCALAR || !read_nodes(r, list->items[i]->text))
+			reading_refuse(&r->reading, list->items[i],
+				"a line of the proof has forks such as 0/1, and leaves x");
+	bool good = read_integer(&r->map, "forks", REQUIRED, 0, INT64_MAX, &forks);
+	good &= read_integer(&r->map, "leaves", REQUIRED, 0, INT64_MAX, &leaves);
+	if (good && diag_errors(r->reading.diag) == errors &&
+		((size_t)leaves != r->leaves || (size_t)(forks + leaves) != r->nodes.count))
+		reject(r, list->span,
+			arena_format(r->reading.arena,
+				"it has %zu forks and %zu leaves, not as many as it says",
+				r->nodes.count - r->leaves, r->leaves));
+}
+
+static void read_head(struct unfit_reader *r)
+{
+	static const char *const claims[] = {"does not fit", NULL};
+	int64_t version = 0;
+	int claim;
+	read_integer(&r->map, "version", REQUIRED, 1, 1, &version);
+	read_word(&r->map, "claim", REQUIRED, claims, &claim);
+}
+
+static enum unfit_reading unfit_file_read(struct arena *arena, const struct place_request *request,
+	struct diag *diag, struct unfit_file *out)
+{
+	struct unfit_reader r = {
+		.reading = {.arena = arena, .diag = diag}, .packing = &request->file.packing};
+	const struct node *root = node_read_file(arena, request->check_certificate, diag);
+	const struct node *certificate = root ? node_find(root, "certificate") : NULL;
+	if (root && !certificate)
+		diag_error(diag, root->span, "a key 'certificate' is expected");
+	if (!certificate || !reader_open(&r.map, &r.reading, certificate, "certificate"))
+		return UNFIT_WRONG;
+	read_head(&r);
+	read_room(&r);
+	read_buffers(&r);
+	read_proof(&r);
+	reader_done(&r.map);
+	*out = (struct unfit_file){.capacity = r.capacity,
+		.count = r.buffers.count,
+		.buffers = r.buffers.at,
+		.proof = {r.nodes.count, r.nodes.at},
+		.proof_span = span_of(&r, "proof")};
+	if (!diag_failed(diag))
+		return UNFIT_READ;
+	return r.rejected ? UNFIT_REJECTED : UNFIT_WRONG;
+}
 
 /* More bytes live at once than there are: no search is needed. */
 static bool find_overload(struct arena *arena, struct place_report *report)
@@ -32,7 +567,7 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 	return true;
 }
 
-/* The layout that was found, and what is proven of what the report tells: the peak, or what is saved. */
+/* Enters the layout that was found, and the bound of the reported objective: the peak, or the bytes saved. */
 static void take_layout(struct place_report *report, const struct packing_found *found)
 {
 	int64_t bound = (int64_t)found->common.bound;
@@ -118,15 +653,6 @@ static void write_layout(
 		command_write(arena, request->output, text);
 	else
 		command_print(text);
-}
-
-void packing_write_picture(
-	struct arena *arena, const struct place_request *request, const struct place_report *report)
-{
-	struct place_svg_words words = {
-		report->file->source->name, place_report_line(arena, report), NULL, false};
-	if (request->svg)
-		command_write(arena, request->svg, place_svg(arena, report, &words));
 }
 
 static int tell_end(

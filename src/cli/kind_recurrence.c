@@ -121,8 +121,7 @@ static bool write_code(const struct inputs *inputs, const struct space_time *spe
 	const char *code = projection_code(
 		inputs->arena, &spec->recurrence, &found->projection, &found->facts, &why);
 	if (!code) {
-		diag_error(
-			inputs->diag, file->span, "there is no code for this projection: %s", why);
+		diag_error(inputs->diag, file->span, "this projection has no code: %s", why);
 		return false;
 	}
 	command_write(inputs->arena, file->text, code);
@@ -137,7 +136,7 @@ static void write_trace(const struct inputs *inputs, const struct project_found 
 	if (text)
 		command_write(inputs->arena, file->text, text);
 	else if (file)
-		utf8_print(command_people(), "lxplore: there is no trace: %s\n",
+		utf8_print(command_people(), "lxplore: no trace: %s\n",
 			found->execution.visits ? "too many points were computed"
 						: "nothing was executed");
 }
@@ -176,7 +175,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 								      : EXIT_IMPOSSIBLE;
 }
 
-/* Whether the projection is legal, with a counterexample. */
+/* Prints whether the projection is legal, with a counterexample. */
 static int check(const struct inputs *inputs, enum format format)
 {
 	const struct space_time_inputs *own = inputs->own;

@@ -32,7 +32,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The first Ctrl-C, or wish to terminate, ends the search, the second the program; some senders
+/* The first SIGINT or SIGTERM ends the search, the second the program; some senders
  * send the first one twice at once. */
 static void on_interrupt(int signal_number)
 {
@@ -143,7 +143,7 @@ static void add_best(struct line *line, const struct listener *listener, double 
 		add(line, "gap %.2f %%", 100 * (best - bound) / best);
 }
 
-/* True if a host is told, and not a person; ten times a second at most. */
+/* True if the listener is a program; reports progress to it at most ten times a second. */
 static bool tell_host(struct listener *listener, const struct progress *progress)
 {
 	const struct listener_host *host = listener->host;

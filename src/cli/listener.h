@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who asks for a search instead of a person: a program, through a library. */
+/* A program that runs a search through the library. */
 struct listener_host {
 	void *context;
 	bool (*stop)(void *context);
@@ -45,7 +45,7 @@ struct asker listener_asker(struct listener *listener, int jobs);
 /* The same, and shows how long it has been, where nothing else is shown. */
 bool listener_wait(void *listener);
 
-/* True if the wish to stop is some time ago. */
+/* True if the request to stop is some time ago. */
 bool listener_hurry(void *listener);
 
 void listener_progress(void *listener, const struct progress *progress);

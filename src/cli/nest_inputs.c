@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/graph_inputs.h"
+#include "cli/inputs.h"
 #include "cli/kind.h"
-#include "cli/objectives.h"
 #include "model/nest/constraint.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
@@ -368,7 +368,7 @@ static bool is_empty_list(const struct node *node)
 	return node->kind == NODE_LIST && node->count == 0;
 }
 
-/* What stands beside a problem and is of a graph. */
+/* Refuses keys of graphs beside a problem. */
 static void refuse_graphs(struct inputs *inputs, struct sheet *sheet)
 {
 	static const char *const keys[] = {"workload", NULL};
@@ -449,13 +449,13 @@ static const struct hierarchy *unflag(
 		hierarchy->dummy_loops = inputs->hierarchy->dummy_loops;
 	}
 	diag_warning(diag, inputs->mapping_span,
-		"flags in the mapping (no_reuse, rmw_first_update, ...) are left aside: in a search "
+		"flags in the mapping (no_reuse, rmw_first_update, ...) are ignored: in a search "
 		"only those of constraints hold");
 	return hierarchy;
 }
 
-/* NULL when the constraints leave no mapping: that is told then.  *start: one that fits; NULL if
- * that was too much work to find out. */
+/* Returns NULL after complaining if the constraints leave no mapping.  *start: a mapping that fits; NULL if none was
+ * found within the limits. */
 static const struct domain *narrow(const struct nest_inputs *inputs,
 	const struct hierarchy *hierarchy, struct factors_store *store,
 	const struct mapping **start, struct diag *diag)

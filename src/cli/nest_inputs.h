@@ -6,7 +6,7 @@
 #include "model/nest/nest_score.h"
 #include "search/nest/nest_search.h"
 
-/* How Timeloop would search, by a `mapper:`. */
+/* Timeloop's search, as a `mapper:` describes it. */
 struct mapper_search {
 	const char *keys; /* those given, quoted, in a list; NULL: none, or all of them are used */
 	bool several;
@@ -73,16 +73,15 @@ void nest_inputs_draw(struct inputs *inputs, struct nest_inputs *own);
 void nest_inputs_note_search(const struct nest_inputs *own, const char *instead, struct diag *diag);
 
 /*
- * What the inputs ask of a search.
+ * The search that the inputs describe.
  */
 
 /* True if objectives and solver are of problems; complains. */
 bool request_check(
 	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag);
 
-/* The search of one problem, in one thread; nobody listens to it, but `wishes` may stop what
- * precedes it.  False when the constraints leave no mapping, or when it is stopped before it is
- * known what there is to choose from: that is told then. */
+/* The search of one problem, in one thread, without progress; `wishes` may stop the preparation.  False after
+ * complaining if the constraints leave no mapping, or if it is stopped before the domain is known. */
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 	const struct wishes *wishes, struct diag *diag, struct nest_search *out);
 

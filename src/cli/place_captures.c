@@ -77,7 +77,7 @@ static void read_file(const struct reading *reading, const struct arguments *arg
 		return;
 	if (!out->captures.count)
 		diag_error(reading->diag, (struct span){.source = out->source},
-			"there is no case in it: {\"NAME\": [{\"inputs\": [..]}]} is expected");
+			"the file has no case: {\"NAME\": [{\"inputs\": [..]}]} is expected");
 	unread_note(reading->arena, reading->unread, reading->diag);
 }
 
@@ -100,7 +100,7 @@ static void choose_cases(struct arena *arena, const struct arguments *arguments,
 			if (text_equal(value->text, names[i]))
 				taken[i] = found = true;
 		if (!found)
-			diag_error(diag, value->span, "there is no case '%s'%s", value->text,
+			diag_error(diag, value->span, "unknown case '%s'%s", value->text,
 				suggestion(arena, suggest(value->text, names), ""));
 	}
 	for (size_t i = 0; i < all->count; i++)

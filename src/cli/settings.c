@@ -137,8 +137,8 @@ static const struct option settings[] = {
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",
-		"the certificate.yaml of a results folder, or a layer's, or a graph's plan: find out "
-		"anew whether what explore proved holds",
+		"the certificate.yaml of a results folder, or a layer's, or a graph's plan, whose "
+		"proof is checked again",
 		.type = OPTION_FILE, .commands = OF_CHECK},
 	{"budget", 0, "N",
 		"at most N bounds and mappings, or states, to check a certificate (default: any "

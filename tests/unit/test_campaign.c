@@ -338,7 +338,7 @@ static void wrong_calls_are_told(void **state)
 {
 	static const char *const calls[][2] = {
 		{"", "campaign wants one of: run, status, export, diff, merge"},
-		{"rnu", "there is no 'campaign rnu'; did you mean 'run'?"},
+		{"rnu", "unknown command 'campaign rnu'; did you mean 'run'?"},
 		{"status", "no folder of a campaign is given"},
 		{"status a b", "'b' is one argument too many"},
 		{"status /nowhere", "there is no campaign in '/nowhere'"},

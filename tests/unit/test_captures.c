@@ -113,7 +113,7 @@ static void options_of_tables_are_refused(void **state)
 	struct ended ended = place(chain, "--capacity 64 --minimize --case h");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "'--minimize' is for tables of buffers"));
-	assert_non_null(strstr(place(chain, "--capacity 64 --case h").err, "there is no case 'h'"));
+	assert_non_null(strstr(place(chain, "--capacity 64 --case h").err, "unknown case 'h'"));
 	assert_non_null(strstr(place(chain, "-q").err, "place needs '--capacity N'"));
 	assert_non_null(strstr(place(chain, "--capacity 101%").err, "is from 1% to 100%"));
 }

@@ -244,7 +244,7 @@ static void onnx_becomes_a_workload(void **state)
 	put_onnx(0, "x", 0);
 	expect("\"$program\" import m.onnx", 2,
 		"m.onnx: error: dimension 0 of input 'x' has no extent; give '--dim batch=N'");
-	expect("\"$program\" import m.onnx --dim batch=0", 2, "is no 'name=extent'");
+	expect("\"$program\" import m.onnx --dim batch=0", 2, "is not a 'name=extent'");
 	struct ended ended = folder_run("\"$program\" import m.onnx --dim batch=32");
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.out, "    - \"y[d32, d64] = relu(x[d32, d64])\"\n"));

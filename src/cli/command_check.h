@@ -1,5 +1,5 @@
-#ifndef CLI_CERTIFICATE_H
-#define CLI_CERTIFICATE_H
+#ifndef CLI_COMMAND_CHECK_H
+#define CLI_COMMAND_CHECK_H
 
 #include "cli/command.h"
 #include "report/run/folder.h"
