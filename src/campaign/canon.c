@@ -3,16 +3,14 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "campaign/store_database.h"
 #include "spec/step.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Known digests by node; open addressing. */
 struct known_digest {
@@ -151,128 +149,131 @@ const char *canon_text(struct arena *arena, const struct node *node)
 	return text_read(&text);
 }
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-enum { SIGNALS = sizeof signals / sizeof *signals, STACK = 1 << 16, SPEC_MOST = 64 };
+enum { SIZES_MOST = 32, KNOWN_MOST = 100000 };
 
-static char *path;  /* of the record */
-static char **line; /* of arguments; NULL: not known, the program ends */
+struct neighbour {
+	digest rest; /* of all but the sizes */
+	size_t count;
+	double sizes[SIZES_MOST];
+};
 
-static _Thread_local char exploring[SPEC_MOST];
-static _Thread_local void
-	*spare; /* a stack for handlers: the thread's own may be what has run out */
+struct known {
+	struct neighbour point;
+	double proven;
+};
 
-/* "SPEC SIGNAL\n"; only what is allowed in a handler. */
-static bool record(int number)
+struct neighbours {
+	pthread_mutex_t mutex;
+	struct arena *arena;
+	struct array(struct known) known;
+};
+
+struct neighbours *neighbours_open(void)
 {
-	char text[SPEC_MOST + 8];
-	size_t length = strlen(exploring);
-	memcpy(text, exploring, length);
-	text[length++] = ' ';
-	text[length++] = (char)('0' + number / 10);
-	text[length++] = (char)('0' + number % 10);
-	text[length++] = '\n';
-	int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	bool good = file >= 0 && write(file, text, length) == (ssize_t)length && fsync(file) == 0;
-	if (file >= 0)
-		close(file);
+	struct arena *arena = arena_open();
+	struct neighbours *neighbours = arena_new(arena, struct neighbours);
+	neighbours->arena = arena;
+	pthread_mutex_init(&neighbours->mutex, NULL);
+	return neighbours;
+}
+
+void neighbours_close(struct neighbours *neighbours)
+{
+	if (!neighbours)
+		return;
+	pthread_mutex_destroy(&neighbours->mutex);
+	arena_close(neighbours->arena);
+}
+
+/* --- a point */
+
+static bool is_one_of(const char *key, const char *const *words)
+{
+	while (*words && !text_equal(*words, key))
+		words++;
+	return *words != NULL;
+}
+
+/* A plain number above 0. */
+static bool read_size(const struct node *node, double *out)
+{
+	char *end;
+	if (node->kind != NODE_SCALAR || node->tag)
+		return false;
+	*out = strtod(node->text, &end);
+	return end > node->text && !*end && *out > 0 && isfinite(*out);
+}
+
+static bool walk(struct neighbour *point, const struct node *node, bool sizes)
+{
+	static const char *const size_keys[] = {
+		"depth", "memory_depth", "entries", "size", "sizeKB", NULL};
+	static const char *const others[] = {
+		"min_utilization", "utilization", "maximize_dims", "maximize_dims_capacity", NULL};
+	bool good = true;
+	point->rest = digest_text(point->rest, node->tag ? node->tag : "");
+	if (node->kind == NODE_SCALAR)
+		point->rest = digest_text(point->rest, node->text);
+	point->rest = digest_text(point->rest, node->kind == NODE_LIST ? "[" : "{");
+	for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++)
+		good &= walk(point, node->items[i], sizes);
+	for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		point->rest = digest_text(point->rest, entry->key);
+		good &= !is_one_of(entry->key, others) && point->count < SIZES_MOST;
+		if (good && sizes && is_one_of(entry->key, size_keys) &&
+			read_size(entry->value, &point->sizes[point->count]))
+			point->count++;
+		else
+			good &= walk(point, entry->value, sizes);
+	}
+	point->rest = digest_text(point->rest, "}");
 	return good;
 }
 
-/* The signal stays caught meanwhile, for other threads may crash, too: each records its own point. */
-static void on_crash(int number)
+const struct neighbour *neighbour_make(
+	struct arena *arena, const struct node *const *files, size_t count)
 {
-	static _Thread_local volatile sig_atomic_t crashing;
-	sigset_t all;
-	sigfillset(&all);
-	if (!crashing) {
-		crashing = 1;
-		if (*exploring && record(number) && line) {
-			sigprocmask(SIG_UNBLOCK, &all, NULL);
-			execv("/proc/self/exe", line);
+	struct neighbour *point = arena_new(arena, struct neighbour);
+	bool good = true;
+	for (size_t f = 0; f < count; f++)
+		for (size_t i = 0; files[f]->kind == NODE_MAP && i < files[f]->count; i++) {
+			const struct node_entry *entry = &files[f]->entries[i];
+			if (text_equal(entry->key, "sweep"))
+				continue;
+			point->rest = digest_text(point->rest, entry->key);
+			good &= walk(point, entry->value, text_equal(entry->key, "architecture"));
 		}
+	return good && point->count ? point : NULL;
+}
+
+/* --- what is proven */
+
+static bool is_within(const struct neighbour *a, const struct neighbour *b)
+{
+	bool within = a->rest == b->rest && a->count == b->count;
+	for (size_t i = 0; within && i < a->count; i++)
+		within = a->sizes[i] <= b->sizes[i];
+	return within;
+}
+
+double neighbours_ceiling(struct neighbours *neighbours, const struct neighbour *point)
+{
+	double ceiling = 0;
+	pthread_mutex_lock(&neighbours->mutex);
+	for (size_t i = 0; i < neighbours->known.count; i++) {
+		const struct known *known = &neighbours->known.at[i];
+		if ((ceiling <= 0 || known->proven < ceiling) && is_within(&known->point, point))
+			ceiling = known->proven;
 	}
-	signal(number, SIG_DFL);
-	raise(number);
+	pthread_mutex_unlock(&neighbours->mutex);
+	return ceiling;
 }
 
-/* The arguments of the program without one of them. */
-static char **read_line(const char *without)
+void neighbours_add(struct neighbours *neighbours, const struct neighbour *point, double proven)
 {
-	static struct arena *arena;
-	struct array(char *) words = {0};
-	char *text = NULL;
-	size_t room = 0;
-	FILE *file = fopen("/proc/self/cmdline", "re");
-	arena = arena ? arena : arena_open();
-	while (file && getdelim(&text, &room, '\0', file) > 0)
-		if (strcmp(text, without) != 0)
-			*array_add(arena, &words) = arena_text(arena, text);
-	free(text);
-	if (file)
-		fclose(file);
-	*array_add(arena, &words) = NULL;
-	return words.count > 1 ? words.at : NULL;
-}
-
-void crash_guard(const char *folder, const char *without)
-{
-	struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
-	free(path);
-	if (asprintf(&path, "%s/campaign.crashed", folder) < 0)
-		path = NULL;
-	line = read_line(without);
-	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < SIGNALS && path; i++)
-		sigaction(signals[i], &action, NULL);
-}
-
-void crash_begin(const char *spec)
-{
-	if (!spare && (spare = malloc(STACK)))
-		sigaltstack(&(stack_t){.ss_sp = spare, .ss_size = STACK}, NULL);
-	strncpy(exploring, spec, sizeof exploring - 1);
-}
-
-void crash_end(void)
-{
-	exploring[0] = 0;
-}
-
-/* The tasks of a record that this store has. */
-static void keep_crash(struct store *store, const char *version, const char *text, size_t *count)
-{
-	char spec[SPEC_MOST];
-	int number, length;
-	for (; sscanf(text, "%63s %2d\n%n", spec, &number, &length) == 2; text += length) {
-		size_t differ = 0;
-		struct task_result result = {.spec = spec,
-			.status = TASK_CRASHED,
-			.version = version,
-			.message = arena_format(store->arena,
-				"lxplore: the program ended by signal %d (%s)\n", number,
-				strsignal(number)),
-			.pareto = "",
-			.plans = "[]",
-			.objective = ""};
-		store_add_result(store, &result, &differ);
-		++*count;
-	}
-}
-
-const char *crash_collect(struct store *store, const char *version, size_t *count)
-{
-	const char *from = arena_format(store->arena, "%s/campaign.crashed", store->folder);
-	const char *taken = arena_format(store->arena, "%s.%d", from, (int)getpid());
-	*count = 0;
-	if (access(from, F_OK) != 0 || rename(from, taken) != 0)
-		return NULL;
-	const char *text = text_of_file(store->arena, taken);
-	store_begin(store);
-	keep_crash(store, version, text ? text : "", count);
-	const char *why = store_commit(store);
-	if (why)
-		rename(taken, from);
-	else
-		unlink(taken);
-	return why;
+	pthread_mutex_lock(&neighbours->mutex);
+	if (neighbours->known.count < KNOWN_MOST)
+		*array_add(neighbours->arena, &neighbours->known) = (struct known){*point, proven};
+	pthread_mutex_unlock(&neighbours->mutex);
 }

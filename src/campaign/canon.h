@@ -1,14 +1,13 @@
 #ifndef CAMPAIGN_CANON_H
 #define CAMPAIGN_CANON_H
 
-#include "campaign/store.h"
 #include "spec/step.h"
 
 #include <stdint.h>
 
 /*
- * What a tree says, apart from how and where it is written: its digest, and its text on one line.
- * Two trees of equal tags, keys in the same order, and scalars are equal.  A digest is FNV-1a with
+ * Equality of trees, however and wherever they are written: digests, texts on one line, and trees that differ in sizes
+ * of storages alone.  Two trees of equal tags, keys in the same order, and scalars are equal.  A digest is FNV-1a with
  * 128 bits.
  */
 struct arena;
@@ -33,20 +32,35 @@ digest canon_digest_files(struct canon *canon, const struct node *const *files, 
 const char *canon_text(struct arena *arena, const struct node *node);
 
 /*
- * Points that take the program with them.  Where a signal such as SIGSEGV or SIGABRT ends a thread that explores a
- * point, its task and the signal are written into DIR/campaign.crashed, and the program begins anew with the arguments
- * that it had.  Who joins the campaign next keeps TASK_CRASHED as the result of such tasks: each of them is tried
- * once.  SIGKILL is nobody's fault that could be known: what it takes away is open again.
+ * Bounds from proven latencies of other points.  Two problems are neighbours if their trees are equal but for the
+ * sizes of storages in `architecture` (depth, memory_depth, entries, size, sizeKB), written as numbers above 0.
+ *
+ *	If no size of A is above that of B, the least latency of B is at most that of A.
+ *
+ * A size only limits the tiles: each mapping that fits A fits B, and its cycles follow from its counts,
+ * fan-outs and bandwidths, which are equal.  It does not hold
+ *
+ *	- of energies, which the built-in tables make of the sizes;
+ *	- where a tile must fill a part of a storage (min_utilization), or constraints look for large tiles
+ *	  (maximize_dims): such trees have no neighbours;
+ *	- of more instances: mappings must fill them as well as constraints say;
+ *	- of graphs, whose proofs are of a space that the planner makes from the size of LX; of networks, whose sums
+ *	  are over two objectives as a rule; of recurrences and broadcasts, which have no sizes.
+ *
+ * All functions may be called by several threads.
  */
+struct neighbours;
+struct neighbours *neighbours_open(void);
+void neighbours_close(struct neighbours *neighbours); /* NULL is fine */
 
-/* From here on, for the campaign of a folder; `without` is an argument that the program does not get again. */
-void crash_guard(const char *folder, const char *without);
+/* The sizes of a point, and a digest of all else. */
+struct neighbour;
+const struct neighbour *neighbour_make(
+	struct arena *arena, const struct node *const *files, size_t count); /* NULL: it has none */
 
-/* The thread at hand explores a task, or none. */
-void crash_begin(const char *spec);
-void crash_end(void);
+/* The least that is proven of a point with no size above its own; 0: nothing is. */
+double neighbours_ceiling(struct neighbours *neighbours, const struct neighbour *point);
 
-/* Keeps what was written by those before, as results of this version; how many. */
-const char *crash_collect(struct store *store, const char *version, size_t *count);
+void neighbours_add(struct neighbours *neighbours, const struct neighbour *point, double proven);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "campaign/canon.h"
 #include "campaign/sweep.h"
+#include "spec/expr.h"
 #include "spec/reader.h"
 #include "spec/value.h"
 
@@ -76,5 +77,30 @@ struct sweep_expansion {
 /* `settings` says what else decides on results.  False after complaining. */
 bool expand(struct arena *arena, const struct sweep_spec *sweep, const char *settings,
 	struct sweep_expansion *out);
+
+/*
+ * `when:` of a sweep: comparisons of arithmetic, `pes * rows <= 1024`, or of words, `solver ==
+ * random`, joined by `and`, `or` and `not`, in parentheses where wanted.  A list holds where all
+ * of it does.  What names a parameter that has no value does not hold.
+ */
+struct arena;
+
+/* The parameters of a point. */
+struct setting_values {
+	struct arena *arena;
+	struct diag *diag;
+	const struct node *map;      /* names to nodes */
+	struct variables *variables; /* the same, and those of the specs */
+	const char *const *absent;   /* parameters without a value; NULL ends them */
+	/* The words that a parameter can be, NULL ends them; NULL if it is not a parameter. */
+	const char *const *(*words)(void *context, const char *parameter);
+	void *context;
+};
+
+/* True if a text names a parameter that has no value. */
+bool condition_misses(const struct setting_values *values, const char *text);
+
+/* False after complaining. */
+bool condition_read(const struct setting_values *values, const struct node *node, bool *holds);
 
 #endif

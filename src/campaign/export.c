@@ -302,7 +302,7 @@ const char *campaign_merge(
 
 /* A point of one campaign. */
 struct compared {
-	const char *key; /* name and values, as they are told */
+	const char *key; /* name and values, as they are printed */
 	const char *status, *version, *pareto;
 	bool has_best;
 	double best;

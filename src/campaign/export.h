@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * What is told of stores.  The texts depend on the points and results alone: neither on the order
- * in which tasks ran nor on where.  All answer NULL, or why not.
+ * Reports about stores.  The texts depend on the points and results alone: neither on the order
+ * in which tasks ran nor on the machine.  All return NULL, or the reason of a failure.
  */
 struct arena;
 
@@ -24,7 +24,7 @@ const char *export_json(struct arena *arena, struct store *store, print_text *pr
 const char *status_text(struct arena *arena, struct store *store, const char **out);
 const char *status_json(struct arena *arena, struct store *store, const char **out);
 
-/* How two campaigns differ, point by point; points are the same where names and values are. */
+/* The difference of two campaigns, point by point; points with equal names and values are the same. */
 struct campaign_diff {
 	size_t equal, changed, only_a, only_b;
 };

@@ -45,7 +45,7 @@ const char *store_fail(struct store *store, const char *why)
 	return store->why;
 }
 
-/* What the database complains of, in words. */
+/* Keeps the error of the database in words, and returns it. */
 static const char *complain(struct store *store)
 {
 	int code = sqlite3_errcode(store->database) & 0xff;
@@ -58,7 +58,7 @@ static const char *complain(struct store *store)
 	else if (code == SQLITE_READONLY || error == EROFS || error == EACCES)
 		why = "it may not be written to";
 	else if (code == SQLITE_NOTADB)
-		why = "it is no store of a campaign";
+		why = "it is not a store of a campaign";
 	else if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && error)
 		why = strerror(error);
 	return store_fail(store, arena_format(store->arena, "store '%s': %s", store->path, why));
@@ -184,9 +184,9 @@ static const char *set_up(struct store *store)
 					"%s PRAGMA application_id = %d; PRAGMA user_version = %d",
 					schema, APPLICATION, FORMAT));
 	else if (application != APPLICATION || format != FORMAT)
-		store_fail(
-			store, arena_format(store->arena,
-				       "store '%s': it is no store of this version", store->path));
+		store_fail(store,
+			arena_format(store->arena, "store '%s': it is not a store of this version",
+				store->path));
 	return store_commit(store);
 }
 
@@ -209,8 +209,8 @@ const char *store_open(const char *folder, struct store **out)
 	return set_up(store);
 }
 
-/* Where nobody has written since the last clean end, nobody needs files beside the store: so it is
- * read in a folder that may not be written to. */
+/* True if nothing was written since the last clean end.  The store then needs no files beside it, and can be read in a
+ * folder without write permission. */
 static bool is_clean(const struct store *store)
 {
 	struct stat facts;
@@ -234,8 +234,9 @@ static const char *open_read(struct store *store, bool still)
 	int64_t application = store_number(store, "PRAGMA application_id");
 	store_do(store, "SELECT 1 FROM sqlite_master LIMIT 1");
 	if (application != APPLICATION)
-		store_fail(store, arena_format(store->arena,
-					  "store '%s': it is no store of a campaign", store->path));
+		store_fail(
+			store, arena_format(store->arena,
+				       "store '%s': it is not a store of a campaign", store->path));
 	return store->why;
 }
 
@@ -245,8 +246,8 @@ const char *store_open_read(const char *folder, struct store **out)
 	struct stat facts;
 	*out = store;
 	if (stat(store->path, &facts) != 0)
-		return arena_format(store->arena, "there is no campaign in '%s': %s", store->folder,
-			strerror(errno));
+		return arena_format(
+			store->arena, "no campaign in '%s': %s", store->folder, strerror(errno));
 	const char *why = open_read(store, false);
 	if (why && is_clean(store)) {
 		sqlite3_close(store->database);

@@ -15,13 +15,13 @@
  * it ends.  A task is leased to a runner; leases of runners that are no more are void.
  *
  * Functions answer NULL, or why not, which lives as long as the store: a full disk, a folder that cannot be
- * written.  After a failure a store does nothing any more, and all functions answer it: who does several things asks
+ * written.  After a failure a store does nothing any more, and all functions answer it: callers check
  * once, at the end.  What was committed stays.  An open store belongs to one thread at a time.
  */
 struct store;
 
 enum task_state { TASK_OPEN, TASK_LEASED, TASK_DONE };
-enum { TASK_CRASHED = 4 }; /* it took the program with it (canon.h) */
+enum { TASK_CRASHED = 4 }; /* it took the program with it (store_runner.h) */
 
 struct store_head {
 	const char *name, *fingerprint, *version;
@@ -39,7 +39,7 @@ struct store_point {
 	const char *name, *labels, *spec; /* labels: a JSON list, as the columns */
 };
 
-/* What came of a task. */
+/* The result of a task. */
 struct task_result {
 	const char *spec;
 	int status;            /* as exit statuses, or TASK_CRASHED */
@@ -47,7 +47,7 @@ struct task_result {
 	const char *message;   /* what was said to people */
 	const char *pareto;    /* pareto.csv; "" where nothing was found */
 	const char *plans;     /* a JSON list of texts */
-	const char *objective; /* the first one; "": there is no best */
+	const char *objective; /* the first one; "" without a best value */
 	double best, seconds;
 };
 

@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-/* What the files of the store share: the database, and statements of it. */
+/* The database of a store and its statements, for the files of this folder that use SQLite. */
 enum statement {
 	STATEMENT_ADD_TASK,
 	STATEMENT_ADD_POINT,

@@ -13,7 +13,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -270,7 +273,7 @@ void store_void_leases(struct store *store)
 
 /* --- joining and leaving */
 
-/* How many runners are alive. */
+/* Returns the number of other runners alive. */
 static size_t count_others(struct store *store)
 {
 	sqlite3_stmt *statement = store_query(store, "SELECT id FROM runners");
@@ -335,7 +338,7 @@ const char *store_leave(struct store *store)
 
 /* --- work */
 
-/* How many there were. */
+/* Leases tasks; returns their number. */
 static size_t lease(struct store *store, struct store_part part, size_t want, size_t *ranks)
 {
 	sqlite3_stmt *next =
@@ -479,4 +482,130 @@ const char *status_json(struct arena *arena, struct store *store, const char **o
 			"objective", counts.has_best ? json_string(counts.objective) : json_null(),
 			"best", counts.has_best ? json_real(counts.best) : json_null()));
 	return NULL;
+}
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+enum { SIGNALS = sizeof signals / sizeof *signals, STACK = 1 << 16, SPEC_MOST = 64 };
+
+static char *crash_path;  /* of the record */
+static char **crash_line; /* of arguments; NULL: not known, the program ends */
+
+static _Thread_local char crash_spec[SPEC_MOST];
+static _Thread_local void
+	*spare; /* a stack for handlers: the thread's own may be what has run out */
+
+/* "SPEC SIGNAL\n"; only what is allowed in a handler. */
+static bool record(int number)
+{
+	char text[SPEC_MOST + 8];
+	size_t length = strlen(crash_spec);
+	memcpy(text, crash_spec, length);
+	text[length++] = ' ';
+	text[length++] = (char)('0' + number / 10);
+	text[length++] = (char)('0' + number % 10);
+	text[length++] = '\n';
+	int file = open(crash_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	bool good = file >= 0 && write(file, text, length) == (ssize_t)length && fsync(file) == 0;
+	if (file >= 0)
+		close(file);
+	return good;
+}
+
+/* The signal stays caught meanwhile, for other threads may crash, too: each records its own point. */
+static void on_crash(int number)
+{
+	static _Thread_local volatile sig_atomic_t crashing;
+	sigset_t all;
+	sigfillset(&all);
+	if (!crashing) {
+		crashing = 1;
+		if (*crash_spec && record(number) && crash_line) {
+			sigprocmask(SIG_UNBLOCK, &all, NULL);
+			execv("/proc/self/exe", crash_line);
+		}
+	}
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* The arguments of the program without one of them. */
+static char **read_line(const char *without)
+{
+	static struct arena *arena;
+	struct array(char *) words = {0};
+	char *text = NULL;
+	size_t room = 0;
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	arena = arena ? arena : arena_open();
+	while (file && getdelim(&text, &room, '\0', file) > 0)
+		if (strcmp(text, without) != 0)
+			*array_add(arena, &words) = arena_text(arena, text);
+	free(text);
+	if (file)
+		fclose(file);
+	*array_add(arena, &words) = NULL;
+	return words.count > 1 ? words.at : NULL;
+}
+
+void crash_guard(const char *folder, const char *without)
+{
+	struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
+	free(crash_path);
+	if (asprintf(&crash_path, "%s/campaign.crashed", folder) < 0)
+		crash_path = NULL;
+	crash_line = read_line(without);
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < SIGNALS && crash_path; i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+void crash_begin(const char *spec)
+{
+	if (!spare && (spare = malloc(STACK)))
+		sigaltstack(&(stack_t){.ss_sp = spare, .ss_size = STACK}, NULL);
+	strncpy(crash_spec, spec, sizeof crash_spec - 1);
+}
+
+void crash_end(void)
+{
+	crash_spec[0] = 0;
+}
+
+/* The tasks of a record that this store has. */
+static void keep_crash(struct store *store, const char *version, const char *text, size_t *count)
+{
+	char spec[SPEC_MOST];
+	int number, length;
+	for (; sscanf(text, "%63s %2d\n%n", spec, &number, &length) == 2; text += length) {
+		size_t differ = 0;
+		struct task_result result = {.spec = spec,
+			.status = TASK_CRASHED,
+			.version = version,
+			.message = arena_format(store->arena,
+				"lxplore: the program ended by signal %d (%s)\n", number,
+				strsignal(number)),
+			.pareto = "",
+			.plans = "[]",
+			.objective = ""};
+		store_add_result(store, &result, &differ);
+		++*count;
+	}
+}
+
+const char *crash_collect(struct store *store, const char *version, size_t *count)
+{
+	const char *from = arena_format(store->arena, "%s/campaign.crashed", store->folder);
+	const char *taken = arena_format(store->arena, "%s.%d", from, (int)getpid());
+	*count = 0;
+	if (access(from, F_OK) != 0 || rename(from, taken) != 0)
+		return NULL;
+	const char *text = text_of_file(store->arena, taken);
+	store_begin(store);
+	keep_crash(store, version, text ? text : "", count);
+	const char *why = store_commit(store);
+	if (why)
+		rename(taken, from);
+	else
+		unlink(taken);
+	return why;
 }

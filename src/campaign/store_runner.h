@@ -47,4 +47,21 @@ const char *campaign_join(struct arena *arena, const struct sweep_spec *sweep,
 
 struct campaign_outcome campaign_run(const struct campaign *campaign);
 
+/*
+ * Points that end the program.  When a signal such as SIGSEGV or SIGABRT ends a thread that explores a point, its task
+ * and the signal are written into DIR/campaign.crashed, and the program starts again with the same arguments.  The next
+ * runner of the campaign keeps TASK_CRASHED as the result of such tasks, so that each of them is tried once.  SIGKILL
+ * leaves no record: tasks that it ends are open again.
+ */
+
+/* From here on, for the campaign of a folder; `without` is an argument that the program does not get again. */
+void crash_guard(const char *folder, const char *without);
+
+/* The thread at hand explores a task, or none. */
+void crash_begin(const char *spec);
+void crash_end(void);
+
+/* Keeps what was written by those before, as results of this version; how many. */
+const char *crash_collect(struct store *store, const char *version, size_t *count);
+
 #endif

@@ -2,8 +2,53 @@
 #define CAMPAIGN_SWEEP_H
 
 #include "base/array.h"
-#include "campaign/path.h"
 #include "spec/reader.h"
+#include "spec/step.h"
+
+/*
+ * A place in the trees of specs, as users write it: `architecture.GLB.depth`.  The first word is a
+ * key at the top of a file.  Each further word is the nearest thing below: a key of a map, a map
+ * whose `name:` it is (`PE[0..11]` is named PE), or the number of an item of a list, from 0.
+ */
+struct arena;
+
+enum { PATH_WORDS_MOST = 16, TRAIL_MOST = 2 * SPEC_DEPTH_MOST };
+
+struct path {
+	const char *text;
+	struct span span;
+	int count;
+	const char *words[PATH_WORDS_MOST];
+};
+
+/* The steps from the root of a file to a node: entry `index[i]` of the map or list `at[i]`. */
+struct trail {
+	size_t file;
+	int count;
+	const struct node *at[TRAIL_MOST];
+	size_t index[TRAIL_MOST];
+};
+
+/* False after complaining: an empty word, or too many. */
+bool path_parse(struct arena *arena, const char *text, struct span span, struct diag *diag,
+	struct path *out);
+
+/* The node of a path in some files; false after complaining, with the nearest word, of a path that
+ * hits nothing, or two things at the same depth. */
+bool path_find(struct arena *arena, const struct path *path, const struct node *const *files,
+	size_t count, struct diag *diag, struct trail *out);
+
+/* The files that has the first word of a path at its top; `count` where none has. */
+size_t path_file(const struct path *path, const struct node *const *files, size_t count);
+
+/* The root of a file with another value at the end of the trail.  What leads there is copied, the
+ * rest is shared; copies have weight 0. */
+const struct node *trail_replace(
+	struct arena *arena, const struct trail *trail, const struct node *value);
+
+/* A root with a value at the path, word for word: maps that miss the keys get them. */
+const struct node *path_create(struct arena *arena, const struct node *root,
+	const struct path *path, const struct node *value);
 
 /*
  * A `sweep:`, read: what varies, and how.
@@ -23,7 +68,7 @@
  *	  set: {architecture.row.meshY: pes}     # derived by arithmetic
  *	  when: pes * size <= 2048               # points that do not are left out
  *
- * A key with dots, or of the top of a file, is a path (path.h); any other is a parameter, which
+ * A key with dots, or of the top of a file, is a path; any other is a parameter, which
  * `set:` and `when:` use.  The last axis varies fastest.
  */
 enum target_role { TARGET_PARAMETER, TARGET_PATH, TARGET_FILES };
@@ -81,30 +126,5 @@ struct sweep_spec {
 /* The one `sweep:` of some files, each the root of a spec; NULL after complaining. */
 const struct sweep_spec *sweep_read(
 	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag);
-
-/* --- for sweep_read.c: one value of the map `vary:` and the like */
-
-struct sweep_file {
-	const char *path;
-	const struct node *root; /* NULL: it was complained about */
-};
-
-struct sweep_reading {
-	struct reading reading;
-	struct sweep_spec *sweep;
-	struct array(struct sweep_target) targets;
-	struct array(struct sweep_file) files; /* that were read, each once */
-};
-
-/* The values of a target: a list, a range, {values, when}, {layers}.  False after complaining. */
-bool sweep_values(struct sweep_reading *reading, size_t target, const struct node *node,
-	struct sweep_axis *out);
-
-/* One value as it stands in a list. */
-bool sweep_value(struct sweep_reading *reading, size_t target, const struct node *node,
-	struct sweep_value *out);
-
-/* A spec beside the sweep's file; NULL after complaining. */
-const struct node *sweep_file(struct sweep_reading *reading, const struct node *name);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "campaign/canon.h"
 #include "campaign/export.h"
-#include "campaign/neighbours.h"
 #include "campaign/store_runner.h"
 #include "cli/command.h"
 #include "cli/inputs.h"

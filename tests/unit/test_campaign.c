@@ -341,7 +341,7 @@ static void wrong_calls_are_told(void **state)
 		{"rnu", "unknown command 'campaign rnu'; did you mean 'run'?"},
 		{"status", "no folder of a campaign is given"},
 		{"status a b", "'b' is one argument too many"},
-		{"status /nowhere", "there is no campaign in '/nowhere'"},
+		{"status /nowhere", "no campaign in '/nowhere'"},
 		{"export /nowhere --seed 2", "'--seed' means nothing to 'campaign export'"},
 		{"diff /nowhere", "campaign diff wants two folders"},
 		{"run", "no spec file is given"},

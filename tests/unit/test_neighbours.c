@@ -1,5 +1,5 @@
 #include "base/array.h"
-#include "campaign/neighbours.h"
+#include "campaign/canon.h"
 #include "model/machine/score.h"
 #include "search/drive/solver.h"
 #include "tests/support/folder.h"

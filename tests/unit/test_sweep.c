@@ -130,7 +130,7 @@ static const struct row wrongs[] = {
 		"'archtecture'; did you mean 'architecture'?"},
 	{"vary: {problem..K: [1]}", "s.yaml:2:10: error: path 'problem..K' has an empty word"},
 	{"vary: {prblem: [1]}",
-		"s.yaml:2:10: error: parameter 'prblem' sets nothing: it is no path, and "
+		"s.yaml:2:10: error: parameter 'prblem' sets nothing: it is not a path, and "
 		"neither 'set' nor 'when' uses it; did you mean 'problem'?"},
 	{"vary: {k: [1]}\nset: {problem.instance.K: kk}",
 		"s.yaml:2:10: error: parameter 'k' sets nothing"},
@@ -162,7 +162,7 @@ static const struct row wrongs[] = {
 		"s.yaml:3:3: error: unknown key 'vari' in sweep; did you mean 'vary'?"},
 	{"name: x", "s.yaml:2:3: error: the sweep varies nothing"},
 	{"vary: {specs: [nowhere.yaml]}", "nowhere.yaml: error: "},
-	{"vary: {specs: [{a: 1}]}", "s.yaml:2:18: error: a map is no name of a file"},
+	{"vary: {specs: [{a: 1}]}", "s.yaml:2:18: error: a map is not the name of a file"},
 	{"vary: {problem: {layers: specs/arch/eyeriss.yaml}}",
 		"s.yaml:2:28: error: 'specs/arch/eyeriss.yaml' has no 'network:' with 'layers:'"},
 	{"vary: {problem: {layers: specs/workloads/resnet50.yaml, only: [conv1, conv9]}}",
