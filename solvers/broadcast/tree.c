@@ -381,11 +381,10 @@ const struct solver broadcast_scatter_allgather_solver = {
 };
 
 /*
- * In round k, modulo q = ceil(log2 N), each rank sends to the one skip[k] after it, where
- * skip[q] = N and skip[k] is half of skip[k + 1], rounded up.  Which chunk a rank receives in
- * each of q rounds follows from ways from the root over skips; later rounds are the same with q
- * added to each.  J. L. Traff, Optimal broadcast schedules in logarithmic time with applications
- * to broadcast, all-broadcast, reduction and all-reduction, 2024.
+ * In round k, modulo q = ceil(log2 N), each rank sends to the one skip[k] after it, where skip[q] = N and skip[k]
+ * is half of skip[k + 1], rounded up.  Which chunk a rank receives in each of q rounds follows from ways from the
+ * root over skips; later rounds are the same with q added to each.  J. L. Traff, Optimal broadcast schedules in
+ * logarithmic time with applications to broadcast, all-broadcast, reduction and all-reduction, 2024.
  */
 enum { SKIPS_MOST = 12 };
 

@@ -10,13 +10,11 @@
 #include <inttypes.h>
 
 /*
- * Every legal division of one op, problem->op: each loop's split divides its
- * sticks or elements, the product is at most the cores, at most one reduction
- * loop is split (none where no ring could combine it), and under strict
- * planning no span exceeds the limit.  Offered in lexicographic order of the
- * splits, the undivided op first; one tick each.  Divisions of different ops are independent, so
- * a run over all ops is never needed: problem->op
- * == -1 is a mistake of the caller.
+ * Every legal division of one op, problem->op: each loop's split divides its sticks or elements, the product is at
+ * most the cores, at most one reduction loop is split (none where no ring could combine it), and under strict
+ * planning no span exceeds the limit.  Offered in lexicographic order of the splits, the undivided op first; one
+ * tick each.  Divisions of different ops are independent, so a run over all ops is never needed: problem->op == -1
+ * is a mistake of the caller.
  */
 struct division_walk {
 	struct run *run;

@@ -10,11 +10,9 @@
  * A division as the published passes store it between them: by the coefficients
  * that loops have in the op's indices, not by loop, since loops are renamed.
  *
- * A loop that indexes the output is kept under its coefficient in the write,
- * any other under its coefficient in the first read; loops split once are left
- * out. This can lose splits: a reduction loop that the first read does not know
- * is forgotten, and of two loops with one coefficient the last is kept for
- * both.
+ * A loop that indexes the output is kept under its coefficient in the write, any other under its coefficient in the
+ * first read; loops split once are left out.  This can lose splits: a reduction loop that the first read does not
+ * know is forgotten, and of two loops with one coefficient the last is kept for both.
  */
 struct keyed_split {
 	int64_t coefficient, split;
@@ -109,12 +107,10 @@ struct span_padding padding_find(struct arena *arena, const struct iteration *it
  * each core, and the cores that share a sum sit side by side on the reduce
  * ring.
  *
- * It divides products of two operands with one reduction loop K and two output
- * loops, the larger of them called N, all cores used: N n ways and K cores/n
- * ways for the largest n that divides both.  It leaves alone: a K or M that the
- * span has divided; N or K of broken sticks; fewer than 1 or more than 16 rows
- * of M per core, or more than 4 when N has a stick for every core; fewer sticks
- * of K than cores.
+ * It divides products of two operands with one reduction loop K and two output loops, the larger of them called N,
+ * all cores used: N n ways and K cores/n ways for the largest n that divides both.  It leaves alone: a K or M that
+ * the span has divided; N or K of broken sticks; fewer than 1 or more than 16 rows of M per core, or more than 4
+ * when N has a stick for every core; fewer sticks of K than cores.
  *
  * False when it does not apply; splits are then untouched.
  */

@@ -33,7 +33,7 @@ struct round_part {
 	bool uncounted;
 };
 
-struct hunt {
+struct exact_search {
 	const struct nest_search *search;
 	struct arena *arena;
 	struct nest_frame frame;
@@ -56,47 +56,47 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-static void lower(double *each, const struct hunt *hunt, uint32_t spatial)
+static void lower(double *each, const struct exact_search *exact, uint32_t spatial)
 {
-	size_t count = hunt->search->wishes.objectives.count;
+	size_t count = exact->search->wishes.objectives.count;
 	for (size_t k = 0; k < count; k++)
-		each[k] = least(each[k], hunt->choices->least[spatial * count + k]);
+		each[k] = least(each[k], exact->choices->least[spatial * count + k]);
 }
 
-static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
+static void search_choice(const struct exact_search *exact, struct nest_descent *descent,
 	const struct round_task *task, struct round_part *part)
 {
 	struct mapping mapping;
-	outer_branch_set(hunt->choices, &task->choice, &mapping);
-	nest_view_make(&hunt->frame, &mapping, &descent->view);
+	outer_branch_set(exact->choices, &task->choice, &mapping);
+	nest_view_make(&exact->frame, &mapping, &descent->view);
 	descent->book = task->book;
 	descent->open = INFINITY;
 	nest_descend(descent, task->choice.bound);
 	part->open = least(part->open, descent->open);
 	if (descent->stopped)
-		lower(part->each, hunt, task->choice.spatial);
+		lower(part->each, exact, task->choice.spatial);
 }
 
 static void search_part(struct run *run, void *context, size_t i)
 {
-	struct hunt *hunt = context;
-	struct round_part *part = &hunt->parts[i];
+	struct exact_search *exact = context;
+	struct round_part *part = &exact->parts[i];
 	struct arena *scratch = arena_open();
 	struct nest_descent *descent = arena_new(scratch, struct nest_descent);
 	descent->run = run;
 	descent->scratch = scratch;
-	descent->options = hunt->options;
-	descent->slack = hunt->slack;
+	descent->options = exact->options;
+	descent->slack = exact->slack;
 	descent->cut.excluded = INFINITY;
-	descent->offers = nest_offers_resume(run, hunt->search, &hunt->offers.kept);
+	descent->offers = nest_offers_resume(run, exact->search, &exact->offers.kept);
 	for (size_t c = 0; c < part->tasks.count; c++) {
 		const struct outer_branch *choice = &part->tasks.at[c].choice;
 		if (!descent->stopped) {
-			search_choice(hunt, descent, &part->tasks.at[c], part);
+			search_choice(exact, descent, &part->tasks.at[c], part);
 			continue;
 		}
 		part->open = least(part->open, choice->bound);
-		lower(part->each, hunt, choice->spatial);
+		lower(part->each, exact, choice->spatial);
 	}
 	part->kept = descent->offers.kept;
 	part->cut = descent->cut.excluded;
@@ -107,46 +107,46 @@ static void search_part(struct run *run, void *context, size_t i)
 	arena_close(scratch);
 }
 
-static struct order_book *find_book(struct hunt *hunt, const struct outer_branch *choice)
+static struct order_book *find_book(struct exact_search *exact, const struct outer_branch *choice)
 {
 	struct mapping mapping;
-	outer_branch_set(hunt->choices, choice, &mapping);
-	nest_view_make(&hunt->frame, &mapping, hunt->view);
-	return order_books_find(hunt->books, hunt->view);
+	outer_branch_set(exact->choices, choice, &mapping);
+	nest_view_make(&exact->frame, &mapping, exact->view);
+	return order_books_find(exact->books, exact->view);
 }
 
 /* The next choice that nothing found excludes; false if there is none, or when it is to stop. */
 static bool next_choice(
-	struct hunt *hunt, struct run *run, struct nest_cut *cut, struct round_task *out)
+	struct exact_search *exact, struct run *run, struct nest_cut *cut, struct round_task *out)
 {
-	const struct outer_branches *choices = hunt->choices;
-	bool single = hunt->search->wishes.objectives.count == 1;
-	while (hunt->listed == hunt->list.count) {
-		if (hunt->spread == choices->count || hunt->stopped)
+	const struct outer_branches *choices = exact->choices;
+	bool single = exact->search->wishes.objectives.count == 1;
+	while (exact->listed == exact->list.count) {
+		if (exact->spread == choices->count || exact->stopped)
 			return false;
-		double bound = choices->at[hunt->spread].bound;
+		double bound = choices->at[exact->spread].bound;
 		if (single && nest_cut_excludes_values(cut, &bound)) {
-			hunt->spread = choices->count;
+			exact->spread = choices->count;
 			return false;
 		}
-		hunt->list = outer_branches_expand(run, hunt->arena, choices, hunt->spread, cut);
-		hunt->listed = 0;
-		hunt->stopped = hunt->list.stopped;
-		hunt->spread += !hunt->stopped;
+		exact->list = outer_branches_expand(run, exact->arena, choices, exact->spread, cut);
+		exact->listed = 0;
+		exact->stopped = exact->list.stopped;
+		exact->spread += !exact->stopped;
 	}
-	out->choice = hunt->list.at[hunt->listed++];
-	out->book = find_book(hunt, &out->choice);
+	out->choice = exact->list.at[exact->listed++];
+	out->book = find_book(exact, &out->choice);
 	return true;
 }
 
 /* Returns the lower bound of the open part, of the first objective. */
-static double find_open(const struct hunt *hunt)
+static double find_open(const struct exact_search *exact)
 {
-	double open = hunt->open;
-	if (hunt->listed < hunt->list.count)
-		open = least(open, hunt->list.at[hunt->listed].bound);
-	if (hunt->spread < hunt->choices->count)
-		open = least(open, hunt->choices->at[hunt->spread].bound);
+	double open = exact->open;
+	if (exact->listed < exact->list.count)
+		open = least(open, exact->list.at[exact->listed].bound);
+	if (exact->spread < exact->choices->count)
+		open = least(open, exact->choices->at[exact->spread].bound);
 	return open;
 }
 
@@ -156,48 +156,48 @@ static void set_all(double *each, double value)
 		each[k] = value;
 }
 
-static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_t choices)
+static size_t fill_round(struct exact_search *exact, struct run *run, size_t parts, size_t choices)
 {
-	struct nest_cut cut =
-		nest_cut_make(hunt->arena, &hunt->offers.kept, &hunt->search->wishes, hunt->slack);
+	struct nest_cut cut = nest_cut_make(
+		exact->arena, &exact->offers.kept, &exact->search->wishes, exact->slack);
 	struct round_task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
-		hunt->parts[i] = (struct round_part){.open = INFINITY, .cut = INFINITY};
+		exact->parts[i] = (struct round_part){.open = INFINITY, .cut = INFINITY};
 	for (size_t i = 0; i < parts; i++)
-		set_all(hunt->parts[i].each, INFINITY);
-	for (; count < parts * choices && next_choice(hunt, run, &cut, &task); count++)
-		*array_add(hunt->arena, &hunt->parts[count % parts].tasks) = task;
-	hunt->cut = least(hunt->cut, cut.excluded);
+		set_all(exact->parts[i].each, INFINITY);
+	for (; count < parts * choices && next_choice(exact, run, &cut, &task); count++)
+		*array_add(exact->arena, &exact->parts[count % parts].tasks) = task;
+	exact->cut = least(exact->cut, cut.excluded);
 	return count < parts ? count : parts;
 }
 
-static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
+static void merge_round(struct exact_search *exact, struct run *run, size_t parts)
 {
 	for (size_t i = 0; i < parts; i++) {
-		const struct round_part *part = &hunt->parts[i];
+		const struct round_part *part = &exact->parts[i];
 		for (size_t p = 0; p < part->kept.count; p++)
-			frontier_add(&hunt->offers.kept, run_arena(run), part->kept.points[p]);
-		hunt->open = least(hunt->open, part->open);
-		hunt->cut = least(hunt->cut, part->cut);
+			frontier_add(&exact->offers.kept, run_arena(run), part->kept.points[p]);
+		exact->open = least(exact->open, part->open);
+		exact->cut = least(exact->cut, part->cut);
 		for (int k = 0; k < OBJECTIVE_COUNT; k++)
-			hunt->each[k] = least(hunt->each[k], part->each[k]);
-		hunt->offers.uncounted |= part->uncounted;
+			exact->each[k] = least(exact->each[k], part->each[k]);
+		exact->offers.uncounted |= part->uncounted;
 	}
 }
 
 /* True if all has been searched. */
-static bool search_rounds(struct hunt *hunt, struct run *run)
+static bool search_rounds(struct exact_search *exact, struct run *run)
 {
 	size_t parts = 1, choices = 1;
 	for (;;) {
-		size_t filled = fill_round(hunt, run, parts, choices);
+		size_t filled = fill_round(exact, run, parts, choices);
 		if (!filled)
-			return !hunt->stopped;
-		bool go_on = run_parts(run, filled, search_part, hunt);
-		merge_round(hunt, run, filled);
-		run_report(run, nest_offers_best(&hunt->offers),
-			least(nest_offers_best(&hunt->offers), find_open(hunt)));
+			return !exact->stopped;
+		bool go_on = run_parts(run, filled, search_part, exact);
+		merge_round(exact, run, filled);
+		run_report(run, nest_offers_best(&exact->offers),
+			least(nest_offers_best(&exact->offers), find_open(exact)));
 		if (!go_on)
 			return false;
 		if (parts < PARTS_MOST)
@@ -208,13 +208,13 @@ static bool search_rounds(struct hunt *hunt, struct run *run)
 }
 
 /* The best value of one chain of annealing; what it found is kept. */
-static double anneal(struct hunt *hunt, struct run *run, uint64_t chain, uint64_t ticks)
+static double anneal(struct exact_search *exact, struct run *run, uint64_t chain, uint64_t ticks)
 {
 	double best = INFINITY;
 	struct answer answer =
-		nest_ask(run, "anneal", hunt->search, chain, WARM_CHAINS, ticks, hunt->arena);
+		nest_ask(run, "anneal", exact->search, chain, WARM_CHAINS, ticks, exact->arena);
 	for (size_t i = 0; i < answer.candidate_count; i++) {
-		nest_offers_adopt(&hunt->offers, answer.candidates[i].mappings);
+		nest_offers_adopt(&exact->offers, answer.candidates[i].mappings);
 		best = least(best, answer.values[i]);
 	}
 	return best;
@@ -222,63 +222,64 @@ static double anneal(struct hunt *hunt, struct run *run, uint64_t chain, uint64_
 
 /* Good mappings exclude much from the beginning: chains of annealing find some, until as many of
  * them as matter agree on the best. */
-static void warm_up(struct hunt *hunt, struct run *run)
+static void warm_up(struct exact_search *exact, struct run *run)
 {
-	uint64_t budget = hunt->search->wishes.budget, ticks = WARM_TICKS;
+	uint64_t budget = exact->search->wishes.budget, ticks = WARM_TICKS;
 	int agreed = 0,
-	    enough = hunt->search->wishes.objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
+	    enough = exact->search->wishes.objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
 	if (budget && budget / WARM_PART < ticks * WARM_CHAINS)
 		ticks = budget / WARM_PART / WARM_CHAINS;
-	bool none = hunt->choices->complete && !hunt->choices->count;
-	if (!ticks || none || space_factors_count(hunt->search->space) < WARM_FACTORS)
+	bool none = exact->choices->complete && !exact->choices->count;
+	if (!ticks || none || space_factors_count(exact->search->space) < WARM_FACTORS)
 		return;
 	for (uint64_t c = 0; c < WARM_CHAINS && agreed < enough; c++) {
-		double before = nest_offers_best(&hunt->offers),
-		       found = anneal(hunt, run, c, ticks);
+		double before = nest_offers_best(&exact->offers),
+		       found = anneal(exact, run, c, ticks);
 		agreed = found == before ? agreed + 1 : found < before ? 1 : agreed;
 	}
 }
 
 /* Each objective alone: what was found is not below the least of it, what it excluded no more than
  * the slack below, and what is open is not below its choices; of the first more is known. */
-static void prove_each(struct hunt *hunt, struct run *run, double first)
+static void prove_each(struct exact_search *exact, struct run *run, double first)
 {
-	const struct objectives *objectives = &hunt->search->wishes.objectives;
-	const struct frontier *kept = &hunt->offers.kept;
-	if (hunt->listed < hunt->list.count)
-		lower(hunt->each, hunt, hunt->list.at[hunt->listed].spatial);
-	for (size_t s = hunt->spread; s < hunt->choices->count; s++)
-		lower(hunt->each, hunt, hunt->choices->at[s].spatial);
+	const struct objectives *objectives = &exact->search->wishes.objectives;
+	const struct frontier *kept = &exact->offers.kept;
+	if (exact->listed < exact->list.count)
+		lower(exact->each, exact, exact->list.at[exact->listed].spatial);
+	for (size_t s = exact->spread; s < exact->choices->count; s++)
+		lower(exact->each, exact, exact->choices->at[s].spatial);
 	for (size_t k = 0; k < objectives->count; k++) {
 		enum objective objective = objectives->at[k];
 		for (size_t i = 0; i < kept->count; i++)
-			hunt->each[k] = least(hunt->each[k],
-				objective_value(objective, &kept->points[i].score) / hunt->slack);
-		if (!hunt->choices->complete)
-			hunt->each[k] = least(hunt->each[k], nest_floor(hunt->search, objective));
+			exact->each[k] = least(exact->each[k],
+				objective_value(objective, &kept->points[i].score) / exact->slack);
+		if (!exact->choices->complete)
+			exact->each[k] =
+				least(exact->each[k], nest_floor(exact->search, objective));
 	}
-	hunt->each[0] = first;
-	run_prove_each(run, hunt->each, objectives->count);
+	exact->each[0] = first;
+	run_prove_each(run, exact->each, objectives->count);
 }
 
-static void prove_rest(struct hunt *hunt, struct run *run, bool complete)
+static void prove_rest(struct exact_search *exact, struct run *run, bool complete)
 {
-	double best = nest_offers_best(&hunt->offers);
-	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
-	bool single = hunt->search->wishes.objectives.count == 1;
-	complete &= hunt->choices->complete;
-	if (!hunt->choices->complete)
-		bound = least(bound, hunt->choices->floor);
-	if (hunt->offers.uncounted || hunt->frame.ways)
+	double best = nest_offers_best(&exact->offers);
+	double bound = least(least(best, exact->cut), complete ? INFINITY : find_open(exact));
+	bool single = exact->search->wishes.objectives.count == 1;
+	complete &= exact->choices->complete;
+	if (!exact->choices->complete)
+		bound = least(bound, exact->choices->floor);
+	if (exact->offers.uncounted || exact->frame.ways)
 		run_prove(run, PROOF_NONE, 0);
-	else if (complete && (hunt->slack == 1 || (single && bound == best)))
+	else if (complete && (exact->slack == 1 || (single && bound == best)))
 		run_prove(run, PROOF_OPTIMAL, 0);
 	else if (single)
 		run_prove(run, PROOF_BOUND, bound);
 	else if (complete)
-		run_prove_within(run, hunt->slack);
+		run_prove_within(run, exact->slack);
 	else
-		prove_each(hunt, run, bound);
+		prove_each(exact, run, bound);
 }
 
 static void run_exact(struct run *run, const struct problem *problem)
@@ -289,23 +290,23 @@ static void run_exact(struct run *run, const struct problem *problem)
 		return;
 	}
 	struct arena *arena = arena_open();
-	struct hunt *hunt = arena_new(arena, struct hunt);
-	hunt->search = search;
-	hunt->arena = arena;
-	hunt->frame = nest_frame_make(search);
-	hunt->books = order_books_make(arena);
-	hunt->view = arena_new(arena, struct nest_view);
-	hunt->options = level_factors_make(arena, &hunt->frame);
-	hunt->choices = outer_branches_make(run, arena, &hunt->frame, hunt->options);
-	hunt->slack = 1 + search->epsilon;
-	hunt->offers = nest_offers_open(run, search);
-	hunt->open = INFINITY;
-	hunt->cut = INFINITY;
-	set_all(hunt->each, INFINITY);
-	warm_up(hunt, run);
-	bool complete = search_rounds(hunt, run);
-	nest_offers_close(&hunt->offers);
-	prove_rest(hunt, run, complete);
+	struct exact_search *exact = arena_new(arena, struct exact_search);
+	exact->search = search;
+	exact->arena = arena;
+	exact->frame = nest_frame_make(search);
+	exact->books = order_books_make(arena);
+	exact->view = arena_new(arena, struct nest_view);
+	exact->options = level_factors_make(arena, &exact->frame);
+	exact->choices = outer_branches_make(run, arena, &exact->frame, exact->options);
+	exact->slack = 1 + search->epsilon;
+	exact->offers = nest_offers_open(run, search);
+	exact->open = INFINITY;
+	exact->cut = INFINITY;
+	set_all(exact->each, INFINITY);
+	warm_up(exact, run);
+	bool complete = search_rounds(exact, run);
+	nest_offers_close(&exact->offers);
+	prove_rest(exact, run, complete);
 	arena_close(arena);
 }
 

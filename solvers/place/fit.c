@@ -9,11 +9,9 @@
  * their children, each into a gap that is free during its whole life.  The two
  * differ in which of the gaps that are large enough they take.
  *
- * A child first tries the gaps that hold a parent whole, and takes that
- * parent's address; parents count as free space then.  Published, they still
- * count as free when that fails, and the child may land on half a living
- * parent; here such an address is skipped for the
- * gaps between everything that is live.
+ * A child first tries the gaps that hold a parent whole, and takes that parent's address; parents count as free
+ * space then.  Published, they still count as free when that fails, and the child may land on half a living parent;
+ * here such an address is skipped for the gaps between everything that is live.
  *
  * There is one layout, and no budget cuts it.
  */

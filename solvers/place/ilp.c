@@ -18,8 +18,8 @@
  *	x_j >= sum over i in K of s_i z(i, j)           for every set K that lives at once, j in K;
  *	top >= x_j + s_j + sum over i in K of s_i z(j, i);
  *
- * less s_c where child c has its parent's place, both in K.  The top is the peak, or the capacity.
- * The second and third are those of cliques. They say at once what pairs say only in chains.
+ * less s_c where child c has its parent's place, both in K.  The top is the peak, or the capacity.  The second and
+ * third are those of cliques.  They say at once what pairs say only in chains.
  *
  * All addresses are multiples of a unit: what alignments have in common, times what the sizes,
  * rounded up to that, have, if alignments allow.  A packing at lower addresses that are such

@@ -27,9 +27,9 @@ const int64_t *shelf_addresses(const struct shelf *shelf); /* by item */
 uint64_t shelf_work(const struct shelf *shelf);            /* intervals looked at, ever */
 
 /*
- * Placement of items one after the other, for searches over orders. The cost is what
- * the goal minimises: the peak, also if it only must stay below the capacity; or the
- * weight of the buffers without a place, their bytes without weights.
+ * Placement of items one after the other, for searches over orders.  The cost is what the goal minimises: the peak,
+ * also if it only must stay below the capacity; or the weight of the buffers without a place, their bytes without
+ * weights.
  */
 enum { ORDERS_SKYLINE = 2 }; /* beside the two of enum shelf_fit: on top, without a look at holes */
 
@@ -51,8 +51,8 @@ struct orders *orders_make(struct run *run, const struct items *items, struct ar
 size_t *orders_all(const struct orders *orders, size_t *count);
 
 /*
- * The cost of an order; INFINITY, and addresses that mean nothing, if it is more than `worst`,
- * if it takes more work than `work` (0: any) or the run is spent.  Work: intervals looked at.
+ * The cost of an order; INFINITY, and addresses that mean nothing, if it is more than `worst`, if it takes more
+ * work than `work` (0: any) or the run is spent.  Work: intervals looked at.
  */
 double orders_try(struct orders *orders, const size_t *order, size_t count, int fit, double worst,
 	uint64_t work);

@@ -25,10 +25,9 @@ struct section_span {
 int sections_find(size_t count, const struct life *lives, struct section_span *stays);
 
 /*
- * Functions shared by the placement solvers. They place one buffer after the
- * other: `packing_open` starts with nothing placed, `packing_free` is true if
- * a buffer may lie at an address beside the buffers placed so far, `packing_offer`
- * hands the result over.
+ * Functions shared by the placement solvers.  They place one buffer after the other: `packing_open` starts with
+ * nothing placed, `packing_free` is true if a buffer may lie at an address beside the buffers placed so far,
+ * `packing_offer` hands the result over.
  *
  * A child may lie at the very address of a declared parent that is no smaller.
  * That the parent ends in the child's first step is the declaration's
@@ -72,8 +71,8 @@ bool packing_declared(struct run *run, const struct packing *packing);
  * buffers whole. */
 bool packing_whole(struct run *run, const struct packing *packing);
 
-/* Returns the value that the goal minimises: the bytes without a place
- * or, if there are weights, the weight of those (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
+/* Returns the value that the goal minimises: the bytes without a place or, if there are weights, the weight of
+ * those (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
 double packing_value(const struct packing *packing, const struct placement *placement);
 
 /*
@@ -84,15 +83,14 @@ double packing_value(const struct packing *packing, const struct placement *plac
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement);
 
 /*
- * An item is placed at one address: a buffer, or a parent with the
- * child that takes its place, the child of that, and so on.  A child is no larger, so an item is a flight of steps downwards in
- * time; each buffer's part is what it adds to the one before.
+ * An item is placed at one address: a buffer, or a parent with the child that takes its place, the child of that,
+ * and so on.  A child is no larger, so an item is a flight of steps downwards in time; each buffer's part is what
+ * it adds to the one before.
  *
  * Time is counted in sections: one begins where a life begins after another ended, so that lives
  * that meet share a section, and no others do.
  *
- * If all buffers must be placed, items may lie above
- * the capacity: a search lowers the excess.
+ * If all buffers must be placed, items may lie above the capacity: a search lowers the excess.
  */
 struct arena;
 

@@ -3,7 +3,7 @@
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
 #include "search/joint/joint_graph.h"
-#include "search/joint/joint_pack.h"
+#include "search/joint/joint_space.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/workload_text.h"
 

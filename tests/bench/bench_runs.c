@@ -5,7 +5,7 @@
 #include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
-#include "search/joint/joint_build.h"
+#include "search/joint/joint_plan.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/workload_text.h"
 

@@ -3,7 +3,7 @@
 #include "model/graph/planning.h"
 #include "search/claim/plan_bound.h"
 #include "search/drive/solver.h"
-#include "search/joint/joint_build.h"
+#include "search/joint/joint_plan.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_all.h"
 #include "tests/support/joint_draw.h"
@@ -226,7 +226,7 @@ static bool is_proven(const struct solver *solver, const struct answer *answer, 
 			   : answer->status == PROOF_OPTIMAL && answer->bound == best);
 }
 
-/* Some rows of clones that a graph has of its own are not all in the space (search/joint/joint_clones.h). */
+/* Some rows of clones that a graph has of its own are not all in the space (search/joint/joint_options.c). */
 static bool may_be_proven(const struct joint_space *space)
 {
 	const struct joint_graph *graph = space->graph;

@@ -1,8 +1,7 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
-#include "solvers/joint/cut_dp/layer.h"
+#include "solvers/joint/cut_dp/frame.h"
 #include "solvers/joint/cut_dp/relax.h"
-#include "solvers/joint/cut_dp/toll.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_all.h"
 #include "tests/support/joint_draw.h"
@@ -17,24 +16,24 @@
  * Checks that the comparison of diff_joint notices bounds or dominance of cut_dp that are broken: all differential
  * tests are linked with these, and only here anything is broken.
  */
-enum { DRAWS = 600, STATES_MOST = 400000, TOLLS_MOST = 4096 };
+enum { DRAWS = 600, STATES_MOST = 400000, BOUNDS_MOST = 4096 };
 
-enum fault { SOUND, TOLLS_TOO_HIGH, EACH_LABEL_DOMINATES, FAULTS };
+enum fault { SOUND, BOUNDS_TOO_HIGH, EACH_LABEL_DOMINATES, FAULTS };
 static enum fault fault;
-static const char *const fault_names[] = {"nothing is broken", "tolls are higher by one",
+static const char *const fault_names[] = {"nothing is broken", "bounds are higher by one",
 	"each label dominates those that come later"};
 
-const int64_t *__real_relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes);
-const int64_t *__wrap_relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes);
-const int64_t *__wrap_relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
+const int64_t *__real_relax_bounds(struct relaxation *relaxation, int cut, const uint16_t *codes);
+const int64_t *__wrap_relax_bounds(struct relaxation *relaxation, int cut, const uint16_t *codes);
+const int64_t *__wrap_relax_bounds(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
-	static int64_t higher[TOLLS_MOST];
-	const int64_t *tolls = __real_relax_tolls(relaxation, cut, codes);
-	size_t count = tolls ? relax_toll_count(relaxation) : 0;
-	if (fault != TOLLS_TOO_HIGH || !tolls || count > TOLLS_MOST)
-		return tolls;
+	static int64_t higher[BOUNDS_MOST];
+	const int64_t *bounds = __real_relax_bounds(relaxation, cut, codes);
+	size_t count = bounds ? relax_condition_count(relaxation) : 0;
+	if (fault != BOUNDS_TOO_HIGH || !bounds || count > BOUNDS_MOST)
+		return bounds;
 	for (size_t i = 0; i < count; i++)
-		higher[i] = tolls[i] + 1;
+		higher[i] = bounds[i] + 1;
 	return higher;
 }
 

@@ -1,8 +1,7 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
-#include "solvers/joint/cut_dp/ladder.h"
+#include "solvers/joint/cut_dp/relax.h"
 #include "solvers/joint/cut_dp/stack.h"
-#include "solvers/joint/cut_dp/stack_bound.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_all.h"
 #include "tests/support/joint_draw.h"
@@ -15,7 +14,7 @@
  * Random stacks of equal blocks: the bound that comes from one block at a time against all states, one by one, and what
  * cut_dp proves with it.
  */
-enum { DRAWS = 150, STATES_MOST = 400000, GATE_STATES = 1000 };
+enum { DRAWS = 150, STATES_MOST = 400000, POTENTIAL_STATES = 1000 };
 
 struct tally {
 	long known, found, bounded, exact, repeated, further;
@@ -32,11 +31,11 @@ static void find_bound(struct run *run, const struct problem *problem)
 	const char *why = NULL;
 	const struct frame *frame = frame_make(problem->joint, arena, &why);
 	assert_non_null(frame);
-	struct ladder ladder = ladder_open(frame, arena);
-	stack = stack_find(frame, GATE_STATES, arena);
+	struct relaxations relaxations = relaxations_open(frame, arena);
+	stack = stack_find(frame, POTENTIAL_STATES, arena);
 	bound = 0;
-	stack_bound(run, frame, &ladder, width, &bound);
-	ladder_close(&ladder);
+	stack_bound(run, frame, &relaxations, width, &bound);
+	relaxations_close(&relaxations);
 }
 
 static const struct solver bound_alone = {

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "model/graph/plan_file.h"
 #include "search/graph/plans.h"
-#include "search/joint/joint_claim.h"
+#include "search/joint/joint_plan.h"
 #include "spec/sheet.h"
 #include "tests/support/adversary_case.h"
 #include "tests/support/draws.h"

@@ -8,7 +8,7 @@
 #include "search/graph/stream.h"
 #include "sim/graph/sim.h"
 #include "solvers/divide/two_pass.h"
-#include "solvers/joint/flips.h"
+#include "solvers/joint/dimflip.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/case_json.h"
 #include "tests/support/family.h"

@@ -7,7 +7,7 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "search/drive/solver.h"
-#include "search/joint/joint_claim.h"
+#include "search/joint/joint_plan.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/draws.h"

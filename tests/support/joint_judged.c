@@ -5,7 +5,7 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/planning.h"
-#include "search/joint/joint_build.h"
+#include "search/joint/joint_plan.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
 #include "search/drive/solver.h"
-#include "search/joint/joint_build.h"
+#include "search/joint/joint_plan.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "search/graph/lx_plan.h"
-#include "solvers/joint/flips.h"
+#include "solvers/joint/dimflip.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 

@@ -4,19 +4,473 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "search/drive/solver.h"
-#include "solvers/joint/cut_dp/layer.h"
+#include "solvers/joint/cut_dp/frame.h"
 #include "solvers/joint/cut_dp/options.h"
 #include "solvers/joint/cut_dp/step.h"
-#include "solvers/joint/cut_dp/toll.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* What became of a state.  DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
+struct completion_step {
+	int64_t value;
+	int cores, fresh;
+	bool ends_bundle;
+};
+
+/*
+ * Visits the states that have less in LX than this one: tensors may have been dropped.
+ */
+typedef void coarse_visit(void *context, const uint16_t *codes);
+
+/* Tensors count where bundles do. */
+static bool counts(const struct frame *frame)
+{
+	return frame->args_most && frame->over[frame->width_most];
+}
+
+/* One row for each rank. */
+static size_t row_size(const struct frame *frame)
+{
+	return counts(frame) ? (size_t)frame->args_most + 1 : 1;
+}
+
+static size_t ended(const struct frame *frame)
+{
+	return (size_t)frame->rank_count * row_size(frame);
+}
+
+size_t condition_count(const struct frame *frame)
+{
+	return ended(frame) + 1;
+}
+
+/* all of them */
+static void completion_set(const struct frame *frame, int64_t *bounds, int64_t value)
+{
+	for (size_t i = 0; i <= ended(frame); i++)
+		bounds[i] = value;
+}
+
+size_t condition_index(const struct frame *frame, int args, int widest)
+{
+	return (size_t)frame->ranks[widest] * row_size(frame) + (counts(frame) ? (size_t)args : 0);
+}
+
+static int64_t over(const struct frame *frame, int rank)
+{
+	return frame->over[frame->widths[rank]];
+}
+
+static size_t fresh_of(const struct frame *frame, const struct completion_step *step)
+{
+	return counts(frame) ? (size_t)step->fresh : 0;
+}
+
+/* Lowers the bounds before a step to its value and the bounds behind it; after all steps, completion_close. */
+static void completion_take(const struct frame *frame, int64_t *bounds,
+	const struct completion_step *step, const int64_t *behind)
+{
+	size_t size = row_size(frame), fresh = fresh_of(frame, step);
+	if (step->value >= BOUND_NEVER || fresh >= size)
+		return;
+	for (int r = frame->ranks[step->cores]; r < frame->rank_count; r++) {
+		int64_t *row = bounds + (size_t)r * size;
+		const int64_t *from = behind + (size_t)r * size + fresh;
+		for (size_t a = 0; a + fresh < size; a++)
+			row[a] = number_min(row[a],
+				step->value + (step->ends_bundle ? behind[ended(frame)] : from[a]));
+	}
+}
+
+static void completion_close(const struct frame *frame, int64_t *bounds)
+{
+	size_t size = row_size(frame), end = ended(frame);
+	for (int r = frame->rank_count - 1; r >= 0; r--) {
+		int64_t *row = bounds + (size_t)r * size;
+		int64_t wider = r + 1 < frame->rank_count ? over(frame, r + 1) - over(frame, r) : 0;
+		for (size_t a = 0; a < size && r + 1 < frame->rank_count; a++)
+			row[a] = number_min(row[a], row[a + size] + wider);
+		bounds[end] = number_min(bounds[end], row[0] + over(frame, r));
+	}
+	for (size_t i = 0; i < end; i++)
+		bounds[i] = number_min(bounds[i], bounds[end]);
+}
+
+static void completion_spread(const struct frame *frame, int64_t *costs)
+{
+	size_t size = row_size(frame), end = ended(frame);
+	for (size_t i = 0; i < end; i++)
+		costs[end] = number_min(costs[end], costs[i]);
+	for (int r = 0; r < frame->rank_count; r++) {
+		int64_t *row = costs + (size_t)r * size;
+		int64_t wider = r ? over(frame, r) - over(frame, r - 1) : 0;
+		row[0] = number_min(row[0], costs[end] + over(frame, r));
+		for (size_t a = 0; a < size; a++) {
+			if (a)
+				row[a] = number_min(row[a], row[a - 1]);
+			if (r)
+				row[a] = number_min(row[a], row[a - size] + wider);
+		}
+	}
+}
+
+/*
+ * Lowers the costs behind a step; has it made any cheaper?  After all steps, completion_spread: a bundle that is as
+ * good as another one costs no more.
+ */
+static void completion_start(const struct frame *frame, int64_t *costs)
+{
+	completion_set(frame, costs, BOUND_NEVER);
+	costs[ended(frame)] = 0;
+}
+
+static bool completion_pay(const struct frame *frame, const int64_t *costs,
+	const struct completion_step *step, int64_t *behind)
+{
+	size_t size = row_size(frame), fresh = fresh_of(frame, step), end = ended(frame);
+	bool is_cheaper = false;
+	if (step->value >= BOUND_NEVER || fresh >= size)
+		return false;
+	for (int r = frame->ranks[step->cores]; r < frame->rank_count; r++) {
+		const int64_t *row = costs + (size_t)r * size;
+		int64_t *to = behind + (size_t)r * size + fresh;
+		for (size_t a = 0; a + fresh < size; a++) {
+			int64_t *at = step->ends_bundle ? &behind[end] : &to[a];
+			int64_t cost = row[a] + step->value;
+			is_cheaper |= cost < *at;
+			*at = number_min(*at, cost);
+		}
+	}
+	return is_cheaper;
+}
+
+static int64_t least_behind(const struct frame *frame, const int64_t *costs,
+	const struct completion_step *step, const int64_t *behind)
+{
+	size_t size = row_size(frame), fresh = fresh_of(frame, step);
+	int64_t least = BOUND_NEVER;
+	if (step->value >= BOUND_NEVER || fresh >= size)
+		return BOUND_NEVER;
+	for (int r = frame->ranks[step->cores]; r < frame->rank_count; r++) {
+		const int64_t *row = costs + (size_t)r * size;
+		const int64_t *from = behind + (size_t)r * size + fresh;
+		for (size_t a = 0; a + fresh < size; a++)
+			least = number_min(least,
+				row[a] + (step->ends_bundle ? behind[ended(frame)] : from[a]));
+	}
+	return cut_add(least, step->value);
+}
+
+/* The least sum of what was paid, this step, if there is one, and what is still to come behind it. */
+static int64_t completion_least(const struct frame *frame, const int64_t *costs,
+	const struct completion_step *step, const int64_t *behind)
+{
+	int64_t least = BOUND_NEVER;
+	if (step)
+		return least_behind(frame, costs, step, behind);
+	for (size_t i = 0; i < condition_count(frame); i++)
+		least = number_min(least, costs[i] + behind[i]);
+	return least;
+}
+
+struct coarse_life {
+	int tensor, first, last; /* cuts */
+};
+
+static int compare_lives(const void *left, const void *right)
+{
+	const struct coarse_life *a = left, *b = right;
+	int order = (a->last - a->first) - (b->last - b->first);
+	return order ? order : a->tensor - b->tensor;
+}
+
+static int find_lives(const struct frame *frame, struct coarse_life *lives)
+{
+	int count = 0;
+	for (int t = 0; t < frame->space->tensor_count; t++) {
+		struct coarse_life life = {t, frame->cut_count, -1};
+		for (int c = 0; c < frame->cut_count; c++)
+			if (frame_slot(frame, c, t) != CUT_NO_SLOT) {
+				life.first = life.last < 0 ? c : life.first;
+				life.last = c;
+			}
+		if (life.last >= 0 && frame->space->tensors[t].view_count > 1)
+			lives[count++] = life;
+	}
+	return count;
+}
+
+/* Chooses the tensors whose views stay distinct, those of the coarser space among them. */
+static bool *choose(const struct frame *frame, const struct coarse_space *before, double states,
+	struct arena *arena)
+{
+	struct coarse_life *lives =
+		arena_array(arena, struct coarse_life, frame->space->tensor_count);
+	bool *is_coarse = arena_array(arena, bool, frame->space->tensor_count);
+	double *product = arena_array(arena, double, frame->cut_count);
+	int count = find_lives(frame, lives);
+	for (int c = 0; c < frame->cut_count; c++)
+		product[c] = 1;
+	if (count)
+		qsort(lives, (size_t)count, sizeof *lives, compare_lives);
+	for (int again = 0; again < 2; again++)
+		for (int i = 0; i < count; i++) {
+			const struct coarse_life *life = &lives[i];
+			bool known = before && !before->is_coarse[life->tensor];
+			double views = 1 + frame->space->tensors[life->tensor].view_count;
+			if (known == again)
+				continue;
+			for (int c = life->first; c <= life->last && again; c++)
+				is_coarse[life->tensor] |= product[c] * views > states;
+			for (int c = life->first; c <= life->last && !is_coarse[life->tensor]; c++)
+				product[c] *= views;
+		}
+	return is_coarse;
+}
+
+static void coarse_tensor(struct joint_tensor *tensor, struct arena *arena)
+{
+	const struct joint_tensor from = *tensor;
+	int64_t *bytes = arena_array(arena, int64_t, 1), *evict = arena_array(arena, int64_t, 1);
+	int64_t *relay = arena_array(arena, int64_t, 1);
+	int *cores = arena_array(arena, int, 1);
+	bool *serves = arena_array(arena, bool, 1);
+	if (!from.view_count)
+		return;
+	*evict = *relay = JOINT_NEVER;
+	*cores = from.cores[0];
+	*serves = true;
+	for (int v = 0; v < from.view_count; v++) {
+		*evict = number_min(*evict, from.evict[v]);
+		*cores = from.cores[v] < *cores ? from.cores[v] : *cores;
+	}
+	tensor->view_count = 1;
+	tensor->bytes = bytes;
+	tensor->evict = evict;
+	tensor->relay = relay;
+	tensor->cores = cores;
+	tensor->serves = serves;
+}
+
+static void coarse_option(const struct joint_space *space, const bool *is_coarse,
+	struct joint_option *option, struct arena *arena)
+{
+	struct joint_use *uses =
+		arena_copy(arena, option->uses, (size_t)option->use_count * sizeof *uses);
+	struct joint_out *outs =
+		arena_copy(arena, option->outs, (size_t)option->out_count * sizeof *outs);
+	for (int u = 0; u < option->use_count; u++)
+		if (is_coarse[uses[u].tensor] && uses[u].view >= 0)
+			uses[u].view = 0;
+	for (int o = 0; o < option->out_count; o++)
+		if (is_coarse[outs[o].tensor] && outs[o].view >= 0)
+			outs[o].view = 0;
+	option->uses = uses;
+	option->outs = outs;
+}
+
+/*
+ * Tells the views apart of the tensors of which `before` does (NULL: none), and of as many more as give at most
+ * `states` combinations at each cut, those with the shortest lives first.
+ */
+static struct coarse_space coarse_make(const struct frame *frame, const struct coarse_space *before,
+	double states, struct arena *arena)
+{
+	const char *why;
+	const bool *is_coarse = choose(frame, before, states, arena);
+	const struct joint_space *space = frame->space;
+	struct joint_space *image = arena_copy(arena, space, sizeof *space);
+	struct joint_tensor *tensors =
+		arena_copy(arena, space->tensors, (size_t)space->tensor_count * sizeof *tensors);
+	struct joint_option *options =
+		arena_copy(arena, space->options, space->option_count * sizeof *options);
+	for (int t = 0; t < space->tensor_count; t++)
+		if (is_coarse[t])
+			coarse_tensor(&tensors[t], arena);
+	for (size_t i = 0; i < space->option_count; i++)
+		coarse_option(space, is_coarse, &options[i], arena);
+	image->tensors = tensors;
+	image->options = options;
+	struct frame *made = arena_copy(arena, frame_make(image, arena, &why), sizeof *made);
+	made->over = frame->over;
+	made->width_most = frame->width_most;
+	made->rank_count = frame->rank_count;
+	made->widths = frame->widths;
+	made->ranks = frame->ranks;
+	struct coarse_space coarse = {.frame = made, .is_coarse = is_coarse};
+	for (int t = 0; t < space->tensor_count; t++)
+		coarse.distinct += !is_coarse[t];
+	return coarse;
+}
+
+/* The state of the image space that a state of the space belongs to. */
+static void coarse_codes(
+	const struct coarse_space *coarse, int cut, const uint16_t *codes, uint16_t *image)
+{
+	const struct cut *at = &coarse->frame->cuts[cut];
+	for (int s = 0; s < at->slot_count; s++) {
+		bool blurs = coarse->is_coarse && coarse->is_coarse[at->tensors[s]];
+		uint16_t code = codes[s];
+		if (blurs && cut_view(code) > 0)
+			code = cut_code(code & CUT_VALID, 0);
+		image[s] = at->kept[s][code];
+	}
+}
+
+struct lesser {
+	const struct coarse_space *coarse;
+	int cut;
+	uint16_t codes[CUT_SLOTS_MOST];
+	coarse_visit *visit;
+	void *context;
+};
+
+static void visit_less(struct lesser *lesser, int slot, bool is_less)
+{
+	const struct cut *at = &lesser->coarse->frame->cuts[lesser->cut];
+	if (slot == at->slot_count) {
+		if (is_less)
+			lesser->visit(lesser->context, lesser->codes);
+		return;
+	}
+	uint16_t code = lesser->codes[slot];
+	visit_less(lesser, slot + 1, is_less);
+	if (cut_view(code) < 0 ||
+		!(code & CUT_VALID || lesser->coarse->is_coarse[at->tensors[slot]]))
+		return;
+	lesser->codes[slot] = code & CUT_VALID;
+	visit_less(lesser, slot + 1, true);
+	lesser->codes[slot] = code;
+}
+
+static void coarse_less(const struct coarse_space *coarse, int cut, const uint16_t *codes,
+	coarse_visit *visit, void *context)
+{
+	struct lesser lesser = {.coarse = coarse, .cut = cut, .visit = visit, .context = context};
+	size_t slots = (size_t)coarse->frame->cuts[cut].slot_count;
+	memcpy(lesser.codes, codes, slots * sizeof *codes);
+	if (coarse->is_coarse)
+		visit_less(&lesser, 0, false);
+}
+
+/* Each choice of codes of slots from this one on; false: too many. */
+static bool add_states(struct potential *potential, uint16_t *codes, int slot, size_t most)
+{
+	const struct cut *at = &potential->frame->cuts[potential->cut];
+	if (slot == at->slot_count) {
+		layer_state(potential->states, codes);
+		return potential_count(potential) <= most;
+	}
+	int views = potential->frame->space->tensors[at->tensors[slot]].view_count;
+	for (uint16_t code = 0; code < 2 * (views + 1); code++) {
+		codes[slot] = code;
+		if (at->kept[slot][code] == code && !add_states(potential, codes, slot + 1, most))
+			return false;
+	}
+	return true;
+}
+
+static void make_rows(struct potential *potential, struct arena *arena)
+{
+	potential->bounds = arena_array(arena, int64_t, potential_size(potential));
+	for (size_t i = 0; i < potential_size(potential); i++)
+		potential->bounds[i] = BOUND_NEVER;
+}
+
+struct potential *potential_open(
+	const struct frame *frame, int cut, size_t most, struct arena *arena)
+{
+	uint16_t codes[CUT_SLOTS_MOST];
+	struct potential *potential = arena_new(arena, struct potential);
+	*potential = (struct potential){.frame = frame, .cut = cut};
+	potential->states = layer_open(frame, cut, arena);
+	if (!add_states(potential, codes, 0, most))
+		return NULL;
+	make_rows(potential, arena);
+	return potential;
+}
+
+struct potential_lowering {
+	const struct potential *potential;
+	int64_t *row;
+};
+
+/* NULL: no such state */
+static const int64_t *potential_find(const struct potential *potential, const uint16_t *codes)
+{
+	uint32_t state;
+	return layer_find(potential->states, codes, &state) ? potential_row(potential, state)
+							    : NULL;
+}
+
+static void lower(void *context, const uint16_t *codes)
+{
+	const struct potential_lowering *lowering = context;
+	const int64_t *row = potential_find(lowering->potential, codes);
+	for (size_t i = 0; row && i < condition_count(lowering->potential->frame); i++)
+		lowering->row[i] = number_min(lowering->row[i], row[i]);
+}
+
+/* A state has no more than those that have less in LX (coarse_less). */
+static void potential_lower(const struct potential *potential, const struct coarse_space *coarse)
+{
+	for (size_t s = 0; potential && s < potential_count(potential); s++) {
+		struct potential_lowering lowering = {potential, potential_row(potential, s)};
+		coarse_less(
+			coarse, potential->cut, potential_codes(potential, s), lower, &lowering);
+	}
+}
+
+/* The states of a image space have each the least of those that belong to it.  NULL becomes NULL. */
+static struct potential *potential_blur(
+	const struct potential *potential, const struct coarse_space *coarse, struct arena *arena)
+{
+	uint16_t codes[CUT_SLOTS_MOST];
+	if (!potential)
+		return NULL;
+	struct potential *image = arena_new(arena, struct potential);
+	*image = (struct potential){.frame = coarse->frame, .cut = potential->cut};
+	image->states = layer_open(coarse->frame, potential->cut, arena);
+	for (size_t s = 0; s < potential_count(potential); s++) {
+		coarse_codes(coarse, potential->cut, potential_codes(potential, s), codes);
+		layer_state(image->states, codes);
+	}
+	make_rows(image, arena);
+	for (size_t s = 0; s < potential_count(potential); s++) {
+		coarse_codes(coarse, potential->cut, potential_codes(potential, s), codes);
+		struct potential_lowering lowering = {
+			potential, potential_row(image, layer_state(image->states, codes))};
+		lower(&lowering, potential_codes(potential, s));
+	}
+	return image;
+}
+
+size_t potential_count(const struct potential *potential)
+{
+	return layer_state_count(potential->states);
+}
+
+size_t potential_size(const struct potential *potential)
+{
+	return potential_count(potential) * condition_count(potential->frame);
+}
+
+const uint16_t *potential_codes(const struct potential *potential, size_t state)
+{
+	return layer_codes(potential->states, (uint32_t)state);
+}
+
+int64_t *potential_row(const struct potential *potential, size_t state)
+{
+	return potential->bounds + state * condition_count(potential->frame);
+}
+
+/* The fate of a state. DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
 enum fate { DROPPED, KEPT, LESS };
 
 struct relax_node {
-	int64_t *costs; /* to come here; NULL: nobody has */
-	int64_t *tolls; /* still to come; NULL: not known yet */
+	int64_t *costs;  /* to come here; NULL: not reached */
+	int64_t *bounds; /* still to come; NULL: not known yet */
 	uint8_t fate;
 	bool waits; /* to be looked at again */
 };
@@ -24,25 +478,25 @@ struct relax_node {
 struct nodes array(struct relax_node);
 struct list array(uint32_t);
 
-/* What a relaxation is of. */
-struct ground {
-	struct blur blur;
+/* The states that relaxations of one coarse space search, with their steps. */
+struct state_space {
+	struct coarse_space coarse;
 	struct steps *steps;
 	bool relays; /* states may be reached by relays that come earlier than a lazy one */
 };
 
 struct relaxation {
 	struct run *run;
-	const struct ground *ground;
+	const struct state_space *states;
 	const struct frame *frame;
-	size_t count; /* of tolls */
+	size_t count; /* of bounds */
 	struct relaxation *coarser;
 	struct arena *arena;
 	size_t width;
 	int64_t limit, floor;
-	bool is_free;                   /* the budget counts, but does not end it */
-	int from, to;                   /* cuts */
-	const struct gate *begin, *end; /* NULL: of a whole answer */
+	bool is_free;                        /* the budget counts, but does not end it */
+	int from, to;                        /* cuts */
+	const struct potential *begin, *end; /* NULL: of a whole answer */
 	struct cut_layer **layers;
 	struct nodes *nodes; /* by cut, then state */
 	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
@@ -52,7 +506,7 @@ struct relaxation {
 	int cut;
 	uint32_t state;
 	struct list waiting;
-	int64_t *tolls;
+	int64_t *bounds;
 };
 
 static struct relax_node *node_of(const struct relaxation *relaxation, int cut, uint32_t state)
@@ -60,15 +514,15 @@ static struct relax_node *node_of(const struct relaxation *relaxation, int cut, 
 	return &relaxation->nodes[cut].at[state];
 }
 
-static const int64_t *coarse_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
+static const int64_t *coarser_bounds(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
-	return relaxation->coarser ? relax_tolls(relaxation->coarser, cut, codes)
+	return relaxation->coarser ? relax_bounds(relaxation->coarser, cut, codes)
 				   : relaxation->nothing;
 }
 
 static const int64_t *coarse_of(struct relaxation *relaxation, int cut, uint32_t state)
 {
-	return coarse_tolls(relaxation, cut, layer_codes(relaxation->layers[cut], state));
+	return coarser_bounds(relaxation, cut, layer_codes(relaxation->layers[cut], state));
 }
 
 /* --- forward */
@@ -78,9 +532,9 @@ static bool spend(const struct relaxation *relaxation)
 	return relaxation->is_free ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
 }
 
-static struct toll_step toll_step_of(const struct cut_step *step)
+static struct completion_step completion_step_of(const struct cut_step *step)
 {
-	return (struct toll_step){.value = step->value,
+	return (struct completion_step){.value = step->value,
 		.cores = step->cores,
 		.fresh = step->fresh,
 		.ends_bundle = step->ends_bundle};
@@ -95,27 +549,27 @@ static uint32_t find_node(struct relaxation *relaxation, int cut, const uint16_t
 	return state;
 }
 
-static int64_t *new_tolls(struct relaxation *relaxation, int64_t value)
+static int64_t *new_bounds(struct relaxation *relaxation, int64_t value)
 {
-	int64_t *tolls = arena_array(relaxation->arena, int64_t, relaxation->count);
-	toll_set(relaxation->frame, tolls, value);
-	return tolls;
+	int64_t *bounds = arena_array(relaxation->arena, int64_t, relaxation->count);
+	completion_set(relaxation->frame, bounds, value);
+	return bounds;
 }
 
 static bool reach(void *context, const struct cut_step *step)
 {
 	struct relaxation *relaxation = context;
 	const struct frame *frame = relaxation->frame;
-	struct toll_step toll = toll_step_of(step);
+	struct completion_step completion = completion_step_of(step);
 	const int64_t *costs = node_of(relaxation, relaxation->cut, relaxation->state)->costs;
-	const int64_t *coarse = coarse_tolls(relaxation, step->cut, step->codes);
-	if (!coarse || toll_least(frame, costs, &toll, coarse) > relaxation->limit)
+	const int64_t *coarse = coarser_bounds(relaxation, step->cut, step->codes);
+	if (!coarse || completion_least(frame, costs, &completion, coarse) > relaxation->limit)
 		return spend(relaxation);
 	uint32_t state = find_node(relaxation, step->cut, step->codes);
 	struct relax_node *to = node_of(relaxation, step->cut, state);
 	if (!to->costs)
-		to->costs = new_tolls(relaxation, TOLL_NEVER);
-	bool cheaper = toll_pay(frame, costs, &toll, to->costs);
+		to->costs = new_bounds(relaxation, BOUND_NEVER);
+	bool cheaper = completion_pay(frame, costs, &completion, to->costs);
 	if (step->cut == relaxation->cut && !to->waits && cheaper) {
 		to->waits = true;
 		*array_add(relaxation->arena, &relaxation->waiting) = state;
@@ -123,7 +577,7 @@ static bool reach(void *context, const struct cut_step *step)
 	return spend(relaxation);
 }
 
-/* Where there are too many, the limit falls. */
+/* Keeps the cheapest states at a cut; if there are too many, the limit falls. */
 static void keep_cheapest(struct relaxation *relaxation, int cut)
 {
 	struct arena *scratch = arena_open();
@@ -131,9 +585,9 @@ static void keep_cheapest(struct relaxation *relaxation, int cut)
 	struct cut_ranked *ranked = arena_array(scratch, struct cut_ranked, count);
 	for (uint32_t s = 0; s < count; s++) {
 		int64_t *costs = node_of(relaxation, cut, s)->costs;
-		toll_spread(relaxation->frame, costs);
-		ranked[s].value =
-			toll_least(relaxation->frame, costs, NULL, coarse_of(relaxation, cut, s));
+		completion_spread(relaxation->frame, costs);
+		ranked[s].value = completion_least(
+			relaxation->frame, costs, NULL, coarse_of(relaxation, cut, s));
 		ranked[s].number = s;
 	}
 	cut_rank(ranked, count);
@@ -153,7 +607,7 @@ static bool take_steps(
 {
 	const struct cut_layer *layer = relaxation->layers[relaxation->cut];
 	relaxation->state = state;
-	return (changes ? steps_changes : steps_options)(relaxation->ground->steps, relaxation->cut,
+	return (changes ? steps_changes : steps_options)(relaxation->states->steps, relaxation->cut,
 		layer_codes(layer, state), layer_bytes(layer, state), visit, relaxation);
 }
 
@@ -170,7 +624,7 @@ static bool keep_changed(struct relaxation *relaxation)
 		uint32_t state = relaxation->waiting.at[i];
 		struct relax_node *node = node_of(relaxation, relaxation->cut, state);
 		node->waits = false;
-		toll_spread(relaxation->frame, node->costs);
+		completion_spread(relaxation->frame, node->costs);
 		if (node->fate != KEPT)
 			*array_add(relaxation->arena, kept) = state;
 		node->fate = KEPT;
@@ -182,7 +636,7 @@ static bool keep_changed(struct relaxation *relaxation)
 
 /* --- states that have less in LX */
 
-struct lesser {
+struct lesser_state {
 	struct relaxation *relaxation;
 	int cut;
 	uint32_t of;
@@ -190,9 +644,9 @@ struct lesser {
 
 static void add_lesser(void *context, const uint16_t *codes)
 {
-	const struct lesser *lesser = context;
-	struct relax_node *node = node_of(
-		lesser->relaxation, lesser->cut, find_node(lesser->relaxation, lesser->cut, codes));
+	const struct lesser_state *lesser_state = context;
+	struct relax_node *node = node_of(lesser_state->relaxation, lesser_state->cut,
+		find_node(lesser_state->relaxation, lesser_state->cut, codes));
 	if (node->fate == DROPPED)
 		node->fate = LESS;
 }
@@ -200,27 +654,28 @@ static void add_lesser(void *context, const uint16_t *codes)
 /* No less is still to come than from what has more. */
 static void lower_lesser(void *context, const uint16_t *codes)
 {
-	const struct lesser *lesser = context;
-	struct relaxation *relaxation = lesser->relaxation;
-	struct relax_node *node =
-		node_of(relaxation, lesser->cut, find_node(relaxation, lesser->cut, codes));
-	const int64_t *tolls = node_of(relaxation, lesser->cut, lesser->of)->tolls;
+	const struct lesser_state *lesser_state = context;
+	struct relaxation *relaxation = lesser_state->relaxation;
+	struct relax_node *node = node_of(
+		relaxation, lesser_state->cut, find_node(relaxation, lesser_state->cut, codes));
+	const int64_t *bounds = node_of(relaxation, lesser_state->cut, lesser_state->of)->bounds;
 	if (node->fate != LESS)
 		return;
-	if (!node->tolls)
-		node->tolls = new_tolls(relaxation, TOLL_NEVER);
+	if (!node->bounds)
+		node->bounds = new_bounds(relaxation, BOUND_NEVER);
 	for (size_t i = 0; i < relaxation->count; i++)
-		node->tolls[i] = number_min(node->tolls[i], tolls[i]);
+		node->bounds[i] = number_min(node->bounds[i], bounds[i]);
 }
 
-static void visit_lessers(struct relaxation *relaxation, int cut, blur_visit *visit)
+static void visit_lessers(struct relaxation *relaxation, int cut, coarse_visit *visit)
 {
 	const struct list *kept = &relaxation->kept[cut];
-	struct lesser lesser = {.relaxation = relaxation, .cut = cut};
+	struct lesser_state lesser_state = {.relaxation = relaxation, .cut = cut};
 	for (size_t k = 0; k < kept->count; k++) {
-		lesser.of = kept->at[k];
-		blur_less(&relaxation->ground->blur, cut,
-			layer_codes(relaxation->layers[cut], lesser.of), visit, &lesser);
+		lesser_state.of = kept->at[k];
+		coarse_less(&relaxation->states->coarse, cut,
+			layer_codes(relaxation->layers[cut], lesser_state.of), visit,
+			&lesser_state);
 	}
 }
 
@@ -243,10 +698,10 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 static bool look_back(void *context, const struct cut_step *step)
 {
 	struct relaxation *relaxation = context;
-	struct toll_step toll = toll_step_of(step);
-	const int64_t *behind = relax_tolls(relaxation, step->cut, step->codes);
+	struct completion_step completion = completion_step_of(step);
+	const int64_t *behind = relax_bounds(relaxation, step->cut, step->codes);
 	if (behind)
-		toll_take(relaxation->frame, relaxation->tolls, &toll, behind);
+		completion_take(relaxation->frame, relaxation->bounds, &completion, behind);
 	return run_go_on(relaxation->run, 1);
 }
 
@@ -259,26 +714,26 @@ static bool look_at_changes(struct relaxation *relaxation)
 		again = false;
 		for (size_t k = kept->count; k-- > 0;) {
 			struct relax_node *node = node_of(relaxation, relaxation->cut, kept->at[k]);
-			memcpy(relaxation->tolls, node->tolls, size);
+			memcpy(relaxation->bounds, node->bounds, size);
 			if (!take_steps(relaxation, kept->at[k], true, look_back))
 				return false;
-			toll_close(relaxation->frame, relaxation->tolls);
-			again |= memcmp(relaxation->tolls, node->tolls, size) != 0;
-			memcpy(node->tolls, relaxation->tolls, size);
+			completion_close(relaxation->frame, relaxation->bounds);
+			again |= memcmp(relaxation->bounds, node->bounds, size) != 0;
+			memcpy(node->bounds, relaxation->bounds, size);
 		}
 	}
 	return true;
 }
 
-/* What is still to come where the relaxation ends. */
+/* Sets the completion bounds of a state of the last cut. */
 static void set_last(struct relaxation *relaxation, uint32_t state)
 {
 	const uint16_t *codes = layer_codes(relaxation->layers[relaxation->to], state);
 	if (relaxation->end)
-		memcpy(relaxation->tolls, gate_find(relaxation->end, codes),
-			relaxation->count * sizeof *relaxation->tolls);
+		memcpy(relaxation->bounds, potential_find(relaxation->end, codes),
+			relaxation->count * sizeof *relaxation->bounds);
 	else if (frame_is_complete(relaxation->frame, codes))
-		toll_set(relaxation->frame, relaxation->tolls, 0);
+		completion_set(relaxation->frame, relaxation->bounds, 0);
 }
 
 static bool go_backward(struct relaxation *relaxation, int cut)
@@ -288,14 +743,14 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 	relaxation->cut = cut;
 	for (size_t k = 0; k < kept->count; k++) {
 		struct relax_node *node = node_of(relaxation, cut, kept->at[k]);
-		toll_set(relaxation->frame, relaxation->tolls, TOLL_NEVER);
+		completion_set(relaxation->frame, relaxation->bounds, BOUND_NEVER);
 		if (last)
 			set_last(relaxation, kept->at[k]);
 		if (!last && !take_steps(relaxation, kept->at[k], false, look_back))
 			return false;
-		toll_close(relaxation->frame, relaxation->tolls);
-		node->tolls = arena_copy(relaxation->arena, relaxation->tolls,
-			relaxation->count * sizeof *relaxation->tolls);
+		completion_close(relaxation->frame, relaxation->bounds);
+		node->bounds = arena_copy(relaxation->arena, relaxation->bounds,
+			relaxation->count * sizeof *relaxation->bounds);
 	}
 	if (!look_at_changes(relaxation))
 		return false;
@@ -303,35 +758,35 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 	return true;
 }
 
-struct ground *ground_open(const struct blur *blur, struct arena *arena)
+static struct state_space *state_space_open(const struct coarse_space *coarse, struct arena *arena)
 {
-	struct ground *ground = arena_new(arena, struct ground);
-	ground->blur = *blur;
-	ground->steps = steps_open(blur->frame, arena);
-	steps_be_lazy(ground->steps, true, true);
-	ground->relays = frame_relays(blur->frame);
-	return ground;
+	struct state_space *states = arena_new(arena, struct state_space);
+	states->coarse = *coarse;
+	states->steps = steps_open(coarse->frame, arena);
+	steps_be_lazy(states->steps, true, true);
+	states->relays = frame_relays(coarse->frame);
+	return states;
 }
 
-void ground_close(struct ground *ground)
+static void state_space_close(struct state_space *states)
 {
-	steps_close(ground->steps);
+	steps_close(states->steps);
 }
 
-struct relaxation *relax_open(struct run *run, const struct ground *ground,
+struct relaxation *relax_open(struct run *run, const struct state_space *states,
 	struct relaxation *coarser, int64_t floor, struct arena *arena)
 {
 	struct relaxation *relaxation = arena_new(arena, struct relaxation);
-	const struct frame *frame = ground->blur.frame;
+	const struct frame *frame = states->coarse.frame;
 	relaxation->run = run;
-	relaxation->ground = ground;
+	relaxation->states = states;
 	relaxation->frame = frame;
-	relaxation->count = toll_count(frame);
+	relaxation->count = condition_count(frame);
 	relaxation->coarser = coarser;
 	relaxation->floor = floor;
 	relaxation->arena = arena;
 	relaxation->to = frame->space->op_count;
-	relaxation->tolls = arena_array(arena, int64_t, relaxation->count);
+	relaxation->bounds = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nothing = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nodes = arena_array(arena, struct nodes, frame->cut_count);
 	relaxation->kept = arena_array(arena, struct list, frame->cut_count);
@@ -341,38 +796,38 @@ struct relaxation *relax_open(struct run *run, const struct ground *ground,
 	return relaxation;
 }
 
-void relax_between(struct relaxation *relaxation, int from, int to, const struct gate *costs,
-	const struct gate *tolls)
+void relax_between(struct relaxation *relaxation, int from, int to, const struct potential *costs,
+	const struct potential *bounds)
 {
-	const struct blur *blur = &relaxation->ground->blur;
+	const struct coarse_space *coarse = &relaxation->states->coarse;
 	relaxation->from = from;
 	relaxation->to = to;
-	relaxation->begin = gate_blur(costs, blur, relaxation->arena);
-	relaxation->end = gate_blur(tolls, blur, relaxation->arena);
-	gate_lower(relaxation->end, blur);
+	relaxation->begin = potential_blur(costs, coarse, relaxation->arena);
+	relaxation->end = potential_blur(bounds, coarse, relaxation->arena);
+	potential_lower(relaxation->end, coarse);
 }
 
 static void begin_at(struct relaxation *relaxation, const uint16_t *codes, const int64_t *costs)
 {
-	if (!coarse_tolls(relaxation, relaxation->from, codes))
+	if (!coarser_bounds(relaxation, relaxation->from, codes))
 		return;
 	struct relax_node *node = node_of(
 		relaxation, relaxation->from, find_node(relaxation, relaxation->from, codes));
-	node->costs = new_tolls(relaxation, TOLL_NEVER);
+	node->costs = new_bounds(relaxation, BOUND_NEVER);
 	if (costs)
 		memcpy(node->costs, costs, relaxation->count * sizeof *costs);
 	else
-		toll_start(relaxation->frame, node->costs);
+		completion_start(relaxation->frame, node->costs);
 }
 
 static void begin(struct relaxation *relaxation)
 {
-	const struct gate *gate = relaxation->begin;
+	const struct potential *potential = relaxation->begin;
 	uint16_t codes[CUT_SLOTS_MOST];
-	for (size_t s = 0; gate && s < gate_count(gate); s++)
-		begin_at(relaxation, gate_codes(gate, s), gate_row(gate, s));
+	for (size_t s = 0; potential && s < potential_count(potential); s++)
+		begin_at(relaxation, potential_codes(potential, s), potential_row(potential, s));
 	frame_start(relaxation->frame, codes);
-	if (!gate)
+	if (!potential)
 		begin_at(relaxation, codes, NULL);
 }
 
@@ -394,7 +849,7 @@ bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool 
 	return true;
 }
 
-size_t relax_toll_count(const struct relaxation *relaxation)
+size_t relax_condition_count(const struct relaxation *relaxation)
 {
 	return relaxation->count;
 }
@@ -409,19 +864,64 @@ int64_t relax_least(const struct relaxation *relaxation)
 	const struct nodes *nodes = &relaxation->nodes[relaxation->from];
 	int64_t least = cut_add(relaxation->limit, 1);
 	for (size_t n = 0; n < nodes->count; n++)
-		if (nodes->at[n].costs && nodes->at[n].tolls)
-			least = number_min(least, toll_least(relaxation->frame, nodes->at[n].costs,
-							  NULL, nodes->at[n].tolls));
+		if (nodes->at[n].costs && nodes->at[n].bounds)
+			least = number_min(
+				least, completion_least(relaxation->frame, nodes->at[n].costs, NULL,
+					       nodes->at[n].bounds));
 	return least;
 }
 
-const int64_t *relax_tolls(struct relaxation *relaxation, int cut, const uint16_t *codes)
+const int64_t *relax_bounds(struct relaxation *relaxation, int cut, const uint16_t *codes)
 {
-	uint16_t blurred[CUT_SLOTS_MOST];
+	uint16_t image[CUT_SLOTS_MOST];
 	uint32_t state;
-	blur_codes(&relaxation->ground->blur, cut, codes, blurred);
-	bool known = layer_find(relaxation->layers[cut], blurred, &state);
+	coarse_codes(&relaxation->states->coarse, cut, codes, image);
+	bool known = layer_find(relaxation->layers[cut], image, &state);
 	if (known && node_of(relaxation, cut, state)->fate != DROPPED)
-		return node_of(relaxation, cut, state)->tolls;
-	return relaxation->ground->relays ? coarse_tolls(relaxation, cut, codes) : NULL;
+		return node_of(relaxation, cut, state)->bounds;
+	return relaxation->states->relays ? coarser_bounds(relaxation, cut, codes) : NULL;
+}
+
+struct relaxations relaxations_open(const struct frame *frame, struct arena *arena)
+{
+	return (struct relaxations){.arena = arena,
+		.relaxed = frame_with_less_room(frame, arena),
+		.before.distinct = -1,
+		.states = 1};
+}
+
+static void add_space(struct relaxations *relaxations)
+{
+	const struct coarse_space none = {.frame = relaxations->relaxed};
+	int distinct = relaxations->before.distinct;
+	while (relaxations->count < RELAXATIONS_MOST - 1 &&
+		relaxations->before.distinct == distinct) {
+		relaxations->before = coarse_make(relaxations->relaxed,
+			relaxations->before.is_coarse ? &relaxations->before : NULL,
+			relaxations->states, relaxations->arena);
+		relaxations->states *= CUT_COARSE_TIMES;
+	}
+	relaxations->is_whole =
+		relaxations->count == RELAXATIONS_MOST - 1 ||
+		relaxations->before.distinct == relaxations->relaxed->space->tensor_count;
+	relaxations->spaces[relaxations->count++] = state_space_open(
+		relaxations->is_whole ? &none : &relaxations->before, relaxations->arena);
+}
+
+const struct state_space *relaxations_space(struct relaxations *relaxations, int level)
+{
+	if (level == relaxations->count)
+		add_space(relaxations);
+	return relaxations->spaces[level];
+}
+
+bool relaxations_ends(const struct relaxations *relaxations, int level)
+{
+	return relaxations->is_whole && level == relaxations->count - 1;
+}
+
+void relaxations_close(struct relaxations *relaxations)
+{
+	for (int g = 0; g < relaxations->count; g++)
+		state_space_close(relaxations->spaces[g]);
 }

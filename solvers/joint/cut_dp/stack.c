@@ -1,13 +1,15 @@
 #include "solvers/joint/cut_dp/stack.h"
 
 #include "base/arena.h"
+#include "base/number.h"
+#include "solvers/joint/cut_dp/options.h"
+#include "solvers/joint/cut_dp/relax.h"
 
+#include <stdint.h>
 #include <string.h>
 
-/* --- are two segments equal?
- *
- * What a relaxation asks the frame for is compared; the image of a tensor is found where it is used.
- */
+/* --- are two segments equal?  The parts of the frame that a relaxation reads are compared; the image of a tensor
+ * is found where it is used.  */
 struct comparing {
 	const struct frame *frame;
 	int a, b, length; /* ops from a on, and from b on */
@@ -171,7 +173,7 @@ static struct period find_period(const uint64_t *marks, int count)
 	return best;
 }
 
-/* The fewest states at a cut between segments, and none that an option leads across; 0: there is no such cut. */
+/* Returns the cut of fewest states between segments that no option leads across; 0: none. */
 static int choose_cut(
 	const struct frame *frame, const struct period *period, size_t states, struct arena *arena)
 {
@@ -182,10 +184,12 @@ static int choose_cut(
 		size_t count = 0;
 		for (int c = cut; c < period->to && fits; c += period->length) {
 			struct arena *scratch = arena_open();
-			const struct gate *gate =
-				closed[c] ? gate_open(frame, c, states, scratch) : NULL;
-			fits = gate;
-			count = gate && gate_count(gate) > count ? gate_count(gate) : count;
+			const struct potential *potential =
+				closed[c] ? potential_open(frame, c, states, scratch) : NULL;
+			fits = potential;
+			count = potential && potential_count(potential) > count
+					? potential_count(potential)
+					: count;
 			arena_close(scratch);
 		}
 		if (!fits || !count || count > states)
@@ -212,4 +216,187 @@ struct stack stack_find(const struct frame *frame, size_t states, struct arena *
 		repeats[i] = cuts[i + 1] - cuts[i] == cuts[i + 2] - cuts[i + 1] &&
 			     same_segments(frame, cuts[i], cuts[i + 1], cuts[i + 1] - cuts[i]);
 	return (struct stack){count, cuts, repeats};
+}
+
+struct sweep {
+	struct run *run;
+	const struct frame *frame;
+	struct relaxations *relaxations;
+	size_t width;               /* states of a cut */
+	struct arena *kept, *arena; /* of the stack, of this block */
+	int from, to;
+	const struct potential *behind; /* NULL: the end */
+	int64_t least;                  /* of all paths */
+};
+
+/* Reduced cost of starting in a state: the cost minus the lower bound of the rest, so that all starts compete
+ * equally. */
+static struct potential *make_costs(const struct potential *expected, struct arena *arena)
+{
+	struct potential *costs = arena_copy(arena, expected, sizeof *expected);
+	size_t size = potential_size(expected);
+	int64_t most = 0;
+	for (size_t i = 0; i < size; i++)
+		if (expected->bounds[i] < BOUND_NEVER)
+			most = number_max(most, expected->bounds[i]);
+	costs->bounds = arena_array(arena, int64_t, size);
+	for (size_t i = 0; i < size; i++)
+		costs->bounds[i] = expected->bounds[i] < BOUND_NEVER ? most - expected->bounds[i]
+								     : BOUND_NEVER;
+	return costs;
+}
+
+/*
+ * From coarse to fine; one that repeats the last one costs about as much.  The finest one; NULL: the budget is spent.
+ */
+static struct relaxation *relax_block(
+	struct sweep *sweep, const struct potential *costs, bool repeats)
+{
+	int64_t expected = repeats ? sweep->least : 0, limit = BOUND_NEVER - 1;
+	struct relaxation *relaxation = NULL;
+	bool done = true;
+	for (int g = 0, is_last = false; done && !is_last; g++) {
+		const struct state_space *states = relaxations_space(sweep->relaxations, g);
+		is_last = relaxations_ends(sweep->relaxations, g);
+		int64_t part = is_last || repeats ? CUT_BLOCK_LAST : CUT_BLOCK_WINDOW;
+		if (g)
+			limit = number_min(relax_limit(relaxation), expected + expected / part);
+		relaxation = relax_open(sweep->run, states, relaxation, 0, sweep->arena);
+		relax_between(relaxation, sweep->from, sweep->to, costs, sweep->behind);
+		done = relax_run(relaxation, g ? sweep->width : SIZE_MAX, limit, false);
+		sweep->least = relax_least(relaxation);
+		expected = repeats ? expected : sweep->least;
+	}
+	return done ? relaxation : NULL;
+}
+
+/* Reads the completion bounds before the block from the relaxation, or its limit. */
+static void read_bounds(const struct sweep *sweep, struct relaxation *relaxation,
+	const struct potential *costs, struct potential *before)
+{
+	size_t count = condition_count(sweep->frame);
+	int64_t above = relax_limit(relaxation) + 1;
+	for (size_t s = 0; s < potential_count(before); s++) {
+		const int64_t *bounds =
+			relax_bounds(relaxation, sweep->from, potential_codes(before, s));
+		const int64_t *paid = potential_row(costs, s);
+		int64_t *row = potential_row(before, s);
+		for (size_t i = 0; i < count; i++)
+			row[i] = paid[i] >= BOUND_NEVER
+					 ? BOUND_NEVER
+					 : number_min(bounds ? bounds[i] : BOUND_NEVER,
+						   number_max(above - paid[i], 0));
+	}
+}
+
+/* Estimates the potential by a relaxation that joins all views; BOUND_NEVER: no path leads to an end. */
+static bool guess(struct sweep *sweep, struct potential *before)
+{
+	struct potential free = *before;
+	free.bounds = arena_array(sweep->arena, int64_t, potential_size(before));
+	struct relaxation *relaxation = relax_open(
+		sweep->run, relaxations_space(sweep->relaxations, 0), NULL, 0, sweep->arena);
+	relax_between(relaxation, sweep->from, sweep->to, &free, sweep->behind);
+	if (!relax_run(relaxation, SIZE_MAX, BOUND_NEVER - 1, false))
+		return false;
+	read_bounds(sweep, relaxation, &free, before);
+	return true;
+}
+
+/* The potential before a block; `expected`: an estimate of its values; NULL: none. */
+static struct potential *sweep_block(struct sweep *sweep, const struct potential *expected)
+{
+	struct potential *before = potential_open(sweep->frame, sweep->from, SIZE_MAX, sweep->kept);
+	if (!guess(sweep, before))
+		return NULL;
+	for (size_t i = 0; expected && i < potential_size(before); i++)
+		if (before->bounds[i] < BOUND_NEVER && expected->bounds[i] < BOUND_NEVER)
+			before->bounds[i] = expected->bounds[i];
+	const struct potential *costs = make_costs(before, sweep->arena);
+	struct relaxation *finest = relax_block(sweep, costs, expected);
+	if (!finest)
+		return NULL;
+	read_bounds(sweep, finest, costs, before);
+	return before;
+}
+
+/* Returns the least value that a block adds; below 0: not known. */
+static int64_t least_more(const struct potential *before, const struct potential *behind)
+{
+	int64_t least = BOUND_NEVER;
+	for (size_t i = 0; i < potential_size(before); i++)
+		if (before->bounds[i] < BOUND_NEVER)
+			least = number_min(
+				least, before->bounds[i] - (behind ? behind->bounds[i] : 0));
+	return least;
+}
+
+/* Takes what is still to come from every state off, so that what differs is left. */
+static int64_t take_least(struct potential *potential)
+{
+	int64_t least = least_more(potential, NULL);
+	for (size_t i = 0; i < potential_size(potential); i++)
+		if (potential->bounds[i] < BOUND_NEVER)
+			potential->bounds[i] -= least;
+	return least;
+}
+
+/* --- from the last block to the first */
+
+/* All that is known of the blocks behind one. */
+struct behind {
+	const struct potential *potential; /* NULL: nothing is behind */
+	int64_t further;                   /* beside what the potential says */
+	int64_t each; /* what one more block adds at least, if it is equal to the last one */
+	int times;    /* equal blocks, one behind the other */
+};
+
+static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats)
+{
+	struct potential *before = sweep_block(sweep, repeats ? behind->potential : NULL);
+	int64_t least = before ? take_least(before) : BOUND_NEVER;
+	if (least >= BOUND_NEVER)
+		return false; /* no time, or no end to lead to */
+	behind->each = repeats ? least + least_more(before, behind->potential) : -1;
+	behind->times = repeats ? behind->times + 1 : 0;
+	behind->further = cut_add(behind->further, least);
+	behind->potential = before;
+	return true;
+}
+
+/* The block that begins at this cut, the first one to the start. */
+static bool look_at_block(struct sweep *sweep, struct behind *behind, bool repeats)
+{
+	sweep->arena = arena_open();
+	sweep->behind = behind->potential;
+	bool goes_on = sweep->from ? go_before(sweep, behind, repeats)
+				   : relax_block(sweep, NULL, false) != NULL;
+	arena_close(sweep->arena);
+	return goes_on;
+}
+
+void stack_bound(struct run *run, const struct frame *frame, struct relaxations *relaxations,
+	size_t width, int64_t *bound)
+{
+	struct sweep sweep = {.run = run,
+		.frame = frame,
+		.relaxations = relaxations,
+		.width = width,
+		.kept = arena_open()};
+	struct stack stack = stack_find(frame, CUT_POTENTIAL_STATES, sweep.kept);
+	struct behind behind = {0};
+	bool goes_on = stack.count && !frame_relays(frame);
+	for (int b = stack.count - 1; b >= 0 && goes_on; b--) {
+		bool repeats = stack.repeats[b];
+		sweep.from = stack.cuts[b];
+		sweep.to = stack.cuts[b + 1];
+		if (repeats && b && behind.times >= CUT_BLOCK_TIMES && behind.each >= 0)
+			behind.further = cut_add(behind.further, behind.each);
+		else
+			goes_on = look_at_block(&sweep, &behind, repeats);
+	}
+	int64_t sum = cut_add(sweep.least, behind.further);
+	if (goes_on && sum < BOUND_NEVER)
+		*bound = number_max(*bound, sum);
+	arena_close(sweep.kept);
 }

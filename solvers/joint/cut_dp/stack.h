@@ -1,7 +1,7 @@
-#ifndef JOINT_CUT_DP_STACK_H
-#define JOINT_CUT_DP_STACK_H
+#ifndef CUT_DP_STACK_H
+#define CUT_DP_STACK_H
 
-#include "solvers/joint/cut_dp/gate.h"
+#include "solvers/joint/cut_dp/relax.h"
 
 /*
  * A space that consists of segments, one after the other, as a network does of blocks.  No option has ops of two
@@ -16,5 +16,18 @@ struct stack {
 
 /* With at most so many states at each cut between segments, and there with as few tensors as can be. */
 struct stack stack_find(const struct frame *frame, size_t states, struct arena *arena);
+
+struct run;
+
+/*
+ * Raises a lower bound of the answers of a stack, by value iteration over its blocks, from the last to the first.
+ *
+ * Let V(h) be the completion bounds before a block, in each state, if h are those behind it.  A block is relaxed
+ * between two potentials, so that the search sees one block at a time, however many follow.  Values above its
+ * window are bounded by the edge of the window.  If V(h) >= h + c for a constant c in all states, then V(V(h)) >=
+ * V(h) + c, too (MacQueen 1966): each further equal block costs at least c.
+ */
+void stack_bound(struct run *run, const struct frame *frame, struct relaxations *relaxations,
+	size_t width, int64_t *bound);
 
 #endif

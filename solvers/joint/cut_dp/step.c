@@ -1,11 +1,573 @@
 #include "solvers/joint/cut_dp/step.h"
 
 #include "base/arena.h"
-#include "solvers/joint/cut_dp/menu.h"
+#include "base/array.h"
+#include "solvers/joint/cut_dp/frame.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* What options of a cut find in LX. */
+/* The moves of a cut: those with the same effects together, the cheapest first. */
+struct moves {
+	size_t count;
+	struct menu_move *at;
+};
+
+/*
+ * Which options can be taken from a state, without those that another one does as well: the same effects for no
+ * more value, room and cores.  That depends on the codes of few slots only, those that options of the cut use.
+ *
+ * Moves are options as they act at their cut; an option whose outs may take over bytes of a tensor that is kept
+ * otherwise has further moves that drop it.  For each code of a slot there is the set of moves that it allows; a
+ * menu is the intersection of these sets.
+ */
+struct menu_effect {
+	int slot; /* at the cut after it */
+	uint16_t code;
+};
+
+/* Bytes that are not needed twice if a slot has this code. */
+struct menu_saving {
+	int slot;
+	uint16_t code;
+	int64_t bytes;
+};
+
+struct menu_move {
+	uint32_t option;
+	int end;
+	int64_t value;
+	int fresh;     /* tensors that no step before can have used in HBM */
+	int64_t bytes; /* in LX, beside those of the state: less what it replaces and saves there */
+	bool drops;    /* it is of use only where room is short */
+	int cores;
+	bool ends_bundle, alone, empties;
+	int args;
+	uint64_t args_before, args_after; /* see struct cut_step */
+	uint64_t held;                    /* slots that it needs in LX, or fills */
+	uint64_t replaced;                /* slots that it fills */
+	int effect_count, saving_count;
+	struct menu_effect *effects; /* by slot */
+	struct menu_saving *savings;
+	uint32_t group; /* of moves with the same effects */
+};
+
+struct menu_entry {
+	const struct menu_move *move;
+	int64_t bytes; /* as above, from this state */
+};
+
+struct menu {
+	size_t count;
+	const struct menu_entry *entries;
+};
+
+struct growing array(struct menu_move);
+
+/* A move that is being made of an option. */
+struct move_making {
+	const struct frame *frame;
+	struct arena *arena;
+	int cut;
+	const struct joint_option *option;
+	struct menu_move *move;
+	int fresh;
+};
+
+static const struct joint_tensor *tensor_of(const struct move_making *making, int tensor)
+{
+	return &making->frame->space->tensors[tensor];
+}
+
+static void mention(struct move_making *making, int tensor)
+{
+	int before = frame_slot(making->frame, making->cut, tensor);
+	int after = frame_slot(making->frame, making->option->end, tensor);
+	if (making->option->alone)
+		return;
+	making->move->args++;
+	making->move->args_before |= before == CUT_NO_SLOT ? 0 : UINT64_C(1) << before;
+	making->move->args_after |= after == CUT_NO_SLOT ? 0 : UINT64_C(1) << after;
+	making->fresh += frame_is_fresh(making->frame, making->cut, tensor);
+}
+
+/* Returns a code at the end of the move. */
+static uint16_t kept_of(const struct move_making *making, int tensor, uint16_t code)
+{
+	int slot = frame_slot(making->frame, making->option->end, tensor);
+	return slot == CUT_NO_SLOT ? 0 : making->frame->cuts[making->option->end].kept[slot][code];
+}
+
+/* Sets a code, or adds to it for a tensor that has two outs. */
+static void affect(struct move_making *making, int tensor, uint16_t code, bool adds)
+{
+	struct menu_move *move = making->move;
+	int slot = frame_slot(making->frame, move->end, tensor);
+	if (slot == CUT_NO_SLOT)
+		return;
+	int at = move->effect_count;
+	while (at > 0 && move->effects[at - 1].slot > slot)
+		at--;
+	if (at > 0 && move->effects[at - 1].slot == slot) {
+		struct menu_effect *effect = &move->effects[at - 1];
+		effect->code = kept_of(making, tensor, adds ? effect->code | code : code);
+		return;
+	}
+	memmove(&move->effects[at + 1], &move->effects[at],
+		(size_t)(move->effect_count++ - at) * sizeof *move->effects);
+	move->effects[at] = (struct menu_effect){slot, kept_of(making, tensor, code)};
+}
+
+/* False: the move can never be made. */
+static bool take_use(struct move_making *making, const struct joint_use *use)
+{
+	struct menu_move *move = making->move;
+	int slot = frame_slot(making->frame, making->cut, use->tensor);
+	if (slot == CUT_NO_SLOT &&
+		(use->mode == JOINT_RESIDENT || tensor_of(making, use->tensor)->producer >= 0))
+		return false;
+	uint64_t bit = slot == CUT_NO_SLOT ? 0 : UINT64_C(1) << slot;
+	if (use->mode != JOINT_RESIDENT)
+		mention(making, use->tensor);
+	if (use->mode != JOINT_HBM)
+		move->held |= bit;
+	if (use->mode != JOINT_MOVED)
+		return true;
+	move->replaced |= bit;
+	move->bytes = cut_add(move->bytes, tensor_of(making, use->tensor)->bytes[use->view]);
+	affect(making, use->tensor, cut_code(true, use->view), false);
+	return true;
+}
+
+/* The bytes that an out takes over if the used tensor is dropped. */
+static int64_t taken_over(const struct move_making *making, const struct joint_out *out)
+{
+	const struct joint_use *use = &making->option->uses[out->in_place];
+	int64_t made = tensor_of(making, out->tensor)->bytes[out->view];
+	int64_t held = tensor_of(making, use->tensor)->bytes[use->view];
+	return made < held ? made : held;
+}
+
+/* Savings from a tensor that lies under the very view asked for, and that nothing needs in LX any more. */
+static void save(struct move_making *making, const struct joint_out *out)
+{
+	const struct joint_use *use = &making->option->uses[out->in_place];
+	struct menu_move *move = making->move;
+	int64_t bytes = taken_over(making, out);
+	int slot = frame_slot(making->frame, making->cut, use->tensor);
+	for (int valid = 0; valid < 2; valid++) {
+		uint16_t code = cut_code(valid, use->view);
+		if (cut_view(kept_of(making, use->tensor, code)) >= 0)
+			continue;
+		if (use->mode == JOINT_RESIDENT)
+			move->savings[move->saving_count++] =
+				(struct menu_saving){slot, code, bytes};
+		else if (valid)
+			move->bytes -= bytes;
+	}
+}
+
+static bool take_outs(struct move_making *making)
+{
+	const struct joint_option *option = making->option;
+	struct menu_move *move = making->move;
+	for (int o = 0; o < option->out_count; o++) {
+		const struct joint_out *out = &option->outs[o];
+		if (out->view < 0)
+			mention(making, out->tensor);
+		else
+			move->bytes = cut_add(
+				move->bytes, tensor_of(making, out->tensor)->bytes[out->view]);
+		affect(making, out->tensor, cut_code(out->view < 0, out->view), true);
+		if (out->view < 0 || out->in_place < 0)
+			continue;
+		if (option->uses[out->in_place].mode == JOINT_HBM)
+			return false;
+		save(making, out);
+	}
+	return true;
+}
+
+/* An opaque op has nothing in LX. */
+static bool keeps_out_of_lx(const struct joint_option *option)
+{
+	for (int o = 0; o < option->out_count; o++)
+		if (option->outs[o].view >= 0)
+			return false;
+	for (int u = 0; u < option->use_count; u++)
+		if (option->uses[u].mode != JOINT_HBM)
+			return false;
+	return true;
+}
+
+static bool make(struct move_making *making)
+{
+	const struct joint_option *option = making->option;
+	struct menu_move *move = making->move;
+	*move = (struct menu_move){.option = (uint32_t)(option - making->frame->space->options),
+		.end = option->end,
+		.value = option->value,
+		.bytes = option->room,
+		.cores = option->cores,
+		.ends_bundle = option->ends_bundle,
+		.alone = option->alone,
+		.empties = option->empties,
+		.effects = arena_array(making->arena, struct menu_effect,
+			option->use_count + 2 * option->out_count),
+		.savings = arena_array(making->arena, struct menu_saving, 2 * option->out_count)};
+	for (int u = 0; u < option->use_count; u++)
+		if (!take_use(making, &option->uses[u]))
+			return false;
+	if (!take_outs(making) || (option->empties && !keeps_out_of_lx(option)))
+		return false;
+	for (int a = 0; a < option->argument_count; a++)
+		mention(making, option->arguments[a]);
+	move->fresh = making->fresh;
+	int most = making->frame->args_most;
+	return !most || move->args <= most;
+}
+
+/* --- moves that drop what their outs take over */
+
+/* The outs that could, for tensors that are kept otherwise. */
+static int find_droppers(const struct move_making *making, int *outs)
+{
+	const struct joint_option *option = making->option;
+	int count = 0;
+	for (int o = 0; o < option->out_count; o++) {
+		const struct joint_out *out = &option->outs[o];
+		if (out->view < 0 || out->in_place < 0 || taken_over(making, out) <= 0)
+			continue;
+		const struct joint_use *use = &option->uses[out->in_place];
+		uint16_t after = kept_of(making, use->tensor, cut_code(true, use->view));
+		if (cut_view(after) >= 0 && after & CUT_VALID && count < 16)
+			outs[count++] = o;
+	}
+	return count;
+}
+
+/* The codes that such a move demands are in its savings; it saves nothing with others. */
+static void make_dropping(struct move_making *making, const struct menu_move *kept, const int *outs,
+	int count, struct growing *moves)
+{
+	const struct joint_option *option = making->option;
+	for (uint64_t set = 1; count && set < UINT64_C(1) << count; set++) {
+		struct menu_move *move = array_add(making->arena, moves);
+		*move = *kept;
+		move->drops = true;
+		move->effects = arena_array(making->arena, struct menu_effect,
+			option->use_count + 2 * option->out_count);
+		memcpy(move->effects, kept->effects,
+			(size_t)kept->effect_count * sizeof *kept->effects);
+		making->move = move;
+		for (int i = 0; i < count; i++) {
+			const struct joint_out *out = &option->outs[outs[i]];
+			if (!(set >> i & 1))
+				continue;
+			move->bytes -= taken_over(making, out);
+			affect(making, option->uses[out->in_place].tensor, CUT_VALID, false);
+		}
+	}
+}
+
+/* --- their order */
+
+static int compare_counts(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_effects(const struct menu_move *a, const struct menu_move *b)
+{
+	int order = compare_counts((uint64_t)a->end, (uint64_t)b->end);
+	order = order ? order : compare_counts(a->ends_bundle, b->ends_bundle);
+	order = order ? order : compare_counts(a->alone, b->alone);
+	order = order ? order : compare_counts(a->empties, b->empties);
+	order = order ? order : compare_counts((uint64_t)a->args, (uint64_t)b->args);
+	order = order ? order : compare_counts(a->args_before, b->args_before);
+	order = order ? order : compare_counts(a->args_after, b->args_after);
+	order = order ? order : compare_counts(a->held, b->held);
+	order = order ? order
+		      : compare_counts((uint64_t)a->effect_count, (uint64_t)b->effect_count);
+	for (int e = 0; e < a->effect_count && !order; e++) {
+		order = compare_counts((uint64_t)a->effects[e].slot, (uint64_t)b->effects[e].slot);
+		order = order ? order : compare_counts(a->effects[e].code, b->effects[e].code);
+	}
+	return order;
+}
+
+static int compare_moves(const void *left, const void *right)
+{
+	const struct menu_move *a = left, *b = right;
+	int order = compare_effects(a, b);
+	order = order ? order : compare_counts((uint64_t)a->value, (uint64_t)b->value);
+	order = order ? order : compare_counts((uint64_t)a->cores, (uint64_t)b->cores);
+	order = order ? order : compare_counts(a->option, b->option);
+	return order ? order : compare_counts(a->drops, b->drops);
+}
+
+static struct moves moves_make(const struct frame *frame, int cut, struct arena *arena)
+{
+	const struct joint_space *space = frame->space;
+	struct growing moves = {0};
+	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
+		struct menu_move move;
+		struct move_making making = {.frame = frame,
+			.arena = arena,
+			.cut = cut,
+			.option = &space->options[i],
+			.move = &move};
+		if (!make(&making))
+			continue;
+		*array_add(arena, &moves) = move;
+		int outs[16];
+		int count = find_droppers(&making, outs);
+		make_dropping(&making, &move, outs, count, &moves);
+	}
+	if (moves.count)
+		qsort(moves.at, moves.count, sizeof *moves.at, compare_moves);
+	for (size_t i = 1; i < moves.count; i++)
+		moves.at[i].group = moves.at[i - 1].group +
+				    (compare_effects(&moves.at[i - 1], &moves.at[i]) != 0);
+	return (struct moves){moves.count, moves.at};
+}
+
+/* Does the move drop this tensor, for an out that takes its bytes over? */
+static bool drops(const struct frame *frame, const struct menu_move *move, int tensor)
+{
+	int slot = frame_slot(frame, move->end, tensor);
+	for (int e = 0; move->drops && e < move->effect_count; e++)
+		if (move->effects[e].slot == slot)
+			return cut_view(move->effects[e].code) < 0;
+	return false;
+}
+
+/* Does this code of a slot at the cut allow the move? */
+static bool move_allows(
+	const struct frame *frame, int cut, const struct menu_move *move, int slot, uint16_t code)
+{
+	const struct joint_option *option = &frame->space->options[move->option];
+	int t = frame->cuts[cut].tensors[slot], held = cut_view(code);
+	const struct joint_tensor *tensor = &frame->space->tensors[t];
+	for (int u = 0; u < option->use_count; u++) {
+		const struct joint_use *use = &option->uses[u];
+		if (use->tensor != t)
+			continue;
+		if (use->mode != JOINT_RESIDENT)
+			return code & CUT_VALID;
+		if (drops(frame, move, t))
+			return code == cut_code(true, use->view);
+		return held >= 0 && tensor->serves[held * tensor->view_count + use->view];
+	}
+	return true;
+}
+
+/* The menu of one cut. */
+struct card {
+	bool is_made;
+	struct moves moves;
+	size_t words; /* of a set of moves */
+	int slot_count;
+	int slots[CUT_SLOTS_MOST];         /* that its options use */
+	uint64_t *readers[CUT_SLOTS_MOST]; /* moves that read it in LX */
+	uint64_t *allowed[CUT_SLOTS_MOST]; /* by the i-th of them, then code: a set of moves */
+};
+
+struct made_menus array(struct menu);
+struct entries array(struct menu_entry);
+
+struct menus {
+	const struct frame *frame;
+	struct arena *arena;
+	struct card *cards; /* by cut */
+
+	/* menus of one cut */
+	int cut;
+	struct arena *kept;
+	struct cut_layer *asked; /* codes of the slots that its options use, those of others 0 */
+	struct made_menus made;  /* by state of it */
+};
+
+static struct menus *menus_open(const struct frame *frame, struct arena *arena)
+{
+	struct menus *menus = arena_new(arena, struct menus);
+	menus->frame = frame;
+	menus->arena = arena;
+	menus->cards = arena_array(arena, struct card, frame->cut_count);
+	menus->cut = -1;
+	return menus;
+}
+
+static void menus_close(struct menus *menus)
+{
+	arena_close(menus->kept);
+}
+
+static uint64_t find_used(const struct menus *menus, int cut)
+{
+	const struct joint_space *space = menus->frame->space;
+	uint64_t used = 0;
+	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++)
+		for (int u = 0; u < space->options[i].use_count; u++) {
+			int slot = frame_slot(menus->frame, cut, space->options[i].uses[u].tensor);
+			used |= slot == CUT_NO_SLOT ? 0 : UINT64_C(1) << slot;
+		}
+	return used;
+}
+
+static void make_card(struct menus *menus, int cut)
+{
+	const struct frame *frame = menus->frame;
+	struct card *card = &menus->cards[cut];
+	uint64_t used = find_used(menus, cut);
+	card->is_made = true;
+	card->moves = moves_make(frame, cut, menus->arena);
+	card->words = card->moves.count / 64 + 1;
+	for (int s = 0; s < frame->cuts[cut].slot_count; s++) {
+		if (!(used >> s & 1))
+			continue;
+		int codes = 2 * (frame->space->tensors[frame->cuts[cut].tensors[s]].view_count + 1);
+		uint64_t *allowed =
+			arena_array(menus->arena, uint64_t, (size_t)codes * card->words);
+		for (int code = 0; code < codes; code++)
+			for (size_t m = 0; m < card->moves.count; m++)
+				if (move_allows(frame, cut, &card->moves.at[m], s, (uint16_t)code))
+					allowed[(size_t)code * card->words + m / 64] |= UINT64_C(1)
+											<< m % 64;
+		uint64_t *readers = arena_array(menus->arena, uint64_t, card->words);
+		for (size_t m = 0; m < card->moves.count; m++)
+			if ((card->moves.at[m].held & ~card->moves.at[m].replaced) >> s & 1)
+				readers[m / 64] |= UINT64_C(1) << m % 64;
+		card->readers[card->slot_count] = readers;
+		card->allowed[card->slot_count] = allowed;
+		card->slots[card->slot_count++] = s;
+	}
+}
+
+/* --- one menu */
+
+static int64_t bytes_from(
+	const struct frame *frame, int cut, const struct menu_move *move, const uint16_t *codes)
+{
+	const struct cut *at = &frame->cuts[cut];
+	int64_t bytes = move->bytes;
+	for (uint64_t left = move->replaced; left; left &= left - 1) {
+		int slot = __builtin_ctzll(left);
+		bytes -= cut_bytes(&frame->space->tensors[at->tensors[slot]], codes[slot]);
+	}
+	for (int i = 0; i < move->saving_count; i++)
+		if (codes[move->savings[i].slot] == move->savings[i].code)
+			bytes -= move->savings[i].bytes;
+	return bytes;
+}
+
+static bool does_as_well(const struct menu_entry *a, const struct menu_entry *b)
+{
+	return a->move->value <= b->move->value && a->move->fresh <= b->move->fresh &&
+	       a->bytes <= b->bytes && a->move->cores <= b->move->cores;
+}
+
+static void add_entry(
+	struct entries *entries, size_t *group, struct arena *arena, const struct menu_entry *entry)
+{
+	if (entries->count > *group && entries->at[*group].move->group != entry->move->group)
+		*group = entries->count;
+	for (size_t k = *group; k < entries->count; k++)
+		if (does_as_well(&entries->at[k], entry))
+			return;
+	*array_add(arena, entries) = *entry;
+}
+
+static struct menu make_menu(struct menus *menus, const struct card *card, const uint16_t *codes)
+{
+	struct arena *scratch = arena_open();
+	struct entries entries = {0};
+	size_t group = 0;
+	for (size_t w = 0; w < card->words; w++) {
+		uint64_t left = ~UINT64_C(0);
+		for (int i = 0; i < card->slot_count; i++)
+			left &= card->allowed[i][codes[card->slots[i]] * card->words + w];
+		if (w == card->words - 1)
+			left &= (UINT64_C(1) << card->moves.count % 64) - 1;
+		for (; left; left &= left - 1) {
+			struct menu_entry entry = {
+				.move = &card->moves.at[w * 64 + (size_t)__builtin_ctzll(left)]};
+			entry.bytes = bytes_from(menus->frame, menus->cut, entry.move, codes);
+			add_entry(&entries, &group, scratch, &entry);
+		}
+	}
+	struct menu menu = {entries.count,
+		arena_copy(menus->kept, entries.at, entries.count * sizeof *entries.at)};
+	arena_close(scratch);
+	return menu;
+}
+
+/* --- all of a cut */
+
+static void turn_to(struct menus *menus, int cut)
+{
+	arena_close(menus->kept);
+	menus->kept = arena_open();
+	menus->cut = cut;
+	menus->asked = layer_open(menus->frame, cut, menus->kept);
+	menus->made = (struct made_menus){0};
+	if (!menus->cards[cut].is_made)
+		make_card(menus, cut);
+}
+
+static const struct card *card_at(struct menus *menus, int cut)
+{
+	if (cut != menus->cut)
+		turn_to(menus, cut);
+	return &menus->cards[cut];
+}
+
+/* Good until another cut is asked for. */
+static const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes)
+{
+	const struct card *card = card_at(menus, cut);
+	uint16_t asked[CUT_SLOTS_MOST] = {0};
+	for (int i = 0; i < card->slot_count; i++)
+		asked[card->slots[i]] = codes[card->slots[i]];
+	uint32_t state = layer_state(menus->asked, asked);
+	if (state == menus->made.count) {
+		struct menu menu = make_menu(menus, card, codes);
+		*array_add(menus->kept, &menus->made) = menu;
+	}
+	return &menus->made.at[state];
+}
+
+/* --- sets of moves */
+
+/* Can a move read in LX all of these slots, if they have these codes?  *left: a set of moves, all at first
+ * (menus_all), less those that cannot read this slot so.  False: none is left. */
+static size_t menus_words(struct menus *menus, int cut)
+{
+	return card_at(menus, cut)->words;
+}
+
+static void menus_all(struct menus *menus, int cut, uint64_t *left)
+{
+	memset(left, 0xff, card_at(menus, cut)->words * sizeof *left);
+}
+
+static bool menus_read(struct menus *menus, int cut, int slot, uint16_t code,
+	const uint64_t *before, uint64_t *left)
+{
+	const struct card *card = card_at(menus, cut);
+	uint64_t any = 0;
+	int i = 0;
+	while (card->slots[i] != slot)
+		i++;
+	for (size_t w = 0; w < card->words; w++) {
+		left[w] =
+			before[w] & card->readers[i][w] & card->allowed[i][code * card->words + w];
+		any |= left[w];
+	}
+	return any;
+}
+
+/* The tensors that options of a cut read in LX. */
 struct demand {
 	bool is_made;
 	uint64_t in_lx; /* slots */
@@ -24,7 +586,7 @@ struct steps {
 };
 
 /* A step that is being made, with what may be dropped for it. */
-struct making {
+struct step_making {
 	struct steps *steps;
 	int cut;
 	const uint16_t *codes;
@@ -80,14 +642,14 @@ uint64_t steps_slots(const struct steps *steps, int from, int to, uint64_t slots
 	return result;
 }
 
-static const struct joint_tensor *tensor_at(const struct making *making, int slot)
+static const struct joint_tensor *tensor_at(const struct step_making *making, int slot)
 {
 	const struct frame *frame = making->steps->frame;
 	return &frame->space->tensors[frame->cuts[making->cut].tensors[slot]];
 }
 
 /* The codes where the step leads to. */
-static void place_codes(struct making *making, uint64_t dropped)
+static void place_codes(struct step_making *making, uint64_t dropped)
 {
 	const struct frame *frame = making->steps->frame;
 	struct cut_step *step = making->step;
@@ -111,7 +673,7 @@ static void place_codes(struct making *making, uint64_t dropped)
 }
 
 /* Drops some of the tensors from the i-th on; `least`: the fewest bytes of one that is dropped. */
-static bool drop_some(struct making *making, int i, uint64_t dropped, int64_t least)
+static bool drop_some(struct step_making *making, int i, uint64_t dropped, int64_t least)
 {
 	int64_t capacity = making->steps->capacity;
 	if (making->bytes <= capacity) {
@@ -133,8 +695,8 @@ static bool drop_some(struct making *making, int i, uint64_t dropped, int64_t le
 	return true;
 }
 
-/* What is valid in HBM, or needed no more behind the step. */
-static void find_droppable(struct making *making, uint64_t held)
+/* Finds tensors that are valid in HBM, or not needed behind the step. */
+static void find_droppable(struct step_making *making, uint64_t held)
 {
 	const struct frame *frame = making->steps->frame;
 	const struct cut *cut = &frame->cuts[making->cut];
@@ -149,7 +711,7 @@ static void find_droppable(struct making *making, uint64_t held)
 }
 
 /* An opaque op leaves nothing in LX. */
-static bool drop_all(struct making *making)
+static bool drop_all(struct step_making *making)
 {
 	const struct cut *cut = &making->steps->frame->cuts[making->cut];
 	uint64_t dropped = 0;
@@ -196,7 +758,7 @@ static const struct demand *demand_at(struct steps *steps, int cut)
 	return demand;
 }
 
-static bool take_move(struct making *making, const struct menu_entry *entry, int64_t bytes)
+static bool take_move(struct step_making *making, const struct menu_entry *entry, int64_t bytes)
 {
 	const struct menu_move *move = entry->move;
 	struct cut_step *step = making->step;
@@ -219,7 +781,7 @@ static bool take_move(struct making *making, const struct menu_entry *entry, int
 }
 
 /* All options of the menu that read in LX all that was relayed. */
-static bool take_menu(struct making *making, int64_t bytes)
+static bool take_menu(struct step_making *making, int64_t bytes)
 {
 	const struct menu *menu = menus_find(making->steps->menus, making->cut, making->codes);
 	uint64_t relayed = 0;
@@ -236,7 +798,7 @@ static bool take_menu(struct making *making, int64_t bytes)
 
 /* Lazy relays of tensors in slots from this one on, to views that options of the cut ask for; `both`: the
  * bytes while they run. */
-static bool relay_some(struct making *making, uint16_t *codes, int slot, int64_t bytes,
+static bool relay_some(struct step_making *making, uint16_t *codes, int slot, int64_t bytes,
 	int64_t both, const uint64_t *readers)
 {
 	struct steps *steps = making->steps;
@@ -279,7 +841,7 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 {
 	struct cut_step step = {.kind = JOINT_OPTION};
 	uint16_t relayed[CUT_SLOTS_MOST];
-	struct making making = {.steps = steps,
+	struct step_making making = {.steps = steps,
 		.cut = cut,
 		.codes = steps->lazy ? relayed : codes,
 		.step = &step,
@@ -294,7 +856,7 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
 }
 
-static bool evict(struct making *making, int slot)
+static bool evict(struct step_making *making, int slot)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
 	struct cut_step *step = making->step;
@@ -315,7 +877,7 @@ static bool evict(struct making *making, int slot)
 	return step->codes[slot] == making->codes[slot] || making->visit(making->context, step);
 }
 
-static bool relay(struct making *making, int slot, int64_t bytes)
+static bool relay(struct step_making *making, int slot, int64_t bytes)
 {
 	const struct joint_tensor *tensor = tensor_at(making, slot);
 	struct cut_step *step = making->step;
@@ -349,7 +911,7 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 	step_visit *visit, void *context)
 {
 	struct cut_step step = {.cut = cut};
-	struct making making = {.steps = steps,
+	struct step_making making = {.steps = steps,
 		.cut = cut,
 		.codes = codes,
 		.step = &step,

@@ -1,15 +1,18 @@
-#ifndef JOINT_CUT_DP_STEP_H
-#define JOINT_CUT_DP_STEP_H
+#ifndef CUT_DP_STEP_H
+#define CUT_DP_STEP_H
 
 #include "solvers/joint/cut_dp/frame.h"
+
+#include <stddef.h>
+
+struct menus;
 
 /*
  * Steps that can be taken from a state, with the states that they lead to.
  *
- * What the options of a cut do depends on the codes of few slots only, those that they use.  So there is a menu for
- * each choice of these: the options that can be taken, what they change, what room they want; without those that
- * another one does as well.  Where room is short, a step drops tensors: each set from which none can be
- * left out.
+ * The effects of the options of a cut depend on the codes of few slots only, those that they use.  So each choice
+ * of these has a menu: the options that can be taken, with their effects and their room, without those that another
+ * one does as well.  If room is short, a step drops tensors: each minimal set.
  */
 enum { STEP_RELAYS_MOST = 8 };
 

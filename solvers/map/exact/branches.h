@@ -38,12 +38,11 @@ int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, in
  * Lower bounds of plain dataspaces, given the levels that keep them and the spatial
  * loops: tiles must fit where they are kept, and small tiles are fetched often.
  *
- * Let tiles of level j leave n_d temporal iterations of dimension d outside, and let c be the
- * dimension of the innermost loop there that has a bound above 1.  A dataspace that c is relevant to is fetched again by
- * every loop outside that is irrelevant to it: X = W x the
- * product of their n_d.  Any other crosses once at least.  Both fall as tiles grow, and every
- * tile that fits lies within one of the largest.  So the least over c and those
- * is a bound of what enters level j, meter by meter; levels are added up.
+ * Let tiles of level j leave n_d temporal iterations of dimension d outside, and let c be the dimension of the
+ * innermost loop there that has a bound above 1.  A dataspace that c is relevant to is fetched again by every loop
+ * outside that is irrelevant to it: X = W x the product of their n_d.  Any other crosses once at least.  Both fall
+ * as tiles grow, and every tile that fits lies within one of the largest.  So the least over c and those is a bound
+ * of what enters level j, meter by meter; levels are added up.
  *
  * Sums that sag are apart: what they cost at one level depends on those further inwards.
  */

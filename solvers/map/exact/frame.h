@@ -25,9 +25,8 @@ struct nest_space {
 };
 
 /*
- * Meters measure the cost of a mapping, each a weighted sum
- * of the words that levels read, fill and update: meter 0 is energy, then comes what the objectives name,
- * then ports, in cycles.  Ports beyond METERS_MOST are not
+ * Meters measure the cost of a mapping, each a weighted sum of the words that levels read, fill and update: meter 0
+ * is energy, then comes what the objectives name, then ports, in cycles.  Ports beyond METERS_MOST are not
  * measured; bounds stay valid.
  */
 typedef double nest_lanes __attribute__((vector_size(32)));

@@ -19,9 +19,9 @@ double nest_cost_value(
 	const struct nest_view *view, const struct nest_cost *cost, enum objective objective);
 
 /*
- * The cut that the known mappings make: it excludes all costs that are at least those of one of them in
- * every objective. With a slack above 1 it also excludes costs that are less by no more than that factor.
- * A ceiling of the request, which is for a single objective, excludes all that is above it.
+ * The cut that the known mappings make: it excludes all costs that are at least those of one of them in every
+ * objective.  With a slack above 1 it also excludes costs that are less by no more than that factor.  A ceiling of
+ * the request, which is for a single objective, excludes all that is above it.
  */
 struct nest_cut {
 	const struct objectives *objectives;
@@ -42,9 +42,9 @@ bool nest_cut_excludes(
  * A label: the known cost of a mapping once the temporal loops
  * outside one boundary are chosen, and a lower bound on the rest.
  *
- * Plain dataspaces.  A tile is fetched again by every loop
- * outside it but those that are irrelevant and inside the innermost relevant one: X = W x `reload`.  Loops further
- * inwards only add to that, so that X bounds what crosses every boundary inside.
+ * Plain dataspaces.  A tile is fetched again by every loop outside it but those that are irrelevant and inside the
+ * innermost relevant one: X = W x `reload`.  Loops further inwards only add to that, so that X bounds what crosses
+ * every boundary inside.
  *
  * Windows (of ranks that add dimensions).  Between two moves of any other rank, `times` of
  * them, the loops of the innermost moving rank, its run, slide the window; every word under it
@@ -113,9 +113,8 @@ void nest_label_bound(const struct nest_view *view, const struct nest_label *lab
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums);
 
 /*
- * True if the arrangement of spatial loops can make a difference for a
- * window, because children there may take words from neighbours. All
- * temporal loops outside the label's boundary are in the mapping.
+ * True if the arrangement of spatial loops can make a difference for a window, because children there may take
+ * words from neighbours.  All temporal loops outside the label's boundary are in the mapping.
  *
  * In Timeloop's counting only those of the block next to the child do, and only under one condition: a
  * move tau (cost/nest/nest_timeloop.c has them) leads from one child's place to another's, and brings as
@@ -131,10 +130,10 @@ bool nest_links_possible(const struct nest_view *view, const struct mapping *map
 bool nest_links_around_multipliers(const struct nest_view *view, int space);
 
 /*
- * Cycles that a systolic array adds at least (cost/nest/nest_home.h): the least skew of all
- * arrangements of its spatial loops for every pass, the rate at which dataspaces come that PEs do not
- * hold, and the loads of those that they do.  There are as many passes as any of their tiles
- * moves; X as in label.h counts the words, and only grows inwards.
+ * Cycles that a systolic array adds at least (cost/nest/nest_home.h): the least skew of all arrangements of its
+ * spatial loops for every pass, the rate at which dataspaces come that PEs do not hold, and the loads of those that
+ * they do.  There are as many passes as any of their tiles moves; X as in label.h counts the words, and only grows
+ * inwards.
  */
 
 /* The least skew of a mapping's spatial bounds; and different tiles of a dataspace along an axis at

@@ -7,10 +7,9 @@
  * An outer branch, compiled: residency and spatial bounds are chosen, and this is what the
  * temporal loops, still to be chosen, will cost.
  *
- * A dataspace crosses from a level that keeps it to the next one inwards.  In a plain dataspace W temporal tiles x the
- * loops that fetch them again, X, cross; every meter is
- * linear in the X of all crossings, so that a crossing has a price for X = 1.  In any
- * other, a window, the price is that of a word that enters one instance.
+ * A dataspace crosses from a level that keeps it to the next one inwards.  In a plain dataspace W temporal tiles x
+ * the loops that fetch them again, X, cross; every meter is linear in the X of all crossings, so that a crossing
+ * has a price for X = 1.  In any other, a window, the price is that of a word that enters one instance.
  *
  * Prices of reads at the parent count what children share once.  If neighbours may pass words on
  * (links), a window has two prices, the one without links being the higher.  A level that keeps

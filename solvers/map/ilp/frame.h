@@ -76,10 +76,9 @@ bool ilp_point_mapping(
 	const struct ilp_frame *frame, const struct ilp_point *point, struct mapping *out);
 
 /*
- * Orders of temporal loops in an integer program.  For every storage level but the
- * innermost: binaries `busy` (a loop's bound is above 1; the
- * caller ties them to its bounds) and `inside` (one loop is inside another), which make up one order.  Every
- * order of the domain is a point of these.
+ * Orders of temporal loops in an integer program.  For every storage level but the innermost: binaries `busy` (a
+ * loop's bound is above 1; the caller ties them to its bounds) and `inside` (one loop is inside another), which
+ * make up one order.  Every order of the domain is a point of these.
  */
 struct ilp_orders {
 	struct milp *milp;
@@ -92,9 +91,9 @@ struct ilp_orders {
 void ilp_orders_open(struct ilp_orders *orders, struct milp *milp, const struct ilp_frame *frame);
 
 /*
- * Loops that move the tiles of dataspace t at storage level c. A loop over a dimension that is irrelevant to t counts if a relevant one with a bound above 1
- * is inside it and outside c: by storage level and dimension a column that is at least 1 then,
- * and can be 0 else.  -1: the loop does not exist.
+ * Loops that move the tiles of dataspace t at storage level c.  A loop over a dimension that is irrelevant to t
+ * counts if a relevant one with a bound above 1 is inside it and outside c: by storage level and dimension a column
+ * that is at least 1 then, and can be 0 else.  -1: the loop does not exist.
  */
 struct ilp_counted {
 	int loop[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];

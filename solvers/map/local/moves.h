@@ -4,9 +4,8 @@
 #include "search/nest/space.h"
 
 /*
- * Small steps from a mapping of a space to another one of it.  The outcome of every step is in the space. Bounds are
- * mended to ones of the domain that make up the extent,
- * orders and splits to the nearest ones that it allows.
+ * Small steps from a mapping of a space to another one of it.  The outcome of every step is in the space.  Bounds
+ * are mended to ones of the domain that make up the extent, orders and splits to the nearest ones that it allows.
  *
  *	bound  a loop gets another bound, and one loop of the same dimension makes up for it;
  *	swap   two loops change places in the order of a tiling level;

@@ -18,12 +18,12 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 int64_t uneven_padded_extent(int64_t extent);
 
 /*
- * The exact search if some factors need not divide. It branches
- * on all that is not known to be worse, best bound first: spatial bounds and residency, ranges of what a level's loops leave, halved until
- * each is one value, the orders of these loops, and so inwards.  It proves the optimum when nothing is
- * left; cut short, it leaves the least bound of what is.  It records no cells, because ranges that were halved as bounds allowed are
- * not a partition that a plain search could walk again. So it leaves no
- * certificate (certificate_covers), as `check --certificate` reports.
+ * The exact search if some factors need not divide.  It branches on all that is not known to be worse, best bound
+ * first: spatial bounds and residency, ranges of what a level's loops leave, halved until each is one value, the
+ * orders of these loops, and so inwards.  It proves the optimum when nothing is left; cut short, it leaves the
+ * least bound of what is.  It records no cells, because ranges that were halved as bounds allowed are not a
+ * partition that a plain search could walk again.  So it leaves no certificate (certificate_covers), as `check
+ * --certificate` reports.
  *
  * When that takes long it looks for good mappings in other ways now and then (uneven_padded).
  */

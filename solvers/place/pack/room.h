@@ -5,12 +5,12 @@
 #include "model/packing/buffer.h"
 
 /*
- * Shapes are the units that are packed. A shape is a buffer, or buffers of which one takes the other's slot:
- * they lie at one address, and together are a staircase in time.
+ * Shapes are the units that are packed.  A shape is a buffer, or buffers of which one takes the other's slot: they
+ * lie at one address, and together are a staircase in time.
  *
- * The caller decides by buffer whose slot it takes: a parent's, none, or left open. A
- * buffer left open lacks its first step, the only one in which it may share bytes.  So shapes with
- * open choices are a relaxation: if they do not fit, no choice does.
+ * The caller decides by buffer whose slot it takes: a parent's, none, or left open.  A buffer left open lacks its
+ * first step, the only one in which it may share bytes.  So shapes with open choices are a relaxation: if they do
+ * not fit, no choice does.
  */
 enum { TAKES_NOBODYS = -1, TAKES_OPEN = -2 };
 

@@ -5,11 +5,10 @@
 #include "solvers/place/pack/pack.h"
 
 /*
- * Items are the residences that may be kept: a buffer for its whole life, or
- * from one use to the step after the next, if that saves something.  Kept items of one buffer that share a use are one
- * residence.  With uses, whole lives are items only if a place may be
- * handed over, because that takes whole lives.  A set of items that packs holds every row; one that holds them all need
- * not pack.
+ * Items are the residences that may be kept: a buffer for its whole life, or from one use to the step after the
+ * next, if that saves something.  Kept items of one buffer that share a use are one residence.  With uses, whole
+ * lives are items only if a place may be handed over, because that takes whole lives.  A set of items that packs
+ * holds every row; one that holds them all need not pack.
  *
  * Sizes are in units: what a buffer takes of the multiples of the common divisor of all alignments
  * that it may start at, divided by what those sizes have in common.  Gains are divided by theirs.

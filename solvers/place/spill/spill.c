@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Local search for sets that pack.  Moves lead from set to set that the rows hold, towards
- * more gain less the price of nearly full rows.  When a set gains more than the best, the
- * packer is asked.  If it packs, it is the best, and all prices fall; if not, the price of the row at which the packer failed most rises.
+ * Local search for sets that pack.  Moves lead from set to set that the rows hold, towards more gain less the price
+ * of nearly full rows.  When a set gains more than the best, the packer is asked.  If it packs, it is the best, and
+ * all prices fall; if not, the price of the row at which the packer failed most rises.
  */
 struct spill_climb {
 	struct run *run;

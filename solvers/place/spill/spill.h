@@ -37,9 +37,9 @@ void spill_prices_raise(struct spill_prices *prices, int row);
 double spill_prices_mean(const struct spill_prices *prices);
 
 /*
- * Moves from set to set that the rows hold: something is kept, the items in
- * its way are not, and items that then have room are chosen again.  A move is made if the gain less the prices is no worse, or,
- * while it is hot, not much worse: simulated annealing.
+ * Moves from set to set that the rows hold: something is kept, the items in its way are not, and items that then
+ * have room are chosen again.  A move is made if the gain less the prices is no worse, or, while it is hot, not
+ * much worse: simulated annealing.
  */
 struct spill_moves {
 	struct run *run;

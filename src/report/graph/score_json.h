@@ -3,7 +3,7 @@
 
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
-#include "search/joint/joint_worth.h"
+#include "search/joint/joint_plan.h"
 
 #include <jansson.h>
 

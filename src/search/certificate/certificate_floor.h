@@ -5,12 +5,13 @@
 #include "search/nest/nest_search.h"
 
 /*
- * Lower bounds of the cost of every mapping of a cell, once the temporal loops of its outer
- * storage levels are known: the bounds by which certificates are checked. They are derived
- * from specs/counting.md alone and share nothing with any solver. Factors divide.
+ * Lower bounds of the cost of every mapping of a cell, once the temporal loops of its outer storage levels are
+ * known: the bounds by which certificates are checked.  They are derived from specs/counting.md alone and share
+ * nothing with any solver.  Factors divide.
  *
- * In the order of the text: the facts that a cell fixes, the words that enter a level at least (words_*), the cycles that a systolic
- * array adds (floor_array), counts that do not depend on open loops (floor_count), and the score that follows (floor_score).
+ * In the order of the text: the facts that a cell fixes, the words that enter a level at least (words_*), the
+ * cycles that a systolic array adds (floor_array), counts that do not depend on open loops (floor_count), and the
+ * score that follows (floor_score).
  */
 struct floor_frame {
 	const struct nest_search *search;

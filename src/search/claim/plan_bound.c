@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "search/joint/joint_pack.h"
+#include "search/joint/joint_space.h"
 
 #include <string.h>
 

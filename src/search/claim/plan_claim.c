@@ -4,7 +4,7 @@
 #include "cost/graph/cost.h"
 #include "search/drive/solver.h"
 #include "search/graph/plans.h"
-#include "search/joint/joint_claim.h"
+#include "search/joint/joint_plan.h"
 
 #include <inttypes.h>
 #include <math.h>

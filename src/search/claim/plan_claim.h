@@ -9,7 +9,7 @@
  * Checks the `proof` of a plan from the specs alone:
  *
  *  1. its value follows from its score, by the sum and price that the proof names
- * (joint_claim.h), and is no less than its bound; the bound of an optimal plan is its value;
+ * (joint_claim_text), and is no less than its bound; the bound of an optimal plan is its value;
  *  2. the proof assumes the plan's limit of cores and the room of these
  * settings, and its method is one that proves something about whole plans;
  *  3. no plan of the space that the proof names is below the bound: the joint space is

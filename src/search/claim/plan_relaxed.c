@@ -128,7 +128,8 @@ static const struct plan_cuts *plan_cuts_make(
 /* The place that an option needs of a tensor before it; twice that, + 1 if its bytes may be taken over. */
 enum { ASKS_NOTHING, ASKS_HBM, ASKS_TO_MOVE, ASKS_VIEW };
 
-/* The parts that a code of a tensor before an option adds to the indices of the states before and behind it, and to the bytes in LX. */
+/* The parts that a code of a tensor before an option adds to the indices of the states before and behind it, and to
+ * the bytes in LX. */
 struct code_entry {
 	size_t from, behind;
 	int64_t bytes;
@@ -314,7 +315,8 @@ static size_t left_as(const struct relaxing *relaxing, int t, bool in_hbm, int v
 			  : end->unit[behind] * (size_t)plan_code(relaxing->cuts, t, in_hbm, view);
 }
 
-/* Adds the outs of the option, those of a tensor in both places together. Returns the uses whose bytes these may take over. */
+/* Adds the outs of the option, those of a tensor in both places together.  Returns the uses whose bytes these may
+ * take over. */
 static unsigned make_outs(
 	struct relaxing *relaxing, const struct joint_option *option, struct option_class *class)
 {

@@ -7,12 +7,12 @@
 #include <stddef.h>
 
 /*
- * States of a relaxation at the cuts of a joint space: projections of its states
- * (Christofides, Mingozzi, Toth 1981). A cut lies before each op and behind the last.
+ * States of a relaxation at the cuts of a joint space: projections of its states (Christofides, Mingozzi, Toth
+ * 1981).  A cut lies before each op and behind the last.
  *
- * A code says where a tensor is: 0 in HBM alone, 1 + 2 v in LX alone under view v, 2 + 2 v in both.  Tensors that cross few cuts keep their view; others keep only the
- * fact that they are in LX (v is 0 then); the rest keep nothing:
- * their code is 0. A tensor has the same codes at all cuts.
+ * A code says where a tensor is: 0 in HBM alone, 1 + 2 v in LX alone under view v, 2 + 2 v in both.  Tensors that
+ * cross few cuts keep their view; others keep only the fact that they are in LX (v is 0 then); the rest keep
+ * nothing: their code is 0. A tensor has the same codes at all cuts.
  */
 struct arena;
 
@@ -55,10 +55,10 @@ static inline int plan_code(const struct plan_cuts *cuts, int tensor, bool in_hb
 }
 
 /*
- * A lower bound of what is still to come, in parts of a value: shortest paths to the end over the projected
- * states. Instead of bundles it knows their parts: a step costs its value and, for each tensor that
- * no step before can have used in HBM, its part of a full bundle of as many cores (plan_share).  A bundle costs no less
- * than the parts of its steps.
+ * A lower bound of what is still to come, in parts of a value: shortest paths to the end over the projected states.
+ * Instead of bundles it knows their parts: a step costs its value and, for each tensor that no step before can have
+ * used in HBM, its part of a full bundle of as many cores (plan_share).  A bundle costs no less than the parts of
+ * its steps.
  */
 struct plan_relaxed {
 	const struct joint_space *space;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Questions to solvers, and their answers. A stage is a kind of
- * question; a problem is a question of it, and a candidate answers it.
+ * Questions to solvers, and their answers.  A stage is a kind of question; a problem is a question of it, and a
+ * candidate answers it.
  */
 struct arch;
 struct capture_answer;
@@ -184,12 +184,11 @@ void run_evaluated(struct run *run, uint64_t count);
 void run_looked(struct run *run, const struct effort *effort);
 
 /*
- * Runs independent parts of a solver's work on the threads of the
- * caller: part(its run, context, i) for each i below count.  Every part has a run of its own: an arena, an equal
- * share of the ticks that are left, and a stream of random numbers of its own; it
- * changes nothing that another part reads.  Afterwards, in the order of parts, `run` has all their offers and counts,
- * and their arenas go to its arena. So nothing depends on the number of
- * threads. False if a part's ticks were spent, or if the stopper said so.
+ * Runs independent parts of a solver's work on the threads of the caller: part(its run, context, i) for each i
+ * below count.  Every part has a run of its own: an arena, an equal share of the ticks that are left, and a stream
+ * of random numbers of its own; it changes nothing that another part reads.  Afterwards, in the order of parts,
+ * `run` has all their offers and counts, and their arenas go to its arena.  So nothing depends on the number of
+ * threads.  False if a part's ticks were spent, or if the stopper said so.
  */
 bool run_parts(struct run *run, size_t count,
 	void (*part)(struct run *run, void *context, size_t i), void *context);
@@ -216,9 +215,8 @@ void run_prove_each(struct run *run, const double *bounds, size_t count);
 void run_core(struct run *run, size_t count, const int *buffers);
 
 /*
- * Keeps an offer; the candidate must live in run_arena.  `value` is what the solver minimises,
- * for its own comparisons; the caller
- * scores candidates again.  Offers keep their order.
+ * Keeps an offer; the candidate must live in run_arena.  `value` is what the solver minimises, for its own
+ * comparisons; the caller scores candidates again.  Offers keep their order.
  */
 void run_offer(struct run *run, const struct candidate *candidate, double value);
 

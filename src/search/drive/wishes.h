@@ -17,8 +17,8 @@ struct progress {
 };
 
 /*
- * The caller of a search: its threads, its stopper, and a function to call now and
- * then, with the stopper's listener, by one thread at a time; NULL: none.
+ * The caller of a search: its threads, its stopper, and a function to call now and then, with the stopper's
+ * listener, by one thread at a time; NULL: none.
  */
 struct asker {
 	int jobs; /* 0: one */

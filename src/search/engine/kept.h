@@ -6,9 +6,9 @@
 
 /*
  * Answers that threads share, by question: what one of them has found out no other need find out again
- * (memoisation; Michie, Nature 218, 1968).  Keys and values are bytes; equal keys must have equal values.
- * Two threads may answer the same question at once: the first answer stays, and since it is that of the
- * other, too, nothing depends on the number of threads, the tally included.
+ * (memoisation; Michie, Nature 218, 1968).  Keys and values are bytes; equal keys must have equal values.  Two
+ * threads may answer the same question at once: the first answer stays, and since it is that of the other, too,
+ * nothing depends on the number of threads, the tally included.
  */
 struct kept;
 

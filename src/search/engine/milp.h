@@ -43,10 +43,9 @@ struct milp {
  *	milp_entry(milp, y, 1);
  *	struct milp_answer answer = milp_solve(milp, &(struct milp_wishes){0}, arena);
  *
- * Programs live in the arena; GLPK holds one only while it solves it, in the thread that
- * asks, so that several threads may solve at once.  Nothing is printed, and an error of
- * GLPK's, lack of memory included, is an answer.  Equal programs have equal answers: work
- * is limited by counting, never by a clock.
+ * Programs live in the arena; GLPK holds one only while it solves it, in the thread that asks, so that several
+ * threads may solve at once.  Nothing is printed, and an error of GLPK's, lack of memory included, is an answer.
+ * Equal programs have equal answers: work is limited by counting, never by a clock.
  *
  * The answer is GLPK's, in doubles: it may break a row by 1e-7 of its size, and a bound may
  * be off by as much for each unit that columns hold.  See milp_margin.
@@ -116,9 +115,9 @@ struct milp_answer milp_solve(
 	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena);
 
 /*
- * Returns the error of a bound, upwards. A reduced cost may be
- * wrong by 1e-7, relative to the cost of its column: over a point whose columns add up to `mass`, that is 1e-7 * (mass + value).
- * A node is given up when it is within 1e-7 * (1 + value) of the best point.  Twice that.
+ * Returns the error of a bound, upwards.  A reduced cost may be wrong by 1e-7, relative to the cost of its column:
+ * over a point whose columns add up to `mass`, that is 1e-7 * (mass + value).  A node is given up when it is within
+ * 1e-7 * (1 + value) of the best point.  Twice that.
  */
 double milp_margin(double mass, double value);
 

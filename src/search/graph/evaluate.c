@@ -10,13 +10,12 @@
 #include <math.h>
 
 /*
- * Adds the simulator's part. SIM_DATA needs the truth: its inputs are
- * what the machine is given, and worst_ulps becomes the largest difference of
- * any tensor left in HBM of any rank from it, in units of the last place of that tensor's
- * largest element.  A tensor may be off by the units that reference_ulps states for its op, and by
- * twice what the truth is off by when every result on the way to it is moved by its own.
- * Each op by itself may be off by what its arithmetic allows, given the operands that the machine has
- * (reference_misfit), at up to OPS_POINTS_MOST points of the loops of all ops.
+ * Adds the simulator's part.  SIM_DATA needs the truth: its inputs are what the machine is given, and worst_ulps
+ * becomes the largest difference of any tensor left in HBM of any rank from it, in units of the last place of that
+ * tensor's largest element.  A tensor may be off by the units that reference_ulps states for its op, and by twice
+ * what the truth is off by when every result on the way to it is moved by its own.  Each op by itself may be off by
+ * what its arithmetic allows, given the operands that the machine has (reference_misfit), at up to OPS_POINTS_MOST
+ * points of the loops of all ops.
  */
 enum { OPS_POINTS_MOST = 1 << 23 };
 

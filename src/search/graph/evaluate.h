@@ -36,9 +36,9 @@ struct outcome {
 };
 
 /*
- * The results of a workload, by the plain loop nests of
- * sim/graph/reference.h; computed once and shared.  Tensors are found by name, so it serves every plan of the
- * workload without the clones that passes added.  Every rank has inputs of its own.
+ * The results of a workload, by the plain loop nests of sim/graph/reference.h; computed once and shared.  Tensors
+ * are found by name, so it serves every plan of the workload without the clones that passes added.  Every rank has
+ * inputs of its own.
  */
 struct truth {
 	const struct workload *workload;

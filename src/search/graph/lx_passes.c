@@ -439,20 +439,19 @@ struct buffer_gathering {
 	struct buffer *buffers;
 	int *tensors;
 	struct view *views;
-	int *buffer_of; /* by tensor; -1 */
-	int *opaque;    /* by step: the first opaque op from there on */
-	int *crowd;     /* by step: those before in which a tensor lives that must live in LX */
+	int *buffer_of;      /* by tensor; -1 */
+	int *opaque;         /* by step: the first opaque op from there on */
+	int *resident_steps; /* by step: those before in which a tensor lives that must live in LX */
 };
 
-/* Finds the first opaque op from each step on, and the
- * steps in which a tensor lives that must live in LX. */
+/* Finds the first opaque op from each step on, and the steps in which a tensor lives that must live in LX. */
 static void look_ahead(struct buffer_gathering *gathering)
 {
 	const struct lx_graph *graph = gathering->graph;
 	const struct workload *workload = graph->workload;
 	int ops = (int)workload->op_count, from, to;
 	gathering->opaque = arena_array(graph->arena, int, ops + 1);
-	gathering->crowd = arena_array(graph->arena, int, ops + 1);
+	gathering->resident_steps = arena_array(graph->arena, int, ops + 1);
 	gathering->opaque[ops] = ops;
 	for (int o = ops - 1; o >= 0; o--)
 		gathering->opaque[o] = workload->ops[o].primitive->kind == OP_OPAQUE
@@ -460,13 +459,13 @@ static void look_ahead(struct buffer_gathering *gathering)
 					       : gathering->opaque[o + 1];
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		users_life(&graph->users, t, &from, &to);
-		gathering->crowd[from] += graph->stays[t] == STAY_LX;
-		gathering->crowd[to] -= graph->stays[t] == STAY_LX;
+		gathering->resident_steps[from] += graph->stays[t] == STAY_LX;
+		gathering->resident_steps[to] -= graph->stays[t] == STAY_LX;
 	}
 	/* Sums: how many live; then how many of the steps before have one. */
 	for (int o = 0, living = 0, steps = 0; o <= ops; o++) {
-		living += gathering->crowd[o];
-		gathering->crowd[o] = steps;
+		living += gathering->resident_steps[o];
+		gathering->resident_steps[o] = steps;
 		steps += living > 0;
 	}
 }
@@ -483,7 +482,7 @@ static bool stands_in_way(const struct buffer_gathering *gathering, int t)
 {
 	int from, to;
 	users_life(&gathering->graph->users, t, &from, &to);
-	return gathering->crowd[to] > gathering->crowd[from];
+	return gathering->resident_steps[to] > gathering->resident_steps[from];
 }
 
 /* Why the machine keeps a tensor out of the scratchpad in one of its ops; NULL if it does not. */
@@ -513,7 +512,7 @@ static const char *check_output(
 	enum stay stay = graph->stays[t];
 	if (stay == STAY_HBM)
 		return "a constraint keeps it in HBM";
-	if (stay == STAY_ANYWHERE && graph->crowded && stands_in_way(gathering, t))
+	if (stay == STAY_ANYWHERE && graph->gives_way && stands_in_way(gathering, t))
 		return "it gives way to tensors that must live in LX";
 	if (!name_list_has(&graph->planning->eligible, op->type))
 		return arena_format(graph->arena, "outputs of '%s' ops are not eligible", op->type);

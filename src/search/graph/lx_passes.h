@@ -31,7 +31,7 @@ struct lx_graph {
 	const enum stay *stays;         /* by tensor: what constraints want */
 	const char **reasons;           /* by tensor; NULL: none yet */
 	struct staging **stagings; /* by op, once the passes are done: of broadcasts; else NULL */
-	bool crowded;              /* what lives beside what must live in LX gives way */
+	bool gives_way;            /* what lives beside what must live in LX gives way */
 };
 
 struct lx_graph lx_graph_open(const struct arch *arch, const struct workload *workload,
@@ -57,11 +57,10 @@ void lx_clone_inputs(struct lx_graph *graph);
 void lx_bundle_steps(const struct lx_graph *graph, struct plan *plan);
 
 /*
- * The question to the placement solver: the tensors of a graph that may live in LX, as
- * buffers with sizes per core and lifetimes in steps. A tensor may live in LX if it is the output of an op on the list and
- * not a graph output. Its writer and readers must agree on the slice
- * of each core, and no opaque op may run while it lives.
- * The others get their reason in graph->reasons.
+ * The question to the placement solver: the tensors of a graph that may live in LX, as buffers with sizes per core
+ * and lifetimes in steps.  A tensor may live in LX if it is the output of an op on the list and not a graph output.
+ * Its writer and readers must agree on the slice of each core, and no opaque op may run while it lives.  The others
+ * get their reason in graph->reasons.
  *
  * A buffer's parents are tensors whose bytes it may take: its op is on the
  * in-place list and reads the parent last, element by element as it writes, in
@@ -77,8 +76,8 @@ struct lx_buffers {
 struct lx_buffers lx_buffers(const struct lx_graph *graph);
 
 /*
- * Staging tiles of broadcasts: menus, choice and addresses. Tiles are
- * buffers of the packing, alive in their step; they must be placed.
+ * Staging tiles of broadcasts: menus, choice and addresses.  Tiles are buffers of the packing, alive in their step;
+ * they must be placed.
  */
 
 /*

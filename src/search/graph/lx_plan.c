@@ -246,7 +246,7 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 	layout.impossible = lx_staging_choose(&layout.graph);
 	place_buffers(&layout, solver);
 	if (leaves_out(&layout)) {
-		layout.graph.crowded = true;
+		layout.graph.gives_way = true;
 		place_buffers(&layout, solver);
 	}
 	return layout;

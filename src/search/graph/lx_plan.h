@@ -9,12 +9,10 @@
  *
  *	clones of inputs -> buffers -> placement solver -> checker -> plan -> bundles
  *
- * The solver's layout is checked by packing_check; a layout that fails is a
- * bug of the solver and ends the program.  Staging tiles of broadcasts are among its buffers; if it
- * leaves one out, tensors are packed again below them. A
- * solver that keeps parts of lives gets uses with the
- * buffers, and the plan gets evictions and reloads.  With planning->lx_planning off, all tensors stay in HBM.
- * The streaming tiles are chosen afterwards (stream.h).
+ * The solver's layout is checked by packing_check; a layout that fails is a bug of the solver and ends the program.
+ * Staging tiles of broadcasts are among its buffers; if it leaves one out, tensors are packed again below them.  A
+ * solver that keeps parts of lives gets uses with the buffers, and the plan gets evictions and reloads.  With
+ * planning->lx_planning off, all tensors stay in HBM. The streaming tiles are chosen afterwards (stream.h).
  */
 struct lx_layout {
 	struct lx_graph graph; /* as the passes left it */

@@ -6,16 +6,16 @@
 #include "search/graph/recipe.h"
 
 /*
- * Decides by trying if one more tensor of a plan could lie in LX: the same mappings, the tensor under
- * the view of its writer, or else of a reader, all of LX packed again.  A tensor that must lie in HBM, an input or an output,
- * is copied into LX before its first reader. If tiles do
- * not move in boxes, copies are not tried: their nests are chosen with all others.  The plan that results is lowered, packed and checked, and
- * priced; `text` says what broke, or what it gains:
+ * Decides by trying if one more tensor of a plan could lie in LX: the same mappings, the tensor under the view of
+ * its writer, or else of a reader, all of LX packed again.  A tensor that must lie in HBM, an input or an output,
+ * is copied into LX before its first reader.  If tiles do not move in boxes, copies are not tried: their nests are
+ * chosen with all others.  The plan that results is lowered, packed and checked, and priced; `text` says what
+ * broke, or what it gains:
  *
- *	the view is illegal: op 'S' on core 3 uses 0..7 of device dimension 1 of 'KT', whose slice there is 2..3
- *	in step 'P' LX would hold 1835008 bytes on a core, 157287 more than the 1677721 there are
- *	the opaque op 'sort' uses it in HBM
- *	it would fit, with 1024 cycles less (3.2 %), 12.3 uJ less, 256 KiB of HBM less
+ *	  the view is illegal: op 'S' on core 3 uses 0..7 of device dimension 1 of 'KT', whose slice there is 2..3
+ *	  in step 'P' LX would hold 1835008 bytes on a core, 157287 more than the 1677721 there are
+ *	  the opaque op 'sort' uses it in HBM
+ *	  it would fit, with 1024 cycles less (3.2 %), 12.3 uJ less, 256 KiB of HBM less
  */
 struct arena;
 

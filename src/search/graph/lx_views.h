@@ -7,14 +7,12 @@
 #include "model/graph/workload.h"
 
 /*
- * Views: the slice of a tensor that each core needs. An
- * access under a mapping has a per-core view when every divided loop that indexes the tensor walks one device
- * dimension alone, from end to end, and cuts it into equal parts of whole
- * sticks; else a core does not touch a slice, and `why` says so.
+ * Views: the slice of a tensor that each core needs.  An access under a mapping has a per-core view when every
+ * divided loop that indexes the tensor walks one device dimension alone, from end to end, and cuts it into equal
+ * parts of whole sticks; else a core does not touch a slice, and `why` says so.
  *
- * If the published code finds a view (by the loop's coefficient among the
- * strides of the layout), and that view has the bytes that a core touches, it
- * is this one. If two dimensions have one stride, the published code takes the
+ * If the published code finds a view (by the loop's coefficient among the strides of the layout), and that view has
+ * the bytes that a core touches, it is this one.  If two dimensions have one stride, the published code takes the
  * wrong one or stops at an assertion; here the view is right.
  */
 struct arch;
@@ -25,8 +23,8 @@ bool lx_view(const struct arch *arch, const struct workload *workload, const str
 	const struct mapping *mapping, int operand, struct arena *arena, struct view *out,
 	const char **why);
 
-/* Moves the view of the output of a divided reduction to its owners: the core of each sum whose part of the loop is the first.
- * Nothing changes if no reduction is divided. */
+/* Moves the view of the output of a divided reduction to its owners: the core of each sum whose part of the loop is
+ * the first.  Nothing changes if no reduction is divided. */
 void lx_leave_to_owners(const struct arch *arch, const struct op *op, const struct mapping *mapping,
 	struct view *view);
 

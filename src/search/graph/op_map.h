@@ -24,10 +24,10 @@
  * nest of a tile that is best in the goal's objective (search/graph/nests.h), and the price is that of
  * both.
  *
- * Latency is what the price says: the bound or the estimate.  As fast as any is one whose estimate is near
- * the least (OP_MAP_AS_FAST in options.h).  Of equals those that are as
- * fast as any stay, of them the published ones, then those of fewest tiles.  The published tiles are
- * among the candidates of each goal, so no choice is worse than they are in what it is for.
+ * Latency is what the price says: the bound or the estimate.  As fast as any is one whose estimate is near the
+ * least (OP_MAP_AS_FAST in options.h).  Of equals those that are as fast as any stay, of them the published ones,
+ * then those of fewest tiles.  The published tiles are among the candidates of each goal, so no choice is worse
+ * than they are in what it is for.
  */
 enum tile_goal {
 	TILES_ALL,

@@ -4,7 +4,8 @@
 #include "cost/graph/traffic.h"
 #include "search/graph/op_map.h"
 
-/* Finds the costs that an op adds to a plan with the tiles and the order that are set; false if they cannot be counted. */
+/* Finds the costs that an op adds to a plan with the tiles and the order that are set; false if they cannot be
+ * counted. */
 bool op_value_find(
 	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
 

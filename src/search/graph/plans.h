@@ -28,7 +28,7 @@ struct planned {
 	double bound; /* of the sum, its energy in pJ / 1024; 0: none */
 	bool cut;     /* the search hit its limit */
 	bool found;
-	const char *space; /* of the plan: which plans the bound is about (joint_claim.h) */
+	const char *space; /* of the plan: which plans the bound is about (joint_claim_text) */
 	int cores;         /* that the plan uses */
 	double latency, energy, hbm_bytes; /* of it */
 };

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * A recipe of one plan: a division, LX planning with a placement
- * solver, then streaming tiles; or all of it by one solver.  Small enough to keep for every candidate; the plan can be
- * made again from it at any time, and comes out the same.
+ * A recipe of one plan: a division, LX planning with a placement solver, then streaming tiles; or all of it by one
+ * solver.  Small enough to keep for every candidate; the plan can be made again from it at any time, and comes out
+ * the same.
  */
 struct arena;
 struct kept;

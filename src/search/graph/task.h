@@ -23,8 +23,8 @@ struct goals goals_of(const struct objectives *objectives, const struct planning
 bool goals_gain(const struct goals *goals, size_t g, const struct recipe_result *laid_out);
 
 /*
- * True if a graph is one op whose plans can all be enumerated: then the frontier is proven. If tiles move
- * in boxes these are its divisions over the cores, tiles, their nests and orders; else its nests.
+ * True if a graph is one op whose plans can all be enumerated: then the frontier is proven.  If tiles move in boxes
+ * these are its divisions over the cores, tiles, their nests and orders; else its nests.
  */
 struct exploration;
 bool goals_are_all(const struct exploration *exploration);
@@ -46,9 +46,9 @@ struct recipes recipes_of(
 	const struct frontier *first, const struct frontier *second, struct arena *arena);
 
 /*
- * Tasks of the explorer's threads: one candidate, or all
- * divisions of one op; of a broadcast, all staging tiles.  The tasks of a round depend on the exploration and on the frontier of the
- * round before, never on the number of threads.
+ * Tasks of the explorer's threads: one candidate, or all divisions of one op; of a broadcast, all staging tiles.
+ * The tasks of a round depend on the exploration and on the frontier of the round before, never on the number of
+ * threads.
  */
 struct task {
 	struct recipe recipe;
@@ -66,11 +66,12 @@ struct tasks {
 void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
 	const struct plan_aims *aims, struct arena *arena);
 
-/* The plan that the specs bring, or that of the first solvers with all cores; `solver` NULL: steps are whole nests, or only joint
- * solvers take part, and no plan exists before a search. */
+/* The plan that the specs bring, or that of the first solvers with all cores; `solver` NULL: steps are whole nests,
+ * or only joint solvers take part, and no plan exists before a search. */
 struct task task_start(const struct exploration *exploration, struct arena *arena);
 
-/* Whole plans of a graph of several ops that are best in one objective, then every core count with every setting and solver that takes part. */
+/* Whole plans of a graph of several ops that are best in one objective, then every core count with every setting
+ * and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
 /* From every recipe, with less and less LX for staging tiles. */

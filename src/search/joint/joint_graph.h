@@ -1,5 +1,5 @@
-#ifndef SEARCH_JOINT_GRAPH_H
-#define SEARCH_JOINT_GRAPH_H
+#ifndef JOINT_JOINT_GRAPH_H
+#define JOINT_JOINT_GRAPH_H
 
 #include "constraints/constraints.h"
 #include "model/graph/plan.h"
@@ -9,9 +9,9 @@
 #include "search/joint/joint_space.h"
 
 /*
- * The joint space of a workload, on machines whose tiles move in boxes: every legal division of every op
- * (the solver that enumerates them) with the orders of its loops over the cores that make a difference to a
- * view, each operand in HBM, in LX or moved into LX, the output in HBM or LX, and the streaming tiles of
+ * The joint space of a workload, on machines whose tiles move in boxes.  It has every legal division of every op
+ * (from the solver that enumerates them) with the orders of its loops over the cores that make a difference to a
+ * view.  Each operand is in HBM, in LX or moved into LX, the output in HBM or LX; streaming tiles are those of
  * least value.  Tensors of the space are those of the workload, by number.
  *
  * Values are what the steps add to the score of the plan that joint_build makes, so that the sum over an
@@ -19,14 +19,14 @@
  * 2^-10 pJ, rounded for each option, and its HBM bytes, each times its weight.
  *
  * Views are those that an op asks for or leaves behind under one of its divisions, and the smallest ones that serve
- * several of those.  A tensor is moved into LX
- * under a view that a later op asks for, too, if it serves as well, and laid out anew under a view that an op
- * asks for, if the tensor has at most RELAYED_VIEWS_MOST views; it is left in LX only where somebody may find it.  Options that are no better in value, room and cores than one with equal uses and outs are left out.
+ * several of those.  A tensor is also moved into LX under a view that a later op needs, if it serves as well.  It is
+ * relayed under a view that an op needs, if it has at most RELAYED_VIEWS_MOST views.  It is left in LX only if a later
+ * op can use it.  Options are left out that are no better in value, room and cores than one with equal uses and outs.
  */
 struct arena;
 struct planning;
 
-/* What is decided, beside where tensors lie; the ablation takes one away at a time. */
+/* Kinds of decisions beside the homes of tensors; the ablation takes one away at a time. */
 enum joint_kind {
 	KIND_EVICT = 1 << 0,       /* what is in LX may be written back */
 	KIND_RELOAD = 1 << 1,      /* what an op has made may be moved into LX */
@@ -38,14 +38,14 @@ enum joint_kind {
 	KIND_FUSION = 1 << 7,      /* runs of ops may share a tile loop */
 	KIND_FUSED_LOOPS = 1 << 8, /* and more than one */
 	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
-	KIND_RELAY = 1 << 9,       /* what is in LX may be laid out anew over the data ring */
+	KIND_RELAY = 1 << 9,       /* tensors in LX may be relayed over the data ring */
 	KIND_EARLY = 1 << 11,      /* moves may stand before ops that do not read what they bring */
 	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX until an evict */
 	KIND_SHARED =
 		1
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
 	KIND_SMALL_RUNS = 1 << 14, /* runs need not be where LX is short */
-	/* What plans allow and no joint space has: every proof names it. */
+	/* Kinds that plans allow and no joint space has: every proof names them. */
 	KIND_UNLIKE_RUNS =
 		1
 		<< 15, /* runs divided otherwise than all ops alike over as many cores as they can, with
@@ -68,8 +68,7 @@ struct joint_question {
 	struct joint_aim aim;
 };
 
-/* NULL, and *why, when something of the graph cannot be said in a joint space, or somebody stops it
- * (planning->stopper). */
+/* NULL, and *why, if a joint space cannot express something of the graph, or planning->stopper ends it. */
 const struct joint_space *joint_graph_make(
 	const struct joint_question *question, struct arena *arena, const char **why);
 
@@ -88,7 +87,7 @@ struct joint_inside {
 	int in_place_of; /* plus 1: the tensor inside whose bytes it takes over; 0: none */
 };
 
-/* What an option stands for (joint_option.choice): its ops, from `first` on. */
+/* The meaning of an option (joint_option.choice): its ops, from `first` on. */
 struct joint_choice {
 	const struct joint_part *parts;
 	const struct tile_run *run; /* whose steps are ops; NULL: of a single op */
@@ -96,12 +95,12 @@ struct joint_choice {
 	const struct joint_inside *inside;
 };
 
-/* What a space was made of (joint_space.graph). */
+/* The graph of a space (joint_space.graph). */
 struct joint_graph {
 	struct joint_question question;
 	const struct view *const *views; /* by tensor, then view */
-	bool unproven; /* a plan may be worth less than the space says: some op has a nest that nobody has
-			* proven to be best, or clones of the graph stand where joint_clones.h says so */
+	bool unproven; /* a plan may be worth less than the space says: some op has a nest that is
+			* not proven to be best, or clones of the graph stand where joint_options.c says so */
 };
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef SEARCH_JOINT_MAKING_H
-#define SEARCH_JOINT_MAKING_H
+#ifndef JOINT_JOINT_MAKING_H
+#define JOINT_JOINT_MAKING_H
 
 #include "base/array.h"
 #include "constraints/graph.h"
@@ -10,9 +10,8 @@
 #include "search/joint/options.h"
 
 /*
- * A joint space in the making: what the ops can be (joint_divisions.c), the views that come of it
- * (joint_views.c), what moving costs (joint_moves.c), and the options (joint_options.c), of which the
- * best are kept (joint_drafts.c).
+ * A joint space while it is built, in this order: divisions of the ops, the views that these need or leave,
+ * prices of moves, and options (joint_options.c, joint_runs.c), of which drafts keep the best.
  */
 
 /* A division of an op with an order of its loops over the cores. */
@@ -29,7 +28,7 @@ struct joint_divisions {
 	size_t count, capacity;
 };
 
-/* What bringing a tensor into LX, or writing it back, adds. */
+/* The costs of bringing a tensor into LX, or of writing it back. */
 struct joint_transfer {
 	bool known, possible;
 	int64_t cycles;          /* of a phase of its own */
@@ -80,7 +79,7 @@ struct joint_draft {
 	const struct joint_inside *inside;
 	const struct joint_part *parts;
 	uint32_t
-		dying; /* uses that are moved in for this op alone: their views are nobody's business */
+		dying; /* uses that are moved in for this op alone: their views matter to no other op */
 	int64_t dying_bytes;
 	size_t number;
 };
@@ -113,7 +112,7 @@ static inline bool joint_is_free(const struct joint_making *making, enum joint_k
 	return !(making->question->aim.fixed & kind);
 }
 
-/* True if a tensor can be laid out anew in LX. */
+/* True if a tensor can be relayed in LX. */
 static inline bool joint_relays(const struct joint_making *making, int tensor)
 {
 	return joint_is_free(making, KIND_RELAY) && making->question->arch->data_ring.present &&
@@ -154,12 +153,12 @@ int64_t joint_moves_cycles(
 
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 
-/* How often a division of an op would be tried with early moves, under views that serve several or not. */
+/* Returns how often a division of an op would be tried with early moves, under views that serve several or not. */
 int64_t joint_early_tries(const struct joint_making *making, bool shared);
 
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);
-bool joint_whole_options(struct joint_making *making, int op); /* of one that nobody divides */
+bool joint_whole_options(struct joint_making *making, int op); /* of an op that is not divided */
 
 /* Keeps as options what no draft with equal places beats: in value, room, cores and what dies with the op. */
 void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts);

@@ -2,11 +2,115 @@
 
 #include "base/number.h"
 #include "cost/graph/cost.h"
+#include "search/engine/kept.h"
+#include "search/graph/options.h"
 #include "search/joint/options.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A tensor that may lie in the scratchpad, and bytes that it takes. */
+struct nest_tensor {
+	int tensor;
+	int64_t bytes;
+	int64_t offset; /* of one inside: from the beginning of the option's room */
+	bool in_lx;
+};
+
+/* Ops [first, end) as one option. */
+struct nest_range {
+	struct joint_making *making;
+	struct arena *arena;     /* until the range is done */
+	const struct plan *plan; /* whose step i is op i, with the run if there is one */
+	int first, end;
+	int64_t iterations;
+	int outer_count;  /* used from outside, or handed on */
+	int inside_count; /* only the run has to do with them */
+	struct nest_tensor *outer, *inside;
+	int64_t span; /* bytes of what is inside */
+	int level_count;
+	int64_t *levels; /* bytes of the scratchpad that others may leave to it, descending */
+};
+
+/* The nest of least value; its value, or JOINT_NEVER: none is known to fit. */
+static int64_t joint_nest_ask(struct joint_making *making, const struct inner_question *question,
+	uint64_t ticks, struct nest_choice *out)
+{
+	const struct joint_aim *aim = &making->question->aim;
+	const struct nests_wanted wanted = {.solver = aim->map,
+		.kept = making->kept,
+		.stopper = making->question->planning->stopper};
+	struct objectives objectives = {0};
+	int64_t least = JOINT_NEVER;
+	if (aim->cycles || aim->energy) /* one front for all weights */
+		objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
+	if (aim->hbm_bytes)
+		objectives.at[objectives.count++] = OBJECTIVE_HBM_BYTES;
+	const struct nest_front *front =
+		nests_front(question, &wanted, &objectives, ticks, making->scratch);
+	making->unproven |= !front->why && !front->proven;
+	for (size_t i = 0; i < front->count; i++) {
+		const struct nest_choice *choice = &front->at[i];
+		int64_t own =
+			joint_worth(making, choice->cycles, choice->energy_pj, choice->hbm_bytes);
+		if (own < least) {
+			least = own;
+			*out = *choice;
+		}
+	}
+	return least;
+}
+
+static int64_t price_step(struct joint_making *making, const struct inner_question *question)
+{
+	struct op_price price;
+	if (!op_price(question, making->scratch, &price) || price.why)
+		return JOINT_NEVER;
+	return joint_worth(making, price.bound, price.energy_pj, price.hbm_bytes);
+}
+
+/* Improves nests that need little room: they fit many plans, and are solved once. */
+static void polish(struct joint_making *making, struct plan *plan, int step)
+{
+	struct inner_question question = inner_nest_question(making->scratch, plan, step);
+	int64_t rooms[] = {0, question.room};
+	if (!op_is_tiled(question.op))
+		return;
+	/* an op that adds up does so in most iterations */
+	question.resumes = run_adds_up(question.op, plan_run(plan, step));
+	int64_t least = price_step(making, &question);
+	for (int i = 0; i < (question.room ? 2 : 1); i++) {
+		struct nest_choice choice;
+		struct inner_question asked = question;
+		asked.room = rooms[i];
+		if (joint_nest_ask(making, &asked, NEST_STEP_TICKS, &choice) == JOINT_NEVER)
+			continue;
+		asked.room = question.room;
+		asked.mapping = &choice.mapping;
+		int64_t own = price_step(making, &asked);
+		if (own < least) {
+			least = own;
+			plan->steps[step].mapping = choice.mapping;
+		}
+		if (own < JOINT_NEVER)
+			return;
+	}
+}
+
+void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, struct arena *arena)
+{
+	struct joint_making making = {
+		.question = &graph->question, .arena = arena, .scratch = arena_open()};
+	struct kept *own = graph->question.aim.kept ? NULL : kept_open();
+	making.kept = own ? own : graph->question.aim.kept;
+	bool brief =
+		!arch_moves_boxes(plan->arch) && graph->unproven && !graph->question.aim.nest_ticks;
+	for (int step = 0; brief && step < plan->step_count; step++)
+		polish(&making, plan, step);
+	kept_close(own);
+	arena_close(making.scratch);
+}
 
 static const struct op *op_at(const struct joint_making *making, int op)
 {
@@ -102,7 +206,7 @@ static int compare_levels(const void *left, const void *right)
 	return (*a < *b) - (*a > *b);
 }
 
-/* What any set of the tensors leaves that live across the range and that it does not use. */
+/* Lists the room that is left by each set of the tensors that live across the range and that it does not use. */
 static void list_levels(struct nest_range *range)
 {
 	const struct joint_making *making = range->making;
@@ -154,8 +258,9 @@ static bool is_joined(const struct nest_range *range)
 	return true;
 }
 
-bool nest_range_open(struct joint_making *making, const struct tile_run *run, int first, int end,
-	struct nest_range *out)
+/* A run of them (NULL: a single op).  False: it is none that is worth a look, or its parts do not fit. */
+static bool nest_range_open(struct joint_making *making, const struct tile_run *run, int first,
+	int end, struct nest_range *out)
 {
 	struct arena *arena = making->scratch;
 	int most = (end - first) * (OP_READS_MOST + 1), step;
@@ -244,7 +349,7 @@ static int64_t count_begun(const struct nest_range *range, int step)
 	return begun;
 }
 
-/* What the step's nest costs in all iterations. */
+/* Prices the step's nest in all iterations. */
 static bool price_alike(const struct nest_range *range, struct nest_step *step)
 {
 	bool fits = true;
@@ -403,7 +508,7 @@ static const struct joint_choice *make_choice(
 	return choice;
 }
 
-static void keep(const struct nest_range *range, const struct nest_option *option)
+static void keep_nest(const struct nest_range *range, const struct nest_option *option)
 {
 	struct joint_making *making = range->making;
 	struct nest_places places = list_places(range, making->arena);
@@ -437,7 +542,7 @@ static void add_levels(struct nest_range *range)
 		if (option.value == value) /* the same in less room */
 			making->options.count--;
 		value = option.value;
-		keep(range, &option);
+		keep_nest(range, &option);
 	}
 }
 
@@ -454,9 +559,128 @@ static void choose_places(struct nest_range *range, int k)
 	}
 }
 
-void nest_range_options(struct nest_range *range)
+static void nest_range_options(struct nest_range *range)
 {
 	choose_places(range, 0);
+}
+
+/* Loops that a run shares, while numbers of tiles are tried. */
+struct trying_nests {
+	struct joint_making *making;
+	struct tile_run run;
+	/* Numbers of tiles that are still wanted: from the fewest on; from the fewest on that leave room for
+	 * all that the run uses from outside. */
+	int few, roomy;
+	bool last; /* the most tiles */
+};
+
+/* Loops of the first op that can be shared, extents that can be cut. */
+static bool may_share(const struct op *op, int l)
+{
+	return !op->loops[l].reduction && op->loops[l].extent > 1;
+}
+
+/* True if the parts leave room for all that may lie in the scratchpad beside them. */
+static bool is_roomy(const struct nest_range *range)
+{
+	int64_t room = range->making->question->planning->lx_capacity - range->span;
+	for (int i = 0; i < range->outer_count; i++)
+		room -= range->outer[i].bytes;
+	return room >= 0;
+}
+
+static void try_nest_tiles(struct trying_nests *try)
+{
+	struct joint_making *making = try->making;
+	struct nest_range range;
+	struct arena_mark mark = arena_mark(making->scratch);
+	if (nest_range_open(making, &try->run, try->run.first, try->run.end, &range)) {
+		bool roomy = is_roomy(&range);
+		if (try->last || try->few > 0 || (roomy && try->roomy > 0))
+			nest_range_options(&range);
+		try->few--;
+		try->roomy -= roomy;
+	}
+	arena_release(making->scratch, mark);
+}
+
+/* Tiles of loop k and the ones inside it whose product is `all`. */
+static void share_out(struct trying_nests *try, const int64_t *extents, int k, int64_t all)
+{
+	bool last = k + 1 == try->run.loop_count;
+	for (int64_t tiles = last ? all : 2; tiles <= all; tiles++) {
+		if (tiles < 2 || all % tiles || extents[k] % tiles)
+			continue;
+		try->run.loops[k].tiles = tiles;
+		if (last)
+			try_nest_tiles(try);
+		else
+			share_out(try, extents, k + 1, all / tiles);
+	}
+}
+
+/* The fewest iterations first, then the fewest that leave room, then the most. */
+static void try_loops(struct trying_nests *try, bool roomy)
+{
+	const struct op *op = &try->making->question->workload->ops[try->run.first];
+	bool brief = !try->making->question->aim.nest_ticks;
+	int64_t extents[RUN_LOOPS_MOST], most = 1;
+	for (int k = 0; k < try->run.loop_count; k++) {
+		extents[k] = op->loops[run_loop(op, &try->run, k)].extent;
+		most *= extents[k];
+	}
+	try->few = (brief ? NEST_BRIEF_TILES : NEST_RUN_TILES) - 1;
+	try->roomy = roomy ? NEST_ROOMY_TILES : 0;
+	try->last = false;
+	for (int64_t all = 2; all < most && (try->few > 0 || try->roomy > 0); all++)
+		if (most % all == 0 && !stopper_stops(&try->making->question->planning->stopper))
+			share_out(try, extents, 0, all);
+	try->last = true;
+	share_out(try, extents, 0, most);
+}
+
+/* True if the steps can share the loops, cut into single elements, or left whole: then what is inside fits
+ * without a run, too.  *roomy: there is room for all that they use from outside. */
+static bool can_share(const struct trying_nests *try, bool whole, bool *roomy)
+{
+	struct nest_range range;
+	struct tile_run run = try->run;
+	const struct op *op = &try->making->question->workload->ops[run.first];
+	struct arena_mark mark = arena_mark(try->making->scratch);
+	for (int k = 0; k < run.loop_count; k++)
+		run.loops[k].tiles = whole ? 1 : op->loops[run_loop(op, &run, k)].extent;
+	bool can = nest_range_open(try->making, &run, run.first, run.end, &range);
+	*roomy = can && is_roomy(&range);
+	arena_release(try->making->scratch, mark);
+	return can;
+}
+
+/* Those of runs that begin with an op. */
+static void joint_nests_runs(struct joint_making *making, int first)
+{
+	const struct workload *workload = making->question->workload;
+	const struct op *op = &workload->ops[first];
+	bool brief = !making->question->aim.nest_ticks;
+	bool two = joint_is_free(making, KIND_FUSED_LOOPS) && !brief;
+	struct trying_nests try = {.making = making, .run = {.first = first}};
+	for (int end = first + 2; end <= first + NEST_RUN_OPS && end <= (int)workload->op_count;
+		end++) {
+		if (!op_is_tiled(&workload->ops[end - 1]))
+			return;
+		try.run.end = end;
+		for (int a = 0; a < op->loop_count; a++)
+			for (int b = a; b < (two ? op->loop_count : a + 1); b++) {
+				if (!may_share(op, a) || !may_share(op, b))
+					continue;
+				try.run.loop_count = 1 + (b > a);
+				try.run.loops[0].name = op->loops[a].name;
+				try.run.loops[1].name = op->loops[b].name;
+				bool roomy, whole;
+				if (can_share(&try, false, &roomy) &&
+					!(brief && can_share(&try, true, &whole)))
+					try_loops(&try, roomy);
+			}
+	}
 }
 
 bool joint_nests_options(struct joint_making *making, int o)

@@ -1,10 +1,197 @@
 #include "base/number.h"
+#include "model/graph/run.h"
 #include "model/graph/workload.h"
-#include "search/joint/joint_clones.h"
+#include "search/joint/joint_making.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Clones that a graph has itself and that bring something into LX: in a plan they are of one phase with the op
+ * behind them (model/graph/plan.h, point 7), so an option has them and that op; or they end their bundle and have
+ * an option of their own.  A row of more than CLONES_MOST makes too many options: then, and where clones stand
+ * before an opaque op, nothing is proven (joint_graph.unproven); nor where the op could take over the bytes of what
+ * a clone brings for it alone, which no option says.
+ */
+enum { CLONES_MOST = 3, EARLY_MOST = 2 };
+
+/* A tensor that an op reads, by one operand or more. */
+struct joint_reading {
+	int tensor;
+	uint32_t operands;
+	bool dies; /* no later op reads it */
+};
+
+/* The options of an op in the making, with clones before it or without. */
+struct joint_choosing {
+	struct joint_making *making;
+	int number;
+	int first;              /* of the clones; without any the op */
+	int views[CLONES_MOST]; /* under which they leave what they bring */
+	const struct op *op;
+	int read_count;
+	struct joint_reading reads[OP_READS_MOST];
+	const struct joint_division *division;
+	struct joint_use uses[OP_READS_MOST];
+	struct joint_out out;
+	int early_count; /* moved in for later ops */
+	struct joint_use early[EARLY_MOST];
+	struct joint_drafts drafts;
+};
+
+/* An op that may move something into LX, and no more. */
+static bool joint_may_clone(const struct joint_making *making, int o)
+{
+	const struct workload *workload = making->question->workload;
+	if (o < 0 || o >= (int)workload->op_count)
+		return false;
+	const struct op *op = &workload->ops[o];
+	return op_is_tiled(op) && op_copies_sticks(workload, op) &&
+	       making->views[op->writes[0].tensor].count > 0 &&
+	       making->stays[op->reads[0].tensor] != STAY_LX;
+}
+
+/* Returns the number of clones in a row before an op. */
+static int count_clones(const struct joint_making *making, int o)
+{
+	int first = o, end = o;
+	while (joint_may_clone(making, first - 1))
+		first--;
+	while (joint_may_clone(making, end))
+		end++;
+	return end - first;
+}
+
+/* True if such a clone by itself need not end its bundle: it is of no phase with the op behind it, or nothing is
+ * proven.  Where it can be both, its price by itself is no less than what a plan takes. */
+static bool joint_stands_alone(struct joint_making *making, int o)
+{
+	const struct workload *workload = making->question->workload;
+	const struct op *next = &workload->ops[o + 1];
+	bool last = o + 1 == (int)workload->op_count, before_run = false;
+	if (!making->question->aim.cycles)
+		return true;
+	for (size_t r = 0; r < making->runs.count; r++)
+		before_run |= making->runs.at[r].loops.first == o + 1;
+	bool alone = last || before_run || !op_is_tiled(next);
+	bool many = count_clones(making, o) > CLONES_MOST;
+	making->unproven |= many || (!last && next->primitive->kind == OP_OPAQUE);
+	return alone || many;
+}
+
+/* The clone of the row that makes a tensor; -1. */
+static int joint_clone_of(const struct joint_choosing *choosing, int tensor)
+{
+	int producer = choosing->making->question->workload->tensors[tensor].producer;
+	return producer >= choosing->first && producer < choosing->number
+		       ? producer - choosing->first
+		       : -1;
+}
+
+/* Returns the tensor that clone c brings. */
+static int joint_cloned(const struct joint_choosing *choosing, int clone)
+{
+	return choosing->making->question->workload->ops[choosing->first + clone].writes[0].tensor;
+}
+
+/* True if the op reads a tensor. */
+static bool joint_op_reads(const struct joint_choosing *choosing, int tensor)
+{
+	for (int r = 0; r < choosing->read_count; r++)
+		if (choosing->reads[r].tensor == tensor)
+			return true;
+	return false;
+}
+
+/* Adds the uses of the op and its clones from outside; false if a tensor would be in two places. */
+static bool joint_clone_uses(const struct joint_choosing *choosing, struct joint_draft *draft)
+{
+	const struct workload *workload = choosing->making->question->workload;
+	struct joint_use *uses = arena_array(choosing->making->scratch, struct joint_use,
+		choosing->read_count + CLONES_MOST + EARLY_MOST);
+	int count = 0;
+	for (int r = 0; r < choosing->read_count; r++)
+		if (joint_clone_of(choosing, choosing->reads[r].tensor) < 0)
+			uses[count++] = choosing->uses[r];
+	for (int o = choosing->first; o < choosing->number; o++) {
+		int source = workload->ops[o].reads[0].tensor, u = 0;
+		while (u < count && uses[u].tensor != source)
+			u++;
+		if (joint_clone_of(choosing, source) >= 0 ||
+			(u < count && uses[u].mode != JOINT_HBM))
+			return false;
+		uses[u] = (struct joint_use){source, JOINT_HBM, -1};
+		count = (int)number_max(count, u + 1);
+	}
+	for (int e = 0; e < choosing->early_count; e++) {
+		for (int u = 0; u < count; u++)
+			if (uses[u].tensor == choosing->early[e].tensor)
+				return false;
+		uses[count++] = choosing->early[e];
+	}
+	if (count)
+		qsort(uses, (size_t)count, sizeof *uses, joint_by_tensor);
+	for (int u = 0; u < count; u++)
+		for (int r = 0; r < choosing->read_count; r++)
+			if (uses[u].mode == JOINT_MOVED && choosing->reads[r].dies &&
+				choosing->reads[r].tensor == uses[u].tensor)
+				draft->dying |= 1u << u;
+	draft->option.uses = uses;
+	draft->option.use_count = count;
+	return true;
+}
+
+/* Adds the outs: the op's output, and tensors that later ops read; other tensors of clones live inside. */
+static void joint_clone_outs(const struct joint_choosing *choosing, struct joint_draft *draft)
+{
+	struct joint_making *making = choosing->making;
+	struct joint_out *outs = arena_array(making->scratch, struct joint_out, CLONES_MOST + 1);
+	struct joint_inside *inside = arena_array(making->arena, struct joint_inside, CLONES_MOST);
+	const struct arch *arch = making->question->arch;
+	int out_count = 1, from, to;
+	outs[0] = choosing->out;
+	for (int u = 0; choosing->out.in_place >= 0 && u < draft->option.use_count; u++)
+		if (draft->option.uses[u].tensor == choosing->uses[choosing->out.in_place].tensor)
+			outs[0].in_place = u;
+	for (int c = 0; c < choosing->number - choosing->first; c++) {
+		int tensor = joint_cloned(choosing, c);
+		const struct view *view = &making->views[tensor].at[choosing->views[c]];
+		users_life(&making->users, tensor, &from, &to);
+		if (to > choosing->number + 1) {
+			outs[out_count++] = (struct joint_out){tensor, choosing->views[c], -1};
+			continue;
+		}
+		inside[draft->inside_count++] = (struct joint_inside){
+			.tensor = tensor, .view = *view, .offset = draft->option.room};
+		draft->option.room += number_align_up(
+			view_bytes(&making->question->workload->tensors[tensor].layout, view),
+			arch->levels[arch->lx].alignment);
+	}
+	qsort(outs, (size_t)out_count, sizeof *outs, joint_by_tensor);
+	draft->option.outs = outs;
+	draft->option.out_count = out_count;
+	draft->inside = inside;
+}
+
+/* The clones, then the op. */
+static void joint_clone_parts(const struct joint_choosing *choosing, const struct op_option *tiles,
+	struct joint_draft *draft)
+{
+	struct joint_making *making = choosing->making;
+	const struct workload *workload = making->question->workload;
+	struct joint_part *parts = arena_array(making->scratch, struct joint_part, CLONES_MOST + 1);
+	int clones = choosing->number - choosing->first;
+	for (int c = 0; c < clones; c++) {
+		struct mapping mapping = move_mapping(making->question->arch, workload,
+			&workload->ops[choosing->first + c],
+			&making->views[joint_cloned(choosing, c)].at[choosing->views[c]]);
+		parts[c].mapping = arena_copy(making->arena, &mapping, sizeof mapping);
+	}
+	parts[clones] = (struct joint_part){choosing->division->mapping,
+		arena_copy(making->scratch, tiles, sizeof *tiles), NULL};
+	draft->parts = parts;
+}
 
 int64_t joint_worth(
 	const struct joint_making *making, int64_t cycles, double energy_pj, int64_t hbm_bytes)
@@ -47,7 +234,7 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	return *value < JOINT_NEVER;
 }
 
-/* What the moves of a phase bring. */
+/* The operands that the moves of a phase bring. */
 struct brought {
 	struct op_question *question;
 	int64_t cores;
@@ -90,7 +277,7 @@ static void price_moves(
 }
 
 /* Adds what is chosen, if it can be carried out. */
-static void price(struct joint_choosing *choosing)
+static void price_option(struct joint_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
 	const struct joint_division *division = choosing->division;
@@ -174,12 +361,12 @@ static void price_in_place(struct joint_choosing *choosing)
 			continue;
 		}
 		out->in_place = r;
-		price(choosing);
+		price_option(choosing);
 		taken = true;
 	}
 	out->in_place = -1;
 	if (!taken)
-		price(choosing);
+		price_option(choosing);
 }
 
 /* --- where operands are */
@@ -212,7 +399,7 @@ static void choose_out(struct joint_choosing *choosing)
 	bool output = making->question->workload->tensors[tensor].role == TENSOR_OUTPUT;
 	choosing->out = (struct joint_out){tensor, -1, -1};
 	if (making->stays[tensor] != STAY_LX || output)
-		price(choosing);
+		price_option(choosing);
 	if (view < 0 || (output && !may_be_written_back(making, tensor)) ||
 		!is_worth_making(choosing, tensor, view))
 		return;
@@ -222,7 +409,7 @@ static void choose_out(struct joint_choosing *choosing)
 }
 
 /* True if a view serves all operands by which a tensor is read. */
-static bool serves_all(const struct joint_choosing *choosing, int r, int view)
+static bool option_serves_all(const struct joint_choosing *choosing, int r, int view)
 {
 	const struct joint_reading *read = &choosing->reads[r];
 	const struct joint_views *views = &choosing->making->views[read->tensor];
@@ -240,7 +427,7 @@ static bool is_least(const struct joint_choosing *choosing, int r, int view)
 	const struct joint_views *views = &choosing->making->views[choosing->reads[r].tensor];
 	for (int other = 0; other < views->count; other++) {
 		if (other == view || !joint_serves(views, view, other) ||
-			!serves_all(choosing, r, other))
+			!option_serves_all(choosing, r, other))
 			continue;
 		if (!joint_serves(views, other, view) || other < view)
 			return false;
@@ -254,7 +441,7 @@ static bool is_displaced(const struct joint_choosing *choosing, int r, int tenso
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int other = 0; other < views->count && view >= views->direct; other++)
 		if (other != view && joint_serves(views, view, other) &&
-			(r < 0 || serves_all(choosing, r, other)) &&
+			(r < 0 || option_serves_all(choosing, r, other)) &&
 			(!joint_serves(views, other, view) || other < view) &&
 			(views->asked[other] > choosing->number ||
 				(r >= 0 && is_least(choosing, r, other))) &&
@@ -263,7 +450,7 @@ static bool is_displaced(const struct joint_choosing *choosing, int r, int tenso
 	return false;
 }
 
-/* True if a tensor may come into LX under a view, for ops behind this one and, where r is no -1, for this one. */
+/* True if a tensor may come into LX under a view, for ops behind this one and, unless r is -1, for this one. */
 static bool may_come(const struct joint_choosing *choosing, int r, int tensor, int view)
 {
 	return choosing->making->views[tensor].asked[view] > choosing->number &&
@@ -353,7 +540,7 @@ bool joint_may_be_moved(const struct joint_making *making, int tensor)
 	return joint_is_free(making, input ? KIND_CLONE : KIND_RELOAD);
 }
 
-/* Where clones leave what the op does not read. */
+/* Chooses the view under which a clone leaves a tensor that the op does not read. */
 static void choose_clone(struct joint_choosing *choosing, int c)
 {
 	if (c == choosing->number - choosing->first) {
@@ -395,7 +582,7 @@ static void choose_read(struct joint_choosing *choosing, int r)
 	if (making->stays[tensor] != STAY_LX)
 		choose_read(choosing, r + 1);
 	for (int view = 0; view < views->count; view++) {
-		if (!serves_all(choosing, r, view))
+		if (!option_serves_all(choosing, r, view))
 			continue;
 		bool least = is_least(choosing, r, view);
 		if (least && joint_may_be_found(making, tensor, view, choosing->number)) {
@@ -410,13 +597,13 @@ static void choose_read(struct joint_choosing *choosing, int r)
 	}
 }
 
-/* Where clones leave what the op reads. */
+/* Chooses the view under which a clone leaves a tensor that the op reads. */
 static void choose_cloned(struct joint_choosing *choosing, int r, int clone)
 {
 	int tensor = choosing->reads[r].tensor;
 	const struct joint_views *views = &choosing->making->views[tensor];
 	for (int view = 0; view < views->count; view++) {
-		if (!serves_all(choosing, r, view) ||
+		if (!option_serves_all(choosing, r, view) ||
 			(!may_come(choosing, r, tensor, view) && !is_least(choosing, r, view)))
 			continue;
 		choosing->uses[r] = (struct joint_use){tensor, JOINT_MOVED, view};
@@ -425,7 +612,7 @@ static void choose_cloned(struct joint_choosing *choosing, int r, int clone)
 	}
 }
 
-/* What is moved by this op, or by clones before it, may be found by the ones behind it. */
+/* Notes the views of tensors that this op, or clones before it, move: later ops may read them. */
 static void note_moves(const struct joint_choosing *choosing)
 {
 	for (size_t i = 0; i < choosing->drafts.count; i++) {
@@ -460,8 +647,8 @@ static void list_reads(struct joint_choosing *choosing)
 		joint_by_tensor);
 }
 
-/* The options of an op with the clones before it from `first` on; false if somebody stops it. */
-static bool choose(struct joint_making *making, int first, int o)
+/* The options of an op with the clones before it from `first` on; false if the stopper ends it. */
+static bool choose_option(struct joint_making *making, int first, int o)
 {
 	struct joint_choosing choosing = {.making = making,
 		.first = first,
@@ -486,12 +673,12 @@ bool joint_options_make(struct joint_making *making, int o)
 	struct arena_mark mark = arena_mark(making->scratch);
 	if (!op_is_tiled(&workload->ops[o]))
 		return joint_whole_options(making, o);
-	bool went_on = choose(making, o, o);
+	bool went_on = choose_option(making, o, o);
 	for (int end = o; went_on && making->question->aim.cycles && end < o + CLONES_MOST &&
 			  joint_may_clone(making, end) && end + 1 < (int)workload->op_count &&
 			  op_is_tiled(&workload->ops[end + 1]);
 		end++)
-		went_on = choose(making, o, end + 1);
+		went_on = choose_option(making, o, end + 1);
 	arena_release(making->scratch, mark);
 	if (!went_on)
 		making->why = "it was asked to stop";

@@ -1,5 +1,7 @@
-#ifndef SEARCH_JOINT_SPACE_H
-#define SEARCH_JOINT_SPACE_H
+#ifndef JOINT_JOINT_SPACE_H
+#define JOINT_JOINT_SPACE_H
+
+#include "base/stopper.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
  * or a run of ops that share a tile loop.  An answer is a sequence of steps: options that follow each
  * other from op 0 to the last, and between them relays and evictions.
  *
- * Where a tensor is between two steps: in HBM (valid or not), and in LX under one of its views or not at
+ * Between two steps a tensor is in HBM (valid or not), and in LX under one of its views or not at
  * all.  Inputs are valid in HBM from the start, all others from an option or an eviction that writes them
  * there.  An option may be taken if each of its uses finds its tensor:
  *
@@ -25,12 +27,11 @@
  * tensor may be dropped from LX at any time; one that is dropped without being valid in HBM is lost.
  * Outputs of the graph are valid in HBM at the end.
  *
- * Room: at each step the bytes of all tensors that are in LX before or after it, of both views of a relay,
- * and `room` of the option are at most `capacity`; but an out that takes over the bytes of a use
- * (joint_out.in_place) counts only as far as it is larger, if the used tensor lies there under the very
- * view of the use, and is dropped with the step.
- * This is necessary, not sufficient: addresses are found afterwards (joint_pack.h), and what cannot be
- * packed is no answer.
+ * Room: at each step the bytes of all tensors that are in LX before or after it, of both views of a relay, and
+ * `room` of the option are at most `capacity`; but an out that takes over the bytes of a use (joint_out.in_place)
+ * counts only as far as it is larger, if the used tensor lies there under the very view of the use, and is dropped
+ * with the step.  This is necessary, not sufficient: addresses are found afterwards (joint_pack), and an answer
+ * must have them.
  *
  * Bundles: runs of steps.  A bundle costs bundle_value + core_value x the widest of its steps, and uses at
  * most bundle_most distinct tensors in HBM: those of uses JOINT_HBM and JOINT_MOVED, of outs in HBM, of
@@ -60,7 +61,7 @@ struct joint_tensor {
 	const int64_t *evict; /* by view; JOINT_NEVER */
 };
 
-/* True if it can be laid out anew. */
+/* True if it can be relayed. */
 static inline bool joint_is_relayed(const struct joint_tensor *tensor)
 {
 	for (int from = 0; from < tensor->view_count; from++)
@@ -127,7 +128,7 @@ struct joint_answer {
 	const struct joint_step *steps;
 };
 
-/* What an answer costs by the rules above, found step by step; *why, and JOINT_NEVER, if it breaks one. */
+/* Returns the value of an answer by the rules above, step by step; *why, and JOINT_NEVER, if it breaks one. */
 struct arena;
 int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,
 	struct arena *arena, const char **why);
@@ -150,5 +151,30 @@ struct joint_stays {
 /* The stays of an answer, by the step that begins them; none, and *why, if it breaks a rule. */
 struct joint_stays joint_stays(const struct joint_space *space, const struct joint_answer *answer,
 	struct arena *arena, const char **why);
+
+/*
+ * Addresses for an answer: all that is in LX at some step, packed by the solver that proves.  Items are the
+ * stays of joint_stays, by number, and behind them the room of each step that needs some, in order.
+ */
+struct arena;
+struct run;
+
+struct joint_packing {
+	enum verdict
+		status;  /* VERDICT_OPEN: the ticks were not enough, or joint_stays says why not */
+	const char *why; /* the answer breaks a rule; NULL */
+	struct joint_stays stays;
+	size_t item_count;
+	const int64_t *addresses; /* VERDICT_YES: by item */
+	const int *in_place_of;   /* VERDICT_YES: by item, the stay whose bytes it took over; -1 */
+	const int64_t *rooms;     /* VERDICT_YES: by step, where its room is; 0 without one */
+	size_t core_count; /* VERDICT_NO: items that do not fit even alone; 0: none was found */
+	const int *core;
+	uint64_t ticks; /* that it took */
+};
+
+/* Finds addresses within these ticks (0: no limit); it ends soon after `run` does (NULL: no run). */
+struct joint_packing joint_pack(const struct joint_space *space, const struct joint_answer *answer,
+	struct run *run, uint64_t ticks, struct arena *arena);
 
 #endif

@@ -3,21 +3,21 @@
 
 #include "base/tuning.h"
 
-/* What is looked at: runs and room where tiles do not move in boxes, relayouts where they do; and how long
- * explanations take. */
+/* Sizes of joint spaces: runs and room if tiles do not move in
+ * boxes, relayouts if they do; and the effort of explanations. */
 #define JOINT_OPTIONS(OPTION)                                                                       \
 	OPTION(NEST_RUN_OPS, 8, 2, 1 << 10, "ops that share loops: longer runs cut more tensors")   \
 	OPTION(NEST_RUN_TILES, 4, 1, 1 << 10,                                                       \
 		"numbers of tiles: the fewest for which the parts fit, since more fetch more, and " \
 		"the most, which leaves the most room")                                             \
-	OPTION(NEST_BRIEF_TILES, 2, 1, 1 << 10, "the same where nobody asks for a long look")       \
+	OPTION(NEST_BRIEF_TILES, 2, 1, 1 << 10, "the same by default")                              \
 	OPTION(NEST_ROOMY_TILES, 2, 0, 1 << 10,                                                     \
 		"besides them: the fewest with room for all that a run uses from outside, and the " \
 		"next, which may divide better")                                                    \
 	OPTION(NEST_JOINT_TICKS, 2000, 1, 1 << 30,                                                  \
-		"a nest of which nobody says more: there are hundreds in a space")                  \
+		"a nest, by default: there are hundreds in a space")                                \
 	OPTION(RELAYED_VIEWS_MOST, 400, 1, 1 << 15,                                                 \
-		"views of a tensor that is laid out anew: each pair of them has a price")           \
+		"views of a tensor that is relayed: each pair of them has a price")                 \
 	OPTION(EARLY_TRIES_MOST, 300000, 0, 1 << 30,                                                \
 		"divisions of ops with moves before them that they do not read: with more of "      \
 		"them a space has none, and its proofs say so")                                     \

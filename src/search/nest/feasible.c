@@ -516,8 +516,7 @@ static bool find_missing(const struct domain *domain, const struct mapping *mapp
 	return false;
 }
 
-/* If the mapping that was found lacks a loop over a
- * dataspace, each dimension that could be the one is tried. */
+/* If the mapping that was found lacks a loop over a dataspace, each dimension that could be the one is tried. */
 struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
 	uint32_t any_extent, uint64_t work_most)
 {

@@ -4,12 +4,10 @@
 #include "search/nest/feasible.h"
 
 /*
- * A minimal infeasible set of constraints, if no mapping
- * fits: they cannot be met together on this machine, but
- * without any one of them a mapping fits.  Found by a deletion filter (Chinneck and Dravnieks,
- * "Locating minimal infeasible constraint sets in linear programs", ORSA Journal
- * on Computing, 1991): one constraint after the other is left out for good if what
- * remains still cannot be met.
+ * A minimal infeasible set of constraints, if no mapping fits: they cannot be met together on this machine, but
+ * without any one of them a mapping fits.  Found by a deletion filter (Chinneck and Dravnieks, "Locating minimal
+ * infeasible constraint sets in linear programs", ORSA Journal on Computing, 1991): one constraint after the other
+ * is left out for good if what remains still cannot be met.
  *
  * The facts of the machine and the problem that take part are found in the same way
  * afterwards: sizes of levels, how full they must be, fan-outs, extents.
@@ -24,8 +22,9 @@ struct infeasible_set {
 	uint32_t extents;
 };
 
-/* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are reported by constraints_narrow.
- * found is false if a mapping fits, or if that could not be decided.  `stopper` NULL: to the end. */
+/* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are reported
+ * by constraints_narrow. found is false if a mapping fits, or if that could not be decided.  `stopper` NULL: to the
+ * end. */
 struct arena;
 struct infeasible_set conflict_find(const struct domain *machine,
 	const struct constraints *constraints, uint64_t work_most, const struct stopper *stopper,

@@ -23,15 +23,13 @@ struct patience {
 };
 
 /*
- * Explores the mappings of one shape (drive.h): shares of the mapspace go to a solver of the
- * stage `map`, each in a task of its own; its offers are checked against every
- * constraint, priced again, executed where they
- * were made, and kept if nothing beats them.  The points of the frontier run once more with numbers and timing.
+ * Explores the mappings of one shape (drive.h): shares of the mapspace go to a solver of the stage `map`, each in a
+ * task of its own; its offers are checked against every constraint, priced again, executed where they were made,
+ * and kept if nothing beats them.  The points of the frontier run once more with numbers and timing.
  *
- * Without a solver the whole mapspace is enumerated if it has no
- * more mappings than the budget; a frontier that was enumerated to the end is proven: no
- * mapping of the space beats it.  Else the solver for problems proves it without pricing them all; cut short
- * by the budget, it leaves a bound and a gap for a single objective.
+ * Without a solver the whole mapspace is enumerated if it has no more mappings than the budget; a frontier that was
+ * enumerated to the end is proven: no mapping of the space beats it.  Else the solver for problems proves it
+ * without pricing them all; cut short by the budget, it leaves a bound and a gap for a single objective.
  */
 struct nest_search {
 	/* simulate_budget: steps x instances of one execution; budget: mappings evaluated; of proofs:
@@ -87,11 +85,11 @@ const char *const *nest_objectives_texts(struct arena *arena, const struct nest_
 bool nest_objective(enum objective objective);
 
 /*
- * The offers of solvers of the stage `map`: a mapping is evaluated, and of those that fit
- * and keep the constraints the ones that no other beats are offered at the end.  (Not every
- * constraint is in the space: the loop over a dataspace may be any of several.)  Of mappings
- * equal in all objectives the one of least energy x latency stays, and of those the first one.  The search's start, if it has one, is the first
- * of all, costs nothing, and is not offered again.
+ * The offers of solvers of the stage `map`: a mapping is evaluated, and of those that fit and keep the constraints
+ * the ones that no other beats are offered at the end.  (Not every constraint is in the space: the loop over a
+ * dataspace may be any of several.)  Of mappings equal in all objectives the one of least energy x latency stays,
+ * and of those the first one.  The search's start, if it has one, is the first of all, costs nothing, and is not
+ * offered again.
  */
 struct nest_offers {
 	struct run *run;

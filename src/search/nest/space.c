@@ -78,8 +78,8 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 }
 
 /*
- * The distinct orders and splits of one level under given
- * factors. Loops of bound above 1 are busy, the others idle.
+ * The distinct orders and splits of one level under given factors.  Loops of bound above 1 are busy, the others
+ * idle.
  */
 struct free_loops {
 	struct order_parts parts;

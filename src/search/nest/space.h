@@ -72,12 +72,11 @@ const struct space *space_make_from(
 const struct space *space_listed(struct arena *arena, const struct space *space);
 
 /*
- * Number of values of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:
- * factors, the product over dimensions; orders, (dimensions that no permutation places)! for every
- * tiling level, for all bounds (InitLoopPermutationSpace of its mapspaces/uber.cpp), where
- * the temporal loops of the innermost tiling level and a fan-out along one axis without a
- * permutation have one order; splits, dimensions + 1 for every fan-out whose split is not given; residency, 2 for each free
- * bit.
+ * Number of values of each choice, in decimal digits.  Counted as Timeloop counts its mapspace: factors, the
+ * product over dimensions; orders, (dimensions that no permutation places)! for every tiling level, for all bounds
+ * (InitLoopPermutationSpace of its mapspaces/uber.cpp), where the temporal loops of the innermost tiling level and
+ * a fan-out along one axis without a permutation have one order; splits, dimensions + 1 for every fan-out whose
+ * split is not given; residency, 2 for each free bit.
  */
 struct space_sizes {
 	const char *dimensions[SHAPE_DIMENSIONS_MOST]; /* factorizations of each */

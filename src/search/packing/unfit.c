@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Bounds of addresses while some pairs are decided, and the rules by
- * which more follows. Everything that a proof rests on is here:
+ * Bounds of addresses while some pairs are decided, and the rules by which more follows.  Everything that a proof
+ * rests on is here:
  *
  *   bounds     the first and the last address that each may have: inside the capacity, aligned,
  *              fixed.  i below j: j begins no lower than i's end.  At one address: one bound for

@@ -12,17 +12,17 @@
  * An einsum on an array of a fixed size: which loops run along its rows and columns, how loops that
  * are longer are folded onto it, and in which order the rest runs.
  *
- * A row of space is a loop.  In tiles (locally parallel, globally sequential) as much of it as there
- * are PEs runs at once, and the tiles follow each other; in blocks (locally sequential, globally
- * parallel) each PE has neighbouring steps for itself.  The last loop of time runs innermost, and
- * operands are carried along it and along the array; along all others they are read again.
- * Values that are read come in at an edge of the array, unless no two points share them: they are handed on along a row, or
- * they stay in their PEs and are shifted in along the first row of space, which takes as many steps as that has PEs.  PEs start one after the other along a row, or, where wires carry what they
- * have in common, together.
+ * A row of space is a loop.  In tiles (locally parallel, globally sequential) as much of it as there are PEs runs
+ * at once, and the tiles follow each other; in blocks (locally sequential, globally parallel) each PE has
+ * neighbouring steps for itself.  The last loop of time runs innermost, and operands are carried along it and along
+ * the array; along all others they are read again.  Values that are read come in at an edge of the array, unless no
+ * two points share them: they are handed on along a row, or they stay in their PEs and are shifted in along the
+ * first row of space, which takes as many steps as that has PEs.  PEs start one after the other along a row, or,
+ * where wires carry what they have in common, together.
  *
- * If `drained`, every round of a loop waits until the array has drained, as simulators of
- * systolic arrays count (Samajdar and others, SCALE-Sim, ISPASS 2020). Else it follows at
- * the first step at which each PE is free and every value has been made.
+ * If `drained`, every round of a loop waits until the array has drained, as simulators of systolic arrays count
+ * (Samajdar and others, SCALE-Sim, ISPASS 2020).  Else it follows at the first step at which each PE is free and
+ * every value has been made.
  */
 struct folding {
 	int rows;
@@ -48,9 +48,9 @@ bool foldings_visit(const struct space_time *spec,
 bool folding_classical(const struct space_time *spec, int operand, struct folding *out);
 
 /*
- * Explores the projections of one recurrence: a solver of the stage `project` offers, every offer is judged again, those
- * that nothing beats are the frontier, and each of its points is executed and
- * compared with the sequential order, value by value.
+ * Explores the projections of one recurrence: a solver of the stage `project` offers, every offer is judged again,
+ * those that nothing beats are the frontier, and each of its points is executed and compared with the sequential
+ * order, value by value.
  */
 struct project_search {
 	/* budget: pairs of an allocation and a schedule that are looked at; seed: of the values of

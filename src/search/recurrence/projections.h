@@ -9,9 +9,9 @@
  * All projections of a recurrence with one row of time and a number of rows of space whose
  * entries lie in given ranges.
  *
- * If the domain is a box, PEs and conflicts of an allocation depend only on the vectors that
- * it sends to zero: two points share a PE if and only if their difference is one. So
- * allocations that agree in those, and in the length of their wires, are one class.
+ * If the domain is a box, PEs and conflicts of an allocation depend only on the vectors that it sends to zero: two
+ * points share a PE if and only if their difference is one.  So allocations that agree in those, and in the length
+ * of their wires, are one class.
  */
 struct schedule {
 	int64_t vector[RECURRENCE_LOOPS_MOST];

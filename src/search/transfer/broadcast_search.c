@@ -81,10 +81,10 @@ static void pass_through(struct transfer_bound *bound, int64_t ways, int64_t byt
 }
 
 /*
- * Holds for every schedule: the last byte goes over as many links as lie between
- * the root and the farthest rank; the bytes that a rank sends or receives go
- * over its links or its port, and those of the root over its own; with one port
- * the ranks that have a byte at most double with each message.  The root stores its own part; what is combined, ranks combine at best all at once.
+ * Holds for every schedule: the last byte goes over as many links as lie between the root and the farthest rank;
+ * the bytes that a rank sends or receives go over its links or its port, and those of the root over its own; with
+ * one port the ranks that have a byte at most double with each message.  The root stores its own part; what is
+ * combined, ranks combine at best all at once.
  */
 static int64_t find_bound(const struct broadcast *b, const struct topology *topology, int64_t block,
 	struct arena *arena)

@@ -1,5 +1,5 @@
-#ifndef JOINT_FLIPS_H
-#define JOINT_FLIPS_H
+#ifndef JOINT_DIMFLIP_H
+#define JOINT_DIMFLIP_H
 
 #include "model/graph/op_mapping.h"
 

@@ -1,6 +1,10 @@
-#include "base/arena.h"
-#include "base/number.h"
 #include "search/joint/joint_space.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/number.h"
+#include "model/packing/buffer.h"
+#include "search/drive/solver.h"
 
 #include <string.h>
 
@@ -41,7 +45,7 @@ static bool refuse_step(struct valuing *valuing, const char *why)
 	return false;
 }
 
-static void add(struct valuing *valuing, int64_t value)
+static void add_value(struct valuing *valuing, int64_t value)
 {
 	valuing->value = checked_add(&valuing->fits, valuing->value, value);
 }
@@ -52,7 +56,7 @@ static struct joint_stay *stay_of(const struct valuing *valuing, int tensor)
 	return held ? &valuing->stays[held - 1] : NULL;
 }
 
-static void begin_stay(struct valuing *valuing, int tensor, int view)
+static void open_stay(struct valuing *valuing, int tensor, int view)
 {
 	valuing->stays[valuing->stay_count++] = (struct joint_stay){.tensor = tensor,
 		.view = view,
@@ -78,8 +82,8 @@ static void use_in_hbm(struct valuing *valuing, int tensor)
 static void end_bundle(struct valuing *valuing)
 {
 	if (valuing->step) {
-		add(valuing, valuing->space->bundle_value);
-		add(valuing,
+		add_value(valuing, valuing->space->bundle_value);
+		add_value(valuing,
 			checked_mul(&valuing->fits, valuing->space->core_value, valuing->widest));
 	}
 	memset(valuing->used, 0, sizeof *valuing->used * (size_t)valuing->space->tensor_count);
@@ -116,7 +120,7 @@ static bool take_use(struct valuing *valuing, const struct joint_use *use)
 		return refuse(valuing, use->tensor, "is not in HBM");
 	use_in_hbm(valuing, use->tensor);
 	if (use->mode == JOINT_MOVED)
-		begin_stay(valuing, use->tensor, use->view);
+		open_stay(valuing, use->tensor, use->view);
 	return true;
 }
 
@@ -128,7 +132,7 @@ static bool take_out(
 		use_in_hbm(valuing, out->tensor);
 		return true;
 	}
-	begin_stay(valuing, out->tensor, out->view);
+	open_stay(valuing, out->tensor, out->view);
 	if (out->in_place < 0)
 		return true;
 	const struct joint_use *use = &option->uses[out->in_place];
@@ -145,10 +149,10 @@ static bool take_out(
 	return true;
 }
 
-static bool take_option(struct valuing *valuing, size_t index)
+static bool walk_option(struct valuing *valuing, size_t index)
 {
 	const struct joint_option *option = &valuing->space->options[index];
-	add(valuing, option->value);
+	add_value(valuing, option->value);
 	for (int u = 0; u < option->use_count; u++)
 		if (!take_use(valuing, &option->uses[u]))
 			return false;
@@ -174,8 +178,8 @@ static bool take_relay(struct valuing *valuing, int t, int view)
 	if (value == JOINT_NEVER)
 		return refuse(valuing, t, "cannot be relayed to this view");
 	stay->to = valuing->step;
-	begin_stay(valuing, t, view);
-	add(valuing, value);
+	open_stay(valuing, t, view);
+	add_value(valuing, value);
 	return in_bundle(valuing, cores);
 }
 
@@ -192,7 +196,7 @@ static bool take_evict(struct valuing *valuing, int t)
 	stay->to = valuing->step;
 	valuing->valid[t] = true;
 	use_in_hbm(valuing, t);
-	add(valuing, tensor->evict[stay->view]);
+	add_value(valuing, tensor->evict[stay->view]);
 	return in_bundle(valuing, tensor->cores[stay->view]);
 }
 
@@ -210,18 +214,18 @@ static bool take_step(struct valuing *valuing, const struct joint_step *step, in
 	if (step->kind == JOINT_EVICT)
 		return take_evict(valuing, step->tensor);
 	if (step->option >= space->option_count || space->options[step->option].first != *at)
-		return refuse_step(valuing, "is no option of the next op");
+		return refuse_step(valuing, "is not an option of the next op");
 	*at = space->options[step->option].end;
 	valuing->must_begin = space->options[step->option].ends_bundle;
 	valuing->is_alone = space->options[step->option].alone;
 	if (valuing->is_alone && !step->begins_bundle)
 		return refuse_step(valuing, "needs a bundle of its own");
-	return take_option(valuing, step->option);
+	return walk_option(valuing, step->option);
 }
 
 /* --- room */
 
-/* What outs of the last step of a stay take over of its bytes counts once. */
+/* Returns the bytes of a stay that outs of its last step take over: they count once. */
 static int64_t taken_over(const struct valuing *valuing, const struct joint_stay *stay)
 {
 	const struct joint_space *space = valuing->space;
@@ -311,7 +315,7 @@ static size_t stays_most(const struct joint_space *space, const struct joint_ans
 	return most;
 }
 
-static bool open(struct valuing *valuing, const struct joint_space *space,
+static bool open_walk(struct valuing *valuing, const struct joint_space *space,
 	const struct joint_answer *answer, struct arena *arena)
 {
 	size_t tensors = (size_t)space->tensor_count;
@@ -333,7 +337,7 @@ int64_t joint_value(const struct joint_space *space, const struct joint_answer *
 	struct arena *arena, const char **why)
 {
 	struct valuing valuing;
-	bool good = open(&valuing, space, answer, arena);
+	bool good = open_walk(&valuing, space, answer, arena);
 	if (why)
 		*why = good ? NULL : valuing.why;
 	return good ? valuing.value : JOINT_NEVER;
@@ -343,7 +347,87 @@ struct joint_stays joint_stays(const struct joint_space *space, const struct joi
 	struct arena *arena, const char **why)
 {
 	struct valuing valuing;
-	bool good = open(&valuing, space, answer, arena);
+	bool good = open_walk(&valuing, space, answer, arena);
 	*why = good ? NULL : valuing.why;
 	return (struct joint_stays){good ? valuing.stay_count : 0, valuing.stays};
+}
+
+static int64_t room_of(
+	const struct joint_space *space, const struct joint_answer *answer, size_t step)
+{
+	const struct joint_step *at = &answer->steps[step];
+	return at->kind == JOINT_OPTION ? space->options[at->option].room : 0;
+}
+
+/* The stays, and behind them the rooms. */
+static struct packing list_items(const struct joint_space *space, const struct joint_answer *answer,
+	const struct joint_stays *stays, struct arena *arena)
+{
+	struct buffer *buffers = arena_array(arena, struct buffer, stays->count + answer->count);
+	int *parents = arena_array(arena, int, stays->count);
+	size_t count = stays->count;
+	for (size_t i = 0; i < stays->count; i++) {
+		const struct joint_stay *stay = &stays->at[i];
+		const struct joint_tensor *tensor = &space->tensors[stay->tensor];
+		parents[i] = (int)stay->in_place_of;
+		buffers[i] = (struct buffer){.name = tensor->name,
+			.size = tensor->bytes[stay->view],
+			.start = (int64_t)stay->from,
+			.end = (int64_t)stay->to + 1};
+		if (stay->in_place_of < 0)
+			continue;
+		buffers[i].parents = &parents[i];
+		buffers[i].parent_count = 1;
+	}
+	for (size_t s = 0; s < answer->count; s++)
+		if (room_of(space, answer, s) > 0)
+			buffers[count++] = (struct buffer){.name = "room",
+				.size = room_of(space, answer, s),
+				.start = (int64_t)s,
+				.end = (int64_t)s + 1};
+	return (struct packing){.capacity = space->capacity,
+		.alignment = space->alignment,
+		.goal = PACKING_FIT,
+		.count = count,
+		.buffers = buffers};
+}
+
+static void take_packing(const struct packing *packing, const struct placement *placement,
+	const struct joint_answer *answer, struct joint_packing *out, struct arena *arena)
+{
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0)
+		BUG("items %d and %d of a joint answer: %s", fault.a, fault.b, fault.why);
+	int64_t *rooms = arena_array(arena, int64_t, answer->count);
+	for (size_t i = out->stays.count; i < packing->count; i++)
+		rooms[packing->buffers[i].start] = placement->addresses[i];
+	out->status = VERDICT_YES;
+	out->addresses = placement->addresses;
+	out->in_place_of = placement->in_place_of;
+	out->rooms = rooms;
+}
+
+struct joint_packing joint_pack(const struct joint_space *space, const struct joint_answer *answer,
+	struct run *run, uint64_t ticks, struct arena *arena)
+{
+	struct joint_packing out = {.status = VERDICT_OPEN};
+	out.stays = joint_stays(space, answer, arena, &out.why);
+	if (out.why)
+		return out;
+	struct packing packing = list_items(space, answer, &out.stays, arena);
+	const struct solver *solver = solver_for(STAGE_PLACE, FOR_PACKINGS);
+	struct problem problem = {.stage = STAGE_PLACE, .op = -1, .packing = &packing};
+	struct answer found = run ? run_ask(run, solver, &problem, ticks, 0, arena)
+				  : solve(solver, &problem, ticks, 0, arena);
+	out.item_count = packing.count;
+	out.ticks = found.ticks;
+	if (found.candidate_count) {
+		take_packing(&packing, found.candidates[found.candidate_count - 1].placement,
+			answer, &out, arena);
+	} else if (found.status == PROOF_INFEASIBLE) {
+		out.status = VERDICT_NO;
+		out.core_count = found.core_count;
+		out.core = found.core;
+	}
+	return out;
 }
