@@ -317,6 +317,19 @@ static bool find_consumer(
 	return more;
 }
 
+uint64_t projection_used(const struct recurrence *recurrence)
+{
+	uint64_t used = 0;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		struct facts_work work = {.recurrence = recurrence};
+		struct grid_point consumer;
+		if (find_consumer(&work, &recurrence->dependences[d], &consumer) ||
+			work.looked > PROJECTION_POINTS_MOST)
+			used |= UINT64_C(1) << d;
+	}
+	return used;
+}
+
 static enum channel_kind kind_of(const struct channel *channel, int rows)
 {
 	bool moves = false;

@@ -85,6 +85,9 @@ struct projection_facts {
 bool projection_shares(
 	const struct projection *projection, uint32_t copies, int stream, const int64_t *move);
 
+/* Dependences that some point uses, as bits; one of which this takes too long to find out counts as used. */
+uint64_t projection_used(const struct recurrence *recurrence);
+
 /* `limits` for reach, array, streams that stay and rows without links or wires; may be NULL. */
 struct projection_facts projection_facts(const struct recurrence *recurrence,
 	const struct projection *projection, const struct space_time *limits);

@@ -44,8 +44,9 @@ static struct vectors list_vectors(
 
 /* Causal, and no more values of the same step than wires allow; those that lanes may share are
  * looked at when the allocation is known. */
-static bool is_causal(const struct space_time *spec, const int64_t *vector, int64_t *registers)
+static bool is_causal(const struct projections *space, const int64_t *vector, int64_t *registers)
 {
+	const struct space_time *spec = space->spec;
 	const struct recurrence *recurrence = &spec->recurrence;
 	uint32_t free = spec->projection.wires;
 	if (projection_has_lanes(&spec->projection))
@@ -58,6 +59,8 @@ static bool is_causal(const struct space_time *spec, const int64_t *vector, int6
 		int64_t delay;
 		if (!number_dot(vector, dependence->vector, recurrence->loop_count, &delay))
 			return false;
+		if (!(space->used >> d & 1))
+			continue;
 		bool is_free = free >> dependence->stream & 1;
 		if (delay < 0 || (!delay && !is_free && ++wires > spec->wires_most))
 			return false;
@@ -136,7 +139,7 @@ static void list_schedules(struct projections *space, struct arena *arena)
 	for (size_t i = 0; i < vectors.count && goes_on(space, i * every); i++) {
 		struct schedule schedule = {{0}, 0, 0};
 		memcpy(schedule.vector, vectors.at[i], sizeof schedule.vector);
-		if (!is_causal(spec, schedule.vector, &schedule.registers))
+		if (!is_causal(space, schedule.vector, &schedule.registers))
 			continue;
 		schedule.cycles = count_cycles(&spec->recurrence, schedule.vector);
 		*array_add(arena, &list) = schedule;
@@ -149,15 +152,15 @@ static void list_schedules(struct projections *space, struct arena *arena)
 
 /* Limits that depend on the rows themselves: how far values move, which stay, the array's size.
  * The steps that all of them take, too. */
-static bool row_fits(const struct space_time *spec, const int64_t *row, int64_t *wire)
+static bool row_fits(const struct projections *space, const int64_t *row, int64_t *wire)
 {
-	const struct recurrence *recurrence = &spec->recurrence;
+	const struct recurrence *recurrence = &space->spec->recurrence;
 	*wire = 0;
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
 		int64_t move = 0;
 		number_dot(row, dependence->vector, recurrence->loop_count, &move);
-		if (move && spec->stays >> dependence->stream & 1)
+		if (move && space->used >> d & 1 && space->spec->stays >> dependence->stream & 1)
 			return false;
 		*wire += llabs(move);
 	}
@@ -306,7 +309,7 @@ static void choose_vectors(struct row_choice *choice, const struct vectors *vect
 		memcpy(to->rows, rows.rows, sizeof rows.rows);
 		bool fits = lattice_kernel(rows.rank, loops, to->rows, &to->kernel);
 		for (int r = 0; fits && r < rows.rank; r++) {
-			fits = row_fits(choice->spec, to->rows[r], &wire);
+			fits = row_fits(choice->space, to->rows[r], &wire);
 			to->wire += choice->spec->projection.lanes[r] ? 0 : wire;
 		}
 		choice->classes.count -= !fits;
@@ -335,7 +338,7 @@ static void choose_given(struct row_choice *choice)
 	memcpy(choice->draft.rows, spec->projection.space, sizeof choice->draft.rows);
 	for (int r = 0; r < choice->rows; r++) {
 		int64_t wire;
-		row_fits(spec, choice->draft.rows[r], &wire);
+		row_fits(choice->space, choice->draft.rows[r], &wire);
 		choice->draft.wire += spec->projection.lanes[r] ? 0 : wire;
 	}
 	choice->rows = 0;
@@ -360,7 +363,7 @@ static bool choose_of_range(struct row_choice *choice)
 	choice->space->candidates *= (uint64_t)sets;
 	int64_t *wires = arena_array(choice->arena, int64_t, vectors.count);
 	for (size_t i = 0; i < vectors.count; i++)
-		if (!row_fits(spec, vectors.at[i], &wires[i]))
+		if (!row_fits(choice->space, vectors.at[i], &wires[i]))
 			wires[i] = -1;
 	choice->vectors = &vectors;
 	choice->wires = wires;
@@ -408,7 +411,8 @@ struct projections projections_list(
 {
 	struct projections space = {.spec = spec,
 		.run = run,
-		.rows = spec->has_space ? spec->projection.space_count : spec->space_rows};
+		.rows = spec->has_space ? spec->projection.space_count : spec->space_rows,
+		.used = projection_used(&spec->recurrence)};
 	list_schedules(&space, arena);
 	if (!space.why && !space.stopped)
 		list_allocations(&space, arena);
@@ -432,7 +436,7 @@ static int find_wires(const struct projections *space, const struct allocation *
 		const struct dependence *dependence = &recurrence->dependences[d];
 		int64_t delay = 0, move[RECURRENCE_LOOPS_MOST] = {0};
 		number_dot(schedule->vector, dependence->vector, recurrence->loop_count, &delay);
-		if (delay)
+		if (delay || !(space->used >> d & 1))
 			continue;
 		for (int r = 0; r < space->rows; r++)
 			number_dot(allocation->rows[r], dependence->vector, recurrence->loop_count,

@@ -30,6 +30,7 @@ struct allocation {
 struct projections {
 	const struct space_time *spec;
 	int rows;
+	uint64_t used; /* dependences that some point uses, as bits: only they have to be obeyed */
 	size_t schedule_count, allocation_count;
 	const struct schedule *schedules;     /* legal ones, by cycles, then vector */
 	const struct allocation *allocations; /* by PEs, then wire, then rows */
