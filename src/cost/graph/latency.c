@@ -396,25 +396,30 @@ static int64_t waiting_cycles(
 	return turn_cycles(count, share, fits);
 }
 
+int64_t latency_lanes(const struct arch *arch, int64_t read, int64_t cores, bool *fits)
+{
+	int64_t count = arch_lanes(arch, cores);
+	struct ratio lanes;
+	if (!count || !ratio_mul(arch->lane_rate, (struct ratio){count, 1}, &lanes))
+		return 0;
+	return cycles_of(read, lanes, fits);
+}
+
 int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits)
 {
 	const struct arch *arch = op->arch;
 	const struct level *hbm = &arch->levels[arch->hbm];
 	int64_t read = checked_add(fits, load.read, load.moved);
 	int64_t cycles = latency_hbm(arch, read, load.written, fits);
-	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, lanes;
+	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn;
 	int64_t both = number_min(read, load.written);
 	cycles = checked_add(fits, cycles, turn_cycles(both, turn, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.doubled, hbm->write_far, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
 	cycles = checked_add(fits, cycles, waiting_cycles(op, load.runs, hbm->run, fits));
 	cycles = checked_add(fits, cycles, waiting_cycles(op, load.misses, hbm->page, fits));
-	int64_t count = arch_lanes(arch, load.moved ? arch_cores(arch) : op->nest.cores);
-	if (!count)
-		return cycles;
-	if (!ratio_mul(arch->lane_rate, (struct ratio){count, 1}, &lanes))
-		return cycles;
-	return number_max(cycles, cycles_of(read, lanes, fits));
+	int64_t cores = load.moved ? arch_cores(arch) : op->nest.cores;
+	return number_max(cycles, latency_lanes(arch, read, cores, fits));
 }
 
 /* Cycles that fill and drain the array for each tile of an einsum. */
@@ -684,14 +689,42 @@ static int64_t first_bytes(const struct traffic_op *traffic, bool comes_in, bool
 	return checked_mul(fits, sticks, STICK_BYTES);
 }
 
-static int64_t arriving_sticks(const struct traffic_op *traffic, bool *fits)
+/* Cycles of the port through which a core's first boxes come in. */
+static int64_t first_fill(const struct traffic_op *traffic, bool *fits)
 {
-	int64_t sticks = 0;
+	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
+	int64_t sticks = 0, cycles = 0;
+	for (int i = 0; i < traffic->op->read_count; i++)
+		if (!is_in_lx(traffic, i) || traffic->arriving.operands >> i & 1)
+			sticks = checked_add(
+				fits, sticks, footprint_first(&traffic->operands[i], fits).fills);
+	int64_t bytes = checked_mul(fits, sticks, STICK_BYTES) / traffic->nest.cores;
+	if (rate.num > 0 && !ratio_time(bytes, rate, &cycles))
+		*fits = false;
+	return cycles;
+}
+
+static int64_t arriving_bytes(const struct traffic_op *traffic, int operand, bool *fits)
+{
+	return checked_mul(fits, footprint_least(&traffic->operands[operand], fits), STICK_BYTES);
+}
+
+static int64_t all_arriving_bytes(const struct traffic_op *traffic, bool *fits)
+{
+	int64_t bytes = 0;
 	for (int i = 0; i < traffic->op->read_count; i++)
 		if (traffic->arriving.operands >> i & 1)
-			sticks = checked_add(
-				fits, sticks, footprint_least(&traffic->operands[i], fits));
-	return sticks;
+			bytes = checked_add(fits, bytes, arriving_bytes(traffic, i, fits));
+	return bytes;
+}
+
+/* Cycles in which a move brings bytes of an arriving operand: on the bus, or over the lanes of its cores. */
+static int64_t arrival_time(
+	const struct traffic_op *traffic, int operand, int64_t bytes, bool *fits)
+{
+	const struct arch *arch = traffic->arch;
+	return number_max(latency_hbm(arch, bytes, 0, fits),
+		latency_lanes(arch, bytes, traffic->arriving.cores[operand], fits));
 }
 
 /* Cycles until the first stick of an output tile is on the last link of the reduce ring: each link begins when
@@ -734,7 +767,7 @@ static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_
 		written = checked_mul(fits, STICK_BYTES,
 			footprint_sum(
 				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
-	int64_t arriving = checked_mul(fits, arriving_sticks(traffic, fits), STICK_BYTES);
+	int64_t arriving = all_arriving_bytes(traffic, fits);
 	struct bus_load load = {.read = hbm_bytes - written, .written = written, .moved = arriving};
 	load_bus(traffic, &load, fits);
 	time.hbm = latency_bus(traffic, load, fits);
@@ -742,7 +775,8 @@ static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
 	time.ring = resources[RESOURCE_RING];
 	time.hops = hop_cycles(traffic, fits);
-	time.first = latency_hbm(arch, first_bytes(traffic, true, fits), 0, fits);
+	time.first = number_max(latency_hbm(arch, first_bytes(traffic, true, fits), 0, fits),
+		first_fill(traffic, fits));
 	time.last = latency_hbm(arch, 0, first_bytes(traffic, false, fits), fits);
 	return time;
 }
@@ -755,23 +789,28 @@ bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_
 	return fits;
 }
 
+/* Everything overlaps but the first and the last tile. */
+static int64_t estimate_together(
+	const struct step_time *time, int64_t tiles, int64_t outputs, bool *fits)
+{
+	int64_t ring = time->ring / outputs + time->hops;
+	int64_t by_hbm = time->hbm + time->cores / tiles + ring;
+	int64_t by_cores = time->first + time->cores + ring + time->last;
+	int64_t rings = checked_add(fits, time->ring, checked_mul(fits, outputs, time->hops));
+	int64_t by_ring = time->first + time->cores / outputs + rings + time->last;
+	int64_t cycles = number_max(by_hbm, by_cores);
+	return time->ring > 0 ? number_max(cycles, by_ring) : cycles;
+}
+
 bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
 {
 	bool fits = true;
 	struct step_time time = find_time(traffic, hbm_bytes, &fits);
 	int64_t outputs = traffic_output_tiles(traffic, &fits);
 	int64_t tiles = checked_mul(&fits, outputs, traffic_passes(traffic, &fits));
-	if (!fits)
-		return false;
-	int64_t ring = time.ring / outputs + time.hops;
-	int64_t by_hbm = time.hbm + time.cores / tiles + ring;
-	int64_t by_cores = time.first + time.cores + ring + time.last;
-	int64_t rings = checked_add(&fits, time.ring, checked_mul(&fits, outputs, time.hops));
-	int64_t by_ring = time.first + time.cores / outputs + rings + time.last;
-	*cycles = number_max(by_hbm, by_cores);
-	if (time.ring > 0)
-		*cycles = number_max(*cycles, by_ring);
-	return true;
+	if (fits)
+		*cycles = estimate_together(&time, tiles, outputs, &fits);
+	return fits;
 }
 
 /* Cycles of the cores from the tile on that uses the last piece of an arriving operand. */
@@ -803,20 +842,16 @@ static int64_t bytes_behind(const struct traffic_op *traffic, int operand, int64
  * moves that the op does not read come after them.  An op begins with the first piece of each, and goes on behind
  * the last.
  */
-static int64_t estimate_arrivals(
-	const struct traffic_op *traffic, int64_t hbm_bytes, int64_t moved_bytes, bool *fits)
+static int64_t estimate_arrivals(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
 {
-	const struct arch *arch = traffic->arch;
 	struct step_time time = find_time(traffic, hbm_bytes, fits);
-	int64_t start = 0, end = 0, came = 0;
+	int64_t start = 0, end = 0, arrival = 0;
 	for (int i = 0; i < traffic->op->read_count; i++) {
-		const struct footprint *footprint = &traffic->operands[i];
 		if (!(traffic->arriving.operands >> i & 1))
 			continue;
-		int64_t all = checked_mul(fits, footprint_least(footprint, fits), STICK_BYTES);
-		came = number_min(moved_bytes, checked_add(fits, came, all));
-		int64_t arrival = latency_hbm(arch, came, 0, fits);
-		int64_t rest = latency_hbm(arch, bytes_behind(traffic, i, all), 0, fits);
+		int64_t all = arriving_bytes(traffic, i, fits);
+		arrival = checked_add(fits, arrival, arrival_time(traffic, i, all, fits));
+		int64_t rest = arrival_time(traffic, i, bytes_behind(traffic, i, all), fits);
 		start = number_max(start, arrival - rest);
 		end = number_max(end, arrival + cycles_behind(traffic, i, time.cores));
 	}
@@ -828,9 +863,10 @@ static int64_t estimate_arrivals(
 	return number_max(by_cores, start + time.cores / outputs + rings) + time.last;
 }
 
-/* Bytes of one box of each operand in HBM, on average, and the loops that move it. */
+/* Bytes of one box of each operand in HBM, on average: on the bus, and through the port of a core; and the loops
+ * that move it. */
 struct box_bytes {
-	double at[OP_READS_MOST + 1];
+	double at[OP_READS_MOST + 1], port[OP_READS_MOST + 1];
 	uint32_t loops[OP_READS_MOST + 1];
 	int reads;
 };
@@ -854,6 +890,8 @@ static struct box_bytes find_boxes(const struct traffic_op *traffic, const struc
 			moves += moved ? (tiles - 1) * times : 0;
 		}
 		boxes.at[i] = (double)(bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE]) / moves;
+		boxes.port[i] = (double)(bytes[TRAFFIC_LX_FILL] + bytes[TRAFFIC_LX_DRAIN]) / moves /
+				(double)nest->cores;
 	}
 	return boxes;
 }
@@ -871,22 +909,25 @@ static int64_t tiles_in_turn(const struct traffic_op *traffic, const struct step
 	struct box_bytes boxes = find_boxes(traffic, count);
 	double cores = (double)time->cores / tiles, sum = cores, times = tiles, often = -1;
 	double pace = hbm_bytes ? (double)time->hbm / (double)hbm_bytes : 0;
+	double rate = ratio_double(traffic->arch->levels[traffic->arch->lx].fill_rate);
 	uint32_t moved = 0;
 	for (int k = 0; k < nest->loop_count; k++) {
 		int l = nest->order[k];
-		double own = (double)nest->loops[l].tiles, in = 0, out = 0;
+		double own = (double)nest->loops[l].tiles, in = 0, out = 0, port = 0;
 		if (own == 1)
 			continue;
 		moved |= 1u << l;
 		times /= own;
 		for (int i = 0; i <= boxes.reads; i++)
-			if (boxes.loops[i] & moved)
+			if (boxes.loops[i] & moved) {
 				*(i < boxes.reads ? &in : &out) += boxes.at[i] * pace;
+				port += rate > 0 ? boxes.port[i] / rate : 0;
+			}
 		if (often < 0)
 			often = in;
 		double early = fmin(in - often, fmax(0, cores - often));
 		double bus = in + out - early;
-		sum += (own - 1) * times * fmax(bus, cores);
+		sum += (own - 1) * times * fmax(fmax(bus, port), cores);
 	}
 	return time->first + (int64_t)sum + time->last;
 }
@@ -908,13 +949,23 @@ static int64_t estimate_own(const struct traffic_op *traffic, const struct step_
 	struct step_time time = find_time(traffic, hbm_bytes, fits);
 	int64_t outputs = traffic_output_tiles(traffic, fits);
 	int64_t tiles = checked_mul(fits, outputs, traffic_passes(traffic, fits));
-	int64_t cycles;
-	if (!*fits || !streaming_estimate(traffic, hbm_bytes, &cycles)) {
-		*fits = false;
+	if (!*fits)
 		return 0;
-	}
 	int64_t in_turn = tiles_in_turn(traffic, count, &time, (double)tiles, hbm_bytes);
-	return number_max(cycles, in_turn + time.ring / outputs + time.hops);
+	return number_max(estimate_together(&time, tiles, outputs, fits),
+		in_turn + time.ring / outputs + time.hops);
+}
+
+/* All moves of the phase, one after the other. */
+static int64_t moving_time(const struct traffic_op *traffic, int64_t moved_bytes, bool *fits)
+{
+	int64_t arriving = all_arriving_bytes(traffic, fits);
+	int64_t cycles = latency_hbm(traffic->arch, number_max(0, moved_bytes - arriving), 0, fits);
+	for (int i = 0; i < traffic->op->read_count; i++)
+		if (traffic->arriving.operands >> i & 1)
+			cycles = checked_add(fits, cycles,
+				arrival_time(traffic, i, arriving_bytes(traffic, i, fits), fits));
+	return cycles;
 }
 
 bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
@@ -927,13 +978,12 @@ bool streaming_phase(const struct traffic_op *traffic, const struct step_count *
 	if (!moved_bytes || !streams) {
 		*cycles = estimate_own(traffic, count, hbm_bytes, &fits);
 		if (moved_bytes)
-			*cycles = number_max(
-				*cycles, estimate_arrivals(traffic, hbm_bytes, moved_bytes, &fits));
+			*cycles = number_max(*cycles, estimate_arrivals(traffic, hbm_bytes, &fits));
 		return fits;
 	}
 	struct traffic_op own = *traffic;
 	own.arriving = (struct arrivals){0};
-	int64_t moved = latency_hbm(traffic->arch, moved_bytes, 0, &fits);
+	int64_t moved = moving_time(traffic, moved_bytes, &fits);
 	*cycles = checked_add(&fits, estimate_own(&own, count, hbm_bytes, &fits), moved);
 	return fits;
 }

@@ -42,6 +42,9 @@ int64_t latency_floor(const struct arch *arch, const struct workload *workload, 
 int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 
+/* Cycles of the lanes over which so many cores read; 0 if the machine describes none. */
+int64_t latency_lanes(const struct arch *arch, int64_t read, int64_t cores, bool *fits);
+
 /*
  * Cycles of HBM in a phase of an op: its own bytes, and `moved` that moves before it read.  A shared bus turns
  * round for each byte read beside one written (level.turn); what is read comes over the lanes of the cores in

@@ -800,7 +800,7 @@ struct arrival_share arrival_share(const struct arch *arch, const struct workloa
 {
 	const struct access *made = &move->writes[0];
 	const struct layout *layout = &workload->tensors[made->tensor].layout;
-	struct arrival_share share = {0};
+	struct arrival_share share = {.cores = (int)mapping_cores(arch, mapping)};
 	for (int h = 0; h < layout->host_rank; h++) {
 		int loop = find_walking_loop(move, made, h);
 		if (loop < 0)
@@ -835,6 +835,7 @@ void arrivals_add(struct arrivals *arrivals, int tensor, const struct arrival_sh
 		if (op->reads[i].tensor != tensor)
 			continue;
 		arrivals->operands |= 1u << i;
+		arrivals->cores[i] = share->cores;
 		for (int h = 0; h < layout->host_rank; h++) {
 			int loop = arrival_partner(share, h, arch, workload, op, i, mapping);
 			if (loop >= 0 && (!as_tiled || mapping->rows[arch->lx].temporal[loop] ==

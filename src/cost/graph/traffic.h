@@ -46,6 +46,7 @@ enum { ACCUMULATOR_BYTES = 4 }; /* of a partial sum in the scratchpad */
 struct arrivals {
 	uint32_t operands;               /* bit i: operand i arrives */
 	uint32_t follows[OP_READS_MOST]; /* masks of loops */
+	int cores[OP_READS_MOST];        /* of the move, which read it */
 };
 
 /* Share of one core in each host dimension of a tensor that a move brings into LX; 0 if no loop alone walks it. */
@@ -53,6 +54,7 @@ struct arrival_share {
 	int64_t elements[LAYOUT_HOST_RANK_MOST], units[LAYOUT_HOST_RANK_MOST];
 	int loops[LAYOUT_HOST_RANK_MOST]; /* of the move */
 	uint32_t tiles[LAYOUT_HOST_RANK_MOST];
+	int cores;
 };
 struct arrival_share arrival_share(const struct arch *arch, const struct workload *workload,
 	const struct op *move, const struct mapping *mapping);

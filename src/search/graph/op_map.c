@@ -49,7 +49,8 @@ static const char *key_of(
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
 	for (int i = 0; i < op->read_count; i++)
 		if (question->arriving.operands >> i & 1)
-			put(&key, question->arriving.follows[i]);
+			put(&key, (int64_t)question->arriving.cores[i] << 32 |
+					  question->arriving.follows[i]);
 	put(&key, question->moved_hbm);
 	put(&key, question->moved_fill);
 	put(&key, arch_stream_capacity(question->arch));
