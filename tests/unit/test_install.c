@@ -129,7 +129,7 @@ static void a_program_in_c_explores(void **state)
 	       " --static --cflags --libs lxplore) -o whole 2>whole.txt || { cat whole.txt >&2; false; }");
 	run("cp -R " PREFIX "/share/lxplore/specs/starter specs");
 	const char *points = run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs jobs=1");
-	assert_non_null(strstr(points, "point 1: 68670 cycles, "));
+	assert_non_null(strstr(points, "point 1: 70780 cycles, "));
 	assert_string_equal(run("./static specs"), points);
 	struct ended ended = folder_run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs seeed=2");
 	assert_int_equal(ended.status, 2);
@@ -156,7 +156,7 @@ static void a_program_in_python_plots(void **state)
 			   "/frontier.py specs/starter --set budget=30 -o plot.svg");
 	if (ended.status)
 		fail_msg("%s", ended.err);
-	assert_non_null(strstr(ended.out, "68670 cycles, "));
+	assert_non_null(strstr(ended.out, "70780 cycles, "));
 	assert_non_null(strstr(folder_text("plot.svg"), "<svg"));
 	ended = folder_run("LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
 			   "/frontier.py specs/arch/none.yaml");
@@ -182,7 +182,7 @@ static void a_list_of_dicts_comes_from_python(void **state)
 		"    print(error.status, 'mine.yaml:1' in str(error), 'workload' in str(error))\n");
 	assert_string_equal(run("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=" PREFIX
 				"/share/lxplore/python python3 try.py"),
-		"1 68670 True True True\n2 True True\n");
+		"1 70780 True True True\n2 True True\n");
 }
 
 static void a_layout_solver_in_python_answers_captures(void **state)
