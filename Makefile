@@ -29,8 +29,8 @@ SAY = $(if $(V),,@echo '  $@'; )
 COMPILER := $(notdir $(firstword $(CC)))
 OUT := build/$(MODE)$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
 
-# Ours; CFLAGS, CPPFLAGS, LDFLAGS stay the user's.
-MODE_FLAGS_release := -O2 -g1
+# Ours; CFLAGS, CPPFLAGS, LDFLAGS stay the user's.  All modes but release check assertions.
+MODE_FLAGS_release := -O2 -g1 -DNDEBUG
 MODE_FLAGS_debug := -O0 -g3
 MODE_FLAGS_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_FLAGS_tsan := -O1 -g -fsanitize=thread

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fatal.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { IN_HBM = 1, VIEW = 2 }; /* where a tensor is: a bit, and VIEW x (view + 1) of LX */
@@ -100,7 +100,8 @@ static void reach(struct searching *searching, size_t from, const struct all_sta
 		i = *slot = searching->nodes.count;
 	}
 	struct all_node *node = &searching->nodes.at[i - 1];
-	assert(!node->done); /* no step costs less than nothing */
+	if (node->done)
+		BUG("a step has a negative cost");
 	node->value = value;
 	node->from = from;
 	node->is_step = step != NULL;
@@ -353,7 +354,8 @@ static void start(struct searching *searching)
 {
 	const struct joint_space *space = searching->space;
 	struct all_state state;
-	assert(space->tensor_count <= JOINT_ALL_TENSORS);
+	if (space->tensor_count > JOINT_ALL_TENSORS)
+		BUG("%d tensors are more than %d", space->tensor_count, JOINT_ALL_TENSORS);
 	memset(&state, 0, sizeof state);
 	state.must_begin = 1;
 	for (int t = 0; t < space->tensor_count; t++)
