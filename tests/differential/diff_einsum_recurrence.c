@@ -305,7 +305,7 @@ static void convolution_is_as_written_by_hand(void **state)
 	arena_close(arena);
 }
 
-/* A sum along two directions that are no loops has no chain. */
+/* A sum along two directions that are not loops has no chain. */
 static void what_has_no_chain_is_refused(void **state)
 {
 	(void)state;

@@ -18,7 +18,7 @@
 
 /*
  * The solvers of joint spaces against all states, one by one, on random spaces: the best value, or that there
- * is no answer.  joint_value agrees with what the states say, and finds no random answer below the best.  All
+ * is not an answer.  joint_value agrees with what the states say, and finds no random answer below the best.  All
  * kinds of decisions must occur in best answers.
  */
 enum {

@@ -21,7 +21,7 @@
 
 enum { FILES_MOST = 6, CYCLES_MOST = 200000, COMPUTES_MOST = 20000, PLANS_MOST = 2 };
 
-/* Files that belong together; what is no path lies in tests/fuzz. */
+/* Files that belong together; what is not a path lies in tests/fuzz. */
 struct specs {
 	const char *files[FILES_MOST];
 };

@@ -113,7 +113,7 @@ static void score(const struct nest_case *of, const char *form, const char *file
 	json_decref(got);
 }
 
-/* Templates are no YAML, and these sources are of other machines than the record. */
+/* Templates are not YAML, and these sources are of other machines than the record. */
 static bool is_of_the_record(const struct nest_case *of)
 {
 	return !strstr(of->name, "ref-ta-") && !strstr(of->name, "ref-04-");

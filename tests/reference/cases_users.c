@@ -82,7 +82,7 @@ static void expect_mapspace(struct family *family, const char *folder, const cha
 		note_status(family, "check", &ended, "0");
 }
 
-/* True if a pattern occurs in lines that are no notes. */
+/* True if a pattern occurs in lines that are not notes. */
 static bool is_named(const char *pattern, const char *text)
 {
 	regex_t compiled;

@@ -23,7 +23,7 @@ struct adversary_case {
 	struct joint_aim aim;
 };
 
-/* False where the draw is no graph that the machine takes. */
+/* False where the draw is not a graph that the machine takes. */
 bool adversary_draw(struct random *random, struct adversary_case *out, struct arena *arena);
 
 /* What is proven: no plan is worth less than `bound`.  `plan` NULL: there is no plan at all, where it is

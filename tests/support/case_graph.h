@@ -17,7 +17,7 @@
  *
  * An access gives only its linear index; the host coordinates are recovered
  * from the host strides.  Where one loop walks several host dimensions (a
- * flattening view) they are no affine functions, and the whole loop is put on
+ * flattening view) they are not affine functions, and the whole loop is put on
  * the outermost of them.
  */
 struct arena;

@@ -33,7 +33,7 @@ void family_case(struct family *family, const char *format, ...)
 /* Objects are compared without order.  Takes over `got`, not `expected` (NULL: not recorded). */
 void family_expect(struct family *family, const char *what, const json_t *expected, json_t *got);
 
-/* A difference that is no value; none for NULL. */
+/* A difference that is not a value; none for NULL. */
 void family_note(struct family *family, const char *what, const char *text);
 
 /*

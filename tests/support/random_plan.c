@@ -223,7 +223,7 @@ static void draw_parent(const struct plan *plan, struct residency *stay)
 	}
 }
 
-/* What the producer leaves on all its cores; false when that is no even cut of the tensor. */
+/* What the producer leaves on all its cores; false when that is not an even cut of the tensor. */
 static bool view_of_writer(const struct plan *plan, int step, const struct layout *layout,
 	struct arena *arena, struct view *view)
 {

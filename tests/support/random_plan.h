@@ -53,7 +53,7 @@ void random_follow(const struct plan *plan, const struct op *other, const struct
 	struct mapping *mapping);
 
 /* Which core holds what of a tensor if each holds what the step uses by an operand, of an output the owners alone;
- * false when that is no even cut of the tensor. */
+ * false when that is not an even cut of the tensor. */
 bool view_of_step(const struct plan *plan, int step, int operand, const struct layout *layout,
 	struct arena *arena, struct view *view);
 

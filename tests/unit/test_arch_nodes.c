@@ -269,7 +269,7 @@ static void prices_that_are_not_modelled_are_warned_about(void **state)
 	assert_true(!find(arch, "c")->reduces && find(arch, "d")->reduces);
 }
 
-/* A network is no level, but its fan-out counts; what it says of itself is not inherited. */
+/* A network is not a level, but its fan-out counts; what it says of itself is not inherited. */
 static void networks_are_left_out(void **state)
 {
 	struct diag *diag = diag_open(*state);
@@ -397,7 +397,7 @@ static void graphs_do_not_run_in_branches(void **state)
 		"must stand inside the scratchpad");
 }
 
-/* A mesh of one is an array of one row; what has no mesh is no array. */
+/* A mesh of one is an array of one row; what has no mesh is not an array. */
 static void an_array_may_have_one_row(void **state)
 {
 	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM

@@ -335,7 +335,7 @@ static void other_specs_are_told(void **state)
 	assert_non_null(strstr(ended.err, "certificates are of problems"));
 }
 
-/* The proof among factors that need not divide is no certificate, and one of those that divide
+/* The proof among factors that need not divide makes no certificate, and one of those that divide
  * does not stand for it. */
 static void uneven_factors_have_none(void **state)
 {

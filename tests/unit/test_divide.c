@@ -207,7 +207,7 @@ static void padding_knows_when_it_cannot_help(void **state)
 	assert_int_equal(padding.extent, 0);
 }
 
-/* Rows that are no sticks: 67 * 1021 elements of dimension c, which comes first on the device. */
+/* Rows that are not sticks: 67 * 1021 elements of dimension c, which comes first on the device. */
 static void padding_of_elements_takes_the_least_size_that_divides(void **state)
 {
 	const struct iteration *i =

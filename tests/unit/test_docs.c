@@ -64,7 +64,7 @@ enum act {
 	WARNS,  /* its standard error */
 	SHOWS,  /* a part of its standard output */
 	QUIET,  /* no block: its standard error is empty */
-	ENDS,   /* its standard error, up to the number of nodes, which is no promise */
+	ENDS,   /* its standard error, up to the number of nodes, which is not a promise */
 	WRITES, /* `file`, which the last run wrote */
 	LISTS,  /* `file`, which comes with the project */
 	DRAWS,  /* no block: `file` is the picture of the results folder `out` */

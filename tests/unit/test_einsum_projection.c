@@ -91,7 +91,7 @@ static void a_sum_goes_through_its_loops_in_order(void **state)
 	arena_close(arena);
 }
 
-/* Dimensions of one step of a problem are no loops of its projection. */
+/* Dimensions of one step of a problem are not loops of its projection. */
 static void single_steps_are_no_loops(void **state)
 {
 	(void)state;

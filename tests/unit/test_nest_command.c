@@ -642,7 +642,7 @@ static void a_mapper_may_have_dashes(void **state)
 					  "you mean 'victory_condition'?"));
 }
 
-/* Timeloop counts what the exact model, and so the simulator, does not: that is no disagreement. */
+/* Timeloop counts what the exact model, and so the simulator, does not: that is not a disagreement. */
 static void what_cannot_be_counted_exactly_is_not_executed(void **state)
 {
 	folder_put("problem.yaml",

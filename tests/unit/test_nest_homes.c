@@ -182,7 +182,7 @@ static void timeloop_lets_them_pass_with_a_warning(void **state)
 	}
 }
 
-/* Four words are no home for A; sixteen are. */
+/* Four words are not a home for A; sixteen are. */
 static void what_is_feasible_is_known(void **state)
 {
 	expect("check machine.yaml problem.yaml bypass.yaml", 1, "R\\u2028F");

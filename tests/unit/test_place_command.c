@@ -202,7 +202,7 @@ static void names_keep_what_ends_lines_elsewhere(void **state)
 	place_expect("bad.csv --capacity 8", 2, "", NULL);
 }
 
-/* Two ranges on one byte are no contradiction. */
+/* Two ranges on one byte are not a contradiction. */
 static void reserved_ranges_that_meet_prove_nothing(void **state)
 {
 	folder_put("b.csv", PLACE_HEAD "a,0,3,3\nb,1,4,3\nc,2,5,2\n");

@@ -75,7 +75,7 @@ static void ops_become_loop_nests(void **state)
 			"s(32768,256,1,0)"},
 		{"y[n] = sum(m,k) x[m,k] * w[k,m,n]",
 			"y einsum: n=1024 m*512 k*256 x(0,256,1) w(1,1024,524288) y(1,0,0)"},
-		/* a dimension of extent 1 is no loop, but stays in the arrays */
+		/* a dimension of extent 1 is not a loop, but stays in the arrays */
 		{"y[one,n] = max(m) x[m,one,n]", "y amax: n=1024 m*512 x(1,1024) y(1,0)"},
 		{"y[0,n] = max(m) x[m,n]", "y amax: n=1024 m*512 x(1,1024) y(1,0)"},
 		{"y[n] = max(one) x[one,n]", "y amax: n=1024 x(1) y(1)"},
