@@ -226,7 +226,8 @@ static void gates_stand_where_the_front_end_puts_them(void **state)
 	assert_string_equal(find(arch, "c")->gated_at, "inter_c_spatial");
 }
 
-/* What Accelergy alone understands is noted once; what looks like a key of ours is an error. */
+/* Keys that only Accelergy understands are noted once; a key similar to one of lxplore is an
+ * error. */
 static void strangers_are_noted_once(void **state)
 {
 	struct diag *diag = diag_open(*state);

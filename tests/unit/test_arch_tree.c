@@ -140,7 +140,7 @@ static void what_is_no_level_is_left_out(void **state)
 			fail_msg("%s", complaints_text(*state, diag));
 }
 
-/* Where nothing multiplies by its class, what computes at all is the multiplier. */
+/* If no class is that of a multiplier, any compute node is taken as the multiplier. */
 static void an_adder_alone_computes(void **state)
 {
 	const struct arch *arch =
@@ -196,7 +196,7 @@ static const struct level *level_with(
 	return arch ? &arch->levels[1] : NULL;
 }
 
-/* Where several words say one thing, Timeloop takes the one that it asks for first. */
+/* If several keys give one attribute, the first in Timeloop's order of lookup counts. */
 static void words_count_in_timeloops_order(void **state)
 {
 	static const struct {

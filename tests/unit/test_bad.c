@@ -113,7 +113,7 @@ static void messages_and_inputs_go_together(void **state)
 	}
 }
 
-/* What the program reads beside its arguments. */
+/* Removes the environment variables that the program reads. */
 static void clean_environment(void)
 {
 	static const char *const variables[] = {
@@ -126,7 +126,7 @@ static void clean_environment(void)
 	if (!given)
 		given = "build/release/lxplore";
 	if (!realpath(given, path)) {
-		fprintf(stderr, "there is no program '%s'\n", given);
+		fprintf(stderr, "program '%s' is missing\n", given);
 		exit(4);
 	}
 	setenv("LXPLORE", path, 1);

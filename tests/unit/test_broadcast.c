@@ -169,7 +169,7 @@ static void faults_show_their_places(void **state)
 		"      |         ^\n");
 }
 
-/* What reading refuses, and how. */
+/* Broadcasts that the reader refuses, and its errors. */
 static const struct {
 	const char *text, *complaint;
 } refusals[] = {

@@ -19,7 +19,7 @@ static void expect(const struct ended *ended, int status, const char *out)
 			ended->out, ended->err);
 }
 
-/* What a command says of a broadcast that it does not take. */
+/* Error of a command for a broadcast that it refuses. */
 struct refused {
 	const char *command, *broadcast;
 	int status;
@@ -176,7 +176,7 @@ static void what_cannot_be_is_explored_nevertheless(void **state)
 	shell_remove(folder);
 }
 
-/* What ends a search ends its executions too: no point is run again with bytes. */
+/* A limit that ends a search ends its executions too: no point is run again with bytes. */
 static void a_search_that_is_ended_ends(void **state)
 {
 	const char *folder = shell_folder(*state);

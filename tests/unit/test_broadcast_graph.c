@@ -117,7 +117,7 @@ static void programs_name_ranks(void **state)
 		"7 out 0: w[1+1 0+8] 0 > rank 2 3072\n");
 }
 
-/* What it sends is made on every rank, out of inputs of its own; the root's arrives. */
+/* Every rank computes the sent tensor from inputs of its own; the root's arrives. */
 static void what_is_computed_can_be_sent(void **state)
 {
 	struct executed run = run_alone(three_ranks("full"),

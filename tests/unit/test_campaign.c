@@ -284,7 +284,7 @@ static void a_full_disk_keeps_what_was_done(void **state)
 	assert_string_equal(exported("full"), text);
 }
 
-/* Root may write anywhere: somebody else runs it. */
+/* Root may write anywhere: the test runs as another user then. */
 static void a_folder_that_may_not_be_written_is_told(void **state)
 {
 	const char *text = whole();

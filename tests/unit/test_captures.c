@@ -11,7 +11,7 @@
 #define ONE "{\"output_splits\": {}, \"reduction_splits\": {}}"
 #define TWO "{\"output_splits\": {\"1\": 2}, \"reduction_splits\": {}}"
 
-/* A chain of two ops; b may lie in the place of a, and is read from LX by nobody. */
+/* A chain of two ops; b may take over the bytes of a, and no op reads b from LX. */
 static const char chain[] =
 	"{\"g\": [{\"inputs\": [\n"
 	"{\"name\": \"a\", \"size\": 64, \"uses\": [0, 1], \"core_divisions\": [" ONE "," TWO

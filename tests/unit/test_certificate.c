@@ -11,8 +11,8 @@
 #include "tests/test.h"
 
 /*
- * Certificates as a user meets them: explore writes one, check verifies it, and every change of
- * it, or of the specs, is told with its reason and place.
+ * Certificates as a user meets them: explore writes one, check verifies it, and reports every
+ * change of it, or of the specs, with its reason and place.
  */
 #define MACHINE "specs/arch/three_level.yaml"
 #define SMALL MACHINE " specs/problems/gemm_16.yaml specs/constraints/keep_all.yaml"
@@ -80,7 +80,7 @@ static void what_was_enumerated_is_verified(void **state)
 	expect_proof(SMALL, "--solver map=linear");
 }
 
-/* What the budget left open has a bound that holds. */
+/* A search that its budget ends leaves a bound, which is verified. */
 static void a_bound_is_verified(void **state)
 {
 	for (int budget = 5; budget < 500; budget *= 2) {
@@ -200,7 +200,7 @@ static void every_change_is_told(void **state)
 		expect_refused(SMALL, &changes[i]);
 }
 
-/* What is said to be better is a whole mapping, and has the energy that is told of it. */
+/* Checks that a reported better mapping is complete and has the reported energy. */
 static void expect_witness(const char *told)
 {
 	char line[512], energy[64];
@@ -216,8 +216,8 @@ static void expect_witness(const char *told)
 		fail_msg("%s: %s%s%s", line, energy, scored.out, scored.err);
 }
 
-/* Puts a certificate of a mapping that is legal but not the best, with its right values: only the search tells.
- * The one that holds is there before. */
+/* Puts a certificate of a mapping that is legal but not the best, with its right values: only a
+ * search refutes it. Expects that the correct certificate exists. */
 static struct ended check_false_claim(const char *specs, const char *draws)
 {
 	struct ended drawn = explore(arena_format(
@@ -295,7 +295,7 @@ static void certificates_under_flags_are_checked_fast(void **state)
 	}
 }
 
-/* What version 2 told of the search besides. */
+/* The fields of the search that only version 2 has. */
 static void the_version_before_is_read(void **state)
 {
 	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);

@@ -46,7 +46,7 @@ static void settings_become_maps_and_lists(void **state)
 		{"h = 0x1F; l = 5000000000L;", "{h: 0x1F, l: 5000000000}"},
 		/* more digits than a double has, as they are written */
 		{"t = 9.523809523809523809e-10;", "{t: 9.523809523809523809e-10}"},
-		/* what stands in comments is nobody's value */
+		/* comments give no values */
 		{"# a = 2\n/* a = 3; */ a = /* 4 */ 1; // a = 5\nb = 010;", "{a: 1, b: 10}"},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

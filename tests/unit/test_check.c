@@ -81,7 +81,7 @@ static const char *line_of(struct arena *arena, const char *text, int number, si
 	return arena_format(arena, "%.*s", (int)(strcspn(text, "\n") - skip), text + skip);
 }
 
-/* What matters of what was said: the errors, or the verdict and the first reason. */
+/* Returns the errors of an output, or its verdict and first reason. */
 static const char *summary_of(struct arena *arena, const char *said)
 {
 	struct text text = text_open(arena);
@@ -157,7 +157,7 @@ int main(void)
 	const char *given = getenv("LXPLORE");
 	char path[PATH_MAX];
 	if (!realpath(given ? given : "build/release/lxplore", path)) {
-		fprintf(stderr, "there is no program '%s'\n", given ? given : "");
+		fprintf(stderr, "program '%s' is missing\n", given ? given : "");
 		return 4;
 	}
 	setenv("LXPLORE", path, 1);

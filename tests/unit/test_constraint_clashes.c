@@ -7,8 +7,8 @@
 
 #include "tests/test.h"
 
-/* Texts that contradict themselves, the machine or the problem, and all that is said of them,
- * each line from its column on. */
+/* Constraints that contradict themselves, the machine or the problem, and their whole output, each
+ * line from its column on. */
 #define MANY                                                                                       \
 	"M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4, "
 static const struct clash_case {

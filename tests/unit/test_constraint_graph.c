@@ -73,7 +73,7 @@ static struct explored explored_under(
 	return explore(&exploration, test->arena);
 }
 
-/* How many points of a frontier keep what is asked, in plans made again. */
+/* Counts the points of a frontier whose plans, made again, keep the constraints. */
 static size_t count_keeping(const struct graph_case *test, const struct explored *explored,
 	bool (*keeps)(const struct plan *plan))
 {

@@ -7,7 +7,7 @@
 
 #include "tests/test.h"
 
-/* What explain says of every constraint, a line each. */
+/* Returns the explanation of every constraint, a line each. */
 static const char *explained(const struct constraint_case *test)
 {
 	struct text text = text_open(test->arena);

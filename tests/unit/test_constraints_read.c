@@ -105,7 +105,7 @@ static void factors_above_the_extent_are_cut(void **state)
 	assert_null(strstr(said, "factor K<=99"));
 }
 
-/* What Timeloop passes by is noted; what may be a slip is not passed by. */
+/* Keys that Timeloop ignores are noted; a key that may be a typing error is refused. */
 static void unknown_keys_are_noted(void **state)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
@@ -339,7 +339,7 @@ static void imperfect_bounds_go_together_where_they_may(void **state)
 	}
 }
 
-/* The rule as it is told, without a memory; num / den iterations. */
+/* The documented rule, without a memory; num / den iterations. */
 struct best {
 	int64_t num, den, bounds[3];
 };

@@ -67,7 +67,7 @@ static void floats_round_each_step(void **state)
 		}
 }
 
-/* What is not legal is lowered and run all the same. */
+/* Lowers and runs a program, even an illegal one. */
 static struct copy_result run_of(struct arena *arena, const char *keys)
 {
 	const char *why;
@@ -106,7 +106,7 @@ static void signals_order_what_they_must(void **state)
 		{"operation: get, peer: 0, notify: {}, wait: {}", COPY_FAULTS},
 		{"operation: gather, notify: {op: add}, wait: {value: 2}", COPY_FAULTS},
 		{"operation: reduce, notify: {op: add}, wait: {value: 2}", COPY_FAULTS},
-		/* nobody waits, or nobody tells */
+		/* without a wait, or without a signal */
 		{"operation: broadcast, notify: {}", COPY_UNWRITTEN},
 		{"operation: broadcast, wait: {}", COPY_DEADLOCK},
 		{"operation: get, peer: 0, notify: {}", COPY_UNWRITTEN},

@@ -21,7 +21,7 @@
 		NULL                                                                               \
 	}
 
-/* What every operand of the last step moves, in sticks, by hand. */
+/* Sticks that every operand of the last step moves, counted by hand. */
 static const struct {
 	int cores;
 	const char *workload;

@@ -19,7 +19,7 @@ static int close_arena(void **state)
 	return 0;
 }
 
-/* What is printed for one error at characters `column` up to `end` of line 1. */
+/* Returns the printed text of one error at characters `column` up to `end` of line 1. */
 static const char *shown(struct arena *arena, const char *line, int column, int end)
 {
 	struct source *source = arena_new(arena, struct source);
@@ -202,7 +202,7 @@ static void the_nearest_word_is_suggested(void **state)
 		if (table[i].near)
 			assert_string_equal(near ? near : "(nothing)", table[i].near);
 		else if (near)
-			fail_msg("'%s' is no suggestion for '%s'", near, table[i].word);
+			fail_msg("'%s' is not suggested for '%s'", near, table[i].word);
 	}
 }
 

@@ -54,8 +54,8 @@ static const char *const pages[] = {
 enum { PAGES = sizeof pages / sizeof *pages };
 
 /*
- * What is done with the blocks of a page, in their order, in a folder of its own in which `specs`
- * is the real one.
+ * Actions on the blocks of a page, run in their order, in a folder of the page's own in which
+ * `specs` is the real one.
  */
 enum act {
 	PUT,    /* into `file` */

@@ -24,7 +24,7 @@ static struct explored explore_all(struct arena *arena, const struct space_time 
 	return explored;
 }
 
-/* The same frontier, whoever says what is computed. */
+/* The same frontier for an einsum as for its equations. */
 static void an_einsum_has_the_frontier_of_its_equations(void **state)
 {
 	(void)state;

@@ -166,7 +166,7 @@ static void right_results_agree(void **state)
 	assert_null(strstr(json, "\"off\""));
 }
 
-/* Counts and bytes are as they should be: only the numbers tell. */
+/* Counts and bytes are correct: only the values differ. */
 static void a_wrong_kernel_is_a_disagreement(void **state)
 {
 	const char *text, *json;

@@ -160,7 +160,7 @@ static void a_reload_from_another_place_is_stale(void **state)
 	arena_close(moved.arena);
 }
 
-/* What came from HBM unchanged is there still. */
+/* An unchanged tensor still has its copy in HBM and needs no store. */
 static void what_was_reloaded_leaves_for_nothing(void **state)
 {
 	struct moved moved = move();

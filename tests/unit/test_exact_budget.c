@@ -4,10 +4,10 @@
 #include "tests/test.h"
 
 /*
- * What `exact` may spend, in counted work.
+ * The budget of `exact`, in counted work.
  *
- * What it does before it has a mapping counts into its budget: on a machine with many levels
- * one choice of spatial bounds has hundreds of thousands of residencies.
+ * Its work before the first mapping counts into its budget: on a machine with many levels one
+ * choice of spatial bounds has hundreds of thousands of residencies.
  */
 static const char machine[] =
 	"architecture:\n"
@@ -28,7 +28,7 @@ static bool count_asked(void *asked)
 	return false;
 }
 
-/* How often it asks whether to stop, as a measure of its work. */
+/* Returns the number of polls for a stop, a measure of the work. */
 static long work_for(uint64_t budget)
 {
 	static const int64_t extents[] = {4, 4, 4};

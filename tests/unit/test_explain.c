@@ -1,4 +1,4 @@
-/* What `score --explain` and `report --explain` say of a plan of a graph. */
+/* Output of `score --explain` and `report --explain` for a plan of a graph. */
 #include "base/arena.h"
 #include "tests/support/folder.h"
 #include "tests/support/shell.h"

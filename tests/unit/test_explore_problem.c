@@ -41,7 +41,7 @@ static void a_small_space_is_searched_to_the_end(void **state)
 	assert_non_null(strstr(folder_text("run.json"), "\"complete\": true"));
 }
 
-/* What explore says of a point, score and simulate say of its file. */
+/* score and simulate give the file of a point the figures that explore gives the point. */
 static void a_point_scores_as_its_row(void **state)
 {
 	assert_int_equal(explore(SMALL).status, 0);
@@ -119,7 +119,7 @@ static void a_proof_or_a_gap(void **state)
 	assert_true(atof(bound + 7) > 0);
 }
 
-/* What epsilon allows is not exceeded, and is told. */
+/* The excess over the bound stays within epsilon and is reported. */
 static void nearly_the_best_is_enough(void **state)
 {
 	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
@@ -252,7 +252,7 @@ static void a_time_limit_holds_for_any_budget(void **state)
 	}
 }
 
-/* Where factors need not divide there is a budget although nobody asks for one. */
+/* If factors need not divide, the budget ends the proof, and the output names the budget. */
 static void a_proof_that_a_budget_ends_says_so(void **state)
 {
 	struct ended ended = shell(arena,

@@ -25,7 +25,7 @@
  */
 enum fate { GOES_WELL, ENDS, FAILS, IS_FULL };
 
-/* How folders change places: at once, by two renames, or not at all. */
+/* Ways to exchange folders: at once, by two renames, or not at all. */
 enum system { EXCHANGES, RENAMES, MOVES_FILES, SYSTEMS };
 
 static struct {
@@ -34,7 +34,8 @@ static struct {
 	int left; /* calls until then; 0: never */
 } fault;
 
-/* How a run ends: without meeting the fault, told as failed, done in spite of it, not at all. */
+/* Ends of a run: without meeting the fault, with a reported failure, successful in spite of it,
+ * killed. */
 enum end { UNTOUCHED, REFUSED, DONE, KILLED };
 
 enum { CALLS_LEAST = 200, CALLS_MOST = 2000, PLANS = 24 };
@@ -223,7 +224,7 @@ static void expect_users_files(const char *where)
 			fail_msg("lost %s:\n%s", users_files[i], where);
 }
 
-/* What is there after the n-th call. */
+/* Checks the contents of the folder after the n-th call. */
 static void expect_one_run(const char *old, const char *new, enum end end, int n)
 {
 	const char *found = contents();
@@ -328,7 +329,7 @@ static void a_folder_is_written_by_one_process_at_a_time(void **state)
 	assert_null(folder_open(arena, run_folder_path("other"), &second));
 }
 
-/* Whoever works in a folder does not want another one in its place. */
+/* A folder that is a process's working directory is not replaced. */
 static void the_folder_where_one_works_stays(void **state)
 {
 	struct stat before, after;

@@ -35,7 +35,7 @@ static struct project_search open_search(const struct space_time *spec)
 		.wishes.asker = {.jobs = 1}};
 }
 
-/* What is in memory depends on the tensor's name alone. */
+/* Returns the value of a tensor in memory, which depends on the tensor's name alone. */
 static double read_input(void *user, int stream, const int64_t *place)
 {
 	const struct recurrence *recurrence = user;
@@ -45,7 +45,7 @@ static double read_input(void *user, int stream, const int64_t *place)
 	return (double)random_below(&random, 9) - 4;
 }
 
-/* What an einsum gives without any array. */
+/* Returns the results of an einsum without any array. */
 static struct recurrence_values run_whole(struct arena *arena, struct space_time *spec)
 {
 	struct recurrence_inputs inputs = {&spec->recurrence, read_input, NULL};
@@ -104,7 +104,7 @@ static void classical_dataflows_take_the_published_cycles(void **state)
 	}
 }
 
-/* Runs of SCALE-Sim, which tells the number of the last cycle: 38783 and 331007. */
+/* Runs of SCALE-Sim, which prints the number of the last cycle: 38783 and 331007. */
 static void published_runs_are_met(void **state)
 {
 	(void)state;
@@ -247,7 +247,7 @@ static void every_folding_computes_the_einsum(void **state)
 	}
 }
 
-/* Which tensor stays, and where there are no links. */
+/* The tensor that stays, and directions without links, are limits. */
 static void limits_hold_for_foldings(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /*
- * Plans that somebody wrote or edited: every command checks them before it prices, executes or
+ * Plans that a user wrote or edited: every command checks them before it prices, executes or
  * compares them, and says at which line they are illegal.
  */
 #include "base/arena.h"

@@ -116,7 +116,8 @@ static void flags_of_a_machine_hold_in_graphs(void **state)
 		fail_msg("%.17g pJ", energy);
 }
 
-/* Constraints of a file steer the nest of every op that has their names, and plans that break them are told. */
+/* Constraints of a file steer the nest of every op that has their names, and plans that break them
+ * are reported. */
 static void files_constrain_the_nests_of_ops(void **state)
 {
 	static const char product[] = "workload:\n"

@@ -114,7 +114,7 @@ static struct plan *open_plan(
 	return plan;
 }
 
-/* What all integers of the nest are in the problem they are in the plan. */
+/* Checks that all integers of the nest are the same in the plan as in the problem. */
 static void check_counts(const struct nest_search *search, const struct workload *workload,
 	const struct nest_counts *expected, const struct nest_counts *got)
 {

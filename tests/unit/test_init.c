@@ -1,6 +1,6 @@
 /*
- * What `lxplore init` writes can be checked, explored and swept as it is, and what is there already
- * stays as it was.
+ * Files that `lxplore init` writes can be checked, explored and swept as they are; existing files
+ * stay unchanged.
  */
 #include "base/arena.h"
 #include "tests/support/folder.h"

@@ -95,7 +95,8 @@ static void a_second_pass_reads_what_the_first_left(void **state)
 	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 2 * 1024);
 }
 
-/* What stays in registers is not read again, needs no accumulator, and costs its own accesses. */
+/* A tensor that stays in registers is not read again, needs no accumulator, and costs its own
+ * accesses. */
 static void registers_save_the_scratchpad(void **state)
 {
 	struct plan *plan = make_bare(*state, BOXES, 1);

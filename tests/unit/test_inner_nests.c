@@ -221,7 +221,7 @@ static void what_is_overwritten_in_the_scratchpad_is_seen(void **state)
 		assert_true(has_kind(&result, FAULT_STALE,
 			"it reads byte 100 of 'y' and finds byte 0 of 'z' of step 1"));
 	}
-	/* nobody brought x there */
+	/* no move brought x there */
 	plan->residencies[1] = plan->residencies[0];
 	plan->residencies[0] = (struct residency){.tensor = workload_tensor(plan->workload, "x"),
 		.place = PLACE_LX,

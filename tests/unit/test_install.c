@@ -1,7 +1,7 @@
 /*
- * What `make install` puts in its places is complete: the program finds its specs from any folder,
- * programs in C and Python are made with the library through pkg-config, no name is seen that is not
- * of lxplore.h, and nothing is left after the way back.
+ * The files that `make install` installs are complete: the program finds its specs from any folder,
+ * programs in C and Python are made with the library through pkg-config, no name is exported that
+ * lxplore.h does not declare, and `make uninstall` leaves nothing.
  */
 #include "base/arena.h"
 #include "tests/support/folder.h"
@@ -166,7 +166,7 @@ static void a_program_in_python_plots(void **state)
 
 static void a_list_of_dicts_comes_from_python(void **state)
 {
-	if (!is_built() || is_skipped(!has("python3"), "lxplore.py: there is no python3"))
+	if (!is_built() || is_skipped(!has("python3"), "lxplore.py: python3 is missing"))
 		return;
 	install();
 	folder_put("try.py",

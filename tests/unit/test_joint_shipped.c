@@ -23,7 +23,7 @@ struct trying {
 	struct arena *arena;
 };
 
-/* What an answer costs that begins a bundle with every step. */
+/* Returns the cost of an answer that begins a bundle with every step. */
 static int64_t value_of(const struct trying *trying, struct joint_answer *answer)
 {
 	struct joint_step *steps =

@@ -8,7 +8,7 @@
 
 enum { KEYS = 97, ASKS = 4000, THREADS = 4 };
 
-/* Key k has the value k * k, whoever answers first. */
+/* Key k has the value k * k, whichever thread answers first. */
 static void ask(void *context, size_t i, int thread)
 {
 	struct kept *kept = context;

@@ -92,7 +92,7 @@ static void lanes_have_operands_in_common(void **state)
 	assert_int_equal(found.execution.units, 4);
 	assert_int_equal(found.execution.issues, 4 * 5);
 	assert_int_equal(found.execution.lane_multicasts, 4 * 5 * 5);
-	/* Within a unit there are no wires to pay for. */
+	/* Moves within a unit cost no wires. */
 	assert_int_equal(
 		project_score(&spec.recurrence, &spec.projection, &found.facts, 0).wire, 1);
 	arena_close(arena);

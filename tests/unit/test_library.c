@@ -1,6 +1,7 @@
 /*
- * The library inside a program: its results are those of the command line, wrong input is told by
- * place and nothing is printed, calls can be stopped, and handles do not disturb each other.
+ * The library inside a program: its results are those of the command line, wrong input is reported
+ * with its place and nothing is printed, calls can be stopped, and handles do not disturb each
+ * other.
  */
 #include "base/arena.h"
 #include "base/text.h"
@@ -43,7 +44,7 @@ static const char *file_of(const struct lxplore *run, const char *name)
 	for (size_t i = 0; i < lxplore_files(run); i++)
 		if (!strcmp(lxplore_file_name(run, i), name))
 			return lxplore_file_text(run, i);
-	fail_msg("there is no file '%s'", name);
+	fail_msg("file '%s' is missing", name);
 	return NULL;
 }
 
@@ -187,7 +188,7 @@ static const char *printed(void)
 	return folder_text("printed");
 }
 
-/* What a failed test said is in the file. */
+/* Prints the output of a failed test, which is in the file. */
 static int quiet_tear_down(void **state)
 {
 	if (kept[0] >= 0)

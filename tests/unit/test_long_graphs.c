@@ -227,8 +227,8 @@ static bool stop(void *at)
 	return person->asked > person->patience;
 }
 
-/* How often a graph's planner asks: for each op, before it looks for a place for its output and
- * before it tiles it; and meanwhile at most a few looks at each op, by a pass that does no more. */
+/* Returns the number of polls of a graph's planner: for each op, before it looks for a place for
+ * its output and before it tiles it. Between two polls a pass only looks at each op a few times. */
 static uint64_t count_asks(const struct graph *graph, int ops)
 {
 	struct arena *arena = arena_open();

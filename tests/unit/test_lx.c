@@ -173,7 +173,8 @@ static void unlike_divisions_keep_a_tensor_out_and_are_named(void **state)
 	arena_close(bench.arena);
 }
 
-/* What one core has written no other core can read; the published count takes it for shared. */
+/* No other core can read a tensor that one core has written; the published count takes it for
+ * shared. */
 static void a_single_owner_is_no_broadcast(void **state)
 {
 	static const char graph[] = "workload:\n"

@@ -1,5 +1,5 @@
 /*
- * What `lxplore manual` prints: the man page and the completions know every option that --help shows,
+ * Output of `lxplore manual`: the man page and the completions know every option that --help shows,
  * the man page is a page for man, and a real bash completes with what it is given.
  */
 #include "base/arena.h"
@@ -60,7 +60,7 @@ static void every_option_is_in_every_form(void **state)
 	arena_close(arena);
 }
 
-/* What bash completes the words of a command line to, the last one incomplete. */
+/* Returns bash's completions of the words of a command line, the last one incomplete. */
 static const char *complete(struct arena *arena, const char *words, int last)
 {
 	struct ended ended = shell(arena,

@@ -119,7 +119,7 @@ static void a_name_that_ends_in_a_digit_keeps_it(void **state)
 	assert_true(mapping_equal(&mapping, &again));
 }
 
-/* Where a tile is a nest, the home's row has the loops at LX inside it, and LX's the tiles. */
+/* If a tile is a nest, the home's row has the loops at LX inside it, and LX's row the tiles. */
 static void loops_inside_a_tile_have_a_name(void **state)
 {
 	static const char text[] = "core: n8 | LX: n2 k16 | LX inside: m4 k2 | array: m8";

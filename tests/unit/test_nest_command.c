@@ -355,7 +355,7 @@ static void score_and_check_hold_constraints_against_a_mapping(void **state)
 	}
 }
 
-/* What check gives as an example keeps to orders, and to loops over dataspaces. */
+/* The example that check prints keeps orders, and loops over dataspaces. */
 static void an_example_keeps_to_every_constraint(void **state)
 {
 	folder_put("constraints.yaml", "constraints:\n  targets:\n"

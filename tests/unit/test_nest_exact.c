@@ -33,7 +33,7 @@ static void counts_are_the_hand_s(void **state)
 	arena_close(arena);
 }
 
-/* Where the two countings differ: the examples of specs/counting.md, in its order. */
+/* Differences of the two countings: the examples of specs/counting.md, in its order. */
 static const struct differing {
 	const char *name;
 	const char *levels, *einsum, *mapping, *flag;
@@ -143,7 +143,7 @@ static const struct differing {
 		.timeloop = "DRAM O 0/0/2 I 3/0/0; RF O 2/0/4 I 6/4/0+1",
 	},
 	{
-		/* every RF enters two words, whoever is passed by */
+		/* every RF enters two words, whichever level is bypassed */
 		.name = "links below a level that is passed by",
 		.levels = "DRAM (PE:2) GLB (Q:2) RF MAC",
 		.einsum = "O[p] = I[p+r], p=4 r=2",

@@ -8,7 +8,7 @@
 
 #include "tests/test.h"
 
-/* What is told of a random nest. */
+/* Returns the explanation of a random nest. */
 static const char *explain(struct arena *arena, const struct nest_case *nest)
 {
 	const struct nest_model *model =
@@ -16,7 +16,7 @@ static const char *explain(struct arena *arena, const struct nest_case *nest)
 	return nest_explain(model, &nest->mapping, arena);
 }
 
-/* Tiles without windows, and factors that divide: every count is the product that is told. */
+/* Tiles without windows, and factors that divide: every count is the explained product. */
 static void plain_nests_are_told_by_products(void **state)
 {
 	static const struct nest_case_options plain = {
@@ -38,7 +38,7 @@ static void plain_nests_are_told_by_products(void **state)
 	assert_true(told > 0 || !draws_are_many(count));
 }
 
-/* Anything that can be drawn is told, with a reason where the product is not the count. */
+/* Every drawn nest is explained, with a reason if the product is not the count. */
 static void every_nest_is_told(void **state)
 {
 	static const struct nest_case_options any = {.imperfect = true,

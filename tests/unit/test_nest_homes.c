@@ -12,8 +12,8 @@
 #include "tests/test.h"
 
 /*
- * What exact counting asks of homes: room for all words that come into their tiles, and no sum in
- * parts.  Numbers are counted by hand; model, simulator and interpreter say the same.
+ * Requirements of exact counting on homes: room for all words that come into their tiles, and no
+ * sum in parts.  Numbers are counted by hand; model, simulator and interpreter agree.
  */
 static const struct home {
 	const char *name, *levels, *einsum, *mapping;

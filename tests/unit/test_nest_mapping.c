@@ -341,7 +341,7 @@ static void wrong_directives_are_explained(void **state)
 	}
 }
 
-/* What Timeloop takes with a warning or in silence, and what is said here. */
+/* Mappings that Timeloop takes with a warning or in silence, and the errors of lxplore. */
 static const struct {
 	const char *yaml, *line, *said;
 } taken[] = {

@@ -78,10 +78,10 @@ static double below_mesh(struct arena *arena, const char *einsum, const char *ma
 
 /*
  * By hand from nest-analysis.cpp and network-legacy.cpp of Timeloop, for n along X and m along Y:
- * words enter at row 1.5.  A: each of four words for both columns of a row, 1 + 2 x 1.5 or
- * 1 + 2 x 0.5 hops.  B: each of two words for one column, 1.5 up and 1.5 down, and 1 hop to the
- * second.  Z: eight words for one each, 1.5 or 0.5, four of them 1 more.
- * Where m is in time alone nothing leaves row 0.
+ * words enter at row 1.5.  A: each of four words for both columns of a row, 1 + 2 x 1.5 or 1 + 2 x
+ * 0.5 hops.  B: each of two words for one column, 1.5 up and 1.5 down, and 1 hop to the second.  Z:
+ * eight words for one each, 1.5 or 0.5, four of them 1 more. If m is in time alone, nothing leaves
+ * row 0.
  */
 static void timeloop_goes_along_x_and_then_along_columns(void **state)
 {
@@ -122,8 +122,8 @@ static void timeloop_printed_these_hops(void **state)
 	arena_close(arena);
 }
 
-/* What a level cannot add to comes down first, even for the first time, for Timeloop gives a level
- * that is passed by no part of Z: 64 words pass for 32, at 48 hops. */
+/* Partial sums of a level that cannot add come down first, even for the first time, because
+ * Timeloop gives a bypassed level no part of Z: 64 words pass for 32, at 48 hops. */
 static void timeloop_passes_sums_twice_where_they_are_not_added(void **state)
 {
 	struct arena *arena = arena_open();

@@ -10,7 +10,7 @@
 
 #include "tests/test.h"
 
-/* Where nothing is shared among four multipliers, more of them are faster and dearer. */
+/* If four multipliers share nothing, more of them are faster and dearer. */
 static const char machine[] =
 	"architecture:\n"
 	"  version: 0.4\n"
@@ -330,7 +330,7 @@ static void each_layer_has_its_least_edp(void **state)
 	assert_string_equal(csv_cell(arena, ended.out, 1, "proof"), "none");
 }
 
-/* The layers of a point are told as commands, which a shell runs as they stand, from any folder. */
+/* The layers of a point are printed as commands, which a shell runs unchanged, from any folder. */
 static void commands_of_layers_work(void **state)
 {
 	struct ended ended = folder_run("cp -r out \"it's out\" && mkdir -p far && cd far && "

@@ -252,7 +252,7 @@ static const char *frontier_of(const char *machine, const char *spec, const char
 	return out;
 }
 
-/* Where steps are whole nests, one op has the frontier of its problem, and its proof. */
+/* If steps are whole nests, one op has the frontier of its problem, and its proof. */
 static void one_op_is_explored_as_its_problem(void **state)
 {
 	static const char *const machines[] = {"eyeriss", "gemmini", "simba", "tpu", "tpu_v4i"};
@@ -300,7 +300,7 @@ static const char *proof_of(const char *workload, const char *objective)
 	return csv_cell(arena, folder_text("pareto.csv"), 1, "proof");
 }
 
-/* What a plan adds to its nest may make another nest the best. */
+/* The costs that a plan adds to its nest may make another nest the best. */
 static void a_nest_does_not_prove_more_than_its_own(void **state)
 {
 	static const char narrow[] = "workload:\n"

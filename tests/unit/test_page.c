@@ -106,7 +106,7 @@ static void specs_behind_links_are_read(void **state)
 	json_decref(data);
 }
 
-/* What was edited is written over only if that is asked for. */
+/* An edited plan is overwritten only with --force. */
 static void edited_plans_stay(void **state)
 {
 	static const char again[] =

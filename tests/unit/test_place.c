@@ -171,7 +171,7 @@ static void a_budget_does_not_cut_the_only_layout(void **state)
 	}
 }
 
-/* What was asked, at which addresses it comes out, or what is said instead. */
+/* A packing, its expected addresses, or the expected error. */
 struct wish {
 	const char *name, *solver;
 	struct packing packing;

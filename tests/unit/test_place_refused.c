@@ -6,7 +6,7 @@
 
 #include "tests/test.h"
 
-/* What `lxplore place` says of wrong tables and wrong wishes, to the letter. */
+/* The exact output of `lxplore place` for wrong tables and wrong requests. */
 struct bad {
 	const char *table, *complaint; /* all that is said, without the lines quoted */
 };

@@ -362,7 +362,7 @@ static void complaints_point_at_their_place(void **state)
 		"      |          ^~~\n");
 }
 
-/* What is not listed lies in HBM. */
+/* Tensors that a plan does not list lie in HBM. */
 static void inputs_and_intermediates_need_no_stay(void **state)
 {
 	struct diag *diag = diag_open(*state);

@@ -1,4 +1,4 @@
-/* What proven sums say about points of a frontier. */
+/* Claims about points of a frontier that follow from proven sums. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/drive/drive.h"
@@ -134,7 +134,7 @@ static void sums_are_asked_about_between_neighbours_once(void **state)
 	arena_close(arena);
 }
 
-/* How many sums are within one limit of cores. */
+/* Counts the sums within one limit of cores. */
 static size_t count_within(const struct plan_aims *aims, int cores)
 {
 	size_t count = 0;

@@ -4,7 +4,7 @@
 
 #include "tests/test.h"
 
-/* What a program says beside its instructions, and plans that become none. */
+/* The remarks of a program beside its instructions, and plans that cannot be lowered. */
 
 static void every_bundle_costs_its_overhead_once(void **state)
 {

@@ -38,7 +38,7 @@ enum kind { INTEGER, SIZE, NUMBER, RATIO, HERTZ, RATE, ENERGY, TIME, BOOL, WORD,
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 
-/* What a typed read makes of a text, or the first line of its complaint. */
+/* Returns the value that a typed read gives for a text, or the first line of its error. */
 static const char *read_back(struct arena *arena, enum kind kind, enum need need, const char *text)
 {
 	struct reading reading = reading_of(arena);

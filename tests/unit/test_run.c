@@ -224,7 +224,8 @@ static void parts_are_read_as_they_are_made(void **state)
 	assert_int_equal(plan_check(&plan, *state).count, 0);
 }
 
-/* Where tiles do not move in boxes a step may add up over iterations; nobody in the run reads what it makes. */
+/* If tiles do not move in boxes, a step may sum over iterations; no step of the run reads its
+ * output. */
 static void sums_are_read_behind_the_run(void **state)
 {
 	const struct arch *arch = whole_arch(*state);

@@ -180,7 +180,7 @@ static void shapes_have_names(void **state)
 	assert_non_null(strstr(complaints, "error: problem has no 'Q'"));
 }
 
-/* An empty name is none, and what Timeloop passes by is told in one note. */
+/* An empty name counts as missing, and all keys that Timeloop ignores are listed in one note. */
 static void what_timeloop_passes_by_is_read(void **state)
 {
 	const char *complaints;

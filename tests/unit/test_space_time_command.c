@@ -6,7 +6,7 @@
 
 #include "tests/test.h"
 
-/* What commands say of projections, and how they end. */
+/* Output and status of commands on projections. */
 
 static void expect(const struct ended *ended, int status, const char *err)
 {

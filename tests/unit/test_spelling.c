@@ -35,7 +35,7 @@ static void both_have_the_same_frontier(void **state)
 	assert_non_null(strstr(problem, "op: Outputs,"));
 }
 
-/* What is found for a problem is scored and executed as its plan. */
+/* A mapping that is found for a problem is scored and executed as its plan. */
 static void a_plan_is_of_the_problem(void **state)
 {
 	explore("specs/problems/gemm_512.yaml");
@@ -147,7 +147,7 @@ static const char *explore_on_gemmini(const char *op)
 	return arena_text(arena, csv_cell(arena, folder_text("pareto.csv"), 1, "energy_pj"));
 }
 
-/* Where operands stand in another order, `roles:` say which the machine means. */
+/* If operands have another order, `roles:` names those that the machine means. */
 static void roles_go_with_operands(void **state)
 {
 	const char *plain = explore_on_gemmini("\"O[M,N] = sum(K) I[M,K] * W[K,N]\"");

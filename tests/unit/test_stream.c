@@ -84,7 +84,7 @@ static void a_step_that_fits_in_no_tiles_is_named(void **state)
 				 "384 are kept for them");
 }
 
-/* What the estimate promises the machine keeps, but for the ports, which it does not see. */
+/* The machine is as fast as the estimate says, apart from the ports, which the estimate ignores. */
 static void the_machine_is_as_fast_as_the_estimate(void **state)
 {
 	static const struct {

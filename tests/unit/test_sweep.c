@@ -1,5 +1,5 @@
 /*
- * Sweeps: the points that a `sweep:` comes down to, their trees, and what is said of wrong ones.
+ * Sweeps: the points that a `sweep:` comes down to, their trees, and the errors of wrong ones.
  */
 #include "base/arena.h"
 #include "base/text.h"
@@ -115,7 +115,7 @@ static void points_are_as_written(void **state)
 	arena_close(test_arena);
 }
 
-/* What is wrong, at its line and column. */
+/* Wrong sweeps, and the line and column of each error. */
 static const struct row wrongs[] = {
 	{"vary: {problem.instance.N: [1]}",
 		"s.yaml:2:10: error: path 'problem.instance.N' hits nothing: 'instance' has no 'N'; there are K, M"},
@@ -266,7 +266,7 @@ static void shipped_sweeps_expand(void **state)
 	}
 }
 
-/* Settings, values and names are part of what a store is told apart by. */
+/* Settings, values and names are part of the fingerprint of a store. */
 static void fingerprints_tell_sweeps_apart(void **state)
 {
 	static const char *const texts[] = {"vary: {problem.instance.K: [1, 2]}",

@@ -39,7 +39,7 @@ static void threads_without_memory_end_with_status_4(void **state)
 	assert_int_equal(ended.status, 0);
 }
 
-/* Root has no such limit, so that somebody else is asked for. */
+/* Root has no such limit, so the test runs as another user. */
 static void threads_beyond_the_limit_end_with_status_4(void **state)
 {
 	static const char as_nobody[] =
@@ -130,7 +130,7 @@ static void specs_may_be_pipes(void **state)
 	assert_string_equal(ended.out, "id,lower,upper,size,offset\na,0,3,256,0\nb,1,5,256,256\n");
 }
 
-/* What never ends, and files too large to begin with. */
+/* Inputs without an end, and files above the largest size. */
 static void inputs_without_an_end_are_refused(void **state)
 {
 	static const struct {

@@ -159,7 +159,7 @@ static struct projection projection_of(const struct nest_projection *from)
 	return projection;
 }
 
-/* What PEs hold goes from point to point of the PE, what moves from PE to PE. */
+/* Checks a channel: a held value goes from point to point of its PE, a moving one from PE to PE. */
 static void expect_channel(const struct recurrence *recurrence, int stream,
 	const struct projection_facts *facts, enum nest_channel channel)
 {

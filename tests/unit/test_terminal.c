@@ -11,7 +11,7 @@
 
 #include "tests/test.h"
 
-/* What the commands look like: 80 columns, colours on terminals alone, JSON of whatever prints a result. */
+/* Layout of the commands' output: 80 columns, colours only on terminals, JSON of every result. */
 static void help_is_at_most_80_columns_wide(void **state)
 {
 	struct ended ended = folder_run(
@@ -111,7 +111,7 @@ static void tables_fold_behind_their_first_column(void **state)
 	assert_string_equal(fit_text(arena, "\n  a line of words, too long\n\nshort\n", 20),
 		"\n  a line of words,\n    too long\n\nshort\n");
 	assert_string_equal(
-		fit_text(arena, "/a/path/that/nobody/breaks", 8), "/a/path/that/nobody/breaks");
+		fit_text(arena, "/a/path/without/any/spaces", 8), "/a/path/without/any/spaces");
 }
 
 /* A program that was built and not installed finds the specs of its checkout from any folder. */
@@ -175,7 +175,7 @@ static void lists_have_80_columns(void **state)
 	}
 }
 
-/* What a command says on a terminal. */
+/* Returns the output of a command on a terminal. */
 static const char *on_terminal(const char *variables, const char *words)
 {
 	return folder_run(

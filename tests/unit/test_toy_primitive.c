@@ -84,7 +84,7 @@ static void it_is_divided_and_computes_right_data(void **state)
 	assert_has(json, "\"mapping\": \"core: m32\"");
 }
 
-/* Where a machine's ring is said to do it, cores share the reduction; elsewhere one core has it. */
+/* If the machine's ring can reduce, cores share the reduction; otherwise one core has it. */
 static void it_is_reduced_by_a_ring_that_can(void **state)
 {
 	static const char *const ops = "  - z[n] = toyprod(m) x[m,n]\n";

@@ -48,7 +48,7 @@ static void every_stage_lists_one(void **state)
 	assert_null(strstr(shell(arena, "$LXPLORE list solvers").out, "toy"));
 }
 
-/* All ops on one core; and nobody else divides. */
+/* All ops on one core; no other solver divides. */
 static void a_graph_is_divided_by_it(void **state)
 {
 	const char *csv = explore(GRAPH " --solver divide=toy --solver place=greedy");
@@ -64,7 +64,7 @@ static long offered(void)
 	return strtol(at + 11, NULL, 10);
 }
 
-/* What enumerates begins with its divisions, and in the order of names it was named last. */
+/* The enumeration begins with the divisions of toy, although toy is named last. */
 static void other_divisions_begin_with_its_own(void **state)
 {
 	const char *csv = explore(GRAPH " --solver divide=exhaustive --solver divide=toy "
@@ -106,7 +106,7 @@ static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
 }
 
 /* Two clone settings with each of them. */
-/* A plan for each objective, each with its bound; nobody else is asked. */
+/* A plan for each objective, each with its bound; no other solver runs. */
 static void a_graph_is_planned_as_a_whole_by_it(void **state)
 {
 	const char *csv = explore(GRAPH " --solver joint=toy_plan");
@@ -152,7 +152,7 @@ static void a_tensor_is_broadcast_and_scattered_by_it(void **state)
 		"scatter/toy");
 }
 
-/* Who is named and cannot be asked is refused. */
+/* A named solver that cannot answer is refused. */
 static void a_second_solver_is_asked_or_refused(void **state)
 {
 	static const char *const one[] = {
@@ -205,7 +205,7 @@ static void a_kind_is_recognised_explored_and_written(void **state)
 	assert_null(strstr(shell(arena, "$LXPLORE list kinds").out, "toy"));
 }
 
-/* What is for other kinds is refused, and what is its own is refused by others. */
+/* A solver refuses settings of other kinds, and other kinds refuse its own. */
 static void settings_of_a_kind_are_its_own(void **state)
 {
 	folder_put("toy.yaml", "toy: {count: 20}\n");

@@ -91,7 +91,7 @@ static double end_of(const char *text, bool without_run)
 	return end;
 }
 
-/* What simulate says of the specs, which leaves trace.json behind. */
+/* Runs simulate on the specs, which writes trace.json, and returns its output. */
 static json_t *simulate(const char *specs)
 {
 	struct ended ended = folder_run(arena_format(arena,

@@ -104,7 +104,7 @@ static void hear(void *at, const struct progress *progress)
 	*heard = (struct heard){heard->count + 1, value, bound};
 }
 
-/* Who asks is told how far it is: the best gets better, and the bound rises. */
+/* The reported progress advances: the best gets better, and the bound rises. */
 static void the_gap_is_reported_while_it_runs(void **state)
 {
 	static const int64_t extents[] = {149, 61, 127};

@@ -6,8 +6,8 @@
 #include "tests/test.h"
 
 /*
- * What files of Timeloop's users have beside plain YAML: text of other files, words of the container
- * around, densities, templates that nobody filled in, and files of other systems.
+ * Contents of files of Timeloop's users beside plain YAML: text of other files, keys of the
+ * enclosing container, densities, templates with unfilled places, and files of other systems.
  */
 static const char machine[] =
 	"architecture:\n"
@@ -49,7 +49,7 @@ static void text_of_other_files_is_included(void **state)
 	folder_put("other/map.yaml", "mapping: 'DRAM: K4 M2 N2 | keep DRAM: A B Z'\n");
 	static const char score[] = "score arch.yaml sub/given.yaml other/map.yaml --format text";
 	expect(run(score), 0, "for K in 0..4");
-	/* What is wrong is told at its own line and column. */
+	/* An error is reported at its own line and column. */
 	folder_put("other/extents.yaml", "instance: {M: 2, N: 2,\n  K: four}");
 	expect(run(score), 2, "other/extents.yaml:2:6: error: ");
 	folder_put("sub/base.yaml", "base: &base\n  {{include_text('given.yaml')}}\n");

@@ -1,7 +1,7 @@
 /*
- * A mapping from elsewhere is where a search starts: a plan of an earlier run, one in
- * the form that timeloop-mapper writes, a line.  The result is never worse, and less
- * is looked at; what cannot start is told with the reason.
+ * A mapping from elsewhere is where a search starts: a plan of an earlier run, one in the form that
+ * timeloop-mapper writes, a line.  The result is never worse, and fewer candidates are evaluated; a
+ * file that cannot start a search is reported with the reason.
  */
 #include "base/arena.h"
 #include "tests/support/folder.h"
