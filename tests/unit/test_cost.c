@@ -182,6 +182,18 @@ static void a_clone_overlaps_the_next_step(void **state)
 	assert_int_equal(apart.score.lx_peak_bytes, 0);
 }
 
+static void a_phase_ends_with_its_bundle(void **state)
+{
+	static const char *const stays[] = {"t at 128 steps 0 2, cores 1", NULL};
+	static const char *const mappings[] = {"", "", NULL};
+	const struct plan *plan = plan_text(*state, 1, CHAIN, mappings, stays);
+	struct plan_cost cost;
+	plan->steps[1].bundle = 1;
+	assert_true(cost_plan(plan, *state, &cost));
+	assert_int_equal(cost.phase_count, 2);
+	assert_int_equal(cost.overhead_cycles, 2 * (125 + 498));
+}
+
 /* 16 sticks of accumulators over a link of 32 bytes a cycle; three links work at once. */
 static void a_split_reduction_uses_the_ring(void **state)
 {
@@ -429,6 +441,7 @@ int main(void)
 			a_phase_lasts_as_long_as_its_busiest_resource, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_busiest_core_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_clone_overlaps_the_next_step, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_phase_ends_with_its_bundle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_split_reduction_uses_the_ring, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			without_a_ring_a_split_reduction_is_rejected, set_up, tear_down),
