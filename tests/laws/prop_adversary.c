@@ -152,10 +152,14 @@ static void change(struct random *random, const struct hunt *hunt, struct plan_d
 	struct tally *tally)
 {
 	int count = 1 + (int)draw_below(random, CHANGES_MOST);
-	for (int i = 0; i < count; i++)
-		tally->kinds[draft_mutate(
-			random, draft, !(hunt->of->aim.fixed & KIND_RELAY), hunt->arena)]++;
-	if (!draw_chance(random, 4))
+	bool is_run = false;
+	for (int i = 0; i < count; i++) {
+		enum mutation mutation = draft_mutate(
+			random, draft, !(hunt->of->aim.fixed & KIND_RELAY), hunt->arena);
+		tally->kinds[mutation]++;
+		is_run |= mutation == MUTATE_RUN && draft->run_count;
+	}
+	if (!draw_chance(random, is_run ? 2 : 4))
 		return;
 	const char *why;
 	struct plan *plan = draft_plan(draft, hunt->arena);

@@ -10,19 +10,32 @@
 #include "search/joint/joint_plan.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
+#include "tests/support/draft_kinds.h"
 #include "tests/support/draws.h"
 #include "tests/support/workload_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* --- machines */
 
-static const char *draw_arch(struct random *random, struct arena *arena)
+/* KiB of LX; now and then so many that a tensor of all cores fits into it, but not two. */
+static int64_t draw_size(struct random *random, int64_t tensor_bytes, bool is_tight, int cores)
 {
-	static const int bundles[] = {2, 3, 6, 6}, cores[] = {4, 8, 12, 32};
-	static const int sizes[] = {64, 128, 256, 512, 2048};
+	static const int64_t sizes[] = {64, 128, 256, 512, 2048};
+	int64_t one = tensor_bytes / cores / 1024;
+	if (one < 8 || !(is_tight || draw_chance(random, 3)))
+		return sizes[draw_below(random, 5)];
+	return one * (14 + draw_below(random, 10)) / 10;
+}
+
+static const char *draw_arch(
+	struct random *random, int64_t tensor_bytes, bool is_tight, struct arena *arena)
+{
+	static const int bundles[] = {2, 3, 6, 6}, counts[] = {4, 8, 12, 32};
+	int cores = counts[draw_below(random, 4)];
 	struct text text = text_open(arena);
 	text_add(&text, "architecture:\n  version: 0.4\n  name: drawn\n  nodes:\n"
 			"  - !Container\n    name: system\n    attributes:\n      clock: 1.5GHz\n");
@@ -37,7 +50,7 @@ static const char *draw_arch(struct random *random, struct arena *arena)
 	text_add(&text,
 		"  - !Container\n    name: core\n    spatial: {meshX: %d}\n    attributes:\n"
 		"      span_limit: 256MiB\n",
-		cores[draw_below(random, 4)]);
+		cores);
 	if (draw_chance(random, 2))
 		text_add(&text, "      data_ring: {bandwidth: 136.75GB/s, energy_per_byte: 1.5pJ, "
 				"run_overhead: [2.78ns, 5.07ns]}\n");
@@ -46,10 +59,11 @@ static const char *draw_arch(struct random *random, struct arena *arena)
 				"reductions: [sum, max, min]}\n");
 	text_add(&text,
 		"  - !Component\n    name: LX\n    class: SRAM\n    attributes:\n"
-		"      size: %dKiB\n      reserve: 0.2\n      transfer: box\n      alignment: 128\n"
+		"      size: %" PRId64
+		"KiB\n      reserve: 0.2\n      transfer: box\n      alignment: 128\n"
 		"      read_bandwidth: 64\n      write_bandwidth: 64\n      fill_bandwidth: 64\n"
 		"      read_energy_per_byte: 12.5pJ\n      write_energy_per_byte: 12.5pJ\n",
-		sizes[draw_below(random, 5)]);
+		draw_size(random, tensor_bytes, is_tight, cores));
 	text_add(&text, "  - !Component\n    name: array\n    class: fp16_array\n    attributes:\n"
 			"      mac_rate: 1024\n      vector_rate: 64\n      mac_energy: 1.5pJ\n"
 			"      vector_energy: 1.1pJ\n");
@@ -69,6 +83,7 @@ struct graph_draw {
 	int count[SHAPES];
 	const char *names[SHAPES][16];
 	int inputs, made;
+	bool is_tight; /* LX holds one of its tensors, and not two */
 };
 
 static const char *add_name(struct graph_draw *draw, enum form shape, const char *name)
@@ -78,23 +93,64 @@ static const char *add_name(struct graph_draw *draw, enum form shape, const char
 	return name;
 }
 
-/* One that there is, or a new input. */
+/* The last one, one that there is, or a new input. */
 static const char *draw_tensor(struct graph_draw *draw, enum form shape)
 {
+	if (draw->count[shape] && draw_chance(draw->random, 3))
+		return draw->names[shape][draw->count[shape] - 1];
 	if (draw->count[shape] && !draw_chance(draw->random, 4))
 		return draw->names[shape][draw_below(draw->random, draw->count[shape])];
 	return add_name(draw, shape, arena_format(draw->arena, "x%d", draw->inputs++));
 }
 
+static const char *draw_fold(struct random *random)
+{
+	static const char *const folds[] = {"sum", "max", "mean"};
+	return folds[draw_below(random, 3)];
+}
+
+/* Of one input: both folds, which divide differently; a clone; or a chain of maps whose tensors are live together. */
+static void add_start(struct graph_draw *draw)
+{
+	struct random *random = draw->random;
+	const char *a = arena_format(draw->arena, "t%d", draw->made++);
+	switch (draw_below(random, 4)) {
+	case 0:
+		add_name(draw, SHAPE_MN, a);
+		text_add(&draw->ops, "    - %s[m,n] = clone(x[m,n])\n", a);
+		return;
+	case 1: {
+		const char *b = arena_format(draw->arena, "t%d", draw->made++);
+		const char *over_m = draw_fold(random), *over_n = draw_fold(random);
+		add_name(draw, SHAPE_M, a);
+		add_name(draw, SHAPE_N, b);
+		text_add(&draw->ops, "    - %s[m] = %s(n) x[m,n]\n    - %s[n] = %s(m) x[m,n]\n", a,
+			over_n, b, over_m);
+		return;
+	}
+	default: {
+		const char *b = arena_format(draw->arena, "t%d", draw->made++);
+		const char *c = arena_format(draw->arena, "t%d", draw->made++);
+		add_name(draw, SHAPE_MN, a);
+		add_name(draw, SHAPE_MN, b);
+		add_name(draw, SHAPE_MN, c);
+		text_add(&draw->ops,
+			"    - %s[m,n] = exp(x[m,n])\n    - %s[m,n] = tanh(%s[m,n])\n"
+			"    - %s[m,n] = %s[m,n] * %s[m,n]\n",
+			a, b, a, c, a, b);
+		draw->is_tight = true;
+	}
+	}
+}
+
 static void add_op(struct graph_draw *draw)
 {
 	static const char *const maps[] = {
-		"exp", "neg", "relu", "tanh", "sigmoid", "gelu", "clone", "sqrt"};
-	static const char *const pairs[] = {"+", "-", "*", "/"}, *const folds[] = {
-									 "sum", "max", "mean"};
+		"exp", "neg", "relu", "tanh", "sigmoid", "clone", "clone", "sqrt"};
+	static const char *const pairs[] = {"+", "-", "*", "/"};
 	struct random *random = draw->random;
 	const char *name = arena_format(draw->arena, "t%d", draw->made++);
-	const char *fold = folds[draw_below(random, 3)], *pair = pairs[draw_below(random, 4)];
+	const char *fold = draw_fold(random), *pair = pairs[draw_below(random, 4)];
 	enum form shape =
 		(enum form)draw_below(random, draw->count[SHAPE_MK] ? SHAPES : SHAPES - 1);
 	switch (draw_below(random, 7)) {
@@ -112,7 +168,8 @@ static void add_op(struct graph_draw *draw)
 	case 3:
 		shape = draw_chance(random, 2) ? SHAPE_M : SHAPE_N;
 		text_add(&draw->ops, "    - %s%s = %s(%s) %s[m,n]\n", name, indices[shape], fold,
-			shape == SHAPE_M ? "n" : "m", draw_tensor(draw, SHAPE_MN));
+			shape == SHAPE_M ? "n" : "m",
+			draw_chance(random, 2) ? "x" : draw_tensor(draw, SHAPE_MN));
 		break;
 	case 4: {
 		enum form by = draw_chance(random, 2) ? SHAPE_M : SHAPE_N;
@@ -137,19 +194,30 @@ static void add_op(struct graph_draw *draw)
 	add_name(draw, shape, name);
 }
 
-static const char *draw_workload(struct random *random, struct arena *arena)
+/* *tensor_bytes: of one over m and n; *is_tight: such that LX should hold one of them, and not two. */
+static const char *draw_workload(
+	struct random *random, int64_t *tensor_bytes, bool *is_tight, struct arena *arena)
 {
 	static const char *const dtypes[] = {"fp16", "bf16", "fp32", "int8", "fp8", "int32"};
-	static const int m[] = {12, 32, 64, 96, 256, 640, 2048}, n[] = {64, 128, 384, 640, 1024};
+	static const int bytes[] = {2, 2, 4, 1, 1, 4};
+	static const int m[] = {5, 12, 32, 64, 96, 160, 256, 640, 2048};
+	static const int n[] = {64, 128, 384, 640, 1024};
 	struct graph_draw draw = {.random = random, .ops = text_open(arena), .arena = arena};
 	struct text text = text_open(arena);
 	int ops = 1 + (int)draw_below(random, 6);
 	add_name(&draw, SHAPE_MN, "x");
-	for (int i = 0; i < ops; i++)
+	if (ops > 2 && draw_chance(random, 2))
+		add_start(&draw);
+	while (draw.made < ops)
 		add_op(&draw);
-	text_add(&text, "workload:\n  name: w\n  dimensions: {m: %d, n: %d, k: %d}\n",
-		m[draw_below(random, 7)], n[draw_below(random, 5)], n[draw_below(random, 3)]);
-	const char *dtype = dtypes[draw_below(random, 6)];
+	int rows = m[draw.is_tight ? 6 + draw_below(random, 3) : draw_below(random, 9)],
+	    columns = n[draw_below(random, 5)];
+	int type = (int)draw_below(random, 6);
+	text_add(&text, "workload:\n  name: w\n  dimensions: {m: %d, n: %d, k: %d}\n", rows,
+		columns, n[draw_below(random, 3)]);
+	const char *dtype = dtypes[type];
+	*is_tight = draw.is_tight;
+	*tensor_bytes = (int64_t)rows * columns * bytes[type];
 	text_add(&text, "  tensors:\n");
 	for (int s = 0; s < SHAPES; s++)
 		for (int i = 0; i < draw.count[s]; i++)
@@ -159,7 +227,7 @@ static const char *draw_workload(struct random *random, struct arena *arena)
 	for (int i = 0; i < draw.inputs; i++)
 		if (strstr(text_read(&draw.ops), arena_format(arena, "w%d[", i)))
 			text_add(&text, "    w%d: {dtype: %s}\n", i, dtype);
-	if (draw_chance(random, 4)) {
+	if (!draw.is_tight && draw_chance(random, 3)) {
 		text_add(&text, "  outputs: [");
 		for (int i = 0; i < ops; i++)
 			text_add(&text, "%st%d", i ? ", " : "", i);
@@ -175,8 +243,12 @@ bool adversary_draw(struct random *random, struct adversary_case *out, struct ar
 		{.hbm_bytes = 1}, {.cycles = 100000, .energy = 1}};
 	const char *complaints;
 	struct diag *diag = diag_open(arena);
-	*out = (struct adversary_case){.arch_yaml = draw_arch(random, arena),
-		.workload_yaml = draw_workload(random, arena)};
+	int64_t tensor_bytes;
+	bool is_tight;
+	const char *workload = draw_workload(random, &tensor_bytes, &is_tight, arena);
+	*out = (struct adversary_case){
+		.arch_yaml = draw_arch(random, tensor_bytes, is_tight, arena),
+		.workload_yaml = workload};
 	const struct arch *arch = arch_of_text(arena, out->arch_yaml, diag);
 	out->workload = workload_of_text(arena, out->workload_yaml, &complaints);
 	if (!arch || !out->workload || out->workload->op_count > DRAFT_OPS_MOST)

@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "model/graph/run.h"
 #include "model/graph/workload.h"
-#include "search/joint/joint_graph.h"
 #include "tests/support/random_plan.h"
 
 #include <string.h>
@@ -446,74 +445,4 @@ bool draft_take(const struct plan *plan, const struct workload *given, struct pl
 	}
 	return draft->move_count == 0 ||
 	       draft->moves[draft->move_count - 1].before < (int)given->op_count;
-}
-
-/* --- the kinds of its decisions */
-
-static bool is_early(const struct draft_move *move)
-{
-	return move->kind != MOVE_EVICT && !(move->readers >> move->before & 1);
-}
-
-/* True if the move ends a bundle, or stands before an evict or a relayout, or before the last op, which does not read
- * what it moves. */
-static bool is_lone(const struct plan_draft *draft, int m)
-{
-	const struct draft_move *move = &draft->moves[m], *next = move + 1;
-	if (move->kind == MOVE_EVICT || move->kind == MOVE_RELAYOUT)
-		return false;
-	if (m + 1 < draft->move_count && next->before == move->before)
-		return next->begins_bundle || next->kind == MOVE_RELAYOUT ||
-		       next->kind == MOVE_EVICT;
-	return draft->ops[move->before].begins_bundle ||
-	       (is_early(move) && move->before + 1 == (int)draft->workload->op_count);
-}
-
-/* The op right behind an early move reads the same tensor, from where it lay before. */
-static bool is_streamed(const struct plan_draft *draft, const struct draft_move *move)
-{
-	const struct op *op = &draft->workload->ops[move->before];
-	for (int i = 0; i < op->read_count; i++)
-		if (op->reads[i].tensor == move->tensor)
-			return is_early(move);
-	return false;
-}
-
-static bool is_shared(const struct draft_stay *stay)
-{
-	return stay->in_lx && stay->rule != VIEW_OF_OP;
-}
-
-static unsigned move_kinds(const struct plan_draft *draft, int m)
-{
-	static const unsigned kinds[] = {[MOVE_CLONE] = KIND_CLONE,
-		[MOVE_EVICT] = KIND_EVICT,
-		[MOVE_RELOAD] = KIND_RELOAD,
-		[MOVE_RELAYOUT] = KIND_RELAY};
-	const struct draft_move *move = &draft->moves[m];
-	unsigned found = kinds[move->kind];
-	int early = 0;
-	for (int k = 0; k < draft->move_count; k++)
-		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
-	found |= is_early(move) ? KIND_EARLY : 0;
-	found |= early > 2 ? KIND_OTHER_MOVES : 0;
-	found |= is_lone(draft, m) || is_streamed(draft, move) ? KIND_OTHER_MOVES : 0;
-	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
-}
-
-unsigned draft_kinds(const struct plan_draft *draft)
-{
-	unsigned found = draft->run_count ? KIND_FUSION | KIND_SMALL_RUNS | KIND_UNLIKE_RUNS : 0;
-	for (int r = 0; r < draft->run_count; r++)
-		found |= draft->runs[r].loop_count > 1 ? KIND_FUSED_LOOPS : 0;
-	for (int m = 0; m < draft->move_count; m++)
-		found |= move_kinds(draft, m);
-	for (int o = 0; o < (int)draft->workload->op_count; o++)
-		found |= is_shared(&draft->ops[o].stay) ? KIND_SHARED : 0;
-	for (size_t t = 0; t < draft->workload->tensor_count; t++) {
-		const struct tensor *tensor = &draft->workload->tensors[t];
-		if (tensor->role == TENSOR_OUTPUT && draft->ops[tensor->producer].stay.in_lx)
-			found |= KIND_BOTH;
-	}
-	return found;
 }

@@ -70,8 +70,4 @@ const struct tile_run *draft_run(const struct plan_draft *draft, int op);
 /* Ops of the workload that read a tensor, as a set. */
 uint32_t draft_readers(const struct workload *workload, int tensor);
 
-/* The kinds of decisions (enum joint_kind of search/joint/joint_graph.h) that a plan makes and that a claim may leave
- * out by name, as the plan shows them: a set of their bits. */
-unsigned draft_kinds(const struct plan_draft *draft);
-
 #endif

@@ -140,17 +140,6 @@ static struct draft_stay draw_stay(
 	return stay;
 }
 
-static void mutate_stay(struct random *random, struct plan_draft *draft)
-{
-	int o = draw_op(random, draft);
-	const struct op *op = &draft->workload->ops[o];
-	if (op->write_count != 1)
-		return;
-	draft->ops[o].stay = (struct draft_stay){0};
-	if (!draw_chance(random, 4))
-		draft->ops[o].stay = draw_stay(random, draft, op->writes[0].tensor);
-}
-
 /* The moves before an op come first; those of equal places as they were. */
 static struct draft_move *insert_move(struct plan_draft *draft, int before)
 {
@@ -221,6 +210,29 @@ static int draw_place(struct random *random, const struct plan_draft *draft, int
 		if (readers >> o & 1)
 			last = o;
 	return first + (int)draw_below(random, last - first + 1);
+}
+
+/* An output of the graph has to leave LX as well. */
+static void mutate_stay(struct random *random, struct plan_draft *draft)
+{
+	int o = draw_op(random, draft);
+	const struct op *op = &draft->workload->ops[o];
+	int tensor = op->writes[0].tensor;
+	if (op->write_count != 1)
+		return;
+	draft->ops[o].stay = (struct draft_stay){0};
+	if (draw_chance(random, 4))
+		return;
+	draft->ops[o].stay = draw_stay(random, draft, tensor);
+	int before = draw_place(random, draft, tensor);
+	if (draft->workload->tensors[tensor].role != TENSOR_OUTPUT || before >= op_count(draft))
+		return;
+	struct draft_move *out = insert_move(draft, before);
+	if (!out)
+		return;
+	out->kind = MOVE_EVICT;
+	out->tensor = tensor;
+	draw_move_tiles(random, draft, out);
 }
 
 /* A tensor that some op reads; -1. */
@@ -382,6 +394,36 @@ static void divide_anew(
 	divide_alike(random, draft, first, end, model, arena);
 }
 
+/* All ops of a run are divided alike, by loops that they all have, over as many cores as there are. */
+static void divide_evenly(
+	struct random *random, struct plan_draft *draft, int first, int end, struct arena *arena)
+{
+	const struct workload *workload = draft->workload;
+	const struct op *model = &workload->ops[first];
+	const char *name = model->loops[draw_below(random, model->loop_count)].name;
+	int64_t units = 0;
+	int loops[DRAFT_OPS_MOST];
+	for (int o = first; o < end; o++) {
+		const struct op *op = &workload->ops[o];
+		const struct tile_run run = {.loop_count = 1, .loops = {{name, 1}}};
+		loops[o] = run_loop(op, &run, 0);
+		if (loops[o] < 0) {
+			divide_anew(random, draft, first, end, arena);
+			return;
+		}
+		units = number_gcd(units, op_units(workload, part_of(draft, o, arena), loops[o]));
+	}
+	int64_t split = number_min(draft->cores, number_max(units, 1));
+	while (units % split)
+		split--;
+	for (int o = first; o < end; o++) {
+		struct mapping *mapping = &draft->ops[o].mapping;
+		*mapping = mapping_make(draft->arch, &workload->ops[o]);
+		mapping->rows[draft->arch->core].spatial[loops[o]] = (uint32_t)split;
+		few_tiles(random, draft, part_of(draft, o, arena), mapping, arena);
+	}
+}
+
 static bool has_reader_behind(const struct plan_draft *draft, int tensor, int end)
 {
 	return end < 32 && draft_readers(draft->workload, tensor) >> end;
@@ -456,7 +498,10 @@ static void mutate_run(struct random *random, struct plan_draft *draft, struct a
 		return;
 	}
 	settle_inside(random, draft, first, end);
-	divide_anew(random, draft, first, end, arena);
+	if (draw_chance(random, 2))
+		divide_anew(random, draft, first, end, arena);
+	else
+		divide_evenly(random, draft, first, end, arena);
 }
 
 static void mutate_no_run(struct random *random, struct plan_draft *draft, struct arena *arena)
@@ -556,6 +601,31 @@ static bool take_back_op(const struct plan_draft *from, struct plan_draft *to, i
 	return taken;
 }
 
+/* The fewest tiles of shared loops; what streams inside keeps its size. */
+static bool take_back_tiles(
+	struct plan_draft *to, int r, struct arena *arena, draft_holds *holds, void *context)
+{
+	for (int k = 0; k < to->runs[r].loop_count; k++) {
+		int64_t tiles = to->runs[r].loops[k].tiles;
+		struct divisors divisors = number_divisors(arena, tiles);
+		for (size_t i = 1; i + 1 < divisors.count; i++) {
+			struct plan_draft tried = *to;
+			struct tile_run *run = &tried.runs[r];
+			run->loops[k].tiles = divisors.at[i];
+			for (int o = run->first; o < run->end; o++) {
+				int l = run_loop(&tried.workload->ops[o], run, k);
+				tried.ops[o].mapping.rows[tried.arch->lx].temporal[l] *=
+					(uint32_t)(tiles / divisors.at[i]);
+			}
+			if (holds(&tried, context)) {
+				*to = tried;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static bool take_back_once(
 	const struct plan_draft *from, struct plan_draft *to, draft_holds *holds, void *context)
 {
@@ -579,6 +649,10 @@ static bool take_back_once(
 	}
 	for (int o = 0; o < (int)to->workload->op_count; o++)
 		taken |= take_back_op(from, to, o, holds, context);
+	struct arena *arena = arena_open();
+	for (int r = 0; r < to->run_count; r++)
+		taken |= take_back_tiles(to, r, arena, holds, context);
+	arena_close(arena);
 	return taken;
 }
 

@@ -1,0 +1,284 @@
+#include "tests/support/draft_kinds.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "model/graph/run.h"
+#include "model/graph/workload.h"
+#include "search/joint/joint_graph.h"
+
+#include <string.h>
+
+/* --- moves */
+
+static bool is_early(const struct draft_move *move)
+{
+	return move->kind != MOVE_EVICT && !(move->readers >> move->before & 1);
+}
+
+/* True if the move stands before a run, of which no step uses it as that step asks for it. */
+static bool is_before_run(const struct plan_draft *draft, const struct draft_move *move)
+{
+	const struct tile_run *run = draft_run(draft, move->before);
+	const struct draft_stay *stay = &move->stay;
+	uint32_t own = 0;
+	for (int o = run ? run->first : 0; run && o < run->end; o++)
+		own |= 1u << o;
+	return run &&
+	       (!(move->readers & own) || stay->rule != VIEW_OF_OP || !(own >> stay->op & 1));
+}
+
+/* True if the move ends a bundle, or stands before an evict or a relayout, or before the last op, which does not read
+ * what it moves. */
+static bool is_lone(const struct plan_draft *draft, int m)
+{
+	const struct draft_move *move = &draft->moves[m], *next = move + 1;
+	if (move->kind == MOVE_EVICT || move->kind == MOVE_RELAYOUT)
+		return false;
+	if (is_before_run(draft, move))
+		return true;
+	if (m + 1 < draft->move_count && next->before == move->before)
+		return next->begins_bundle || next->kind == MOVE_RELAYOUT ||
+		       next->kind == MOVE_EVICT;
+	return draft->ops[move->before].begins_bundle ||
+	       (is_early(move) && move->before + 1 == (int)draft->workload->op_count);
+}
+
+/* The op right behind an early move reads the same tensor, from where it lay before. */
+static bool is_streamed(const struct plan_draft *draft, const struct draft_move *move)
+{
+	const struct op *op = &draft->workload->ops[move->before];
+	for (int i = 0; i < op->read_count; i++)
+		if (op->reads[i].tensor == move->tensor)
+			return is_early(move);
+	return false;
+}
+
+static bool is_shared(const struct draft_stay *stay)
+{
+	return stay->in_lx && stay->rule != VIEW_OF_OP;
+}
+
+static unsigned move_kinds(const struct plan_draft *draft, int m)
+{
+	static const unsigned kinds[] = {[MOVE_CLONE] = KIND_CLONE,
+		[MOVE_EVICT] = KIND_EVICT,
+		[MOVE_RELOAD] = KIND_RELOAD,
+		[MOVE_RELAYOUT] = KIND_RELAY};
+	const struct draft_move *move = &draft->moves[m];
+	unsigned found = kinds[move->kind];
+	int early = 0;
+	for (int k = 0; k < draft->move_count; k++)
+		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
+	found |= is_early(move) ? KIND_EARLY : 0;
+	found |= early > 2 ? KIND_OTHER_MOVES : 0;
+	found |= is_lone(draft, m) || is_streamed(draft, move) ? KIND_OTHER_MOVES : 0;
+	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
+}
+
+/* --- runs */
+
+/* A run with the ops of the workload as steps. */
+struct judging {
+	const struct plan_draft *draft;
+	struct arena *arena;
+	struct plan plan;
+	struct tile_run run; /* as it is judged: of fewer tiles, or of one loop */
+	struct users users;
+};
+
+static void open_judging(
+	const struct plan_draft *draft, int r, struct arena *arena, struct judging *judging)
+{
+	int ops = (int)draft->workload->op_count;
+	*judging = (struct judging){.draft = draft,
+		.arena = arena,
+		.run = draft->runs[r],
+		.users = users_make(arena, draft->workload),
+		.plan = {.arch = draft->arch,
+			.workload = draft->workload,
+			.cores = draft->cores,
+			.step_count = ops,
+			.run_count = 1,
+			.steps = arena_array(arena, struct step, ops)}};
+	judging->plan.runs = &judging->run;
+	for (int o = 0; o < ops; o++)
+		judging->plan.steps[o].op = o;
+}
+
+/* Bytes on a core that evenly divided parts take at most at one step; `least`: what dies with the step leaves its
+ * bytes to what is made. */
+static int64_t find_need(const struct judging *judging, bool least)
+{
+	const struct workload *workload = judging->draft->workload;
+	int64_t most = 0;
+	for (int o = judging->run.first; o < judging->run.end; o++) {
+		int64_t sum = 0;
+		for (int other = judging->run.first; other <= o; other++) {
+			struct residency stay = {
+				.tensor = workload->ops[other].writes[0].tensor, .place = PLACE_LX};
+			if (!plan_inside(&judging->plan, &judging->users, stay.tensor))
+				continue;
+			plan_life(
+				&judging->plan, &judging->users, stay.tensor, &stay.from, &stay.to);
+			if (stay.to > o + (least && other < o))
+				sum += plan_stay_layout(&judging->plan, &stay).bytes /
+				       judging->draft->cores;
+		}
+		most = number_max(most, sum);
+	}
+	return most;
+}
+
+/* True if a run with so many tiles of its loop k leaves its parts a share of LX, and one with fewer does not. */
+static bool is_coarsest(struct judging *judging, int k, int64_t tiles, int64_t share)
+{
+	const struct op *op = &judging->draft->workload->ops[judging->run.first];
+	int64_t units = op_units(judging->draft->workload, op, run_loop(op, &judging->run, k));
+	struct divisors divisors = number_divisors(judging->arena, tiles);
+	bool holds = units % tiles == 0;
+	for (size_t i = 0; holds && i < divisors.count; i++) {
+		judging->run.loops[k].tiles = divisors.at[i];
+		bool own = divisors.at[i] == tiles;
+		holds = (find_need(judging, !own) <= share) == own;
+	}
+	judging->run.loops[k].tiles = tiles;
+	return holds;
+}
+
+/* True if one loop is cut, into as few tiles as leave all of LX, a half or a quarter. */
+static bool has_few_tiles(struct judging *judging)
+{
+	int64_t capacity = arch_lx_capacity(judging->draft->arch);
+	int cut = -1, count = 0;
+	for (int k = 0; k < judging->run.loop_count; k++)
+		if (judging->run.loops[k].tiles > 1) {
+			cut = k;
+			count++;
+		}
+	for (int part = 1; count == 1 && part <= 4; part *= 2)
+		if (is_coarsest(judging, cut, judging->run.loops[cut].tiles, capacity / part))
+			return true;
+	return false;
+}
+
+/* True if a run could share a loop of that name. */
+static bool can_share(const struct judging *judging, const char *name)
+{
+	int step;
+	struct tile_run run = {.first = judging->run.first,
+		.end = judging->run.end,
+		.loop_count = 1,
+		.loops = {{name, 1}}};
+	struct plan plan = judging->plan;
+	plan.runs = &run;
+	return !plan_run_misfit(judging->arena, &plan, 0, &step);
+}
+
+/* Loops that are split, the fastest over the cores first. */
+static int list_splits(const struct judging *judging, int o, struct run_loop *splits)
+{
+	const struct op *op = &judging->draft->workload->ops[o];
+	const struct mapping_row *row =
+		&judging->draft->ops[o].mapping.rows[judging->draft->arch->core];
+	int count = 0;
+	for (int i = 0; i < op->loop_count; i++) {
+		int l = row->spatial_order[i];
+		if (row->spatial[l] > 1)
+			splits[count++] = (struct run_loop){op->loops[l].name, row->spatial[l]};
+	}
+	return count;
+}
+
+/* True if shared loops, alike for all ops, divide these over all cores. */
+static bool is_divided_alike(const struct judging *judging)
+{
+	struct run_loop first[OP_LOOPS_MOST], own[OP_LOOPS_MOST];
+	int count = list_splits(judging, judging->run.first, first);
+	int64_t cores = 1;
+	for (int i = 0; i < count; i++) {
+		cores *= first[i].tiles;
+		if (!can_share(judging, first[i].name))
+			return false;
+	}
+	for (int o = judging->run.first; o < judging->run.end; o++) {
+		bool alike = list_splits(judging, o, own) == count;
+		for (int i = 0; alike && i < count; i++)
+			alike = strcmp(own[i].name, first[i].name) == 0 &&
+				own[i].tiles == first[i].tiles;
+		if (!alike)
+			return false;
+	}
+	return cores == judging->draft->cores;
+}
+
+/* True if parts are in LX as their ops leave them, and outputs of the graph are not. */
+static bool is_placed_alike(const struct judging *judging)
+{
+	const struct workload *workload = judging->draft->workload;
+	for (int o = judging->run.first; o < judging->run.end; o++) {
+		const struct draft_op *op = &judging->draft->ops[o];
+		int tensor = workload->ops[o].writes[0].tensor;
+		bool inside = plan_inside(&judging->plan, &judging->users, tensor) != NULL;
+		bool output = workload->tensors[tensor].role == TENSOR_OUTPUT;
+		if (op->stay.in_lx ? output || op->stay.rule != VIEW_OF_OP ||
+					     (!inside && op->in_place_of)
+				   : inside)
+			return false;
+	}
+	return true;
+}
+
+/* True if what some op of the run uses, divided evenly, is more than LX holds. */
+static bool is_where_lx_is_short(const struct plan_draft *draft, const struct tile_run *run)
+{
+	bool is_short = false;
+	for (int o = run->first; o < run->end; o++) {
+		const struct op *op = &draft->workload->ops[o];
+		int64_t bytes = 0;
+		for (int i = 0; i < op_operands(op); i++) {
+			bool again = false;
+			for (int k = 0; k < i; k++)
+				again |= op_operand(op, k)->tensor == op_operand(op, i)->tensor;
+			if (!again)
+				bytes += draft->workload->tensors[op_operand(op, i)->tensor]
+						 .layout.bytes /
+					 draft->cores;
+		}
+		is_short |= bytes > arch_lx_capacity(draft->arch);
+	}
+	return is_short;
+}
+
+/* A run of one op is named as an unlike one. */
+static unsigned run_kinds(const struct plan_draft *draft, int r)
+{
+	const struct tile_run *run = &draft->runs[r];
+	struct arena *arena = arena_open();
+	struct judging judging;
+	unsigned found = KIND_FUSION | (run->loop_count > 1 ? KIND_FUSED_LOOPS : 0);
+	open_judging(draft, r, arena, &judging);
+	if (!is_where_lx_is_short(draft, run))
+		found |= KIND_SMALL_RUNS;
+	if (run->end == run->first + 1 || !has_few_tiles(&judging) || !is_divided_alike(&judging) ||
+		!is_placed_alike(&judging))
+		found |= KIND_UNLIKE_RUNS;
+	arena_close(arena);
+	return found;
+}
+
+unsigned draft_kinds(const struct plan_draft *draft)
+{
+	unsigned found = 0;
+	for (int r = 0; r < draft->run_count; r++)
+		found |= run_kinds(draft, r);
+	for (int m = 0; m < draft->move_count; m++)
+		found |= move_kinds(draft, m);
+	for (int o = 0; o < (int)draft->workload->op_count; o++)
+		found |= is_shared(&draft->ops[o].stay) ? KIND_SHARED : 0;
+	for (size_t t = 0; t < draft->workload->tensor_count; t++) {
+		const struct tensor *tensor = &draft->workload->tensors[t];
+		if (tensor->role == TENSOR_OUTPUT && draft->ops[tensor->producer].stay.in_lx)
+			found |= KIND_BOTH;
+	}
+	return found;
+}
