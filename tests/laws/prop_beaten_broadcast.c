@@ -20,7 +20,7 @@
  * A schedule of a reduction or gather is attacked turned around in time and over links turned around.
  */
 enum {
-	QUESTIONS = 150,
+	QUESTIONS = 60,
 	MUTANTS = 500,
 	RANKS_ATTACKED = 8,
 	CHUNKS_ATTACKED = 8,

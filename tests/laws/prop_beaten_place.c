@@ -20,7 +20,7 @@
  * A mutant is a packing of stays: of each buffer its whole life and each part from one use to another, at most one at
  * a time, placed or not.
  */
-enum { PACKINGS = 100, MUTANTS = 500, STEPS_MOST = 3, STAYS_MOST = 400, TICKS = 50000 };
+enum { PACKINGS = 40, MUTANTS = 500, STEPS_MOST = 3, STAYS_MOST = 400, TICKS = 50000 };
 
 struct stay {
 	int buffer;
@@ -241,7 +241,6 @@ static size_t draw_order(const struct attack *attack, size_t *order)
 	size_t count = attack->stays.count, listed = 0, drawn[STAYS_MOST];
 	for (size_t i = 0; i < count; i++) {
 		size_t j = random_below(attack->random, i + 1);
-		drawn[i] = i;
 		drawn[i] = drawn[j];
 		drawn[j] = i;
 	}
@@ -448,9 +447,8 @@ static void attack_proofs(const char *what, enum packing_goal goal, bool worse, 
 		struct random random = random_open(seed, (uint64_t)i);
 		challenge(&random, goal, worse, tally);
 	}
-	print_message(
-		"%s: %ld packings, %ld proven, %ld infeasible; %ld mutants, %ld valid, %ld "
-		"equal to the claim, %ld better; %ld claims beaten; the least is %.6f of a claim\n",
+	print_message("%s: %ld packings, %ld proven, %ld infeasible; %ld mutants, %ld valid, %ld "
+		      "equal to the claim, %ld better; %ld claims beaten, the best by %.6f\n",
 		what, tally->packings, tally->proven, tally->infeasible, tally->mutants,
 		tally->valid, tally->equal, tally->beaten, tally->won, tally->least);
 	assert_true(!draws_are_many(count) ||
@@ -478,14 +476,14 @@ static void no_placement_loses_less_than_is_proven(void **state)
 	assert_int_equal(tally.beaten, 0);
 }
 
-/* A claim a quarter above the proven value: the same changes refute at least a third of them, from no layout on. */
+/* A claim a quarter above the proven value: the same changes refute nearly all of them. */
 static void worse_claims_are_beaten(void **state)
 {
 	static const char *const goals[] = {"worse spill", "worse fit", "worse peak"};
 	for (int goal = PACKING_SPILL; goal <= PACKING_PEAK; goal++) {
 		struct tally tally = {0};
 		attack_proofs(goals[goal], (enum packing_goal)goal, true, 38, &tally);
-		assert_true(!draws_are_many(tally.packings) || tally.won > tally.attacked / 3);
+		assert_true(!draws_are_many(tally.packings) || tally.won > tally.attacked / 2);
 	}
 }
 

@@ -17,7 +17,7 @@
  * points, must not be better than all points of a proven frontier, and none may be legal where none is proven.
  */
 enum {
-	QUESTIONS = 150,
+	QUESTIONS = 60,
 	MUTANTS = 300,
 	CHANGES_MOST = 3,
 	POINTS_MOST = 6 * 6 * 6,

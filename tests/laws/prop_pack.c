@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "solvers/place/pack/pack.h"
+#include "solvers/place/pack/state.h"
 #include "tests/support/draws.h"
 
 #include <stdio.h>
@@ -357,6 +358,117 @@ static void cores_do_not_fit_and_are_small(void **state)
 		assert_true(cores > count / 10 && smaller > cores / 2);
 }
 
+/* The numbers of a state that taking back must restore. */
+struct picture {
+	size_t trail_count;
+	int64_t *level, *low, *floor, *rest, *lowest;
+	int *crossing;
+};
+
+static struct picture take_picture(struct arena *arena, const struct state *state)
+{
+	size_t items = (size_t)state->room->item_count * sizeof(int64_t);
+	size_t sections = (size_t)state->room->section_count;
+	return (struct picture){state->trail_count, arena_copy(arena, state->level, items),
+		arena_copy(arena, state->low, items),
+		arena_copy(arena, state->floor, sections * sizeof(int64_t)),
+		arena_copy(arena, state->rest, sections * sizeof(int64_t)),
+		arena_copy(arena, state->lowest, sections * sizeof(int64_t)),
+		arena_copy(arena, state->crossing, sections * sizeof(int))};
+}
+
+static void take_back(struct state *state, const struct picture *picture)
+{
+	size_t items = (size_t)state->room->item_count * sizeof(int64_t);
+	size_t sections = (size_t)state->room->section_count;
+	state_undo(state, picture->trail_count);
+	assert_int_equal(state->trail_count, picture->trail_count);
+	assert_memory_equal(state->level, picture->level, items);
+	assert_memory_equal(state->low, picture->low, items);
+	assert_memory_equal(state->floor, picture->floor, sections * sizeof(int64_t));
+	assert_memory_equal(state->rest, picture->rest, sections * sizeof(int64_t));
+	assert_memory_equal(state->lowest, picture->lowest, sections * sizeof(int64_t));
+	assert_memory_equal(state->crossing, picture->crossing, sections * sizeof(int));
+}
+
+/* A section of the lowest floor; -1: all is placed. */
+static int draw_section(struct drawing *drawing, const struct state *state)
+{
+	int drawn = -1, ties = 0;
+	for (int s = 0; s < state->room->section_count; s++) {
+		if (state->floor[s] == PLACED ||
+			(drawn >= 0 && state->floor[s] > state->floor[drawn]))
+			continue;
+		ties = drawn >= 0 && state->floor[s] == state->floor[drawn] ? ties + 1 : 1;
+		if (!below(drawing, ties))
+			drawn = s;
+	}
+	return drawn;
+}
+
+/* Places an item on the floor of a section, or leaves the floor empty; false if no solution is left. */
+static bool change_state(struct drawing *drawing, struct state *state, int s)
+{
+	const struct room *room = state->room;
+	int drawn = -1, choices = 0;
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++)
+		if (state_may_stand(state, room->lives[k], state->floor[s]) &&
+			!below(drawing, ++choices))
+			drawn = room->lives[k];
+	assert_int_equal(state_choices(state, s), choices);
+	if (state_slack(state, s) > 0 && (drawn < 0 || !below(drawing, 4)))
+		return state_leave_empty(state, s);
+	return drawn >= 0 && state_place(state, drawn, s);
+}
+
+/* Returns how many changes were made. */
+static long walk(struct drawing *drawing, const struct room *room)
+{
+	enum { STEPS = 60 };
+	struct state *state = state_open(room, drawing->arena);
+	struct picture pictures[STEPS];
+	int depth = 0;
+	long changes = 0;
+	if (!state_start(state))
+		return 0;
+	for (int n = 0; n < STEPS; n++) {
+		int s = draw_section(drawing, state);
+		pictures[depth] = take_picture(drawing->arena, state);
+		bool good = s >= 0 && change_state(drawing, state, s);
+		changes += good;
+		depth += good;
+		if (good && below(drawing, 8))
+			continue;
+		depth = below(drawing, good ? depth : depth + 1);
+		take_back(state, &pictures[depth]);
+	}
+	take_back(state, &pictures[0]);
+	return changes;
+}
+
+/* Random changes of a state and random returns: builds that check assertions check each state on the way. */
+static void changes_are_taken_back_whole(void **state)
+{
+	uint64_t seed = draws_seed(5);
+	long count = draws(3000), changes = 0;
+	for (long n = 0; n < count; n++) {
+		struct drawing drawing = {random_open(seed, (uint64_t)n), arena_open()};
+		struct packing packing = draw_packing(&drawing, (int)(n % 16));
+		int takes[BUFFERS_MOST];
+		for (size_t i = 0; i < packing.count; i++)
+			takes[i] = packing.buffers[i].parent_count ? TAKES_OPEN : TAKES_NOBODYS;
+		struct shapes shapes =
+			pack_shapes(&packing, NULL, packing.capacity, takes, drawing.arena);
+		struct rooms rooms = {0};
+		if (shapes.culprit < 0)
+			rooms = pack_rooms(&shapes, drawing.arena);
+		for (size_t r = 0; r < rooms.count; r++)
+			changes += walk(&drawing, &rooms.at[r]);
+		arena_close(drawing.arena);
+	}
+	assert_true(changes > count);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +476,7 @@ int main(void)
 		cmocka_unit_test(answers_keep_the_laws),
 		cmocka_unit_test(starts_that_vary_find_the_same),
 		cmocka_unit_test(cores_do_not_fit_and_are_small),
+		cmocka_unit_test(changes_are_taken_back_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

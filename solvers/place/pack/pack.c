@@ -8,6 +8,7 @@
 #include "solvers/place/pack/state.h"
 #include "solvers/place/packing.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +71,11 @@ static struct memo_key memo_key_of(const struct memo *memo, int from, int to)
 {
 	const int64_t *level = memo->state->level;
 	struct memo_key key = {(uint64_t)from << 32 | (uint64_t)to, 1};
+	assert(!memo->state->crossing[from]);
 	for (int i = memo->first[from]; i < memo->first[to]; i++) {
 		if (level[i] == PLACED)
 			continue;
+		assert(memo->state->room->items[i].end <= to);
 		uint64_t mixed = mix((uint64_t)level[i] * UINT64_C(0x9e3779b97f4a7c15) +
 				     (uint64_t)(i + 1) * UINT64_C(0xbf58476d1ce4e5b9));
 		key.high += mixed;
@@ -293,6 +296,7 @@ static enum outcome try_values(struct pack_search *search, int from, int to, int
 	size_t mark = search->state->trail_count;
 	for (bool is_first = true; search->value_count > bottom; is_first = false) {
 		int value = search->values[--search->value_count];
+		assert(search->state->trail_count == mark);
 		if (!spend_node(search))
 			return ENDED;
 		if (try_value(search, s, value)) {
@@ -300,6 +304,7 @@ static enum outcome try_values(struct pack_search *search, int from, int to, int
 			if (outcome != FAILED)
 				return outcome;
 		}
+		assert(search->value_count >= bottom);
 		if (!state_undo(search->state, mark))
 			return FAILED;
 		join_conflicts(search, s, is_first, search->value_count == bottom);
@@ -426,6 +431,16 @@ static bool start(struct pack_search *search, uint64_t seed, enum pack_order ord
 	return state_start(search->state);
 }
 
+#ifndef NDEBUG
+/* Asserts that all items lie apart, in the room and at lawful addresses. */
+static bool check_packed(const struct state *state)
+{
+	for (int i = 0; i < state->room->item_count; i++)
+		assert(state->level[i] == PLACED);
+	return state_check(state);
+}
+#endif
+
 /*
  * Goes on, from a new start, until this many failures (0: to the end); nodes are charged to the run
  * and counted.  What it learned is kept from one call to the next.  The order says which items
@@ -446,6 +461,7 @@ static enum verdict pack_search_run(struct pack_search *search, struct run *run,
 	enum outcome outcome = solve_part(search, 0, search->room->section_count);
 	run_spend(run, search->nodes - search->charged);
 	search->charged = search->nodes;
+	assert(outcome != DONE || check_packed(search->state));
 	return outcome == DONE ? VERDICT_YES : outcome == FAILED ? VERDICT_NO : VERDICT_OPEN;
 }
 

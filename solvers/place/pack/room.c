@@ -5,6 +5,7 @@
 #include "solvers/place/pack/options.h"
 #include "solvers/place/packing.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /*
@@ -341,6 +342,35 @@ static void add_reserved(const struct dividing *dividing, struct room *room)
 	}
 }
 
+#ifndef NDEBUG
+/* Asserts that each section has all items that live in it, those that start in it last, and that items that share a
+ * section meet. */
+static bool check_room(const struct room *room)
+{
+	for (int i = 0; i < room->item_count; i++) {
+		const struct pack_item *item = &room->items[i];
+		assert(0 <= item->first && item->first < item->end &&
+			item->end <= room->section_count);
+		assert(item->size > 0 && item->clear >= item->size && item->align > 0);
+		assert(!i || room->items[i - 1].first <= item->first);
+		assert(item->twin < i);
+		for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
+			const struct pack_item *other = &room->items[room->meets[k]];
+			assert(other != item && item->first < other->end &&
+				other->first < item->end);
+		}
+	}
+	for (int s = 0; s < room->section_count; s++)
+		for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
+			const struct pack_item *item = &room->items[room->lives[k]];
+			assert(item->first <= s && s < item->end);
+			assert(k == room->section_first[s] || room->lives[k - 1] < room->lives[k]);
+			assert((k < room->section_split[s]) == (item->first < s));
+		}
+	return true;
+}
+#endif
+
 bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 {
 	size_t *first = arena_array(arena, size_t, room->section_count + 2);
@@ -399,6 +429,7 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 	room->section_first = first;
 	room->meet_first = meet_first;
 	room->lives = lives;
+	assert(check_room(room));
 	return true;
 }
 

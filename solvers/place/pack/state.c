@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "solvers/place/pack/options.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
@@ -85,6 +86,7 @@ static bool add_height(struct boundaries *boundaries, struct boundary_side *side
 			continue;
 		if (count == PACK_SUMS_MOST)
 			return false;
+		assert(!count || out[count - 1] < next);
 		out[count++] = next;
 	}
 	memcpy(sums, out, (size_t)count * sizeof *sums);
@@ -117,6 +119,7 @@ static int64_t reach(const struct boundary_side *side, int64_t height, int64_t s
 		return height;
 	size_t above; /* the first sum above the height */
 	bisect(above, 0, side->sum_count, side->sums[above] <= height);
+	assert(above > 0); /* no item is a sum, and below no height */
 	if (height - side->sums[above - 1] <= slack)
 		return height;
 	return (int)above < side->sum_count ? side->sums[above] : PLACED;
@@ -149,6 +152,7 @@ static bool boundary_settle(struct state *state, int t)
 		}
 		height = right + more;
 	}
+	assert(height >= lowest);
 	bool good = true;
 	if (height > lowest)
 		for (size_t k = room->section_first[t]; good && k < room->section_first[t + 1];
@@ -266,6 +270,7 @@ static bool lift_item(
 	struct state *state, int i, int64_t level, struct because because, struct stretch dirty)
 {
 	const struct pack_item *item = &state->room->items[i];
+	assert(state->level[i] < level); /* of an item that is not placed */
 	level = level > item->high ? level : item_align(item, level);
 	if (level > item->high) {
 		for (int s = item->first; s < item->end; s++)
@@ -347,6 +352,7 @@ static bool look_again(struct state *state, int s)
 	struct change *change = note_change(state, FLOOR_ROSE, s, state->floor[s]);
 	change->choices = state->choices[s];
 	change->lowest = state->lowest[s];
+	assert(lowest >= state->floor[s] && crossing >= state->lowest[s]);
 	state->choices[s] = NOT_COUNTED;
 	soil_boundary(state, s);
 	soil_boundary(state, s + 1);
@@ -362,7 +368,81 @@ static bool look_again(struct state *state, int s)
 	return false;
 }
 
-bool state_settle(struct state *state, bool good)
+#ifndef NDEBUG
+static bool check_item(const struct state *state, int i)
+{
+	const struct room *room = state->room;
+	const struct pack_item *item = &room->items[i];
+	bool is_placed = state->level[i] == PLACED;
+	int64_t address = state->low[i];
+	assert(is_placed || state->level[i] == address);
+	assert(item->low <= address && address <= item->high);
+	assert(address % item->align == 0);
+	for (size_t k = room->meet_first[i]; is_placed && k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		const struct pack_item *other = &room->items[j];
+		bool is_below = state->low[j] >= address + item_height_beside(item, other);
+		bool is_above = state->level[j] == PLACED &&
+				address >= state->low[j] + item_height_beside(other, item);
+		assert(is_below || is_above);
+	}
+	return true;
+}
+
+static bool check_section(const struct state *state, int s)
+{
+	const struct room *room = state->room;
+	int64_t floor = PLACED, lowest = PLACED, rest = 0;
+	int crossing = 0, choices = 0;
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
+		int i = room->lives[k];
+		bool crosses = room->items[i].first < s;
+		if (state->level[i] == PLACED)
+			continue;
+		floor = number_min(floor, state->level[i]);
+		lowest = number_min(lowest, crosses ? state->level[i] : PLACED);
+		rest += item_height(&room->items[i], s);
+		crossing += crosses;
+		choices += state_may_stand(state, i, state->floor[s]);
+	}
+	assert(!state->is_dirty[s] && !state->is_boundary_dirty[s]);
+	assert(state->floor[s] == floor);
+	assert(state->lowest[s] == lowest);
+	assert(state->rest[s] == rest);
+	assert(state->crossing[s] == crossing);
+	assert(state->choices[s] == NOT_COUNTED || state->choices[s] == choices);
+	assert(floor == PLACED || state_slack(state, s) >= 0);
+	return true;
+}
+
+bool state_check(const struct state *state)
+{
+	for (int i = 0; i < state->room->item_count; i++)
+		check_item(state, i);
+	for (int s = 0; s < state->room->section_count; s++)
+		check_section(state, s);
+	return true;
+}
+
+/* Asserts the invariants of all that these entries of the trail changed. */
+static bool check_changes(const struct state *state, size_t first, size_t end)
+{
+	for (size_t t = first; t < end; t++) {
+		const struct change *change = &state->trail[t];
+		if (change->kind == FLOOR_ROSE) {
+			check_section(state, change->index);
+			continue;
+		}
+		check_item(state, change->index);
+		const struct pack_item *item = &state->room->items[change->index];
+		for (int s = item->first; s < item->end; s++)
+			check_section(state, s);
+	}
+	return true;
+}
+#endif
+
+bool state_settle(struct state *state, bool good, size_t since)
 {
 	while (state->dirty_count || state->dirty_boundary_count) {
 		if (state->dirty_count) {
@@ -375,6 +455,7 @@ bool state_settle(struct state *state, bool good)
 			good = good && boundary_settle(state, t);
 		}
 	}
+	assert(!good || check_changes(state, since, state->trail_count));
 	return good;
 }
 
@@ -383,8 +464,11 @@ bool state_place(struct state *state, int i, int section)
 	const struct room *room = state->room;
 	const struct pack_item *item = &room->items[i];
 	int64_t base = state->level[i];
+	size_t since = state->trail_count;
 	bool good = true;
 	struct stretch dirty = {item->first, item->end};
+	assert(item->first <= section && section < item->end);
+	assert(state_may_stand(state, i, state->floor[section]));
 	note_change(state, ITEM_PLACED, i, base)->because = because_section(section);
 	state->level[i] = PLACED;
 	for (int s = item->first; s < item->end; s++) {
@@ -399,7 +483,7 @@ bool state_place(struct state *state, int i, int section)
 		if (top > state->level[j])
 			good = lift_item(state, j, top, because_item(i), dirty);
 	}
-	return state_settle(state, good);
+	return state_settle(state, good, since);
 }
 
 /* An item that the conflict is about gives way to those because of which it is as it is. */
@@ -415,14 +499,19 @@ static bool trace(struct conflict *conflict, const struct change *change)
 bool state_undo(struct state *state, size_t trail_count)
 {
 	bool mattered = false;
-	while (state->trail_count > trail_count) {
-		struct change change = state->trail[--state->trail_count];
+	size_t end = state->trail_count;
+	assert(trail_count <= end);
+	assert(!state->dirty_count && !state->dirty_boundary_count);
+	for (size_t t = end; t > trail_count; t--) {
+		struct change change = state->trail[t - 1];
 		if (change.kind == FLOOR_ROSE) {
+			assert(state->floor[change.index] >= change.before);
 			state->floor[change.index] = change.before;
 			state->choices[change.index] = change.choices;
 			state->lowest[change.index] = change.lowest;
 			continue;
 		}
+		assert(state->level[change.index] > change.before);
 		mattered |= trace(state->conflict, &change);
 		state->level[change.index] = change.before;
 		state->low[change.index] = change.before;
@@ -434,6 +523,8 @@ bool state_undo(struct state *state, size_t trail_count)
 		for (int s = item->first + 1; s < item->end; s++)
 			state->crossing[s]++;
 	}
+	state->trail_count = trail_count;
+	assert(check_changes(state, trail_count, end));
 	return mattered;
 }
 
@@ -479,6 +570,8 @@ bool state_leave_empty(struct state *state, int s)
 {
 	const struct room *room = state->room;
 	int64_t floor = state->floor[s], next = PLACED, least = PLACED, second = PLACED;
+	size_t since = state->trail_count;
+	assert(floor != PLACED && state_slack(state, s) > 0);
 	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
 		int i = room->lives[k];
 		if (state->level[i] == PLACED)
@@ -511,7 +604,9 @@ bool state_leave_empty(struct state *state, int s)
 		good = state_raise(
 			state, i, number_min(lifted(state, i, s), above), because_empty(s));
 	}
-	return state_settle(state, good);
+	good = state_settle(state, good, since);
+	assert(!good || state->floor[s] > floor);
+	return good;
 }
 
 struct state *state_open(const struct room *room, struct arena *arena)
@@ -564,5 +659,7 @@ bool state_start(struct state *state)
 	}
 	for (int s = 0; s < room->section_count; s++)
 		good = good && state->rest[s] <= room->height;
-	return state_settle(state, good);
+	good = state_settle(state, good, 0);
+	assert(!good || state_check(state));
+	return good;
 }

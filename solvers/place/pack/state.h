@@ -114,8 +114,8 @@ bool state_start(struct state *state);
 bool state_place(struct state *state, int item, int section); /* on the section's floor */
 bool state_raise(struct state *state, int item, int64_t level, struct because because);
 
-/* After some were raised, what follows; not if something is wrong already. */
-bool state_settle(struct state *state, bool good);
+/* After some were raised, what follows; not if something is wrong already.  `since`: how long the trail was before. */
+bool state_settle(struct state *state, bool good, size_t since);
 
 /* Nothing stands on the floor of the section, though something might. */
 bool state_leave_empty(struct state *state, int section);
@@ -126,6 +126,11 @@ bool state_undo(struct state *state, size_t trail_count);
 
 /* Items that may stand on the section's floor, twins counted once. */
 int state_choices(struct state *state, int section);
+
+#ifndef NDEBUG
+/* Asserts the invariants of all items and sections; after a change that succeeded, or was taken back. */
+bool state_check(const struct state *state);
+#endif
 
 static inline int64_t state_slack(const struct state *state, int section)
 {
