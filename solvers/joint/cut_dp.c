@@ -8,6 +8,7 @@
 #include "solvers/joint/cut_dp/stack.h"
 #include "solvers/joint/cut_dp/step.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ struct search {
 /* False: no answer that goes on from the label is looked for. */
 static bool find_bound(const struct search *search, int cut, struct label *label)
 {
+	assert(label->state < layer_state_count(search->layers[cut]));
 	const uint16_t *codes = layer_codes(search->layers[cut], label->state);
 	const int64_t *bounds = relax_bounds(search->relaxation, cut, codes);
 	int64_t rest = !bounds ? BOUND_NEVER
@@ -52,6 +54,7 @@ static bool find_bound(const struct search *search, int cut, struct label *label
 			       ? bounds[relax_condition_count(search->relaxation) - 1]
 			       : bounds[condition_index(
 					 search->frame, label->bundle.args, label->bundle.widest)];
+	assert(rest >= 0);
 	label->bound = cut_add(label->cost, rest);
 	return rest < BOUND_NEVER && label->bound <= search->limit;
 }
@@ -62,6 +65,7 @@ static bool enter(const struct search *search, const struct label *from,
 {
 	const struct frame *frame = search->frame;
 	const struct bundle *before = &from->bundle;
+	assert(step->value >= 0 && 0 <= step->cores && step->cores <= frame->width_most);
 	if (!begins && (step->alone || before->args == LABEL_CLOSED))
 		return false;
 	uint64_t in_hbm = begins ? 0 : before->in_hbm;
@@ -70,6 +74,7 @@ static bool enter(const struct search *search, const struct label *from,
 	if (step->cores > widest)
 		widest = step->cores;
 	args += step->args - __builtin_popcountll(in_hbm & step->args_before);
+	assert(args >= (begins ? 0 : before->args));
 	if (frame->args_most && args > frame->args_most)
 		return false;
 	in_hbm = steps_slots(search->steps, search->cut, step->cut, in_hbm) | step->args_after;
@@ -84,6 +89,9 @@ static bool enter(const struct search *search, const struct label *from,
 		begins ? frame->over[widest] : frame->over[widest] - frame->over[before->widest];
 	out->cost = cut_add(cut_add(from->cost, step->value), wider);
 	out->begins_bundle = begins;
+	assert(out->cost >= from->cost);
+	assert(out->bundle.args == LABEL_CLOSED || !frame->args_most ||
+		out->bundle.args <= frame->args_most);
 	return out->cost != JOINT_NEVER;
 }
 
@@ -180,6 +188,8 @@ static bool take_step(void *context, const struct cut_step *step)
 	search->effort.edges++;
 	struct cut_layer *here = search->layers[search->cut];
 	uint32_t state = layer_state(search->layers[step->cut], step->codes);
+	assert(search->changes ? step->cut == search->cut : step->cut > search->cut);
+	assert(layer_bytes(search->layers[step->cut], state) <= search->frame->space->capacity);
 	for (uint32_t i = layer_first(here, search->state), next; i != LABEL_NONE; i = next) {
 		next = layer_label(here, i)->next;
 		if (!search->changes || layer_label(here, i)->is_chosen)
@@ -200,6 +210,7 @@ static void drop_worst(struct search *search, struct cut_layer *layer)
 			ranked[count++] = (struct cut_ranked){layer_label(layer, i)->bound, i};
 	if (count > search->width) {
 		cut_rank(ranked, count);
+		assert(ranked[search->width - 1].value <= ranked[search->width].value);
 		search->dropped = number_min(search->dropped, ranked[search->width].value);
 		for (size_t i = search->width; i < count; i++)
 			layer_label(layer, ranked[i].number)->dominated = true;
@@ -252,6 +263,24 @@ static bool expand_cut(struct search *search, int cut)
 	return true;
 }
 
+#ifndef NDEBUG
+/* Asserts that no label on the way to an answer had a bound above it, or costs more than the next one. */
+static bool check_path(const struct search *search, uint32_t at)
+{
+	const struct label *label = layer_label(search->layers[search->frame->space->op_count], at);
+	int64_t value = label->cost;
+	while (label->parent != LABEL_NONE) {
+		const struct label *parent =
+			layer_label(search->layers[label->parent_cut], label->parent);
+		assert(parent->cost <= label->cost);
+		assert(parent->bound <= value);
+		label = parent;
+	}
+	assert(label->cost == 0);
+	return true;
+}
+#endif
+
 /* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
 static void find_best(struct search *search)
 {
@@ -270,6 +299,8 @@ static void find_best(struct search *search)
 	for (size_t k = 0; k < count; k++) {
 		struct joint_answer *answer = layers_trace(search->layers,
 			search->frame->space->op_count, all[k].number, run_arena(search->run));
+		assert(check_path(search, all[k].number));
+		assert(!search->best || answer->value < search->best->value);
 		if (joint_plan_offer(search->run, search->frame->space, answer)) {
 			search->best = answer;
 			break;
@@ -325,6 +356,7 @@ static bool beam_run(struct search *search)
 			return false;
 	}
 	find_best(search);
+	assert(!search->best || search->bound <= search->best->value);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/number.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -495,6 +496,8 @@ uint32_t layer_state(struct cut_layer *layer, const uint16_t *codes)
 	*state = (struct layer_entry){.first = LABEL_NONE};
 	array_add(layer->arena, &layer->codes); /* so that no state has none */
 	for (int s = 0; s < slots; s++) {
+		assert(cut_view(codes[s]) <
+			layer->frame->space->tensors[layer->cut->tensors[s]].view_count);
 		*array_add(layer->arena, &layer->codes) = codes[s];
 		state->bytes +=
 			cut_bytes(&layer->frame->space->tensors[layer->cut->tensors[s]], codes[s]);
@@ -544,8 +547,25 @@ uint32_t layer_append(struct cut_layer *layer, const struct label *label)
 		*array_add(layer->arena, &layer->chunks) =
 			arena_array(layer->arena, struct label, CHUNK);
 	*layer_label(layer, layer->label_count) = *label;
+	assert(label->state < layer->states.count);
 	return layer->label_count++;
 }
+
+#ifndef NDEBUG
+/* Asserts that the list of a state has its own labels, of which none dominates another. */
+static bool check_state(const struct cut_layer *layer, uint32_t state, uint32_t added)
+{
+	const struct label *last = layer_label(layer, added);
+	uint32_t first = layer->states.at[state].first;
+	for (uint32_t i = first; i != LABEL_NONE; i = layer_label(layer, i)->next) {
+		const struct label *label = layer_label(layer, i);
+		assert(label->state == state && !label->dominated);
+		assert(i == added || (!dominates(layer->frame, label, last) &&
+					     !dominates(layer->frame, last, label)));
+	}
+	return true;
+}
+#endif
 
 uint32_t layer_add(struct cut_layer *layer, const struct label *label)
 {
@@ -565,6 +585,7 @@ uint32_t layer_add(struct cut_layer *layer, const struct label *label)
 	uint32_t added = layer_append(layer, label);
 	layer_label(layer, added)->next = state->first;
 	state->first = added;
+	assert(check_state(layer, label->state, added));
 	return added;
 }
 
@@ -587,8 +608,11 @@ struct joint_answer *layers_trace(
 	const struct label *label = layer_label(layers[cut], at);
 	answer->value = label->cost;
 	for (const struct label *l = label; l->parent != LABEL_NONE;
-		l = layer_label(layers[l->parent_cut], l->parent))
+		l = layer_label(layers[l->parent_cut], l->parent)) {
+		assert(l->parent_cut <= cut &&
+			l->parent < layer_label_count(layers[l->parent_cut]));
 		answer->count++;
+	}
 	struct joint_step *steps = arena_array(arena, struct joint_step, answer->count);
 	for (size_t i = answer->count; i-- > 0;
 		label = layer_label(layers[label->parent_cut], label->parent))

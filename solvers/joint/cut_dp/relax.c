@@ -8,6 +8,7 @@
 #include "solvers/joint/cut_dp/options.h"
 #include "solvers/joint/cut_dp/step.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -593,6 +594,7 @@ static void keep_cheapest(struct relaxation *relaxation, int cut)
 	cut_rank(ranked, count);
 	for (size_t i = 0; i < count && ranked[i].value <= relaxation->limit; i++) {
 		if (relaxation->kept[cut].count == relaxation->width) {
+			assert(ranked[i].value <= relaxation->limit);
 			relaxation->limit = ranked[i].value - 1;
 			break;
 		}
@@ -705,6 +707,24 @@ static bool look_back(void *context, const struct cut_step *step)
 	return run_go_on(relaxation->run, 1);
 }
 
+#ifndef NDEBUG
+/* Asserts that the bounds at hand are within those before, and that none is above what one may pay to begin a wider
+ * bundle, or any, and go on from there. */
+static bool check_lowered(const struct relaxation *relaxation, const int64_t *before)
+{
+	const int64_t *bounds = relaxation->bounds;
+	size_t end = ended(relaxation->frame);
+	for (size_t i = 0; i <= end; i++) {
+		assert(0 <= bounds[i] && bounds[i] <= before[i]);
+		assert(bounds[i] <= bounds[end]);
+	}
+	for (int r = 0; r < relaxation->frame->rank_count; r++)
+		assert(bounds[end] <= bounds[(size_t)r * row_size(relaxation->frame)] +
+					      over(relaxation->frame, r));
+	return true;
+}
+#endif
+
 /* Evictions and relays, until they make nothing cheaper. */
 static bool look_at_changes(struct relaxation *relaxation)
 {
@@ -718,6 +738,7 @@ static bool look_at_changes(struct relaxation *relaxation)
 			if (!take_steps(relaxation, kept->at[k], true, look_back))
 				return false;
 			completion_close(relaxation->frame, relaxation->bounds);
+			assert(check_lowered(relaxation, node->bounds));
 			again |= memcmp(relaxation->bounds, node->bounds, size) != 0;
 			memcpy(node->bounds, relaxation->bounds, size);
 		}

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "solvers/joint/cut_dp/frame.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -666,6 +667,8 @@ static void place_codes(struct step_making *making, uint64_t dropped)
 		step->codes[s] = to->kept[s][code];
 	}
 	for (int e = 0; making->move && e < making->move->effect_count; e++)
+		assert(making->move->effects[e].slot < to->slot_count);
+	for (int e = 0; making->move && e < making->move->effect_count; e++)
 		step->codes[making->move->effects[e].slot] = making->move->effects[e].code;
 	if (!making->move)
 		step->codes[making->slot] = to->kept[making->slot][cut_code(
@@ -676,6 +679,7 @@ static void place_codes(struct step_making *making, uint64_t dropped)
 static bool drop_some(struct step_making *making, int i, uint64_t dropped, int64_t least)
 {
 	int64_t capacity = making->steps->capacity;
+	assert(making->bytes >= 0); /* beside those that are dropped */
 	if (making->bytes <= capacity) {
 		if (dropped && making->bytes + least <= capacity)
 			return true; /* one of them need not be dropped */
@@ -776,6 +780,9 @@ static bool take_move(struct step_making *making, const struct menu_entry *entry
 	step->args_before = move->args_before;
 	step->args_after = move->args_after;
 	step->cut = move->end;
+	assert(step->cut > making->cut);
+	assert(__builtin_popcountll(step->args_before) <= step->args &&
+		__builtin_popcountll(step->args_after) <= step->args);
 	find_droppable(making, move->held);
 	return move->empties ? drop_all(making) : drop_some(making, 0, 0, INT64_MAX / 2);
 }
@@ -832,6 +839,7 @@ static bool relay_some(struct step_making *making, uint16_t *codes, int slot, in
 			left);
 		codes[slot] = before;
 		step->relay_count--;
+		assert(step->relay_count >= 0);
 	}
 	return goes_on;
 }
