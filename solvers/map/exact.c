@@ -7,6 +7,7 @@
 #include "solvers/map/exact/options.h"
 #include "solvers/map/uneven/search.h"
 
+#include <assert.h>
 #include <math.h>
 
 /*
@@ -72,6 +73,7 @@ static void search_choice(const struct exact_search *exact, struct nest_descent 
 	descent->book = task->book;
 	descent->open = INFINITY;
 	nest_descend(descent, task->choice.bound);
+	assert(descent->stopped || descent->open == INFINITY);
 	part->open = least(part->open, descent->open);
 	if (descent->stopped)
 		lower(part->each, exact, task->choice.spatial);
@@ -125,6 +127,7 @@ static bool next_choice(
 		if (exact->spread == choices->count || exact->stopped)
 			return false;
 		double bound = choices->at[exact->spread].bound;
+		assert(!exact->spread || choices->at[exact->spread - 1].bound <= bound);
 		if (single && nest_cut_excludes_values(cut, &bound)) {
 			exact->spread = choices->count;
 			return false;

@@ -5,6 +5,7 @@
 #include "solvers/map/exact/label.h"
 #include "solvers/map/exact/options.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
  * The ways to go on from a label (descent.h): sets of loops, classes of their orders and
  * bounds of one level, as far as nothing found excludes them.
  */
+
+/* Bounds are sums of doubles in different orders. */
+#define BOUND_SURE (1 - 1e-9)
 
 /* A way to go on from a label. */
 struct level_child {
@@ -309,6 +313,9 @@ static bool level_children_weigh(struct nest_descent *descent, struct level_chil
 static void level_children_choose(struct level_children *level, int d, int option)
 {
 	const struct level_factor *chosen = &level->options[d].at[option];
+	assert(0 <= option && option < level->options[d].count);
+	assert(chosen->bound * chosen->rest ==
+		level->options[d].at[0].bound * level->options[d].at[0].rest);
 	level->option[d] = (uint16_t)option;
 	level->bounds[d] = chosen->bound;
 	level->left[d] = chosen->rest;
@@ -384,6 +391,7 @@ static void choose_bounds(struct nest_descent *descent, struct level_children *l
 	int d = order->at[n - 1];
 	const struct level_factor_list *options = &level->options[d];
 	int64_t least = level->least_left[d];
+	assert(level->option[d] == level->first_busy[d] && level->bounds[d] > 1);
 	struct nest_order rough = *order;
 	rough.rough = true;
 	bool fits = false;
@@ -650,21 +658,49 @@ static void cut_anew(struct nest_descent *descent)
 	descent->cut.excluded = excluded;
 }
 
+#ifndef NDEBUG
+/* Asserts that the loops of all levels make the iterations that the choice leaves to them. */
+static bool check_whole(const struct nest_descent *descent)
+{
+	for (int d = 0; d < nest_descent_dimensions(descent); d++) {
+		int64_t product = 1;
+		for (int j = 0; j < descent->view.frame->count; j++)
+			product *= descent->mapping.rows[nest_descent_tiling(descent, j)->row]
+					   .temporal[d];
+		assert(product == descent->view.temporal[d]);
+	}
+	return true;
+}
+
+/* Asserts that the bound under which a mapping was found is not above its value. */
+static bool check_bound(
+	const struct nest_descent *descent, const struct offer_price *price, double bound)
+{
+	enum objective first = nest_descent_search(descent)->wishes.objectives.at[0];
+	assert(price->verdict != NEST_FITS ||
+		bound * BOUND_SURE <= objective_value(first, &price->score));
+	return true;
+}
+#endif
+
+/* `user`: the bound of the label. */
 static void try_mapping(struct nest_descent *descent, void *user)
 {
 	struct offer_price price;
-	(void)user;
+	assert(check_whole(descent));
 	if (!nest_offers_price(&descent->offers, &descent->mapping, &price))
 		descent->stopped = true;
 	else if (price.kept)
 		cut_anew(descent);
+	assert(descent->stopped || check_bound(descent, &price, *(const double *)user));
 }
 
 static void descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound);
 
 /* Gives the remaining iterations to the innermost level. */
-static void finish(struct nest_descent *descent, const int *left, const struct nest_label *label)
+static void finish(
+	struct nest_descent *descent, const int *left, const struct nest_label *label, double bound)
 {
 	const struct completions *completions = descent->options->completions;
 	int64_t bounds[SHAPE_DIMENSIONS_MOST];
@@ -678,7 +714,7 @@ static void finish(struct nest_descent *descent, const int *left, const struct n
 		orders = space_level_count(space, innermost, &descent->mapping);
 	for (uint64_t k = 0; k < orders && !descent->stopped; k++) {
 		space_level_arrange(space, innermost, k, &descent->mapping);
-		arrange(descent, descent->arranged[label->linked], 0, try_mapping, NULL);
+		arrange(descent, descent->arranged[label->linked], 0, try_mapping, &bound);
 	}
 }
 
@@ -692,7 +728,10 @@ static void go_on(
 	}
 	struct nest_cost cost;
 	const struct nest_order *order = &child->class->order;
-	if (!level_children_weigh(descent, level, order, &cost))
+	bool stays = level_children_weigh(descent, level, order, &cost);
+	assert(nest_cost_value(&descent->view, &cost,
+		       nest_descent_search(descent)->wishes.objectives.at[0]) == child->value);
+	if (!stays)
 		return;
 	struct nest_label next;
 	descent->labels++;
@@ -723,7 +762,7 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound)
 {
 	if (j == 0) {
-		finish(descent, left, label);
+		finish(descent, left, label, bound);
 		if (descent->stopped)
 			leave_open(descent, bound);
 		return;
@@ -736,6 +775,8 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 		arena_release(descent->scratch, mark);
 		return;
 	}
+	for (size_t c = 0; c < level.children.count; c++)
+		assert(bound * BOUND_SURE <= level.children.at[c].value);
 	if (level.children.count)
 		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
 	for (size_t c = 0; c < level.children.count; c++) {

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "solvers/map/exact/options.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +53,28 @@ double nest_cost_value(
 	}
 }
 
+#ifndef NDEBUG
+/* Asserts that none of the incumbents is as good as another in all objectives. */
+static bool check_cut(const struct nest_cut *cut, size_t incumbents)
+{
+	size_t count = cut->objectives->count;
+	for (size_t a = 0; a < incumbents; a++)
+		for (size_t b = 0; b < incumbents; b++) {
+			size_t k = 0;
+			while (k < count &&
+				cut->values[a * count + k] <= cut->values[b * count + k])
+				k++;
+			assert(a == b || k < count);
+		}
+	return true;
+}
+#endif
+
 struct nest_cut nest_cut_make(
 	struct arena *arena, const struct frontier *kept, const struct wishes *wishes, double slack)
 {
 	const struct objectives *objectives = &wishes->objectives;
+	assert(slack >= 1);
 	struct nest_cut cut = {objectives, slack, kept->count,
 		arena_array(arena, double, (kept->count + 1) * objectives->count), INFINITY};
 	double *value = cut.values;
@@ -66,6 +85,7 @@ struct nest_cut nest_cut_make(
 		*value = nextafter(wishes->ceiling * slack, INFINITY);
 		cut.count++;
 	}
+	assert(check_cut(&cut, kept->count));
 	return cut;
 }
 
@@ -370,6 +390,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 	}
 	out->array_cycles = nest_skew_bound(view, from, order, bounds);
 	nest_cost_finish(view, out);
+	assert(out->array_cycles >= 0 && out->cycles >= 0 && out->energy_pj >= 0);
 }
 
 /* As if no loop were chosen at the next level, in any order. */
@@ -391,6 +412,27 @@ static void nest_skew_enter(const struct nest_view *view, struct nest_label *lab
 		label->load_cycles += chain->load_cycles * label->reload[t];
 	}
 }
+
+#ifndef NDEBUG
+/* Asserts that a label and the one before it agree: the boundary is the next one inwards, loops are only added, and no
+ * meter falls. */
+static bool check_label(
+	const struct nest_view *view, const struct nest_label *from, const struct nest_label *label)
+{
+	assert(label->boundary == from->boundary - 1 && label->boundary >= 0);
+	assert(label->outside >= from->outside);
+	assert(label->passes >= from->passes && label->load_cycles >= from->load_cycles);
+	for (int t = 0; t < space_count(view); t++) {
+		assert(label->irrelevant[t] >= from->irrelevant[t]);
+		assert(label->irrelevant[t] <= label->outside);
+		assert(label->reload[t] >= from->reload[t]);
+		assert(label->reload[t] <= label->irrelevant[t]);
+	}
+	for (int m = 0; m < view->frame->meter_count; m++)
+		assert(nest_meter(&label->passed, m) >= nest_meter(&from->passed, m));
+	return true;
+}
+#endif
 
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, struct nest_label *out)
@@ -425,6 +467,7 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 	out->passes = from->passes;
 	out->load_cycles = from->load_cycles;
 	nest_skew_enter(view, out);
+	assert(check_label(view, from, out));
 }
 
 void nest_label_estimate(

@@ -4,6 +4,7 @@
 #include "cost/nest/nest_home.h"
 #include "solvers/map/exact/label.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -234,6 +235,25 @@ static void find_home(struct nest_view *view, int space)
 		chain->home_words *= (double)view->temporal[__builtin_ctz(left)];
 }
 
+#ifndef NDEBUG
+/* Asserts that levels and crossings of a chain lead inwards, and that each boundary knows its next crossing. */
+static bool check_chain(const struct nest_view *view, int space)
+{
+	const struct nest_chain *chain = &view->chains[space];
+	assert(chain->crossing_count <= chain->count);
+	for (int k = 1; k < chain->count; k++)
+		assert(chain->kept[k] < chain->kept[k - 1]);
+	for (int k = 1; k < chain->crossing_count; k++)
+		assert(chain->crossings[k].level < chain->crossings[k - 1].level);
+	for (int j = -1; j < view->frame->count; j++) {
+		int next = chain->next[j + 1];
+		assert(next == chain->crossing_count || chain->crossings[next].level <= j);
+		assert(!next || chain->crossings[next - 1].level > j);
+	}
+	return true;
+}
+#endif
+
 void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
 {
 	const struct nest_frame *frame = view->frame;
@@ -248,6 +268,7 @@ void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
 		nest_view_price_plain(view, space);
 	else
 		nest_view_price_window(view, space);
+	assert(check_chain(view, space));
 }
 
 void nest_view_spread(
