@@ -1,7 +1,7 @@
 #ifndef TEST_H
 #define TEST_H
 
-/* What every test program includes, last. */
+/* Includes of every test program; included last. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

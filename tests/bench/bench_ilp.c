@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * How large the integer program is for the least energy x latency, and what it finds in how much
- * time of one thread, with the gap that its bound leaves.
+ * Size of the integer program for the least energy x latency, its result, the gap to its bound, and
+ * its time on one thread.
  */
 static const struct question {
 	const char *name, *files[4];

@@ -57,7 +57,7 @@ static void show(char **arguments, const char *path)
 			.hbm_bytes = arguments[0][0] == 'h',
 			.fixed = getenv("FIXED") ? (unsigned)atoi(getenv("FIXED")) : 0,
 			.kept = kept}};
-	const char *why = "there is no such workload";
+	const char *why = "the workload is unknown";
 	double start = seconds();
 	const struct joint_space *space =
 		question.workload ? joint_graph_make(&question, arena, &why) : NULL;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* What the joint spaces of workloads have, and how long it takes to make them: bench_joint_space [bound|estimate]
- * [price|published] WORKLOAD... */
+/* Sizes of the joint spaces of workloads, and the time to make them: bench_joint_space
+ * [bound|estimate] [price|published] WORKLOAD... */
 static double seconds(void)
 {
 	struct timespec now;

@@ -11,14 +11,14 @@
 #include <time.h>
 
 /*
- * How good the mappings are that solvers find, at equal evaluations and at equal time of one
- * thread: energy x latency above the proven optimum, in percent, or as multiples of the optimum, the median of
- * three seeds; in brackets above what `exact` proved as a bound where its budget was not enough.  A solver
+ * Quality of the mappings of solvers, at equal evaluations and at equal time of one thread: energy
+ * x latency above the proven optimum, in percent, or as multiples of the optimum, the median of
+ * three seeds; in brackets above the lower bound of `exact` if its budget was not enough.  A solver
  * gets as many evaluations for a time as it made in a second before, and the time it took is
- * measured.  Where the constraints leave an easy start, all solvers have it, as explore does.
+ * measured.  If the constraints leave an easy start, all solvers begin from it, as in explore.
  *
- * LAYERS= how many layers, EVALUATIONS= the most evaluations, PROOF= the budget of the proof, in
- * ticks.
+ * LAYERS= the number of layers, EVALUATIONS= the most evaluations, PROOF= the budget of the proof,
+ * in ticks.
  */
 #define EYERISS "specs/arch/eyeriss.yaml", "specs/constraints/residency_only.yaml"
 #define GEMMINI "specs/arch/gemmini.yaml", "specs/constraints/weight_stationary.yaml"
@@ -75,7 +75,7 @@ static const char *problem_text(struct arena *arena, const struct layer *layer)
 		layer->grouped ? "G, " : "", group, group, group, layer->extents);
 }
 
-/* What one run came to; value INFINITY: nothing was found. */
+/* Result of one run; value INFINITY: nothing was found. */
 struct ended_run {
 	double value, seconds, bound;
 	bool proven;

@@ -12,11 +12,10 @@
 #include <time.h>
 
 /*
- * How many mappings the loop-nest model evaluates in a second on one thread:
- * random, distinct, all valid, each with all checks, all counts, time and
- * energy, nothing reused from one to the next.  They are drawn in batches, and
- * drawing is not timed.  MAPPINGS= says how many (default 200,000).  Timeloop's counting is
- * compared with its naive execution on a sample.
+ * Mappings that the loop-nest model evaluates in a second on one thread: random, distinct, all
+ * valid, each with all checks, all counts, time and energy, nothing reused from one to the next.
+ * They are drawn in batches, and drawing is not timed.  MAPPINGS= their number (default 200,000).
+ * Timeloop's counting is compared with its naive execution on a sample.
  */
 struct machine {
 	const char *name;

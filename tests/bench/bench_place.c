@@ -16,11 +16,10 @@
 #include <time.h>
 
 /*
- * How fast packings are found, and how good those of the other solvers are; CPU seconds of one
- * thread, the reading of files apart.  PLACEMENT= a folder with A.1048576.csv and the others
- * (default ../shared/cases/placement): without it, packings that are drawn.  MINIMALLOC= its
- * program: both in one run, flags as its authors give them.  PERFECT=50 places 50 perfect
- * packings, 10 s each.
+ * Time to find packings, and the quality of those of the other solvers; CPU seconds of one thread,
+ * without the reading of files.  PLACEMENT= a folder with A.1048576.csv and the others (default
+ * ../shared/cases/placement): without it, packings that are drawn.  MINIMALLOC= its program: both
+ * in one run, flags as its authors give them.  PERFECT=50 places 50 perfect packings, 10 s each.
  */
 enum { CAPACITY = 1048576, SEEDS = 20, SEEDS_OF_MEDIAN = 5, SECONDS = 10 };
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * How long proofs take, from the start of the program to its results: seconds of the clock and of
- * the processors, the most memory, and what was counted on the way.  Nothing is executed.
- * JOBS= threads (default 2), COUNTING= timeloop or exact.
+ * Cost of proofs, from the start of the program to its results: seconds of the clock and of the
+ * processors, the most memory, and the counters of the search.  Nothing is executed. JOBS= threads
+ * (default 2), COUNTING= timeloop or exact.
  */
 static const struct row {
 	const char *name;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How fast programs run in the three modes; REPEAT= runs each as often (default
- * 5), the best counts. */
+/* Speed of programs in the three modes; REPEAT= runs each as often (default 5), the best counts. */
 static const struct row {
 	const char *name;
 	enum sim_mode mode;

@@ -9,9 +9,9 @@
 #include <time.h>
 
 /*
- * Awkward sizes: energy x latency of the mapping that exact finds where factors need not divide,
- * with what it proved, beside the best mapping of a padded problem, each dimension padded to any of
- * the next extents without a prime factor above 7.  Time of one thread.
+ * Awkward sizes: energy x latency of the mapping that exact finds if factors need not divide, with
+ * its bound. It is compared with the best mapping of a padded problem, each dimension padded to any
+ * of the next extents without a prime factor above 7.  Time of one thread.
  *
  * BUDGET= ticks of the one, PADDED= of each padded problem.
  */

@@ -31,7 +31,7 @@ struct draw {
 	const struct broadcast *broadcast;
 };
 
-/* What the draws met. */
+/* Kinds of cases that the draws met. */
 static struct {
 	long legal, chunked, tails, mattering, harmless, three_tiles, signals, shaken, fine;
 	long of[OPERATION_COUNT];
@@ -128,7 +128,7 @@ static int64_t store_of(
 	       hops_to(topology, (int)b->root, to) * t.link_latency;
 }
 
-/* Whom the root has to do with in its i-th leg. */
+/* Returns the partner of the root in its i-th leg. */
 static int partner(const struct broadcast *b, int64_t i)
 {
 	return operation_is_pair(b->operation) ? (int)b->peer : (int)i;
@@ -208,8 +208,8 @@ static bool reduces(const struct broadcast *b)
 	return b->operation == OPERATION_REDUCE && b->ranks > 1;
 }
 
-/* Before a pull the others write their blocks and tell the root; after a push they are told one
- * by one, and read. */
+/* Before a pull the others write their blocks and signal the root; after a push the root signals
+ * them one by one, and they read. */
 static int64_t shake(const struct broadcast *b, const struct topology *topology,
 	const struct expected *chunks, int64_t staging, int64_t stored)
 {

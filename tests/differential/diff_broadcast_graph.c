@@ -276,7 +276,7 @@ static void plans_come_back_from_their_files(void **state)
 	}
 }
 
-/* What a mutation does to one instruction of a broadcast; false: nothing that must show. */
+/* Mutates one instruction of a broadcast; false if the change need not show. */
 typedef bool mutation(struct mutable_program *mutant, uint32_t i);
 
 static bool is_read_next(const struct program *program, int tensor, int step)

@@ -8,9 +8,9 @@
 #include "tests/test.h"
 
 /*
- * What is proven of captures, against brute force: every division, residency and address of small
- * random ones, by rules written once more.  Capacities are so small that addresses matter: some best
- * sets of buffers have no layout although their live bytes never exceed the capacity.
+ * Proofs of captures, against brute force: every division, residency and address of small random
+ * ones, by rules written once more.  Capacities are so small that addresses matter: some best sets
+ * of buffers have no layout although their live bytes never exceed the capacity.
  */
 enum { BUFFERS_MOST = 5, MENU_MOST = 3, STEPS = 5, CAPACITY_MOST = 7 };
 
@@ -150,7 +150,8 @@ static struct capture draw(struct arena *arena, struct random *random)
 	return capture;
 }
 
-/* What the search says must be what brute force finds; raised or lowered it must not be. */
+/* The proven cost of the search must equal that of brute force; a raised or lowered one must
+ * differ. */
 static void proven_costs_are_the_least(void **state)
 {
 	uint64_t seed = draws_seed(1);

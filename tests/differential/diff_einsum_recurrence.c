@@ -319,7 +319,7 @@ static void what_has_no_chain_is_refused(void **state)
 	const char *why;
 	assert_false(recurrence_einsum(arena, &einsum, &recurrence, &why));
 	assert_string_equal(why, "points of one element of 'B' lie along several directions that "
-				 "are no loops, so that no chain sums them up");
+				 "are not loops, so that no chain sums them up");
 	arena_close(arena);
 }
 

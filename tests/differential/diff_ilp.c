@@ -32,7 +32,7 @@ static void use_words(struct nest_case *nest)
 	}
 }
 
-/* What only constraints ask for, and enumeration does not know without them. */
+/* Drops the limits that only constraints set, and that enumeration does not know without them. */
 static void drop_constraints(struct domain *domain)
 {
 	domain->imperfect = 0;
@@ -206,7 +206,7 @@ static struct nest_case draw_nest(const struct nest_case_options *options, uint6
 	return nest;
 }
 
-/* What a systolic array takes longer no program knows: their bounds stay below. */
+/* No program models the extra time of a systolic array: the bounds stay below. */
 static void programs_of_systolic_arrays_promise_no_more(void **state)
 {
 	struct nest_case_options options = {

@@ -260,7 +260,7 @@ static void check_solver(struct random *random, const struct joint_space *space,
 	struct answer answer = solve(solver, &problem, 0, 1, arena);
 	check_answer(space, all, solver, &answer, arena);
 	if (!all->found && answer.status != PROOF_INFEASIBLE)
-		fail_msg("%s: does not see that there is no answer", solver->name);
+		fail_msg("%s: does not see that no answer exists", solver->name);
 	if (all->found && !may_be_proven(space))
 		assert_true(answer.status == PROOF_NONE && answer.bound <= 0);
 	else if (all->found && !is_proven(solver, &answer, (double)all->answer.value))

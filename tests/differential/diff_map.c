@@ -283,8 +283,8 @@ static void arrays_that_are_systolic_have_it(void **state)
 	compare(&class, draws_seed(71), draw_count() / 4);
 }
 
-/* Some mappings have no counts there (the end of specs/counting.md): where one of them is met, nobody
- * claims an optimum, and all others have the same one. */
+/* Some mappings have no counts there (the end of specs/counting.md): if one of them is met, no
+ * solver claims an optimum, and all others have the same one. */
 static void nor_under_constraints_and_flags(void **state)
 {
 	struct map_questions class = {.options = {.sliding = true,
@@ -419,7 +419,7 @@ static void recursion_finds_the_same(void **state)
 						.frontier = tried.kept, .complete = true},
 					&best);
 			if (question.counting == COUNTING_EXACT &&
-				!question.nest.hierarchy.array_end) /* nobody else knows them */
+				!question.nest.hierarchy.array_end) /* not interpreted */
 				interpreted += expect_interpreted(&question, &best);
 		}
 		arena_close(question.arena);

@@ -49,7 +49,7 @@ static struct frontier find(
 	return frontier;
 }
 
-/* Adds how many mapspaces tell each fault. */
+/* Counts the mapspaces that reveal each fault. */
 static void count_noticed(bool imperfect, uint64_t seed, long count, long *noticed)
 {
 	long compared = 0;

@@ -12,16 +12,16 @@
 #include "tests/test.h"
 
 /*
- * Proofs of the exact search where nobody can try every mapping.  Whoever finds a mapping that
- * beats a proven optimum, or a bound, refutes it: annealing and random draws
- * try to, from starts of their own and from the proven ones.  The same problem
- * written otherwise has the same optimum, with less constraints none that is worse; a frontier has
- * the optimum of each of its objectives, threads change no bit, and certificates are found true.
+ * Proofs of the exact search in spaces too large to try every mapping. A mapping that beats a
+ * proven optimum, or a bound, refutes it: annealing and random draws try to, from starts of their
+ * own and from the proven ones.  The same problem written otherwise has the same optimum, with less
+ * constraints none that is worse; a frontier has the optimum of each of its objectives, threads
+ * change no bit, and certificates are found true.
  */
 enum { DRAWS = 10, DRAWS_MOST = 500, TICKS = 5000, EVALUATIONS = 200 };
 
-/* A budget does not count what is listed ahead, which may be a million residencies or spatial
- * bounds: a search in one thread is told to stop when it asks so often. */
+/* A budget does not count the lists that are made ahead, which may have a million residencies or
+ * spatial bounds: a search in one thread is stopped after this number of polls. */
 enum { ASKS_MOST = 4000 };
 
 /* Sums of doubles; the exact search takes energies for equal that differ by 1e-12. */

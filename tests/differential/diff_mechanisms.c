@@ -10,9 +10,10 @@
 #include "tests/test.h"
 
 /*
- * What measured machines need time for (specs/README.md, "Measured machines"): the model adds it up in closed
- * form, the simulator as instructions need it.  Each alone on a machine that is ideal but for that: the two
- * must say the same cycles.  Then all at once on random plans: no execution is below the model's bound.
+ * Mechanisms that cost measured machines time (specs/README.md, "Measured machines"): the model
+ * adds it up in closed form, the simulator as instructions need it.  Each alone on a machine that
+ * is ideal but for that: the two must say the same cycles.  Then all at once on random plans: no
+ * execution is below the model's bound.
  */
 /* A machine in which nothing takes time but what is set; then the bus is one of reads and writes. */
 static struct arch *ideal_arch(struct arena *arena, int cores)

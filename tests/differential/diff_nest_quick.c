@@ -50,7 +50,7 @@ static bool differ(const struct nest_case *nest, void *user)
 	return fails;
 }
 
-/* Prices that tell accesses apart, ports that wait, neighbours that hand nothing on. */
+/* Draws prices that distinguish accesses, ports that wait, neighbours that hand nothing on. */
 static void draw_levels(struct random *random, struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {

@@ -174,7 +174,7 @@ static void runs_of_nests_do_what_the_model_says(void **state)
 
 enum fault { TOO_EARLY, DROPPED, ELSEWHERE, OVERWRITTEN, TWICE, FAULTS };
 
-/* What the last step of the run reads part by part; -1: nothing. */
+/* Returns the tensor that the last step of the run reads part by part; -1: none. */
 static int find_part_read(const struct plan *plan)
 {
 	int last = plan->runs->end - 1;

@@ -9,9 +9,9 @@
 #include "tests/test.h"
 
 /*
- * Nests on somebody's values: einsums, maps and reductions of arrays that are smaller than the nest,
- * so that it computes padding, from nothing or on top of sums that are there, against plain loops
- * over what exists.  Small integers: all of it is exact.
+ * Nests on given values: einsums, maps and reductions of arrays that are smaller than the nest, so
+ * that it computes padding, from nothing or on top of sums that are there, against plain loops over
+ * what exists.  Small integers: all of it is exact.
  */
 struct values_case {
 	struct nest_case nest;

@@ -207,7 +207,7 @@ static void many_occurrences_add_up_as_few_do(void **state)
 	}
 }
 
-/* What went has a substitute, no slower and not much dearer; both ends stay. */
+/* A removed point has a substitute, no slower and not much dearer; both ends stay. */
 static void thinned_frontiers_keep_their_promise(void **state)
 {
 	uint64_t seed = draws_seed(3);

@@ -27,7 +27,7 @@ struct every {
 	struct array(struct op_value) values;
 };
 
-/* What cost_plan charges for the phase of the step. */
+/* Returns the cycles that cost_plan charges for the phase of the step. */
 static int64_t find_cycles(const struct every *every, const struct step_count *count)
 {
 	struct plan plan = *every->plan;

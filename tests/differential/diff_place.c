@@ -23,7 +23,7 @@ enum {
 	SPILL_MOST = 7
 };
 
-/* What is known of a packing; UNKNOWN: no one could say. */
+/* Known facts of a packing; UNKNOWN: not decided. */
 struct truth {
 	enum naive_verdict verdict;
 	int64_t peak; /* -1: not known */
@@ -104,7 +104,7 @@ static struct truth naive_truth(const struct packing *packing)
 	return (struct truth){naive.verdict, naive.verdict == NAIVE_FITS ? naive.peak : -1};
 }
 
-/* What an answer claims. */
+/* Returns the claim of an answer. */
 static struct truth truth_of(const struct answer *answer, enum packing_goal goal)
 {
 	if (answer->status == PROOF_INFEASIBLE)

@@ -14,9 +14,9 @@
 #include "tests/test.h"
 
 /*
- * What proven plans of random small graphs say of themselves holds, as a second program finds out.  It is
- * rejected once the bound is raised, the value lowered, the price a cheaper one, the space another, or the
- * plan the best of a space that lacks an option.
+ * The claims of proven plans of random small graphs hold, as a second program verifies. A claim is
+ * rejected once the bound is raised, the value lowered, the price a cheaper one, the space another,
+ * or the plan the best of a space that lacks an option.
  */
 enum { DRAWS = 100, TICKS = 20000 };
 

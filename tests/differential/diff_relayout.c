@@ -12,7 +12,7 @@
 enum { CORES = 64 };
 enum { UP, DOWN, WAYS };
 
-/* What the price finds in closed form, stick by stick. */
+/* Figures that the price finds in closed form, counted stick by stick. */
 struct walked {
 	const struct layout *layout;
 	const struct view *from, *to;
@@ -208,8 +208,8 @@ static void prices_are_those_of_every_stick(void **state)
 	}
 }
 
-/* What was fitted: `split` neighbours shuffle slices of so many bytes.  With two the ports of LX, which also
- * move what stays, are slower than the links. */
+/* The fitted measurement: `split` neighbours shuffle slices of this number of bytes. With two, the
+ * ports of LX, which also move the bytes that stay, are slower than the links. */
 static void shuffles_of_neighbours_cost_what_was_fitted(void **state)
 {
 	static const struct {

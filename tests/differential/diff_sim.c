@@ -13,7 +13,8 @@
 
 #include "tests/test.h"
 
-/* What may differ: the machine adds in fp32 and in another order. */
+/* True if the results must be equal; sums may differ, because the machine adds in fp32 and in
+ * another order. */
 static bool is_exact(const struct op *op)
 {
 	static const char *const inexact =

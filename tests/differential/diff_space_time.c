@@ -31,7 +31,7 @@ struct question {
 				#expected, b);                                                     \
 	} while (0)
 
-/* What the walk finds of one point. */
+/* Findings of the walk for one point. */
 struct seen {
 	int64_t pe[ROWS], time;
 };
@@ -114,7 +114,7 @@ static double no_input(void *user, int stream, const int64_t *place)
 	return 0;
 }
 
-/* How often each kind of question came up, so that none is missing unnoticed. */
+/* Counts of each kind of question, so that none is missing unnoticed. */
 struct kinds {
 	int legal, late, clashing, circular, with_domain, wires;
 };

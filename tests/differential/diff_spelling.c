@@ -27,10 +27,10 @@
 /* For arrays that are executed multiplier by multiplier, padding included. */
 enum { COMPUTES_MOST = 50000 };
 
-/* What one spelling is made to ignore or mistake. */
+/* Faults that are put into one spelling: it ignores or mistakes something. */
 enum broken { SOUND, RATE_IGNORED, UNIT_SWAPPED, DRAIN_DROPPED, BROKEN };
 
-/* What a spelling comes to; the counts are its own, dataspaces in the problem's order. */
+/* Result of a spelling; the counts are its own, dataspaces in the problem's order. */
 struct spelled {
 	const char *why; /* it cannot be: both spellings are to say the same */
 	const struct nest_counts *counts;

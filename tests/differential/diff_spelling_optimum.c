@@ -14,7 +14,7 @@
 
 #include "tests/test.h"
 
-/* What an exploration puts on its frontier, and what it says of the proof. */
+/* Returns the frontier of an exploration, and its statement of the proof. */
 static const char *explore(const char *machine, const char *op, const char *settings)
 {
 	static const char *const columns[] = {
@@ -74,7 +74,7 @@ static void both_have_the_same_optimum(void **state)
 		assert_true(compared > 20);
 }
 
-/* What one machine asks for an access, the other does not. */
+/* The two machines differ in the energy of an access. */
 static void another_machine_is_told_apart(void **state)
 {
 	static const char key[] = "vector_access_energy: ";

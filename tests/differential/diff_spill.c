@@ -9,10 +9,10 @@
 #include "tests/test.h"
 
 /*
- * What the exact solver keeps, against brute force: every choice of whole lives and of parts from
+ * Choices of the exact solver, against brute force: every choice of whole lives and of parts from
  * use to use, and for each every address of every residence.  Small packings with uses, places
- * taken over, alignments, fixed addresses and reserved bytes; and that what it says is saved is
- * what its layout saves.
+ * taken over, alignments, fixed addresses and reserved bytes; and the claimed savings equal those
+ * of its layout.
  */
 enum { STEPS = 8, BUFFERS_MOST = 4, USES_MOST = 4, CAPACITY_MOST = 10, STAYS_MOST = 16 };
 
@@ -102,7 +102,7 @@ static int64_t weight_at(const struct buffer *buffer, size_t use)
 	return buffer->uses[use].weight ? buffer->uses[use].weight : buffer->weight;
 }
 
-/* What a buffer saves that is there between uses as `kept` says, a bit for each pair. */
+/* Returns the savings of a buffer that is kept between uses by `kept`, a bit for each pair. */
 static int64_t saved(const struct buffer *buffer, unsigned kept)
 {
 	int64_t sum = 0;

@@ -56,7 +56,7 @@ static void check_buffers(const struct packing *packing)
 	assert_true(packing_weights(packing) >= 0);
 }
 
-/* What is written has the same buffers, and the offsets that were. */
+/* Checks that the written file has the same buffers, and the offsets of the input. */
 static void check_again(struct arena *arena, const struct packing_file *file)
 {
 	struct packing_file again;

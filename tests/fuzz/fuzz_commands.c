@@ -177,7 +177,7 @@ static const char *text_at(struct arena *arena, const char *path)
 {
 	const char *text = text_of_file(arena, path);
 	if (!text)
-		fuzz_wrong("there is no %s", path);
+		fuzz_wrong("%s is missing", path);
 	return text;
 }
 
@@ -285,7 +285,7 @@ static struct words words_of(const struct trial *trial, const char *without)
 	return words;
 }
 
-/* True if what `score` tells is small enough to be executed here. */
+/* True if the work that `score` reports is small enough to be executed here. */
 static bool is_small(const char *json)
 {
 	return integer_in(json, "cycles") <= CYCLES_MOST &&
@@ -301,7 +301,7 @@ static void score_and_simulate(const struct trial *trial, const struct words *wo
 	if (score.status != EXIT_FOUND || !is_small(score.out))
 		return;
 	struct did simulate = do_command(trial->input, &command_simulate, words);
-	/* Only the execution of equations tells whether they give an output one value. */
+	/* Only the execution of equations shows if they give an output one value. */
 	if (strstr(simulate.err, "an output gets two values at one place"))
 		return;
 	if (simulate.status != EXIT_FOUND && simulate.status != EXIT_NOTHING)
@@ -364,8 +364,7 @@ static void check_certificate(const struct trial *trial, const char *folder)
 			did.status, did.err, did.out);
 }
 
-/* What was found, with something changed, is read or refused; what `check` takes runs as it is
- * priced. */
+/* Changes a found plan: it is read or refused, and one that `check` takes runs as it is priced. */
 static void change_found(const struct trial *trial, const char *folder)
 {
 	struct arena *arena = trial->input->arena;

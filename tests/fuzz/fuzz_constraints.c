@@ -12,8 +12,8 @@
 #include "tests/test.h"
 
 /*
- * Constraints with something changed: read or refused with a complaint.
- * What is read can be narrowed by, explained and checked.
+ * Constraints with something changed: read or refused with a complaint. Accepted constraints can
+ * narrow a space and be explained and checked.
  */
 static const char *const seeds[] = {
 	"- {target: GLB, type: temporal, factors: [M=3, N<=4, K>=1], permutation: [K, M]}\n"

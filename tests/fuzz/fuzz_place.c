@@ -35,7 +35,7 @@ static const char *table_at(const struct fuzz_input *input, const char *path)
 {
 	const char *text = text_of_file(input->arena, path);
 	if (!text)
-		fuzz_wrong("there is no %s", path);
+		fuzz_wrong("%s is missing", path);
 	return text;
 }
 
@@ -91,7 +91,7 @@ static struct question draw_question(const struct fuzz_input *input)
 	return question;
 }
 
-/* What decides whether a layout or a proof is right, without how it was looked for. */
+/* Adds the options that decide if a layout or a proof is right, without those of the search. */
 static void add_room(const struct question *question, struct words *words)
 {
 	for (int i = 1; i < question->words.count; i++)
@@ -100,7 +100,7 @@ static void add_room(const struct question *question, struct words *words)
 				question->words.at[i + 1]);
 }
 
-/* What was printed, as a table. */
+/* Checks the printed layout, as a table. */
 static void check_layout(const struct question *question, const struct did *did)
 {
 	const struct fuzz_input *input = question->input;

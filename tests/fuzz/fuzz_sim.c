@@ -9,7 +9,7 @@
 
 #include "tests/test.h"
 
-/* Random programs with random numbers in them: the simulator ends and tells. */
+/* Random programs with random numbers in them: the simulator ends and reports their faults. */
 
 static int64_t wild(struct random *random, int64_t old)
 {

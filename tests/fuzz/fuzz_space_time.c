@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Recurrences and projections with something changed, and such as nobody would write: read
- * or refused at a place; what is read is judged, and executed where it is small.
+ * Recurrences and projections with something changed, and absurd ones: read or refused at a place;
+ * accepted ones are judged, and executed if they are small.
  */
 static const char *const seeds[] = {
 	"  loops: {q: 4, c: 8}\n  equations: |\n"
@@ -82,7 +82,7 @@ static bool is_small(const struct recurrence *recurrence)
 	return recurrence_box(recurrence) <= SMALL;
 }
 
-/* Everything that is said of a given projection; true if it is legal. */
+/* Runs every check of a given projection; true if it is legal. */
 static bool judge(struct arena *arena, const struct space_time *spec, const char *body)
 {
 	const struct recurrence *recurrence = &spec->recurrence;

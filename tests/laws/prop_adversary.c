@@ -17,11 +17,12 @@
 #include "tests/test.h"
 
 /*
- * An adversary of proofs about whole plans: it changes a plan that is proven to be best, at random, by all that plans can
- * say, and no valid plan that comes of it may be worth less than what is proven,
- * unless it gains by a kind of decision that the claim names as fixed: without it, the gain is lost.  What it finds is
- * shrunk and printed; FINDINGS=DIR keeps it there, in the form of the family `joint` of `make cases`.  MUTANTS= changes each plan
- * so many times; where N or TIMES asks for more graphs than by default there are more mutants of each, too.
+ * An adversary of proofs about whole plans: it changes a plan that is proven to be best at random,
+ * in every field of a plan. No valid plan that results may be worth less than the proven bound,
+ * unless it gains by a kind of decision that the claim names as fixed: without it, the gain is
+ * lost. A counterexample is shrunk and printed; FINDINGS=DIR keeps it there, in the form of the
+ * family `joint` of `make cases`.  MUTANTS= the number of changes of each plan; if N or TIMES sets
+ * more graphs than the default, each graph has more mutants, too.
  */
 enum {
 	GRAPHS = 40,

@@ -104,7 +104,7 @@ static void gather(struct spots *spots)
 	globfree(&files);
 }
 
-/* What is asked of a machine: what is made for it. */
+/* Chooses the commands for a machine: those whose inputs fit it. */
 static int choose_inputs(const char *bytes, const char *tiny, const char *reduce, const char *ring,
 	const char **commands)
 {

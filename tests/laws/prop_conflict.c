@@ -129,7 +129,8 @@ static const struct domain *with_limits(struct arena *arena, const struct domain
 	return domain_make(arena, arch, machine->shape, hierarchy);
 }
 
-/* What is named of the machine is enough, and each of it is needed. */
+/* Checks that the named limits of the machine are enough for the conflict, and that each is
+ * needed. */
 static void expect_machine(struct arena *arena, const struct domain *machine,
 	const struct infeasible_set *conflict, long *tried)
 {
@@ -149,7 +150,7 @@ static void expect_machine(struct arena *arena, const struct domain *machine,
 		}
 }
 
-/* A machine on which a mapping fits as long as nobody has a wish. */
+/* Draws a machine on which a mapping fits without constraints. */
 static const struct domain *draw_machine(
 	struct random *random, struct arena *arena, struct nest_case *nest)
 {

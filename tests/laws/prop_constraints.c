@@ -223,7 +223,7 @@ static bool fits(const struct mapping *mapping)
 	return true;
 }
 
-/* What is the same as `mapping` but for one row, residency or dimension of another one. */
+/* Returns a copy of `mapping` with one row, residency or dimension of another one. */
 static struct mapping vary(struct draw *draw, const struct mapping *mapping)
 {
 	struct mapping varied = *mapping, other = draw_mapping(draw);

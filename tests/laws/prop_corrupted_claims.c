@@ -267,7 +267,7 @@ static const char *corrupt_piece(struct random *random, const char *text)
 			piece.indent < 0 ? "," : ""));
 }
 
-/* Where a proof says what it is about, most things are claimed. */
+/* Corrupts the head of a proof, which states most of the claims. */
 static const char *corrupt_head(struct random *random, const struct base *base)
 {
 	const char *at = strstr(base->text, base->form == FORM_PLAN ? "  proof:" : "  counting:");

@@ -149,8 +149,8 @@ static double largest_before(const struct workload *workload, int t, void **expe
 	return largest;
 }
 
-/* How many units of the last place of that element a result may be off: one for
- * each rounding of a narrow type; fp32 sums round at every step. */
+/* Returns the allowed error of a result, in units of the last place of that element: one for each
+ * rounding of a narrow type; fp32 sums round at every step. */
 static double tolerance(const struct workload *workload)
 {
 	double most = 1;

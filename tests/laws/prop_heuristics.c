@@ -168,7 +168,7 @@ static void moves_stay_inside(void **state)
 	assert_true(!draws_are_many(count) || met > count);
 }
 
-/* What this test's own eye sees: a bound, an order or a residency that the domain forbids. */
+/* This test's own check sees a bound, an order or a residency that the domain forbids. */
 static void what_leaves_the_domain_is_seen(void **state)
 {
 	uint64_t seed = draws_seed(72);
@@ -372,7 +372,7 @@ static void threads_change_nothing(void **state)
 	}
 }
 
-/* How many mappings a sequence of draws makes: by the definition. */
+/* Counts the mappings that a sequence of draws makes, by the definition. */
 static uint64_t count_draws(const struct nest_search *search, uint64_t first, uint64_t end)
 {
 	double best = INFINITY;
@@ -423,7 +423,7 @@ static void draws_end_when_they_should(void **state)
 	assert_true(!draws_are_many(count) || ended > count / 2);
 }
 
-/* Some space has no mapping that fits: then nobody finds one. */
+/* In a space without a mapping that fits, no solver finds one. */
 static void time_enough_finds_the_optimum(void **state)
 {
 	uint64_t seed = draws_seed(75);

@@ -13,11 +13,10 @@
 #include "tests/test.h"
 
 /*
- * Random graphs under random divisions are planned; then every op is walked
- * element by element on every core.  What it touches of a tensor in LX must be
- * what its own core holds by the tensor's view, the writers must have left all
- * of it there, and an op that takes over a tensor's bytes must read each stick
- * only where it writes it.
+ * Random graphs under random divisions are planned; then every op is walked element by element on
+ * every core.  The elements of a tensor in LX that it touches must be held by its own core, by the
+ * tensor's view. The writers must have left all of them there. An op that takes over a tensor's
+ * bytes must read each stick only where it writes it.
  */
 struct plan_of {
 	struct arena *arena;

@@ -122,7 +122,8 @@ static const char *everything_comes(const struct nest_case *nest, const struct n
 	return NULL;
 }
 
-/* What a level gets from its parent was read there, at most once for each fill; sums as often. */
+/* Words that a level gets from its parent were read there, at most once for each fill; sums as
+ * often. */
 static const char *fills_were_read(const struct nest_case *nest, const struct nest_counts *counts,
 	struct random *random, struct arena *arena)
 {
@@ -211,7 +212,7 @@ static const char *differ_in_space(const struct nest_case *nest, const struct ne
 	return nest_counts_differ(arena, nest, "before", &x, "after", &y);
 }
 
-/* Where one dataspace is kept is nothing to the others. */
+/* The levels that keep one dataspace do not change the counts of the others. */
 static const char *spaces_are_apart(const struct nest_case *nest, const struct nest_counts *counts,
 	struct random *random, struct arena *arena)
 {

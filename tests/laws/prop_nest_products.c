@@ -9,10 +9,10 @@
 #include "tests/test.h"
 
 /*
- * Where every rank is one dimension, every bound divides and there are no flags, a count is a
- * product of bounds.  These products are made in floating point with 64 bits of mantissa, never
- * too large for it: the exact counts are equal to them, or the answer is that they do not fit.
- * Timeloop's counts are the same there, but for the reads of what drains.
+ * If every rank is one dimension, every bound divides and no flag is set, a count is a product of
+ * bounds.  These products are made in floating point with 64 bits of mantissa, never too large for
+ * it: the exact counts are equal to them, or the answer is that they do not fit. Timeloop's counts
+ * are the same there, but for the reads of drained words.
  */
 struct products {
 	long double fills, reads, updates;

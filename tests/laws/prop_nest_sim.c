@@ -123,7 +123,7 @@ static const char *check_times(const struct nest_case *nest, const struct nest_s
 	return NULL;
 }
 
-/* How the machine would be with other ports or buffers. */
+/* The same machine with other ports or buffers. */
 struct machine {
 	int64_t faster; /* times; 0: unlimited */
 	double buffers; /* 0: as they are */

@@ -193,7 +193,7 @@ static bool fits(struct arena *arena, const struct packing *packing)
 	return ask(arena, packing, &addresses);
 }
 
-/* Time runs backwards; no one takes a slot. */
+/* Returns the packing with time reversed; no buffer takes over a slot. */
 static struct packing mirrored(struct arena *arena, const struct packing *packing)
 {
 	struct packing other = *packing;

@@ -9,7 +9,7 @@
 
 /*
  * The checker of layouts beside one that looks at every byte in every step, on layouts with every
- * wish there is; and what a layout saves, beside walking through its uses.
+ * constraint of the format; and the transfers that a layout saves, beside a walk through its uses.
  */
 enum { CAPACITY = 24, STEPS = 10, BUFFERS_MOST = 6, PARTS_MOST = 12 };
 
@@ -120,7 +120,7 @@ static void draw(struct drawn *d, struct random *random)
 				    draw_below(random, 4);
 }
 
-/* Where a buffer is at a step; -1: it is not there. */
+/* Returns the address of a buffer at a step; -1 if it is absent. */
 static int64_t address_at(const struct drawn *d, size_t i, int64_t step)
 {
 	if (step < d->buffers[i].start || step >= d->buffers[i].end)

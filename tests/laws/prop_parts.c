@@ -30,7 +30,7 @@ struct drawing {
 	int64_t top; /* all parts lie above each other */
 };
 
-/* The address of a new part; UNPLACED if there is no room. */
+/* The address of a new part; UNPLACED if nothing is free. */
 static int64_t take_room(struct drawing *drawing, const struct buffer *buffer)
 {
 	int64_t address = number_align_up(drawing->top, drawing->packing->alignment);
@@ -168,7 +168,7 @@ static bool fetches_whole(
 	return true;
 }
 
-/* Where an op reads a tensor twice, a reload saves a transfer more. */
+/* True if no op reads a tensor twice: for one that does, a reload saves one more transfer. */
 static bool reads_once(const struct workload *workload)
 {
 	for (size_t o = 0; o < workload->op_count; o++)

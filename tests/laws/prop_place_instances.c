@@ -7,7 +7,7 @@
 #include "tests/test.h"
 
 /*
- * What the generators of packings promise: a perfect packing fits where it was cut and, with
+ * Guarantees of the generators of packings: a perfect packing fits where it was cut and, with
  * nothing taken out, fills its box; equal seeds draw equal packings; declarations are lawful.
  */
 static void check_perfect(struct arena *arena, const struct perfect *perfect)

@@ -190,7 +190,7 @@ static void assert_same_plan(const struct plan *a, const struct plan *b)
 	assert_int_equal(a->proof.status, b->proof.status);
 }
 
-/* Whose bundles have any number of tensors. */
+/* Draws a machine whose bundles have any number of tensors. */
 static const struct arch *draw_arch(struct arena *arena, struct random *random)
 {
 	const struct arch *arch = spyre_arch(arena, 1 + (int)random_below(random, 32));

@@ -31,7 +31,7 @@ static const struct workload *draw_workload(struct random *random, struct arena 
 	static const int widths[] = {64, 128, 192, 256, 512, 1024};
 	return workload_given(arena,
 		arena_format(arena,
-			"workload:\n  name: anew\n  dimensions: {m: %d, n: %d}\n  dtype: fp16\n"
+			"workload:\n  name: again\n  dimensions: {m: %d, n: %d}\n  dtype: fp16\n"
 			"  ops:\n  - a[m, n] = neg(x[m, n])\n  - b[m, n] = neg(a[m, n])\n"
 			"  - c[m, n] = a[m, n] + b[m, n]\n",
 			extents[random_below(random, 7)], widths[random_below(random, 6)]));

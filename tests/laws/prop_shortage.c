@@ -1,4 +1,4 @@
-/* What limits would have to be, against trying every mapping with them. */
+/* The reported sufficient limits, against trying every mapping with them. */
 #include "base/arena.h"
 #include "search/nest/factors.h"
 #include "search/nest/mapspace_check.h"

@@ -24,7 +24,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* How many of them differ. */
+/* Counts the different ones. */
 static size_t distinct(struct keys *keys)
 {
 	if (!keys->list.count)
@@ -70,7 +70,7 @@ static bool may_hand_on(const struct domain *domain, const struct tiling_level *
 	return may || level->level == 0;
 }
 
-/* What tells an order and split apart from others, where loops of bound 1 do not count. */
+/* Returns the key of an order and split: equal for those that differ only in loops of bound 1. */
 static const char *key_of(struct arena *arena, const struct domain *domain,
 	const struct tiling_level *level, const uint32_t *bounds, const uint8_t *order, uint32_t y)
 {
@@ -98,7 +98,7 @@ static bool order_is_legal(
 	       memcmp(order + domain->shape->dimension_count - outer, last, (size_t)outer) == 0;
 }
 
-/* Where Y may begin. */
+/* True if Y may begin there. */
 static bool split_is_legal(
 	const struct domain *domain, const struct tiling_level *level, int along_x)
 {
@@ -115,7 +115,7 @@ struct brute {
 	const struct domain *domain;
 	const struct tiling_level *level;
 	const uint32_t *bounds;
-	bool splits; /* tell them apart */
+	bool splits; /* splits count as different */
 	struct keys keys;
 	int astray; /* loops along an axis that is not there: the fewest met, as the keys have */
 };

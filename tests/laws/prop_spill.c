@@ -7,9 +7,9 @@
 #include "tests/test.h"
 
 /*
- * Laws of what is spilled: a search that is cut short offers layouts that hold and a bound that is
- * no lie, equal questions have equal answers, more room loses no more, and two uses at the
- * ends of a life are a life.
+ * Laws of spilling: a search that is cut short offers valid layouts and a valid bound, equal
+ * questions have equal answers, more room loses no more, and two uses at the ends of a life are a
+ * life.
  */
 static struct answer ask(
 	struct arena *arena, const struct packing *packing, uint64_t ticks, uint64_t seed)

@@ -1,5 +1,5 @@
-/* What annealing ends with holds at every step, and its loads and gains are true; prices of rows
- * are what they are said to be. */
+/* The last state of annealing is valid at every step, its loads and gains are correct, and so are
+ * the prices of rows. */
 #include "base/arena.h"
 #include "search/drive/solver.h"
 #include "solvers/place/spill/spill.h"

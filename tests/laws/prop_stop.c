@@ -156,7 +156,7 @@ static double best(const struct explored *explored)
 	return objective_value(frontier->objectives.at[0], &frontier->points[0].score);
 }
 
-/* With several objectives, no point of the frontier is below what is said of each alone. */
+/* With several objectives, no point of the frontier is below the bound of each alone. */
 static void expect_bounds(
 	const struct explored *part, const struct frontier *whole, struct met *met)
 {
@@ -171,7 +171,7 @@ static void expect_bounds(
 		}
 }
 
-/* What a search says that is stopped on its way, against what it says in the end. */
+/* Compares the claims of a stopped search with the results of the whole one. */
 static void expect_truth(struct map_question *question, struct random *random, struct met *met)
 {
 	struct person person = {.patience = UINT64_MAX};

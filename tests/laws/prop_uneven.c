@@ -73,7 +73,8 @@ static void expect_step(struct law *law, const struct whole *whole, int d, int f
 			whole->part.level, rest, d, nest_case_text(whole->arena, whole->nest));
 }
 
-/* What a dimension's temporal loops inside level j make up; an open one is covered by any. */
+/* Returns the product of a dimension's temporal loops inside level j; an open one is covered by
+ * any. */
 static int64_t rest_of(const struct whole *whole, int j, int d)
 {
 	const struct hierarchy *hierarchy = &whole->nest->hierarchy;

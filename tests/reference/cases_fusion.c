@@ -181,7 +181,7 @@ static void add_ours(const struct row *row, const json_t *score, struct parts *p
 		}
 }
 
-/* What leaks is power x time; it is a constant of the machine. */
+/* Returns the energy of leakage, power x time; the power is a constant of the machine. */
 static double leakage(const json_t *record)
 {
 	double energy = 0;
@@ -255,7 +255,7 @@ static const char *differences(struct family *family, const struct parts *parts)
 	return text_read(&text);
 }
 
-/* What stops early may become better. */
+/* Compares ratios; a search that stopped early may become better. */
 static void expect_ratio(
 	struct family *family, const char *what, double ratio, double expected, bool or_less)
 {
@@ -266,7 +266,7 @@ static void expect_ratio(
 				expected, ratio));
 }
 
-/* Where a row's mapping comes from. */
+/* Returns the origin of a row's mapping. */
 static const char *origin(const struct row *row)
 {
 	return !row->plan             ? "explored"

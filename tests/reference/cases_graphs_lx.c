@@ -387,7 +387,7 @@ static bool is_twin(const json_t *a, const json_t *b)
 	return twin;
 }
 
-/* What to hold a case to beside its division; NULL: nothing was recorded. */
+/* Returns the expectations of a case beside its division; NULL if nothing was recorded. */
 static const json_t *find_expected(const json_t *cases, const json_t *test)
 {
 	if (!json_is_string(json_object_get(test, "error")))

@@ -11,9 +11,10 @@
 #include <string.h>
 
 /*
- * Family joint: a machine, a workload and a plan that was better than one called proven.  A case holds
- * if `explore` with the objective of the case finds a plan at least as good as the counter plan, or proves nothing of
- * the plan that it finds, or its claim names a kind of decision as fixed that the counter plan makes.
+ * Family joint: a machine, a workload and a plan that was better than one called proven.  `explore`
+ * runs with the objective of the case. The case holds if it finds a plan at least as good as the
+ * counter plan, or proves nothing of its plan, or claims only a space without a decision of the
+ * counter plan.
  */
 enum { FILE_MOST = 1 << 16 };
 
@@ -69,7 +70,7 @@ static bool is_left_out(struct arena *arena, const char *folder, const char *out
 	return left_out;
 }
 
-/* What no plan is below, as the first row of a frontier says: 0 where nothing is proven. */
+/* Returns the lower bound of all plans in the first row of a frontier; 0 if nothing is proven. */
 static double bound_of(struct arena *arena, const char *frontier, double value)
 {
 	const char *proof = csv_cell(arena, frontier, 1, "proof");

@@ -12,7 +12,7 @@
  */
 enum { NUMBERS_MOST = 16 };
 
-/* As many as there are room for; the count tells if that was all. */
+/* Reads as many numbers as fit and returns the count, which shows if those were all. */
 static int read_numbers(const json_t *list, int64_t *out)
 {
 	size_t i;

@@ -39,7 +39,8 @@ static const char *reduce(struct arena *arena, const char *statistics)
 	return text_read(&text);
 }
 
-/* The instances that Timeloop takes for a cluster there are not told by its rules. */
+/* True if the line is a known exception: Timeloop's rules do not give the instances of its cluster
+ * there. */
 static bool is_known(const char *folder, const char *line)
 {
 	return strcmp(folder, "ref-ex-simba_like") == 0 && begins(line, "Utilized clusters");

@@ -116,7 +116,8 @@ static void verify(
 		family_note(family, "certificate", result.why);
 }
 
-/* What is best runs as the model says; where that takes too many steps, the output says so. */
+/* Checks that the best mapping runs as modelled; if that takes too many steps, the output says
+ * so. */
 static void expect_executed(
 	struct family *family, const char *folder, const struct explored *explored)
 {

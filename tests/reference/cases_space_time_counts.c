@@ -183,7 +183,7 @@ static void check_pairs(struct family *family, const json_t *record, const json_
 			&spec.recurrence, primitive.at, primitive.count, family->arena)));
 }
 
-/* How many designs have exactly these PEs and cycles. */
+/* Number of designs with exactly these PEs and cycles. */
 struct cell {
 	int64_t pes, cycles, designs;
 };
@@ -390,7 +390,7 @@ int main(int argc, char **argv)
 		if (kinds[k].kind)
 			kinds[k].check(&family, record, json_object_get(record, "expect"));
 		else
-			family_note(&family, kind, "is no kind that is known");
+			family_note(&family, kind, "is not a known kind");
 	}
 	json_decref(file);
 	return family_close(&family);

@@ -65,7 +65,8 @@ static void score(struct family *family, const char *folder, const char *words,
 	json_decref(got);
 }
 
-/* Read without an error, and a mapping is not excluded; where `check` cannot tell, one is found. */
+/* Read without an error, and a mapping is not excluded; if `check` cannot decide, a search finds
+ * one. */
 static void expect_mapspace(struct family *family, const char *folder, const char *words)
 {
 	struct ended ended = run(family, folder, "check", words);

@@ -26,8 +26,7 @@ struct adversary_case {
 /* False where the draw is not a graph that the machine takes. */
 bool adversary_draw(struct random *random, struct adversary_case *out, struct arena *arena);
 
-/* What is proven: no plan is worth less than `bound`.  `plan` NULL: there is no plan at all, where it is
- * infeasible. */
+/* A proven claim: no plan is worth less than `bound`. `plan` NULL: infeasible, no plan exists. */
 struct adversary_claim {
 	bool proven, infeasible;
 	double bound;
@@ -36,8 +35,8 @@ struct adversary_claim {
 struct adversary_claim adversary_ask(
 	const struct adversary_case *of, uint64_t labels, struct arena *arena);
 
-/* What a plan is worth, by the sum and price of the case; NULL *why, or why it is not valid: it breaks a rule, cannot be
- * counted or cannot be lowered. */
+/* Returns the value of a plan, by the sum and price of the case. *why is NULL, or the reason that
+ * it is not valid: it breaks a rule, cannot be counted or cannot be lowered. */
 double adversary_worth(const struct adversary_case *of, const struct plan *plan, const char **why,
 	struct arena *arena);
 

@@ -128,7 +128,7 @@ const struct workload *workload_in_rows(const struct workload *workload, struct 
 	return linear;
 }
 
-/* The last step that uses a tensor; -1: none, or one that nobody looks into. */
+/* Returns the last step that uses a tensor; -1: none, or an opaque op uses it. */
 static int last_use(const struct workload *workload, int tensor)
 {
 	int last = -1;

@@ -59,7 +59,7 @@ static void add_links(struct draw *draw, struct text *text, int64_t ranks, bool 
 {
 	int kind = (int)pick(draw, 0, TOPOLOGY_COUNT - 1);
 	if (pulls && kind == TOPOLOGY_ROOT_ONLY)
-		kind = TOPOLOGY_FULL; /* there is no way back */
+		kind = TOPOLOGY_FULL; /* a pull needs links to the root */
 	text_add(text, "  links: {topology: %s, ports: %s, latency: %" PRId64 ", bandwidth: %s",
 		topology_names[kind], chance(draw, 2) ? "one" : "all",
 		chance(draw, 2) ? 0 : pick(draw, 1, 40), chance(draw, 2) ? "16" : "3.2");

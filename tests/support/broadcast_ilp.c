@@ -8,13 +8,13 @@
 #include <math.h>
 
 /*
- * sent(c, l, t) is 1 where link l brings chunk c in round t.
+ * sent(c, l, t) is 1 if link l brings chunk c in round t.
  *
- *	each chunk comes to each rank but the root once, in round a(c, r) = sum of (t + 1) sent
- *	what leaves a rank in a round came to it in an earlier one
- *	a channel of a link, or where there is one port a sender and a receiver, takes one chunk a
- *	round
- *	z is at least every a(c, r); z is least
+ *	each chunk comes to each rank but the root once, in round a(c, r) = sum of (t + 1) sent.
+ *	A chunk that leaves a rank in a round came to it in an earlier one.
+ *	A channel of a link, or a sender and a receiver if each has one port, takes one chunk a
+ *	round.
+ *	z is at least every a(c, r); z is least.
  *
  * The rounds of the best known algorithm are enough.
  */

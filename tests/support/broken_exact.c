@@ -44,7 +44,7 @@ static void break_book(struct run *run, struct order_book *book, const struct ne
 		}
 }
 
-/* What the slack excludes is not told. */
+/* Runs the search; with the fault, the mappings that the slack excludes are not reported. */
 static void broken_descend(struct nest_descent *descent, double bound)
 {
 	if (exact_fault == EXACT_BOUND)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What is being read, and the first thing that does not fit. */
+/* The record that is being read, and its first fault. */
 struct reading {
 	struct arena *arena;
 	const char *why;
@@ -180,7 +180,8 @@ static struct op read_op(
 	return op;
 }
 
-/* Inputs are what no op writes, outputs what `outputs` names; nobody reads, where it is NULL. */
+/* Marks as inputs the tensors that no op writes, as outputs those of `outputs` or, if it is NULL,
+ * those that no op reads. */
 static void set_roles(
 	const struct workload *workload, struct tensor *tensors, const json_t *outputs)
 {

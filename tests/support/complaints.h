@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 
-/* What diag_print prints, as a text in the arena; "" when nothing was complained about. */
+/* Returns the output of diag_print, as a text in the arena; "" without complaints. */
 struct arena;
 const char *complaints_text(struct arena *arena, const struct diag *diag);
 

@@ -4,7 +4,7 @@
 #include "lower/transfer/copy_program.h"
 
 /*
- * What waits of a copy program are for, found without running it: all pairs of instructions, and
+ * Reasons for the waits of a copy program, found without running it: all pairs of instructions, and
  * which come before which by queues, flags and signals.
  */
 struct arena;

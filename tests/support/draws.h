@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many draws a random test makes: the environment's N, or the default times its TIMES, which
- * `make check` sets, and divided by its THIN, which `make test` sets when it runs all tests a second
- * time, under the sanitizers. */
+/* Returns the number of draws of a random test: the environment's N, or the default times its
+ * TIMES, which `make check` sets, and divided by its THIN, which `make test` sets when it runs all
+ * tests a second time, under the sanitizers. */
 long draws(long by_default);
 
 /* A test that goes through a long list of cases takes one of this many: the default times THIN;

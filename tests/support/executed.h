@@ -6,10 +6,10 @@
 #include "sim/graph/sim.h"
 
 /*
- * A plan lowered and run on data, beside what the model and the reference say.
- * It must end without a fault, count what the model counts and take no fewer
- * cycles than the model; `why` tells what is wrong, NULL for nothing.  Whether
- * the results are near enough to `expected` the caller judges.
+ * A plan lowered and run on data, beside what the model and the reference say. It must end without
+ * a fault, count what the model counts and take no fewer cycles than the model; `why` is the first
+ * difference, NULL if there is none. The caller judges if the results are near enough to
+ * `expected`.
  */
 struct executed {
 	const char *why;

@@ -8,10 +8,9 @@
 #include <stdbool.h>
 
 /*
- * A reference family whose expectations are JSON: what was expected, and what
- * came.  A case is one pass or one failure, however many things differ in it.
- * What a case does not record is not compared; a case that records nothing of
- * what is looked at is a failure.
+ * A reference family whose expectations are JSON, compared with the results. A case is one pass or
+ * one failure, however many values differ in it. Values that a case does not record are not
+ * compared; a case that records none of the compared values is a failure.
  */
 struct family {
 	struct tally tally;

@@ -50,7 +50,7 @@ const char *folder_text(const char *name)
 {
 	const char *text = text_of_file(arena, run_folder_path(name));
 	if (!text)
-		fail_msg("there is no %s", name);
+		fail_msg("%s is missing", name);
 	return text;
 }
 

@@ -4,8 +4,8 @@
 #include "tests/support/shell.h"
 
 /*
- * What a test of the program works with, for each test a new one: memory, and a folder under the
- * system's temporary one for what it reads and writes.
+ * Memory and a folder of a test of the program, new for each test; the folder is under the system's
+ * temporary one and holds the files of the test.
  */
 extern struct arena *arena;
 extern const char *folder;

@@ -24,7 +24,7 @@ struct fuzz_input {
 	long number;
 };
 
-/* True if the input got past reading.  What it finds wrong it tells by fuzz_wrong. */
+/* True if the input got past reading.  Reports faults by fuzz_wrong. */
 typedef bool fuzz_one(const struct fuzz_input *input);
 
 /* Ends the input, and with it the child. */
@@ -34,7 +34,7 @@ _Noreturn void fuzz_wrong(const char *format, ...) __attribute__((format(printf,
  * cmocka, which would take the signals. */
 long fuzz_run(const char *name, long by_default, fuzz_one *one);
 
-/* What stdout and stderr of this process got since the last call: all of it is kept in files. */
+/* Output of this process on stdout and stderr since the last call: all of it is kept in files. */
 struct fuzz_said {
 	const char *out, *err;
 };

@@ -228,8 +228,8 @@ static void relay_and_evict(struct searching *searching, size_t from)
 	}
 }
 
-/* What the option leaves, and in *room what LX must have; false if it cannot be taken.  The outs in
- * `place` take over the bytes of uses that are dropped with the step. */
+/* Applies the option, and sets *room to the bytes of LX that it needs; false if it cannot be taken.
+ * The outs in `place` take over the bytes of uses that are dropped with the step. */
 static bool apply(const struct joint_space *space, const struct joint_option *option,
 	unsigned place, struct all_state *state, int64_t *room, uint32_t *used)
 {

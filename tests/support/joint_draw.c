@@ -235,7 +235,8 @@ static void copy_tensors(struct block *block, int b, struct joint_tensor *tensor
 	}
 }
 
-/* What the last block makes is an output; in the middle it has the views that tensor 0 has. */
+/* Makes the result of the last block an output; the result of a middle block has the views of
+ * tensor 0. */
 static void tie_ends(struct block *block)
 {
 	struct joint_tensor *given = &block->tensors[0],

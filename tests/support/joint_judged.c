@@ -59,7 +59,7 @@ const struct plan *joint_walked_plan(
 	return packing.status == VERDICT_YES ? joint_build(space, &answer, &packing, arena) : NULL;
 }
 
-/* What the plan's score is worth, and how far off rounding may leave it. */
+/* Returns the value of the plan's score. */
 static double worth(const struct joint_question *question, const struct score *score)
 {
 	int64_t cycles =

@@ -45,7 +45,7 @@ static struct joint_aim make_aim(const struct hull *hull, double cycles, double 
 	return aim;
 }
 
-/* Minimises a sum; false: there is no plan. */
+/* Minimises a sum; false: no plan exists. */
 static bool minimise(struct hull *hull, double cycles, double energy, struct line *line)
 {
 	struct joint_question question = *hull->question;

@@ -15,7 +15,7 @@ struct arena;
 struct solver;
 
 struct least_edp {
-	const char *why; /* there is no plan; NULL */
+	const char *why; /* no plan exists; NULL */
 	const struct plan *plan;
 	struct score score;
 	double bound; /* no plan of the space has less: pJ x cycles */

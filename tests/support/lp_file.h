@@ -8,7 +8,7 @@ enum lp_by { LP_GLPK, LP_CBC };
 
 struct lp_answer {
 	bool known; /* false: the program is not there, or gave up */
-	bool found; /* false: there is no point */
+	bool found; /* false: no point exists */
 	double value;
 };
 

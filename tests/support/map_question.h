@@ -19,7 +19,7 @@ struct map_questions {
 	bool constraints; /* as texts; else bounds, orders, ... narrowed by hand */
 	bool imperfect;   /* factors of most dimensions need not divide */
 	bool networks;    /* they cost energy */
-	bool uncounted;   /* some mappings may have no counts: nobody proves an optimum then */
+	bool uncounted;   /* some mappings may have no counts: no solver proves an optimum then */
 };
 
 /* Into out->arena.  False: the constraints clash. */

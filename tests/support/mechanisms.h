@@ -4,8 +4,8 @@
 #include "model/machine/arch.h"
 
 /*
- * What measured machines need time for (specs/README.md, "Measured machines"), one by one, with numbers that
- * make whole cycles of a stick.
+ * Mechanisms that cost measured machines time (specs/README.md, "Measured machines"), one by one,
+ * with numbers that make whole cycles of a stick.
  */
 struct mechanism {
 	const char *name;

@@ -69,7 +69,7 @@ static int64_t divisor_of(struct random *random, int64_t value)
 	return draw_chance(random, 2) ? divisor : value / divisor;
 }
 
-/* What a user could have meant. */
+/* Returns a number that a user could have meant. */
 static const char *near_number(struct arena *arena, struct random *random, int64_t value)
 {
 	int64_t bounded = value > 0 && value < INT32_MAX ? value : 1;
@@ -89,7 +89,7 @@ static const char *near_number(struct arena *arena, struct random *random, int64
 	}
 }
 
-/* What nobody would mean. */
+/* Returns a number that no user would mean. */
 static const char *far_number(struct arena *arena, struct random *random, const char *old)
 {
 	static const char *const limits[] = {"0", "-1", "-0", "127", "128", "255", "256", "32767",

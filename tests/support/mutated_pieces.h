@@ -18,7 +18,7 @@ struct piece {
 
 size_t find_pieces(const char *text, struct piece *out);
 
-/* Where `key: value` stands on one line; the value may be empty. */
+/* Place of a `key: value` on one line; the value may be empty. */
 struct pair {
 	size_t key, key_end, value, value_end;
 };

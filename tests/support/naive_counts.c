@@ -24,7 +24,8 @@ struct walker {
 	struct step_count *out;
 	struct stretch *now, *before; /* by core */
 	enum naive_rule broken;
-	/* What a tile's nest counts in the scratchpad and in all, and words of its output; NULL: none. */
+	/* counts of a tile's nest in the scratchpad and in all, and words of its output; NULL:
+	 * none */
 	const struct nest_count *nest;
 	const struct nest_counts *nest_all;
 	int64_t nest_words;
@@ -276,7 +277,7 @@ static void walk_output(struct walker *w, int step)
 		}
 }
 
-/* Whoever first comes with a box sends it, unless HBM has it. */
+/* Counts an eviction: the first core with a box sends it, unless HBM has it. */
 static void walk_eviction(struct walker *w)
 {
 	int64_t *bytes = w->out->bytes[1];

@@ -4,8 +4,8 @@
 #include "lower/graph/program.h"
 
 /*
- * What happens before what in a small program, as program.h says it: the naive
- * closure of dependences and queues, a bit for each pair of instructions.
+ * Order of the instructions of a small program, as program.h defines it: the naive closure of
+ * dependences and queues, a bit for each pair of instructions.
  */
 struct arena;
 

@@ -4,9 +4,8 @@
 #include "lower/graph/program.h"
 
 /*
- * What orders a program, the slow way: the transitive closure over queues and
- * dependences, and the list of all sticks that all instructions touch.  For small
- * programs whose boxes are right.
+ * Order of a program, the slow way: the transitive closure over queues and dependences, and the
+ * list of all sticks that all instructions touch.  For small programs whose boxes are right.
  */
 struct arena;
 struct naive_order;

@@ -41,7 +41,7 @@ static struct set minus(struct arena *arena, struct set a, struct set b)
 	return left;
 }
 
-/* What one instance of a level remembers of one dataspace. */
+/* Words of one dataspace that one instance of a level holds. */
 struct memory {
 	bool seen, moved;
 	int64_t low, move; /* of the last tile; of the last move that was one */
@@ -342,10 +342,10 @@ static bool to_count(double words, int64_t instances, int64_t *out)
 	return words >= 0;
 }
 
-/* What passes the network below a level: of a sum that a level cannot add to, its words come down
- * first, but for its first words, and touch routers as well.  Timeloop adds routers up in whole
- * numbers, each sum cut as its doubles have it; hops are averaged here in another order, so
- * those that are almost whole count as whole. */
+/* Counts the words that pass the network below a level: the words of a sum that a level cannot add
+ * to come down first, but for its first words, and touch routers as well.  Timeloop adds routers up
+ * in whole numbers, each sum cut as its doubles have it; hops are averaged here in another order,
+ * so those that are almost whole count as whole. */
 static void pass(const struct run *run, int i, double part, struct nest_counts *out)
 {
 	const struct record *record = &run->records[i];

@@ -5,7 +5,7 @@
 const struct nest_by_hand nests_by_hand[NESTS_BY_HAND] = {
 	{
 		/* 18 of 24 updates find a sum, and each of 6 words drains: 24 reads */
-		.name = "sums stay, operands come anew at every step",
+		.name = "sums stay, operands come again at every step",
 		.levels = "DRAM Buf MAC",
 		.einsum = "Z[m,n] = A[m,k] B[k,n], m=2 n=3 k=4",
 		.mapping = "DRAM: m2 n3 k4",
@@ -32,7 +32,7 @@ const struct nest_by_hand nests_by_hand[NESTS_BY_HAND] = {
 		.cycles = 24,
 	},
 	{
-		.name = "without temporal reuse it comes anew all the same",
+		.name = "without temporal reuse it comes again all the same",
 		.levels = "DRAM Buf MAC",
 		.einsum = "Z[m,n] = A[m,k] B[k,n], m=2 n=3 k=4",
 		.mapping = "DRAM: m2 n3 | Buf: k4",
@@ -176,7 +176,7 @@ const struct nest_by_hand nests_by_hand[NESTS_BY_HAND] = {
 		.cycles = 6,
 	},
 	{
-		/* 2 drained words twice: GLB makes sums first, DRAM hears of nothing */
+		/* 2 drained words twice: GLB makes sums first, DRAM gets none */
 		.name = "a home below the outermost level",
 		.levels = "DRAM GLB (PE:2) RF MAC",
 		.einsum = "Z[m] = A[m,k], m=2 k=2",

@@ -3,7 +3,7 @@
 
 #include "tests/support/nest_line.h"
 
-/* Nests counted by hand, for whoever counts nests. */
+/* Nests counted by hand, for tests of every model that counts nests. */
 struct nest_by_hand {
 	const char *name;
 	const char *levels, *einsum, *mapping; /* as nest_line reads them */

@@ -103,7 +103,7 @@ static void draw_flags(struct random *random, struct hierarchy *hierarchy, int s
 
 /* --- mappings */
 
-/* Where the loops of one dimension may be: innermost first. */
+/* Places for the loops of one dimension, innermost first. */
 struct slots {
 	int count;
 	uint32_t *bounds[BOUNDS_MOST];

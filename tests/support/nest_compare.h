@@ -10,7 +10,7 @@ const char *nest_counts_differ(struct arena *arena, const struct nest_case *nest
 	const char *a_name, const struct nest_counts *a, const char *b_name,
 	const struct nest_counts *b);
 
-/* What the closed form says under COUNTING_EXACT; false if it refuses to count. */
+/* Count by the closed form under COUNTING_EXACT: its verdict, and false if it refuses to count. */
 enum nest_verdict nest_model_verdict(const struct nest_case *nest, struct nest_counts *out);
 bool nest_model_counts(const struct nest_case *nest, struct nest_counts *out);
 

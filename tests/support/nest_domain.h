@@ -6,8 +6,8 @@
 #include "tests/support/nest_case.h"
 
 /*
- * What a small nest's machine allows, and the same at random narrowed: bounds, orders, splits,
- * what is kept, parallelism.  Row r as in nest_case.h.  The domain points into `nest`.
+ * The space that a small nest's machine allows, and the same narrowed at random: bounds, orders,
+ * splits, residencies, parallelism.  Row r as in nest_case.h.  The domain points into `nest`.
  */
 struct arena;
 struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nest);

@@ -14,7 +14,7 @@ const char *const nest_rule_names[NEST_RULES] = {
 	[RULE_STATIONARY] = "nothing is stationary",
 	[RULE_WORKLESS] = "tiles without work",
 	[RULE_TAIL] = "tail not cut",
-	[RULE_GAP] = "gaps are no data",
+	[RULE_GAP] = "gaps are not data",
 	[RULE_EVERY_STEP] = "multipliers without work read",
 	[RULE_LINK] = "no links",
 	[RULE_LINK_PREVIOUS] = "links without the previous step",
@@ -28,7 +28,7 @@ const char *const nest_rule_names[NEST_RULES] = {
 	[RULE_RETURN_STAYS] = "returned sums stay",
 	[RULE_FIRST_UPDATE] = "first updates read",
 	[RULE_MULTIPLIERS] = "multipliers update one by one",
-	[RULE_DRAIN_READ] = "drains are no reads",
+	[RULE_DRAIN_READ] = "drains are not reads",
 	[RULE_DRAIN_ZERO] = "zeros that drain are read",
 	[RULE_DRAIN_MEETS] = "drains do not read the sum that is there",
 	[RULE_DRAIN_PASS] = "drains that pass are not read",
@@ -165,7 +165,7 @@ static void copy(const struct words *from, struct words *to)
 	memcpy(to->at, from->at, (size_t)from->count * sizeof *to->at);
 }
 
-/* What instance n gives up and what it lacks, to hold `tile`. */
+/* Moves the words that instance n gives up and those that it lacks, to hold `tile`. */
 static void change(struct interpreter *machine, int tier, int space, int n, struct words *tile)
 {
 	struct store *store = &machine->stores[tier][space];
@@ -293,7 +293,7 @@ static int64_t touch(struct interpreter *machine, int tier, int space, int n, co
 	return all;
 }
 
-/* Who has work, and how large the tiles are. */
+/* Records the instances that have work, and the sizes of the tiles. */
 static void observe(struct interpreter *machine, int tier)
 {
 	int64_t index[SHAPE_DIMENSIONS_MOST];
@@ -361,7 +361,7 @@ static bool ring_joins(const struct interpreter *machine, int tier, int a, int b
 	return true;
 }
 
-/* Parts of one sum in several instances of its home are nobody's result. */
+/* Finds parts of one sum in several instances of its home, which give no result. */
 static void find_parts(struct interpreter *machine, int tier, int space)
 {
 	int elements = machine->elements[space];

@@ -42,7 +42,7 @@ static bool may_share(const struct interpreter *machine, int tier, int space, in
 	return true;
 }
 
-/* Who is in one group: leader[n] is the first of n's. */
+/* Finds the groups of instances: leader[n] is the first instance of n's group. */
 static void find_groups(const struct interpreter *machine, int tier, int space,
 	const struct words *sets, int *leader)
 {

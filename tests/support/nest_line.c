@@ -102,7 +102,7 @@ void nest_line_flag(struct nest_case *nest, const char *flag)
 {
 	char words[3][40];
 	if (sscanf(flag, "%39s %39s %39s", words[0], words[1], words[2]) != 3)
-		BUG("'%s' is no level, flag and dataspace", flag);
+		BUG("'%s' is not a level, flag and dataspace", flag);
 	struct nest_level *level = nest_line_level(nest, words[0]);
 	uint8_t bit = nest_line_space(nest, words[2]);
 	const struct {

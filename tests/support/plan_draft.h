@@ -17,8 +17,8 @@ enum {
 	DRAFT_RUNS_MOST = 3,
 };
 
-/* Where a tensor stays.  A view follows the division of an op that uses the tensor, so that it changes with it, or is
- * given. */
+/* Residence of a tensor. A view follows the division of an op that uses the tensor, so that it
+ * changes with it, or is given. */
 enum view_rule { VIEW_OF_OP, VIEW_WHOLE, VIEW_GIVEN };
 struct draft_stay {
 	bool in_lx;

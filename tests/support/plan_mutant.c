@@ -260,7 +260,7 @@ static void mutate_move_in(struct random *random, struct plan_draft *draft)
 	draw_move_tiles(random, draft, move);
 }
 
-/* What lies in LX: the output of an op, or what a move made. */
+/* Draws a tensor in LX: the output of an op, or the copy that a move made. */
 static bool draw_in_lx(
 	struct random *random, const struct plan_draft *draft, int *tensor, int *from)
 {
@@ -429,7 +429,7 @@ static bool has_reader_behind(const struct plan_draft *draft, int tensor, int en
 	return end < 32 && draft_readers(draft->workload, tensor) >> end;
 }
 
-/* What lives inside is in LX; moves inside are taken out. */
+/* Puts tensors that live inside into LX, and removes moves inside. */
 static void settle_inside(struct random *random, struct plan_draft *draft, int first, int end)
 {
 	for (int m = draft->move_count - 1; m >= 0; m--)

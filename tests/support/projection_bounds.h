@@ -4,7 +4,7 @@
 #include "model/recurrence/recurrence.h"
 
 /*
- * What no projection can be below.
+ * Lower bounds of all projections.
  *
  * Points of one step run on different PEs: a schedule needs as many PEs as its fullest step has
  * points.  A chain of dependences takes a step for each: no schedule takes fewer steps than the

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 /*
- * Where the published planner is wrong in ways that the cases do not mark.
+ * Errors of the published planner that the cases do not mark.
  */
 
 /*

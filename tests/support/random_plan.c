@@ -223,7 +223,8 @@ static void draw_parent(const struct plan *plan, struct residency *stay)
 	}
 }
 
-/* What the producer leaves on all its cores; false when that is not an even cut of the tensor. */
+/* Finds the view that the producer leaves on all its cores; false if it is not an even cut of the
+ * tensor. */
 static bool view_of_writer(const struct plan *plan, int step, const struct layout *layout,
 	struct arena *arena, struct view *view)
 {

@@ -6,7 +6,7 @@
 
 extern const struct copying schedule_speeds;
 
-/* What a solver offers; NULL: nothing. */
+/* Returns the schedule of a solver; NULL: none. */
 const struct send_schedule *schedule_ask(
 	struct arena *arena, enum stage stage, const char *name, const struct synthesis *synthesis);
 

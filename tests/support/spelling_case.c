@@ -9,7 +9,8 @@
 
 /* --- the einsum */
 
-/* What both can say: an output of bare dimensions, each dimension at most once in an operand. */
+/* True if both spellings can express the shape: an output of bare dimensions, each dimension at
+ * most once in an operand. */
 static bool is_both(const struct shape *shape)
 {
 	uint32_t read = 0;
@@ -166,7 +167,7 @@ static void add_loops(struct writing *writing, const char *row, int64_t most, bo
 	}
 }
 
-/* Where a dataspace is kept that some storages, not the outermost and innermost, bypass. */
+/* Adds the `keep` of a dataspace that some storages, not the outermost and innermost, bypass. */
 static void add_keeps(struct writing *writing, int storages)
 {
 	for (int t = 0; t < writing->shape->space_count; t++) {
@@ -292,7 +293,7 @@ static void write_boxes(struct spelling_case *out, struct random *random)
 
 /* --- both */
 
-/* Where a word begins and ends. */
+/* True for the characters of a word. */
 static bool is_word(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');

@@ -11,7 +11,7 @@ static struct ratio ratio(int64_t num, int64_t den)
 {
 	struct ratio made;
 	if (!ratio_make(num, den, &made))
-		BUG("%lld/%lld is no ratio", (long long)num, (long long)den);
+		BUG("%lld/%lld is not a ratio", (long long)num, (long long)den);
 	return made;
 }
 

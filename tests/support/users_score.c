@@ -69,7 +69,7 @@ static int compare_space(
 	return 1;
 }
 
-/* What is kept here and not there. */
+/* Notes the dataspaces that are kept here and not expected. */
 static void expect_no_more(
 	struct family *family, const char *level, const json_t *expected, const json_t *got)
 {
@@ -83,7 +83,7 @@ static void expect_no_more(
 	}
 }
 
-/* How many printed energies there are. */
+/* Compares a level; returns the number of printed energies. */
 static int compare_level(
 	struct family *family, const json_t *expected, const json_t *got, bool priced)
 {
