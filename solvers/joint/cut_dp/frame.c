@@ -571,11 +571,14 @@ uint32_t layer_add(struct cut_layer *layer, const struct label *label)
 {
 	struct layer_entry *state = &layer->states.at[label->state];
 	for (uint32_t i = state->first; i != LABEL_NONE; i = layer_label(layer, i)->next)
-		if (dominates(layer->frame, layer_label(layer, i), label))
+		if (dominates(layer->frame, layer_label(layer, i), label)) {
+			assert(layer_label(layer, i)->cost <= label->cost);
 			return LABEL_NONE;
+		}
 	for (uint32_t *link = &state->first; *link != LABEL_NONE;) {
 		struct label *other = layer_label(layer, *link);
 		if (dominates(layer->frame, label, other)) {
+			assert(label->cost <= other->cost);
 			other->dominated = true;
 			*link = other->next;
 		} else {
