@@ -60,6 +60,16 @@ static bool is_right(
 	       answer.bound == best;
 }
 
+/* False if an assertion of cut_dp stops the search before its answer can be compared. */
+static bool has_answer(int broken)
+{
+#ifdef NDEBUG
+	return true;
+#else
+	return broken != BOUNDS_TOO_HIGH;
+#endif
+}
+
 static void faults_are_noticed(void **state)
 {
 	uint64_t seed = draws_seed(31);
@@ -71,6 +81,8 @@ static void faults_are_noticed(void **state)
 		const struct joint_space *space = joint_draw(&random, &draw, arena);
 		struct joint_all all = joint_all(space, STATES_MOST, arena);
 		for (int f = 0; f < FAULTS && all.known; f++) {
+			if (!has_answer(f))
+				continue;
 			fault = (enum fault)f;
 			noticed[f] += !is_right(space, &all, arena);
 		}
@@ -81,7 +93,7 @@ static void faults_are_noticed(void **state)
 		print_message("%s: %ld of %ld\n", fault_names[f], noticed[f], count);
 	assert_int_equal(noticed[SOUND], 0);
 	for (int f = SOUND + 1; f < FAULTS && draws_are_many(count); f++)
-		assert_true(noticed[f] > 0);
+		assert_true(noticed[f] > 0 || !has_answer(f));
 }
 
 int main(void)

@@ -775,7 +775,8 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 		arena_release(descent->scratch, mark);
 		return;
 	}
-	for (size_t c = 0; c < level.children.count; c++)
+	/* the bound of an outer branch is made otherwise, and may be higher */
+	for (size_t c = 0; c < level.children.count && j + 1 < descent->view.frame->count; c++)
 		assert(bound * BOUND_SURE <= level.children.at[c].value);
 	if (level.children.count)
 		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
