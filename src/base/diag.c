@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/fit.h"
 #include "base/text.h"
 
 #include <stdint.h>

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /*
- * Texts: characters in UTF-8, growing strings, parsing of a line, and files as texts of the program.
+ * Texts: characters in UTF-8, growing strings, parsing of a line, files as texts of the program, and fitting into a
+ * terminal.
  *
  * First, characters in UTF-8 text of known length.
  */
@@ -42,7 +43,7 @@ bool utf8_is_obeyed(uint32_t character);
 const char *utf8_shown(struct arena *arena, const char *text);
 
 /* Writes text the same way to people; for short messages, which may have names from specs.  utf8_put needs no
- * memory; utf8_print fits lines into a terminal (base/fit.h). */
+ * memory; utf8_print fits lines into a terminal. */
 void utf8_put(FILE *file, const char *text);
 void utf8_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -105,5 +106,23 @@ bool scan_end(const char **at);                   /* nothing but blanks is left 
 #define EMBED(name, path)                                                                          \
 	__asm__(".pushsection .rodata\n.global " #name "\n.hidden " #name "\n" #name               \
 		":\n.incbin \"" path "\"\n.byte 0\n.popsection\n")
+
+/*
+ * Text for people in a window of so many columns.
+ *
+ * Lines that fit stay as they are.  Lines without an empty one between them are a block.  If a line of the block is
+ * too wide and at least two positions in all of its lines are blank side by side, the block is a table: its columns
+ * lie between such gutters.  A last column that has room for a third of the window is wrapped; else the columns that
+ * do not fit follow below, behind the first one, which is repeated.  A cell that is wider than what is left beside
+ * the first column is wrapped.  Other lines are broken at blanks and go on behind an indent.  A word is broken
+ * nowhere, so a word wider than the window stays as it is.
+ */
+const char *fit_text(struct arena *arena, const char *text, size_t columns);
+
+/* Columns of a terminal, at least 40; 0: the stream goes elsewhere. */
+size_t fit_columns(FILE *stream);
+
+/* The same for the window of a terminal; for other streams the text as it is. */
+const char *fit_stream(struct arena *arena, FILE *stream, const char *text);
 
 #endif

@@ -58,7 +58,7 @@ extern const char *const format_names[];       /* those of all results */
 extern const char *const score_format_names[]; /* and those of scores */
 
 /* stdout, checked: a full disk is an error, a closed pipe an end.  After command_format said that the format is
- * text, lines are fitted into the terminal (base/fit.h). */
+ * text, lines are fitted into the terminal (base/text.h). */
 void command_print(const char *text);
 
 /* A value as `--format` asks for it, in lines or as JSON; takes the value over. */

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "base/fit.h"
 #include "base/text.h"
 #include "cli/command_report.h"
 #include "cli/settings.h"

@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "base/fit.h"
 #include "base/text.h"
 #include "report/run/json.h"
 #include "report/run/pareto.h"
