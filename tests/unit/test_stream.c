@@ -38,8 +38,9 @@ static const struct {
 		"'z[m,n] = exp(y[m,n])']}",
 		{"", "", ""}, {"t at 0 steps 0 2, cores 1", "y at 8192 steps 1 3, cores 1"},
 		{"LX: n8", "undivided", "LX: n8"}},
-	/* a clone comes in the tiles of its reader, which waits for no more than one of them */
-	{1, CHAIN, {"", ""}, {"t at 0 steps 0 2, cores 1"}, {"LX: n8", "LX: n8"}},
+	/* a clone comes in the tiles of its reader, which waits for no more than one of them: the port of a core
+	 * takes 16 cycles for an eighth, 8 for a sixteenth */
+	{1, CHAIN, {"", ""}, {"t at 0 steps 0 2, cores 1"}, {"LX: n16", "LX: n16"}},
 	/* one loop is tiled, and that is not the one that would fetch a or b again */
 	{1, "{dimensions: {m: 4096, n: 64, k: 64}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}", {""},
 		NOTHING, {"LX: m8"}},

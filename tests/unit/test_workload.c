@@ -75,7 +75,8 @@ static void names_find_their_numbers(void **state)
 static void primitives_have_names_of_their_own_and_arities(void **state)
 {
 	static const char *const of_two =
-		" add sub mul div maximum minimum pow eq ne lt le gt ge where unless ";
+		" add sub mul div maximum minimum pow eq ne lt le gt ge where unless "
+		"bitand bitor bitxor ";
 	struct arena *arena = arena_open();
 	for (int i = 0; primitives[i]; i++) {
 		const char *word = arena_format(arena, " %s ", primitives[i]->name);

@@ -929,7 +929,8 @@ static int64_t tiles_in_turn(const struct traffic_op *traffic, const struct step
 		double bus = in + out - early;
 		sum += (own - 1) * times * fmax(fmax(bus, port), cores);
 	}
-	return time->first + (int64_t)sum + time->last;
+	/* The first and the last are both rounded up. */
+	return time->first + (int64_t)sum + time->last - 1;
 }
 
 static int64_t hbm_bytes_of(const struct step_count *count, bool *fits)

@@ -45,6 +45,8 @@ static void audit_whole_end(struct audit *audit);
  * The state that all instructions share: boxes at their places, and walks over
  * the sticks in them.  Faults are those of the current instruction.
  */
+enum { ROWS_UNASKED = 64 };
+
 struct audit {
 	const struct program *program;
 	int rank;
@@ -59,6 +61,8 @@ struct audit {
 	int64_t lx_bytes;
 	uint32_t current;
 	const struct instruction *instruction; /* the current one */
+	const struct stopper *stopper;         /* asked between rows of whole ops; or NULL */
+	uint64_t rows;
 };
 
 static const char *audit_name(const struct audit *audit, int tensor);
@@ -460,6 +464,12 @@ static struct pieces *memory_of(const struct audit *audit, const struct rows *ro
 	return rows->operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
 }
 
+/* True if the run is to end: a row takes as long as there are pieces, and an op can have millions of rows. */
+static bool is_stopped(struct audit *audit)
+{
+	return ++audit->rows % ROWS_UNASKED == 0 && stopper_stops(audit->stopper);
+}
+
 static bool read_row(struct audit *audit, const struct rows *rows, int since, uint64_t part)
 {
 	struct written_piece wanted = row_piece(audit, rows, part);
@@ -491,7 +501,7 @@ static bool read_sums(struct audit *audit, struct rows *rows, int since, uint64_
 	const struct written_piece *found = find_piece(memory_of(audit, rows), first.low);
 	*part = found ? found->part : 0;
 	bool right = read_row(audit, rows, since, *part);
-	while (right && next_row(rows))
+	while (right && !is_stopped(audit) && next_row(rows))
 		right = read_row(audit, rows, since, *part);
 	return right;
 }
@@ -527,7 +537,7 @@ static bool write_output(struct audit *audit, int operand, int since)
 	part = find_part(audit, rows.operand, part);
 	do
 		overwrite(audit->whole, memory_of(audit, &rows), row_piece(audit, &rows, part));
-	while (next_row(&rows));
+	while (!is_stopped(audit) && next_row(&rows));
 	return true;
 }
 
@@ -546,7 +556,8 @@ static bool audit_whole_run(struct audit *audit)
 	struct rows rows;
 	for (int i = 0; right && i < op->read_count; i++) {
 		right = open_rows(audit, i, &rows);
-		while (right && read_row(audit, &rows, since[i], 0) && next_row(&rows))
+		while (right && read_row(audit, &rows, since[i], 0) && !is_stopped(audit) &&
+			next_row(&rows))
 			;
 	}
 	if (op->primitive->kind == OP_OPAQUE)
@@ -605,6 +616,7 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	audit->shadow = shadow_open(program, rank, race, faults, arena);
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
+	audit->stopper = options->stopper;
 	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
 	if (!arch_moves_boxes(arch))
 		audit->whole = audit_whole_open(program, arena);

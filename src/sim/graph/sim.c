@@ -513,6 +513,9 @@ static bool run_events(struct machine_run *run)
 		if (run->events % EVENTS_UNASKED == 0 && stopper_stops(run->options->stopper))
 			return false;
 		execute(run, heap_take(&run->heap));
+		/* An instruction can be a whole op, which the audit leaves early. */
+		if (!arch_moves_boxes(run->program->arch) && stopper_stops(run->options->stopper))
+			return false;
 	}
 	return true;
 }
