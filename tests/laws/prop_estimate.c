@@ -19,7 +19,7 @@
  * graph G alone and prints it with its plan and phases.
  */
 enum {
-	GRAPHS = 20,
+	GRAPHS = 5,
 	LABELS = 20000,
 };
 
