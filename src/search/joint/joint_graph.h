@@ -53,7 +53,8 @@ enum joint_kind {
 	KIND_OTHER_MOVES =
 		1
 		<< 16, /* moves that end a bundle, or stand before a run, an evict, a relayout or the end;
-				     * more than EARLY_MOST early ones before an op, or of what it streams */
+				     * more than EARLY_MOST early ones before an op, or of what it streams;
+				     * evicts of outputs that no op reads */
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
 	KIND_CUT_TILES = 1 << 17,
