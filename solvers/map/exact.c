@@ -162,7 +162,7 @@ static void set_all(double *each, double value)
 static size_t fill_round(struct exact_search *exact, struct run *run, size_t parts, size_t choices)
 {
 	struct nest_cut cut = nest_cut_make(
-		exact->arena, &exact->offers.kept, &exact->search->wishes, exact->slack);
+		exact->arena, &exact->offers.kept, &exact->search->wishes.objectives, exact->slack);
 	struct round_task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)

@@ -22,7 +22,6 @@
 struct campaign_points {
 	const struct arguments *arguments;
 	const struct listener *listener;
-	struct neighbours *neighbours; /* NULL: points are explored without regard to each other */
 };
 
 /* Explores one point, as `explore` does, on one thread, into a result (campaign/store_runner.h). */
@@ -79,23 +78,6 @@ static int search(struct exploring *exploring, struct task_result *out)
 	return status;
 }
 
-/* Returns the point as a neighbour of others; NULL if its proven latency bounds no other point. */
-static const struct neighbour *neighbour_of(const struct campaign_points *points,
-	const struct sweep_point *point, const struct exploring *exploring)
-{
-	const struct objectives *objectives = &exploring->wishes.objectives;
-	bool asked = points->neighbours && objectives->count == 1 &&
-		     objectives->at[0] == OBJECTIVE_LATENCY && exploring->inputs->kind->sizes_help;
-	return asked ? neighbour_make(exploring->arena, point->files, point->file_count) : NULL;
-}
-
-static bool is_proven(const struct explored *explored)
-{
-	const struct found *found =
-		explored->frontier.count ? explored->frontier.points[0].payload : NULL;
-	return found && found->proof == PROOF_OPTIMAL && explored->complete;
-}
-
 static bool campaign_point_explore(void *at, const struct sweep_point *point,
 	const struct stopper *stopper, struct arena *arena, struct task_result *out)
 {
@@ -117,12 +99,7 @@ static bool campaign_point_explore(void *at, const struct sweep_point *point,
 	if (inputs_read_files(arena, &arguments, point->files, diag, &inputs)) {
 		struct exploring exploring = exploration_open(&inputs, &silent, people);
 		exploring.wishes.asker = (struct asker){.jobs = 1, .stopper = *stopper};
-		const struct neighbour *self = neighbour_of(points, point, &exploring);
-		if (self)
-			exploring.wishes.ceiling = neighbours_ceiling(points->neighbours, self);
 		out->status = search(&exploring, out);
-		if (self && is_proven(&exploring.explored))
-			neighbours_add(points->neighbours, self, out->best);
 	} else {
 		diag_print(diag, people);
 		out->status = EXIT_INPUT;
@@ -302,11 +279,8 @@ static int campaign_run_command(
 		return command_refuse(diag);
 	diag_print(diag, stderr);
 	run.folder = explore_folder(arena, arguments, run.sweep->name);
-	run.points = (struct campaign_points){arguments, &run.listener,
-		option_find(arguments, "neighbours") ? neighbours_open() : NULL};
-	int status = run_store(&run);
-	neighbours_close(run.points.neighbours);
-	return status;
+	run.points = (struct campaign_points){arguments, &run.listener};
+	return run_store(&run);
 }
 
 /* A call of `campaign ACTION`: the rest of its arguments. */

@@ -86,9 +86,8 @@ struct input_kind {
 	bool (*read)(struct inputs *inputs, struct sheet *sheet);
 	struct explorer explore;
 	int (*score)(const struct inputs *inputs, enum format format, bool simulated);
-	bool stops;      /* score and check poll `inputs->wishes.asker` */
-	bool sizes_help; /* the least latency is no more where storages are larger */
-	bool timeloop;   /* its score has the form of Timeloop's statistics, too */
+	bool stops;    /* score and check poll `inputs->wishes.asker` */
+	bool timeloop; /* its score has the form of Timeloop's statistics, too */
 	/* The details of the plan among the inputs for a page: report/page/page.h; NULL: none. */
 	json_t *(*details)(const struct inputs *inputs);
 	int (*check)(const struct inputs *inputs, enum format format);

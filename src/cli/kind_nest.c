@@ -405,7 +405,6 @@ const struct input_kind nest_kind = {
 		.plan = plan,
 		.texts = texts},
 	.score = score,
-	.sizes_help = true,
 	.timeloop = true,
 	.details = details,
 	.check = check,

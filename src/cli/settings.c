@@ -32,10 +32,6 @@ static const struct option settings[] = {
 		.type = OPTION_FOLDER, .commands = OF_CAMPAIGN},
 	{"shard", 0, "I/N", "run: the tasks of shard I of N alone, for machines that share no disk",
 		.commands = OF_CAMPAIGN},
-	{"neighbours", 0, NULL,
-		"run: begin proofs of least latencies with what was proven for smaller storages; "
-		"which of equally good mappings is found then depends on the order",
-		.commands = OF_CAMPAIGN},
 	{"retry", 0, NULL, "run: try points again that took the program down",
 		.commands = OF_CAMPAIGN},
 	{"objective", 0, "A,B,..", "objectives of the frontier (lxplore list objectives)", true,

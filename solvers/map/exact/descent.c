@@ -654,7 +654,7 @@ static void cut_anew(struct nest_descent *descent)
 {
 	double excluded = descent->cut.excluded;
 	descent->cut = nest_cut_make(run_arena(descent->run), &descent->offers.kept,
-		&nest_descent_search(descent)->wishes, descent->slack);
+		&nest_descent_search(descent)->wishes.objectives, descent->slack);
 	descent->cut.excluded = excluded;
 }
 

@@ -55,11 +55,11 @@ double nest_cost_value(
 
 #ifndef NDEBUG
 /* Asserts that none of the incumbents is as good as another in all objectives. */
-static bool check_cut(const struct nest_cut *cut, size_t incumbents)
+static bool check_cut(const struct nest_cut *cut)
 {
 	size_t count = cut->objectives->count;
-	for (size_t a = 0; a < incumbents; a++)
-		for (size_t b = 0; b < incumbents; b++) {
+	for (size_t a = 0; a < cut->count; a++)
+		for (size_t b = 0; b < cut->count; b++) {
 			size_t k = 0;
 			while (k < count &&
 				cut->values[a * count + k] <= cut->values[b * count + k])
@@ -70,22 +70,17 @@ static bool check_cut(const struct nest_cut *cut, size_t incumbents)
 }
 #endif
 
-struct nest_cut nest_cut_make(
-	struct arena *arena, const struct frontier *kept, const struct wishes *wishes, double slack)
+struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
+	const struct objectives *objectives, double slack)
 {
-	const struct objectives *objectives = &wishes->objectives;
 	assert(slack >= 1);
 	struct nest_cut cut = {objectives, slack, kept->count,
-		arena_array(arena, double, (kept->count + 1) * objectives->count), INFINITY};
+		arena_array(arena, double, kept->count * objectives->count), INFINITY};
 	double *value = cut.values;
 	for (size_t i = 0; i < kept->count; i++)
 		for (size_t k = 0; k < objectives->count; k++)
 			*value++ = objective_value(objectives->at[k], &kept->points[i].score);
-	if (wishes->ceiling > 0 && objectives->count == 1) {
-		*value = nextafter(wishes->ceiling * slack, INFINITY);
-		cut.count++;
-	}
-	assert(check_cut(&cut, kept->count));
+	assert(check_cut(&cut));
 	return cut;
 }
 

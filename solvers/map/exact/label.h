@@ -20,8 +20,7 @@ double nest_cost_value(
 
 /*
  * The cut that the known mappings make: it excludes all costs that are at least those of one of them in every
- * objective.  With a slack above 1 it also excludes costs that are less by no more than that factor.  A ceiling of
- * the request, which is for a single objective, excludes all that is above it.
+ * objective.  With a slack above 1 it also excludes costs that are less by no more than that factor.
  */
 struct nest_cut {
 	const struct objectives *objectives;
@@ -32,7 +31,7 @@ struct nest_cut {
 };
 
 struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
-	const struct wishes *wishes, double slack);
+	const struct objectives *objectives, double slack);
 
 bool nest_cut_excludes_values(struct nest_cut *cut, const double *values);
 bool nest_cut_excludes(

@@ -37,7 +37,6 @@ struct wishes {
 	uint64_t simulate_budget; /* events of one execution; 0: no limit */
 	uint64_t budget;          /* candidates; 0: no limit, or the kind's own */
 	uint64_t seed;
-	double ceiling; /* known from elsewhere: the least of the single objective is no more; 0: nothing is */
 	struct asker asker;
 };
 

@@ -332,34 +332,10 @@ static const struct drive_kind problems = {
 	.thrifty = true,
 };
 
-static struct explored explore(const struct nest_search *search, struct arena *arena)
+struct explored nest_explore(const struct nest_search *search, struct arena *arena)
 {
 	struct nest_driver driver = {.search = search, .arena = arena};
 	return drive_explore(&problems, &driver, &search->wishes, arena);
-}
-
-/* True if a proof that believed the ceiling shows that it is too low. */
-static bool contradicts(const struct nest_search *search, const struct explored *explored)
-{
-	const struct frontier *frontier = &explored->frontier;
-	if (search->wishes.ceiling <= 0 || !explored->complete)
-		return false;
-	return !frontier->count || objective_value(search->wishes.objectives.at[0],
-					   &frontier->points[0].score) > search->wishes.ceiling;
-}
-
-struct explored nest_explore(const struct nest_search *search, struct arena *arena)
-{
-	struct explored explored = explore(search, arena);
-	struct nest_search alone = *search;
-	if (!contradicts(search, &explored))
-		return explored;
-	alone.wishes.ceiling = 0;
-	explored = explore(&alone, arena);
-	explored.complaint = arena_format(arena,
-		"a bound from elsewhere is wrong and was not used: no mapping has %.17g or less",
-		search->wishes.ceiling);
-	return explored;
 }
 
 static bool keeps_constraints(const struct nest_offers *offers, const struct mapping *mapping)
