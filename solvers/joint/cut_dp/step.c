@@ -249,11 +249,11 @@ static int find_droppers(const struct move_making *making, int *outs)
 
 /* The codes that such a move demands are in its savings; it saves nothing with others. */
 static void make_dropping(struct move_making *making, const struct menu_move *kept, const int *outs,
-	int count, struct growing *moves)
+	int count, struct arena *arena, struct growing *moves)
 {
 	const struct joint_option *option = making->option;
 	for (uint64_t set = 1; count && set < UINT64_C(1) << count; set++) {
-		struct menu_move *move = array_add(making->arena, moves);
+		struct menu_move *move = array_add(arena, moves);
 		*move = *kept;
 		move->drops = true;
 		move->effects = arena_array(making->arena, struct menu_effect,
@@ -310,6 +310,7 @@ static int compare_moves(const void *left, const void *right)
 static struct moves moves_make(const struct frame *frame, int cut, struct arena *arena)
 {
 	const struct joint_space *space = frame->space;
+	struct arena *scratch = arena_open(); /* of what grows */
 	struct growing moves = {0};
 	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
 		struct menu_move move;
@@ -320,17 +321,20 @@ static struct moves moves_make(const struct frame *frame, int cut, struct arena 
 			.move = &move};
 		if (!make(&making))
 			continue;
-		*array_add(arena, &moves) = move;
+		*array_add(scratch, &moves) = move;
 		int outs[16];
 		int count = find_droppers(&making, outs);
-		make_dropping(&making, &move, outs, count, &moves);
+		make_dropping(&making, &move, outs, count, scratch, &moves);
 	}
 	if (moves.count)
 		qsort(moves.at, moves.count, sizeof *moves.at, compare_moves);
 	for (size_t i = 1; i < moves.count; i++)
 		moves.at[i].group = moves.at[i - 1].group +
 				    (compare_effects(&moves.at[i - 1], &moves.at[i]) != 0);
-	return (struct moves){moves.count, moves.at};
+	struct moves made = {
+		moves.count, arena_copy(arena, moves.at, moves.count * sizeof *moves.at)};
+	arena_close(scratch);
+	return made;
 }
 
 /* Does the move drop this tensor, for an out that takes its bytes over? */

@@ -18,10 +18,16 @@ struct plan joint_steps(const struct joint_making *making, int cores)
 		.workload = workload,
 		.cores = cores,
 		.step_count = (int)workload->op_count,
-		.steps = arena_array(making->scratch, struct step, workload->op_count)};
-	for (int i = 0; i < plan.step_count; i++)
-		plan.steps[i].op = i;
+		.steps = making->steps};
 	return plan;
+}
+
+static struct step *make_steps(const struct workload *workload, struct arena *arena)
+{
+	struct step *steps = arena_array(arena, struct step, workload->op_count);
+	for (size_t i = 0; i < workload->op_count; i++)
+		steps[i].op = (int)i;
+	return steps;
 }
 
 static bool find_divisions(struct joint_making *making)
@@ -229,6 +235,7 @@ const struct joint_space *joint_graph_make(
 		.kept = own ? own : question->aim.kept,
 		.users = users_make(arena, question->workload),
 		.stays = graph_stays(arena, question->planning->constraints, question->workload)};
+	making.steps = make_steps(question->workload, making.scratch);
 	struct joint_space *space = arena_new(arena, struct joint_space);
 	space->capacity = question->planning->lx_capacity;
 	if (question->arch->lx < 0)

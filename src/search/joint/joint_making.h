@@ -96,6 +96,8 @@ struct joint_making {
 	struct kept *kept;
 	struct users users;
 	const enum stay *stays;
+	struct step
+		*steps; /* step i is op i; plans of joint_steps share them, and only read them */
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
@@ -119,7 +121,7 @@ static inline bool joint_relays(const struct joint_making *making, int tensor)
 	       making->views[tensor].count <= RELAYED_VIEWS_MOST;
 }
 
-/* A plan whose step i is op i, in the scratch arena: runs are tried in it. */
+/* A plan whose step i is op i, for trying runs; its steps are those of all such plans. */
 struct plan joint_steps(const struct joint_making *making, int cores);
 
 /* All divisions of an op; false, and making->why. */
