@@ -113,10 +113,9 @@ static const char *key(void *self, const struct found *found, struct arena *aren
 	return arena_format(arena, "%05.1f,%02d", cell->x, cell->y);
 }
 
-static bool merge(void *self, void *left)
+static void merge(void *self, void *left)
 {
 	((struct grid *)self)->merged += left != NULL;
-	return left;
 }
 
 static const struct drive_kind grids = {

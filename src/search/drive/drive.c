@@ -372,7 +372,9 @@ static void drive_merge(struct drive *drive, struct slot *slot)
 	const struct drive_kind *kind = drive->kind;
 	struct arena *arena = drive->arena;
 	merge_proof(explored, slot);
-	bool kept = kind->merge ? kind->merge(drive->self, slot->left) : slot->left != NULL;
+	bool kept = !kind->merge && slot->left;
+	if (kind->merge)
+		kind->merge(drive->self, slot->left);
 	if (!slot->arena)
 		return;
 	effort_add(&explored->effort, &slot->effort);

@@ -111,7 +111,7 @@ struct explored {
 struct slot {
 	struct drive *drive;
 	struct arena *
-		arena; /* lives as long as the result, if a point is kept, or `merge` says so; without it, if `left` is set */
+		arena; /* lives as long as the result, if a point is kept; without `merge`, if `left` is set */
 	struct arena *scratch; /* until the task ends */
 	uint64_t most;         /* candidates that it may offer */
 	struct effort effort;
@@ -152,9 +152,8 @@ struct drive_kind {
 	/* A copy of it that lives as long as the arena; NULL: of its `size` bytes as they are. */
 	size_t size;
 	struct found *(*keep)(void *self, const struct found *found, struct arena *arena);
-	/* Merges the result of a task, in the order of tasks; `left` NULL: nothing,
-	 * or it was not run. True if it must live as long as the result. */
-	bool (*merge)(void *self, void *left);
+	/* Copies what is wanted of a task's result, in the order of tasks; `left` NULL: nothing, or it was not run. */
+	void (*merge)(void *self, void *left);
 	/* The best value and the bound to show once task i ended, by one thread at a time; NULL: those of
 	 * the slots' frontiers. */
 	void (*worth)(void *self, size_t i, const struct slot *slot, double *best, double *bound);

@@ -112,7 +112,6 @@ struct graph {
 	struct kept *kept;           /* what is known of ops */
 	struct goals goals;          /* that plans are offered for */
 	bool all;                    /* all plans are looked at */
-	struct frontier published;   /* of all rounds, had all plans the published tiles */
 	struct planned_list planned; /* what came of whole plans */
 	struct left_out left_out;    /* of all divisions */
 	struct tasks tasks;          /* of this round */
@@ -122,7 +121,6 @@ struct graph {
 
 /* Results of a task beside its frontier. */
 struct leaving {
-	struct frontier *published; /* NULL: nothing */
 	const struct planned *planned;
 	struct left_out left_out;
 };
@@ -141,7 +139,7 @@ static bool make_tasks(void *self, int round, struct drive *drive, size_t *count
 {
 	struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
-	struct recipes from = recipes_of(drive_frontier(drive), &graph->published, graph->arena);
+	struct recipes from = recipes_of(drive_frontier(drive), graph->arena);
 	if (round == 1) {
 		graph->tasks = tasks_first(exploration, graph->arena);
 	} else if (round <= ROUNDS_OF_PLANS) {
@@ -195,40 +193,10 @@ static struct leaving *leaving_of(struct slot *slot)
 	return slot->left;
 }
 
-/* Had the plan the published tiles, would it be on the frontier?  Then it is varied as those there are. */
-static void note_published(
-	const struct graph *graph, const struct plan_trial *trial, struct slot *slot)
-{
-	const struct leaving *left = slot->left;
-	struct frontier *frontier = left ? left->published : NULL;
-	struct plan_trial other = *trial;
-	struct arena *arena = slot->scratch;
-	other.found.recipe.goal = TILES_PUBLISHED;
-	other.made = recipe_tile(&other.found.recipe, trial->laid_out, arena);
-	if (!other.made.plan)
-		return;
-	other.outcome = evaluate_cost(other.made.plan, arena);
-	slot->effort.evaluated++;
-	struct point point = {.score = other.outcome.cost.score};
-	point.score.price = graph->exploration->planning.price;
-	if (other.outcome.why || frontier_beats(&graph->published, &point.score, NULL) ||
-		(frontier && frontier_beats(frontier, &point.score, "")))
-		return;
-	if (!frontier) {
-		leaving_of(slot)->published = frontier = arena_new(slot->arena, struct frontier);
-		*frontier = frontier_open(graph->published.objectives);
-	}
-	point.key = arena_text(slot->arena, key(NULL, &other.found.common, arena));
-	point.payload = keep_found((void *)graph, &other.found.common, slot->arena);
-	frontier_add(frontier, slot->arena, point);
-}
-
-static bool merge(void *self, void *left)
+static void merge(void *self, void *left)
 {
 	struct graph *graph = self;
 	const struct leaving *leaving = left;
-	const struct frontier *frontier = leaving ? leaving->published : NULL;
-	bool kept = false;
 	if (leaving && leaving->planned) {
 		struct planned *planned = array_add(graph->arena, &graph->planned);
 		*planned = *leaving->planned;
@@ -236,9 +204,6 @@ static bool merge(void *self, void *left)
 	}
 	for (size_t i = 0; leaving && i < leaving->left_out.count; i++)
 		*array_add(graph->arena, &graph->left_out) = leaving->left_out.at[i];
-	for (size_t i = 0; frontier && i < frontier->count; i++)
-		kept |= frontier_add(&graph->published, graph->arena, frontier->points[i]);
-	return kept;
 }
 
 static struct recipe_result lay_out(
@@ -310,8 +275,6 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 		} else if (g == 0 || goals_gain(&graph->goals, g, &laid_out))
 			drive_offer(slot, &trial.found.common);
 	}
-	if (laid_out.choices && !recipe->planning.published_tiles && !drive_stops(slot->drive))
-		note_published(graph, &trial, slot);
 	arena_release(slot->scratch, mark);
 }
 
@@ -602,8 +565,7 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 		.arena = arena,
 		.kept = kept_open(),
 		.goals = goals_of(&exploration->wishes.objectives, &exploration->planning),
-		.all = goals_are_all(exploration),
-		.published = frontier_open(exploration->wishes.objectives)};
+		.all = goals_are_all(exploration)};
 	struct explored explored = drive_explore(&graphs, &graph, &exploration->wishes, arena);
 	struct kept_tally tally = kept_tally(graph.kept);
 	explored.effort.asked = tally.asked;

@@ -149,25 +149,17 @@ static bool alike(const struct recipe *a, const struct recipe *b)
 	return true;
 }
 
-static void add_recipes(struct recipes *recipes, const struct frontier *frontier)
+struct recipes recipes_of(const struct frontier *frontier, struct arena *arena)
 {
+	struct recipes recipes = {.at = arena_array(arena, const struct recipe *, frontier->count)};
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct plan_found *found = frontier->points[i].payload;
 		bool known = found->recipe.joint && found->recipe.joint->plans_all;
-		for (size_t k = 0; k < recipes->count && !known; k++)
-			known = alike(recipes->at[k], &found->recipe);
+		for (size_t k = 0; k < recipes.count && !known; k++)
+			known = alike(recipes.at[k], &found->recipe);
 		if (!known)
-			recipes->at[recipes->count++] = &found->recipe;
+			recipes.at[recipes.count++] = &found->recipe;
 	}
-}
-
-struct recipes recipes_of(
-	const struct frontier *first, const struct frontier *second, struct arena *arena)
-{
-	struct recipes recipes = {
-		.at = arena_array(arena, const struct recipe *, first->count + second->count)};
-	add_recipes(&recipes, first);
-	add_recipes(&recipes, second);
 	return recipes;
 }
 

@@ -37,13 +37,12 @@ bool goals_may_clone(const struct exploration *exploration);
  * ones that of the least estimate. Sorts `options` again. Returns their number. */
 size_t goals_sift(struct op_option *options, size_t count, enum price price);
 
-/* Recipes of the points of two frontiers, each once, but for whole plans; the points of the first come first. */
+/* Recipes of the points of a frontier, each once, but for whole plans. */
 struct recipes {
 	size_t count;
 	const struct recipe **at;
 };
-struct recipes recipes_of(
-	const struct frontier *first, const struct frontier *second, struct arena *arena);
+struct recipes recipes_of(const struct frontier *frontier, struct arena *arena);
 
 /*
  * Tasks of the explorer's threads: one candidate, or all divisions of one op; of a broadcast, all staging tiles.
