@@ -99,6 +99,14 @@ static bool try_output(const struct op_draft *draft_op, struct trial *trial)
 	return true;
 }
 
+/* Returns the bytes of a layout of the output: copies of operands and the output itself, which in sparse sticks
+ * takes many times its elements. */
+static int64_t trial_bytes(const struct trial *trial)
+{
+	int64_t bytes;
+	return number_add(trial->bytes, trial->output.bytes, &bytes) ? bytes : INT64_MAX;
+}
+
 /* The default, and then each dimension of the output along the stick, and none. */
 static bool find_best(
 	const struct op_draft *draft_op, const int *order, int count, struct trial *best)
@@ -120,9 +128,7 @@ static bool find_best(
 		if (!made || trial.output.bytes >> TENSOR_BYTES_MOST_LOG2 ||
 			!try_output(draft_op, &trial))
 			continue;
-		bool smaller =
-			trial.bytes == best->bytes && trial.output.bytes < best->output.bytes;
-		if (!found || trial.bytes < best->bytes || smaller)
+		if (!found || trial_bytes(&trial) < trial_bytes(best))
 			*best = trial;
 		found = true;
 	}
