@@ -399,19 +399,32 @@ static void take_better(const struct nest_search *search, enum objective objecti
 	}
 }
 
+/* Returns the solver that looks at a mapspace: a proof, unless ticks are too few for it to begin. */
+static const struct solver *solver_of(
+	const struct nest_search *search, const struct nests_wanted *wanted, uint64_t ticks)
+{
+	bool large = !arch_moves_boxes(search->arch) && ticks <= NEST_FEW_TICKS &&
+		     space_factors_count(search->space) > NEST_LARGE_FACTORS;
+	if (wanted->solver)
+		return wanted->solver;
+	return solver_for(STAGE_MAP, wanted->brief || large ? FOR_STARTS : FOR_PROBLEMS);
+}
+
 /* The best that the solver finds, or the witness that it began with.  A proof of one objective says
  * nothing of the others, so the best in energy x latency is a candidate, too. */
 static const struct mapping *ask_solver(const struct nest_search *search,
 	const struct nests_wanted *wanted, struct nest_answer *out, struct arena *arena)
 {
 	const enum objective asked[] = {wanted->objective, OBJECTIVE_EDP};
-	const struct solver *solver =
-		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
-	uint64_t ticks = arch_moves_boxes(search->arch) ? NEST_TILE_TICKS : NEST_STEP_TICKS;
+	uint64_t ticks = wanted->brief                    ? NEST_BRIEF_TICKS
+			 : arch_moves_boxes(search->arch) ? NEST_TILE_TICKS
+							  : NEST_STEP_TICKS;
+	const struct solver *solver = solver_of(search, wanted, ticks);
 	struct leader leader = {.best = search->start};
 	if (leader.best)
 		leader.worth = nest_value_of(search, wanted->objective, leader.best);
-	for (int k = 0; k < 1 + (wanted->objective != OBJECTIVE_EDP); k++) {
+	bool both = wanted->objective != OBJECTIVE_EDP && !wanted->brief;
+	for (int k = 0; k < 1 + both; k++) {
 		struct nest_search own = *search;
 		struct problem problem = {.stage = STAGE_MAP, .nest = &own, .op = -1};
 		struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
@@ -519,7 +532,8 @@ static const char *describe(
 const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena)
 {
-	const char *wish = arena_format(arena, "%d", (int)wanted->objective);
+	const char *wish = arena_format(
+		arena, "%d%s", (int)wanted->objective, wanted->brief ? " brief" : "");
 	const char *key = describe(question, wish, arena);
 	size_t size = strlen(key) + 1;
 	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
@@ -540,8 +554,7 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 static struct frontier ask_front(struct nest_search *search, const struct nests_wanted *wanted,
 	struct nest_front *out, struct arena *arena)
 {
-	const struct solver *solver =
-		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
+	const struct solver *solver = solver_of(search, wanted, out->ticks);
 	struct frontier frontier = nest_frontier(search);
 	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
 	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};

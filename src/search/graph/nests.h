@@ -54,6 +54,7 @@ struct nests_wanted {
 	const struct constraints
 		*constraints; /* of streaming tiles, where a problem is the graph; NULL */
 	enum price price;     /* of streaming tiles */
+	bool brief; /* NEST_BRIEF_TICKS mappings by who finds something good (FOR_STARTS): no proof */
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);

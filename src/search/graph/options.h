@@ -21,6 +21,13 @@
 	OPTION(NEST_STEP_TICKS, 50000, 1, 1 << 30,                                                  \
 		"the nest of an op: with 20,000 GPT-3's prefill on a TPU v4i takes 20 % more "      \
 		"energy, with 100,000 all takes twice as long for less than 1 %")                   \
+	OPTION(NEST_BRIEF_TICKS, 200, 1, 1 << 20,                                                   \
+		"the nest of an op of a first plan, which hundreds of ops get within a second")     \
+	OPTION(NEST_FEW_TICKS, 5000, 0, 1 << 30,                                                    \
+		"ticks of a nest that are few for a proof in a large mapspace")                     \
+	OPTION(NEST_LARGE_FACTORS, 10000000, 1, 1 << 30,                                            \
+		"choices of bounds of a mapspace that is searched without a proof where ticks are " \
+		"few: a proof only lists its branches within them")                                 \
 	OPTION(NEST_TILE_TICKS, 5000, 1, 1 << 30, "the nest of a streaming tile: there are many")
 
 OPTIONS(GRAPH_OPTIONS)

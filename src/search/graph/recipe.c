@@ -149,7 +149,7 @@ static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct re
 {
 	const struct nests_wanted wanted = {op_map_objective(plan->arch, recipe->goal), recipe->map,
 		recipe->kept, recipe->planning.stopper, recipe_constraints(recipe),
-		recipe->planning.price};
+		recipe->planning.price, recipe->brief};
 	if (recipe->nest) {
 		plan->steps[0].mapping = *recipe->nest;
 		return true;

@@ -34,6 +34,7 @@ struct recipe {
 	enum tile_goal goal;
 	const struct op_option *tiles; /* of the only step; NULL: by the goal */
 	const struct mapping *nest;    /* the same, where it is a whole nest */
+	bool brief;                    /* whole nests get a brief look */
 	struct kept *kept;             /* what is known of ops already; NULL: nothing */
 	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t plan_ticks;           /* the same of one that plans everything */

@@ -301,10 +301,17 @@ struct task task_start(const struct exploration *exploration, struct arena *aren
 		recipe.given = exploration->start;
 		return (struct task){.recipe = recipe, .solver = "start", .op = -1};
 	}
-	if (!arch_moves_boxes(exploration->arch) || !exploration->divide.count)
+	bool boxes = arch_moves_boxes(exploration->arch);
+	if (boxes ? !exploration->divide.count : exploration->workload->op_count < 2)
 		return (struct task){0};
 	struct recipe recipe =
 		recipe_make(exploration, exploration->planning.cores, exploration->place.at[0]);
+	if (!boxes) {
+		recipe.planning.lx_planning = false;
+		recipe.brief = true;
+		return *add_task(
+			&tasks, arena, recipe, solver_for(STAGE_MAP, FOR_STARTS));
+	}
 	recipe.divide = explore_dividers(exploration).at[0];
 	return *add_task(&tasks, arena, recipe, recipe.divide);
 }
