@@ -205,8 +205,7 @@ static double distinct_bytes(
 	return bytes;
 }
 
-/* Bytes of a tensor that tiled ops must read from HBM, or write to it, once. */
-static double compulsory_bytes(const struct workload *workload, int tensor)
+double latency_compulsory_bytes(const struct workload *workload, int tensor)
 {
 	const struct tensor *what = &workload->tensors[tensor];
 	double most = 0;
@@ -234,7 +233,7 @@ static int64_t hbm_floor(const struct arch *arch, const struct workload *workloa
 	bool fits = true;
 	for (size_t t = 0; t < workload->tensor_count; t++)
 		sums[workload->tensors[t].role == TENSOR_OUTPUT] +=
-			compulsory_bytes(workload, (int)t);
+			latency_compulsory_bytes(workload, (int)t);
 	if (sums[0] + sums[1] > 9e15) /* doubles are not exact above */
 		return 0;
 	int64_t cycles = latency_hbm(arch, (int64_t)sums[0], (int64_t)sums[1], &fits);

@@ -38,6 +38,9 @@ struct ratio latency_rate(
  */
 int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores);
 
+/* Returns the bytes of an input or output of the graph that tiled ops must read from HBM, or write to it, once. */
+double latency_compulsory_bytes(const struct workload *workload, int tensor);
+
 /* Cycles that HBM, or the ports of one core's LX, take for this many bytes. */
 int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "lower/graph/lower.h"
 #include "lower/graph/program.h"
+#include "search/graph/options.h"
 #include "sim/graph/reference.h"
 
 #include <inttypes.h>
@@ -233,6 +234,16 @@ static void compare_ops(struct outcome *outcome, int rank, void *const *given, s
 	}
 }
 
+/* Returns the steps of multipliers that an execution may take: whole nests of a graph are few and executed once
+ * each, so every op has as many as NEST_EXECUTION_TIMES mappings of a problem. */
+static uint64_t steps_of_nests(const struct plan *plan, uint64_t most)
+{
+	int64_t steps = number_times((int64_t)most, NEST_EXECUTION_TIMES);
+	if (arch_moves_boxes(plan->arch))
+		return most;
+	return (uint64_t)number_times(steps, (int64_t)plan->step_count);
+}
+
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena)
 {
 	outcome->program = lower(outcome, how->steps_most, arena);
@@ -249,9 +260,12 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 		inputs[r] = list_supplied(how->truth, r, outcome->plan->workload, arena);
 	if (how->mode == SIM_DATA)
 		options.rank_inputs = inputs;
+	else
+		options.steps_most = steps_of_nests(outcome->plan, how->steps_most);
 	outcome->sim = sim_run(outcome->program, &options, arena);
 	if (outcome->sim.too_long && options.mode == SIM_DATA) {
 		options.mode = SIM_IDENTITY; /* which carries out each nest once */
+		options.steps_most = steps_of_nests(outcome->plan, how->steps_most);
 		options.rank_inputs = NULL;
 		outcome->sim = sim_run(outcome->program, &options, arena);
 	}

@@ -10,6 +10,7 @@
 #include "search/engine/kept.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/lx_passes.h"
+#include "search/graph/nests.h"
 #include "search/graph/op_map.h"
 #include "search/graph/options.h"
 #include "search/graph/task.h"
@@ -458,12 +459,13 @@ static const char *label(void *self, const struct found *found, struct arena *ar
 static void add_floor(struct graph *graph)
 {
 	const struct exploration *exploration = graph->exploration;
+	const struct arch *arch = exploration->arch;
 	int cores = exploration->planning.cores;
-	if (!arch_moves_boxes(exploration->arch))
-		return;
+	int64_t cycles = arch_moves_boxes(arch)
+				 ? latency_floor(arch, exploration->workload, cores)
+				 : nests_floor(arch, exploration->workload);
 	*array_add(graph->arena, &graph->planned) = (struct planned){
-		.asked = {cores, {.cycles = 1}},
-		.bound = (double)latency_floor(exploration->arch, exploration->workload, cores)};
+		.asked = {cores, {.cycles = 1}}, .bound = (double)cycles};
 }
 
 /* Adds the bound of the space without constraints of LX, which has all plans that keep them. */
@@ -483,7 +485,9 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 {
 	struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
-	if (!explored->complete && stopper_stops(&exploration->wishes.asker.stopper))
+	bool proves = arch_moves_boxes(exploration->arch) || exploration->workload->op_count < 2;
+	if (!explored->complete &&
+		(!proves || stopper_stops(&exploration->wishes.asker.stopper)))
 		add_floor(graph);
 	add_free(graph);
 	if (graph->planned.count && !explored->complete) {

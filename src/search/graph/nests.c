@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
+#include "cost/graph/latency.h"
 #include "model/graph/box_nest.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
@@ -13,6 +14,7 @@
 #include "search/nest/nest_search.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* A question about the constraints of one shape. */
@@ -688,6 +690,55 @@ struct explored nests_explore(const struct inner_question *question,
 	if (!explored.frontier.count)
 		*why = "no mapping was found that fits the machine";
 	return explored;
+}
+
+/* Returns the cycles in which the outermost storage of a nest moves the inputs and outputs of the graph. */
+static double home_floor(const struct hierarchy *hierarchy, const struct workload *workload)
+{
+	const struct nest_level *home = &hierarchy->levels[hierarchy->level_count - 1];
+	const struct ratio rates[] = {home->read_rate, home->write_rate, home->shared_rate};
+	double words[] = {0, 0, 0}, most = 0;
+	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+		if (home->rate_scale[t] < 1)
+			return 0;
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		double own = latency_compulsory_bytes(workload, t) /
+			     dtype_stored_bytes(tensor->layout.dtype);
+		words[tensor->role == TENSOR_OUTPUT] += own;
+		words[2] += own;
+	}
+	for (int k = 0; k < 3; k++)
+		if (rates[k].num)
+			most = fmax(most, words[k] / ratio_double(rates[k]));
+	return most;
+}
+
+int64_t nests_floor(const struct arch *arch, const struct workload *workload)
+{
+	struct arena *arena = arena_open();
+	double cycles = 0, moved = 0;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const char *why;
+		struct mapping blank = mapping_make(arch, &workload->ops[o]);
+		struct inner_question question = {.arch = arch,
+			.workload = workload,
+			.op = &workload->ops[o],
+			.mapping = &blank};
+		struct inner_nest nest = {0};
+		if (op_is_tiled(question.op))
+			nest = inner_nest_make(&question, arena, &why);
+		const struct nest_search search = {
+			.hierarchy = nest.hierarchy, .shape = nest.shape};
+		if (!nest.hierarchy)
+			continue;
+		cycles += floor(nest_floor(&search, OBJECTIVE_LATENCY));
+		if (moved <= 0)
+			moved = home_floor(nest.hierarchy, workload);
+	}
+	arena_close(arena);
+	cycles = fmax(cycles, floor(moved));
+	return cycles < 0x1p53 ? (int64_t)cycles : 0;
 }
 
 const char *nests_home(const struct arch *arch, const struct workload *workload,

@@ -101,6 +101,12 @@ struct explored nests_explore(const struct inner_question *question,
 	const struct nests_wanted *wanted, const struct wishes *wishes, struct arena *arena,
 	const char **why);
 
+/*
+ * A lower bound of the cycles of every plan whose steps are whole nests, one after the other: each op computes
+ * on all its multipliers at once.  The home moves every input and output of the graph once.  0: none is known.
+ */
+int64_t nests_floor(const struct arch *arch, const struct workload *workload);
+
 /* Why an op cannot have the operands of `in_lx` in the scratchpad, by what the machine says of their roles;
  * NULL: it can. */
 const char *nests_home(const struct arch *arch, const struct workload *workload,

@@ -23,6 +23,9 @@
 		"energy, with 100,000 all takes twice as long for less than 1 %")                   \
 	OPTION(NEST_BRIEF_TICKS, 200, 1, 1 << 20,                                                   \
 		"the nest of an op of a first plan, which hundreds of ops get within a second")     \
+	OPTION(NEST_EXECUTION_TIMES, 10, 1, 1 << 10,                                                \
+		"budgets of an execution that each op of a graph may take: a nest on 65,536 "       \
+		"multipliers takes more than one, and a second is enough for fifty")                \
 	OPTION(NEST_FEW_TICKS, 5000, 0, 1 << 30,                                                    \
 		"ticks of a nest that are few for a proof in a large mapspace")                     \
 	OPTION(NEST_LARGE_FACTORS, 10000000, 1, 1 << 30,                                            \
