@@ -461,11 +461,10 @@ static void add_floor(struct graph *graph)
 	const struct exploration *exploration = graph->exploration;
 	const struct arch *arch = exploration->arch;
 	int cores = exploration->planning.cores;
-	int64_t cycles = arch_moves_boxes(arch)
-				 ? latency_floor(arch, exploration->workload, cores)
-				 : nests_floor(arch, exploration->workload);
-	*array_add(graph->arena, &graph->planned) = (struct planned){
-		.asked = {cores, {.cycles = 1}}, .bound = (double)cycles};
+	int64_t cycles = arch_moves_boxes(arch) ? latency_floor(arch, exploration->workload, cores)
+						: nests_floor(arch, exploration->workload);
+	*array_add(graph->arena, &graph->planned) =
+		(struct planned){.asked = {cores, {.cycles = 1}}, .bound = (double)cycles};
 }
 
 /* Adds the bound of the space without constraints of LX, which has all plans that keep them. */
@@ -486,8 +485,7 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 	struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
 	bool proves = arch_moves_boxes(exploration->arch) || exploration->workload->op_count < 2;
-	if (!explored->complete &&
-		(!proves || stopper_stops(&exploration->wishes.asker.stopper)))
+	if (!explored->complete && (!proves || stopper_stops(&exploration->wishes.asker.stopper)))
 		add_floor(graph);
 	add_free(graph);
 	if (graph->planned.count && !explored->complete) {

@@ -534,8 +534,8 @@ static const char *describe(
 const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena)
 {
-	const char *wish = arena_format(
-		arena, "%d%s", (int)wanted->objective, wanted->brief ? " brief" : "");
+	const char *wish =
+		arena_format(arena, "%d%s", (int)wanted->objective, wanted->brief ? " brief" : "");
 	const char *key = describe(question, wish, arena);
 	size_t size = strlen(key) + 1;
 	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;

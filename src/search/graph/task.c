@@ -309,8 +309,7 @@ struct task task_start(const struct exploration *exploration, struct arena *aren
 	if (!boxes) {
 		recipe.planning.lx_planning = false;
 		recipe.brief = true;
-		return *add_task(
-			&tasks, arena, recipe, solver_for(STAGE_MAP, FOR_STARTS));
+		return *add_task(&tasks, arena, recipe, solver_for(STAGE_MAP, FOR_STARTS));
 	}
 	recipe.divide = explore_dividers(exploration).at[0];
 	return *add_task(&tasks, arena, recipe, recipe.divide);
