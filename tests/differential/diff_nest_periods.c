@@ -69,6 +69,8 @@ static bool disagree(const struct nest_case *nest, void *user)
 static void vary_machine(struct random *random, struct nest_case *nest)
 {
 	nest->hierarchy.resumes = draw_chance(random, 8);
+	if (draw_chance(random, 3))
+		nest_case_paces(random, false, nest);
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
 		level->multiple_buffering = 1 + (double)random_below(random, 2);

@@ -43,6 +43,15 @@ static wide time_of(wide work, int64_t instances, struct ratio rate)
 	return rate.num ? ceil_div(work * rate.den, (wide)instances * rate.num) : 0;
 }
 
+/* The same of words and rows. */
+static wide time_of_both(wide work, int64_t rows, int64_t instances, const struct nest_level *level,
+	struct ratio rate)
+{
+	struct ratio row = level->row_cycles;
+	wide both = work * rate.den * row.den + (wide)rows * row.num * rate.num;
+	return rate.num ? ceil_div(both, (wide)instances * rate.num * row.den) : 0;
+}
+
 static wide level_cycles(const struct nest_case *nest, const struct nest_counts *counts, int i)
 {
 	const struct nest_level *level = &nest->hierarchy.levels[i];
@@ -51,10 +60,15 @@ static wide level_cycles(const struct nest_case *nest, const struct nest_counts 
 		reads += counts->at[i][t].reads;
 		writes += (wide)counts->at[i][t].fills + counts->at[i][t].updates;
 	}
-	wide needed[] = {time_of(reads, counts->utilized[i], level->read_rate),
+	bool shared = level->shared_rate.num;
+	wide needed[] = {time_of_both(reads, shared ? 0 : counts->rows[i], counts->utilized[i],
+				 level, level->read_rate),
 		time_of(writes, counts->utilized[i], level->write_rate),
-		time_of(reads + writes, counts->utilized[i], level->shared_rate)};
-	for (int k = 0; k < 3; k++)
+		time_of_both(reads + writes, counts->rows[i], counts->utilized[i], level,
+			level->shared_rate),
+		ceil_div((wide)counts->rounds[i] * level->round_cycles.num,
+			level->round_cycles.den)};
+	for (int k = 0; k < 4; k++)
 		most = needed[k] > most ? needed[k] : most;
 	return most;
 }
@@ -133,6 +147,8 @@ static void time_and_energy_are_those_of_the_counts(void **state)
 		if (i % 2)
 			nest_case_grow(&random, i % 4 == 1 ? 4096 : INT64_C(1) << 31, &nest);
 		draw_prices(&random, &nest);
+		if (i % 3 == 0)
+			nest_case_paces(&random, false, &nest);
 		const struct nest_model *model =
 			nest_model_make(arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT);
 		enum nest_verdict verdict = nest_evaluate(model, &nest.mapping, &counts, &score);

@@ -243,7 +243,7 @@ static void what_is_of_nests_is_noted(void **state)
 	static const char *const given[] = {"multiple_buffering: 2", "min_utilization: 0.5",
 		"network_fill_latency: 3", "network_drain_latency: 3",
 		"per_dataspace_bandwidth_consumption_scale: {Weights: 0.5}", "energy_per_hop: 1pJ",
-		"router_energy: 1pJ"};
+		"router_energy: 1pJ", "row_time: 2ns", "round_time: 20ns"};
 	struct arena *arena = arena_open();
 	const char *folder = shell_folder(arena);
 	put_file(arena_format(arena, "%s/graph.yaml", folder), graph);

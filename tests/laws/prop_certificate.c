@@ -42,6 +42,8 @@ static void open_case(struct problem_case *out, struct arena *arena, struct rand
 	nest_case_draw(random, &options, &out->nest);
 	for (int i = 0; i < out->nest.hierarchy.level_count && draw % 4 == 1; i++)
 		out->nest.hierarchy.levels[i].block_size = 1;
+	if (draw % 5 == 2)
+		nest_case_paces(random, true, &out->nest);
 	struct domain *domain = nest_domain_free(arena, &out->nest);
 	domain->imperfect = 0;
 	out->search = nest_domain_search(arena, domain, counting);

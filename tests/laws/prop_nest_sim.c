@@ -137,8 +137,10 @@ static int64_t time_on(struct arena *arena, const struct nest_case *nest, struct
 		level->read_rate.num *= machine.faster;
 		level->write_rate.num *= machine.faster;
 		level->shared_rate.num *= machine.faster;
-		if (!machine.faster)
+		if (!machine.faster) {
 			level->fill_cycles = level->drain_cycles = 0;
+			level->round_cycles.num = level->row_cycles.num = 0;
+		}
 		if (machine.buffers > 0)
 			level->multiple_buffering = machine.buffers;
 	}
@@ -228,6 +230,8 @@ static void random_nests_keep_the_laws(void **state)
 		struct nest_case nest;
 		nest_case_draw(&random, &nest_case_all, &nest);
 		draw_ports(&random, &nest.hierarchy);
+		if (i % 2)
+			nest_case_paces(&random, false, &nest);
 		if (!breaks_a_law(&nest, NULL))
 			continue;
 		nest_case_shrink(&nest, breaks_a_law, NULL);

@@ -73,6 +73,8 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 		out->objectives.at[0] = draw_accesses(random, &out->nest.hierarchy);
 	if (class->networks)
 		price_networks(random, &out->nest.hierarchy);
+	if (draw % 3 == 2 && !out->domain->imperfect)
+		nest_case_paces(random, true, &out->nest);
 	return true;
 }
 

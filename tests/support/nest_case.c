@@ -47,11 +47,46 @@ static void draw_level(struct random *random, struct nest_level *level)
 	level->read_rate = draw_rate(random);
 	level->write_rate = draw_rate(random);
 	level->shared_rate = draw_rate(random);
+	level->row_cycles = level->round_cycles = (struct ratio){0, 1};
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		level->rate_scale[t] = 1;
 	for (int a = 0; a < NEST_ACTIONS; a++)
 		level->pj[a] = (double)draw_below(random, 40) / 4;
 	level->leak_pj = draw_chance(random, 2) ? 0 : 0.25;
+}
+
+/* A rank with one dimension, which no other rank has; -1: there is none. */
+static int plain_rank(const struct dataspace *space)
+{
+	int plain = -1;
+	for (int r = 0; r < space->rank_count; r++) {
+		uint32_t own = shape_rank_dimensions(&space->ranks[r]), others = 0;
+		for (int q = 0; q < space->rank_count; q++)
+			others |= q == r ? 0 : shape_rank_dimensions(&space->ranks[q]);
+		if (!(own & (own - 1)) && !(own & others))
+			plain = r;
+	}
+	return plain;
+}
+
+void nest_case_paces(struct random *random, bool countable, struct nest_case *nest)
+{
+	bool rows = true;
+	for (int t = 0; t < nest->shape.space_count && countable; t++)
+		rows &= plain_rank(&nest->shape.spaces[t]) >= 0;
+	for (int i = 0; i < nest->hierarchy.level_count; i++) {
+		struct nest_level *level = &nest->hierarchy.levels[i];
+		if (draw_chance(random, 2))
+			ratio_make(1 + draw_below(random, 50), 1 + draw_below(random, 3),
+				&level->round_cycles);
+		if (rows && draw_chance(random, 2))
+			ratio_make(1 + draw_below(random, 7), 1 + draw_below(random, 3),
+				&level->row_cycles);
+		for (int t = 0; t < nest->shape.space_count; t++)
+			level->row_rank[t] = countable ? plain_rank(&nest->shape.spaces[t])
+						       : (int)draw_below(random,
+								 nest->shape.spaces[t].rank_count);
+	}
 }
 
 /* Storage levels, and at times one that only fans out; the outermost may be such a one. */

@@ -31,6 +31,9 @@ extern const struct nest_case_options nest_case_all;
 void nest_case_draw(
 	struct random *random, const struct nest_case_options *options, struct nest_case *out);
 
+/* Gives some levels a time for rows and for rounds; `countable`: rows only if perfect factors make them countable. */
+void nest_case_paces(struct random *random, bool countable, struct nest_case *nest);
+
 /* The shape alone: one of the known einsums with random extents. */
 void nest_case_shape(
 	struct random *random, const struct nest_case_options *options, struct shape *shape);

@@ -200,6 +200,8 @@ static void add_storage(struct writing *writing, const char *name, bool outermos
 		text_add(text, ", network_fill_latency: %lld", 1ll + draw_below(random, 20));
 	if (draw_chance(random, 3))
 		text_add(text, ", network_drain_latency: %lld", 1ll + draw_below(random, 20));
+	if (draw_chance(random, 4))
+		text_add(text, ", round_time: %lldns", 1ll + draw_below(random, 40));
 	text_add(text, ", vector_access_energy: %lld.5}\n", 1ll + draw_below(random, 90));
 }
 

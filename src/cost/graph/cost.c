@@ -62,6 +62,8 @@ static void divide(const struct nest_counts *all, int64_t times, struct nest_cou
 	};
 	for (int i = 0; i < ARCH_LEVELS_MOST; i++) {
 		out->utilized[i] = all->utilized[i] / times;
+		out->rounds[i] = all->rounds[i] / times;
+		out->rows[i] = all->rows[i] / times;
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
 			const struct nest_count *count = &all->at[i][t];
 			out->at[i][t] = (struct nest_count){count->capacity / times,

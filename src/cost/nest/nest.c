@@ -39,6 +39,7 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 	}
 	for (int t = 0; t < space_count; t++)
 		price.scaled |= level->rate_scale[t] != 1;
+	price.row_words = ratio_double(level->row_cycles) * price.rate[price.rate[2] > 0 ? 2 : 0];
 	return price;
 }
 
@@ -128,6 +129,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		model->network_cycles += level->fill_cycles + level->drain_cycles;
 		model->priced_hops |= level->hop_pj != 0 || level->router_pj != 0;
 		model->storage_rows |= (uint32_t)level->storage << level->row;
+		model->paced |= (uint32_t)(level->row_cycles.num || level->round_cycles.num) << i;
 		flags |= level->no_temporal_reuse | level->no_spatial_reuse | level->no_coalesce |
 			 level->rmw_first_update;
 		model->quick &= i == 0 || level->row < hierarchy->levels[i - 1].row;
@@ -173,6 +175,7 @@ static struct traffic traffic_of(
 		reads += (double)count->reads * scale[t];
 		writes += ((double)count->fills + (double)count->updates) * scale[t];
 	}
+	reads += (double)counts->rows[i] * model->prices[i].row_words;
 	return (struct traffic){{reads, writes, reads + writes}};
 }
 
@@ -192,11 +195,39 @@ static int64_t cycles_of_work(wide work, int64_t instances, struct ratio rate)
 	return cycles > INT64_MAX ? -1 : (int64_t)cycles;
 }
 
+/* Cycles of words and rows through a port. */
+static int64_t port_cycles(const struct nest_level *level, const struct nest_counts *counts, int i,
+	wide words, int64_t rows, struct ratio rate)
+{
+	int64_t instances = number_max(counts->utilized[i], 1);
+	struct ratio row = level->row_cycles, served = {0, 1};
+	if (!row.num || !rows)
+		return cycles_of_work(words, instances, rate);
+	wide work, of_rows;
+	if (!number_mul(rate.num, row.den, &served.num) ||
+		__builtin_mul_overflow(words, (wide)rate.den * row.den, &work) ||
+		__builtin_mul_overflow((wide)rows * row.num, (wide)rate.num, &of_rows) ||
+		__builtin_add_overflow(work, of_rows, &work))
+		return -1;
+	return cycles_of_work(work, instances, served);
+}
+
+/* Cycles of a level's rounds; -1 if they do not fit. */
+static int64_t cycles_of_rounds(const struct nest_level *level, int64_t rounds)
+{
+	struct ratio each = level->round_cycles;
+	return each.num ? cycles_of_work(rounds, 1, (struct ratio){each.den, each.num}) : 0;
+}
+
 static int64_t cycles_exact(const struct nest_model *model, int i, const struct nest_counts *counts)
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
 	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
 	int64_t instances = number_max(counts->utilized[i], 1), most = counts->compute_cycles;
+	int64_t of_rounds = cycles_of_rounds(level, counts->rounds[i]);
+	if (of_rounds < 0)
+		return -1;
+	most = number_max(most, of_rounds);
 	wide reads = 0, writes = 0;
 	for (int t = 0; t < model->shape->space_count; t++) {
 		const struct nest_count *count = &counts->at[i][t];
@@ -214,7 +245,8 @@ static int64_t cycles_exact(const struct nest_model *model, int i, const struct 
 					     (double)rates[k].num);
 			cycles = needed < 0x1p63 ? (int64_t)needed : -1;
 		} else {
-			cycles = cycles_of_work(work[k], instances, rates[k]);
+			cycles = port_cycles(level, counts, i, work[k],
+				k == (rates[2].num ? 2 : 0) ? counts->rows[i] : 0, rates[k]);
 		}
 		if (cycles < 0)
 			return -1;
@@ -236,18 +268,20 @@ static int64_t cycles_timeloop(
 		reads += (double)count->reads / instances / compute * level->rate_scale[t];
 		writes += written / instances / compute * level->rate_scale[t];
 	}
+	reads += (double)counts->rows[i] * model->prices[i].row_words / instances / compute;
 	const double work[] = {reads, writes, reads + writes};
 	for (int k = 0; k < 3; k++)
 		if (rates[k] > 0 && rates[k] < work[k])
 			slowdown = fmin(slowdown, rates[k] / work[k]);
 	double cycles = ceil(compute / slowdown);
-	return cycles < 0x1p63 ? (int64_t)cycles : -1;
+	int64_t of_rounds = cycles_of_rounds(level, counts->rounds[i]);
+	return cycles < 0x1p63 && of_rounds >= 0 ? number_max((int64_t)cycles, of_rounds) : -1;
 }
 
 /* Bits of the levels that nest_may_wait for. */
 static uint32_t find_waits(const struct nest_model *model, const struct nest_counts *counts)
 {
-	uint32_t waits = 0;
+	uint32_t waits = model->paced;
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		if (!model->prices[i].limited)
 			continue;
@@ -473,14 +507,17 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 	counts->compute_cycles = hierarchy_cycles(model->hierarchy, counts->compute_cycles);
 	if (!nest_array_count(model, mapping, counts))
 		return NEST_OVERFLOW;
+	enum nest_verdict paces = nest_pace_count(model, mapping, counts, score);
+	if (paces != NEST_FITS)
+		return paces;
 	if (verdict == NEST_FITS)
 		verdict = check_parallelism(model, counts->utilized_computes, score);
 	if (verdict == NEST_FITS && model->least_usage)
 		verdict = check_usage(model, mapping, score);
 	enum counting counting = exact ? COUNTING_EXACT : COUNTING_TIMELOOP;
-	enum nest_verdict derived =
-		priced ? nest_derive_rest(model, counting, counts, quick.waits, score)
-		       : nest_derive_counting(model, counting, counts, score);
+	enum nest_verdict derived = priced ? nest_derive_rest(model, counting, counts,
+						     quick.waits | model->paced, score)
+					   : nest_derive_counting(model, counting, counts, score);
 	return derived == NEST_FITS ? verdict : derived;
 }
 
@@ -904,8 +941,10 @@ static void add_time(struct explanation *x, const struct nest_score *score)
 			x->counts->array_cycles);
 	for (int i = 0; i < hierarchy->level_count; i++)
 		if (score->level_cycles[i] > x->counts->compute_cycles)
-			text_add(&x->text, ", %" PRId64 " for the words of %s",
-				score->level_cycles[i], level_name(x, i));
+			text_add(&x->text, ", %" PRId64 " for the words%s of %s",
+				score->level_cycles[i],
+				x->model->paced >> i & 1 ? ", rows and rounds" : "",
+				level_name(x, i));
 	text_add(&x->text, ": %" PRId64 " in all\n", score->cycles);
 }
 

@@ -49,6 +49,7 @@ struct level_price {
 	bool storage;
 	bool limited; /* some rate is */
 	bool scaled;  /* some dataspace's words count more or less than one in the rates */
+	double row_words; /* words that the read port could serve in the time that a row takes besides */
 };
 
 /* Ranks that add dimensions of one dataspace, a lane each. */
@@ -86,6 +87,7 @@ struct nest_model {
 	struct nest_shape_of spaces[SHAPE_SPACES_MOST];
 	bool quick;           /* nest_quick_counts counts mappings */
 	uint32_t slow_spaces; /* but for these */
+	uint32_t paced;       /* levels whose rows or rounds take time */
 	uint32_t storage_rows;
 	uint32_t odd_spaces; /* that are not plain */
 	double extents[SHAPE_DIMENSIONS_MOST];

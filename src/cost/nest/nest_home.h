@@ -191,6 +191,14 @@ bool nest_array_project(const struct nest_model *model, const struct mapping *ma
 	const struct nest_counts *counts, struct nest_projection *out);
 
 /*
+ * Fills in rounds and rows of the levels that give them a time, from the reads that are counted, and 0 elsewhere.
+ * NEST_FITS; NEST_OVERFLOW; NEST_UNCOUNTABLE: a row has no length of its own, as factors do not divide or as
+ * the last rank slides.
+ */
+enum nest_verdict nest_pace_count(const struct nest_model *model, const struct mapping *mapping,
+	struct nest_counts *counts, struct nest_score *score);
+
+/*
  * Energy of the network below level i, picojoules, from counts: 0 unless the
  * level says what a hop or a router costs.
  *

@@ -48,6 +48,12 @@ struct space_scale {
 	struct span span;
 };
 
+/* The dimension along which the words of a dataspace lie in rows. */
+struct space_row {
+	const char *space, *dimension;
+	struct span span;
+};
+
 struct level {
 	const char *name; /* unique in the machine */
 	enum level_class kind;
@@ -115,9 +121,14 @@ struct level {
 	bool dram;                          /* `technology: DRAM`, with any class */
 	bool reduces;                       /* `reduction_supported`; without it, all but DRAM */
 	int64_t fill_cycles, drain_cycles;  /* latency of the network to the level; 0 */
-	double hop_pj, router_pj;           /* of that network, per word; 0 */
-	const char *gated_at;               /* power_gated_at; NULL */
-	const struct space_scale *scales;   /* per_dataspace_bandwidth_consumption_scale */
+	/* cycles of the read port for each row of a tile, besides its words; least cycles of a round of tiles
+	 * (specs/counting.md).  0: none */
+	struct ratio row_cycles, round_cycles;
+	const struct space_row *rows; /* rows_along */
+	size_t row_count;
+	double hop_pj, router_pj;         /* of that network, per word; 0 */
+	const char *gated_at;             /* power_gated_at; NULL */
+	const struct space_scale *scales; /* per_dataspace_bandwidth_consumption_scale */
 	size_t scale_count;
 	const struct node *constraints; /* inline, as written; NULL */
 	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */

@@ -610,8 +610,40 @@ static void check_prices(struct reader *attributes)
 	}
 }
 
+static void read_rows(struct reader *attributes, struct level *level)
+{
+	const struct reading *reading = attributes->reading;
+	const struct node *map = read_map(attributes, "rows_along", OPTIONAL);
+	if (!map || !map->count)
+		return;
+	struct space_row *rows = arena_array(reading->arena, struct space_row, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		rows[i] = (struct space_row){entry->key, "", entry->key_span};
+		node_text(reading, entry->value,
+			arena_format(reading->arena, "the dimension of '%s'", entry->key),
+			&rows[i].dimension);
+	}
+	level->rows = rows;
+	level->row_count = map->count;
+	if (!level->row_cycles.num)
+		reader_refuse(attributes, "rows_along", "is of a 'row_time', which is not given");
+}
+
+/* Reads the time of a row, and of a round of tiles. */
+static void read_paces(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	level->row_cycles.den = level->round_cycles.den = 1;
+	read_turn(attributes, "row_time", hz, 1, &level->row_cycles);
+	read_turn(attributes, "round_time", hz, 1, &level->round_cycles);
+	if (level->row_cycles.num && !level->read_words.num && !level->shared_words.num)
+		reader_refuse(attributes, "row_time",
+			"is of a port; give its 'read_bandwidth' or 'shared_bandwidth'");
+	read_rows(attributes, level);
+}
+
 /* Reads Timeloop's attributes of a storage. */
-static void read_for_nests(struct reader *attributes, struct level *level)
+static void read_for_nests(struct reader *attributes, struct ratio hz, struct level *level)
 {
 	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
 	check_switch(attributes);
@@ -635,6 +667,7 @@ static void read_for_nests(struct reader *attributes, struct level *level)
 	read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
 	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	read_scales(attributes, level);
+	read_paces(attributes, hz, level);
 }
 
 /* Per byte, or per access of a block; built in where nothing is said. */
@@ -670,7 +703,7 @@ void attributes_storage(struct reader *attributes, const struct arch *arch, stru
 	read_capacity(attributes, level);
 	read_bandwidths(attributes, arch->clock_hz, level);
 	read_for_plans(attributes, arch->clock_hz, level);
-	read_for_nests(attributes, level);
+	read_for_nests(attributes, arch->clock_hz, level);
 	read_energies(attributes, level);
 }
 

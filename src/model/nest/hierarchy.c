@@ -86,6 +86,45 @@ static void take_scales(
 	}
 }
 
+static struct ratio rate(struct ratio words)
+{
+	return words.num ? words : (struct ratio){0, 1};
+}
+
+/* The rank of a dataspace that has a dimension; the last one if none has. */
+static int rank_along(const struct shape *shape, int t, const char *dimension)
+{
+	const struct dataspace *space = &shape->spaces[t];
+	int d = shape_dimension(shape, dimension), rank = space->rank_count - 1;
+	for (int r = 0; d >= 0 && r < space->rank_count; r++)
+		if (space->ranks[r].coefficient[d])
+			rank = r;
+	return rank;
+}
+
+static void take_rows(
+	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+{
+	const struct shape *shape = making->shape;
+	const char *names[SHAPE_SPACES_MOST + 1] = {NULL};
+	nest->row_cycles = rate(level->row_cycles);
+	nest->round_cycles = rate(level->round_cycles);
+	for (int t = 0; t < shape->space_count; t++) {
+		nest->row_rank[t] = shape->spaces[t].rank_count - 1;
+		names[t] = shape->spaces[t].name;
+	}
+	for (size_t i = 0; i < level->row_count; i++) {
+		const struct space_row *row = &level->rows[i];
+		int t = shape_space(shape, row->space);
+		const char *near = t < 0 ? suggest(row->space, names) : NULL;
+		if (t >= 0)
+			nest->row_rank[t] = rank_along(shape, t, row->dimension);
+		else if (!shape_lacks(shape, row->space))
+			WRONG(making, row->span, "the problem has no dataspace '%s'%s", row->space,
+				suggestion(making->arena, near, ""));
+	}
+}
+
 /* The next level inwards; it keeps nothing and has no limits. */
 static struct nest_level *add_level(struct hierarchy_making *making, const char *name, int row)
 {
@@ -113,15 +152,12 @@ static struct nest_level *add_level(struct hierarchy_making *making, const char 
 		.reduces = true,
 		.read_rate = {0, 1},
 		.write_rate = {0, 1},
-		.shared_rate = {0, 1}};
+		.shared_rate = {0, 1},
+		.row_cycles = {0, 1},
+		.round_cycles = {0, 1}};
 	for (int t = 0; t < making->shape->space_count; t++)
 		nest->rate_scale[t] = 1;
 	return nest;
-}
-
-static struct ratio rate(struct ratio words)
-{
-	return words.num ? words : (struct ratio){0, 1};
 }
 
 static void take_storage(
@@ -144,6 +180,7 @@ static void take_storage(
 	nest->router_pj = level->router_pj;
 	nest->reduces = level->reduces;
 	take_scales(making, level, nest);
+	take_rows(making, level, nest);
 	if (!level->entries)
 		return;
 	nest->size = level->entries;

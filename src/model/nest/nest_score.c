@@ -16,7 +16,8 @@ bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *sh
 		     a->array_cycles == b->array_cycles &&
 		     a->utilized_computes == b->utilized_computes;
 	for (int i = 0; i < hierarchy->level_count; i++)
-		equal &= a->utilized[i] == b->utilized[i] &&
+		equal &= a->utilized[i] == b->utilized[i] && a->rounds[i] == b->rounds[i] &&
+			 a->rows[i] == b->rows[i] &&
 			 memcmp(a->at[i], b->at[i], spaces * sizeof a->at[i][0]) == 0;
 	return equal;
 }
@@ -155,6 +156,11 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 			"by Timeloop's rules a count of '%s' is below zero or larger than 2^53",
 			space);
 	case NEST_UNCOUNTABLE:
+		if (score->level >= 0)
+			return arena_format(arena,
+				"rows of '%s' that %s serves have no length of their own: factors "
+				"do not divide, or the dimension under 'rows_along' shares a rank",
+				space, level_name(hierarchy, score));
 		return arena_format(arena,
 			shape_writes_overlap(shape)
 				? "exact counting does not cover '%s': it is written, and a rank "

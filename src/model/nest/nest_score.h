@@ -32,6 +32,9 @@ struct nest_counts {
 	int64_t array_cycles; /* that a systolic array takes longer: loads, fill and drain skew */
 	int64_t utilized_computes;          /* multipliers that ever work */
 	int64_t utilized[ARCH_LEVELS_MOST]; /* instances that ever have work, by level */
+	/* By level; 0 unless the level gives them a time: rounds in which instance 0 has work, and rows of tiles
+	 * that all instances together serve. */
+	int64_t rounds[ARCH_LEVELS_MOST], rows[ARCH_LEVELS_MOST];
 	struct nest_count at[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST]; /* by level, dataspace */
 	/* Words x hops, and words x routers, of the network below each level; only of `timeloop`
 	 * counting, and where some network has a price.  `exact` derives them from the counts. */

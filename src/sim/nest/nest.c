@@ -368,11 +368,29 @@ static bool any_moves(const struct nest_run *run, int level)
 	return any;
 }
 
+/* Begins the rounds of the levels outside which a loop went on, once their tiles are there; all end before the last
+ * tiles leave. */
+static void turn_rounds(const struct phase *phase)
+{
+	struct nest_run *run = phase->run;
+	for (int i = 0; i < run->hierarchy->level_count; i++) {
+		bool begins = phase->changed == NEST_START ||
+			      (phase->changed >= 0 && phase->changed < site_of(run, i)->outside);
+		if (!run->hierarchy->levels[i].round_cycles.num)
+			continue;
+		run->counts.rounds[i] += begins;
+		if (run->clock && (begins || phase->changed == NEST_END))
+			nest_clock_round(run->clock, i, phase->changed == NEST_START);
+	}
+}
+
 /* All moves of one step: drains from the innermost level outwards, then fills inwards. */
 static void move(const struct phase *phase)
 {
 	struct nest_run *run = phase->run;
 	int levels = run->hierarchy->level_count;
+	if (phase->changed == NEST_END)
+		turn_rounds(phase);
 	for (struct nest_store *store = run->first_store; store; store = store->after)
 		nest_moves_plan(phase->moves, store, phase->changed);
 	for (int i = 0; i < levels; i++)
@@ -382,6 +400,8 @@ static void move(const struct phase *phase)
 		if (run->clock && any_moves(run, i))
 			nest_clock_turn(run->clock, i);
 	}
+	if (phase->changed != NEST_END)
+		turn_rounds(phase);
 }
 
 /* The array ends a pass where tiles in its PEs move, and at the end; its multipliers wait for what

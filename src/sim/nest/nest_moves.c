@@ -509,6 +509,7 @@ static void fill_read_group(struct nest_sim_moves *moves, struct nest_store *sto
 	if (!find_words(moves, store, first + leader, set, parent, parent_instance))
 		return;
 	nest_run_count(run, parent->level, parent_instance, store->space, NEST_READ, set->count);
+	nest_run_rows(run, parent->level, parent_instance, store->space, set);
 	count_passing(moves, store, groups, parent_instance, leader, false, NEST_FILL);
 	for (int64_t n = leader; n >= 0; n = groups->behind[n]) {
 		nest_run_count(run, store->level, first + n, store->space, NEST_FILL, set->count);
@@ -719,6 +720,16 @@ static uint32_t moving_levels(const struct nest_run *run, int k)
 	return levels;
 }
 
+/* Levels whose rounds take time and begin again in loop k, as bits. */
+static uint32_t turning_rounds(struct nest_run *run, int k)
+{
+	uint32_t levels = 0;
+	for (int i = 0; i < run->hierarchy->level_count; i++)
+		if (run->hierarchy->levels[i].round_cycles.num && k < site_of(run, i)->outside)
+			levels |= 1u << i;
+	return levels;
+}
+
 /* False if iterations touch what is not there. */
 static bool draw(struct nest_run *run, int k, const struct nest_borders *borders,
 	struct nest_picture *picture)
@@ -731,7 +742,7 @@ static bool draw(struct nest_run *run, int k, const struct nest_borders *borders
 			draw_store(run, store, k, picture);
 	nest_picture_add(picture, run->latencies, sizeof run->latencies);
 	if (run->clock)
-		nest_clock_draw(run->clock, moving_levels(run, k), picture);
+		nest_clock_draw(run->clock, moving_levels(run, k), turning_rounds(run, k), picture);
 	if (run->array)
 		nest_array_draw(run->array, k, picture);
 	return true;

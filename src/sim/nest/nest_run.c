@@ -212,6 +212,8 @@ struct clock_gate {
 	struct ratio rates[PORTS];
 	int64_t scale;                    /* units of a word whose share is 1 */
 	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
+	int64_t row;                      /* units that a row takes besides, rounded up */
+	int64_t round;                    /* ticks that a round lasts at least, rounded up */
 	struct port_load *loads;          /* by instance; NULL: no limits */
 	int64_t most[PORTS];              /* units, in the transfer under way */
 	int64_t waited;                   /* ticks since the last step */
@@ -224,6 +226,7 @@ struct clock_gate {
 /* Ticks of one level that go on with the time. */
 struct gate_time {
 	int64_t stalled;
+	int64_t round;       /* when the present one began */
 	int64_t window;      /* when it began; -1: not yet */
 	struct ticks before; /* what ports had done until then */
 };
@@ -271,6 +274,15 @@ static int64_t common_multiple(const struct hierarchy *hierarchy)
 	return multiple;
 }
 
+/* A row takes as long as the words that its port serves meanwhile. */
+static void open_paces(
+	const struct nest_clock *clock, const struct nest_level *level, struct clock_gate *gate)
+{
+	double port = ratio_double(level->shared_rate.num ? level->shared_rate : level->read_rate);
+	gate->row = (int64_t)ceil(ratio_double(level->row_cycles) * port * (double)gate->scale);
+	gate->round = (int64_t)ceil(ratio_double(level->round_cycles) * (double)clock->cycle);
+}
+
 struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
 	struct nest_trace *trace, struct arena *arena)
 {
@@ -293,9 +305,10 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 		gate->rates[PORT_SHARED] = level->shared_rate;
 		gate->scale = 1;
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
-			if (level->rate_scale[t] != 1)
+			if (level->rate_scale[t] != 1 || level->row_cycles.num)
 				gate->scale = SCALE;
 		}
+		open_paces(clock, level, gate);
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			gate->share[t] = llround(level->rate_scale[t] * (double)gate->scale);
 		if (level->read_rate.num || level->write_rate.num || level->shared_rate.num)
@@ -327,22 +340,34 @@ static void advance(struct nest_clock *clock, int64_t by)
 	clock->overflow |= !number_add(clock->time.now, by, &clock->time.now);
 }
 
-void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
-	enum nest_action action, int64_t words)
+/* Charges a port, and the one for both. */
+static void charge(struct nest_clock *clock, int level, int64_t instance, enum port port,
+	int64_t count, int64_t each)
 {
 	struct clock_gate *gate = &clock->gates[level];
 	int64_t units = 0;
 	if (!gate->loads)
 		return;
-	clock->overflow |= !number_mul(words, gate->share[space], &units);
+	clock->overflow |= !number_mul(count, each, &units);
 	struct port_load *load = &gate->loads[instance];
 	if (load->transfer != clock->transfer)
 		*load = (struct port_load){.transfer = clock->transfer};
-	enum port port = action == NEST_READ ? PORT_READ : PORT_WRITE;
 	clock->overflow |= !number_add(load->units[port], units, &load->units[port]) ||
 			   !number_add(load->units[PORT_SHARED], units, &load->units[PORT_SHARED]);
 	gate->most[port] = number_max(gate->most[port], load->units[port]);
 	gate->most[PORT_SHARED] = number_max(gate->most[PORT_SHARED], load->units[PORT_SHARED]);
+}
+
+void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
+	enum nest_action action, int64_t words)
+{
+	charge(clock, level, instance, action == NEST_READ ? PORT_READ : PORT_WRITE, words,
+		clock->gates[level].share[space]);
+}
+
+void nest_clock_charge_rows(struct nest_clock *clock, int level, int64_t instance, int64_t rows)
+{
+	charge(clock, level, instance, PORT_READ, rows, clock->gates[level].row);
 }
 
 /* ceil(units / scale / rate) in ticks; 0 without a rate. */
@@ -395,6 +420,17 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles)
 	int64_t ticks = 0;
 	clock->overflow |= !number_mul(cycles, clock->cycle, &ticks);
 	hold_up(clock, level, NEST_WAITING, ticks);
+}
+
+void nest_clock_round(struct nest_clock *clock, int level, bool first)
+{
+	const struct clock_gate *gate = &clock->gates[level];
+	struct gate_time *time = &clock->time.gates[level];
+	if (!gate->round)
+		return;
+	if (!first && clock->time.now < time->round + gate->round)
+		hold_up(clock, level, NEST_WAITING, time->round + gate->round - clock->time.now);
+	time->round = clock->time.now;
 }
 
 void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
@@ -494,10 +530,13 @@ static void draw_gate(const struct nest_clock *clock, int level, struct nest_pic
 }
 
 /* Windows of other levels began before those of the turning ones, which do not ask for them then. */
-void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture)
+void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, uint32_t rounds,
+	struct nest_picture *picture)
 {
 	for (int i = 0; i < clock->level_count; i++) {
 		nest_picture_number(picture, clock->gates[i].waited);
+		if (rounds >> i & 1)
+			nest_picture_number(picture, clock->time.gates[i].round - clock->time.now);
 		if (turning >> i & 1)
 			draw_gate(clock, i, picture);
 	}
@@ -598,6 +637,23 @@ void nest_run_count(struct nest_run *run, int level, int64_t instance, int space
 	run->events++;
 	if (run->clock)
 		nest_clock_charge(run->clock, level, instance, space, action, words);
+}
+
+void nest_run_rows(struct nest_run *run, int level, int64_t instance, int space,
+	const struct nest_words *words)
+{
+	const struct nest_box *hull = &words->hull, *hole = &words->hole;
+	const struct nest_level *machine = &run->hierarchy->levels[level];
+	int along = machine->row_rank[space];
+	if (!machine->row_cycles.num || !words->count)
+		return;
+	int64_t rows = hull->words / (hull->high[along] - hull->low[along]);
+	if (hole->words && hole->low[along] == hull->low[along] &&
+		hole->high[along] == hull->high[along])
+		rows -= hole->words / (hole->high[along] - hole->low[along]);
+	run->overflow |= !number_add(run->counts.rows[level], rows, &run->counts.rows[level]);
+	if (run->clock)
+		nest_clock_charge_rows(run->clock, level, instance, rows);
 }
 
 void nest_run_drain(struct nest_run *run, int level, int64_t instance, int space, int64_t words)

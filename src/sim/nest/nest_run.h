@@ -157,6 +157,8 @@ static inline double nest_arithmetic_join(
  *   in the background takes a port as soon as that is free.  Where the parent's own tile changes
  *   at the same step, there is nothing to fill from or drain into in advance: then it is as
  *   without double buffering.
+ * - A row of a tile that is read takes the read port its time besides, or the one for both.
+ * - A round of a level, from when its tiles are there, lasts its least time: work stops until then.
  * - The first tiles fill one level after the other, the last ones drain so.
  *
  * Ports are never used for two things at once, so the time is never less than the words of an
@@ -173,6 +175,12 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
 	enum nest_action action, int64_t words);
 
+/* Rows of tiles that the transfer under way reads at an instance. */
+void nest_clock_charge_rows(struct nest_clock *clock, int level, int64_t instance, int64_t rows);
+
+/* A round of a level begins: the one before it, unless it is the first, has lasted its least time. */
+void nest_clock_round(struct nest_clock *clock, int level, bool first);
+
 /* The transfer under way is that of `level`, with that latency. */
 enum nest_transfer { NEST_FILLS, NEST_DRAINS };
 void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
@@ -188,9 +196,9 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
 void nest_clock_step(struct nest_clock *clock);
 
 /* Adds all that the time of further periods (sim/nest/nest_moves.h) depends on, in each of which the windows
- * of the levels `turning` begin again; returns the numbers that grow alike with each of them. */
-void nest_clock_draw(
-	const struct nest_clock *clock, uint32_t turning, struct nest_picture *picture);
+ * of the levels `turning` and the rounds of `rounds` begin again; returns the numbers that grow alike with each of them. */
+void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, uint32_t rounds,
+	struct nest_picture *picture);
 struct nest_numbers nest_clock_numbers(struct nest_clock *clock);
 
 /* The end: cycles, fill, drain, stalls; false if a number does not fit. */
@@ -317,6 +325,11 @@ void nest_run_tile(struct nest_run *run, const struct nest_store *store, int64_t
 /* Counts a move of `words` words and charges the instance's ports with it. */
 void nest_run_count(struct nest_run *run, int level, int64_t instance, int space,
 	enum nest_action action, int64_t words);
+
+/* Counts the rows of a set that an instance serves, and charges its read port with the time that each takes besides
+ * its words; nothing if the level's rows take none. */
+void nest_run_rows(struct nest_run *run, int level, int64_t instance, int space,
+	const struct nest_words *words);
 
 /* Counts words that come to a level which only counts them, as a fill or an update, and are read
  * there to go on. */
