@@ -58,12 +58,12 @@ static void the_program_finds_its_specs(void **state)
 	if (!is_built())
 		return;
 	install();
-	run(PREFIX "/bin/lxplore explore specs/starter -q -o out");
+	run(PREFIX "/bin/lxplore explore specs/starter -c 2 -q -o out");
 	run(PREFIX "/bin/lxplore check 'specs/arch/spyre3?.yaml' specs/workloads/mlp.yaml");
 	run("ln -s " PREFIX "/bin/lxplore linked && ./linked place specs/buffers/attention.csv "
 	    "--capacity 64MiB -q");
 	run(PREFIX
-		"/bin/lxplore campaign run specs/starter/sweep --budget 2 --labels 1000 -q -o swept");
+		"/bin/lxplore campaign run specs/starter/sweep --budget 2 --labels 0 -q -o swept");
 	run("mkdir -p specs/starter && cp " PREFIX
 	    "/share/lxplore/specs/starter/arch.yaml specs/starter");
 	struct ended ended = folder_run(PREFIX "/bin/lxplore check specs/starter");
@@ -128,9 +128,9 @@ static void a_program_in_c_explores(void **state)
 	run(CC " -static " EXAMPLES "/explore.c $(" PC
 	       " --static --cflags --libs lxplore) -o whole 2>whole.txt || { cat whole.txt >&2; false; }");
 	run("cp -R " PREFIX "/share/lxplore/specs/starter specs");
-	const char *points = run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs jobs=1");
-	assert_non_null(strstr(points, "point 1: 70780 cycles, "));
-	assert_string_equal(run("./static specs"), points);
+	const char *points = run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs jobs=1 cores=2");
+	assert_non_null(strstr(points, "point 1: 267388 cycles, "));
+	assert_string_equal(run("./static specs cores=2"), points);
 	struct ended ended = folder_run("LD_LIBRARY_PATH=" PREFIX "/lib ./shared specs seeed=2");
 	assert_int_equal(ended.status, 2);
 	assert_string_equal(ended.out, "");
@@ -153,10 +153,10 @@ static void a_program_in_python_plots(void **state)
 	install();
 	struct ended ended =
 		folder_run("LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
-			   "/frontier.py specs/starter --set budget=30 -o plot.svg");
+			   "/frontier.py specs/starter --set cores=2 -o plot.svg");
 	if (ended.status)
 		fail_msg("%s", ended.err);
-	assert_non_null(strstr(ended.out, "70780 cycles, "));
+	assert_non_null(strstr(ended.out, "267388 cycles, "));
 	assert_non_null(strstr(folder_text("plot.svg"), "<svg"));
 	ended = folder_run("LIBLXPLORE=$PWD/" PREFIX "/lib/liblxplore.so.0 python3 " EXAMPLES
 			   "/frontier.py specs/arch/none.yaml");
@@ -171,7 +171,7 @@ static void a_list_of_dicts_comes_from_python(void **state)
 	install();
 	folder_put("try.py",
 		"import lxplore\n"
-		"points = lxplore.explore('specs/starter', budget=30, objective=['latency', 'energy'])\n"
+		"points = lxplore.explore('specs/starter', cores=2, objective=['latency', 'energy'])\n"
 		"first = points[0]\n"
 		"print(len({frozenset(p) for p in points}), first['latency_cycles'], first['point'] == 1,\n"
 		"      all(isinstance(p['energy_pj'], (int, float)) for p in points),\n"
@@ -182,7 +182,7 @@ static void a_list_of_dicts_comes_from_python(void **state)
 		"    print(error.status, 'mine.yaml:1' in str(error), 'workload' in str(error))\n");
 	assert_string_equal(run("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=" PREFIX
 				"/share/lxplore/python python3 try.py"),
-		"1 70780 True True True\n2 True True\n");
+		"1 267388 True True True\n2 True True\n");
 }
 
 static void a_layout_solver_in_python_answers_captures(void **state)

@@ -34,6 +34,7 @@ static struct lxplore *open_with(const char *const *specs)
 static struct lxplore *open_starter(void)
 {
 	struct lxplore *run = open_with((const char *const[]){"specs/starter", NULL});
+	lxplore_set(run, "cores", "2");
 	lxplore_set(run, "labels", "1000");
 	lxplore_set(run, "budget", "30");
 	return run;
@@ -55,7 +56,7 @@ static void results_are_those_of_the_command_line(void **state)
 	static const struct {
 		const char *specs[4], *name, *value;
 	} rows[] = {
-		{{"specs/starter"}, "seed", "3"},
+		{{"specs/starter"}, "cores", "2"},
 		{{"specs/arch/three_level.yaml", "specs/problems/gemm_16.yaml"}, "objective",
 			"energy"},
 		{{"specs/arch/eyeriss.yaml", "specs/workloads/alexnet.yaml"}, "budget", "60"},
@@ -115,8 +116,8 @@ static void specs_may_be_in_memory(void **state)
 	char *text = arena_text(arena, text_of_file(arena, workload));
 	assert_int_equal(lxplore_add_text(run, "mine", text, strlen(text)), LXPLORE_FOUND);
 	memset(text, 'x', strlen(text));
-	lxplore_set(run, "labels", "1000");
-	lxplore_set(files, "labels", "1000");
+	lxplore_set(run, "cores", "2");
+	lxplore_set(files, "cores", "2");
 	assert_int_equal(lxplore_check(run), LXPLORE_FOUND);
 	assert_int_equal(lxplore_points(run), 0);
 	assert_int_equal(lxplore_explore(run), LXPLORE_FOUND);

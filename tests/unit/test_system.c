@@ -34,8 +34,8 @@ static void threads_without_memory_end_with_status_4(void **state)
 		"ulimit -v 250000; $LXPLORE explore " STARTER " -q --jobs 1024 -o %s", folder);
 	expect_no_threads(&ended);
 	assert_false(folder_has("pareto.csv"));
-	ended = shell(
-		arena, "ulimit -v 250000; $LXPLORE explore " STARTER " -q --jobs 2 -o %s", folder);
+	ended = shell(arena,
+		"ulimit -v 250000; $LXPLORE explore " STARTER " -q -c 2 --jobs 2 -o %s", folder);
 	assert_int_equal(ended.status, 0);
 }
 
@@ -66,7 +66,7 @@ static void stacks_do_not_depend_on_limits(void **state)
 		return;
 	static const char *const limits[] = {"ulimit -s 64", "ulimit -Ss 64", "ulimit -s unlimited",
 		"export OMP_STACKSIZE=64k", "export OMP_THREAD_LIMIT=1"};
-	const char *explore = "$LXPLORE explore " STARTER " -q --jobs 8 -o";
+	const char *explore = "$LXPLORE explore " STARTER " -q -c 2 --jobs 8 -o";
 	struct ended right = shell(arena, "%s %s/right", explore, folder);
 	assert_int_equal(right.status, 0);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -81,8 +81,8 @@ static void files_that_are_full_end_with_status_4(void **state)
 {
 	if (is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
-	struct ended ended =
-		shell(arena, "ulimit -f 1; $LXPLORE explore " STARTER " -q -o %s/full", folder);
+	struct ended ended = shell(
+		arena, "ulimit -f 1; $LXPLORE explore " STARTER " -q -c 2 -o %s/full", folder);
 	assert_int_equal(ended.status, 4);
 	if (!strstr(ended.err, "lxplore: cannot write '") || !strstr(ended.err, "File too large"))
 		fail_msg("%s", ended.err);
@@ -104,7 +104,7 @@ static const char *hashes(const char *run)
 static void specs_may_be_pipes(void **state)
 {
 	static const char explore[] =
-		"timeout 60 $LXPLORE explore -q --simulate none --budget 1 -o";
+		"timeout 60 $LXPLORE explore -q --simulate none --labels 0 --budget 1 -o";
 	struct ended ended = shell(arena, "%s %s/files " SPECS, explore, folder);
 	assert_int_equal(ended.status, 0);
 	ended = shell(arena,
