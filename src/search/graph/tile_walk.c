@@ -185,12 +185,14 @@ void tile_walk_set(struct tile_walk *walk, const int64_t *tiles)
 		loopnest_tile(&walk->traffic.nest, l, tiles ? tiles[l] : 1);
 }
 
-/* Which reads a loop moves; loops of joint dimensions are like no other. */
+/* Which reads a loop moves, or brings pieces of; loops of joint dimensions are like no other. */
 static uint32_t find_signature(const struct traffic_op *traffic, int l)
 {
 	uint32_t signature = 0;
 	for (int i = 0; i < traffic->op->read_count; i++) {
 		const struct footprint *footprint = &traffic->operands[i];
+		if (traffic->arriving.operands >> i & traffic->arriving.follows[i] >> l & 1)
+			signature |= 1u << i;
 		if (traffic->in_lx >> i & 1)
 			continue;
 		if (footprint->simple >> l & 1)
