@@ -70,6 +70,13 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 				joint_claim_text(arena, &graph->question)));
 		return;
 	}
+	struct plan_complete_question compared = {.space = space, .stopper = question->stopper};
+	claim->options = space->option_count;
+	claim->compared = plan_complete_check(&compared, arena);
+	if (claim->compared.why) {
+		reject(claim, claim->compared.why);
+		return;
+	}
 	double least = question->plan->proof.bound * unit;
 	bool whole = fabs(least - round(least)) < 1e-6 * unit;
 	struct plan_bound_question asked = {.space = space,
@@ -80,7 +87,6 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 	claim->answer = bound.answer;
 	claim->why = bound.why;
 	claim->bound = (double)bound.bound / unit;
-	claim->options = space->option_count;
 	claim->states = bound.states;
 	if (bound.answer == VERDICT_NO)
 		claim->why = arena_format(

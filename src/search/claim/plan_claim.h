@@ -4,6 +4,7 @@
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
 #include "search/claim/plan_bound.h"
+#include "search/claim/plan_complete.h"
 
 /*
  * Checks the `proof` of a plan from the specs alone:
@@ -12,8 +13,9 @@
  * (joint_claim_text), and is no less than its bound; the bound of an optimal plan is its value;
  *  2. the proof assumes the plan's limit of cores and the room of these
  * settings, and its method is one that proves something about whole plans;
- *  3. no plan of the space that the proof names is below the bound: the joint space is
- * built again from workload, machine and settings, and searched by plan_bound_find.
+ *  3. the joint space is built again from workload, machine and settings, and lacks no step of the
+ * language of plans that the proof does not name: plan_complete_check;
+ *  4. no plan of that space is below the bound: plan_bound_find.
  *
  * plan_check has checked that the plan keeps all rules.
  */
@@ -34,6 +36,7 @@ struct plan_claim {
 	const char *claim; /* in words */
 	double bound;      /* in the unit of the proof: the largest bound that was confirmed */
 	size_t options;    /* of the space */
+	struct plan_complete compared; /* with the language of plans */
 	uint64_t states;
 };
 
