@@ -214,7 +214,6 @@ $(CHARTS): $(wildcard src/report/page/*.json src/report/page/*.mjs) scripts/char
 	@scripts/charts $@
 $(OUT)/src/report/page/page.o: CPPFLAGS += -DPAGE_CHARTS='"$(CHARTS)"'
 $(OUT)/src/report/page/page.o: $(CHARTS) src/report/page/page.css $(wildcard src/report/page/*.js)
-$(OUT)/src/cli/command_list.o: src/cli/spec_schema.json
 $(OUT)/src/cli/command_init.o: $(wildcard specs/starter/*.yaml specs/starter/*/*.yaml)
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/onnx.pb-c.o $(OUT)/sources.stamp

@@ -6,6 +6,7 @@
 #include "campaign/canon.h"
 #include "campaign/expand.h"
 #include "spec/expr.h"
+#include "spec/field.h"
 #include "spec/sheet.h"
 
 #include <ctype.h>
@@ -201,6 +202,35 @@ static bool take_list(struct sweep_reading *reading, size_t target, const struct
 				       : take(reading, target, &node, 1, draft);
 }
 
+static const struct field axis_fields[] = {
+	{"values", .type = FIELD_ANY},
+	{"from", .type = FIELD_NUMBER},
+	{"to", .type = FIELD_NUMBER},
+	{"step", FIELD_NUMBER, .help = "distance of two values"},
+	{"factor", FIELD_NUMBER, .help = "ratio of two values"},
+	{"count", FIELD_WHOLE, .help = "number of values"},
+	{"layers", FIELD_TEXT, "files of tables of layers", .shape = SHAPE_SOME},
+	{"only", FIELD_TEXT, "names of layers", .shape = SHAPE_SOME},
+	{"when", FIELD_TEXT, "conditions of the points that have the axis", .shape = SHAPE_SOME},
+	{0},
+};
+static const struct noun axis_noun = {
+	.name = "axis", .fields = axis_fields, .also = "string number boolean array"};
+
+static const struct field sweep_fields[] = {
+	{"name", FIELD_TEXT, .usual = "campaign"},
+	{"specs", FIELD_TEXT, "files of every point, relative to the file of the sweep",
+		.shape = SHAPE_SOME},
+	{"vary", FIELD_MAP, "axes whose values are all combined", .shape = SHAPE_NAMED,
+		.noun = &axis_noun},
+	{"zip", FIELD_ANY, .help = "axes that change together, or a list of such"},
+	{"points", FIELD_MAP, "points by name", .shape = SHAPE_NAMED},
+	{"set", FIELD_MAP, .help = "values that are the same in all points"},
+	{"when", FIELD_TEXT, "conditions of the points", .shape = SHAPE_SOME},
+	{0},
+};
+const struct noun sweep_noun = {.name = "sweep", .fields = sweep_fields};
+
 static bool take_map(struct sweep_reading *reading, size_t target, const struct node *node,
 	struct values_draft *draft, struct sweep_axis *out)
 {
@@ -208,7 +238,7 @@ static bool take_map(struct sweep_reading *reading, size_t target, const struct 
 	size_t count = 0;
 	const char *what = arena_format(
 		reading->reading.arena, "'%s'", reading->sweep->targets[target].path.text);
-	if (!reader_open(&map, &reading->reading, node, what))
+	if (!noun_open(&map, &reading->reading, node, what, &axis_noun))
 		return false;
 	bool good, range = range_is(node);
 	const struct node *layers = read_node(&map, "layers", OPTIONAL);
@@ -553,7 +583,7 @@ const struct sweep_spec *sweep_read(
 		.files = files};
 	sweep->map = find_map(sweep, files, count);
 	if (!sweep->map || diag_failed(diag) ||
-		!reader_open(&map, &reading.reading, sweep->map, "sweep"))
+		!noun_open(&map, &reading.reading, sweep->map, "sweep", &sweep_noun))
 		return NULL;
 	read_text(&map, "name", OPTIONAL, &sweep->name);
 	read_specs(&reading, read_node(&map, "specs", OPTIONAL));

@@ -124,6 +124,7 @@ struct sweep_spec {
 };
 
 /* The one `sweep:` of some files, each the root of a spec; NULL after complaining. */
+extern const struct noun sweep_noun;
 const struct sweep_spec *sweep_read(
 	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag);
 

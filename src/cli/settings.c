@@ -178,6 +178,8 @@ static const struct option settings[] = {
 	{"verbose", 'v', NULL, "show every note on what was read", .commands = OF_SPECS},
 	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
 	{"schema", 0, NULL, "the JSON schema of spec files, for editors", .commands = OF_LIST},
+	{"markdown", 0, NULL, "of attributes: the table of specs/attributes.md",
+		.commands = OF_LIST},
 
 	{"capacity", 0, "N",
 		"bytes that there are: 1048576, 1MiB; of a capture also 50% of all its bytes",

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "model/nest/nest_mapping.h"
+#include "spec/field.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -319,6 +320,73 @@ const char *constraints_check(const struct constraints *constraints, const struc
 	return NULL;
 }
 
+/* The kinds of constraints, by their keys, then older names of them. */
+static bool kind_field(size_t i, struct field *field)
+{
+	size_t kinds = 0;
+	while (constraint_kinds[kinds])
+		kinds++;
+	const struct constraint_kind *kind = i < kinds ? constraint_kinds[i] : NULL;
+	*field = (struct field){.key = kind ? kind->key : constraint_older_name(i - kinds),
+		.help = kind ? kind->summary : NULL};
+	return field->key;
+}
+
+static const struct noun kinds_noun = {.name = "kinds", .more = kind_field, .also = "null"};
+
+static const struct field part_fields[] = {
+	{"spatial", FIELD_MAP, .noun = &kinds_noun},
+	{"temporal", FIELD_MAP, .noun = &kinds_noun},
+	{"dataspace", FIELD_MAP, .noun = &kinds_noun},
+	{"max_overbooked_proportion", .type = FIELD_ANY},
+	{0},
+};
+static const struct noun *const with_kinds[] = {&kinds_noun, NULL};
+const struct noun inline_constraints_noun = {
+	.name = "inline_constraints", .fields = part_fields, .parts = with_kinds, .also = "null"};
+
+static const struct noun constraint_noun;
+
+static const struct field aside_fields[] = {
+	{"min", FIELD_NUMBER, .help = "least part"},
+	{"datatypes", FIELD_TEXT, "dataspaces", .shape = SHAPE_SOME},
+	{0},
+};
+static const struct noun *const with_parts[] = {&inline_constraints_noun, NULL};
+static const struct noun asked_noun = {.name = "asked",
+	.fields = aside_fields,
+	.parts = with_parts,
+	.also = "null",
+	.items = &constraint_noun};
+
+static const struct field constraint_fields[] = {
+	{"target", FIELD_TEXT, .help = "a level, an op or a tensor"},
+	{"name", FIELD_TEXT, .help = "an older word for `target`"},
+	{"type", FIELD_TEXT, .help = "spatial, temporal, dataspace, utilization; of graphs: graph"},
+	{"attributes", FIELD_MAP, .noun = &asked_noun},
+	{"constraints", FIELD_MAP, .noun = &asked_noun},
+	{"min", FIELD_NUMBER, .help = "least part"},
+	{"datatypes", FIELD_TEXT, "dataspaces", .shape = SHAPE_SOME},
+	{0},
+};
+static const struct noun constraint_noun = {
+	.name = "constraint", .fields = constraint_fields, .parts = with_kinds};
+
+static const char *const template_names[] = {"uber", "ruby", NULL};
+
+static const struct field constraints_fields[] = {
+	{"version", .type = FIELD_TEXT},
+	{"template", FIELD_CHOICE, .words = template_names},
+	{"targets", FIELD_MAP, .shape = SHAPE_LIST, .noun = &constraint_noun},
+	{"constraints", FIELD_ANY, .help = "the same, or the ending of the key of a list"},
+	{"constraints_*", FIELD_MAP, .shape = SHAPE_LIST, .noun = &constraint_noun},
+	{0},
+};
+const struct noun constraints_noun = {.name = "constraints",
+	.fields = constraints_fields,
+	.also = "null",
+	.items = &constraint_noun};
+
 /* The list that a key holds, NULL if it is empty or none. */
 static const struct node *read_targets(struct reader *map, const char *key)
 {
@@ -328,9 +396,8 @@ static const struct node *read_targets(struct reader *map, const char *key)
 
 static void read_template(struct reader *map)
 {
-	static const char *const names[] = {"uber", "ruby", NULL};
 	int index;
-	read_word(map, "template", OPTIONAL, names, &index);
+	read_word(map, "template", OPTIONAL, template_names, &index);
 }
 
 const struct node *constraints_targets(const struct reading *reading, const struct node *list)
@@ -340,7 +407,7 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 	if (list->kind == NODE_LIST)
 		return list;
 	struct reader map;
-	if (!reader_open(&map, reading, list, "constraints"))
+	if (!noun_open(&map, reading, list, "constraints", &constraints_noun))
 		return NULL;
 	read_node(&map, "version", OPTIONAL);
 	read_template(&map);
@@ -569,12 +636,13 @@ static void read_group(
 	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
 	const struct reading *reading = finding->context.reading;
 	struct reader group, map;
-	if (node_is_empty(node) || !reader_open(&group, reading, node, "constraints"))
+	if (node_is_empty(node) ||
+		!noun_open(&group, reading, node, "constraints", &inline_constraints_noun))
 		return;
 	for (int p = 0; p < 3; p++) {
 		const char *name = constraint_part_names[parts[p]];
 		const struct node *value = read_map(&group, name, OPTIONAL);
-		if (!value || !reader_open(&map, reading, value, name))
+		if (!value || !noun_open(&map, reading, value, name, &kinds_noun))
 			continue;
 		read_part(finding, &map, parts[p], aim);
 		reader_done(&map);
@@ -703,7 +771,7 @@ static void read_typed(struct constraint_finding *finding, struct reader *map,
 		part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
 	body = nested ? nested : body;
 	bool apart = !node_is_empty(body);
-	if (apart && reader_open(&inner, finding->context.reading, body, "constraint")) {
+	if (apart && noun_open(&inner, finding->context.reading, body, "constraint", &asked_noun)) {
 		read_body(finding, &inner, type, &aim);
 		finish_map(finding, &inner);
 	}
@@ -721,7 +789,8 @@ static void read_several(
 	read_node(around, "name", OPTIONAL);
 	for (size_t i = 0; i < list->count; i++) {
 		struct reader map;
-		if (reader_open(&map, finding->context.reading, list->items[i], "constraint"))
+		if (noun_open(&map, finding->context.reading, list->items[i], "constraint",
+			    &constraint_noun))
 			read_typed(finding, &map, around, NULL);
 	}
 	finish_map(finding, around);
@@ -731,7 +800,7 @@ static void read_one(struct constraint_finding *finding, const struct node *node
 {
 	struct reader map;
 	struct aim aim;
-	if (!reader_open(&map, finding->context.reading, node, "constraint"))
+	if (!noun_open(&map, finding->context.reading, node, "constraint", &constraint_noun))
 		return;
 	const struct node *nested = node_find(node, "constraints");
 	read_node(&map, "constraints", OPTIONAL);

@@ -14,6 +14,9 @@
  *	- {name: GLB, constraints: [{type: temporal, attributes: {factors: C=1}}]}
  */
 
+/* The keys of `constraints:`, and of those beside the attributes of a level. */
+extern const struct noun constraints_noun, inline_constraints_noun;
+
 /* The values of the top-level keys above that the files give, marked as used; NULL ends them. */
 const struct node *const *constraints_lists(struct sheet *sheet, struct arena *arena);
 

@@ -5,9 +5,11 @@
 #include "base/diag.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "spec/field.h"
 #include "spec/step.h"
 #include "spec/value.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -155,8 +157,15 @@ static void complain_missing(struct reader *reader, const char *key)
 	}
 }
 
+bool reader_given(const struct reader *reader, const char *key)
+{
+	const struct node *node = node_find(reader->map, key);
+	return node && !is_missing(node);
+}
+
 const struct node *read_node(struct reader *reader, const char *key, enum need need)
 {
+	assert(!reader->noun || noun_has(reader->noun, key));
 	mark_known(reader, key);
 	const struct node *node = node_find(reader->map, key);
 	if (node && !is_missing(node))
@@ -294,41 +303,42 @@ bool read_texts(struct reader *reader, const char *key, enum need need, const ch
 	return true;
 }
 
-/* The quantity of a field, and the unit of a bare number in it. */
-struct field {
+/* The quantity of a measure, and the unit of a bare number in it. */
+struct measure {
 	enum quantity quantity;
-	int64_t num, den; /* what a value is multiplied by to be in the field's unit */
+	int64_t num, den; /* what a value is multiplied by to be in the measure's unit */
 	const char *unit; /* "bytes", "Hz"; "" for bare numbers */
 	const char *expected;
 };
 
-static const struct field bare = {QUANTITY_BARE, 1, 1, "", "a number without a unit"};
-static const struct field size = {QUANTITY_SIZE, 1, 1, " bytes", "a size such as 64KiB"};
-static const struct field clock_rate = {
+static const struct measure bare = {QUANTITY_BARE, 1, 1, "", "a number without a unit"};
+static const struct measure size = {QUANTITY_SIZE, 1, 1, " bytes", "a size such as 64KiB"};
+static const struct measure clock_rate = {
 	QUANTITY_CLOCK, 1000000000, 1, " Hz", "a clock such as 1.5GHz"};
-static const struct field rate = {QUANTITY_RATE, 1000000000, 1, " B/s", "a rate such as 204.8GB/s"};
-static const struct field energy = {QUANTITY_ENERGY, 1, 1, " pJ", "an energy such as 12pJ"};
-static const struct field duration = {QUANTITY_TIME, 1, 1, " ns", "a time such as 250ns"};
+static const struct measure rate = {
+	QUANTITY_RATE, 1000000000, 1, " B/s", "a rate such as 204.8GB/s"};
+static const struct measure energy = {QUANTITY_ENERGY, 1, 1, " pJ", "an energy such as 12pJ"};
+static const struct measure duration = {QUANTITY_TIME, 1, 1, " ns", "a time such as 250ns"};
 
 static bool compute(const struct reading *reading, const struct node *node, const char *what,
-	const struct field *field, struct value *out)
+	const struct measure *measure, struct value *out)
 {
 	struct value value, scaled;
 	if (node->kind != NODE_SCALAR)
 		return reading_refuse(reading, node, "%s is %s; %s is expected", what,
-			node_kind_name(node), field->expected);
+			node_kind_name(node), measure->expected);
 	if (!expr_read(reading->diag, reading->variables, node, what, &value))
 		return false;
 	enum quantity quantity = value_quantity(value);
-	if (quantity == QUANTITY_BARE && field->quantity != QUANTITY_BARE) {
+	if (quantity == QUANTITY_BARE && measure->quantity != QUANTITY_BARE) {
 		*out = value;
 		return true;
 	}
-	if (quantity != field->quantity)
+	if (quantity != measure->quantity)
 		return reading_refuse(reading, node, "%s is %s; %s is expected", what,
-			quantity_name(quantity), field->expected);
+			quantity_name(quantity), measure->expected);
 	value.bytes = value.time = value.energy = 0;
-	if (value_mul(value, value_whole(field->num), &scaled))
+	if (value_mul(value, value_whole(measure->num), &scaled))
 		return reading_refuse(reading, node, "%s is too large", what);
 	*out = scaled;
 	return true;
@@ -341,7 +351,7 @@ static bool compute(const struct reading *reading, const struct node *node, cons
  */
 static const struct plausible {
 	const char *map, *key; /* the first word of what the map is called */
-	const struct field *field;
+	const struct measure *measure;
 	const char *own;      /* the unit of a bare number */
 	double least, most;   /* what a bare number may well be */
 	double likely, limit; /* what the number may well be with another unit */
@@ -392,27 +402,27 @@ static void note_decimal(const struct reading *reading, const struct node *node)
 			decimal > 1e3 ? 'M' : 'K', number * (decimal > 1e3 ? 1048576 : 1024));
 }
 
-static void weigh(
-	struct reader *reader, const char *key, const struct node *node, const struct field *field)
+static void weigh(struct reader *reader, const char *key, const struct node *node,
+	const struct measure *measure)
 {
 	struct arena *arena = reader->reading->arena;
 	char *end;
 	if (node->kind != NODE_SCALAR)
 		return;
 	double number = strtod(node->text, &end);
-	if (end != node->text && *end && field == &size)
+	if (end != node->text && *end && measure == &size)
 		note_decimal(reader->reading, node);
 	for (size_t i = 0; end != node->text && !*end && i < sizeof plausible / sizeof *plausible;
 		i++) {
 		const struct plausible *row = &plausible[i];
-		if (row->field != field || !text_equal(row->key, key) || number <= 0 ||
+		if (row->measure != measure || !text_equal(row->key, key) || number <= 0 ||
 			strncmp(reader->what, row->map, strlen(row->map)) != 0 ||
 			(number >= row->least && number <= row->most))
 			continue;
 		const char *likely = print_likely(arena, row, number, node->text);
 		diag_warning(reader->reading->diag, node->span,
 			"%s is %s%s, a bare number%s%s%s%s write %s%s if that is meant",
-			reader_place(reader, key), node->text, field->unit,
+			reader_place(reader, key), node->text, measure->unit,
 			likely ? "; did you mean " : "", likely ? likely : "", likely ? "?" : "",
 			likely ? "" : ";", node->text, row->own);
 	}
@@ -443,51 +453,51 @@ static const char *print_range(struct arena *arena, int64_t least, int64_t most)
 }
 
 static bool compute_whole(const struct reading *reading, const struct node *node, const char *what,
-	const struct field *field, int64_t least, int64_t most, int64_t *out)
+	const struct measure *measure, int64_t least, int64_t most, int64_t *out)
 {
 	struct value value;
 	int64_t n;
-	if (!compute(reading, node, what, field, &value))
+	if (!compute(reading, node, what, measure, &value))
 		return false;
 	bool taken = take_whole(value, &n);
 	if (!taken && !value.exact && value.real == floor(value.real))
 		return reading_refuse(reading, node, "%s is %.10g%s; it can be %s", what,
-			value.real, field->unit, print_range(reading->arena, least, most));
+			value.real, measure->unit, print_range(reading->arena, least, most));
 	if (!taken)
 		return reading_refuse(reading, node, "%s is %.10g%s; a whole number%s is expected",
-			what, value.real, field->unit, *field->unit ? " of bytes" : "");
+			what, value.real, measure->unit, *measure->unit ? " of bytes" : "");
 	if (n < least || n > most)
 		return reading_refuse(reading, node, "%s is %" PRId64 "%s; it can be %s", what, n,
-			field->unit, print_range(reading->arena, least, most));
+			measure->unit, print_range(reading->arena, least, most));
 	*out = n;
 	return true;
 }
 
 static bool compute_ratio(const struct reading *reading, const struct node *node, const char *what,
-	const struct field *field, bool zero, struct ratio *out)
+	const struct measure *measure, bool zero, struct ratio *out)
 {
 	struct value value;
-	if (!compute(reading, node, what, field, &value))
+	if (!compute(reading, node, what, measure, &value))
 		return false;
 	if (value.real < 0 || (!zero && value.real == 0))
 		return reading_refuse(reading, node, "%s is %.10g%s; it must be %s", what,
-			value.real, field->unit, zero ? "at least 0" : "more than 0");
+			value.real, measure->unit, zero ? "at least 0" : "more than 0");
 	if (!value.exact)
 		return reading_refuse(reading, node,
 			"%s is %.17g%s; a fraction of fewer digits is expected", what, value.real,
-			field->unit);
+			measure->unit);
 	return ratio_make(value.num, value.den, out);
 }
 
 static bool compute_real(const struct reading *reading, const struct node *node, const char *what,
-	const struct field *field, bool negative, double *out)
+	const struct measure *measure, bool negative, double *out)
 {
 	struct value value;
-	if (!compute(reading, node, what, field, &value))
+	if (!compute(reading, node, what, measure, &value))
 		return false;
 	if (value.real < 0 && !negative)
 		return reading_refuse(reading, node, "%s is %.10g%s; it must be at least 0", what,
-			value.real, field->unit);
+			value.real, measure->unit);
 	*out = value.real;
 	return true;
 }

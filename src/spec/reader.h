@@ -32,6 +32,7 @@
  * ns, and so is *out; a unit of the wrong kind is an error.
  */
 struct arena;
+struct noun;
 struct unread;
 
 enum need { OPTIONAL, REQUIRED };
@@ -47,8 +48,9 @@ struct reading {
 struct reader {
 	const struct reading *reading;
 	const struct node *map;
-	const char *what;   /* "level 'LX'": stands in messages */
-	const char **known; /* the keys asked for so far */
+	const char *what;        /* "level 'LX'": stands in messages */
+	const struct noun *noun; /* whose keys the map may have (spec/field.h); NULL: any */
+	const char **known;      /* the keys asked for so far */
 	size_t known_count, known_capacity;
 };
 
@@ -64,6 +66,9 @@ void reader_done_lenient(struct reader *reader);
 
 /* True if a key was asked for. */
 bool reader_asked(const struct reader *reader, const char *key);
+
+/* True if a key has a value. */
+bool reader_given(const struct reader *reader, const char *key);
 
 /* Complains about a node, and shows the alias that leads to it.  Always false. */
 bool reading_refuse(const struct reading *reading, const struct node *node, const char *format, ...)

@@ -34,6 +34,7 @@ static const char *const pages[] = {
 	"solvers/map/README.md",
 	"solvers/place/README.md",
 	"specs/README.md",
+	"specs/attributes.md",
 	"specs/broadcasts.md",
 	"specs/campaigns.md",
 	"specs/counting.md",
@@ -61,6 +62,7 @@ enum act {
 	PUT,    /* into `file` */
 	RUN,    /* as a shell script; it ends with `status` */
 	SAYS,   /* the last run's standard output */
+	TABLE,  /* a table of the page, not a block: the last run's standard output */
 	WARNS,  /* its standard error */
 	SHOWS,  /* a part of its standard output */
 	QUIET,  /* no block: its standard error is empty */
@@ -101,6 +103,9 @@ static const struct shown_block blocks[] = {
 	{"specs/graphs.md", RUN, "lxplore check specs/arch/spyre32.yaml", NULL, 0},
 	{"specs/graphs.md", QUIET, NULL, NULL, 0},
 	{"specs/graphs.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
+	{"specs/attributes.md", RUN, "lxplore list attributes --markdown", NULL, 0},
+	{"specs/attributes.md", TABLE, "| of | attribute", NULL, 0},
+
 	{"specs/graphs.md", WRITES, "plan:", "out/plans/point-001.yaml", 0},
 	{"specs/graphs.md", RUN, "lxplore score    specs/arch/spyre32.yaml", NULL, 0},
 	{"specs/graphs.md", RUN,
@@ -248,6 +253,30 @@ static const char *without_program(struct arena *arena, const char *text)
 		    : text;
 }
 
+/* The page has the table that the run printed; ACCEPT=1 puts it there. */
+static void check_table(
+	struct arena *arena, const struct shown_block *block, const struct ended *ended)
+{
+	const char *page = read_page(arena, block->page);
+	const char *begin = strstr(page, arena_format(arena, "\n\n%s", block->first));
+	if (!begin)
+		fail_msg("no table '%s' in %s", block->first, block->page);
+	const char *end = begin += 2;
+	while (*end == '|')
+		end += strcspn(end, "\n") + 1;
+	bool same = strncmp(begin, ended->out, (size_t)(end - begin)) == 0 &&
+		    strlen(ended->out) == (size_t)(end - begin);
+	if (!same && !getenv("ACCEPT"))
+		fail_msg("%s is not what the program prints; ACCEPT=1 %s writes it", block->page,
+			"build/release/tests/test_docs");
+	if (same)
+		return;
+	FILE *file = fopen(block->page, "wb");
+	assert_non_null(file);
+	fprintf(file, "%.*s%s%s", (int)(begin - page), page, ended->out, end);
+	assert_int_equal(fclose(file), 0);
+}
+
 /* Puts what a command says into the page, in place of what the block shows: ACCEPT=1. */
 static void accept_block(struct arena *arena, const struct shown_block *block, const char *said)
 {
@@ -319,6 +348,8 @@ static void what_a_page_shows_is_what_happens(void **state)
 			ended = run_block(arena, folder, block);
 		else if (block->act == QUIET)
 			assert_string_equal(ended.err, "");
+		else if (block->act == TABLE)
+			check_table(arena, block, &ended);
 		else if (block->act == DRAWS)
 			check_picture(arena, folder, block->file);
 		else

@@ -66,6 +66,7 @@ struct span draft_place(const struct draft *draft, int tensor);
 bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_count);
 
 /* One entry of `ops:`. */
+extern const struct noun op_noun;
 void draft_read_op(struct draft *draft, const struct node *node);
 
 /*

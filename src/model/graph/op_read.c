@@ -1,11 +1,12 @@
 #include "model/graph/draft.h"
 
 #include "base/number.h"
-#include "base/text.h"
 #include "model/graph/einsum.h"
 #include "model/graph/workload.h"
 #include "model/machine/topology.h"
 #include "model/nest/shape.h"
+#include "spec/field.h"
+#include "spec/reader.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -853,11 +854,26 @@ static void read_roles(struct draft *draft, struct reader *reader, struct op *op
 	op->roles = roles;
 }
 
+static const struct field op_fields[] = {
+	{"name", FIELD_TEXT, .usual = "its result's"},
+	{"op", FIELD_TEXT,
+		.help = "an einsum, a map or a reduction: `h[t,f] = sum(d) x[t,d] * w[d,f]`"},
+	{"opaque", FIELD_TEXT, .help = "the type of an op that only reads and writes"},
+	{"type", FIELD_TEXT, .help = "a name for reports and for lists of types"},
+	{"root", FIELD_WHOLE, "rank of a broadcast's source", .usual = "0"},
+	{"roles", FIELD_CHOICE, "names of its operands in constraints of problems",
+		.shape = SHAPE_LIST, .words = shape_roles},
+	{"reads", FIELD_ANY, "tensors of an opaque op", .shape = SHAPE_LIST},
+	{"writes", FIELD_ANY, "tensors of an opaque op", .shape = SHAPE_LIST},
+	{0},
+};
+const struct noun op_noun = {.name = "op", .fields = op_fields, .also = "string"};
+
 static bool read_op_map(struct draft *draft, const struct node *node, struct op *op)
 {
 	struct reader reader;
 	bool good;
-	if (!reader_open(&reader, draft->reading, node, "op"))
+	if (!noun_open(&reader, draft->reading, node, "op", &op_noun))
 		return false;
 	read_text(&reader, "name", OPTIONAL, &op->name);
 	if (read_text(&reader, "opaque", OPTIONAL, &op->type)) {

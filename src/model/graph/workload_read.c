@@ -5,6 +5,7 @@
 #include "model/graph/draft.h"
 #include "model/graph/workload.h"
 #include "model/nest/shape.h"
+#include "spec/field.h"
 
 #include <string.h>
 
@@ -106,6 +107,14 @@ static void read_shape(
 	sketch->shape_given = true;
 }
 
+static const struct field tensor_fields[] = {
+	{"dtype", FIELD_CHOICE, .usual = "that of the workload", .words = dtype_names},
+	{"shape", FIELD_ANY, "its dimensions, by name or extent", .shape = SHAPE_LIST},
+	{"layout", FIELD_ANY, "its dimensions in the memory, stick last", .shape = SHAPE_LIST},
+	{0},
+};
+static const struct noun tensor_noun = {.name = "tensor", .fields = tensor_fields};
+
 static void read_tensor(struct draft *draft, const struct node_entry *entry)
 {
 	struct reader reader;
@@ -114,7 +123,7 @@ static void read_tensor(struct draft *draft, const struct node_entry *entry)
 	int t = draft_tensor(draft, entry->key, entry->key_span);
 	struct sketch *sketch = &draft->sketches.at[t];
 	const char *what = arena_format(draft->reading->arena, "tensor '%s'", entry->key);
-	if (!reader_open(&reader, draft->reading, entry->value, what))
+	if (!noun_open(&reader, draft->reading, entry->value, what, &tensor_noun))
 		return;
 	/* a machine of words has what it has, whatever the model was trained in */
 	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype) &&
@@ -553,6 +562,24 @@ static void read_dtype(struct draft *draft, struct reader *reader, const struct 
 			(long long)home->word_bits, home->name, home->name);
 }
 
+static const char *const layouts_names[] = {"given", "auto", NULL};
+
+static const struct field workload_fields[] = {
+	{"name", FIELD_TEXT, .usual = "workload"},
+	{"dimensions", FIELD_WHOLE, "extents by name", .shape = SHAPE_NAMED, .required = true},
+	{"dtype", FIELD_CHOICE, .usual = "fp16, or the machine's words", .words = dtype_names},
+	{"layouts", FIELD_CHOICE, "`auto`: those that fit the machine", .usual = "`given`",
+		.words = layouts_names},
+	{"tensors", FIELD_MAP, "dtypes, shapes and layouts by name", .shape = SHAPE_NAMED,
+		.noun = &tensor_noun},
+	{"inputs", FIELD_TEXT, .usual = "tensors that no op writes", .shape = SHAPE_LIST},
+	{"outputs", FIELD_TEXT, .usual = "tensors that no op reads", .shape = SHAPE_LIST},
+	{"ops", FIELD_MAP, "`h[t,f] = sum(d) x[t,d] * w[d,f]`, or a map with more",
+		.shape = SHAPE_LIST, .required = true, .noun = &op_noun},
+	{0},
+};
+const struct noun workload_noun = {.name = "workload", .fields = workload_fields};
+
 const struct workload *workload_read(
 	const struct reading *reading, const struct node *node, const struct level *home)
 {
@@ -560,13 +587,12 @@ const struct workload *workload_read(
 	struct draft draft = {.reading = reading, .linear = home && !home->stick ? home : NULL};
 	size_t errors = diag_errors(reading->diag);
 	const char *name = "workload";
-	if (!reader_open(&reader, reading, node, "workload"))
+	if (!noun_open(&reader, reading, node, "workload", &workload_noun))
 		return NULL;
 	read_text(&reader, "name", OPTIONAL, &name);
 	read_dimensions(&draft, read_map(&reader, "dimensions", REQUIRED));
 	read_dtype(&draft, &reader, home);
 	int layouts = 0;
-	static const char *const layouts_names[] = {"given", "auto", NULL};
 	read_word(&reader, "layouts", OPTIONAL, layouts_names, &layouts);
 	draft.fits = layouts == 1;
 	const struct node *tensors = read_map(&reader, "tensors", OPTIONAL);

@@ -53,6 +53,7 @@
  * dtype of tensors about which nothing says it.  Where it has no sticks all layouts are linear: `layout:`
  * is refused, and a restickify is a copy.
  */
+extern const struct noun workload_noun;
 const struct workload *workload_read(
 	const struct reading *reading, const struct node *node, const struct level *home);
 

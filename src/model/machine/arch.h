@@ -78,6 +78,7 @@ struct level {
 	/* of a shared home: cycles for each byte read that one written stands beside, in which the bus turns
 	 * round; and where an operand is broadcast or the stick moves.  0: it turns in no time */
 	struct ratio turn, turn_repeated;
+	int64_t turn_bytes; /* of a burst */
 	/* of a home: cycles that each doubling of the tensor written, from write_span bytes on, adds to a byte
 	 * written.  0: none */
 	int64_t write_span;

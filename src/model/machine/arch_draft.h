@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "model/machine/arch.h"
-#include "spec/reader.h"
+#include "spec/field.h"
 
 /*
  * An architecture while it is read.  The two ways to write one, `nodes:` and the
@@ -88,12 +88,29 @@ void arch_roles_find(struct arch_draft *draft, size_t errors);
 /* `clock`, or Timeloop's `global_cycle_seconds`; false if neither is there or it is wrong. */
 bool attributes_clock(struct reader *attributes, struct ratio *hertz);
 
+/* Marks of their rows. */
+enum {
+	ATTRIBUTE_OWN = 1 << 0,      /* of the node that has it, not of those inside */
+	ATTRIBUTE_ACCEPTED = 1 << 1, /* it may stand anywhere, for Accelergy */
+	ATTRIBUTE_UNPRICED =
+		1 << 2, /* Timeloop prices wires, routers' tiles and address generators with it */
+};
+
+/* The tables of their rows: of the machine, of a storage, of a compute, of any level; all four. */
+extern const struct noun machine_noun, storage_noun, compute_noun, any_level_noun, attributes_noun;
+
+/* The keys of a node of the tree. */
+extern const struct noun node_noun;
+
 /* Attributes of a container that concern the machine as a whole. */
 void attributes_machine(struct reader *attributes, struct arch *arch);
 
 /* Attributes of levels. */
 void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level);
 void attributes_compute(struct reader *attributes, struct level *level);
+
+/* True if the clock is known, as an attribute in seconds needs it; complains. */
+bool attributes_timed(struct reader *attributes, const char *key, struct ratio clock_hz);
 
 /* Cycles of a time that a key gives, which needs a clock; false after complaining. */
 bool attributes_cycles(struct reader *attributes, const char *key, struct ratio nanoseconds,
@@ -109,7 +126,8 @@ bool attributes_has_unit(struct reader *attributes, const struct node *node, con
 /*
  * Spellings of the attributes of a level in Timeloop's and Accelergy's files.  Versions
  * 0.1 to 0.4 have several words for one thing (`word-bits`, `word_bits`,
- * `datawidth`; `memory_depth`, `depth`); read here are the names of 0.4.
+ * `datawidth`; `memory_depth`, `depth`); read here are the names of 0.4.  Of several that are given the one
+ * that Timeloop reads first counts (buffer.cpp, BufferLevel::ParseSpecs).
  */
 
 /* True if a key says something of the machine as a whole, which only its containers do. */
@@ -135,10 +153,6 @@ void arch_keys_note(const struct arch_draft *draft);
 
 /* True if a key is an attribute that levels read, in any of its spellings. */
 bool arch_keys_known(const char *key);
-
-/* The attributes that levels share, and their other spellings, one after the other, some of them more
- * than once; NULL after the last.  What only one sort of level reads is not among them. */
-const char *arch_keys_at(size_t i);
 
 /* The `attributes:` of a node; NULL if they are missing or empty. */
 const struct node *arch_keys_own(struct reader *node);

@@ -308,6 +308,18 @@ static bool open_levels(struct arch_draft *draft, struct reader *map)
 	return true;
 }
 
+static const struct field architecture_fields[] = {
+	{"version", .type = FIELD_TEXT},
+	{"name", FIELD_TEXT, "of the machine", .usual = "that of the outermost node"},
+	{"nodes", FIELD_MAP, "!Container fans out, !Component stores or computes; outermost first",
+		.shape = SHAPE_LIST, .noun = &node_noun},
+	{"subtree", FIELD_MAP, "the older form", .shape = SHAPE_LIST, .noun = &node_noun},
+	{"arithmetic", FIELD_ANY, .help = "the first form: the multipliers"},
+	{"storage", FIELD_ANY, .help = "the first form: storages, innermost first"},
+	{0},
+};
+const struct noun architecture_noun = {.name = "architecture", .fields = architecture_fields};
+
 const struct arch *arch_read(const struct reading *reading, const struct node *node)
 {
 	struct arch *arch = arena_new(reading->arena, struct arch);
@@ -316,7 +328,7 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 	size_t errors = diag_errors(reading->diag);
 	const struct ratio cycle = {1000000000, 1};
 	*draft = (struct arch_draft){.reading = reading, .arch = arch};
-	if (!reader_open(&map, reading, node, "architecture"))
+	if (!noun_open(&map, reading, node, "architecture", &architecture_noun))
 		return NULL;
 	arch->span = node->span;
 	arch->ranks = 1;

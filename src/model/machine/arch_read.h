@@ -26,6 +26,8 @@
  */
 const struct arch *arch_read(const struct reading *reading, const struct node *node);
 
+extern const struct noun architecture_noun;
+
 /* A share of a capacity: a fraction up to 1, or bytes with a unit.  Optional. */
 bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity, int64_t *bytes);
 

@@ -1,6 +1,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/machine/arch_draft.h"
+#include "spec/field.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,35 @@ struct node_place {
 	int parallel, branch;
 	bool direct; /* itself the branch */
 };
+
+static const struct field spatial_fields[] = {
+	{"meshX", FIELD_WHOLE, "instances along X", .usual = "1", INTO(struct level, fanout_x),
+		.least = 1, .most = INT32_MAX},
+	{"meshY", FIELD_WHOLE, "instances along Y", .usual = "1", INTO(struct level, fanout_y),
+		.least = 1, .most = INT32_MAX},
+	{0},
+};
+static const struct noun spatial_noun = {.name = "spatial", .fields = spatial_fields};
+
+static const struct field node_fields[] = {
+	{"name", FIELD_TEXT, .help = "of the level, unique in the machine"},
+	{"class", FIELD_TEXT, .help = "DRAM, SRAM, regfile, .. store; mac, array, alu, .. compute"},
+	{"subclass", .type = FIELD_TEXT},
+	{"attributes", FIELD_MAP, .noun = &attributes_noun},
+	{"spatial", FIELD_MAP, "the fan-out", .noun = &spatial_noun},
+	{"constraints", FIELD_ANY, .help = "constraints of every mapping"},
+	{"sources", FIELD_SENTENCES, "where each attribute comes from", .noun = &attributes_noun},
+	{"free", FIELD_MAP, .help = "attributes that calibrate may move: [least, most]"},
+	{"enabled", FIELD_FLAG, .help = "false takes the node out"},
+	{"required_actions", .type = FIELD_ANY},
+	{"area_share", .type = FIELD_ANY},
+	{"sparse_optimizations", .type = FIELD_ANY},
+	{"nodes", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
+	{"local", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
+	{"subtree", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
+	{0},
+};
+const struct noun node_noun = {.name = "node", .fields = node_fields, .also = "string null"};
 
 enum tag { CONTAINER, COMPONENT, PARALLEL, PIPELINED, NOTHING, HIERARCHICAL, ELEMENT, TAGS };
 
@@ -36,11 +66,11 @@ static void read_fanout(struct arch_draft *draft, struct arch_entry *entry,
 	const struct node *spatial, struct level *level)
 {
 	struct reader mesh;
-	if (!spatial || !reader_open(&mesh, entry->attributes.reading, spatial, entry->node.what))
+	if (!spatial || !noun_open(&mesh, entry->attributes.reading, spatial, entry->node.what,
+				&spatial_noun))
 		return;
 	mesh.what = entry->node.what;
-	read_integer(&mesh, "meshX", OPTIONAL, 1, INT32_MAX, &level->fanout_x);
-	read_integer(&mesh, "meshY", OPTIONAL, 1, INT32_MAX, &level->fanout_y);
+	fields_read(&mesh, &spatial_noun, level, NULL);
 	reader_done(&mesh);
 	arch_keys_settle(draft, &entry->attributes);
 }
@@ -82,7 +112,7 @@ static bool is_enabled(struct arch_draft *draft, const struct node *item)
 {
 	struct reader node;
 	bool enabled = true;
-	if (!reader_open(&node, draft->reading, item, "level"))
+	if (!noun_open(&node, draft->reading, item, "level", &node_noun))
 		return true;
 	read_bool(&node, "enabled", OPTIONAL, &enabled);
 	return enabled;
@@ -146,7 +176,7 @@ static bool open_level(
 		return true;
 	struct arch_entry *entry = &draft->entries[r];
 	struct level *level = &draft->arch->levels[r];
-	if (!reader_open(&entry->node, draft->reading, item, "level")) {
+	if (!noun_open(&entry->node, draft->reading, item, "level", &node_noun)) {
 		draft->arch->level_count = r;
 		return false;
 	}
@@ -186,7 +216,7 @@ static bool open_nothing(struct arch_draft *draft, const struct node *item, stru
 	}
 	if (item->kind == NODE_SCALAR && !*item->text)
 		return true;
-	if (!reader_open(&node, draft->reading, item, "!Nothing"))
+	if (!noun_open(&node, draft->reading, item, "!Nothing", &node_noun))
 		return false;
 	read_text(&node, "name", OPTIONAL, &name);
 	read_node(&node, "class", OPTIONAL);
@@ -207,7 +237,7 @@ static bool open_parallel(
 		WRONG(draft, item->span, "a !Parallel inside a !Parallel is not read");
 		return false;
 	}
-	if (!reader_open(&node, draft->reading, item, "!Parallel"))
+	if (!noun_open(&node, draft->reading, item, "!Parallel", &node_noun))
 		return false;
 	const struct node *list = read_list(&node, "nodes", REQUIRED);
 	read_text(&node, "name", OPTIONAL, &name);
@@ -230,7 +260,7 @@ static bool open_group(struct arch_draft *draft, const struct node *item, struct
 {
 	struct reader node;
 	const char *name;
-	if (!reader_open(&node, draft->reading, item, item->tag))
+	if (!noun_open(&node, draft->reading, item, item->tag, &node_noun))
 		return false;
 	read_text(&node, "name", OPTIONAL, &name);
 	bool good = open_children(
@@ -574,7 +604,7 @@ static void open_local(struct tree_reading *tree, const struct node *item)
 	int64_t copies, instances = 1;
 	bool enabled = true;
 	enum level_class kind;
-	if (!reader_open(&node, draft->reading, item, "level") ||
+	if (!noun_open(&node, draft->reading, item, "level", &node_noun) ||
 		!read_text(&node, "name", REQUIRED, &text) ||
 		!read_name(tree, node_find(item, "name"), text, &name, &copies))
 		return;
@@ -626,7 +656,7 @@ static void open_subtree(struct tree_reading *tree, const struct node *list)
 			list->count);
 		return;
 	}
-	if (!reader_open(&node, draft->reading, list->items[0], "subtree"))
+	if (!noun_open(&node, draft->reading, list->items[0], "subtree", &node_noun))
 		return;
 	const struct node *named = read_node(&node, "name", OPTIONAL);
 	if (!node_is_empty(named) && read_text(&node, "name", OPTIONAL, &text))

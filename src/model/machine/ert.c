@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "spec/field.h"
 
 #include <string.h>
 #include <strings.h>
@@ -303,13 +304,21 @@ static void tell_rest(const struct ert *ert, struct span span)
 		diag_remark(ert->reading->diag, span, "tables of no level are skipped: %s", others);
 }
 
+static const struct field ert_fields[] = {
+	{"version", .type = FIELD_TEXT},
+	{"tables", FIELD_ANY, "energies of the actions of each level, a list or a map",
+		.required = true},
+	{0},
+};
+const struct noun ert_noun = {.name = "ERT", .fields = ert_fields};
+
 const struct arch *ert_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch)
 {
 	struct ert ert = {.reading = reading, .arch = arch};
 	size_t errors = diag_errors(reading->diag);
 	struct reader map;
-	if (!reader_open(&map, reading, node, "ERT"))
+	if (!noun_open(&map, reading, node, "ERT", &ert_noun))
 		return NULL;
 	read_node(&map, "version", OPTIONAL);
 	const struct node *tables = read_node(&map, "tables", REQUIRED);

@@ -61,4 +61,6 @@ double energy_of_mac_timeloop(int64_t bits);
 const struct arch *ert_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch);
 
+extern const struct noun ert_noun; /* its keys */
+
 #endif

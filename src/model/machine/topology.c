@@ -2,6 +2,10 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/number.h"
+#include "model/machine/arch_draft.h"
+#include "spec/field.h"
+#include "spec/reader.h"
 
 static bool linked(const struct topology *t, int from, int to)
 {
@@ -186,4 +190,161 @@ int topology_ways(const struct topology *topology, int rank, bool entering)
 	if (topology->ports == PORTS_ONE)
 		return count > 1 ? 1 : count;
 	return count * topology->channels;
+}
+
+const char *const topology_names[] = {
+	"full", "ring", "bidirectional_ring", "mesh", "tree", "root_only", NULL};
+const char *const port_count_names[] = {"one", "all", NULL};
+
+/* The least common multiple, or COPY_TICKS_MOST + 1 when it is more. */
+static int64_t common(int64_t a, int64_t b)
+{
+	int64_t out = 0;
+	if (b == 0)
+		return a;
+	if (a > COPY_TICKS_MOST || !number_mul(a / number_gcd(a, b), b, &out) ||
+		out > COPY_TICKS_MOST)
+		return COPY_TICKS_MOST + 1;
+	return out;
+}
+
+static int64_t to_ticks(struct ratio cycles, int64_t per_cycle)
+{
+	struct ratio ticks;
+	if (!cycles.num || !ratio_mul(cycles, (struct ratio){per_cycle, 1}, &ticks))
+		return 0;
+	return number_ceil_div(ticks.num, ticks.den);
+}
+
+static struct ratio per_tick(struct ratio rate, int64_t per_cycle)
+{
+	struct ratio out = {0, 1};
+	if (rate.num && !ratio_div(rate, (struct ratio){per_cycle, 1}, &out))
+		out = rate;
+	return out;
+}
+
+struct copy_ticks copying_ticks(const struct copying *copying)
+{
+	const struct copy_speed *speeds[] = {
+		&copying->in, &copying->out, &copying->link, &copying->combine};
+	int64_t ticks = common(1, copying->sync.den);
+	for (int s = 0; s < 4; s++) {
+		ticks = common(ticks, speeds[s]->latency.den);
+		ticks = common(ticks, speeds[s]->rate.num);
+	}
+	if (ticks > COPY_TICKS_MOST)
+		ticks = COPY_TICKS_MOST;
+	return (struct copy_ticks){
+		.per_cycle = ticks,
+		.in_latency = to_ticks(copying->in.latency, ticks),
+		.out_latency = to_ticks(copying->out.latency, ticks),
+		.link_latency = to_ticks(copying->link.latency, ticks),
+		.combine_latency = to_ticks(copying->combine.latency, ticks),
+		.sync = to_ticks(copying->sync, ticks),
+		.in_rate = per_tick(copying->in.rate, ticks),
+		.out_rate = per_tick(copying->out.rate, ticks),
+		.link_rate = per_tick(copying->link.rate, ticks),
+		.combine_rate = per_tick(copying->combine.rate, ticks),
+	};
+}
+
+/* A time with its unit, or a bare number of cycles. */
+static void read_latency(
+	struct reader *reader, const char *key, struct ratio clock_hz, struct ratio *cycles)
+{
+	struct ratio nanoseconds;
+	const struct node *node = read_node(reader, key, OPTIONAL);
+	if (!node)
+		return;
+	if (!attributes_has_unit(reader, node, key))
+		read_ratio(reader, key, OPTIONAL, cycles);
+	else if (read_nanoseconds(reader, key, OPTIONAL, &nanoseconds))
+		attributes_cycles(reader, key, nanoseconds, clock_hz, cycles);
+}
+
+static void read_speed_latency(
+	struct reader *map, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	read_latency(map, field->key, *clock, field_place(field, whole));
+}
+
+static void read_speed_rate(
+	struct reader *map, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	attributes_bandwidth(map, field->key, *clock, 8, field_place(field, whole));
+}
+
+static const struct field speed_fields[] = {
+	{"latency", FIELD_TIME, "of one copy, bare in cycles", .usual = "0",
+		.read = read_speed_latency, INTO(struct copy_speed, latency)},
+	{"bandwidth", FIELD_RATE, "bare in bytes per cycle", .usual = "unlimited",
+		.read = read_speed_rate, INTO(struct copy_speed, rate)},
+	{0},
+};
+static const struct noun speed_noun = {.name = "speed", .fields = speed_fields};
+
+static const struct field pipe_fields[] = {
+	{"copy_in", FIELD_MAP, "speed of copies from global memory, for broadcasts",
+		.when = "scratchpad", .noun = &speed_noun, INTO(struct copying, in)},
+	{"copy_out", FIELD_MAP, "speed of copies to global memory", .when = "scratchpad",
+		.noun = &speed_noun, INTO(struct copying, out)},
+	{"combine", FIELD_MAP, "speed of reducing one tile into another", .when = "scratchpad",
+		.noun = &speed_noun, INTO(struct copying, combine)},
+	{"copy_sync", FIELD_TIME, "time until one queue sees a flag of the other, bare in cycles",
+		.when = "scratchpad", .usual = "0"},
+	{0},
+};
+const struct noun pipes_noun = {.name = "pipes", .fields = pipe_fields};
+
+void copying_read_pipes(struct reader *reader, struct ratio clock_hz, struct copying *copying)
+{
+	for (const struct field *field = pipe_fields; field->noun; field++) {
+		const struct node *node = read_map(reader, field->key, OPTIONAL);
+		struct reader map;
+		if (!node || !noun_open(&map, reader->reading, node, field->key, field->noun))
+			continue;
+		fields_read(&map, field->noun, field_place(field, copying), &clock_hz);
+		reader_done(&map);
+	}
+	read_latency(reader, "copy_sync", clock_hz, &copying->sync);
+}
+
+static const struct field link_fields[] = {
+	{"topology", FIELD_CHOICE, "links between ranks", .usual = "`full`",
+		.words = topology_names},
+	{"ports", FIELD_CHOICE, "sends, and as many receipts, of a rank at a time",
+		.usual = "`one`", .words = port_count_names},
+	{"channels", FIELD_WHOLE, "messages that a link takes at a time in rounds", .usual = "1",
+		.least = 1, .most = 1024},
+	{"dims", FIELD_WHOLE, "sides of a mesh", .shape = SHAPE_LIST},
+	{0},
+};
+static const struct noun *const link_parts[] = {&speed_noun, NULL};
+const struct noun links_noun = {.name = "links", .fields = link_fields, .parts = link_parts};
+
+bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
+	const struct node **dims)
+{
+	const struct node *node = read_map(reader, "links", OPTIONAL);
+	struct reader map;
+	int kind = (int)copying->topology, ports = (int)copying->ports;
+	int64_t channels = copying->channels;
+	if (!node || !noun_open(&map, reader->reading, node, "links", &links_noun))
+		return false;
+	bool known = read_word(&map, "topology", OPTIONAL, topology_names, &kind) ||
+		     !node_find(node, "topology");
+	read_word(&map, "ports", OPTIONAL, port_count_names, &ports);
+	read_integer(&map, "channels", OPTIONAL, 1, 1024, &channels);
+	fields_read(&map, &speed_noun, &copying->link, &clock_hz);
+	const struct node *sides = read_list(&map, "dims", OPTIONAL);
+	if (dims && known) /* how many there are is the topology's */
+		*dims = sides;
+	reader_done(&map);
+	copying->topology = (enum topology_kind)kind;
+	copying->ports = (enum port_count)ports;
+	copying->channels = (int)channels;
+	return true;
 }

@@ -63,7 +63,9 @@ struct copy_ticks copying_ticks(const struct copying *copying);
 /* Reads the speeds that attributes may give: `copy_in`, `copy_out`, `combine`, `copy_sync` of a scratchpad, and
  * `links` of a container or a broadcast.  Others stay as they are. */
 struct node;
+struct noun;
 struct reader;
+extern const struct noun links_noun, pipes_noun; /* the keys of both */
 void copying_read_pipes(struct reader *reader, struct ratio clock_hz, struct copying *copying);
 bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
 	const struct node **dims);

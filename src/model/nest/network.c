@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "spec/field.h"
 #include "spec/reader.h"
 
 #include <string.h>
@@ -34,17 +35,27 @@ static void check_name(const struct reading *reading, const struct node *node,
 	}
 }
 
+static const struct field layer_fields[] = {
+	{"name", FIELD_TEXT, .required = true},
+	{"count", FIELD_WHOLE, "how often the layer occurs", .usual = "1",
+		INTO(struct layer, count), .least = 1, .most = NETWORK_COUNT_MOST},
+	{0},
+};
+static const struct noun *const layer_parts[] = {&problem_noun, NULL};
+static const struct noun layer_noun = {
+	.name = "layer", .fields = layer_fields, .parts = layer_parts, .older = "instance"};
+
 static void read_layer(const struct reading *reading, const struct node *node,
 	const struct node *shapes, struct network *network, struct names *names)
 {
 	struct reader map;
 	struct layer *layer = &network->layers[network->layer_count++];
 	*layer = (struct layer){.name = "", .count = 1, .span = node->span};
-	if (!reader_open(&map, reading, node, "layer"))
+	if (!noun_open(&map, reading, node, "layer", &layer_noun))
 		return;
 	if (read_text(&map, "name", REQUIRED, &layer->name))
 		check_name(reading, node, network, names, layer);
-	read_integer(&map, "count", OPTIONAL, 1, NETWORK_COUNT_MOST, &layer->count);
+	fields_read(&map, &layer_noun, layer, NULL);
 	layer->shape = shape_read_open(&map, shapes);
 }
 
@@ -88,6 +99,16 @@ int64_t network_occurrences(const struct network *network)
 	return count;
 }
 
+static const struct field network_fields[] = {
+	{"name", FIELD_TEXT, .usual = "network"},
+	{"shapes", FIELD_MAP, "shapes that several layers have, by name", .shape = SHAPE_NAMED,
+		.noun = &shape_noun},
+	{"layers", FIELD_MAP, "problems in their order", .shape = SHAPE_LIST, .required = true,
+		.noun = &layer_noun},
+	{0},
+};
+const struct noun network_noun = {.name = "network", .fields = network_fields};
+
 const struct network *network_read(const struct reading *reading, const struct node *node)
 {
 	struct network *network = arena_new(reading->arena, struct network);
@@ -96,7 +117,7 @@ const struct network *network_read(const struct reading *reading, const struct n
 	size_t errors = diag_errors(reading->diag);
 	network->name = "network";
 	network->span = node->span;
-	if (!reader_open(&map, reading, node, "network"))
+	if (!noun_open(&map, reading, node, "network", &network_noun))
 		return NULL;
 	read_text(&map, "name", OPTIONAL, &network->name);
 	const struct node *shapes = read_map(&map, "shapes", OPTIONAL);

@@ -40,6 +40,7 @@ struct network {
 };
 
 /* NULL after complaining. */
+extern const struct noun network_noun;
 const struct network *network_read(const struct reading *reading, const struct node *node);
 
 /* Sums over all layers. */

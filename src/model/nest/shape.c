@@ -4,6 +4,7 @@
 #include "base/lattice.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "spec/field.h"
 #include "spec/reader.h"
 #include "spec/step.h"
 
@@ -583,6 +584,43 @@ static void read_dimensions(struct shape_draft *draft, struct reader *map)
 	}
 }
 
+static const struct field coefficient_fields[] = {
+	{"name", FIELD_TEXT, .required = true, INTO(struct shape_coefficient, name)},
+	{"default", FIELD_WHOLE, INTO(struct shape_coefficient, value), .most = SHAPE_EXTENT_MOST},
+	{0},
+};
+static const struct noun coefficient_noun = {.name = "coefficient", .fields = coefficient_fields};
+
+static const struct field space_fields[] = {
+	{"name", FIELD_TEXT, .required = true},
+	{"projection", FIELD_ANY, "an index of each rank: `[[[P], [R]]]`", .required = true},
+	{"read_write", FIELD_FLAG, "the result", .usual = "false", .spellings = "read_write"},
+	{0},
+};
+static const struct noun space_noun = {.name = "data_space", .fields = space_fields};
+
+static const struct field shape_fields[] = {
+	{"version", .type = FIELD_TEXT},
+	{"name", .type = FIELD_TEXT},
+	{"dimensions", FIELD_TEXT, .shape = SHAPE_SOME},
+	{"coefficients", FIELD_MAP, .shape = SHAPE_LIST, .noun = &coefficient_noun},
+	{"data_spaces", FIELD_MAP, .shape = SHAPE_LIST, .spellings = "data_spaces",
+		.noun = &space_noun},
+	{"flatten", .type = FIELD_ANY},
+	{0},
+};
+const struct noun shape_noun = {.name = "shape", .fields = shape_fields, .also = "string"};
+
+static const struct field problem_fields[] = {
+	{"shape", FIELD_MAP, "the name of a shape, or its map", .noun = &shape_noun},
+	{"instance", FIELD_ANY, "the extent of each dimension, the values of coefficients",
+		.shape = SHAPE_NAMED},
+	{0},
+};
+static const struct noun *const problem_parts[] = {&shape_noun, NULL};
+const struct noun problem_noun = {
+	.name = "problem", .fields = problem_fields, .parts = problem_parts, .older = "instance"};
+
 static void read_coefficients(struct shape_draft *draft, struct reader *map)
 {
 	const struct node *list = read_list(map, "coefficients", OPTIONAL);
@@ -594,13 +632,13 @@ static void read_coefficients(struct shape_draft *draft, struct reader *map)
 	for (size_t i = 0; list && i < list->count; i++) {
 		struct reader item;
 		struct shape_coefficient new = {.span = list->items[i]->span};
-		if (!reader_open(&item, draft->reading, list->items[i], "coefficient"))
+		if (!noun_open(&item, draft->reading, list->items[i], "coefficient",
+			    &coefficient_noun))
 			continue;
-		bool named = read_text(&item, "name", REQUIRED, &new.name);
-		new.given =
-			read_integer(&item, "default", OPTIONAL, 0, SHAPE_EXTENT_MOST, &new.value);
+		fields_read(&item, &coefficient_noun, &new, NULL);
+		new.given = reader_given(&item, "default");
 		reader_done_lenient(&item);
-		if (named && check_name(draft, new.name, new.span))
+		if (new.name && check_name(draft, new.name, new.span))
 			draft->coefficients[draft->coefficient_count++] = new;
 	}
 }
@@ -714,7 +752,7 @@ static void read_space(struct shape_draft *draft, const struct node *node)
 	struct shape *shape = draft->shape;
 	struct dataspace space = {.span = node->span};
 	struct reader map;
-	if (!reader_open(&map, draft->reading, node, "data space"))
+	if (!noun_open(&map, draft->reading, node, "data space", &space_noun))
 		return;
 	bool good = read_text(&map, "name", REQUIRED, &space.name);
 	const struct node *projection = read_node(&map, "projection", REQUIRED);
@@ -809,7 +847,7 @@ static struct reader *open_shape(struct shape_draft *draft, struct reader *map,
 		diag_remark(reading->diag, map->map->span,
 			"no shape is given: it is that of %s, as in Timeloop", default_shape);
 	}
-	return found && reader_open(inner, reading, found, "shape") ? inner : NULL;
+	return found && noun_open(inner, reading, found, "shape", &shape_noun) ? inner : NULL;
 }
 
 static void refuse_flattening(struct shape_draft *draft, struct reader *form)
@@ -873,7 +911,9 @@ const struct shape *shape_read_open(struct reader *map, const struct node *shape
 const struct shape *shape_read(const struct reading *reading, const struct node *node)
 {
 	struct reader map;
-	return reader_open(&map, reading, node, "problem") ? read_shape(&map, NULL, true) : NULL;
+	return noun_open(&map, reading, node, "problem", &problem_noun)
+		       ? read_shape(&map, NULL, true)
+		       : NULL;
 }
 
 /* [[R], [P, 2]]; a rank that nothing walks along is a dimension times 0. */

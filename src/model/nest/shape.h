@@ -114,6 +114,8 @@ bool shape_writes_overlap(const struct shape *shape);
 struct arena;
 struct reading;
 struct node;
+extern const struct noun shape_noun,
+	problem_noun; /* the keys of a shape; of a problem, with an instance */
 const struct shape *shape_read(const struct reading *reading, const struct node *node);
 
 /* The same of a map that is open, and of which the caller has read keys of its own.  `shape` may be

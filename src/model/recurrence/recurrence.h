@@ -227,6 +227,7 @@ struct space_time_beside {
 };
 
 /* `beside` may be NULL.  False after complaining. */
+extern const struct noun space_time_noun;
 bool space_time_read(const struct reading *reading, const struct node *node,
 	const struct space_time_beside *beside, struct space_time *out);
 

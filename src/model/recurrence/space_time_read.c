@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/recurrence/recurrence.h"
+#include "spec/field.h"
 
 #include <math.h>
 #include <string.h>
@@ -400,6 +401,60 @@ static void read_row_names(struct reader *map, struct space_time *out)
 		projection->time_names);
 }
 
+static const char *const fold_orders[] = {"tiles", "blocks", NULL};
+
+static const struct field search_fields[] = {
+	{"allocation", FIELD_WHOLE, "least and most of its entries", .usual = "[-1, 1]",
+		.shape = SHAPE_LIST},
+	{"schedule", FIELD_WHOLE, "least and most of its entries", .usual = "[-2, 2]",
+		.shape = SHAPE_LIST},
+	{"vector", FIELD_WHOLE, "least and most of the entries of one projection vector",
+		.shape = SHAPE_LIST},
+	{"rows", FIELD_WHOLE, "rows of the allocation", .usual = "2"},
+	{"wires", FIELD_WHOLE, "streams that may be wires", .usual = "0"},
+	{"fold", FIELD_CHOICE, "orders of folds to try", .shape = SHAPE_SOME, .words = fold_orders},
+	{0},
+};
+static const struct noun search_noun = {.name = "projection_search", .fields = search_fields};
+
+static const struct field fold_fields[] = {
+	{"array", FIELD_WHOLE, "its sizes", .shape = SHAPE_LIST, .required = true},
+	{"order", FIELD_CHOICE, .usual = "`tiles`", .words = fold_orders},
+	{0},
+};
+static const struct noun fold_noun = {.name = "fold", .fields = fold_fields};
+
+static const struct field space_time_fields[] = {
+	{"loops", FIELD_ANY, "the extent of each loop, or its first and last value",
+		.shape = SHAPE_NAMED},
+	{"equations", FIELD_TEXT, .help = "recurrences"},
+	{"dependences", FIELD_ANY, "by name", .shape = SHAPE_NAMED},
+	{"einsum", .type = FIELD_TEXT},
+	{"op", FIELD_TEXT, .help = "an op of the workload beside it"},
+	{"domain", .type = FIELD_TEXT},
+	{"allocation", FIELD_ANY, "rows of space", .shape = SHAPE_LIST},
+	{"schedule", FIELD_ANY, "rows of time", .shape = SHAPE_LIST},
+	{"transform", FIELD_TEXT, .help = "both, as a call of space_time_transform"},
+	{"space", FIELD_TEXT, "names of the rows of space", .shape = SHAPE_SOME},
+	{"time", FIELD_TEXT, "names of the rows of time", .shape = SHAPE_SOME},
+	{"reverse", FIELD_ANY, .shape = SHAPE_NAMED},
+	{"wires", FIELD_TEXT, "streams that reach all PEs at once", .shape = SHAPE_SOME},
+	{"shuffle", FIELD_TEXT, .shape = SHAPE_SOME},
+	{"stays", FIELD_TEXT, "streams that stay in their PE", .shape = SHAPE_SOME},
+	{"lanes", .type = FIELD_ANY},
+	{"reach", .type = FIELD_WHOLE},
+	{"check_time", .type = FIELD_FLAG},
+	{"array", FIELD_WHOLE, "sizes of the array of PEs", .shape = SHAPE_LIST},
+	{"split", FIELD_ANY, "extents of tiles", .shape = SHAPE_NAMED},
+	{"sum", FIELD_ANY, .shape = SHAPE_LIST},
+	{"reread", FIELD_ANY, .shape = SHAPE_LIST},
+	{"load", FIELD_ANY, .shape = SHAPE_NAMED},
+	{"fold", FIELD_MAP, .noun = &fold_noun},
+	{"search", FIELD_MAP, .noun = &search_noun},
+	{0},
+};
+const struct noun space_time_noun = {.name = "space_time", .fields = space_time_fields};
+
 /* The `projection:` key of a plan, beside a spec that leaves all open. */
 static bool read_plan(
 	const struct reading *reading, const struct node *plan, struct space_time *out)
@@ -408,7 +463,7 @@ static bool read_plan(
 	if (out->has_space || out->has_time)
 		return reading_refuse(reading, plan,
 			"the spec has an allocation or a schedule of its own; take it out, or this plan");
-	if (!reader_open(&map, reading, plan, "projection"))
+	if (!noun_open(&map, reading, plan, "projection", &space_time_noun))
 		return false;
 	static const char *const tiles[] = {"split", "sum", "reread", "load"};
 	bool good = read_matrices(&map, out);
@@ -462,7 +517,6 @@ static bool read_range(struct reader *map, const char *key, struct projection_ra
 /* `fold: tiles`, `fold: [tiles, blocks]` */
 static bool read_folds(struct reader *map, struct space_time *out)
 {
-	static const char *const orders[] = {"tiles", "blocks", NULL};
 	const char *const *given = NULL;
 	size_t count = 0;
 	const struct node *node = node_find(map->map, "fold");
@@ -474,9 +528,9 @@ static bool read_folds(struct reader *map, struct space_time *out)
 			"their indices");
 	for (size_t i = 0; i < count; i++) {
 		int order = 0;
-		while (orders[order] && !text_equal(orders[order], given[i]))
+		while (fold_orders[order] && !text_equal(fold_orders[order], given[i]))
 			order++;
-		if (!orders[order])
+		if (!fold_orders[order])
 			return reading_refuse(map->reading, node_item(node, i),
 				"'%s' is not an order of folds; use tiles or blocks", given[i]);
 		out->folds |= UINT32_C(1) << order;
@@ -494,7 +548,7 @@ static bool read_search(struct reader *map, struct space_time *out)
 	if (!node)
 		return true;
 	struct reader search;
-	reader_open(&search, map->reading, node, "search");
+	noun_open(&search, map->reading, node, "search", &search_noun);
 	bool good = read_range(&search, "allocation", &out->space_range) &&
 		    read_range(&search, "schedule", &out->time_range) &&
 		    read_range(&search, "vector", &out->vector_range);
@@ -521,7 +575,6 @@ static bool read_search(struct reader *map, struct space_time *out)
 /* The spec becomes that of the small array. */
 static bool read_fold(struct reader *map, struct space_time *out)
 {
-	static const char *const orders[] = {"tiles", "blocks", NULL};
 	const struct node *node = read_map(map, "fold", OPTIONAL);
 	struct fold fold = {0};
 	int order = 0;
@@ -529,9 +582,9 @@ static bool read_fold(struct reader *map, struct space_time *out)
 	if (!node)
 		return true;
 	struct reader reader;
-	reader_open(&reader, map->reading, node, "fold");
+	noun_open(&reader, map->reading, node, "fold", &fold_noun);
 	const struct node *list = read_list(&reader, "array", REQUIRED);
-	read_word(&reader, "order", OPTIONAL, orders, &order);
+	read_word(&reader, "order", OPTIONAL, fold_orders, &order);
 	reader_done(&reader);
 	if (!list)
 		return false;
@@ -585,7 +638,7 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	struct reader map;
 	size_t before = diag_errors(reading->diag);
 	*out = (struct space_time){0};
-	if (!reader_open(&map, reading, node, "space_time"))
+	if (!noun_open(&map, reading, node, "space_time", &space_time_noun))
 		return false;
 	struct recurrence *recurrence = &out->recurrence;
 	if (space_time_body(&map, beside, out)) {

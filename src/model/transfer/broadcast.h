@@ -269,6 +269,7 @@ int64_t broadcast_tile_bytes(const struct broadcast *broadcast); /* storage of o
 struct arch;
 struct arena;
 struct reading;
+extern const struct noun broadcast_noun;
 const struct broadcast *broadcast_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch);
 

@@ -4,6 +4,7 @@
 #include "model/machine/arch.h"
 #include "model/machine/topology.h"
 #include "model/transfer/broadcast.h"
+#include "spec/field.h"
 #include "spec/reader.h"
 #include "spec/step.h"
 
@@ -413,11 +414,83 @@ static void read_tensor(struct broadcast_draft *draft)
 	source->live = true;
 }
 
+static const struct field rank_tensor_fields[] = {
+	{"rank", FIELD_WHOLE, "where the source is", .usual = "the root"},
+	{"shape", FIELD_ANY, .shape = SHAPE_LIST},
+	{"dtype", .type = FIELD_TEXT},
+	{"layout", .type = FIELD_TEXT},
+	{"strides", FIELD_ANY, .shape = SHAPE_LIST},
+	{"live", FIELD_FLAG, .usual = "true"},
+	{0},
+};
+static const struct noun rank_tensor_noun = {.name = "rank_tensor", .fields = rank_tensor_fields};
+
+static const struct field notify_fields[] = {
+	{"op", FIELD_CHOICE, .words = notify_op_names},
+	{"value", FIELD_WHOLE, .usual = "1"},
+	{0},
+};
+static const struct noun notify_noun = {
+	.name = "notify", .fields = notify_fields, .also = "string"};
+
+static const struct field wait_fields[] = {
+	{"cmp", FIELD_CHOICE, .words = wait_cmp_names},
+	{"value", FIELD_WHOLE, .usual = "1"},
+	{0},
+};
+static const struct noun wait_noun = {.name = "wait", .fields = wait_fields, .also = "string"};
+
+static const struct field tile_fields[] = {
+	{"rows", FIELD_WHOLE, .required = true, INTO(struct staging_tile, rows), .least = 1,
+		.most = INT32_MAX},
+	{"cols", FIELD_WHOLE, .required = true, INTO(struct staging_tile, cols), .least = 1,
+		.most = INT32_MAX},
+	{"valid_rows", FIELD_WHOLE, .usual = "`rows`"},
+	{"valid_cols", FIELD_WHOLE, .usual = "`cols`"},
+	{"dtype", .type = FIELD_TEXT},
+	{"static", FIELD_TEXT, .shape = SHAPE_SOME},
+	{0},
+};
+static const struct noun tile_noun = {.name = "staging_tile", .fields = tile_fields};
+
+static const char *const staging_modes[] = {"single", "ping-pong", NULL};
+
+static const struct field broadcast_fields[] = {
+	{"name", FIELD_TEXT, .usual = "broadcast"},
+	{"compat", FIELD_CHOICE, "the published operation whose rules hold", .words = compat_names},
+	{"op", FIELD_TEXT, .help = "a line of assembly"},
+	{"operation", FIELD_TEXT, .usual = "broadcast"},
+	{"reduction", .type = FIELD_TEXT},
+	{"ranks", .type = FIELD_WHOLE},
+	{"root", .type = FIELD_WHOLE},
+	{"caller", .type = FIELD_WHOLE},
+	{"peer", .type = FIELD_WHOLE},
+	{"atomic", .type = FIELD_TEXT},
+	{"shape", FIELD_ANY, "of the tensor, five extents", .shape = SHAPE_LIST},
+	{"dtype", .type = FIELD_TEXT},
+	{"source", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
+	{"destinations", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
+	{"notify", FIELD_MAP, .noun = &notify_noun},
+	{"wait", FIELD_MAP, .noun = &wait_noun},
+	{"links", FIELD_MAP, .noun = &links_noun},
+	{"tile", FIELD_MAP, .required = true, .noun = &tile_noun},
+	{"mode", FIELD_CHOICE, .words = staging_modes},
+	{"staging", FIELD_WHOLE, "staging tiles", .usual = "1"},
+	{"offsets", FIELD_SIZE, "of the staging tiles", .shape = SHAPE_LIST},
+	{"order", FIELD_CHOICE, "of chunks", .words = chunk_order_names},
+	{"algorithm", .type = FIELD_TEXT},
+	{"segments", FIELD_WHOLE, .usual = "1"},
+	{0},
+};
+static const struct noun *const broadcast_parts[] = {&pipes_noun, NULL};
+const struct noun broadcast_noun = {
+	.name = "broadcast", .fields = broadcast_fields, .parts = broadcast_parts};
+
 static void read_tensor_map(struct broadcast_draft *draft, const struct node *node,
 	const char *what, struct rank_tensor *tensor)
 {
 	struct reader map;
-	if (!reader_open(&map, draft->reading, node, what))
+	if (!noun_open(&map, draft->reading, node, what, &rank_tensor_noun))
 		return;
 	tensor->span = node->span;
 	read_shape_extents(&map, tensor->shape);
@@ -463,7 +536,7 @@ static void read_source(struct broadcast_draft *draft)
 	const struct node *node = read_map(&draft->map, "source", OPTIONAL);
 	broadcast->sources = source;
 	broadcast->source_count = 1;
-	if (!node || !reader_open(&own, draft->reading, node, "source"))
+	if (!node || !noun_open(&own, draft->reading, node, "source", &rank_tensor_noun))
 		return;
 	source->span = broadcast->spans.source = node->span;
 	if (read_integer(&own, "rank", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->source_rank))
@@ -532,7 +605,8 @@ static bool read_handshake_signal(struct broadcast_draft *draft, bool waits, str
 	*span = node ? node->span : draft->broadcast->spans.all;
 	if (node && node->kind == NODE_SCALAR) {
 		broadcast_parse_signal(draft->reading, node, waits, handshake);
-	} else if (node && reader_open(&map, draft->reading, node, key)) {
+	} else if (node &&
+		   noun_open(&map, draft->reading, node, key, waits ? &wait_noun : &notify_noun)) {
 		read_word(&map, waits ? "cmp" : "op", OPTIONAL,
 			waits ? wait_cmp_names : notify_op_names, &word);
 		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX,
@@ -581,11 +655,10 @@ static void read_tile(struct broadcast_draft *draft)
 		.rows = 1,
 		.cols = 1,
 		.span = broadcast->spans.all};
-	if (!node || !reader_open(&map, draft->reading, node, "tile"))
+	if (!node || !noun_open(&map, draft->reading, node, "tile", &tile_noun))
 		return;
 	tile->span = broadcast->spans.valid_rows = broadcast->spans.valid_cols = node->span;
-	read_integer(&map, "rows", REQUIRED, 1, INT32_MAX, &tile->rows);
-	read_integer(&map, "cols", REQUIRED, 1, INT32_MAX, &tile->cols);
+	fields_read(&map, &tile_noun, tile, NULL);
 	tile->valid_rows = tile->rows;
 	tile->valid_cols = tile->cols;
 	if (read_integer(&map, "valid_rows", OPTIONAL, INT32_MIN, INT32_MAX, &tile->valid_rows))
@@ -626,11 +699,10 @@ static void read_offsets(struct broadcast_draft *draft)
 
 static void read_staging(struct broadcast_draft *draft)
 {
-	static const char *const modes[] = {"single", "ping-pong", NULL};
 	struct broadcast *broadcast = draft->broadcast;
 	const struct node *mode = read_node(&draft->map, "mode", OPTIONAL);
 	int word = 0;
-	if (read_word(&draft->map, "mode", OPTIONAL, modes, &word))
+	if (read_word(&draft->map, "mode", OPTIONAL, staging_modes, &word))
 		broadcast->staging = word + 1;
 	if (read_integer(&draft->map, "staging", OPTIONAL, 1, STAGING_MOST, &broadcast->staging) &&
 		mode)
@@ -715,7 +787,7 @@ const struct broadcast *broadcast_read(
 	struct broadcast_draft draft = {.reading = reading, .broadcast = broadcast};
 	size_t errors = diag_errors(reading->diag);
 	*broadcast = (struct broadcast){.name = "broadcast", .staging = 1, .segments = 1};
-	if (!reader_open(&draft.map, reading, node, "broadcast"))
+	if (!noun_open(&draft.map, reading, node, "broadcast", &broadcast_noun))
 		return NULL;
 	broadcast->spans.all = broadcast->spans.source = node->span;
 	int compat = COMPAT_DOC;

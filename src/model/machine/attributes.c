@@ -1,0 +1,900 @@
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "model/machine/arch_draft.h"
+#include "model/machine/arch_read.h"
+#include "model/machine/ert.h"
+#include "model/machine/layout.h"
+#include "model/machine/topology.h"
+#include "spec/field.h"
+#include "spec/reader.h"
+
+#include <string.h>
+
+/*
+ * The attributes of levels: one row each, with the functions that read those of more than a number.  The context of
+ * all reads is the clock in Hz, a struct ratio.
+ */
+
+/* A time, in cycles of the clock, rounded up. */
+static void read_cycles(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct ratio nanoseconds, cycles;
+	if (read_nanoseconds(attributes, field->key, OPTIONAL, &nanoseconds) &&
+		attributes_cycles(attributes, field->key, nanoseconds, *clock, &cycles))
+		*(int64_t *)field_place(field, whole) = number_ceil_div(cycles.num, cycles.den);
+}
+
+/* A rate, or a bare number of 16-bit words per cycle, as bytes per cycle. */
+static void read_halfwords(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	attributes_bandwidth(attributes, field->key, *clock, 16, field_place(field, whole));
+}
+
+/* The same of bytes. */
+static void read_bytes(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	attributes_bandwidth(attributes, field->key, *clock, 8, field_place(field, whole));
+}
+
+/* "'sum', 'max' and 'min'": the reductions that join what they have made. */
+static const char *list_reductions(struct arena *arena)
+{
+	struct text text = text_open(arena);
+	const struct primitive *last = NULL;
+	int count = 0;
+	for (int i = 0; primitives[i]; i++) {
+		if (!primitive_joins(primitives[i]))
+			continue;
+		if (last)
+			text_add(&text, "%s'%s'", count++ ? ", " : "", last->name);
+		last = primitives[i];
+	}
+	text_add(&text, "%s'%s'", count ? " and " : "", last->name);
+	return text_read(&text);
+}
+
+static void read_reductions(
+	struct reader *map, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct ring *ring = whole;
+	struct arena *arena = map->reading->arena;
+	const char *const *names;
+	size_t count, known = 0;
+	if (!read_texts(map, field->key, REQUIRED, &names, &count))
+		return;
+	const struct primitive **reductions =
+		arena_array(arena, const struct primitive *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		const struct primitive *reduction = primitive_find(names[i]);
+		if (reduction && primitive_joins(reduction))
+			reductions[known++] = reduction;
+		else
+			diag_error(map->reading->diag,
+				node_item(read_node(map, field->key, REQUIRED), i)->span,
+				"a ring can do %s, not '%s'", list_reductions(arena), names[i]);
+	}
+	ring->reductions = reductions;
+}
+
+/* Times by the number of parts, from RING_PARTS_LEAST on; the last holds for more. */
+static void read_runs(
+	struct reader *map, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct ring *ring = whole;
+	const struct node *list = read_list(map, field->key, OPTIONAL);
+	int most = RING_PARTS_MOST - RING_PARTS_LEAST + 1;
+	struct ratio nanoseconds, cycles = {0, 1};
+	if (!list || !attributes_timed(map, field->key, *clock))
+		return;
+	if (list->count < 1 || list->count > (size_t)most)
+		diag_error(map->reading->diag, list->span,
+			"'run_overhead' has 1 to %d times, for slices cut into %d, %d, ... parts, not %zu",
+			most, RING_PARTS_LEAST, RING_PARTS_LEAST + 1, list->count);
+	for (int i = 0; i < most; i++) {
+		if ((size_t)i < list->count &&
+			(!node_nanoseconds(map->reading, list->items[i], "a time of 'run_overhead'",
+				 &nanoseconds) ||
+				!attributes_cycles(map, field->key, nanoseconds, *clock, &cycles)))
+			return;
+		ring->run_cycles[i] = cycles;
+	}
+}
+
+#define RING                                                                                       \
+	{"bandwidth", FIELD_RATE, "of a link, each direction", .required = true,                   \
+		.read = read_bytes, INTO(struct ring, rate)},                                      \
+		{"energy_per_byte", FIELD_ENERGY, "of a byte over one link", .usual = "0",         \
+			INTO(struct ring, pj)},                                                    \
+	{                                                                                          \
+		"energy_source", FIELD_TEXT, "where that comes from, in a sentence",               \
+			INTO(struct ring, energy_source)                                           \
+	}
+
+static const struct field data_ring_fields[] = {
+	RING,
+	{"run_overhead", FIELD_TIME,
+		"times to set up one contiguous run of a slice that is cut into 2, 3, .. up to 8 "
+		"parts",
+		.shape = SHAPE_LIST, .usual = "0", .read = read_runs},
+	{0},
+};
+static const struct noun data_ring_noun = {.name = "data_ring", .fields = data_ring_fields};
+
+static const struct field reduce_ring_fields[] = {
+	RING,
+	{"reductions", FIELD_TEXT, "those that it can do: sum, max, min", .shape = SHAPE_SOME,
+		.required = true, .read = read_reductions},
+	{0},
+};
+static const struct noun reduce_ring_noun = {.name = "reduce_ring", .fields = reduce_ring_fields};
+
+static void read_ring(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct node *node = read_map(attributes, field->key, OPTIONAL);
+	struct ring *ring = field_place(field, whole);
+	struct reader map;
+	if (!node || !noun_open(&map, attributes->reading, node, field->key, field->noun))
+		return;
+	ring->present = true;
+	fields_read(&map, field->noun, ring, clock_hz);
+	reader_done(&map);
+}
+
+/* Reads the number of ranks, or the sides of the mesh that they form. */
+static void read_ranks(struct reader *attributes, const struct node *dims, struct arch *arch)
+{
+	const struct reading *reading = attributes->reading;
+	const struct node *links = node_find(attributes->map, "links");
+	bool mesh = links && arch->copying.topology == TOPOLOGY_MESH;
+	int64_t extent = 1, product = 1;
+	bool given = read_integer(attributes, "ranks", OPTIONAL, 1, RANKS_MOST, &arch->ranks);
+	if (dims && dims->count != (mesh ? 2U : 1U)) {
+		diag_error(reading->diag, dims->span, "a %s has %d dimension%s, not %zu",
+			topology_names[arch->copying.topology], mesh ? 2 : 1, mesh ? "s" : "",
+			dims->count);
+		return;
+	}
+	for (size_t i = 0; dims && i < dims->count; i++) {
+		if (!node_integer(reading, dims->items[i], "an extent of the links", 1, RANKS_MOST,
+			    &extent))
+			return;
+		product *= extent;
+	}
+	if (dims && product > RANKS_MOST)
+		diag_error(reading->diag, dims->span, "there are at most %d ranks", RANKS_MOST);
+	else if (dims && given && product != arch->ranks)
+		diag_error(reading->diag, dims->span, "the links join %lld ranks, there are %lld",
+			(long long)product, (long long)arch->ranks);
+	else if (dims)
+		arch->ranks = product;
+	else if (mesh)
+		diag_error(
+			reading->diag, links->span, "a mesh needs 'dims', such as 'dims: [2, 4]'");
+	if (dims && mesh)
+		arch->rank_columns = (int)extent;
+}
+
+/* The links between ranks, and the number of ranks. */
+static void read_links(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct arch *arch = whole;
+	const struct node *dims = NULL;
+	copying_read_links(attributes, *clock, &arch->copying, &dims);
+	read_ranks(attributes, dims, arch);
+}
+
+static const struct field machine_fields[] = {
+	{"clock", FIELD_CLOCK,
+		"the reference clock; all rates are kept per cycle of it. An attribute in seconds "
+		"needs it, or `global_cycle_seconds`",
+		.usual = "1 GHz"},
+	{"span_limit", FIELD_SIZE, "bytes of one tensor that a core can address",
+		.usual = "no limit", INTO(struct arch, span_limit), .least = 1, .most = INT64_MAX},
+	{"bundle_tensors", FIELD_WHOLE, "HBM tensors that a bundle can have as arguments",
+		.usual = "no limit", INTO(struct arch, bundle_tensors), .least = 1,
+		.most = INT32_MAX},
+	{"bundle_overhead", FIELD_TIME, "time of each bundle", .usual = "0", .read = read_cycles,
+		INTO(struct arch, bundle_cycles)},
+	{"core_overhead", FIELD_TIME, "time of each core that a bundle uses", .usual = "0",
+		.read = read_cycles, INTO(struct arch, core_cycles)},
+	{"lane_bandwidth", FIELD_RATE,
+		"of one lane between the home and `lane_cores` cores, in equal parts over the lanes "
+		"if cores of several get the same",
+		.usual = "no lanes", .needs = "lane_cores", .read = read_halfwords,
+		INTO(struct arch, lane_rate)},
+	{"lane_cores", FIELD_WHOLE, "cores next to each other that one lane serves",
+		.needs = "lane_bandwidth", INTO(struct arch, lane_cores), .least = 1,
+		.most = ARCH_CORES_MOST},
+	{"data_ring", FIELD_MAP, "links between neighbouring cores, for relayouts", .usual = "none",
+		.noun = &data_ring_noun, .read = read_ring, INTO(struct arch, data_ring)},
+	{"reduce_ring", FIELD_MAP, "links between neighbouring cores that reduce on the way",
+		.usual = "none", .noun = &reduce_ring_noun, .read = read_ring,
+		INTO(struct arch, reduce_ring)},
+	{"links", FIELD_MAP, "links between ranks, as those of a broadcast", .usual = "none",
+		.noun = &links_noun, .read = read_links},
+	{"link_energy_per_byte", FIELD_ENERGY, "of a byte over one link between ranks",
+		.usual = "0", INTO(struct arch, link_pj)},
+	{"ranks", FIELD_WHOLE, "machines like this one that run a graph together", .usual = "1",
+		.least = 1, .most = RANKS_MOST},
+	{0},
+};
+const struct noun machine_noun = {.name = "machine", .fields = machine_fields};
+
+void attributes_machine(struct reader *attributes, struct arch *arch)
+{
+	read_node(attributes, "clock", OPTIONAL); /* these two are read before all others */
+	read_node(attributes, "global_cycle_seconds", OPTIONAL);
+	fields_read(attributes, &machine_noun, arch, &arch->clock_hz);
+}
+
+/*
+ * The block of a row of `width` bits that serves the instances of a cluster, rounded down as
+ * Timeloop does.  Where a row has less than a word for each it gets blocks of no words there, and
+ * divides by them; here such a row is the one of each instance: blocks of a word.
+ */
+static void read_cluster_row(struct reader *attributes, int64_t width, struct level *level)
+{
+	int64_t cluster = level->word_bits * level->cluster_size;
+	level->block_words = number_max(width / cluster, 1);
+	if (width % cluster)
+		diag_warning(attributes->reading->diag, node_find(attributes->map, "width")->span,
+			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
+			"blocks of %lld word%s are taken",
+			attributes->what, (long long)width, (long long)cluster,
+			(long long)level->block_words, level->block_words == 1 ? "" : "s");
+}
+
+/*
+ * The words of a row: `width` is word * block * cluster, so that the third follows
+ * from two of them.  A width alone is one block.
+ */
+static void read_row(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	int64_t width = 0, word = level->word_bits;
+	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
+	bool by_block =
+		read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
+	bool by_cluster = read_integer(
+		attributes, "cluster_size", OPTIONAL, 1, 1 << 20, &level->cluster_size);
+	int64_t block = word * level->block_words;
+	if (!by_width)
+		return;
+	if (!by_block && width % word == 0 && by_cluster)
+		read_cluster_row(attributes, width, level);
+	else if (!by_block && width % word == 0)
+		level->block_words = width / word;
+	else if (!by_block)
+		reader_refuse(attributes, "width",
+			"is %lld bits, no multiple of the %lld of a word", (long long)width,
+			(long long)word);
+	else if (by_block && !by_cluster && width % block == 0)
+		level->cluster_size = width / block;
+	else if (width != block * level->cluster_size)
+		reader_refuse(attributes, "width",
+			"is %lld bits; 'datawidth', 'block_size' and 'cluster_size' make %lld",
+			(long long)width, (long long)(block * level->cluster_size));
+}
+
+static void set_capacity(struct level *level, int64_t bytes)
+{
+	int64_t word = level->word_bits;
+	level->capacity = bytes;
+	level->entries = bytes / word * 8 + bytes % word * 8 / word;
+}
+
+/* Words per instance; none at all is a buffer that stores nothing. */
+static void set_entries(struct level *level, int64_t words)
+{
+	level->entries = words;
+	level->no_room = words == 0;
+}
+
+/* Which of several amounts counts: Timeloop asks for `entries` first and then for `depth`. */
+static int choose_amount(struct reader *attributes, const char *const *keys, const bool *given)
+{
+	int first = given[2] ? 2 : given[1] ? 1 : given[0] ? 0 : 3;
+	int count = given[0] + given[1] + given[2] + given[3];
+	if (count > 1 && (given[0] || given[3]))
+		diag_error(attributes->reading->diag, attributes->map->span,
+			"%s has its capacity twice; give 'size', or 'depth' and 'width', or "
+			"'entries'",
+			attributes->what);
+	else if (count > 1)
+		diag_remark(attributes->reading->diag,
+			read_node(attributes, keys[1], OPTIONAL)->span,
+			"%s has 'entries' and 'depth': 'entries' counts, as in Timeloop",
+			attributes->what);
+	return count ? first : -1;
+}
+
+/* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
+static void read_capacity(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
+	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
+	bool given[4] = {false};
+	for (int k = 0; k < 4; k++)
+		given[k] =
+			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
+			       : read_integer(
+					 attributes, keys[k], OPTIONAL, 0, INT64_MAX, &amounts[k]);
+	int k = choose_amount(attributes, keys, given);
+	if (k < 0)
+		return;
+	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
+	if (k == 0) {
+		set_capacity(level, amounts[0]);
+	} else if (!number_mul(amounts[k], units[k], &bits)) {
+		reader_refuse(attributes, keys[k], "is too large");
+	} else {
+		level->capacity = bits / 8;
+		set_entries(level, bits / level->word_bits);
+	}
+}
+
+static void read_alignment(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	int64_t alignment = 1;
+	if (!read_size(attributes, field->key, OPTIONAL, 1, INT32_MAX, &alignment))
+		return;
+	if (alignment & (alignment - 1))
+		reader_refuse(attributes, field->key, "is %lld bytes; it must be a power of two",
+			(long long)alignment);
+	else
+		level->alignment = alignment;
+}
+
+/* A bandwidth, or a bare number of words per cycle, as bytes per cycle. */
+static void read_words(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	const struct level *level = whole;
+	attributes_bandwidth(
+		attributes, field->key, *clock, level->word_bits, field_place(field, whole));
+}
+
+/* A bandwidth in bytes per cycle, and the same in words. */
+static bool read_rates(struct reader *attributes, const char *key, struct ratio hz,
+	const struct level *level, struct ratio *bytes, struct ratio *words)
+{
+	struct ratio word;
+	if (!attributes_bandwidth(attributes, key, hz, level->word_bits, bytes))
+		return false;
+	return (ratio_make(level->word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
+	       reader_refuse(attributes, key, "is too large");
+}
+
+/* A bandwidth of reads or writes: bytes and words per cycle. */
+static void read_port(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct level *level = whole;
+	bool reads = field->offset == offsetof(struct level, read_rate);
+	read_rates(attributes, field->key, *clock, level, field_place(field, whole),
+		reads ? &level->read_words : &level->write_words);
+}
+
+/* The older `bandwidth`: half of it is for reads, half for writes. */
+static void read_halves(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct level *level = whole;
+	struct ratio bytes, words;
+	if (!read_rates(attributes, field->key, *clock, level, &bytes, &words))
+		return;
+	struct diag *diag = attributes->reading->diag;
+	struct span span = read_node(attributes, field->key, OPTIONAL)->span;
+	if (level->read_rate.num || level->write_rate.num)
+		diag_error(diag, span,
+			"%s has a 'bandwidth', half of it for reads and half for writes, and one of "
+			"either",
+			attributes->what);
+	else
+		diag_warning(diag, span,
+			"'bandwidth' is an old key: half of it is taken for reads, half for writes");
+	if (!ratio_div(bytes, (struct ratio){2, 1}, &level->read_rate) ||
+		!ratio_div(words, (struct ratio){2, 1}, &level->read_words))
+		reader_refuse(attributes, field->key, "is too large");
+	level->write_rate = level->read_rate;
+	level->write_words = level->read_words;
+}
+
+/* One port for reads and writes. */
+static void read_shared(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct level *level = whole;
+	struct ratio shared;
+	if (!read_rates(attributes, field->key, *clock, level, &shared, &level->shared_words))
+		return;
+	level->shared_rate = true;
+	level->read_rate = level->write_rate = shared;
+}
+
+static void read_reserve(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	level->scratchpad =
+		arch_read_reserve(attributes, field->key, level->capacity, &level->reserve);
+}
+
+static void read_transfer(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	int transfer = 0;
+	if (read_word(attributes, field->key, OPTIONAL, field->words, &transfer))
+		level->boxes = transfer == 1;
+}
+
+static void read_stick(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	if (read_size(attributes, field->key, OPTIONAL, 1, INT32_MAX, &level->stick) &&
+		level->stick != STICK_BYTES)
+		reader_refuse(attributes, field->key, "is %lld bytes; sticks have %d, 'stick: %dB'",
+			(long long)level->stick, STICK_BYTES, STICK_BYTES);
+}
+
+/* A time in cycles, as the part of each of so many bytes. */
+static void read_share(struct reader *attributes, const struct field *field, void *whole,
+	const struct ratio *clock, int64_t bytes)
+{
+	struct ratio *out = field_place(field, whole), time;
+	out->den = 1;
+	if (read_nanoseconds(attributes, field->key, OPTIONAL, &time) &&
+		attributes_cycles(attributes, field->key, time, *clock, out) &&
+		!ratio_div(*out, (struct ratio){bytes, 1}, out))
+		reader_refuse(attributes, field->key, "is too large");
+}
+
+static void read_wait(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	read_share(attributes, field, whole, clock_hz, 1);
+}
+
+/* A time of each stick, for a byte. */
+static void read_by_stick(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	read_share(attributes, field, whole, clock_hz, STICK_BYTES);
+}
+
+/* The time in which a bus turns round, for a byte of a burst. */
+static void read_turn(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	read_share(attributes, field, whole, clock_hz, level->turn_bytes);
+}
+
+/* The same, which is that of other maps if it is missing. */
+static void read_turn_repeated(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	level->turn_repeated = level->turn;
+	if (reader_given(attributes, field->key))
+		read_turn(attributes, field, whole, clock_hz);
+}
+
+static void read_scales(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	const struct reading *reading = attributes->reading;
+	const struct node *map = read_map(attributes, field->key, OPTIONAL);
+	if (!map || !map->count)
+		return;
+	struct space_scale *scales = arena_array(reading->arena, struct space_scale, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		scales[i] = (struct space_scale){entry->key, 1, entry->key_span};
+		if (node_number(reading, entry->value,
+			    arena_format(reading->arena, "the scale of '%s'", entry->key),
+			    &scales[i].scale) &&
+			scales[i].scale < 0)
+			diag_error(reading->diag, entry->value->span,
+				"the scale of '%s' is %.10g; it must be at least 0", entry->key,
+				scales[i].scale);
+	}
+	level->scales = scales;
+	level->scale_count = map->count;
+}
+
+static void read_rows_along(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	const struct reading *reading = attributes->reading;
+	const struct node *map = read_map(attributes, field->key, OPTIONAL);
+	if (!map || !map->count)
+		return;
+	struct space_row *rows = arena_array(reading->arena, struct space_row, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		rows[i] = (struct space_row){entry->key, "", entry->key_span};
+		node_text(reading, entry->value,
+			arena_format(reading->arena, "the dimension of '%s'", entry->key),
+			&rows[i].dimension);
+	}
+	level->rows = rows;
+	level->row_count = map->count;
+}
+
+/* `technology` names a process to Accelergy; to Timeloop it may be that of DRAM. */
+static void read_technology(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	const struct node *node = node_find(attributes->map, "technology");
+	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
+	if (level->dram)
+		read_node(attributes, "technology", OPTIONAL);
+	level->reduces = !level->dram && !strstr(level->device, "DRAM");
+}
+
+/* A switch of what no model here does; Timeloop's front end writes it out as it is unset. */
+static void refuse_switch(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	bool on = false;
+	if (read_bool(attributes, field->key, OPTIONAL, &on) && on)
+		reader_refuse(attributes, field->key, "is not modelled: tiles must fit");
+}
+
+/* A price that Timeloop charges besides, 0 by default; its files write '-' for '_'. */
+static void warn_of_price(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct arena *arena = attributes->reading->arena;
+	char *key = arena_text(arena, field->key);
+	for (int form = 0; form < 2; form++) {
+		const struct node *node = read_node(attributes, key, OPTIONAL);
+		if (node)
+			diag_warning(attributes->reading->diag, node->span,
+				"'%s' in %s is not modelled: energies lack what it adds", key,
+				attributes->what);
+		key = arena_text(arena, key);
+		for (char *at = key; (at = strchr(at, '_'));)
+			*at = '-';
+	}
+}
+
+/* Timeloop's "part of its size". */
+static void read_part(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	double *least = field_place(field, whole);
+	if (read_number(attributes, field->key, OPTIONAL, least) && (*least < 0 || *least > 1))
+		reader_refuse(
+			attributes, field->key, "is %.10g; it must be a part from 0 to 1", *least);
+	if (*least > 0 && !level->entries)
+		reader_refuse(attributes, field->key, "is a part of its size, and it has none");
+}
+
+static void read_buffering(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	double *buffers = field_place(field, whole);
+	if (read_number(attributes, field->key, OPTIONAL, buffers) && *buffers <= 0)
+		reader_refuse(attributes, field->key, "is %.10g; it must be more than 0", *buffers);
+}
+
+/* Of the network below a level. */
+#define NETWORK_ENERGIES                                                                           \
+	{"energy_per_hop", FIELD_ENERGY, "of the network below, per word; see specs/counting.md",  \
+		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, hop_pj)},          \
+	{                                                                                          \
+		"router_energy", FIELD_ENERGY, "of a router of that network, per word",            \
+			.usual = "0", .spellings = "router_energy", INTO(struct level, router_pj)  \
+	}
+
+static const char *const transfer_names[] = {"delta", "box", NULL};
+
+/* In the order in which one needs the other: words, rows, the capacity, bandwidths. */
+static const struct field storage_fields[] = {
+	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16", INTO(struct level, word_bits),
+		.least = 1, .most = 4096, .spellings = "word_bits word_width datawidth data_width"},
+	{"width", FIELD_WHOLE,
+		"bits of a row, `datawidth` x `block_size` x `cluster_size`: two of the three give "
+		"the third, `width` alone one block; blocks beside a `cluster_size` are rounded "
+		"down, to a word at least",
+		.spellings = "width memory_width data_storage_width", .read = read_row},
+	{"block_size", FIELD_WHOLE, "words that one access takes", .usual = "1",
+		.spellings = "block_size n_words"},
+	{"cluster_size", FIELD_WHOLE, "instances that one access serves", .usual = "1",
+		.spellings = "cluster_size"},
+	{"size", FIELD_SIZE, "capacity in bytes", .usual = "unlimited", .read = read_capacity},
+	{"depth", FIELD_WHOLE,
+		"capacity in rows; 0 is a buffer without room, which mappings bypass",
+		.spellings = "depth memory_depth data_storage_depth"},
+	{"entries", FIELD_WHOLE, "capacity in words; it counts before `depth`",
+		.usual = "unlimited"},
+	{"sizeKB", FIELD_WHOLE, "capacity in units of 1024 bytes", .spellings = "sizeKB sizekb"},
+	{"read_bandwidth", FIELD_RATE, "of a port for reads", .usual = "unlimited",
+		.spellings = "read_bandwidth", .read = read_port, INTO(struct level, read_rate)},
+	{"write_bandwidth", FIELD_RATE, "of a port for writes", .usual = "unlimited",
+		.spellings = "write_bandwidth", .read = read_port, INTO(struct level, write_rate)},
+	{"bandwidth", FIELD_RATE, "an old key: half of it is for reads, half for writes",
+		.read = read_halves},
+	{"shared_bandwidth", FIELD_RATE, "of one port for both",
+		.spellings = "rw_bandwidth shared_bandwidth", .read = read_shared},
+	{"reserve", FIELD_SIZE,
+		"bytes that planners leave to streaming tiles: a fraction, or a size with a unit",
+		.usual = "0", .read = read_reserve},
+	{"scratchpad", FIELD_FLAG, "plans may keep tensors here; a `reserve` says so too",
+		.usual = "false", INTO(struct level, scratchpad)},
+	{"alignment", FIELD_SIZE, "of buffers, a power of two", .usual = "1",
+		.read = read_alignment},
+	{"transfer", FIELD_CHOICE,
+		"`box`: a tile moves whole whenever it changes; `delta`: only what is new does",
+		.when = "scratchpad", .usual = "`delta`", .words = transfer_names,
+		.read = read_transfer},
+	{"stick", FIELD_SIZE,
+		"unit in which tensors are laid out, where tiles move in boxes: `128B`",
+		.when = "home", .usual = "words", .read = read_stick},
+	{"fill_bandwidth", FIELD_RATE, "of the port of transfers from and to the level outside",
+		.usual = "unlimited", .read = read_words, INTO(struct level, fill_rate)},
+	{"turn_bytes", FIELD_SIZE, "bytes of a burst", .when = "home", .usual = "128",
+		INTO(struct level, turn_bytes), .least = 1, .most = INT32_MAX},
+	{"turn_time", FIELD_TIME,
+		"time in which a bus that reads and writes share turns round, for each burst read "
+		"that one written stands beside in a phase",
+		.when = "home", .usual = "0", .needs = "shared_bandwidth", .read = read_turn,
+		INTO(struct level, turn)},
+	{"turn_time_repeated", FIELD_TIME,
+		"the same for maps with a broadcast operand, and for restickify", .when = "home",
+		.usual = "`turn_time`", .needs = "shared_bandwidth", .read = read_turn_repeated,
+		INTO(struct level, turn_repeated)},
+	{"write_span", FIELD_SIZE,
+		"size of a written tensor from which each whole doubling adds `write_span_time`",
+		.when = "home", .needs = "write_span_time", INTO(struct level, write_span),
+		.least = 1, .most = INT64_MAX},
+	{"write_span_time", FIELD_TIME, "time that a doubling adds to each stick written",
+		.when = "home", .needs = "write_span", .read = read_by_stick,
+		INTO(struct level, write_far)},
+	{"run_time", FIELD_TIME,
+		"time that a core waits at the start of each contiguous run of sticks that a tile "
+		"has in the home and that is shorter than `run_bytes`. The cores of an op wait "
+		"together, and the home with them: n runs on c cores take n / c times as long",
+		.when = "home", .usual = "0", .read = read_wait, INTO(struct level, run)},
+	{"run_bytes", FIELD_SIZE, "length of runs that begin in no time", .when = "home",
+		.usual = "every run waits", .needs = "run_time", INTO(struct level, run_bytes),
+		.least = 1, .most = INT32_MAX},
+	{"plane_span", FIELD_SIZE,
+		"distance from which planes of a tensor (runs of sticks along its innermost device "
+		"dimension) meet in banks: at S bytes a part 1 - `plane_span` / S of its sticks "
+		"take `plane_time` longer to read; not those that maps and restickify read, nor "
+		"those that a move brings into LX",
+		.when = "home", .needs = "plane_time", INTO(struct level, plane_span), .least = 1,
+		.most = INT64_MAX},
+	{"plane_time", FIELD_TIME, "time that each such stick takes longer", .when = "home",
+		.needs = "plane_span", .read = read_by_stick, INTO(struct level, plane)},
+	{"page_bytes", FIELD_SIZE,
+		"length of runs of maps that find their page open, if they are not below "
+		"`run_bytes`; shorter ones find it closed in 1 - `open_planes` / P of all cases if "
+		"the tensor has P > `open_planes` planes. A map that writes in another order than "
+		"it reads moves in blocks: sticks that follow each other in the result, at most "
+		"`run_bytes`. Reading and writing one each find a page closed in P / (P + "
+		"`open_planes`) of all cases, where P is the number of blocks from one stick of an "
+		"operand to its next",
+		.when = "home", .needs = "page_time", INTO(struct level, page_bytes), .least = 1,
+		.most = INT32_MAX},
+	{"page_time", FIELD_TIME, "time that a core waits for a closed page", .when = "home",
+		.usual = "0", .needs = "open_planes", .read = read_wait, INTO(struct level, page)},
+	{"open_planes", FIELD_WHOLE, "planes whose pages are open at a time", .when = "home",
+		.needs = "page_bytes", INTO(struct level, open_planes), .least = 1,
+		.most = INT32_MAX},
+	{"allow_overbooking", FIELD_FLAG, NULL, .read = refuse_switch},
+	{"addr_gen_energy", FIELD_ENERGY, NULL, .read = warn_of_price, .marks = ATTRIBUTE_UNPRICED},
+	{"wire_energy", FIELD_ENERGY, NULL, .read = warn_of_price, .marks = ATTRIBUTE_UNPRICED},
+	{"energy_per_ingress", FIELD_ENERGY, NULL, .read = warn_of_price},
+	{"ingress_energy", FIELD_ENERGY, NULL, .read = warn_of_price},
+	{"technology", FIELD_TEXT, "`DRAM` has the built-in energy of DRAM, with any class",
+		.read = read_technology, .marks = ATTRIBUTE_ACCEPTED},
+	{"reduction_supported", FIELD_FLAG, "partial sums can be added here; see specs/counting.md",
+		.usual = "all but DRAM", INTO(struct level, reduces)},
+	{"multiple_buffering", FIELD_NUMBER, "tiles may fill this part of the words: 2 halves them",
+		.usual = "1", .spellings = "multiple_buffering", .read = read_buffering,
+		INTO(struct level, multiple_buffering)},
+	{"min_utilization", FIELD_NUMBER, "part that tiles must fill at least", .usual = "0",
+		.spellings = "min_utilization", .read = read_part,
+		INTO(struct level, least_utilization)},
+	{"network_fill_latency", FIELD_WHOLE,
+		"cycles that a mapping takes longer, on every level, the outermost and those that "
+		"it bypasses, too",
+		.usual = "0", .spellings = "network_fill_latency", INTO(struct level, fill_cycles),
+		.most = INT32_MAX},
+	{"network_drain_latency", FIELD_WHOLE, "the same at the end", .usual = "0",
+		.spellings = "network_drain_latency", INTO(struct level, drain_cycles),
+		.most = INT32_MAX},
+	NETWORK_ENERGIES,
+	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
+		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
+		.marks = ATTRIBUTE_OWN},
+	{"per_dataspace_bandwidth_consumption_scale", FIELD_NUMBER,
+		"`{Weights: 0.5}`: part of a word that each of theirs takes of the bandwidth",
+		.usual = "1", .shape = SHAPE_NAMED, .read = read_scales},
+	{"row_time", FIELD_TIME,
+		"time that the read port takes for each row of a tile, besides its words; see "
+		"specs/counting.md",
+		.usual = "0", .read = read_wait, INTO(struct level, row_cycles)},
+	{"rows_along", FIELD_TEXT,
+		"`{Inputs: C}`: dimension along which the words of a row of Inputs lie",
+		.usual = "the last rank", .needs = "row_time", .shape = SHAPE_NAMED,
+		.read = read_rows_along},
+	{"round_time", FIELD_TIME,
+		"least time of a round: an iteration of the temporal loops outside the level, "
+		"which brings new tiles",
+		.usual = "0", .read = read_wait, INTO(struct level, round_cycles)},
+	{"read_energy_per_byte", FIELD_ENERGY, "as all energies, at most 10^30 pJ",
+		.usual = "built in", INTO(struct level, read_pj)},
+	{"write_energy_per_byte", FIELD_ENERGY, "the same of writes", .usual = "built in",
+		INTO(struct level, write_pj)},
+	{"vector_access_energy", FIELD_ENERGY, "of one access, instead of those per byte",
+		.spellings = "vector_access_energy"},
+	{0},
+};
+static const struct noun *const storage_parts[] = {&pipes_noun, NULL};
+const struct noun storage_noun = {
+	.name = "storage", .fields = storage_fields, .parts = storage_parts};
+
+/* Reads the energies per byte, or per access of a block; they are built in if neither is given. */
+static void read_energies(struct reader *attributes, struct level *level)
+{
+	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	double bytes = (double)level->word_bits * (double)level->block_words / 8, access = 0;
+	bool reads = reader_given(attributes, "read_energy_per_byte");
+	bool writes = reader_given(attributes, "write_energy_per_byte");
+	bool whole = read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access);
+	if (whole && (reads || writes))
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "vector_access_energy", OPTIONAL)->span,
+			"%s has energies per byte, and one of an access", attributes->what);
+	if (whole)
+		level->read_pj = level->write_pj = access / bytes;
+	if (whole || reads || writes) {
+		pj->origin = ENERGY_OF_LEVEL;
+		pj->read = whole ? access : level->read_pj * bytes;
+		pj->fill = pj->update = whole ? access : level->write_pj * bytes;
+		*timeloop = *pj;
+		return;
+	}
+	pj->read = pj->fill = pj->update = energy_of_access(level);
+	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
+}
+
+void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level)
+{
+	level->turn_bytes = STICK_BYTES;
+	fields_read(attributes, &storage_noun, level, &arch->clock_hz);
+	if (reader_given(attributes, "turn_bytes") && !level->turn.num && !level->turn_repeated.num)
+		reader_refuse(attributes, "turn_bytes", "says nothing without 'turn_time'");
+	if (level->row_cycles.num && !level->read_words.num && !level->shared_words.num)
+		reader_refuse(attributes, "row_time",
+			"is of a port; give its 'read_bandwidth' or 'shared_bandwidth'");
+	read_energies(attributes, level);
+}
+
+/* Operations per cycle. */
+static void read_pace(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct ratio *rate = field_place(field, whole);
+	if (read_ratio(attributes, field->key, OPTIONAL, rate) && !rate->num)
+		reader_refuse(
+			attributes, field->key, "is 0; operations per cycle and instance are more");
+}
+
+static const struct field compute_fields[] = {
+	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16", INTO(struct level, word_bits),
+		.least = 1, .most = 4096, .spellings = "word_bits word_width datawidth data_width"},
+	{"width", FIELD_WHOLE, "bits of the factors", .usual = "`datawidth`",
+		.spellings = "width memory_width data_storage_width"},
+	{"multiplier_width", FIELD_WHOLE, "the same, as Accelergy's multipliers call it",
+		.usual = "`datawidth`"},
+	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
+		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
+		.marks = ATTRIBUTE_OWN},
+	{"mac_rate", FIELD_RATIO,
+		"multiply-adds per cycle; on machines with boxes at 16 bits. Above 1 it is that of "
+		"an ideal array: it reads a tile of the storage around it once, as if its "
+		"registers had no end, and that storage keeps everything",
+		.usual = "1", .read = read_pace, INTO(struct level, mac_rate)},
+	{"strided_mac_rate", FIELD_RATIO,
+		"multiply-adds per cycle of products with one operand whose rows lie in strides: "
+		"the dimension right outside its sticks is not its longest one of those that are "
+		"neither along the stick nor of a batch. Two such operands slow the array by the "
+		"same factor each",
+		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, strided_mac_rate)},
+	{"vector_rate", FIELD_RATIO, "elements per cycle of maps and reductions",
+		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, vector_rate)},
+	{"reduction_rate", FIELD_RATIO, "elements per cycle of reductions",
+		.usual = "`vector_rate`", .read = read_pace, INTO(struct level, reduction_rate)},
+	{"restickify_rate", FIELD_RATIO, "elements per cycle of restickify",
+		.usual = "`vector_rate`", .read = read_pace, INTO(struct level, restickify_rate)},
+	{"tile_cycles", FIELD_WHOLE,
+		"cycles that fill and drain the array for each tile of an einsum", .usual = "0",
+		INTO(struct level, tile_cycles), .most = INT32_MAX},
+	{"mac_energy", FIELD_ENERGY, "of a multiply-add", .usual = "built in",
+		.spellings = "mac_energy energy", INTO(struct level, mac_pj)},
+	{"vector_energy", FIELD_ENERGY, "of an element of a map or reduction",
+		.usual = "0, of problems `mac_energy`", INTO(struct level, vector_pj)},
+	{0},
+};
+const struct noun compute_noun = {.name = "compute", .fields = compute_fields};
+
+void attributes_compute(struct reader *attributes, struct level *level)
+{
+	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	fields_read(attributes, &compute_noun, level, NULL);
+	int64_t bits = level->word_bits;
+	read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
+	read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
+	bool given = reader_given(attributes, "mac_energy");
+	level->vector_priced = reader_given(attributes, "vector_energy");
+	pj->origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
+	*timeloop = *pj;
+	pj->compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
+	timeloop->compute = given ? level->mac_pj : energy_of_mac_timeloop(level->word_bits);
+}
+
+/* Attributes of nodes of any kind, and of Accelergy's plug-ins: these change no count here, but choose the
+ * energies that come back as an ERT. */
+static const struct field any_level_fields[] = {
+	{"systolic", FIELD_FLAG, "the instances are the PEs of a systolic array", .usual = "false",
+		.marks = ATTRIBUTE_OWN},
+	{"has_power_gating", FIELD_FLAG, "what is inside is switched off together with it",
+		.usual = "false", .spellings = "has_power_gating",
+		.marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
+	{"global_cycle_seconds", FIELD_NUMBER, "a cycle in seconds, instead of a `clock`",
+		.usual = "1e-9", .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
+	{"instances", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
+	{"meshX", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
+	{"meshY", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
+	{"version", FIELD_TEXT, NULL, .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
+	{"adder_width", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_ACCEPTED},
+	{"area_share", FIELD_NUMBER, NULL, .marks = ATTRIBUTE_ACCEPTED},
+	{"n_banks", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_ACCEPTED},
+	{"n_ports", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_ACCEPTED},
+	{"nports", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_ACCEPTED},
+	{"num_banks", FIELD_WHOLE, NULL, .spellings = "num_banks", .marks = ATTRIBUTE_ACCEPTED},
+	{"num_ports", FIELD_WHOLE, NULL, .spellings = "num_ports", .marks = ATTRIBUTE_ACCEPTED},
+	{"type", FIELD_TEXT, NULL, .marks = ATTRIBUTE_ACCEPTED},
+	{"adder_energy", FIELD_ENERGY, NULL, .marks = ATTRIBUTE_UNPRICED},
+	{"network_word_bits", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_UNPRICED},
+	{"tile_width", FIELD_NUMBER, NULL, .marks = ATTRIBUTE_UNPRICED},
+	{0},
+};
+const struct noun any_level_noun = {.name = "level", .fields = any_level_fields};
+
+static const struct noun *const attribute_parts[] = {
+	&machine_noun, &storage_noun, &compute_noun, &any_level_noun, NULL};
+const struct noun attributes_noun = {
+	.name = "attributes", .parts = attribute_parts, .also = "null"};

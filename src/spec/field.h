@@ -1,0 +1,119 @@
+#ifndef SPEC_FIELD_H
+#define SPEC_FIELD_H
+
+#include "spec/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The keys of a map, each described once: the typed reads with their complaints, the JSON schema
+ * (cli/schema.h), the tables of the pages and `lxplore list attributes` are made from it.
+ *
+ *	static const struct field fields[] = {
+ *		{"channels", FIELD_WHOLE, "messages on a link at a time", .usual = "1",
+ *			INTO(struct copying, channels), .least = 1, .most = 1024},
+ *		{"dims", FIELD_NUMBER, "sides of the mesh", .shape = SHAPE_LIST},
+ *		{0},
+ *	};
+ *	const struct noun links_noun = {"links", fields};
+ *
+ *	fields_read(&map, &links_noun, &copying, NULL);
+ *
+ * A row with a place is read into it, by its own function if it has one; the place keeps what it held if the
+ * key is missing.  A row with neither is read elsewhere.
+ */
+enum field_type {        /* and the type of its place */
+	FIELD_ANY,       /* none */
+	FIELD_TEXT,      /* const char * */
+	FIELD_FLAG,      /* bool */
+	FIELD_WHOLE,     /* int64_t, from `least` to `most` */
+	FIELD_SIZE,      /* int64_t, bytes, likewise */
+	FIELD_NUMBER,    /* double */
+	FIELD_RATIO,     /* struct ratio */
+	FIELD_RATE,      /* struct ratio: bytes per second */
+	FIELD_CLOCK,     /* struct ratio, Hz */
+	FIELD_TIME,      /* struct ratio, nanoseconds */
+	FIELD_ENERGY,    /* double, pJ, at most PICOJOULES_MOST */
+	FIELD_CHOICE,    /* int: the index of one of `words` */
+	FIELD_MAP,       /* none: a map of `noun`, or of any keys */
+	FIELD_SENTENCES, /* none: a sentence for each key of `noun` */
+};
+
+enum field_shape {
+	SHAPE_ONE,
+	SHAPE_LIST,
+	SHAPE_SOME,  /* one, or a list */
+	SHAPE_NAMED, /* a map whose keys are names of the user's */
+};
+
+struct noun;
+
+struct field {
+	const char *key; /* NULL ends a table; `constraints_*`: all keys that begin so */
+	enum field_type type;
+	const char *help;  /* a noun phrase with its unit; NULL: internal, or of another program */
+	const char *usual; /* the value of a missing key, in words; NULL: none */
+	const char *when;  /* what has it: "home", "array"; NULL: all */
+	const char *needs; /* a key without which it says nothing; NULL: none */
+	/* All spellings, `key` among them, in which '-' is as good as '_'; blanks are between.  Of several that are
+	 * given the first counts.  NULL: the key as it is. */
+	const char *spellings;
+	enum field_shape shape;
+	bool required;
+	bool has_place;
+	size_t offset;
+	int64_t least, most;
+	const char *const *words;
+	const struct noun *noun;
+	/* Reads the value into `whole`, the struct that has the place; `context` is that of fields_read. */
+	void (*read)(
+		struct reader *map, const struct field *field, void *whole, const void *context);
+	unsigned marks; /* bits that the noun's own reader gives a meaning */
+};
+
+/* The place of a field in the struct that has it. */
+static inline void *field_place(const struct field *field, void *whole)
+{
+	return (char *)whole + field->offset;
+}
+
+#define INTO(whole, member) .has_place = true, .offset = offsetof(whole, member)
+
+struct noun {
+	const char *name; /* that of its definition in the schema */
+	const struct field *fields;
+	const struct noun *const *parts; /* whose fields it has besides; NULL ends them */
+	bool (*more)(size_t i,
+		struct field *field); /* fields from another table; false after the last */
+	const char *
+		also; /* JSON types that may stand in place of the map, blanks between: "string null" */
+	const struct noun *items; /* what a list in its place has; NULL: it is never a list */
+	const char
+		*older; /* the key without which the map has an older form; NULL: there is none */
+};
+
+/* The i-th field of a noun, those of its parts after its own; false after the last. */
+bool noun_field(const struct noun *noun, size_t i, struct field *field);
+
+/* The row of a key, in any spelling, in the tables of a noun; NULL: none. */
+const struct field *noun_find(const struct noun *noun, const char *key);
+
+/* True if a noun has the key, in any spelling. */
+bool noun_has(const struct noun *noun, const char *key);
+
+/* The place of a key among the spellings of a field; -1: it is none of them. */
+int field_spelling(const struct field *field, const char *key);
+
+/* The i-th spelling as a text of the arena; NULL after the last. */
+const char *field_spelling_at(struct arena *arena, const struct field *field, int i);
+
+/* Opens a map whose keys are those of a noun: debug builds refuse a read of any other key. */
+bool noun_open(struct reader *map, const struct reading *reading, const struct node *node,
+	const char *what, const struct noun *noun);
+
+/* Reads the noun's own fields in their order, then checks what each needs. */
+void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context);
+
+#endif
