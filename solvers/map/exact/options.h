@@ -31,8 +31,6 @@
 		"classes of orders compared with another for a tick")                                \
 	OPTION(TILES_TRIED_MOST, 100000, 1, 1 << 30,                                                 \
 		"tiles tried for one set of dataspaces; with more, the largest are not known")       \
-	OPTION(ENTRIES_REMEMBERED_MOST, 4096, 1, 1 << 24,                                            \
-		"ways to enter a level whose cost is kept")                                          \
 	OPTION(TURNING_MOST, 10, 1, 24,                                                              \
 		"spatial loops of blocks with two axes of a systolic array, all arrangements tried")
 
