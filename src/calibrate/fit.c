@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/machine/arch_read.h"
+#include "spec/expr.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -599,7 +600,10 @@ const struct arch *machine_file_make(struct arena *arena, const struct machine_f
 		node_read_text(arena, file->source->name, text, strlen(text), diag);
 	const struct node *node =
 		root && root->kind == NODE_MAP ? node_find(root, "architecture") : NULL;
-	struct reading reading = {.arena = arena, .diag = diag};
+	const struct node *variables = node ? node_find(root, "variables") : NULL;
+	struct reading reading = {.arena = arena,
+		.diag = diag,
+		.variables = variables ? variables_read(arena, diag, variables) : NULL};
 	if (root && !node)
 		diag_error(diag, root->span, "'architecture:' is missing");
 	const struct arch *arch = node ? arch_read(&reading, node) : NULL;

@@ -117,10 +117,12 @@ enum column {
 	COLUMN_US,
 	COLUMN_TIME,
 	COLUMN_PEER,
+	COLUMN_PROBLEM,
+	COLUMN_MAPPING,
 	COLUMNS
 };
 static const char *const column_names[] = {"op", "workload", "rows", "cols", "io_hbm_bytes",
-	"tiles", "lx", "cores", "kernel_us_median", "time_us", "pred_us"};
+	"tiles", "lx", "cores", "kernel_us_median", "time_us", "pred_us", "problem", "mapping"};
 
 struct measured_reading {
 	struct arena *arena;
@@ -270,10 +272,27 @@ static const char *workload_of_op(
 	return write_workload(arena, op, &sizes);
 }
 
+/* Reads a loop nest; false after a warning. */
+static bool read_nest(struct measured_reading *reading, struct measured *row)
+{
+	const char *problem = arena_format(reading->arena, "%s", cell(reading, COLUMN_PROBLEM));
+	row->mapping = row->text =
+		arena_format(reading->arena, "%s", cell(reading, COLUMN_MAPPING));
+	if (*problem && *row->mapping)
+		row->problem = node_read_text(
+			reading->arena, "problem", problem, strlen(problem), reading->diag);
+	else
+		skip(reading, cell_span(reading, COLUMN_MAPPING),
+			"a loop nest has a 'problem' and a 'mapping'");
+	return row->problem;
+}
+
 static bool read_workload(struct measured_reading *reading, struct measured *row, bool *fastest)
 {
 	const char *path = cell(reading, COLUMN_WORKLOAD);
 	const struct node *root;
+	if (*cell(reading, COLUMN_PROBLEM) || *cell(reading, COLUMN_MAPPING))
+		return read_nest(reading, row);
 	if (*path) {
 		row->text = arena_format(reading->arena, "%s", path);
 		root = node_read_file(reading->arena, row->text, reading->diag);
@@ -367,6 +386,8 @@ static double predict_row(
 	const struct measured *row, const struct arch *arch, struct arena *arena, struct diag *diag)
 {
 	struct reading reading = {.arena = arena, .diag = diag};
+	if (row->mapping)
+		return mapped_predict(row, arch, arena, diag);
 	const struct workload *workload = workload_read(&reading, row->workload, arch_home(arch));
 	if (!workload)
 		return NAN;

@@ -17,6 +17,8 @@
  *	lx, cores         1: tensors may stay in LX (default); cores at most (default: all)
  *	kernel_us_median  measured time in microseconds, or time_us
  *	pred_us           what another model predicts; optional
+ *	problem, mapping  in place of a workload: a loop nest.  "{shape: cnn-layer, instance: {C: 64, K: 64, ..}}"
+ *	                  as in a spec file, and a line "DRAM: K4 | .. | keep .."
  *
  * Other columns are ignored.  A row with a time that is not positive, an unknown op or sizes that do not
  * go together is skipped with a warning that names its line.
@@ -25,7 +27,9 @@ struct measured {
 	int line;
 	const char *category;
 	const char *text;            /* canonical: rows with the same text ask for the same plan */
-	const struct node *workload; /* the value of its `workload:` */
+	const struct node *workload; /* the value of its `workload:`; NULL of a loop nest */
+	const struct node *problem;  /* of a loop nest */
+	const char *mapping;         /* the same; NULL: it is none */
 	int64_t repeats;             /* times that the workload runs, one after the other */
 	int64_t cores;               /* 0: all */
 	bool lx;
@@ -50,6 +54,10 @@ bool measured_read(struct arena *arena, const struct source *source, struct diag
  * default, with the row's cores and LX planning on or off; its time the estimate of the plan, as often as the
  * row says.
  */
+
+/* Microseconds of a row that is a loop nest; NaN after complaining. */
+double mapped_predict(const struct measured *row, const struct arch *arch, struct arena *arena,
+	struct diag *diag);
 
 /* Microseconds of every row, into an array of measured_set.count; NaN: no plan. */
 void accuracy_predict(
