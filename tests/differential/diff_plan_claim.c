@@ -18,7 +18,7 @@
  * rejected once the bound is raised, the value lowered, the price a cheaper one, the space another,
  * or the plan the best of a space that lacks an option.
  */
-enum { DRAWS = 43, TICKS = 20000 };
+enum { DRAWS = 40, TICKS = 20000 };
 
 static const int cores[] = {1, 2, 4, 8};
 

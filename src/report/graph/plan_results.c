@@ -354,9 +354,9 @@ const char *claim_report_text(struct arena *arena, const struct plan_claim *clai
 		text_add(&text, "work         %" PRIu64 " states, %zu options of ops\n",
 			claim->states, claim->options);
 	if (claim->compared.steps)
-		text_add(&text, "compared     %" PRIu64 " steps of plans with these options%s\n",
-			claim->compared.steps,
-			claim->compared.all ? ", all that ops can have" : ", some at random");
+		text_add(&text, "compared     %" PRIu64 " steps and %" PRIu64 " runs of plans%s\n",
+			claim->compared.steps, claim->compared.runs,
+			claim->compared.all ? ", all that there are" : ", some drawn");
 	if (claim->answer == VERDICT_OPEN && claim->options)
 		text_add(&text, "verified     no plan is below %.17g\n", claim->bound);
 	if (claim->why)
@@ -366,10 +366,11 @@ const char *claim_report_text(struct arena *arena, const struct plan_claim *clai
 
 json_t *claim_report_json(const struct plan_claim *claim)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o, s:s?}", "certificate",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:s?}", "certificate",
 		answers[claim->answer], "claim", claim->claim, "states", (json_int_t)claim->states,
 		"options", (json_int_t)claim->options, "compared",
-		(json_int_t)claim->compared.steps, "compared_all", claim->compared.all, "bound",
+		(json_int_t)claim->compared.steps, "compared_runs",
+		(json_int_t)claim->compared.runs, "compared_all", claim->compared.all, "bound",
 		claim->options ? json_real(claim->bound) : json_null(), "why", claim->why);
 }
 

@@ -10,6 +10,11 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+	TILINGS = 50,  /* of one option that are drawn */
+	RUNS_PART = 4, /* of the steps: runs have more ops to price */
+};
+
 /* Options of the space with one op, by the places of their operands. */
 struct alike {
 	uint64_t places;
@@ -61,7 +66,7 @@ static bool find_worth(
 	return fits;
 }
 
-/* How far sums of energies in another order may be off. */
+/* Returns the error of a sum of energies that is added up in another order. */
 static int64_t rounding_of(const struct completing *completing, int64_t worth)
 {
 	int64_t energy = completing->asked->aim.energy;
@@ -420,8 +425,9 @@ static void compare_step(
 	if (value != JOINT_NEVER &&
 		(value <= least + rounding || !are_values_compared(completing, step->op)))
 		return;
-	if (!language_choose_tiles(&completing->language, choices, step) ||
-		!price(completing, step, false, &worth, &cores))
+	language_tile(completing->asked->arch, completing->asked->workload,
+		completing->language.ops[step->op].op, choices, &step->mapping);
+	if (!price(completing, step, false, &worth, &cores))
 		return;
 	if (value > worth + rounding)
 		lack_step(completing, step, worth, value);
@@ -436,19 +442,137 @@ static bool is_compared(
 		 step->uses[0].place != USE_RESIDENT);
 }
 
+typedef void looking(struct completing *completing, int op, struct choices *choices);
+
+static void look_at_step(struct completing *completing, int op, struct choices *choices)
+{
+	struct language_step step;
+	if (!language_choose(&completing->language, op, choices, &step) ||
+		!is_compared(completing, op, &step))
+		return;
+	completing->out->steps++;
+	compare_step(completing, choices, &step);
+}
+
+/* --- tiles of options */
+
+/* The step that an option stands for; false: of another kind. */
+static bool take_step(const struct completing *completing, const struct joint_option *option,
+	struct language_step *step)
+{
+	const struct joint_choice *choice = option->choice;
+	const struct language_op *at = &completing->language.ops[option->first];
+	size_t d = 0;
+	while (d < at->division_count &&
+		!mapping_equal(&at->divisions[d].mapping, choice->parts[0].mapping))
+		d++;
+	if (d == at->division_count || option->out_count != 1)
+		return false;
+	*step = (struct language_step){.op = option->first,
+		.division = &at->divisions[d],
+		.use_count = option->use_count,
+		.out_in_lx = option->outs[0].view >= 0,
+		.in_place_of = -1};
+	for (int u = 0; u < option->use_count; u++) {
+		const struct joint_use *own = &option->uses[u];
+		struct step_use *use = &step->uses[u];
+		*use = (struct step_use){.tensor = own->tensor, .asked = -1};
+		use->place = own->mode == JOINT_HBM     ? USE_HBM
+			     : own->mode == JOINT_MOVED ? USE_MOVED
+							: USE_RESIDENT;
+		if (use->place == USE_MOVED)
+			use->view = view_at(completing, own->tensor, own->view);
+		for (int i = 0; i < at->op->read_count; i++)
+			if (at->op->reads[i].tensor == own->tensor)
+				use->operands |= 1u << i;
+	}
+	step->mapping = step->division->mapping;
+	return !step->out_in_lx || step->division->touches[at->op->read_count]->is_view;
+}
+
+/* Compares an option drawn of those of an op with other tiles of itself. */
+static void look_at_tiles(struct completing *completing, int op, struct choices *choices)
+{
+	const struct joint_space *space = completing->space;
+	size_t first = space->first_option[op];
+	const struct joint_option *option =
+		&space->options[first + (size_t)choose_below(choices,
+						(int64_t)(space->first_option[op + 1] - first))];
+	struct language_step step;
+	int64_t worth, cores;
+	if (option->end != op + 1 || !are_values_compared(completing, op) ||
+		((const struct joint_choice *)option->choice)->run ||
+		!take_step(completing, option, &step) || !is_compared(completing, op, &step))
+		return;
+	for (int i = 0; i < TILINGS; i++) {
+		language_tile(completing->asked->arch, completing->asked->workload,
+			completing->language.ops[op].op, choices, &step.mapping);
+		if (price(completing, &step, false, &worth, &cores) &&
+			option->value > worth + rounding_of(completing, worth))
+			lack_step(completing, &step, worth, option->value);
+	}
+}
+
+/* --- runs */
+
+static bool is_run_of(const struct joint_option *option, const struct language_run *run)
+{
+	if (option->end != run->end || !((const struct joint_choice *)option->choice)->run)
+		return false;
+	for (int u = 0; u < option->use_count; u++)
+		if (option->uses[u].mode != JOINT_HBM)
+			return false;
+	for (int k = 0; k < option->out_count; k++)
+		if (option->outs[k].view >= 0)
+			return false;
+	return true;
+}
+
+/* A run with all that comes from outside in HBM: some option is as good. */
+static void look_at_run(struct completing *completing, int op, struct choices *choices)
+{
+	const struct joint_space *space = completing->space;
+	struct language_run run;
+	struct language_price price;
+	int64_t worth, least = JOINT_NEVER;
+	if (!language_choose_run(&completing->language, op, choices, completing->scratch, &run) ||
+		!language_price_run(&run, completing->scratch, &price) ||
+		!find_worth(completing, &price, &worth))
+		return;
+	completing->out->runs++;
+	completing->out->prices++;
+	for (size_t i = space->first_option[op]; i < space->first_option[op + 1]; i++) {
+		const struct joint_option *option = &space->options[i];
+		if (option->value < least && is_run_of(option, &run) &&
+			option->cores <= run.cores && option->room <= run.room)
+			least = option->value;
+	}
+	if (least != JOINT_NEVER && (least <= worth + 8 * rounding_of(completing, worth) ||
+					    !are_values_compared(completing, op)))
+		return;
+	lack(completing,
+		arena_format(completing->arena, "its space lacks a run for %" PRId64 ": %s", worth,
+			language_print_run(&completing->language, &run, completing->arena)));
+}
+
+/* True if LX holds all tensors whole at once: then a run leaves nothing there that its ops, one by one, could not. */
+static bool holds_all(const struct completing *completing)
+{
+	int64_t bytes = 0;
+	for (size_t t = 0; t < completing->asked->workload->tensor_count; t++)
+		bytes += tensor_at(completing, (int)t)->layout.bytes;
+	return bytes <= completing->asked->planning->lx_capacity;
+}
+
 /* Looks at up to `most` sequences of choices; true if these were all. */
-static bool walk(struct completing *completing, int op, struct random *random, uint64_t most)
+static bool walk(
+	struct completing *completing, int op, looking *look, struct random *random, uint64_t most)
 {
 	struct choices *choices = arena_new(completing->arena, struct choices);
 	choices->random = random;
 	for (uint64_t i = 0; i < most && !completing->out->why; i++) {
-		struct language_step step;
 		struct arena_mark mark = arena_mark(completing->scratch);
-		if (language_choose(&completing->language, op, choices, &step) &&
-			is_compared(completing, op, &step)) {
-			completing->out->steps++;
-			compare_step(completing, choices, &step);
-		}
+		look(completing, op, choices);
 		arena_release(completing->scratch, mark);
 		if (!random && !choices_next(choices))
 			return true;
@@ -462,10 +586,18 @@ static void compare_op(struct completing *completing, int op)
 	struct random random = random_open(35, (uint64_t)op);
 	list_alike(completing, op);
 	most = most ? most : PLAN_COMPLETE_STEPS;
-	if (walk(completing, op, NULL, most) || completing->out->why)
-		return;
-	completing->out->all = false;
-	walk(completing, op, &random, most);
+	if (!walk(completing, op, look_at_step, NULL, most)) {
+		completing->out->all = false;
+		walk(completing, op, look_at_step, &random, most);
+		walk(completing, op, look_at_tiles, &random, most / TILINGS);
+	}
+	if (is_free(completing, KIND_FUSION) && !holds_all(completing)) {
+		uint64_t runs = most / RUNS_PART;
+		bool all = walk(completing, op, look_at_run, NULL, runs);
+		completing->out->all &= all;
+		if (!all)
+			walk(completing, op, look_at_run, &random, runs);
+	}
 }
 
 static void open_kinds(struct completing *completing)
@@ -482,6 +614,8 @@ static void open_kinds(struct completing *completing)
 		.early = is_free(completing, KIND_EARLY),
 		.both = is_free(completing, KIND_BOTH),
 		.shared = is_free(completing, KIND_SHARED),
+		.fused_loops = is_free(completing, KIND_FUSED_LOOPS),
+		.small_runs = is_free(completing, KIND_SMALL_RUNS),
 	};
 }
 

@@ -9,13 +9,14 @@
  * language has an option in the space that is as good, or is of a kind that the space names as fixed.  An option is as
  * good as a step if
  *
- *	it has the same ops, and its operands are in the same places: what is in HBM for the step is for it, what it
- *	finds in LX it finds wherever the step does, and what it moves in or leaves there serves the op and
- *	all later ops that the step lets find it there, in no more bytes;
+ *	it has the same ops, and its operands are in the same places;
+ *	it finds in LX what the step finds there, wherever that lies;
+ *	what it moves in or leaves serves all later ops that find it there after the step, in no more bytes;
  *	it takes over bytes where the step does, needs no more cores, and its bundle may go on where the step's may;
  *	its value is no more than the step's by the model's price.
  *
- * The limits of the space, its tensors and what evicts cost are compared as well.  What is not compared: ops that are
+ * The limits of the space, its tensors, what evicts cost, and runs that have all that comes from outside in HBM are
+ * compared as well.  What is not compared: ops that are
  * not divided, clones that the graph has itself and that bring something into LX, tiles by the published rule, nests
  * of a multiplier array, relayouts, and machines whose tiles do not move in boxes.
  */
@@ -34,7 +35,7 @@ enum { PLAN_COMPLETE_STEPS = 2000 };
 struct plan_complete {
 	const char *why; /* what the space lacks; NULL: nothing was found */
 	bool all;        /* every step was looked at */
-	uint64_t steps, prices;
+	uint64_t steps, runs, prices;
 };
 
 struct plan_complete plan_complete_check(

@@ -17,9 +17,19 @@ int64_t choose_below(struct choices *choices, int64_t count)
 	return choices->at[choices->depth++];
 }
 
+int64_t choose_divisor(struct choices *choices, int64_t number)
+{
+	int64_t count = 0, divisor = 1;
+	for (int64_t d = 1; d <= number; d++)
+		count += number % d == 0;
+	for (int64_t chosen = choose_below(choices, count); number % divisor || chosen--; divisor++)
+		;
+	return divisor;
+}
+
 bool choices_next(struct choices *choices)
 {
-	/* What stands behind the last choice that was asked for is of another sequence. */
+	/* Later entries are of sequences that went on with other choices. */
 	choices->length = choices->depth;
 	choices->depth = 0;
 	while (choices->length &&

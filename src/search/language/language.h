@@ -27,7 +27,7 @@ struct arena;
 /* Kinds of decisions that are free. */
 struct language_kinds {
 	bool evict, reload, clone, few_cores, reduction, many_loops, orders, owners, early, both,
-		shared;
+		shared, fused_loops, small_runs;
 };
 
 /* A sequence of numbers, each below a count. */
@@ -41,10 +41,13 @@ struct choices {
 /* Returns the next number of the sequence, below count. */
 int64_t choose_below(struct choices *choices, int64_t count);
 
+/* Returns a divisor of a number. */
+int64_t choose_divisor(struct choices *choices, int64_t number);
+
 /* Goes on to the next sequence; false after the last. */
 bool choices_next(struct choices *choices);
 
-/* What each core of an op touches of an operand: intervals of device dimensions, without the stick. */
+/* The intervals of device dimensions, without the stick, of an operand that each core of an op touches. */
 struct touched {
 	int64_t cores;
 	int rank;                  /* without the stick */
@@ -54,7 +57,7 @@ struct touched {
 	struct view view;
 };
 
-/* What an op under some division needs of a tensor, by one operand or several. */
+/* The parts of a tensor that an op needs under some division, by one operand or several. */
 struct asked {
 	int op, touch_count;
 	bool is_even; /* all of them are views */
@@ -115,6 +118,10 @@ bool view_serves_asked(
 /* True if each core finds its slice of `asked` in its slice of `held`. */
 bool view_has(const struct layout *layout, const struct view *held, const struct view *asked);
 
+/* Finds the intervals of an operand that the cores of an op touch. */
+struct touched touched_make(const struct arch *arch, const struct workload *workload,
+	const struct op *op, const struct mapping *mapping, int operand, struct arena *arena);
+
 /* The view of a touch: is_view. */
 void touch_find_view(const struct layout *layout, struct touched *touch);
 
@@ -144,15 +151,15 @@ struct language_step {
 	struct mapping mapping; /* with tiles */
 };
 
-/* Chooses all of a step but its tiles; false: this is no step. */
+/* Chooses all of a step but its tiles; false: the rules of plans do not allow them. */
 bool language_choose(const struct language *language, int op, struct choices *choices,
 	struct language_step *step);
 
-/* Chooses tiles; false: the machine refuses them. */
-bool language_choose_tiles(
-	const struct language *language, struct choices *choices, struct language_step *step);
+/* Chooses the tiles of a division of an op, and their order. */
+void language_tile(const struct arch *arch, const struct workload *workload, const struct op *op,
+	struct choices *choices, struct mapping *mapping);
 
-/* What the model says that a step costs. */
+/* The price of a step by the model. */
 struct language_price {
 	int64_t cycles, estimate, hbm_bytes;
 	double energy_pj;
@@ -169,5 +176,24 @@ bool language_price_evict(const struct language *language, int tensor, const str
 /* The step in words. */
 const char *language_print(
 	const struct language *language, const struct language_step *step, struct arena *arena);
+
+/* --- runs of ops (point 12): language_run.c says which */
+
+struct language_run {
+	int first, end;           /* ops of the graph */
+	struct tile_run tiles;    /* of steps of `plan` */
+	struct workload workload; /* of these ops alone */
+	struct users users;
+	struct plan plan;
+	int64_t cores, room, splits[RUN_LOOPS_MOST]; /* by shared loop */
+	int order_count, order[RUN_LOOPS_MOST];
+};
+
+bool language_choose_run(const struct language *language, int first, struct choices *choices,
+	struct arena *arena, struct language_run *run);
+bool language_price_run(
+	const struct language_run *run, struct arena *arena, struct language_price *out);
+const char *language_print_run(
+	const struct language *language, const struct language_run *run, struct arena *arena);
 
 #endif

@@ -25,19 +25,19 @@ static const struct op *op_of(const struct dividing *dividing)
 /* --- what a core touches */
 
 /* The elements of a loop that a core has: first, last. */
-static void find_range(const struct language *language, const struct op *op,
-	const struct mapping *mapping, int l, int64_t core, int64_t *first, int64_t *last)
+static void find_range(const struct arch *arch, const struct workload *workload,
+	const struct op *op, const struct mapping *mapping, int l, int64_t core, int64_t *first,
+	int64_t *last)
 {
-	int64_t split = mapping_split(language->arch, mapping, l);
-	int64_t slot = core / mapping_divisor(language->arch, mapping, l) % split;
-	int64_t share =
-		op_units(language->workload, op, l) / split * op_grain(language->workload, op, l);
+	int64_t split = mapping_split(arch, mapping, l);
+	int64_t slot = core / mapping_divisor(arch, mapping, l) % split;
+	int64_t share = op_units(workload, op, l) / split * op_grain(workload, op, l);
 	*first = slot * share;
 	*last = number_min(op->loops[l].extent, *first + share) - 1;
 }
 
 /* The indices of a host dimension that a core touches. */
-static void find_host(const struct language *language, const struct op *op,
+static void find_host(const struct arch *arch, const struct workload *workload, const struct op *op,
 	const struct mapping *mapping, const struct access *access, int h, int64_t core,
 	int64_t *low, int64_t *high)
 {
@@ -45,44 +45,42 @@ static void find_host(const struct language *language, const struct op *op,
 	*low = *high = index->offset;
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t first, last;
-		find_range(language, op, mapping, l, core, &first, &last);
+		find_range(arch, workload, op, mapping, l, core, &first, &last);
 		*low += index->loop[l] * (index->loop[l] < 0 ? last : first);
 		*high += index->loop[l] * (index->loop[l] < 0 ? first : last);
 	}
-	access_clip(
-		access, language->workload->tensors[access->tensor].layout.host_size[h], low, high);
+	access_clip(access, workload->tensors[access->tensor].layout.host_size[h], low, high);
 }
 
 /* True if a core writes its part: its parts of divided reductions are the first. */
-static bool is_owner(const struct language *language, const struct op *op,
-	const struct mapping *mapping, int64_t core)
+static bool is_owner(
+	const struct arch *arch, const struct op *op, const struct mapping *mapping, int64_t core)
 {
 	for (int l = 0; l < op->loop_count; l++)
-		if (op->loops[l].reduction && core / mapping_divisor(language->arch, mapping, l) %
-						      mapping_split(language->arch, mapping, l))
+		if (op->loops[l].reduction &&
+			core / mapping_divisor(arch, mapping, l) % mapping_split(arch, mapping, l))
 			return false;
 	return true;
 }
 
-static struct touched find_touch(
-	const struct dividing *dividing, const struct mapping *mapping, int operand)
+struct touched touched_make(const struct arch *arch, const struct workload *workload,
+	const struct op *op, const struct mapping *mapping, int operand, struct arena *arena)
 {
-	struct language *language = dividing->language;
-	const struct op *op = op_of(dividing);
 	const struct access *access = op_operand(op, operand);
-	const struct layout *layout = &language->workload->tensors[access->tensor].layout;
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	int rank = layout->rank - 1;
-	int64_t cores = mapping_cores(language->arch, mapping);
-	int64_t *low = arena_array(language->arena, int64_t, cores * (rank + 1));
-	int64_t *high = arena_array(language->arena, int64_t, cores * (rank + 1));
-	bool *owns = arena_array(language->arena, bool, cores);
+	int64_t cores = mapping_cores(arch, mapping);
+	int64_t *low = arena_array(arena, int64_t, cores * (rank + 1));
+	int64_t *high = arena_array(arena, int64_t, cores * (rank + 1));
+	bool *owns = arena_array(arena, bool, cores);
 	for (int64_t core = 0; core < cores; core++) {
-		owns[core] = operand < op->read_count || is_owner(language, op, mapping, core);
+		owns[core] = operand < op->read_count || is_owner(arch, op, mapping, core);
 		for (int d = 0; d < rank; d++) {
 			int64_t *a = &low[core * rank + d], *b = &high[core * rank + d];
 			if (layout->host_dim[d] < 0)
 				continue;
-			find_host(language, op, mapping, access, layout->host_dim[d], core, a, b);
+			find_host(arch, workload, op, mapping, access, layout->host_dim[d], core, a,
+				b);
 			if (layout->part[d] == PART_STICK_OUTER) {
 				*a /= layout->per_stick;
 				*b /= layout->per_stick;
@@ -108,7 +106,8 @@ static const struct touched *keep_touch(
 {
 	struct arena *arena = dividing->language->arena;
 	struct arena_mark mark = arena_mark(arena);
-	struct touched touch = find_touch(dividing, mapping, operand);
+	struct touched touch = touched_make(dividing->language->arch, dividing->language->workload,
+		op_of(dividing), mapping, operand, arena);
 	for (size_t i = 0; i < dividing->touches[operand].count; i++)
 		if (is_same_touch(dividing->touches[operand].at[i], &touch)) {
 			arena_release(arena, mark);
@@ -119,7 +118,7 @@ static const struct touched *keep_touch(
 	return kept;
 }
 
-/* What the division asks of the tensor of a read, by number. */
+/* Returns the number of the parts that a division needs of the tensor of a read. */
 static int keep_asked(struct dividing *dividing, const struct division *division, int read)
 {
 	const struct op *op = op_of(dividing);

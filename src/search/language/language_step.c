@@ -227,37 +227,14 @@ bool language_choose(const struct language *language, int op, struct choices *ch
 
 /* --- tiles */
 
-/* Divisor number n of a loop's share, from 1 on; 0: there are fewer. */
-static int64_t find_divisor(int64_t units, int64_t n)
+void language_tile(const struct arch *arch, const struct workload *workload, const struct op *op,
+	struct choices *choices, struct mapping *mapping)
 {
-	int64_t divisor = 1;
-	for (; divisor <= units; divisor++)
-		if (units % divisor == 0 && n-- == 0)
-			return divisor;
-	return 0;
-}
-
-static int64_t count_divisors(int64_t units)
-{
-	int64_t count = 0;
-	for (int64_t divisor = 1; divisor <= units; divisor++)
-		count += units % divisor == 0;
-	return count;
-}
-
-bool language_choose_tiles(
-	const struct language *language, struct choices *choices, struct language_step *step)
-{
-	const struct op *op = language->ops[step->op].op;
-	struct mapping_row *row = &step->mapping.rows[language->arch->lx];
+	struct mapping_row *row = &mapping->rows[arch->lx];
 	int at = 0;
-	step->mapping = step->division->mapping;
-	for (int l = 0; l < op->loop_count; l++) {
-		int64_t units = op_units(language->workload, op, l) /
-				mapping_split(language->arch, &step->mapping, l);
-		row->temporal[l] =
-			(uint32_t)find_divisor(units, choose_below(choices, count_divisors(units)));
-	}
+	for (int l = 0; l < op->loop_count; l++)
+		row->temporal[l] = (uint32_t)choose_divisor(
+			choices, op_units(workload, op, l) / mapping_split(arch, mapping, l));
 	/* Innermost first: reductions, each time any that is left; whole loops where they do not matter. */
 	for (int kind = 0; kind < 4; kind++) {
 		uint8_t left[OP_LOOPS_MOST];
@@ -272,7 +249,6 @@ bool language_choose_tiles(
 			left[next] = left[count - 1];
 		}
 	}
-	return true;
 }
 
 /* --- words */
