@@ -50,6 +50,7 @@ struct joint_aim {
 	int64_t cycles, energy, hbm_bytes; /* weights of a cycle, of 2^-10 pJ, of a byte */
 	unsigned
 		fixed; /* what is not decided: a set of enum joint_kind (search/joint/joint_graph.h) */
+	bool brief;    /* for a first plan: few divisions and short runs; nothing is proven */
 	const struct solver *map; /* of nests; NULL: as for problems */
 	uint64_t nest_ticks; /* of a whole nest; 0: NEST_JOINT_TICKS (search/joint/options.h) */
 	struct kept *kept;   /* what is known of ops; NULL: nothing */

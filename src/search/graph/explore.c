@@ -215,7 +215,8 @@ static struct recipe_result lay_out(
 	if (!recipe->nest && !graph->starting)
 		asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
 	asked.kept = graph->kept;
-	if (plans_is_alone(&asked.aim, drive_frontier(slot->drive)->objectives.at[0]) &&
+	if (!asked.aim.brief &&
+		plans_is_alone(&asked.aim, drive_frontier(slot->drive)->objectives.at[0]) &&
 		asked.planning.cores == graph->exploration->planning.cores)
 		asked.progress = drive_asker(slot->drive).progress;
 	return recipe_lay_out(&asked, slot->scratch);
@@ -249,7 +250,8 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 		if (trial.made.plan->proof.space)
 			planned->space = arena_text(slot->arena, trial.made.plan->proof.space);
 	}
-	leaving_of(slot)->planned = planned;
+	if (!task->recipe.aim.brief)
+		leaving_of(slot)->planned = planned;
 	arena_release(slot->scratch, mark);
 }
 

@@ -54,7 +54,9 @@ struct nests_wanted {
 	const struct constraints
 		*constraints; /* of streaming tiles, where a problem is the graph; NULL */
 	enum price price;     /* of streaming tiles */
-	bool brief; /* NEST_BRIEF_TICKS mappings by who finds something good (FOR_STARTS): no proof */
+	/* NEST_BRIEF_TICKS mappings of a whole nest by who finds something good (FOR_STARTS), or
+	 * OP_BRIEF_EVALUATIONS tilings: no proof. */
+	bool brief;
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
 	const char **why);

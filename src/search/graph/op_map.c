@@ -37,13 +37,13 @@ static void put_operand(struct text *key, const struct op_question *question, in
 }
 
 static const char *key_of(
-	const struct op_question *question, bool all, struct arena *arena, size_t *size)
+	const struct op_question *question, bool all, bool brief, struct arena *arena, size_t *size)
 {
 	const struct op *op = question->op;
 	struct text key = text_open(arena);
 	put(&key, op->primitive->kind << 8 | op->primitive->unit);
 	put(&key, op_copies_sticks(question->workload, op)); /* it may be a move */
-	put(&key, op->primitive->work);
+	put(&key, op->primitive->work << 1 | brief);
 	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
 			  all << 1 | question->by_rule);
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
@@ -275,7 +275,7 @@ static void choose_nests(const struct op_question *question, const struct nests_
 }
 
 /* Returns the options by rule and by price, the published tiles first; *front as the array that follows. */
-static struct op_answer ask_all(const struct op_question *question, struct arena *arena,
+static struct op_answer ask_all(const struct op_question *question, bool brief, struct arena *arena,
 	struct op_option *first, struct op_front *front)
 {
 	struct stream_answer published = stream_tiles(question, arena);
@@ -288,7 +288,8 @@ static struct op_answer ask_all(const struct op_question *question, struct arena
 		return answer;
 	if (price_published(question, &published, arena, first) && !question->by_rule &&
 		may_choose(question, arena)) {
-		*front = op_map_front(question, NULL, OP_MAP_EVALUATIONS, arena);
+		*front = op_map_front(
+			question, NULL, brief ? OP_BRIEF_EVALUATIONS : OP_MAP_EVALUATIONS, arena);
 		answer.cut = !front->proven;
 	}
 	answer.proven = front->proven;
@@ -301,7 +302,7 @@ static struct op_answer find(
 {
 	struct op_option first;
 	struct op_front front;
-	struct op_answer answer = ask_all(question, arena, &first, &front);
+	struct op_answer answer = ask_all(question, wanted->brief, arena, &first, &front);
 	if (!answer.found)
 		return answer;
 	choose_all(&first, &front, question->price, &answer);
@@ -317,7 +318,7 @@ const struct op_answer *op_map(
 	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
 {
 	size_t size;
-	const char *key = key_of(question, false, arena, &size);
+	const char *key = key_of(question, false, wanted->brief, arena, &size);
 	const struct op_answer *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;
@@ -349,14 +350,14 @@ const struct op_choices *op_map_all(
 	if (op_has_inner_nest(question->arch, question->op))
 		return list_nests(wanted, question, arena);
 	size_t size;
-	const char *key = key_of(question, true, arena, &size);
+	const char *key = key_of(question, true, wanted->brief, arena, &size);
 	const struct op_choices *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;
 	struct arena_mark mark = arena_mark(arena);
 	struct op_option first;
 	struct op_front front;
-	struct op_answer answer = ask_all(question, arena, &first, &front);
+	struct op_answer answer = ask_all(question, wanted->brief, arena, &first, &front);
 	size_t count = answer.found ? front.count + 1 : 0;
 	size_t bytes = sizeof(struct op_choices) + count * sizeof(struct op_option);
 	struct op_choices *choices = arena_alloc(arena, bytes);

@@ -7,6 +7,8 @@
 #define GRAPH_OPTIONS(OPTION)                                                                       \
 	OPTION(OP_MAP_EVALUATIONS, 20000, 1, 1 << 30,                                               \
 		"tilings and orders priced for one answer, the published tiles on top")             \
+	OPTION(OP_BRIEF_EVALUATIONS, 200, 1, 1 << 30,                                               \
+		"the same for a first plan of a large graph, where they take most of the time")     \
 	OPTION(OP_ALL_EVALUATIONS, 10000000, 1, 1 << 30,                                            \
 		"the same where an op stands alone: enough to prove what is best")                  \
 	OPTION(OP_MAP_AS_FAST, 64, 1, 1 << 20,                                                      \
@@ -15,6 +17,9 @@
 	OPTION(PLANS_CUT_MOST, 8, 1, 1 << 10,                                                       \
 		"searches for whole plans that hit their limit, before no further sum is asked "    \
 		"about: they are dear, and leave wide gaps")                                        \
+	OPTION(PLANS_BRIEF_OPS, 24, 0, 1 << 20,                                                     \
+		"ops of a graph that is planned in brief spaces first: smaller ones are proven "    \
+		"within seconds")                                                                   \
 	OPTION(PLANS_FEWER_PARTS, 4, 1, 1 << 10,                                                    \
 		"within fewer cores that number and the limit are a part: spaces are smaller, and " \
 		"five limits cost about as much as all cores")                                      \

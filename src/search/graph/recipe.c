@@ -187,7 +187,9 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 		solve_for(&asker, recipe->joint, &problem, recipe->plan_ticks, recipe->seed, arena);
 	result.ticks = answer.ticks;
 	result.effort = answer.effort;
-	result.cut = answer.cut;
+	result.cut = answer.cut && !aim.brief;
+	if (aim.brief)
+		answer.status = PROOF_NONE;
 	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
 		result.bound = answer.bound;
 	if (!answer.candidate_count) {

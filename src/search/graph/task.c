@@ -346,6 +346,16 @@ static void add_problem(
 	add_varied(tasks, exploration, &recipe, 0, arena);
 }
 
+/* The same plans in brief spaces, whose labels are few. */
+static void add_brief(struct tasks *tasks, const struct exploration *exploration,
+	struct plan_aims aims, struct arena *arena)
+{
+	size_t first = tasks->count;
+	tasks_plans(tasks, exploration, &aims, arena);
+	for (size_t i = first; i < tasks->count; i++)
+		tasks->at[i].recipe.aim.brief = true;
+}
+
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
@@ -354,6 +364,8 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 		struct plan_aims aims = {0};
 		plans_alone(&aims, &exploration->wishes.objectives, &none,
 			exploration->planning.cores, arena);
+		if (exploration->workload->op_count > PLANS_BRIEF_OPS)
+			add_brief(&tasks, exploration, aims, arena);
 		tasks_plans(&tasks, exploration, &aims, arena);
 	}
 	if (exploration->planning.constraints && exploration->planning.constraints->problem)

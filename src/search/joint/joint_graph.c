@@ -226,7 +226,7 @@ const struct joint_space *joint_graph_make(
 {
 	struct kept *own = question->aim.kept ? NULL : kept_open();
 	struct joint_question narrowed = *question;
-	narrowed.aim.fixed |= KIND_NEVER_FREE;
+	narrowed.aim.fixed |= KIND_NEVER_FREE | (question->aim.brief ? KIND_BRIEF : 0);
 	if (question->workload->op_count > SMALL_RUNS_OPS_MOST && !fits_whole(question))
 		narrowed.aim.fixed |= KIND_SMALL_RUNS;
 	struct joint_making making = {.question = &narrowed,

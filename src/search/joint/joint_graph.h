@@ -60,7 +60,10 @@ enum joint_kind {
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
 	KIND_CUT_TILES = 1 << 17,
-	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES
+	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES,
+	/* What a brief space leaves out, which has a tenth of the options. */
+	KIND_BRIEF = KIND_FEW_CORES | KIND_MANY_LOOPS | KIND_ORDERS | KIND_FUSED_LOOPS |
+		     KIND_RELAY | KIND_EARLY | KIND_BOTH | KIND_SHARED
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

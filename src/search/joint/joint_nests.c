@@ -104,8 +104,8 @@ void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, stru
 		.question = &graph->question, .arena = arena, .scratch = arena_open()};
 	struct kept *own = graph->question.aim.kept ? NULL : kept_open();
 	making.kept = own ? own : graph->question.aim.kept;
-	bool brief =
-		!arch_moves_boxes(plan->arch) && graph->unproven && !graph->question.aim.nest_ticks;
+	bool brief = !arch_moves_boxes(plan->arch) && graph->unproven &&
+		     !graph->question.aim.nest_ticks && !graph->question.aim.brief;
 	for (int step = 0; brief && step < plan->step_count; step++)
 		polish(&making, plan, step);
 	kept_close(own);
@@ -398,7 +398,9 @@ static bool choose_step(
 	struct mapping blank = mapping_make(arch, op);
 	struct inner_question question = {
 		.arch = arch, .workload = asked->workload, .op = op, .mapping = &blank};
-	uint64_t ticks = asked->aim.nest_ticks ? asked->aim.nest_ticks : NEST_JOINT_TICKS;
+	uint64_t ticks = asked->aim.nest_ticks ? asked->aim.nest_ticks
+			 : asked->aim.brief    ? NEST_BRIEF_TICKS
+					       : NEST_JOINT_TICKS;
 	int64_t begun = count_begun(range, step);
 	question.resumes = begun < range->iterations;
 	double buffers = number_max(1, arch->levels[arch->lx].multiple_buffering);

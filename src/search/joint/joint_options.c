@@ -1,6 +1,7 @@
 #include "base/number.h"
 #include "model/graph/run.h"
 #include "model/graph/workload.h"
+#include "search/graph/options.h"
 #include "search/joint/joint_making.h"
 
 #include <math.h>
@@ -215,7 +216,8 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	const struct nests_wanted wanted = {.objective = OBJECTIVE_EDP,
 		.solver = asked->aim.map,
 		.kept = making->kept,
-		.stopper = asked->planning->stopper};
+		.stopper = asked->planning->stopper,
+		.brief = asked->aim.brief};
 	struct arena_mark mark = arena_mark(making->scratch);
 	const struct op_choices *choices = op_map_all(&wanted, question, making->scratch);
 	*value = JOINT_NEVER;
@@ -225,7 +227,9 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 		int64_t cycles = op_value_latency(own, asked->planning->price);
 		int64_t worth = joint_worth(making, cycles, own->energy_pj + moved_pj,
 			own->hbm_bytes + question->moved_hbm);
-		if (worth < *value) {
+		/* of options by number of tiles: without a proof fewer are better */
+		int64_t more = asked->aim.brief && i ? *value / OP_MAP_AS_FAST : 0;
+		if (worth < *value - more) {
 			*value = worth;
 			*tiles = choices->at[i];
 		}

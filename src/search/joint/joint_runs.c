@@ -273,7 +273,8 @@ static void order_loops(struct trying *trying, int at, division_function *use)
 		use(trying);
 		return;
 	}
-	for (int i = at; i < trying->order_count; i++) {
+	int end = joint_is_free(trying->making, KIND_ORDERS) ? trying->order_count : at + 1;
+	for (int i = at; i < end; i++) {
 		int first = trying->order[at];
 		trying->order[at] = trying->order[i];
 		trying->order[i] = first;
@@ -303,7 +304,8 @@ static void divide(struct trying *trying, int k, int64_t left, division_function
 		for (int i = 0; i < k; i++)
 			if (trying->splits.at[i] > 1)
 				trying->order[trying->order_count++] = i;
-		if (left == 1)
+		bool many = trying->order_count > 1;
+		if (left == 1 && (!many || joint_is_free(trying->making, KIND_MANY_LOOPS)))
 			order_loops(trying, 0, use);
 		return;
 	}
@@ -537,10 +539,11 @@ void joint_runs_find(struct joint_making *making)
 {
 	int ops = (int)making->question->workload->op_count;
 	const int *big = find_big_ends(making);
+	int most = making->question->aim.brief ? RUN_BRIEF_OPS : ops;
 	bool all = joint_is_free(making, KIND_SMALL_RUNS) &&
 		   making->question->workload->op_count <= SMALL_RUNS_OPS_MOST;
 	for (int first = 0; first < ops; first++)
-		for (int last = first + 1; last <= ops; last++) {
+		for (int last = first + 1; last <= number_min(first + most, ops); last++) {
 			struct trying trying;
 			open_trying(making, first, last, &trying);
 			if (!find_loops(&trying) ||

@@ -16,6 +16,9 @@
 		"next, which may divide better")                                                    \
 	OPTION(NEST_JOINT_TICKS, 2000, 1, 1 << 30,                                                  \
 		"a nest, by default: there are hundreds in a space")                                \
+	OPTION(RUN_BRIEF_OPS, 8, 2, 1 << 10,                                                        \
+		"ops of a run in a brief space: with 24 the beam over 89 ops of a BERT encoder "    \
+		"layer ends 20 % higher")                                                           \
 	OPTION(RELAYED_VIEWS_MOST, 400, 1, 1 << 15,                                                 \
 		"views of a tensor that is relayed: each pair of them has a price")                 \
 	OPTION(EARLY_TRIES_MOST, 300000, 0, 1 << 30,                                                \
