@@ -17,9 +17,9 @@
 	OPTION(PLANS_CUT_MOST, 8, 1, 1 << 10,                                                       \
 		"searches for whole plans that hit their limit, before no further sum is asked "    \
 		"about: they are dear, and leave wide gaps")                                        \
-	OPTION(PLANS_BRIEF_OPS, 24, 0, 1 << 20,                                                     \
-		"ops of a graph that is planned in brief spaces first: smaller ones are proven "    \
-		"within seconds")                                                                   \
+	OPTION(PLANS_BRIEF_OPS, 48, 0, 1 << 20,                                                     \
+		"ops of a graph that is planned in brief spaces first: smaller ones, such as a "    \
+		"block of a transformer, are proven within seconds")                                \
 	OPTION(PLANS_FEWER_PARTS, 4, 1, 1 << 10,                                                    \
 		"within fewer cores that number and the limit are a part: spaces are smaller, and " \
 		"five limits cost about as much as all cores")                                      \
