@@ -1,7 +1,9 @@
 #include "base/arena.h"
+#include "cost/graph/cost.h"
 #include "model/graph/planning.h"
 #include "model/graph/run.h"
 #include "search/engine/kept.h"
+#include "search/graph/nests.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/array_arch.h"
 #include "tests/support/complaints.h"
@@ -14,7 +16,7 @@
 /*
  * Joint spaces of machines whose tiles do not move in boxes: random answers, with runs in them, become plans.
  * Each keeps all rules, ends with the right results, counts what the model counts, and costs what the
- * answer does: in cycles, energy and HBM bytes.
+ * answer does: in cycles, energy and HBM bytes.  None takes less than the lower bound of its graph.
  */
 enum { ANSWERS = 4, TICKS = 50, MACHINES = 4 };
 static const char *const machines[MACHINES] = {"specs/arch/eyeriss.yaml", "specs/arch/simba.yaml",
@@ -25,6 +27,7 @@ static const struct joint_aim aims[] = {{.cycles = 1, .nest_ticks = TICKS},
 
 struct seen {
 	long built, runs, two_loops, adding_up, inside, resident;
+	long near; /* their lower bound */
 };
 
 struct asked {
@@ -77,6 +80,11 @@ static void try_answer(
 	const char *why = joint_judge(&asked->question, plan, value, asked->seed, arena);
 	if (why)
 		fail_msg("%s", why);
+	struct plan_cost cost;
+	int64_t least = nests_floor(asked->question.arch, asked->question.workload);
+	assert_true(cost_plan(plan, arena, &cost));
+	assert_true(least <= cost.score.cycles);
+	seen->near += 2 * least > cost.score.cycles;
 	look_at(plan, seen);
 }
 
@@ -110,6 +118,7 @@ static void answers_are_plans(void **state)
 		"%ld tensors resident, %ld in parts\n",
 		seen.built, seen.runs, seen.two_loops, seen.adding_up, seen.resident, seen.inside);
 	assert_true(seen.built > count / 2);
+	assert_true(!draws_are_many(count) || seen.near);
 	assert_true(!draws_are_many(count) || (seen.two_loops && seen.adding_up && seen.inside));
 }
 

@@ -698,9 +698,11 @@ static double home_floor(const struct hierarchy *hierarchy, const struct workloa
 	const struct nest_level *home = &hierarchy->levels[hierarchy->level_count - 1];
 	const struct ratio rates[] = {home->read_rate, home->write_rate, home->shared_rate};
 	double words[] = {0, 0, 0}, most = 0;
+	bool whole = home->storage; /* else there are several of it */
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
-		if (home->rate_scale[t] < 1)
-			return 0;
+		whole &= home->rate_scale[t] >= 1;
+	if (!whole)
+		return 0;
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		double own = latency_compulsory_bytes(workload, t) /
