@@ -320,7 +320,7 @@ static uint64_t hash_state(const int *state, size_t width, uint64_t nogoods)
 {
 	uint64_t hash = nogoods * UINT64_C(0x9e3779b97f4a7c15);
 	for (size_t s = 0; s < width; s++)
-		hash = (hash ^ (uint64_t)(state[s] + 2)) * UINT64_C(0x100000001b3);
+		hash = hash_add(hash, (uint64_t)(state[s] + 2));
 	return hash ^ hash >> 29;
 }
 

@@ -7,19 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* FNV-1a, 64 bits: Fowler, Noll, Vo. */
-static uint64_t hash(const char *name)
+uint64_t hash_bytes(const char *bytes, size_t length)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-	return h;
+	uint64_t hash = HASH_START;
+	for (size_t i = 0; i < length; i++)
+		hash = hash_add(hash, (unsigned char)bytes[i]);
+	return hash;
 }
 
 /* The name's slot, or the free one where it belongs; there is always a free one. */
 static struct name_slot *find_slot(const struct names *names, const char *name)
 {
-	size_t i = hash(name) & (names->capacity - 1);
+	size_t i = hash_bytes(name, strlen(name)) & (names->capacity - 1);
 	while (names->slots[i].name && !text_equal(names->slots[i].name, name))
 		i = (i + 1) & (names->capacity - 1);
 	return &names->slots[i];

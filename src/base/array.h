@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * Containers in an arena: growing arrays and binary search in them, tables of names, sets of numbers.
+ * Containers in an arena: growing arrays and binary search in them, tables of names, sets of numbers; and the hash of
+ * all tables.
  *
  * A growing array of any type:
  *
@@ -41,6 +42,16 @@ static inline void *array_grown(
 		memcpy(grown, at, count * size);
 	return grown;
 }
+
+/* One step of FNV-1a, 64 bits (Fowler, Noll, Vo), from HASH_START on. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+static inline uint64_t hash_add(uint64_t hash, uint64_t word)
+{
+	return (hash ^ word) * UINT64_C(0x100000001b3);
+}
+
+/* The same of bytes, one after the other. */
+uint64_t hash_bytes(const char *bytes, size_t length);
 
 /*
  * Binary search.  Sets `at` to the first index in [from, end) for which `before`, an expression of `at`, is false,

@@ -1,6 +1,7 @@
 #include "cli/kind.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/command_report.h"
@@ -94,7 +95,7 @@ static void list_files(struct exploring *exploring)
 	for (size_t i = 0; i < count; i++) {
 		const char *text;
 		files[i].name = folder_file(exploring->folder, i, &text);
-		files[i].hash = file_hash(text, strlen(text));
+		files[i].hash = hash_bytes(text, strlen(text));
 	}
 	exploring->record.file_count = count;
 	exploring->record.files = files;

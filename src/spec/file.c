@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,21 +57,13 @@ static void complain_size(
 			kind->most_text, kind->name);
 }
 
-uint64_t file_hash(const char *bytes, size_t length)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static void set_bytes(struct arena *arena, struct source *source, const char *bytes, size_t length)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t skip = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
 	source->bytes = arena_copy(arena, bytes + skip, length - skip);
 	source->length = length - skip;
-	source->hash = file_hash(bytes, length);
+	source->hash = hash_bytes(bytes, length);
 	source_mark(arena, source);
 }
 

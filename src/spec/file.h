@@ -35,9 +35,6 @@ const struct source *file_include(struct arena *arena, const struct source *sour
 bool file_check_characters(const struct source *source, struct diag *diag);
 bool file_check(const struct source *source, struct diag *diag);
 
-/* FNV-1a, 64 bits. */
-uint64_t file_hash(const char *bytes, size_t length);
-
 /* True if there is nothing in a YAML file but comments and blank lines. */
 bool file_says_nothing(const struct source *source);
 

@@ -1,6 +1,7 @@
 #include "search/claim/plan_bound.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "search/joint/joint_space.h"
 
@@ -151,9 +152,9 @@ static int64_t rest_of(struct bounding *bounding, const struct bound_state *stat
 /* Returns the entry of the table that lists the nodes with the places of a state. */
 static uint32_t *places_of(const struct bounding *bounding, const struct bound_state *state)
 {
-	uint64_t hash = 1469598103934665603u + state->cut;
+	uint64_t hash = HASH_START + state->cut;
 	for (int k = 0; k < PLAN_CROSSING_MOST; k++)
-		hash = (hash ^ state->place[k]) * 1099511628211u;
+		hash = hash_add(hash, state->place[k]);
 	hash ^= hash >> 29;
 	for (size_t s = (size_t)hash;; s++) {
 		uint32_t *first = &bounding->places[s & (bounding->place_count - 1)];

@@ -1,6 +1,7 @@
 #include "search/claim/plan_complete.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "model/graph/box_nest.h"
@@ -182,13 +183,13 @@ static bool is_served(struct completing *completing, int t, int view, int asked)
 
 static uint64_t add_place(uint64_t places, int tensor, int place)
 {
-	return (places ^ (uint64_t)(4 * tensor + place + 1)) * 1099511628211u;
+	return hash_add(places, (uint64_t)(4 * tensor + place + 1));
 }
 
 /* Tensors in ascending order, each with its place. */
 static uint64_t places_of_option(const struct joint_option *option)
 {
-	uint64_t places = 14695981039346656037u;
+	uint64_t places = HASH_START;
 	for (int u = 0; u < option->use_count; u++)
 		places = add_place(places, option->uses[u].tensor, option->uses[u].mode);
 	return places;

@@ -1,6 +1,7 @@
 #include "search/engine/kept.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,15 +52,15 @@ void kept_leave(struct kept *kept, struct arena *arena)
 	arena_adopt(arena, kept->arena);
 }
 
-/* FNV-1a, eight bytes at a time. */
+/* The hash of a key, eight bytes at a time. */
 static uint64_t hash_of(const void *key, size_t size)
 {
 	const unsigned char *bytes = key;
-	uint64_t hash = 0xcbf29ce484222325u, word;
+	uint64_t hash = HASH_START, word;
 	for (; size; size -= size < sizeof word ? size : sizeof word, bytes += sizeof word) {
 		word = 0;
 		memcpy(&word, bytes, size < sizeof word ? size : sizeof word);
-		hash = (hash ^ word) * 0x100000001b3u;
+		hash = hash_add(hash, word);
 		hash ^= hash >> 29;
 	}
 	return hash;
