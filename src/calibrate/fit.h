@@ -3,7 +3,7 @@
 
 #include "calibrate/measured.h"
 #include "model/machine/arch.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 struct arena;
 

@@ -2,7 +2,7 @@
 #define CALIBRATE_MEASURED_H
 
 #include "model/machine/arch.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #ifndef CAMPAIGN_CANON_H
 #define CAMPAIGN_CANON_H
 
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <stdint.h>
 

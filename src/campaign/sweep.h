@@ -2,8 +2,8 @@
 #define CAMPAIGN_SWEEP_H
 
 #include "base/array.h"
+#include "spec/node.h"
 #include "spec/reader.h"
-#include "spec/step.h"
 
 /*
  * A place in the trees of specs, as users write it: `architecture.GLB.depth`.  The first word is a

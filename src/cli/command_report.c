@@ -14,7 +14,7 @@
 #include "report/run/json.h"
 #include "report/run/pareto.h"
 #include "spec/file.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <ctype.h>
 #include <inttypes.h>

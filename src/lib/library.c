@@ -12,7 +12,7 @@
 #include "report/run/pareto.h"
 #include "search/engine/parallel.h"
 #include "spec/file.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #ifndef SPEC_EXPR_H
 #define SPEC_EXPR_H
 
-#include "spec/step.h"
+#include "spec/node.h"
 #include "spec/value.h"
 
 /*

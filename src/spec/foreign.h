@@ -1,7 +1,7 @@
 #ifndef SPEC_FOREIGN_H
 #define SPEC_FOREIGN_H
 
-#include "spec/step.h"
+#include "spec/node.h"
 
 /*
  * Trees from files that are not YAML: libconfig, and loop nests as Timeloop prints them.

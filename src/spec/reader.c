@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "spec/field.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "spec/value.h"
 
 #include <assert.h>

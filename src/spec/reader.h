@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "base/number.h"
 #include "spec/expr.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 #include "model/packing/capture.h"
 #include "model/packing/packing_file.h"
 #include "search/packing/packing_search.h"
+#include "spec/node.h"
 #include "spec/reader.h"
-#include "spec/step.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
 

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "import/import.h"
 #include "import/onnx_strip.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/draws.h"
 #include "tests/support/folder.h"
 #include "tests/support/mutated_text.h"

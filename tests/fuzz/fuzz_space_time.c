@@ -4,7 +4,7 @@
 #include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
 #include "search/recurrence/project_search.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"

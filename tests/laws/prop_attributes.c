@@ -2,7 +2,7 @@
 #include "base/array.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/draws.h"
 #include "tests/support/shell.h"
 

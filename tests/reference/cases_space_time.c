@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "cost/recurrence/projection.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/case_json.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "model/graph/workload_read.h"
 #include "model/nest/shape.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/complaints.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/machine/arch.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
 #include "tests/support/set_up.h"

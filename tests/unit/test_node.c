@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "spec/step.h"
+#include "spec/node.h"
 #include "tests/support/complaints.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/run.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "model/machine/mapping.h"
 #include "model/nest/constraint.h"
+#include "spec/node.h"
 #include "spec/reader.h"
-#include "spec/step.h"
 
 #include <string.h>
 

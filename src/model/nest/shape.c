@@ -5,8 +5,8 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "spec/field.h"
+#include "spec/node.h"
 #include "spec/reader.h"
-#include "spec/step.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

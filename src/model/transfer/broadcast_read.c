@@ -5,8 +5,8 @@
 #include "model/machine/topology.h"
 #include "model/transfer/broadcast.h"
 #include "spec/field.h"
+#include "spec/node.h"
 #include "spec/reader.h"
-#include "spec/step.h"
 
 #include <ctype.h>
 #include <inttypes.h>

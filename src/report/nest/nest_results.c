@@ -8,7 +8,7 @@
 #include "report/run/json.h"
 #include "report/run/pareto.h"
 #include "search/drive/solver.h"
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include <inttypes.h>
 

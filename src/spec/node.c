@@ -1,4 +1,4 @@
-#include "spec/step.h"
+#include "spec/node.h"
 
 #include "base/arena.h"
 #include "base/array.h"

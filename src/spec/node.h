@@ -1,5 +1,5 @@
-#ifndef SPEC_STEP_H
-#define SPEC_STEP_H
+#ifndef SPEC_NODE_H
+#define SPEC_NODE_H
 
 #include "base/diag.h"
 #include "base/text.h"
