@@ -128,7 +128,7 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 	const char *what, const struct noun *noun)
 {
 	bool opened = reader_open(map, reading, node, what);
-	map->noun = noun->older && !node_find(node, noun->older) ? NULL : noun;
+	map->noun = noun->older && !reader_given(map, noun->older) ? NULL : noun;
 	return opened;
 }
 
