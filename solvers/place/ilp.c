@@ -41,17 +41,23 @@ struct order_program {
 	double mass;          /* the columns of a point add up to no more */
 };
 
+static bool touch(const struct packing *packing, size_t i, size_t j)
+{
+	return packing->buffers[i].size && packing->buffers[j].size && packing_meet(packing, i, j);
+}
+
 /* Counts the pairs of buffers, or buffers and ranges, that meet; no more than `most` + 1. */
-static size_t order_pairs(const struct packing *packing, size_t most, struct arena *arena);
-
-/* NULL if a buffer that must be placed cannot be with nothing elsewhere: *culprit is it.  All
- * parents must be lawful. */
-static struct order_program *order_program_make(
-	const struct packing *packing, struct arena *arena, size_t *culprit);
-
-/* The placement whose order a point has, each buffer as low as that allows. */
-static void order_program_read(
-	const struct order_program *program, const double *values, struct placement *placement);
+static size_t order_pairs(const struct packing *packing, size_t most, struct arena *arena)
+{
+	struct arena_mark mark = arena_mark(arena);
+	struct packing all = packing_with_reserved(packing, arena);
+	size_t pairs = 0;
+	for (size_t i = 0; i < all.count && pairs <= most; i++)
+		for (size_t j = 0; j < i && j < packing->count && pairs <= most; j++)
+			pairs += touch(&all, i, j);
+	arena_release(arena, mark);
+	return pairs;
+}
 
 /* A column times a factor, plus a constant. */
 struct ilp_term {
@@ -109,23 +115,6 @@ static void row_end(struct making *making, bool equal)
 			milp_entry(making->program->milp, making->row[k].column,
 				making->row[k].factor);
 	making->row_count = 0;
-}
-
-static bool touch(const struct packing *packing, size_t i, size_t j)
-{
-	return packing->buffers[i].size && packing->buffers[j].size && packing_meet(packing, i, j);
-}
-
-static size_t order_pairs(const struct packing *packing, size_t most, struct arena *arena)
-{
-	struct arena_mark mark = arena_mark(arena);
-	struct packing all = packing_with_reserved(packing, arena);
-	size_t pairs = 0;
-	for (size_t i = 0; i < all.count && pairs <= most; i++)
-		for (size_t j = 0; j < i && j < packing->count && pairs <= most; j++)
-			pairs += touch(&all, i, j);
-	arena_release(arena, mark);
-	return pairs;
 }
 
 /* --- units */
@@ -443,6 +432,8 @@ static void make_goal(struct making *making)
 	}
 }
 
+/* NULL if a buffer that must be placed cannot be with nothing elsewhere: *culprit is it.  All
+ * parents must be lawful. */
 static struct order_program *order_program_make(
 	const struct packing *packing, struct arena *arena, size_t *culprit)
 {
@@ -552,6 +543,7 @@ static int64_t find_address(const struct packing *packing, const struct placemen
 	return address;
 }
 
+/* The placement whose order a point has, each buffer as low as that allows. */
 static void order_program_read(
 	const struct order_program *program, const double *values, struct placement *placement)
 {

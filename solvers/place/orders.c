@@ -18,12 +18,6 @@
  */
 struct skyline;
 
-static struct skyline *skyline_make(const struct items *items, struct arena *arena);
-static void skyline_clear(struct skyline *skyline);
-
-/* Its address; UNPLACED if it would end above `limit`. */
-static int64_t skyline_put(struct skyline *skyline, size_t item, int64_t limit);
-
 /* A tree over the sections; node 1 is the root. */
 struct skyline {
 	const struct items *items;
@@ -87,6 +81,7 @@ static void raise(struct skyline *skyline, const struct item_part *part, int64_t
 	}
 }
 
+/* Its address; UNPLACED if it would end above `limit`. */
 static int64_t skyline_put(struct skyline *skyline, size_t item, int64_t limit)
 {
 	const struct item *it = &skyline->items->at[item];

@@ -29,18 +29,6 @@
 struct constraints;
 struct shape;
 
-/* A `mapping:` as the plan of the op, all tensors in HBM. */
-static void graph_problem_mapping(struct inputs *inputs, struct graph_inputs *own,
-	const struct shape *shape, const struct node *mapping);
-
-/* The objectives of a `mapper:` and its budget; what steers Timeloop's draws is refused by name. */
-static void graph_problem_mapper(
-	struct inputs *inputs, struct graph_inputs *own, const struct node *mapper);
-
-/* Narrows the domain of mappings by the constraints, into constraints->problem; refuses flags. */
-static void graph_problem_agree(struct inputs *inputs, const struct arch *arch,
-	const struct shape *shape, struct constraints *constraints);
-
 /* Flags say how words are counted, and here boxes are. */
 static void refuse_flag(
 	struct inputs *inputs, const struct arch *arch, const struct constraint *constraint)
@@ -65,6 +53,7 @@ static struct plan *plan_of_op(
 	return plan;
 }
 
+/* A `mapping:` as the plan of the op, all tensors in HBM. */
 static void graph_problem_mapping(struct inputs *inputs, struct graph_inputs *own,
 	const struct shape *shape, const struct node *node)
 {
@@ -94,6 +83,7 @@ static void graph_problem_mapping(struct inputs *inputs, struct graph_inputs *ow
 	own->plan_span = node->span;
 }
 
+/* The objectives of a `mapper:` and its budget; what steers Timeloop's draws is refused by name. */
 static void graph_problem_mapper(
 	struct inputs *inputs, struct graph_inputs *own, const struct node *mapper)
 {
@@ -106,6 +96,7 @@ static void graph_problem_mapper(
 		inputs->diag);
 }
 
+/* Narrows the domain of mappings by the constraints, into constraints->problem; refuses flags. */
 static void graph_problem_agree(struct inputs *inputs, const struct arch *arch,
 	const struct shape *shape, struct constraints *constraints)
 {

@@ -33,9 +33,6 @@ struct network_inputs {
 	struct network_limits limits;
 };
 
-/* Into inputs->own; false after complaining. */
-static bool network_inputs_read(struct inputs *inputs, struct sheet *sheet);
-
 /* The most cycles that end within a time. */
 static bool find_cycles(double nanoseconds, double clock_ns, int64_t *cycles)
 {
@@ -157,6 +154,7 @@ static void check_objectives(
 			"are the default");
 }
 
+/* Into inputs->own; false after complaining. */
 static bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 {
 	static const char *const others[] = {"workload", "problem", "plan", "mapping", NULL};

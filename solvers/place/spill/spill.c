@@ -536,13 +536,6 @@ static void spill_climb_step(struct spill_climb *climb)
 		spill_prices_scale(&moves->prices, SPILL_AFTER_NOTHING_PERCENT);
 }
 
-/*
- * The integer program of most gain that holds every row and every cut.  Columns of items are
- * integers, the first columns; what versions gain and what pairs share follows from them.
- */
-static struct milp *spill_master_make(struct arena *arena, const struct spill_model *model,
-	const struct spill_cut *cuts, size_t cut_count);
-
 static void add_columns(struct milp *milp, const struct spill_model *model)
 {
 	for (int i = 0; i < model->item_count; i++) {
@@ -629,6 +622,10 @@ static void add_cut(struct milp *milp, const struct spill_cut *cut)
 		milp_entry(milp, cut->parents[k], -1);
 }
 
+/*
+ * The integer program of most gain that holds every row and every cut.  Columns of items are
+ * integers, the first columns; what versions gain and what pairs share follows from them.
+ */
 static struct milp *spill_master_make(struct arena *arena, const struct spill_model *model,
 	const struct spill_cut *cuts, size_t cut_count)
 {

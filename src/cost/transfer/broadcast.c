@@ -38,26 +38,6 @@ struct course {
 	int64_t legs;    /* one after the other; 1 of a reduction */
 };
 
-/* Closed by course_close, because its hops are not in an arena. */
-static struct course course_open(const struct broadcast *b, const struct topology *topology);
-static void course_close(struct course *course);
-
-static int64_t course_chunks(const struct course *course); /* of one leg */
-
-/* Bytes of a chunk of heights[h] rows and widths[w] columns. */
-static int64_t course_bytes(const struct course *course, int h, int w);
-
-/* The i-th leg; of a reduction the loads of rank i. */
-static struct leg course_leg(const struct course *course, int64_t i);
-
-/* A reduction of more than one rank. */
-static bool course_combines(const struct broadcast *b);
-
-/* Ticks that a load, the stores of a chunk, and a vector step take. */
-static wide course_load(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes);
-static wide course_store(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes);
-static wide course_combine(const struct copy_ticks *ticks, int64_t bytes);
-
 static struct grid find_grid(const struct broadcast *b, enum broadcast_path path)
 {
 	const int64_t *shape = broadcast_block(b);
@@ -79,13 +59,6 @@ static struct grid find_grid(const struct broadcast *b, enum broadcast_path path
 	};
 }
 
-static int64_t course_chunks(const struct course *course)
-{
-	const struct grid *grid = &course->grid;
-	return grid->outer * (grid->bands[0] + grid->bands[1]) *
-	       (grid->columns[0] + grid->columns[1]);
-}
-
 /* Between the root and each rank, in the direction in which the bytes go. */
 static int *find_hops(const struct broadcast *b, const struct topology *topology)
 {
@@ -97,6 +70,7 @@ static int *find_hops(const struct broadcast *b, const struct topology *topology
 	return hops;
 }
 
+/* Closed by course_close, because its hops are not in an arena. */
 static struct course course_open(const struct broadcast *b, const struct topology *topology)
 {
 	return (struct course){
@@ -114,6 +88,21 @@ static void course_close(struct course *course)
 	free((void *)course->hops);
 }
 
+/* Returns the number of chunks of one leg. */
+static int64_t course_chunks(const struct course *course)
+{
+	const struct grid *grid = &course->grid;
+	return grid->outer * (grid->bands[0] + grid->bands[1]) *
+	       (grid->columns[0] + grid->columns[1]);
+}
+
+/* Bytes of a chunk of heights[h] rows and widths[w] columns. */
+static int64_t course_bytes(const struct course *course, int h, int w)
+{
+	return course->grid.heights[h] * course->grid.widths[w] * course->element;
+}
+
+/* The i-th leg; of a reduction the loads of rank i. */
 static struct leg course_leg(const struct course *course, int64_t i)
 {
 	const struct broadcast *b = course->broadcast;
@@ -134,12 +123,19 @@ static struct leg course_leg(const struct course *course, int64_t i)
 	return leg;
 }
 
+/* A reduction of more than one rank. */
+static bool course_combines(const struct broadcast *b)
+{
+	return b->operation == OPERATION_REDUCE && b->ranks > 1;
+}
+
 static wide time_of(int64_t bytes, struct ratio rate)
 {
 	wide work = (wide)bytes * rate.den;
 	return rate.num ? (work + rate.num - 1) / rate.num : 0;
 }
 
+/* Ticks that a load, the stores of a chunk, and a vector step take. */
 static wide course_load(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes)
 {
 	bool link = leg->far && ticks->link_rate.num;
@@ -159,16 +155,6 @@ static wide course_store(const struct copy_ticks *ticks, const struct leg *leg, 
 static wide course_combine(const struct copy_ticks *ticks, int64_t bytes)
 {
 	return ticks->combine_latency + time_of(bytes, ticks->combine_rate);
-}
-
-static int64_t course_bytes(const struct course *course, int h, int w)
-{
-	return course->grid.heights[h] * course->grid.widths[w] * course->element;
-}
-
-static bool course_combines(const struct broadcast *b)
-{
-	return b->operation == OPERATION_REDUCE && b->ranks > 1;
 }
 
 /* Counts the other ranks in a handshake: each reads its block or writes it. */

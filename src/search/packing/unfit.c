@@ -44,18 +44,6 @@ struct unfit_state {
 	int *leader;             /* of those at one address */
 };
 
-static struct unfit_state unfit_open(struct arena *arena, const struct packing *packing);
-static struct unfit_state unfit_copy(struct arena *arena, const struct unfit_state *state);
-
-/* Bits 1 << relation of what i may still be to j, two of an open pair. */
-static int unfit_options(const struct unfit_state *state, int i, int j);
-
-/* Decides an open pair. */
-static void unfit_decide(struct unfit_state *state, int i, int j, enum unfit_relation relation);
-
-/* Applies all rules until nothing follows.  False: a contradiction. */
-static bool unfit_settle(struct unfit_state *state, struct arena *arena);
-
 static bool live_at_once(const struct unfit_item *a, const struct unfit_item *b)
 {
 	return a->size && b->size && a->start < b->end && b->start < a->end;
@@ -116,6 +104,11 @@ static struct unfit_state unfit_open(struct arena *arena, const struct packing *
 	return state;
 }
 
+static int relation(const struct unfit_state *state, int i, int j)
+{
+	return state->relation[i * state->count + j];
+}
+
 static struct unfit_state unfit_copy(struct arena *arena, const struct unfit_state *state)
 {
 	size_t count = (size_t)state->count;
@@ -125,11 +118,6 @@ static struct unfit_state unfit_copy(struct arena *arena, const struct unfit_sta
 	copy.high = arena_copy(arena, state->high, count * sizeof *copy.high);
 	copy.leader = arena_copy(arena, state->leader, count * sizeof *copy.leader);
 	return copy;
-}
-
-static int relation(const struct unfit_state *state, int i, int j)
-{
-	return state->relation[i * state->count + j];
 }
 
 static bool may_be_child(const struct unfit_state *state, int i, int j)
@@ -150,6 +138,7 @@ static bool must_be_same(const struct unfit_state *state, int child, int parent)
 	return true;
 }
 
+/* Bits 1 << relation of what i may still be to j, two of an open pair. */
 static int unfit_options(const struct unfit_state *state, int i, int j)
 {
 	const int64_t *low = state->low, *high = state->high;
@@ -166,6 +155,7 @@ static int unfit_options(const struct unfit_state *state, int i, int j)
 	return options;
 }
 
+/* Decides an open pair. */
 static void unfit_decide(struct unfit_state *state, int i, int j, enum unfit_relation decided)
 {
 	static const unsigned char other[] = {
@@ -317,6 +307,7 @@ static bool settle_pairs(struct unfit_state *state, bool *more)
 	return true;
 }
 
+/* Applies all rules until nothing follows.  False: a contradiction. */
 static bool unfit_settle(struct unfit_state *state, struct arena *arena)
 {
 	for (bool more = true; more;)

@@ -88,11 +88,6 @@ struct tally {
 };
 
 static struct tally tally_make(
-	const struct program *program, const struct nests *nests, struct arena *arena);
-static void tally_add(struct tally *tally, const struct instruction *instruction);
-static void tally_close(struct tally *tally, struct arena *arena); /* what nests did */
-
-static struct tally tally_make(
 	const struct program *program, const struct nests *nests, struct arena *arena)
 {
 	struct tally tally = {.program = program, .nests = nests, .resident_end = INT64_MAX};
