@@ -6,6 +6,7 @@
 #include "campaign/sweep.h"
 #include "cli/settings.h"
 #include "constraints/constraints.h"
+#include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
 #include "model/machine/arch_draft.h"
 #include "model/machine/arch_read.h"
@@ -254,6 +255,7 @@ static const struct {
 	{"architecture", &architecture_noun},
 	{"arch", &architecture_noun},
 	{"workload", &workload_noun},
+	{"plan", &plan_noun},
 	{"problem", &problem_noun},
 	{"network", &network_noun},
 	{"constraints", &constraints_noun},

@@ -466,3 +466,34 @@ int64_t counts_total(const struct counts *counts, enum traffic traffic)
 		BUG("more %s bytes than an int64_t counts", traffic_names[traffic]);
 	return total;
 }
+
+struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena)
+{
+	size_t tensors = plan->workload->tensor_count;
+	return (struct plan_arguments){.plan = plan,
+		.tensors = arena_array(arena, int, tensors),
+		.lists = arena_array(arena, int, tensors),
+		.list = 1};
+}
+
+void plan_arguments_clear(struct plan_arguments *arguments)
+{
+	arguments->count = 0;
+	arguments->list++;
+}
+
+void plan_arguments_add(struct plan_arguments *arguments, int first, int end)
+{
+	const struct plan *plan = arguments->plan;
+	for (int step = first; step < end; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		for (int i = 0; i < op_operands(op); i++) {
+			int home = tensor_home(plan->workload, op_operand(op, i)->tensor);
+			if (arguments->lists[home] == arguments->list ||
+				!plan_is_argument(plan, step, i))
+				continue;
+			arguments->lists[home] = arguments->list;
+			arguments->tensors[arguments->count++] = home;
+		}
+	}
+}

@@ -305,4 +305,15 @@ bool counts_fit(const struct counts *counts);
 /* Over all steps and operands, of counts that fit; else BUG. */
 int64_t counts_total(const struct counts *counts, enum traffic traffic);
 
+/* The distinct tensors that steps use in HBM, in the order of use. */
+struct plan_arguments {
+	const struct plan *plan;
+	int count, *tensors;
+	int list, *lists; /* by tensor: the last list that it was on */
+};
+struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena);
+void plan_arguments_clear(struct plan_arguments *arguments);
+void plan_arguments_add(
+	struct plan_arguments *arguments, int first, int end); /* of steps [first, end) */
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/run.h"
+#include "spec/field.h"
 #include "spec/node.h"
 
 #include <inttypes.h>
@@ -261,6 +262,80 @@ static void read_mapping(struct plan_reading *file, struct reader *map, struct s
 		WRONG(file, span_of_key(map, "mapping"), "mapping of '%s': %s", op->name, why);
 }
 
+static const struct noun step_noun;
+
+static const struct field staging_fields[] = {
+	{"rows", FIELD_WHOLE, "of a tile", .required = true, INTO(struct staging, rows), .least = 1,
+		.most = INT32_MAX},
+	{"sticks", FIELD_WHOLE, "of a row", .required = true, INTO(struct staging, sticks),
+		.least = 1, .most = INT32_MAX},
+	{"size", FIELD_SIZE, "of a tile", .required = true},
+	{"addresses", FIELD_SIZE, "of the tiles in LX", .shape = SHAPE_LIST, .required = true},
+	{0},
+};
+static const struct noun staging_noun = {.name = "staging", .fields = staging_fields};
+
+static const struct field step_fields[] = {
+	{"op", FIELD_TEXT, .help = "name of an op of the workload"},
+	{"move", FIELD_CHOICE, "instead of `op`", .words = move_names + MOVE_CLONE},
+	{"tensor", FIELD_TEXT, .help = "tensor that a move takes elsewhere"},
+	{"as", FIELD_TEXT, .help = "name of the result of a move"},
+	{"readers", FIELD_TEXT, "ops that read the result of a clone", .shape = SHAPE_SOME},
+	{"bundle", FIELD_WHOLE, .help = "number of the bundle"},
+	{"mapping", FIELD_TEXT, .help = "division over cores, tiles, nests"},
+	{"staging", FIELD_MAP, "tiles of a broadcast", .noun = &staging_noun},
+	{"loop", FIELD_WHOLE, "loops that `steps` share, with their tiles", .shape = SHAPE_NAMED},
+	{"steps", FIELD_MAP, "steps that share a loop", .shape = SHAPE_LIST, .noun = &step_noun},
+	{0},
+};
+static const struct noun step_noun = {.name = "step", .fields = step_fields};
+
+static const char *const place_words[] = {"HBM", "LX", NULL};
+
+static const struct field stay_fields[] = {
+	{"where", FIELD_CHOICE, .required = true, .words = place_words},
+	{"from", FIELD_WHOLE, "first step", .required = true},
+	{"to", FIELD_WHOLE, "step behind the last", .required = true},
+	{"view", FIELD_TEXT, .help = "parts of the cores, in LX"},
+	{"address", FIELD_SIZE, .help = "in LX of each core"},
+	{"size", FIELD_SIZE, .help = "of a core's part"},
+	{"in_place_of", FIELD_TEXT, .help = "tensor whose place it takes"},
+	{0},
+};
+static const struct noun stay_noun = {.name = "stay", .fields = stay_fields};
+
+static const struct field proof_fields[] = {
+	{"status", FIELD_CHOICE, .required = true, .words = proof_names},
+	{"method", FIELD_TEXT, "solver of the proof", INTO(struct proof, method)},
+	{"space", FIELD_TEXT, "plans among which the claim holds", INTO(struct proof, space)},
+	{"value", FIELD_NUMBER, .help = "of the plan, as written"},
+	{"bound", FIELD_NUMBER, .help = "lower bound, as written"},
+	{0},
+};
+static const struct noun proof_noun = {.name = "proof", .fields = proof_fields};
+
+static const struct field bundle_fields[] = {
+	{"bundle", FIELD_WHOLE, "its number", .required = true},
+	{"arguments", FIELD_TEXT, "its tensors in HBM", .shape = SHAPE_SOME, .required = true},
+	{0},
+};
+static const struct noun bundle_noun = {.name = "bundle", .fields = bundle_fields};
+
+static const struct field plan_fields[] = {
+	{"version", FIELD_WHOLE, "1", .required = true},
+	{"workload", FIELD_TEXT, .help = "its name"},
+	{"architecture", FIELD_TEXT, .help = "its name"},
+	{"cores", FIELD_WHOLE, "cores that it uses", .required = true},
+	{"steps", FIELD_MAP, "ops, moves and runs in their order", .shape = SHAPE_LIST,
+		.required = true, .noun = &step_noun},
+	{"tensors", FIELD_ANY, "lists of stays by name", .shape = SHAPE_NAMED, .required = true},
+	{"bundles", FIELD_MAP, "arguments of the bundles", .shape = SHAPE_LIST, .required = true,
+		.noun = &bundle_noun},
+	{"proof", FIELD_MAP, "claim about the plan", .noun = &proof_noun},
+	{0},
+};
+const struct noun plan_noun = {.name = "plan", .fields = plan_fields};
+
 /* `{rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}`: the tiles of a broadcast. */
 static void read_staging(struct plan_reading *file, struct reader *map, struct step *step)
 {
@@ -269,11 +344,11 @@ static void read_staging(struct plan_reading *file, struct reader *map, struct s
 	struct staging *staging = arena_new(reading->arena, struct staging);
 	struct reader fields;
 	int64_t size = 0;
-	if (!node || !reader_open(&fields, reading, node, "staging"))
+	if (!node || !noun_open(&fields, reading, node, "staging", &staging_noun))
 		return;
-	bool good = read_integer(&fields, "rows", REQUIRED, 1, INT32_MAX, &staging->rows);
-	good &= read_integer(&fields, "sticks", REQUIRED, 1, INT32_MAX, &staging->sticks);
-	good &= read_size(&fields, "size", REQUIRED, 1, INT64_MAX, &size);
+	fields_read(&fields, &staging_noun, staging, NULL);
+	bool good = read_size(&fields, "size", REQUIRED, 1, INT64_MAX, &size) && staging->rows &&
+		    staging->sticks;
 	const struct node *list = read_list(&fields, "addresses", REQUIRED);
 	if (list && list->count > STAGING_MOST)
 		WRONG(file, list->span, "a broadcast has at most %d staging tiles, not %zu",
@@ -299,7 +374,7 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 	struct reader map;
 	int64_t bundle = 0;
 	int number = (int)file->steps.count;
-	if (!reader_open(&map, file->reading, node, "step"))
+	if (!noun_open(&map, file->reading, node, "step", &step_noun))
 		return false;
 	bool is_move = node_find(node, "move");
 	if (!(is_move ? read_move(file, &map) : read_op(file, &map)))
@@ -343,7 +418,7 @@ static bool read_run_step(struct plan_reading *file, const struct node *node)
 static bool read_run(struct plan_reading *file, const struct node *node)
 {
 	struct reader map;
-	if (!reader_open(&map, file->reading, node, "run"))
+	if (!noun_open(&map, file->reading, node, "run", &step_noun))
 		return false;
 	const struct node *loops = read_map(&map, "loop", REQUIRED);
 	const struct node *steps = read_list(&map, "steps", REQUIRED);
@@ -412,14 +487,13 @@ static int find_parent(const struct plan_reading *file, int tensor, int parent, 
 
 static void read_stay(struct plan_reading *file, const struct node *node, int tensor)
 {
-	static const char *const places[] = {"HBM", "LX", NULL};
 	struct residency stay = {.tensor = tensor, .in_place_of = -1};
 	struct reader map;
 	int place = PLACE_HBM;
 	int64_t from = 0, to = 0;
-	if (!reader_open(&map, file->reading, node, "stay"))
+	if (!noun_open(&map, file->reading, node, "stay", &stay_noun))
 		return;
-	read_word(&map, "where", REQUIRED, places, &place);
+	read_word(&map, "where", REQUIRED, place_words, &place);
 	stay.place = (enum place)place;
 	read_integer(&map, "from", REQUIRED, 0, (int64_t)file->steps.count, &from);
 	read_integer(&map, "to", REQUIRED, 0, (int64_t)file->steps.count, &to);
@@ -480,12 +554,11 @@ static void read_proof(struct plan_reading *file, struct reader *map)
 	const struct node *node = read_map(map, "proof", OPTIONAL);
 	struct reader fields;
 	int status = PROOF_NONE;
-	if (!node || !reader_open(&fields, file->reading, node, "proof"))
+	if (!node || !noun_open(&fields, file->reading, node, "proof", &proof_noun))
 		return;
 	read_word(&fields, "status", REQUIRED, proof_names, &status);
 	proof->status = (enum proof_status)status;
-	read_text(&fields, "method", OPTIONAL, &proof->method);
-	read_text(&fields, "space", OPTIONAL, &proof->space);
+	fields_read(&fields, &proof_noun, proof, NULL);
 	if (proof->status != PROOF_NONE) {
 		read_double(file, &fields, "value", &proof->value);
 		read_double(file, &fields, "bound", &proof->bound);
@@ -576,7 +649,7 @@ static void check_arguments(struct plan_reading *file, const struct node *node,
 	const char *const *names = NULL;
 	size_t count = 0;
 	struct reader map;
-	if (!reader_open(&map, file->reading, node, "bundle"))
+	if (!noun_open(&map, file->reading, node, "bundle", &bundle_noun))
 		return;
 	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
 	bool given = read_texts(&map, "arguments", REQUIRED, &names, &count);
@@ -630,7 +703,7 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 	size_t errors = diag_errors(reading->diag);
 	struct reader map;
 	plan->arch = arch;
-	if (!reader_open(&map, reading, node, "plan"))
+	if (!noun_open(&map, reading, node, "plan", &plan_noun))
 		return NULL;
 	open_workload(&file, workload, node_find(node, "steps"));
 	read_head(&file, &map);
@@ -661,37 +734,6 @@ const char *const proof_names[] = {
 	[PROOF_BUDGET] = "budget",
 	NULL,
 };
-
-struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena)
-{
-	size_t tensors = plan->workload->tensor_count;
-	return (struct plan_arguments){.plan = plan,
-		.tensors = arena_array(arena, int, tensors),
-		.lists = arena_array(arena, int, tensors),
-		.list = 1};
-}
-
-void plan_arguments_clear(struct plan_arguments *arguments)
-{
-	arguments->count = 0;
-	arguments->list++;
-}
-
-void plan_arguments_add(struct plan_arguments *arguments, int first, int end)
-{
-	const struct plan *plan = arguments->plan;
-	for (int step = first; step < end; step++) {
-		const struct op *op = &plan->workload->ops[plan->steps[step].op];
-		for (int i = 0; i < op_operands(op); i++) {
-			int home = tensor_home(plan->workload, op_operand(op, i)->tensor);
-			if (arguments->lists[home] == arguments->list ||
-				!plan_is_argument(plan, step, i))
-				continue;
-			arguments->lists[home] = arguments->list;
-			arguments->tensors[arguments->count++] = home;
-		}
-	}
-}
 
 /* State of writing a plan. */
 struct writing {

@@ -61,18 +61,8 @@ void plan_write(const struct plan *plan, struct text *text);
  * moves that the file names are put into it again.  Everything is checked
  * against workload and machine (plan_check.h); NULL after complaining.
  */
+extern const struct noun plan_noun;
 const struct plan *plan_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct workload *workload);
-
-/* The distinct tensors that steps use in HBM, in the order of use. */
-struct plan_arguments {
-	const struct plan *plan;
-	int count, *tensors;
-	int list, *lists; /* by tensor: the last list that it was on */
-};
-struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena);
-void plan_arguments_clear(struct plan_arguments *arguments);
-void plan_arguments_add(
-	struct plan_arguments *arguments, int first, int end); /* of steps [first, end) */
 
 #endif
