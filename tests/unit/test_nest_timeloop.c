@@ -78,6 +78,8 @@ static int set_up(void **state)
 			.read_rate = {0, 1},
 			.write_rate = {0, 1},
 			.shared_rate = {0, 1},
+			.row_cycles = {0, 1},
+			.round_cycles = {0, 1},
 			.pj = {1, 1, 1},
 			.gated_at = i};
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
