@@ -179,7 +179,7 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 		for (int i = 0; i < nest.hierarchy.level_count && draw % 4 == 1; i++)
 			nest.hierarchy.levels[i].block_size = 1;
 		if (draw % 5 == 2)
-			nest_case_paces(&random, false, &nest);
+			nest_case_paces(&random, true, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);
 		for (int c = 0; c <= COUNTING_TIMELOOP; c++)
 			follow_some(law, arena, &random, domain, &nest, (enum counting)c);

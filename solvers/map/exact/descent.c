@@ -574,7 +574,12 @@ static bool crosses(const struct nest_descent *descent, int t, int boundary)
 static void add_count(const struct nest_view *view, int t, int j, const struct nest_count *count,
 	struct nest_sums *sums)
 {
+	const struct nest_chain *chain = &view->chains[t];
+	int child = -1;
+	for (int k = 0; k + 1 < chain->count; k++)
+		child = chain->kept[k] == j ? chain->kept[k + 1] : child;
 	nest_view_add(view, t, j, NEST_READ, (double)count->reads, sums);
+	nest_view_add_rows(view, t, j, child, (double)(count->reads - count->links), sums);
 	nest_view_add(view, t, j, NEST_FILL, (double)count->fills, sums);
 }
 

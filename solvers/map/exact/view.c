@@ -163,6 +163,22 @@ void nest_view_add(const struct nest_view *view, int space, int j, enum nest_act
 	}
 }
 
+void nest_view_add_rows(const struct nest_view *view, int space, int j, int child, double words,
+	struct nest_sums *sums)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
+	int64_t most = hierarchy_row_most(level, frame->search->shape, space);
+	if (child < 0 || !most || frame->timeloop || frame->uneven)
+		return;
+	unsigned both = 1u << NEST_READ | 1u << NEST_FILL | 1u << NEST_UPDATE;
+	unsigned actions = level->shared_rate.num ? both : 1u << NEST_READ;
+	double cycles = ratio_double(level->row_cycles) / ((double)most * view->instances[j]);
+	for (int m = frame->port_of[j]; m < frame->port_of[j + 1]; m++)
+		if (frame->meters[m].actions == actions)
+			sums->at[m / METER_LANES][m % METER_LANES] += words * cycles;
+}
+
 static void clear(const struct nest_view *view, struct nest_sums *sums)
 {
 	memset(sums, 0, (size_t)view->frame->group_count * sizeof sums->at[0]);
@@ -419,14 +435,15 @@ static void price_read(struct nest_view *view, int t)
 {
 	for (int k = 0; k < view->chains[t].count; k++) {
 		struct way way = way_at(view, t, k);
-		nest_view_add(view, t, way.parent, NEST_READ,
-			way.times * served(view, t, way.child, way.parent, true), way.price);
+		double words = way.times * served(view, t, way.child, way.parent, true);
+		nest_view_add(view, t, way.parent, NEST_READ, words, way.price);
+		nest_view_add_rows(view, t, way.parent, way.child, words, way.price);
 		if (way.child >= 0)
 			nest_view_add(view, t, way.child, NEST_FILL,
 				served(view, t, way.child, way.child, true), way.price);
 		for (uint32_t rest = way.passed; rest; rest &= rest - 1) {
 			int j = __builtin_ctz(rest);
-			double words = way.times * served(view, t, way.child, j, true);
+			words = way.times * served(view, t, way.child, j, true);
 			nest_view_add(view, t, j, NEST_READ, words, way.price);
 			nest_view_add(view, t, j, NEST_FILL, words, way.price);
 		}
@@ -667,6 +684,8 @@ static void price_groups(struct nest_view *view, int t, int k, double times, str
 		nest_view_add(view, t, j, NEST_READ, words, sums);
 		if (j != parent)
 			nest_view_add(view, t, j, NEST_FILL, words, sums);
+		else
+			nest_view_add_rows(view, t, j, child, words, sums);
 	}
 	if (child >= 0)
 		nest_view_add(view, t, child, NEST_FILL, times * view->instances[child], sums);
@@ -698,6 +717,7 @@ static void price_exact(struct nest_view *view, int t, int k)
 			crossing->parent_inside[d] /= bound;
 		}
 	nest_view_add(view, t, parent, NEST_READ, words, &crossing->parent_price);
+	nest_view_add_rows(view, t, parent, child, words, &crossing->parent_price);
 	for (uint32_t rest = nest_view_passed(chain, parent, child); rest; rest &= rest - 1) {
 		int j = __builtin_ctz(rest);
 		nest_view_add(view, t, j, NEST_READ, words, &crossing->parent_price);

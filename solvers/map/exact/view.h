@@ -118,6 +118,12 @@ static inline uint32_t nest_view_passed(const struct nest_chain *chain, int pare
 void nest_view_add(const struct nest_view *view, int space, int j, enum nest_action action,
 	double words, struct nest_sums *sums);
 
+/* The time of the rows, at least, of words that a level reads for one inside; child -1: the multipliers, whose words
+ * are not in rows.  Exactly, and with perfect factors, a row is as long as a tile of the child, and no longer than
+ * the dataspace. */
+void nest_view_add_rows(const struct nest_view *view, int space, int j, int child, double words,
+	struct nest_sums *sums);
+
 /* True if the tiles of what a level keeps fit, with `left` temporal iterations inside the
  * boundary above it; homes with all that they hold, unless factors are uneven. */
 bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left);

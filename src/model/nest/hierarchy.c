@@ -475,6 +475,21 @@ unsigned hierarchy_update_flags(const struct hierarchy *hierarchy)
 	return flags;
 }
 
+int64_t hierarchy_row_most(const struct nest_level *level, const struct shape *shape, int space)
+{
+	const struct dataspace *dataspace = &shape->spaces[space];
+	int rank = level->row_rank[space];
+	uint32_t own = shape_rank_dimensions(&dataspace->ranks[rank]), others = 0;
+	for (int r = 0; r < dataspace->rank_count; r++)
+		others |= r == rank ? 0 : shape_rank_dimensions(&dataspace->ranks[r]);
+	if (!level->row_cycles.num || dataspace->written || own & (own - 1) || own & others)
+		return 0;
+	if (!own)
+		return 1;
+	int d = __builtin_ctz(own);
+	return 1 + dataspace->ranks[rank].coefficient[d] * (shape->dimensions[d].extent - 1);
+}
+
 bool hierarchy_flagged(const struct hierarchy *hierarchy)
 {
 	unsigned flags = 0;

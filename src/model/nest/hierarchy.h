@@ -143,6 +143,10 @@ int64_t hierarchy_cycles(const struct hierarchy *hierarchy, int64_t steps);
 /* The same of at least so many steps: no more cycles than there are, also where doubles err. */
 double hierarchy_cycles_least(const struct hierarchy *hierarchy, double steps);
 
+/* Words of a row of a level's tiles of a dataspace at most, which is the case if they have all of its indices; 0 if
+ * rows have no length of their own, or take no time. */
+int64_t hierarchy_row_most(const struct nest_level *level, const struct shape *shape, int space);
+
 /* True if some level has a flag for some dataspace. */
 bool hierarchy_flagged(const struct hierarchy *hierarchy);
 

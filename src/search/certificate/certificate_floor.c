@@ -503,6 +503,7 @@ void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *ou
 /* Least counts, and energies of one dataspace. */
 struct least {
 	double reads[ARCH_LEVELS_MOST], fills[ARCH_LEVELS_MOST], updates[ARCH_LEVELS_MOST];
+	double served[ARCH_LEVELS_MOST]; /* of the reads, those for a level inside */
 };
 
 static double entering(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
@@ -545,6 +546,7 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
 		double reads = child < 0 ? to_multipliers(cell, loops, j, t, at)
 					 : entering(cell, loops, j, t, at, child);
 		reads *= words_split(cell, t, at, child);
+		least->served[at] = child < 0 ? 0 : reads;
 		double fills = k ? entering(cell, loops, j, t, at, at) : 0;
 		if (from >= 0) {
 			/* A word that enters level `from` is used before it leaves, so it passes
@@ -674,6 +676,7 @@ static double energy_of(const struct floor_cell *cell, const struct least *least
 struct ports {
 	double reads[ARCH_LEVELS_MOST], writes[ARCH_LEVELS_MOST]; /* scaled */
 	double words[ARCH_LEVELS_MOST];
+	double rows[ARCH_LEVELS_MOST];
 };
 
 static double add_space(const struct floor_cell *cell, const struct floor_loops *loops, int j,
@@ -700,6 +703,9 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 		ports->reads[i] += least.reads[i] * scale;
 		ports->writes[i] += writes * scale;
 		ports->words[i] += least.reads[i] + writes;
+		int64_t row = hierarchy_row_most(level, frame->search->shape, t);
+		if (row && !frame->timeloop)
+			ports->rows[i] += least.served[i] / (double)row;
 	}
 	return energy_of(cell, &least);
 }
@@ -738,9 +744,13 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	for (int i = 0; i < completions->count; i++) {
 		const struct nest_level *level = &hierarchy->levels[completions->level[i]];
 		double all = cell->instances[i], reads = ports.reads[i], writes = ports.writes[i];
-		waiting = fmax(waiting, cycles_at(reads, all, level->read_rate));
+		double rows = ports.rows[i] / all * ratio_double(level->row_cycles);
+		bool shared = level->shared_rate.num, port = shared || level->read_rate.num;
+		double of_reads = cycles_at(reads, all, level->read_rate);
+		waiting = fmax(waiting, of_reads + (port && !shared ? rows : 0));
 		waiting = fmax(waiting, cycles_at(writes, all, level->write_rate));
-		waiting = fmax(waiting, cycles_at(reads + writes, all, level->shared_rate));
+		waiting = fmax(waiting,
+			cycles_at(reads + writes, all, level->shared_rate) + (shared ? rows : 0));
 		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
 	}
 	double cycles =
