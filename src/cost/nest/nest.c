@@ -39,7 +39,9 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 	}
 	for (int t = 0; t < space_count; t++)
 		price.scaled |= level->rate_scale[t] != 1;
-	price.row_words = ratio_double(level->row_cycles) * price.rate[price.rate[2] > 0 ? 2 : 0];
+	if (level->row_cycles.num)
+		price.row_words =
+			ratio_double(level->row_cycles) * price.rate[price.rate[2] > 0 ? 2 : 0];
 	return price;
 }
 

@@ -744,7 +744,9 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	for (int i = 0; i < completions->count; i++) {
 		const struct nest_level *level = &hierarchy->levels[completions->level[i]];
 		double all = cell->instances[i], reads = ports.reads[i], writes = ports.writes[i];
-		double rows = ports.rows[i] / all * ratio_double(level->row_cycles);
+		double rows = level->row_cycles.num
+				      ? ports.rows[i] / all * ratio_double(level->row_cycles)
+				      : 0;
 		bool shared = level->shared_rate.num, port = shared || level->read_rate.num;
 		double of_reads = cycles_at(reads, all, level->read_rate);
 		waiting = fmax(waiting, of_reads + (port && !shared ? rows : 0));

@@ -279,8 +279,12 @@ static void open_paces(
 	const struct nest_clock *clock, const struct nest_level *level, struct clock_gate *gate)
 {
 	double port = ratio_double(level->shared_rate.num ? level->shared_rate : level->read_rate);
-	gate->row = (int64_t)ceil(ratio_double(level->row_cycles) * port * (double)gate->scale);
-	gate->round = (int64_t)ceil(ratio_double(level->round_cycles) * (double)clock->cycle);
+	if (level->row_cycles.num)
+		gate->row =
+			(int64_t)ceil(ratio_double(level->row_cycles) * port * (double)gate->scale);
+	if (level->round_cycles.num)
+		gate->round =
+			(int64_t)ceil(ratio_double(level->round_cycles) * (double)clock->cycle);
 }
 
 struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
