@@ -65,6 +65,25 @@ static bool is_unread(const struct plan_draft *draft, const struct draft_move *m
 	return true;
 }
 
+/* True if ops behind the move still use the tensor under another view, where it was left or moved before. */
+static bool is_second(const struct plan_draft *draft, int m)
+{
+	const struct draft_move *move = &draft->moves[m];
+	int producer = draft->workload->tensors[move->tensor].producer;
+	uint32_t behind = UINT32_MAX << move->before;
+	uint32_t unmoved = draft_readers(draft->workload, move->tensor);
+	for (int k = 0; k < draft->move_count; k++) {
+		const struct draft_move *other = &draft->moves[k];
+		if (other->tensor != move->tensor || k == m)
+			continue;
+		unmoved &= ~other->readers;
+		if (k < m && other->stay.in_lx && other->readers & behind & ~move->readers)
+			return move->kind == MOVE_CLONE || move->kind == MOVE_RELOAD;
+	}
+	return (move->kind == MOVE_CLONE || move->kind == MOVE_RELOAD) && producer >= 0 &&
+	       draft->ops[producer].stay.in_lx && (unmoved & behind & ~move->readers);
+}
+
 static bool is_shared(const struct draft_stay *stay)
 {
 	return stay->in_lx && stay->rule != VIEW_OF_OP;
@@ -83,7 +102,8 @@ static unsigned move_kinds(const struct plan_draft *draft, int m)
 		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
 	found |= is_early(move) ? KIND_EARLY : 0;
 	found |= early > 2 ? KIND_OTHER_MOVES : 0;
-	if (is_lone(draft, m) || is_streamed(draft, move) || is_unread(draft, move))
+	if (is_lone(draft, m) || is_streamed(draft, move) || is_unread(draft, move) ||
+		is_second(draft, m))
 		found |= KIND_OTHER_MOVES;
 	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
 }

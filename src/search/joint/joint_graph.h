@@ -55,7 +55,8 @@ enum joint_kind {
 		<< 16, /* moves that end a bundle, or stand before a run, an evict, a relayout or the end;
 				     * more than EARLY_MOST early ones before an op, or of what it streams;
 				     * those over fewer cores than the ops that find what they bring; of
-				     * operands of which an op's cores use unequal parts;
+				     * operands of which an op's cores use unequal parts; of a tensor that
+				     * stays in LX under another view as well;
 				     * evicts of outputs that no op reads */
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
