@@ -128,7 +128,7 @@ uninstall:
 	@scripts/install --remove $(VERSION) "$(DESTDIR)$(PREFIX)"
 
 ## make accept      rewrite the expected outputs that tests compare with; review the difference
-accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
+accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check $(OUT)/tests/test_transcripts
 	@scripts/accept $^
 
 ## make format      rewrite all C files with clang-format

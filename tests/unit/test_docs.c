@@ -19,7 +19,7 @@
 
 #define ARCH "specs/arch/spyre32.yaml"
 
-enum { README_BYTES_MOST = 10000, FIRST_SENTENCE_MOST = 300 };
+enum { README_BYTES_MOST = 10000, FOLDER_PAGE_BYTES_MOST = 2000, FIRST_SENTENCE_MOST = 300 };
 
 static const char *const pages[] = {
 	"CHANGELOG.md",
@@ -31,8 +31,14 @@ static const char *const pages[] = {
 	"results/models.md",
 	"results/planning.md",
 	"solvers/README.md",
+	"solvers/broadcast/README.md",
+	"solvers/divide/README.md",
+	"solvers/joint/README.md",
 	"solvers/map/README.md",
+	"solvers/menu/README.md",
 	"solvers/place/README.md",
+	"solvers/project/README.md",
+	"solvers/scatter/README.md",
 	"specs/README.md",
 	"specs/attributes.md",
 	"specs/broadcasts.md",
@@ -612,6 +618,24 @@ static void the_readme_is_short(void **state)
 	arena_close(arena);
 }
 
+/* What a folder is for, what to read first, the invariants, and an example that test_transcripts runs. */
+static void pages_of_folders_are_short(void **state)
+{
+	static const char *const parts[] = {"\n## Read first\n", "\n## Invariants\n"};
+	struct arena *arena = arena_open();
+	struct ended ended = shell(arena, "ls src/*/README.md");
+	char *list = arena_text(arena, ended.out), *rest = NULL;
+	for (char *page = strtok_r(list, "\n", &rest); page; page = strtok_r(NULL, "\n", &rest)) {
+		const char *text = read_page(arena, page);
+		if (strlen(text) > FOLDER_PAGE_BYTES_MOST)
+			fail_msg("%s has more than %d bytes", page, FOLDER_PAGE_BYTES_MOST);
+		for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+			if (!strstr(text, parts[i]))
+				fail_msg("%s has no part '%s'", page, parts[i]);
+	}
+	arena_close(arena);
+}
+
 /* Words of a page, with single blanks: lines may end anywhere in a sentence. */
 static const char *in_one_line(struct arena *arena, const char *page)
 {
@@ -739,6 +763,7 @@ int main(void)
 		cmocka_unit_test(every_page_has_a_beginning_and_is_near_the_readme),
 		cmocka_unit_test(every_page_is_in_the_table),
 		cmocka_unit_test(the_readme_is_short),
+		cmocka_unit_test(pages_of_folders_are_short),
 		cmocka_unit_test(the_readme_has_the_figures_of_its_sources),
 		cmocka_unit_test(inputs_that_the_readme_names_are_read),
 		cmocka_unit_test(misspelt_pages_are_refused),

@@ -4,134 +4,9 @@
 #include "tests/support/place_shell.h"
 #include "tests/support/xml_check.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "tests/test.h"
-
-/* `lxplore place` as a user runs it: what it prints and how it ends. */
-static void rows_keep_their_form_and_get_an_offset(void **state)
-{
-	folder_put("b.csv", "\xef\xbb\xbfsize, id ,upper,lower,alignment\r\n"
-			    "1KiB,\"a, \"\"the\"\" first\",3,0,\r\n"
-			    "\r\n"
-			    "2*500 , b,0x10,-3,64\r\n");
-	place_expect("b.csv --capacity 2024 --alignment 64 -q", 0,
-		"size, id ,upper,lower,alignment,offset\n"
-		"1KiB,\"a, \"\"the\"\" first\",3,0,,0\n"
-		"2*500 , b,0x10,-3,64,1024\n",
-		"");
-	folder_put("b.csv", "id,offset,lower,end,size\na,77,0,2,8\nb,,3,3,8\n");
-	place_expect(
-		"b.csv --capacity 8 -q", 0, "id,offset,lower,end,size\na,0,0,2,8\nb,0,3,3,8\n", "");
-}
-
-/* minimalloc's table with its own columns; the smallest in which hints can be seen. */
-static void hints_are_taken_if_they_are_a_layout(void **state)
-{
-	folder_put("b.csv", "id,lower,upper,size,gaps,hint\na,0,3,4,,4\nb,0,3,2,,1\n");
-	place_expect("b.csv --capacity 9 -q", 0,
-		"id,lower,upper,size,gaps,hint,offset\na,0,3,4,,4,4\nb,0,3,2,,1,1\n", "");
-	folder_put("b.csv", "id,lower,upper,size,hint\na,0,3,4,0\nb,0,3,4,3\n");
-	place_expect("b.csv --capacity 8 -q | grep -cE ',[04]$'", 0, "2\n", "");
-	folder_put("b.csv", "id,lower,upper,size,hint\na,0,3,4,-1\nb,0,3,4,\n");
-	place_expect("b.csv --minimize -q | grep -cE ',[04]$'", 0, "2\n", "");
-}
-
-static void an_empty_table_is_placed(void **state)
-{
-	folder_put("b.csv", PLACE_HEAD);
-	place_expect("b.csv --capacity 0 -q", 0, "id,lower,upper,size,offset\n", "");
-}
-
-static void standard_input_is_a_table(void **state)
-{
-	place_expect("- --capacity 1KiB -q < small.csv | wc -l", 0, "5\n", "");
-}
-
-static void what_is_written_passes_the_check(void **state)
-{
-	place_expect("small.csv --capacity 1KiB -o out.csv -q", 0, "", "");
-	place_expect("out.csv --capacity 1KiB --check", 0,
-		"the layout is right: 4 of 4 buffers have a place, peak 1024, saved 1280 of 1280\n",
-		"");
-}
-
-static void a_wrong_layout_names_both(void **state)
-{
-	folder_put("b.csv", "id,lower,upper,size,offset\na,0,3,8,0\nb,2,4,8,7\nc,0,9,8,16\n");
-	place_expect("b.csv --check", 1, "",
-		"b.csv:2:1: error: 'a' and 'b': they share bytes while both live\n"
-		"    2 | a,0,3,8,0\n"
-		"      | ^~~~~~~~~\n"
-		"b.csv:3:1: note: the other is here\n"
-		"    3 | b,2,4,8,7\n"
-		"      | ^~~~~~~~~\n");
-	folder_put("b.csv", "id,lower,upper,size,offset\na,0,3,8,4\nb,2,4,8,\n");
-	place_expect("b.csv --check --capacity 11", 1, "",
-		"b.csv:2:1: error: 'a': it ends beyond the capacity\n"
-		"    2 | a,0,3,8,4\n"
-		"      | ^~~~~~~~~\n");
-	place_expect("b.csv --check --reserve 3-5", 1, "",
-		"b.csv:2:1: error: 'a': it touches reserved bytes\n"
-		"    2 | a,0,3,8,4\n"
-		"      | ^~~~~~~~~\n");
-	place_expect("b.csv --check --alignment 8", 1, "",
-		"b.csv:2:1: error: 'a': its address is not aligned\n"
-		"    2 | a,0,3,8,4\n"
-		"      | ^~~~~~~~~\n");
-	place_expect("b.csv --check --capacity 12", 0,
-		"the layout is right: 1 of 2 buffers have a place, peak 12, saved 8 of 16\n", "");
-}
-
-static void parts_of_a_life_are_checked(void **state)
-{
-	const char head[] = "id,lower,upper,size,uses,offset\n";
-	static const struct {
-		const char *offset, *why;
-	} rows[] = {
-		{"3-6@0;7-10@8", NULL},
-		{"0", NULL},
-		{"3-6@0;5-10@8", "the parts of its life meet, or are not in order"},
-		{"3-7@0", "a part of its life is not from one use to the step after another"},
-		{"4-6@0", "a part of its life is not from one use to the step after another"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		folder_put("b.csv",
-			arena_format(arena, "%sa,0,12,8,w3;r5;r7;w9,%s\n", head, rows[i].offset));
-		struct ended ended = place_run("b.csv --check");
-		assert_int_equal(ended.status, rows[i].why ? 1 : 0);
-		if (rows[i].why && !strstr(ended.err, rows[i].why))
-			fail_msg("%s: %s", rows[i].offset, ended.err);
-	}
-	folder_put("b.csv", arena_format(arena, "%sa,0,12,8,w3;r5,3-x@0\n", head));
-	place_expect("b.csv --check", 2, "",
-		"b.csv:2:16: error: 'offset' of buffer 'a': '3-x@0' is not a FROM-TO@ADDRESS\n"
-		"    2 | a,0,12,8,w3;r5,3-x@0\n"
-		"      |                ^~~~~\n");
-}
-
-static void too_much_at_once_is_proven_and_named(void **state)
-{
-	place_expect("small.csv --capacity 1000", 1, "",
-		"from step 4 to 5 3 buffers of together 1024 bytes live; there are 1000 bytes\n"
-		"  small.csv:3: 'b' of 256 bytes lives in [1, 5)\n"
-		"  small.csv:4: 'c' of 512 bytes lives in [3, 5)\n"
-		"  small.csv:5: 'd' of 256 bytes lives in [4, 8)\n"
-		"4 buffers do not fit into 1000 bytes, load 1024; load, 0 nodes\n");
-}
-
-static void reserved_bytes_are_not_there(void **state)
-{
-	folder_put("b.csv", PLACE_HEAD "a,0,3,8\n");
-	place_expect("b.csv --capacity 16 --reserve 2-6 --reserve 4-9 --reserve 12-99", 1, "",
-		"from step 0 to 3 1 buffer of together 8 bytes lives; there are 5 bytes that are "
-		"not reserved\n"
-		"  b.csv:2: 'a' of 8 bytes lives in [0, 3)\n"
-		"1 buffer does not fit into 16 bytes, load 8; load, 0 nodes\n");
-	place_expect("b.csv --capacity 18 --reserve 2-9 -q", 0,
-		"id,lower,upper,size,offset\na,0,3,8,9\n", "");
-}
 
 /* Never more than 5 bytes live, and yet they do not fit into 5. */
 static const char twisted[] = PLACE_HEAD "a,0,1,3\nb,0,4,2\nc,1,6,1\nd,1,5,2\n"
@@ -255,70 +130,6 @@ static void a_tree_of_cases_is_followed(void **state)
 		ended.err, "rejected: node 1 of the proof: a fork between buffers that are none"));
 }
 
-static json_t *run_json(const char *command, int status)
-{
-	struct ended ended = place_run(command);
-	if (ended.status != status)
-		fail_msg("place %s: status %d\n%s", command, ended.status, ended.err);
-	json_t *root = json_loads(ended.out, 0, NULL);
-	if (!root)
-		fail_msg("place %s: no JSON\n%s", command, ended.out);
-	return root;
-}
-
-static int64_t integer(const json_t *root, const char *key)
-{
-	return json_integer_value(json_object_get(root, key));
-}
-
-static void json_says_it_all(void **state)
-{
-	json_t *root = run_json("small.csv --capacity 1KiB --format json", 0);
-	assert_string_equal(json_string_value(json_object_get(root, "status")), "found");
-	assert_int_equal(integer(root, "peak"), 1024);
-	assert_int_equal(integer(root, "load"), 1024);
-	assert_int_equal(json_array_size(json_object_get(root, "buffers")), 4);
-	json_decref(root);
-	root = run_json("small.csv --capacity 900 --format json", 1);
-	assert_string_equal(json_string_value(json_object_get(root, "status")), "does not fit");
-	json_t *core = json_object_get(root, "core");
-	assert_int_equal(integer(core, "from"), 4);
-	assert_int_equal(json_array_size(json_object_get(core, "buffers")), 3);
-	json_decref(root);
-	root = run_json("small.csv --minimize --format json", 0);
-	assert_int_equal(integer(root, "peak"), 1024);
-	assert_int_equal(integer(root, "gap"), 0);
-	assert_string_equal(json_string_value(json_object_get(root, "proof")), "optimal");
-	json_decref(root);
-}
-
-static void a_heuristic_that_fails_decides_nothing(void **state)
-{
-	folder_put("b.csv", PLACE_HEAD "a,0,3,256\nb,1,5,256\nc,3,5,512\n");
-	struct ended ended = place_run("b.csv --capacity 768 --solver greedy");
-	assert_int_equal(ended.status, 3);
-	assert_string_equal(ended.out, "");
-	assert_non_null(strstr(ended.err, "3 buffers may or may not fit into 768 bytes"));
-	place_expect("b.csv --capacity 768 --solver greedy --spill -q", 0,
-		"id,lower,upper,size,offset\na,0,3,256,0\nb,1,5,256,256\nc,3,5,512,\n", NULL);
-}
-
-static void what_has_no_number_names_none(void **state)
-{
-	folder_put("b.csv", PLACE_HEAD "a,0,3,8\nb,1,5,256\n");
-	struct ended nothing = place_run("b.csv --capacity 4 --spill --solver greedy");
-	assert_non_null(strstr(nothing.err, "saved 0 of 264, at most 264 can be, peak 0"));
-	place_expect("b.csv --capacity 400 --reserve 200-300 -q", 1, "",
-		"this buffer does not fit even alone; there are 300 bytes that are not reserved\n"
-		"  b.csv:3: 'b' of 256 bytes lives in [1, 5)\n");
-	folder_put("fixed.csv", "id,lower,upper,size,address\na,0,3,8,0\nb,1,5,256,4\n");
-	place_expect("fixed.csv --minimize --solver ilp", 1, "",
-		"these 2 buffers do not fit even alone\n"
-		"  fixed.csv:2: 'a' of 8 bytes lives in [0, 3), fixed at 0\n"
-		"  fixed.csv:3: 'b' of 256 bytes lives in [1, 5), fixed at 4\n"
-		"2 buffers do not fit, load 264; place/ilp, 1 node\n");
-}
-
 /* --- the picture */
 
 static void the_picture_is_xml(void **state)
@@ -385,42 +196,14 @@ static void threads_change_nothing(void **state)
 	place_expect("b.csv --capacity 256 --jobs 0", 2, "", NULL);
 }
 
-/* Some 24 million pairs: the packer keeps 20 million. */
-static void a_proof_that_ends_early_says_so(void **state)
-{
-	struct ended ended = folder_run(
-		"awk 'BEGIN { srand(3); print \"id,lower,upper,size\"; for (i = 0; i < 9000; i++) "
-		"{ a = int(rand() * 50); print \"b\" i \",\" a \",\" a + 1 + int(rand() * 60) "
-		"\",\" 1 + int(rand() * 1000) } }' > big.csv; "
-		"$program place big.csv --minimize --solver exact --budget 10000000000 -o out.csv");
-	assert_non_null(strstr(ended.err, "gap "));
-	assert_non_null(strstr(ended.err, "the proof ends early: more than 20000000 pairs"));
-	ended = folder_run("$program place big.csv --spill --capacity 100000 -o out.csv");
-	assert_non_null(strstr(ended.err, "gap "));
-	assert_non_null(strstr(ended.err, "place/boxes proves nothing; take '--solver exact'"));
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(rows_keep_their_form_and_get_an_offset),
-		TEST(hints_are_taken_if_they_are_a_layout),
-		TEST(a_proof_that_ends_early_says_so),
-		TEST(an_empty_table_is_placed),
-		TEST(standard_input_is_a_table),
-		TEST(what_is_written_passes_the_check),
-		TEST(a_wrong_layout_names_both),
-		TEST(parts_of_a_life_are_checked),
-		TEST(too_much_at_once_is_proven_and_named),
-		TEST(reserved_bytes_are_not_there),
 		TEST(a_certificate_holds_until_it_is_changed),
 		TEST(names_keep_what_ends_lines_elsewhere),
 		TEST(reserved_ranges_that_meet_prove_nothing),
 		TEST(a_tree_of_cases_is_followed),
-		TEST(json_says_it_all),
-		TEST(a_heuristic_that_fails_decides_nothing),
-		TEST(what_has_no_number_names_none),
 		TEST(threads_change_nothing),
 		TEST(the_picture_is_xml),
 		TEST(pictures_of_nothing_and_of_much_are_xml),
