@@ -3,6 +3,7 @@
 #include "cost/transfer/broadcast.h"
 #include "search/transfer/broadcast_search.h"
 #include "sim/transfer/schedule.h"
+#include "tests/support/attacks.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/draws.h"
 
@@ -42,11 +43,6 @@ struct attack {
 	int ranks, root, chunks;
 	bool linked[RANKS_ATTACKED][RANKS_ATTACKED];
 	int64_t rounds, cycles; /* claimed: no schedule is below */
-};
-
-struct tally {
-	long questions, refused, proven, mutants, valid, equal, fewer, faster, won;
-	long of[OPERATION_COUNT];
 };
 
 /* --- the rules */
@@ -264,7 +260,8 @@ static int64_t price(const struct attack *attack, const struct sends *sends)
 	return number_ceil_div(cost.ticks, ticks.per_cycle);
 }
 
-static bool attack_schedule(struct attack *attack, const struct sends *start, struct tally *tally)
+static bool attack_schedule(
+	struct attack *attack, const struct sends *start, struct attack_tally *tally)
 {
 	struct sends at = *start;
 	bool won = false;
@@ -283,14 +280,14 @@ static bool attack_schedule(struct attack *attack, const struct sends *start, st
 			bool fewer = mutant.rounds < attack->rounds;
 			tally->valid++;
 			tally->equal += mutant.rounds == attack->rounds;
-			tally->fewer += fewer;
-			tally->faster += faster;
+			tally->better += fewer || faster;
 			won |= fewer || faster;
 			if (mutant.rounds <= at.rounds || draw_chance(attack->random, 8))
 				at = mutant;
 		}
 		arena_release(attack->arena, mark);
 	}
+	tally->attacked++;
 	tally->won += won;
 	return won;
 }
@@ -365,73 +362,58 @@ static void open_attack(struct attack *attack)
 	}
 }
 
-/* Attacks the bounds of one question; with `worse`, a claim that is too high, from one send a round on. */
-static void challenge(
-	struct random *random, uint64_t seed, long number, bool worse, struct tally *tally)
+/* Attacks the bounds of one question; a claim that is too high from one send a round on. */
+static bool challenge(
+	struct random *random, const struct attacks *attacks, struct attack_tally *tally)
 {
 	struct arena *arena = arena_open();
 	const char *why, *text = draw_question(arena, random);
 	const struct broadcast *broadcast = broadcast_of_text(arena, text, NULL, &why);
 	struct broadcast_outcome outcome;
 	struct sends start;
+	bool won = false;
 	if (!broadcast)
 		fail_msg("%s\n%s", why, text);
-	if (broadcast_price(broadcast, NULL, arena, &outcome)) {
-		tally->refused++;
-		arena_close(arena);
-		return;
+	if (!broadcast_price(broadcast, NULL, arena, &outcome)) {
+		struct attack attack = {.random = random, .arena = arena, .outcome = &outcome};
+		open_attack(&attack);
+		take_schedule(&attack, false, &start);
+		assert_true(is_valid(&attack, &start));
+		tally->drawn++;
+		tally->proven += start.rounds == attack.rounds;
+		if (attacks->worse) {
+			attack.rounds = start.rounds + 1 + start.rounds / 4;
+			take_schedule(&attack, true, &start);
+		}
+		won = attack_schedule(&attack, &start, tally);
+		if (won && !attacks->worse)
+			print_message("a bound of %" PRId64 " rounds or %" PRId64
+				      " cycles is beaten\n%s\n",
+				attack.rounds, attack.cycles, text);
 	}
-	struct attack attack = {.random = random, .arena = arena, .outcome = &outcome};
-	open_attack(&attack);
-	take_schedule(&attack, false, &start);
-	assert_true(is_valid(&attack, &start));
-	tally->questions++;
-	tally->of[broadcast->operation]++;
-	tally->proven += start.rounds == attack.rounds;
-	if (worse) {
-		attack.rounds = start.rounds + 1 + start.rounds / 4;
-		take_schedule(&attack, true, &start);
-	}
-	if (attack_schedule(&attack, &start, tally) && !worse)
-		print_message("seed %" PRIu64 " draw %ld: a bound of %" PRId64 " rounds or %" PRId64
-			      " cycles is beaten\n%s\n",
-			seed, number, attack.rounds, attack.cycles, text);
 	arena_close(arena);
+	return won;
 }
 
-static struct tally attack_bounds(bool worse, uint64_t by_default)
+static void attack_bounds(bool worse, uint64_t seed)
 {
-	uint64_t seed = draws_seed(by_default);
-	long count = draws(QUESTIONS);
-	struct tally tally = {0};
-	for (long i = 0; i < count; i++) {
-		struct random random = random_open(seed, (uint64_t)i);
-		challenge(&random, seed, i, worse, &tally);
-	}
-	print_message(
-		"%ld schedules (%ld broadcasts, %ld reductions, %ld scatters, %ld gathers; %ld refused), %ld proven; "
-		"%ld mutants, %ld valid, %ld of as many rounds as the claim, %ld of fewer, %ld faster than the "
-		"bound; %ld claims beaten\n",
-		tally.questions, tally.of[OPERATION_BROADCAST], tally.of[OPERATION_REDUCE],
-		tally.of[OPERATION_SCATTER], tally.of[OPERATION_GATHER], tally.refused,
-		tally.proven, tally.mutants, tally.valid, tally.equal, tally.fewer, tally.faster,
-		tally.won);
-	assert_true(!draws_are_many(count) ||
-		    (tally.proven > count / 3 && tally.valid > tally.mutants / 10));
-	return tally;
+	attack_all(&(struct attacks){.what = worse ? "worse rounds" : "rounds and cycles",
+		.by_default = QUESTIONS,
+		.seed = seed,
+		.worse = worse,
+		.valid_most = 10,
+		.challenge = challenge});
 }
 
 static void no_schedule_beats_a_bound(void **state)
 {
-	struct tally tally = attack_bounds(false, 35);
-	assert_int_equal(tally.won, 0);
+	attack_bounds(false, 35);
 }
 
 /* A claim of a quarter more rounds, and one, than are needed is refuted from the slowest schedule on. */
 static void worse_claims_are_beaten(void **state)
 {
-	struct tally tally = attack_bounds(true, 36);
-	assert_true(!draws_are_many(tally.questions) || tally.won > tally.questions / 2);
+	attack_bounds(true, 36);
 }
 
 int main(void)

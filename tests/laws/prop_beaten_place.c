@@ -1,13 +1,12 @@
 #include "base/arena.h"
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
+#include "tests/support/attacks.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_place.h"
 #include "tests/support/place_instances.h"
 #include "tests/support/spill_instances.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -26,11 +25,6 @@ struct stay {
 	int buffer;
 	size_t first, last; /* uses, of a part */
 	bool whole;
-};
-
-struct tally {
-	long packings, proven, infeasible, mutants, valid, equal, beaten, attacked, won;
-	double least; /* part of a proven value */
 };
 
 struct attack {
@@ -305,9 +299,9 @@ static void mutate(const struct attack *attack, struct layout *layout)
 		ways[draw_below(attack->random, sizeof ways / sizeof *ways)](attack, layout);
 }
 
-/* Tries mutants of a layout. */
-static void attack_layout(
-	const struct attack *attack, const struct layout *start, struct tally *tally)
+/* Tries mutants of a layout; true if one is better than the claim. */
+static bool attack_layout(
+	const struct attack *attack, const struct layout *start, struct attack_tally *tally)
 {
 	struct layout at = *start;
 	int64_t value = INT64_MAX;
@@ -321,10 +315,8 @@ static void attack_layout(
 		int64_t got = worth(attack, &mutant);
 		tally->valid++;
 		tally->equal += got == attack->claimed;
-		tally->beaten += got < attack->claimed;
+		tally->better += got < attack->claimed;
 		won |= got < attack->claimed;
-		if (attack->claimed > 0)
-			tally->least = fmin(tally->least, (double)got / (double)attack->claimed);
 		if (got <= value || draw_chance(attack->random, 8)) {
 			at = mutant;
 			value = got;
@@ -332,6 +324,7 @@ static void attack_layout(
 	}
 	tally->attacked++;
 	tally->won += won;
+	return won;
 }
 
 /* --- claims */
@@ -399,11 +392,11 @@ static struct layout layout_of(const struct attack *attack, const struct answer 
 	return layout;
 }
 
-/* Attacks an answer to one packing; with `worse`, a claim that is too high, from no layout on. */
-static void challenge(
-	struct random *random, enum packing_goal goal, bool worse, struct tally *tally)
+/* Attacks an answer to one packing; one that is too high from no layout on. */
+static bool challenge(
+	struct random *random, const struct attacks *attacks, struct attack_tally *tally)
 {
-	long won = tally->won;
+	enum packing_goal goal = (enum packing_goal)attacks->goal;
 	struct arena *arena = arena_open();
 	struct packing packing = draw_packing(arena, random, goal);
 	struct attack attack = {.random = random, .packing = &packing};
@@ -411,80 +404,58 @@ static void challenge(
 	struct answer answer = solve(solver_find(STAGE_PLACE, "exact"), &problem, TICKS, 1, arena);
 	list_stays(&attack, arena);
 	struct layout layout = layout_of(&attack, &answer);
-	bool infeasible = answer.status == PROOF_INFEASIBLE;
-	bool optimal = answer.status == PROOF_OPTIMAL && goal != PACKING_FIT;
-	tally->packings++;
-	if (!infeasible && !optimal) {
-		arena_close(arena);
-		return;
+	bool optimal = answer.status == PROOF_OPTIMAL && goal != PACKING_FIT, won = false;
+	tally->drawn++;
+	if (answer.status == PROOF_INFEASIBLE || optimal) {
+		tally->proven++;
+		attack.claimed = packing.capacity + 1;
+		if (optimal) {
+			attack.claimed = (int64_t)answer.bound;
+			assert_true(is_valid(&attack, &layout));
+			assert_int_equal(worth(&attack, &layout), attack.claimed);
+		}
+		if (attacks->worse) {
+			attack.claimed += attack.claimed / 4 + 2;
+			layout = layout_of(&attack, &(struct answer){0});
+		}
+		won = attack_layout(&attack, &layout, tally);
 	}
-	tally->proven += optimal;
-	tally->infeasible += infeasible;
-	attack.claimed = packing.capacity + 1;
-	if (optimal) {
-		attack.claimed = (int64_t)answer.bound;
-		assert_true(is_valid(&attack, &layout));
-		assert_int_equal(worth(&attack, &layout), attack.claimed);
-	}
-	if (worse) {
-		attack.claimed += attack.claimed / 4 + 2;
-		layout = layout_of(&attack, &(struct answer){0});
-	}
-	attack_layout(&attack, &layout, tally);
-	if (tally->won > won && !worse)
-		print_message("draw %ld: a proof that nothing is below %" PRId64 " is beaten\n",
-			tally->packings - 1, attack.claimed);
 	arena_close(arena);
+	return won;
 }
 
-static void attack_proofs(const char *what, enum packing_goal goal, bool worse, uint64_t by_default,
-	struct tally *tally)
+static void attack_goal(const char *what, enum packing_goal goal, bool worse, uint64_t seed)
 {
-	uint64_t seed = draws_seed(by_default);
-	long count = draws(PACKINGS);
-	tally->least = INFINITY;
-	for (long i = 0; i < count; i++) {
-		struct random random = random_open(seed, (uint64_t)i);
-		challenge(&random, goal, worse, tally);
-	}
-	print_message("%s: %ld packings, %ld proven, %ld infeasible; %ld mutants, %ld valid, %ld "
-		      "equal to the claim, %ld better; %ld claims beaten, the best by %.6f\n",
-		what, tally->packings, tally->proven, tally->infeasible, tally->mutants,
-		tally->valid, tally->equal, tally->beaten, tally->won, tally->least);
-	assert_true(!draws_are_many(count) ||
-		    (tally->attacked > count / 4 && tally->valid > tally->mutants / 20));
+	attack_all(&(struct attacks){.what = what,
+		.by_default = PACKINGS,
+		.seed = seed,
+		.worse = worse,
+		.valid_most = 20,
+		.challenge = challenge,
+		.goal = (int)goal});
 }
 
 static void no_placement_beats_a_least_peak(void **state)
 {
-	struct tally tally = {0};
-	attack_proofs("peak", PACKING_PEAK, false, 35, &tally);
-	assert_int_equal(tally.beaten, 0);
+	attack_goal("peak", PACKING_PEAK, false, 35);
 }
 
 static void nothing_fits_where_it_is_proven(void **state)
 {
-	struct tally tally = {0};
-	attack_proofs("fit", PACKING_FIT, false, 36, &tally);
-	assert_int_equal(tally.beaten, 0);
+	attack_goal("fit", PACKING_FIT, false, 36);
 }
 
 static void no_placement_loses_less_than_is_proven(void **state)
 {
-	struct tally tally = {0};
-	attack_proofs("spill", PACKING_SPILL, false, 37, &tally);
-	assert_int_equal(tally.beaten, 0);
+	attack_goal("spill", PACKING_SPILL, false, 37);
 }
 
 /* A claim a quarter above the proven value: the same changes refute nearly all of them. */
 static void worse_claims_are_beaten(void **state)
 {
-	static const char *const goals[] = {"worse spill", "worse fit", "worse peak"};
-	for (int goal = PACKING_SPILL; goal <= PACKING_PEAK; goal++) {
-		struct tally tally = {0};
-		attack_proofs(goals[goal], (enum packing_goal)goal, true, 38, &tally);
-		assert_true(!draws_are_many(tally.packings) || tally.won > tally.attacked / 2);
-	}
+	attack_goal("worse spill", PACKING_SPILL, true, 38);
+	attack_goal("worse fit", PACKING_FIT, true, 38);
+	attack_goal("worse peak", PACKING_PEAK, true, 38);
 }
 
 int main(void)

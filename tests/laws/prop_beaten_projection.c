@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "search/recurrence/project_search.h"
+#include "tests/support/attacks.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_recurrence.h"
 
@@ -27,10 +28,6 @@ enum {
 static const enum objective objectives[] = {
 	OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS, OBJECTIVE_WIRE, OBJECTIVE_PORTS};
 enum { OBJECTIVES = sizeof objectives / sizeof *objectives };
-
-struct tally {
-	long questions, proven, infeasible, mutants, valid, equal, beaten, won;
-};
 
 struct attack {
 	struct random *random;
@@ -234,7 +231,7 @@ static void show(const struct attack *attack, const struct projection *projectio
 }
 
 static bool attack_projection(const struct attack *attack, const struct projection *start,
-	struct arena *arena, struct tally *tally)
+	struct arena *arena, struct attack_tally *tally)
 {
 	struct projection at = *start;
 	bool won = false;
@@ -254,12 +251,13 @@ static bool attack_projection(const struct attack *attack, const struct projecti
 		bool found = beats(attack, &score, &equals);
 		tally->valid++;
 		tally->equal += equals;
-		tally->beaten += found;
+		tally->better += found;
 		if (found && !won && !attack->slack)
 			show(attack, &mutant, &score, arena);
 		won |= found;
 		at = mutant;
 	}
+	tally->attacked++;
 	tally->won += won;
 	return won;
 }
@@ -305,9 +303,9 @@ static void draw_objectives(struct random *random, struct objectives *out)
 		out->at[out->count++] = objectives[second];
 }
 
-/* Attacks the claim of one search; with `slack`, one that is so much too high. */
-static void challenge(
-	struct random *random, uint64_t seed, long number, double slack, struct tally *tally)
+/* Attacks the claim of one search; one that is too high by a quarter. */
+static bool challenge(
+	struct random *random, const struct attacks *attacks, struct attack_tally *tally)
 {
 	struct arena *arena = arena_open();
 	struct space_time spec;
@@ -319,58 +317,49 @@ static void challenge(
 		.wishes.simulate = SIMULATE_NONE};
 	draw_objectives(random, &search.wishes.objectives);
 	struct explored found = project_explore(&search, arena);
-	struct attack attack = {random, &search, &found.frontier, slack};
+	struct attack attack = {random, &search, &found.frontier, attacks->worse ? 0.25 : 0};
 	struct projection start = spec.projection;
+	bool won = false;
 	start.space_count = spec.space_rows;
 	start.time_count = 1;
-	tally->questions++;
-	if (found.complete && (found.frontier.count || !slack)) {
+	tally->drawn++;
+	if (found.complete && (found.frontier.count || !attacks->worse)) {
 		if (found.frontier.count) {
 			size_t p = random_below(random, found.frontier.count);
 			const struct project_found *point = found.frontier.points[p].payload;
 			start = point->projection;
 		}
 		tally->proven += found.frontier.count > 0;
-		tally->infeasible += !found.frontier.count;
-		if (attack_projection(&attack, &start, arena, tally) && !slack)
-			print_message("seed %" PRIu64 " draw %ld, objectives %s and %s\n", seed,
-				number, objective_names[search.wishes.objectives.at[0]],
+		won = attack_projection(&attack, &start, arena, tally);
+		if (won && !attacks->worse)
+			print_message("objectives %s and %s\n",
+				objective_names[search.wishes.objectives.at[0]],
 				objective_names[search.wishes.objectives
 							.at[search.wishes.objectives.count - 1]]);
 	}
 	arena_close(arena);
+	return won;
 }
 
-static struct tally attack_searches(double slack, uint64_t by_default)
+static void attack_searches(bool worse, uint64_t seed)
 {
-	uint64_t seed = draws_seed(by_default);
-	long count = draws(QUESTIONS);
-	struct tally tally = {0};
-	for (long i = 0; i < count; i++) {
-		struct random random = random_open(seed, (uint64_t)i);
-		challenge(&random, seed, i, slack, &tally);
-	}
-	print_message(
-		"%ld searches, %ld proven, %ld infeasible; %ld mutants, %ld legal, %ld as good "
-		"as a point of the frontier, %ld better; %ld claims beaten\n",
-		tally.questions, tally.proven, tally.infeasible, tally.mutants, tally.valid,
-		tally.equal, tally.beaten, tally.won);
-	assert_true(!draws_are_many(count) ||
-		    (tally.proven > count / 4 && tally.valid > tally.mutants / 50));
-	return tally;
+	attack_all(&(struct attacks){.what = worse ? "worse frontiers" : "frontiers",
+		.by_default = QUESTIONS,
+		.seed = seed,
+		.worse = worse,
+		.valid_most = 50,
+		.challenge = challenge});
 }
 
 static void no_projection_beats_a_frontier(void **state)
 {
-	struct tally tally = attack_searches(0, 35);
-	assert_int_equal(tally.won, 0);
+	attack_searches(false, 35);
 }
 
 /* A frontier whose values are a quarter too high. */
 static void worse_claims_are_beaten(void **state)
 {
-	struct tally tally = attack_searches(0.25, 36);
-	assert_true(!draws_are_many(tally.questions) || tally.won > tally.proven / 2);
+	attack_searches(true, 36);
 }
 
 int main(void)
