@@ -706,14 +706,14 @@ static const struct command command_place = {
 	.summary = "places buffers with lifetimes in a scratchpad",
 	.manual =
 		"The table has a row for each buffer, with columns in any order: id, lower,\n"
-		"upper, size as minimalloc reads them (a life is [lower, upper)); alignment;\n"
-		"in_place_parents (a;b: whose place it may take, if that ends in its first step)\n"
-		"and in_place (may, must); weight (what is saved by keeping it; default its\n"
-		"size); uses (w3;r5;r9: it may be spilled between them, and each transfer is\n"
-		"worth the weight); address (fixed); hint (suggested: the exact solver begins\n"
-		"with a layout of hints alone). What is printed is the table with its offsets;\n"
-		"FROM-TO@OFFSET;.. where it is kept in parts. Every layout is checked by other\n"
-		"means than it was found.\n"
+		"upper, size as minimalloc reads them (a lifetime is [lower, upper)); alignment;\n"
+		"in_place_parents (a;b: buffers whose place it may take, if they end in its\n"
+		"first step) and in_place (may, must); weight (gain of keeping it; default: its\n"
+		"size); uses (w3;r5;r9: it may be spilled between them, and each transfer costs\n"
+		"the weight); address (fixed); hint (a suggested address: the exact solver begins\n"
+		"with the layout of the hints). Prints the table with its offsets, and\n"
+		"FROM-TO@OFFSET;.. for a buffer that is kept in parts. A separate checker\n"
+		"verifies every layout.\n"
 		"\n"
 		"A file whose name ends in .json is a capture of a compiler's joint problem:\n"
 		"each buffer has a menu of divisions over cores, and readers find it in LX\n"
@@ -722,8 +722,8 @@ static const struct command command_place = {
 		"proof; --format json or -o writes them in the compiler's format, --check\n"
 		"verifies the answers of the file.\n"
 		"\n"
-		"Exit status: 0 all fit, or what can be kept is; 1\n"
-		"proven not to fit, or a wrong layout; 2 wrong input; 3 not decided within the\n"
+		"Exit status: 0 if all fit or, with --spill, a layout was found; 1 if they are\n"
+		"proven not to fit, or a layout is wrong; 2 wrong input; 3 not decided within the\n"
 		"budget; 130 interrupted.\n",
 	.bit = OF_PLACE,
 	.run = run,

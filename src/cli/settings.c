@@ -133,8 +133,8 @@ static const struct option settings[] = {
 	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
 		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
 	{"certificate", 0, "FILE",
-		"the certificate.yaml of a results folder, or a layer's, or a graph's plan, whose "
-		"proof is checked again",
+		"checks a proof again: the certificate.yaml of a results folder or of a layer, "
+		"or a graph's plan",
 		.type = OPTION_FILE, .commands = OF_CHECK},
 	{"budget", 0, "N",
 		"at most N bounds and mappings, or states, to check a certificate (default: any "
@@ -182,7 +182,7 @@ static const struct option settings[] = {
 		.commands = OF_LIST},
 
 	{"capacity", 0, "N",
-		"bytes that there are: 1048576, 1MiB; of a capture also 50% of all its bytes",
+		"capacity in bytes: 1048576, 1MiB; for a capture also 50% of all its bytes",
 		.commands = OF_PLACE},
 	{"alignment", 0, "A",
 		"of addresses, where the table says nothing else (default 1, of a capture 128)",

@@ -143,7 +143,7 @@ static void what_is_wrong_is_said(void **state)
 		{"    relayout_c:\n    - {where: LX, view: \"cores 4: dim 1 / 4 by 1\", address: 2048, "
 		 "size: 1024, from: 1, to: 3}\n",
 			"",
-			"'relayout_c': it lays 'c' out again, which does not lie in LX or goes on in HBM"},
+			"'relayout_c': it changes the layout of 'c', which is not in LX or continues in HBM"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();

@@ -259,7 +259,8 @@ static const char *check_relayout(const struct plan_checking *check, int i, cons
 	const char *from = name_of(check, op->reads[0].tensor);
 	if (!plan_is_relayout(plan, i))
 		return arena_format(check->arena,
-			"it lays '%s' out again, which does not lie in LX or goes on in HBM", from);
+			"it changes the layout of '%s', which is not in LX or continues in HBM",
+			from);
 	if (!plan->arch->data_ring.present)
 		return "the machine has no data ring";
 	const struct residency *old = plan_lx(plan, op->reads[0].tensor, i);
