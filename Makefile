@@ -65,7 +65,7 @@ TESTS := $(foreach source,$(TEST_SOURCES),$(call link_of,$(source)))
 CASE_TESTS := $(foreach source,$(CASE_SOURCES),$(call link_of,$(source)))
 BENCHES := $(foreach source,$(BENCH_SOURCES),$(call link_of,$(source)))
 
-.PHONY: all accuracy figures models help build tests everything run test check cases bench setup setup-check library install uninstall clean \
+.PHONY: all accuracy coverage figures models mutants help build tests everything run test check cases bench setup setup-check library install uninstall clean \
 	headers layers accept format FORCE
 
 all: build compile_commands.json
@@ -92,6 +92,16 @@ check: setup-check
 ## make cases       the reference families in CASES (default ../shared/cases)
 cases: $(CASE_TESTS)
 	@scripts/cases "$(CASES)" $(CASE_TESTS)
+
+## make coverage    lines that the tests execute, in percent by folder; THIN=8 (default) draws an eighth
+coverage:
+	@$(MAKE) --no-print-directory MODE=coverage tests
+	@THIN=$(or $(THIN),8) scripts/run-tests build/coverage
+	@scripts/coverage
+
+## make mutants     changes one token at a time and lists what no test notices: scripts/mutate 200
+mutants:
+	@scripts/mutate $(or $(N),200) --page tests/mutants.md
 
 ## make accuracy    predicted times beside measured ones; CASES=OTHER.csv: of another table; HOLDOUT=1: fit half of it
 accuracy: $(PROGRAM)

@@ -57,6 +57,7 @@ static const char *const pages[] = {
 	"specs/timeloop.md",
 	"src/README.md",
 	"tests/README.md",
+	"tests/mutants.md",
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
