@@ -601,17 +601,34 @@ static const struct tile_run *copy_loops(const struct tile_run *loops, struct ar
 	return run;
 }
 
+/* Copies what all options of a run share. */
+static void keep_run(struct joint_run *run, struct arena *arena)
+{
+	size_t ops = (size_t)(run->loops.end - run->loops.first);
+	if (run->kept)
+		return;
+	run->kept = true;
+	run->mappings = arena_copy(arena, run->mappings, ops * sizeof *run->mappings);
+	run->inside =
+		arena_copy(arena, run->inside, (size_t)run->inside_count * sizeof *run->inside);
+}
+
 static void keep_draft(struct joint_making *making, const struct joint_draft *draft)
 {
 	struct arena *arena = making->arena;
-	const struct joint_run *run = draft->run;
+	struct joint_run *run = draft->run;
 	struct joint_option *option = array_add(arena, &making->options);
 	int ops = draft->option.end - draft->option.first;
+	if (run)
+		keep_run(run, arena);
 	struct joint_part *parts = arena_copy(arena, draft->parts, (size_t)ops * sizeof *parts);
 	struct joint_choice *choice = arena_new(arena, struct joint_choice);
-	for (int i = 0; i < ops; i++)
+	for (int i = 0; i < ops; i++) {
 		if (parts[i].tiles)
 			parts[i].tiles = arena_copy(arena, parts[i].tiles, sizeof *parts[i].tiles);
+		if (run)
+			parts[i].mapping = &run->mappings[i];
+	}
 	choice->parts = parts;
 	choice->inside_count = draft->inside_count;
 	choice->inside = draft->inside;

@@ -60,11 +60,24 @@ struct joint_outer {
 	int asked_count, asked[JOINT_ASKED_MOST]; /* views that ops of the run ask for */
 };
 
+/* Tiles of the loops that a run shares, or splits of them over the cores. */
+struct run_factors {
+	int64_t at[RUN_LOOPS_MOST];
+};
+
+/* The division of all ops of a run. */
+struct run_division {
+	struct run_factors splits;
+	int order[RUN_LOOPS_MOST], order_count; /* shared loops that are split, fastest first */
+};
+
 /* A run of ops with the tiles of the loops that they share, and one division for all of them. */
 struct joint_run {
 	struct tile_run loops; /* first and end are ops */
-	struct workload part;  /* of the first iteration: its ops, and parts of what lives inside */
-	const struct mapping *mappings; /* by op of the run, without tiles */
+	struct run_division division;
+	struct mapping *
+		mappings; /* by op of the run, without tiles; while it is priced, and if it is kept */
+	bool kept; /* mappings and inside are in the arena of the space: an option has them */
 	int64_t cores, room;
 	int inside_count, outer_count;
 	struct joint_inside *inside;
@@ -74,8 +87,8 @@ struct joint_run {
 /* An option while it is chosen, and what it is compared by; uses, outs and parts in the scratch arena. */
 struct joint_draft {
 	struct joint_option option;
-	const struct joint_run *run; /* NULL: a single op, or one with clones before it */
-	int inside_count;            /* without a run */
+	struct joint_run *run; /* NULL: a single op, or one with clones before it */
+	int inside_count;      /* without a run */
 	const struct joint_inside *inside;
 	const struct joint_part *parts;
 	uint32_t

@@ -10,20 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tiles of the shared loops, or splits of them over the cores. */
-struct run_factors {
-	int64_t at[RUN_LOOPS_MOST];
-};
-
 /* A run of ops while its tiles and divisions are tried. */
 struct trying {
 	struct joint_making *making;
 	struct plan plan; /* whose steps are the ops; its only run is the one that is tried */
 	struct tile_run run;
-	struct arena *arena;                    /* of the tiles that are tried */
-	struct workload part;                   /* of the first iteration */
-	struct run_factors splits;              /* over the cores */
-	int order[RUN_LOOPS_MOST], order_count; /* shared loops that are split, fastest first */
+	struct arena *arena;  /* of the tiles that are tried */
+	struct workload part; /* of the first iteration */
+	struct run_division division;
 };
 
 /* True if only steps of the run make and read a tensor. */
@@ -86,9 +80,10 @@ static bool make_mappings(struct trying *trying, struct mapping *mappings)
 		struct mapping_row *row = &mapping->rows[arch->core];
 		int at = 0;
 		uint32_t split = 0;
-		for (int i = 0; i < trying->order_count; i++) {
-			int l = run_loop(op, &trying->run, trying->order[i]);
-			row->spatial[l] = (uint32_t)trying->splits.at[trying->order[i]];
+		for (int i = 0; i < trying->division.order_count; i++) {
+			int l = run_loop(op, &trying->run, trying->division.order[i]);
+			row->spatial[l] =
+				(uint32_t)trying->division.splits.at[trying->division.order[i]];
 			row->spatial_order[at++] = (uint8_t)l;
 			split |= 1u << l;
 		}
@@ -223,16 +218,15 @@ static int count_operands(const struct trying *trying)
 static void add_run(struct trying *trying)
 {
 	struct joint_making *making = trying->making;
-	struct arena *arena = making->arena;
+	struct arena *arena = trying->arena;
 	int ops = trying->run.end - trying->run.first;
-	struct joint_run run = {.loops = trying->run, .part = trying->part};
+	struct joint_run run = {.loops = trying->run, .division = trying->division};
 	struct mapping *mappings = arena_array(arena, struct mapping, ops);
 	if (!make_mappings(trying, mappings))
 		return;
-	run.mappings = mappings;
 	run.cores = mapping_cores(making->question->arch, &mappings[0]);
 	run.inside = arena_array(arena, struct joint_inside, ops);
-	run.outers = arena_array(making->scratch, struct joint_outer, count_operands(trying));
+	run.outers = arena_array(arena, struct joint_outer, count_operands(trying));
 	for (int o = trying->run.first; o < trying->run.end; o++) {
 		int tensor = trying->part.ops[o].writes[0].tensor;
 		struct view view;
@@ -248,6 +242,10 @@ static void add_run(struct trying *trying)
 	for (int o = trying->run.first; o < trying->run.end; o++)
 		for (int i = 0; i < op_operands(&trying->part.ops[o]); i++)
 			add_outer(trying, mappings, &run, o, i);
+	run.inside = arena_copy(
+		making->scratch, run.inside, (size_t)run.inside_count * sizeof *run.inside);
+	run.outers = arena_copy(
+		making->scratch, run.outers, (size_t)run.outer_count * sizeof *run.outers);
 	*array_add(making->scratch, &making->runs) = run;
 }
 
@@ -269,18 +267,19 @@ static int64_t units_of(const struct trying *trying, int k)
 /* All orders of the loops that are split. */
 static void order_loops(struct trying *trying, int at, division_function *use)
 {
-	if (at == trying->order_count) {
+	if (at == trying->division.order_count) {
 		use(trying);
 		return;
 	}
-	int end = joint_is_free(trying->making, KIND_ORDERS) ? trying->order_count : at + 1;
+	int end =
+		joint_is_free(trying->making, KIND_ORDERS) ? trying->division.order_count : at + 1;
 	for (int i = at; i < end; i++) {
-		int first = trying->order[at];
-		trying->order[at] = trying->order[i];
-		trying->order[i] = first;
+		int first = trying->division.order[at];
+		trying->division.order[at] = trying->division.order[i];
+		trying->division.order[i] = first;
 		order_loops(trying, at + 1, use);
-		trying->order[i] = trying->order[at];
-		trying->order[at] = first;
+		trying->division.order[i] = trying->division.order[at];
+		trying->division.order[at] = first;
 	}
 }
 
@@ -300,11 +299,11 @@ static int64_t most_cores(const struct trying *trying, int k, int64_t left)
 static void divide(struct trying *trying, int k, int64_t left, division_function *use)
 {
 	if (k == trying->run.loop_count) {
-		trying->order_count = 0;
+		trying->division.order_count = 0;
 		for (int i = 0; i < k; i++)
-			if (trying->splits.at[i] > 1)
-				trying->order[trying->order_count++] = i;
-		bool many = trying->order_count > 1;
+			if (trying->division.splits.at[i] > 1)
+				trying->division.order[trying->division.order_count++] = i;
+		bool many = trying->division.order_count > 1;
 		if (left == 1 && (!many || joint_is_free(trying->making, KIND_MANY_LOOPS)))
 			order_loops(trying, 0, use);
 		return;
@@ -313,7 +312,7 @@ static void divide(struct trying *trying, int k, int64_t left, division_function
 	for (size_t i = 0; i < divisors.count; i++) {
 		if (left % divisors.at[i])
 			continue;
-		trying->splits.at[k] = divisors.at[i];
+		trying->division.splits.at[k] = divisors.at[i];
 		divide(trying, k + 1, left / divisors.at[i], use);
 	}
 }
@@ -321,9 +320,13 @@ static void divide(struct trying *trying, int k, int64_t left, division_function
 /* Adds the run with its tiles in each division that can be carried out. */
 static void joint_run_divide(struct trying *trying)
 {
+	struct arena *arena = trying->arena;
+	trying->arena = arena_open();
 	make_part(trying);
 	divide(trying, 0, most_cores(trying, 0, trying->making->question->planning->cores),
 		add_run);
+	arena_close(trying->arena);
+	trying->arena = arena;
 }
 
 /*
@@ -569,7 +572,9 @@ struct run_sums {
 
 struct run_choosing {
 	struct joint_making *making;
-	const struct joint_run *run;
+	struct arena *arena; /* of parts and mappings, until drafts are kept */
+	struct joint_run *run;
+	struct workload part; /* of the first iteration: its ops, and parts of what lives inside */
 	struct joint_use *uses; /* by outer: of what is read, where it is */
 	int *outs;              /* by outer: of what is made, the view under which it is left; -1 */
 	bool fixed;             /* places are those of `uses`: not all are tried */
@@ -601,8 +606,8 @@ static bool add_op(
 	const struct op *whole = &asked->workload->ops[o];
 	struct mapping mapping = run->mappings[o - run->loops.first];
 	struct op_question question = {.arch = asked->arch,
-		.workload = &run->part,
-		.op = &run->part.ops[o],
+		.workload = &choosing->part,
+		.op = &choosing->part.ops[o],
 		.mapping = &mapping,
 		.by_rule = asked->planning->published_tiles};
 	int64_t worth;
@@ -629,7 +634,7 @@ static bool add_op(
 			question.op = run_op(making->scratch, asked->workload, whole, &run->loops,
 				classes.at[c].iteration);
 			struct inner_question inner = {.arch = asked->arch,
-				.workload = moves ? asked->workload : &run->part,
+				.workload = moves ? asked->workload : &choosing->part,
 				.op = question.op,
 				.mapping = &mapping,
 				.in_lx = question.in_lx};
@@ -678,7 +683,7 @@ static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int6
 static void price_run(struct run_choosing *choosing)
 {
 	struct joint_making *making = choosing->making;
-	const struct joint_run *run = choosing->run;
+	struct joint_run *run = choosing->run;
 	int ops = run->loops.end - run->loops.first;
 	struct run_sums sums = {0};
 	int64_t cores = run->cores;
@@ -883,15 +888,43 @@ static void choose_run(struct run_choosing *choosing)
 		choose_outer(choosing, 0);
 }
 
+static bool have_same_loops(const struct tile_run *a, const struct tile_run *b)
+{
+	bool same = a->first == b->first && a->end == b->end && a->loop_count == b->loop_count;
+	for (int k = 0; k < a->loop_count && same; k++)
+		same = a->loops[k].tiles == b->loops[k].tiles &&
+		       a->loops[k].name == b->loops[k].name;
+	return same;
+}
+
+/* Makes the mappings of a run again, and its part if it is not that of the run before. */
+static void open_run(struct run_choosing *choosing, struct joint_run *run)
+{
+	struct trying trying;
+	open_trying(choosing->making, run->loops.first, run->loops.end, &trying);
+	trying.run = run->loops;
+	trying.arena = choosing->arena;
+	trying.division = run->division;
+	trying.part = choosing->part;
+	if (!choosing->run || !have_same_loops(&choosing->run->loops, &run->loops))
+		make_part(&trying);
+	choosing->run = run;
+	choosing->part = trying.part;
+	run->mappings =
+		arena_array(choosing->arena, struct mapping, run->loops.end - run->loops.first);
+	make_mappings(&trying, run->mappings);
+}
+
 void joint_runs_make(struct joint_making *making, int op)
 {
-	struct run_choosing choosing = {.making = making};
+	struct run_choosing choosing = {.making = making, .arena = arena_open()};
 	for (size_t r = 0; r < making->runs.count; r++) {
 		if (making->runs.at[r].loops.first != op ||
 			stopper_stops(&making->question->planning->stopper))
 			continue;
-		choosing.run = &making->runs.at[r];
+		open_run(&choosing, &making->runs.at[r]);
 		choose_run(&choosing);
 	}
 	joint_drafts_keep(making, &choosing.drafts);
+	arena_close(choosing.arena);
 }
