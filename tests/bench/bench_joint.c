@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "cost/graph/latency.h"
 #include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
@@ -8,6 +9,7 @@
 #include "tests/support/workload_text.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,8 @@
  * Best plans of whole graphs, with their proofs: bench_joint OBJECTIVE PRICE TILES SOLVER TICKS WORKLOAD...
  * OBJECTIVE is cycles, energy or hbm_bytes; PRICE bound or estimate; TILES price or published; TICKS 0: no limit.
  * FIXED in the environment: a set of enum joint_kind that is not decided.
+ *
+ * bench_joint roof MACHINE WORKLOAD...: the cycles that compulsory bytes or computes take at least.
  */
 static double seconds(void)
 {
@@ -86,9 +90,24 @@ static void show(char **arguments, const char *path)
 	arena_close(arena);
 }
 
+static void show_roof(const char *machine, const char *path)
+{
+	struct arena *arena = arena_open();
+	const struct arch *arch = arch_of_file(arena, machine, diag_open(arena));
+	struct planning planning = planning_default(arch);
+	const struct workload *workload = workload_of_file(arena, path, NULL);
+	if (workload)
+		printf("roof %" PRId64 "\n", latency_floor(planning_arch(arena, arch, &planning),
+						     workload, planning.cores));
+	arena_close(arena);
+}
+
 int main(int argc, char **argv)
 {
-	for (int i = 6; i < argc; i++)
+	bool roof = argc > 1 && strcmp(argv[1], "roof") == 0;
+	for (int i = 3; roof && i < argc; i++)
+		show_roof(argv[2], argv[i]);
+	for (int i = 6; !roof && i < argc; i++)
 		show(argv + 1, argv[i]);
 	return 0;
 }
