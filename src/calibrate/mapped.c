@@ -34,7 +34,7 @@ double mapped_predict(
 	if (!hierarchy)
 		return NAN;
 	const char *why = nest_mapping_parse(arena, arch, shape, row->mapping, &mapping);
-	/* What was measured did fit. */
+	/* A measured mapping did fit. */
 	if (!why && !nest_verdict_counts(
 			    nest_evaluate(nest_model_make(arena, hierarchy, shape, COUNTING_EXACT),
 				    &mapping, counts, score)))
