@@ -20,33 +20,6 @@ struct audit_runs {
 	int64_t set_up[PROGRAM_CORES_MOST], sent[PROGRAM_CORES_MOST], received[PROGRAM_CORES_MOST];
 };
 
-/* The current instruction sets runs up or sends a box; false when it cannot be carried out at all. */
-static bool audit_send(struct audit *audit);
-
-/*
- * The memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold arrays row by
- * row, and the scratchpad the parts of arrays that iterations of a run have.  A compute writes rows, of
- * which others may have overwritten parts.
- */
-struct audit;
-struct audit_whole;
-
-/* HBM with the graph's inputs in it. */
-static struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena);
-
-/* The current instruction of the audit reads its operands and writes its output; false when it
- * cannot be carried out at all. */
-static bool audit_whole_run(struct audit *audit);
-
-/* After the last: every tensor that belongs in HBM is there. */
-static void audit_whole_end(struct audit *audit);
-
-/*
- * The state that all instructions share: boxes at their places, and walks over
- * the sticks in them.  Faults are those of the current instruction.
- */
-enum { ROWS_UNASKED = 64 };
-
 struct audit {
 	const struct program *program;
 	int rank;
@@ -65,27 +38,6 @@ struct audit {
 	uint64_t rows;
 };
 
-static const char *audit_name(const struct audit *audit, int tensor);
-
-/* False after a fault: such a box must not be walked. */
-static bool audit_hbm_box(struct audit *audit, const struct region *region,
-	const struct location *location, struct box *box);
-static bool audit_lx_box(struct audit *audit, const struct region *region,
-	const struct location *location, int core, int tensor, int64_t unit, struct box *box);
-
-/* The sticks of a box, as those of a tensor. */
-static void audit_read(struct audit *audit, const struct box *box, int core, int tensor);
-static void audit_write(struct audit *audit, const struct box *box, int core, int tensor);
-
-/* The part of the reduction that all units of an accumulator hold. */
-static uint64_t audit_read_accumulator(struct audit *audit, const struct box *box, int core);
-static void audit_write_accumulator(
-	struct audit *audit, const struct box *box, int core, uint64_t part);
-
-/* Checks that a finished output holds the whole reduction. */
-static void audit_check_whole(
-	struct audit *audit, int op, const struct box *box, int core, uint64_t part);
-
 static const char *audit_name(const struct audit *audit, int tensor)
 {
 	return audit->program->workload->tensors[tensor].name;
@@ -101,12 +53,6 @@ static bool make_box(struct audit *audit, const struct region *region,
 	if (why)
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, at, "%s", why);
 	return !why;
-}
-
-static bool audit_hbm_box(struct audit *audit, const struct region *region,
-	const struct location *location, struct box *box)
-{
-	return make_box(audit, region, location, FAULT_IN_HBM, STICK_BYTES, box);
 }
 
 static bool audit_lx_box(struct audit *audit, const struct region *region,
@@ -126,6 +72,7 @@ static bool audit_lx_box(struct audit *audit, const struct region *region,
 	return true;
 }
 
+/* The sticks of a box, as those of a tensor. */
 static void audit_read(struct audit *audit, const struct box *box, int core, int tensor)
 {
 	struct box_walk walk = box_first(box);
@@ -145,58 +92,6 @@ static void audit_write(struct audit *audit, const struct box *box, int core, in
 		struct content content = {.tensor = tensor, .stick = walk.stick};
 		shadow_write(audit->shadow, core, walk.address, &content);
 	} while (box_next(box, &walk));
-}
-
-static uint64_t audit_read_accumulator(struct audit *audit, const struct box *box, int core)
-{
-	struct box_walk walk = box_first(box);
-	uint64_t all = 0, part;
-	bool first = true, known = true;
-	do {
-		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
-			struct content expected = {.tensor = box->tensor,
-				.piece = 1 + (int)(at / STICK_BYTES),
-				.stick = walk.stick};
-			known &= shadow_read(audit->shadow, core, walk.address + at, box->since,
-				&expected, &part);
-			all = first ? part : all;
-			first = false;
-			if (known && part != all)
-				fault_add(audit->faults, FAULT_STALE, audit->current, core,
-					walk.address + at,
-					"the accumulator of stick %" PRId64
-					" of '%s' holds another part of the reduction than "
-					"those before it",
-					walk.stick, audit_name(audit, box->tensor));
-		}
-	} while (box_next(box, &walk));
-	return all;
-}
-
-static void audit_write_accumulator(
-	struct audit *audit, const struct box *box, int core, uint64_t part)
-{
-	struct box_walk walk = box_first(box);
-	do {
-		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
-			struct content content = {.tensor = box->tensor,
-				.piece = 1 + (int)(at / STICK_BYTES),
-				.stick = walk.stick,
-				.part = part};
-			shadow_write(audit->shadow, core, walk.address + at, &content);
-		}
-	} while (box_next(box, &walk));
-}
-
-static void audit_check_whole(
-	struct audit *audit, int op, const struct box *box, int core, uint64_t part)
-{
-	if (part == cover_whole(audit->cover, op))
-		return;
-	fault_add(audit->faults, FAULT_STALE, audit->current, core, box->address,
-		"stick %" PRId64 " of '%s' is finished with a part of its reduction missing or "
-		"taken twice",
-		box->stick, audit_name(audit, box->tensor));
 }
 
 static void set_up(struct audit *audit, int core)
@@ -234,6 +129,7 @@ static void use_runs(struct audit *audit, int core, int64_t *used, int64_t runs,
 			core, *used, most);
 }
 
+/* The current instruction sets runs up or sends a box; false when it cannot be carried out at all. */
 static bool audit_send(struct audit *audit)
 {
 	const struct send *send = audit->instruction->send;
@@ -285,6 +181,24 @@ struct audit_whole {
 	} hbm, lx;
 };
 
+/* The rows of what a compute touches of an operand: bytes that follow each other in the tensor's host array
+ * and where they lie. */
+struct rows {
+	struct touch touch;
+	const struct whole_operand *operand;
+	int outer; /* host dimensions that go from row to row; those behind the next are whole */
+	int64_t at[LAYOUT_HOST_RANK_MOST];
+	int64_t bytes; /* of a row */
+};
+
+/*
+ * The memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold arrays row by
+ * row, and the scratchpad the parts of arrays that iterations of a run have.  A compute writes rows, of
+ * which others may have overwritten parts.
+ */
+struct audit;
+struct audit_whole;
+
 static void add_piece(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
 {
 	struct written_piece *last =
@@ -296,6 +210,28 @@ static void add_piece(struct audit_whole *whole, struct pieces *memory, struct w
 	else if (piece.low < piece.high)
 		*array_add(whole->arena, &memory->list) = piece;
 }
+
+/* HBM with the graph's inputs in it. */
+static struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena)
+{
+	struct audit_whole *whole = arena_new(arena, struct audit_whole);
+	whole->arena = arena;
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct tensor *tensor = &program->workload->tensors[t];
+		int64_t home = program->hbm[t];
+		if (tensor->producer < 0 && home >= 0)
+			add_piece(whole, &whole->hbm,
+				(struct written_piece){
+					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
+	}
+	return whole;
+}
+
+/*
+ * The state that all instructions share: boxes at their places, and walks over
+ * the sticks in them.  Faults are those of the current instruction.
+ */
+enum { ROWS_UNASKED = 64 };
 
 /* Removes the pieces in the bytes of a piece that is written. */
 static void overwrite(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
@@ -323,21 +259,6 @@ static const struct written_piece *find_piece(const struct pieces *memory, int64
 		if (memory->list.at[i].low <= address && address < memory->list.at[i].high)
 			return &memory->list.at[i];
 	return NULL;
-}
-
-static struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena)
-{
-	struct audit_whole *whole = arena_new(arena, struct audit_whole);
-	whole->arena = arena;
-	for (size_t t = 0; t < program->workload->tensor_count; t++) {
-		const struct tensor *tensor = &program->workload->tensors[t];
-		int64_t home = program->hbm[t];
-		if (tensor->producer < 0 && home >= 0)
-			add_piece(whole, &whole->hbm,
-				(struct written_piece){
-					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
-	}
-	return whole;
 }
 
 /* The first byte of the array that is not there, and what lies in its place: NULL, nothing. */
@@ -383,16 +304,6 @@ static bool check_place(struct audit *audit, const struct whole_operand *operand
 	*since = allotment ? allotment->from : 0;
 	return inside;
 }
-
-/* The rows of what a compute touches of an operand: bytes that follow each other in the tensor's host array
- * and where they lie. */
-struct rows {
-	struct touch touch;
-	const struct whole_operand *operand;
-	int outer; /* host dimensions that go from row to row; those behind the next are whole */
-	int64_t at[LAYOUT_HOST_RANK_MOST];
-	int64_t bytes; /* of a row */
-};
 
 static bool open_rows(struct audit *audit, int operand, struct rows *rows)
 {
@@ -541,6 +452,8 @@ static bool write_output(struct audit *audit, int operand, int since)
 	return true;
 }
 
+/* The current instruction of the audit reads its operands and writes its output; false when it
+ * cannot be carried out at all. */
 static bool audit_whole_run(struct audit *audit)
 {
 	const struct compute *compute = audit->instruction->compute;
@@ -567,6 +480,7 @@ static bool audit_whole_run(struct audit *audit)
 	return right;
 }
 
+/* After the last: every tensor that belongs in HBM is there. */
 static void audit_whole_end(struct audit *audit)
 {
 	const struct program *program = audit->program;
@@ -582,6 +496,67 @@ static void audit_whole_end(struct audit *audit)
 		fault_add_step(audit->faults, FAULT_UNWRITTEN, -1, FAULT_IN_HBM, home,
 			"at the end '%s' is not there", tensor->name);
 	}
+}
+
+/* False after a fault: such a box must not be walked. */
+static bool audit_hbm_box(struct audit *audit, const struct region *region,
+	const struct location *location, struct box *box)
+{
+	return make_box(audit, region, location, FAULT_IN_HBM, STICK_BYTES, box);
+}
+
+/* The part of the reduction that all units of an accumulator hold. */
+static uint64_t audit_read_accumulator(struct audit *audit, const struct box *box, int core)
+{
+	struct box_walk walk = box_first(box);
+	uint64_t all = 0, part;
+	bool first = true, known = true;
+	do {
+		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
+			struct content expected = {.tensor = box->tensor,
+				.piece = 1 + (int)(at / STICK_BYTES),
+				.stick = walk.stick};
+			known &= shadow_read(audit->shadow, core, walk.address + at, box->since,
+				&expected, &part);
+			all = first ? part : all;
+			first = false;
+			if (known && part != all)
+				fault_add(audit->faults, FAULT_STALE, audit->current, core,
+					walk.address + at,
+					"the accumulator of stick %" PRId64
+					" of '%s' holds another part of the reduction than "
+					"those before it",
+					walk.stick, audit_name(audit, box->tensor));
+		}
+	} while (box_next(box, &walk));
+	return all;
+}
+
+static void audit_write_accumulator(
+	struct audit *audit, const struct box *box, int core, uint64_t part)
+{
+	struct box_walk walk = box_first(box);
+	do {
+		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
+			struct content content = {.tensor = box->tensor,
+				.piece = 1 + (int)(at / STICK_BYTES),
+				.stick = walk.stick,
+				.part = part};
+			shadow_write(audit->shadow, core, walk.address + at, &content);
+		}
+	} while (box_next(box, &walk));
+}
+
+/* Checks that a finished output holds the whole reduction. */
+static void audit_check_whole(
+	struct audit *audit, int op, const struct box *box, int core, uint64_t part)
+{
+	if (part == cover_whole(audit->cover, op))
+		return;
+	fault_add(audit->faults, FAULT_STALE, audit->current, core, box->address,
+		"stick %" PRId64 " of '%s' is finished with a part of its reduction missing or "
+		"taken twice",
+		box->stick, audit_name(audit, box->tensor));
 }
 
 static bool check_homes(const struct program *program, struct faults *faults)
