@@ -619,7 +619,7 @@ static void the_readme_is_short(void **state)
 	arena_close(arena);
 }
 
-/* What a folder is for, what to read first, the invariants, and an example that test_transcripts runs. */
+/* Pages of folders name the functions to read first and the invariants; test_transcripts runs their examples. */
 static void pages_of_folders_are_short(void **state)
 {
 	static const char *const parts[] = {"\n## Read first\n", "\n## Invariants\n"};
