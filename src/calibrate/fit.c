@@ -13,6 +13,7 @@
 #define FIT_LEAST 0.03    /* a category is not taken for more exact */
 #define FIT_ROBUST 2      /* errors above so many scales count by their size, not its square */
 #define FIT_NORMAL 1.4826 /* standard deviation of a normal distribution over its median size */
+#define FIT_CAUCHY 2.385  /* scales; 95 % as efficient as least squares if errors are normal */
 #define FIT_STEP 0.02     /* of a difference: part of the value, at least of a tenth of the range */
 #define FIT_CONFIDENCE 1.959964 /* standard deviations of 95 % of a normal distribution */
 #define FIT_WIDEST 0.25         /* half an interval that determines something, in ranges */
@@ -39,6 +40,7 @@ struct fitting {
 	double covariance[FREE_MOST][FREE_MOST];
 	int rounds;
 	const char *left_out;
+	bool cauchy; /* the loss, else Huber's */
 	bool failed;
 };
 
@@ -76,20 +78,31 @@ static void predict(struct fitting *fitting, const double *values, double *logs)
 	arena_close(arena);
 }
 
-/* Huber's loss of one row. */
-static double loss(double log_error, double scale)
+/* Loss of one row whose error is `size` scales: Huber's, or Cauchy's. */
+static double loss(const struct fitting *fitting, double size)
 {
-	double size = fabs(log_error) / scale;
 	if (isnan(size))
 		return 0;
+	if (fitting->cauchy)
+		return FIT_CAUCHY * FIT_CAUCHY * log1p(size * size / (FIT_CAUCHY * FIT_CAUCHY));
 	return size <= FIT_ROBUST ? size * size : FIT_ROBUST * (2 * size - FIT_ROBUST);
+}
+
+/* Weight of a row in least squares that have the same derivative as the loss. */
+static double weight(const struct fitting *fitting, double size)
+{
+	if (isnan(size))
+		return 0;
+	if (fitting->cauchy)
+		return 1 / (1 + size * size / (FIT_CAUCHY * FIT_CAUCHY));
+	return size <= FIT_ROBUST ? 1 : FIT_ROBUST / size;
 }
 
 static double sum_losses(const struct fitting *fitting, const double *logs)
 {
 	double sum = 0;
 	for (size_t i = 0; i < fitting->rows; i++)
-		sum += loss(logs[i], fitting->scales[i]);
+		sum += loss(fitting, fabs(logs[i]) / fitting->scales[i]);
 	return sum;
 }
 
@@ -136,9 +149,7 @@ static void find_slopes(struct fitting *fitting, bool both_sides)
 	double *moved = arena_array(fitting->arena, double, fitting->file->count + 1);
 	for (size_t i = 0; i < fitting->rows; i++) {
 		double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
-		fitting->weights[i] = isnan(size)          ? 0
-				      : size <= FIT_ROBUST ? 1 / (scale * scale)
-							   : FIT_ROBUST / size / (scale * scale);
+		fitting->weights[i] = weight(fitting, size) / (scale * scale);
 	}
 	for (size_t k = 0; k < fitting->count && !fitting->failed; k++) {
 		size_t a = fitting->moving[k];
@@ -279,11 +290,14 @@ static void run_stage(struct fitting *fitting)
 	}
 }
 
-static void run(struct fitting *fitting)
+/* Fits anew, or, after an attribute was left, once more with the scales of the fit before. */
+static void run(struct fitting *fitting, bool anew)
 {
-	for (size_t i = 0; i < fitting->rows; i++)
+	for (size_t i = 0; i < fitting->rows && anew; i++)
 		fitting->scales[i] = FIT_SCALE;
-	for (int stage = 0; stage < FIT_STAGES && !fitting->failed; stage++) {
+	for (int stage = anew ? 0 : FIT_STAGES - 1; stage < FIT_STAGES && !fitting->failed;
+		stage++) {
+		fitting->cauchy = stage > 0;
 		if (stage)
 			find_scales(fitting);
 		run_stage(fitting);
@@ -301,8 +315,8 @@ static double freedom(const struct fitting *fitting)
 
 /*
  * Standard deviations squared, in ranges, of a robust fit (Huber and Ronchetti, Robust Statistics, 7.6): errors
- * are cut at FIT_ROBUST scales, each with the weight of one that is not cut, and what that takes
- * from their variance is given back by the share that is not cut.
+ * count by the derivative of their loss, each with the weight of a small one, and what that takes from
+ * their variance is given back by the mean of the second derivative.
  */
 static void find_covariance(struct fitting *fitting)
 {
@@ -311,9 +325,9 @@ static void find_covariance(struct fitting *fitting)
 	for (size_t i = 0; i < fitting->rows; i++)
 		if (fitting->weights[i] > 0) {
 			double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
-			double cut = fmin(size, FIT_ROBUST);
-			sum += cut * cut;
-			uncut += size <= FIT_ROBUST;
+			double own = weight(fitting, size);
+			sum += own * size * own * size;
+			uncut += own * (2 * own - 1); /* the derivative of own x size */
 			rows++;
 			fitting->weights[i] = 1 / (scale * scale);
 		}
@@ -389,6 +403,20 @@ static double half_of(const struct fitting *fitting, size_t k)
 	       sqrt(fmax(0, fitting->covariance[k][k]));
 }
 
+/* Takes an attribute away, at this value from now on. */
+static void leave(struct fitting *fitting, struct fitted *attributes, size_t k, double value)
+{
+	size_t a = fitting->moving[k];
+	attributes[a].determined = false;
+	attributes[a].half = NAN;
+	attributes[a].rows = "";
+	fitting->values[a] = value;
+	for (; k + 1 < fitting->count; k++)
+		fitting->moving[k] = fitting->moving[k + 1];
+	fitting->count--;
+	predict(fitting, fitting->values, fitting->logs);
+}
+
 /* Takes the attribute with the widest interval away, if that is too wide; false: none is. */
 static bool leave_widest(struct fitting *fitting, struct fitted *attributes)
 {
@@ -398,16 +426,25 @@ static bool leave_widest(struct fitting *fitting, struct fitted *attributes)
 			widest = k;
 	if (!fitting->count || half_of(fitting, widest) <= FIT_WIDEST)
 		return false;
-	size_t a = fitting->moving[widest];
-	attributes[a].determined = false;
-	attributes[a].half = NAN;
-	attributes[a].rows = "";
-	fitting->values[a] = fitting->file->free[a].value;
-	for (size_t k = widest; k + 1 < fitting->count; k++)
-		fitting->moving[k] = fitting->moving[k + 1];
-	fitting->count--;
-	predict(fitting, fitting->values, fitting->logs);
+	leave(fitting, attributes, widest, fitting->file->free[fitting->moving[widest]].value);
 	return true;
+}
+
+/* Takes away the attributes that ran to an end of their range; false: none did.  At 0 the mechanism is off. */
+static bool leave_ends(struct fitting *fitting, struct fitted *attributes)
+{
+	bool any = false;
+	for (size_t k = fitting->count; k-- > 0;) {
+		size_t a = fitting->moving[k];
+		const struct free_attribute *free = &fitting->file->free[a];
+		double value = fitting->values[a];
+		if (value > free->least && value < free->most)
+			continue;
+		attributes[a].at_end = any = true;
+		attributes[a].end = value;
+		leave(fitting, attributes, k, value == 0 ? 0 : free->value);
+	}
+	return any;
 }
 
 static double root_mean(const struct fitting *fitting)
@@ -449,10 +486,15 @@ bool fit_machine(const struct machine_file *file, const struct measured_set *set
 		diag_error(diag, (struct span){0}, "no row has a plan on this machine");
 	if (diag_failed(diag))
 		return false;
-	do {
-		run(&fitting);
+	bool more = true;
+	for (bool anew = true; more && !fitting.failed; anew = false) {
+		run(&fitting, anew);
+		more = leave_ends(&fitting, attributes);
+		if (more)
+			continue;
 		find_covariance(&fitting);
-	} while (!fitting.failed && leave_widest(&fitting, attributes));
+		more = !fitting.failed && leave_widest(&fitting, attributes);
+	}
 	for (size_t k = 0; k < fitting.count; k++) {
 		size_t a = fitting.moving[k];
 		attributes[a].half = half_of(&fitting, k) * range_of(&fitting, a);
@@ -463,6 +505,32 @@ bool fit_machine(const struct machine_file *file, const struct measured_set *set
 	out->rounds = fitting.rounds;
 	out->after = root_mean(&fitting);
 	return !diag_failed(diag);
+}
+
+bool fit_folds(const struct machine_file *file, const struct measured_set *set, size_t folds,
+	const char *left_out, struct arena *arena, struct diag *diag, double *us)
+{
+	double *part_us = arena_array(arena, double, set->count + 1);
+	for (size_t fold = 0; fold < folds; fold++) {
+		struct measured_set part = measured_part(arena, set, folds, fold, false);
+		struct measured_set others = measured_part(arena, set, folds, fold, true);
+		struct fit fit;
+		if (!part.count || !others.count) {
+			diag_error(diag, (struct span){0}, "the rows have fewer than %zu shapes",
+				folds);
+			return false;
+		}
+		if (!fit_machine(file, &others, left_out, arena, diag, &fit))
+			return false;
+		const struct arch *arch = machine_file_make(arena, file, fit.values, diag);
+		if (!arch)
+			return false;
+		accuracy_predict(&part, arch, part_us, diag);
+		for (size_t i = 0, k = 0; i < set->count; i++)
+			if (set->rows[i].shape % folds == fold)
+				us[i] = part_us[k++];
+	}
+	return true;
 }
 
 struct file_reading {

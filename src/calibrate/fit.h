@@ -47,18 +47,21 @@ const struct arch *machine_file_make(struct arena *arena, const struct machine_f
 
 /*
  * Least squares of log(predicted / measured) over the free attributes of a machine: Levenberg and Marquardt,
- * with derivatives by differences.  Three fits follow each other.  The first gives all rows one weight.  The others
+ * with derivatives by differences.  Three fits follow each other, and the last is repeated when an attribute is left.  The first gives all rows one weight.  The others
  * divide the errors of a category by their typical size in the fit before, so that kernels that the model
- * describes well count more; below 10 rows the size is that of all rows.  Errors above twice that size count by their
- * size, not by its square (Huber's loss), so that outliers have little influence.  Deterministic.
+ * describes well count more; below 10 rows the size is that of all rows.  In the first fit errors above 20 %
+ * count by their size, not by its square (Huber's loss); in the others the loss grows with the logarithm of the
+ * squared error (Cauchy's), so that rows that no attribute explains have little influence.  Deterministic.
  *
  * An attribute is determined if its interval of 95 % confidence, from the covariance at the solution and the quantile
  * of Student's t of as many degrees as there are rows more than attributes, is
- * narrower than half its range.  One that is not stays as it is, and the others are fitted again.
+ * narrower than half its range.  One that is not stays as it is, and the others are fitted again.  So does one that
+ * the rows move to an end of its range, because they ask for what the range excludes; at 0 it stays at 0.
  */
 struct fitted {
 	double value, half; /* half the width of the interval; of one that is not determined NaN */
-	bool determined;
+	bool determined, at_end;
+	double end;       /* of the range, if at_end */
 	const char *rows; /* categories whose rows determine it, the most important first */
 };
 
@@ -75,5 +78,13 @@ struct fit {
  */
 bool fit_machine(const struct machine_file *file, const struct measured_set *set,
 	const char *left_out, struct arena *arena, struct diag *diag, struct fit *out);
+
+/*
+ * Cross-validation: the shapes, in their order, are dealt into `folds` parts; the times of each part in microseconds are
+ * those of a machine fitted to the others.  Into an array of measured_set.count; NaN: no plan.  False after
+ * complaining, as above, also about fewer shapes than parts.
+ */
+bool fit_folds(const struct machine_file *file, const struct measured_set *set, size_t folds,
+	const char *left_out, struct arena *arena, struct diag *diag, double *us);
 
 #endif

@@ -276,8 +276,8 @@ static const char *workload_of_op(
 static bool read_nest(struct measured_reading *reading, struct measured *row)
 {
 	const char *problem = arena_format(reading->arena, "%s", cell(reading, COLUMN_PROBLEM));
-	row->mapping = row->text =
-		arena_format(reading->arena, "%s", cell(reading, COLUMN_MAPPING));
+	row->mapping = arena_format(reading->arena, "%s", cell(reading, COLUMN_MAPPING));
+	row->text = arena_format(reading->arena, "%s\n%s", problem, row->mapping);
 	if (*problem && *row->mapping)
 		row->problem = node_read_text(
 			reading->arena, "problem", problem, strlen(problem), reading->diag);
@@ -334,6 +334,9 @@ static void read_row(struct measured_reading *reading)
 	row.category = arena_format(reading->arena, "%s", cell(reading, COLUMN_OP));
 	row.cores = size_in(reading, COLUMN_CORES, 0);
 	row.lx = size_in(reading, COLUMN_LX, 1) != 0;
+	row.sizes[0] = (double)size_in(reading, COLUMN_ROWS, 0);
+	row.sizes[1] = (double)size_in(reading, COLUMN_COLS, 0);
+	row.sizes[2] = (double)size_in(reading, COLUMN_IO, 0);
 	double peer = number_in(reading, COLUMN_PEER, 0);
 	row.peer_us = peer > 0 && isfinite(peer) ? peer : 0;
 	if (!(row.us > 0) || !isfinite(row.us)) {
@@ -350,6 +353,51 @@ static void read_row(struct measured_reading *reading)
 		return;
 	if (!fastest || !joins(reading, &row))
 		*array_add(reading->arena, &reading->rows) = row;
+}
+
+static int compare_shapes(const void *a, const void *b)
+{
+	const struct measured *x = *(struct measured *const *)a, *y = *(struct measured *const *)b;
+	for (int i = 0; i < 3; i++)
+		if (x->sizes[i] != y->sizes[i])
+			return x->sizes[i] < y->sizes[i] ? -1 : 1;
+	return x->sizes[0] > 0 ? 0 : strcmp(x->text, y->text);
+}
+
+static void find_shapes(struct measured *rows, size_t count, struct arena *arena)
+{
+	struct measured **order = arena_array(arena, struct measured *, count + 1);
+	size_t shape = 0;
+	for (size_t i = 0; i < count; i++)
+		order[i] = &rows[i];
+	qsort(order, count, sizeof *order, compare_shapes);
+	for (size_t i = 0; i < count; i++) {
+		shape += i > 0 && compare_shapes(&order[i - 1], &order[i]) != 0;
+		order[i]->shape = shape;
+	}
+}
+
+static void find_likes(struct measured *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t k = 0;
+		while (k < i && (rows[k].cores != rows[i].cores || rows[k].lx != rows[i].lx ||
+					!text_equal(rows[k].text, rows[i].text)))
+			k++;
+		rows[i].like = k;
+	}
+}
+
+struct measured_set measured_part(
+	struct arena *arena, const struct measured_set *set, size_t folds, size_t fold, bool others)
+{
+	struct measured *rows = arena_array(arena, struct measured, set->count + 1);
+	struct measured_set out = {.rows = rows};
+	for (size_t i = 0; i < set->count; i++)
+		if ((set->rows[i].shape % folds == fold) != others)
+			rows[out.count++] = set->rows[i];
+	find_likes(rows, out.count);
+	return out;
 }
 
 bool measured_read(struct arena *arena, const struct source *source, struct diag *diag,
@@ -374,6 +422,8 @@ bool measured_read(struct arena *arena, const struct source *source, struct diag
 	}
 	while (table_next(&reading.table))
 		read_row(&reading);
+	find_likes(reading.rows.at, reading.rows.count);
+	find_shapes(reading.rows.at, reading.rows.count, arena);
 	out->count = reading.rows.count;
 	out->rows = reading.rows.at;
 	if (!out->count)
@@ -381,7 +431,7 @@ bool measured_read(struct arena *arena, const struct source *source, struct diag
 	return out->count > 0;
 }
 
-/* Returns the predicted time of a row in microseconds; NaN without a plan. */
+/* Returns the predicted time of one run of a row's workload in microseconds; NaN without a plan. */
 static double predict_row(
 	const struct measured *row, const struct arch *arch, struct arena *arena, struct diag *diag)
 {
@@ -410,7 +460,7 @@ static double predict_row(
 	if (outcome.why || !outcome.cost.score.feasible)
 		return NAN;
 	double ns = arch_nanoseconds(arch, outcome.cost.score.estimate_cycles);
-	return ns / 1000 * (double)row->repeats;
+	return ns / 1000;
 }
 
 void accuracy_predict(
@@ -418,9 +468,12 @@ void accuracy_predict(
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct arena *arena = arena_open();
-		us[i] = predict_row(&set->rows[i], arch, arena, diag);
+		size_t like = set->rows[i].like;
+		us[i] = like < i ? us[like] : predict_row(&set->rows[i], arch, arena, diag);
 		arena_close(arena);
 	}
+	for (size_t i = 0; i < set->count; i++)
+		us[i] *= (double)set->rows[i].repeats;
 }
 
 struct ranked {

@@ -26,13 +26,16 @@
 struct measured {
 	int line;
 	const char *category;
-	const char *text;            /* canonical: rows with the same text ask for the same plan */
+	const char *text;            /* canonical: the same workload has the same text */
 	const struct node *workload; /* the value of its `workload:`; NULL of a loop nest */
 	const struct node *problem;  /* of a loop nest */
 	const char *mapping;         /* the same; NULL: it is none */
 	int64_t repeats;             /* times that the workload runs, one after the other */
 	int64_t cores;               /* 0: all */
 	bool lx;
+	size_t like;        /* the first row that asks for the same plan */
+	double sizes[3];    /* rows, cols, io_hbm_bytes; 0 if the row has only a text */
+	size_t shape;       /* number of these sizes in the order of those of all rows */
 	double us, peer_us; /* microseconds; 0: the row has no prediction */
 };
 
@@ -43,11 +46,16 @@ struct measured_set {
 	size_t slower; /* of an unknown division, left out for a faster row of the same sizes and cores */
 };
 
-/* False after complaining, also about a table without rows or without times. */
 struct arena;
 struct source;
+
+/* False after complaining, also about a table without rows or without times. */
 bool measured_read(struct arena *arena, const struct source *source, struct diag *diag,
 	struct measured_set *out);
+
+/* The rows whose shape is `fold` modulo `folds`, or all others, in their order. */
+struct measured_set measured_part(struct arena *arena, const struct measured_set *set, size_t folds,
+	size_t fold, bool others);
 
 /*
  * Predicted times.  The plan of a row is the published planner's: the division and LX planning that are the

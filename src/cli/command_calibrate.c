@@ -21,6 +21,10 @@ static const char *write_report(struct arena *arena, const struct machine_file *
 		if (fitted->determined)
 			text_add(&text, "%.4g +- %.2g%s, by rows of %s\n", fitted->value,
 				fitted->half, free->unit, fitted->rows);
+		else if (fitted->at_end)
+			text_add(&text,
+				"these rows move it to the end of its range, %.6g%s; left at %.6g%s\n",
+				fitted->end, free->unit, fitted->value, free->unit);
 		else
 			text_add(&text, "not determined by these rows, left at %.6g%s\n",
 				free->value, free->unit);
@@ -34,7 +38,7 @@ static const char *write_report(struct arena *arena, const struct machine_file *
 }
 
 static const char *find_table(const struct machine_file *file, const struct measured_set *set,
-	const double *values, bool markdown, struct arena *arena, struct diag *diag, double *us)
+	const double *values, struct arena *arena, struct diag *diag, double *us)
 {
 	const struct arch *arch = machine_file_make(arena, file, values, diag);
 	const struct accuracy *table;
@@ -42,7 +46,7 @@ static const char *find_table(const struct machine_file *file, const struct meas
 		return NULL;
 	accuracy_predict(set, arch, us, diag);
 	size_t count = accuracy_table(set, us, arena, &table);
-	return accuracy_text(arena, table, count, markdown);
+	return accuracy_text(arena, table, count, false);
 }
 
 static void add_rows(struct text *text, const struct measured_set *set, const double *us)
@@ -69,26 +73,24 @@ static bool read_files(struct arena *arena, const struct arguments *arguments, s
 	       measured_read(arena, table, diag, set);
 }
 
-static int check(struct arena *arena, const struct arguments *arguments, struct diag *diag,
-	const struct machine_file *file, const struct measured_set *set)
+/* Prints the errors of predicted times. */
+static int print_errors(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	const struct measured_set *set, const double *us)
 {
-	double values[FREE_MOST], *us = arena_array(arena, double, set->count);
 	enum format format = FORMAT_TEXT;
 	const struct option_value *svg = option_find(arguments, "svg");
+	const struct accuracy *table;
 	if (!command_format(arguments, diag, &format))
 		return command_refuse(diag);
-	for (size_t a = 0; a < file->count; a++)
-		values[a] = file->free[a].value;
-	const char *table =
-		find_table(file, set, values, option_find(arguments, "markdown"), arena, diag, us);
-	if (!table)
-		return command_refuse(diag);
+	size_t count = accuracy_table(set, us, arena, &table);
 	diag_print(diag, command_people());
 	struct text text = text_open(arena);
 	if (format == FORMAT_CSV)
 		add_rows(&text, set, us);
 	else
-		text_add(&text, "%s", table);
+		text_add(&text, "%s",
+			accuracy_text(
+				arena, table, count, option_find(arguments, "markdown") != NULL));
 	if (svg)
 		command_write(arena, svg->text, accuracy_svg(arena, set, us));
 	command_print(text_read(&text));
@@ -98,25 +100,47 @@ static int check(struct arena *arena, const struct arguments *arguments, struct 
 	return EXIT_FOUND;
 }
 
+static bool predict_unfitted(struct arena *arena, const struct machine_file *file,
+	const struct measured_set *set, struct diag *diag, double *us)
+{
+	double values[FREE_MOST];
+	for (size_t a = 0; a < file->count; a++)
+		values[a] = file->free[a].value;
+	const struct arch *arch = machine_file_make(arena, file, values, diag);
+	if (arch)
+		accuracy_predict(set, arch, us, diag);
+	return arch;
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct machine_file file;
 	struct measured_set set;
 	struct fit fit;
-	const struct option_value *left_out = option_find(arguments, "leave-out");
-	if (!read_files(arena, arguments, diag, &file, &set))
+	const struct option_value *leave = option_find(arguments, "leave-out");
+	const char *left_out = leave ? leave->text : NULL;
+	int64_t folds = 0;
+	if (!option_integer(arguments, "cross-validate", 0, diag, &folds) ||
+		!read_files(arena, arguments, diag, &file, &set))
 		return command_refuse(diag);
+	double *us = arena_array(arena, double, set.count);
 	if (option_find(arguments, "check"))
-		return check(arena, arguments, diag, &file, &set);
+		return predict_unfitted(arena, &file, &set, diag, us)
+			       ? print_errors(arena, arguments, diag, &set, us)
+			       : command_refuse(diag);
 	if (!file.count)
 		diag_error(diag, arguments->spans[0],
 			"no attribute is free; mark some: 'free: {shared_bandwidth: [120GB/s, "
 			"180GB/s]}' beside 'attributes:'");
-	if (diag_failed(diag) ||
-		!fit_machine(&file, &set, left_out ? left_out->text : NULL, arena, diag, &fit))
+	if (diag_failed(diag))
 		return command_refuse(diag);
-	double *us = arena_array(arena, double, set.count);
-	const char *table = find_table(&file, &set, fit.values, false, arena, diag, us);
+	if (folds)
+		return fit_folds(&file, &set, (size_t)folds, left_out, arena, diag, us)
+			       ? print_errors(arena, arguments, diag, &set, us)
+			       : command_refuse(diag);
+	if (!fit_machine(&file, &set, left_out, arena, diag, &fit))
+		return command_refuse(diag);
+	const char *table = find_table(&file, &set, fit.values, arena, diag, us);
 	const struct option_value *output = option_find(arguments, "output");
 	if (!table)
 		return command_refuse(diag);
@@ -133,7 +157,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 
 const struct command command_calibrate = {
 	.name = "calibrate",
-	.usage = "ARCH MEASURED.csv [-o FILE] [--check]",
+	.usage = "ARCH MEASURED.csv [-o FILE] [--check | --cross-validate K]",
 	.summary = "fits a machine to measured times, or says how far off it is",
 	.manual =
 		"Each row of the table is a kernel with its measured time.  It is planned by the\n"
@@ -148,7 +172,9 @@ const struct command command_calibrate = {
 		"each, and the errors that are left.  An attribute that the rows do not determine\n"
 		"is named and left as it is.  Rows that cannot be used are named by line.\n"
 		"\n"
-		"With --check nothing is fitted: the errors of the machine as it is, for each op.\n",
+		"With --check nothing is fitted: the errors of the machine as it is, for each op.\n"
+		"With --cross-validate K the errors are those of K machines, each of the shapes\n"
+		"that it was not fitted to.\n",
 	.reads_specs = false,
 	.bit = OF_CALIBRATE,
 	.run = run,
