@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
 #include "search/engine/kept.h"
 #include "search/graph/op_map.h"
 #include "search/graph/options.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"
 #include "tests/support/every_tiling.h"

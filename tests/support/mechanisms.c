@@ -21,6 +21,14 @@ static void set_lanes(struct arch *arch)
 	arch->lane_rate = (struct ratio){64, 1};
 }
 
+/* Two lanes that slow nothing themselves. */
+static void set_lone_lane(struct arch *arch)
+{
+	arch->levels[arch->hbm].turn = (struct ratio){1, 64};
+	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 32};
+	arch->lane_cores = 4;
+}
+
 static void set_plane(struct arch *arch)
 {
 	arch->levels[arch->hbm].plane_span = 256;
@@ -71,6 +79,7 @@ const struct mechanism mechanisms[] = {
 	{"turn", set_turn, false, false},
 	{"writes by size", set_write_span, false, false},
 	{"lanes", set_lanes, true, false},
+	{"turns on one lane", set_lone_lane, false, false},
 	{"planes", set_plane, true, false},
 	{"runs", set_run, true, false},
 	{"blocks", set_blocks, true, true},

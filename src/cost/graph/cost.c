@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
 #include "cost/nest/nest.h"
 #include "model/graph/run.h"
 

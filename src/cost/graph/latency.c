@@ -363,6 +363,18 @@ static void load_runs(
 			fits, load->misses, arch_misses(op->arch, planes, sticks / run));
 }
 
+/* True if an op reads row by row, over all planes: no operand stays the same within a plane, but goes on with the
+ * planes.  A map of one operand reads plane by plane. */
+static bool crosses_planes(const struct traffic_op *op)
+{
+	enum op_kind kind = op->op->primitive->kind;
+	uint32_t rows = beside_stick(op->workload, op->op, &op->op->writes[0]), moved;
+	for (int i = 0; i < op->op->read_count && kind == OP_MAP; i++)
+		if ((moved = moving_loops(op->op, i)) && !(moved & rows))
+			return false;
+	return kind == OP_MAP ? op->op->read_count > 1 : kind != OP_RESTICKIFY;
+}
+
 void latency_load(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits)
 {
@@ -375,14 +387,13 @@ void latency_load(
 	if (i == op->op->read_count)
 		load->doubled = checked_add(fits, load->doubled,
 			checked_mul(fits, bytes, arch_write_doublings(op->arch, size)));
-	enum op_kind kind = op->op->primitive->kind;
-	if (i == op->op->read_count || kind == OP_RESTICKIFY || kind == OP_MAP)
+	if (i == op->op->read_count || !crosses_planes(op))
 		return;
 	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;
-	if (layout->rank > 1)
-		load->far = checked_add(fits, load->far,
-			arch_far_bytes(
-				op->arch, layout->size[layout->rank - 2] * STICK_BYTES, bytes));
+	int64_t apart = layout->rank > 2 ? layout->size[layout->rank - 2] * STICK_BYTES : 0;
+	int64_t part = op->op->primitive->kind == OP_MAP ? bytes / 2 : bytes;
+	load->far = checked_add(
+		fits, load->far, checked_mul(fits, part, arch_plane_doublings(op->arch, apart)));
 }
 
 /* Returns whole cycles of waits: the cores of an op wait together, each for its share of `count`. */
@@ -404,13 +415,27 @@ int64_t latency_lanes(const struct arch *arch, int64_t read, int64_t cores, bool
 	return cycles_of(read, lanes, fits);
 }
 
+/* Returns the time of a turn for each byte.  It hides in part behind the other lanes: the share of lanes that serve no
+ * core of the op adds to it. */
+static struct ratio find_turn(const struct traffic_op *op, bool *fits)
+{
+	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, more;
+	int64_t lanes = arch_lanes(op->arch, arch_cores(op->arch));
+	int64_t idle = lanes - arch_lanes(op->arch, op->nest.cores);
+	if (turn.num && idle &&
+		(!ratio_make(lanes + idle, lanes, &more) || !ratio_mul(turn, more, &turn)))
+		*fits = false;
+	return turn;
+}
+
 int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits)
 {
 	const struct arch *arch = op->arch;
 	const struct level *hbm = &arch->levels[arch->hbm];
 	int64_t read = checked_add(fits, load.read, load.moved);
 	int64_t cycles = latency_hbm(arch, read, load.written, fits);
-	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn;
+	struct ratio turn = find_turn(op, fits);
 	int64_t both = number_min(read, load.written);
 	cycles = checked_add(fits, cycles, turn_cycles(both, turn, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.doubled, hbm->write_far, fits));
@@ -581,409 +606,5 @@ bool latency_phase(const struct plan *plan, const struct counts *counts,
 	}
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		raise(&phase->cycles, phase->resource[r]);
-	return fits;
-}
-
-static bool is_in_lx(const struct traffic_op *traffic, int operand)
-{
-	return traffic->in_lx >> operand & 1;
-}
-
-static const struct footprint *output_of(const struct traffic_op *traffic)
-{
-	return &traffic->operands[traffic->op->read_count];
-}
-
-static bool in_bytes(int64_t sticks, bool *fits, int64_t *bytes)
-{
-	*bytes = checked_mul(fits, sticks, STICK_BYTES);
-	return *fits;
-}
-
-bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes)
-{
-	const struct loopnest *nest = &traffic->nest;
-	int reads = traffic->op->read_count;
-	bool fits = true;
-	int64_t sticks = 0;
-	for (int i = 0; i < reads; i++)
-		if (!is_in_lx(traffic, i))
-			sticks = checked_add(&fits, sticks,
-				footprint_fetch(&traffic->operands[i], NULL, &fits).transfers);
-	if (!is_in_lx(traffic, reads))
-		sticks = checked_add(&fits, sticks,
-			footprint_sum(
-				output_of(traffic), nest->all & ~nest->reductions, NULL, &fits));
-	return in_bytes(sticks, &fits, bytes);
-}
-
-bool streaming_least(const struct traffic_op *traffic, int64_t *bytes)
-{
-	bool fits = true;
-	int64_t sticks = 0;
-	for (int i = 0; i <= traffic->op->read_count; i++)
-		if (!is_in_lx(traffic, i))
-			sticks = checked_add(
-				&fits, sticks, footprint_least(&traffic->operands[i], &fits));
-	return in_bytes(sticks, &fits, bytes);
-}
-
-/* Buffers begin at aligned addresses. */
-static int64_t buffer_bytes(const struct traffic_op *traffic, int64_t bytes, int count, bool *fits)
-{
-	int64_t alignment = traffic->arch->levels[traffic->arch->lx].alignment;
-	int64_t blocks = number_ceil_div(bytes, alignment);
-	return checked_mul(fits, checked_mul(fits, blocks, alignment), count);
-}
-
-static int64_t tile_buffer_bytes(const struct traffic_op *traffic, int operand, bool *fits)
-{
-	const struct footprint *footprint = &traffic->operands[operand];
-	if (is_in_lx(traffic, operand))
-		return 0;
-	int64_t largest = checked_mul(fits, footprint_largest(footprint, fits), STICK_BYTES);
-	return buffer_bytes(traffic, largest, footprint_moves(footprint) ? 2 : 1, fits);
-}
-
-/* A ring still reads one accumulator while the next output tile begins in another. */
-static int64_t accumulator_bytes(const struct traffic_op *traffic, bool *fits)
-{
-	bool ring = loopnest_splits(&traffic->nest, traffic->nest.reductions) > 1;
-	struct inner_sums sums =
-		traffic->inner ? inner_cost_sums(traffic->inner) : (struct inner_sums){0};
-	if (!ring && traffic_passes(traffic, fits) == 1 && sums.updates <= sums.words)
-		return 0;
-	int64_t largest = footprint_largest(output_of(traffic), fits);
-	return buffer_bytes(traffic, traffic_accumulator(traffic, largest, fits),
-		ring && traffic_output_tiles(traffic, fits) > 1 ? 2 : 1, fits);
-}
-
-bool streaming_room(const struct traffic_op *traffic, int64_t *bytes)
-{
-	bool fits = true;
-	*bytes = 0;
-	if (traffic->moves || traffic->evicts)
-		return true;
-	for (int i = 0; i <= traffic->op->read_count; i++)
-		*bytes = checked_add(&fits, *bytes, tile_buffer_bytes(traffic, i, &fits));
-	*bytes = checked_add(&fits, *bytes, accumulator_bytes(traffic, &fits));
-	return fits;
-}
-
-struct step_time {
-	int64_t hbm, cores, ring; /* cycles of the whole step */
-	int64_t hops;             /* cycles from link to link of the ring for one output tile */
-	int64_t first, last;      /* fetches of the first tile, drains of the last one */
-};
-
-/* Bytes of the operands that come in, or that leave, with every core's first tile. */
-static int64_t first_bytes(const struct traffic_op *traffic, bool comes_in, bool *fits)
-{
-	int reads = traffic->op->read_count;
-	int64_t sticks = 0;
-	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++)
-		if (!is_in_lx(traffic, i) || traffic->arriving.operands >> i & 1)
-			sticks = checked_add(fits, sticks,
-				footprint_first(&traffic->operands[i], fits).transfers);
-	return checked_mul(fits, sticks, STICK_BYTES);
-}
-
-/* Cycles of the port through which a core's first boxes come in. */
-static int64_t first_fill(const struct traffic_op *traffic, bool *fits)
-{
-	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
-	int64_t sticks = 0, cycles = 0;
-	for (int i = 0; i < traffic->op->read_count; i++)
-		if (!is_in_lx(traffic, i) || traffic->arriving.operands >> i & 1)
-			sticks = checked_add(
-				fits, sticks, footprint_first(&traffic->operands[i], fits).fills);
-	int64_t bytes = checked_mul(fits, sticks, STICK_BYTES) / traffic->nest.cores;
-	if (rate.num > 0 && !ratio_time(bytes, rate, &cycles))
-		*fits = false;
-	return cycles;
-}
-
-static int64_t arriving_bytes(const struct traffic_op *traffic, int operand, bool *fits)
-{
-	return checked_mul(fits, footprint_least(&traffic->operands[operand], fits), STICK_BYTES);
-}
-
-static int64_t all_arriving_bytes(const struct traffic_op *traffic, bool *fits)
-{
-	int64_t bytes = 0;
-	for (int i = 0; i < traffic->op->read_count; i++)
-		if (traffic->arriving.operands >> i & 1)
-			bytes = checked_add(fits, bytes, arriving_bytes(traffic, i, fits));
-	return bytes;
-}
-
-/* Cycles in which a move brings bytes of an arriving operand: on the bus, or over the lanes of its cores. */
-static int64_t arrival_time(
-	const struct traffic_op *traffic, int operand, int64_t bytes, bool *fits)
-{
-	const struct arch *arch = traffic->arch;
-	return number_max(latency_hbm(arch, bytes, 0, fits),
-		latency_lanes(arch, bytes, traffic->arriving.cores[operand], fits));
-}
-
-/* Cycles until the first stick of an output tile is on the last link of the reduce ring: each link begins when
- * the one before has brought a stick, and the ring combines one tile at a time. */
-static int64_t hop_cycles(const struct traffic_op *traffic, bool *fits)
-{
-	int64_t links = loopnest_splits(&traffic->nest, traffic->nest.reductions) - 1, cycles;
-	if (links < 2 || traffic->arch->reduce_ring.rate.num <= 0)
-		return 0;
-	if (!ratio_time((links - 1) * STICK_BYTES, traffic->arch->reduce_ring.rate, &cycles))
-		*fits = false;
-	return *fits ? cycles : 0;
-}
-
-/* Bytes read and written that take longer than others. */
-static void load_bus(const struct traffic_op *traffic, struct bus_load *load, bool *fits)
-{
-	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
-	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span)
-		return;
-	for (int i = 0; i < traffic->op->read_count; i++) {
-		if (is_in_lx(traffic, i))
-			continue;
-		int64_t sticks = footprint_fetch(&traffic->operands[i], NULL, fits).transfers;
-		latency_load(load, traffic, i, checked_mul(fits, sticks, STICK_BYTES), fits);
-	}
-	latency_load(load, traffic, traffic->op->read_count, load->written, fits);
-}
-
-static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
-{
-	const struct arch *arch = traffic->arch;
-	const struct loopnest *nest = &traffic->nest;
-	struct step_time time;
-	int64_t resources[RESOURCE_COUNT] = {0}, written = 0;
-	struct core_work work = {0};
-	latency_add(&work, arch, traffic, 0, fits);
-	latency_raise(resources, arch, &work, fits);
-	if (!is_in_lx(traffic, traffic->op->read_count))
-		written = checked_mul(fits, STICK_BYTES,
-			footprint_sum(
-				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
-	int64_t arriving = all_arriving_bytes(traffic, fits);
-	struct bus_load load = {.read = hbm_bytes - written, .written = written, .moved = arriving};
-	load_bus(traffic, &load, fits);
-	time.hbm = latency_bus(traffic, load, fits);
-	time.cores = number_max(resources[RESOURCE_COMPUTE],
-		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
-	time.ring = resources[RESOURCE_RING];
-	time.hops = hop_cycles(traffic, fits);
-	time.first = number_max(latency_hbm(arch, first_bytes(traffic, true, fits), 0, fits),
-		first_fill(traffic, fits));
-	time.last = latency_hbm(arch, 0, first_bytes(traffic, false, fits), fits);
-	return time;
-}
-
-bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
-{
-	bool fits = true;
-	struct step_time time = find_time(traffic, hbm_bytes, &fits);
-	*cycles = number_max(time.hbm, number_max(time.cores, time.ring));
-	return fits;
-}
-
-/* Everything overlaps but the first and the last tile. */
-static int64_t estimate_together(
-	const struct step_time *time, int64_t tiles, int64_t outputs, bool *fits)
-{
-	int64_t ring = time->ring / outputs + time->hops;
-	int64_t by_hbm = time->hbm + time->cores / tiles + ring;
-	int64_t by_cores = time->first + time->cores + ring + time->last;
-	int64_t rings = checked_add(fits, time->ring, checked_mul(fits, outputs, time->hops));
-	int64_t by_ring = time->first + time->cores / outputs + rings + time->last;
-	int64_t cycles = number_max(by_hbm, by_cores);
-	return time->ring > 0 ? number_max(cycles, by_ring) : cycles;
-}
-
-bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
-{
-	bool fits = true;
-	struct step_time time = find_time(traffic, hbm_bytes, &fits);
-	int64_t outputs = traffic_output_tiles(traffic, &fits);
-	int64_t tiles = checked_mul(&fits, outputs, traffic_passes(traffic, &fits));
-	if (fits)
-		*cycles = estimate_together(&time, tiles, outputs, &fits);
-	return fits;
-}
-
-/* Cycles of the cores from the tile on that uses the last piece of an arriving operand. */
-static int64_t cycles_behind(const struct traffic_op *traffic, int operand, int64_t cycles)
-{
-	const struct loopnest *nest = &traffic->nest;
-	double tiles = 1, before = 0;
-	for (int i = 0; i < nest->loop_count; i++) {
-		int l = nest->order[i];
-		if (traffic->arriving.follows[operand] >> l & 1)
-			before += tiles * (double)(nest->loops[l].tiles - 1);
-		tiles *= (double)nest->loops[l].tiles;
-	}
-	return (int64_t)((double)cycles * (1 - before / tiles));
-}
-
-/* Bytes of an arriving operand behind its first piece. */
-static int64_t bytes_behind(const struct traffic_op *traffic, int operand, int64_t bytes)
-{
-	double pieces = 1;
-	for (int l = 0; l < traffic->nest.loop_count; l++)
-		if (traffic->arriving.follows[operand] >> l & 1)
-			pieces *= (double)traffic->nest.loops[l].tiles;
-	return bytes - (int64_t)ceil((double)bytes / pieces);
-}
-
-/*
- * The estimate of an op all of whose reads are in LX, some since this phase: they come in the order of the operands, and
- * moves that the op does not read come after them.  An op begins with the first piece of each, and goes on behind
- * the last.
- */
-static int64_t estimate_arrivals(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
-{
-	struct step_time time = find_time(traffic, hbm_bytes, fits);
-	int64_t start = 0, end = 0, arrival = 0;
-	for (int i = 0; i < traffic->op->read_count; i++) {
-		if (!(traffic->arriving.operands >> i & 1))
-			continue;
-		int64_t all = arriving_bytes(traffic, i, fits);
-		arrival = checked_add(fits, arrival, arrival_time(traffic, i, all, fits));
-		int64_t rest = arrival_time(traffic, i, bytes_behind(traffic, i, all), fits);
-		start = number_max(start, arrival - rest);
-		end = number_max(end, arrival + cycles_behind(traffic, i, time.cores));
-	}
-	int64_t outputs = traffic_output_tiles(traffic, fits);
-	int64_t rings = checked_add(fits, time.ring, checked_mul(fits, outputs, time.hops));
-	if (!*fits)
-		return 0;
-	int64_t by_cores = number_max(start + time.cores, end) + rings / outputs;
-	return number_max(by_cores, start + time.cores / outputs + rings) + time.last;
-}
-
-/* Bytes of one box of each operand in HBM, on average: on the bus, and through the port of a core; and the loops
- * that move it. */
-struct box_bytes {
-	double at[OP_READS_MOST + 1], port[OP_READS_MOST + 1];
-	uint32_t loops[OP_READS_MOST + 1];
-	int reads;
-};
-
-static struct box_bytes find_boxes(const struct traffic_op *traffic, const struct step_count *count)
-{
-	const struct loopnest *nest = &traffic->nest;
-	struct box_bytes boxes = {.reads = traffic->op->read_count};
-	for (int i = 0; i <= boxes.reads; i++) {
-		const struct footprint *footprint = &traffic->operands[i];
-		const int64_t *bytes = count->bytes[i];
-		double moves = 1, times = 1;
-		bool moved = false;
-		boxes.loops[i] = footprint->simple | footprint->joint;
-		for (int k = nest->loop_count - 1; k >= 0; k--)
-			times *= (double)nest->loops[nest->order[k]].tiles;
-		for (int k = 0; k < nest->loop_count; k++) {
-			double tiles = (double)nest->loops[nest->order[k]].tiles;
-			moved |= tiles > 1 && boxes.loops[i] >> nest->order[k] & 1;
-			times /= tiles;
-			moves += moved ? (tiles - 1) * times : 0;
-		}
-		boxes.at[i] = (double)(bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE]) / moves;
-		boxes.port[i] = (double)(bytes[TRAFFIC_LX_FILL] + bytes[TRAFFIC_LX_DRAIN]) / moves /
-				(double)nest->cores;
-	}
-	return boxes;
-}
-
-/*
- * Tiles one by one.  While a tile computes, the boxes of the next one come in and the result of the one before leaves.
- * Their number depends on the outermost loop that goes on with the tile: a box moves with its own loops and with
- * those inside that begin again.  Boxes that do not move with every tile can also come while the tile before computes,
- * if that has time left.
- */
-static int64_t tiles_in_turn(const struct traffic_op *traffic, const struct step_count *count,
-	const struct step_time *time, double tiles, int64_t hbm_bytes)
-{
-	const struct loopnest *nest = &traffic->nest;
-	struct box_bytes boxes = find_boxes(traffic, count);
-	double cores = (double)time->cores / tiles, sum = cores, times = tiles, often = -1;
-	double pace = hbm_bytes ? (double)time->hbm / (double)hbm_bytes : 0;
-	double rate = ratio_double(traffic->arch->levels[traffic->arch->lx].fill_rate);
-	uint32_t moved = 0;
-	for (int k = 0; k < nest->loop_count; k++) {
-		int l = nest->order[k];
-		double own = (double)nest->loops[l].tiles, in = 0, out = 0, port = 0;
-		if (own == 1)
-			continue;
-		moved |= 1u << l;
-		times /= own;
-		for (int i = 0; i <= boxes.reads; i++)
-			if (boxes.loops[i] & moved) {
-				*(i < boxes.reads ? &in : &out) += boxes.at[i] * pace;
-				port += rate > 0 ? boxes.port[i] / rate : 0;
-			}
-		if (often < 0)
-			often = in;
-		double early = fmin(in - often, fmax(0, cores - often));
-		double bus = in + out - early;
-		sum += (own - 1) * times * fmax(fmax(bus, port), cores);
-	}
-	/* The first and the last are both rounded up. */
-	return time->first + (int64_t)sum + time->last - 1;
-}
-
-static int64_t hbm_bytes_of(const struct step_count *count, bool *fits)
-{
-	int64_t bytes = 0;
-	for (int i = 0; i <= OP_READS_MOST; i++) {
-		bytes = checked_add(fits, bytes, count->bytes[i][TRAFFIC_HBM_READ]);
-		bytes = checked_add(fits, bytes, count->bytes[i][TRAFFIC_HBM_WRITE]);
-	}
-	return bytes;
-}
-
-/* The estimate of an op by itself. */
-static int64_t estimate_own(const struct traffic_op *traffic, const struct step_count *count,
-	int64_t hbm_bytes, bool *fits)
-{
-	struct step_time time = find_time(traffic, hbm_bytes, fits);
-	int64_t outputs = traffic_output_tiles(traffic, fits);
-	int64_t tiles = checked_mul(fits, outputs, traffic_passes(traffic, fits));
-	if (!*fits)
-		return 0;
-	int64_t in_turn = tiles_in_turn(traffic, count, &time, (double)tiles, hbm_bytes);
-	return number_max(estimate_together(&time, tiles, outputs, fits),
-		in_turn + time.ring / outputs + time.hops);
-}
-
-/* All moves of the phase, one after the other. */
-static int64_t moving_time(const struct traffic_op *traffic, int64_t moved_bytes, bool *fits)
-{
-	int64_t arriving = all_arriving_bytes(traffic, fits);
-	int64_t cycles = latency_hbm(traffic->arch, number_max(0, moved_bytes - arriving), 0, fits);
-	for (int i = 0; i < traffic->op->read_count; i++)
-		if (traffic->arriving.operands >> i & 1)
-			cycles = checked_add(fits, cycles,
-				arrival_time(traffic, i, arriving_bytes(traffic, i, fits), fits));
-	return cycles;
-}
-
-bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
-	int64_t moved_bytes, int64_t *cycles)
-{
-	bool streams = false, fits = true;
-	int64_t hbm_bytes = hbm_bytes_of(count, &fits);
-	for (int i = 0; i < traffic->op->read_count; i++)
-		streams |= !is_in_lx(traffic, i);
-	if (!moved_bytes || !streams) {
-		*cycles = estimate_own(traffic, count, hbm_bytes, &fits);
-		if (moved_bytes)
-			*cycles = number_max(*cycles, estimate_arrivals(traffic, hbm_bytes, &fits));
-		return fits;
-	}
-	struct traffic_op own = *traffic;
-	own.arriving = (struct arrivals){0};
-	int64_t moved = moving_time(traffic, moved_bytes, &fits);
-	*cycles = checked_add(&fits, estimate_own(&own, count, hbm_bytes, &fits), moved);
 	return fits;
 }

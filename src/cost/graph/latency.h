@@ -55,7 +55,7 @@ int64_t latency_lanes(const struct arch *arch, int64_t read, int64_t cores, bool
  */
 struct bus_load {
 	int64_t read, written, moved; /* bytes */
-	int64_t far;                  /* of those read, the bytes whose planes meet in a bank */
+	int64_t far;                  /* bytes read x doublings of the distance of their planes */
 	int64_t doubled; /* bytes written x doublings of their tensor (arch_write_doublings) */
 	int64_t runs;    /* short contiguous pieces of what is read and written, at least */
 	int64_t misses; /* of longer ones and of blocks, those that begin in a closed page, at least */
@@ -80,47 +80,5 @@ void latency_add(struct core_work *work, const struct arch *arch, const struct t
 /* Raises the cycles of the resources of a core to those that the work takes. */
 void latency_raise(
 	int64_t *resources, const struct arch *arch, const struct core_work *work, bool *fits);
-
-/*
- * The price of streaming one op's operands through tile buffers, for many tilings
- * in turn: set them with loopnest_tile and in traffic.nest.order.  All return
- * false when a count does not fit.
- */
-
-/* HBM bytes, and a bound below which no tiling comes. */
-bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes);
-bool streaming_least(const struct traffic_op *traffic, int64_t *bytes);
-
-/* LX bytes on one core, as cost_stream counts them.  Does not depend on the order. */
-bool streaming_room(const struct traffic_op *traffic, int64_t *bytes);
-
-/*
- * Cycles of the step when everything overlaps, and a nearer estimate: each
- * resource, were it the slowest, waits for what must come before its first
- * piece of work and is followed by what must come after its last.
- *
- *	HBM      all transfers, then the last tile's compute and ring
- *	cores    the first tile's fetches, all computes, the last ring and drain
- *	ring     the first tile's fetches, an output tile's computes, all rings, the last drain
- *
- * The ring combines one output tile at a time; a link begins when the one before has brought a stick.  HBM
- * moves `hbm_bytes` and what clones of the same phase bring.  Cores and ring are those of core 0.  Neither
- * depends on the order otherwise.
- */
-bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
-bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
-
-/*
- * The estimate of a phase: of an op whose traffic is `count`, and of moves before it that bring `moved_bytes`
- * from HBM.
- *
- *	op       streaming_estimate, or the tiles in turn if that is more: a tile takes as long as its computes,
- *	         or as the boxes that come in for the next one and the result that leaves meanwhile
- *	moves    come before the first tile that the op streams itself
- *	pieces   an op that streams nothing begins with the first piece of each arriving operand; behind the
- *	         last piece come the computes of all tiles from its first use on
- */
-bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
-	int64_t moved_bytes, int64_t *cycles);
 
 #endif

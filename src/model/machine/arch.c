@@ -48,12 +48,18 @@ int64_t arch_lanes(const struct arch *arch, int64_t cores)
 	return arch->lane_cores ? number_ceil_div(cores, arch->lane_cores) : 0;
 }
 
-int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes)
+/* Returns the whole doublings from `span` to `bytes`; 0 if there is no span. */
+static int64_t doublings(int64_t span, int64_t bytes)
 {
-	int64_t span = arch->hbm < 0 ? 0 : arch->levels[arch->hbm].plane_span;
-	if (!span || stride <= span)
-		return 0;
-	return (int64_t)((wide)bytes * (stride - span) / stride);
+	int64_t count = 0;
+	for (; span && bytes / 2 >= span; bytes /= 2)
+		count++;
+	return count;
+}
+
+int64_t arch_plane_doublings(const struct arch *arch, int64_t stride)
+{
+	return doublings(arch->levels[arch->hbm].plane_span, stride);
 }
 
 int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs)
@@ -70,10 +76,7 @@ int64_t arch_block_misses(const struct arch *arch, int64_t planes, int64_t block
 
 int64_t arch_write_doublings(const struct arch *arch, int64_t bytes)
 {
-	int64_t span = arch->levels[arch->hbm].write_span, doublings = 0;
-	for (; span && bytes / 2 >= span; bytes /= 2)
-		doublings++;
-	return doublings;
+	return doublings(arch->levels[arch->hbm].write_span, bytes);
 }
 
 int64_t arch_lx_capacity(const struct arch *arch)

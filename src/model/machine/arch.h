@@ -83,8 +83,8 @@ struct level {
 	 * written.  0: none */
 	int64_t write_span;
 	struct ratio write_far;
-	/* of a home: planes of a tensor that are farther apart than these bytes meet in one bank, and cycles that
-	 * each byte read costs besides if they all do (arch_far_bytes).  0: none */
+	/* of a home: cycles that each doubling of the distance of a tensor's planes, from plane_span bytes on, adds to
+	 * a byte read from one plane after the other.  0: none */
 	int64_t plane_span;
 	struct ratio plane;
 	/* of a home: cycles that a core waits at the start of a contiguous run of sticks that is shorter than these
@@ -232,8 +232,8 @@ int64_t arch_cores(const struct arch *arch);
 /* Lanes that so many cores from the first one on are served by; 0: there are none. */
 int64_t arch_lanes(const struct arch *arch, int64_t cores);
 
-/* Of so many bytes read from planes `stride` bytes apart, those that meet in a bank: 1 - plane_span / stride. */
-int64_t arch_far_bytes(const struct arch *arch, int64_t stride, int64_t bytes);
+/* Whole doublings of the distance between two planes, from plane_span bytes on. */
+int64_t arch_plane_doublings(const struct arch *arch, int64_t stride);
 
 /*
  * Number of runs over so many planes that begin in a closed page.  Runs in order take the planes in turn:

@@ -665,7 +665,8 @@ static const struct field storage_fields[] = {
 		INTO(struct level, turn_bytes), .least = 1, .most = INT32_MAX},
 	{"turn_time", FIELD_TIME,
 		"time in which a bus that reads and writes share turns round, for each burst read "
-		"that one written stands beside in a phase",
+		"that one written stands beside in a phase. The share of the machine's lanes that "
+		"serve no core of the op adds to it: turns hide in part behind other lanes",
 		.when = "home", .usual = "0", .needs = "shared_bandwidth", .read = read_turn,
 		INTO(struct level, turn)},
 	{"turn_time_repeated", FIELD_TIME,
@@ -688,14 +689,17 @@ static const struct field storage_fields[] = {
 		.usual = "every run waits", .needs = "run_time", INTO(struct level, run_bytes),
 		.least = 1, .most = INT32_MAX},
 	{"plane_span", FIELD_SIZE,
-		"distance from which planes of a tensor (runs of sticks along its innermost device "
-		"dimension) meet in banks: at S bytes a part 1 - `plane_span` / S of its sticks "
-		"take `plane_time` longer to read; not those that maps and restickify read, nor "
-		"those that a move brings into LX",
+		"distance between planes of a tensor (runs of sticks along its innermost device "
+		"dimension) from which each whole doubling adds `plane_time`",
 		.when = "home", .needs = "plane_time", INTO(struct level, plane_span), .least = 1,
 		.most = INT64_MAX},
-	{"plane_time", FIELD_TIME, "time that each such stick takes longer", .when = "home",
-		.needs = "plane_span", .read = read_by_stick, INTO(struct level, plane)},
+	{"plane_time", FIELD_TIME,
+		"time that such a doubling adds to each stick that an op reads row by row, over all "
+		"planes; in a map, which writes between, half of it. Reductions and products read "
+		"row by row, and maps of several operands, unless one is the same for all rows of a "
+		"plane. Restickify, maps of one operand and moves do not",
+		.when = "home", .needs = "plane_span", .read = read_by_stick,
+		INTO(struct level, plane)},
 	{"page_bytes", FIELD_SIZE,
 		"length of runs of maps that find their page open, if they are not below "
 		"`run_bytes`; shorter ones find it closed in 1 - `open_planes` / P of all cases if "

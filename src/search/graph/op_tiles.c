@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
 #include "search/graph/op_value.h"
 #include "search/graph/options.h"
 #include "search/graph/tile_walk.h"

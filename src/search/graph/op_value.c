@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cost/graph/cost.h"
 #include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
 
 /*
  * Returns the class of a core: the slots of loops that walk joint dimensions; of other loops, if the

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
 #include "cost/graph/traffic.h"
 #include "model/graph/run.h"
 #include "search/engine/kept.h"

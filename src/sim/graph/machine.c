@@ -436,27 +436,53 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	return wait_time(paces, paces->run, instruction->step, runs, 1, 1);
 }
 
-/* Returns the additional time of reads from banks in which planes meet; moves and restickify have none. */
+/* True if a loop moves an operand. */
+static bool goes_on(const struct workload *workload, const struct access *access, int loop)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	for (int d = 0; d < layout->host_rank; d++)
+		if (access->host[d].loop[loop])
+			return true;
+	return false;
+}
+
+/* True if an op goes from plane to plane before it goes on along one: a reduction or a product; a map of several
+ * operands each of which follows the rows of the result, or is one value. */
+static bool takes_rows(const struct workload *workload, const struct op *op)
+{
+	const struct layout *result = &workload->tensors[op->writes[0].tensor].layout;
+	int beside = result->rank > 1 ? result->host_dim[result->rank - 2] : -1;
+	if (op->primitive->kind != OP_MAP)
+		return op->primitive->kind != OP_RESTICKIFY;
+	for (int i = 0; i < op->read_count; i++) {
+		bool moves = false, follows = false;
+		for (int l = 0; l < op->loop_count; l++)
+			if (goes_on(workload, &op->reads[i], l)) {
+				moves = true;
+				follows |= beside >= 0 && op->writes[0].host[beside].loop[l];
+			}
+		if (moves && !follows)
+			return false;
+	}
+	return op->read_count > 1;
+}
+
+/* Returns the additional time of reads from distant planes, half of it in maps, which write between; moves have none. */
 static int64_t bank_time(const struct paces *paces, const struct instruction *instruction)
 {
 	const struct program *program = paces->program;
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
-	int64_t span = program->arch->levels[program->arch->hbm].plane_span, apart = STICK_BYTES;
-	if (paces->plane.num == 0 || op->move != MOVE_NONE ||
-		op->primitive->kind == OP_RESTICKIFY || op->primitive->kind == OP_MAP)
-		return 0;
-	if (layout->rank > 1)
-		apart *= layout->size[layout->rank - 2];
-	if (apart <= span)
-		return 0;
 	struct pace pace = paces->plane;
-	int64_t sticks;
-	if (!number_mul(box->sticks, apart - span, &sticks) ||
-		!number_mul(pace.den, apart, &pace.den))
-		return paces->longest;
-	return find_time(paces, pace, sticks);
+	int64_t time = 0, apart = layout->rank > 2 ? layout->size[layout->rank - 2] : 0;
+	if (pace.num == 0 || op->move != MOVE_NONE || !takes_rows(program->workload, op) ||
+		(op->primitive->kind == OP_MAP && !number_mul(pace.den, 2, &pace.den)))
+		return 0;
+	for (apart *= STICK_BYTES / 2;
+		apart >= program->arch->levels[program->arch->hbm].plane_span; apart /= 2)
+		time = number_min(paces->longest, time + find_time(paces, pace, box->sticks));
+	return time;
 }
 
 /* Returns the additional time of writes to large tensors, for each doubling of their size. */
@@ -509,16 +535,6 @@ static int64_t accumulator_sticks(const struct paces *paces, const struct region
 	if (!number_mul(region->sticks, FP32_BYTES / dtype_stored_bytes(dtype), &sticks))
 		return paces->longest;
 	return sticks;
-}
-
-/* True if a loop moves an operand. */
-static bool goes_on(const struct workload *workload, const struct access *access, int loop)
-{
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
-	for (int d = 0; d < layout->host_rank; d++)
-		if (access->host[d].loop[loop])
-			return true;
-	return false;
 }
 
 /* True if the next stick of an operand in memory is not of its next row.  Rows are the longest loop that moves the
@@ -819,23 +835,19 @@ static bool uses_again(const struct workload *workload, const struct op *op)
 		return again;
 	for (int l = 0; l < op->loop_count; l++) {
 		int going = 0;
-		for (int i = 0; i < op->read_count; i++) {
-			const struct access *read = &op->reads[i];
-			bool found = false;
-			for (int d = 0; d < workload->tensors[read->tensor].layout.host_rank; d++)
-				found |= read->host[d].loop[l] != 0;
-			going += found;
-		}
+		for (int i = 0; i < op->read_count; i++)
+			going += goes_on(workload, &op->reads[i], l);
 		again |= going > 0 && going < op->read_count;
 	}
 	return again;
 }
 
-/* Ticks in which the bus turns round: for each stick one way that now has one the other way beside it. */
+/* Ticks in which the bus turns round: for each stick one way that now has one the other way beside it.  Each lane
+ * without a core of the step takes part of it as well, because nothing comes over it meanwhile. */
 static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
 {
 	const struct program *program = machine->program;
-	int op = program->step_ops[machine->last_steps[machine->phase]];
+	int step = machine->last_steps[machine->phase], op = program->step_ops[step];
 	struct pace pace =
 		machine->paces->turn[uses_again(program->workload, &program->workload->ops[op])];
 	if (sticks == 0 || pace.num == 0)
@@ -843,6 +855,14 @@ static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
 	*(in ? &machine->bus.in : &machine->bus.out) += sticks;
 	int64_t pairs = number_min(machine->bus.in, machine->bus.out) - machine->bus.turned;
 	machine->bus.turned += pairs;
+	int64_t each = program->arch->lane_cores;
+	if (each) {
+		int64_t all = number_ceil_div(arch_cores(program->arch), each);
+		int64_t used = number_ceil_div(machine->paces->step_cores[step], each);
+		if (!number_mul(pairs, all + all - used, &pairs) ||
+			!number_mul(pace.den, all, &pace.den))
+			return machine->paces->longest;
+	}
 	return pace_time(pace, pairs, machine->paces->longest);
 }
 
