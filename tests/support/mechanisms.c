@@ -76,17 +76,17 @@ static void set_reduction(struct arch *arch)
 }
 
 const struct mechanism mechanisms[] = {
-	{"turn", set_turn, false, false},
-	{"writes by size", set_write_span, false, false},
-	{"lanes", set_lanes, true, false},
-	{"turns on one lane", set_lone_lane, false, false},
-	{"planes", set_plane, true, false},
-	{"runs", set_run, true, false},
-	{"blocks", set_blocks, true, true},
-	{"pages", set_pages, true, false},
-	{"tiles", set_tile, false, false},
-	{"strides", set_strided, true, true},
-	{"reductions", set_reduction, true, false},
+	{"turn", set_turn, 100, false},
+	{"writes by size", set_write_span, 100, false},
+	{"lanes", set_lanes, 50, false},
+	{"turns on one lane", set_lone_lane, 100, false},
+	{"planes", set_plane, 100, false},
+	{"runs", set_run, 85, false},
+	{"blocks", set_blocks, 94, true},
+	{"pages", set_pages, 82, false},
+	{"tiles", set_tile, 100, false},
+	{"strides", set_strided, 90, true},
+	{"reductions", set_reduction, 95, false},
 };
 const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
 

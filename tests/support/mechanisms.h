@@ -10,7 +10,8 @@
 struct mechanism {
 	const char *name;
 	void (*set)(struct arch *arch);
-	bool even; /* the same cycles only if all cores have equal shares: elsewhere a lower bound */
+	int equal; /* percent of plans with the same cycles, at least; in others cores have unequal shares, and the model
+		    * is a lower bound */
 	bool rare; /* few random plans have what it slows */
 };
 extern const struct mechanism mechanisms[];
