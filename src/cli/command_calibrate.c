@@ -157,7 +157,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 
 const struct command command_calibrate = {
 	.name = "calibrate",
-	.usage = "ARCH MEASURED.csv [-o FILE] [--check | --cross-validate K]",
+	.usage = "ARCH MEASURED.csv [-o FILE] [OPTION...]",
 	.summary = "fits a machine to measured times, or says how far off it is",
 	.manual =
 		"Each row of the table is a kernel with its measured time.  It is planned by the\n"
