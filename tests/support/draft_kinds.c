@@ -53,18 +53,6 @@ static bool is_streamed(const struct plan_draft *draft, const struct draft_move 
 	return false;
 }
 
-/* An output that no op reads is made in LX and evicted by a step of its own. */
-static bool is_unread(const struct plan_draft *draft, const struct draft_move *move)
-{
-	if (move->kind != MOVE_EVICT)
-		return false;
-	for (size_t o = 0; o < draft->workload->op_count; o++)
-		for (int i = 0; i < draft->workload->ops[o].read_count; i++)
-			if (draft->workload->ops[o].reads[i].tensor == move->tensor)
-				return false;
-	return true;
-}
-
 /* True if ops behind the move still use the tensor under another view, where it was left or moved before. */
 static bool is_second(const struct plan_draft *draft, int m)
 {
@@ -102,8 +90,7 @@ static unsigned move_kinds(const struct plan_draft *draft, int m)
 		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
 	found |= is_early(move) ? KIND_EARLY : 0;
 	found |= early > 2 ? KIND_OTHER_MOVES : 0;
-	if (is_lone(draft, m) || is_streamed(draft, move) || is_unread(draft, move) ||
-		is_second(draft, m))
+	if (is_lone(draft, m) || is_streamed(draft, move) || is_second(draft, m))
 		found |= KIND_OTHER_MOVES;
 	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
 }

@@ -54,13 +54,17 @@ static void add(struct walking *walking, struct joint_step step)
 	*array_add(walking->arena, &walking->steps) = step;
 }
 
+static void evict(struct walking *walking, int t)
+{
+	add(walking, (struct joint_step){.kind = JOINT_EVICT, .tensor = t});
+	walking->valid[t] = true;
+}
+
 static void prepare(struct walking *walking, const struct joint_use *use)
 {
 	int t = use->tensor;
-	if (use->mode != JOINT_RESIDENT && !walking->valid[t]) {
-		add(walking, (struct joint_step){.kind = JOINT_EVICT, .tensor = t});
-		walking->valid[t] = true;
-	}
+	if (use->mode != JOINT_RESIDENT && !walking->valid[t])
+		evict(walking, t);
 	if (use->mode != JOINT_RESIDENT ||
 		serves(&walking->space->tensors[t], walking->held[t], use->view))
 		return;
@@ -83,10 +87,8 @@ static void take(struct walking *walking, size_t number)
 	for (int u = 0; u < option->use_count; u++)
 		prepare(walking, &option->uses[u]);
 	for (int t = 0; option->empties && t < walking->space->tensor_count; t++)
-		if (walking->held[t] >= 0 && !walking->valid[t] && may_evict(walking, t)) {
-			add(walking, (struct joint_step){.kind = JOINT_EVICT, .tensor = t});
-			walking->valid[t] = true;
-		}
+		if (!walking->valid[t] && may_evict(walking, t))
+			evict(walking, t);
 	add(walking, (struct joint_step){.kind = JOINT_OPTION, .option = number});
 	for (int t = 0; option->empties && t < walking->space->tensor_count; t++)
 		walking->held[t] = -1;
@@ -99,6 +101,15 @@ static void take(struct walking *walking, size_t number)
 		else
 			walking->held[option->outs[o].tensor] = option->outs[o].view;
 	}
+}
+
+/* Evicts outputs of the graph that wait for it: all, or each now and then. */
+static void evict_outputs(struct walking *walking, bool all)
+{
+	for (int t = 0; t < walking->space->tensor_count; t++)
+		if (walking->space->tensors[t].output && !walking->valid[t] &&
+			may_evict(walking, t) && (all || draw_chance(walking->random, 2)))
+			evict(walking, t);
 }
 
 /*
@@ -148,6 +159,7 @@ struct joint_answer joint_walk(
 			return (struct joint_answer){0};
 		take(&walking, option);
 		op = space->options[option].end;
+		evict_outputs(&walking, op == space->op_count);
 	}
 	for (size_t i = 0; i + 1 < walking.steps.count; i++) {
 		const struct joint_step *step = &walking.steps.at[i], *next = step + 1;

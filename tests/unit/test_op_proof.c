@@ -28,7 +28,7 @@ static void clones_of_one_op_are_looked_at(void **state)
 {
 	const char *large = "workload:\n"
 			    "  name: mm\n"
-			    "  dimensions: {m: 900, n: 900, k: 900}\n"
+			    "  dimensions: {m: 1536, n: 1536, k: 900}\n"
 			    "  ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']\n";
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/spyre32.yaml %s --objective latency --simulate none -q -o %s",
@@ -44,6 +44,29 @@ static void clones_of_one_op_are_looked_at(void **state)
 	assert_int_equal(ended.status, 0);
 	csv = folder_text("pareto.csv");
 	assert_true(cloned < strtod(csv_cell(arena, csv, 1, "estimate_cycles"), NULL));
+}
+
+/* Boxes of the next tile need not wait for the result of one that stays in LX until an evict. */
+static void a_result_that_no_op_reads_waits_for_an_evict(void **state)
+{
+	double least[2];
+	for (int without = 0; without < 2; without++) {
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/spyre32.yaml %s --objective latency "
+			"--solver joint=cut_dp -q -o %s %s",
+			folder_put("mm.yaml", "workload:\n"
+					      "  name: mm\n"
+					      "  dimensions: {m: 640, n: 640, k: 900}\n"
+					      "  ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']\n"),
+			folder, without ? "--without both_places" : "");
+		assert_int_equal(ended.status, 0);
+		const char *csv = folder_text("pareto.csv");
+		assert_string_equal(csv_cell(arena, csv, 1, "proof"), "optimal");
+		least[without] = strtod(csv_cell(arena, csv, 1, "estimate_cycles"), NULL);
+		assert_true(strtod(csv_cell(arena, csv, 1, "sim_cycles"), NULL) <
+			    1.01 * least[without]);
+	}
+	assert_true(least[0] < 0.9 * least[1]);
 }
 
 /* The least of an objective that the joint search proves of a graph, if a bundle uses two tensors. */
@@ -387,6 +410,8 @@ static void a_mapper_that_nobody_asks_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_result_that_no_op_reads_waits_for_an_evict,
+			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(one_view_serves_ops_that_are_divided_differently,
 			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(two_tensors_that_fit_one_by_one_share_a_loop,

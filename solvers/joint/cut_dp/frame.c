@@ -193,19 +193,45 @@ static int64_t *find_storable(const struct building *building, int t)
 	return storable;
 }
 
+/* True if a tensor can be relayed from a view. */
+static bool is_relayed_from(const struct joint_tensor *tensor, int view)
+{
+	const int64_t *relay = tensor->relay + view * tensor->view_count;
+	for (int to = 0; to < tensor->view_count; to++)
+		if (relay[to] != JOINT_NEVER)
+			return true;
+	return false;
+}
+
+/* Returns the first view of those that are alike for a tensor that only waits for its evict: as large, at the same
+ * price, on as many cores. */
+static int find_alike(const struct joint_tensor *tensor, const bool *waits, int view)
+{
+	int first = 0;
+	while (!waits[first] || tensor->bytes[first] != tensor->bytes[view] ||
+		tensor->evict[first] != tensor->evict[view] ||
+		tensor->cores[first] != tensor->cores[view])
+		first++;
+	return first;
+}
+
 /* Returns what each code becomes at this cut. */
 static const uint16_t *keep_codes(const struct building *building, int cut, int t,
 	const int64_t *last_served, const int64_t *storable)
 {
-	int n = building->space->tensors[t].view_count;
+	const struct joint_tensor *tensor = &building->space->tensors[t];
+	int n = tensor->view_count;
 	uint16_t *kept = arena_array(building->arena, uint16_t, 2 * (n + 1));
+	bool *waits = arena_array(building->arena, bool, n + 1);
 	bool wanted = building->valid_last[t] >= cut;
-	for (int code = 0; code < 2 * (n + 1); code++) {
-		int view = cut_view((uint16_t)code);
-		bool valid = code & CUT_VALID;
-		bool needed = view >= 0 &&
-			      (last_served[view] >= cut || (!valid && wanted && storable[view]));
-		kept[code] = cut_code(valid && wanted, needed ? view : -1);
+	kept[cut_code(true, -1)] = cut_code(wanted, -1);
+	kept[cut_code(false, -1)] = cut_code(false, -1);
+	for (int view = 0; view < n; view++) {
+		bool served = last_served[view] >= cut, stored = wanted && storable[view];
+		waits[view] = stored && !served && !is_relayed_from(tensor, view);
+		int held = waits[view] ? find_alike(tensor, waits, view) : view;
+		kept[cut_code(true, view)] = cut_code(wanted, served ? view : -1);
+		kept[cut_code(false, view)] = cut_code(false, served || stored ? held : -1);
 	}
 	return kept;
 }

@@ -221,6 +221,15 @@ static void narrow(struct joint_making *making, unsigned *fixed)
 		*fixed |= KIND_SHARED;
 }
 
+/* True if a bundle may have too many tensors, and it costs something to begin another one. */
+static bool bundles_bind(const struct joint_question *question)
+{
+	const struct arch *arch = question->arch;
+	return question->aim.cycles && (arch->bundle_cycles || arch->core_cycles) &&
+	       arch->bundle_tensors > 0 &&
+	       arch->bundle_tensors < (int64_t)question->workload->tensor_count;
+}
+
 const struct joint_space *joint_graph_make(
 	const struct joint_question *question, struct arena *arena, const char **why)
 {
@@ -229,11 +238,14 @@ const struct joint_space *joint_graph_make(
 	narrowed.aim.fixed |= KIND_NEVER_FREE | (question->aim.brief ? KIND_BRIEF : 0);
 	if (question->workload->op_count > SMALL_RUNS_OPS_MOST && !fits_whole(question))
 		narrowed.aim.fixed |= KIND_SMALL_RUNS;
+	if (question->workload->op_count > LATE_EVICTS_OPS_MOST && bundles_bind(question))
+		narrowed.aim.fixed |= KIND_LATE_EVICTS;
 	struct joint_making making = {.question = &narrowed,
 		.arena = arena,
 		.scratch = arena_open(),
 		.kept = own ? own : question->aim.kept,
 		.users = users_make(arena, question->workload),
+		.evicts_late = bundles_bind(question) && !(narrowed.aim.fixed & KIND_LATE_EVICTS),
 		.stays = graph_stays(arena, question->planning->constraints, question->workload)};
 	making.steps = make_steps(question->workload, making.scratch);
 	struct joint_space *space = arena_new(arena, struct joint_space);

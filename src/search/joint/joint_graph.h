@@ -20,8 +20,8 @@
  *
  * Views are those that an op asks for or leaves behind under one of its divisions, and the smallest ones that serve
  * several of those.  A tensor is also moved into LX under a view that a later op needs, if it serves as well.  It is
- * relayed under a view that an op needs, if it has at most RELAYED_VIEWS_MOST views.  It is left in LX only if a later
- * op can use it.  Options are left out that are no better in value, room and cores than one with equal uses and outs.
+ * relayed under a view that an op needs, if it has at most RELAYED_VIEWS_MOST views.  It is left in LX if a later
+ * op can use it, or until an evict.  Options are left out that are no better in value, room and cores than one with equal uses and outs.
  */
 struct arena;
 struct planning;
@@ -40,7 +40,7 @@ enum joint_kind {
 	KIND_OWNERS = 1 << 10,     /* a split reduction may leave its result in LX of its owners */
 	KIND_RELAY = 1 << 9,       /* tensors in LX may be relayed over the data ring */
 	KIND_EARLY = 1 << 11,      /* moves may stand before ops that do not read what they bring */
-	KIND_BOTH = 1 << 12,       /* outputs of the graph may stay in LX until an evict */
+	KIND_BOTH = 1 << 12,       /* outputs of the graph may lie in LX until an evict */
 	KIND_SHARED =
 		1
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
@@ -56,15 +56,17 @@ enum joint_kind {
 				     * more than EARLY_MOST early ones before an op, or of what it streams;
 				     * those over fewer cores than the ops that find what they bring; of
 				     * operands of which an op's cores use unequal parts; of a tensor that
-				     * stays in LX under another view as well;
-				     * evicts of outputs that no op reads */
+				     * stays in LX under another view as well */
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
 	KIND_CUT_TILES = 1 << 17,
+	/* What no later op can use in LX may lie there until an evict if that gains no more than a place in a
+	 * bundle: without it, only if making it there and its evict take less than writing it to HBM. */
+	KIND_LATE_EVICTS = 1 << 18,
 	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES,
 	/* What a brief space leaves out, which has a tenth of the options. */
 	KIND_BRIEF = KIND_FEW_CORES | KIND_MANY_LOOPS | KIND_ORDERS | KIND_FUSED_LOOPS |
-		     KIND_RELAY | KIND_EARLY | KIND_BOTH | KIND_SHARED
+		     KIND_RELAY | KIND_EARLY | KIND_BOTH | KIND_SHARED | KIND_LATE_EVICTS
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

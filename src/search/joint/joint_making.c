@@ -558,19 +558,27 @@ static int compare_numbers(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Zero if ops, uses and outs are the same.  Early moves are uses, of any tensors, so their number differs. */
-static int compare_places(const struct joint_draft *a, const struct joint_draft *b)
+/* Zero if ops and uses are the same.  Early moves are uses, of any tensors, so their number differs. */
+static int compare_uses(const struct joint_draft *a, const struct joint_draft *b)
 {
 	const struct joint_option *x = &a->option, *y = &b->option;
 	int order = compare_numbers(x->end, y->end);
 	order = order ? order : compare_numbers(x->use_count, y->use_count);
-	order = order ? order : compare_numbers(x->out_count, y->out_count);
 	for (int u = 0; u < x->use_count && !order; u++) {
 		order = compare_numbers(x->uses[u].tensor, y->uses[u].tensor);
 		order = order ? order : compare_numbers(x->uses[u].mode, y->uses[u].mode);
 		if (!order && !(a->dying >> u & 1))
 			order = compare_numbers(x->uses[u].view, y->uses[u].view);
 	}
+	return order;
+}
+
+/* Zero if ops, uses and outs are the same. */
+static int compare_places(const struct joint_draft *a, const struct joint_draft *b)
+{
+	const struct joint_option *x = &a->option, *y = &b->option;
+	int order = compare_uses(a, b);
+	order = order ? order : compare_numbers(x->out_count, y->out_count);
 	for (int i = 0; i < x->out_count && !order; i++) {
 		order = compare_numbers(x->outs[i].tensor, y->outs[i].tensor);
 		order = order ? order : compare_numbers(x->outs[i].view, y->outs[i].view);
@@ -645,16 +653,47 @@ static void keep_draft(struct joint_making *making, const struct joint_draft *dr
 	option->choice = choice;
 }
 
+/*
+ * True if a draft makes something in LX that waits for an evict, and one of the drafts before it, with equal uses,
+ * writes it to HBM at no more than the price of both.  The evict can still gain a place in the bundle, if it stands
+ * in a later one.
+ */
+static bool is_late(struct joint_making *making, const struct joint_draft *draft,
+	const struct joint_draft *before, size_t count)
+{
+	const struct joint_option *own = &draft->option;
+	if (!draft->waits || own->out_count != 1)
+		return false;
+	const struct joint_transfer *evict =
+		joint_move_out(making, own->outs[0].tensor, own->outs[0].view);
+	int64_t value = joint_worth(making, evict->cycles, evict->energy_pj, evict->hbm_bytes);
+	bool fits = evict->possible && value < JOINT_NEVER;
+	value = checked_add(&fits, value, own->value);
+	for (size_t i = 0; i < count; i++) {
+		const struct joint_option *other = &before[i].option;
+		if (other->out_count == 1 && other->outs[0].view < 0 && other->value <= value &&
+			other->room <= own->room && other->cores <= own->cores &&
+			before[i].dying_bytes <= draft->dying_bytes)
+			return true;
+	}
+	return !fits;
+}
+
 void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts)
 {
 	struct joint_draft *at = drafts->at;
 	size_t first = 0, kept = 0; /* of those with equal places, at the front of drafts */
+	size_t uses = 0;            /* of those with equal uses */
 	if (drafts->count)
 		qsort(at, drafts->count, sizeof *at, compare_drafts);
 	for (size_t i = 0; i < drafts->count; i++) {
 		bool beaten = false;
 		if (kept == first || compare_places(&at[i], &at[first]))
 			first = kept;
+		if (kept > uses && compare_uses(&at[i], &at[uses]))
+			uses = kept;
+		if (!making->evicts_late)
+			beaten = is_late(making, &at[i], &at[uses], kept - uses);
 		for (size_t k = first; k < kept && !beaten; k++)
 			beaten = at[k].option.room <= at[i].option.room &&
 				 at[k].option.cores <= at[i].option.cores &&

@@ -94,6 +94,7 @@ struct joint_draft {
 	uint32_t
 		dying; /* uses that are moved in for this op alone: their views matter to no other op */
 	int64_t dying_bytes;
+	bool waits; /* what it makes lies in LX only for an evict */
 	size_t number;
 };
 
@@ -118,6 +119,7 @@ struct joint_making {
 	bool unproven;     /* of joint_graph */
 	bool shares;       /* all views that serve several readers are there */
 	bool shares_early; /* and tensors may come early under them */
+	bool evicts_late; /* what waits for an evict is of use if it saves no more than a place in a bundle */
 	struct array(struct joint_option) options; /* in the arena */
 	struct array(struct joint_run) runs;       /* by their first ops */
 };

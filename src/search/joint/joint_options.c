@@ -36,6 +36,7 @@ struct joint_choosing {
 	const struct joint_division *division;
 	struct joint_use uses[OP_READS_MOST];
 	struct joint_out out;
+	bool waits;      /* no op behind this one can use the output where it lies in LX */
 	int early_count; /* moved in for later ops */
 	struct joint_use early[EARLY_MOST];
 	struct joint_drafts drafts;
@@ -320,6 +321,7 @@ static void price_option(struct joint_choosing *choosing)
 	if (question.in_lx == 2 && joint_may_clone(making, choosing->number))
 		price_moves(choosing, &brought, &draft.option);
 	draft.option.cores = (int)brought.cores;
+	draft.waits = choosing->waits;
 	joint_clone_outs(choosing, &draft);
 	joint_clone_parts(choosing, &tiles, &draft);
 	*array_add(making->scratch, &choosing->drafts) = draft;
@@ -387,12 +389,14 @@ static bool is_worth_making(const struct joint_choosing *choosing, int tensor, i
 	return false;
 }
 
-/* True if an output may lie in LX as well: it must be evicted then, which sends nothing of what HBM has. */
+/* True if what an op makes may lie in LX until an evict, of which an output of the graph must send something. */
 static bool may_be_written_back(const struct joint_making *making, int tensor)
 {
-	return joint_is_free(making, KIND_BOTH) && joint_is_free(making, KIND_EVICT) &&
-	       making->stays[tensor] != STAY_LX &&
-	       workload_copy_in_hbm(making->question->workload, tensor) < 0;
+	const struct workload *workload = making->question->workload;
+	return joint_is_free(making, KIND_EVICT) && making->stays[tensor] != STAY_LX &&
+	       (workload->tensors[tensor].role != TENSOR_OUTPUT ||
+		       (joint_is_free(making, KIND_BOTH) &&
+			       workload_copy_in_hbm(workload, tensor) < 0));
 }
 
 static void choose_out(struct joint_choosing *choosing)
@@ -402,10 +406,15 @@ static void choose_out(struct joint_choosing *choosing)
 	int view = choosing->division->views[choosing->op->read_count];
 	bool output = making->question->workload->tensors[tensor].role == TENSOR_OUTPUT;
 	choosing->out = (struct joint_out){tensor, -1, -1};
+	choosing->waits = false;
 	if (making->stays[tensor] != STAY_LX || output)
 		price_option(choosing);
-	if (view < 0 || (output && !may_be_written_back(making, tensor)) ||
-		!is_worth_making(choosing, tensor, view))
+	if (view < 0)
+		return;
+	choosing->waits = !is_worth_making(choosing, tensor, view);
+	if ((output || choosing->waits) && !may_be_written_back(making, tensor))
+		return;
+	if (choosing->waits && making->question->aim.brief)
 		return;
 	making->views[tensor].made[view] = choosing->number;
 	choosing->out.view = view;

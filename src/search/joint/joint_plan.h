@@ -62,7 +62,7 @@ struct joint_worth {
 	bool proven;
 };
 
-enum { JOINT_WORTHS_MOST = 16 };
+enum { JOINT_WORTHS_MOST = 18 };
 struct joint_worths {
 	size_t count;
 	struct joint_worth at[JOINT_WORTHS_MOST];

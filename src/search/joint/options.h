@@ -29,6 +29,9 @@
 		"space has none, and its proofs say so")                                            \
 	OPTION(SMALL_RUNS_OPS_MOST, 3, 0, 1 << 10,                                                  \
 		"ops of a graph with all runs: in larger ones they are where LX is short")          \
+	OPTION(LATE_EVICTS_OPS_MOST, 20, 0, 1 << 10,                                                \
+		"ops of a graph in which tensors wait for evicts of a later bundle: in larger "     \
+		"ones they make twice as many states")                                              \
 	OPTION(WORTH_LABELS, 2000000, 1, 1 << 30,                                                   \
 		"each search for the worth of a kind: there are ten, and a person waits")           \
 	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \
