@@ -240,12 +240,43 @@ static bool is_placed_alike(const struct judging *judging)
 		int tensor = workload->ops[o].writes[0].tensor;
 		bool inside = plan_inside(&judging->plan, &judging->users, tensor) != NULL;
 		bool output = workload->tensors[tensor].role == TENSOR_OUTPUT;
-		if (op->stay.in_lx ? output || op->stay.rule != VIEW_OF_OP ||
-					     (!inside && op->in_place_of)
-				   : inside)
+		if (op->stay.in_lx ? output || op->stay.rule != VIEW_OF_OP : inside)
 			return false;
 	}
 	return true;
+}
+
+/* True if an op finds in LX a tensor that it reads. */
+static bool is_found(const struct plan_draft *draft, int o, int tensor)
+{
+	int producer = draft->workload->tensors[tensor].producer;
+	bool found = producer >= 0 && draft->ops[producer].stay.in_lx;
+	for (int m = 0; m < draft->move_count; m++)
+		found |= draft->moves[m].tensor == tensor && draft->moves[m].kind != MOVE_EVICT &&
+			 draft->moves[m].readers >> o & 1;
+	return found;
+}
+
+/* True if joint spaces try every choice of places of the tensors that the run uses from outside: all are in HBM, or
+ * they are few. */
+static bool has_tried_places(const struct judging *judging)
+{
+	const struct workload *workload = judging->draft->workload;
+	int outside = 0;
+	bool found = false;
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		bool reads = false;
+		for (int o = judging->run.first; o < judging->run.end; o++)
+			for (int i = 0; i < workload->ops[o].read_count; i++)
+				if (workload->ops[o].reads[i].tensor == t) {
+					reads = true;
+					found |= workload->tensors[t].producer <
+							 judging->run.first &&
+						 is_found(judging->draft, o, t);
+				}
+		outside += reads && workload->tensors[t].producer < judging->run.first;
+	}
+	return !found || outside <= 4;
 }
 
 /* True if what some op of the run uses, divided evenly, is more than LX holds. */
@@ -280,7 +311,7 @@ static unsigned run_kinds(const struct plan_draft *draft, int r)
 	if (!is_where_lx_is_short(draft, run))
 		found |= KIND_SMALL_RUNS;
 	if (run->end == run->first + 1 || !has_few_tiles(&judging) || !is_divided_alike(&judging) ||
-		!is_placed_alike(&judging))
+		!is_placed_alike(&judging) || !has_tried_places(&judging))
 		found |= KIND_UNLIKE_RUNS;
 	arena_close(arena);
 	return found;

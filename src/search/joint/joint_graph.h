@@ -46,10 +46,11 @@ enum joint_kind {
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
 	KIND_SMALL_RUNS = 1 << 14, /* runs need not be where LX is short */
 	/* Kinds that plans allow and no joint space has: every proof names them. */
-	KIND_UNLIKE_RUNS =
-		1
-		<< 15, /* runs divided otherwise than all ops alike over as many cores as they can, with
-				     * parts in HBM, in more tiles than leave a quarter of LX, or with outputs in LX */
+	/* Runs divided otherwise than all ops alike over as many cores as they can; with parts in HBM; in more
+	 * tiles than leave a quarter of LX; with results in LX that are outputs, or that no later op can use
+	 * there.  Runs with more than four tensors from outside (ALL_PLACES_MOST): places other than the smallest
+	 * ones in LX. */
+	KIND_UNLIKE_RUNS = 1 << 15,
 	KIND_OTHER_MOVES =
 		1
 		<< 16, /* moves that end a bundle, or stand before a run, an evict, a relayout or the end;
@@ -60,8 +61,8 @@ enum joint_kind {
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
 	KIND_CUT_TILES = 1 << 17,
-	/* What no later op can use in LX may lie there until an evict if that gains no more than a place in a
-	 * bundle: without it, only if making it there and its evict take less than writing it to HBM. */
+	/* Results that no later op can use in LX lie there until an evict, even if that gains no more than a place
+	 * in a bundle.  Without it they do only if making them there and the evict take less than writing them. */
 	KIND_LATE_EVICTS = 1 << 18,
 	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES,
 	/* What a brief space leaves out, which has a tenth of the options. */
