@@ -125,9 +125,22 @@ static void open_judging(
 		judging->plan.steps[o].op = o;
 }
 
-/* Bytes on a core that evenly divided parts take at most at one step; `least`: what dies with the step leaves its
- * bytes to what is made. */
-static int64_t find_need(const struct judging *judging, bool least)
+/* True if an op may write where it reads a tensor. */
+static bool may_overwrite(const struct workload *workload, int o, int tensor)
+{
+	const struct op *op = &workload->ops[o];
+	const struct layout *own = &workload->tensors[op->writes[0].tensor].layout;
+	bool may = op->primitive->kind == OP_MAP &&
+		   layout_equal(own, &workload->tensors[tensor].layout);
+	for (int i = 0; i < op->read_count; i++)
+		may &= op->reads[i].tensor != tensor ||
+		       access_equal(op, &op->reads[i], &op->writes[0], own->host_rank);
+	return may;
+}
+
+/* Bytes on a core that evenly divided parts take at most at one step, if what dies with a step leaves its bytes to
+ * what is made there. */
+static int64_t find_need(const struct judging *judging)
 {
 	const struct workload *workload = judging->draft->workload;
 	int64_t most = 0;
@@ -140,7 +153,9 @@ static int64_t find_need(const struct judging *judging, bool least)
 				continue;
 			plan_life(
 				&judging->plan, &judging->users, stay.tensor, &stay.from, &stay.to);
-			if (stay.to > o + (least && other < o))
+			bool leaves = other < o && stay.to == o + 1 &&
+				      may_overwrite(workload, o, stay.tensor);
+			if (stay.to > o && !leaves)
 				sum += plan_stay_layout(&judging->plan, &stay).bytes /
 				       judging->draft->cores;
 		}
@@ -158,8 +173,7 @@ static bool is_coarsest(struct judging *judging, int k, int64_t tiles, int64_t s
 	bool holds = units % tiles == 0;
 	for (size_t i = 0; holds && i < divisors.count; i++) {
 		judging->run.loops[k].tiles = divisors.at[i];
-		bool own = divisors.at[i] == tiles;
-		holds = (find_need(judging, !own) <= share) == own;
+		holds = (find_need(judging) <= share) == (divisors.at[i] == tiles);
 	}
 	judging->run.loops[k].tiles = tiles;
 	return holds;
