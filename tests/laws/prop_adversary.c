@@ -34,7 +34,8 @@ enum {
 };
 
 struct tally {
-	long graphs, refused, proven, infeasible, mutants, built, valid, equal, beaten, left_out;
+	long graphs, refused, proven, infeasible, mutants, built, valid, equal, beaten, left_out,
+		torn;
 	long kinds[MUTATIONS];
 };
 
@@ -62,10 +63,32 @@ static bool beats(const struct hunt *hunt, double worth)
 	return hunt->claim->infeasible || worth < hunt->claim->bound - hunt->off;
 }
 
-static bool can_run(const struct hunt *hunt, const struct plan *plan)
+/* True if no phase of a program reaches over the end of a bundle: all of a bundle is done before the next begins. */
+static bool bundles_are_apart(const struct plan *plan, const struct program *program)
+{
+	int bundle = 0;
+	bool is_done = true;
+	for (uint32_t i = 0; i < program->instruction_count; i++) {
+		const struct instruction *at = &program->instructions[i];
+		if (at->engine == ENGINE_SYNC) {
+			is_done = true;
+			continue;
+		}
+		if (plan->steps[at->step].bundle != bundle && !is_done)
+			return false;
+		bundle = plan->steps[at->step].bundle;
+		is_done = false;
+	}
+	return true;
+}
+
+/* Counts a plan that is carried out otherwise than plans say. */
+static bool can_run(const struct hunt *hunt, const struct plan *plan, struct tally *tally)
 {
 	const char *why = NULL;
-	return lower_plan(plan, hunt->arena, &why) != NULL;
+	const struct program *program = lower_plan(plan, hunt->arena, &why);
+	tally->torn += program && !bundles_are_apart(plan, program);
+	return program;
 }
 
 /* As `check` has it: with an identity in every stick of memory. */
@@ -185,7 +208,7 @@ static bool attack(struct random *random, struct hunt *hunt, const struct plan_d
 		tally->mutants++;
 		const struct plan *plan = judge(hunt, &next, &worth);
 		bool found = plan && beats(hunt, worth);
-		bool valid = plan && (found ? runs(hunt, plan) : can_run(hunt, plan));
+		bool valid = plan && (found ? runs(hunt, plan) : can_run(hunt, plan, tally));
 		arena_close(hunt->arena);
 		if (i % WALK == 0) {
 			now = *start;
@@ -257,13 +280,15 @@ static void test_nothing_beats_what_is_proven(void **state)
 	}
 	print_message(
 		"%ld graphs (%ld draws refused), %ld proven, %ld infeasible; %ld mutants, %ld valid, %ld as good as "
-		"the best, %ld better by what claims leave out; %ld proofs beaten\n",
+		"the best, %ld better by what claims leave out; %ld proofs beaten, "
+		"%ld bundles torn\n",
 		tally.graphs, tally.refused, tally.proven, tally.infeasible, tally.mutants,
-		tally.valid, tally.equal, tally.left_out, tally.beaten);
+		tally.valid, tally.equal, tally.left_out, tally.beaten, tally.torn);
 	for (int k = 0; k < MUTATIONS; k++)
 		print_message("  %s %ld", mutation_names[k], tally.kinds[k]);
 	print_message("\n");
 	assert_int_equal(tally.beaten, 0);
+	assert_int_equal(tally.torn, 0);
 	assert_true(!draws_are_many(graphs) ||
 		    (tally.proven > graphs / 2 && tally.valid > tally.mutants / 20));
 }
