@@ -27,6 +27,7 @@ static const char *const pages[] = {
 	"README.md",
 	"results/README.md",
 	"results/accuracy.md",
+	"results/devices.md",
 	"results/measured.md",
 	"results/models.md",
 	"results/planning.md",
