@@ -290,7 +290,7 @@ static void run_stage(struct fitting *fitting)
 	}
 }
 
-/* Fits anew, or, after an attribute was left, once more with the scales of the fit before. */
+/* Fits from the start, or, after an attribute was left, once more with the scales of the fit before. */
 static void run(struct fitting *fitting, bool anew)
 {
 	for (size_t i = 0; i < fitting->rows && anew; i++)

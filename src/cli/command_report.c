@@ -650,6 +650,19 @@ static bool is_estimated(struct arena *arena, const char *folder, const json_t *
 	return estimated;
 }
 
+/* Returns a line that names the assumed energies of the run; "" if it has none. */
+static const char *name_assumed(struct arena *arena, const char *folder)
+{
+	json_t *run = report_run(arena, folder, diag_open(arena));
+	const char *names = json_string_value(json_object_get(run, "assumed_energies"));
+	const char *line =
+		names && *names
+			? arena_format(arena, "energies are assumed, not measured: %s\n", names)
+			: "";
+	json_decref(run);
+	return line;
+}
+
 static const char *show(struct arena *arena, const char *folder, const char *csv)
 {
 	enum { LATENCY = 1, ESTIMATE };
@@ -670,7 +683,7 @@ static const char *show(struct arena *arena, const char *folder, const char *csv
 					estimated));
 		}
 	json_decref(rows);
-	return listing_text(listing);
+	return arena_format(arena, "%s%s", listing_text(listing), name_assumed(arena, folder));
 }
 
 static int write_page(struct arena *arena, const struct arguments *arguments, struct diag *diag)

@@ -409,7 +409,7 @@ static struct result_texts texts(const struct exploring *exploring)
 	const struct explored *explored = &exploring->explored;
 	struct arena *arena = exploring->arena;
 	return (struct result_texts){
-		.run = plan_run_json(arena, &exploring->record, explored),
+		.run = plan_run_json(arena, &exploring->record, own->arch, explored),
 		.pareto = plan_pareto_csv(arena, own->arch, &explored->frontier),
 		.table = plan_pareto_table(arena, own->arch, &explored->frontier,
 			option_find(exploring->inputs->arguments, "verbose") != NULL),

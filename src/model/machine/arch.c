@@ -48,7 +48,7 @@ int64_t arch_lanes(const struct arch *arch, int64_t cores)
 	return arch->lane_cores ? number_ceil_div(cores, arch->lane_cores) : 0;
 }
 
-/* Returns the whole doublings from `span` to `bytes`; 0 if there is no span. */
+/* Returns the whole doublings from `span` to `bytes`; 0 if `span` is 0. */
 static int64_t doublings(int64_t span, int64_t bytes)
 {
 	int64_t count = 0;

@@ -262,10 +262,12 @@ static json_t *proof_spaces(const struct explored *explored)
 	return list;
 }
 
-const char *plan_run_json(
-	struct arena *arena, const struct run_record *record, const struct explored *explored)
+const char *plan_run_json(struct arena *arena, const struct run_record *record,
+	const struct arch *arch, const struct explored *explored)
 {
 	json_t *root = run_head(record, arena);
+	json_object_set_new(
+		root, "assumed_energies", json_string(arch_assumed_energies(arena, arch)));
 	json_object_set_new(root, "counters", run_counters(&explored->effort));
 	json_object_set_new(root, "points", make_points(explored));
 	json_object_set_new(root, "proof_spaces", proof_spaces(explored));

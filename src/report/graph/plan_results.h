@@ -24,8 +24,8 @@ const char *plan_summary(
 const char *plan_pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier, bool all);
 
-const char *plan_run_json(
-	struct arena *arena, const struct run_record *record, const struct explored *explored);
+const char *plan_run_json(struct arena *arena, const struct run_record *record,
+	const struct arch *arch, const struct explored *explored);
 
 /* The output of `check` for a plan that was executed without a fault and whose counts are the model's. */
 const char *plan_check_text(struct arena *arena, const struct outcome *outcome);

@@ -65,7 +65,7 @@ enum joint_kind {
 	 * in a bundle.  Without it they do only if making them there and the evict take less than writing them. */
 	KIND_LATE_EVICTS = 1 << 18,
 	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES,
-	/* What a brief space leaves out, which has a tenth of the options. */
+	/* Kinds that a brief space leaves out; it has a tenth of the options. */
 	KIND_BRIEF = KIND_FEW_CORES | KIND_MANY_LOOPS | KIND_ORDERS | KIND_FUSED_LOOPS |
 		     KIND_RELAY | KIND_EARLY | KIND_BOTH | KIND_SHARED | KIND_LATE_EVICTS
 };
