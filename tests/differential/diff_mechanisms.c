@@ -74,7 +74,7 @@ static void each_mechanism_takes_what_the_model_says(void **state)
 		print_message("%s: %ld plans, %ld with equal cycles, %ld that it slows\n",
 			mechanism->name, run, equal, busy);
 		assert_true(run >= count / 2);
-		assert_true(100 * equal >= mechanism->equal * run);
+		assert_true(!draws_are_many(count) || 100 * equal >= mechanism->equal * run);
 		assert_true(busy >= run / (mechanism->rare ? 50 : 10));
 	}
 }

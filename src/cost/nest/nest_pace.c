@@ -44,6 +44,8 @@ static int64_t row_words(const struct nest_model *model, const struct nest_loops
 	int space, int rank)
 {
 	const struct dataspace *shape = &model->shape->spaces[space];
+	if (rank < 0)
+		return 1;
 	uint32_t dimensions = shape_rank_dimensions(&shape->ranks[rank]);
 	if (!loops->perfect || dimensions & (dimensions - 1))
 		return 0;

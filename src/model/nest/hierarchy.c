@@ -479,10 +479,14 @@ int64_t hierarchy_row_most(const struct nest_level *level, const struct shape *s
 {
 	const struct dataspace *dataspace = &shape->spaces[space];
 	int rank = level->row_rank[space];
+	if (!level->row_cycles.num || dataspace->written)
+		return 0;
+	if (rank < 0)
+		return 1;
 	uint32_t own = shape_rank_dimensions(&dataspace->ranks[rank]), others = 0;
 	for (int r = 0; r < dataspace->rank_count; r++)
 		others |= r == rank ? 0 : shape_rank_dimensions(&dataspace->ranks[r]);
-	if (!level->row_cycles.num || dataspace->written || own & (own - 1) || own & others)
+	if (own & (own - 1) || own & others)
 		return 0;
 	if (!own)
 		return 1;

@@ -66,9 +66,10 @@ struct nest_level {
 	/* Cycles of the read port for each row of a tile that it serves, besides its words; least cycles of a round:
 	 * an iteration of the temporal loops outside the level.  0/1: none */
 	struct ratio row_cycles, round_cycles;
-	int row_rank[SHAPE_SPACES_MOST]; /* rank along which the words of a row lie */
-	double hop_pj, router_pj;        /* of the network below, per word and hop / router; 0 */
-	bool reduces;                    /* it adds to a sum that it holds by itself */
+	int row_rank
+		[SHAPE_SPACES_MOST]; /* rank along which the words of a row lie; -1: of a scalar */
+	double hop_pj, router_pj;    /* of the network below, per word and hop / router; 0 */
+	bool reduces;                /* it adds to a sum that it holds by itself */
 	const char
 		*energy_source; /* "ERT", "the architecture", "built-in, ..."; NULL: no storage */
 

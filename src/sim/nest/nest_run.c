@@ -651,8 +651,9 @@ void nest_run_rows(struct nest_run *run, int level, int64_t instance, int space,
 	int along = machine->row_rank[space];
 	if (!machine->row_cycles.num || !words->count)
 		return;
-	int64_t rows = hull->words / (hull->high[along] - hull->low[along]);
-	if (hole->words && hole->low[along] == hull->low[along] &&
+	int64_t rows =
+		along < 0 ? words->count : hull->words / (hull->high[along] - hull->low[along]);
+	if (along >= 0 && hole->words && hole->low[along] == hull->low[along] &&
 		hole->high[along] == hull->high[along])
 		rows -= hole->words / (hole->high[along] - hole->low[along]);
 	run->overflow |= !number_add(run->counts.rows[level], rows, &run->counts.rows[level]);
