@@ -190,7 +190,7 @@ static void estimates_are_near(const char *csv, const char *name)
 	}
 }
 
-/* Those under version control have the published tiles; no others are worse (by default, of the smallest). */
+/* Frontiers under version control have the published tiles; no priced ones are worse (by default, of the smallest). */
 static void frontiers_are_those_under_version_control(void **state)
 {
 	glob_t files;

@@ -95,8 +95,8 @@ static int by_load(const void *a, const void *b)
 	return x->section - y->section;
 }
 
-/* Those too large for the room, with most load first while there is room for their entries.  How many
- * that are. */
+/* Keeps the sections that are too large for the room, those with most load first while there is room for their
+ * entries; returns how many it keeps. */
 static int limit(struct sweep *sweep, size_t entries_most)
 {
 	struct section *sections = sweep->sections;

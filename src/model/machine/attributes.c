@@ -302,7 +302,7 @@ static void set_entries(struct level *level, int64_t words)
 	level->no_room = words == 0;
 }
 
-/* Which of several amounts counts: Timeloop asks for `entries` first and then for `depth`. */
+/* Chooses the amount that counts: as in Timeloop, `entries` first, then `depth`. */
 static int choose_amount(struct reader *attributes, const char *const *keys, const bool *given)
 {
 	int first = given[2] ? 2 : given[1] ? 1 : given[0] ? 0 : 3;

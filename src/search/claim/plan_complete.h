@@ -13,12 +13,16 @@
  *	it finds in LX what the step finds there, wherever that lies;
  *	what it moves in or leaves serves all later ops that find it there after the step, in no more bytes;
  *	it takes over bytes where the step does, needs no more cores, and its bundle may go on where the step's may;
- *	its value is no more than the step's by the model's price.
+ *	by the model's price it costs no more than the step.
  *
  * The limits of the space, its tensors, what evicts cost, and runs that have all that comes from outside in HBM are
- * compared as well.  What is not compared: ops that are
- * not divided, clones that the graph has itself and that bring something into LX, tiles by the published rule, nests
- * of a multiplier array, relayouts, and machines whose tiles do not move in boxes.
+ * compared as well.  Not compared are
+ *
+ *	ops that are not divided;
+ *	clones that the graph has itself and that bring something into LX;
+ *	tiles by the published rule, and nests of a multiplier array;
+ *	relayouts, and results that only wait in LX for an evict;
+ *	machines whose tiles do not move in boxes.
  */
 struct arena;
 

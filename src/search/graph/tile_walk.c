@@ -185,7 +185,7 @@ void tile_walk_set(struct tile_walk *walk, const int64_t *tiles)
 		loopnest_tile(&walk->traffic.nest, l, tiles ? tiles[l] : 1);
 }
 
-/* Which reads a loop moves, or brings pieces of; loops of joint dimensions are like no other. */
+/* Returns the reads that a loop moves or brings pieces of, as bits; loops of joint dimensions have one of their own. */
 static uint32_t find_signature(const struct traffic_op *traffic, int l)
 {
 	uint32_t signature = 0;

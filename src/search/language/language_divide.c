@@ -231,7 +231,7 @@ static void split_loops(struct dividing *dividing, int l, int64_t used)
 	}
 }
 
-/* Those on most cores, where fewer are not free. */
+/* Keeps the divisions on the most cores, where fewer are not free; returns their number. */
 static size_t keep_widest(struct dividing *dividing)
 {
 	size_t kept = 0;
