@@ -43,7 +43,7 @@ struct ilp_program {
 /* The rows of the program, in the order of its description. */
 enum at { BEGINS, ENDS };
 
-struct rows {
+struct ilp_rows {
 	const struct ilp_program *program;
 	const struct joint_space *space;
 	struct milp *milp;
@@ -52,12 +52,12 @@ struct rows {
 	size_t *first_ending; /* by cut */
 };
 
-static void at_most(struct rows *rows, double most)
+static void at_most(struct ilp_rows *rows, double most)
 {
 	milp_row(rows->milp, -INFINITY, most);
 }
 
-static void add(struct rows *rows, int column, double factor)
+static void add(struct ilp_rows *rows, int column, double factor)
 {
 	if (column >= 0)
 		milp_entry(rows->milp, column, factor);
@@ -148,7 +148,7 @@ typedef bool does(const struct joint_option *option, int t, int view);
 
 /* Adds x(o) of all options that begin or end at a cut and do something; how many there are. */
 static int add_options(
-	struct rows *rows, enum at at, int cut, does *does_it, int t, int view, double factor)
+	struct ilp_rows *rows, enum at at, int cut, does *does_it, int t, int view, double factor)
 {
 	const struct joint_space *space = rows->space;
 	const size_t *first = at == BEGINS ? space->first_option : rows->first_ending;
@@ -165,7 +165,7 @@ static int add_options(
 	return count;
 }
 
-static bool any(const struct rows *rows, int cut, does *does_it, int t, int view)
+static bool any(const struct ilp_rows *rows, int cut, does *does_it, int t, int view)
 {
 	const struct joint_space *space = rows->space;
 	for (size_t o = space->first_option[cut]; o < space->first_option[cut + 1]; o++)
@@ -174,7 +174,7 @@ static bool any(const struct rows *rows, int cut, does *does_it, int t, int view
 	return false;
 }
 
-static void index_ends(struct rows *rows)
+static void index_ends(struct ilp_rows *rows)
 {
 	const struct joint_space *space = rows->space;
 	rows->ending = arena_array(rows->arena, size_t, space->option_count);
@@ -191,7 +191,7 @@ static void index_ends(struct rows *rows)
 
 /* --- the steps */
 
-static void make_path(struct rows *rows)
+static void make_path(struct ilp_rows *rows)
 {
 	for (int c = 0; c < rows->space->op_count; c++) {
 		milp_row(rows->milp, c == 0, c == 0);
@@ -215,7 +215,7 @@ static int ilp_kept(const struct ilp_program *program, int tensor, int view, int
 }
 
 /* It needs LX empty and not, or reads what is not made yet. */
-static bool cannot_be(const struct rows *rows, const struct joint_option *option)
+static bool cannot_be(const struct ilp_rows *rows, const struct joint_option *option)
 {
 	bool in_lx = false, early = false;
 	for (int u = 0; u < option->use_count; u++) {
@@ -231,7 +231,7 @@ static bool cannot_be(const struct rows *rows, const struct joint_option *option
 	return early || (option->empties && in_lx);
 }
 
-static void exclude(struct rows *rows)
+static void exclude(struct ilp_rows *rows)
 {
 	for (size_t o = 0; o < rows->space->option_count; o++)
 		if (cannot_be(rows, &rows->space->options[o]))
@@ -246,7 +246,7 @@ static int ilp_held(const struct ilp_program *program, int tensor, int view, int
 	return column_at(program, program->tensors[tensor].held, tensor, view, cut);
 }
 
-static void make_views(struct rows *rows, int t, int cut)
+static void make_views(struct ilp_rows *rows, int t, int cut)
 {
 	const struct ilp_program *program = rows->program;
 	const struct joint_tensor *tensor = &rows->space->tensors[t];
@@ -292,7 +292,7 @@ static void ilp_add_evicts(
 		}
 }
 
-static void make_valid(struct rows *rows, int t, int cut)
+static void make_valid(struct ilp_rows *rows, int t, int cut)
 {
 	const struct joint_space *space = rows->space;
 	const int *valid = rows->program->tensors[t].valid;
@@ -362,7 +362,7 @@ struct saved {
 	int64_t bytes;
 };
 
-static struct saved make_saved(struct rows *rows, const struct saving *saving)
+static struct saved make_saved(struct ilp_rows *rows, const struct saving *saving)
 {
 	const struct joint_space *space = rows->space;
 	const struct joint_tensor *tensor = &space->tensors[saving->tensor];
@@ -392,7 +392,7 @@ static struct saved make_saved(struct rows *rows, const struct saving *saving)
 }
 
 /* The first option that saves so stands for all. */
-static bool is_first(const struct rows *rows, size_t o, const struct saving *saving)
+static bool is_first(const struct ilp_rows *rows, size_t o, const struct saving *saving)
 {
 	for (size_t i = rows->space->first_option[saving->first]; i < o; i++)
 		if (is_saving(&rows->space->options[i], saving))
@@ -402,7 +402,7 @@ static bool is_first(const struct rows *rows, size_t o, const struct saving *sav
 
 struct saved_list array(struct saved);
 
-static void add_saving(struct rows *rows, const struct saving *saving, struct saved_list *list)
+static void add_saving(struct ilp_rows *rows, const struct saving *saving, struct saved_list *list)
 {
 	if (saving->mode == JOINT_MOVED ||
 		ilp_kept(rows->program, saving->tensor, saving->view, saving->first) >= 0)
@@ -424,7 +424,7 @@ static double room_of(const struct joint_space *space, const struct joint_option
 	return room;
 }
 
-static void make_room(struct rows *rows, int op)
+static void make_room(struct ilp_rows *rows, int op)
 {
 	const struct joint_space *space = rows->space;
 	struct saved_list list = {0};
@@ -448,7 +448,7 @@ static void make_room(struct rows *rows, int op)
 /* --- bundles */
 
 static void add_slot_evicts(
-	struct rows *rows, const struct ilp_slot *slot, int t, int width, double factor)
+	struct ilp_rows *rows, const struct ilp_slot *slot, int t, int width, double factor)
 {
 	const struct joint_tensor *tensor = &rows->space->tensors[t];
 	for (int v = 0; v < tensor->view_count; v++)
@@ -457,7 +457,7 @@ static void add_slot_evicts(
 }
 
 /* `column` is at least what it was in the slot before, but where a bundle begins. */
-static void goes_on_rows(struct rows *rows, int column, int before, int begins)
+static void goes_on_rows(struct ilp_rows *rows, int column, int before, int begins)
 {
 	if (before < 0)
 		return;
@@ -467,7 +467,8 @@ static void goes_on_rows(struct rows *rows, int column, int before, int begins)
 	add(rows, begins, -1);
 }
 
-static void make_used(struct rows *rows, const struct ilp_slot *slot, const struct ilp_slot *before)
+static void make_used(
+	struct ilp_rows *rows, const struct ilp_slot *slot, const struct ilp_slot *before)
 {
 	const struct joint_space *space = rows->space;
 	for (int t = 0; t < space->tensor_count; t++) {
@@ -485,7 +486,7 @@ static void make_used(struct rows *rows, const struct ilp_slot *slot, const stru
 }
 
 static void make_wide(
-	struct rows *rows, const struct ilp_slot *slot, const struct ilp_slot *before, int l)
+	struct ilp_rows *rows, const struct ilp_slot *slot, const struct ilp_slot *before, int l)
 {
 	const struct ilp_program *program = rows->program;
 	int width = program->widths[l], less = l ? program->widths[l - 1] : 0;
@@ -511,7 +512,7 @@ static void make_wide(
 }
 
 /* Behind an option that ends its bundle one begins with an eviction or before it, or with the op. */
-static void make_ends(struct rows *rows, int s)
+static void make_ends(struct ilp_rows *rows, int s)
 {
 	const struct ilp_slot *slot = &rows->program->slots[s];
 	int cut = slot->op >= 0 ? slot->op : slot->cut;
@@ -530,7 +531,7 @@ static void make_ends(struct rows *rows, int s)
 	add(rows, slot->begins, -1);
 }
 
-static void make_slot(struct rows *rows, int s)
+static void make_slot(struct ilp_rows *rows, int s)
 {
 	const struct ilp_program *program = rows->program;
 	const struct ilp_slot *slot = &program->slots[s], *before = s ? slot - 1 : NULL;
@@ -547,7 +548,7 @@ static void make_slot(struct rows *rows, int s)
 static void ilp_rows_make(const struct ilp_program *program, struct arena *arena)
 {
 	const struct joint_space *space = program->space;
-	struct rows rows = {
+	struct ilp_rows rows = {
 		.program = program, .space = space, .milp = program->milp, .arena = arena};
 	index_ends(&rows);
 	make_path(&rows);
@@ -563,7 +564,7 @@ static void ilp_rows_make(const struct ilp_program *program, struct arena *arena
 		make_slot(&rows, s);
 }
 
-struct making {
+struct ilp_build {
 	struct ilp_program *program;
 	const struct joint_space *space;
 	struct milp *milp;
@@ -572,103 +573,103 @@ struct making {
 };
 
 /* With a name of three numbers at most; -1: none. */
-static int column(struct making *making, bool whole, double cost, char kind, int a, int b, int c)
+static int column(struct ilp_build *build, bool whole, double cost, char kind, int a, int b, int c)
 {
-	int made = milp_column(making->milp, 0, 1, whole, cost);
-	const char *name = b < 0   ? arena_format(making->arena, "%c_%d", kind, a)
-			   : c < 0 ? arena_format(making->arena, "%c_%d_%d", kind, a, b)
-				   : arena_format(making->arena, "%c_%d_%d_%d", kind, a, b, c);
-	milp_name(making->milp, made, name);
+	int made = milp_column(build->milp, 0, 1, whole, cost);
+	const char *name = b < 0   ? arena_format(build->arena, "%c_%d", kind, a)
+			   : c < 0 ? arena_format(build->arena, "%c_%d_%d", kind, a, b)
+				   : arena_format(build->arena, "%c_%d_%d_%d", kind, a, b, c);
+	milp_name(build->milp, made, name);
 	return made;
 }
 
 /* --- columns */
 
-static void make_tensor(struct making *making, int t)
+static void make_tensor(struct ilp_build *build, int t)
 {
-	const struct joint_tensor *tensor = &making->space->tensors[t];
-	struct ilp_tensor *columns = &making->program->tensors[t];
-	int ops = making->space->op_count;
+	const struct joint_tensor *tensor = &build->space->tensors[t];
+	struct ilp_tensor *columns = &build->program->tensors[t];
+	int ops = build->space->op_count;
 	columns->from = tensor->producer < 0 ? 1 : tensor->producer + 1;
 	columns->to = tensor->output ? ops : tensor->last;
 	int cuts = columns->to - columns->from + 1;
 	int count = cuts > 0 ? cuts * tensor->view_count : 0;
-	columns->held = arena_array(making->arena, int, count);
-	columns->kept = arena_array(making->arena, int, count);
+	columns->held = arena_array(build->arena, int, count);
+	columns->kept = arena_array(build->arena, int, count);
 	for (int i = 0; i < count; i++) {
 		int view = i % tensor->view_count, cut = columns->from + i / tensor->view_count;
-		columns->held[i] = column(making, false, 0, 'h', t, view, cut);
-		columns->kept[i] = column(making, false, 0, 'k', t, view, cut);
+		columns->held[i] = column(build, false, 0, 'h', t, view, cut);
+		columns->kept[i] = column(build, false, 0, 'k', t, view, cut);
 	}
 	if (tensor->producer < 0)
 		return;
-	columns->valid = arena_array(making->arena, int, ops + 1);
+	columns->valid = arena_array(build->arena, int, ops + 1);
 	for (int c = 0; c <= ops; c++)
 		columns->valid[c] =
-			c > tensor->producer ? column(making, false, 0, 'z', t, c, -1) : -1;
+			c > tensor->producer ? column(build, false, 0, 'z', t, c, -1) : -1;
 }
 
-static bool can_evict(const struct making *making, int t, int view, int cut)
+static bool can_evict(const struct ilp_build *build, int t, int view, int cut)
 {
-	const struct joint_tensor *tensor = &making->space->tensors[t];
+	const struct joint_tensor *tensor = &build->space->tensors[t];
 	return tensor->producer >= 0 && tensor->evict[view] != JOINT_NEVER &&
-	       ilp_held(making->program, t, view, cut) >= 0;
+	       ilp_held(build->program, t, view, cut) >= 0;
 }
 
-static int evictable(const struct making *making, int cut)
+static int evictable(const struct ilp_build *build, int cut)
 {
 	int count = 0;
-	for (int t = 0; t < making->space->tensor_count; t++) {
+	for (int t = 0; t < build->space->tensor_count; t++) {
 		bool can = false;
-		for (int v = 0; v < making->space->tensors[t].view_count; v++)
-			can |= can_evict(making, t, v, cut);
+		for (int v = 0; v < build->space->tensors[t].view_count; v++)
+			can |= can_evict(build, t, v, cut);
 		count += can;
 	}
 	return count;
 }
 
-static void add_slot(struct making *making, int op, int cut)
+static void add_slot(struct ilp_build *build, int op, int cut)
 {
-	const struct joint_space *space = making->space;
-	struct ilp_program *program = making->program;
-	int s = (int)making->slots.count;
-	struct ilp_slot *slot = array_add(making->arena, &making->slots);
+	const struct joint_space *space = build->space;
+	struct ilp_program *program = build->program;
+	int s = (int)build->slots.count;
+	struct ilp_slot *slot = array_add(build->arena, &build->slots);
 	int views = program->first_view[space->tensor_count];
 	*slot = (struct ilp_slot){.op = op, .cut = cut};
-	slot->begins = column(making, true, (double)space->bundle_value, 'b', s, -1, -1);
-	slot->wide = arena_array(making->arena, int, program->width_count);
+	slot->begins = column(build, true, (double)space->bundle_value, 'b', s, -1, -1);
+	slot->wide = arena_array(build->arena, int, program->width_count);
 	for (int l = 0; l < program->width_count; l++)
-		slot->wide[l] = column(making, false, 0, 'w', program->widths[l], s, -1);
+		slot->wide[l] = column(build, false, 0, 'w', program->widths[l], s, -1);
 	if (space->bundle_most) {
-		slot->used = arena_array(making->arena, int, space->tensor_count);
+		slot->used = arena_array(build->arena, int, space->tensor_count);
 		for (int t = 0; t < space->tensor_count; t++)
-			slot->used[t] = column(making, false, 0, 'n', t, s, -1);
+			slot->used[t] = column(build, false, 0, 'n', t, s, -1);
 	}
 	if (cut < 0)
 		return;
-	slot->evicts = arena_array(making->arena, int, views);
+	slot->evicts = arena_array(build->arena, int, views);
 	for (int t = 0; t < space->tensor_count; t++)
 		for (int v = 0; v < space->tensors[t].view_count; v++)
 			slot->evicts[program->first_view[t] + v] =
-				can_evict(making, t, v, cut)
-					? column(making, true, (double)space->tensors[t].evict[v],
+				can_evict(build, t, v, cut)
+					? column(build, true, (double)space->tensors[t].evict[v],
 						  'e', t, v, s)
 					: -1;
 }
 
-static void make_slots(struct making *making)
+static void make_slots(struct ilp_build *build)
 {
-	const struct joint_space *space = making->space;
+	const struct joint_space *space = build->space;
 	for (int c = 0; c <= space->op_count; c++) {
-		int count = evictable(making, c), size = space->bundle_most;
+		int count = evictable(build, c), size = space->bundle_most;
 		int slots = count ? 2 + (size ? (count + size - 1) / size : 1) : 0;
 		for (int k = 0; k < slots; k++)
-			add_slot(making, -1, c);
+			add_slot(build, -1, c);
 		if (c < space->op_count)
-			add_slot(making, c, -1);
+			add_slot(build, c, -1);
 	}
-	making->program->slots = making->slots.at;
-	making->program->slot_count = (int)making->slots.count;
+	build->program->slots = build->slots.at;
+	build->program->slot_count = (int)build->slots.count;
 }
 
 static void add_width(struct ilp_program *program, int width)
@@ -683,12 +684,12 @@ static void add_width(struct ilp_program *program, int width)
 	program->widths[at] = width;
 }
 
-static void find_widths(struct making *making)
+static void find_widths(struct ilp_build *build)
 {
-	const struct joint_space *space = making->space;
-	struct ilp_program *program = making->program;
+	const struct joint_space *space = build->space;
+	struct ilp_program *program = build->program;
 	int views = program->first_view[space->tensor_count];
-	program->widths = arena_array(making->arena, int, space->option_count + (size_t)views);
+	program->widths = arena_array(build->arena, int, space->option_count + (size_t)views);
 	for (size_t o = 0; space->core_value && o < space->option_count; o++)
 		add_width(program, space->options[o].cores);
 	for (int t = 0; space->core_value && t < space->tensor_count; t++)
@@ -699,23 +700,23 @@ static void find_widths(struct making *making)
 static struct ilp_program *ilp_program_make(const struct joint_space *space, struct arena *arena)
 {
 	struct ilp_program *program = arena_new(arena, struct ilp_program);
-	struct making making = {
+	struct ilp_build build = {
 		.program = program, .space = space, .milp = milp_make(arena), .arena = arena};
 	size_t tensors = (size_t)space->tensor_count;
 	program->space = space;
-	program->milp = making.milp;
+	program->milp = build.milp;
 	program->options = arena_array(arena, int, space->option_count);
 	program->tensors = arena_array(arena, struct ilp_tensor, tensors);
 	program->first_view = arena_array(arena, int, tensors + 1);
 	for (size_t o = 0; o < space->option_count; o++)
 		program->options[o] =
-			column(&making, true, (double)space->options[o].value, 'x', (int)o, -1, -1);
+			column(&build, true, (double)space->options[o].value, 'x', (int)o, -1, -1);
 	for (int t = 0; t < space->tensor_count; t++) {
 		program->first_view[t + 1] = program->first_view[t] + space->tensors[t].view_count;
-		make_tensor(&making, t);
+		make_tensor(&build, t);
 	}
-	find_widths(&making);
-	make_slots(&making);
+	find_widths(&build);
+	make_slots(&build);
 	ilp_rows_make(program, arena);
 	program->mass = milp_size(program->milp).columns;
 	return program;
@@ -817,7 +818,7 @@ static const char *ilp_program_text(const struct ilp_program *program, struct ar
  */
 enum { OPTIONS_MOST = 5000, COLUMNS_MOST = 60000, ROWS_OF_A_TICK = 64, ROUNDS_MOST = 20 };
 
-struct asking {
+struct ilp_callback {
 	struct run *run;
 	const struct ilp_program *program;
 	struct joint_answer best;
@@ -826,21 +827,22 @@ struct asking {
 
 static bool go_on(void *user, uint64_t iterations, int rows)
 {
-	struct asking *asking = user;
-	return run_spend(asking->run, 1 + iterations * (uint64_t)rows / ROWS_OF_A_TICK);
+	struct ilp_callback *callback = user;
+	return run_spend(callback->run, 1 + iterations * (uint64_t)rows / ROWS_OF_A_TICK);
 }
 
 static void found(void *user, const double *values)
 {
-	struct asking *asking = user;
-	struct arena *arena = run_arena(asking->run);
-	struct joint_answer answer = ilp_program_read(asking->program, values, arena);
-	answer.value = joint_value(asking->program->space, &answer, arena, NULL);
-	run_evaluated(asking->run, 1);
-	if (answer.value == JOINT_NEVER || (asking->found && answer.value >= asking->best.value))
+	struct ilp_callback *callback = user;
+	struct arena *arena = run_arena(callback->run);
+	struct joint_answer answer = ilp_program_read(callback->program, values, arena);
+	answer.value = joint_value(callback->program->space, &answer, arena, NULL);
+	run_evaluated(callback->run, 1);
+	if (answer.value == JOINT_NEVER ||
+		(callback->found && answer.value >= callback->best.value))
 		return;
-	asking->best = answer;
-	asking->found = true;
+	callback->best = answer;
+	callback->found = true;
 }
 
 /* NULL, or why not. */
@@ -887,39 +889,39 @@ static const char *ilp_text(const struct problem *problem, struct arena *arena, 
 	return program ? ilp_program_text(program, arena) : NULL;
 }
 
-static double bound_of(const struct asking *asking, const struct milp_answer *answer)
+static double bound_of(const struct ilp_callback *callback, const struct milp_answer *answer)
 {
 	double bound = answer->status == PROOF_NONE ? 0 : answer->bound;
-	return fmax(0, ceil(bound - milp_margin(asking->program->mass, bound)));
+	return fmax(0, ceil(bound - milp_margin(callback->program->mass, bound)));
 }
 
 /* The best point with addresses.  What has none is forbidden, and the rest looked through again: no
  * bound before is too high for it. */
-static void solve_all(struct asking *asking)
+static void solve_all(struct ilp_callback *callback)
 {
-	struct run *run = asking->run;
+	struct run *run = callback->run;
 	struct milp_wishes wishes = {
-		.user = asking, .go_on = go_on, .found = found, .covers = true};
+		.user = callback, .go_on = go_on, .found = found, .covers = true};
 	for (int round = 0; round < ROUNDS_MOST; round++) {
-		asking->found = false;
+		callback->found = false;
 		struct milp_answer answer =
-			milp_solve(asking->program->milp, &wishes, run_arena(run));
+			milp_solve(callback->program->milp, &wishes, run_arena(run));
 		if (answer.values)
-			found(asking, answer.values);
+			found(callback, answer.values);
 		if (answer.status == PROOF_NONE)
 			run_complain(run, false, -1, "ilp: GLPK gave up: %s", answer.fault);
-		if (answer.status == PROOF_INFEASIBLE && !asking->found)
+		if (answer.status == PROOF_INFEASIBLE && !callback->found)
 			run_prove(run, PROOF_INFEASIBLE, 0);
-		if (!asking->found)
+		if (!callback->found)
 			return;
-		double value = (double)asking->best.value,
-		       bound = fmin(bound_of(asking, &answer), value);
-		if (joint_plan_offer(run, asking->program->space, &asking->best)) {
-			joint_plan_prove(run, asking->program->space,
+		double value = (double)callback->best.value,
+		       bound = fmin(bound_of(callback, &answer), value);
+		if (joint_plan_offer(run, callback->program->space, &callback->best)) {
+			joint_plan_prove(run, callback->program->space,
 				value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
 			return;
 		}
-		ilp_program_forbid(asking->program, &asking->best);
+		ilp_program_forbid(callback->program, &callback->best);
 	}
 	run_complain(run, false, -1,
 		"ilp: %d answers have no addresses, and it looks for no others", ROUNDS_MOST);
@@ -936,11 +938,12 @@ static void ilp_run(struct run *run, const struct problem *problem)
 	const char *why = NULL;
 	if (!space)
 		return;
-	struct asking asking = {.run = run, .program = make_program(space, run_arena(run), &why)};
+	struct ilp_callback callback = {
+		.run = run, .program = make_program(space, run_arena(run), &why)};
 	if (why)
 		run_complain(run, true, -1, "%s", why);
 	else
-		solve_all(&asking);
+		solve_all(&callback);
 }
 
 const struct solver joint_ilp_solver = {

@@ -424,7 +424,7 @@ static void offer(struct menu_search *search)
 /* --- one pass */
 
 /* One label of the layer before, on its way through a step. */
-struct expansion {
+struct menu_expansion {
 	struct menu_search *search;
 	struct arena *scratch;
 	size_t step;
@@ -437,7 +437,7 @@ struct expansion {
 	int *next;        /* a state of `to` */
 };
 
-static int division_at(const struct expansion *at, int buffer)
+static int division_at(const struct menu_expansion *at, int buffer)
 {
 	for (size_t s = 0; s < at->from->width; s++)
 		if (at->from->slots[s] == buffer)
@@ -446,7 +446,7 @@ static int division_at(const struct expansion *at, int buffer)
 }
 
 /* True if buffer b may lie on a parent that ends as it begins. */
-static bool may_share(const struct expansion *at, int b, int division)
+static bool may_share(const struct menu_expansion *at, int b, int division)
 {
 	const struct menu_item *item = &at->search->menu.items[b];
 	for (size_t e = 0; e < item->buffer->edge_count; e++) {
@@ -463,7 +463,7 @@ static bool may_share(const struct expansion *at, int b, int division)
 }
 
 /* Live bytes at the start of the new buffer, without it: those that may share count once. */
-static int64_t load_before(const struct expansion *at, int b)
+static int64_t load_before(const struct menu_expansion *at, int b)
 {
 	const struct menu_search *search = at->search;
 	int64_t load = 0, start = search->menu.items[b].buffer->start;
@@ -497,7 +497,7 @@ static bool pass_nogoods(
 	return true;
 }
 
-static void take_choice(struct expansion *at, bool stays, int division)
+static void take_choice(struct menu_expansion *at, bool stays, int division)
 {
 	struct menu_search *search = at->search;
 	const struct menu_label *from = &at->from->labels.at[at->label];
@@ -524,7 +524,7 @@ static void take_choice(struct expansion *at, bool stays, int division)
 }
 
 /* Counts for each division of the new buffer the parents in LX that allow it; how many there are. */
-static int count_hits(struct expansion *at, const struct menu_item *item)
+static int count_hits(struct menu_expansion *at, const struct menu_item *item)
 {
 	int parents = 0;
 	for (size_t d = 0; d < item->buffer->division_count; d++)
@@ -542,7 +542,7 @@ static int count_hits(struct expansion *at, const struct menu_item *item)
 	return parents;
 }
 
-static void expand(struct expansion *at)
+static void expand(struct menu_expansion *at)
 {
 	struct menu_search *search = at->search;
 	int b = search->menu.order[at->step], best = -1;
@@ -628,7 +628,7 @@ static void narrow_layer(struct menu_search *search, struct arena *scratch,
 static bool make_layer(struct menu_search *search, struct arena *scratch, size_t step,
 	struct menu_layer *layers, size_t width)
 {
-	struct expansion at = {.search = search,
+	struct menu_expansion at = {.search = search,
 		.scratch = scratch,
 		.step = step,
 		.from = &layers[step],

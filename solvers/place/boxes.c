@@ -21,7 +21,7 @@ struct size_class {
 	struct array(int) free; /* rows */
 };
 
-struct rows {
+struct box_rows {
 	const struct items *items;
 	struct arena *arena;
 	struct size_class *classes;
@@ -36,7 +36,7 @@ static int class_of_size(int64_t size, double log_ratio)
 	return size > 0 ? (int)(log((double)size) / log_ratio) : 0;
 }
 
-static void find_classes(struct rows *rows, double ratio)
+static void find_classes(struct box_rows *rows, double ratio)
 {
 	double log_ratio = log(ratio);
 	for (size_t i = 0; i < rows->items->count; i++) {
@@ -51,7 +51,7 @@ static void find_classes(struct rows *rows, double ratio)
 }
 
 /* Lists by section, in the order of items: of those that begin there. */
-static int *list_starts(const struct rows *rows, int *next)
+static int *list_starts(const struct box_rows *rows, int *next)
 {
 	int *first = arena_array(rows->arena, int, rows->items->section_count);
 	for (int s = 0; s < rows->items->section_count; s++)
@@ -64,7 +64,7 @@ static int *list_starts(const struct rows *rows, int *next)
 	return first;
 }
 
-static void take_row(struct rows *rows, int item)
+static void take_row(struct box_rows *rows, int item)
 {
 	const struct item *it = &rows->items->at[item];
 	struct size_class *class = &rows->classes[rows->class_of[item]];
@@ -75,7 +75,7 @@ static void take_row(struct rows *rows, int item)
 	rows->first_of[end] = item;
 }
 
-static void free_rows(struct rows *rows, int section)
+static void free_rows(struct box_rows *rows, int section)
 {
 	for (int i = rows->first_of[section]; i >= 0; i = rows->next[i])
 		*array_add(rows->arena, &rows->classes[rows->class_of[i]].free) = rows->row_of[i];
@@ -90,7 +90,7 @@ static void free_rows(struct rows *rows, int section)
 static void boxes_rows(const struct items *items, double ratio, double *keys, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
-	struct rows rows = {.items = items,
+	struct box_rows rows = {.items = items,
 		.arena = arena,
 		.class_of = arena_array(arena, int, items->count),
 		.row_of = arena_array(arena, int, items->count),

@@ -15,30 +15,30 @@
  *
  * There is one layout, and no budget cuts it.
  */
-enum fit { FIT_FIRST, FIT_LEAST_WASTE };
+enum fit_rule { FIT_FIRST, FIT_LEAST_WASTE };
 
 struct gap {
 	int64_t start, end;
 };
 
-struct fitting {
+struct fit_placer {
 	const struct packing *packing;
 	struct placement *placement;
-	enum fit fit;
+	enum fit_rule fit;
 	size_t *placed; /* by address */
 	size_t placed_count;
 	struct gap *gaps;
 	size_t gap_count;
 };
 
-static void add_gap(struct fitting *fitting, int64_t start, int64_t end, int64_t size)
+static void add_gap(struct fit_placer *fitting, int64_t start, int64_t end, int64_t size)
 {
 	if (end - start >= size && end >= start)
 		fitting->gaps[fitting->gap_count++] = (struct gap){start, end};
 }
 
 /* Finds the gaps that are free during all of buffer i's life; its parents count as free with `over_parents`. */
-static void find_gaps(struct fitting *fitting, size_t i, bool over_parents)
+static void find_gaps(struct fit_placer *fitting, size_t i, bool over_parents)
 {
 	const struct packing *packing = fitting->packing;
 	const struct buffer *buffer = &packing->buffers[i];
@@ -59,7 +59,7 @@ static void find_gaps(struct fitting *fitting, size_t i, bool over_parents)
 }
 
 /* The first parent that lies whole in the gap; -1. */
-static int parent_within(const struct fitting *fitting, size_t i, struct gap gap)
+static int parent_within(const struct fit_placer *fitting, size_t i, struct gap gap)
 {
 	const struct buffer *buffer = &fitting->packing->buffers[i];
 	for (size_t k = 0; k < buffer->parent_count; k++) {
@@ -72,7 +72,7 @@ static int parent_within(const struct fitting *fitting, size_t i, struct gap gap
 	return -1;
 }
 
-static int64_t choose_gap(const struct fitting *fitting, size_t i, bool with_parent)
+static int64_t choose_gap(const struct fit_placer *fitting, size_t i, bool with_parent)
 {
 	int64_t size = fitting->packing->buffers[i].size, chosen = UNPLACED, least = INT64_MAX;
 	for (size_t g = 0; g < fitting->gap_count; g++) {
@@ -92,7 +92,7 @@ static int64_t choose_gap(const struct fitting *fitting, size_t i, bool with_par
 	return chosen;
 }
 
-static int64_t find_gap_address(struct fitting *fitting, size_t i)
+static int64_t find_gap_address(struct fit_placer *fitting, size_t i)
 {
 	find_gaps(fitting, i, true);
 	int64_t address = choose_gap(fitting, i, true);
@@ -104,7 +104,7 @@ static int64_t find_gap_address(struct fitting *fitting, size_t i)
 	return choose_gap(fitting, i, false);
 }
 
-static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
+static void add_placed(struct fit_placer *fitting, size_t buffer, int64_t address)
 {
 	int64_t *addresses = fitting->placement->addresses;
 	size_t at = fitting->placed_count++;
@@ -116,7 +116,7 @@ static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
 
 /* Places the buffers that may lie at one address only before the
  * others; reserved ranges, which come last, before all. */
-static void place_fixed(struct fitting *fitting)
+static void place_fixed(struct fit_placer *fitting)
 {
 	const struct packing *packing = fitting->packing;
 	for (size_t i = packing->count; i-- > 0;) {
@@ -153,13 +153,13 @@ static size_t find_next(const struct packing *packing, const bool *seen)
 	return next;
 }
 
-static void fit_run(struct run *run, const struct problem *problem, enum fit fit)
+static void fit_run(struct run *run, const struct problem *problem, enum fit_rule fit)
 {
 	struct arena *arena = run_arena(run);
 	if (!packing_declared(run, problem->packing) || !packing_whole(run, problem->packing))
 		return;
 	struct packing all = packing_with_reserved(problem->packing, arena), *packing = &all;
-	struct fitting fitting = {
+	struct fit_placer fitting = {
 		.packing = packing,
 		.placement = packing_open(run, packing),
 		.fit = fit,

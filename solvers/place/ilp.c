@@ -72,7 +72,7 @@ struct ilp_item {
 	struct ilp_term address, keep;
 };
 
-struct making {
+struct order_build {
 	struct order_program *program;
 	const struct packing *packing;
 	struct packing all; /* with reserved ranges */
@@ -91,30 +91,30 @@ static struct ilp_term number(double constant)
 	return (struct ilp_term){-1, 0, constant};
 }
 
-static struct ilp_term binary(struct making *making)
+static struct ilp_term binary(struct order_build *build)
 {
-	making->program->mass++;
-	return (struct ilp_term){milp_column(making->program->milp, 0, 1, true, 0), 1, 0};
+	build->program->mass++;
+	return (struct ilp_term){milp_column(build->program->milp, 0, 1, true, 0), 1, 0};
 }
 
-static void plus(struct making *making, struct ilp_term term, double factor)
+static void plus(struct order_build *build, struct ilp_term term, double factor)
 {
-	making->row[making->row_count++] =
+	build->row[build->row_count++] =
 		(struct ilp_term){term.column, term.factor * factor, term.constant * factor};
 }
 
 /* The terms so far add up to at least 0. */
-static void row_end(struct making *making, bool equal)
+static void row_end(struct order_build *build, bool equal)
 {
 	double constant = 0;
-	for (size_t k = 0; k < making->row_count; k++)
-		constant += making->row[k].constant;
-	milp_row(making->program->milp, -constant, equal ? -constant : INFINITY);
-	for (size_t k = 0; k < making->row_count; k++)
-		if (making->row[k].column >= 0)
-			milp_entry(making->program->milp, making->row[k].column,
-				making->row[k].factor);
-	making->row_count = 0;
+	for (size_t k = 0; k < build->row_count; k++)
+		constant += build->row[k].constant;
+	milp_row(build->program->milp, -constant, equal ? -constant : INFINITY);
+	for (size_t k = 0; k < build->row_count; k++)
+		if (build->row[k].column >= 0)
+			milp_entry(
+				build->program->milp, build->row[k].column, build->row[k].factor);
+	build->row_count = 0;
 }
 
 /* --- units */
@@ -177,19 +177,19 @@ static int64_t enough(const struct packing *packing, struct arena *arena)
 
 /* --- columns */
 
-static bool make_item(struct making *making, size_t i)
+static bool make_item(struct order_build *build, size_t i)
 {
-	struct order_program *program = making->program;
-	const struct buffer *buffer = &making->packing->buffers[i];
-	struct ilp_item *item = &making->items[i];
-	int64_t unit = program->unit, step = packing_step(making->packing, i);
+	struct order_program *program = build->program;
+	const struct buffer *buffer = &build->packing->buffers[i];
+	struct ilp_item *item = &build->items[i];
+	int64_t unit = program->unit, step = packing_step(build->packing, i);
 	step = number_max(step / unit, 1);
 	item->size = number_ceil_div(buffer->size, unit);
 	item->true_size = (double)buffer->size / (double)unit;
-	making->padding = fmax(making->padding, (double)item->size - item->true_size);
-	bool possible = buffer->size <= making->capacity;
+	build->padding = fmax(build->padding, (double)item->size - item->true_size);
+	bool possible = buffer->size <= build->capacity;
 	if (possible)
-		item->most = (making->capacity - buffer->size) / (unit * step) * step;
+		item->most = (build->capacity - buffer->size) / (unit * step) * step;
 	if (buffer->is_fixed) {
 		possible &= buffer->address >= 0 && buffer->address % (unit * step) == 0 &&
 			    buffer->address / unit <= item->most;
@@ -204,8 +204,8 @@ static bool make_item(struct making *making, size_t i)
 	item->address = (struct ilp_term){column, (double)step, 0};
 	item->keep = number(1);
 	((int *)program->keeps)[i] = -1;
-	if (making->packing->goal == PACKING_SPILL) {
-		item->keep = binary(making);
+	if (build->packing->goal == PACKING_SPILL) {
+		item->keep = binary(build);
 		((int *)program->keeps)[i] = item->keep.column;
 		if (!possible)
 			milp_fix(program->milp, item->keep.column, 0);
@@ -214,13 +214,13 @@ static bool make_item(struct making *making, size_t i)
 	return possible;
 }
 
-static void make_range(struct making *making, size_t i)
+static void make_range(struct order_build *build, size_t i)
 {
-	const struct buffer *range = &making->all.buffers[i];
-	struct ilp_item *item = &making->items[i];
-	item->least = item->most = range->address / making->program->unit;
+	const struct buffer *range = &build->all.buffers[i];
+	struct ilp_item *item = &build->items[i];
+	item->least = item->most = range->address / build->program->unit;
 	item->size =
-		number_ceil_div(range->address + range->size, making->program->unit) - item->least;
+		number_ceil_div(range->address + range->size, build->program->unit) - item->least;
 	item->address = number((double)item->least);
 	item->keep = number(1);
 }
@@ -229,159 +229,159 @@ static void make_range(struct making *making, size_t i)
 
 /* Units from the address of what lies low to that of what lies high.  A range may begin within a
  * unit, behind the end of a buffer. */
-static int64_t least_distance(const struct making *making, size_t low, size_t high)
+static int64_t least_distance(const struct order_build *build, size_t low, size_t high)
 {
-	const struct buffer *a = &making->all.buffers[low], *b = &making->all.buffers[high];
-	if (high < making->packing->count)
-		return making->items[low].size;
-	int64_t last = a->size > b->address ? -1 : (b->address - a->size) / making->program->unit;
-	return making->items[high].least - last;
+	const struct buffer *a = &build->all.buffers[low], *b = &build->all.buffers[high];
+	if (high < build->packing->count)
+		return build->items[low].size;
+	int64_t last = a->size > b->address ? -1 : (b->address - a->size) / build->program->unit;
+	return build->items[high].least - last;
 }
 
-static void address_above(struct making *making, size_t low, size_t high, struct ilp_term below)
+static void address_above(struct order_build *build, size_t low, size_t high, struct ilp_term below)
 {
-	const struct ilp_item *a = &making->items[low], *b = &making->items[high];
-	int64_t distance = least_distance(making, low, high);
+	const struct ilp_item *a = &build->items[low], *b = &build->items[high];
+	int64_t distance = least_distance(build, low, high);
 	double far = (double)(a->most + distance - b->least);
-	plus(making, b->address, 1);
-	plus(making, a->address, -1);
-	plus(making, number(far - (double)distance), 1);
-	plus(making, below, -far);
-	row_end(making, false);
+	plus(build, b->address, 1);
+	plus(build, a->address, -1);
+	plus(build, number(far - (double)distance), 1);
+	plus(build, below, -far);
+	row_end(build, false);
 }
 
 /* At most as often as `limit` is. */
-static void no_more_than(struct making *making, struct ilp_term term, struct ilp_term limit)
+static void no_more_than(struct order_build *build, struct ilp_term term, struct ilp_term limit)
 {
-	plus(making, limit, 1);
-	plus(making, term, -1);
-	row_end(making, false);
+	plus(build, limit, 1);
+	plus(build, term, -1);
+	row_end(build, false);
 }
 
 /* Returns the column that is 1 if i takes j's place; 0 if it may not. */
-static struct ilp_term takes_place(const struct making *making, size_t i, size_t j)
+static struct ilp_term takes_place(const struct order_build *build, size_t i, size_t j)
 {
-	if (i >= making->packing->count)
+	if (i >= build->packing->count)
 		return number(0);
-	const struct buffer *buffer = &making->packing->buffers[i];
+	const struct buffer *buffer = &build->packing->buffers[i];
 	for (size_t k = 0; k < buffer->parent_count; k++)
 		if ((size_t)buffer->parents[k] == j)
-			return (struct ilp_term){making->program->takes[i][k], 1, 0};
+			return (struct ilp_term){build->program->takes[i][k], 1, 0};
 	return number(0);
 }
 
-static void make_pair(struct making *making, size_t i, size_t j)
+static void make_pair(struct order_build *build, size_t i, size_t j)
 {
-	size_t count = making->all.count;
-	struct ilp_term *up = &making->below[i * count + j], *down = &making->below[j * count + i];
-	const struct ilp_item *a = &making->items[i], *b = &making->items[j];
-	struct ilp_term a_takes = takes_place(making, i, j), b_takes = takes_place(making, j, i);
-	*up = binary(making);
+	size_t count = build->all.count;
+	struct ilp_term *up = &build->below[i * count + j], *down = &build->below[j * count + i];
+	const struct ilp_item *a = &build->items[i], *b = &build->items[j];
+	struct ilp_term a_takes = takes_place(build, i, j), b_takes = takes_place(build, j, i);
+	*up = binary(build);
 	bool plain = a->keep.column < 0 && b->keep.column < 0 && a_takes.column < 0 &&
 		     b_takes.column < 0;
 	if (plain) {
 		*down = (struct ilp_term){up->column, -1, 1};
 	} else {
-		*down = binary(making);
-		plus(making, *up, 1);
-		plus(making, *down, 1);
-		plus(making, a_takes, 1);
-		plus(making, b_takes, 1);
-		plus(making, a->keep, -1);
-		plus(making, b->keep, -1);
-		plus(making, number(1), 1);
-		row_end(making, false);
+		*down = binary(build);
+		plus(build, *up, 1);
+		plus(build, *down, 1);
+		plus(build, a_takes, 1);
+		plus(build, b_takes, 1);
+		plus(build, a->keep, -1);
+		plus(build, b->keep, -1);
+		plus(build, number(1), 1);
+		row_end(build, false);
 		for (int side = 0; side < 2; side++) {
-			plus(making, side ? a->keep : b->keep, 1);
-			plus(making, *up, -1);
-			plus(making, *down, -1);
-			plus(making, a_takes, -1);
-			plus(making, b_takes, -1);
-			row_end(making, false);
+			plus(build, side ? a->keep : b->keep, 1);
+			plus(build, *up, -1);
+			plus(build, *down, -1);
+			plus(build, a_takes, -1);
+			plus(build, b_takes, -1);
+			row_end(build, false);
 		}
 	}
-	address_above(making, i, j, *up);
-	address_above(making, j, i, *down);
+	address_above(build, i, j, *up);
+	address_above(build, j, i, *down);
 }
 
 /* Column by column: a child at its parent's address. */
-static void make_takes(struct making *making, size_t i)
+static void make_takes(struct order_build *build, size_t i)
 {
-	struct order_program *program = making->program;
-	const struct buffer *child = &making->packing->buffers[i];
-	const struct ilp_item *c = &making->items[i];
-	int *columns = arena_array(making->arena, int, child->parent_count);
+	struct order_program *program = build->program;
+	const struct buffer *child = &build->packing->buffers[i];
+	const struct ilp_item *c = &build->items[i];
+	int *columns = arena_array(build->arena, int, child->parent_count);
 	program->takes[i] = columns;
 	for (size_t k = 0; k < child->parent_count; k++) {
-		const struct ilp_item *p = &making->items[child->parents[k]];
-		struct ilp_term takes = binary(making);
+		const struct ilp_item *p = &build->items[child->parents[k]];
+		struct ilp_term takes = binary(build);
 		columns[k] = takes.column;
 		double far = (double)number_max(c->most - p->least, p->most - c->least);
 		for (int side = -1; side <= 1; side += 2) {
-			plus(making, c->address, side);
-			plus(making, p->address, -side);
-			plus(making, number(far), 1);
-			plus(making, takes, -far);
-			row_end(making, false);
+			plus(build, c->address, side);
+			plus(build, p->address, -side);
+			plus(build, number(far), 1);
+			plus(build, takes, -far);
+			row_end(build, false);
 		}
-		no_more_than(making, takes, c->keep);
-		no_more_than(making, takes, p->keep);
+		no_more_than(build, takes, c->keep);
+		no_more_than(build, takes, p->keep);
 	}
 	if (!child->must_take_over)
 		return;
 	for (size_t k = 0; k < child->parent_count; k++)
-		plus(making, (struct ilp_term){columns[k], 1, 0}, 1);
-	plus(making, c->keep, -1);
-	row_end(making, false);
+		plus(build, (struct ilp_term){columns[k], 1, 0}, 1);
+	plus(build, c->keep, -1);
+	row_end(build, false);
 }
 
-static void minus_taken(struct making *making, const size_t *clique, size_t count)
+static void minus_taken(struct order_build *build, const size_t *clique, size_t count)
 {
 	for (size_t k = 0; k < count; k++)
 		for (size_t l = 0; l < count; l++)
-			plus(making, takes_place(making, clique[k], clique[l]),
-				(double)making->items[clique[k]].size);
+			plus(build, takes_place(build, clique[k], clique[l]),
+				(double)build->items[clique[k]].size);
 }
 
 /* Adds the rows of buffers that live at once: below each, above each, and all together. */
-static void make_clique(struct making *making, const size_t *clique, size_t count)
+static void make_clique(struct order_build *build, const size_t *clique, size_t count)
 {
-	size_t all = making->all.count;
+	size_t all = build->all.count;
 	for (size_t k = 0; k < count; k++) {
 		size_t j = clique[k];
-		const struct ilp_item *item = &making->items[j];
-		plus(making, item->address, 1);
+		const struct ilp_item *item = &build->items[j];
+		plus(build, item->address, 1);
 		for (size_t l = 0; l < count; l++)
 			if (l != k)
-				plus(making, making->below[clique[l] * all + j],
-					-(double)making->items[clique[l]].size);
-		minus_taken(making, clique, count);
-		row_end(making, false);
-		plus(making, making->top, 1);
-		plus(making, number(making->padding), 1);
-		plus(making, item->address, -1);
-		plus(making, item->keep, -(double)item->size);
+				plus(build, build->below[clique[l] * all + j],
+					-(double)build->items[clique[l]].size);
+		minus_taken(build, clique, count);
+		row_end(build, false);
+		plus(build, build->top, 1);
+		plus(build, number(build->padding), 1);
+		plus(build, item->address, -1);
+		plus(build, item->keep, -(double)item->size);
 		for (size_t l = 0; l < count; l++)
 			if (l != k)
-				plus(making, making->below[j * all + clique[l]],
-					-(double)making->items[clique[l]].size);
-		minus_taken(making, clique, count);
-		row_end(making, false);
+				plus(build, build->below[j * all + clique[l]],
+					-(double)build->items[clique[l]].size);
+		minus_taken(build, clique, count);
+		row_end(build, false);
 	}
-	plus(making, making->top, 1);
-	plus(making, number(making->padding), 1);
+	plus(build, build->top, 1);
+	plus(build, number(build->padding), 1);
 	for (size_t k = 0; k < count; k++)
-		plus(making, making->items[clique[k]].keep, -(double)making->items[clique[k]].size);
-	minus_taken(making, clique, count);
-	row_end(making, false);
+		plus(build, build->items[clique[k]].keep, -(double)build->items[clique[k]].size);
+	minus_taken(build, clique, count);
+	row_end(build, false);
 }
 
 /* Sets of buffers that live at once and are in no other such set begin where a buffer begins, and
  * hold no buffer that ends before another begins. */
-static void make_cliques(struct making *making)
+static void make_cliques(struct order_build *build)
 {
-	const struct packing *packing = making->packing;
-	size_t *clique = arena_array(making->arena, size_t, packing->count);
+	const struct packing *packing = build->packing;
+	size_t *clique = arena_array(build->arena, size_t, packing->count);
 	for (size_t i = 0; i < packing->count; i++) {
 		int64_t time = packing->buffers[i].start, first_end = INT64_MAX;
 		size_t count = 0;
@@ -400,20 +400,20 @@ static void make_cliques(struct making *making)
 				     buffer->start > time && buffer->start < first_end);
 		}
 		if (count > 1 && !named && largest)
-			make_clique(making, clique, count);
+			make_clique(build, clique, count);
 	}
 }
 
-static void make_goal(struct making *making)
+static void make_goal(struct order_build *build)
 {
-	struct order_program *program = making->program;
-	const struct packing *packing = making->packing;
-	double weights = 0, capacity = (double)making->capacity / (double)program->unit;
-	making->top = number(capacity);
+	struct order_program *program = build->program;
+	const struct packing *packing = build->packing;
+	double weights = 0, capacity = (double)build->capacity / (double)program->unit;
+	build->top = number(capacity);
 	for (size_t i = 0; i < packing->count; i++)
 		weights += (double)packing->buffers[i].weight;
 	if (packing->goal == PACKING_PEAK) {
-		making->top =
+		build->top =
 			(struct ilp_term){milp_column(program->milp, 0, capacity, false, 1), 1, 0};
 		program->mass += capacity;
 	}
@@ -424,10 +424,10 @@ static void make_goal(struct making *making)
 			milp_cost(program->milp, program->keeps[i], -cost);
 			program->constant += cost;
 		} else if (packing->goal == PACKING_PEAK) {
-			plus(making, making->top, 1);
-			plus(making, making->items[i].address, -1);
-			plus(making, number(making->items[i].true_size), -1);
-			row_end(making, false);
+			plus(build, build->top, 1);
+			plus(build, build->items[i].address, -1);
+			plus(build, number(build->items[i].true_size), -1);
+			row_end(build, false);
 		}
 	}
 }
@@ -448,7 +448,7 @@ static struct order_program *order_program_make(
 		.keeps = arena_array(arena, int, packing->count),
 		.takes = arena_array(arena, const int *, packing->count),
 	};
-	struct making making = {
+	struct order_build build = {
 		.program = program,
 		.packing = packing,
 		.all = all,
@@ -459,22 +459,22 @@ static struct order_program *order_program_make(
 		.row = arena_array(arena, struct ilp_term, (all.count + 4) * (all.count + 4)),
 	};
 	for (size_t k = 0; k < all.count * all.count; k++)
-		making.below[k] = number(0);
+		build.below[k] = number(0);
 	for (size_t i = 0; i < packing->count; i++)
-		if (!make_item(&making, i)) {
+		if (!make_item(&build, i)) {
 			*culprit = i;
 			return NULL;
 		}
 	for (size_t i = packing->count; i < all.count; i++)
-		make_range(&making, i);
-	make_goal(&making);
+		make_range(&build, i);
+	make_goal(&build);
 	for (size_t i = 0; i < packing->count; i++)
-		make_takes(&making, i);
+		make_takes(&build, i);
 	for (size_t i = 0; i < all.count; i++)
 		for (size_t j = 0; j < i && j < packing->count; j++)
 			if (touch(&all, i, j))
-				make_pair(&making, i, j);
-	make_cliques(&making);
+				make_pair(&build, i, j);
+	make_cliques(&build);
 	return program;
 }
 

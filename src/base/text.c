@@ -298,31 +298,31 @@ enum {
 };
 
 /* A line by positions on the screen: `offsets` has the byte where each begins, and one more for the end. */
-struct line {
+struct edit_line {
 	const char *at;
 	size_t *offsets, width;
 };
 
 struct lines {
 	struct arena *arena;
-	struct line *at;
+	struct edit_line *at;
 	size_t count;
 	size_t limit; /* columns of the window */
 };
 
-struct column {
+struct edit_column {
 	size_t from, end; /* positions */
 	bool right;       /* cells end at `end` */
 };
 
 struct columns {
-	struct column *at;
+	struct edit_column *at;
 	size_t count;
 };
 
-static struct line measure(struct arena *arena, const char *at, size_t length)
+static struct edit_line measure(struct arena *arena, const char *at, size_t length)
 {
-	struct line line = {.at = at, .offsets = arena_array(arena, size_t, 2 * length + 1)};
+	struct edit_line line = {.at = at, .offsets = arena_array(arena, size_t, 2 * length + 1)};
 	for (size_t i = 0; i < length;) {
 		uint32_t c = '?';
 		size_t size = utf8_read(at + i, length - i, &c);
@@ -336,7 +336,7 @@ static struct line measure(struct arena *arena, const char *at, size_t length)
 	return line;
 }
 
-static bool is_blank(const struct line *line, size_t position)
+static bool is_blank(const struct edit_line *line, size_t position)
 {
 	return position >= line->width || line->at[line->offsets[position]] == ' ';
 }
@@ -359,17 +359,17 @@ static size_t widest(const struct lines *lines)
 }
 
 /* The part of a line between two positions, without blanks at its ends. */
-static struct line cell(const struct line *line, const struct column *column)
+static struct edit_line cell(const struct edit_line *line, const struct edit_column *column)
 {
 	size_t from = column->from, end = column->end < line->width ? column->end : line->width;
 	while (from < end && is_blank(line, from))
 		from++;
 	while (end > from && is_blank(line, end - 1))
 		end--;
-	return (struct line){line->at, line->offsets + from, end - from};
+	return (struct edit_line){line->at, line->offsets + from, end - from};
 }
 
-static bool ends_right(const struct lines *lines, const struct column *column)
+static bool ends_right(const struct lines *lines, const struct edit_column *column)
 {
 	size_t left = 0, right = 0;
 	for (size_t i = 0; i < lines->count; i++) {
@@ -383,7 +383,7 @@ static bool ends_right(const struct lines *lines, const struct column *column)
  * it. */
 static struct columns find_columns(const struct lines *lines)
 {
-	struct array(struct column) found = {0};
+	struct array(struct edit_column) found = {0};
 	size_t width = widest(lines), from = 0;
 	while (from < width) {
 		size_t end = from, blanks = 0, at = from;
@@ -392,8 +392,8 @@ static struct columns find_columns(const struct lines *lines)
 			if (!is_blank_in_all(lines, at))
 				end = at + 1;
 		}
-		struct column *column = array_add(lines->arena, &found);
-		*column = (struct column){from, end, false};
+		struct edit_column *column = array_add(lines->arena, &found);
+		*column = (struct edit_column){from, end, false};
 		for (from = at; from < width && is_blank_in_all(lines, from);)
 			from++;
 	}
@@ -403,7 +403,7 @@ static struct columns find_columns(const struct lines *lines)
 }
 
 /* Returns the number of positions of a part that fit: up to the last blank before the limit, or the first word. */
-static size_t take(const struct line *part, size_t room)
+static size_t take(const struct edit_line *part, size_t room)
 {
 	size_t end = part->width;
 	if (end <= room)
@@ -418,11 +418,11 @@ static size_t take(const struct line *part, size_t room)
 	return end;
 }
 
-static struct line rest_of(const struct line *part, size_t taken)
+static struct edit_line rest_of(const struct edit_line *part, size_t taken)
 {
 	while (taken < part->width && is_blank(part, taken))
 		taken++;
-	return (struct line){part->at, part->offsets + taken, part->width - taken};
+	return (struct edit_line){part->at, part->offsets + taken, part->width - taken};
 }
 
 static void add_blanks(struct text *text, size_t count)
@@ -430,7 +430,7 @@ static void add_blanks(struct text *text, size_t count)
 	text_add(text, "%*s", (int)count, "");
 }
 
-static void add_part(struct text *text, const struct line *part, size_t count)
+static void add_part(struct text *text, const struct edit_line *part, size_t count)
 {
 	if (count)
 		text_bytes(
@@ -438,13 +438,13 @@ static void add_part(struct text *text, const struct line *part, size_t count)
 }
 
 /* Adds a line that does not belong to a table. */
-static void add_broken(struct text *text, const struct line *line, size_t limit)
+static void add_broken(struct text *text, const struct edit_line *line, size_t limit)
 {
 	size_t indent = 0, taken;
 	while (indent < line->width && is_blank(line, indent))
 		indent++;
 	indent = indent < limit / 2 ? indent : 0;
-	struct line left = rest_of(line, 0);
+	struct edit_line left = rest_of(line, 0);
 	for (bool first = true; first || left.width; first = false) {
 		size_t before = first ? indent : indent + INDENT;
 		taken = take(&left, limit - before);
@@ -463,10 +463,10 @@ struct group {
 };
 
 /* One row: as many lines as the cell that is broken most often. */
-static void add_row(struct text *text, const struct line *line, const struct group *group)
+static void add_row(struct text *text, const struct edit_line *line, const struct group *group)
 {
 	size_t count = group->columns->count;
-	struct line *left = arena_array(text->arena, struct line, count);
+	struct edit_line *left = arena_array(text->arena, struct edit_line, count);
 	for (size_t c = 0; c < count; c++)
 		left[c] = cell(line, &group->columns->at[c]);
 	size_t margin = 0;
@@ -477,7 +477,7 @@ static void add_row(struct text *text, const struct line *line, const struct gro
 		size_t owed = 0;
 		again = false;
 		for (size_t c = 0; c < group->end; c = c ? c + 1 : group->from) {
-			const struct column *column = &group->columns->at[c];
+			const struct edit_column *column = &group->columns->at[c];
 			size_t width = group->widths[c], taken = take(&left[c], width);
 			size_t unused = width > taken ? width - taken : 0;
 			size_t before = column->right ? unused : 0;
@@ -548,7 +548,7 @@ const char *fit_text(struct arena *arena, const char *all, size_t limit)
 	size_t length_of_all = strlen(all);
 	bool is_ended = length_of_all && all[length_of_all - 1] == '\n';
 	while (*all) {
-		struct array(struct line) found = {0};
+		struct array(struct edit_line) found = {0};
 		for (size_t length; *all && *all != '\n'; all += length + (all[length] == '\n')) {
 			length = strcspn(all, "\n");
 			*array_add(arena, &found) = measure(arena, all, length);

@@ -105,7 +105,7 @@ struct sizes_found {
 	int64_t rows, cols, tile_rows, n, b;
 };
 
-enum column {
+enum measured_column {
 	COLUMN_OP,
 	COLUMN_WORKLOAD,
 	COLUMN_ROWS,
@@ -133,19 +133,20 @@ struct measured_reading {
 	struct measured_set *set;
 };
 
-static const char *cell(const struct measured_reading *reading, enum column column)
+static const char *cell(const struct measured_reading *reading, enum measured_column column)
 {
 	return reading->at[column] < 0 ? "" : reading->table.cells[reading->at[column]].text;
 }
 
-static struct span cell_span(const struct measured_reading *reading, enum column column)
+static struct span cell_span(const struct measured_reading *reading, enum measured_column column)
 {
 	return reading->at[column] < 0 ? table_row_span(&reading->table)
 				       : table_span(&reading->table, (size_t)reading->at[column]);
 }
 
 /* Returns the number in a cell; `usual` if it is empty, NaN if it is not a number. */
-static double number_in(const struct measured_reading *reading, enum column column, double usual)
+static double number_in(
+	const struct measured_reading *reading, enum measured_column column, double usual)
 {
 	const char *text = cell(reading, column);
 	char *end;
@@ -155,7 +156,8 @@ static double number_in(const struct measured_reading *reading, enum column colu
 	return *end ? NAN : value;
 }
 
-static int64_t size_in(const struct measured_reading *reading, enum column column, int64_t usual)
+static int64_t size_in(
+	const struct measured_reading *reading, enum measured_column column, int64_t usual)
 {
 	double value = number_in(reading, column, (double)usual);
 	return value >= 0 && value <= 1e15 && value == floor(value) ? (int64_t)value : -1;
@@ -329,7 +331,7 @@ static void read_row(struct measured_reading *reading)
 {
 	struct measured row = {.line = reading->table.line, .repeats = 1};
 	bool fastest = false;
-	enum column timed = reading->at[COLUMN_US] >= 0 ? COLUMN_US : COLUMN_TIME;
+	enum measured_column timed = reading->at[COLUMN_US] >= 0 ? COLUMN_US : COLUMN_TIME;
 	row.us = number_in(reading, timed, NAN);
 	row.category = arena_format(reading->arena, "%s", cell(reading, COLUMN_OP));
 	row.cores = size_in(reading, COLUMN_CORES, 0);
@@ -476,14 +478,14 @@ void accuracy_predict(
 		us[i] *= (double)set->rows[i].repeats;
 }
 
-struct ranked {
+struct ranked_row {
 	double value;
 	size_t row;
 };
 
 static int compare_ranked(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_row *x = a, *y = b;
 	if (x->value != y->value)
 		return x->value < y->value ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
@@ -492,9 +494,9 @@ static int compare_ranked(const void *a, const void *b)
 /* Ranks from 0, equal values share the mean of theirs. */
 static void find_ranks(const double *values, size_t count, double *ranks, struct arena *arena)
 {
-	struct ranked *order = arena_array(arena, struct ranked, count);
+	struct ranked_row *order = arena_array(arena, struct ranked_row, count);
 	for (size_t i = 0; i < count; i++)
-		order[i] = (struct ranked){values[i], i};
+		order[i] = (struct ranked_row){values[i], i};
 	qsort(order, count, sizeof *order, compare_ranked);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && order[end].value == order[i].value; end++)

@@ -80,7 +80,7 @@ sqlite3_stmt *store_query(struct store *store, const char *sql)
 	return statement;
 }
 
-sqlite3_stmt *store_statement(struct store *store, enum statement which)
+sqlite3_stmt *store_statement(struct store *store, enum store_query which)
 {
 	if (!store->statements[which])
 		store->statements[which] = store_query(store, sources[which]);

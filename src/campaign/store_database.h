@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 /* The database of a store and its statements, for the files of this folder that use SQLite. */
-enum statement {
+enum store_query {
 	STATEMENT_ADD_TASK,
 	STATEMENT_ADD_POINT,
 	STATEMENT_ADD_RESULT,
@@ -30,7 +30,7 @@ const char *store_do(struct store *store, const char *sql);
 
 /* A prepared one, made when it is first asked for; and one that is finalized by its user.  NULL after a
  * failure, which all that follows bears. */
-sqlite3_stmt *store_statement(struct store *store, enum statement which);
+sqlite3_stmt *store_statement(struct store *store, enum store_query which);
 sqlite3_stmt *store_query(struct store *store, const char *sql);
 
 /* The next row of a query; false at the end, where it is finalized. */

@@ -666,7 +666,7 @@ static bool is_number_path(const char *word, size_t i)
 }
 
 /* One word of a path, looked for below a node. */
-struct word_hunt {
+struct word_search {
 	const char *word;
 	struct trail *trail; /* so far */
 	const struct node *start;
@@ -675,31 +675,31 @@ struct word_hunt {
 	struct span second;
 };
 
-static bool hits(const struct word_hunt *hunt, const struct node *node, size_t i)
+static bool hits(const struct word_search *search, const struct node *node, size_t i)
 {
-	if (node->kind == NODE_MAP && text_equal(node->entries[i].key, hunt->word))
+	if (node->kind == NODE_MAP && text_equal(node->entries[i].key, search->word))
 		return true;
-	if (is_called(child(node, i), hunt->word))
+	if (is_called(child(node, i), search->word))
 		return true;
-	return node->kind == NODE_LIST && node == hunt->start && is_number_path(hunt->word, i);
+	return node->kind == NODE_LIST && node == search->start && is_number_path(search->word, i);
 }
 
 /* All hits that are `depth` steps below a node. */
-static void hunt_at(struct word_hunt *hunt, const struct node *node, int depth)
+static void search_at(struct word_search *search, const struct node *node, int depth)
 {
-	struct trail *trail = hunt->trail;
+	struct trail *trail = search->trail;
 	if (node->height < depth && node->weight)
 		return;
 	for (size_t i = 0; i < children(node) && trail->count < TRAIL_MOST; i++) {
 		trail->at[trail->count] = node;
 		trail->index[trail->count++] = i;
 		if (depth > 1) {
-			hunt_at(hunt, child(node, i), depth - 1);
-		} else if (hits(hunt, node, i)) {
-			if (!hunt->hits++)
-				hunt->found = *trail;
+			search_at(search, child(node, i), depth - 1);
+		} else if (hits(search, node, i)) {
+			if (!search->hits++)
+				search->found = *trail;
 			else
-				hunt->second = child(node, i)->span;
+				search->second = child(node, i)->span;
 		}
 		trail->count--;
 	}
@@ -765,27 +765,27 @@ static bool find_below(struct arena *arena, const struct path *path, struct trai
 {
 	for (int w = 1; w < path->count; w++) {
 		struct trail walk = *trail;
-		struct word_hunt hunt = {.word = path->words[w], .trail = &walk, .start = node};
-		for (int depth = 1; !hunt.hits && depth <= SPEC_DEPTH_MOST; depth++)
-			hunt_at(&hunt, node, depth);
-		if (!hunt.hits) {
+		struct word_search search = {.word = path->words[w], .trail = &walk, .start = node};
+		for (int depth = 1; !search.hits && depth <= SPEC_DEPTH_MOST; depth++)
+			search_at(&search, node, depth);
+		if (!search.hits) {
 			complain(arena, path, w, &node, 1, diag);
 			return false;
 		}
-		if (hunt.hits > 1) {
-			const struct trail *found = &hunt.found;
+		if (search.hits > 1) {
+			const struct trail *found = &search.found;
 			diag_error(diag, path->span,
 				"path '%s' hits %d things: '%s' is ambiguous; the key before it "
 				"tells which is meant",
-				path->text, hunt.hits, path->words[w]);
+				path->text, search.hits, path->words[w]);
 			diag_note(diag,
 				child(found->at[found->count - 1], found->index[found->count - 1])
 					->span,
 				"one is here");
-			diag_note(diag, hunt.second, "one is here");
+			diag_note(diag, search.second, "one is here");
 			return false;
 		}
-		*trail = hunt.found;
+		*trail = search.found;
 		node = child(trail->at[trail->count - 1], trail->index[trail->count - 1]);
 	}
 	return true;

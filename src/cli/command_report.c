@@ -399,13 +399,13 @@ static const char *report_layer_commands(
 	return why ? NULL : text_read(&text);
 }
 
-struct writing {
+struct page_writing {
 	struct arena *arena;
 	const char *folder, *title;
 	int count;
 };
 
-static void write_one(struct writing *writing, const char *name, const char *text)
+static void write_one(struct page_writing *writing, const char *name, const char *text)
 {
 	if (!text)
 		return;
@@ -519,7 +519,7 @@ static bool find_colour(struct arena *arena, const struct option_value *asked, c
 }
 
 /* False after complaining. */
-static bool write_frontier(struct writing *writing, const struct arguments *arguments,
+static bool write_frontier(struct page_writing *writing, const struct arguments *arguments,
 	const json_t *rows, struct diag *diag)
 {
 	const struct option_value *axes = option_find(arguments, "axes");
@@ -539,7 +539,7 @@ static bool write_frontier(struct writing *writing, const struct arguments *argu
 	return !diag_failed(diag);
 }
 
-static void write_points(struct writing *writing, const json_t *data)
+static void write_points(struct page_writing *writing, const json_t *data)
 {
 	const char *number;
 	json_t *point;
@@ -560,7 +560,7 @@ static void write_points(struct writing *writing, const json_t *data)
 static int report_drawings(struct arena *arena, const char *folder,
 	const struct arguments *arguments, json_t *data, struct diag *diag)
 {
-	struct writing writing = {
+	struct page_writing writing = {
 		arena, folder, last_name(json_string_value(json_object_get(data, "title"))), 0};
 	const char *csv = json_string_value(json_object_get(data, "csv"));
 	json_t *rows = csv ? csv_rows(arena, csv)

@@ -65,14 +65,15 @@ bool listener_hurry(void *at)
 }
 
 /* A line of progress: what has no room any more is left out, so the parts come in the order of their worth. */
-struct line {
+struct status_line {
 	char text[LINE_WIDTH + 1];
 	size_t length;
 };
 
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct status_line *line, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void add(struct line *line, const char *format, ...)
+static void add(struct status_line *line, const char *format, ...)
 {
 	char part[2 * LINE_WIDTH];
 	va_list list;
@@ -88,7 +89,7 @@ static void add(struct line *line, const char *format, ...)
 }
 
 /* On a terminal one line, which is rewritten; elsewhere a line a minute. */
-static void show(struct listener *listener, const struct line *line)
+static void show(struct listener *listener, const struct status_line *line)
 {
 	listener->shown = now();
 	if (listener->terminal)
@@ -113,7 +114,7 @@ bool listener_wait(void *at)
 	struct listener *listener = at;
 	double time = now();
 	if (is_due(listener, false) && time - fmax(listener->shown, listener->start) >= 1) {
-		struct line line = {.length = 0};
+		struct status_line line = {.length = 0};
 		add(&line, "%.0f s so far", time - listener->start);
 		show(listener, &line);
 	}
@@ -127,7 +128,8 @@ void listener_clear(const struct listener *listener)
 }
 
 /* Four digits, with k, M, G, .. before the unit. */
-static void add_best(struct line *line, const struct listener *listener, double best, double bound)
+static void add_best(
+	struct status_line *line, const struct listener *listener, double best, double bound)
 {
 	static const char *const factors[] = {"", "k", "M", "G", "T", "P"};
 	size_t i = 0;
@@ -159,7 +161,7 @@ void listener_progress(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
 	bool end = progress->round && progress->done == progress->tasks;
-	struct line line = {.length = 0};
+	struct status_line line = {.length = 0};
 	if (tell_host(listener, progress) || !is_due(listener, end))
 		return;
 	double spent = now() - listener->start;
@@ -179,7 +181,7 @@ void listener_progress(void *at, const struct progress *progress)
 void listener_layers(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
-	struct line line = {.length = 0};
+	struct status_line line = {.length = 0};
 	bool end = progress->round > 1 && progress->done == progress->tasks;
 	if (tell_host(listener, progress) || !progress->round || !is_due(listener, end))
 		return;

@@ -1,6 +1,6 @@
 #include "import/onnx_strip.h"
 
-enum message { MODEL, GRAPH, FUNCTION, NODE, TENSOR, ATTRIBUTE, VALUE_INFO, TYPE, OTHER };
+enum onnx_message { MODEL, GRAPH, FUNCTION, NODE, TENSOR, ATTRIBUTE, VALUE_INFO, TYPE, OTHER };
 
 enum { STRIP_DEPTH_MOST = 64 };
 
@@ -8,10 +8,10 @@ enum { STRIP_DEPTH_MOST = 64 };
 enum treatment { DROP, COPY, SHORT, WALK };
 
 static const struct {
-	enum message message;
+	enum onnx_message message;
 	unsigned field;
 	enum treatment treatment;
-	enum message inside;
+	enum onnx_message inside;
 } rows[] = {
 	{MODEL, 1, COPY, OTHER},
 	{MODEL, 7, WALK, GRAPH},
@@ -59,7 +59,7 @@ static const struct {
 	{TYPE, 1, SHORT, OTHER},
 };
 
-static enum treatment treat(enum message message, uint64_t field, enum message *inside)
+static enum treatment treat(enum onnx_message message, uint64_t field, enum onnx_message *inside)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].message == message && rows[i].field == field) {
@@ -124,7 +124,7 @@ static bool measure(struct bytes *bytes, unsigned type, uint64_t *length)
 	return *length <= bytes->length - bytes->next;
 }
 
-static bool strip(enum message message, struct bytes bytes, struct text *out, size_t base,
+static bool strip(enum onnx_message message, struct bytes bytes, struct text *out, size_t base,
 	size_t *at, int depth)
 {
 	if (depth > STRIP_DEPTH_MOST)
@@ -132,7 +132,7 @@ static bool strip(enum message message, struct bytes bytes, struct text *out, si
 	while (bytes.next < bytes.length) {
 		size_t from = bytes.next;
 		uint64_t key, length;
-		enum message inside = OTHER;
+		enum onnx_message inside = OTHER;
 		*at = base + from;
 		if (!take_varint(&bytes, &key) || !measure(&bytes, key & 7, &length))
 			return false;

@@ -424,7 +424,7 @@ int mean_dot_general(struct build *b, const struct model_call *call, const char 
 
 enum { EINSUM_MOST = 8 };
 
-struct equation {
+struct label_equation {
 	int count; /* operands */
 	char labels[EINSUM_MOST][MODEL_RANK_MOST + 1], out[2 * MODEL_RANK_MOST + 1];
 };
@@ -448,7 +448,7 @@ static bool read_labels_of(struct build *b, const char *text, size_t length, int
 }
 
 /* Without an arrow: the ellipsis, then the labels that stand once, in the order of letters. */
-static void imply_output(struct equation *e, int dots)
+static void imply_output(struct label_equation *e, int dots)
 {
 	int at = 0;
 	for (int k = dots - 1; k >= 0; k--)
@@ -464,11 +464,11 @@ static void imply_output(struct equation *e, int dots)
 }
 
 static bool read_equation(
-	struct build *b, const struct model_call *call, const char *text, struct equation *e)
+	struct build *b, const struct model_call *call, const char *text, struct label_equation *e)
 {
 	const char *arrow = strstr(text, "->"), *end = arrow ? arrow : text + strlen(text);
 	int dots = 0;
-	*e = (struct equation){.count = call->input_count};
+	*e = (struct label_equation){.count = call->input_count};
 	if (e->count < 1 || e->count > EINSUM_MOST)
 		return build_fail(b, "an einsum of %d operands", e->count) >= 0;
 	for (int i = 0; i < e->count; i++) {
@@ -499,7 +499,7 @@ static bool read_equation(
 }
 
 /* The labels of a product of the first i operands with the next that are needed later. */
-static void needed_labels(const struct equation *e, const char *before, int i, char *out)
+static void needed_labels(const struct label_equation *e, const char *before, int i, char *out)
 {
 	int at = 0;
 	for (int side = 0; side < 2; side++)
@@ -536,7 +536,7 @@ static int sum_labels(struct build *b, int v, const char *labels, const char *ou
 /* Products of two operands after one another, of which the last one has the order of the result. */
 int mean_einsum(struct build *b, const struct model_call *call, const char *argument)
 {
-	struct equation e;
+	struct label_equation e;
 	char labels[MODEL_RANK_MOST + 1], next[MODEL_RANK_MOST + 1];
 	if (!read_equation(b, call, call_text(call, argument[0] ? argument : "equation"), &e))
 		return -1;

@@ -26,10 +26,10 @@ struct parser {
 	int depth;
 };
 
-enum state { UNTRIED, OPEN, KNOWN, WRONG };
+enum expr_state { UNTRIED, OPEN, KNOWN, WRONG };
 
 struct variable {
-	enum state state;
+	enum expr_state state;
 	struct value value;
 	size_t user; /* OPEN: the variable that asked for it */
 };

@@ -57,7 +57,7 @@ static void violations_are_found(void **state)
 		{"echo 'void f(void) { printf(\"\"); }' >>src/report/run/folder.c",
 			"printing to stdout"},
 		{"echo 'struct plan {' >>src/cli/main.c",
-			"struct tags of headers stand for several things: plan: src/cli/main.c src/model/graph/plan.h"},
+			"tags stand for several things: plan: src/cli/main.c src/model/graph/plan.h"},
 		{"rm src/search/README.md", "src/search/README.md"},
 		{"touch src/helper.c", "these stand outside of folders: src/helper.c"},
 		{"yes '' | head -1000 >>src/cli/main.c", "src/cli/main.c has more than 1000 lines"},

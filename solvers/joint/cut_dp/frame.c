@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct building {
+struct frame_building {
 	struct frame *frame;
 	const struct joint_space *space;
 	struct arena *arena;
@@ -20,14 +20,14 @@ struct building {
 	const char **why;
 };
 
-static bool refuse(struct building *building, const char *why)
+static bool refuse(struct frame_building *building, const char *why)
 {
 	*building->why = why;
 	return false;
 }
 
 static void mention(
-	struct building *building, const struct joint_option *option, int t, bool in_hbm)
+	struct frame_building *building, const struct joint_option *option, int t, bool in_hbm)
 {
 	if (building->births[t] > option->end)
 		building->births[t] = option->end;
@@ -39,15 +39,15 @@ static void mention(
 		building->hbm_from[t] = option->end;
 }
 
-static void note_use(
-	struct building *building, const struct joint_option *option, const struct joint_use *use)
+static void note_use(struct frame_building *building, const struct joint_option *option,
+	const struct joint_use *use)
 {
 	mention(building, option, use->tensor, use->mode != JOINT_RESIDENT);
 	if (use->mode != JOINT_RESIDENT && building->valid_last[use->tensor] < option->first)
 		building->valid_last[use->tensor] = option->first;
 }
 
-static bool check_option(struct building *building, const struct joint_option *option)
+static bool check_option(struct frame_building *building, const struct joint_option *option)
 {
 	if (option->value < 0 || option->room < 0 || option->cores < 0)
 		return refuse(building, "an option has a value, room or cores below 0");
@@ -56,7 +56,7 @@ static bool check_option(struct building *building, const struct joint_option *o
 	return true;
 }
 
-static bool find_lives(struct building *building)
+static bool find_lives(struct frame_building *building)
 {
 	const struct joint_space *space = building->space;
 	for (size_t i = 0; i < space->option_count; i++) {
@@ -95,7 +95,7 @@ static bool find_lives(struct building *building)
 	return true;
 }
 
-static void rank_widths(struct building *building)
+static void rank_widths(struct frame_building *building)
 {
 	const struct joint_space *space = building->space;
 	struct frame *frame = building->frame;
@@ -116,7 +116,7 @@ static void rank_widths(struct building *building)
 	frame->ranks = ranks;
 }
 
-static bool price_bundles(struct building *building)
+static bool price_bundles(struct frame_building *building)
 {
 	const struct joint_space *space = building->space;
 	struct frame *frame = building->frame;
@@ -154,7 +154,7 @@ static void follow_relays(const struct joint_tensor *tensor, int64_t *most)
 }
 
 /* By tensor and view: the last `first` of an option that reads what lies so, perhaps after relays; -1: none. */
-static int64_t **find_last_served(const struct building *building)
+static int64_t **find_last_served(const struct frame_building *building)
 {
 	const struct joint_space *space = building->space;
 	int64_t **last = arena_array(building->arena, int64_t *, space->tensor_count);
@@ -183,7 +183,7 @@ static int64_t **find_last_served(const struct building *building)
 }
 
 /* By view: can it become valid in HBM, perhaps after relays? */
-static int64_t *find_storable(const struct building *building, int t)
+static int64_t *find_storable(const struct frame_building *building, int t)
 {
 	const struct joint_tensor *tensor = &building->space->tensors[t];
 	int64_t *storable = arena_array(building->arena, int64_t, tensor->view_count + 1);
@@ -216,7 +216,7 @@ static int find_alike(const struct joint_tensor *tensor, const bool *waits, int 
 }
 
 /* Returns what each code becomes at this cut. */
-static const uint16_t *keep_codes(const struct building *building, int cut, int t,
+static const uint16_t *keep_codes(const struct frame_building *building, int cut, int t,
 	const int64_t *last_served, const int64_t *storable)
 {
 	const struct joint_tensor *tensor = &building->space->tensors[t];
@@ -236,7 +236,7 @@ static const uint16_t *keep_codes(const struct building *building, int cut, int 
 	return kept;
 }
 
-static bool make_cuts(struct building *building)
+static bool make_cuts(struct frame_building *building)
 {
 	const struct joint_space *space = building->space;
 	struct frame *frame = building->frame;
@@ -278,7 +278,8 @@ const struct frame *frame_make(
 	const struct joint_space *space, struct arena *arena, const char **why)
 {
 	struct frame *frame = arena_new(arena, struct frame);
-	struct building building = {.frame = frame, .space = space, .arena = arena, .why = why};
+	struct frame_building building = {
+		.frame = frame, .space = space, .arena = arena, .why = why};
 	frame->space = space;
 	frame->arena = arena;
 	frame->cut_count = space->op_count + 1;

@@ -310,9 +310,9 @@ static void coarse_codes(
 {
 	const struct cut *at = &coarse->frame->cuts[cut];
 	for (int s = 0; s < at->slot_count; s++) {
-		bool blurs = coarse->is_coarse && coarse->is_coarse[at->tensors[s]];
+		bool merges = coarse->is_coarse && coarse->is_coarse[at->tensors[s]];
 		uint16_t code = codes[s];
-		if (blurs && cut_view(code) > 0)
+		if (merges && cut_view(code) > 0)
 			code = cut_code(code & CUT_VALID, 0);
 		image[s] = at->kept[s][code];
 	}
@@ -422,8 +422,8 @@ static void potential_lower(const struct potential *potential, const struct coar
 	}
 }
 
-/* The states of a image space have each the least of those that belong to it.  NULL becomes NULL. */
-static struct potential *potential_blur(
+/* The states of an image space have each the least of those that belong to it.  NULL becomes NULL. */
+static struct potential *potential_merge(
 	const struct potential *potential, const struct coarse_space *coarse, struct arena *arena)
 {
 	uint16_t codes[CUT_SLOTS_MOST];
@@ -467,7 +467,7 @@ int64_t *potential_row(const struct potential *potential, size_t state)
 }
 
 /* The fate of a state. DROPPED: it ends above the limit; LESS: it has less in LX than one that is kept. */
-enum fate { DROPPED, KEPT, LESS };
+enum relax_fate { DROPPED, KEPT, LESS };
 
 struct relax_node {
 	int64_t *costs;  /* to come here; NULL: not reached */
@@ -823,8 +823,8 @@ void relax_between(struct relaxation *relaxation, int from, int to, const struct
 	const struct coarse_space *coarse = &relaxation->states->coarse;
 	relaxation->from = from;
 	relaxation->to = to;
-	relaxation->begin = potential_blur(costs, coarse, relaxation->arena);
-	relaxation->end = potential_blur(bounds, coarse, relaxation->arena);
+	relaxation->begin = potential_merge(costs, coarse, relaxation->arena);
+	relaxation->end = potential_merge(bounds, coarse, relaxation->arena);
 	potential_lower(relaxation->end, coarse);
 }
 

@@ -218,7 +218,7 @@ struct stack stack_find(const struct frame *frame, size_t states, struct arena *
 	return (struct stack){count, cuts, repeats};
 }
 
-struct sweep {
+struct stack_sweep {
 	struct run *run;
 	const struct frame *frame;
 	struct relaxations *relaxations;
@@ -250,7 +250,7 @@ static struct potential *make_costs(const struct potential *expected, struct are
  * From coarse to fine; one that repeats the last one costs about as much.  The finest one; NULL: the budget is spent.
  */
 static struct relaxation *relax_block(
-	struct sweep *sweep, const struct potential *costs, bool repeats)
+	struct stack_sweep *sweep, const struct potential *costs, bool repeats)
 {
 	int64_t expected = repeats ? sweep->least : 0, limit = BOUND_NEVER - 1;
 	struct relaxation *relaxation = NULL;
@@ -271,7 +271,7 @@ static struct relaxation *relax_block(
 }
 
 /* Reads the completion bounds before the block from the relaxation, or its limit. */
-static void read_bounds(const struct sweep *sweep, struct relaxation *relaxation,
+static void read_bounds(const struct stack_sweep *sweep, struct relaxation *relaxation,
 	const struct potential *costs, struct potential *before)
 {
 	size_t count = condition_count(sweep->frame);
@@ -290,7 +290,7 @@ static void read_bounds(const struct sweep *sweep, struct relaxation *relaxation
 }
 
 /* Estimates the potential by a relaxation that joins all views; BOUND_NEVER: no path leads to an end. */
-static bool guess(struct sweep *sweep, struct potential *before)
+static bool guess(struct stack_sweep *sweep, struct potential *before)
 {
 	struct potential free = *before;
 	free.bounds = arena_array(sweep->arena, int64_t, potential_size(before));
@@ -304,7 +304,7 @@ static bool guess(struct sweep *sweep, struct potential *before)
 }
 
 /* The potential before a block; `expected`: an estimate of its values; NULL: none. */
-static struct potential *sweep_block(struct sweep *sweep, const struct potential *expected)
+static struct potential *sweep_block(struct stack_sweep *sweep, const struct potential *expected)
 {
 	struct potential *before = potential_open(sweep->frame, sweep->from, SIZE_MAX, sweep->kept);
 	if (!guess(sweep, before))
@@ -351,7 +351,7 @@ struct behind {
 	int times;    /* equal blocks, one behind the other */
 };
 
-static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats)
+static bool go_before(struct stack_sweep *sweep, struct behind *behind, bool repeats)
 {
 	struct potential *before = sweep_block(sweep, repeats ? behind->potential : NULL);
 	int64_t least = before ? take_least(before) : BOUND_NEVER;
@@ -365,7 +365,7 @@ static bool go_before(struct sweep *sweep, struct behind *behind, bool repeats)
 }
 
 /* The block that begins at this cut, the first one to the start. */
-static bool look_at_block(struct sweep *sweep, struct behind *behind, bool repeats)
+static bool look_at_block(struct stack_sweep *sweep, struct behind *behind, bool repeats)
 {
 	sweep->arena = arena_open();
 	sweep->behind = behind->potential;
@@ -378,7 +378,7 @@ static bool look_at_block(struct sweep *sweep, struct behind *behind, bool repea
 void stack_bound(struct run *run, const struct frame *frame, struct relaxations *relaxations,
 	size_t width, int64_t *bound)
 {
-	struct sweep sweep = {.run = run,
+	struct stack_sweep sweep = {.run = run,
 		.frame = frame,
 		.relaxations = relaxations,
 		.width = width,

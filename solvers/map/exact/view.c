@@ -411,41 +411,41 @@ static double first_visits(const struct nest_view *view, int t, int j)
 	return words;
 }
 
-/* A dataspace's way from the k-th level that holds it to the next, or to the multipliers. */
-struct way {
+/* A dataspace's route from the k-th level that holds it to the next, or to the multipliers. */
+struct word_route {
 	int parent, child; /* child -1: the multipliers */
 	double times;      /* of its words: 1 for X = 1, or all that there are */
 	uint32_t passed;   /* levels that count what passes */
 	struct nest_sums *price;
 };
 
-static struct way way_at(struct nest_view *view, int t, int k)
+static struct word_route way_at(struct nest_view *view, int t, int k)
 {
 	struct nest_chain *chain = &view->chains[t];
 	bool last = k + 1 == chain->count;
-	struct way way = {.parent = chain->kept[k],
+	struct word_route route = {.parent = chain->kept[k],
 		.child = last ? -1 : chain->kept[k + 1],
 		.times = last && view->direct ? view->cycles : 1,
 		.price = last && view->direct ? &chain->base : &chain->crossings[k].price};
-	way.passed = nest_view_passed(chain, way.parent, way.child);
-	return way;
+	route.passed = nest_view_passed(chain, route.parent, route.child);
+	return route;
 }
 
 static void price_read(struct nest_view *view, int t)
 {
 	for (int k = 0; k < view->chains[t].count; k++) {
-		struct way way = way_at(view, t, k);
-		double words = way.times * served(view, t, way.child, way.parent, true);
-		nest_view_add(view, t, way.parent, NEST_READ, words, way.price);
-		nest_view_add_rows(view, t, way.parent, way.child, words, way.price);
-		if (way.child >= 0)
-			nest_view_add(view, t, way.child, NEST_FILL,
-				served(view, t, way.child, way.child, true), way.price);
-		for (uint32_t rest = way.passed; rest; rest &= rest - 1) {
+		struct word_route route = way_at(view, t, k);
+		double words = route.times * served(view, t, route.child, route.parent, true);
+		nest_view_add(view, t, route.parent, NEST_READ, words, route.price);
+		nest_view_add_rows(view, t, route.parent, route.child, words, route.price);
+		if (route.child >= 0)
+			nest_view_add(view, t, route.child, NEST_FILL,
+				served(view, t, route.child, route.child, true), route.price);
+		for (uint32_t rest = route.passed; rest; rest &= rest - 1) {
 			int j = __builtin_ctz(rest);
-			words = way.times * served(view, t, way.child, j, true);
-			nest_view_add(view, t, j, NEST_READ, words, way.price);
-			nest_view_add(view, t, j, NEST_FILL, words, way.price);
+			words = route.times * served(view, t, route.child, j, true);
+			nest_view_add(view, t, j, NEST_READ, words, route.price);
+			nest_view_add(view, t, j, NEST_FILL, words, route.price);
 		}
 	}
 }
@@ -458,38 +458,38 @@ static void price_sums_timeloop(struct nest_view *view, int t)
 {
 	struct nest_chain *chain = &view->chains[t];
 	for (int k = 0; k < chain->count; k++) {
-		struct way way = way_at(view, t, k);
-		double words = way.times * served(view, t, way.child, way.parent, false);
-		double first = first_visits(view, t, way.parent);
-		nest_view_add(view, t, way.parent, NEST_UPDATE, words, way.price);
-		nest_view_add(view, t, way.parent, NEST_READ, words, way.price);
-		nest_view_add(view, t, way.parent, NEST_READ, -first, &chain->base);
+		struct word_route route = way_at(view, t, k);
+		double words = route.times * served(view, t, route.child, route.parent, false);
+		double first = first_visits(view, t, route.parent);
+		nest_view_add(view, t, route.parent, NEST_UPDATE, words, route.price);
+		nest_view_add(view, t, route.parent, NEST_READ, words, route.price);
+		nest_view_add(view, t, route.parent, NEST_READ, -first, &chain->base);
 		if (k > 0)
-			nest_view_add(view, t, way.parent, NEST_FILL, -first, &chain->base);
-		if (way.child >= 0)
-			nest_view_add(view, t, way.child, NEST_FILL,
-				served(view, t, way.child, way.child, false), way.price);
+			nest_view_add(view, t, route.parent, NEST_FILL, -first, &chain->base);
+		if (route.child >= 0)
+			nest_view_add(view, t, route.child, NEST_FILL,
+				served(view, t, route.child, route.child, false), route.price);
 	}
 }
 
-/* Sums that return on a way, which are read there again when they drain. */
-static void add_returns(const struct nest_view *view, int t, const struct way *way, double words,
-	struct nest_sums *sums)
+/* Sums that return on a route, which are read there again when they drain. */
+static void add_returns(const struct nest_view *view, int t, const struct word_route *route,
+	double words, struct nest_sums *sums)
 {
-	uint32_t levels = way->passed | (way->child < 0 ? 0 : 1u << way->child);
+	uint32_t levels = route->passed | (route->child < 0 ? 0 : 1u << route->child);
 	for (; levels; levels &= levels - 1) {
 		nest_view_add(view, t, __builtin_ctz(levels), NEST_FILL, words, sums);
 		nest_view_add(view, t, __builtin_ctz(levels), NEST_READ, words, sums);
 	}
 }
 
-static void add_updates(const struct nest_view *view, int t, const struct way *way)
+static void add_updates(const struct nest_view *view, int t, const struct word_route *route)
 {
-	for (uint32_t levels = way->passed | 1u << way->parent; levels; levels &= levels - 1) {
+	for (uint32_t levels = route->passed | 1u << route->parent; levels; levels &= levels - 1) {
 		int j = __builtin_ctz(levels);
-		double words = way->times * served(view, t, way->child, j, true);
-		nest_view_add(view, t, j, NEST_UPDATE, words, way->price);
-		nest_view_add(view, t, j, NEST_READ, words, way->price);
+		double words = route->times * served(view, t, route->child, j, true);
+		nest_view_add(view, t, j, NEST_UPDATE, words, route->price);
+		nest_view_add(view, t, j, NEST_READ, words, route->price);
 	}
 }
 
@@ -498,7 +498,7 @@ static void add_updates(const struct nest_view *view, int t, const struct way *w
  * a fill, is read there once, but for those that stay at home.  A visit is the first wherever the sum
  * did not come from the parent: E - (U - N) of them at a level that is entered by E words for U words
  * of its parent, of which N were first visits there.  With E and U linear in X, so is everything: what
- * returns on a way is U less the first visits at the parent.  After these an update there reads once more if
+ * returns on a route is U less the first visits at the parent.  After these an update there reads once more if
  * the level says so (rmw_first_update).
  *
  * If a level keeps nothing, N counts only the visits at which the child moves, and a child that
@@ -512,28 +512,29 @@ static void price_sums(struct nest_view *view, int t)
 	double home = first_visits(view, t, chain->kept[0]);
 	nest_view_add(view, t, chain->kept[0], NEST_READ, -home, &chain->base);
 	for (int k = 0; k < chain->count; k++) {
-		struct way way = way_at(view, t, k);
-		const struct nest_level *parent = level_of(view, frame->level[way.parent]);
+		struct word_route route = way_at(view, t, k);
+		const struct nest_level *parent = level_of(view, frame->level[route.parent]);
 		bool again = parent->rmw_first_update >> t & 1;
 		bool sure = again && !(k > 0 && chain->crossings[k - 1].resets);
 		chain->sags |= again && !sure;
-		add_updates(view, t, &way);
-		add_returns(view, t, &way,
-			way.times * served(view, t, way.child, way.parent, way.child < 0),
-			way.price);
-		add_returns(view, t, &way, -home, &chain->base);
+		add_updates(view, t, &route);
+		add_returns(view, t, &route,
+			route.times * served(view, t, route.child, route.parent, route.child < 0),
+			route.price);
+		add_returns(view, t, &route, -home, &chain->base);
 		if (sure)
-			nest_view_add(view, t, way.parent, NEST_READ, home, &chain->base);
+			nest_view_add(view, t, route.parent, NEST_READ, home, &chain->base);
 		for (int i = 0; i < k; i++) {
 			struct nest_crossing *outer = &chain->crossings[i];
 			double fresh = served(view, t, outer->level, outer->level, false) -
 				       served(view, t, outer->level, chain->kept[i], false);
 			if (fresh <= 0)
 				continue;
-			add_returns(view, t, &way, -fresh, &outer->price);
-			chain->sags |= way.child >= 0 || way.passed;
+			add_returns(view, t, &route, -fresh, &outer->price);
+			chain->sags |= route.child >= 0 || route.passed;
 			if (sure && !chain->resets)
-				nest_view_add(view, t, way.parent, NEST_READ, fresh, &outer->price);
+				nest_view_add(
+					view, t, route.parent, NEST_READ, fresh, &outer->price);
 		}
 	}
 }
@@ -671,7 +672,7 @@ static double groups(const struct nest_view *view, int t, int child, int j)
 	return apart * places(view, t, all);
 }
 
-/* Prices the reads of a parent and of the levels on the way that count them as well, if each of
+/* Prices the reads of a parent and of the levels on the route that count them as well, if each of
  * their instances serves `groups` of its children once, and the fills of the children. */
 static void price_groups(struct nest_view *view, int t, int k, double times, struct nest_sums *sums)
 {

@@ -134,7 +134,7 @@ static void memo_add(struct memo *memo, struct memo_key key)
 	memo_put(memo, key, conflict ? conflict->set : memo->conflicts, words);
 }
 
-enum outcome { DONE, FAILED, ENDED };
+enum pack_outcome { DONE, FAILED, ENDED };
 
 struct pack_search {
 	const struct room *room;
@@ -243,14 +243,14 @@ static bool try_value(struct pack_search *search, int s, int value)
 	return state_place(search->state, value, s);
 }
 
-static enum outcome solve_sections(struct pack_search *search, int from, int to);
+static enum pack_outcome solve_sections(struct pack_search *search, int from, int to);
 
 /* Parts between which no life is left to reach have nothing to do with each other. */
-static enum outcome solve_part(struct pack_search *search, int from, int to)
+static enum pack_outcome solve_part(struct pack_search *search, int from, int to)
 {
 	for (int s = from + 1; s < to; s++)
 		if (!search->state->crossing[s]) {
-			enum outcome outcome = solve_sections(search, from, s);
+			enum pack_outcome outcome = solve_sections(search, from, s);
 			if (outcome != DONE)
 				return outcome;
 			from = s;
@@ -291,7 +291,8 @@ static void join_conflicts(struct pack_search *search, int s, bool is_first, boo
 }
 
 /* Each value in turn; once one fails without having mattered, so would the others. */
-static enum outcome try_values(struct pack_search *search, int from, int to, int s, size_t bottom)
+static enum pack_outcome try_values(
+	struct pack_search *search, int from, int to, int s, size_t bottom)
 {
 	size_t mark = search->state->trail_count;
 	for (bool is_first = true; search->value_count > bottom; is_first = false) {
@@ -300,7 +301,7 @@ static enum outcome try_values(struct pack_search *search, int from, int to, int
 		if (!spend_node(search))
 			return ENDED;
 		if (try_value(search, s, value)) {
-			enum outcome outcome = solve_part(search, from, to);
+			enum pack_outcome outcome = solve_part(search, from, to);
 			if (outcome != FAILED)
 				return outcome;
 		}
@@ -312,7 +313,7 @@ static enum outcome try_values(struct pack_search *search, int from, int to, int
 	return FAILED;
 }
 
-static enum outcome branch(struct pack_search *search, int from, int to, int s)
+static enum pack_outcome branch(struct pack_search *search, int from, int to, int s)
 {
 	size_t bottom = search->value_count;
 	if (search->depth == PACK_DEPTH_MOST)
@@ -322,7 +323,7 @@ static enum outcome branch(struct pack_search *search, int from, int to, int s)
 		return FAILED;
 	search->depth++;
 	collect(search, s);
-	enum outcome outcome = try_values(search, from, to, s, bottom);
+	enum pack_outcome outcome = try_values(search, from, to, s, bottom);
 	search->value_count = bottom;
 	search->depth--;
 	if (outcome != FAILED)
@@ -335,7 +336,7 @@ static enum outcome branch(struct pack_search *search, int from, int to, int s)
 	return FAILED;
 }
 
-static enum outcome solve_sections(struct pack_search *search, int from, int to)
+static enum pack_outcome solve_sections(struct pack_search *search, int from, int to)
 {
 	struct conflict *conflict = search->state->conflict;
 	for (;;) {
@@ -458,7 +459,7 @@ static enum verdict pack_search_run(struct pack_search *search, struct run *run,
 	search->is_out = false;
 	if (!start(search, seed, order))
 		return VERDICT_NO;
-	enum outcome outcome = solve_part(search, 0, search->room->section_count);
+	enum pack_outcome outcome = solve_part(search, 0, search->room->section_count);
 	run_spend(run, search->nodes - search->charged);
 	search->charged = search->nodes;
 	assert(outcome != DONE || check_packed(search->state));
@@ -652,7 +653,7 @@ static struct pack_core pack_core_find(struct run *run, const struct pack_questi
  * A child that may take a parent's slot is left open at first: its first step does not count.  If
  * what is found shares bytes there, each choice of that child is tried.
  */
-struct asking {
+struct pack_attempt {
 	struct run *run;
 	const struct pack_question *question;
 	struct arena *arena;
@@ -661,21 +662,21 @@ struct asking {
 	struct placement *placement;
 };
 
-static bool is_chosen(const struct asking *asking, int i)
+static bool is_chosen(const struct pack_attempt *attempt, int i)
 {
-	return !asking->question->chosen || asking->question->chosen[i];
+	return !attempt->question->chosen || attempt->question->chosen[i];
 }
 
-static bool may_take(const struct asking *asking, int child, int parent)
+static bool may_take(const struct pack_attempt *attempt, int child, int parent)
 {
-	return is_chosen(asking, parent) &&
-	       packing_may_take(asking->question->packing, (size_t)child, (size_t)parent);
+	return is_chosen(attempt, parent) &&
+	       packing_may_take(attempt->question->packing, (size_t)child, (size_t)parent);
 }
 
-static bool is_over(struct asking *asking)
+static bool is_over(struct pack_attempt *attempt)
 {
-	uint64_t limit = asking->question->nodes;
-	return (limit && asking->answer.nodes >= limit) || !run_spend(asking->run, 0);
+	uint64_t limit = attempt->question->nodes;
+	return (limit && attempt->answer.nodes >= limit) || !run_spend(attempt->run, 0);
 }
 
 /* When the items of the section that failed most live together. */
@@ -735,18 +736,18 @@ static void begin_round(struct restarts *restarts)
 	pack_search_forget(restarts->search);
 }
 
-static enum verdict next_start(struct asking *asking, struct restarts *restarts)
+static enum verdict next_start(struct pack_attempt *attempt, struct restarts *restarts)
 {
 	struct pack_search *search = restarts->search;
-	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
+	uint64_t limit = attempt->question->nodes, before = pack_search_nodes(search);
 	begin_round(restarts);
 	bool returns =
 		restarts->guided || restarts->start % PACK_RETURN_STARTS == PACK_RETURN_STARTS - 1;
-	enum verdict status = pack_search_run(search, asking->run, (uint64_t)restarts->failures,
-		limit ? limit - asking->answer.nodes : 0, run_random(asking->run, UINT64_MAX),
+	enum verdict status = pack_search_run(search, attempt->run, (uint64_t)restarts->failures,
+		limit ? limit - attempt->answer.nodes : 0, run_random(attempt->run, UINT64_MAX),
 		order_of(restarts), returns);
-	asking->answer.nodes += pack_search_nodes(search) - before;
-	asking->answer.restarts++;
+	attempt->answer.nodes += pack_search_nodes(search) - before;
+	attempt->answer.restarts++;
 	if (restarts->start++ % PACK_PATIENT_STARTS == PACK_PATIENT_STARTS - 1 && !restarts->guided)
 		restarts->failures *= PACK_PATIENT_PERCENT / 100.0;
 	return status;
@@ -754,15 +755,15 @@ static enum verdict next_start(struct asking *asking, struct restarts *restarts)
 
 /* A second search, guided and drawn, joins one without a limit, and gets as many nodes: a
  * layout that is not found by then it often finds sooner.  That there is none, the first proves. */
-static enum verdict search_room(struct asking *asking, const struct shapes *shapes,
+static enum verdict search_room(struct pack_attempt *attempt, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
-	const struct pack_question *question = asking->question;
+	const struct pack_question *question = attempt->question;
 	struct restarts plain =
 		open_restarts(room, question->returns, question->varied, INFINITY, arena);
 	struct restarts joined = {0}, *turn = &plain;
 	enum verdict status = VERDICT_OPEN;
-	while (status == VERDICT_OPEN && !is_over(asking)) {
+	while (status == VERDICT_OPEN && !is_over(attempt)) {
 		uint64_t nodes = pack_search_nodes(plain.search);
 		turn = &plain;
 		if (!question->nodes && !question->returns && nodes >= PACK_JOIN_NODES) {
@@ -772,10 +773,10 @@ static enum verdict search_room(struct asking *asking, const struct shapes *shap
 			if (pack_search_nodes(joined.search) < nodes)
 				turn = &joined;
 		}
-		status = next_start(asking, turn);
+		status = next_start(attempt, turn);
 	}
 	if (status != VERDICT_YES)
-		asking->answer.hardest = hardest_step(shapes, room, plain.search);
+		attempt->answer.hardest = hardest_step(shapes, room, plain.search);
 	for (int i = 0; status == VERDICT_YES && i < room->item_count; i++)
 		if (room->items[i].shape >= 0)
 			addresses[room->items[i].shape] = pack_search_address(turn->search, i);
@@ -783,115 +784,115 @@ static enum verdict search_room(struct asking *asking, const struct shapes *shap
 }
 
 /* A child whose open choice the placement does not keep, or the head of its shape; -1: it is lawful. */
-static int find_unlawful(const struct asking *asking)
+static int find_unlawful(const struct pack_attempt *attempt)
 {
-	const struct packing *packing = asking->question->packing;
-	struct packing_fault fault = packing_check(packing, asking->placement);
+	const struct packing *packing = attempt->question->packing;
+	struct packing_fault fault = packing_check(packing, attempt->placement);
 	int buffers[] = {fault.a, fault.b};
 	for (int k = 0; k < 2; k++) {
 		int head =
-			buffers[k] < 0 ? -1 : pack_head(asking->takes, packing->count, buffers[k]);
-		if (head >= 0 && asking->takes[head] == TAKES_OPEN)
+			buffers[k] < 0 ? -1 : pack_head(attempt->takes, packing->count, buffers[k]);
+		if (head >= 0 && attempt->takes[head] == TAKES_OPEN)
 			return head;
 	}
 	return -1;
 }
 
-static enum verdict solve_choices(struct asking *asking);
+static enum verdict solve_choices(struct pack_attempt *attempt);
 
 /* Every choice of one child. */
-static enum verdict decide(struct asking *asking, int child)
+static enum verdict decide(struct pack_attempt *attempt, int child)
 {
-	const struct buffer *buffer = &asking->question->packing->buffers[child];
+	const struct buffer *buffer = &attempt->question->packing->buffers[child];
 	enum verdict all = VERDICT_NO;
 	for (size_t k = 0; k <= buffer->parent_count; k++) {
 		bool is_parent = k < buffer->parent_count;
-		if (is_parent ? !may_take(asking, child, buffer->parents[k])
+		if (is_parent ? !may_take(attempt, child, buffer->parents[k])
 			      : buffer->must_take_over)
 			continue;
-		asking->takes[child] = is_parent ? buffer->parents[k] : TAKES_NOBODYS;
-		enum verdict status = solve_choices(asking);
+		attempt->takes[child] = is_parent ? buffer->parents[k] : TAKES_NOBODYS;
+		enum verdict status = solve_choices(attempt);
 		if (status == VERDICT_YES)
 			return status;
 		if (status == VERDICT_OPEN)
 			all = status;
-		if (is_over(asking))
+		if (is_over(attempt))
 			return VERDICT_OPEN;
 	}
-	asking->takes[child] = TAKES_OPEN;
+	attempt->takes[child] = TAKES_OPEN;
 	return all;
 }
 
 static void write_placement(
-	struct asking *asking, const struct shapes *shapes, const int64_t *addresses)
+	struct pack_attempt *attempt, const struct shapes *shapes, const int64_t *addresses)
 {
-	const struct packing *packing = asking->question->packing;
+	const struct packing *packing = attempt->question->packing;
 	for (size_t i = 0; i < packing->count; i++) {
 		int shape = shapes->of[i];
-		asking->placement->addresses[i] =
+		attempt->placement->addresses[i] =
 			shape < 0 ? shapes->addresses[i] : addresses[shape] * shapes->unit;
 	}
 	for (size_t i = 0; i < packing->count; i++) {
-		int64_t address = asking->placement->addresses[i];
+		int64_t address = attempt->placement->addresses[i];
 		const struct buffer *buffer = &packing->buffers[i];
-		asking->placement->in_place_of[i] = -1;
+		attempt->placement->in_place_of[i] = -1;
 		for (size_t k = 0; k < buffer->parent_count && address != UNPLACED; k++)
-			if (asking->placement->addresses[buffer->parents[k]] == address &&
-				may_take(asking, (int)i, buffer->parents[k]))
-				asking->placement->in_place_of[i] = buffer->parents[k];
+			if (attempt->placement->addresses[buffer->parents[k]] == address &&
+				may_take(attempt, (int)i, buffer->parents[k]))
+				attempt->placement->in_place_of[i] = buffer->parents[k];
 	}
 }
 
-static enum verdict solve_choices(struct asking *asking)
+static enum verdict solve_choices(struct pack_attempt *attempt)
 {
 	struct arena *arena = arena_open();
 	enum verdict status = VERDICT_YES;
-	struct shapes shapes = pack_shapes(asking->question->packing, asking->question->chosen,
-		asking->question->capacity, asking->takes, arena);
+	struct shapes shapes = pack_shapes(attempt->question->packing, attempt->question->chosen,
+		attempt->question->capacity, attempt->takes, arena);
 	struct rooms rooms = {0};
 	if (shapes.culprit >= 0) {
 		status = VERDICT_NO;
-		asking->answer.hardest = asking->question->packing->buffers[shapes.culprit].start;
+		attempt->answer.hardest = attempt->question->packing->buffers[shapes.culprit].start;
 	} else {
 		rooms = pack_rooms(&shapes, arena);
 	}
 	if (rooms.too_large) {
 		status = VERDICT_OPEN;
-		asking->answer.is_too_large = true;
+		attempt->answer.is_too_large = true;
 	}
 	int64_t *addresses = arena_array(arena, int64_t, shapes.count);
 	for (size_t r = 0; status == VERDICT_YES && r < rooms.count; r++)
-		status = search_room(asking, &shapes, &rooms.at[r], arena, addresses);
+		status = search_room(attempt, &shapes, &rooms.at[r], arena, addresses);
 	int child = -1;
 	if (status == VERDICT_YES) {
-		write_placement(asking, &shapes, addresses);
-		child = find_unlawful(asking);
+		write_placement(attempt, &shapes, addresses);
+		child = find_unlawful(attempt);
 	}
 	arena_close(arena);
-	return child < 0 ? status : decide(asking, child);
+	return child < 0 ? status : decide(attempt, child);
 }
 
 /* False if some child can take no slot that it must take. */
-static bool open_choices(struct asking *asking)
+static bool open_choices(struct pack_attempt *attempt)
 {
-	const struct packing *packing = asking->question->packing;
+	const struct packing *packing = attempt->question->packing;
 	for (size_t i = 0; i < packing->count; i++) {
 		const struct buffer *child = &packing->buffers[i];
 		int lawful = 0, last = TAKES_NOBODYS;
-		asking->takes[i] = TAKES_NOBODYS;
-		if (!is_chosen(asking, (int)i))
+		attempt->takes[i] = TAKES_NOBODYS;
+		if (!is_chosen(attempt, (int)i))
 			continue;
 		for (size_t k = 0; k < child->parent_count; k++)
-			if (may_take(asking, (int)i, child->parents[k])) {
+			if (may_take(attempt, (int)i, child->parents[k])) {
 				lawful++;
 				last = child->parents[k];
 			}
 		if (child->must_take_over) {
 			if (!lawful)
 				return false;
-			asking->takes[i] = lawful == 1 ? last : TAKES_OPEN;
+			attempt->takes[i] = lawful == 1 ? last : TAKES_OPEN;
 		} else if (lawful && child->size && child->start < child->end) {
-			asking->takes[i] = TAKES_OPEN;
+			attempt->takes[i] = TAKES_OPEN;
 		}
 	}
 	return true;
@@ -900,18 +901,19 @@ static bool open_choices(struct asking *asking)
 struct pack_answer pack(struct run *run, const struct pack_question *question, struct arena *arena)
 {
 	size_t count = question->packing->count;
-	struct asking asking = {run, question, arena, arena_array(arena, int, count), {0}, NULL};
-	asking.placement = arena_new(arena, struct placement);
-	asking.placement->count = count;
-	asking.placement->addresses = arena_array(arena, int64_t, count);
-	asking.placement->in_place_of = arena_array(arena, int, count);
-	asking.answer.status = open_choices(&asking) ? solve_choices(&asking) : VERDICT_NO;
-	if (asking.answer.status == VERDICT_YES)
-		asking.answer.placement = asking.placement;
-	if (asking.answer.status == VERDICT_NO && question->explain) {
-		struct pack_core core = pack_core_find(run, question, &asking.answer, arena);
-		asking.answer.core_count = core.count;
-		asking.answer.core = core.buffers;
+	struct pack_attempt attempt = {
+		run, question, arena, arena_array(arena, int, count), {0}, NULL};
+	attempt.placement = arena_new(arena, struct placement);
+	attempt.placement->count = count;
+	attempt.placement->addresses = arena_array(arena, int64_t, count);
+	attempt.placement->in_place_of = arena_array(arena, int, count);
+	attempt.answer.status = open_choices(&attempt) ? solve_choices(&attempt) : VERDICT_NO;
+	if (attempt.answer.status == VERDICT_YES)
+		attempt.answer.placement = attempt.placement;
+	if (attempt.answer.status == VERDICT_NO && question->explain) {
+		struct pack_core core = pack_core_find(run, question, &attempt.answer, arena);
+		attempt.answer.core_count = core.count;
+		attempt.answer.core = core.buffers;
 	}
-	return asking.answer;
+	return attempt.answer;
 }

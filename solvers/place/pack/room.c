@@ -261,7 +261,7 @@ struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int
 	return *shapes;
 }
 
-struct dividing {
+struct room_dividing {
 	const struct shapes *shapes;
 	struct arena *arena;
 	struct section_span *pieces, *spans; /* sections of pieces, of shapes */
@@ -270,7 +270,7 @@ struct dividing {
 	size_t pairs;
 };
 
-static void find_sections(struct dividing *dividing)
+static void find_sections(struct room_dividing *dividing)
 {
 	const struct shapes *shapes = dividing->shapes;
 	struct arena *scratch = arena_open();
@@ -287,7 +287,7 @@ static void find_sections(struct dividing *dividing)
 	arena_close(scratch);
 }
 
-static int compare_shapes(const struct dividing *dividing, int a, int b)
+static int compare_shapes(const struct room_dividing *dividing, int a, int b)
 {
 	const struct section_span *s = &dividing->spans[a], *t = &dividing->spans[b];
 	const struct pack_shape *x = &dividing->shapes->at[a], *y = &dividing->shapes->at[b];
@@ -318,7 +318,7 @@ static int compare_by_section(const void *left, const void *right, void *context
 }
 
 /* NULL for one piece.  Sections between two pieces do not exist: they touch. */
-static const int64_t *find_heights(const struct dividing *dividing, int shape)
+static const int64_t *find_heights(const struct room_dividing *dividing, int shape)
 {
 	const struct pack_shape *s = &dividing->shapes->at[shape];
 	struct section_span span = dividing->spans[shape];
@@ -332,7 +332,7 @@ static const int64_t *find_heights(const struct dividing *dividing, int shape)
 	return heights;
 }
 
-static void add_reserved(const struct dividing *dividing, struct room *room)
+static void add_reserved(const struct room_dividing *dividing, struct room *room)
 {
 	for (size_t r = 0; r < dividing->shapes->reserved_count; r++) {
 		struct byte_range range = dividing->shapes->reserved[r];
@@ -433,7 +433,8 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 	return true;
 }
 
-static bool add_room(struct dividing *dividing, struct room *room, size_t from, size_t to, int end)
+static bool add_room(
+	struct room_dividing *dividing, struct room *room, size_t from, size_t to, int end)
 {
 	const struct shapes *shapes = dividing->shapes;
 	int first = dividing->spans[dividing->order[from]].first, before = -1;
@@ -459,7 +460,7 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 
 struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena)
 {
-	struct dividing dividing = {shapes, arena,
+	struct room_dividing dividing = {shapes, arena,
 		arena_array(arena, struct section_span, shapes->piece_count),
 		arena_array(arena, struct section_span, shapes->count), 0,
 		arena_array(arena, int, shapes->count), 0};

@@ -17,7 +17,7 @@ struct section {
 	bool begins, wanted;
 };
 
-struct sweep {
+struct stay_sweep {
 	struct arena *arena;
 	struct spill_model *model;
 	int section_count;
@@ -25,7 +25,7 @@ struct sweep {
 	struct section_span *stays; /* by item */
 };
 
-static void find_sections(struct sweep *sweep)
+static void find_sections(struct stay_sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
 	struct life *lives = arena_array(sweep->arena, struct life, model->item_count);
@@ -45,14 +45,14 @@ static void find_sections(struct sweep *sweep)
 
 /* The section where a pair is there together, since the second begins in the last step of the first;
  * -1: the second has no step. */
-static int section_of(const struct sweep *sweep, const struct spill_pair *pair)
+static int section_of(const struct stay_sweep *sweep, const struct spill_pair *pair)
 {
 	struct section_span stay = sweep->stays[pair->second];
 	return stay.first < stay.end ? stay.first : -1;
 }
 
 /* Sums the load of each section from the items that begin and end in it. */
-static void measure(struct sweep *sweep)
+static void measure(struct stay_sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
 	struct section *sections = sweep->sections;
@@ -97,7 +97,7 @@ static int by_load(const void *a, const void *b)
 
 /* Keeps the sections that are too large for the room, those with most load first while there is room for their
  * entries; returns how many it keeps. */
-static int limit(struct sweep *sweep, size_t entries_most)
+static int limit(struct stay_sweep *sweep, size_t entries_most)
 {
 	struct section *sections = sweep->sections;
 	struct load_of *order = arena_array(sweep->arena, struct load_of, sweep->section_count);
@@ -117,7 +117,7 @@ static int limit(struct sweep *sweep, size_t entries_most)
 }
 
 /* Finds the row of each section, or the next row. */
-static struct spill_row *open_rows(struct sweep *sweep, int count, int *row_of)
+static struct spill_row *open_rows(struct stay_sweep *sweep, int count, int *row_of)
 {
 	struct spill_row *rows = arena_array(sweep->arena, struct spill_row, count);
 	int next = 0;
@@ -133,7 +133,7 @@ static struct spill_row *open_rows(struct sweep *sweep, int count, int *row_of)
 	return rows;
 }
 
-static void fill_rows(struct sweep *sweep, struct spill_row *rows, const int *row_of)
+static void fill_rows(struct stay_sweep *sweep, struct spill_row *rows, const int *row_of)
 {
 	struct spill_model *model = sweep->model;
 	for (int i = 0; i < model->item_count; i++) {
@@ -154,7 +154,7 @@ static void fill_rows(struct sweep *sweep, struct spill_row *rows, const int *ro
 }
 
 /* Each item's pairs. */
-static void share_pairs(struct sweep *sweep)
+static void share_pairs(struct stay_sweep *sweep)
 {
 	struct spill_model *model = sweep->model;
 	for (int round = 0; round < 2; round++) { /* counted, then noted */
@@ -182,7 +182,7 @@ static void share_pairs(struct sweep *sweep)
  */
 static void spill_rows_make(struct arena *arena, struct spill_model *model, size_t entries_most)
 {
-	struct sweep sweep = {.arena = arena, .model = model};
+	struct stay_sweep sweep = {.arena = arena, .model = model};
 	find_sections(&sweep);
 	measure(&sweep);
 	model->row_count = limit(&sweep, entries_most);

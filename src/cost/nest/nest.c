@@ -163,11 +163,11 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 }
 
 /* Words through a level's ports, all instances together. */
-struct traffic {
+struct level_words {
 	double words[3]; /* reads, writes, both; scaled */
 };
 
-static struct traffic traffic_of(
+static struct level_words traffic_of(
 	const struct nest_model *model, int i, const struct nest_counts *counts)
 {
 	const double *scale = model->rate_scale[i];
@@ -178,7 +178,7 @@ static struct traffic traffic_of(
 		writes += ((double)count->fills + (double)count->updates) * scale[t];
 	}
 	reads += (double)counts->rows[i] * model->prices[i].row_words;
-	return (struct traffic){{reads, writes, reads + writes}};
+	return (struct level_words){{reads, writes, reads + writes}};
 }
 
 /* ceil(work / (instances * rate)); -1 when it does not fit.  The quotient of two whole numbers
@@ -287,7 +287,7 @@ static uint32_t find_waits(const struct nest_model *model, const struct nest_cou
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		if (!model->prices[i].limited)
 			continue;
-		struct traffic traffic = traffic_of(model, i, counts);
+		struct level_words traffic = traffic_of(model, i, counts);
 		double instances = (double)number_max(counts->utilized[i], 1);
 		bool may = nest_may_wait(&model->prices[i], traffic.words[0], traffic.words[1],
 			(double)counts->compute_cycles * instances);

@@ -271,7 +271,7 @@ struct granted {
 	const char *name;
 };
 
-struct moving {
+struct plan_moving {
 	const struct plan *given;
 	struct plan *plan;
 	struct growing growing;
@@ -290,7 +290,8 @@ static int compare_granted(const void *left, const void *right)
 	return a->wish->kind == MOVE_EVICT ? -order : order;
 }
 
-static struct granted *grant(struct moving *moving, const struct plan_wish *wishes, size_t count)
+static struct granted *grant(
+	struct plan_moving *moving, const struct plan_wish *wishes, size_t count)
 {
 	struct growing *growing = &moving->growing;
 	struct granted *granted = arena_array(growing->arena, struct granted, count);
@@ -304,7 +305,7 @@ static struct granted *grant(struct moving *moving, const struct plan_wish *wish
 	return granted;
 }
 
-static void copy_stays(struct moving *moving)
+static void copy_stays(struct plan_moving *moving)
 {
 	const struct plan *given = moving->given;
 	for (int i = 0; i < given->residency_count; i++) {
@@ -314,7 +315,7 @@ static void copy_stays(struct moving *moving)
 }
 
 /* By the steps that they have now, which are those of the given plan with moves between them. */
-static void shift_runs(struct moving *moving, const struct granted *granted, int count)
+static void shift_runs(struct plan_moving *moving, const struct granted *granted, int count)
 {
 	for (int r = 0; r < moving->plan->run_count; r++) {
 		struct tile_run *run = &moving->plan->runs[r];
@@ -326,7 +327,7 @@ static void shift_runs(struct moving *moving, const struct granted *granted, int
 	}
 }
 
-static void add_move(struct moving *moving, const struct granted *granted, int bundle)
+static void add_move(struct plan_moving *moving, const struct granted *granted, int bundle)
 {
 	struct plan *plan = moving->plan;
 	const struct plan_wish *wish = granted->wish;
@@ -359,7 +360,7 @@ static void add_move(struct moving *moving, const struct granted *granted, int b
 }
 
 /* Every stay is of all of its tensor's life. */
-static void end_stays(struct moving *moving)
+static void end_stays(struct plan_moving *moving)
 {
 	struct plan *plan = moving->plan;
 	struct users users = users_make(moving->growing.arena, plan->workload);
@@ -374,7 +375,7 @@ struct plan *plan_with_moves(
 {
 	int moves = (int)count, steps = given->step_count;
 	struct plan *plan = arena_copy(arena, given, sizeof *given);
-	struct moving moving = {.given = given,
+	struct plan_moving moving = {.given = given,
 		.plan = plan,
 		.growing = growing_open(arena, given->workload, count),
 		.stays = arena_array(arena, int, given->workload->tensor_count + count)};

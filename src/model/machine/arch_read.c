@@ -251,9 +251,9 @@ static void read_level(struct arch_draft *draft, int r)
 }
 
 /* The forms of an architecture. */
-enum form { FORM_NODES, FORM_TREE, FORM_FLAT };
+enum arch_form { FORM_NODES, FORM_TREE, FORM_FLAT };
 
-static enum form form_of(const struct node *map)
+static enum arch_form form_of(const struct node *map)
 {
 	if (node_find(map, "nodes"))
 		return FORM_NODES;
@@ -263,7 +263,7 @@ static enum form form_of(const struct node *map)
 }
 
 /* The version; 0.1 and what is newer than 0.4 are other languages. */
-static void read_version(struct arch_draft *draft, struct reader *map, enum form form)
+static void read_version(struct arch_draft *draft, struct reader *map, enum arch_form form)
 {
 	static const char *const versions[] = {"0.4", "0.3", "0.2", NULL};
 	const char *version;
@@ -278,7 +278,7 @@ static void read_version(struct arch_draft *draft, struct reader *map, enum form
 		tree ? ", and 0.2 and 0.3 of the 'subtree:' form" : "");
 }
 
-static bool open_form(struct arch_draft *draft, struct reader *map, enum form form)
+static bool open_form(struct arch_draft *draft, struct reader *map, enum arch_form form)
 {
 	if (form == FORM_FLAT)
 		return arch_flat_open(draft, map);
@@ -291,7 +291,7 @@ static bool open_form(struct arch_draft *draft, struct reader *map, enum form fo
 static bool open_levels(struct arch_draft *draft, struct reader *map)
 {
 	struct arch *arch = draft->arch;
-	enum form form = form_of(map->map);
+	enum arch_form form = form_of(map->map);
 	read_version(draft, map, form);
 	bool good = open_form(draft, map, form);
 	if (draft->node_count == 0 ? good : draft->node_count > ARCH_LEVELS_MOST) {

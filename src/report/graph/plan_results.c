@@ -443,8 +443,8 @@ json_t *timeline_machine(const struct outcome *outcome)
 	return machine;
 }
 
-/* Executions of an engine that are alike: the same step and tile on several cores, each at its own time. */
-struct alike {
+/* Executions of an engine that are group: the same step and tile on several cores, each at its own time. */
+struct trace_group {
 	size_t first; /* the first instruction of them, whose time is shown */
 	uint64_t cores;
 	int64_t end;  /* of the last one to end */
@@ -456,9 +456,9 @@ struct tracing {
 	const struct outcome *outcome;
 	double us_per_tick;
 	bool each_core;
-	struct alike last[ENGINE_COUNT]; /* not yet written; no cores: none */
-	uint64_t named[ENGINE_COUNT];    /* cores whose engine has a name */
-	uint64_t processes;              /* cores that have one */
+	struct trace_group last[ENGINE_COUNT]; /* not yet written; no cores: none */
+	uint64_t named[ENGINE_COUNT];          /* cores whose engine has a name */
+	uint64_t processes;                    /* cores that have one */
 };
 
 /* "0-3 8" */
@@ -490,11 +490,11 @@ static void name_row(struct tracing *tracing, int core, int engine)
 	tracing->named[engine] |= UINT64_C(1) << core;
 }
 
-/* Writes what is alike as one event, in the row of the lowest core. */
+/* Writes what is group as one event, in the row of the lowest core. */
 static void write_alike(struct tracing *tracing, int engine)
 {
 	const struct program *program = tracing->outcome->program;
-	struct alike *last = &tracing->last[engine];
+	struct trace_group *last = &tracing->last[engine];
 	if (!last->cores)
 		return;
 	const struct instruction *instruction = &program->instructions[last->first];
@@ -526,7 +526,7 @@ static void add_run(struct tracing *tracing, size_t i)
 	int engine = (int)instruction->engine;
 	if (instruction->engine == ENGINE_SYNC || time->end < time->start)
 		return;
-	struct alike *last = &tracing->last[engine];
+	struct trace_group *last = &tracing->last[engine];
 	const struct instruction *before = &program->instructions[last->first];
 	bool same = last->cores && before->step == instruction->step &&
 		    before->tile == instruction->tile && !(last->cores & instruction->mask);

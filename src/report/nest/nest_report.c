@@ -535,7 +535,7 @@ const char *nest_trace_json(struct arena *arena, const struct hierarchy *hierarc
 }
 
 /* Counts of a dataspace in one utilized instance; averages if instances differ. */
-struct share {
+struct instance_share {
 	double reads, fills, updates, accesses, cycles, clusters, instances;
 };
 
@@ -544,12 +544,12 @@ static double part_of(int64_t total, double instances)
 	return floor((double)total / instances + 0.5);
 }
 
-static struct share share_of(const struct nest_report *report, int i, int t)
+static struct instance_share share_of(const struct nest_report *report, int i, int t)
 {
 	const struct nest_count *count = &report->counts->at[i][t];
 	const struct nest_level *level = &report->hierarchy->levels[i];
 	double instances = (double)number_max(1, report->counts->utilized[i]);
-	struct share share = {.reads = part_of(count->reads, instances),
+	struct instance_share share = {.reads = part_of(count->reads, instances),
 		.fills = part_of(count->fills, instances),
 		.updates = part_of(count->updates, instances),
 		.cycles = (double)number_max(1, report->score->level_cycles[i]),
@@ -657,7 +657,8 @@ static void add_energy(struct text *text, const char *name, double pj)
 }
 
 /* Words each cycle of one instance and of all. */
-static void add_rate(struct text *text, const char *name, double words, const struct share *share)
+static void add_rate(
+	struct text *text, const char *name, double words, const struct instance_share *share)
 {
 	double rate = words / share->cycles;
 	text_add(text, "        %-40s : %.2f words/cycle\n",
@@ -669,7 +670,7 @@ static void add_rate(struct text *text, const char *name, double words, const st
 static void add_space_timeloop(struct text *text, const struct nest_report *report, int i, int t)
 {
 	const struct dataspace *space = &report->shape->spaces[t];
-	struct share share = share_of(report, i, t);
+	struct instance_share share = share_of(report, i, t);
 	double pj = report->score->space_pj[i][t];
 	text_add(text, "    %s:\n", space->name);
 	add_count(text, "Utilized capacity", (double)report->counts->at[i][t].capacity);

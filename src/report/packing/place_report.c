@@ -407,12 +407,12 @@ static void add_stays(struct drawing *d, const struct placement *placement, size
 	add_shape(d, (int)i, since, buffer->end, UNPLACED);
 }
 
-struct ordering {
+struct svg_order {
 	const struct buffer *buffers;
 	const struct svg_shape *shapes;
 };
 
-static double area_of(const struct ordering *ordering, size_t i)
+static double area_of(const struct svg_order *ordering, size_t i)
 {
 	const struct svg_shape *shape = &ordering->shapes[i];
 	return (double)ordering->buffers[shape->buffer].size * (double)(shape->to - shape->from);
@@ -433,7 +433,7 @@ static void limit_shapes(struct drawing *d)
 	size_t count = d->shapes.count, kept = 0;
 	if (count <= PLACE_SVG_BOXES_MOST)
 		return;
-	struct ordering ordering = {d->report->packing->buffers, d->shapes.at};
+	struct svg_order ordering = {d->report->packing->buffers, d->shapes.at};
 	size_t *order = arena_array(d->text.arena, size_t, count);
 	bool *stays = arena_array(d->text.arena, bool, count);
 	for (size_t i = 0; i < count; i++)

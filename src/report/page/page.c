@@ -209,7 +209,7 @@ static double plot_legend(struct plot *plot, double x, const char *name, const c
 enum { SMALL = 500, COLOURS_MOST = 8 };
 
 /* The column drawn along an axis. */
-struct quantity {
+struct chart_axis {
 	const char *name; /* the column */
 	const struct amount_unit *unit;
 };
@@ -231,7 +231,7 @@ struct palette {
 
 struct chart {
 	struct text text;
-	struct quantity x, y;
+	struct chart_axis x, y;
 	struct plot plot;
 	struct palette palette;
 	bool apart; /* rows of several frontiers, which do not beat each other */
@@ -287,7 +287,7 @@ static const struct amount_unit *unit_of(const json_t *rows, const char *name)
 	return amount_unit(amount_of_column(name), most);
 }
 
-static const char *title_of(struct arena *arena, const struct quantity *of)
+static const char *title_of(struct arena *arena, const struct chart_axis *of)
 {
 	return amount_title(arena, of->name, of->unit);
 }
@@ -481,8 +481,8 @@ const char *frontier_svg(struct arena *arena, const char *title, const json_t *r
 	y = y || !x ? y : find_column(rows, upwards, x);
 	if (!x || !y || !has_numbers(rows, x, false) || !has_numbers(rows, y, false))
 		return NULL;
-	chart.x = (struct quantity){x, unit_of(rows, x)};
-	chart.y = (struct quantity){y, unit_of(rows, y)};
+	chart.x = (struct chart_axis){x, unit_of(rows, x)};
+	chart.y = (struct chart_axis){y, unit_of(rows, y)};
 	chart.plot = (struct plot){.text = &chart.text,
 		.x.title = title_of(arena, &chart.x),
 		.y.title = title_of(arena, &chart.y)};

@@ -17,7 +17,7 @@ enum {
 };
 
 /* Options of the space with one op, by the places of their operands. */
-struct alike {
+struct options_alike {
 	uint64_t places;
 	struct array(const struct joint_option *) options;
 };
@@ -31,7 +31,7 @@ struct completing {
 	struct arena *arena;   /* of the comparison */
 	struct arena *scratch; /* of one step */
 	bool **served;         /* by tensor, then asked * view_count + view; NULL: not known yet */
-	struct array(struct alike) alike; /* of the op at hand */
+	struct array(struct options_alike) alike; /* of the op at hand */
 	struct plan_complete *out;
 };
 
@@ -226,7 +226,7 @@ static void list_alike(struct completing *completing, int op)
 			at++;
 		if (at == completing->alike.count)
 			*array_add(completing->arena, &completing->alike) =
-				(struct alike){.places = places};
+				(struct options_alike){.places = places};
 		*array_add(completing->arena, &completing->alike.at[at].options) = option;
 	}
 }
@@ -363,7 +363,7 @@ static int64_t find_value(
 	bool wide = completing->space->core_value == 0; /* the width of a bundle costs nothing */
 	int64_t least = JOINT_NEVER;
 	for (size_t i = 0; i < completing->alike.count; i++) {
-		const struct alike *alike = &completing->alike.at[i];
+		const struct options_alike *alike = &completing->alike.at[i];
 		for (size_t k = 0; alike->places == places && k < alike->options.count; k++) {
 			const struct joint_option *option = alike->options.at[k];
 			if (option->value < least && (wide || option->cores <= cores) &&

@@ -18,18 +18,18 @@
 #include <string.h>
 
 /* A question about the constraints of one shape. */
-struct asking {
+struct inner_constraints {
 	struct reading reading;
 	struct constraint_context context;
 };
 
-static const struct constraint_context *ask_inner(struct asking *asking, const struct arch *arch,
-	const struct shape *shape, struct diag *diag, struct arena *arena)
+static const struct constraint_context *open_inner(struct inner_constraints *inner,
+	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
 {
-	asking->reading = (struct reading){.arena = arena, .diag = diag};
-	asking->context = (struct constraint_context){
-		.reading = &asking->reading, .arch = arch, .shape = shape};
-	return &asking->context;
+	inner->reading = (struct reading){.arena = arena, .diag = diag};
+	inner->context = (struct constraint_context){
+		.reading = &inner->reading, .arch = arch, .shape = shape};
+	return &inner->context;
 }
 
 static void refuse_ruby(const struct reading *reading, const struct node *list)
@@ -79,8 +79,8 @@ static bool understands(const struct arch *arch, const struct shape *shape, size
 {
 	struct arena *arena = arena_open();
 	struct diag *silent = diag_open(arena);
-	struct asking asking;
-	read_entry(ask_inner(&asking, arch, shape, silent, arena), i);
+	struct inner_constraints inner;
+	read_entry(open_inner(&inner, arch, shape, silent, arena), i);
 	bool good = !diag_failed(silent);
 	arena_close(arena);
 	return good;
@@ -106,7 +106,8 @@ static struct constraints op_constraints_read(const struct arch *arch,
 			lists[kept++] = arch->constraints[i];
 	/* constraints point at what they were read with */
 	struct constraints read = constraints_read(
-		ask_inner(arena_new(arena, struct asking), arch, shape, diag, arena), lists);
+		open_inner(arena_new(arena, struct inner_constraints), arch, shape, diag, arena),
+		lists);
 	struct constraint *at = (struct constraint *)read.at;
 	size_t all = read.count;
 	read.count = 0;
@@ -155,7 +156,7 @@ static void judge_entry(const struct arch *arch, const struct workload *workload
 	const struct op *first_without = NULL;
 	const struct shape *judge = NULL, *any = NULL;
 	size_t without = 0;
-	struct asking asking;
+	struct inner_constraints inner;
 	for (size_t o = 0; o < workload->op_count; o++) {
 		if (!shapes[o])
 			continue;
@@ -170,7 +171,7 @@ static void judge_entry(const struct arch *arch, const struct workload *workload
 	if (!any)
 		return;
 	struct constraints read =
-		read_entry(ask_inner(&asking, arch, judge ? judge : any, diag, arena), i);
+		read_entry(open_inner(&inner, arch, judge ? judge : any, diag, arena), i);
 	refuse_outside(arch, &read, diag);
 	if (judge && without)
 		diag_warning(diag, arch->constraints[i]->span,

@@ -455,18 +455,18 @@ static bool choose_steps(const struct nest_range *range, int64_t level, struct n
 }
 
 /* Every tensor that is read from outside, made for outside, or at home between two of the ops. */
-struct nest_places {
+struct nest_uses {
 	int use_count, out_count, argument_count;
 	struct joint_use *uses;
 	struct joint_out *outs;
 	int *arguments;
 };
 
-static struct nest_places list_places(const struct nest_range *range, struct arena *arena)
+static struct nest_uses list_places(const struct nest_range *range, struct arena *arena)
 {
 	const struct workload *workload = range->making->question->workload;
 	int most = (range->end - range->first) * (OP_READS_MOST + 1);
-	struct nest_places places = {.uses = arena_array(arena, struct joint_use, most),
+	struct nest_uses places = {.uses = arena_array(arena, struct joint_use, most),
 		.outs = arena_array(arena, struct joint_out, most),
 		.arguments = arena_array(arena, int, most)};
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
@@ -513,7 +513,7 @@ static const struct joint_choice *make_choice(
 static void keep_nest(const struct nest_range *range, const struct nest_option *option)
 {
 	struct joint_making *making = range->making;
-	struct nest_places places = list_places(range, making->arena);
+	struct nest_uses places = list_places(range, making->arena);
 	*array_add(making->arena, &making->options) = (struct joint_option){.first = range->first,
 		.end = range->end,
 		.value = option->value,

@@ -818,20 +818,20 @@ static void choose_outer(struct run_choosing *choosing, int n)
 }
 
 /* An outer tensor by what it costs to have it in LX. */
-struct ranked {
+struct ranked_tile {
 	int outer;
 	int64_t bytes;
 };
 
 static int compare_ranked(const void *left, const void *right)
 {
-	const struct ranked *a = left, *b = right;
+	const struct ranked_tile *a = left, *b = right;
 	int order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
 	return order ? order : a->outer - b->outer;
 }
 
 /* With many tensors: those that take least of LX are there, one more each time. */
-static void choose_by_rank(struct run_choosing *choosing, struct ranked *ranked, int count)
+static void choose_by_rank(struct run_choosing *choosing, struct ranked_tile *ranked, int count)
 {
 	struct joint_making *making = choosing->making;
 	const struct joint_run *run = choosing->run;
@@ -868,7 +868,7 @@ static void choose_run(struct run_choosing *choosing)
 	struct arena *scratch = making->scratch;
 	choosing->uses = arena_array(scratch, struct joint_use, run->outer_count);
 	choosing->outs = arena_array(scratch, int, run->outer_count);
-	struct ranked *ranked = arena_array(scratch, struct ranked, run->outer_count);
+	struct ranked_tile *ranked = arena_array(scratch, struct ranked_tile, run->outer_count);
 	int count = 0;
 	for (int n = 0; n < run->outer_count; n++) {
 		const struct joint_outer *outer = &run->outers[n];
@@ -878,7 +878,7 @@ static void choose_run(struct run_choosing *choosing)
 			(!joint_may_be_found(making, outer->tensor, view, run->loops.first) &&
 				!joint_may_be_moved(making, outer->tensor)))
 			continue;
-		ranked[count++] = (struct ranked){
+		ranked[count++] = (struct ranked_tile){
 			n, view_bytes(&making->question->workload->tensors[outer->tensor].layout,
 				   &views->at[view])};
 	}

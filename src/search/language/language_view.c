@@ -112,14 +112,14 @@ void touch_find_view(const struct layout *layout, struct touched *touch)
 
 enum { VIEWS_MOST = 4000 };
 
-struct listing {
+struct view_listing {
 	struct language *language;
 	int tensor;
 	struct array(struct view) views;
 	size_t tried;
 };
 
-static const struct layout *layout_of(const struct listing *listing)
+static const struct layout *layout_of(const struct view_listing *listing)
 {
 	return &listing->language->workload->tensors[listing->tensor].layout;
 }
@@ -145,7 +145,7 @@ static bool is_dealt(const struct view *view)
 }
 
 /* Adds a view that serves something. */
-static void add_view(struct listing *listing, const struct view *view)
+static void add_view(struct view_listing *listing, const struct view *view)
 {
 	const struct language_tensor *tensor = &listing->language->tensors[listing->tensor];
 	bool serves = false;
@@ -159,7 +159,7 @@ static void add_view(struct listing *listing, const struct view *view)
 }
 
 /* All cuts of dimension d and those behind it, of which no two have one divisor. */
-static void cut_dimensions(struct listing *listing, struct view *view, int d)
+static void cut_dimensions(struct view_listing *listing, struct view *view, int d)
 {
 	const struct layout *layout = layout_of(listing);
 	if (listing->tried > VIEWS_MOST)
@@ -187,7 +187,7 @@ static void cut_dimensions(struct listing *listing, struct view *view, int d)
 void language_list_views(struct language *language, int t)
 {
 	struct language_tensor *tensor = &language->tensors[t];
-	struct listing listing = {.language = language, .tensor = t};
+	struct view_listing listing = {.language = language, .tensor = t};
 	for (size_t a = 0; a < tensor->asked.count; a++)
 		for (int i = 0; i < tensor->asked.at[a].touch_count; i++)
 			if (tensor->asked.at[a].touches[i]->is_view)

@@ -539,14 +539,14 @@ static void drop_values(struct maker *maker, size_t step)
 
 /* --- parts */
 
-struct ranked {
+struct ranked_sum {
 	struct sums_point at;
 	uint32_t point;
 };
 
 static int by_value(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_sum *x = a, *y = b;
 	int order = compare(x->at, y->at);
 	return order ? order : (x->point > y->point) - (x->point < y->point);
 }
@@ -555,11 +555,11 @@ static int by_value(const void *a, const void *b)
 static size_t add_points(struct maker *maker, const struct sums_part *part, int number)
 {
 	struct sums_step step = {.part = number, .own = arena_open()};
-	struct ranked *ranked = arena_array(step.own, struct ranked, part->point_count);
+	struct ranked_sum *ranked = arena_array(step.own, struct ranked_sum, part->point_count);
 	step.at = arena_array(step.own, struct sums_point, part->point_count);
 	step.origins = arena_array(maker->arena, struct origin, part->point_count);
 	for (size_t i = 0; i < part->point_count; i++)
-		ranked[i] = (struct ranked){part->points[i], (uint32_t)i};
+		ranked[i] = (struct ranked_sum){part->points[i], (uint32_t)i};
 	qsort(ranked, part->point_count, sizeof *ranked, by_value);
 	for (size_t i = 0; i < part->point_count; i++) {
 		if (step.count && ranked[i].at.y >= step.at[step.count - 1].y)

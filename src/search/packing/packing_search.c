@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-struct asking {
+struct packing_judge {
 	const struct packing_search *search;
 	int64_t load; /* the highest: no peak is below */
 	const struct answer *answer;
@@ -56,11 +56,11 @@ static bool tasks(void *self, int round, struct drive *drive, size_t *count)
 /* The first of several layouts that cost the same is kept: no other is offered. */
 static void run(void *self, size_t i, struct slot *slot)
 {
-	struct asking *asking = self;
-	const struct packing_search *search = asking->search;
+	struct packing_judge *judge = self;
+	const struct packing_search *search = judge->search;
 	struct problem problem = {.stage = STAGE_PLACE, .packing = search->packing};
 	struct answer *answer = arena_new(slot->arena, struct answer);
-	asking->answer = slot->left = answer;
+	judge->answer = slot->left = answer;
 	*answer = drive_ask(slot, search->solver, &problem, search->wishes.budget,
 		search->wishes.seed, slot->arena);
 	slot->complete = false; /* what is proven of a cost stands beside it */
@@ -80,11 +80,12 @@ static void run(void *self, size_t i, struct slot *slot)
 }
 
 /* Keeps the bound of the cost; a bound above the cost of the layout at hand is a complaint and is not used. */
-static void prove(const struct asking *asking, struct found *found, struct slot *slot, int64_t cost)
+static void prove(
+	const struct packing_judge *judge, struct found *found, struct slot *slot, int64_t cost)
 {
-	const struct packing_search *search = asking->search;
-	const struct answer *answer = asking->answer;
-	int64_t known = search->packing->goal == PACKING_PEAK ? asking->load : 0, bound = known;
+	const struct packing_search *search = judge->search;
+	const struct answer *answer = judge->answer;
+	int64_t known = search->packing->goal == PACKING_PEAK ? judge->load : 0, bound = known;
 	if (answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND)
 		bound = number_max(known, (int64_t)answer->bound);
 	if (bound > cost) {
@@ -101,11 +102,11 @@ static void prove(const struct asking *asking, struct found *found, struct slot 
 
 static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
 {
-	const struct asking *asking = self;
-	const struct packing *packing = asking->search->packing;
+	const struct packing_judge *judge = self;
+	const struct packing *packing = judge->search->packing;
 	int64_t cost = cost_of(packing, ((struct packing_found *)found)->placement);
 	*(packing->goal == PACKING_PEAK ? &score->lx_peak_bytes : &score->hbm_bytes) = cost;
-	prove(asking, found, slot, cost);
+	prove(judge, found, slot, cost);
 	return NULL;
 }
 
@@ -127,15 +128,15 @@ static const struct drive_kind packings = {
 
 struct explored packing_explore(const struct packing_search *search, struct arena *arena)
 {
-	struct asking asking = {.search = search};
+	struct packing_judge judge = {.search = search};
 	struct load_curve load = load_curve(arena, search->packing, NULL);
 	struct wishes wishes = search->wishes;
-	asking.load = load.most < load.count ? load.steps[load.most].bytes : 0;
+	judge.load = load.most < load.count ? load.steps[load.most].bytes : 0;
 	wishes.simulate = SIMULATE_NONE;
 	wishes.objectives = (struct objectives){1,
 		{search->packing->goal == PACKING_PEAK ? OBJECTIVE_LX_PEAK : OBJECTIVE_HBM_BYTES}};
-	struct explored explored = drive_explore(&packings, &asking, &wishes, arena);
-	explored.more = asking.answer;
+	struct explored explored = drive_explore(&packings, &judge, &wishes, arena);
+	explored.more = judge.answer;
 	return explored;
 }
 

@@ -183,7 +183,7 @@ struct audit_whole {
 
 /* The rows of what a compute touches of an operand: bytes that follow each other in the tensor's host array
  * and where they lie. */
-struct rows {
+struct touched_rows {
 	struct touch touch;
 	const struct whole_operand *operand;
 	int outer; /* host dimensions that go from row to row; those behind the next are whole */
@@ -305,7 +305,7 @@ static bool check_place(struct audit *audit, const struct whole_operand *operand
 	return inside;
 }
 
-static bool open_rows(struct audit *audit, int operand, struct rows *rows)
+static bool open_rows(struct audit *audit, int operand, struct touched_rows *rows)
 {
 	const struct compute *compute = audit->instruction->compute;
 	const struct workload *workload = audit->program->workload;
@@ -313,7 +313,7 @@ static bool open_rows(struct audit *audit, int operand, struct rows *rows)
 	const struct whole_operand *whole = &compute->whole[operand];
 	const struct layout *layout = &workload->tensors[whole->tensor].layout;
 	bool inside = true;
-	*rows = (struct rows){.operand = whole, .bytes = dtype_stored_bytes(layout->dtype)};
+	*rows = (struct touched_rows){.operand = whole, .bytes = dtype_stored_bytes(layout->dtype)};
 	if (op->primitive->kind == OP_OPAQUE)
 		rows->touch = (struct touch){.layout = layout};
 	for (int h = 0; op->primitive->kind == OP_OPAQUE && h < layout->host_rank; h++)
@@ -343,7 +343,7 @@ static bool open_rows(struct audit *audit, int operand, struct rows *rows)
 	return true;
 }
 
-static bool next_row(struct rows *rows)
+static bool next_row(struct touched_rows *rows)
 {
 	for (int h = rows->outer - 1; h >= 0; h--) {
 		if (++rows->at[h] <= rows->touch.high[h])
@@ -354,7 +354,7 @@ static bool next_row(struct rows *rows)
 }
 
 static struct written_piece row_piece(
-	const struct audit *audit, const struct rows *rows, uint64_t part)
+	const struct audit *audit, const struct touched_rows *rows, uint64_t part)
 {
 	const struct whole_operand *operand = rows->operand;
 	const struct layout *layout = rows->touch.layout;
@@ -370,7 +370,7 @@ static struct written_piece row_piece(
 		audit->instruction->step, part};
 }
 
-static struct pieces *memory_of(const struct audit *audit, const struct rows *rows)
+static struct pieces *memory_of(const struct audit *audit, const struct touched_rows *rows)
 {
 	return rows->operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
 }
@@ -381,7 +381,7 @@ static bool is_stopped(struct audit *audit)
 	return ++audit->rows % ROWS_UNASKED == 0 && stopper_stops(audit->stopper);
 }
 
-static bool read_row(struct audit *audit, const struct rows *rows, int since, uint64_t part)
+static bool read_row(struct audit *audit, const struct touched_rows *rows, int since, uint64_t part)
 {
 	struct written_piece wanted = row_piece(audit, rows, part);
 	bool in_lx = rows->operand->in_lx;
@@ -406,7 +406,7 @@ static bool read_row(struct audit *audit, const struct rows *rows, int since, ui
 }
 
 /* Finds the part of the reduction in the sums that the current compute adds to; all must have the same. */
-static bool read_sums(struct audit *audit, struct rows *rows, int since, uint64_t *part)
+static bool read_sums(struct audit *audit, struct touched_rows *rows, int since, uint64_t *part)
 {
 	struct written_piece first = row_piece(audit, rows, 0);
 	const struct written_piece *found = find_piece(memory_of(audit, rows), first.low);
@@ -437,10 +437,10 @@ static uint64_t find_part(struct audit *audit, const struct whole_operand *writt
 static bool write_output(struct audit *audit, int operand, int since)
 {
 	const struct compute *compute = audit->instruction->compute;
-	struct rows rows;
+	struct touched_rows rows;
 	uint64_t part = 0;
 	bool right = open_rows(audit, operand, &rows);
-	struct rows again = rows;
+	struct touched_rows again = rows;
 	if (right && compute->accumulator_read)
 		right = read_sums(audit, &again, since, &part);
 	if (!right)
@@ -466,7 +466,7 @@ static bool audit_whole_run(struct audit *audit)
 		if (i <= OP_READS_MOST)
 			since[i] = own;
 	}
-	struct rows rows;
+	struct touched_rows rows;
 	for (int i = 0; right && i < op->read_count; i++) {
 		right = open_rows(audit, i, &rows);
 		while (right && read_row(audit, &rows, since[i], 0) && !is_stopped(audit) &&
