@@ -110,6 +110,18 @@ static void fail_at_difference(const char *path, const char *text, const char *n
 		(int)strcspn(text, "\n"), text, (int)strcspn(now, "\n"), now);
 }
 
+void transcript_settle(const char *path, const char *text, const char *now)
+{
+	if (getenv("ACCEPT")) {
+		FILE *file = fopen(path, "wb");
+		assert_non_null(file);
+		fputs(now, file);
+		assert_int_equal(fclose(file), 0);
+	} else if (!text_equal(now, text)) {
+		fail_at_difference(path, text, now);
+	}
+}
+
 void transcript_check(struct arena *arena, const char *path)
 {
 	const char *folder = shell_folder(arena), *text = text_of_file(arena, path);
@@ -121,12 +133,5 @@ void transcript_check(struct arena *arena, const char *path)
 	assert_int_equal(ended.status, 0);
 	const char *now = transcript_run(arena, folder, text);
 	shell_remove(folder);
-	if (getenv("ACCEPT")) {
-		FILE *file = fopen(path, "wb");
-		assert_non_null(file);
-		fputs(now, file);
-		assert_int_equal(fclose(file), 0);
-	} else if (!text_equal(now, text)) {
-		fail_at_difference(path, text, now);
-	}
+	transcript_settle(path, text, now);
 }

@@ -22,4 +22,7 @@ const char *transcript_run(struct arena *arena, const char *folder, const char *
  * environment the file is written instead. */
 void transcript_check(struct arena *arena, const char *path);
 
+/* The test fails if a file whose text is `text` would be another one now; with ACCEPT it is written instead. */
+void transcript_settle(const char *path, const char *text, const char *now);
+
 #endif
