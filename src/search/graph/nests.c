@@ -402,15 +402,21 @@ static void take_better(const struct nest_search *search, enum objective objecti
 	}
 }
 
-/* Returns the solver that looks at a mapspace: a proof, unless ticks are too few for it to begin. */
-static const struct solver *solver_of(
-	const struct nest_search *search, const struct nests_wanted *wanted, uint64_t ticks)
+/* Returns the solver that looks at a mapspace: one that proves, unless it is to be brief. */
+static const struct solver *solver_of(const struct nests_wanted *wanted, bool brief)
 {
-	bool large = !arch_moves_boxes(search->arch) && ticks <= NEST_FEW_TICKS &&
-		     space_factors_count(search->space) > NEST_LARGE_FACTORS;
 	if (wanted->solver)
 		return wanted->solver;
-	return solver_for(STAGE_MAP, wanted->brief || large ? FOR_STARTS : FOR_PROBLEMS);
+	return solver_for(STAGE_MAP, brief ? FOR_STARTS : FOR_PROBLEMS);
+}
+
+/* True if a proof of a mapspace would only list its branches within the ticks, and the graph has too many ops for
+ * that to be done for each of them. */
+static bool is_too_large(
+	const struct nest_search *search, const struct workload *workload, uint64_t ticks)
+{
+	return !arch_moves_boxes(search->arch) && workload->op_count > PLANS_BRIEF_OPS &&
+	       ticks <= NEST_FEW_TICKS && space_factors_count(search->space) > NEST_LARGE_FACTORS;
 }
 
 /* The best that the solver finds, or the witness that it began with.  A proof of one objective says
@@ -422,7 +428,7 @@ static const struct mapping *ask_solver(const struct nest_search *search,
 	uint64_t ticks = wanted->brief                    ? NEST_BRIEF_TICKS
 			 : arch_moves_boxes(search->arch) ? NEST_TILE_TICKS
 							  : NEST_STEP_TICKS;
-	const struct solver *solver = solver_of(search, wanted, ticks);
+	const struct solver *solver = solver_of(wanted, wanted->brief);
 	struct leader leader = {.best = search->start};
 	if (leader.best)
 		leader.worth = nest_value_of(search, wanted->objective, leader.best);
@@ -554,10 +560,11 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 }
 
 /* Returns the frontier of the solver's offers and of the witness that it began with. */
-static struct frontier ask_front(struct nest_search *search, const struct nests_wanted *wanted,
-	struct nest_front *out, struct arena *arena)
+static struct frontier ask_front(struct nest_search *search, const struct workload *workload,
+	const struct nests_wanted *wanted, struct nest_front *out, struct arena *arena)
 {
-	const struct solver *solver = solver_of(search, wanted, out->ticks);
+	const struct solver *solver =
+		solver_of(wanted, wanted->brief || is_too_large(search, workload, out->ticks));
 	struct frontier frontier = nest_frontier(search);
 	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
 	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
@@ -607,7 +614,7 @@ static const struct nest_front *find_front(const struct inner_question *question
 	if (open_search(question, wanted, &search, arena, &head.why)) {
 		search.wishes.objectives = *objectives;
 		search.wishes.budget = ticks;
-		found = ask_front(&search, wanted, &head, arena);
+		found = ask_front(&search, question->workload, wanted, &head, arena);
 	} else {
 		head.proven = !stopper_stops(&wanted->stopper);
 	}
@@ -627,7 +634,9 @@ const struct nest_front *nests_front(const struct inner_question *question,
 	struct arena *arena)
 {
 	struct text wish = text_open(arena);
-	text_add(&wish, "front %" PRIu64, ticks);
+	/* What is_too_large() asks of the graph. */
+	bool many = question->workload->op_count > PLANS_BRIEF_OPS;
+	text_add(&wish, "front %" PRIu64 "%s", ticks, many ? " of many ops" : "");
 	for (size_t i = 0; i < objectives->count; i++)
 		text_add(&wish, ",%d", (int)objectives->at[i]);
 	const char *key = describe(question, text_read(&wish), arena);
