@@ -1,12 +1,8 @@
+#include "solvers/joint/cut_dp/cut_dp.h"
 #include "base/arena.h"
 #include "base/number.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_plan.h"
-#include "solvers/joint/cut_dp/frame.h"
-#include "solvers/joint/cut_dp/options.h"
-#include "solvers/joint/cut_dp/relax.h"
-#include "solvers/joint/cut_dp/stack.h"
-#include "solvers/joint/cut_dp/step.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "base/random.h"
 #include "search/nest/nest_search.h"
 #include "solvers/map/local/moves.h"
-#include "solvers/map/local/options.h"
 
 #include <math.h>
 

@@ -1,11 +1,8 @@
+#include "solvers/map/exact/exact.h"
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/certificate/certificate.h"
-#include "solvers/map/exact/branches.h"
-#include "solvers/map/exact/descent.h"
-#include "solvers/map/exact/frame.h"
-#include "solvers/map/exact/options.h"
-#include "solvers/map/uneven/search.h"
+#include "solvers/map/uneven/uneven.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,7 +10,7 @@
 /*
  * Branch and bound over the whole mapspace of perfect factors.  First residency and
  * spatial bounds (outer_branches.h), the most promising ones first; then all the rest of
- * a choice (exact/descent.h).  Whatever a lower bound (exact/label.h) does not exclude is
+ * a choice (exact/descent.c).  Whatever a lower bound (exact/label.c) does not exclude is
  * looked into down to mappings, which the model evaluates.  So the answer is exact for the
  * model and its counting, however weak a bound is.
  *

@@ -3,12 +3,11 @@
 #include "base/tuning.h"
 #include "model/packing/buffer.h"
 #include "solvers/place/orders.h"
-#include "solvers/place/pack/options.h"
 #include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/spill/spill.h"
 
-/* The search for the least peak; pack/options.h and spill/options.h have those of its parts. */
+/* The search for the least peak; pack/pack.h and spill/spill.h have those of its parts. */
 #define EXACT_OPTIONS(OPTION)                                                                      \
 	OPTION(EXACT_ROUND_NODES, 3000, 1, 1 << 30, "nodes for a capacity in the first round")     \
 	OPTION(EXACT_ROUND_TIMES, 4, 2, 100, "times as many in each round after")

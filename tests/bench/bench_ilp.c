@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "search/engine/milp.h"
-#include "solvers/map/ilp/compact.h"
+#include "solvers/map/ilp/ilp.h"
 #include "tests/support/complaints.h"
 #include "tests/support/nest_request.h"
 

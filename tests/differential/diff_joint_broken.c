@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "search/drive/solver.h"
-#include "solvers/joint/cut_dp/frame.h"
-#include "solvers/joint/cut_dp/relax.h"
+#include "solvers/joint/cut_dp/cut_dp.h"
 #include "tests/support/draws.h"
 #include "tests/support/joint_all.h"
 #include "tests/support/joint_draw.h"

@@ -2,7 +2,7 @@
 #include "search/drive/solver.h"
 #include "search/nest/nest_search.h"
 #include "solvers/map/local/moves.h"
-#include "solvers/map/uneven/search.h"
+#include "solvers/map/uneven/uneven.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"

@@ -1,6 +1,5 @@
 #include "base/arena.h"
-#include "solvers/map/exact/branches.h"
-#include "solvers/map/exact/label.h"
+#include "solvers/map/exact/exact.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 

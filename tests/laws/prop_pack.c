@@ -2,7 +2,6 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "solvers/place/pack/pack.h"
-#include "solvers/place/pack/state.h"
 #include "tests/support/draws.h"
 
 #include <stdio.h>

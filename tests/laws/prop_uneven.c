@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "solvers/map/local/moves.h"
-#include "solvers/map/uneven/bound.h"
+#include "solvers/map/uneven/uneven.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 

@@ -1,10 +1,8 @@
 #include "tests/support/broken_exact.h"
 
 #include "base/arena.h"
-#include "solvers/map/exact/branches.h"
-#include "solvers/map/exact/descent.h"
-#include "solvers/map/uneven/bound.h"
-#include "solvers/map/uneven/search.h"
+#include "solvers/map/exact/exact.h"
+#include "solvers/map/uneven/uneven.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "solvers/map/uneven/search.h"
+#include "solvers/map/uneven/uneven.h"
 #include "tests/support/gemm_request.h"
 
 #include <math.h>

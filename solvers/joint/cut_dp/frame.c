@@ -1,4 +1,4 @@
-#include "solvers/joint/cut_dp/frame.h"
+#include "solvers/joint/cut_dp/cut_dp.h"
 
 #include "base/arena.h"
 #include "base/array.h"

@@ -1,12 +1,9 @@
-#include "solvers/joint/cut_dp/relax.h"
+#include "solvers/joint/cut_dp/cut_dp.h"
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
 #include "search/drive/solver.h"
-#include "solvers/joint/cut_dp/frame.h"
-#include "solvers/joint/cut_dp/options.h"
-#include "solvers/joint/cut_dp/step.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
-#include "solvers/joint/cut_dp/stack.h"
+#include "solvers/joint/cut_dp/cut_dp.h"
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "solvers/joint/cut_dp/options.h"
-#include "solvers/joint/cut_dp/relax.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,8 +1,7 @@
-#include "solvers/joint/cut_dp/step.h"
+#include "solvers/joint/cut_dp/cut_dp.h"
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "solvers/joint/cut_dp/frame.h"
 
 #include <assert.h>
 #include <stdlib.h>

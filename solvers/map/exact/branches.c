@@ -1,9 +1,7 @@
-#include "solvers/map/exact/branches.h"
+#include "solvers/map/exact/exact.h"
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "solvers/map/exact/label.h"
-#include "solvers/map/exact/options.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

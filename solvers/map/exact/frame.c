@@ -1,4 +1,4 @@
-#include "solvers/map/exact/frame.h"
+#include "solvers/map/exact/exact.h"
 
 #include "base/arena.h"
 #include "base/array.h"

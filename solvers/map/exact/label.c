@@ -1,7 +1,6 @@
-#include "solvers/map/exact/label.h"
+#include "solvers/map/exact/exact.h"
 
 #include "base/arena.h"
-#include "solvers/map/exact/options.h"
 
 #include <assert.h>
 #include <math.h>

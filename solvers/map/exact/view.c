@@ -1,8 +1,7 @@
-#include "solvers/map/exact/view.h"
+#include "solvers/map/exact/exact.h"
 
 #include "base/number.h"
 #include "cost/nest/nest_home.h"
-#include "solvers/map/exact/label.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,6 @@
-#include "solvers/map/ilp/frame.h"
+#include "solvers/map/ilp/ilp.h"
 
 #include "base/arena.h"
-#include "solvers/map/ilp/options.h"
 
 #include <math.h>
 #include <string.h>

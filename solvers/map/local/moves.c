@@ -1,7 +1,6 @@
 #include "solvers/map/local/moves.h"
 
 #include "base/number.h"
-#include "solvers/map/local/options.h"
 
 #include <string.h>
 

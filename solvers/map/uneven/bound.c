@@ -1,9 +1,8 @@
-#include "solvers/map/uneven/bound.h"
+#include "solvers/map/uneven/uneven.h"
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "solvers/map/exact/label.h"
-#include "solvers/map/uneven/options.h"
+#include "solvers/map/exact/exact.h"
 
 #include <math.h>
 #include <string.h>

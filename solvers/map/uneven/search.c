@@ -1,12 +1,10 @@
-#include "solvers/map/uneven/search.h"
+#include "solvers/map/uneven/uneven.h"
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/nest/nest_search.h"
-#include "solvers/map/exact/frame.h"
+#include "solvers/map/exact/exact.h"
 #include "solvers/map/local/moves.h"
-#include "solvers/map/uneven/bound.h"
-#include "solvers/map/uneven/options.h"
 
 #include <math.h>
 #include <string.h>

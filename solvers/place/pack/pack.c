@@ -3,9 +3,6 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "solvers/place/pack/options.h"
-#include "solvers/place/pack/room.h"
-#include "solvers/place/pack/state.h"
 #include "solvers/place/packing.h"
 
 #include <assert.h>

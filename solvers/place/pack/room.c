@@ -1,8 +1,7 @@
-#include "solvers/place/pack/room.h"
+#include "solvers/place/pack/pack.h"
 
 #include "base/number.h"
 #include "model/packing/buffer.h"
-#include "solvers/place/pack/options.h"
 #include "solvers/place/packing.h"
 
 #include <assert.h>

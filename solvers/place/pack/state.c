@@ -1,8 +1,7 @@
-#include "solvers/place/pack/state.h"
+#include "solvers/place/pack/pack.h"
 
 #include "base/array.h"
 #include "base/number.h"
-#include "solvers/place/pack/options.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "solvers/place/spill/model.h"
+#include "solvers/place/spill/spill.h"
 
 #include "base/arena.h"
 #include "base/array.h"

@@ -5,10 +5,8 @@
 #include "base/number.h"
 #include "search/engine/milp.h"
 #include "solvers/place/orders.h"
-#include "solvers/place/pack/options.h"
+#include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
-#include "solvers/place/spill/model.h"
-#include "solvers/place/spill/options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,29 @@
-#ifndef MAP_UNEVEN_BOUND_H
-#define MAP_UNEVEN_BOUND_H
+#ifndef MAP_UNEVEN_UNEVEN_H
+#define MAP_UNEVEN_UNEVEN_H
 
-#include "solvers/map/exact/frame.h"
-#include "solvers/map/exact/view.h"
+#include "base/tuning.h"
+#include "search/drive/solver.h"
+#include "search/nest/nest_search.h"
+#include "solvers/map/exact/exact.h"
+
+/* The branch and bound where factors need not divide.  A tick of the budget is a mapping evaluated. */
+#define UNEVEN_OPTIONS(OPTION)                                                                     \
+	OPTION(UNEVEN_SPATIAL_MOST, 500000, 1, 1 << 30, "spatial bounds that are listed: memory")  \
+	OPTION(UNEVEN_FREE_MOST, 24, 1, 62, "free bits of residency: 2^24 are tried one by one")   \
+	OPTION(BOUND_TICKS, 16, 1, 1 << 20,                                                        \
+		"what it is worth to bound one list of spatial bounds")                            \
+	OPTION(BOUNDS_PER_TICK, 4, 1, 1 << 20,                                                     \
+		"bounds made for a tick: about as long as a mapping")                              \
+	OPTION(NODES_MIB_MOST, 512, 1, 1 << 20, "MiB of open nodes; with more the search ends")    \
+	OPTION(LOOK_AFTER, 50000, 1, 1 << 30,                                                      \
+		"bounds before good mappings are looked for elsewhere: short proofs need none")    \
+	OPTION(LOOK_AGAIN, 10, 2, 1000, "times as many bounds before they are looked for again")   \
+	OPTION(LOOK_TIMES, 4, 1, 1000, "ticks for that, times those of the bounds made so far")    \
+	OPTION(REPORT_AFTER, 1000, 1, 1 << 30, "bounds between two reports of the gap")            \
+	OPTION(LOCAL_SHARE, 4, 2, 100, "one part of the ticks in this many is for local search")   \
+	OPTION(LOCAL_TURNS, 3, 1, 100, "turns of it, each from the best so far")
+
+OPTIONS(UNEVEN_OPTIONS)
 
 /*
  * A part of the mappings of an outer branch whose factors need not divide: the temporal loops of
@@ -83,5 +104,30 @@ struct uneven_branches uneven_branches_make(
  * has no home, or if the least tiles of what is kept do not fit. */
 bool uneven_branch_view(const struct nest_frame *frame, const struct uneven_branches *branches,
 	size_t i, uint64_t residency, struct nest_view *out);
+
+/*
+ * Good mappings to begin with.  The extents are padded to the next ones with small prime factors;
+ * the search over perfect factors maps the padded problem, and its loops are cut back to the real
+ * extents (map_moves_adopt), which adds no work.  Annealing goes on from the best mapping.
+ * `ticks` is what all of it may cost; no mapping is below `bound`, of the first objective, which is
+ * reported beside what is found.
+ */
+void uneven_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
+	uint64_t ticks, double bound);
+
+/* The first extent from this one on without a prime factor above 7. */
+int64_t uneven_padded_extent(int64_t extent);
+
+/*
+ * The exact search if some factors need not divide.  It branches on all that is not known to be worse, best bound
+ * first: spatial bounds and residency, ranges of what a level's loops leave, halved until each is one value, the
+ * orders of these loops, and so inwards.  It proves the optimum when nothing is left; cut short, it leaves the
+ * least bound of what is.  It records no cells, because ranges that were halved as bounds allowed are not a
+ * partition that a plain search could walk again.  So it leaves no certificate (certificate_covers), as `check
+ * --certificate` reports.
+ *
+ * When that takes long it looks for good mappings in other ways now and then (uneven_padded).
+ */
+void uneven_run(struct run *run, const struct problem *problem);
 
 #endif
