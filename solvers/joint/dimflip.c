@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "constraints/graph.h"
 #include "model/graph/box_nest.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "cli/command_report.h"
+#include "cli/command_check.h"
 #include "cli/settings.h"
 #include "model/nest/nest_score.h"
 #include "report/run/pareto.h"

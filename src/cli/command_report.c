@@ -1,4 +1,4 @@
-#include "cli/command_report.h"
+#include "cli/command_check.h"
 
 #include "base/amount.h"
 #include "base/arena.h"

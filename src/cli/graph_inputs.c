@@ -13,7 +13,7 @@
 #include "model/graph/workload_read.h"
 #include "model/nest/nest_mapping.h"
 #include "model/nest/shape.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "search/graph/nests.h"
 #include "search/graph/recipe.h"
 #include "search/joint/joint_graph.h"

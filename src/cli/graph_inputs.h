@@ -1,7 +1,9 @@
 #ifndef CLI_GRAPH_INPUTS_H
 #define CLI_GRAPH_INPUTS_H
 
+#include "base/diag.h"
 #include "cli/inputs.h"
+#include "model/graph/workload.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/explore.h"
 #include "search/graph/recipe.h"
@@ -51,5 +53,20 @@ void graph_inputs_illegal(
 /* Prints all that was collected and what the division complained about, at the
  * ops that it means, to stderr; false without a plan. */
 bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_result *made);
+
+/*
+ * Numbers of tensors in a file, a line each, in row-major order:
+ *
+ *	x: 1 2.5 -3e-2
+ */
+struct arena;
+
+/* Reads host arrays by tensor, NULL for tensors that the file does not name.  NULL after complaining. */
+void **graph_values_read(
+	struct arena *arena, const struct workload *workload, const char *path, struct diag *diag);
+
+/* Writes the outputs of the workload; `arrays` are host arrays by tensor. */
+const char *graph_values_text(
+	struct arena *arena, const struct workload *workload, void *const *arrays);
 
 #endif

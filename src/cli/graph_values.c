@@ -1,4 +1,4 @@
-#include "cli/graph_values.h"
+#include "cli/graph_inputs.h"
 
 #include "base/arena.h"
 #include "base/text.h"

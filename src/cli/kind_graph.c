@@ -3,17 +3,15 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/graph_inputs.h"
-#include "cli/graph_values.h"
 #include "cli/kind.h"
 #include "model/graph/einsum.h"
 #include "model/machine/primitives.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"
 #include "report/graph/plan_results.h"
-#include "report/graph/score_json.h"
 #include "report/run/pareto.h"
 #include "search/graph/evaluate.h"
-#include "search/graph/lx_trial.h"
+#include "search/graph/lx.h"
 #include "search/joint/options.h"
 
 #include <inttypes.h>

@@ -7,7 +7,6 @@
 #include "model/graph/workload_read.h"
 #include "model/nest/shape.h"
 #include "model/recurrence/recurrence.h"
-#include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
 #include "search/recurrence/project_search.h"
 

@@ -7,7 +7,7 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
 #include "search/drive/solver.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
 #include "spec/sheet.h"

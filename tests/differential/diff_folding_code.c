@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/recurrence/projection_code.h"
+#include "report/recurrence/projection_report.h"
 #include "tests/support/compiled.h"
 #include "tests/support/draws.h"
 #include "tests/support/space_time_text.h"

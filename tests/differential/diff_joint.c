@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "cost/graph/latency.h"
 #include "model/graph/planning.h"
-#include "search/claim/plan_bound.h"
+#include "search/claim/plan_claim.h"
 #include "search/drive/solver.h"
 #include "search/joint/joint_plan.h"
 #include "tests/support/draws.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/diag.h"
-#include "search/claim/plan_complete.h"
+#include "search/claim/plan_claim.h"
 #include "tests/support/adversary_case.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/draws.h"

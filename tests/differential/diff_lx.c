@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"

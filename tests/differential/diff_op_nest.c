@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
-#include "search/graph/op_nest.h"
+#include "search/graph/op_map.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/sample.h"

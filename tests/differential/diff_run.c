@@ -2,7 +2,7 @@
 #include "model/graph/plan_check.h"
 #include "model/graph/run.h"
 #include "search/graph/evaluate.h"
-#include "search/graph/lx_trial.h"
+#include "search/graph/lx.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/program_text.h"

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
 #include "search/recurrence/project_search.h"
 #include "spec/node.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 #include "tests/support/draws.h"
 #include "tests/support/lookups.h"
 #include "tests/support/random_graph.h"

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cost/graph/latency.h"
 #include "search/drive/solver.h"
-#include "search/graph/op_value.h"
+#include "search/graph/op_map.h"
 #include "search/graph/recipe.h"
 #include "sim/machine/kernel.h"
 #include "tests/support/draws.h"

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cost/graph/cost.h"
 #include "model/packing/buffer.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"

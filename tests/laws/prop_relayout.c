@@ -3,7 +3,7 @@
 #include "model/graph/plan.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/plan_file.h"
-#include "search/graph/lx_views.h"
+#include "search/graph/lx.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"

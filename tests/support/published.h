@@ -1,8 +1,7 @@
 #ifndef SUPPORT_PUBLISHED_H
 #define SUPPORT_PUBLISHED_H
 
-#include "search/graph/lx_plan.h"
-#include "search/graph/lx_views.h"
+#include "search/graph/lx.h"
 
 #include <jansson.h>
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "cost/graph/cost.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 #include "search/graph/stream.h"
 #include "tests/support/workload_text.h"
 

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "lower/graph/lower.h"
 #include "search/graph/explore.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "tests/support/executed.h"
 #include "tests/support/program_text.h"
 #include "tests/support/ranks_arch.h"

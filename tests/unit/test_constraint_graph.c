@@ -4,7 +4,7 @@
 #include "model/graph/box_nest.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
-#include "search/graph/lx_trial.h"
+#include "search/graph/lx.h"
 #include "search/graph/recipe.h"
 #include "tests/support/complaints.h"
 #include "tests/support/spyre.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 #include "solvers/joint/dimflip.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "report/graph/score_json.h"
+#include "report/graph/plan_results.h"
 #include "report/run/json.h"
 #include "search/drive/solver.h"
 #include "search/graph/evaluate.h"

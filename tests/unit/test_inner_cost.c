@@ -3,7 +3,7 @@
 #include "cost/graph/cost.h"
 #include "cost/graph/footprint.h"
 #include "model/graph/op_mapping.h"
-#include "report/graph/score_json.h"
+#include "report/graph/plan_results.h"
 #include "report/run/json.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/set_up.h"

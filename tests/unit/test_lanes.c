@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "report/recurrence/projection_code.h"
 #include "report/recurrence/projection_report.h"
 #include "search/recurrence/project_search.h"
 #include "tests/support/complaints.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "lower/graph/lower.h"
 #include "search/drive/solver.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
 #include "tests/support/executed.h"

@@ -71,7 +71,7 @@ struct planning {
 	int64_t staging_bytes; /* of LX for the tiles of one broadcast, at most; 0: as capacity */
 	int staging_tiles;     /* of one broadcast; 0: any number */
 	const struct staging_menu
-		*menus; /* of broadcasts; NULL: as search/graph/lx_passes.h makes them */
+		*menus; /* of broadcasts; NULL: as search/graph/lx_passes.c makes them */
 	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
 	struct stopper
 		stopper; /* called for every op and buffer; a stop ends planning without a plan */

@@ -1,4 +1,4 @@
-#include "report/graph/score_json.h"
+#include "report/graph/plan_results.h"
 
 #include "base/amount.h"
 #include "base/arena.h"
@@ -8,9 +8,8 @@
 #include "model/graph/run.h"
 #include "report/nest/nest_report.h"
 #include "report/run/json.h"
-#include "search/graph/lx_plan.h"
-#include "search/graph/lx_trial.h"
-#include "search/graph/op_nest.h"
+#include "search/graph/lx.h"
+#include "search/graph/op_map.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
-#include "report/recurrence/projection_code.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "report/recurrence/projection_report.h"
 
 #include "base/arena.h"
 

@@ -1,5 +1,5 @@
-#ifndef REPORT_RECURRENCE_PROJECTION_REPORT_H
-#define REPORT_RECURRENCE_PROJECTION_REPORT_H
+#ifndef RECURRENCE_PROJECTION_REPORT_H
+#define RECURRENCE_PROJECTION_REPORT_H
 
 #include "report/run/json.h"
 #include "search/recurrence/project_search.h"
@@ -42,5 +42,20 @@ const char *projection_plan_yaml(struct arena *arena, const struct point *point)
  */
 enum { PROJECTION_TRACE_MOST = 2000000 };
 const char *projection_trace_json(struct arena *arena, const struct project_found *found);
+
+/*
+ * The projected recurrence as a C function that computes it: loops of time around loops of space,
+ * the reverse transform, the guard, shift registers.
+ *
+ *	void project(void);
+ *
+ * It calls a function for each input (indices in, value out) and for each output (indices and the
+ * value in), by their names; a recurrence without outputs hands every value of a stream S at its
+ * point to S_at.  Names that C has taken get an underscore.  The projection must be legal and have
+ * no wires in opposite directions; NULL and *why else.
+ */
+const char *projection_code(struct arena *arena, const struct recurrence *recurrence,
+	const struct projection *projection, const struct projection_facts *facts,
+	const char **why);
 
 #endif

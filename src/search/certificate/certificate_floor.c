@@ -1,4 +1,4 @@
-#include "search/certificate/certificate_floor.h"
+#include "search/certificate/certificate_check.h"
 
 #include "cost/nest/nest_home.h"
 

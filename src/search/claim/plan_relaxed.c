@@ -1,4 +1,4 @@
-#include "search/claim/plan_relaxed.h"
+#include "search/claim/plan_claim.h"
 
 #include "base/arena.h"
 #include "base/array.h"

@@ -9,7 +9,7 @@
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
 #include "search/graph/evaluate.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "search/graph/nests.h"
 #include "search/graph/op_map.h"
 #include "search/graph/options.h"

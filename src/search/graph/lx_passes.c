@@ -1,4 +1,4 @@
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -8,7 +8,6 @@
 #include "model/graph/plan_file.h"
 #include "model/graph/run.h"
 #include "model/graph/workload.h"
-#include "search/graph/lx_views.h"
 #include "search/graph/nests.h"
 
 #include <inttypes.h>

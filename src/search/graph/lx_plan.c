@@ -1,4 +1,4 @@
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -8,7 +8,6 @@
 #include "model/graph/op_mapping.h"
 #include "model/graph/plan.h"
 #include "model/graph/workload.h"
-#include "search/graph/lx_passes.h"
 
 /* HBM bytes that an op moves of a tensor, if all else that it uses lies in LX. */
 static int64_t weigh(const struct lx_graph *graph, int op, int tensor)

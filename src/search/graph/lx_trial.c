@@ -1,4 +1,4 @@
-#include "search/graph/lx_trial.h"
+#include "search/graph/lx.h"
 
 #include "base/amount.h"
 #include "base/arena.h"
@@ -11,7 +11,6 @@
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
-#include "search/graph/lx_views.h"
 
 #include <inttypes.h>
 #include <math.h>

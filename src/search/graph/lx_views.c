@@ -1,4 +1,4 @@
-#include "search/graph/lx_views.h"
+#include "search/graph/lx.h"
 
 #include "base/arena.h"
 #include "base/array.h"

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "search/engine/kept.h"
-#include "search/graph/op_value.h"
 #include "search/graph/options.h"
 #include "search/graph/stream.h"
 

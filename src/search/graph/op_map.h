@@ -1,7 +1,9 @@
-#ifndef SEARCH_OP_MAP_H
-#define SEARCH_OP_MAP_H
+#ifndef GRAPH_OP_MAP_H
+#define GRAPH_OP_MAP_H
 
 #include "cost/graph/traffic.h"
+#include "model/graph/plan.h"
+#include "model/nest/nest_score.h"
 #include "search/graph/nests.h"
 
 /*
@@ -124,5 +126,56 @@ struct op_choices {
 };
 const struct op_choices *op_map_all(
 	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena);
+
+/* Finds the costs that an op adds to a plan with the tiles and the order that are set; false if they cannot be
+ * counted. */
+bool op_value_find(
+	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
+
+/* The same in two parts: first all but what the cores take, so that cycles and estimate are lower bounds, then
+ * these raised to the slowest core's, which takes longest to count where slices differ from core to core. */
+bool op_value_least_cycles(
+	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
+bool op_value_raise(const struct traffic_op *traffic, const struct op_question *question,
+	struct op_value *value);
+
+/*
+ * For tiles whose computes are nests, with what `value` is worth: what no nest of a tile is below that is
+ * no faster and needs no less energy by itself (search/nest/nest_search.h), whatever it moves in the
+ * scratchpad.  There a plan counts bytes and accumulators, a nest words.  False if that is not known.
+ */
+bool op_value_least(struct traffic_op *traffic, const struct op_question *question,
+	const struct op_value *value, struct op_value *out);
+
+/*
+ * One einsum of a plan as a nest on the same machine, counted exactly: the loops
+ * over tiles run at HBM, the core split is spatial, the loops inside a tile run at
+ * LX; what lies in LX for good has its home there.  Where whole sticks are used,
+ * and no index adds two loops, its words at HBM times the bytes of an element are the
+ * bytes of the plan's score.  Its time and energy are not the plan's, which moves boxes of
+ * sticks and has ports and accumulators.  An op whose computes are nests has none of this.
+ */
+struct arena;
+
+struct op_nest {
+	const struct shape
+		*shape; /* of the whole op; NULL: it is not a nest, or cannot be counted */
+	const struct hierarchy *hierarchy;
+	struct mapping mapping;
+	struct nest_counts counts;
+	struct nest_score score;
+};
+
+void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out);
+
+/*
+ * The nests inside a step that has some (model/graph/box_nest.h), all tiles and cores together, of
+ * counts of the model or the simulator: mapping and `capacity` are those of one tile, instances
+ * those of all cores, cycles those of a core.  Where tiles move in boxes the energy of the scratchpad is
+ * that of its bytes.
+ */
+struct step_count;
+void op_nest_inside(const struct plan *plan, int step, const struct step_count *count,
+	struct arena *arena, struct op_nest *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "search/graph/op_nest.h"
+#include "search/graph/op_map.h"
 
 #include "base/arena.h"
 #include "base/diag.h"

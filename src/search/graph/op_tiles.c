@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "cost/graph/streaming.h"
-#include "search/graph/op_value.h"
+#include "search/graph/op_map.h"
 #include "search/graph/options.h"
 #include "search/graph/tile_walk.h"
 

@@ -1,4 +1,4 @@
-#include "search/graph/op_value.h"
+#include "search/graph/op_map.h"
 
 #include "base/number.h"
 #include "cost/graph/cost.h"

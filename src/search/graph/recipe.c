@@ -6,7 +6,7 @@
 #include "constraints/graph.h"
 #include "model/graph/plan_check.h"
 #include "search/drive/solver.h"
-#include "search/graph/lx_plan.h"
+#include "search/graph/lx.h"
 #include "search/graph/nests.h"
 #include "search/graph/plans.h"
 #include "search/graph/stream.h"

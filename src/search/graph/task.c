@@ -5,7 +5,7 @@
 #include "constraints/kind.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "search/graph/nests.h"
 #include "search/graph/options.h"
 

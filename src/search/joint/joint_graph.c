@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "cost/graph/cost.h"
 #include "search/engine/kept.h"
-#include "search/graph/lx_passes.h"
+#include "search/graph/lx.h"
 #include "search/joint/joint_making.h"
 #include "search/joint/joint_nests.h"
 

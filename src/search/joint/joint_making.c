@@ -10,7 +10,7 @@
 #include "model/graph/workload.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"
-#include "search/graph/lx_views.h"
+#include "search/graph/lx.h"
 
 #include <limits.h>
 #include <stdlib.h>

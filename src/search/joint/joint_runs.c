@@ -3,8 +3,8 @@
 #include "model/graph/run.h"
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
-#include "search/graph/lx_views.h"
-#include "search/graph/op_value.h"
+#include "search/graph/lx.h"
+#include "search/graph/op_map.h"
 #include "search/joint/joint_making.h"
 
 #include <stdlib.h>

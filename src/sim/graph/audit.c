@@ -1,11 +1,8 @@
-#include "sim/graph/audit.h"
+#include "sim/graph/chip.h"
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "lower/graph/program.h"
-#include "sim/graph/data.h"
-#include "sim/graph/memory.h"
-#include "sim/graph/order.h"
 
 #include <inttypes.h>
 #include <string.h>

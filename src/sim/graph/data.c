@@ -1,12 +1,10 @@
-#include "sim/graph/data.h"
+#include "sim/graph/chip.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "model/graph/plan_check.h"
-#include "sim/graph/memory.h"
-#include "sim/graph/nests.h"
 #include "sim/graph/reference.h"
 #include "sim/machine/kernel.h"
 

@@ -1,11 +1,10 @@
-#include "sim/graph/machine.h"
+#include "sim/graph/chip.h"
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
 #include "base/wide.h"
 #include "model/machine/topology.h"
-#include "sim/graph/memory.h"
 #include "sim/transfer/schedule.h"
 
 #include <assert.h>

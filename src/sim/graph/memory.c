@@ -1,4 +1,4 @@
-#include "sim/graph/memory.h"
+#include "sim/graph/chip.h"
 
 #include "base/arena.h"
 #include "base/array.h"

@@ -1,7 +1,6 @@
-#include "sim/graph/nests.h"
+#include "sim/graph/chip.h"
 
 #include "base/arena.h"
-#include "sim/graph/data.h"
 #include "sim/machine/kernel.h"
 #include "sim/nest/nest.h"
 

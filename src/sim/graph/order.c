@@ -1,4 +1,4 @@
-#include "sim/graph/order.h"
+#include "sim/graph/chip.h"
 
 #include "base/arena.h"
 #include "base/array.h"

@@ -3,12 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/graph/plan.h"
-#include "sim/graph/audit.h"
-#include "sim/graph/data.h"
-#include "sim/graph/machine.h"
-#include "sim/graph/memory.h"
-#include "sim/graph/nests.h"
-#include "sim/graph/order.h"
+#include "sim/graph/chip.h"
 #include "sim/transfer/schedule.h"
 
 #include <assert.h>

@@ -1,9 +1,6 @@
 #include "sim/nest/nest.h"
 
 #include "base/arena.h"
-#include "sim/nest/nest_lay.h"
-#include "sim/nest/nest_moves.h"
-#include "sim/nest/nest_multiply.h"
 #include "sim/nest/nest_run.h"
 
 #include <inttypes.h>

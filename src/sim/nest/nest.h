@@ -14,7 +14,7 @@
  *
  * Work: steps x multipliers, and for each move step a comparison per instance; what is written,
  * and everything with `data`, moves word by word.  Some 10^7 steps x multipliers take seconds.
- * If it only counts, iterations that are proven alike are executed once (sim/nest/nest_moves.h): two of each
+ * If it only counts, iterations that are proven alike are executed once (sim/nest/nest_moves.c): two of each
  * loop, as a rule.
  *
  * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
@@ -99,7 +99,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
  * Checks a mapping before anything moves: the bounds make up the extents, the machine has the
  * instances, and the tiles fit.  Fills capacities and utilized instances; these are valid if the
  * verdict is FITS, CAPACITY or UTILIZATION.  Sums that end apart are found after the run
- * (sim/nest/nest_lay.h).
+ * (sim/nest/nest_lay.c).
  */
 enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *counts);

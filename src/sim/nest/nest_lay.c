@@ -1,4 +1,4 @@
-#include "sim/nest/nest_lay.h"
+#include "sim/nest/nest_run.h"
 
 #include "base/arena.h"
 #include "base/random.h"

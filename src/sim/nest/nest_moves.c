@@ -1,10 +1,7 @@
-#include "sim/nest/nest_moves.h"
+#include "sim/nest/nest_run.h"
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "sim/nest/nest_lay.h"
-#include "sim/nest/nest_multiply.h"
-#include "sim/nest/nest_run.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,8 +1,6 @@
-#include "sim/nest/nest_multiply.h"
+#include "sim/nest/nest_run.h"
 
 #include "base/arena.h"
-#include "sim/nest/nest_lay.h"
-#include "sim/nest/nest_run.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#ifndef SIM_NEST_NEST_RUN_H
-#define SIM_NEST_NEST_RUN_H
+#ifndef NEST_NEST_RUN_H
+#define NEST_NEST_RUN_H
 
 #include "base/arena.h"
 #include "model/nest/shape.h"
@@ -195,7 +195,7 @@ void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
 /* The multipliers have done a step. */
 void nest_clock_step(struct nest_clock *clock);
 
-/* Adds all that the time of further periods (sim/nest/nest_moves.h) depends on, in each of which the windows
+/* Adds all that the time of further periods (sim/nest/nest_moves.c) depends on, in each of which the windows
  * of the levels `turning` and the rounds of `rounds` begin again; returns the numbers that grow alike with each of them. */
 void nest_clock_draw(const struct nest_clock *clock, uint32_t turning, uint32_t rounds,
 	struct nest_picture *picture);
@@ -369,5 +369,171 @@ static inline int64_t nest_store_place(
 		place += (at[r] - held->low[r]) * store->stride[r];
 	return place;
 }
+
+/*
+ * A nest before it runs, and after: the places of loops, instances and buffers, the words of homes,
+ * groups of instances that move the same words, and the numbers.
+ *
+ * Homes of dataspaces: before the run the words that their first instance needs, found by marking them
+ * tile after tile; after it the instances that have a part of one sum.
+ */
+
+/* The loops of one dimension as seen from a level: indices in its tile, and what temporal loops
+ * outside add, those of other instances being 0. */
+struct nest_reach {
+	int64_t tile, extent;
+	int count;
+	int64_t bound[ARCH_LEVELS_MOST], stride[ARCH_LEVELS_MOST];
+};
+
+/* Distinct words of all tiles that the loops make of a dataspace.  NEST_FITS; NEST_UNCOUNTABLE:
+ * too many to mark. */
+enum nest_verdict nest_homes_mark(
+	const struct shape *shape, int space, const struct nest_reach *reaches, int64_t *words);
+
+/* True if two instances of a home that no ring joins have a part of the same sum, after the last
+ * drain. */
+bool nest_homes_apart(struct nest_run *run);
+
+/*
+ * Lays out a mapping on its machine: the temporal loops in order, the instances of all levels
+ * with their places, and for each dataspace where it is kept, who its parent is, and when it
+ * moves.
+ */
+enum { NEST_MULTIPLIER_BYTES = 512 }; /* of each, for each dataspace; about */
+
+/* Returns NULL, or the reason: more instances than EXECUTION_BYTES_MOST can take. */
+const char *nest_run_lay_out(struct nest_run *run);
+
+/*
+ * Opens the buffers of all instances that a nest was laid out for; empty, but for the homes, which hold
+ * the words that they need from the start.  Returns NULL, or the reason: they need more than
+ * EXECUTION_BYTES_MOST.
+ */
+const char *nest_buffers_open(struct nest_run *run);
+
+/*
+ * Children of one parent instance, by number from 0, that move the identical set of words at the same
+ * time.  A group is a chain of children, lowest first.
+ */
+struct nest_groups {
+	int64_t *leader; /* by child: the lowest of its group; -1: in none */
+	int64_t *behind; /* by child: the next of its group; -1: the last */
+	int64_t words;   /* of all groups, each once */
+	int64_t *tail;
+	int64_t *slots; /* hash table: leaders, or -1 */
+	int64_t slot_count;
+};
+
+void nest_groups_open(struct nest_groups *groups, int64_t children, struct arena *arena);
+
+/* Children whose set is empty or whose bit in `without` (NULL: of none) is set are in no group;
+ * those with different numbers in `apart` (NULL: all the same) are in different ones. */
+void nest_groups_find(struct nest_groups *groups, int ranks, const struct nest_words *sets,
+	int64_t children, const int64_t *apart, const bool *without);
+
+/*
+ * The numbers: those of the options (struct nest_values), or whole dataspaces as doubles that hold
+ * small integers, so that sums are exact in any order, and the einsum by plain loops over the
+ * dimensions.
+ */
+
+/* Returns tensors of the sizes of a shape; their memory comes with the buffers.  `values` (NULL: drawn from
+ * {-2 .. 2}) take the place of the tensors that are read. */
+struct nest_tensors *nest_tensors_name(
+	const struct shape *shape, const struct nest_values *values, struct arena *arena);
+
+/* Checks drawn tensors: computes the einsum, adds up the homes' instances, and complains about the first
+ * element that differs.  Of given values: returns the results to their owner. */
+void nest_tensors_end(struct nest_run *run);
+
+/*
+ * The systolic array of a machine while a nest runs.  Its PEs have no wires but those to the PE
+ * before and the one after along X and Y.  A word that several of them need at one step enters at
+ * the first of them; each of the others takes it from the PE before it that has it, along X
+ * if there is one, else along Y, a cycle per PE on the way.  Sums go the same ways, from PE to PE,
+ * and leave the array at the last.  What PEs need of their own passes through those before them:
+ * a link carries what one PE needs in a step in a cycle, so that steps take as long as the links of a
+ * row, or of a column if that is sooner, are busy with them.
+ *
+ * Every PE has a clock of its own: it does a step when it has done the one before, what it takes has
+ * come, and the PE before it, along an axis on which anything is handed on, has begun that
+ * step.  Between passes it waits for all others, or, where PEs buffer tiles twice, goes on: then the
+ * next ones come during a pass, and a pass that has fewer steps takes as long as others.  Tiles that are to stay enter each column at its
+ * head, a word per cycle, and go on from PE to PE; each takes what is its own.
+ */
+
+/* NULL: the machine has none. */
+struct nest_array *nest_array_open(struct nest_run *run);
+
+/* All PEs do a step. */
+void nest_array_step(struct nest_array *array);
+
+/* Tiles move: if any that PEs hold does, the pass ends, and those that come are loaded. */
+void nest_array_turn(struct nest_array *array);
+
+/* Periods of loop k (sim/nest/nest_moves.c): what the next ones depend on; the numbers that grow alike with
+ * each; whether they grow so `times` more, after one since they were so. */
+void nest_array_draw(const struct nest_array *array, int k, struct nest_picture *picture);
+struct nest_numbers nest_array_numbers(struct nest_array *array);
+bool nest_array_goes_on(const struct nest_array *array, const int64_t *since, int k, int64_t times);
+
+/* Cycles so far beyond one for each step. */
+int64_t nest_array_lag(const struct nest_array *array);
+
+/*
+ * The multipliers at one step: operands are read, products add up in the network and into the
+ * level that they belong to.  Two multipliers whose words are the same at one step have the
+ * same at every step, as all take the same steps: their groups are found once.
+ */
+struct nest_multipliers;
+
+struct nest_multipliers *nest_multipliers_open(struct nest_run *run);
+void nest_multipliers_step(struct nest_multipliers *multipliers);
+
+/*
+ * Moves between a level and its parent at a move step.  All levels' tiles are planned first.  Then
+ * words that leave are drained from the innermost level outwards, and words that enter are filled
+ * from the outermost inwards.  So every sum has left before it is needed again, and every tile finds
+ * its parent's tile in place.
+ */
+struct nest_sim_moves;
+
+struct nest_sim_moves *nest_moves_open(struct nest_run *run);
+
+/* The outermost loop that went on, or one of these. */
+enum { NEST_START = -1, NEST_END = -2 };
+
+/* Decides whether the store moves at this step, and what its instances shall hold then: their
+ * tiles; at the end nothing. */
+void nest_moves_plan(struct nest_sim_moves *moves, struct nest_store *store, int changed);
+
+/* Written words that leave add up in the network and into the parent. */
+void nest_moves_drain(struct nest_sim_moves *moves, struct nest_store *store);
+
+/* Words enter, from the parent or a neighbour; sums return. */
+void nest_moves_fill(struct nest_sim_moves *moves, struct nest_store *store);
+
+/*
+ * Iterations of a loop that are alike, while a nest only counts: one of them is executed, and the others
+ * count as much.  They are alike where the machine's states at the beginnings of two that
+ * follow each other are equal, words and times taken relative to the iteration: the tiles in all
+ * buffers that move in the loop, the sums in them, the sums in the buffers around them that the two touch,
+ * what multipliers wait for and how far the ports are; where the sums that the others will touch are as those
+ * that this one touches; and where no tile of theirs reaches beyond an extent.
+ *
+ * Work: where an iteration begins, once more the words of tiles that move in it, and comparisons of as many
+ * numbers as there are instances.
+ */
+struct nest_periods;
+
+/* NULL: every step is to be executed. */
+struct nest_periods *nest_periods_open(struct nest_run *run);
+
+/*
+ * Loop k has gone on.  True: it goes on once more now, since the iteration that begins here and all that are
+ * alike, the next ones, have been counted; the run is as it is at the end of the last of them.
+ */
+bool nest_periods_skip(struct nest_periods *periods, int k);
 
 #endif
