@@ -65,8 +65,9 @@ struct model_view {
 	bool copied;                                   /* a reshape that no refinement does */
 	struct view_source_axis from[MODEL_RANK_MOST]; /* by axis of the source */
 	double splat;
-	const char *name;           /* stored */
-	bool weight, written, lead; /* lead: it has a first dimension of extent 1 besides */
+	const char *name;               /* stored */
+	const struct constant *numbers; /* of a stored one that is folded; NULL: not known */
+	bool weight, written, lead;     /* lead: it has a first dimension of extent 1 besides */
 	bool live, output;
 };
 
@@ -173,7 +174,7 @@ int build_fail(struct build *b, const char *format, ...) __attribute__((format(p
 
 /* The meanings of ops (op_table.c), and what they say of their outputs; false: unknown. */
 bool build_call(struct build *b, const struct model_call *call);
-/* Constant results of constant operands; false: there are none. */
+/* Constant results of constant operands (fold.c); false: there are none. */
 bool fold_call(struct build *b, const struct model_call *call);
 
 /* The text of the workload. */

@@ -17,6 +17,8 @@ const struct constant *mean_constant(const struct build *b, const struct model_c
 /* The integers of an attribute, or of operand i where i >= 0; false: neither is there. */
 bool mean_ints(struct build *b, const struct model_call *call, const char *name, int i, int most,
 	int64_t *out, int *count);
+/* Reads the numbers of an ONNX constant; false: it has none, or too many. */
+bool mean_literal_known(struct build *b, const struct model_call *call);
 /* Returns the shape that the model declares for output i; NULL: none. */
 const struct model_shape *mean_declared(
 	const struct build *b, const struct model_call *call, int i);

@@ -4,34 +4,47 @@
 #include <math.h>
 #include <string.h>
 
+static const struct attribute *find_literal(const struct model_call *call)
+{
+	static const char *const names[] = {
+		"value", "value_float", "value_int", "value_floats", "value_ints", "", NULL};
+	const struct attribute *found = NULL;
+	for (int i = 0; !found && names[i]; i++)
+		found = call_attribute(call, names[i]);
+	return found;
+}
+
+bool mean_literal_known(struct build *b, const struct model_call *call)
+{
+	const struct attribute *found = find_literal(call);
+	if (!found || call->output_count != 1 || call->outputs[0] < 0)
+		return false;
+	struct model_value *value = &b->model->values.at[call->outputs[0]];
+	value->dtype = found->dtype ? found->dtype : found->int_count ? "int64" : "fp32";
+	value->shape = found->shape;
+	value->constant = found->constant;
+	size_t count = found->int_count ? found->int_count : found->number_count;
+	if (!found->constant && count) {
+		struct constant *made = arena_new(b->arena, struct constant);
+		*made = (struct constant){
+			count, found->int_count ? found->ints : NULL, found->numbers};
+		value->constant = made;
+		bool list = strchr(found->name, 's') != NULL;
+		value->shape = (struct model_shape){.rank = list, .size = {(int64_t)count}};
+	}
+	return value->constant != NULL;
+}
+
 /* The value of a constant: its numbers where they are few, else a tensor in memory. */
 int mean_literal(struct build *b, const struct model_call *call, const char *argument)
 {
 	struct model_value *value = &b->model->values.at[call->outputs[0]];
-	const struct attribute *found = call_attribute(call, "value");
+	const struct attribute *found = find_literal(call);
 	bool splat = true;
-	static const char *const others[] = {
-		"value_float", "value_int", "value_floats", "value_ints", "", NULL};
-	for (int i = 0; !found && others[i]; i++)
-		found = call_attribute(call, others[i]);
 	if (!found)
 		return build_fail(b, "a constant without a value");
-	if (mean_is_onnx(call)) {
-		value->dtype = found->dtype ? found->dtype : found->int_count ? "int64" : "fp32";
-		value->shape = found->shape;
+	if (!mean_is_onnx(call))
 		value->constant = found->constant;
-		size_t count = found->int_count ? found->int_count : found->number_count;
-		if (!found->constant && count) {
-			struct constant *made = arena_new(b->arena, struct constant);
-			*made = (struct constant){
-				count, found->int_count ? found->ints : NULL, found->numbers};
-			value->constant = made;
-			bool list = strchr(found->name, 's') != NULL;
-			value->shape = (struct model_shape){.rank = list, .size = {(int64_t)count}};
-		}
-	} else {
-		value->constant = found->constant;
-	}
 	const struct constant *constant = value->constant;
 	for (size_t i = 1; constant && i < constant->count; i++)
 		splat &= constant_number(constant, i) == constant_number(constant, 0);

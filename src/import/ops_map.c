@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "import/ops.h"
+#include "import/statements.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,18 +94,7 @@ int mean_map(struct build *b, const struct model_call *call, const char *functio
 	if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT) {
 		double x = view_at(b, v)->splat;
 		const char *dtype = view_at(b, v)->dtype;
-		double y = text_equal(function, "neg")          ? -x
-			   : text_equal(function, "sqrt")       ? sqrt(x)
-			   : text_equal(function, "exp")        ? exp(x)
-			   : text_equal(function, "rsqrt")      ? 1 / sqrt(x)
-			   : text_equal(function, "reciprocal") ? 1 / x
-			   : text_equal(function, "log")        ? log(x)
-			   : text_equal(function, "abs")        ? fabs(x)
-			   : text_equal(function, "floor")      ? floor(x)
-			   : text_equal(function, "ceil")       ? ceil(x)
-			   : text_equal(function, "relu")       ? fmax(x, 0)
-			   : text_equal(function, "tanh")       ? tanh(x)
-								: NAN;
+		double y = statement_number(function, x);
 		return isnan(y) ? build_fail(b, "'%s' of a constant", function)
 				: view_splat(b, y, dtype, &view_at(b, v)->shape);
 	}

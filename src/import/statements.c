@@ -153,7 +153,32 @@ static int constant_first(struct build *b, const char *function, double constant
 	return build_fail(b, "'%s' of a constant", function);
 }
 
-static double fold_numbers(const char *function, double a, double c)
+double statement_number(const char *function, double x)
+{
+	return text_equal(function, "clone")        ? x
+	       : text_equal(function, "neg")        ? -x
+	       : text_equal(function, "sqrt")       ? sqrt(x)
+	       : text_equal(function, "exp")        ? exp(x)
+	       : text_equal(function, "rsqrt")      ? 1 / sqrt(x)
+	       : text_equal(function, "reciprocal") ? 1 / x
+	       : text_equal(function, "log")        ? log(x)
+	       : text_equal(function, "abs")        ? fabs(x)
+	       : text_equal(function, "floor")      ? floor(x)
+	       : text_equal(function, "ceil")       ? ceil(x)
+	       : text_equal(function, "round")      ? nearbyint(x)
+	       : text_equal(function, "sign")       ? (double)((x > 0) - (x < 0))
+	       : text_equal(function, "relu")       ? fmax(x, 0)
+	       : text_equal(function, "tanh")       ? tanh(x)
+	       : text_equal(function, "sigmoid")    ? 1 / (1 + exp(-x))
+	       : text_equal(function, "erf")        ? erf(x)
+	       : text_equal(function, "sin")        ? sin(x)
+	       : text_equal(function, "cos")        ? cos(x)
+	       : text_equal(function, "tan")        ? tan(x)
+	       : text_equal(function, "atan")       ? atan(x)
+						    : NAN;
+}
+
+double statement_numbers(const char *function, double a, double c)
 {
 	return text_equal(function, "add")       ? a + c
 	       : text_equal(function, "sub")     ? a - c
@@ -162,6 +187,8 @@ static double fold_numbers(const char *function, double a, double c)
 	       : text_equal(function, "pow")     ? pow(a, c)
 	       : text_equal(function, "maximum") ? fmax(a, c)
 	       : text_equal(function, "minimum") ? fmin(a, c)
+	       : text_equal(function, "where")   ? (a != 0 ? c : 0)
+	       : text_equal(function, "unless")  ? (a != 0 ? 0 : c)
 	       : text_equal(function, "eq")      ? a == c
 	       : text_equal(function, "ne")      ? a != c
 	       : text_equal(function, "lt")      ? a < c
@@ -204,8 +231,8 @@ int build_map2(struct build *b, const char *function, int a, int c)
 	     c_splat = view_at(b, c)->kind == VIEW_SPLAT;
 	if (a_splat && c_splat)
 		return view_splat(b,
-			fold_numbers(function, view_at(b, a)->splat, view_at(b, c)->splat), dtype,
-			&shape);
+			statement_numbers(function, view_at(b, a)->splat, view_at(b, c)->splat),
+			dtype, &shape);
 	a = view_broadcast_to(b, a, &shape);
 	c = view_broadcast_to(b, c, &shape);
 	if (a < 0 || c < 0)

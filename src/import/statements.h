@@ -19,4 +19,8 @@ void statement_identity_loops(int *loop_of);
 /* -1 after failing where the view is one number. */
 int statement_data(struct build *b, int v);
 
+/* The map of one number or two; NAN: it is not known here. */
+double statement_number(const char *function, double x);
+double statement_numbers(const char *function, double a, double c);
+
 #endif

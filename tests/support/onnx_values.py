@@ -464,10 +464,63 @@ def one_hot(d):
     return d.node("OneHot", np.where(at[..., None] == np.arange(5), 2, -1), "x,depth,both")
 
 
+def folded(d):
+    """Arithmetic of constants, whose result is a tensor in memory: masks and lists, as exporters write them."""
+    names = iter(f"k{i}" for i in range(99))
+
+    def add(op, inputs, **more):
+        d.before.append(H.make_node(op, inputs, [name := next(names)], **more))
+        return name
+
+    const = lambda value: add("Constant", [], value=numpy_helper.from_array(np.asarray(value)))
+    v = d.rng.integers(-3, 9, (d.n(1, 3), d.n(2, 4)))
+    at = const(v)
+    for _ in range(d.n(1, 4)):
+        kind = d.n(0, 11)
+        if kind == 0:
+            at, v = add("Transpose", [at], perm=[1, 0]), v.T
+        elif kind == 1:
+            at, v = add("Slice", [at, *map(const, ([-1], [-99], [0], [-1]))]), v[::-1]
+        elif kind == 2:
+            at, v = add("Reshape", [at, const([-1, 1])]), v.reshape(-1, 1)
+        elif kind == 3:
+            shape = (v.shape[0] if v.shape[0] > 1 else 3, v.shape[1])
+            at, v = add("Expand", [at, add("Concat", [const([shape[0]]), const([1])], axis=0)]), np.broadcast_to(v, shape)
+        elif kind == 4:
+            pick, axis = d.rng.integers(-v.shape[0], v.shape[0], (2,)), d.n(0, 1)
+            pick = pick % v.shape[axis]
+            at, v = add("Gather", [at, const(pick)], axis=axis), np.take(v, pick, axis)
+        elif kind == 5:
+            at, v = add("Where", [add("Less", [at, const(3)]), at, const([[-4]])]), np.where(v < 3, v, -4)
+        elif kind == 6:
+            v = v.copy()
+            v[0, 1:] = 7
+            places = np.int64([[0, i] for i in range(1, v.shape[1])]).reshape(-1, 2)
+            if len(places):
+                at = add("ScatterND", [at, const(places), const(np.full(len(places), 7))])
+        elif kind == 7:
+            row = np.arange(v.shape[1])
+            at, v = add("Sub", [at, add("Range", [const(0), const(v.shape[1]), const(1)])]), v - row
+        elif kind == 8:
+            at, v = add("Div", [at, const(-2)]), np.trunc(v / -2).astype(int)
+        elif kind == 9:
+            at, v = add("Mod", [at, const(3)]), v % 3
+        elif kind == 10:
+            at, v = add("Concat", [at, at], axis=0), np.concatenate([v, v])
+        else:
+            n = add("Squeeze", [add("Gather", [add("Shape", [at]), const([0])])])
+            fill = add("ConstantOfShape", [add("Shape", [at])], value=H.make_tensor("v", T.INT64, [1], [2]))
+            at, v = add("Mul", [add("Pow", [add("Add", [at, n]), fill]), const([[3]])]), (v + v.shape[0]) ** 2 * 3
+    x = d.x(*v.shape)
+    at = add("Cast", [at], to=T.FLOAT)
+    d.tables[at] = v
+    return d.node("Add", x + v, f"x,{at}")
+
+
 KINDS = [unary, inverse, mod, many, extreme, reduced, running, blocks, triangle, transposed, convolution,
          quantized_convolution, integers, quantized, gemm, normalized, padded, sliced, attention, heads_attention,
          rotary, group_attention, quantized_pair, quantized_map, quantized_concat, quantized_product, scattered, skipped,
-         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot]
+         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot, folded]
 
 
 def save(d, node, path):
