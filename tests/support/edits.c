@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/draws.h"
 #include "tests/support/shell.h"
 #include "tests/support/transcript.h"
 
@@ -192,6 +193,7 @@ static const char *read_base(struct base *base, const char *line)
 static const char *edits_run(struct base *base, const char *text)
 {
 	struct text now = text_open(base->arena);
+	long apart = draws_apart(1), cases = 0;
 	for (const char *line = text; *line;) {
 		const char *next = next_line(line), *spec = NULL;
 		if (begins(line, PROMPT))
@@ -202,7 +204,8 @@ static const char *edits_run(struct base *base, const char *text)
 			spec = spec_of(base, line, next);
 		}
 		text_bytes(&now, line, (size_t)(next - line));
-		if (spec || (begins(line, PROMPT) && begins(next, SAID))) {
+		bool is_case = spec || (begins(line, PROMPT) && begins(next, SAID));
+		if (is_case && cases++ % apart == 0) {
 			struct ended ended = run(base, spec);
 			add_said(&now, ended.err);
 			if (ended.status != WRONG)

@@ -288,116 +288,6 @@ static void networks_are_left_out(void **state)
 		"one: 'n' is left out of the machine");
 }
 
-static void what_is_wrong_is_said(void **state)
-{
-	static const struct {
-		const char *yaml, *error;
-	} rows[] = {
-		{HEAD DRAM "  - !Parallel {nodes: [!Component {name: a, class: regfile, spatial: "
-			   "{meshX: 2}}]}\n" MAC,
-			"error: level 'a' fans out inside a !Parallel; fan out around it"},
-		{HEAD DRAM
-			"  - !Parallel {nodes: [!Container {name: a, spatial: {meshY: 2}}]}\n" MAC,
-			"error: level 'a' fans out inside a !Parallel; fan out around it"},
-		{HEAD DRAM "  - !Parallel {nodes: [!Parallel {nodes: []}]}\n" MAC,
-			"error: a !Parallel inside a !Parallel is not read"},
-		{HEAD DRAM "  - !Parallel {node: []}\n" MAC, "error: !Parallel has no 'nodes'"},
-		{HEAD DRAM "  - !Container {name: PE, spatial: [{meshX: 4}]}\n" MAC,
-			"error: 'spatial' in level 'PE' is a list; a map is expected"},
-		{HEAD DRAM "  - !Nothing {}\n" MAC, "error: !Nothing is a branch of a !Parallel"},
-		{HEAD DRAM "  - !Paralel {nodes: []}\n" MAC,
-			"error: unknown tag '!Paralel'; did you mean '!Parallel'?"},
-		{HEAD "  - !Container {name: c, nodes: [!Component {name: a, class: DRAM}]}\n" MAC,
-			"error: this stands beside a container that has its levels under 'nodes'; "
-			"the levels of an architecture are one path"},
-		{HEAD "  - !Component {name: a, class: SRAM, sparse_optimizations: "
-		      "{action_optimization: [{type: gating}]}}\n" MAC,
-			"error: 'sparse_optimizations' in level 'a' is not modelled: results would "
-			"be those of dense data"},
-		{HEAD "  - !Component {name: a}\n" MAC, "error: level 'a' has no 'class'"},
-		{HEAD "  - !Component {name: a, class: SRAM, constraint: {}}\n" MAC,
-			"error: unknown key 'constraint' in level 'a'; did you mean 'constraints'?"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {dept: 3}}\n" MAC,
-			"error: unknown key 'dept' in level 'a'; did you mean 'depth'?"},
-		{HEAD "  - !Container {name: c, attributes: {datawdth: 8}}\n" DRAM MAC,
-			"error: unknown key 'datawdth' in level 'DRAM'; did you mean 'datawidth'?"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 60}}\n" MAC,
-			"error: 'width' in level 'a' is 60 bits, no multiple of the 16 of a word"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 48, block_size: "
-		      "2}}\n" MAC,
-			"error: 'width' in level 'a' is 48 bits; 'datawidth', 'block_size' and "
-			"'cluster_size' make 32"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 64, block_size: 2, "
-		      "cluster_size: 4}}\n" MAC,
-			"error: 'width' in level 'a' is 64 bits; 'datawidth', 'block_size' and "
-			"'cluster_size' make 128"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {depth: 4, sizeKB: 1}}\n" MAC,
-			"error: level 'a' has its capacity twice; give 'size', or 'depth' and "
-			"'width', or 'entries'"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {depth: 2**62, block_size: "
-		      "4}}\n" MAC,
-			"error: 'depth' in level 'a' is too large"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {bandwidth: 4, "
-		      "read_bandwidth: 4}}\n" MAC,
-			"error: level 'a' has a 'bandwidth', half of it for reads and half for "
-			"writes, and one of either"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {multiple_buffering: 0}}\n" MAC,
-			"error: 'multiple_buffering' in level 'a' is 0; it must be more than 0"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {min_utilization: 1.5, "
-		      "entries: 4}}\n" MAC,
-			"error: 'min_utilization' in level 'a' is 1.5; it must be a part from 0 to "
-			"1"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: "
-		      "{per_dataspace_bandwidth_consumption_scale: {W: -1}}}\n" MAC,
-			"error: the scale of 'W' is -1; it must be at least 0"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {min_utilization: 0.5}}\n" MAC,
-			"error: 'min_utilization' in level 'a' is a part of its size, and it has "
-			"none"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {allow_overbooking: "
-		      "true}}\n" MAC,
-			"error: 'allow_overbooking' in level 'a' is not modelled: tiles must fit"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {meshX: 14}}\n" MAC,
-			"error: 'meshX' stands among the attributes of level 'a'; a fan-out is "
-			"written 'spatial: {meshX: 4, meshY: 2}' beside them"},
-		{HEAD "  - !Component {name: 'a[0..3]', class: SRAM}\n" MAC,
-			"error: 'a[0..3]' has a range in its name; a fan-out is written 'spatial: "
-			"{meshX: 4, meshY: 2}' here"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {datawidth: BITS}}\n" MAC,
-			"error: 'datawidth' in level 'a': unknown variable 'BITS'"},
-		{HEAD "  - !Container {name: c, attributes: {global_cycle_seconds: 0}}\n" MAC,
-			"error: 'global_cycle_seconds' in level 'c' is not a cycle time"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		if (arch_of_text(*state, rows[i].yaml, diag))
-			fail_msg("accepted: %s", rows[i].error);
-		const char *error = complaints_first(*state, diag);
-		if (strncmp(error, rows[i].error, strlen(rows[i].error)) != 0)
-			fail_msg("%s\ninstead of %s", error, rows[i].error);
-	}
-}
-
-static void graphs_do_not_run_in_branches(void **state)
-{
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
-		HEAD
-		"  - !Container {name: s, attributes: {clock: 1GHz}}\n"
-		"  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B}}\n"
-		"  - !Parallel\n"
-		"    nodes:\n"
-		"    - !Component {name: LX, class: SRAM, attributes: {size: 1KiB, reserve: 0, "
-		"alignment: 128, transfer: box}}\n"
-		"  - !Component {name: m, class: mac, attributes: {mac_rate: 1, vector_rate: "
-		"1}}\n",
-		diag);
-	assert_non_null(arch);
-	assert_false(arch_fits_graphs(arch, diag));
-	assert_string_equal(complaints_first(*state, diag),
-		"error: graphs cannot run on this machine: boxes do not go through a !Parallel; it "
-		"must stand inside the scratchpad");
-}
-
 /* A mesh of one is an array of one row; what has no mesh is not an array. */
 static void an_array_may_have_one_row(void **state)
 {
@@ -436,9 +326,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			prices_that_are_not_modelled_are_warned_about, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(networks_are_left_out, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_array_may_have_one_row, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(graphs_do_not_run_in_branches, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("architectures: nodes", tests, NULL, NULL);
 }

@@ -248,31 +248,6 @@ static void buffers_may_have_no_room(void **state)
 	assert_false(level_with(*state, "entries: 1", &said)->no_room);
 }
 
-/* A key near one of ours is an error unless that one is given too. */
-static void strange_attributes_are_noted(void **state)
-{
-	static const struct {
-		const char *attributes, *said;
-	} rows[] = {
-		{"word-bits: 8, DAC_datawidth: 1",
-			"note: not read, as in Timeloop: 'DAC_datawidth' in "
-			"level 'L'; Accelergy's plug-ins may know it"},
-		{"depth: 8, dept: 1", "note: not read, as in Timeloop: 'dept' in level 'L'; "
-				      "Accelergy's plug-ins may know it"},
-		{"dept: 1", "error: unknown key 'dept' in level 'L'; did you mean 'depth'?"},
-		{"data_storage_dept: 1",
-			"error: unknown key 'data_storage_dept' in level 'L'; did you mean "
-			"'data_storage_depth'?"},
-		{"wire-energy: 1", "warning: 'wire-energy' in level 'L' is not modelled: energies "
-				   "lack what it adds"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *said;
-		level_with(*state, rows[i].attributes, &said);
-		assert_string_equal(said, rows[i].said);
-	}
-}
-
 /* Keys that Timeloop passes by, and values that are not there. */
 static void what_timeloop_passes_by_is_read(void **state)
 {
@@ -398,75 +373,6 @@ static void a_negative_cycle_time_is_none(void **state)
 		"warning: 'global_cycle_seconds' in the variables is not a cycle time and is left out");
 }
 
-static void what_is_wrong_is_said(void **state)
-{
-	static const struct {
-		const char *yaml, *error;
-	} rows[] = {
-		{TREE("0.1", DRAM),
-			"error: architecture version 0.1; this program reads 0.4, and 0.2 and 0.3 "
-			"of the 'subtree:' form"},
-		{TREE("0.4", "    - {name: 'L[4..1]', class: SRAM}\n"),
-			"error: 'L[4..1]' is not a name with a range; write 'L[1..4]' or 'L[0..3]' "
-			"for four of them"},
-		{TREE("0.4", "    - {name: 'L[1..99999999999999999999]', class: SRAM}\n"),
-			"error: 'L[1..99999999999999999999]' is not a name with a range"},
-		{TREE("0.4", "    - {name: 'L[1..12]', class: SRAM, attributes: {meshX: 5}}\n"),
-			"error: level 'L' has 12 instances, no multiple of 'meshX' 5"},
-		{TREE("0.4", "    - {name: 'L[1..12]', class: SRAM, attributes: {meshX: 5, meshY: "
-			     "3}}\n"),
-			"error: level 'L' has 12 instances, its mesh 5 x 3; name it 'L[1..15]'"},
-		{TREE("0.4", "    - {name: 'L[1..4]', class: SRAM}\n"
-			     "    - {name: 'M[1..6]', class: SRAM}\n"),
-			"error: level 'M' has a mesh of 6 x 1, no multiple of the 4 x 1 of 'L' "
-			"around it"},
-		{TREE("0.4", "    - {name: L, class: sram}\n"),
-			"error: unknown class 'sram'; did you mean 'SRAM'?"},
-		{TREE("0.4", "    - {name: L, class: SARM}\n"),
-			"error: unknown class 'SARM'; did you mean 'SRAM'?"},
-		{TREE("0.4", "    - {name: L, class: SRAM, atributes: {}}\n"),
-			"error: unknown key 'atributes' in level 'L'; did you mean 'attributes'?"},
-		{TREE("0.4", "    - {name: L, class: SRAM, attributes: {entires: 4}}\n"),
-			"error: unknown key 'entires' in level 'L'; did you mean 'entries'?"},
-		{TREE("0.4",
-			 "    - {name: L, class: SRAM, sparse_optimizations: {action_optimization: "
-			 "[1]}}\n"),
-			"error: 'sparse_optimizations' in level 'L' is not modelled"},
-		{"arch: {arithmetic: {instances: 2}}\n", "error: architecture has no 'storage'"},
-		{"arch: {storage: []}\n", "error: architecture has no 'arithmetic'"},
-		{"arch: {storage: [{entries: 2}], arithmetic: {}}\n", "error: level has no 'name'"},
-		{"arch: {storage: [{name: a, instances: 3}], arithmetic: {instances: 4}}\n",
-			"error: level '__ARITH__' has a mesh of 4 x 1, no multiple of the 3 x 1 of "
-			"'a' around it"},
-		{TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: {global_cycle_seconds: "
-			     "0}}\n"),
-			"error: 'global_cycle_seconds' in level 'DRAM' is not a cycle time"},
-		{TREE("0.4", DRAM DRAM), "error: level 'DRAM' is named twice"},
-		{"architecture: {subtree: [{name: a}, {name: b}]}\n",
-			"error: a 'subtree' has one branch, not 2: the levels of an architecture "
-			"are one path"},
-		{"architecture: {subtree: [{name: a, locl: []}]}\n",
-			"error: unknown key 'locl' in subtree 'a'; did you mean 'local'?"},
-		{"architecture: {subtree: [{name: a}]}\n",
-			"error: an architecture has 1 to 24 levels, not 0"},
-		{"architecture: {subtree: [{name: 'a[1..2000000000]', subtree: [{name: "
-		 "'b[1..2000000000]'}]}]}\n",
-			"error: 'b' has too many instances"},
-		{"architecture: {subtree: []}\n",
-			"error: a 'subtree' has one branch, not 0: the levels of an architecture "
-			"are one path"},
-		{"architecture: {subtree: [1]}\n", "error: subtree is a word; a map is expected"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		if (arch_of_text(*state, rows[i].yaml, diag))
-			fail_msg("accepted: %s", rows[i].error);
-		const char *error = complaints_first(*state, diag);
-		if (strncmp(error, rows[i].error, strlen(rows[i].error)) != 0)
-			fail_msg("%s\ninstead of %s", error, rows[i].error);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,7 +388,6 @@ int main(void)
 			components_without_attributes_are_searched_for_them, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(words_count_in_timeloops_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(buffers_may_have_no_room, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(strange_attributes_are_noted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(subtrees_need_no_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
@@ -491,7 +396,6 @@ int main(void)
 			flat_levels_count_their_instances, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			cycle_times_may_have_many_digits, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("architectures: trees", tests, NULL, NULL);
 }

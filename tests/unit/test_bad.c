@@ -10,7 +10,7 @@
 
 #include "tests/test.h"
 
-enum { NOUNS_LEAST = 10 };
+enum { NOUNS_LEAST = 16 };
 
 static void is_said_of_each_change(void **state)
 {

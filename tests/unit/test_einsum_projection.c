@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Einsums as users write them, of a problem and of a graph: the recurrence that follows, and what is
- * refused and why. */
+/* Einsums as users write them, of a problem and of a graph: the recurrence that follows. */
 static struct explored explore_all(struct arena *arena, const struct space_time *spec)
 {
 	struct project_search search = {.spec = spec,
@@ -114,103 +113,12 @@ static void single_steps_are_no_loops(void **state)
 	arena_close(arena);
 }
 
-static void what_is_no_einsum_is_refused(void **state)
-{
-	(void)state;
-#define LOOPS "space_time:\n  loops: {i: 3, j: 3, k: 3}\n"
-#define GRAPH                                                                                      \
-	"workload:\n  name: g\n  dimensions: {i: 64, j: 64}\n  ops:\n"                             \
-	"  - s[i] = sum(j) x[i,j]\n  - e[i,j] = exp(x[i,j])\n"
-	static const struct {
-		const char *text, *complaint;
-	} rows[] = {
-		{LOOPS "  einsum: C[i,j] = sum(l) A[i,l] * B[k,j]\n",
-			"error: 'l' is not a loop; 'loops' wants its extent"},
-		{LOOPS "  einsum: C[i,j] = A[i,k] * B[k,j]\n",
-			"error: 'k' does not index the result; sum(k) would reduce "
-			"it"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] *\n",
-			"error: the op ends where a tensor is expected"},
-		{LOOPS "  einsum: C[i,j] = sum(k, j) A[i,k] * B[k,j]\n",
-			"error: 'j' indexes the result, and is reduced"},
-		{LOOPS "  einsum: C[i,j] = exp(A[i,j])\n",
-			"error: not a sum of products, a sum, a max or a min"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * A[k]\n",
-			"error: 'A' has 2 indices elsewhere"},
-		{LOOPS "  einsum: C[i] = sum(k) A[i,k]\n",
-			"error: nothing in the einsum has the loop 'j'"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  domain: i >= k\n",
-			"error: an einsum is over all its loops; a 'domain' goes "
-			"with equations"},
-		{LOOPS "  einsum: [C]\n", "error: 'einsum' is a text such as \"C[m,n] = sum(k) "
-					  "A[m,k] * B[k,n]\""},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  dependences: {A: [1, 0, 0]}\n",
-			"error: dependences follow from equations and einsums; give "
-			"one of them"},
-		{LOOPS, "error: 'space_time' needs 'equations', 'dependences' or an "
-			"'einsum', or a problem or workload beside"},
-		{GRAPH "space_time: {}\n", "error: the workload has 2 ops; 'op: s' names one"},
-		{GRAPH "space_time: {op: t}\n", "error: the workload has no op 't'"},
-		{GRAPH "space_time: {op: e}\n",
-			"error: 'e' is not a sum of products, a sum, a max or a "
-			"min"},
-		{GRAPH "space_time: {op: s, loops: {i: 3}}\n",
-			"error: the loops are those of the op; take them out"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  search: {fold: tiles}\n",
-			"error: to fold there must be an 'array' with as many sizes as rows of "
-			"space, such as [4, 4]"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  array: [2, 2]\n"
-		       "  allocation: [[1, 0, 0]]\n  search: {fold: tiles}\n",
-			"error: a search that folds chooses 'allocation' by itself: take it out, or "
-			"'fold' of 'search'"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  array: [2, 2]\n"
-		       "  search: {fold: tiles, schedule: [1, 2]}\n",
-			"error: a search that folds chooses 'schedule' by itself: take it out, or "
-			"'fold' of 'search'"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  array: [2, 2, 2]\n"
-		       "  search: {fold: tiles, rows: 2}\n",
-			"error: to fold there must be an 'array' with as many sizes as rows of "
-			"space, such as [4, 4]"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  split: {i: 0, l: 2}\n",
-			"error: 'i' in split is 0; it can be 1 to 2147483648"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  search: {fold: [tile]}\n",
-			"error: 'tile' is not an order of folds; use tiles or blocks"},
-		{LOOPS "  dependences: {A: [1, 0, 0]}\n  search: {fold: tiles}\n",
-			"error: a search folds einsums: what it reads again where tiles meet follows "
-			"from their indices"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  split: {l: 2}\n",
-			"error: 'l' is not a loop"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  load: {C: [i, k]}\n",
-			"error: 'C' is not read"},
-		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  load: {B: [k, j]}\n",
-			"error: 'B' cannot be shifted in along 'k' before 'j': it sees the first of "
-			"them, not the second, and is summed up"},
-		{LOOPS "  einsum: C[i] = sum(j, k) A[i + j,k]\n  split: {i: 2}\n", NULL},
-		{LOOPS "  einsum: C[i + j] = sum(k) A[i,k]\n  split: {i: 2}\n",
-			"error: 'C' is summed up along 'i' and others at once, which cannot be "
-			"split"},
-		{GRAPH "space_time: {op: s, sum: [j, jj]}\n",
-			"error: 'jj' is not a loop; did you mean 'j'?"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct arena *arena = arena_open();
-		struct diag *diag = diag_open(arena);
-		struct space_time spec;
-		const struct space_time_text text = {.spec = rows[i].text};
-		assert_int_equal(space_time_of_text(arena, diag, &text, &spec), !rows[i].complaint);
-		if (rows[i].complaint)
-			assert_string_equal(complaints_first(arena, diag), rows[i].complaint);
-		arena_close(arena);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_einsum_has_the_frontier_of_its_equations),
 		cmocka_unit_test(a_sum_goes_through_its_loops_in_order),
 		cmocka_unit_test(single_steps_are_no_loops),
-		cmocka_unit_test(what_is_no_einsum_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,43 +242,6 @@ static void one_note_names_tables_and_levels_that_miss_each_other(void **state)
 			rows[i].told);
 }
 
-static void what_is_wrong_is_said(void **state)
-{
-	static const struct {
-		const char *yaml, *error;
-	} rows[] = {
-		{"ERT: {tables: 3}\n", "error: 'tables' in ERT is a word; a list of tables is "
-				       "expected, or a map"},
-		{"ERT: {tables: {glb: [], rf: 3}}\n",
-			"error: table 'glb' in ERT is a list; a map of actions is expected"},
-		{"ERT: {tables: {glb: {read: {enrgy: 1}}}}\n",
-			"error: action 'read' has no 'energy'"},
-		{"ERT: {tables: {glb: {read: [3]}}}\n", "error: action is a word"},
-		{"ERT: {table: []}\n", "error: ERT has no 'tables'"},
-		{"ERT: {tables: [{nam: x, actions: []}]}\n", "error: table has no 'name'"},
-		{"ERT: {tables: [{name: glb, actions: [{name: read, enrgy: 1}]}]}\n",
-			"error: action 'read' has no 'energy'"},
-		{"ERT: {tables: [{name: glb, actions: [{name: read, energy: -1}]}]}\n",
-			"error: 'energy' in action 'read' is -1 pJ; it must be at least 0"},
-		{"ERT: {tables: [{name: glb, actions: [{name: read, energy: 1ns}]}]}\n",
-			"error: 'energy' in action 'read' is a time; an energy such as 12pJ is "
-			"expected"},
-		{"ERT: {tables: [{name: a.noc, actions: []}, {name: glbb, actions: []}]}\n",
-			"error: no table of the ERT names a level: 'a.noc', 'glbb'; did you mean "
-			"'glb'?"},
-		{"ERT: {tables: [{name: a.PE, actions: []}, {name: x, actions: []}]}\n",
-			"error: no table of the ERT names a level: 'x'"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		if (read_both(*state, arena_format(*state, MACHINE "%s", rows[i].yaml), diag))
-			fail_msg("accepted: %s", rows[i].error);
-		const char *error = complaints_first(*state, diag);
-		if (strncmp(error, rows[i].error, strlen(rows[i].error)) != 0)
-			fail_msg("%s\ninstead of %s", error, rows[i].error);
-	}
-}
-
 static void assert_near(double a, double b)
 {
 	if (fabs(a - b) > 1e-9)
@@ -435,7 +398,6 @@ int main(void)
 			later_tables_win_action_by_action, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			one_note_names_tables_and_levels_that_miss_each_other, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memories_have_built_in_energies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			timeloop_has_built_in_energies_of_its_own, set_up, tear_down),

@@ -259,64 +259,6 @@ static void machines_that_come_along_are_read(void **state)
 	globfree(&files);
 }
 
-#define HEAD "architecture:\n  nodes:\n"
-#define DRAM "  - !Component {name: DRAM, class: DRAM}\n"
-#define MAC "  - !Component {name: mac, class: mac}\n"
-
-static void what_is_wrong_is_said(void **state)
-{
-	static const struct {
-		const char *yaml, *error;
-	} rows[] = {
-		{HEAD DRAM, "error: no level of the machine computes"},
-		{HEAD MAC, "error: no level of the machine stores"},
-		{HEAD MAC DRAM, "error: 'DRAM' stands inside 'mac', which computes"},
-		{HEAD DRAM MAC "  - !Container {name: PE, spatial: {meshX: 4}}\n",
-			"error: 'PE' stands inside 'mac', which computes"},
-		{HEAD "  - !Component {name: d, class: DRAM, spatial: {meshX: 2}}\n"
-		      "  - !Component {name: m, class: mac, spatial: {meshX: 2}}\n",
-			"error: every level fans out; put a container that does not around the "
-			"outermost"},
-		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: {entries: 3, "
-			   "multiple_buffering: 4}}\n" MAC,
-			"error: level 'a' holds no word: 3 of them, buffered 4 times"},
-		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: {power_gated_at: "
-			   "DARM}}\n" MAC,
-			"error: level 'a' is power gated at 'DARM', which is not a level; did you "
-			"mean 'DRAM'?"},
-		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: "
-			   "{per_dataspace_bandwidth_consumption_scale: {Weight: 2}}}\n" MAC,
-			"error: the problem has no dataspace 'Weight'; did you mean 'Weights'?"},
-		{"architecture:\n  subtree:\n  - name: s\n    local:\n"
-		 "    - {name: 'DRAM[1..2]', class: DRAM}\n    - {name: 'mac[1..2]', class: mac}\n",
-			"error: level 'DRAM' is the outermost and there are 2 of it; the nest "
-			"begins in one"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		if (make(*state, rows[i].yaml, diag))
-			fail_msg("accepted: %s", rows[i].error);
-		const char *error = complaints_first(*state, diag);
-		if (strcmp(error, rows[i].error) != 0)
-			fail_msg("%s\ninstead of %s", error, rows[i].error);
-	}
-}
-
-/* Every component brings a fan-out level of its own. */
-static void too_many_levels_are_refused(void **state)
-{
-	struct text yaml = text_open(*state);
-	text_add(&yaml, "%s", HEAD DRAM);
-	for (int i = 0; i < 12; i++)
-		text_add(&yaml, "  - !Component {name: r%d, class: regfile, spatial: {meshX: 2}}\n",
-			i);
-	text_add(&yaml, "%s", MAC);
-	struct diag *diag = diag_open(*state);
-	assert_null(make(*state, text_read(&yaml), diag));
-	assert_string_equal(complaints_first(*state, diag),
-		"error: the machine has more than 24 levels, fan-outs of components counted");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,8 +275,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parts_lead_to_one_compute, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			machines_that_come_along_are_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(too_many_levels_are_refused, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("hierarchy", tests, NULL, NULL);
 }

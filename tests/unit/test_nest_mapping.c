@@ -270,118 +270,36 @@ static void names_of_levels_may_have_blanks(void **state)
 	assert_true(mapping_equal(&mapping, &again));
 }
 
-/* Directives, where the complaint is, and what it says. */
+/* Mappings that Timeloop takes with a warning or in silence. */
 static const struct {
-	const char *yaml, *complaint;
-} wrong[] = {
-	{"- {target: GLBB, type: temporal}\n",
-		"p.yaml:2:12: error: unknown level 'GLBB' (there are system, DRAM, GLB, PE, RF, MAC); did "
-		"you mean 'GLB'?"},
-	{"- {target: GLB, type: temporal, factors: QQ=4}\n",
-		"p.yaml:2:42: error: unknown dimension 'QQ' (there are M, N, K)"},
-	{"- {target: GLB, type: temporal, permutation: MNQ}\n",
-		"p.yaml:2:48: error: unknown dimension 'Q' (there are M, N, K)"},
-	{"- {target: GLB, type: temporal, permutation: MNM}\n",
-		"p.yaml:2:48: error: dimension 'M' is twice in the permutation"},
-	{"- {target: GLB, type: dataspace, keep: [A, In]}\n",
-		"p.yaml:2:44: error: unknown dataspace 'In' (there are A, B, Z)"},
-	{"- {target: GLB, type: spatial, factors: M=4}\n",
-		"p.yaml:2:3: error: no fan-out lies at 'GLB'; a spatial directive names 'PE'"},
-	{"- {target: GLB, type: temporal, factors: M=4 K<=2}\n",
-		"p.yaml:2:46: error: a mapping's factors are exact: 'K=2', not '<='"},
-	{"- {target: GLB, type: temporal, factors: M=9999999999}\n",
-		"p.yaml:2:42: error: a factor of 9999999999 exceeds the extent of dimension 'M', 7"},
-	{"- {target: PE, type: datatype, keep: [A]}\n",
-		"p.yaml:2:38: error: 'PE' stores nothing and cannot keep 'A'"},
-	{"- {target: MAC, type: temporal, factors: M=7}\n",
-		"p.yaml:2:42: error: 'MAC' stores nothing and has no temporal loops"},
-	{"- {target: GLB, type: tempoal}\n", "p.yaml:2:23: error: "},
-	{"- {target: GLB, type: temporal, faktors: M=4}\n",
-		"p.yaml:2:33: error: unknown key 'faktors' in directive; did you mean 'factors'?"},
-	{"- {target: GLB, type: skew, modulo: 2}\n",
-		"p.yaml:2:3: error: a 'skew' is not supported: loops run straight"},
-	{"- {target: 4, type: temporal}\n",
-		"p.yaml:2:12: error: level 4 does not exist; levels are counted from the innermost "
-		"storage, 0"},
-	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
-	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
-	{"  {GLB: 4}\n", "p.yaml:2:3: error: a mapping is a list of directives, not a map"},
-	{"  {node-type: Tile, target: GLB, subtree: []}\n",
-		"p.yaml:2:3: error: 'node-type' begins a tree of tiles, as in TileFlow"},
-	{"  \"DRAM: M7 N8 K4\"\n",
-		"p.yaml:2:3: error: the factors of dimension 'K' multiply to 4, not to its extent 16"},
-	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
-	 "- {target: GLB, type: temporal, factors: M4}\n",
-		"p.yaml:3:42: error: the factors of dimension 'M' multiply to more than its extent 7; "
-		"'M=4,3' would have a shorter last round"},
-	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
-	 "- {target: GLB, type: temporal, factors: \"M=4,2\"}\n",
-		"p.yaml:3:43: error: the last round of 'M' at 'GLB' has 3 iterations, not 2"},
-	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
-	 "- {target: GLB, type: temporal, factors: M2}\n",
-		"p.yaml:2:50: error: the factors of dimension 'M' multiply to 4, not to its extent 7"},
-	{"- {target: DRAM, type: temporal, factors: N8 M7}\n",
-		"error: the factors of dimension 'K' multiply to 1, not to its extent 16"},
-	{"- {target: DRAM, type: temporal, factors: N0 M7 K16}\n"
-	 "- {target: GLB, type: temporal, factors: N0}\n",
-		"p.yaml:2:43: error: the factors of dimension 'N' multiply to 64, not to its extent 8"},
-};
-
-static void wrong_directives_are_explained(void **state)
-{
-	const struct fixture *f = *state;
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct mapping mapping;
-		const char *complaints;
-		const char *yaml = arena_format(f->arena, "mapping:\n%s", wrong[i].yaml);
-		bool good = nest_mapping_of_text(
-			f->arena, f->nodes, f->shape, yaml, &mapping, &complaints);
-		if (good || !strstr(complaints, wrong[i].complaint))
-			fail_msg("%s\n%s\nwanted: %s", yaml, complaints, wrong[i].complaint);
-	}
-}
-
-/* Mappings that Timeloop takes with a warning or in silence, and the errors of lxplore. */
-static const struct {
-	const char *yaml, *line, *said;
+	const char *yaml, *line;
 } taken[] = {
-	{"- {target: DRAM, type: temporal, factors: M=4 K=16 N=8 M=7}\n", "DRAM: K16 N8 M7",
-		"p.yaml:2:56: warning: the factor of dimension 'M' is given twice; as in Timeloop, "
-		"this is taken"},
+	{"- {target: DRAM, type: temporal, factors: M=4 K=16 N=8 M=7}\n", "DRAM: K16 N8 M7"},
 	{"- {target: DRAM, type: temporal, factors: M=4}\n"
 	 "- {target: DRAM, type: temporal, factors: M=7 K=16 N=8}\n",
-		"DRAM: K16 N8 M7",
-		"p.yaml:3:3: warning: the temporal loops of 'DRAM' are given twice; as in Timeloop, "
-		"this is taken"},
+		"DRAM: K16 N8 M7"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N4}\n"
 	 "- {target: PE, type: spatial, factors: K2}\n"
 	 "- {target: inter_PE_spatial, type: spatial, factors: N2}\n",
-		"DRAM: K16 N4 M7 | PE: N2",
-		"p.yaml:4:3: warning: the spatial loops of 'inter_PE_spatial' are given twice"},
+		"DRAM: K16 N4 M7 | PE: N2"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
 	 "- {target: DRAM, type: temporal, permutation: MKN}\n",
-		"DRAM: N8 K16 M7", ""},
+		"DRAM: N8 K16 M7"},
 	{"- {target: DRAM, type: temporal, permutation: MKN}\n"
 	 "- {target: DRAM, type: temporal, factors: M7 K4 N4, permutation: ''}\n"
 	 "- {target: PE, type: spatial, factors: N2 K4, permutation: NKM}\n"
 	 "- {target: PE, type: spatial, split: 1}\n",
-		"DRAM: N4 K4 M7 | PE: N2 K4@y", ""},
+		"DRAM: N4 K4 M7 | PE: N2 K4@y"},
 	{"- {target: DRAM, type: temporal, factors: M7; K16;N8, permutation: MKNM}\n",
-		"DRAM: N8 K16 M7",
-		"p.yaml:2:71: warning: every dimension is in the permutation before this 'M', which "
-		"is left out, as in Timeloop"},
+		"DRAM: N8 K16 M7"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
 	 "- {target: GLB, type: datatype, keep: [A], bypass: [A]}\n",
-		"DRAM: K16 N8 M7 | keep DRAM,RF: A",
-		"p.yaml:3:52: warning: whether 'GLB' keeps 'A' is said twice"},
+		"DRAM: K16 N8 M7 | keep DRAM,RF: A"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N8, keep: [A], split: 1}\n",
-		"DRAM: K16 N8 M7",
-		"p.yaml:2:60: warning: 'keep' says nothing in a directive of type temporal, as in "
-		"Timeloop"},
+		"DRAM: K16 N8 M7"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
 	 "- {target: GLB, type: bypass, bypass: B, factors: M2}\n",
-		"DRAM: K16 N8 M7 | keep DRAM,RF: B",
-		"p.yaml:3:51: warning: 'factors' says nothing in a directive of type bypass"},
+		"DRAM: K16 N8 M7 | keep DRAM,RF: B"},
 };
 
 static void what_timeloop_takes_is_read(void **state)
@@ -392,9 +310,8 @@ static void what_timeloop_takes_is_read(void **state)
 		const char *complaints;
 		const char *yaml = arena_format(f->arena, "mapping:\n%s", taken[i].yaml);
 		if (!nest_mapping_of_text(
-			    f->arena, f->nodes, f->shape, yaml, &mapping, &complaints) ||
-			!strstr(complaints, taken[i].said))
-			fail_msg("%s\n%s\nwanted: %s", yaml, complaints, taken[i].said);
+			    f->arena, f->nodes, f->shape, yaml, &mapping, &complaints))
+			fail_msg("%s\n%s", yaml, complaints);
 		assert_string_equal(
 			nest_mapping_print(f->arena, f->nodes, f->shape, &mapping), taken[i].line);
 	}
@@ -469,24 +386,6 @@ static void dummy_levels_have_loops(void **state)
 	assert_true(mapping_equal(&mapping, &again));
 }
 
-static void all_complaints_come_at_once(void **state)
-{
-	const struct fixture *f = *state;
-	struct mapping mapping;
-	const char *complaints;
-	assert_false(nest_mapping_of_text(f->arena, f->tree, f->shape,
-		"mapping:\n"
-		"- {target: DRAM, type: spatial, factors: M=7}\n"
-		"- {target: GBL, type: temporal, factors: N=0}\n"
-		"- {target: RF, type: temporal, factors: X=0, permutation: Y}\n",
-		&mapping, &complaints));
-	static const char *const parts[] = {
-		"no fan-out lies below 'DRAM'; a spatial directive names 'GLB'",
-		"unknown level 'GBL'", "unknown dimension 'X'", "unknown dimension 'Y'"};
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		assert_non_null(strstr(complaints, parts[i]));
-}
-
 static void directives_are_written_whole(void **state)
 {
 	const struct fixture *f = *state;
@@ -521,12 +420,10 @@ int main(void)
 		TEST(a_line_is_a_mapping_too),
 		TEST(names_may_be_long),
 		TEST(names_of_levels_may_have_blanks),
-		TEST(wrong_directives_are_explained),
 		TEST(what_timeloop_takes_is_read),
 		TEST(forms_of_all_years_read_alike),
 		TEST(levels_have_numbers),
 		TEST(dummy_levels_have_loops),
-		TEST(all_complaints_come_at_once),
 		TEST(directives_are_written_whole),
 	};
 	return cmocka_run_group_tests_name("nest_mapping", tests, NULL, NULL);

@@ -24,16 +24,6 @@ static const struct network *read(struct arena *arena, const char *layers, const
 	return network_of_text(arena, arena_format(arena, "%s%s", shapes, layers), complaints);
 }
 
-/* The complaints without the lines that they show. */
-static const char *heads(struct arena *arena, const char *complaints)
-{
-	struct text text = text_open(arena);
-	for (const char *line = complaints; *line; line += strcspn(line, "\n") + 1)
-		if (strncmp(line, "p.yaml:", 7) == 0)
-			text_bytes(&text, line, strcspn(line, "\n") + 1);
-	return text_read(&text);
-}
-
 static void layers_are_problems_that_occur(void **state)
 {
 	const char *complaints;
@@ -131,68 +121,6 @@ static void shapes_differ_in_every_part(void **state)
 	}
 }
 
-#define INSTANCE "instance: {C: 2, M: 4, R: 3, P: 8}"
-
-static void wrong_layers_are_told_all_at_once(void **state)
-{
-	const char *complaints;
-	assert_null(read(*state,
-		"  - {name: a, shape: cnv, " INSTANCE "}\n"
-		"  - {nam: b, shape: conv, " INSTANCE "}\n"
-		"  - {name: a/b, shape: conv, " INSTANCE "}\n"
-		"  - {name: c, count: 0, shape: conv, " INSTANCE "}\n"
-		"  - {name: c, count: 4294967296, shape: conv, " INSTANCE "}\n"
-		"  - {name: d, shape: conv, instance: {C: 2, M: 4, R: 3}}\n"
-		"  - word\n",
-		&complaints));
-	assert_string_equal(heads(*state, complaints),
-		"p.yaml:12:22: error: unknown shape 'cnv'; did you mean 'conv'?\n"
-		"p.yaml:13:5: error: layer has no 'name'\n"
-		"p.yaml:13:6: note: did you mean 'name' here?\n"
-		"p.yaml:14:12: error: 'a/b' is not a name of a layer: at most 100 letters, digits, "
-		"'_', '-' and '.' make one, and it begins with none of the last two\n"
-		"p.yaml:15:22: error: 'count' in layer 'c' is 0; it can be 1 to 2147483648\n"
-		"p.yaml:16:12: error: two layers are called 'c'\n"
-		"p.yaml:15:5: note: this is the first\n"
-		"p.yaml:16:22: error: 'count' in layer 'c' is 4294967296; it can be 1 to "
-		"2147483648\n"
-		"p.yaml:17:38: error: instance has no 'P'\n"
-		"p.yaml:18:5: error: layer is a word; a map is expected\n");
-}
-
-static void a_network_has_layers_and_not_too_many(void **state)
-{
-	const char *complaints;
-	assert_null(network_of_text(*state, "network: {layers: []}\n", &complaints));
-	assert_string_equal(heads(*state, complaints),
-		"p.yaml:1:19: error: a network has 1 to 4096 layers, not 0\n");
-	assert_null(network_of_text(*state, "network: {name: a}\n", &complaints));
-	assert_string_equal(
-		heads(*state, complaints), "p.yaml:1:10: error: network 'a' has no 'layers'\n");
-	assert_null(network_of_text(*state, "network: [a]\n", &complaints));
-	assert_string_equal(heads(*state, complaints),
-		"p.yaml:1:10: error: network is a list; a map is expected\n");
-	struct text many = text_open(*state);
-	text_add(&many, "%s  - &a {name: a, shape: conv, " INSTANCE "}\n", shapes);
-	for (int i = 0; i < 5000; i++)
-		text_add(&many, "  - *a\n");
-	assert_null(network_of_text(*state, text_read(&many), &complaints));
-	assert_string_equal(heads(*state, complaints),
-		"p.yaml:12:3: error: a network has 1 to 4096 layers, not 5001\n");
-}
-
-static void a_shape_that_nobody_has_is_told(void **state)
-{
-	const char *complaints;
-	assert_non_null(network_of_text(*state,
-		"network:\n  shapes: {conv: {}}\n  layers:\n"
-		"  - {name: a, shape: {dimensions: [M], data_spaces: [{name: Z, projection: [M], "
-		"read_write: true}]}, instance: {M: 3}}\n",
-		&complaints));
-	assert_string_equal(heads(*state, complaints),
-		"p.yaml:2:12: warning: no layer has the shape 'conv'; it is not read\n");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,11 +128,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_is_written_of_a_shape_reads_alike, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shapes_differ_in_every_part, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			wrong_layers_are_told_all_at_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_network_has_layers_and_not_too_many, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_shape_that_nobody_has_is_told, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,78 +202,6 @@ static void what_timeloop_passes_by_is_read(void **state)
 	assert_null(strstr(strstr(complaints, "note: ") + 1, "note: "));
 }
 
-/* A problem with `what` in place of the word that it replaces, and what is said about it. */
-static const struct {
-	const char *replaced, *what, *complaint;
-} wrong[] = {
-	{"C: 2,", "", "p.yaml:12:13: error: instance has no 'C'"},
-	{"C: 2", "C: 0", "p.yaml:12:17: error: 'C' in instance is 0; it can be 1 to 2147483648"},
-	{"C: 2", "C: 2147483649",
-		"p.yaml:12:17: error: 'C' in instance is 2147483649; it can be 1 to 2147483648"},
-	{"C: 2", "C: [2]", "p.yaml:12:17: error: "},
-	{", dilation: 3", "", "error: instance has no 'dilation'"},
-	{"stride: 2", "strid: 2",
-		"p.yaml:12:39: error: the shape has no dimension or coefficient 'strid'; did you "
-		"mean 'stride'?"},
-	{"  instance:", "  ops: []\n  instance:",
-		"error: 'ops', several operations in one problem, and 'node-type' in a mapping are "
-		"TileFlow's"},
-	{"0.4", "0.5", "p.yaml:2:12: error: problem version 0.5; this program reads 0.4 and older"},
-	{"[C, K, R, P]", "[C, K, R, P, C]", "p.yaml:5:30: error: 'C' is named twice"},
-	{"[C, K, R, P]", "[C, K, R, P, \"a b\"]",
-		"p.yaml:5:30: error: 'a b' is not a name: letters, digits and '_' make one"},
-	{"[C, K, R, P]", "[]", "p.yaml:5:17: error: a problem has 1 to 16 dimensions, not 0"},
-	{"[[C]], [[K]], [[R]]", "[[C]], [[Kay]]",
-		"error: 'Kay' is neither a dimension nor a coefficient"},
-	{"[[C]], [[K]], [[R]]", "[[C, K]]",
-		"error: a term of a projection has one dimension, not 'C' and 'K'"},
-	{"[[C]], [[K]], [[R]]", "[[stride]]", "error: a term of a projection needs a dimension"},
-	{"[[C]], [[K]], [[R]]", "\"C - R\"",
-		"p.yaml:10:39: error: a projection adds and multiplies; '- R' does neither"},
-	{"[[C]], [[K]], [[R]]", "\"C +\"",
-		"error: 'C +' is not a sum of dimensions with coefficients, such as 'R + stride*P'"},
-	{"[[C]], [[K]], [[R]]", "[]",
-		"error: a rank of a projection is a list of terms, not empty; [[R], [P, stride]] "
-		"is R + P*stride"},
-	{"[[C]], [[K]], [[R]]", "[[C, 4611686018427387904]]",
-		"error: the indices of a rank of 'Weights' grow too large"},
-	{"read_write: true", "read_write: false",
-		"p.yaml:10:5: error: no dataspace is written; one needs 'read_write: true'"},
-	{"[[R]]]}", "[[R]]], read_write: true}",
-		"p.yaml:11:7: error: 'Weights' and 'Outputs' are both read_write; a problem writes "
-		"one dataspace"},
-	{"projection: [[[K]], [[P]]]", "projektion: [[[K]], [[P]]]",
-		"error: data space 'Outputs' has no 'projection'"},
-	{"{name: dilation}", "{name: dilation, default: -1}",
-		"p.yaml:8:33: error: 'default' in coefficient 'dilation' is -1; it can be 0 to 2147483648"},
-	{"shape:", "shape: cnn\n  x:",
-		"p.yaml:3:10: error: unknown shape 'cnn'; did you mean 'cnn-layer'?"},
-	{"shape:", "shape: winograd\n  x:",
-		"p.yaml:3:10: error: unknown shape 'winograd'; write its dimensions and data_spaces "
-		"here, or name one of cnn-layer, gemm-ABZ, gemm"},
-	{"coefficients:", "flatten: [{name: F, dimensions: [R, P]}]\n    coefficients:",
-		"error: 'flatten' is not supported: dimensions stay apart"},
-	{"coefficients:", "coeficients:",
-		"p.yaml:6:5: error: unknown key 'coeficients' in shape 'conv'; did you mean "
-		"'coefficients'?"},
-	{"instance:", "instanz:", "error: problem has no 'C'"},
-};
-
-static void wrong_problems_are_explained(void **state)
-{
-	struct arena *arena = *state;
-	const char *yaml = arena_format(arena, "%s%s", head, tail);
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		const char *complaints, *at = strstr(yaml, wrong[i].replaced);
-		assert_non_null(at);
-		const char *changed = arena_format(arena, "%.*s%s%s", (int)(at - yaml), yaml,
-			wrong[i].what, at + strlen(wrong[i].replaced));
-		const struct shape *shape = problem_of_text(arena, changed, &complaints);
-		if (shape || !strstr(complaints, wrong[i].complaint))
-			fail_msg("%s\n%s\nwanted: %s", changed, complaints, wrong[i].complaint);
-	}
-}
-
 static void an_op_has_the_share_of_its_busiest_core(void **state)
 {
 	const struct arch *arch = spyre_arch(*state, 32);
@@ -347,7 +275,6 @@ int main(void)
 			what_no_dimension_is_gets_a_note, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shapes_have_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(wrong_problems_are_explained, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(products_of_matrices_have_roles, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_op_has_the_share_of_its_busiest_core, set_up, tear_down),

@@ -117,64 +117,6 @@ static void refusals_show_counterexamples(void **state)
 	}
 }
 
-static void wrong_specs_are_told(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *spec, *text;
-	} rows[] = {
-		{"loops: {i: 4}\n  equations: 'a(i) = a(i - 1) + 1'\n",
-			"spec.yaml:3:22: error: 'a' is read where it has no value, at i = 0; guard it with "
-			"select"},
-		{"loops: {i: 4}\n  dependences: [{a: [1]}]\n",
-			"spec.yaml:3:16: error: 'dependences' is a map of streams, such as {a: [1, 0]}"},
-		{"loops: {i: 4, j: 2}\n  equations: 'a(i, j) = select(i == 0, 0, a(j, i))'\n",
-			"spec.yaml:3:43: error: not a uniform recurrence: index 1 of 'a' must be 'i' plus a "
-			"number"},
-		{"loops: {i: 4}\n  equations: 'a(i) = b(i) + c'\n",
-			"spec.yaml:3:29: error: 'c' is not a loop or a variable"},
-		{"loops: {i: 4}\n  equations: 'a(i) = b(i * i)'\n",
-			"spec.yaml:3:24: error: an index is a sum of loops, times whole numbers, and of whole "
-			"numbers"},
-		{"loops: {i: 4}\n  equations: 'a(i) = (1'\n",
-			"spec.yaml:3:24: error: the equation ends where ')' is expected"},
-		{"loops: {i: 4}\n  equations: 'a(i) = b(i) b(i)'\n",
-			"spec.yaml:3:27: error: the equation should end here"},
-		{"loops: {i: 4}\n  equations: 'a(i) = a(i)'\n",
-			"spec.yaml:3:15: error: 'a' is needed to compute itself at the same point"},
-		{"loops: {i: 4}\n  dependences: {A: [1, 1]}\n",
-			"spec.yaml:3:20: error: a dependence is a list of 1 whole numbers"},
-		{"loops: {i: 4}\n  dependences: {A: [0]}\n",
-			"spec.yaml:3:20: error: a dependence of a point on itself"},
-		{"loops: {i: 0}\n  dependences: {A: [1]}\n",
-			"spec.yaml:2:14: error: i is 0; it can be 1 to 2147483648"},
-		{"loops: {i: 4}\n  dependences: {A: [1]}\n  wires: [B]\n",
-			"spec.yaml:4:11: error: 'B' is not a stream"},
-		{"loops: {i: 4}\n  dependences: {A: [1]}\n  allocation: [[1, 0]]\n",
-			"spec.yaml:4:16: error: a row of 'allocation' is a list of 1 whole numbers"},
-		{"loops: {i: 4, j: 4}\n  dependences: {A: [1, 0]}\n"
-		 "  transform: space_time_transform({i, k}, {p, t}, {1, 0, 0, 1})\n",
-			"spec.yaml:4:39: error: 'k' is not a loop"},
-		{"loops: {i: 4, j: 4}\n  dependences: {A: [1, 0]}\n"
-		 "  transform: space_time_transform({i, j}, {p, t}, {1, 0, 0})\n",
-			"spec.yaml:4:59: error: ',' is expected here: the matrix has 2 rows of 2"},
-		{"loops: {i: 4}\n  domain: 0 <= i < 3\n  dependences: {A: [1]}\n",
-			"spec.yaml:3:11: error: comparisons do not chain: write 'a <= b and b < c'"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct arena *arena = arena_open();
-		struct diag *diag = diag_open(arena);
-		struct space_time spec;
-		const struct space_time_text text = {
-			.spec = arena_format(arena, "space_time:\n  %s", rows[i].spec)};
-		assert_false(space_time_of_text(arena, diag, &text, &spec));
-		char *got = arena_text(arena, complaints_text(arena, diag));
-		got[strcspn(got, "\n")] = '\0';
-		assert_string_equal(got, rows[i].text);
-		arena_close(arena);
-	}
-}
-
 /* A 6 x 6 array on 2 x 4 PEs: every output is the one of the large array. */
 static void folds_compute_the_same(void **state)
 {
@@ -287,7 +229,6 @@ int main(void)
 		cmocka_unit_test(a_wrong_reverse_is_shown),
 		cmocka_unit_test(a_reverse_names_rows_as_the_spec_does),
 		cmocka_unit_test(refusals_show_counterexamples),
-		cmocka_unit_test(wrong_specs_are_told),
 		cmocka_unit_test(folds_compute_the_same),
 		cmocka_unit_test(bounds_are_those_of_the_matrix_product),
 		cmocka_unit_test(the_matrix_product_is_searched_to_the_end),

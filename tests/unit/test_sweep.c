@@ -1,5 +1,5 @@
 /*
- * Sweeps: the points that a `sweep:` comes down to, their trees, and the errors of wrong ones.
+ * Sweeps: the points that a `sweep:` comes down to, and their trees.
  */
 #include "base/arena.h"
 #include "base/text.h"
@@ -115,73 +115,6 @@ static void points_are_as_written(void **state)
 	arena_close(test_arena);
 }
 
-/* Wrong sweeps, and the line and column of each error. */
-static const struct row wrongs[] = {
-	{"vary: {problem.instance.N: [1]}",
-		"s.yaml:2:10: error: path 'problem.instance.N' hits nothing: 'instance' has no 'N'; there are K, M"},
-	{"vary: {architecture.GLBB.depth: [1]}",
-		"s.yaml:2:10: error: path 'architecture.GLBB.depth' hits nothing: 'architecture' has no "
-		"'GLBB'; did you mean 'GLB'?"},
-	{"vary: {architecture.width: [1]}",
-		"s.yaml:2:10: error: path 'architecture.width' hits 2 things: 'width' is ambiguous; the "
-		"key before it tells which is meant"},
-	{"vary: {archtecture.GLB.depth: [1]}",
-		"s.yaml:2:10: error: path 'archtecture.GLB.depth' hits nothing: no spec has a "
-		"'archtecture'; did you mean 'architecture'?"},
-	{"vary: {problem..K: [1]}", "s.yaml:2:10: error: path 'problem..K' has an empty word"},
-	{"vary: {prblem: [1]}",
-		"s.yaml:2:10: error: parameter 'prblem' sets nothing: it is not a path, and "
-		"neither 'set' nor 'when' uses it; did you mean 'problem'?"},
-	{"vary: {k: [1]}\nset: {problem.instance.K: kk}",
-		"s.yaml:2:10: error: parameter 'k' sets nothing"},
-	{"vary: {k: [1]}\nset: {problem.instance.K: k + kk}",
-		"s.yaml:3:33: error: 'problem.instance.K': unknown variable 'kk'; did you mean 'k'?"},
-	{"vary: {problem.instance.K: []}", "s.yaml:2:30: error: 'problem.instance.K' has no value"},
-	{"vary: {problem.instance.K: {from: 1, too: 2}}", "s.yaml:2:"},
-	{"vary: {problem.instance.K: {from: 1, to: 8, step: -1}}",
-		"s.yaml:2:30: error: the range never reaches its end by such steps"},
-	{"vary: {problem.instance.K: {from: 1, to: 8, factor: 2, count: 3}}",
-		"s.yaml:2:30: error: the range has one of 'step', 'factor' and 'count'"},
-	{"vary: {problem.instance.K: {from: 1, to: 1GiB, step: 1}}",
-		"s.yaml:2:30: error: the range has more than a million values"},
-	{"vary: {problem.instance.K: {vals: [1]}}", "s.yaml:2:30: error: "},
-	{"vary: {problem.instance.K: [1], problem.instance.M: [1]}\nwhen: problem.instance.K > 1",
-		"s.yaml:3:9: error: no point is left: 'when' never holds"},
-	{"vary: {k: [1]}\nset: {problem.instance.K: k}\nwhen: k >",
-		"s.yaml:4:9: error: 'when': a comparison has two sides"},
-	{"vary: {k: [1]}\nset: {problem.instance.K: k}\nwhen: k",
-		"s.yaml:4:9: error: 'when': a comparison such as"},
-	{"vary: {k: [fast]}\nset: {search.solver.map: k}\nwhen: k == fsat",
-		"s.yaml:4:14: error: 'when': 'k' is never 'fsat'; did you mean 'fast'?"},
-	{"zip: {problem.instance.K: [1, 2], problem.instance.M: [1]}",
-		"s.yaml:2:37: error: 'problem.instance.M' has 1 values, 'problem.instance.K' 2; what is "
-		"zipped has equally many"},
-	{"vary: {problem.instance.K: [1]}\nset: {problem.instance.K: 2}",
-		"s.yaml:3:9: error: 'problem.instance.K' has values twice"},
-	{"vary: {problem.instance.K: [1]}\nvari: {}",
-		"s.yaml:3:3: error: unknown key 'vari' in sweep; did you mean 'vary'?"},
-	{"name: x", "s.yaml:2:3: error: the sweep varies nothing"},
-	{"vary: {specs: [nowhere.yaml]}", "nowhere.yaml: error: "},
-	{"vary: {specs: [{a: 1}]}", "s.yaml:2:18: error: a map is not the name of a file"},
-	{"vary: {problem: {layers: specs/arch/eyeriss.yaml}}",
-		"s.yaml:2:28: error: 'specs/arch/eyeriss.yaml' has no 'network:' with 'layers:'"},
-	{"vary: {problem: {layers: specs/workloads/resnet50.yaml, only: [conv1, conv9]}}",
-		"s.yaml:2:73: error: no network has a layer 'conv9'"},
-	{"vary: {search.seed: {from: 1, to: 9999}, search.budget: {from: 1, to: 9999}}",
-		"s.yaml:2:3: error: the sweep has more than 10000000 combinations"},
-};
-
-static void wrong_sweeps_are_told(void **state)
-{
-	const struct row *row = *state;
-	const char *complaints;
-	test_arena = arena_open();
-	assert_string_equal(points_of(test_arena, row->sweep, &complaints), "");
-	if (strncmp(complaints, row->points, strlen(row->points)) != 0)
-		fail_msg("'%s' says: %s", row->sweep, complaints);
-	arena_close(test_arena);
-}
-
 static const struct sweep_spec *expand_text(
 	struct arena *arena, const char *text, struct sweep_expansion *out)
 {
@@ -288,16 +221,12 @@ static void fingerprints_tell_sweeps_apart(void **state)
 
 int main(void)
 {
-	enum { ROWS = sizeof rows / sizeof *rows, WRONGS = sizeof wrongs / sizeof *wrongs };
-	struct CMUnitTest points[ROWS], refused[WRONGS];
+	enum { ROWS = sizeof rows / sizeof *rows };
+	struct CMUnitTest points[ROWS];
 	for (size_t i = 0; i < ROWS; i++)
 		points[i] = (struct CMUnitTest){.name = rows[i].points,
 			.test_func = points_are_as_written,
 			.initial_state = (void *)&rows[i]};
-	for (size_t i = 0; i < WRONGS; i++)
-		refused[i] = (struct CMUnitTest){.name = "wrong sweep",
-			.test_func = wrong_sweeps_are_told,
-			.initial_state = (void *)&wrongs[i]};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(values_are_in_the_tree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_trees_are_one_task, set_up, tear_down),
@@ -306,6 +235,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(fingerprints_tell_sweeps_apart, set_up, tear_down),
 	};
 	int failed = run_table("points", points, ROWS);
-	failed += run_table("wrong", refused, WRONGS);
 	return failed + cmocka_run_group_tests_name("trees", tests, NULL, NULL);
 }
