@@ -367,11 +367,11 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 			{"min_utilization", level->least_utilization != 0},
 			{"network_fill_latency", idle && level->fill_cycles},
 			{"network_drain_latency", idle && level->drain_cycles},
-			{"per_dataspace_bandwidth_consumption_scale", level->scale_count > 0},
+			{"per_dataspace_bandwidth_consumption_scale", level->scales.count > 0},
 			{"energy_per_hop", idle && level->hop_pj != 0},
 			{"router_energy", idle && level->router_pj != 0},
 			{"row_time", level->row_cycles.num != 0},
-			{"rows_along", level->row_count > 0},
+			{"rows_along", level->rows.count > 0},
 			{"round_time", level->round_cycles.num != 0},
 		};
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

@@ -206,9 +206,9 @@ static void limits_are_words_per_cycle(void **state)
 	assert_int_equal(b->drain_cycles, 4);
 	assert_true(b->hop_pj == 0.5 && b->router_pj == 2);
 	assert_string_equal(b->gated_at, "a");
-	assert_int_equal(b->scale_count, 2);
-	assert_string_equal(b->scales[0].space, "W");
-	assert_true(b->scales[0].scale == 0.5 && b->scales[1].scale == 2);
+	assert_int_equal(b->scales.count, 2);
+	assert_string_equal(b->scales.at[0].space, "W");
+	assert_true(b->scales.at[0].scale == 0.5 && b->scales.at[1].scale == 2);
 }
 
 static void gates_stand_where_the_front_end_puts_them(void **state)

@@ -41,17 +41,15 @@ struct action_energies {
 	enum energy_origin origin;
 };
 
-/* The weight of one dataspace's words in a level's bandwidth. */
-struct space_scale {
-	const char *space;
-	double scale;
-	struct span span;
-};
-
-/* The dimension along which the words of a dataspace lie in rows. */
-struct space_row {
-	const char *space, *dimension;
-	struct span span;
+/* Values by dataspace: the weight of its words in a level's bandwidth, or the dimension along which they lie in
+ * rows. */
+struct space_values {
+	const struct space_value {
+		const char *space, *dimension;
+		double scale;
+		struct span span;
+	} * at;
+	size_t count;
 };
 
 struct level {
@@ -125,12 +123,10 @@ struct level {
 	/* cycles of the read port for each row of a tile, besides its words; least cycles of a round of tiles
 	 * (specs/counting.md).  0: none */
 	struct ratio row_cycles, round_cycles;
-	const struct space_row *rows; /* rows_along */
-	size_t row_count;
-	double hop_pj, router_pj;         /* of that network, per word; 0 */
-	const char *gated_at;             /* power_gated_at; NULL */
-	const struct space_scale *scales; /* per_dataspace_bandwidth_consumption_scale */
-	size_t scale_count;
+	struct space_values rows;       /* rows_along */
+	double hop_pj, router_pj;       /* of that network, per word; 0 */
+	const char *gated_at;           /* power_gated_at; NULL */
+	struct space_values scales;     /* per_dataspace_bandwidth_consumption_scale */
 	const struct node *constraints; /* inline, as written; NULL */
 	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
 	int branch;   /* of that !Parallel, from 0 */

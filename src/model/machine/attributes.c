@@ -502,48 +502,31 @@ static void read_turn_repeated(
 		read_turn(attributes, field, whole, clock_hz);
 }
 
-static void read_scales(
+/* A number of 0 or more, or a word, for each of some dataspaces. */
+static void read_by_space(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
-	struct level *level = whole;
 	const struct reading *reading = attributes->reading;
+	bool scales = field->type == FIELD_NUMBER;
 	const struct node *map = read_map(attributes, field->key, OPTIONAL);
-	if (!map || !map->count)
+	if (!map)
 		return;
-	struct space_scale *scales = arena_array(reading->arena, struct space_scale, map->count);
+	struct space_value *values = arena_array(reading->arena, struct space_value, map->count);
 	for (size_t i = 0; i < map->count; i++) {
 		const struct node_entry *entry = &map->entries[i];
-		scales[i] = (struct space_scale){entry->key, 1, entry->key_span};
-		if (node_number(reading, entry->value,
-			    arena_format(reading->arena, "the scale of '%s'", entry->key),
-			    &scales[i].scale) &&
-			scales[i].scale < 0)
+		const char *what = arena_format(reading->arena, "the %s of '%s'",
+			scales ? "scale" : "dimension", entry->key);
+		struct space_value *value = &values[i];
+		*value = (struct space_value){entry->key, "", 1, entry->key_span};
+		if (!scales)
+			node_text(reading, entry->value, what, &value->dimension);
+		else if (node_number(reading, entry->value, what, &value->scale) &&
+			 value->scale < 0)
 			diag_error(reading->diag, entry->value->span,
-				"the scale of '%s' is %.10g; it must be at least 0", entry->key,
-				scales[i].scale);
+				"%s is %.10g; it must be at least 0", what, value->scale);
 	}
-	level->scales = scales;
-	level->scale_count = map->count;
-}
-
-static void read_rows_along(
-	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
-{
-	struct level *level = whole;
-	const struct reading *reading = attributes->reading;
-	const struct node *map = read_map(attributes, field->key, OPTIONAL);
-	if (!map || !map->count)
-		return;
-	struct space_row *rows = arena_array(reading->arena, struct space_row, map->count);
-	for (size_t i = 0; i < map->count; i++) {
-		const struct node_entry *entry = &map->entries[i];
-		rows[i] = (struct space_row){entry->key, "", entry->key_span};
-		node_text(reading, entry->value,
-			arena_format(reading->arena, "the dimension of '%s'", entry->key),
-			&rows[i].dimension);
-	}
-	level->rows = rows;
-	level->row_count = map->count;
+	*(struct space_values *)field_place(field, whole) =
+		(struct space_values){values, map->count};
 }
 
 /* `technology` names a process to Accelergy; to Timeloop it may be that of DRAM. */
@@ -744,7 +727,8 @@ static const struct field storage_fields[] = {
 		.marks = ATTRIBUTE_OWN},
 	{"per_dataspace_bandwidth_consumption_scale", FIELD_NUMBER,
 		"`{Weights: 0.5}`: part of a word that each of theirs takes of the bandwidth",
-		.usual = "1", .shape = SHAPE_NAMED, .read = read_scales},
+		.usual = "1", .shape = SHAPE_NAMED, .read = read_by_space,
+		INTO(struct level, scales)},
 	{"row_time", FIELD_TIME,
 		"time that the read port takes for each row of a tile, besides its words; see "
 		"specs/counting.md",
@@ -752,7 +736,7 @@ static const struct field storage_fields[] = {
 	{"rows_along", FIELD_TEXT,
 		"`{Inputs: C}`: dimension along which the words of a row of Inputs lie",
 		.usual = "the last rank", .needs = "row_time", .shape = SHAPE_NAMED,
-		.read = read_rows_along},
+		.read = read_by_space, INTO(struct level, rows)},
 	{"round_time", FIELD_TIME,
 		"least time of a round: an iteration of the temporal loops outside the level, "
 		"which brings new tiles",

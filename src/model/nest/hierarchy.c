@@ -65,24 +65,29 @@ static bool find_compute(struct hierarchy_making *making)
 	return making->compute >= 0 && storages && making->trivial >= 0;
 }
 
-static void take_scales(
-	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+/* The dataspace that a value of a level is for; -1 if the problem has none, after complaining unless others do. */
+static int space_of(struct hierarchy_making *making, const struct space_value *value)
 {
 	const struct shape *shape = making->shape;
 	const char *names[SHAPE_SPACES_MOST + 1] = {NULL};
-	for (int t = 0; t < shape->space_count; t++) {
-		nest->rate_scale[t] = 1;
+	int found = shape_space(shape, value->space);
+	for (int t = 0; t < shape->space_count; t++)
 		names[t] = shape->spaces[t].name;
-	}
-	for (size_t i = 0; i < level->scale_count; i++) {
-		const struct space_scale *scale = &level->scales[i];
-		int t = shape_space(shape, scale->space);
-		const char *near = t < 0 ? suggest(scale->space, names) : NULL;
+	if (found < 0 && !shape_lacks(shape, value->space))
+		WRONG(making, value->span, "the problem has no dataspace '%s'%s", value->space,
+			suggestion(making->arena, suggest(value->space, names), ""));
+	return found;
+}
+
+static void take_scales(
+	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+{
+	for (int t = 0; t < making->shape->space_count; t++)
+		nest->rate_scale[t] = 1;
+	for (size_t i = 0; i < level->scales.count; i++) {
+		int t = space_of(making, &level->scales.at[i]);
 		if (t >= 0)
-			nest->rate_scale[t] = scale->scale;
-		else if (!shape_lacks(shape, scale->space))
-			WRONG(making, scale->span, "the problem has no dataspace '%s'%s",
-				scale->space, suggestion(making->arena, near, ""));
+			nest->rate_scale[t] = level->scales.at[i].scale;
 	}
 }
 
@@ -106,22 +111,14 @@ static void take_rows(
 	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	const struct shape *shape = making->shape;
-	const char *names[SHAPE_SPACES_MOST + 1] = {NULL};
 	nest->row_cycles = rate(level->row_cycles);
 	nest->round_cycles = rate(level->round_cycles);
-	for (int t = 0; t < shape->space_count; t++) {
+	for (int t = 0; t < shape->space_count; t++)
 		nest->row_rank[t] = shape->spaces[t].rank_count - 1;
-		names[t] = shape->spaces[t].name;
-	}
-	for (size_t i = 0; i < level->row_count; i++) {
-		const struct space_row *row = &level->rows[i];
-		int t = shape_space(shape, row->space);
-		const char *near = t < 0 ? suggest(row->space, names) : NULL;
+	for (size_t i = 0; i < level->rows.count; i++) {
+		int t = space_of(making, &level->rows.at[i]);
 		if (t >= 0)
-			nest->row_rank[t] = rank_along(shape, t, row->dimension);
-		else if (!shape_lacks(shape, row->space))
-			WRONG(making, row->span, "the problem has no dataspace '%s'%s", row->space,
-				suggestion(making->arena, near, ""));
+			nest->row_rank[t] = rank_along(shape, t, level->rows.at[i].dimension);
 	}
 }
 
