@@ -153,7 +153,7 @@ static json_t *map_of(const struct schema *schema, const struct noun *noun)
 		size_t length = strcspn(field.key, "*");
 		bool apart = noun == &node_noun && text_equal(field.key, "constraints");
 		json_t *value = apart ? inline_constraints(schema) : value_of(schema, &field);
-		if (field.required)
+		if (field.required && !field.when && !field.has)
 			json_array_append_new(required, json_string(field.key));
 		if (field.key[length])
 			json_object_set_new(patterns,

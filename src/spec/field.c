@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 bool noun_field(const struct noun *noun, size_t i, struct field *field)
@@ -67,10 +68,67 @@ const struct field *noun_find(const struct noun *noun, const char *key)
 	return found;
 }
 
-static void read_place(struct reader *map, const struct field *field, void *at)
+/* Reads a list of whole numbers or sizes. */
+static void read_numbers(
+	struct reader *map, const struct field *field, enum need need, struct numbers *out)
+{
+	const struct node *list = read_list(map, field->key, need);
+	size_t count = list ? list->count : 0;
+	int64_t *numbers = arena_array(map->reading->arena, int64_t, count + 1);
+	for (size_t i = 0; i < count; i++)
+		(field->type == FIELD_SIZE ? node_size : node_integer)(map->reading, list->items[i],
+			field->item, field->least, field->most, &numbers[i]);
+	if (list)
+		*out = (struct numbers){numbers, count};
+}
+
+static void read_inner(struct reader *map, const struct field *field, enum need need, void *at,
+	const void *context)
+{
+	struct reader inner;
+	const struct node *node = read_map(map, field->key, need);
+	if (!node || !noun_open(&inner, map->reading, node, field->key, field->noun))
+		return;
+	fields_read(&inner, field->noun, at, context);
+	reader_done(&inner);
+}
+
+static void read_several(struct reader *map, const struct field *field, enum need need, void *at)
+{
+	struct texts *texts = at;
+	if (field->type == FIELD_TEXT)
+		read_texts(map, field->key, need, &texts->at, &texts->count);
+	else
+		read_numbers(map, field, need, at);
+}
+
+static void put_number(const struct field *field, void *at, int64_t number)
+{
+	if (field->size == sizeof(bool))
+		*(bool *)at = number;
+	else if (field->size == sizeof(int))
+		*(int *)at = (int)number;
+	else
+		*(int64_t *)at = number;
+}
+
+static int64_t number_at(const struct field *field, const void *at)
+{
+	return field->size == sizeof(bool)  ? *(const bool *)at
+	       : field->size == sizeof(int) ? *(const int *)at
+					    : *(const int64_t *)at;
+}
+
+static void read_place(struct reader *map, const struct field *field, void *at, const void *context)
 {
 	enum need need = field->required ? REQUIRED : OPTIONAL;
 	const char *key = field->key;
+	int64_t number;
+	int word;
+	if (field->shape != SHAPE_ONE) {
+		read_several(map, field, need, at);
+		return;
+	}
 	switch (field->type) {
 	case FIELD_TEXT:
 		read_text(map, key, need, at);
@@ -79,10 +137,12 @@ static void read_place(struct reader *map, const struct field *field, void *at)
 		read_bool(map, key, need, at);
 		return;
 	case FIELD_WHOLE:
-		read_integer(map, key, need, field->least, field->most, at);
+		if (read_integer(map, key, need, field->least, field->most, &number))
+			put_number(field, at, number);
 		return;
 	case FIELD_SIZE:
-		read_size(map, key, need, field->least, field->most, at);
+		if (read_size(map, key, need, field->least, field->most, &number))
+			put_number(field, at, number);
 		return;
 	case FIELD_NUMBER:
 		read_number(map, key, need, at);
@@ -103,10 +163,13 @@ static void read_place(struct reader *map, const struct field *field, void *at)
 		read_picojoules(map, key, need, at);
 		return;
 	case FIELD_CHOICE:
-		read_word(map, key, need, field->words, at);
+		if (read_word(map, key, need, field->words, &word))
+			put_number(field, at, word);
+		return;
+	case FIELD_MAP:
+		read_inner(map, field, need, at, context);
 		return;
 	case FIELD_ANY:
-	case FIELD_MAP:
 	case FIELD_SENTENCES:
 		read_node(map, key, need);
 	}
@@ -135,13 +198,101 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context)
 {
 	for (const struct field *field = noun->fields; field->key; field++) {
+		if (field->has && !field->has(whole))
+			continue;
 		if (field->read)
 			field->read(map, field, whole, context);
 		else if (field->has_place)
-			read_place(map, field, field_place(field, whole));
+			read_place(map, field, field_place(field, whole), context);
 	}
 	for (const struct field *field = noun->fields; field->key; field++)
 		if (field->needs && reader_given(map, field->key) &&
 			!reader_given(map, field->needs))
 			reader_refuse(map, field->key, "says nothing without '%s'", field->needs);
+}
+
+/* `[a, b]`; NULL if the key is missing. */
+static const char *print_several(struct arena *arena, const struct field *field, const void *at)
+{
+	struct texts texts = {0};
+	struct numbers numbers = {0};
+	struct text text = text_open(arena);
+	if (field->type == FIELD_TEXT)
+		texts = *(const struct texts *)at;
+	else if (field->count)
+		numbers = (struct numbers){at, field->count};
+	else
+		numbers = *(const struct numbers *)at;
+	for (size_t i = 0; i < texts.count + numbers.count; i++) {
+		text_add(&text, i ? ", " : "[");
+		if (texts.at)
+			quote_yaml(&text, texts.at[i]);
+		else
+			text_add(&text, "%" PRId64, numbers.at[i]);
+	}
+	text_add(&text, text.length ? "]" : "[]");
+	return texts.at || numbers.at ? text_read(&text) : NULL;
+}
+
+static const char *print_ratio(struct arena *arena, struct ratio ratio)
+{
+	return arena_format(arena,
+		ratio.num && ratio.den != 1 ? "%" PRId64 "/%" PRId64 : "%" PRId64, ratio.num,
+		ratio.den);
+}
+
+/* A value as it is written; NULL if the key is missing. */
+static const char *print_value(struct arena *arena, const struct field *field, const void *at)
+{
+	struct text text = text_open(arena);
+	switch (field->type) {
+	case FIELD_TEXT:
+		if (!*(const char *const *)at)
+			return NULL;
+		quote_yaml(&text, *(const char *const *)at);
+		return text_read(&text);
+	case FIELD_FLAG:
+		return *(const bool *)at ? "true" : "false";
+	case FIELD_WHOLE:
+	case FIELD_SIZE:
+		return arena_format(arena, "%" PRId64, number_at(field, at));
+	case FIELD_NUMBER:
+	case FIELD_ENERGY:
+		return arena_format(arena, "%.17g", *(const double *)at);
+	case FIELD_RATE: /* of 0: unlimited */
+		if (!((const struct ratio *)at)->num)
+			return NULL;
+		return print_ratio(arena, *(const struct ratio *)at);
+	case FIELD_RATIO:
+	case FIELD_CLOCK:
+	case FIELD_TIME:
+		return print_ratio(arena, *(const struct ratio *)at);
+	case FIELD_CHOICE:
+		return field->words[number_at(field, at)];
+	case FIELD_MAP:
+		text_add(&text, "{");
+		fields_write(&text, field->noun, at, ", ");
+		text_add(&text, "}");
+		return text_read(&text);
+	case FIELD_ANY:
+	case FIELD_SENTENCES:
+		break;
+	}
+	return NULL;
+}
+
+void fields_write(
+	struct text *text, const struct noun *noun, const void *whole, const char *between)
+{
+	int count = 0;
+	for (const struct field *field = noun->fields; field->key; field++) {
+		const void *at = (const char *)whole + field->offset;
+		if (!field->has_place || (field->has && !field->has(whole)))
+			continue;
+		const char *value = field->shape == SHAPE_ONE
+					    ? print_value(text->arena, field, at)
+					    : print_several(text->arena, field, at);
+		if (value && (!field->omit || !text_equal(field->omit, value)))
+			text_add(text, "%s%s: %s", count++ ? between : "", field->key, value);
+	}
 }

@@ -21,23 +21,27 @@
  *
  *	fields_read(&map, &links_noun, &copying, NULL);
  *
+ *	fields_write(text, &links_noun, &copying, ", ");
+ *
  * A row with a place is read into it, by its own function if it has one; the place keeps what it held if the
- * key is missing.  A row with neither is read elsewhere.
+ * key is missing.  A row with neither is read elsewhere.  Of several values the place is a struct texts, or a
+ * struct numbers if they are FIELD_WHOLE or FIELD_SIZE, or with `count` an array that a function reads.  The writer prints the rows with a place;
+ * those that only a function reads have none.
  */
 enum field_type {        /* and the type of its place */
 	FIELD_ANY,       /* none */
 	FIELD_TEXT,      /* const char * */
 	FIELD_FLAG,      /* bool */
-	FIELD_WHOLE,     /* int64_t, from `least` to `most` */
-	FIELD_SIZE,      /* int64_t, bytes, likewise */
+	FIELD_WHOLE,     /* int64_t or int, from `least` to `most` */
+	FIELD_SIZE,      /* int64_t or int, bytes, likewise */
 	FIELD_NUMBER,    /* double */
 	FIELD_RATIO,     /* struct ratio */
 	FIELD_RATE,      /* struct ratio: bytes per second */
 	FIELD_CLOCK,     /* struct ratio, Hz */
 	FIELD_TIME,      /* struct ratio, nanoseconds */
 	FIELD_ENERGY,    /* double, pJ, at most PICOJOULES_MOST */
-	FIELD_CHOICE,    /* int: the index of one of `words` */
-	FIELD_MAP,       /* none: a map of `noun`, or of any keys */
+	FIELD_CHOICE,    /* int, bool or an enum: the index of one of `words` */
+	FIELD_MAP,       /* none, or the struct of `noun`; NULL: a map of any keys */
 	FIELD_SENTENCES, /* none: a sentence for each key of `noun` */
 };
 
@@ -46,6 +50,17 @@ enum field_shape {
 	SHAPE_LIST,
 	SHAPE_SOME,  /* one, or a list */
 	SHAPE_NAMED, /* a map whose keys are names of the user's */
+};
+
+/* Several values; `at` is NULL if the key is missing. */
+struct texts {
+	const char *const *at;
+	size_t count;
+};
+
+struct numbers {
+	const int64_t *at;
+	size_t count;
 };
 
 struct noun;
@@ -63,8 +78,13 @@ struct field {
 	enum field_shape shape;
 	bool required;
 	bool has_place;
-	size_t offset;
+	size_t offset, size; /* of the place */
+	size_t count;        /* of the numbers in it, if it is an array */
 	int64_t least, most;
+	const char *omit; /* the value that the writer leaves out; NULL: none */
+	const char *item; /* name of one of several numbers in messages: "an address" */
+	bool (*has)(
+		const void *whole); /* true if a map with those earlier rows has it; NULL: any */
 	const char *const *words;
 	const struct noun *noun;
 	/* Reads the value into `whole`, the struct that has the place; `context` is that of fields_read. */
@@ -79,7 +99,8 @@ static inline void *field_place(const struct field *field, void *whole)
 	return (char *)whole + field->offset;
 }
 
-#define INTO(whole, member) .has_place = true, .offset = offsetof(whole, member)
+#define INTO(whole, member)                                                                        \
+	.has_place = true, .offset = offsetof(whole, member), .size = sizeof((whole *)0)->member
 
 struct noun {
 	const char *name; /* that of its definition in the schema */
@@ -115,5 +136,9 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 
 /* Reads the noun's own fields in their order, then checks what each needs. */
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context);
+
+/* Adds the noun's own fields that have a place and a value as `key: value`, in their order. */
+void fields_write(
+	struct text *text, const struct noun *noun, const void *whole, const char *between);
 
 #endif

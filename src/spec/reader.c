@@ -52,7 +52,10 @@ static const char *place_name(
 bool reader_open(struct reader *reader, const struct reading *reading, const struct node *node,
 	const char *what)
 {
-	*reader = (struct reader){.reading = reading, .map = node, .what = what};
+	*reader = (struct reader){.reading = reading,
+		.map = node,
+		.what = what,
+		.errors = diag_errors(reading->diag)};
 	if (node->kind != NODE_MAP)
 		return reading_refuse(
 			reading, node, "%s is %s; a map is expected", what, node_kind_name(node));
@@ -120,9 +123,13 @@ static void complain_unknown(
 void reader_done(struct reader *reader)
 {
 	const char **known = known_keys(reader);
-	for (size_t i = 0; i < reader->map->count; i++)
-		if (!reader_asked(reader, reader->map->entries[i].key))
-			complain_unknown(reader, &reader->map->entries[i], known);
+	bool ended = reader->noun && diag_errors(reader->reading->diag) > reader->errors;
+	for (size_t i = 0; i < reader->map->count; i++) {
+		const struct node_entry *entry = &reader->map->entries[i];
+		if (!reader_asked(reader, entry->key) &&
+			!(ended && noun_has(reader->noun, entry->key)))
+			complain_unknown(reader, entry, known);
+	}
 }
 
 void reader_done_lenient(struct reader *reader)

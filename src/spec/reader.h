@@ -13,7 +13,7 @@
 /*
  * Typed reads over a tree.  Every read of a map's key marks the key as known;
  * `reader_done` then complains about all keys that were not read, with the
- * nearest known one.  A read never stops the program: it complains, keeps the
+ * nearest known one; if an error ended the reading, not about keys of its noun.  A read never stops the program: it complains, keeps the
  * default that `*out` held, and returns false; without a complaint for a missing
  * optional key.
  *
@@ -50,6 +50,7 @@ struct reader {
 	const struct node *map;
 	const char *what;        /* "level 'LX'": stands in messages */
 	const struct noun *noun; /* whose keys the map may have (spec/field.h); NULL: any */
+	size_t errors;           /* of the run when the map was opened */
 	const char **known;      /* the keys asked for so far */
 	size_t known_count, known_capacity;
 };

@@ -888,9 +888,6 @@ static bool read_op_map(struct draft *draft, const struct node *node, struct op 
 		if (good) {
 			read_root(draft, &reader, op);
 			read_roles(draft, &reader, op);
-		} else {
-			read_node(&reader, "root", OPTIONAL);
-			read_node(&reader, "roles", OPTIONAL);
 		}
 	}
 	reader_done(&reader);

@@ -50,6 +50,176 @@ static struct span span_of_key(const struct reader *map, const char *key)
 	return node_find(map->map, key)->span;
 }
 
+/* The maps of a plan as they are written. */
+struct step_form {
+	const char *op, *tensor, *as, *mapping;
+	int move, bundle; /* behind MOVE_CLONE; -1: an op */
+	struct texts readers;
+};
+
+struct staging_form {
+	int64_t rows, sticks, size;
+	struct numbers addresses;
+};
+
+struct stay_form {
+	struct residency stay;
+	const char *view, *in_place_of;
+};
+
+struct bundle_form {
+	int bundle;
+	struct texts arguments;
+};
+
+struct plan_form {
+	const char *workload, *architecture;
+	int version, cores;
+};
+
+static bool is_op(const void *step)
+{
+	return ((const struct step_form *)step)->move < 0;
+}
+
+static bool is_move(const void *step)
+{
+	return !is_op(step);
+}
+
+/* True if a step is a move that names its result. */
+static bool names_result(const void *step)
+{
+	int move = ((const struct step_form *)step)->move + MOVE_CLONE;
+	return is_move(step) && (move == MOVE_CLONE || move == MOVE_RELAYOUT);
+}
+
+static bool is_in_lx(const void *stay)
+{
+	return ((const struct stay_form *)stay)->stay.place == PLACE_LX;
+}
+
+static bool has_values(const void *proof)
+{
+	return ((const struct proof *)proof)->status != PROOF_NONE;
+}
+
+/* Reads the number of a step of a plan. */
+static void read_place(
+	struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	const struct plan_reading *file = context;
+	int64_t number = 0;
+	read_integer(map, field->key, REQUIRED, 0, (int64_t)file->steps.count, &number);
+	*(int *)field_place(field, whole) = (int)number;
+}
+
+/* %.17g as it was written: arithmetic on fractions could round it another way. */
+static void read_double(
+	struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	const char *text;
+	char *end;
+	if (!read_text(map, field->key, REQUIRED, &text))
+		return;
+	*(double *)field_place(field, whole) = strtod(text, &end);
+	if (*end || end == text)
+		reader_refuse(map, field->key, "is '%s'; a number is expected", text);
+}
+
+#define STEP(member) INTO(struct step_form, member)
+#define STAY(member) INTO(struct stay_form, member)
+#define MUST .required = true
+
+static const struct field staging_fields[] = {
+	{"rows", FIELD_WHOLE, "of a tile", MUST, INTO(struct staging_form, rows), .least = 1,
+		.most = INT32_MAX},
+	{"sticks", FIELD_WHOLE, "of a row", MUST, INTO(struct staging_form, sticks), .least = 1,
+		.most = INT32_MAX},
+	{"size", FIELD_SIZE, "of a tile", MUST, INTO(struct staging_form, size), .least = 1,
+		.most = INT64_MAX},
+	{"addresses", FIELD_SIZE, "of the tiles in LX", .shape = SHAPE_LIST, MUST,
+		INTO(struct staging_form, addresses), .item = "an address", .most = INT64_MAX},
+	{0},
+};
+static const struct noun staging_noun = {.name = "staging", .fields = staging_fields};
+
+static const struct noun step_noun;
+
+static const struct field step_fields[] = {
+	{"op", FIELD_TEXT, "name of an op of the workload", MUST, .has = is_op, STEP(op)},
+	{"move", FIELD_CHOICE, "instead of `op`", MUST, .has = is_move, STEP(move),
+		.words = move_names + MOVE_CLONE},
+	{"tensor", FIELD_TEXT, "tensor that a move takes elsewhere", MUST, .has = is_move,
+		STEP(tensor)},
+	{"as", FIELD_TEXT, "name of the result of a move", MUST, .has = names_result, STEP(as)},
+	{"readers", FIELD_TEXT, "ops that read the result of a clone", .shape = SHAPE_SOME,
+		.has = is_move, STEP(readers)},
+	{"bundle", FIELD_WHOLE, "number of the bundle", .when = "steps", MUST, .most = BUNDLE_MOST,
+		STEP(bundle)},
+	{"mapping", FIELD_TEXT, "division over cores, tiles, nests", .when = "steps", MUST,
+		STEP(mapping)},
+	{"staging", FIELD_MAP, "tiles of a broadcast", .noun = &staging_noun},
+	{"loop", FIELD_WHOLE, "loops that `steps` share, with their tiles", .shape = SHAPE_NAMED},
+	{"steps", FIELD_MAP, "steps that share a loop", .shape = SHAPE_LIST, .noun = &step_noun},
+	{0},
+};
+static const struct noun step_noun = {.name = "step", .fields = step_fields};
+
+static const char *const place_words[] = {"HBM", "LX", NULL};
+
+static const struct field stay_fields[] = {
+	{"where", FIELD_CHOICE, MUST, .words = place_words, STAY(stay.place)},
+	{"view", FIELD_TEXT, "parts of the cores, in LX", MUST, .has = is_in_lx, STAY(view)},
+	{"address", FIELD_SIZE, "in LX of each core", MUST, .has = is_in_lx, .most = INT64_MAX,
+		STAY(stay.address)},
+	{"size", FIELD_SIZE, "of a core's part", MUST, .has = is_in_lx, .most = INT64_MAX,
+		STAY(stay.size)},
+	{"from", FIELD_WHOLE, "first step", MUST, .read = read_place, STAY(stay.from)},
+	{"to", FIELD_WHOLE, "step behind the last", MUST, .read = read_place, STAY(stay.to)},
+	{"in_place_of", FIELD_TEXT, "tensor whose place it takes", .has = is_in_lx,
+		STAY(in_place_of)},
+	{0},
+};
+static const struct noun stay_noun = {.name = "stay", .fields = stay_fields};
+
+static const struct field proof_fields[] = {
+	{"status", FIELD_CHOICE, MUST, .words = proof_names, INTO(struct proof, status)},
+	{"method", FIELD_TEXT, "solver of the proof", INTO(struct proof, method)},
+	{"space", FIELD_TEXT, "plans among which the claim holds", INTO(struct proof, space)},
+	{"value", FIELD_NUMBER, "of the plan, as written", MUST, .has = has_values,
+		.read = read_double, INTO(struct proof, value)},
+	{"bound", FIELD_NUMBER, "lower bound, as written", MUST, .has = has_values,
+		.read = read_double, INTO(struct proof, bound)},
+	{0},
+};
+static const struct noun proof_noun = {.name = "proof", .fields = proof_fields};
+
+static const struct field bundle_fields[] = {
+	{"bundle", FIELD_WHOLE, "its number", MUST, .most = BUNDLE_MOST,
+		INTO(struct bundle_form, bundle)},
+	{"arguments", FIELD_TEXT, "its tensors in HBM", .shape = SHAPE_SOME, MUST,
+		INTO(struct bundle_form, arguments)},
+	{0},
+};
+static const struct noun bundle_noun = {.name = "bundle", .fields = bundle_fields};
+
+static const struct field plan_fields[] = {
+	{"version", FIELD_WHOLE, "1", MUST, .least = 1, .most = 1, INTO(struct plan_form, version)},
+	{"workload", FIELD_TEXT, "its name", INTO(struct plan_form, workload)},
+	{"architecture", FIELD_TEXT, "its name", INTO(struct plan_form, architecture)},
+	{"cores", FIELD_WHOLE, "cores that it uses", MUST, .least = 1, .most = ARCH_CORES_MOST,
+		INTO(struct plan_form, cores)},
+	{"steps", FIELD_MAP, "ops, moves and runs in their order", .shape = SHAPE_LIST, MUST,
+		.noun = &step_noun},
+	{"tensors", FIELD_ANY, "lists of stays by name", .shape = SHAPE_NAMED, MUST},
+	{"bundles", FIELD_MAP, "arguments of the bundles", .shape = SHAPE_LIST, MUST,
+		.noun = &bundle_noun},
+	{"proof", FIELD_MAP, "claim about the plan", .noun = &proof_noun},
+	{0},
+};
+const struct noun plan_noun = {.name = "plan", .fields = plan_fields};
+
 static const char *tensor_near(const struct plan_reading *file, const char *name)
 {
 	size_t count = file->workload->tensor_count;
@@ -126,23 +296,22 @@ static int find_version(const struct plan_reading *file, int tensor, int step)
 	return last && last->origin == tensor ? last->tensor : tensor;
 }
 
-/* `readers: [fc2]`: later ops of the workload that use what is moved; *list NULL: all of them do. */
-static bool read_readers(
-	struct plan_reading *file, struct reader *map, int tensor, const int **list, size_t *count)
+/* `readers: [fc2]`: later ops of the workload that use what is moved; NULL: all of them do. */
+static bool find_readers(struct plan_reading *file, struct reader *map, const struct texts *names,
+	int tensor, const int **list)
 {
 	const struct growing *growing = &file->growing;
-	const char *const *names;
-	if (!read_texts(map, "readers", OPTIONAL, &names, count))
+	if (!names->at)
 		return !node_find(map->map, "readers");
-	int *readers = arena_array(file->reading->arena, int, *count + 1);
-	for (size_t i = 0; i < *count; i++) {
+	int *readers = arena_array(file->reading->arena, int, names->count + 1);
+	for (size_t i = 0; i < names->count; i++) {
 		bool reads = false;
-		int number = readers[i] = names_find(&growing->ops, names[i]);
+		int number = readers[i] = names_find(&growing->ops, names->at[i]);
 		if (number < 0)
-			complain_about_op(file, names[i], span_of_key(map, "readers"));
+			complain_about_op(file, names->at[i], span_of_key(map, "readers"));
 		else if (number < (int)growing->taken)
 			WRONG(file, span_of_key(map, "readers"), "op '%s' runs before the move",
-				names[i]);
+				names->at[i]);
 		if (number < (int)growing->taken)
 			return false;
 		const struct op *op = &growing->from->ops[number];
@@ -150,7 +319,7 @@ static bool read_readers(
 			reads |= op->reads[k].tensor == growing->first[tensor];
 		if (!reads) {
 			WRONG(file, span_of_key(map, "readers"), "op '%s' does not read '%s'",
-				names[i], growing->from->tensors[growing->first[tensor]].name);
+				names->at[i], growing->from->tensors[growing->first[tensor]].name);
 			return false;
 		}
 	}
@@ -175,18 +344,17 @@ static void note_version(
 		(struct version){origin, (int)file->steps.count, to};
 }
 
-static bool add_move(struct plan_reading *file, struct reader *map, enum move_kind kind, int from,
-	const char *name)
+static bool add_move(struct plan_reading *file, struct reader *map, const struct step_form *form,
+	enum move_kind kind, int from, const char *name)
 {
 	struct growing *growing = &file->growing;
 	int to = (int)file->workload->tensor_count;
 	const int *readers = NULL;
-	size_t count = 0;
-	if (!read_readers(file, map, from, &readers, &count))
+	if (!find_readers(file, map, &form->readers, from, &readers))
 		return false;
 	growing_reserve(growing, name, to);
 	if (readers)
-		growing_move_for(growing, kind, from, to, name, readers, count);
+		growing_move_for(growing, kind, from, to, name, readers, form->readers.count);
 	else
 		growing_move(growing, kind, from, to, name);
 	note_version(file, kind, from, to, !readers);
@@ -194,13 +362,11 @@ static bool add_move(struct plan_reading *file, struct reader *map, enum move_ki
 }
 
 /* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
-static bool read_step_name(struct plan_reading *file, struct reader *map, const char **as)
+static bool take_name(struct plan_reading *file, struct reader *map, const char *as)
 {
-	if (!read_text(map, "as", REQUIRED, as))
-		return false;
-	if (!growing_has_name(&file->growing, *as))
-		return true;
-	WRONG(file, span_of_key(map, "as"), "there is a tensor or an op '%s' already", *as);
+	if (!as || !growing_has_name(&file->growing, as))
+		return as;
+	WRONG(file, span_of_key(map, "as"), "there is a tensor or an op '%s' already", as);
 	return false;
 }
 
@@ -211,35 +377,32 @@ static bool is_written(const struct plan_reading *file, int tensor)
 	return growing->from->tensors[growing->first[tensor]].producer < (int)growing->taken;
 }
 
-static bool read_move(struct plan_reading *file, struct reader *map)
+static bool take_move(struct plan_reading *file, struct reader *map, const struct step_form *form)
 {
-	const char *tensor, *name;
-	int move;
-	bool word = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
-	if (!read_text(map, "tensor", REQUIRED, &tensor) || !word)
+	if (!form->tensor)
 		return false;
-	int t = find_tensor(file, tensor, span_of_key(map, "tensor"));
+	int t = find_tensor(file, form->tensor, span_of_key(map, "tensor"));
 	if (t < 0)
 		return false;
 	if (!is_written(file, t)) {
 		WRONG(file, span_of_key(map, "tensor"), "'%s' is moved before an op writes it",
-			tensor);
+			form->tensor);
 		return false;
 	}
-	enum move_kind kind = (enum move_kind)(move + MOVE_CLONE);
+	enum move_kind kind = (enum move_kind)(form->move + MOVE_CLONE);
+	const char *name = form->as;
 	t = kind == MOVE_EVICT || kind == MOVE_RELAYOUT ? file->in_lx[t] : file->in_hbm[t];
-	if (kind == MOVE_EVICT || kind == MOVE_RELOAD)
+	if (!names_result(form))
 		name = growing_name(&file->growing, kind, t);
-	else if (!read_step_name(file, map, &name))
+	else if (!take_name(file, map, name))
 		return false;
-	return add_move(file, map, kind, t, name);
+	return add_move(file, map, form, kind, t, name);
 }
 
-static bool read_op(struct plan_reading *file, struct reader *map)
+static bool take_op(struct plan_reading *file, struct reader *map, const char *name)
 {
 	const struct growing *growing = &file->growing;
-	const char *name;
-	if (!read_text(map, "op", REQUIRED, &name))
+	if (!name)
 		return false;
 	if (!growing_is_whole(growing) && names_find(&growing->ops, name) == (int)growing->taken) {
 		growing_take(&file->growing);
@@ -249,92 +412,17 @@ static bool read_op(struct plan_reading *file, struct reader *map)
 	return false;
 }
 
-static void read_mapping(struct plan_reading *file, struct reader *map, struct step *step)
+static void take_mapping(
+	struct plan_reading *file, struct reader *map, const char *text, struct step *step)
 {
 	const struct op *op = &file->workload->ops[step->op];
-	const char *text;
 	step->mapping = mapping_make(file->plan->arch, op);
-	if (!read_text(map, "mapping", REQUIRED, &text))
-		return;
-	const char *why =
-		mapping_parse(file->reading->arena, file->plan->arch, op, text, &step->mapping);
+	const char *why = text ? mapping_parse(file->reading->arena, file->plan->arch, op, text,
+					 &step->mapping)
+			       : NULL;
 	if (why)
 		WRONG(file, span_of_key(map, "mapping"), "mapping of '%s': %s", op->name, why);
 }
-
-static const struct noun step_noun;
-
-static const struct field staging_fields[] = {
-	{"rows", FIELD_WHOLE, "of a tile", .required = true, INTO(struct staging, rows), .least = 1,
-		.most = INT32_MAX},
-	{"sticks", FIELD_WHOLE, "of a row", .required = true, INTO(struct staging, sticks),
-		.least = 1, .most = INT32_MAX},
-	{"size", FIELD_SIZE, "of a tile", .required = true},
-	{"addresses", FIELD_SIZE, "of the tiles in LX", .shape = SHAPE_LIST, .required = true},
-	{0},
-};
-static const struct noun staging_noun = {.name = "staging", .fields = staging_fields};
-
-static const struct field step_fields[] = {
-	{"op", FIELD_TEXT, .help = "name of an op of the workload"},
-	{"move", FIELD_CHOICE, "instead of `op`", .words = move_names + MOVE_CLONE},
-	{"tensor", FIELD_TEXT, .help = "tensor that a move takes elsewhere"},
-	{"as", FIELD_TEXT, .help = "name of the result of a move"},
-	{"readers", FIELD_TEXT, "ops that read the result of a clone", .shape = SHAPE_SOME},
-	{"bundle", FIELD_WHOLE, .help = "number of the bundle"},
-	{"mapping", FIELD_TEXT, .help = "division over cores, tiles, nests"},
-	{"staging", FIELD_MAP, "tiles of a broadcast", .noun = &staging_noun},
-	{"loop", FIELD_WHOLE, "loops that `steps` share, with their tiles", .shape = SHAPE_NAMED},
-	{"steps", FIELD_MAP, "steps that share a loop", .shape = SHAPE_LIST, .noun = &step_noun},
-	{0},
-};
-static const struct noun step_noun = {.name = "step", .fields = step_fields};
-
-static const char *const place_words[] = {"HBM", "LX", NULL};
-
-static const struct field stay_fields[] = {
-	{"where", FIELD_CHOICE, .required = true, .words = place_words},
-	{"from", FIELD_WHOLE, "first step", .required = true},
-	{"to", FIELD_WHOLE, "step behind the last", .required = true},
-	{"view", FIELD_TEXT, .help = "parts of the cores, in LX"},
-	{"address", FIELD_SIZE, .help = "in LX of each core"},
-	{"size", FIELD_SIZE, .help = "of a core's part"},
-	{"in_place_of", FIELD_TEXT, .help = "tensor whose place it takes"},
-	{0},
-};
-static const struct noun stay_noun = {.name = "stay", .fields = stay_fields};
-
-static const struct field proof_fields[] = {
-	{"status", FIELD_CHOICE, .required = true, .words = proof_names},
-	{"method", FIELD_TEXT, "solver of the proof", INTO(struct proof, method)},
-	{"space", FIELD_TEXT, "plans among which the claim holds", INTO(struct proof, space)},
-	{"value", FIELD_NUMBER, .help = "of the plan, as written"},
-	{"bound", FIELD_NUMBER, .help = "lower bound, as written"},
-	{0},
-};
-static const struct noun proof_noun = {.name = "proof", .fields = proof_fields};
-
-static const struct field bundle_fields[] = {
-	{"bundle", FIELD_WHOLE, "its number", .required = true},
-	{"arguments", FIELD_TEXT, "its tensors in HBM", .shape = SHAPE_SOME, .required = true},
-	{0},
-};
-static const struct noun bundle_noun = {.name = "bundle", .fields = bundle_fields};
-
-static const struct field plan_fields[] = {
-	{"version", FIELD_WHOLE, "1", .required = true},
-	{"workload", FIELD_TEXT, .help = "its name"},
-	{"architecture", FIELD_TEXT, .help = "its name"},
-	{"cores", FIELD_WHOLE, "cores that it uses", .required = true},
-	{"steps", FIELD_MAP, "ops, moves and runs in their order", .shape = SHAPE_LIST,
-		.required = true, .noun = &step_noun},
-	{"tensors", FIELD_ANY, "lists of stays by name", .shape = SHAPE_NAMED, .required = true},
-	{"bundles", FIELD_MAP, "arguments of the bundles", .shape = SHAPE_LIST, .required = true,
-		.noun = &bundle_noun},
-	{"proof", FIELD_MAP, "claim about the plan", .noun = &proof_noun},
-	{0},
-};
-const struct noun plan_noun = {.name = "plan", .fields = plan_fields};
 
 /* `{rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}`: the tiles of a broadcast. */
 static void read_staging(struct plan_reading *file, struct reader *map, struct step *step)
@@ -342,29 +430,29 @@ static void read_staging(struct plan_reading *file, struct reader *map, struct s
 	const struct reading *reading = file->reading;
 	const struct node *node = read_map(map, "staging", REQUIRED);
 	struct staging *staging = arena_new(reading->arena, struct staging);
+	struct staging_form form = {0};
 	struct reader fields;
-	int64_t size = 0;
 	if (!node || !noun_open(&fields, reading, node, "staging", &staging_noun))
 		return;
-	fields_read(&fields, &staging_noun, staging, NULL);
-	bool good = read_size(&fields, "size", REQUIRED, 1, INT64_MAX, &size) && staging->rows &&
-		    staging->sticks;
-	const struct node *list = read_list(&fields, "addresses", REQUIRED);
-	if (list && list->count > STAGING_MOST)
-		WRONG(file, list->span, "a broadcast has at most %d staging tiles, not %zu",
-			STAGING_MOST, list->count);
-	for (size_t i = 0; list && i < list->count && i < STAGING_MOST; i++)
-		node_size(reading, list->items[i], "an address", 0, INT64_MAX,
-			&staging->addresses[i]);
-	if (good && staging->rows > INT64_MAX / STICK_BYTES / staging->sticks)
+	fields_read(&fields, &staging_noun, &form, NULL);
+	reader_done(&fields);
+	staging->rows = form.rows;
+	staging->sticks = form.sticks;
+	staging->count = (int)form.addresses.count;
+	for (size_t i = 0; i < form.addresses.count && i < STAGING_MOST; i++)
+		staging->addresses[i] = form.addresses.at[i];
+	bool good = form.size && form.rows && form.sticks;
+	if (form.addresses.count > STAGING_MOST)
+		WRONG(file, span_of_key(&fields, "addresses"),
+			"a broadcast has at most %d staging tiles, not %zu", STAGING_MOST,
+			form.addresses.count);
+	if (good && form.rows > INT64_MAX / STICK_BYTES / form.sticks)
 		WRONG(file, node->span, "a staging tile has more bytes than can be counted");
-	else if (good && size != staging_bytes(staging))
+	else if (good && form.size != staging_bytes(staging))
 		WRONG(file, span_of_key(&fields, "size"),
 			"a tile of %" PRId64 " x %" PRId64 " sticks has %" PRId64
 			" bytes, not %" PRId64,
-			staging->rows, staging->sticks, staging_bytes(staging), size);
-	reader_done(&fields);
-	staging->count = list ? (int)list->count : 0;
+			form.rows, form.sticks, staging_bytes(staging), form.size);
 	step->staging = staging;
 }
 
@@ -372,19 +460,20 @@ static void read_staging(struct plan_reading *file, struct reader *map, struct s
 static bool read_step(struct plan_reading *file, const struct node *node)
 {
 	struct reader map;
-	int64_t bundle = 0;
+	struct step_form form = {.move = -1};
 	int number = (int)file->steps.count;
 	if (!noun_open(&map, file->reading, node, "step", &step_noun))
 		return false;
-	bool is_move = node_find(node, "move");
-	if (!(is_move ? read_move(file, &map) : read_op(file, &map)))
+	if (node_find(node, "move"))
+		form.move = MOVE_RELAYOUT - MOVE_CLONE;
+	fields_read(&map, &step_noun, &form, NULL);
+	if (!(is_op(&form) ? take_op(file, &map, form.op) : take_move(file, &map, &form)))
 		return false;
 	struct step *step = array_add(file->reading->arena, &file->steps);
 	step->op = number;
 	step->span = node->span;
-	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
-	step->bundle = (int)bundle;
-	read_mapping(file, &map, step);
+	step->bundle = (int)form.bundle;
+	take_mapping(file, &map, form.mapping, step);
 	if (file->workload->ops[number].primitive->kind == OP_BROADCAST)
 		read_staging(file, &map, step);
 	reader_done(&map);
@@ -460,20 +549,6 @@ static bool read_steps(struct plan_reading *file, struct reader *map)
 	return false;
 }
 
-static void read_slice(struct plan_reading *file, struct reader *map, struct residency *stay)
-{
-	const char *view, *parent;
-	if (read_text(map, "view", REQUIRED, &view)) {
-		const char *why = view_parse(view, &stay->view);
-		if (why)
-			WRONG(file, span_of_key(map, "view"), "%s", why);
-	}
-	read_size(map, "address", REQUIRED, 0, INT64_MAX, &stay->address);
-	read_size(map, "size", REQUIRED, 0, INT64_MAX, &stay->size);
-	if (read_text(map, "in_place_of", OPTIONAL, &parent))
-		stay->in_place_of = find_tensor(file, parent, span_of_key(map, "in_place_of"));
-}
-
 /* Finds the version of the parent that the op reads which makes a tensor; without one, the version at the step. */
 static int find_parent(const struct plan_reading *file, int tensor, int parent, int step)
 {
@@ -487,28 +562,26 @@ static int find_parent(const struct plan_reading *file, int tensor, int parent, 
 
 static void read_stay(struct plan_reading *file, const struct node *node, int tensor)
 {
-	struct residency stay = {.tensor = tensor, .in_place_of = -1};
+	struct stay_form form = {.stay = {.tensor = tensor, .in_place_of = -1}};
+	struct residency *stay = &form.stay;
 	struct reader map;
-	int place = PLACE_HBM;
-	int64_t from = 0, to = 0;
 	if (!noun_open(&map, file->reading, node, "stay", &stay_noun))
 		return;
-	read_word(&map, "where", REQUIRED, place_words, &place);
-	stay.place = (enum place)place;
-	read_integer(&map, "from", REQUIRED, 0, (int64_t)file->steps.count, &from);
-	read_integer(&map, "to", REQUIRED, 0, (int64_t)file->steps.count, &to);
-	stay.from = (int)from;
-	stay.to = (int)to;
-	if (stay.place == PLACE_LX)
-		read_slice(file, &map, &stay);
-	if (stay.tensor >= 0)
-		stay.tensor = find_version(file, stay.tensor, stay.from);
-	if (stay.in_place_of >= 0)
-		stay.in_place_of = find_parent(file, stay.tensor, stay.in_place_of, stay.from);
+	fields_read(&map, &stay_noun, &form, file);
+	const char *why = form.view ? view_parse(form.view, &stay->view) : NULL;
+	if (why)
+		WRONG(file, span_of_key(&map, "view"), "%s", why);
+	if (stay->tensor >= 0)
+		stay->tensor = find_version(file, stay->tensor, stay->from);
+	int parent = form.in_place_of
+			     ? find_tensor(file, form.in_place_of, span_of_key(&map, "in_place_of"))
+			     : -1;
+	if (parent >= 0)
+		stay->in_place_of = find_parent(file, stay->tensor, parent, stay->from);
 	reader_done(&map);
 	size_t order = file->stays.count;
 	*array_add(file->reading->arena, &file->stays) =
-		(struct written_stay){stay, node->span, order};
+		(struct written_stay){*stay, node->span, order};
 }
 
 static int compare_stays(const void *left, const void *right)
@@ -535,54 +608,32 @@ static void read_tensors(struct plan_reading *file, const struct node *tensors)
 		qsort(file->stays.at, file->stays.count, sizeof *file->stays.at, compare_stays);
 }
 
-/* %.17g as it was written: arithmetic on fractions could round it another way. */
-static void read_double(struct plan_reading *file, struct reader *map, const char *key, double *out)
-{
-	const char *text;
-	char *end;
-	if (!read_text(map, key, REQUIRED, &text))
-		return;
-	*out = strtod(text, &end);
-	if (*end || end == text)
-		WRONG(file, span_of_key(map, key), "'%s' in %s is '%s'; a number is expected", key,
-			map->what, text);
-}
-
 static void read_proof(struct plan_reading *file, struct reader *map)
 {
-	struct proof *proof = &file->plan->proof;
 	const struct node *node = read_map(map, "proof", OPTIONAL);
 	struct reader fields;
-	int status = PROOF_NONE;
 	if (!node || !noun_open(&fields, file->reading, node, "proof", &proof_noun))
 		return;
-	read_word(&fields, "status", REQUIRED, proof_names, &status);
-	proof->status = (enum proof_status)status;
-	fields_read(&fields, &proof_noun, proof, NULL);
-	if (proof->status != PROOF_NONE) {
-		read_double(file, &fields, "value", &proof->value);
-		read_double(file, &fields, "bound", &proof->bound);
-	}
+	fields_read(&fields, &proof_noun, &file->plan->proof, NULL);
 	reader_done(&fields);
 }
 
-static void read_name(
-	struct plan_reading *file, struct reader *map, const char *key, const char *expected)
+static void check_name(struct plan_reading *file, struct reader *map, const char *key,
+	const char *name, const char *expected)
 {
-	const char *name;
-	if (read_text(map, key, OPTIONAL, &name) && expected && !text_equal(name, expected))
+	if (name && expected && !text_equal(name, expected))
 		WRONG(file, span_of_key(map, key), "the plan was made for %s '%s', not '%s'", key,
 			name, expected);
 }
 
-static void read_head(struct plan_reading *file, struct reader *map)
+static void check_head(struct plan_reading *file, struct reader *map, const struct plan_form *form)
 {
-	int64_t version, cores = 0;
-	read_integer(map, "version", REQUIRED, 1, 1, &version);
-	read_name(file, map, "workload", file->workload->name);
-	read_name(file, map, "architecture", file->plan->arch->name);
-	read_integer(map, "cores", REQUIRED, 1, arch_cores(file->plan->arch), &cores);
-	file->plan->cores = (int)cores;
+	int64_t cores = arch_cores(file->plan->arch);
+	check_name(file, map, "workload", form->workload, file->workload->name);
+	check_name(file, map, "architecture", form->architecture, file->plan->arch->name);
+	if (form->cores > cores)
+		reader_refuse(map, "cores", "is %d; it can be 1 to %" PRId64, form->cores, cores);
+	file->plan->cores = form->cores;
 }
 
 static void finish(struct plan_reading *file)
@@ -645,26 +696,23 @@ static void check_arguments(struct plan_reading *file, const struct node *node,
 	struct plan_arguments *arguments, int *step)
 {
 	const struct plan *plan = file->plan;
-	int64_t bundle = 0;
-	const char *const *names = NULL;
-	size_t count = 0;
+	struct bundle_form form = {0};
 	struct reader map;
 	if (!noun_open(&map, file->reading, node, "bundle", &bundle_noun))
 		return;
-	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
-	bool given = read_texts(&map, "arguments", REQUIRED, &names, &count);
+	fields_read(&map, &bundle_noun, &form, NULL);
 	reader_done(&map);
 	int first = *step;
-	while (*step < plan->step_count && plan->steps[*step].bundle == bundle)
+	while (*step < plan->step_count && plan->steps[*step].bundle == form.bundle)
 		++*step;
 	plan_arguments_clear(arguments);
 	plan_arguments_add(arguments, first, *step);
-	bool same = first < *step && (int)count == arguments->count;
-	for (size_t i = 0; same && i < count; i++) {
+	bool same = first < *step && (int)form.arguments.count == arguments->count;
+	for (size_t i = 0; same && i < form.arguments.count; i++) {
 		int tensor = file->origins[arguments->tensors[i]];
-		same = text_equal(names[i], plan->workload->tensors[tensor].name);
+		same = text_equal(form.arguments.at[i], plan->workload->tensors[tensor].name);
 	}
-	if (given && !same)
+	if (form.arguments.at && !same)
 		WRONG(file, node->span, "steps and tensors make other bundles or arguments");
 }
 
@@ -701,12 +749,14 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 	struct plan *plan = arena_new(reading->arena, struct plan);
 	struct plan_reading file = {.reading = reading, .plan = plan};
 	size_t errors = diag_errors(reading->diag);
+	struct plan_form form = {0};
 	struct reader map;
 	plan->arch = arch;
 	if (!noun_open(&map, reading, node, "plan", &plan_noun))
 		return NULL;
 	open_workload(&file, workload, node_find(node, "steps"));
-	read_head(&file, &map);
+	fields_read(&map, &plan_noun, &form, NULL);
+	check_head(&file, &map, &form);
 	const struct node *bundles = read_list(&map, "bundles", REQUIRED);
 	const struct node *tensors = read_map(&map, "tensors", REQUIRED);
 	if (read_steps(&file, &map) && tensors)
@@ -734,6 +784,8 @@ const char *const proof_names[] = {
 	[PROOF_BUDGET] = "budget",
 	NULL,
 };
+
+struct name_array array(const char *);
 
 /* State of writing a plan. */
 struct writing {
@@ -769,27 +821,10 @@ static const char *name_of(const struct writing *writing, int tensor)
 	return writing->plan->workload->tensors[writing->origins[tensor]].name;
 }
 
-static void write_word(struct text *text, const char *key, const char *word)
-{
-	text_add(text, "%s: ", key);
-	quote_yaml(text, word);
-}
-
-static void write_staging(struct text *text, const struct staging *staging)
-{
-	text_add(text,
-		", staging: {rows: %" PRId64 ", sticks: %" PRId64 ", size: %" PRId64
-		", addresses: [",
-		staging->rows, staging->sticks, staging_bytes(staging));
-	for (int k = 0; k < staging->count; k++)
-		text_add(text, "%s%" PRId64, k ? ", " : "", staging->addresses[k]);
-	text_add(text, "]}");
-}
-
-/* Ops of the workload behind `step` that use a tensor, or what moves behind it make of that, but for those of
- * the move at `except`; writes their names behind so many others, and returns how many there are then. */
-static int list_readers(const struct writing *writing, int tensor, int step, int except,
-	struct text *text, int count)
+/* Adds the names of ops of the workload behind `step` that use a tensor, or what moves behind it make of that, but
+ * for those of the move at `except`. */
+static void list_readers(
+	const struct writing *writing, int tensor, int step, int except, struct name_array *names)
 {
 	const struct workload *workload = writing->plan->workload;
 	size_t first = writing->users.first[tensor], end = writing->users.first[tensor + 1];
@@ -800,29 +835,32 @@ static int list_readers(const struct writing *writing, int tensor, int step, int
 			writing->users.at[i].operand >= op->read_count ||
 			(i > first && writing->users.at[i - 1].op == user))
 			continue;
-		if (op->move) {
-			int made = op->writes[0].tensor;
-			count = list_readers(writing, made, step, except, text, count);
-			continue;
-		}
-		if (text) {
-			text_add(text, "%s", count ? ", " : "");
-			quote_yaml(text, op->name);
-		}
-		count++;
+		if (op->move)
+			list_readers(writing, op->writes[0].tensor, step, except, names);
+		else
+			*array_add(writing->text->arena, names) = op->name;
 	}
-	return count;
 }
 
-/* All ops behind a move use what it makes, or `readers` lists those that do. */
-static void write_readers(const struct writing *writing, int step)
+/* The ops that use the result of a move, unless all ops behind it do. */
+static struct texts readers_of(const struct writing *writing, int step)
 {
 	const struct op *op = &writing->plan->workload->ops[writing->plan->steps[step].op];
-	if (!list_readers(writing, op->reads[0].tensor, step, step, NULL, 0))
-		return;
-	text_add(writing->text, ", readers: [");
-	list_readers(writing, op->writes[0].tensor, step, step, writing->text, 0);
-	text_add(writing->text, "]");
+	struct name_array others = {0}, names = {0};
+	list_readers(writing, op->reads[0].tensor, step, step, &others);
+	if (!others.count)
+		return (struct texts){0};
+	list_readers(writing, op->writes[0].tensor, step, step, &names);
+	return (struct texts){names.at ? names.at : others.at, names.count};
+}
+
+static void write_staging(struct text *text, const struct staging *staging)
+{
+	struct staging_form form = {staging->rows, staging->sticks, staging_bytes(staging),
+		{staging->addresses, (size_t)staging->count}};
+	text_add(text, ", staging: {");
+	fields_write(text, &staging_noun, &form, ", ");
+	text_add(text, "}");
 }
 
 static void write_step(const struct writing *writing, const struct step *step)
@@ -830,18 +868,17 @@ static void write_step(const struct writing *writing, const struct step *step)
 	struct text *text = writing->text;
 	const struct plan *plan = writing->plan;
 	const struct op *op = &plan->workload->ops[step->op];
-	text_add(text, "- {");
+	struct step_form form = {.op = op->name,
+		.as = op->name,
+		.mapping = mapping_print(text->arena, plan->arch, op, &step->mapping),
+		.move = (int)op->move - MOVE_CLONE,
+		.bundle = step->bundle};
 	if (op->move) {
-		write_word(text, "move", op->type);
-		write_word(text, ", tensor", name_of(writing, op->reads[0].tensor));
-		if (op->move == MOVE_CLONE || op->move == MOVE_RELAYOUT)
-			write_word(text, ", as", op->name);
-		write_readers(writing, (int)(step - plan->steps));
-	} else {
-		write_word(text, "op", op->name);
+		form.tensor = name_of(writing, op->reads[0].tensor);
+		form.readers = readers_of(writing, (int)(step - plan->steps));
 	}
-	text_add(text, ", bundle: %d, ", step->bundle);
-	write_word(text, "mapping", mapping_print(text->arena, plan->arch, op, &step->mapping));
+	text_add(text, "- {");
+	fields_write(text, &step_noun, &form, ", ");
 	if (step->staging)
 		write_staging(text, step->staging);
 	text_add(text, "}\n");
@@ -877,27 +914,27 @@ static void write_bundles(const struct writing *writing)
 			end++;
 		plan_arguments_clear(&arguments);
 		plan_arguments_add(&arguments, first, end);
-		text_add(text, "  - {bundle: %d, arguments: [", bundle);
-		for (int i = 0; i < arguments.count; i++) {
-			text_add(text, "%s", i ? ", " : "");
-			quote_yaml(text, name_of(writing, arguments.tensors[i]));
-		}
-		text_add(text, "]}\n");
+		const char **names =
+			arena_array(text->arena, const char *, (size_t)arguments.count + 1);
+		for (int i = 0; i < arguments.count; i++)
+			names[i] = name_of(writing, arguments.tensors[i]);
+		struct bundle_form form = {bundle, {names, (size_t)arguments.count}};
+		text_add(text, "  - {");
+		fields_write(text, &bundle_noun, &form, ", ");
+		text_add(text, "}\n");
 	}
 }
 
 static void write_stay(const struct writing *writing, const struct residency *stay)
 {
 	struct text *text = writing->text;
-	text_add(text, "    - {where: %s, ", stay->place == PLACE_LX ? "LX" : "HBM");
-	if (stay->place == PLACE_LX) {
-		write_word(text, "view", view_print(text->arena, &stay->view));
-		text_add(text, ", address: %" PRId64 ", size: %" PRId64 ", ", stay->address,
-			stay->size);
-	}
-	text_add(text, "from: %d, to: %d", stay->from, stay->to);
-	if (stay->place == PLACE_LX && stay->in_place_of >= 0)
-		write_word(text, ", in_place_of", name_of(writing, stay->in_place_of));
+	struct stay_form form = {*stay, NULL, NULL};
+	if (stay->place == PLACE_LX)
+		form.view = view_print(text->arena, &stay->view);
+	if (stay->in_place_of >= 0)
+		form.in_place_of = name_of(writing, stay->in_place_of);
+	text_add(text, "    - {");
+	fields_write(text, &stay_noun, &form, ", ");
 	text_add(text, "}\n");
 }
 
@@ -944,33 +981,20 @@ static void write_tensors(const struct writing *writing)
 	}
 }
 
-static void write_proof(struct text *text, const struct proof *proof)
-{
-	text_add(text, "  proof: {status: %s", proof_names[proof->status]);
-	if (proof->method)
-		write_word(text, ", method", proof->method);
-	if (proof->space)
-		write_word(text, ", space", proof->space);
-	if (proof->status != PROOF_NONE)
-		text_add(text, ", value: %.17g, bound: %.17g", proof->value, proof->bound);
-	text_add(text, "}\n");
-}
-
 void plan_write(const struct plan *plan, struct text *text)
 {
 	struct writing writing = writing_open(text, plan);
-	text_add(text, "plan:\n  version: 1\n");
-	if (plan->workload->name)
-		write_word(text, "  workload", plan->workload->name);
-	if (plan->workload->name)
-		text_add(text, "\n");
-	write_word(text, "  architecture", plan->arch->name);
-	text_add(text, "\n  cores: %d\n  steps:%s\n", plan->cores, plan->step_count ? "" : " []");
+	struct plan_form form = {plan->workload->name, plan->arch->name, 1, plan->cores};
+	text_add(text, "plan:\n  ");
+	fields_write(text, &plan_noun, &form, "\n  ");
+	text_add(text, "\n  steps:%s\n", plan->step_count ? "" : " []");
 	for (int i = 0; i < plan->step_count; i++) {
 		write_indent(&writing, i);
 		write_step(&writing, &plan->steps[i]);
 	}
 	write_bundles(&writing);
 	write_tensors(&writing);
-	write_proof(text, &plan->proof);
+	text_add(text, "  proof: {");
+	fields_write(text, &proof_noun, &plan->proof, ", ");
+	text_add(text, "}\n");
 }

@@ -194,7 +194,7 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 	else if (level->kind == LEVEL_COMPUTE)
 		attributes_compute(attributes, level);
 	if (level->scratchpad)
-		copying_read_pipes(attributes, draft->arch->clock_hz, &draft->arch->copying);
+		fields_read(attributes, &pipes_noun, &draft->arch->copying, &draft->arch->clock_hz);
 	arch_keys_done(draft, attributes, entry->own);
 }
 

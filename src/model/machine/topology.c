@@ -251,26 +251,20 @@ struct copy_ticks copying_ticks(const struct copying *copying)
 
 /* A time with its unit, or a bare number of cycles. */
 static void read_latency(
-	struct reader *reader, const char *key, struct ratio clock_hz, struct ratio *cycles)
-{
-	struct ratio nanoseconds;
-	const struct node *node = read_node(reader, key, OPTIONAL);
-	if (!node)
-		return;
-	if (!attributes_has_unit(reader, node, key))
-		read_ratio(reader, key, OPTIONAL, cycles);
-	else if (read_nanoseconds(reader, key, OPTIONAL, &nanoseconds))
-		attributes_cycles(reader, key, nanoseconds, clock_hz, cycles);
-}
-
-static void read_speed_latency(
 	struct reader *map, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct ratio *clock = clock_hz;
-	read_latency(map, field->key, *clock, field_place(field, whole));
+	struct ratio nanoseconds, *cycles = field_place(field, whole);
+	const struct node *node = read_node(map, field->key, OPTIONAL);
+	if (!node)
+		return;
+	if (!attributes_has_unit(map, node, field->key))
+		read_ratio(map, field->key, OPTIONAL, cycles);
+	else if (read_nanoseconds(map, field->key, OPTIONAL, &nanoseconds))
+		attributes_cycles(map, field->key, nanoseconds, *clock, cycles);
 }
 
-static void read_speed_rate(
+static void read_rate_of_copy(
 	struct reader *map, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct ratio *clock = clock_hz;
@@ -278,10 +272,10 @@ static void read_speed_rate(
 }
 
 static const struct field speed_fields[] = {
-	{"latency", FIELD_TIME, "of one copy, bare in cycles", .usual = "0",
-		.read = read_speed_latency, INTO(struct copy_speed, latency)},
+	{"latency", FIELD_TIME, "of one copy, bare in cycles", .usual = "0", .read = read_latency,
+		INTO(struct copy_speed, latency)},
 	{"bandwidth", FIELD_RATE, "bare in bytes per cycle", .usual = "unlimited",
-		.read = read_speed_rate, INTO(struct copy_speed, rate)},
+		.read = read_rate_of_copy, INTO(struct copy_speed, rate)},
 	{0},
 };
 static const struct noun speed_noun = {.name = "speed", .fields = speed_fields};
@@ -294,57 +288,40 @@ static const struct field pipe_fields[] = {
 	{"combine", FIELD_MAP, "speed of reducing one tile into another", .when = "scratchpad",
 		.noun = &speed_noun, INTO(struct copying, combine)},
 	{"copy_sync", FIELD_TIME, "time until one queue sees a flag of the other, bare in cycles",
-		.when = "scratchpad", .usual = "0"},
+		.when = "scratchpad", .usual = "0", .read = read_latency,
+		INTO(struct copying, sync)},
 	{0},
 };
 const struct noun pipes_noun = {.name = "pipes", .fields = pipe_fields};
 
-void copying_read_pipes(struct reader *reader, struct ratio clock_hz, struct copying *copying)
-{
-	for (const struct field *field = pipe_fields; field->noun; field++) {
-		const struct node *node = read_map(reader, field->key, OPTIONAL);
-		struct reader map;
-		if (!node || !noun_open(&map, reader->reading, node, field->key, field->noun))
-			continue;
-		fields_read(&map, field->noun, field_place(field, copying), &clock_hz);
-		reader_done(&map);
-	}
-	read_latency(reader, "copy_sync", clock_hz, &copying->sync);
-}
-
 static const struct field link_fields[] = {
 	{"topology", FIELD_CHOICE, "links between ranks", .usual = "`full`",
-		.words = topology_names},
+		.words = topology_names, INTO(struct copying, topology)},
 	{"ports", FIELD_CHOICE, "sends, and as many receipts, of a rank at a time",
-		.usual = "`one`", .words = port_count_names},
+		.usual = "`one`", .words = port_count_names, INTO(struct copying, ports)},
 	{"channels", FIELD_WHOLE, "messages that a link takes at a time in rounds", .usual = "1",
-		.least = 1, .most = 1024},
+		.omit = "0", .least = 1, .most = 1024, INTO(struct copying, channels)},
 	{"dims", FIELD_WHOLE, "sides of a mesh", .shape = SHAPE_LIST},
+	{"latency", FIELD_TIME, "of one copy, bare in cycles", .usual = "0", .read = read_latency,
+		INTO(struct copying, link.latency)},
+	{"bandwidth", FIELD_RATE, "bare in bytes per cycle", .usual = "unlimited",
+		.read = read_rate_of_copy, INTO(struct copying, link.rate)},
 	{0},
 };
-static const struct noun *const link_parts[] = {&speed_noun, NULL};
-const struct noun links_noun = {.name = "links", .fields = link_fields, .parts = link_parts};
+const struct noun links_noun = {.name = "links", .fields = link_fields};
 
 bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
 	const struct node **dims)
 {
 	const struct node *node = read_map(reader, "links", OPTIONAL);
 	struct reader map;
-	int kind = (int)copying->topology, ports = (int)copying->ports;
-	int64_t channels = copying->channels;
+	size_t errors = diag_errors(reader->reading->diag);
 	if (!node || !noun_open(&map, reader->reading, node, "links", &links_noun))
 		return false;
-	bool known = read_word(&map, "topology", OPTIONAL, topology_names, &kind) ||
-		     !node_find(node, "topology");
-	read_word(&map, "ports", OPTIONAL, port_count_names, &ports);
-	read_integer(&map, "channels", OPTIONAL, 1, 1024, &channels);
-	fields_read(&map, &speed_noun, &copying->link, &clock_hz);
+	fields_read(&map, &links_noun, copying, &clock_hz);
 	const struct node *sides = read_list(&map, "dims", OPTIONAL);
-	if (dims && known) /* how many there are is the topology's */
+	if (diag_errors(reader->reading->diag) == errors) /* how many there are is the topology's */
 		*dims = sides;
 	reader_done(&map);
-	copying->topology = (enum topology_kind)kind;
-	copying->ports = (enum port_count)ports;
-	copying->channels = (int)channels;
 	return true;
 }

@@ -66,7 +66,6 @@ struct node;
 struct noun;
 struct reader;
 extern const struct noun links_noun, pipes_noun; /* the keys of both */
-void copying_read_pipes(struct reader *reader, struct ratio clock_hz, struct copying *copying);
 bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
 	const struct node **dims);
 

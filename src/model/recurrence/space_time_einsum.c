@@ -718,14 +718,3 @@ void space_time_limits(
 	space_time_streams(map, "shuffle", &out->recurrence, &out->projection.shuffles);
 	read_lanes(map, out);
 }
-
-void space_time_skip_limits(struct reader *map)
-{
-	static const char *const keys[] = {"reach", "stays", "array", "shuffle", "lanes"};
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		read_node(map, keys[i], OPTIONAL);
-	for (int k = 0; k < BANS; k++) {
-		read_node(map, bans[k].key, OPTIONAL);
-		read_node(map, bans[k].older, OPTIONAL);
-	}
-}

@@ -482,8 +482,6 @@ static bool read_projection(struct reader *map, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	const struct recurrence *recurrence = &out->recurrence;
-	/* looked into when all rows are known */
-	static const char *const later[] = {"space", "time", "reverse"};
 	const struct node *call = read_node(map, "transform", OPTIONAL);
 	const struct node *space = read_node(map, "allocation", OPTIONAL);
 	const struct node *time = read_node(map, "schedule", OPTIONAL);
@@ -502,8 +500,6 @@ static bool read_projection(struct reader *map, struct space_time *out)
 	bool good = read_matrices(map, out);
 	bool checked = true;
 	read_bool(map, "check_time", OPTIONAL, &checked);
-	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-		read_node(map, later[i], OPTIONAL);
 	return good;
 }
 
@@ -647,7 +643,6 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	struct recurrence *recurrence = &out->recurrence;
 	if (space_time_body(&map, beside, out)) {
 		read_projection(&map, out);
-		read_node(&map, "fold", OPTIONAL);
 		if (beside && beside->plan)
 			read_plan(reading, beside->plan, out);
 		space_time_streams(&map, "wires", recurrence, &out->projection.wires);
@@ -656,8 +651,6 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 			read_row_names(&map, out);
 			read_reverse(&map, recurrence, &out->projection);
 			space_time_limits(&map, beside ? beside->targets : NULL, out);
-		} else {
-			space_time_skip_limits(&map);
 		}
 		if (diag_errors(reading->diag) == before && read_fold(&map, out))
 			check_folds(&map, beside, out);

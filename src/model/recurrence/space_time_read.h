@@ -28,9 +28,6 @@ bool space_time_is_vector(const struct node *node);
 void space_time_limits(
 	struct reader *map, const struct node *const *targets, struct space_time *out);
 
-/* The keys alone, where rows are not known after an error. */
-void space_time_skip_limits(struct reader *map);
-
 /* Streams by name under a key, as bits. */
 bool space_time_streams(
 	struct reader *map, const char *key, const struct recurrence *recurrence, uint32_t *out);

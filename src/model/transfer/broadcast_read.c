@@ -297,11 +297,19 @@ static void read_element(struct reader *map, const char *key, enum element *out)
 		suggestion(map->reading->arena, suggest(word, element_names), "; fp32 is one"));
 }
 
-static void read_strides(struct reader *map, struct rank_tensor *tensor)
+static void read_tile_element(
+	struct reader *map, const struct field *field, void *whole, const void *context)
 {
+	read_element(map, field->key, field_place(field, whole));
+}
+
+static void read_strides(
+	struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	struct rank_tensor *tensor = whole;
 	int given = 0;
 	broadcast_dense(tensor->shape, tensor->stride);
-	if (!read_extents(map, "strides", INT64_MAX, tensor->stride, &given))
+	if (!read_extents(map, field->key, INT64_MAX, tensor->stride, &given))
 		return;
 	for (int d = BROADCAST_RANK - given - 1; d >= 0; d--)
 		if (!number_mul(tensor->stride[d + 1],
@@ -309,12 +317,106 @@ static void read_strides(struct reader *map, struct rank_tensor *tensor)
 			tensor->stride[d] = INT64_MAX;
 }
 
-static void read_layout(struct reader *map, struct rank_tensor *tensor)
+static bool is_pair(const void *broadcast)
 {
-	int layout = (int)tensor->layout;
-	read_word(map, "layout", OPTIONAL, tensor_layout_names, &layout);
-	tensor->layout = (enum tensor_layout)layout;
+	return operation_is_pair(((const struct broadcast *)broadcast)->operation);
 }
+
+static bool is_put(const void *broadcast)
+{
+	return ((const struct broadcast *)broadcast)->operation == OPERATION_PUT;
+}
+
+/* The tile as it is written. */
+struct tile_form {
+	struct staging_tile tile;
+	struct texts fixed;
+};
+
+#define OF_ANY_RANK .least = INT32_MIN, .most = INT32_MAX
+#define MUST .required = true
+
+static const struct field rank_tensor_fields[] = {
+	{"rank", FIELD_WHOLE, "where the source is", .usual = "the root"},
+	{"shape", FIELD_ANY, .shape = SHAPE_LIST},
+	{"dtype", .type = FIELD_TEXT},
+	{"strides", FIELD_WHOLE, .shape = SHAPE_LIST, .read = read_strides,
+		INTO(struct rank_tensor, stride), .count = BROADCAST_RANK},
+	{"layout", FIELD_CHOICE, .words = tensor_layout_names, INTO(struct rank_tensor, layout)},
+	{"live", FIELD_FLAG, .usual = "true"},
+	{0},
+};
+static const struct noun rank_tensor_noun = {.name = "rank_tensor", .fields = rank_tensor_fields};
+
+static const struct field notify_fields[] = {
+	{"op", FIELD_CHOICE, .words = notify_op_names, INTO(struct handshake, op)},
+	{"value", FIELD_WHOLE, .usual = "1", OF_ANY_RANK, INTO(struct handshake, value)},
+	{0},
+};
+static const struct noun notify_noun = {
+	.name = "notify", .fields = notify_fields, .also = "string"};
+
+static const struct field wait_fields[] = {
+	{"cmp", FIELD_CHOICE, .words = wait_cmp_names, INTO(struct handshake, cmp)},
+	{"value", FIELD_WHOLE, .usual = "1", OF_ANY_RANK, INTO(struct handshake, wanted)},
+	{0},
+};
+static const struct noun wait_noun = {.name = "wait", .fields = wait_fields, .also = "string"};
+
+static const struct field tile_fields[] = {
+	{"rows", FIELD_WHOLE, MUST, INTO(struct tile_form, tile.rows), .least = 1,
+		.most = INT32_MAX},
+	{"cols", FIELD_WHOLE, MUST, INTO(struct tile_form, tile.cols), .least = 1,
+		.most = INT32_MAX},
+	{"valid_rows", FIELD_WHOLE, .usual = "`rows`", OF_ANY_RANK,
+		INTO(struct tile_form, tile.valid_rows)},
+	{"valid_cols", FIELD_WHOLE, .usual = "`cols`", OF_ANY_RANK,
+		INTO(struct tile_form, tile.valid_cols)},
+	{"dtype", FIELD_TEXT, .read = read_tile_element,
+		.offset = offsetof(struct tile_form, tile.element)},
+	{"static", FIELD_TEXT, .shape = SHAPE_SOME, INTO(struct tile_form, fixed)},
+	{0},
+};
+static const struct noun tile_noun = {.name = "staging_tile", .fields = tile_fields};
+
+static const char *const staging_modes[] = {"single", "ping-pong", NULL};
+static const char *const atomic_names[] = {"none", "add", NULL};
+
+#define PUT(member) INTO(struct broadcast, member)
+
+static const struct field broadcast_fields[] = {
+	{"name", FIELD_TEXT, .usual = "broadcast", PUT(name)},
+	{"op", FIELD_TEXT, .help = "a line of assembly"},
+	{"operation", FIELD_TEXT, .usual = "broadcast"},
+	{"reduction", .type = FIELD_TEXT},
+	{"ranks", FIELD_WHOLE, .most = RANKS_MOST, PUT(ranks), .omit = "0"},
+	{"root", FIELD_WHOLE, OF_ANY_RANK, PUT(root)},
+	{"caller", .type = FIELD_WHOLE},
+	{"compat", FIELD_CHOICE, "the published operation whose rules hold", .words = compat_names,
+		PUT(compat)},
+	{"peer", FIELD_WHOLE, MUST, .has = is_pair, OF_ANY_RANK, PUT(peer)},
+	{"atomic", FIELD_CHOICE, .has = is_put, .words = atomic_names, PUT(adds), .omit = "none"},
+	{"shape", FIELD_ANY, "of the tensor, five extents", .shape = SHAPE_LIST},
+	{"dtype", .type = FIELD_TEXT},
+	{"source", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
+	{"destinations", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
+	{"notify", FIELD_MAP, .noun = &notify_noun},
+	{"wait", FIELD_MAP, .noun = &wait_noun},
+	{"links", FIELD_MAP, .noun = &links_noun},
+	{"tile", FIELD_MAP, MUST, .noun = &tile_noun},
+	{"mode", FIELD_CHOICE, .words = staging_modes},
+	{"staging", FIELD_WHOLE, "staging tiles", .usual = "1", .least = 1, .most = STAGING_MOST,
+		PUT(staging)},
+	{"offsets", FIELD_SIZE, "of the staging tiles", .shape = SHAPE_LIST},
+	{"order", FIELD_CHOICE, "of chunks", .words = chunk_order_names, PUT(order)},
+	{"algorithm", .type = FIELD_TEXT, PUT(algorithm)},
+	{"segments", FIELD_WHOLE, .usual = "1", .least = 1, .most = 1 << 20, PUT(segments),
+		.omit = "1"},
+	{0},
+};
+static const struct noun *const broadcast_parts[] = {&pipes_noun, NULL};
+const struct noun broadcast_noun = {
+	.name = "broadcast", .fields = broadcast_fields, .parts = broadcast_parts};
 
 static void read_shape_extents(struct reader *map, int64_t shape[BROADCAST_RANK])
 {
@@ -414,78 +516,6 @@ static void read_tensor(struct broadcast_draft *draft)
 	source->live = true;
 }
 
-static const struct field rank_tensor_fields[] = {
-	{"rank", FIELD_WHOLE, "where the source is", .usual = "the root"},
-	{"shape", FIELD_ANY, .shape = SHAPE_LIST},
-	{"dtype", .type = FIELD_TEXT},
-	{"layout", .type = FIELD_TEXT},
-	{"strides", FIELD_ANY, .shape = SHAPE_LIST},
-	{"live", FIELD_FLAG, .usual = "true"},
-	{0},
-};
-static const struct noun rank_tensor_noun = {.name = "rank_tensor", .fields = rank_tensor_fields};
-
-static const struct field notify_fields[] = {
-	{"op", FIELD_CHOICE, .words = notify_op_names},
-	{"value", FIELD_WHOLE, .usual = "1"},
-	{0},
-};
-static const struct noun notify_noun = {
-	.name = "notify", .fields = notify_fields, .also = "string"};
-
-static const struct field wait_fields[] = {
-	{"cmp", FIELD_CHOICE, .words = wait_cmp_names},
-	{"value", FIELD_WHOLE, .usual = "1"},
-	{0},
-};
-static const struct noun wait_noun = {.name = "wait", .fields = wait_fields, .also = "string"};
-
-static const struct field tile_fields[] = {
-	{"rows", FIELD_WHOLE, .required = true, INTO(struct staging_tile, rows), .least = 1,
-		.most = INT32_MAX},
-	{"cols", FIELD_WHOLE, .required = true, INTO(struct staging_tile, cols), .least = 1,
-		.most = INT32_MAX},
-	{"valid_rows", FIELD_WHOLE, .usual = "`rows`"},
-	{"valid_cols", FIELD_WHOLE, .usual = "`cols`"},
-	{"dtype", .type = FIELD_TEXT},
-	{"static", FIELD_TEXT, .shape = SHAPE_SOME},
-	{0},
-};
-static const struct noun tile_noun = {.name = "staging_tile", .fields = tile_fields};
-
-static const char *const staging_modes[] = {"single", "ping-pong", NULL};
-
-static const struct field broadcast_fields[] = {
-	{"name", FIELD_TEXT, .usual = "broadcast"},
-	{"compat", FIELD_CHOICE, "the published operation whose rules hold", .words = compat_names},
-	{"op", FIELD_TEXT, .help = "a line of assembly"},
-	{"operation", FIELD_TEXT, .usual = "broadcast"},
-	{"reduction", .type = FIELD_TEXT},
-	{"ranks", .type = FIELD_WHOLE},
-	{"root", .type = FIELD_WHOLE},
-	{"caller", .type = FIELD_WHOLE},
-	{"peer", .type = FIELD_WHOLE},
-	{"atomic", .type = FIELD_TEXT},
-	{"shape", FIELD_ANY, "of the tensor, five extents", .shape = SHAPE_LIST},
-	{"dtype", .type = FIELD_TEXT},
-	{"source", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
-	{"destinations", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
-	{"notify", FIELD_MAP, .noun = &notify_noun},
-	{"wait", FIELD_MAP, .noun = &wait_noun},
-	{"links", FIELD_MAP, .noun = &links_noun},
-	{"tile", FIELD_MAP, .required = true, .noun = &tile_noun},
-	{"mode", FIELD_CHOICE, .words = staging_modes},
-	{"staging", FIELD_WHOLE, "staging tiles", .usual = "1"},
-	{"offsets", FIELD_SIZE, "of the staging tiles", .shape = SHAPE_LIST},
-	{"order", FIELD_CHOICE, "of chunks", .words = chunk_order_names},
-	{"algorithm", .type = FIELD_TEXT},
-	{"segments", FIELD_WHOLE, .usual = "1"},
-	{0},
-};
-static const struct noun *const broadcast_parts[] = {&pipes_noun, NULL};
-const struct noun broadcast_noun = {
-	.name = "broadcast", .fields = broadcast_fields, .parts = broadcast_parts};
-
 static void read_tensor_map(struct broadcast_draft *draft, const struct node *node,
 	const char *what, struct rank_tensor *tensor)
 {
@@ -495,8 +525,7 @@ static void read_tensor_map(struct broadcast_draft *draft, const struct node *no
 	tensor->span = node->span;
 	read_shape_extents(&map, tensor->shape);
 	read_element(&map, "dtype", &tensor->element);
-	read_layout(&map, tensor);
-	read_strides(&map, tensor);
+	fields_read(&map, &rank_tensor_noun, tensor, NULL);
 	read_bool(&map, "live", OPTIONAL, &tensor->live);
 	reader_done(&map);
 }
@@ -543,32 +572,24 @@ static void read_source(struct broadcast_draft *draft)
 		broadcast->spans.source = span_of(draft, &own, "rank");
 	if (broadcast->operation == OPERATION_SCATTER)
 		read_shape_extents(&own, source->shape);
-	read_layout(&own, source);
-	read_strides(&own, source);
+	fields_read(&own, &rank_tensor_noun, source, NULL);
 	reader_done(&own);
 }
 
-static void read_ranks(struct broadcast_draft *draft)
+/* Reads the keys that have a place in the struct. */
+static void read_plain(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct reader *map = &draft->map;
-	static const char *const atomics[] = {"none", "add", NULL};
-	bool pair = operation_is_pair(broadcast->operation), typed = draft->line.ranks;
-	int atomic = 0;
-	broadcast->ranks = typed ? draft->line.ranks : 0;
-	read_integer(map, "ranks", typed ? OPTIONAL : unless_typed(draft), 0, RANKS_MOST,
-		&broadcast->ranks);
+	bool pair = is_pair(broadcast), typed = draft->line.ranks;
+	broadcast->ranks = draft->line.ranks;
+	fields_read(map, &broadcast_noun, broadcast, NULL);
+	read_node(map, "ranks", typed ? OPTIONAL : unless_typed(draft));
 	if (broadcast->ranks > RANKS_MOST)
 		diag_error(draft->reading->diag, draft->op->span, "a group has at most %d ranks",
 			RANKS_MOST);
-	read_integer(map, "root", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->root);
 	broadcast->caller = broadcast->root;
 	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
-	if (broadcast->operation == OPERATION_PUT &&
-		read_word(map, "atomic", OPTIONAL, atomics, &atomic))
-		broadcast->adds = atomic;
-	if (pair)
-		read_integer(map, "peer", REQUIRED, INT32_MIN, INT32_MAX, &broadcast->peer);
 	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
 	broadcast->spans.root = span_of(draft, map, "root");
 	broadcast->spans.caller = span_of(draft, map, "caller");
@@ -601,20 +622,12 @@ static bool read_handshake_signal(struct broadcast_draft *draft, bool waits, str
 	const char *key = waits ? "wait" : "notify";
 	const struct node *node = read_node(&draft->map, key, OPTIONAL);
 	struct reader map;
-	int word = 0;
+	const struct noun *noun = waits ? &wait_noun : &notify_noun;
 	*span = node ? node->span : draft->broadcast->spans.all;
 	if (node && node->kind == NODE_SCALAR) {
 		broadcast_parse_signal(draft->reading, node, waits, handshake);
-	} else if (node &&
-		   noun_open(&map, draft->reading, node, key, waits ? &wait_noun : &notify_noun)) {
-		read_word(&map, waits ? "cmp" : "op", OPTIONAL,
-			waits ? wait_cmp_names : notify_op_names, &word);
-		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX,
-			waits ? &handshake->wanted : &handshake->value);
-		if (waits)
-			handshake->cmp = (enum wait_cmp)word;
-		else
-			handshake->op = (enum notify_op)word;
+	} else if (node && noun_open(&map, draft->reading, node, key, noun)) {
+		fields_read(&map, noun, handshake, NULL);
 		reader_done(&map);
 	}
 	return node;
@@ -628,20 +641,18 @@ static void read_handshake(struct broadcast_draft *draft)
 	handshake->waits = read_handshake_signal(draft, true, &handshake->wait_span);
 }
 
-static void read_static(struct reader *map, struct staging_tile *tile)
+/* Checks the words of `static`. */
+static void check_static(struct reader *map, const struct texts *fixed, struct staging_tile *tile)
 {
-	const char *const *words;
-	size_t count = 0;
-	if (!read_texts(map, "static", OPTIONAL, &words, &count))
-		return;
-	for (size_t i = 0; i < count; i++) {
-		bool rows = strcmp(words[i], "rows") == 0, cols = strcmp(words[i], "cols") == 0;
+	for (size_t i = 0; i < fixed->count; i++) {
+		bool rows = text_equal(fixed->at[i], "rows"),
+		     cols = text_equal(fixed->at[i], "cols");
 		tile->static_rows |= rows;
 		tile->static_cols |= cols;
 		if (!rows && !cols)
 			diag_error(map->reading->diag,
 				node_item(node_find(map->map, "static"), i)->span,
-				"'rows' and 'cols' can be static, not '%s'", words[i]);
+				"'rows' and 'cols' can be static, not '%s'", fixed->at[i]);
 	}
 }
 
@@ -651,22 +662,27 @@ static void read_tile(struct broadcast_draft *draft)
 	struct staging_tile *tile = &broadcast->tile;
 	const struct node *node = read_map(&draft->map, "tile", REQUIRED);
 	struct reader map;
-	*tile = (struct staging_tile){.element = broadcast->source.element,
-		.rows = 1,
-		.cols = 1,
-		.span = broadcast->spans.all};
+	struct tile_form form = {.tile = {.element = broadcast->source.element,
+					 .rows = 1,
+					 .cols = 1,
+					 .valid_rows = INT64_MIN,
+					 .valid_cols = INT64_MIN}};
+	*tile = form.tile;
+	tile->span = broadcast->spans.all;
 	if (!node || !noun_open(&map, draft->reading, node, "tile", &tile_noun))
 		return;
+	fields_read(&map, &tile_noun, &form, NULL);
+	*tile = form.tile;
 	tile->span = broadcast->spans.valid_rows = broadcast->spans.valid_cols = node->span;
-	fields_read(&map, &tile_noun, tile, NULL);
-	tile->valid_rows = tile->rows;
-	tile->valid_cols = tile->cols;
-	if (read_integer(&map, "valid_rows", OPTIONAL, INT32_MIN, INT32_MAX, &tile->valid_rows))
+	if (tile->valid_rows != INT64_MIN)
 		broadcast->spans.valid_rows = span_of(draft, &map, "valid_rows");
-	if (read_integer(&map, "valid_cols", OPTIONAL, INT32_MIN, INT32_MAX, &tile->valid_cols))
+	else
+		tile->valid_rows = tile->rows;
+	if (tile->valid_cols != INT64_MIN)
 		broadcast->spans.valid_cols = span_of(draft, &map, "valid_cols");
-	read_element(&map, "dtype", &tile->element);
-	read_static(&map, tile);
+	else
+		tile->valid_cols = tile->cols;
+	check_static(&map, &form.fixed, tile);
 	reader_done(&map);
 }
 
@@ -702,27 +718,21 @@ static void read_staging(struct broadcast_draft *draft)
 	struct broadcast *broadcast = draft->broadcast;
 	const struct node *mode = read_node(&draft->map, "mode", OPTIONAL);
 	int word = 0;
-	if (read_word(&draft->map, "mode", OPTIONAL, staging_modes, &word))
-		broadcast->staging = word + 1;
-	if (read_integer(&draft->map, "staging", OPTIONAL, 1, STAGING_MOST, &broadcast->staging) &&
-		mode)
+	if (mode && reader_given(&draft->map, "staging"))
 		diag_error(draft->reading->diag, mode->span,
 			"'mode' and 'staging' both say how many staging tiles there are");
+	else if (read_word(&draft->map, "mode", OPTIONAL, staging_modes, &word))
+		broadcast->staging = word + 1;
 	broadcast->spans.staging = span_of(draft, &draft->map, mode ? "mode" : "staging");
 }
 
-static void read_algorithm(struct broadcast_draft *draft)
+static void check_algorithm(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
-	int order = ORDER_SLIDING;
-	read_word(&draft->map, "order", OPTIONAL, chunk_order_names, &order);
-	broadcast->order = (enum chunk_order)order;
-	if (order != ORDER_SLIDING && broadcast->operation != OPERATION_BROADCAST)
+	if (broadcast->order != ORDER_SLIDING && broadcast->operation != OPERATION_BROADCAST)
 		diag_error(draft->reading->diag, node_find(draft->map.map, "order")->span,
 			"the chunks of a %s slide", operation_names[broadcast->operation]);
-	read_text(&draft->map, "algorithm", OPTIONAL, &broadcast->algorithm);
-	if (read_integer(&draft->map, "segments", OPTIONAL, 1, 1 << 20, &broadcast->segments) &&
-		!broadcast->algorithm)
+	if (reader_given(&draft->map, "segments") && !broadcast->algorithm)
 		diag_error(draft->reading->diag, node_find(draft->map.map, "segments")->span,
 			"'segments' are those of an 'algorithm'; the published operation has "
 			"tiles");
@@ -775,7 +785,7 @@ static void read_machine(struct broadcast_draft *draft, const struct arch *arch)
 		broadcast->scratchpad_bytes = arch->levels[arch->lx].capacity;
 		broadcast->scratchpad_alignment = arch->levels[arch->lx].alignment;
 	}
-	copying_read_pipes(&draft->map, clock, &broadcast->copying);
+	fields_read(&draft->map, &pipes_noun, &broadcast->copying, &clock);
 	copying_read_links(&draft->map, clock, &broadcast->copying, &dims);
 	read_columns(draft, dims);
 }
@@ -790,12 +800,8 @@ const struct broadcast *broadcast_read(
 	if (!noun_open(&draft.map, reading, node, "broadcast", &broadcast_noun))
 		return NULL;
 	broadcast->spans.all = broadcast->spans.source = node->span;
-	int compat = COMPAT_DOC;
-	read_text(&draft.map, "name", OPTIONAL, &broadcast->name);
-	read_word(&draft.map, "compat", OPTIONAL, compat_names, &compat);
-	broadcast->compat = (enum compat)compat;
 	read_operation(&draft);
-	read_ranks(&draft);
+	read_plain(&draft);
 	read_tensor(&draft);
 	read_source(&draft);
 	check_line(&draft);
@@ -805,95 +811,51 @@ const struct broadcast *broadcast_read(
 	read_tile(&draft);
 	read_staging(&draft);
 	read_offsets(&draft);
-	read_algorithm(&draft);
+	check_algorithm(&draft);
 	reader_done(&draft.map);
 	return diag_errors(reading->diag) == errors ? broadcast : NULL;
 }
 
-static void add_list(struct text *text, const char *before, const int64_t *at, size_t count)
+static void add_map(struct text *text, const char *key, const struct noun *noun, const void *whole)
 {
-	text_add(text, "%s[", before);
-	for (size_t i = 0; i < count; i++)
-		text_add(text, "%s%" PRId64, i ? ", " : "", at[i]);
-	text_add(text, "]");
-}
-
-static void add_ratio(struct text *text, const char *before, struct ratio ratio)
-{
-	text_add(text, "%s%" PRId64, before, ratio.num);
-	if (ratio.num && ratio.den != 1)
-		text_add(text, "/%" PRId64, ratio.den);
-}
-
-static void add_speed(struct text *text, const char *before, const struct copy_speed *speed)
-{
-	add_ratio(text, before, speed->latency);
-	if (speed->rate.num)
-		add_ratio(text, ", bandwidth: ", speed->rate);
-	text_add(text, "}\n");
-}
-
-static void add_tensor(struct text *text, const struct rank_tensor *tensor)
-{
-	add_list(text, "strides: ", tensor->stride, BROADCAST_RANK);
-	text_add(text, ", layout: %s}\n", tensor_layout_names[tensor->layout]);
+	text_add(text, "\n  %s: {", key);
+	fields_write(text, noun, whole, ", ");
+	text_add(text, "}");
 }
 
 static void add_tiles(struct text *text, const struct broadcast *b)
 {
-	const struct staging_tile *tile = &b->tile;
-	const char *fixed = tile->static_rows   ? tile->static_cols ? "rows, cols" : "rows"
-			    : tile->static_cols ? "cols"
-						: "";
-	text_add(text,
-		"  tile: {rows: %" PRId64 ", cols: %" PRId64 ", valid_rows: %" PRId64
-		", valid_cols: %" PRId64 ", static: [%s]}\n  staging: %" PRId64 "\n",
-		tile->rows, tile->cols, tile->valid_rows, tile->valid_cols, fixed, b->staging);
-	add_list(text, "  offsets: ", b->offsets, b->offset_count);
-	text_add(text, "\n  order: %s\n", chunk_order_names[b->order]);
-}
-
-static void add_handshake(struct text *text, const struct handshake *handshake)
-{
-	if (handshake->notifies)
-		text_add(text, "  notify: {op: %s, value: %" PRId64 "}\n",
-			notify_op_names[handshake->op], handshake->value);
-	if (handshake->waits)
-		text_add(text, "  wait: {cmp: %s, value: %" PRId64 "}\n",
-			wait_cmp_names[handshake->cmp], handshake->wanted);
+	static const char *const both[] = {"rows", "cols"};
+	struct tile_form form = {b->tile,
+		{both + !b->tile.static_rows, (size_t)b->tile.static_rows + b->tile.static_cols}};
+	add_map(text, "tile", &tile_noun, &form);
+	text_add(text, "\n  offsets: [");
+	for (size_t i = 0; i < b->offset_count; i++)
+		text_add(text, "%s%" PRId64, i ? ", " : "", b->offsets[i]);
+	text_add(text, "]");
 }
 
 const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 {
-	const struct copying *copying = &b->copying;
+	struct broadcast shown = *b;
 	struct text text = text_open(arena);
-	text_add(&text, "broadcast:\n  name: ");
-	quote_yaml(&text, b->name);
-	text_add(&text, "\n  op: '%s'\n  root: %" PRId64 "\n  compat: %s\n",
-		broadcast_line(arena, b), b->root, compat_names[b->compat]);
-	text_add(&text, "  source: {");
-	add_tensor(&text, &b->source);
-	text_add(&text, "  destinations: {");
-	add_tensor(&text, &b->destinations[0]);
-	if (operation_is_pair(b->operation))
-		text_add(&text, "  ranks: %" PRId64 "\n  peer: %" PRId64 "\n", b->ranks, b->peer);
-	if (b->adds)
-		text_add(&text, "  atomic: add\n");
-	add_handshake(&text, &b->handshake);
-	if (b->algorithm)
-		text_add(&text, "  algorithm: %s\n  segments: %" PRId64 "\n", b->algorithm,
-			b->segments);
+	if (!is_pair(b)) /* the line says it */
+		shown.ranks = 0;
+	text_add(&text, "broadcast:\n  op: '%s'\n  ", broadcast_line(arena, b));
+	fields_write(&text, &broadcast_noun, &shown, "\n  ");
+	add_map(&text, "source", &rank_tensor_noun, &b->source);
+	add_map(&text, "destinations", &rank_tensor_noun, b->destinations);
+	if (b->handshake.notifies)
+		add_map(&text, "notify", &notify_noun, &b->handshake);
+	if (b->handshake.waits)
+		add_map(&text, "wait", &wait_noun, &b->handshake);
 	add_tiles(&text, b);
-	add_speed(&text, "  copy_in: {latency: ", &copying->in);
-	add_speed(&text, "  copy_out: {latency: ", &copying->out);
-	add_speed(&text, "  combine: {latency: ", &copying->combine);
-	add_ratio(&text, "  copy_sync: ", copying->sync);
-	text_add(&text, "\n  links: {topology: %s, ports: %s, ", topology_names[copying->topology],
-		port_count_names[copying->ports]);
-	if (copying->channels > 1)
-		text_add(&text, "channels: %d, ", copying->channels);
+	text_add(&text, "\n  ");
+	fields_write(&text, &pipes_noun, &b->copying, "\n  ");
+	text_add(&text, "\n  links: {");
+	fields_write(&text, &links_noun, &b->copying, ", ");
 	if (b->columns)
-		text_add(&text, "dims: [%" PRId64 ", %d], ", b->ranks / b->columns, b->columns);
-	add_speed(&text, "latency: ", &copying->link);
+		text_add(&text, ", dims: [%" PRId64 ", %d]", b->ranks / b->columns, b->columns);
+	text_add(&text, "}\n");
 	return text_read(&text);
 }
