@@ -69,6 +69,9 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 extern const struct noun op_noun;
 void draft_read_op(struct draft *draft, const struct node *node);
 
+/* Adds the op that an entry gives; `einsum`: the op itself, and the entry is its place.  NULL: as the entry says. */
+void draft_add_op(struct draft *draft, const struct node *node, const struct einsum *einsum);
+
 /*
  * An op in the making: its loops and the accesses of its operands, from the
  * parsed notation.  All functions return false after complaining.

@@ -722,36 +722,40 @@ static bool check_broadcast_layout(const struct op_draft *draft_op)
 	return false;
 }
 
+/* Makes draft_op->op of what its notation says; false after complaining. */
+static bool build_op(struct op_draft *draft_op, const struct einsum *einsum)
+{
+	struct op *op = draft_op->op;
+	op->primitive = einsum->primitive;
+	if (draft_op->draft->linear && op->primitive->kind == OP_RESTICKIFY)
+		op->primitive = &primitive_clone;
+	op->has_constant = einsum->has_constant;
+	op->write_count = 1;
+	op->writes = arena_new(draft_op->draft->reading->arena, struct access);
+	if (!op_draft_enter_loops(
+		    draft_op, &einsum->output, einsum->reductions, einsum->reduction_count))
+		return false;
+	bool good = !op->has_constant || find_constant(draft_op, einsum, &op->constant);
+	for (int i = 0; i < einsum->read_count; i++)
+		good = op_draft_read(draft_op, &einsum->reads[i]) && good;
+	good = good && check_reductions(draft_op, einsum) && check_computes(draft_op);
+	if (!op_draft_write(draft_op, &einsum->output, &op->writes[0]))
+		return false;
+	if (good && check_broadcast(draft_op, einsum))
+		return lay_out(draft_op, einsum) && check_broadcast_layout(draft_op);
+	draft_lay_out(draft_op->draft, op->writes[0].tensor, NULL, 0);
+	return false;
+}
+
 /* `kt[d,k] = restickify k[k,d]` and the like, into draft_op->op. */
 static bool read_notation(struct op_draft *draft_op)
 {
-	struct arena *arena = draft_op->draft->reading->arena;
-	struct op *op = draft_op->op;
 	struct einsum einsum;
 	struct einsum_fault fault;
-	if (!einsum_parse(arena, draft_op->text->text, &einsum, &fault)) {
-		diag_error(draft_op->draft->reading->diag,
-			node_part(draft_op->text, fault.at, fault.end), "%s", fault.text);
-		return false;
-	}
-	op->primitive = einsum.primitive;
-	if (draft_op->draft->linear && op->primitive->kind == OP_RESTICKIFY)
-		op->primitive = &primitive_clone;
-	op->has_constant = einsum.has_constant;
-	op->write_count = 1;
-	op->writes = arena_new(arena, struct access);
-	if (!op_draft_enter_loops(
-		    draft_op, &einsum.output, einsum.reductions, einsum.reduction_count))
-		return false;
-	bool good = !op->has_constant || find_constant(draft_op, &einsum, &op->constant);
-	for (int i = 0; i < einsum.read_count; i++)
-		good = op_draft_read(draft_op, &einsum.reads[i]) && good;
-	good = good && check_reductions(draft_op, &einsum) && check_computes(draft_op);
-	if (!op_draft_write(draft_op, &einsum.output, &op->writes[0]))
-		return false;
-	if (good && check_broadcast(draft_op, &einsum))
-		return lay_out(draft_op, &einsum) && check_broadcast_layout(draft_op);
-	draft_lay_out(draft_op->draft, op->writes[0].tensor, NULL, 0);
+	if (einsum_parse(draft_op->draft->reading->arena, draft_op->text->text, &einsum, &fault))
+		return build_op(draft_op, &einsum);
+	diag_error(diag_of(draft_op), node_part(draft_op->text, fault.at, fault.end), "%s",
+		fault.text);
 	return false;
 }
 
@@ -931,14 +935,13 @@ static bool read_named_shape(struct draft *draft, const struct node *node)
 	return true;
 }
 
-void draft_read_op(struct draft *draft, const struct node *node)
+void draft_add_op(struct draft *draft, const struct node *node, const struct einsum *einsum)
 {
-	if (read_named_shape(draft, node))
-		return;
 	struct op op = {.span = node->span};
 	struct op_draft draft_op = {.draft = draft, .text = node, .op = &op};
-	bool good = node->kind == NODE_SCALAR ? read_notation(&draft_op)
-					      : read_op_map(draft, node, &op);
+	bool good = einsum                      ? build_op(&draft_op, einsum)
+		    : node->kind == NODE_SCALAR ? read_notation(&draft_op)
+						: read_op_map(draft, node, &op);
 	if (good) {
 		name_op(draft, &op);
 		if (!op.type)
@@ -946,4 +949,10 @@ void draft_read_op(struct draft *draft, const struct node *node)
 	}
 	/* even a broken one: tensors know their op by number */
 	*array_add(draft->reading->arena, &draft->ops) = op;
+}
+
+void draft_read_op(struct draft *draft, const struct node *node)
+{
+	if (!read_named_shape(draft, node))
+		draft_add_op(draft, node, NULL);
 }

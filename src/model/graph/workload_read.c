@@ -302,7 +302,10 @@ static void add_dimension(const struct mend *mend, struct text *text, int h)
 static void add_index(const struct mend *mend, struct text *text, int h)
 {
 	const struct einsum_index *index = &mend->spelled->indices[h];
-	text_bytes(text, mend->draft_op->text->text + index->at, index->end - index->at);
+	if (index->end) /* of a problem, which has no text, indices are plain here */
+		text_bytes(text, mend->draft_op->text->text + index->at, index->end - index->at);
+	else
+		text_add(text, "%s", index->terms[0].dimension.text);
 }
 
 /* The tensor's dimensions with `stick` last, each as `add` writes it. */
@@ -607,13 +610,12 @@ const struct workload *workload_read(
 
 #define CANNOT(of, space, ...) diag_error((of)->reading->diag, (space)->span, __VA_ARGS__)
 
-/* A problem that becomes a workload, and the notation of its op. */
+/* A problem that becomes a workload of one op. */
 struct rewriting {
 	const struct reading *reading;
 	const struct shape *shape;
 	const struct level *home;
 	enum dtype dtype;
-	struct text op;
 };
 
 static void check_extents(struct rewriting *of)
@@ -628,13 +630,12 @@ static void check_extents(struct rewriting *of)
 	}
 }
 
-/* "p", "2*p + r"; where no dimension indexes the rank, "0". */
-static void write_index(
-	struct rewriting *of, const struct dataspace *space, const struct shape_rank *rank)
+/* The sum of dimensions that a rank is; where none indexes it, 0. */
+static void add_terms(const struct rewriting *of, const struct dataspace *space,
+	const struct shape_rank *rank, struct einsum_index *index)
 {
 	int terms = 0;
 	for (int d = 0; d < of->shape->dimension_count; d++) {
-		const char *name = of->shape->dimensions[d].name;
 		int64_t coefficient = rank->coefficient[d];
 		if (!coefficient)
 			continue;
@@ -643,21 +644,20 @@ static void write_index(
 				"a rank of '%s' is more than one dimension; where tiles move in boxes a "
 				"result is indexed by dimensions alone",
 				space->name);
-		text_add(&of->op, "%s", terms++ ? " + " : "");
-		if (coefficient != 1)
-			text_add(&of->op, "%lld*", (long long)coefficient);
-		text_add(&of->op, "%s", name);
+		if (terms < INDEX_TERMS_MOST)
+			index->terms[terms] = (struct einsum_term){
+				coefficient, {.text = of->shape->dimensions[d].name}};
+		terms++;
 	}
 	if (terms > INDEX_TERMS_MOST)
 		CANNOT(of, space,
 			"a rank of '%s' adds %d dimensions; where tiles move in boxes %d are the most",
 			space->name, terms, INDEX_TERMS_MOST);
-	if (!terms)
-		text_add(&of->op, "0");
+	index->term_count = terms ? terms : 1;
 }
 
 /* Each dimension indexes a tensor once. */
-static void check_ranks(struct rewriting *of, const struct dataspace *space)
+static void check_ranks(const struct rewriting *of, const struct dataspace *space)
 {
 	for (int d = 0; d < of->shape->dimension_count; d++) {
 		int ranks = 0;
@@ -670,14 +670,13 @@ static void check_ranks(struct rewriting *of, const struct dataspace *space)
 	}
 }
 
-static void add_operand(struct rewriting *of, const struct dataspace *space)
+static void add_operand(
+	const struct rewriting *of, const struct dataspace *space, struct einsum_operand *operand)
 {
-	text_add(&of->op, "%s[", space->name);
-	for (int k = 0; k < space->rank_count; k++) {
-		text_add(&of->op, "%s", k ? "," : "");
-		write_index(of, space, &space->ranks[k]);
-	}
-	text_add(&of->op, "]");
+	operand->tensor.text = space->name;
+	operand->index_count = space->rank_count;
+	for (int k = 0; k < space->rank_count; k++)
+		add_terms(of, space, &space->ranks[k], &operand->indices[k]);
 	check_ranks(of, space);
 }
 
@@ -689,11 +688,11 @@ static const struct dataspace *find_written(const struct shape *shape)
 	return space;
 }
 
-/* "sum(k,r) ", or nothing: over every loop that does not index the output. */
-static void add_reductions(struct rewriting *of, const struct dataspace *output)
+/* Sums over every loop that does not index the output. */
+static void add_reductions(
+	const struct rewriting *of, const struct dataspace *output, struct einsum *op)
 {
 	const struct shape *shape = of->shape;
-	int count = 0;
 	for (int d = 0; d < shape->dimension_count; d++) {
 		uint32_t readers = 0;
 		for (int t = 0; t < shape->space_count; t++)
@@ -704,35 +703,35 @@ static void add_reductions(struct rewriting *of, const struct dataspace *output)
 			CANNOT(of, &shape->dimensions[d],
 				"dimension '%s' indexes no dataspace; where tiles move in boxes each does",
 				shape->dimensions[d].name);
-		text_add(&of->op, "%s%s", count++ ? "," : "sum(", shape->dimensions[d].name);
+		op->reductions[op->reduction_count++].text = shape->dimensions[d].name;
 	}
-	text_add(&of->op, "%s", count ? ") " : "");
 }
 
-/* "Outputs[M,N] = sum(K) Inputs[M,K] * Weights[K,N]" */
-static const char *write_op(struct rewriting *of)
+/* Outputs[M,N] = sum(K) Inputs[M,K] * Weights[K,N]: weights come last. */
+static const struct einsum *make_op(const struct rewriting *of)
 {
 	const struct shape *shape = of->shape;
 	const struct dataspace *output = find_written(shape);
-	int count = 0;
-	of->op = text_open(of->reading->arena);
-	add_operand(of, output);
-	text_add(&of->op, " = ");
-	add_reductions(of, output);
+	struct einsum *op = arena_new(of->reading->arena, struct einsum);
+	add_operand(of, output, &op->output);
+	add_reductions(of, output, op);
 	for (int second = 0; second < 2; second++)
 		for (int t = 0; t < shape->space_count; t++) {
 			const struct dataspace *space = &shape->spaces[t];
 			bool weights = space->role && text_equal(space->role, "Weights");
-			if (space == output || weights != second)
-				continue;
-			text_add(&of->op, "%s", count++ ? " * " : "");
-			add_operand(of, space);
+			if (space != output && weights == second)
+				add_operand(of, space, &op->reads[op->read_count++]);
 		}
-	if (!count)
+	if (!op->read_count)
 		CANNOT(of, output,
 			"only '%s' is there; where tiles move in boxes an op reads something",
 			output->name);
-	return text_read(&of->op);
+	op->primitive = op->read_count > 2 ? &primitive_einsum
+			: op->reduction_count
+				? (op->read_count == 1 ? &primitive_sum : &primitive_einsum)
+			: op->read_count == 1 ? &primitive_clone
+					      : &primitive_mul;
+	return op;
 }
 
 /* The rank of a dataspace that a dimension walks alone, step by step; -1 if none is. */
@@ -810,8 +809,8 @@ static void fit_layouts(const struct rewriting *of, struct draft *draft)
 	}
 }
 
-static const struct workload *read_op(
-	const struct rewriting *of, const struct reading *reading, const char *op, bool fit)
+static const struct workload *read_op(const struct rewriting *of, const struct reading *reading,
+	const struct einsum *op, bool fit)
 {
 	struct draft draft = {.reading = reading,
 		.dtype = of->dtype,
@@ -834,7 +833,7 @@ static const struct workload *read_op(
 				draft_tensor(&draft, shape->spaces[t].name, shape->spaces[t].span);
 	if (fit)
 		fit_layouts(of, &draft);
-	draft_read_op(&draft, node_scalar(reading->arena, op, shape->span));
+	draft_add_op(&draft, node_scalar(reading->arena, shape->name, shape->span), op);
 	return draft_finish(&draft, shape->name, NULL, NULL, errors);
 }
 
@@ -850,7 +849,7 @@ const struct workload *workload_of_problem(
 			"32",
 			(long long)home->word_bits, home->name, home->name);
 	check_extents(&of);
-	const char *op = write_op(&of);
+	const struct einsum *op = make_op(&of);
 	if (diag_errors(reading->diag) != errors)
 		return NULL;
 	silent.diag = diag_open(reading->arena);
