@@ -292,6 +292,52 @@ bool scan_end(const char **at)
 	return true;
 }
 
+char scan_next(struct scan *scan)
+{
+	scan->at += strspn(scan->text + scan->at, scan->blanks);
+	return scan->text[scan->at];
+}
+
+bool scan_take(struct scan *scan, char wanted)
+{
+	bool found = scan_next(scan) == wanted;
+	scan->at += found;
+	return found;
+}
+
+const char *scan_word(struct scan *scan, const char *also)
+{
+	const char *text = scan->text;
+	if (!scan_is_letter(scan_next(scan)))
+		return NULL;
+	size_t from = scan->at;
+	while (scan_is_letter(text[scan->at]) || scan_is_digit(text[scan->at]) ||
+		(text[scan->at] && strchr(also, text[scan->at])))
+		scan->at++;
+	return arena_format(scan->arena, "%.*s", (int)(scan->at - from), text + from);
+}
+
+bool scan_fail(struct scan *scan, size_t from, size_t to, const char *text)
+{
+	*scan->fault = (struct scan_fault){from, to, text};
+	return false;
+}
+
+bool scan_fail_next(struct scan *scan, const char *wanted)
+{
+	char c = scan_next(scan);
+	size_t end = scan->at + 1;
+	while (c & 0x80 && (scan->text[end] & 0xc0) == 0x80) /* the rest of a UTF-8 character */
+		end++;
+	if (!c || c == '\n')
+		return scan_fail(scan, scan->at, scan->at,
+			arena_format(scan->arena, "the %s ends where %s is expected", scan->what,
+				wanted));
+	return scan_fail(scan, scan->at, end,
+		arena_format(scan->arena, "'%.*s' stands where %s is expected",
+			(int)(end - scan->at), scan->text + scan->at, wanted));
+}
+
 enum {
 	GUTTER = 2, /* blanks between columns */
 	INDENT = 2, /* more of a line that goes on */

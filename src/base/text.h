@@ -96,6 +96,36 @@ bool scan_text(const char **at, const char *text);
 bool scan_integer(const char **at, int64_t *out); /* decimal digits, no sign */
 bool scan_end(const char **at);                   /* nothing but blanks is left */
 
+/* Bytes of a text that cannot be read, and the reason. */
+struct scan_fault {
+	size_t from, to;
+	const char *text;
+};
+
+/* A text that is parsed from `at` on; the first fault ends that. */
+struct scan {
+	struct arena *arena;
+	const char *text, *blanks;
+	const char *what; /* as messages call it: "op" */
+	size_t at;
+	struct scan_fault *fault;
+};
+
+/* The next byte that is not blank. */
+char scan_next(struct scan *scan);
+
+/* Takes the next byte if it is this one. */
+bool scan_take(struct scan *scan, char wanted);
+
+/* Takes a word that begins with a letter and goes on with letters, digits and bytes of `also`; NULL if none is next. */
+const char *scan_word(struct scan *scan, const char *also);
+
+/* Sets the fault; false. */
+bool scan_fail(struct scan *scan, size_t from, size_t to, const char *text);
+
+/* The same for what comes next, a character or the end, in place of what is wanted. */
+bool scan_fail_next(struct scan *scan, const char *wanted);
+
 /*
  * The bytes of a file as the text `name`, put in by the assembler when the program is built.  The path is from
  * the root of the checkout; the Makefile has the dependence of the object on the file.

@@ -30,9 +30,9 @@ static const char *understand(struct arena *arena, const char *text)
 {
 	static const char *const kinds[] = {"", "map ", "reduce ", "", "", ""};
 	struct einsum op;
-	struct einsum_fault fault;
+	struct scan_fault fault;
 	if (!einsum_parse(arena, text, &op, &fault))
-		return arena_format(arena, "%zu-%zu: %s", fault.at, fault.end, fault.text);
+		return arena_format(arena, "%zu-%zu: %s", fault.from, fault.to, fault.text);
 	struct text out = text_open(arena);
 	text_add(&out, "%s%s", kinds[op.primitive->kind], op.primitive->name);
 	print_operand(&out, &op.output);

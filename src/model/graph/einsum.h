@@ -2,6 +2,7 @@
 #define MODEL_EINSUM_H
 
 #include "base/array.h"
+#include "base/text.h"
 #include "model/graph/workload.h"
 
 #include <stdbool.h>
@@ -95,17 +96,12 @@ struct einsum {
 	struct word reductions[OP_LOOPS_MOST];
 };
 
-struct einsum_fault {
-	size_t at, end;
-	const char *text;
-};
-
 /* Words and messages live in the arena.  False: *fault says where and why. */
 bool einsum_parse(
-	struct arena *arena, const char *text, struct einsum *out, struct einsum_fault *fault);
+	struct arena *arena, const char *text, struct einsum *out, struct scan_fault *fault);
 
 /* An operand alone, as opaque ops list them: "idx[k]".  A bare name has index_count -1. */
 bool einsum_parse_operand(struct arena *arena, const char *text, struct einsum_operand *out,
-	struct einsum_fault *fault);
+	struct scan_fault *fault);
 
 #endif

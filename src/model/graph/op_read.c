@@ -751,10 +751,10 @@ static bool build_op(struct op_draft *draft_op, const struct einsum *einsum)
 static bool read_notation(struct op_draft *draft_op)
 {
 	struct einsum einsum;
-	struct einsum_fault fault;
+	struct scan_fault fault;
 	if (einsum_parse(draft_op->draft->reading->arena, draft_op->text->text, &einsum, &fault))
 		return build_op(draft_op, &einsum);
-	diag_error(diag_of(draft_op), node_part(draft_op->text, fault.at, fault.end), "%s",
+	diag_error(diag_of(draft_op), node_part(draft_op->text, fault.from, fault.to), "%s",
 		fault.text);
 	return false;
 }
@@ -765,14 +765,14 @@ static bool read_opaque_operand(
 {
 	const char *text;
 	struct einsum_operand operand;
-	struct einsum_fault fault;
+	struct scan_fault fault;
 	struct op scratch = {0};
 	struct op_draft draft_op = {.draft = draft, .text = node, .op = &scratch};
 	struct diag *diag = draft->reading->diag;
 	if (!node_text(draft->reading, node, "tensor", &text))
 		return false;
 	if (!einsum_parse_operand(draft->reading->arena, text, &operand, &fault)) {
-		diag_error(diag, node_part(node, fault.at, fault.end), "%s", fault.text);
+		diag_error(diag, node_part(node, fault.from, fault.to), "%s", fault.text);
 		return false;
 	}
 	if (!op_draft_enter_loops(&draft_op, &operand, NULL, 0))

@@ -151,64 +151,36 @@ const char *loop_sum_text(
 }
 
 struct term_parser {
-	struct arena *arena;
-	const char *text;
-	size_t at;
+	struct scan scan;
 	int depth;
 	const struct term_names *names;
-	struct term_fault *fault;
 };
 
 static const struct term *fail(struct term_parser *p, size_t from, size_t to, const char *text)
 {
-	*p->fault = (struct term_fault){from, to, text};
+	scan_fail(&p->scan, from, to, text);
 	return NULL;
-}
-
-static char look(struct term_parser *p)
-{
-	while (p->text[p->at] == ' ' || p->text[p->at] == '\t')
-		p->at++;
-	return p->text[p->at];
 }
 
 static const struct term *fail_next(struct term_parser *p, const char *wanted)
 {
-	char c = look(p);
-	size_t end = p->at + 1;
-	while (c & 0x80 && (p->text[end] & 0xc0) == 0x80) /* the rest of a UTF-8 character */
-		end++;
-	if (!c || c == '\n')
-		return fail(p, p->at, p->at,
-			arena_format(p->arena, "the equation ends where %s is expected", wanted));
-	return fail(p, p->at, end,
-		arena_format(p->arena, "'%.*s' stands where %s is expected", (int)(end - p->at),
-			p->text + p->at, wanted));
+	scan_fail_next(&p->scan, wanted);
+	return NULL;
 }
 
 /* A sign such as "<=", or a word such as "and". */
 static bool take(struct term_parser *p, const char *sign)
 {
-	look(p);
+	scan_next(&p->scan);
 	size_t length = strlen(sign);
-	if (strncmp(p->text + p->at, sign, length) != 0)
+	if (strncmp(p->scan.text + p->scan.at, sign, length) != 0)
 		return false;
-	char next = p->text[p->at + length];
+	char next = p->scan.text[p->scan.at + length];
 	if (scan_is_letter(sign[0]) ? scan_is_letter(next) || scan_is_digit(next)
 				    : length == 1 && strchr("<>=!", sign[0]) && next == '=')
 		return false;
-	p->at += length;
+	p->scan.at += length;
 	return true;
-}
-
-static const char *take_word(struct term_parser *p)
-{
-	if (!scan_is_letter(look(p)))
-		return NULL;
-	size_t from = p->at;
-	while (scan_is_letter(p->text[p->at]) || scan_is_digit(p->text[p->at]))
-		p->at++;
-	return arena_format(p->arena, "%.*s", (int)(p->at - from), p->text + from);
 }
 
 static const struct term *make(struct term_parser *p, size_t from, enum term_kind kind,
@@ -220,10 +192,13 @@ static const struct term *make(struct term_parser *p, size_t from, enum term_kin
 	if (c && c->height > height)
 		height = c->height;
 	if (height == TERM_HEIGHT_MOST)
-		return fail(p, from, p->at, "this has more operators than can be read");
-	struct term *term = arena_new(p->arena, struct term);
-	*term = (struct term){
-		.kind = kind, .of = {a, b, c}, .height = height + 1, .from = from, .to = p->at};
+		return fail(p, from, p->scan.at, "this has more operators than can be read");
+	struct term *term = arena_new(p->scan.arena, struct term);
+	*term = (struct term){.kind = kind,
+		.of = {a, b, c},
+		.height = height + 1,
+		.from = from,
+		.to = p->scan.at};
 	return term;
 }
 
@@ -304,7 +279,7 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 	if (!take(p, ")")) {
 		do {
 			if (count == TERM_LOOPS_MOST)
-				return fail(p, from, p->at, "more than 8 indices");
+				return fail(p, from, p->scan.at, "more than 8 indices");
 			const struct term *index = parse_level(p, OR);
 			if (!index || !to_affine(p, index, &places[count]))
 				return NULL;
@@ -315,14 +290,14 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 	}
 	int stream = p->names->stream ? p->names->stream(p->names->user, name) : 0;
 	if (stream < 0)
-		return fail(p, from, p->at, "too many streams: at most 16");
-	struct term *term = arena_new(p->arena, struct term);
+		return fail(p, from, p->scan.at, "too many streams: at most 16");
+	struct term *term = arena_new(p->scan.arena, struct term);
 	*term = (struct term){.kind = TERM_STREAM,
 		.index = stream,
 		.place_count = count,
-		.place = arena_copy(p->arena, places, sizeof *places * (size_t)count),
+		.place = arena_copy(p->scan.arena, places, sizeof *places * (size_t)count),
 		.from = from,
-		.to = p->at};
+		.to = p->scan.at};
 	return term;
 }
 
@@ -343,7 +318,7 @@ static const struct term *parse_call(struct term_parser *p, size_t from, const c
 	if (!take(p, ")"))
 		return fail_next(p, count < most ? "',' or ')'" : "')'");
 	if (count < 2)
-		return fail(p, from, p->at,
+		return fail(p, from, p->scan.at,
 			select ? "select needs a condition and a value"
 			       : "min and max need two values");
 	return make(p, from,
@@ -355,29 +330,29 @@ static const struct term *parse_call(struct term_parser *p, size_t from, const c
 
 static const struct term *parse_name(struct term_parser *p)
 {
-	size_t from = p->at;
-	const char *name = take_word(p);
+	size_t from = p->scan.at;
+	const char *name = scan_word(&p->scan, "");
 	if (take(p, "("))
 		return parse_call(p, from, name);
-	struct term *term = arena_new(p->arena, struct term);
+	struct term *term = arena_new(p->scan.arena, struct term);
 	const char *const *loops = p->names->loops;
-	*term = (struct term){.kind = TERM_LOOP, .from = from, .to = p->at};
+	*term = (struct term){.kind = TERM_LOOP, .from = from, .to = p->scan.at};
 	while (loops[term->index] && !text_equal(loops[term->index], name))
 		term->index++;
 	if (loops[term->index])
 		return term;
-	*term = (struct term){.kind = TERM_NUMBER, .index = -1, .from = from, .to = p->at};
+	*term = (struct term){.kind = TERM_NUMBER, .index = -1, .from = from, .to = p->scan.at};
 	if (term_variable(p->names->reading, name, &term->number))
 		return term;
-	return fail(p, from, p->at,
-		arena_format(p->arena, "'%s' is not a loop or a variable%s", name,
-			suggestion(p->arena, suggest(name, loops), "")));
+	return fail(p, from, p->scan.at,
+		arena_format(p->scan.arena, "'%s' is not a loop or a variable%s", name,
+			suggestion(p->scan.arena, suggest(name, loops), "")));
 }
 
 static const struct term *parse_primary(struct term_parser *p)
 {
-	char c = look(p);
-	size_t from = p->at;
+	char c = scan_next(&p->scan);
+	size_t from = p->scan.at;
 	if (take(p, "(")) {
 		const struct term *inner = parse_level(p, OR);
 		if (inner && !take(p, ")"))
@@ -390,21 +365,22 @@ static const struct term *parse_primary(struct term_parser *p)
 		return fail_next(p, "a value");
 	/* As strtod reads it, but neither hexadecimal nor infinite. */
 	char *end;
-	double number = strtod(p->text + from, &end);
-	size_t length = (size_t)(end - (p->text + from));
-	if (!length || memchr(p->text + from, 'x', length) || memchr(p->text + from, 'X', length) ||
-		number > 1e300)
+	double number = strtod(p->scan.text + from, &end);
+	size_t length = (size_t)(end - (p->scan.text + from));
+	if (!length || memchr(p->scan.text + from, 'x', length) ||
+		memchr(p->scan.text + from, 'X', length) || number > 1e300)
 		return fail(p, from, from + (length ? length : 1), "this is not a number");
-	p->at = from + length;
-	struct term *term = arena_new(p->arena, struct term);
-	*term = (struct term){.kind = TERM_NUMBER, .number = number, .from = from, .to = p->at};
+	p->scan.at = from + length;
+	struct term *term = arena_new(p->scan.arena, struct term);
+	*term = (struct term){
+		.kind = TERM_NUMBER, .number = number, .from = from, .to = p->scan.at};
 	return term;
 }
 
 static const struct term *parse_sign(struct term_parser *p)
 {
-	look(p);
-	size_t from = p->at;
+	scan_next(&p->scan);
+	size_t from = p->scan.at;
 	if (++p->depth > TERM_HEIGHT_MOST)
 		return fail(p, from, from + 1, "nested too deeply");
 	const struct term *term;
@@ -461,7 +437,7 @@ static bool compares(const struct term *term)
 /* a < b < c, which is (a < b) < c: what was written first is itself a comparison. */
 static bool is_chain(const struct term_parser *p, const struct term *term)
 {
-	if (!compares(term) || p->text[term->from] == '(')
+	if (!compares(term) || p->scan.text[term->from] == '(')
 		return false;
 	return compares(term->of[0]->from < term->of[1]->from ? term->of[0] : term->of[1]);
 }
@@ -477,8 +453,8 @@ static const struct term *parse_not(struct term_parser *p, size_t from)
 
 static const struct term *parse_level(struct term_parser *p, enum operator_level level)
 {
-	look(p);
-	size_t from = p->at;
+	scan_next(&p->scan);
+	size_t from = p->scan.at;
 	if (level == SIGN)
 		return parse_sign(p);
 	if (level == NOT && (take(p, "!") || take(p, "not")))
@@ -499,21 +475,21 @@ static const struct term *parse_level(struct term_parser *p, enum operator_level
 }
 
 const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
-	const struct term_names *names, struct term_fault *fault)
+	const struct term_names *names, struct scan_fault *fault)
 {
-	struct term_parser p = {arena, text, *at, 0, names, fault};
+	struct term_parser p = {{arena, text, " \t", "equation", *at, fault}, 0, names};
 	const struct term *term = parse_level(&p, OR);
-	*at = p.at;
+	*at = p.scan.at;
 	return term;
 }
 
 const struct term *term_parse_place(struct arena *arena, const char *text, size_t *at,
-	const struct term_names *names, struct term_fault *fault)
+	const struct term_names *names, struct scan_fault *fault)
 {
-	struct term_parser p = {arena, text, *at, 0, names, fault};
-	look(&p);
-	size_t from = p.at;
-	const char *name = take_word(&p);
+	struct term_parser p = {{arena, text, " \t", "equation", *at, fault}, 0, names};
+	scan_next(&p.scan);
+	size_t from = p.scan.at;
+	const char *name = scan_word(&p.scan, "");
 	const struct term *place;
 	if (!name)
 		place = fail_next(&p, "the name of a stream");
@@ -521,7 +497,7 @@ const struct term *term_parse_place(struct arena *arena, const char *text, size_
 		place = fail_next(&p, "'('");
 	else
 		place = parse_stream(&p, from, name);
-	*at = p.at;
+	*at = p.scan.at;
 	return place;
 }
 

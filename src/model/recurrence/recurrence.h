@@ -1,6 +1,7 @@
 #ifndef MODEL_RECURRENCE_H
 #define MODEL_RECURRENCE_H
 
+#include "base/text.h"
 #include "spec/reader.h"
 
 #include <stdbool.h>
@@ -75,18 +76,13 @@ struct term_names {
 /* A number that the spec's variables give. */
 bool term_variable(const struct reading *reading, const char *name, double *out);
 
-struct term_fault {
-	size_t from, to;
-	const char *text;
-};
-
 /* Reads the term at *at of a text, up to where it ends; NULL after filling in the fault. */
 const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
-	const struct term_names *names, struct term_fault *fault);
+	const struct term_names *names, struct scan_fault *fault);
 
 /* Reads `name(affine, ...)` at *at: the left side of an equation.  Returns a TERM_STREAM. */
 const struct term *term_parse_place(struct arena *arena, const char *text, size_t *at,
-	const struct term_names *names, struct term_fault *fault);
+	const struct term_names *names, struct scan_fault *fault);
 
 /* A point at which terms have a value.  `read` returns the value of a stream at a place. */
 struct term_values {

@@ -87,7 +87,7 @@ static bool parse_line(struct equations_draft *draft, size_t *at)
 	const char *text = draft->text->text;
 	const char *loops[RECURRENCE_LOOPS_MOST + 1];
 	struct term_names names = {draft->reading, loops, draft, find_stream};
-	struct term_fault fault;
+	struct scan_fault fault;
 	recurrence_loop_names(draft->recurrence, loops);
 	const struct term *left = term_parse_place(arena, text, at, &names, &fault);
 	if (!left)

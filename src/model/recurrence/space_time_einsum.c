@@ -54,16 +54,16 @@ static bool read_condition(struct reader *map, const char *key, const struct rec
 			map->reading, node, "'%s' is a condition such as i >= k", key);
 	const char *loops[RECURRENCE_LOOPS_MOST + 1];
 	struct term_names names = {.reading = map->reading, .loops = loops};
-	struct term_fault fault = {0};
+	struct scan_fault fault = {0};
 	size_t at = 0;
 	recurrence_loop_names(recurrence, loops);
 	const struct term *term = term_parse(map->reading->arena, node->text, &at, &names, &fault);
 	if (term) {
 		at += strspn(node->text + at, " \t\r\n");
 		if (node->text[at])
-			fault = (struct term_fault){at, at + 1, "the condition should end here"};
+			fault = (struct scan_fault){at, at + 1, "the condition should end here"};
 		else if (term_has_stream(term))
-			fault = (struct term_fault){
+			fault = (struct scan_fault){
 				0, at, "a condition depends on loops, not on streams"};
 	}
 	if (fault.text)
@@ -269,14 +269,14 @@ static bool read_einsum(const struct reading *reading, const struct node *text,
 {
 	struct einsum_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
 	struct einsum *parsed = arena_new(reading->arena, struct einsum);
-	struct einsum_fault fault;
+	struct scan_fault fault;
 	uint32_t written = 0, reduced = 0, read = 0;
 	*einsum = (struct recurrence_einsum){0};
 	if (text->kind != NODE_SCALAR)
 		return reading_refuse(reading, text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
 	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
-		return refuse(&draft, fault.at, fault.end, fault.text);
+		return refuse(&draft, fault.from, fault.to, fault.text);
 	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
 		return reading_refuse(
 			reading, text, "not a sum of products, a sum, a max or a min");

@@ -66,7 +66,7 @@ static bool parse_reverse(struct transform_text *call, int loop)
 {
 	const char *known[3 * RECURRENCE_LOOPS_MOST + 1];
 	struct term_names names = {.reading = call->reading, .loops = known};
-	struct term_fault fault;
+	struct scan_fault fault;
 	struct projection *projection = call->projection;
 	int spaces = projection->space_count, times = projection->time_count;
 	size_t from = call->at;
