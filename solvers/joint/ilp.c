@@ -65,14 +65,6 @@ static void add(struct ilp_rows *rows, int column, double factor)
 
 /* --- what options do */
 
-static const struct joint_use *find_use(const struct joint_option *option, int t)
-{
-	for (int u = 0; u < option->use_count; u++)
-		if (option->uses[u].tensor == t)
-			return &option->uses[u];
-	return NULL;
-}
-
 static bool exists(const struct joint_option *option, int t, int view)
 {
 	return true;
@@ -90,19 +82,19 @@ static bool is_alone(const struct joint_option *option, int t, int view)
 
 static bool resides(const struct joint_option *option, int t, int view)
 {
-	const struct joint_use *use = find_use(option, t);
+	const struct joint_use *use = joint_use_of(option, t);
 	return use && use->mode == JOINT_RESIDENT && use->view == view;
 }
 
 static bool reads(const struct joint_option *option, int t, int view)
 {
-	const struct joint_use *use = find_use(option, t);
+	const struct joint_use *use = joint_use_of(option, t);
 	return use && use->mode != JOINT_RESIDENT;
 }
 
 static bool moves(const struct joint_option *option, int t, int view)
 {
-	const struct joint_use *use = find_use(option, t);
+	const struct joint_use *use = joint_use_of(option, t);
 	return use && use->mode == JOINT_MOVED && use->view == view;
 }
 
@@ -125,7 +117,7 @@ static bool leaves(const struct joint_option *option, int t, int view)
 /* Nothing of it may be in LX before. */
 static bool clears(const struct joint_option *option, int t, int view)
 {
-	const struct joint_use *use = find_use(option, t);
+	const struct joint_use *use = joint_use_of(option, t);
 	return option->empties || (use && use->mode == JOINT_MOVED);
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 
+#include <stdlib.h>
+
 int64_t number_gcd(int64_t a, int64_t b)
 {
 	while (b) {
@@ -75,4 +77,35 @@ bool ratio_time(int64_t work, struct ratio rate, int64_t *out)
 		return false;
 	*out = (int64_t)cycles;
 	return true;
+}
+
+int number_primes(int64_t n, int64_t *out)
+{
+	int count = 0;
+	for (int64_t p = 2; n > 1; p++) {
+		if (p > n / p)
+			p = n;
+		if (n % p == 0)
+			out[count++] = p;
+		while (n % p == 0)
+			n /= p;
+	}
+	return count;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+size_t number_distinct(int64_t *numbers, size_t count)
+{
+	size_t kept = 0;
+	if (count)
+		qsort(numbers, count, sizeof *numbers, compare_numbers);
+	for (size_t i = 0; i < count; i++)
+		if (kept == 0 || numbers[i] != numbers[kept - 1])
+			numbers[kept++] = numbers[i];
+	return kept;
 }

@@ -85,6 +85,13 @@ struct divisors {
 };
 struct divisors number_divisors(struct arena *arena, int64_t n);
 
+/* Writes the different primes of n >= 1, ascending; returns how many, at most NUMBER_PRIMES_MOST. */
+enum { NUMBER_PRIMES_MOST = 15 };
+int number_primes(int64_t n, int64_t *out);
+
+/* Sorts numbers and leaves each of them once; returns how many are left. */
+size_t number_distinct(int64_t *numbers, size_t count);
+
 /*
  * An exact positive fraction in lowest terms, for rates and clocks.  Zero
  * (0/1) means "none given".

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t count_elements(const struct tensor *tensor)
-{
-	int64_t count = 1;
-	for (int h = 0; h < tensor->layout.host_rank; h++)
-		count *= tensor->layout.host_size[h];
-	return count;
-}
-
 static char *element(const struct tensor *tensor, void *array, int64_t i)
 {
 	return (char *)array + i * dtype_stored_bytes(tensor->layout.dtype);
@@ -25,7 +17,7 @@ static char *element(const struct tensor *tensor, void *array, int64_t i)
 /* Reads all numbers of one line; false: they are too few, too many or no numbers. */
 static bool read_numbers(const struct tensor *tensor, const char *text, void *array)
 {
-	int64_t count = count_elements(tensor), read = 0;
+	int64_t count = layout_elements(&tensor->layout), read = 0;
 	for (;; read++) {
 		char *end;
 		double number = strtod(text, &end);
@@ -54,7 +46,7 @@ static bool read_line(struct arena *arena, const struct workload *workload, char
 		return false;
 	}
 	const struct tensor *tensor = &workload->tensors[t];
-	int64_t count = count_elements(tensor);
+	int64_t count = layout_elements(&tensor->layout);
 	arrays[t] = arena_alloc_array(
 		arena, (size_t)count, (size_t)dtype_stored_bytes(tensor->layout.dtype));
 	if (read_numbers(tensor, colon + 1, arrays[t]))
@@ -95,7 +87,7 @@ const char *graph_values_text(
 		if (tensor->role != TENSOR_OUTPUT || !arrays[t])
 			continue;
 		text_add(&text, "%s:", tensor->name);
-		int64_t count = count_elements(tensor);
+		int64_t count = layout_elements(&tensor->layout);
 		for (int64_t i = 0; i < count; i++)
 			text_add(&text, " %.9g",
 				(double)kernel_load(

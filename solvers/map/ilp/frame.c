@@ -15,18 +15,10 @@ int ilp_power(int64_t value, int64_t prime)
 
 static void find_primes(struct ilp_frame *frame, int d)
 {
-	int64_t left = frame->shape->dimensions[d].extent;
-	for (int64_t p = 2; left > 1; p++) {
-		if (p * p > left)
-			p = left;
-		if (left % p)
-			continue;
-		int k = frame->prime_count[d]++;
-		frame->prime[d][k] = p;
-		frame->power[d][k] = ilp_power(left, p);
-		for (int i = 0; i < frame->power[d][k]; i++)
-			left /= p;
-	}
+	int64_t extent = frame->shape->dimensions[d].extent;
+	frame->prime_count[d] = number_primes(extent, frame->prime[d]);
+	for (int k = 0; k < frame->prime_count[d]; k++)
+		frame->power[d][k] = ilp_power(extent, frame->prime[d][k]);
 }
 
 static void find_words(struct ilp_frame *frame, int t)

@@ -2,6 +2,7 @@
 #define MAP_ILP_ILP_H
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/tuning.h"
 #include "search/engine/milp.h"
 #include "search/nest/nest_search.h"
@@ -30,7 +31,6 @@ OPTIONS(ILP_OPTIONS)
  * (space->levels, innermost first), storage levels (numbered from 0, the innermost), the
  * primes of the extents, and for each dataspace the chains of levels that may keep it.
  */
-enum { ILP_PRIMES_MOST = 10 };
 
 struct ilp_chain {
 	int count;
@@ -45,8 +45,8 @@ struct ilp_frame {
 	double computes;
 	double words[SHAPE_SPACES_MOST]; /* of the whole dataspace, gaps of its ranks included */
 	int prime_count[SHAPE_DIMENSIONS_MOST]; /* 0: an extent of 1 */
-	int64_t prime[SHAPE_DIMENSIONS_MOST][ILP_PRIMES_MOST];
-	int power[SHAPE_DIMENSIONS_MOST][ILP_PRIMES_MOST];
+	int64_t prime[SHAPE_DIMENSIONS_MOST][NUMBER_PRIMES_MOST];
+	int power[SHAPE_DIMENSIONS_MOST][NUMBER_PRIMES_MOST];
 	int chain_count[SHAPE_SPACES_MOST]; /* 0: nothing may keep it, or too many levels may */
 	struct ilp_chain *chains[SHAPE_SPACES_MOST];
 };
@@ -182,11 +182,12 @@ struct ilp_compact {
 	struct milp *milp;
 	const struct ilp_frame *frame;
 	struct ilp_orders orders;
-	int copies[FACTORS_LOOPS_MOST][ILP_AXES][SHAPE_DIMENSIONS_MOST][ILP_PRIMES_MOST]; /* -1 */
-	int *chain[SHAPE_SPACES_MOST]; /* by chain; NULL: there is one only */
-	int cycles;                    /* their logarithm; -1: not asked for */
-	double scale;                  /* of the objective: the value of a good mapping */
-	double constant;               /* of the objective, times scale */
+	int copies[FACTORS_LOOPS_MOST][ILP_AXES][SHAPE_DIMENSIONS_MOST]
+		  [NUMBER_PRIMES_MOST]; /* -1 */
+	int *chain[SHAPE_SPACES_MOST];  /* by chain; NULL: there is one only */
+	int cycles;                     /* their logarithm; -1: not asked for */
+	double scale;                   /* of the objective: the value of a good mapping */
+	double constant;                /* of the objective, times scale */
 	struct array(struct ilp_exponential) exponentials;
 	struct array(struct ilp_window) windows;
 	struct ilp_moves *moves[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];

@@ -53,25 +53,13 @@ static uint32_t along_x(const struct map_moves *moves, int i, const struct mappi
 	return ~(uint32_t)mapping->rows[moves->space->levels[i].row].spatial_y;
 }
 
-static void find_primes(struct map_moves *moves, int d)
-{
-	int64_t left = is_imperfect(moves, d) ? 6 : extent_of(moves, d);
-	for (int64_t p = 2; left > 1; p++) {
-		if (p > left / p)
-			p = left;
-		if (left % p == 0)
-			moves->primes[d][moves->prime_count[d]++] = p;
-		while (left % p == 0)
-			left /= p;
-	}
-}
-
 struct map_moves map_moves_make(const struct space *space)
 {
 	struct map_moves moves = {.space = space};
 	for (int d = 0; d < dimension_count(&moves); d++) {
 		const struct factor_range *ranges = factors_ranges(space->factors[d]);
-		find_primes(&moves, d);
+		moves.prime_count[d] = number_primes(
+			is_imperfect(&moves, d) ? 6 : extent_of(&moves, d), moves.primes[d]);
 		for (int i = 0; i < space->level_count; i++)
 			if (ranges[i].least < ranges[i].most)
 				moves.loops[d][moves.loop_count[d]++] = (uint8_t)i;

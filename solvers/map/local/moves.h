@@ -1,6 +1,7 @@
 #ifndef MAP_LOCAL_MOVES_H
 #define MAP_LOCAL_MOVES_H
 
+#include "base/number.h"
 #include "base/tuning.h"
 #include "search/nest/space.h"
 
@@ -52,7 +53,7 @@ struct map_moves {
 	const struct space *space;
 	int prime_count[SHAPE_DIMENSIONS_MOST];
 	int64_t primes[SHAPE_DIMENSIONS_MOST]
-		      [16];                    /* that divide the extent; 2 and 3 if imperfect */
+		      [NUMBER_PRIMES_MOST];    /* that divide the extent; 2 and 3 if imperfect */
 	int loop_count[SHAPE_DIMENSIONS_MOST]; /* loops whose bound is not given: */
 	uint8_t loops[SHAPE_DIMENSIONS_MOST][FACTORS_LOOPS_MOST]; /* where, of space->levels */
 	int free_count;                                           /* dimensions with such loops: */

@@ -10,27 +10,11 @@ struct progression {
 	int64_t step, count;
 };
 
-static int by_number(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static int without_repeats(int64_t *numbers, int count)
-{
-	qsort(numbers, (size_t)count, sizeof *numbers, by_number);
-	int kept = 0;
-	for (int i = 0; i < count; i++)
-		if (kept == 0 || numbers[i] != numbers[kept - 1])
-			numbers[kept++] = numbers[i];
-	return kept;
-}
-
 /* Different sums of one of the numbers and one of each progression; the numbers are lost. */
 static bool list_sums(int64_t *numbers, int count, const struct progression *progressions,
 	int progression_count, int64_t *out)
 {
-	count = without_repeats(numbers, count);
+	count = (int)number_distinct(numbers, (size_t)count);
 	for (int p = 0; p < progression_count; p++) {
 		struct progression progression = progressions[p];
 		if (progression.count > NEST_OFFSETS_MOST / count)
@@ -39,7 +23,7 @@ static bool list_sums(int64_t *numbers, int count, const struct progression *pro
 		for (int64_t i = 1; i < progression.count; i++)
 			for (int k = 0; k < count; k++)
 				numbers[all++] = numbers[k] + i * progression.step;
-		count = without_repeats(numbers, all);
+		count = (int)number_distinct(numbers, (size_t)all);
 	}
 	*out = count;
 	return true;

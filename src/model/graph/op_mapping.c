@@ -87,20 +87,10 @@ const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
 
 struct mapping mapping_make(const struct arch *arch, const struct op *op)
 {
-	struct mapping mapping = {
-		.loop_count = (uint8_t)op->loop_count,
-		.level_count = (uint8_t)arch->level_count,
-	};
-	for (int i = 0; i < op_operands(op) && i <= OP_READS_MOST; i++)
-		mapping.residency[i] = mapping_kept_by_default(arch);
-	for (int r = 0; r < arch->level_count; r++) {
-		struct mapping_row *row = &mapping.rows[r];
-		for (int l = 0; l < op->loop_count; l++) {
-			row->spatial[l] = row->temporal[l] = 1;
-			row->spatial_order[l] = row->temporal_order[l] = (uint8_t)l;
-		}
-	}
-	return mapping;
+	int operands = op_operands(op);
+	return mapping_undivided(arch, op->loop_count,
+		operands > OP_READS_MOST ? OP_READS_MOST + 1 : operands,
+		mapping_kept_by_default(arch));
 }
 
 int64_t mapping_reduction_split(

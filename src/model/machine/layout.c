@@ -204,3 +204,11 @@ bool layout_equal(const struct layout *a, const struct layout *b)
 	}
 	return true;
 }
+
+int64_t layout_elements(const struct layout *layout)
+{
+	int64_t count = 1;
+	for (int h = 0; h < layout->host_rank; h++)
+		count *= layout->host_size[h];
+	return count;
+}

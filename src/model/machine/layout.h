@@ -102,6 +102,9 @@ bool layout_linear(enum dtype dtype, const int64_t *host_size, int host_rank, st
 
 bool layout_is_linear(const struct layout *layout);
 
+/* Elements of the host array. */
+int64_t layout_elements(const struct layout *layout);
+
 bool layout_equal(const struct layout *a, const struct layout *b); /* same bytes, same places */
 
 #endif

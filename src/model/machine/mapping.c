@@ -7,14 +7,42 @@
 
 #include <string.h>
 
-uint32_t mapping_kept_by_default(const struct arch *arch)
+uint32_t mapping_storages(const struct arch *arch)
 {
-	if (arch_moves_boxes(arch))
-		return 1u << arch->hbm | 1u << arch->lx;
 	uint32_t storages = 0;
 	for (int r = 0; r < arch->level_count; r++)
 		storages |= arch->levels[r].kind == LEVEL_STORAGE ? 1u << r : 0;
 	return storages;
+}
+
+uint32_t mapping_kept_by_default(const struct arch *arch)
+{
+	return arch_moves_boxes(arch) ? 1u << arch->hbm | 1u << arch->lx : mapping_storages(arch);
+}
+
+struct mapping mapping_undivided(
+	const struct arch *arch, int loop_count, int operand_count, uint32_t kept)
+{
+	struct mapping mapping = {
+		.loop_count = (uint8_t)loop_count, .level_count = (uint8_t)arch->level_count};
+	for (int i = 0; i < operand_count; i++)
+		mapping.residency[i] = kept;
+	for (int r = 0; r < arch->level_count; r++) {
+		struct mapping_row *row = &mapping.rows[r];
+		for (int l = 0; l < loop_count; l++) {
+			row->spatial[l] = row->temporal[l] = 1;
+			row->spatial_order[l] = row->temporal_order[l] = (uint8_t)l;
+		}
+	}
+	return mapping;
+}
+
+bool mapping_has_loops(const struct mapping *mapping, int r)
+{
+	for (int l = 0; l < mapping->loop_count; l++)
+		if (mapping->rows[r].temporal[l] > 1)
+			return true;
+	return false;
 }
 
 int64_t mapping_times(int64_t a, int64_t b)

@@ -40,8 +40,18 @@ struct mapping {
 	struct mapping_row rows[ARCH_LEVELS_MOST];
 };
 
+/* Bits of all storages. */
+uint32_t mapping_storages(const struct arch *arch);
+
 /* Default residency bits of an operand: HBM and LX if tiles move in boxes, else all storages. */
 uint32_t mapping_kept_by_default(const struct arch *arch);
+
+/* Returns a mapping with all factors 1, loops in the order of their numbers, and each operand at the levels `kept`. */
+struct mapping mapping_undivided(
+	const struct arch *arch, int loop_count, int operand_count, uint32_t kept);
+
+/* True if level r has a temporal loop. */
+bool mapping_has_loops(const struct mapping *mapping, int r);
 
 /* a * b; BUG when it does not fit. */
 int64_t mapping_times(int64_t a, int64_t b);

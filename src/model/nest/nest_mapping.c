@@ -10,31 +10,11 @@
 
 #include <string.h>
 
-static uint32_t storages_of(const struct arch *arch)
-{
-	uint32_t levels = 0;
-	for (int r = 0; r < arch->level_count; r++)
-		levels |= arch->levels[r].kind == LEVEL_STORAGE ? 1u << r : 0;
-	return levels;
-}
-
-/* All factors 1, everything kept everywhere: what a text without parts says. */
+/* What a text without parts says. */
 static struct mapping undivided(const struct arch *arch, const struct shape *shape)
 {
-	struct mapping mapping = {
-		.loop_count = (uint8_t)shape->dimension_count,
-		.level_count = (uint8_t)arch->level_count,
-	};
-	for (int t = 0; t < shape->space_count; t++)
-		mapping.residency[t] = storages_of(arch);
-	for (int r = 0; r < arch->level_count; r++) {
-		struct mapping_row *row = &mapping.rows[r];
-		for (int d = 0; d < shape->dimension_count; d++) {
-			row->spatial[d] = row->temporal[d] = 1;
-			row->spatial_order[d] = row->temporal_order[d] = (uint8_t)d;
-		}
-	}
-	return mapping;
+	return mapping_undivided(
+		arch, shape->dimension_count, shape->space_count, mapping_storages(arch));
 }
 
 struct mapping nest_mapping_make(const struct arch *arch, const struct shape *shape)
@@ -145,7 +125,7 @@ static struct mapping_notation notation_of(
 		.operands_wanted = "names of dataspaces",
 		.loop_count = shape->dimension_count,
 		.operand_count = shape->space_count,
-		.kept_by_default = storages_of(arch),
+		.kept_by_default = mapping_storages(arch),
 	};
 	for (int d = 0; d < shape->dimension_count; d++) {
 		notation.loops[d] = shape->dimensions[d].name;

@@ -88,14 +88,6 @@ static json_t *make_kept(const struct listed_choices *of, int r)
 	return json_string(text.length ? text_read(&text) : "nothing");
 }
 
-static bool has_loops(const struct mapping *mapping, int r)
-{
-	bool any = false;
-	for (int d = 0; d < mapping->loop_count; d++)
-		any |= mapping->rows[r].temporal[d] > 1;
-	return any;
-}
-
 json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const struct mapping *mapping, const struct mapping *other)
 {
@@ -110,7 +102,7 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 					? arena_format(arena, "%s spatial", level->name)
 					: level->name,
 				make_loops(&of, r, true));
-		if (!stores && !has_loops(mapping, r) && !has_loops(other, r))
+		if (!stores && !mapping_has_loops(mapping, r) && !mapping_has_loops(other, r))
 			continue;
 		json_t *loops = make_loops(&of, r, false);
 		if (stores)

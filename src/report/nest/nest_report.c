@@ -376,21 +376,13 @@ static void add_level_name(struct text *text, const struct nest_report *report, 
 	text_add(text, count ? "\n" : " nothing\n");
 }
 
-static bool has_loops(const struct nest_report *report, int r)
-{
-	bool any = false;
-	for (int d = 0; d < report->shape->dimension_count; d++)
-		any |= report->mapping->rows[r].temporal[d] > 1;
-	return any;
-}
-
 static void add_nest(struct text *text, const struct nest_report *report)
 {
 	int depth = 0;
 	text_add(text, "\n");
 	for (int r = 0; r < report->mapping->level_count; r++) {
 		depth = add_loops(text, report, r, true, depth);
-		if (domain_stores(report->arch, r) || has_loops(report, r))
+		if (domain_stores(report->arch, r) || mapping_has_loops(report->mapping, r))
 			add_level_name(text, report, r, depth);
 		depth = add_loops(text, report, r, false, depth);
 	}

@@ -257,14 +257,6 @@ static int64_t bytes_of(const struct completing *completing, int t, const struct
 	return view_bytes(&tensor_at(completing, t)->layout, view);
 }
 
-static const struct joint_use *find_use(const struct joint_option *option, int t)
-{
-	for (int u = 0; u < option->use_count; u++)
-		if (option->uses[u].tensor == t)
-			return &option->uses[u];
-	return NULL;
-}
-
 /* Bytes of tensors that die with the step count together: they are there at the same time. */
 static bool are_uses_as_good(struct completing *completing, const struct language_step *step,
 	const struct joint_option *option)
@@ -272,7 +264,7 @@ static bool are_uses_as_good(struct completing *completing, const struct languag
 	int64_t dying = 0;
 	for (int u = 0; u < step->use_count; u++) {
 		const struct step_use *use = &step->uses[u];
-		const struct joint_use *own = find_use(option, use->tensor);
+		const struct joint_use *own = joint_use_of(option, use->tensor);
 		if (use->place == USE_HBM)
 			continue;
 		if (use->place == USE_RESIDENT) {

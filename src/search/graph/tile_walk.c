@@ -9,12 +9,6 @@
 
 struct tile_vectors array(struct tile_vector);
 
-static int by_number(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Every number of tiles that some choice of factors gives, ascending. */
 static struct divisors list_tile_counts(const struct tile_walk *walk)
 {
@@ -26,17 +20,13 @@ static struct divisors list_tile_counts(const struct tile_walk *walk)
 		if (factors->count == 1)
 			continue;
 		int64_t *longer = arena_array(walk->arena, int64_t, count * factors->count);
-		size_t more = 0, kept = 0;
+		size_t more = 0;
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < factors->count; j++)
 				if (number_mul(list[i], factors->at[j], &longer[more]))
 					more++;
-		qsort(longer, more, sizeof *longer, by_number);
-		for (size_t i = 0; i < more; i++)
-			if (i == 0 || longer[i] != longer[kept - 1])
-				longer[kept++] = longer[i];
 		list = longer;
-		count = kept;
+		count = number_distinct(longer, more);
 	}
 	return (struct divisors){list, count};
 }

@@ -431,3 +431,11 @@ struct joint_packing joint_pack(const struct joint_space *space, const struct jo
 	}
 	return out;
 }
+
+const struct joint_use *joint_use_of(const struct joint_option *option, int tensor)
+{
+	for (int u = 0; u < option->use_count; u++)
+		if (option->uses[u].tensor == tensor)
+			return &option->uses[u];
+	return NULL;
+}

@@ -100,6 +100,9 @@ struct joint_option {
 	const void *choice; /* what it stands for; a solver leaves it alone */
 };
 
+/* The use of a tensor; NULL if the option has none. */
+const struct joint_use *joint_use_of(const struct joint_option *option, int tensor);
+
 struct joint_space {
 	int op_count, tensor_count;
 	size_t option_count;

@@ -149,19 +149,11 @@ static const struct layout *layout_of(const struct data *data, int tensor)
 	return &data->program->workload->tensors[tensor].layout;
 }
 
-static int64_t count_elements(const struct layout *layout)
-{
-	int64_t elements = 1;
-	for (int h = 0; h < layout->host_rank; h++)
-		elements *= layout->host_size[h];
-	return elements;
-}
-
 static char *made_of(struct data *data, int tensor)
 {
 	const struct layout *layout = layout_of(data, tensor);
 	if (!data->made[tensor])
-		data->made[tensor] = arena_alloc_array(data->arena, (size_t)count_elements(layout),
+		data->made[tensor] = arena_alloc_array(data->arena, (size_t)layout_elements(layout),
 			(size_t)dtype_stored_bytes(layout->dtype));
 	return data->made[tensor];
 }
@@ -391,7 +383,7 @@ static float *find_sums(struct data *data, const struct op *op, const struct com
 	int tensor = compute->whole[op->read_count].tensor;
 	if (!data->sums[tensor])
 		data->sums[tensor] =
-			arena_array(data->arena, float, count_elements(layout_of(data, tensor)));
+			arena_array(data->arena, float, layout_elements(layout_of(data, tensor)));
 	return data->sums[tensor];
 }
 
@@ -493,7 +485,7 @@ void **data_outputs(const struct data *data, struct arena *arena)
 		const struct layout *layout = layout_of(data, (int)t);
 		if (program->hbm[t] < 0)
 			continue;
-		arrays[t] = arena_alloc_array(arena, (size_t)count_elements(layout),
+		arrays[t] = arena_alloc_array(arena, (size_t)layout_elements(layout),
 			(size_t)dtype_stored_bytes(layout->dtype));
 		const char *at = data->hbm + program->hbm[t];
 		for (int64_t s = 0; s < layout->sticks; s++)

@@ -7,14 +7,6 @@
 
 #include <math.h>
 
-static int64_t count_elements(const struct tensor *tensor)
-{
-	int64_t count = 1;
-	for (int h = 0; h < tensor->layout.host_rank; h++)
-		count *= tensor->layout.host_size[h];
-	return count;
-}
-
 static void *element(const struct tensor *tensor, void *array, int64_t i)
 {
 	return (char *)array + i * dtype_stored_bytes(tensor->layout.dtype);
@@ -22,7 +14,7 @@ static void *element(const struct tensor *tensor, void *array, int64_t i)
 
 static void *allot(const struct tensor *tensor, struct arena *arena)
 {
-	return arena_alloc_array(arena, (size_t)count_elements(tensor),
+	return arena_alloc_array(arena, (size_t)layout_elements(&tensor->layout),
 		(size_t)dtype_stored_bytes(tensor->layout.dtype));
 }
 
@@ -36,7 +28,7 @@ static void draw(const struct workload *workload, int t, uint64_t seed, bool sma
 	const struct tensor *tensor = &workload->tensors[t];
 	enum dtype dtype = tensor->layout.dtype;
 	struct random random = random_open(seed, (uint64_t)t);
-	int64_t count = count_elements(tensor);
+	int64_t count = layout_elements(&tensor->layout);
 	for (int64_t i = 0; i < count; i++) {
 		float value;
 		if (dtype == DTYPE_BOOL)
@@ -89,7 +81,7 @@ struct reference_walk {
 
 static double *widen(const struct tensor *tensor, void *array, struct arena *arena)
 {
-	int64_t count = count_elements(tensor);
+	int64_t count = layout_elements(&tensor->layout);
 	double *wide = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)
 		wide[i] = (double)kernel_load(tensor->layout.dtype, element(tensor, array, i));
@@ -230,7 +222,7 @@ static void run_op(
 {
 	int t = op->writes[0].tensor;
 	const struct tensor *output = &workload->tensors[t];
-	int64_t count = count_elements(output);
+	int64_t count = layout_elements(&output->layout);
 	struct reference_walk walk = {.op = op};
 	arrays[t] = allot(output, arena);
 	struct arena_mark mark = arena_mark(arena);
@@ -297,7 +289,7 @@ static void move(const struct workload *workload, const struct op *op, uint64_t 
 	struct random random = random_open(seed, (uint64_t)t);
 	if (is_integer(dtype) || dtype == DTYPE_BOOL)
 		return;
-	for (int64_t i = 0; i < count_elements(tensor); i++) {
+	for (int64_t i = 0; i < layout_elements(&tensor->layout); i++) {
 		double value = (double)kernel_load(dtype, element(tensor, array, i));
 		double by = random_next(&random) & 1 ? ulps : -ulps;
 		if (isfinite(value))
@@ -365,7 +357,7 @@ struct comparison reference_compare(
 	const struct tensor *tensor, const void *expected, const void *got)
 {
 	enum dtype dtype = tensor->layout.dtype;
-	struct comparison result = {.elements = count_elements(tensor)};
+	struct comparison result = {.elements = layout_elements(&tensor->layout)};
 	size_t bytes = (size_t)dtype_stored_bytes(dtype);
 	const char *one = expected, *other = got;
 	for (int64_t i = 0; i < result.elements; i++) {
