@@ -101,7 +101,8 @@ static bool is_chain(const int64_t *boundaries, int count)
 }
 
 /* A class takes a split; false: it would break its chain, or cannot be split. */
-static bool take_split(struct axis_class *axis, int64_t split, bool *changed)
+static bool take_split(
+	struct axis_classes *axes, struct axis_class *axis, int64_t split, bool *changed)
 {
 	int at = 0;
 	while (at < axis->split_count && axis->splits[at] < split)
@@ -115,6 +116,7 @@ static bool take_split(struct axis_class *axis, int64_t split, bool *changed)
 	for (int k = axis->split_count++; k > at; k--)
 		axis->splits[k] = axis->splits[k - 1];
 	axis->splits[at] = split;
+	axis->split_by = axes->aligning;
 	*changed = true;
 	return true;
 }
@@ -128,7 +130,7 @@ static bool refine(struct axis_classes *axes, const int *list, int count, const 
 		int64_t outer = inner * axis->extent;
 		for (int b = 0; b < boundary_count; b++)
 			if (boundaries[b] > inner && boundaries[b] < outer &&
-				!take_split(axis, boundaries[b] / inner, changed))
+				!take_split(axes, axis, boundaries[b] / inner, changed))
 				return false;
 		inner = outer;
 	}

@@ -20,12 +20,14 @@ struct axis_class {
 	bool fixed;
 	int split_count;
 	int64_t splits[AXIS_SPLITS_MOST]; /* ascending, above 1 and below the extent */
+	int split_by;                     /* the alignment that gave it the last one */
 	int first;                        /* number of its first factor, once counted */
 };
 
 struct axis_classes {
 	struct arena *arena;
 	struct array(struct axis_class) at;
+	int aligning; /* number of the alignment in work */
 };
 
 int axes_new(struct axis_classes *axes, int64_t extent);
@@ -63,6 +65,7 @@ struct model_view {
 	const char *dtype;
 	int source;                                    /* of a reshaped or mapped view */
 	bool copied;                                   /* a reshape that no refinement does */
+	bool crowds;                                   /* its refinement has too many factors */
 	struct view_source_axis from[MODEL_RANK_MOST]; /* by axis of the source */
 	double splat;
 	const char *name;               /* stored */
@@ -108,6 +111,11 @@ struct statement {
 	bool live;
 };
 
+/* The view of two tensors, one behind the other. */
+struct appended_part {
+	int all, part, axis, view;
+};
+
 struct build {
 	struct arena *arena;
 	struct model *model;
@@ -122,6 +130,7 @@ struct build {
 	int opaque;
 	struct array(const char *) opaque_names;
 	struct array(const char *) notes;
+	struct array(struct appended_part) appended;
 	bool strict;
 };
 

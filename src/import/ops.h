@@ -22,6 +22,9 @@ bool mean_literal_known(struct build *b, const struct model_call *call);
 /* Returns the shape that the model declares for output i; NULL: none. */
 const struct model_shape *mean_declared(
 	const struct build *b, const struct model_call *call, int i);
+/* Gives output i a shape if the model has none; the call stays opaque. */
+void mean_shape(struct build *b, const struct model_call *call, int i,
+	const struct model_shape *shape, const char *dtype);
 void mean_give(struct build *b, const struct model_call *call, int i, int view);
 /* An axis as Python counts it; -1 after failing. */
 int mean_axis(struct build *b, int64_t axis, int rank);
@@ -29,6 +32,8 @@ int mean_axis(struct build *b, int64_t axis, int rank);
 int mean_slice_one(struct build *b, int v, int axis, int64_t from, int64_t length);
 /* Elements of one axis in another order, one after the other. */
 int mean_reorder(struct build *b, int v, int axis, const int64_t *order, int64_t count);
+/* Copies one behind the other along a new dimension in front of the repeated one, or behind it. */
+int mean_repeat_axis(struct build *b, int v, int axis, int64_t times, bool inside);
 /* The elements of one axis in reverse; by - 1 zeros between them. */
 int mean_turn(struct build *b, int v, int axis);
 int mean_stretch(struct build *b, int v, int axis, int64_t by);
@@ -59,7 +64,8 @@ meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul
 meaning mean_convolution, mean_pool, mean_global_pool, mean_reduce_window;
 
 meaning mean_reduce_pairs, mean_extreme_index, mean_reduce_product, mean_running_sum, mean_top,
-	mean_depth_to_space, mean_triangle, mean_reverse, mean_one_hot, mean_scatter, mean_lp;
+	mean_found, mean_depth_to_space, mean_triangle, mean_reverse, mean_one_hot, mean_scatter,
+	mean_lp;
 meaning mean_requantize, mean_requantize_by, mean_quantize, mean_quantize_dynamic,
 	mean_matmul_integer, mean_conv_integer, mean_quantized_pair, mean_quantized_one,
 	mean_quantized_concat, mean_matmul_packed;

@@ -107,6 +107,25 @@ int mean_iota(struct build *b, const struct model_call *call, const char *argume
 	return made;
 }
 
+/* Rows [.., depth] of places, each with a block of what lies there. */
+static bool gather_rows_shape(
+	struct build *b, const struct model_call *call, int v, struct model_shape *out)
+{
+	int at = mean_input(b, call, 1);
+	int64_t batch = call_int(call, "batch_dims", 0);
+	if (at < 0)
+		return false;
+	const struct model_shape *from = &view_at(b, v)->shape;
+	*out = view_at(b, at)->shape;
+	int64_t depth = out->rank > 0 ? out->size[--out->rank] : 0;
+	if (depth < 1 || batch < 0 || batch + depth > from->rank ||
+		out->rank + from->rank - batch - depth > MODEL_RANK_MOST)
+		return build_fail(b, "places of other dimensions") >= 0;
+	for (int64_t h = batch + depth; h < from->rank; h++)
+		out->size[out->rank++] = from->size[h];
+	return true;
+}
+
 /* The shape of what a gather of ONNX gives. */
 static bool gather_shape(
 	struct build *b, const struct model_call *call, int v, struct model_shape *out)
@@ -117,6 +136,8 @@ static bool gather_shape(
 			*out = *declared;
 		else if (text_equal(call->op, "GatherElements") && mean_input(b, call, 1) >= 0)
 			*out = view_at(b, mean_input(b, call, 1))->shape;
+		else if (text_equal(call->op, "GatherND"))
+			return gather_rows_shape(b, call, v, out);
 		else
 			build_fail(b, "no shape");
 		return !b->why;
@@ -217,8 +238,10 @@ int mean_gather(struct build *b, const struct model_call *call, const char *argu
 		return view_splat(b, view_at(b, base)->splat, dtype, &shape);
 	if (view_at(b, base)->written && text_equal(call->op, "Gather") && index && index->count)
 		return gather_known(b, call, v, index);
-	if (view_at(b, base)->written)
+	if (view_at(b, base)->written) {
+		mean_shape(b, call, 0, &shape, dtype);
 		return build_fail(b, "it picks from a tensor that the graph computes");
+	}
 	int rows = view_stored(b, arena_format(b->arena, "%s_rows", view_at(b, base)->name),
 		view_at(b, base)->dtype, &shape);
 	if (rows >= 0)
@@ -251,8 +274,7 @@ int mean_cache(struct build *b, const struct model_call *call, const char *argum
 	return cache;
 }
 
-/* Whole copies one behind the other along a new dimension in front of the repeated one, or behind it. */
-static int repeat_axis(struct build *b, int v, int axis, int64_t times, bool inside)
+int mean_repeat_axis(struct build *b, int v, int axis, int64_t times, bool inside)
 {
 	const struct model_shape *from = &view_at(b, v)->shape;
 	struct model_shape wide = {.rank = from->rank + 1}, whole = *from;
@@ -284,7 +306,7 @@ int mean_tile(struct build *b, const struct model_call *call, const char *argume
 		count != view_at(b, v)->shape.rank)
 		return build_fail(b, "repeats that are computed");
 	for (int h = 0; h < count && v >= 0; h++)
-		v = repeat_axis(b, v, h, times[h], false);
+		v = mean_repeat_axis(b, v, h, times[h], false);
 	return v;
 }
 
@@ -294,147 +316,7 @@ int mean_repeat(struct build *b, const struct model_call *call, const char *argu
 	if (v < 0)
 		return -1;
 	int axis = mean_axis(b, call_int(call, "dim", 0), view_at(b, v)->shape.rank);
-	return axis < 0 ? -1 : repeat_axis(b, v, axis, call_int(call, "repeats", 1), true);
-}
-
-/* Position of output o in the input, in elements. */
-static double source_position(const char *mode, int64_t o, int64_t from, int64_t to, double scale)
-{
-	bool corners = text_equal(mode, "align_corners");
-	if (corners)
-		return to > 1 ? (double)o * (double)(from - 1) / (double)(to - 1) : 0;
-	if (text_equal(mode, "asymmetric"))
-		return (double)o / scale;
-	if (text_equal(mode, "pytorch_half_pixel") && to == 1)
-		return 0;
-	return ((double)o + 0.5) / scale - 0.5;
-}
-
-/* Between neighbours, by a table in memory of the weights of each output: a product. */
-static int interpolate_by_table(struct build *b, int v, int axis, int64_t to)
-{
-	char from_labels[MODEL_RANK_MOST + 1] = {0}, to_labels[MODEL_RANK_MOST + 1] = {0};
-	struct model_shape shape = view_at(b, v)->shape;
-	for (int h = 0; h < shape.rank; h++)
-		from_labels[h] = to_labels[h] = (char)('a' + h);
-	to_labels[axis] = 'z';
-	const char table_labels[] = {'z', from_labels[axis], '\0'};
-	int table = view_stored(
-		b, "resize_weights", "fp32", &(struct model_shape){2, {to, shape.size[axis]}});
-	if (table < 0)
-		return -1;
-	b->views.at[table].weight = true;
-	return build_contract(b, v, from_labels, table, table_labels, to_labels);
-}
-
-/* a (1 - part) + c part */
-static int mix(struct build *b, int a, int c, double part)
-{
-	if (part == 0)
-		return a;
-	return build_map2(b, "add", build_map_constant(b, "mul", a, 1 - part),
-		build_map_constant(b, "mul", c, part));
-}
-
-/* By a whole factor: of each element as many mixtures with its neighbours, one behind the other. */
-static int interpolate_phases(struct build *b, int v, int axis, int64_t factor, const char *mode)
-{
-	enum { FACTOR_MOST = 16 };
-	int parts[FACTOR_MOST];
-	int64_t size = view_at(b, v)->shape.size[axis];
-	struct model_shape whole = view_at(b, v)->shape, apart = {.rank = whole.rank + 1};
-	if (factor > FACTOR_MOST || apart.rank > MODEL_RANK_MOST)
-		return interpolate_by_table(b, v, axis, size * factor);
-	int first = mean_slice_one(b, v, axis, 0, 1),
-	    last = mean_slice_one(b, v, axis, size - 1, 1);
-	int front = mean_slice_one(b, v, axis, 0, size - 1),
-	    back = mean_slice_one(b, v, axis, 1, size - 1);
-	if (b->why)
-		return -1;
-	int before = build_concat(b, (int[]){first, front}, 2, axis),
-	    after = build_concat(b, (int[]){back, last}, 2, axis);
-	for (int h = 0; h < apart.rank; h++)
-		apart.size[h] = h == axis + 1 ? 1 : whole.size[h - (h > axis)];
-	for (int64_t p = 0; p < factor; p++) {
-		double off = source_position(mode, p, size, size * factor, (double)factor);
-		int part = off < 0 ? mix(b, v, before, -off) : mix(b, v, after, off);
-		parts[p] = view_reshape(b, part, &apart);
-		if (parts[p] < 0)
-			return -1;
-	}
-	whole.size[axis] *= factor;
-	return view_reshape(b, build_concat(b, parts, (int)factor, axis + 1), &whole);
-}
-
-static int interpolate(
-	struct build *b, int v, int axis, int64_t to, double factor, const char *mode)
-{
-	int64_t size = view_at(b, v)->shape.size[axis];
-	if (size == to)
-		return v;
-	if (to < 1 || to >> DIM_MOST_LOG2)
-		return build_fail(b, "it is resized by %g", factor);
-	if (size == 1)
-		return repeat_axis(b, v, axis, to, true);
-	return to % size == 0 && factor == (double)(to / size) && !text_equal(mode, "align_corners")
-		       ? interpolate_phases(b, v, axis, to / size, mode)
-		       : interpolate_by_table(b, v, axis, to);
-}
-
-/* Returns the factor of dimension h of images with their channels last; 0: there is none. */
-static double image_factor(const struct attribute *given, int h)
-{
-	size_t at = given->int_count > 1 ? (size_t)(h - 1) : 0;
-	return at < given->int_count ? (double)given->ints[at] : 0;
-}
-
-/* Nearest neighbours, by whole factors: each element repeats.  Linear: mixtures of two neighbours. */
-int mean_upsample(struct build *b, const struct model_call *call, const char *argument)
-{
-	int v = mean_input(b, call, 0);
-	const char *mode = call_text(call, "mode");
-	if (v < 0)
-		return -1;
-	bool mixes = mode[0] && !text_equal(mode, "nearest"); /* linear, bilinear */
-	const char *places = call_text(call, "coordinate_transformation_mode");
-	bool spread =
-		text_equal(places, "align_corners") || text_equal(places, "tf_crop_and_resize");
-	if (text_equal(mode, "cubic") || (spread && (!mixes || places[0] == 't')) ||
-		call_int(call, "antialias", 0))
-		return build_fail(b, "mode '%s' %s", mode, places);
-	int rank = view_at(b, v)->shape.rank;
-	const struct constant *scales = mean_constant(
-		b, call, text_equal(call->op, "Resize") && call->input_count > 2 ? 2 : 1);
-	const struct constant *sizes = mean_constant(b, call, 3);
-	const struct attribute *given =
-		call_attribute(call, mean_is_ttir(call) ? "scale_factor" : "scales");
-	for (int h = 0; h < rank && v >= 0; h++) {
-		double factor = 1;
-		if (mean_is_ttir(call))
-			factor = h == 0 || h == rank - 1 || !given ? 1 : image_factor(given, h);
-		else if (sizes && sizes->count == (size_t)rank)
-			factor = (double)constant_int(sizes, (size_t)h) /
-				 (double)view_at(b, v)->shape.size[h];
-		else if (scales && scales->count == (size_t)rank)
-			factor = constant_number(scales, (size_t)h);
-		else if (given && given->number_count == (size_t)rank)
-			factor = given->numbers[h];
-		else
-			return build_fail(b, "factors that are computed");
-		if (mixes && factor > 0 && factor < 1e6) {
-			bool sized = sizes && sizes->count == (size_t)rank;
-			int64_t size = view_at(b, v)->shape.size[h];
-			v = interpolate(b, v, h,
-				sized ? constant_int(sizes, (size_t)h)
-				      : (int64_t)floor((double)size * factor),
-				factor, places);
-			continue;
-		}
-		if (factor < 1 || factor > 1e6 || factor != (double)(int64_t)factor)
-			return build_fail(b, "it is resized by %g", factor);
-		v = repeat_axis(b, v, h, (int64_t)factor, true);
-	}
-	return v;
+	return axis < 0 ? -1 : mean_repeat_axis(b, v, axis, call_int(call, "repeats", 1), true);
 }
 
 /* 0, 1, 2 .. along one axis of a tensor of that rank, a table in memory. */
@@ -666,28 +548,6 @@ int mean_scatter(struct build *b, const struct model_call *call, const char *arg
 		(how[0] && !text_equal(how, "none")))
 		return build_fail(b, "it writes to places that are computed");
 	return mean_cache(b, call, "2");
-}
-
-/* Opaque, but with the shapes of its results. */
-int mean_top(struct build *b, const struct model_call *call, const char *argument)
-{
-	int v = mean_input(b, call, 0), count = 0;
-	int64_t most = call_int(call, "k", 1);
-	if (v < 0)
-		return -1;
-	mean_ints(b, call, "k", 1, 1, &most, &count);
-	struct model_shape shape = view_at(b, v)->shape;
-	int axis = mean_axis(b, call_int(call, "axis", call_int(call, "dim", -1)), shape.rank);
-	if (axis < 0 || most < 1 || most > shape.size[axis])
-		return build_fail(b, "more elements than there are");
-	shape.size[axis] = most;
-	for (int i = 0; i < call->output_count && mean_is_onnx(call); i++)
-		if (call->outputs[i] >= 0) {
-			b->model->values.at[call->outputs[i]].shape = shape;
-			b->model->values.at[call->outputs[i]].dtype =
-				i ? "int64" : view_at(b, v)->dtype;
-		}
-	return build_fail(b, "it sorts");
 }
 
 /* x / (sum |x|^p)^(1/p) along an axis, or the norm over an image */

@@ -95,8 +95,8 @@ int mean_map(struct build *b, const struct model_call *call, const char *functio
 		double x = view_at(b, v)->splat;
 		const char *dtype = view_at(b, v)->dtype;
 		double y = statement_number(function, x);
-		return isnan(y) ? build_fail(b, "'%s' of a constant", function)
-				: view_splat(b, y, dtype, &view_at(b, v)->shape);
+		if (!isnan(y))
+			return view_splat(b, y, dtype, &view_at(b, v)->shape);
 	}
 	return build_map(b, function, v);
 }

@@ -86,9 +86,12 @@ void statement_identity_loops(int *loop_of)
 
 int statement_data(struct build *b, int v)
 {
-	return v >= 0 && view_at(b, v)->kind == VIEW_SPLAT
-		       ? build_fail(b, "a constant tensor in place of data")
-		       : v;
+	if (v < 0 || view_at(b, v)->kind != VIEW_SPLAT)
+		return v;
+	int table = view_stored(b, "constant", view_at(b, v)->dtype, &view_at(b, v)->shape);
+	if (table >= 0)
+		b->views.at[table].weight = true;
+	return table;
 }
 
 static int map_statement(struct build *b, const char *function, int a, int c, double constant,
@@ -366,24 +369,13 @@ static bool read_labels(
 	return true;
 }
 
-/* A constant that is multiplied as a tensor lies in memory. */
-static int table_of(struct build *b, int v)
-{
-	if (v < 0 || view_at(b, v)->kind != VIEW_SPLAT)
-		return v;
-	int table = view_stored(b, "constant", view_at(b, v)->dtype, &view_at(b, v)->shape);
-	if (table >= 0)
-		b->views.at[table].weight = true;
-	return table;
-}
-
 int build_contract(struct build *b, int a, const char *a_labels, int c, const char *c_labels,
 	const char *out_labels)
 {
 	struct model_shape shape = {0};
 	char loops[LOOPS_MOST + 1] = {0};
-	a = table_of(b, a);
-	c = table_of(b, c);
+	a = statement_data(b, a);
+	c = statement_data(b, c);
 	if (a < 0 || c < 0)
 		return -1;
 	for (; out_labels[shape.rank]; shape.rank++) {
@@ -547,25 +539,41 @@ static int concat_two(struct build *b, int a, int c, int axis)
 	return statement_close(b, made);
 }
 
+/* A list that begins as an earlier one did, as those of a dense block do, goes on from what that one made. */
+static int append_part(struct build *b, int all, int part, int axis)
+{
+	for (size_t i = 0; i < b->appended.count; i++) {
+		const struct appended_part *made = &b->appended.at[i];
+		if (made->all == all && made->part == part && made->axis == axis)
+			return made->view;
+	}
+	int view = concat_two(b, all, part, axis);
+	if (view >= 0)
+		*array_add(b->arena, &b->appended) = (struct appended_part){all, part, axis, view};
+	return view;
+}
+
 int build_concat(struct build *b, const int *views, int count, int axis)
 {
 	bool even = true;
+	int *parts = arena_array(b->arena, int, (size_t)count);
 	for (int i = 0; i < count; i++) {
-		if (statement_data(b, views[i]) < 0)
+		parts[i] = statement_data(b, views[i]);
+		if (parts[i] < 0)
 			return -1;
-		const struct model_shape *shape = &view_at(b, views[i])->shape;
-		if (shape->rank != view_at(b, views[0])->shape.rank || axis < 0 ||
+		const struct model_shape *shape = &view_at(b, parts[i])->shape;
+		if (shape->rank != view_at(b, parts[0])->shape.rank || axis < 0 ||
 			axis >= shape->rank)
 			return build_fail(b, "a concatenation of different ranks");
-		even &= shape->size[axis] == view_at(b, views[0])->shape.size[axis];
+		even &= shape->size[axis] == view_at(b, parts[0])->shape.size[axis];
 	}
 	if (count == 1)
-		return views[0];
+		return parts[0];
 	if (even)
-		return concat_parts(b, views, count, axis);
-	int all = views[0];
+		return concat_parts(b, parts, count, axis);
+	int all = parts[0];
 	for (int i = 1; i < count && all >= 0; i++)
-		all = concat_two(b, all, views[i], axis);
+		all = append_part(b, all, parts[i], axis);
 	return all;
 }
 
@@ -732,10 +740,9 @@ int build_convolution(struct build *b, int x, int w, const struct window *window
 	struct model_shape out;
 	if (x < 0 || w < 0)
 		return -1;
-	if (view_at(b, x)->kind == VIEW_SPLAT || view_at(b, w)->kind == VIEW_SPLAT)
-		return build_fail(b, "a convolution of a constant");
-	x = settle_ends(b, x, window);
-	if (x < 0 || !check_window(b, x, window, &out))
+	x = settle_ends(b, statement_data(b, x), window);
+	w = statement_data(b, w);
+	if (x < 0 || w < 0 || !check_window(b, x, window, &out))
 		return -1;
 	const struct model_shape *weights = &view_at(b, w)->shape;
 	int64_t channels = view_at(b, x)->shape.size[1], groups = window->groups;
@@ -772,9 +779,7 @@ int build_pool(struct build *b, int x, const char *function, const struct window
 	struct model_shape out;
 	if (x < 0)
 		return -1;
-	if (view_at(b, x)->kind == VIEW_SPLAT)
-		return build_fail(b, "a pool of a constant");
-	x = settle_ends(b, x, window);
+	x = settle_ends(b, statement_data(b, x), window);
 	if (x < 0 || !check_window(b, x, window, &out))
 		return -1;
 	struct statement *made =

@@ -16,7 +16,7 @@ int statement_close(struct build *b, struct statement *statement);
 int statement_store(struct build *b, int v);
 /* Loop h for axis h. */
 void statement_identity_loops(int *loop_of);
-/* -1 after failing where the view is one number. */
+/* The view; of one number, a table in memory. */
 int statement_data(struct build *b, int v);
 
 /* The map of one number or two; NAN: it is not known here. */

@@ -57,10 +57,61 @@ static void writing_align(struct build *b)
 				continue;
 			struct model_view *view = &b->views.at[statement->writes[0]];
 			const struct model_view *source = view_at(b, view->source);
+			b->axes.aligning = (int)s;
 			if (!view->copied && !axes_align(&b->axes, source->axis, source->shape.rank,
 						     view->axis, view->shape.rank, &changed))
 				view->copied = changed = true;
 		}
+	}
+}
+
+/* Factors of a list of axes; *most is the class that has most splits. */
+static int count_factors(struct build *b, const int *axes, int count, struct axis_class **most)
+{
+	int64_t sizes[FACTORS_MOST];
+	int total = 0;
+	*most = NULL;
+	for (int h = 0; h < count; h++) {
+		struct axis_class *axis = axes_find(&b->axes, axes[h]);
+		total += axes_factors(&b->axes, axes[h], sizes);
+		if (!*most || axis->split_count > (*most)->split_count)
+			*most = axis;
+	}
+	return total;
+}
+
+/* A tensor or a statement with more factors than can be written: the class to split less; NULL: there is none. */
+static struct axis_class *find_crowded(struct build *b)
+{
+	struct axis_class *most;
+	for (size_t v = 0; v < b->views.count; v++) {
+		const struct model_view *view = &b->views.at[v];
+		if ((view->kind == VIEW_STORED || view->copied) &&
+			count_factors(b, view->axis, view->shape.rank, &most) + view->lead >
+				STORED_RANK_MOST)
+			return most;
+	}
+	for (size_t s = 0; s < b->statements.count; s++) {
+		const struct statement *statement = &b->statements.at[s];
+		if (count_factors(b, statement->loops, statement->loop_count, &most) > LOOPS_MOST)
+			return most;
+	}
+	return NULL;
+}
+
+/* Aligns all reshapes; while a tensor has too many factors for it, the reshape that split it last copies. */
+static void writing_settle(struct build *b)
+{
+	for (;;) {
+		writing_align(b);
+		const struct axis_class *crowded = find_crowded(b);
+		if (!crowded || !crowded->split_count)
+			return;
+		struct model_view *view =
+			&b->views.at[b->statements.at[crowded->split_by].writes[0]];
+		view->copied = view->crowds = true;
+		for (size_t a = 0; a < b->axes.at.count; a++)
+			b->axes.at.at[a].split_count = 0;
 	}
 }
 
@@ -484,13 +535,14 @@ static void mark_live(struct build *b)
 static void count_macs(struct workload_writing *w, const struct statement *statement)
 {
 	int64_t product = 1;
-	if (statement->form != FORM_PRODUCT)
+	const char *op = statement->call->op;
+	/* an image that is resized has no multiply-adds of the model */
+	if (statement->form != FORM_PRODUCT || strstr(op, "Resize") || strstr(op, "psample"))
 		return;
 	for (int l = 0; l < statement->loop_count; l++)
 		if (!number_mul(
 			    product, axes_find(&w->b->axes, statement->loops[l])->extent, &product))
 			product = INT64_MAX;
-	const char *op = statement->call->op;
 	int64_t *sum =
 		strstr(op, "onv") ? &w->summary->convolution_macs : &w->summary->product_macs;
 	if (!number_add(*sum, product, sum))
@@ -509,8 +561,10 @@ static void write_statement(struct workload_writing *w, const struct statement *
 		text = writing_opaque(w, "reshape", &view_at(w->b, v)->source, 1, &v, 1);
 		w->summary->copies++;
 		*array_add(w->b->arena, &w->b->notes) = arena_format(w->b->arena,
-			"the reshape '%s' copies: no split of its dimensions fits both sides",
-			statement->call->name);
+			"the reshape '%s' copies: %s", statement->call->name,
+			view_at(w->b, v)->crowds
+				? "tensors would have more than 8 dimensions without it"
+				: "no split of its dimensions fits both sides");
 	} else if (statement->form == FORM_OPAQUE) {
 		for (int i = 0; i < statement->read_count; i++)
 			reads[i] = statement->reads[i].view;
@@ -616,7 +670,7 @@ static void store_sources(struct build *b)
 const char *build_write(struct build *b, struct import_summary *summary)
 {
 	struct workload_writing w = {.b = b, .text = text_open(b->arena), .summary = summary};
-	writing_align(b);
+	writing_settle(b);
 	store_sources(b);
 	mark_live(b);
 	for (size_t s = 0; s < b->statements.count; s++)

@@ -361,25 +361,48 @@ def fused(d):
 
 
 def resized(d):
-    x = d.x(1, 2, d.n(2, 4), d.n(2, 4))
-    mode = ["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"][d.n(0, 3)]
-    to = [x.shape[2 + i] * d.n(1, 3) if d.n(0, 1) else d.n(2, 7) for i in (0, 1)]
-    table = []
+    x = d.x(1, 2, d.n(2, 5), d.n(2, 5))
+    d.opset = 10 if d.n(0, 3) == 0 else 18 if d.n(0, 1) else 13
+    kind = ["linear", "nearest", "cubic"][d.n(0, 1 if d.opset == 10 else 2)]
+    mode = "asymmetric" if d.opset == 10 else ["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"][d.n(0, 3)]
+    rounds = "floor" if d.opset == 10 else ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"][d.n(0, 3)]
+    to = [x.shape[2 + i] * d.n(1, 3) if d.opset == 10 or d.n(0, 1) else d.n(1, 7) for i in (0, 1)]
+    table, used = [], []
     for i in (0, 1):
         n, m = x.shape[2 + i], to[i]
         o = np.arange(m)
         at = {"align_corners": o * (n - 1) / max(m - 1, 1), "asymmetric": o * n / m}.get(mode, (o + .5) * n / m - .5)
-        low = np.floor(at).astype(int)
+        at = np.zeros(1) if mode == "pytorch_half_pixel" and m == 1 else at
         weights = np.zeros((m, n))
-        np.add.at(weights, (o, np.clip(low, 0, n - 1)), 1 - (at - low))
-        np.add.at(weights, (o, np.clip(low + 1, 0, n - 1)), at - low)
+        if kind == "nearest":
+            put = {"floor": np.floor, "ceil": np.ceil, "round_prefer_floor": lambda v: np.ceil(v - .5)}.get(
+                rounds, lambda v: np.floor(v + .5))(np.round(at, 9))
+            weights[o, np.clip(put, 0, n - 1).astype(int)] = 1
+        for tap in range(-1, 3) if kind == "cubic" else (0, 1) if kind == "linear" else ():
+            far = abs(at - np.floor(at) - tap)
+            part = 1 - far if kind == "linear" else np.where(
+                far < 1, (1.25 * far - 2.25) * far * far + 1, ((-.75 * far + 3.75) * far - 6) * far + 3)
+            np.add.at(weights, (o, np.clip(np.floor(at).astype(int) + tap, 0, n - 1)), part)
+        weights = np.eye(n) if n == m else weights
         table.append(weights)
-    d.const("sizes", np.int64([1, 2, *to]))
-    used = [w for w in table if w.shape[0] % w.shape[1] or (mode == "align_corners" and w.shape[0] != w.shape[1])]
+        whole = m % n == 0 and (kind == "linear" and mode != "align_corners")
+        seats = weights.argmax(1)
+        even = kind == "nearest" and (np.array_equal(seats, o // max(m // n, 1)) and m % n == 0 or
+                                      m < n and (m == 1 or seats[1] > seats[0]) and
+                                      np.array_equal(seats, seats[0] + o * (seats[min(m - 1, 1)] - seats[0])))
+        used += [] if n == m or whole or even else [weights]
     for i, weights in enumerate(used):
         d.tables["resize_weights_2" if i else "resize_weights"] = weights
     want = np.einsum("ab,ncbd,ed->ncae", table[0], x, table[1])
-    return d.node("Resize", want, "x,,,sizes", mode="linear", coordinate_transformation_mode=mode)
+    more = {"coordinate_transformation_mode": mode, "nearest_mode": rounds} if d.opset > 10 else {}
+    if d.opset == 10:
+        d.const("scales", np.float32([1, 1, *[m / n for n, m in zip(x.shape[2:], to)]]))
+        return d.node("Resize", want, "x,scales", mode=kind)
+    if d.opset == 18 and d.n(0, 1):
+        d.const("sizes", np.int64(to[::-1]))
+        return d.node("Resize", want, "x,,,sizes", mode=kind, axes=[3, 2], **more)
+    d.const("sizes", np.int64([1, 2, *to]))
+    return d.node("Resize", want, "x,,,sizes", mode=kind, **more)
 
 
 def packed_attention(d):

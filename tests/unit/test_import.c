@@ -81,6 +81,26 @@ static void text_of_mlir_becomes_a_workload(void **state)
 		"m.mlir:10:1: error: '%6' (other.mystery) would be opaque");
 }
 
+/* Halves of two dimensions that are put in turns, five times: 2 x 2 x 2 x 2 x 2 x 2 x 16 each; a tensor may have 8. */
+static void reshapes_with_too_many_factors_copy(void **state)
+{
+	struct text text = text_open(arena);
+	text_add(
+		&text, "func.func @main(%%v0: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {\n");
+	for (int i = 0; i < 10; i += 2)
+		text_add(&text,
+			"  %%a%d = stablehlo.reshape %%v%d : (tensor<1024x1024xf32>) -> tensor<2x512x2x512xf32>\n"
+			"  %%b%d = stablehlo.transpose %%a%d, dims = [1, 0, 3, 2] : (tensor<2x512x2x512xf32>) -> tensor<512x2x512x2xf32>\n"
+			"  %%v%d = stablehlo.reshape %%b%d : (tensor<512x2x512x2xf32>) -> tensor<1024x1024xf32>\n",
+			i, i, i, i, i + 2, i);
+	text_add(&text, "  %%y = stablehlo.abs %%v10 : tensor<1024x1024xf32>\n"
+			"  return %%y : tensor<1024x1024xf32>\n}\n");
+	folder_put("m.mlir", text_read(&text));
+	expect("\"$program\" import --strict m.mlir", 0,
+		"tensors would have more than 8 dimensions without it");
+	expect("\"$program\" check \"$OLDPWD\"/specs/arch/spyre32.yaml m.mlir", 0, "");
+}
+
 static void what_is_wrong_has_a_line(void **state)
 {
 	static const struct {
@@ -272,6 +292,8 @@ int main(void)
 			text_of_mlir_becomes_a_workload, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			models_run_on_given_numbers, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			reshapes_with_too_many_factors_copy, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(named_shapes_are_the_ops_that_they_stand_for,
