@@ -53,7 +53,7 @@ struct attribute {
 	size_t int_count, number_count;
 	const int64_t *ints;
 	const double *numbers;
-	const char *text;                /* NULL: it has none */
+	const char *text; /* of strings, with a blank between two; NULL: it has none */
 	const struct constant *constant; /* of a tensor; NULL */
 	struct model_shape shape;
 	const char *dtype;

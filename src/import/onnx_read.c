@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPSET_LEAST = 9, OPSET_MOST = 20 };
+enum { OPSET_LEAST = 9, OPSET_MOST = 20, STRINGS_MOST = 64 };
 
 struct reading_onnx {
 	struct model *model;
@@ -277,6 +277,10 @@ static bool read_attribute(
 	if (from->has_s)
 		out->text = arena_format(arena, "%.*s",
 			(int)(from->s.len > 1000 ? 1000 : from->s.len), (const char *)from->s.data);
+	for (size_t i = 0; i < from->n_strings && i < STRINGS_MOST; i++)
+		out->text = arena_format(arena, "%s%s%.*s", i ? out->text : "", i ? " " : "",
+			(int)(from->strings[i].len > 100 ? 100 : from->strings[i].len),
+			(const char *)from->strings[i].data);
 	if (!from->t)
 		return true;
 	if (!read_dims(r, out->name, from->t->dims, from->t->n_dims, &out->shape))

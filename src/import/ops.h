@@ -64,8 +64,8 @@ meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul
 meaning mean_convolution, mean_pool, mean_global_pool, mean_reduce_window;
 
 meaning mean_reduce_pairs, mean_extreme_index, mean_reduce_product, mean_running_sum, mean_top,
-	mean_found, mean_depth_to_space, mean_triangle, mean_reverse, mean_one_hot, mean_scatter,
-	mean_lp;
+	mean_found, mean_recurrent, mean_depth_to_space, mean_triangle, mean_reverse, mean_one_hot,
+	mean_scatter, mean_lp;
 meaning mean_requantize, mean_requantize_by, mean_quantize, mean_quantize_dynamic,
 	mean_matmul_integer, mean_conv_integer, mean_quantized_pair, mean_quantized_one,
 	mean_quantized_concat, mean_matmul_packed;

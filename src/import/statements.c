@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { CONCAT_AT_ONCE = 4 };
+
 /* Operands whole: axis h of the view by loop loop_of[h], -1 where it has one element. */
 struct view_read statement_read_whole(const struct build *b, int v, const int *loop_of)
 {
@@ -569,6 +571,12 @@ int build_concat(struct build *b, const int *views, int count, int axis)
 	}
 	if (count == 1)
 		return parts[0];
+	/* every part takes a pass over the whole, so that many parts are put together by halves */
+	if (even && count > CONCAT_AT_ONCE && count % 2 == 0) {
+		int halves[2] = {build_concat(b, parts, count / 2, axis),
+			build_concat(b, parts + count / 2, count / 2, axis)};
+		return halves[0] < 0 || halves[1] < 0 ? -1 : concat_parts(b, halves, 2, axis);
+	}
 	if (even)
 		return concat_parts(b, parts, count, axis);
 	int all = parts[0];

@@ -487,6 +487,56 @@ def one_hot(d):
     return d.node("OneHot", np.where(at[..., None] == np.arange(5), 2, -1), "x,depth,both")
 
 
+def joined(d):
+    """Lists that begin alike, as those of dense blocks do, and lists of many parts."""
+    if d.n(0, 1):
+        x, times = d.x(2, 3), d.n(3, 12)
+        return d.node("Concat", np.concatenate([x] * times, 1), ",".join(["x"] * times), axis=1)
+    parts = [d.x(2, d.n(1, 4), name=name) for name in "xyz"]
+    d.before = [H.make_node("Concat", ["x", "y"], ["p"], axis=1)]
+    return d.node("Concat", np.concatenate([*parts, *parts[:2]], 1), "x,y,z,p", axis=1)
+
+
+def recurrent(d):
+    op = ["LSTM", "GRU", "RNN"][d.n(0, 2)]
+    gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
+    steps, batch, inputs, h = d.n(1, 9), d.n(1, 3), d.n(1, 4), d.n(1, 4)
+    way = ["forward", "reverse", "bidirectional"][d.n(0, 2)]
+    ways = 2 if way == "bidirectional" else 1
+    x = d.x(steps, batch, inputs)
+    w, r = [d.x(ways, gates * h, n, name=name) for n, name in ((inputs, "w"), (h, "r"))]
+    bias = d.x(ways, 2 * gates * h, name="b") if d.n(0, 1) else np.zeros((ways, 2 * gates * h))
+    given = op != "RNN" and d.n(0, 1)
+    state = d.x(ways, batch, h, name="h") if given else np.zeros((ways, batch, h))
+    cell = d.x(ways, batch, h, name="c") if given and op == "LSTM" else np.zeros((ways, batch, h))
+    after, relu = d.n(0, 1), op == "RNN" and d.n(0, 1)
+    out = np.zeros((steps, ways, batch, h))
+    for k in range(ways):
+        s, c, (wb, rb) = state[k], cell[k], np.split(bias[k], 2)
+        for t in range(steps)[::-1 if way == "reverse" or k else 1]:
+            a, p = x[t] @ w[k].T + wb, s @ r[k].T + rb
+            if op == "LSTM":
+                i, o, f, g = np.split(a + p, 4, 1)
+                c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+                s = sigmoid(o) * np.tanh(c)
+            elif op == "GRU":
+                (az, ar, ah), (pz, pr, ph) = np.split(a, 3, 1), np.split(p, 3, 1)
+                z, g = sigmoid(az + pz), sigmoid(ar + pr)
+                n = np.tanh(ah + (g * ph if after else (g * s) @ r[k][2 * h:].T + rb[2 * h:]))
+                s = (1 - z) * n + z * s
+            else:
+                s = np.maximum(a + p, 0) if relu else np.tanh(a + p)
+            out[t, k] = s
+    more = {"linear_before_reset": after} if op == "GRU" else {}
+    more.update({"activations": ["Relu" if relu else "Tanh"] * ways} if op == "RNN" else {})
+    names = "x,w,r," + ("b" if "b" in d.given else "") + (",,h" if given else "") + (",c" if "c" in d.given else "")
+    made = d.node(op, out, names, hidden_size=h, direction=way, **more)
+    if d.n(0, 1):
+        made.output.insert(0, ""), made.output.pop(), made.output.append("made")
+        d.want = np.stack([out[0 if way == "reverse" or k else -1, k] for k in range(ways)])
+    return made
+
+
 def folded(d):
     """Arithmetic of constants, whose result is a tensor in memory: masks and lists, as exporters write them."""
     names = iter(f"k{i}" for i in range(99))
@@ -543,7 +593,7 @@ def folded(d):
 KINDS = [unary, inverse, mod, many, extreme, reduced, running, blocks, triangle, transposed, convolution,
          quantized_convolution, integers, quantized, gemm, normalized, padded, sliced, attention, heads_attention,
          rotary, group_attention, quantized_pair, quantized_map, quantized_concat, quantized_product, scattered, skipped,
-         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot, folded]
+         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot, folded, joined, recurrent]
 
 
 def save(d, node, path):
