@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { OPAQUE_WRITES_MOST = 3 };
+
 int model_value(struct model *model, const char *name)
 {
 	int v = names_find(&model->names, name);
@@ -204,33 +206,17 @@ static struct model_shape guess_shape(const struct build *b, const struct model_
 	return (struct model_shape){.rank = 1, .size = {1}};
 }
 
-static bool make_opaque(struct build *b, const struct model_call *call)
+/* One opaque op that writes the outputs from *next on, as many as fit beside what it reads; false after complaining. */
+static bool add_opaque(struct build *b, const struct model_call *call, const char *function,
+	const int *reads, int *next)
 {
-	struct statement made = {.form = FORM_OPAQUE, .call = call};
-	char *name = arena_format(b->arena, "%.60s", call->op);
-	const char *why = b->why ? b->why : "no table has it";
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c))
-			*c = '_';
-	made.function =
-		isalpha((unsigned char)name[0]) ? name : arena_format(b->arena, "op%s", name);
-	if (b->strict) {
-		diag_error(b->model->diag, model_place(b->model, call->line),
-			"'%s' (%s) would be opaque: %s", call->name, call->op, why);
-		return false;
-	}
-	*array_add(b->arena, &b->notes) =
-		arena_format(b->arena, "'%s' (%s) is opaque: %s", call->name, call->op, why);
-	b->why = NULL;
-	for (int i = 0; i < call->input_count && made.read_count < READS_MOST - 1; i++)
-		if (call->inputs[i] >= 0 && b->of_value[call->inputs[i]] >= 0)
-			made.reads[made.read_count++].view = b->of_value[call->inputs[i]];
-	for (int i = 0; i < call->output_count && made.read_count + made.write_count < READS_MOST;
-		i++) {
-		if (call->outputs[i] < 0)
+	struct statement made = {.form = FORM_OPAQUE, .call = call, .function = function};
+	for (; *next < call->output_count && made.write_count < OPAQUE_WRITES_MOST; (*next)++) {
+		int v = call->outputs[*next];
+		if (v < 0)
 			continue;
-		const struct model_value *value = &b->model->values.at[call->outputs[i]];
-		struct model_shape shape = guess_shape(b, call, i);
+		const struct model_value *value = &b->model->values.at[v];
+		struct model_shape shape = guess_shape(b, call, *next);
 		int out = view_stored(b, value->name, value->dtype ? value->dtype : "fp32", &shape);
 		if (out < 0) {
 			diag_error(b->model->diag, model_place(b->model, call->line),
@@ -239,12 +225,44 @@ static bool make_opaque(struct build *b, const struct model_call *call)
 		}
 		b->views.at[out].written = true;
 		made.writes[made.write_count++] = out;
-		b->of_value[call->outputs[i]] = out;
+		b->of_value[v] = out;
 	}
+	for (int i = 0; i < call->input_count && made.read_count + made.write_count < READS_MOST;
+		i++)
+		if (reads[i] >= 0)
+			made.reads[made.read_count++].view = reads[i];
 	if (!made.write_count)
 		return true;
-	count_opaque(b, call->op);
 	*array_add(b->arena, &b->statements) = made;
+	return true;
+}
+
+static bool make_opaque(struct build *b, const struct model_call *call)
+{
+	char *name = arena_format(b->arena, "%.60s", call->op);
+	const char *why = b->why ? b->why : "no table has it";
+	size_t before = b->statements.count;
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	if (!isalpha((unsigned char)name[0]))
+		name = arena_format(b->arena, "op%s", name);
+	if (b->strict) {
+		diag_error(b->model->diag, model_place(b->model, call->line),
+			"'%s' (%s) would be opaque: %s", call->name, call->op, why);
+		return false;
+	}
+	*array_add(b->arena, &b->notes) =
+		arena_format(b->arena, "'%s' (%s) is opaque: %s", call->name, call->op, why);
+	b->why = NULL;
+	int *reads = arena_array(b->arena, int, (size_t)call->input_count + 1);
+	for (int i = 0; i < call->input_count; i++)
+		reads[i] = call->inputs[i] < 0 ? -1 : b->of_value[call->inputs[i]];
+	for (int next = 0; next < call->output_count;)
+		if (!add_opaque(b, call, name, reads, &next))
+			return false;
+	if (b->statements.count > before)
+		count_opaque(b, call->op);
 	return true;
 }
 

@@ -61,6 +61,11 @@ meaning mean_reshape, mean_flatten, mean_squeeze, mean_unsqueeze, mean_transpose
 meaning mean_reduce, mean_softmax, mean_layer_norm, mean_batch_norm, mean_matmul, mean_gemm,
 	mean_linear, mean_dot_general, mean_einsum, mean_attention, mean_local_response,
 	mean_group_norm;
+/* The pool of an ONNX call over that operand. */
+int mean_pool_of(struct build *b, const struct model_call *call, int x, const char *function);
+
+meaning mean_standard, mean_gemm_integer, mean_convolution_last, mean_embedding_norm,
+	mean_gated_gelu, mean_centre_part, mean_eye;
 meaning mean_convolution, mean_pool, mean_global_pool, mean_reduce_window;
 
 meaning mean_reduce_pairs, mean_extreme_index, mean_reduce_product, mean_running_sum, mean_top,

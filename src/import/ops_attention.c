@@ -134,17 +134,38 @@ static int causal_mask(struct build *b, int q, int k)
 	return mask;
 }
 
-/* 1 where a key counts, of [batch, keys], as what is added to the scores: 0 and -10000. */
-static int added_mask(struct build *b, int mask)
+/* 0, 1, 2 .. of the keys below the length of each row. */
+static int mask_of_lengths(struct build *b, int lengths, int64_t keys)
 {
+	int numbers = view_stored(
+		b, "count", view_at(b, lengths)->dtype, &(struct model_shape){2, {1, keys}});
+	if (numbers < 0)
+		return -1;
+	b->views.at[numbers].weight = true;
+	int64_t rows = view_at(b, lengths)->shape.size[0];
+	return build_map2(
+		b, "lt", numbers, view_reshape(b, lengths, &(struct model_shape){2, {rows, 1}}));
+}
+
+/*
+ * 1 where a key counts, of [batch, keys] or [batch, queries, keys], or the lengths of [batch] rows, as what is added
+ * to the scores: 0 and -10000.
+ */
+static int added_mask(struct build *b, int mask, int64_t keys)
+{
+	if (mask >= 0 && view_at(b, mask)->shape.rank == 1)
+		mask = mask_of_lengths(b, mask, keys);
 	if (mask < 0)
 		return -1;
 	struct model_shape from = view_at(b, mask)->shape;
-	if (from.rank != 2)
+	if (from.rank < 2 || from.rank > 3)
 		return build_fail(b, "a mask that is not [batch, keys]");
+	bool rows = from.rank == 3;
 	int v = build_map_constant(b, "mul", build_cast(b, mask, "fp32"), 10000);
 	v = build_map_constant(b, "add", v, -10000);
-	return view_reshape(b, v, &(struct model_shape){4, {from.size[0], 1, 1, from.size[1]}});
+	return view_reshape(b, v,
+		&(struct model_shape){
+			4, {from.size[0], 1, rows ? from.size[1] : 1, from.size[from.rank - 1]}});
 }
 
 static int add_masks(struct build *b, int a, int c)
@@ -172,7 +193,10 @@ int mean_attention_fused(struct build *b, const struct model_call *call, const c
 		return build_fail(b, "an attention with a past, or parts of other widths");
 	int64_t heads = call_int(call, "num_heads", 1);
 	int q = part_heads(b, third(b, v, 0), heads), k = part_heads(b, third(b, v, 1), heads);
-	int mask = mean_has(call, 3) ? added_mask(b, mean_input(b, call, 3)) : -1;
+	if (k < 0)
+		return -1;
+	int64_t keys = view_at(b, k)->shape.size[2];
+	int mask = mean_has(call, 3) ? added_mask(b, mean_input(b, call, 3), keys) : -1;
 	if (mean_has(call, 5))
 		mask = add_masks(b, mask, mean_input(b, call, 5));
 	if (call_int(call, "unidirectional", 0))
@@ -225,7 +249,10 @@ int mean_attention_heads(struct build *b, const struct model_call *call, const c
 		from += width;
 	}
 	int k = append(b, call, 6, parts[1], 1), v = append(b, call, 7, parts[2], 2);
-	int mask = mean_has(call, 4) ? added_mask(b, mean_input(b, call, 4)) : -1;
+	if (k < 0)
+		return -1;
+	int64_t keys = view_at(b, k)->shape.size[2];
+	int mask = mean_has(call, 4) ? added_mask(b, mean_input(b, call, 4), keys) : -1;
 	if (mean_has(call, 5))
 		mask = add_masks(b, mask, mean_input(b, call, 5));
 	if (call_int(call, "unidirectional", 0))

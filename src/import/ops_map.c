@@ -376,7 +376,7 @@ static double recipe_attribute(struct build *b, const struct model_call *call, c
 }
 
 /*
- * A formula in postfix: x and y are the operands, ?y is + y if there is one, @name=number is an attribute and its
+ * A formula in postfix: x and y are the operands, ?y and ?z are + y and + z if they are there, @name=number is an attribute and its
  * default, a number is itself, every other word a map of one or two operands.
  */
 int mean_recipe(struct build *b, const struct model_call *call, const char *argument)
@@ -390,10 +390,11 @@ int mean_recipe(struct build *b, const struct model_call *call, const char *argu
 			return build_fail(b, "a formula that is too deep");
 		if (text_equal(word, "x") || text_equal(word, "y")) {
 			stack[depth++] = mean_input(b, call, word[0] == 'y');
-		} else if (text_equal(word, "?y")) {
-			if (mean_has(call, 1))
+		} else if (word[0] == '?') {
+			int i = word[1] - 'x';
+			if (mean_has(call, i))
 				stack[depth - 1] = build_map2(
-					b, "add", stack[depth - 1], mean_input(b, call, 1));
+					b, "add", stack[depth - 1], mean_input(b, call, i));
 		} else if (word[0] == '@' || (word[0] >= '0' && word[0] <= '9')) {
 			double number = word[0] == '@' ? recipe_attribute(b, call, word)
 						       : strtod(word, NULL);

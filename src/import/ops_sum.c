@@ -100,6 +100,8 @@ int mean_reduce(struct build *b, const struct model_call *call, const char *func
 	if (text_equal(function, "logsumexp"))
 		return build_map(
 			b, "log", build_reduce(b, "sum", build_map(b, "exp", v), axes, keep));
+	if (text_equal(function, "logsum"))
+		return build_map(b, "log", build_reduce(b, "sum", v, axes, keep));
 	return build_reduce(b, function, v, axes, keep);
 }
 
@@ -217,6 +219,29 @@ int mean_batch_norm(struct build *b, const struct model_call *call, const char *
 		mean_along(b, parts[1], axis, rank));
 }
 
+/* (x - mean) / deviation over the axes */
+int mean_standard(struct build *b, const struct model_call *call, const char *argument)
+{
+	int64_t axes[MODEL_RANK_MOST] = {0, 2, 3};
+	int v = mean_input(b, call, 0), count = 3;
+	uint32_t set = 0;
+	if (v < 0)
+		return -1;
+	int64_t list[MODEL_RANK_MOST];
+	int given = 0;
+	if (mean_ints(b, call, "axes", -1, MODEL_RANK_MOST, list, &given) && given) {
+		memcpy(axes, list, sizeof list);
+		count = given;
+	}
+	for (int i = 0; i < count; i++) {
+		int axis = mean_axis(b, axes[i], view_at(b, v)->shape.rank);
+		if (axis < 0)
+			return -1;
+		set |= UINT32_C(1) << axis;
+	}
+	return build_norm(b, v, set, 1e-9, true, -1, -1);
+}
+
 /* Of TTIR the operands are those that are there, and channels are last if need be. */
 int mean_group_norm(struct build *b, const struct model_call *call, const char *argument)
 {
@@ -224,9 +249,13 @@ int mean_group_norm(struct build *b, const struct model_call *call, const char *
 	if (x < 0)
 		return -1;
 	struct model_shape from = view_at(b, x)->shape, split = {.rank = from.rank + 1};
-	int axis = mean_is_ttir(call) ? (int)call_int(call, "channel_dim", from.rank - 1) : 1;
+	bool fused = argument[0] != 0; /* of com.microsoft: channels last, and an activation */
+	int axis = mean_is_ttir(call) ? (int)call_int(call, "channel_dim", from.rank - 1)
+		   : fused && call_int(call, "channels_last", 1) ? from.rank - 1
+								 : 1;
 	bool instance = text_equal(call->op, "InstanceNormalization") && from.rank > 1;
-	int64_t groups = call_int(call, "num_groups", instance ? from.size[1] : 1);
+	int64_t groups =
+		call_int(call, fused ? "groups" : "num_groups", instance ? from.size[1] : 1);
 	if (from.rank < 2 || axis < 1 || axis >= from.rank || split.rank > MODEL_RANK_MOST ||
 		groups < 1 || from.size[axis] % groups)
 		return build_fail(b, "groups that do not divide the channels");
@@ -241,6 +270,8 @@ int mean_group_norm(struct build *b, const struct model_call *call, const char *
 	for (int i = 1; i < call->input_count; i++) {
 		int by = mean_input(b, call, i);
 		bool masks = by >= 0 && view_at(b, by)->shape.rank > 1;
+		if (by >= 0 && !masks && shape_elements(&view_at(b, by)->shape) == groups)
+			by = mean_repeat_axis(b, by, 0, from.size[axis] / groups, true);
 		if (by < 0 || masks || shape_elements(&view_at(b, by)->shape) != from.size[axis]) {
 			if (masks && mean_is_ttir(call))
 				continue;
@@ -251,7 +282,9 @@ int mean_group_norm(struct build *b, const struct model_call *call, const char *
 	}
 	if (scale >= 0)
 		v = build_map2(b, "mul", v, mean_along(b, scale, axis, from.rank));
-	return bias < 0 ? v : build_map2(b, "add", v, mean_along(b, bias, axis, from.rank));
+	if (bias >= 0)
+		v = build_map2(b, "add", v, mean_along(b, bias, axis, from.rank));
+	return fused && call_int(call, "activation", 0) ? build_map(b, "silu", v) : v;
 }
 
 /* x / (k + alpha / size * sum of squares of neighbouring channels) ^ beta */
@@ -734,6 +767,22 @@ int mean_matmul_integer(struct build *b, const struct model_call *call, const ch
 	return mean_has(call, 6) ? build_map2(b, "add", v, mean_input(b, call, 6)) : v;
 }
 
+/* A, B with scales and zero points, C of their product, and those of the result; without them a number. */
+int mean_gemm_integer(struct build *b, const struct model_call *call, const char *argument)
+{
+	bool a_turned = call_int(call, "transA", 0), c_turned = call_int(call, "transB", 0);
+	int a = centre(b, call, mean_input(b, call, 0), 2, 0),
+	    c = centre(b, call, mean_input(b, call, 3), 5, c_turned ? 0 : 1);
+	int v = retype(b, mean_product(b, a, c, a_turned, c_turned), "int32");
+	if (mean_has(call, 6))
+		v = build_map2(b, "add", v, mean_input(b, call, 6));
+	v = retype(b, with(b, call, "mul", v, 1, 0), "fp32");
+	v = with(b, call, "mul", v, 4, 1);
+	if (call_number(call, "alpha", 1) != 1)
+		v = build_map_constant(b, "mul", v, call_number(call, "alpha", 1));
+	return mean_has(call, 7) ? levels_of(b, call, v, 7, 8, 1) : v;
+}
+
 /* Convolutions of integers; with scales the result is requantised. */
 int mean_conv_integer(struct build *b, const struct model_call *call, const char *argument)
 {
@@ -761,7 +810,7 @@ int mean_quantized_pair(struct build *b, const struct model_call *call, const ch
 	return levels_of(b, call, v, 6, 7, 0);
 }
 
-/* Of one operand: a map, a mean over the image, or a softmax along the last dimension. */
+/* Of one operand: a map, a mean over the image, a pool, or a softmax along the last dimension. */
 int mean_quantized_one(struct build *b, const struct model_call *call, const char *function)
 {
 	int v = numbers_of(b, call, 0, 1, 2, 0);
@@ -772,6 +821,9 @@ int mean_quantized_one(struct build *b, const struct model_call *call, const cha
 		v = build_reduce(b, "mean", v, ((UINT32_C(1) << rank) - 1) & ~UINT32_C(3), true);
 	else if (text_equal(function, "softmax"))
 		v = build_softmax(b, v, rank - 1, false);
+	else if (text_equal(function, "pool"))
+		v = call_int(call, "channels_last", 0) ? build_fail(b, "channels that are last")
+						       : mean_pool_of(b, call, v, "mean");
 	else if (text_equal(function, "leaky"))
 		v = build_map2(b, "maximum", v,
 			build_map_constant(b, "mul", v, call_number(call, "alpha", 0.01)));

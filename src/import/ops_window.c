@@ -141,6 +141,14 @@ static int convolve_onnx(struct build *b, const struct model_call *call)
 	return activation[0] ? build_fail(b, "activation '%s'", activation) : v;
 }
 
+/* Channels of the image and of the weights are last. */
+int mean_convolution_last(struct build *b, const struct model_call *call, const char *argument)
+{
+	int bias = mean_has(call, 2) ? mean_input(b, call, 2) : -1;
+	return channels_last(b, mean_convolve(b, call, channels_first(b, mean_input(b, call, 0)),
+					channels_first(b, mean_input(b, call, 1)), bias));
+}
+
 /* Along dimension h + 2 of z, whose dimension h + 3 is the window: sums of what windows overlap. */
 static int overlap(struct build *b, int z, int h, int64_t stride)
 {
@@ -445,9 +453,8 @@ static int divide_by_counts(
 	return build_map2(b, "div", sums, counts);
 }
 
-int mean_pool(struct build *b, const struct model_call *call, const char *function)
+int mean_pool_of(struct build *b, const struct model_call *call, int x, const char *function)
 {
-	int x = mean_input(b, call, 0);
 	if (x < 0)
 		return -1;
 	bool mean = text_equal(function, "mean"), back = mean_is_ttir(call);
@@ -472,6 +479,20 @@ int mean_pool(struct build *b, const struct model_call *call, const char *functi
 	if (v >= 0 && mean && !whole)
 		v = divide_by_counts(b, v, &window, &from);
 	return back ? channels_last(b, v) : v;
+}
+
+/* "norm": the root of the sum of squares, or the sum of absolute values. */
+int mean_pool(struct build *b, const struct model_call *call, const char *function)
+{
+	int x = mean_input(b, call, 0);
+	int64_t p = call_int(call, "p", 2);
+	if (!text_equal(function, "norm"))
+		return mean_pool_of(b, call, x, function);
+	if (p < 1 || p > 2)
+		return build_fail(b, "a norm other than the first and second");
+	int v = mean_pool_of(
+		b, call, p == 1 ? build_map(b, "abs", x) : build_map2(b, "mul", x, x), "sum");
+	return p == 1 ? v : build_map(b, "sqrt", v);
 }
 
 int mean_global_pool(struct build *b, const struct model_call *call, const char *function)

@@ -49,7 +49,8 @@ UNARY = {"Softplus": lambda x: np.log1p(np.exp(x)), "Mish": lambda x: x * np.tan
          "LeakyRelu": lambda x: np.where(x < 0, 0.7 * x, x), "HardSigmoid": lambda x: np.clip(0.7 * x + 0.5, 0, 1),
          "HardSwish": MAPS["hardswish"], "Softsign": lambda x: x / (1 + abs(x)),
          "ThresholdedRelu": lambda x: np.where(x > 0.7, x, 0), "Sinh": np.sinh, "Cosh": np.cosh, "Asinh": np.arcsinh,
-         "Atan": np.arctan, "Sign": np.sign, "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Tan": np.tan,
+         "Atan": np.arctan,
+         "Shrink": lambda x: np.where(x < -.7, x + .25, np.where(x > .7, x - .25, 0)), "Sign": np.sign, "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Tan": np.tan,
          "Erf": erf, "Reciprocal": lambda x: 1 / x, "Identity": lambda x: x}
 
 
@@ -57,6 +58,7 @@ def unary(d):
     op = sorted(UNARY)[d.n(0, len(UNARY) - 1)]
     x = d.x(d.n(1, 4), d.n(2, 9), low=-1.5, high=1.5)
     alpha = {"alpha": 0.7} if op in ("Elu", "Celu", "LeakyRelu", "HardSigmoid", "ThresholdedRelu") else {}
+    alpha = {"lambd": 0.7, "bias": 0.25} if op == "Shrink" else alpha
     return d.node(op, UNARY[op](x), **alpha)
 
 
@@ -89,9 +91,13 @@ def extreme(d):
 
 def reduced(d):
     x, axis = d.x(d.n(2, 3), d.n(2, 9), d.n(2, 5)), d.n(0, 2)
-    op = ["ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare", "ReduceMean"][d.n(0, 5)]
+    op = ["ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare", "ReduceMean", "ReduceLogSum"][d.n(0, 6)]
+    if op == "ReduceLogSum":
+        d.given["x"] = abs(d.given["x"])
+        x = abs(x)
     want = {"ReduceProd": np.prod, "ReduceL1": lambda v, **k: abs(v).sum(**k), "ReduceMean": np.mean,
             "ReduceL2": lambda v, **k: np.sqrt((v * v).sum(**k)), "ReduceSumSquare": lambda v, **k: (v * v).sum(**k),
+            "ReduceLogSum": lambda v, **k: np.log(v.sum(**k)),
             "ReduceLogSumExp": lambda v, **k: np.log(np.exp(v).sum(**k))}[op](x, axis=axis, keepdims=True)
     return d.node(op, want, axes=[axis])
 
@@ -199,7 +205,20 @@ def normalized(d):
     n, c, h = d.n(1, 3), 2 * d.n(1, 3), d.n(2, 5)
     x = d.x(n, c, h, 3)
     s, z = d.x(c, name="s"), d.x(c, name="z")
-    kind = d.n(0, 3)
+    kind = d.n(0, 6)
+    if kind == 4:
+        return d.node("MeanVarianceNormalization", norm(x, (0, 2, 3), 1e-9))
+    if kind == 5:
+        d.opset, groups = 18, c // 2
+        s, z = d.x(groups, name="s"), d.x(groups, name="z")
+        v = norm(x.reshape(n, groups, 2, h, 3), (2, 3, 4)) * s[:, None, None, None] + z[:, None, None, None]
+        return d.node("GroupNormalization", v.reshape(x.shape), "x,s,z", num_groups=groups)
+    if kind == 6:
+        v = norm(x.reshape(n, c // 2, 2, h, 3), (2, 3, 4)).reshape(x.shape) * s[:, None, None] + z[:, None, None]
+        d.given["x"] = np.ascontiguousarray(d.given["x"].transpose(0, 2, 3, 1))
+        silu = d.n(0, 1)
+        v = v * sigmoid(v) if silu else v
+        return d.node("GroupNorm", v.transpose(0, 2, 3, 1), "x,s,z", True, groups=c // 2, activation=silu)
     if kind == 0:
         return d.node("InstanceNormalization", norm(x, (2, 3)) * s[:, None, None] + z[:, None, None], "x,s,z")
     if kind == 1:
@@ -329,6 +348,56 @@ def quantized_product(d):
     return d.node("QLinearMatMul", np.clip(np.round(want / 2) + 9, 0, 255), "x,xs,xz,w,ws,wz,ys,yz")
 
 
+def quantized_gemm(d):
+    m, k, n, ta, tb, ends = d.n(1, 3), d.n(1, 4), d.n(1, 3), d.n(0, 1), d.n(0, 1), d.n(0, 1)
+    x, w = d.q(*((k, m) if ta else (m, k)), name="x", unsigned=True), d.q(*((n, k) if tb else (k, n)), name="w")
+    for name, value in (("xs", np.float32(.5)), ("xz", np.uint8(4)), ("ws", np.float32(.25)), ("wz", np.int8(1)),
+                        ("c", d.rng.integers(-9, 9, n).astype(np.int64)), ("ys", np.float32(2)), ("yz", np.uint8(9))):
+        d.const(name, value)
+    a, b = x - 4, w - 1
+    v = (0.5 * .25 * ((a.T if ta else a) @ (b.T if tb else b) + d.weights["c"])) * .5
+    d.slack = 1.001 if ends else 0
+    want = np.clip(np.round(v / 2) + 9, 0, 255) if ends else v
+    return d.node("QGemm", want, "x,xs,xz,w,ws,wz,c" + (",ys,yz" if ends else ""), True, transA=ta, transB=tb, alpha=.5)
+
+
+def channels_last(d):
+    x, w = d.x(2, 5, 6, 4), d.x(6, d.n(1, 3), d.n(1, 3), 2, name="w")
+    v = conv(x.transpose(0, 3, 1, 2), w.transpose(0, 3, 1, 2), pads=(1, 0, 1, 0), groups=2)
+    return d.node("NhwcConv", v.transpose(0, 2, 3, 1), "x,w", True, group=2, pads=[1, 0, 1, 0])
+
+
+def embedded(d):
+    n, s, h = d.n(1, 2), d.n(1, 4), d.n(2, 5)
+    d.given["x"] = d.rng.integers(0, 9, (n, s))
+    tables, found = [d.x(9, h, name=name) for name in "wpt"], []
+    d.given["t_at"] = d.rng.integers(0, 2, (n, s))
+    places = [d.given["x"], np.broadcast_to(np.arange(s), (n, s)), d.given["t_at"]]
+    for name, table, at in zip("wpt", tables, places):
+        d.tables[f"{name}_rows"] = table[at]
+        found.append(table[at])
+    g, z = d.x(h, name="g"), d.x(h, name="z")
+    return d.node("EmbedLayerNormalization", norm(sum(found), -1) * g + z, "x,t_at,w,p,t,g,z", True, epsilon=1e-5)
+
+
+def masked_attention(d):
+    heads, depth, n, s, kind = d.n(1, 2), d.n(1, 3), d.n(1, 3), d.n(2, 5), d.n(0, 2)
+    width = heads * depth
+    x, w = d.x(n, s, width), d.x(width, 3 * width, name="w")
+    keep = d.rng.integers(0, 2, (n, s, s) if kind == 2 else (n, s))
+    keep[..., 0] = 1
+    if kind == 0:
+        d.given["m"] = lengths = d.rng.integers(1, s + 1, n)
+        d.tables["count"] = np.arange(s)
+        keep = (np.arange(s) < lengths[:, None]) * 1
+    else:
+        d.given["m"] = keep
+    mask = (keep - 1) * 1e4
+    mask = mask[:, None] if kind == 2 else mask[:, None, None]
+    q, k, v = [rows(t, heads) for t in np.split(x @ w, 3, -1)]
+    return d.node("Attention", attended(q, k, v, mask), "x,w,,m", True, num_heads=heads)
+
+
 def scattered(d):
     """Of a cache only what is written into it is copied; what reads the cache reads it as before."""
     x, u = d.x(6, 3), d.x(2, 3, name="u")
@@ -351,11 +420,31 @@ def skipped(d):
 
 def fused(d):
     x, y = d.x(2, 4, 3), d.x(3, name="y")
-    kind = d.n(0, 2)
+    kind = d.n(0, 7)
     if kind == 0:
         return d.node("BiasGelu", MAPS["gelu"](x + y), "x,y", True)
     if kind == 1:
         return d.node("QuickGelu", x * sigmoid(1.702 * x), "x", True, alpha=1.702)
+    if kind == 3:
+        z = d.x(4, 3, name="z")
+        return d.node("BiasAdd", x + y + z, "x,y,z", True)
+    if kind == 4:
+        x, y = d.x(2, 3, 4), d.x(4, name="y")
+        return d.node("BiasSplitGelu", (x + y)[..., :2] * MAPS["gelu"]((x + y)[..., 2:]), "x,y", True)
+    if kind == 5:
+        d.opset, to = 18, [d.n(1, 6), d.n(1, 6)]
+        d.const("to", np.int64(to))
+        for h in (0, 1):
+            size = x.shape[h + 1]
+            low = max(size - to[h], 0) // 2
+            part = x.take(range(low, low + min(size, to[h])), h + 1)
+            more = max(to[h] - size, 0)
+            x = np.pad(part, [(more // 2, more - more // 2) if k == h + 1 else (0, 0) for k in range(3)])
+        return d.node("CenterCropPad", x, "x,to", axes=[1, 2])
+    if kind == 6:
+        p, x = d.n(1, 2), d.x(1, 2, 5)
+        w = np.stack([x[..., i:i + 4] for i in (0, 1)], -1)
+        return d.node("LpPool", abs(w).sum(-1) if p == 1 else np.sqrt((w * w).sum(-1)), kernel_shape=[2], p=p)
     z = d.x(2, 5, 3, name="z")
     return d.node("FusedMatMul", 0.5 * x @ z.transpose(0, 2, 1), "x,z", True, transB=1, alpha=0.5)
 
@@ -593,7 +682,8 @@ def folded(d):
 KINDS = [unary, inverse, mod, many, extreme, reduced, running, blocks, triangle, transposed, convolution,
          quantized_convolution, integers, quantized, gemm, normalized, padded, sliced, attention, heads_attention,
          rotary, group_attention, quantized_pair, quantized_map, quantized_concat, quantized_product, scattered, skipped,
-         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot, folded, joined, recurrent]
+         fused, resized, packed_attention, einsums, special, function, branches, loops, picked, one_hot, folded, joined, recurrent, quantized_gemm,
+         channels_last, embedded, masked_attention]
 
 
 def save(d, node, path):
