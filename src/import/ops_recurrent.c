@@ -10,7 +10,7 @@
  */
 enum { STEPS_MOST = 64, DIRECTIONS_MOST = 2, FUNCTIONS_MOST = 3, FUNCTION_NAME_MOST = 16 };
 
-struct recurrence {
+struct recurrent_layer {
 	int64_t steps, batch, hidden, gates;
 	int input;   /* products of the inputs: [steps, batch, gates x hidden] */
 	int weights; /* of the state: [gates x hidden, hidden] */
@@ -20,9 +20,9 @@ struct recurrence {
 	const char *functions[FUNCTIONS_MOST];
 };
 
-typedef int recurrence_step(struct build *b, struct recurrence *r, int input);
+typedef int layer_step(struct build *b, struct recurrent_layer *r, int input);
 
-static int gate(struct build *b, const struct recurrence *r, int v, int64_t k)
+static int gate(struct build *b, const struct recurrent_layer *r, int v, int64_t k)
 {
 	return v < 0 ? -1 : mean_slice_one(b, v, 1, k * r->hidden, r->hidden);
 }
@@ -33,14 +33,14 @@ static int plus(struct build *b, int a, int c)
 	return a < 0 ? c : c < 0 ? a : build_map2(b, "add", a, c);
 }
 
-static int active(struct build *b, const struct recurrence *r, int which, int v)
+static int active(struct build *b, const struct recurrent_layer *r, int which, int v)
 {
 	return build_map(b, r->functions[which], v);
 }
 
 /* Products of the state with the first `gates` gates. */
 static int recur(
-	struct build *b, const struct recurrence *r, int64_t from, int64_t gates, int state)
+	struct build *b, const struct recurrent_layer *r, int64_t from, int64_t gates, int state)
 {
 	return state < 0 ? -1
 			 : build_contract(b, state, "bh",
@@ -50,7 +50,7 @@ static int recur(
 }
 
 /* Gates: input, output, forget, cell. */
-static int step_lstm(struct build *b, struct recurrence *r, int input)
+static int step_lstm(struct build *b, struct recurrent_layer *r, int input)
 {
 	int all = plus(b, input, recur(b, r, 0, r->gates, r->state));
 	int opens = active(b, r, 0, gate(b, r, all, 0)),
@@ -63,7 +63,7 @@ static int step_lstm(struct build *b, struct recurrence *r, int input)
 }
 
 /* Gates: update, reset, hidden. */
-static int step_gru(struct build *b, struct recurrence *r, int input)
+static int step_gru(struct build *b, struct recurrent_layer *r, int input)
 {
 	int64_t first = r->reset_after ? 3 : 2;
 	int all = plus(b, recur(b, r, 0, first, r->state), r->bias);
@@ -84,7 +84,7 @@ static int step_gru(struct build *b, struct recurrence *r, int input)
 	return r->state;
 }
 
-static int step_rnn(struct build *b, struct recurrence *r, int input)
+static int step_rnn(struct build *b, struct recurrent_layer *r, int input)
 {
 	r->state = active(b, r, 0, plus(b, input, recur(b, r, 0, 1, r->state)));
 	return r->state;
@@ -110,8 +110,8 @@ static int initial(struct build *b, const struct model_call *call, int i, int64_
 }
 
 /* Activations of one direction, those of the op where the call names none. */
-static bool read_functions(struct build *b, const struct model_call *call, struct recurrence *r,
-	int64_t direction, const char *usual)
+static bool read_functions(struct build *b, const struct model_call *call,
+	struct recurrent_layer *r, int64_t direction, const char *usual)
 {
 	static const char *const known[][2] = {
 		{"Sigmoid", "sigmoid"}, {"Tanh", "tanh"}, {"Relu", "relu"}};
@@ -136,8 +136,8 @@ static bool read_functions(struct build *b, const struct model_call *call, struc
 }
 
 /* Products of all inputs, their bias among them. */
-static bool open_direction(
-	struct build *b, const struct model_call *call, struct recurrence *r, int64_t direction)
+static bool open_direction(struct build *b, const struct model_call *call,
+	struct recurrent_layer *r, int64_t direction)
 {
 	int x = mean_input(b, call, 0), w = part_of(b, mean_input(b, call, 1), direction);
 	r->weights = part_of(b, mean_input(b, call, 2), direction);
@@ -162,7 +162,7 @@ static bool open_direction(
 }
 
 /* All steps of one direction: the states as [steps, 1, batch, hidden]; the last ones stay in *r. */
-static int run_direction(struct build *b, struct recurrence *r, recurrence_step *step, bool back)
+static int run_direction(struct build *b, struct recurrent_layer *r, layer_step *step, bool back)
 {
 	int states[STEPS_MOST];
 	const struct model_shape one = {4, {1, 1, r->batch, r->hidden}};
@@ -173,7 +173,8 @@ static int run_direction(struct build *b, struct recurrence *r, recurrence_step 
 	return b->why ? -1 : build_concat(b, states, (int)r->steps, 0);
 }
 
-static bool check_recurrence(struct build *b, const struct model_call *call, struct recurrence *r)
+static bool check_recurrence(
+	struct build *b, const struct model_call *call, struct recurrent_layer *r)
 {
 	enum { LENGTHS = 4, PEEPHOLES = 7 };
 	int x = mean_input(b, call, 0), w = mean_input(b, call, 2);
@@ -208,8 +209,8 @@ static bool check_recurrence(struct build *b, const struct model_call *call, str
 /* The argument has the number of gates, and the activations of the op. */
 int mean_recurrent(struct build *b, const struct model_call *call, const char *argument)
 {
-	struct recurrence r = {.gates = argument[0] - '0'};
-	recurrence_step *step = r.gates == 4 ? step_lstm : r.gates == 3 ? step_gru : step_rnn;
+	struct recurrent_layer r = {.gates = argument[0] - '0'};
+	layer_step *step = r.gates == 4 ? step_lstm : r.gates == 3 ? step_gru : step_rnn;
 	int all[DIRECTIONS_MOST], last[DIRECTIONS_MOST], cells[DIRECTIONS_MOST], count = 0;
 	if (!check_recurrence(b, call, &r))
 		return -1;
