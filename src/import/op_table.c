@@ -212,7 +212,7 @@ static const struct {
 	{"GRU", mean_recurrent, "3 Sigmoid Tanh"},
 	{"RNN", mean_recurrent, "1 Tanh"},
 	{"NonZero", mean_found, "places"},
-	{"NonMaxSuppression", mean_found, "boxes"},
+	{"NonMaxSuppression", mean_found, "suppressed"},
 	{"GridSample com.microsoft.GridSample", mean_found, "grid"},
 	{"RoiAlign MaxRoiPool", mean_found, "regions"},
 	{"DepthToSpace", mean_depth_to_space, ""},

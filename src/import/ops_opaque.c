@@ -96,7 +96,7 @@ int mean_found(struct build *b, const struct model_call *call, const char *argum
 			struct model_shape *out);
 		const char *dtype;
 	} rows[] = {{"places", shape_of_places, "int64"}, {"grid", shape_of_grid, NULL},
-		{"regions", shape_of_regions, NULL}, {"boxes", shape_of_boxes, "int64"}};
+		{"regions", shape_of_regions, NULL}, {"suppressed", shape_of_boxes, "int64"}};
 	int v = mean_input(b, call, 0);
 	struct model_shape shape;
 	for (size_t i = 0; v >= 0 && i < sizeof rows / sizeof *rows; i++)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How a dimension is resized: mode, places of outputs in the input, rounding of places. */
+/* Resizing of a dimension: mode, places of outputs in the input, rounding of places. */
 struct resizing {
 	bool nearest, linear;
 	const char *places, *rounds;
@@ -185,8 +185,9 @@ int mean_upsample(struct build *b, const struct model_call *call, const char *ar
 	bool old = mean_is_onnx(call) && call->version < 11;
 	if (v < 0)
 		return -1;
-	struct resizing how = {.nearest = !mode[0] || text_equal(mode, "nearest"),
-		.linear = strstr(mode, "linear") && !call_int(call, "antialias", 0),
+	bool nearest = !mode[0] || text_equal(mode, "nearest"), cubic = text_equal(mode, "cubic");
+	struct resizing how = {.nearest = nearest,
+		.linear = !nearest && !cubic && !call_int(call, "antialias", 0),
 		.places = old ? "asymmetric" : call_text(call, "coordinate_transformation_mode"),
 		.rounds = old ? "floor" : call_text(call, "nearest_mode")};
 	if (text_equal(how.places, "tf_crop_and_resize") ||
