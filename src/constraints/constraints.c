@@ -320,19 +320,25 @@ const char *constraints_check(const struct constraints *constraints, const struc
 	return NULL;
 }
 
-/* The kinds of constraints, by their keys, then older names of them. */
+/* The kinds of constraints, by their keys. */
 static bool kind_field(size_t i, struct field *field)
 {
-	size_t kinds = 0;
-	while (constraint_kinds[kinds])
-		kinds++;
-	const struct constraint_kind *kind = i < kinds ? constraint_kinds[i] : NULL;
-	*field = (struct field){.key = kind ? kind->key : constraint_older_name(i - kinds),
-		.help = kind ? kind->summary : NULL};
+	const struct constraint_kind *kind = constraint_kinds[i];
+	*field =
+		(struct field){.key = kind ? kind->key : NULL, .help = kind ? kind->summary : NULL};
+	return kind;
+}
+
+static bool older_field(size_t i, struct field *field)
+{
+	*field = (struct field){.key = constraint_older_name(i)};
 	return field->key;
 }
 
-static const struct noun kinds_noun = {.name = "kinds", .more = kind_field, .also = "null"};
+static const struct noun kind_keys_noun = {.name = "kind_keys", .more = kind_field};
+static const struct noun *const with_kind_keys[] = {&kind_keys_noun, NULL};
+static const struct noun kinds_noun = {
+	.name = "kinds", .parts = with_kind_keys, .more = older_field, .also = "null"};
 
 static const struct field part_fields[] = {
 	{"spatial", FIELD_MAP, .noun = &kinds_noun},
@@ -341,9 +347,10 @@ static const struct field part_fields[] = {
 	{"max_overbooked_proportion", .type = FIELD_ANY},
 	{0},
 };
-static const struct noun *const with_kinds[] = {&kinds_noun, NULL};
-const struct noun inline_constraints_noun = {
-	.name = "inline_constraints", .fields = part_fields, .parts = with_kinds, .also = "null"};
+const struct noun inline_constraints_noun = {.name = "inline_constraints",
+	.fields = part_fields,
+	.parts = with_kind_keys,
+	.also = "null"};
 
 static const struct noun constraint_noun;
 
@@ -352,7 +359,8 @@ static const struct field aside_fields[] = {
 	{"datatypes", FIELD_TEXT, "dataspaces", .shape = SHAPE_SOME},
 	{0},
 };
-static const struct noun *const with_parts[] = {&inline_constraints_noun, NULL};
+static const struct noun *const with_kinds[] = {&kinds_noun, NULL};
+static const struct noun *const with_parts[] = {&inline_constraints_noun, &kinds_noun, NULL};
 static const struct noun asked_noun = {.name = "asked",
 	.fields = aside_fields,
 	.parts = with_parts,
