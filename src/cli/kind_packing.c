@@ -15,8 +15,8 @@
 #include "search/engine/parallel.h"
 #include "search/packing/packing_search.h"
 #include "search/packing/unfit.h"
+#include "spec/field.h"
 #include "spec/file.h"
-#include "spec/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -341,6 +341,102 @@ static void packing_proof_core(
 	report->core = buffers;
 }
 
+/*
+ * A proof that some buffers do not fit, as a file:
+ *
+ *	certificate:
+ *	  version: 1
+ *	  claim: does not fit
+ *	  capacity: 100
+ *	  alignment: 1
+ *	  forks: 1
+ *	  leaves: 2
+ *	  reserved: [[0, 8]]
+ *	  buffers:                                   # those that do not fit, numbered from 0
+ *	  - {id: a, lower: 0, upper: 4, size: 60}
+ *	  proof:                                     # 0/1: a fork between those two; x: a leaf
+ *	  - 0/1 x x
+ *
+ * `packing` is of those buffers alone (packing_of_some).
+ */
+struct unfit_form {
+	int64_t capacity, alignment, forks, leaves;
+	int version, claim;
+};
+
+#define UNFIT(member) .required = true, INTO(struct unfit_form, member)
+#define BUFFER(member) .required = true, INTO(struct buffer, member)
+
+static const char *const unfit_claims[] = {"does not fit", NULL};
+
+static const struct field unfit_fields[] = {
+	{"version", FIELD_WHOLE, .least = 1, .most = 1, UNFIT(version)},
+	{"claim", FIELD_CHOICE, .words = unfit_claims, UNFIT(claim)},
+	{"capacity", FIELD_WHOLE, .most = PACKING_BYTES_MOST, UNFIT(capacity)},
+	{"alignment", FIELD_WHOLE, .least = 1, .most = PACKING_BYTES_MOST, UNFIT(alignment)},
+	{"forks", FIELD_WHOLE, .most = INT64_MAX, UNFIT(forks)},
+	{"leaves", FIELD_WHOLE, .most = INT64_MAX, UNFIT(leaves)},
+	{"reserved", .type = FIELD_ANY, .shape = SHAPE_LIST},
+	{"buffers", .type = FIELD_MAP, .shape = SHAPE_LIST},
+	{"proof", .type = FIELD_TEXT, .shape = SHAPE_LIST},
+	{0},
+};
+static const struct noun unfit_noun = {.name = "unfit", .fields = unfit_fields};
+
+static const struct field buffer_fields[] = {
+	{"id", FIELD_TEXT, BUFFER(name)},
+	{"lower", FIELD_WHOLE, .least = INT64_MIN, .most = INT64_MAX, BUFFER(start)},
+	{"upper", FIELD_WHOLE, .least = INT64_MIN, .most = INT64_MAX, BUFFER(end)},
+	{"size", FIELD_WHOLE, .most = PACKING_BYTES_MOST, BUFFER(size)},
+	{0},
+};
+static const struct noun buffer_noun = {.name = "buffer", .fields = buffer_fields};
+
+enum { LINE_MOST = 90 };
+
+static void add_tree(struct text *text, const struct unfit_proof *proof)
+{
+	size_t line = 0;
+	text_add(text, "  proof:");
+	for (size_t i = 0; i < proof->count; i++) {
+		const struct unfit_node *node = &proof->nodes[i];
+		if (i == 0 || text->length - line > LINE_MOST) {
+			text_add(text, "\n  -");
+			line = text->length;
+		}
+		if (node->a < 0)
+			text_add(text, " x");
+		else
+			text_add(text, " %d/%d", node->a, node->b);
+	}
+	text_add(text, "\n");
+}
+
+static const char *unfit_write(
+	struct arena *arena, const struct packing *packing, const struct unfit_proof *proof)
+{
+	struct text text = text_open(arena);
+	struct unfit_form form = {
+		.version = 1, .capacity = packing->capacity, .alignment = packing->alignment};
+	for (size_t i = 0; i < proof->count; i++)
+		form.leaves += proof->nodes[i].a < 0;
+	form.forks = (int64_t)proof->count - form.leaves;
+	text_add(&text, "certificate:\n  ");
+	fields_write(&text, &unfit_noun, &form, "\n  ");
+	text_add(&text, "\n  reserved: [");
+	for (size_t i = 0; i < packing->reserved_count; i++)
+		text_add(&text, "%s[%" PRId64 ", %" PRId64 "]", i ? ", " : "",
+			packing->reserved[i].from, packing->reserved[i].to);
+	text_add(&text, "]\n  buffers:\n");
+	for (size_t i = 0; i < packing->count; i++) {
+		text_add(&text, "  - {");
+		fields_write(&text, &buffer_noun, &packing->buffers[i], ", ");
+		text_add(&text, "}\n");
+	}
+	add_tree(&text, proof);
+	return text_read(&text);
+}
+
 /* For buffers that do not fit: the certificate that was asked for.  A reason on stderr, if there is
  * none to be had. */
 static void packing_proof_write(struct arena *arena, const struct place_request *request,
@@ -364,7 +460,7 @@ static void packing_proof_write(struct arena *arena, const struct place_request 
 				forks, count);
 		return;
 	}
-	command_write(arena, request->certificate, unfit_yaml(arena, &some, &proof));
+	command_write(arena, request->certificate, unfit_write(arena, &some, &proof));
 }
 
 struct unfit_reader {
@@ -373,7 +469,7 @@ struct unfit_reader {
 	const struct packing *packing;
 	struct names ids;
 	bool rejected;
-	int64_t capacity;
+	struct unfit_form form;
 	struct array(int) buffers;
 	struct array(struct unfit_node) nodes;
 	size_t leaves;
@@ -407,19 +503,16 @@ static void read_room(struct unfit_reader *r)
 {
 	struct arena *arena = r->reading.arena;
 	const struct packing *packing = r->packing;
-	int64_t alignment = 0;
-	bool good =
-		read_integer(&r->map, "capacity", REQUIRED, 0, PACKING_BYTES_MOST, &r->capacity);
-	if (good && r->capacity < packing->capacity)
+	const struct unfit_form *form = &r->form;
+	if (form->capacity >= 0 && form->capacity < packing->capacity)
 		reject(r, span_of(r, "capacity"),
 			arena_format(arena, "it is about %" PRId64 " bytes, and there are %" PRId64,
-				r->capacity, packing->capacity));
-	good = read_integer(&r->map, "alignment", REQUIRED, 1, PACKING_BYTES_MOST, &alignment);
-	if (good && alignment != packing->alignment)
+				form->capacity, packing->capacity));
+	if (form->alignment && form->alignment != packing->alignment)
 		reject(r, span_of(r, "alignment"),
 			arena_format(arena,
 				"it is about an alignment of %" PRId64 " and not of %" PRId64,
-				alignment, packing->alignment));
+				form->alignment, packing->alignment));
 	const struct node *reserved = read_list(&r->map, "reserved", REQUIRED);
 	bool same = reserved && reserved->count == packing->reserved_count;
 	for (size_t i = 0; same && i < reserved->count; i++) {
@@ -434,15 +527,14 @@ static void read_room(struct unfit_reader *r)
 static void read_buffer(struct unfit_reader *r, const struct node *node, bool *taken)
 {
 	struct reader map;
-	const char *id = NULL;
-	int64_t lower = 0, upper = 0, size = 0;
-	if (!reader_open(&map, &r->reading, node, "buffer"))
+	struct buffer given = {0};
+	size_t errors = diag_errors(r->reading.diag);
+	if (!noun_open(&map, &r->reading, node, "buffer", &buffer_noun))
 		return;
-	bool good = read_text(&map, "id", REQUIRED, &id);
-	good &= read_integer(&map, "lower", REQUIRED, INT64_MIN, INT64_MAX, &lower);
-	good &= read_integer(&map, "upper", REQUIRED, INT64_MIN, INT64_MAX, &upper);
-	good &= read_integer(&map, "size", REQUIRED, 0, PACKING_BYTES_MOST, &size);
+	fields_read(&map, &buffer_noun, &given, NULL);
+	bool good = diag_errors(r->reading.diag) == errors;
 	reader_done(&map);
+	const char *id = given.name;
 	int i = good ? names_find(&r->ids, id) : -1;
 	if (good && i < 0) {
 		reject(r, node->span,
@@ -453,7 +545,8 @@ static void read_buffer(struct unfit_reader *r, const struct node *node, bool *t
 	} else if (good) {
 		const struct buffer *buffer = &r->packing->buffers[i];
 		taken[i] = true;
-		if (buffer->start != lower || buffer->end != upper || buffer->size != size)
+		if (buffer->start != given.start || buffer->end != given.end ||
+			buffer->size != given.size)
 			reject(r, node->span,
 				arena_format(r->reading.arena,
 					"in the table, buffer '%s' has %" PRId64
@@ -494,16 +587,14 @@ static bool read_nodes(struct unfit_reader *r, const char *line)
 
 static void read_proof(struct unfit_reader *r)
 {
-	int64_t forks = 0, leaves = 0;
+	int64_t forks = r->form.forks, leaves = r->form.leaves;
 	size_t errors = diag_errors(r->reading.diag);
 	const struct node *list = read_list(&r->map, "proof", REQUIRED);
 	for (size_t i = 0; list && i < list->count; i++)
 		if (list->items[i]->kind != NODE_SCALAR || !read_nodes(r, list->items[i]->text))
 			reading_refuse(&r->reading, list->items[i],
 				"a line of the proof has forks such as 0/1, and leaves x");
-	bool good = read_integer(&r->map, "forks", REQUIRED, 0, INT64_MAX, &forks);
-	good &= read_integer(&r->map, "leaves", REQUIRED, 0, INT64_MAX, &leaves);
-	if (good && diag_errors(r->reading.diag) == errors &&
+	if (forks >= 0 && leaves >= 0 && diag_errors(r->reading.diag) == errors &&
 		((size_t)leaves != r->leaves || (size_t)(forks + leaves) != r->nodes.count))
 		reject(r, list->span,
 			arena_format(r->reading.arena,
@@ -511,32 +602,24 @@ static void read_proof(struct unfit_reader *r)
 				r->nodes.count - r->leaves, r->leaves));
 }
 
-static void read_head(struct unfit_reader *r)
-{
-	static const char *const claims[] = {"does not fit", NULL};
-	int64_t version = 0;
-	int claim;
-	read_integer(&r->map, "version", REQUIRED, 1, 1, &version);
-	read_word(&r->map, "claim", REQUIRED, claims, &claim);
-}
-
 static enum unfit_reading unfit_file_read(struct arena *arena, const struct place_request *request,
 	struct diag *diag, struct unfit_file *out)
 {
-	struct unfit_reader r = {
-		.reading = {.arena = arena, .diag = diag}, .packing = &request->file.packing};
+	struct unfit_reader r = {.reading = {.arena = arena, .diag = diag},
+		.packing = &request->file.packing,
+		.form = {.capacity = -1, .forks = -1, .leaves = -1}};
 	const struct node *root = node_read_file(arena, request->check_certificate, diag);
 	const struct node *certificate = root ? node_find(root, "certificate") : NULL;
 	if (root && !certificate)
 		diag_error(diag, root->span, "a key 'certificate' is expected");
-	if (!certificate || !reader_open(&r.map, &r.reading, certificate, "certificate"))
+	if (!certificate || !noun_open(&r.map, &r.reading, certificate, "certificate", &unfit_noun))
 		return UNFIT_WRONG;
-	read_head(&r);
+	fields_read(&r.map, &unfit_noun, &r.form, NULL);
 	read_room(&r);
 	read_buffers(&r);
 	read_proof(&r);
 	reader_done(&r.map);
-	*out = (struct unfit_file){.capacity = r.capacity,
+	*out = (struct unfit_file){.capacity = r.form.capacity,
 		.count = r.buffers.count,
 		.buffers = r.buffers.at,
 		.proof = {r.nodes.count, r.nodes.at},

@@ -44,29 +44,6 @@ const char *place_report_text(struct arena *arena, const struct place_report *re
 const char *place_report_json(struct arena *arena, const struct place_report *report);
 
 /*
- * A proof that some buffers do not fit, as a file:
- *
- *	certificate:
- *	  version: 1
- *	  claim: does not fit
- *	  capacity: 100
- *	  alignment: 1
- *	  reserved: [[0, 8]]
- *	  buffers:                                   # those that do not fit, numbered from 0
- *	  - {id: "a", lower: 0, upper: 4, size: 60}
- *	  forks: 1
- *	  leaves: 2
- *	  proof:                                     # 0/1: a fork between those two; x: a leaf
- *	  - 0/1 x x
- *
- * `packing` is of those buffers alone (packing_of_some).
- */
-struct arena;
-
-const char *unfit_yaml(
-	struct arena *arena, const struct packing *packing, const struct unfit_proof *proof);
-
-/*
  * A picture of a placement, SVG 1.1: addresses upwards against time, a box for each stay, its name
  * where there is room and its details as a tooltip; reserved bytes; beneath, the load
  * of all buffers and of those kept; beneath that, a bar for each that is spilled, or for the steps
