@@ -299,6 +299,25 @@ static void a_broadcast_reads_hbm_once(void **state)
 	arena_close(arena);
 }
 
+/* A clone of the graph that only moves waits for short runs no more than one that a plan has. */
+static void a_move_waits_for_no_runs(void **state)
+{
+	static const char *const mappings[] = {"LX: m4", "LX: m4", NULL};
+	static const char *const stays[] = {"c at 0 steps 0 2, cores 1", NULL};
+	struct arena *arena = arena_open();
+	const struct program *program = lower(arena, 1,
+		"{dimensions: {m: 8, n: 64}, ops: ['c[m,n] = clone(x[m,n])', 'y[n] = sum(m) "
+		"c[m,n]']}",
+		mappings, stays);
+	struct arch *slow = arena_copy(arena, program->arch, sizeof *slow);
+	struct program other = *program;
+	slow->levels[slow->hbm].run = (struct ratio){100, 1};
+	other.arch = slow;
+	assert_int_equal(
+		run(&other, SIM_COUNT, arena).cycles, run(program, SIM_COUNT, arena).cycles);
+	arena_close(arena);
+}
+
 static void a_ring_goes_from_core_to_core(void **state)
 {
 	static const char *const mappings[] = {"core: k4", NULL};
@@ -399,6 +418,7 @@ int main(void)
 		cmocka_unit_test(tiles_in_two_buffers_overlap),
 		cmocka_unit_test(cores_share_hbm),
 		cmocka_unit_test(a_broadcast_reads_hbm_once),
+		cmocka_unit_test(a_move_waits_for_no_runs),
 		cmocka_unit_test(a_ring_goes_from_core_to_core),
 		cmocka_unit_test(the_trace_keeps_to_queues_and_dependences),
 		cmocka_unit_test(the_end_of_every_step_is_told),

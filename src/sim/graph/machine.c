@@ -401,7 +401,8 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 	return wait_time(paces, paces->page, instruction->step, box->sticks, shuffle->between, den);
 }
 
-/* Runs of sticks that follow each other in HBM begin one by one, but for what moves. */
+/* Runs of sticks that follow each other in HBM begin one by one, but for what moves: steps without computes, whether
+ * a plan or its graph has them (point 7 of plan.h). */
 static int64_t run_time(const struct paces *paces, const struct instruction *instruction)
 {
 	const struct program *program = paces->program;
@@ -413,7 +414,8 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	int64_t places = 1; /* of the tensor where such a run may lie */
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
-	if (op->move != MOVE_NONE || op->primitive->kind != OP_MAP || paces->run.num == 0)
+	if (!paces->step_cores[instruction->step] || op->primitive->kind != OP_MAP ||
+		paces->run.num == 0)
 		return 0;
 	if (paces->page.num) {
 		struct shuffle shuffle = find_shuffle(program, op);
