@@ -41,8 +41,10 @@ static bool reduce(wide num, wide den, struct ratio *out)
 		return true;
 	}
 	wide common = wide_gcd(num, den);
-	num /= common;
-	den /= common;
+	if (common > 1) {
+		num /= common;
+		den /= common;
+	}
 	if (num > INT64_MAX || den > INT64_MAX)
 		return false;
 	*out = (struct ratio){(int64_t)num, (int64_t)den};
@@ -71,6 +73,11 @@ double ratio_double(struct ratio a)
 
 bool ratio_time(int64_t work, struct ratio rate, int64_t *out)
 {
+	int64_t small;
+	if (!__builtin_mul_overflow(work, rate.den, &small)) {
+		*out = small / rate.num + (small % rate.num != 0);
+		return true;
+	}
 	wide whole = (wide)work * rate.den;
 	wide cycles = whole / rate.num + (whole % rate.num != 0);
 	if (cycles > INT64_MAX)

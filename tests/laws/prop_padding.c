@@ -160,6 +160,7 @@ static void check_slowest(const struct plan *plan, int step, struct arena *arena
 		.mapping = &plan->steps[step].mapping,
 		.moved_fill = INT64_C(1) << 40}; /* so that each stick that a core fills shows */
 	struct op_value value, least;
+	struct step_count count;
 	int64_t resources[RESOURCE_COUNT] = {0}, most = 0;
 	bool fits = true;
 	for (int64_t core = 0; core < traffic->nest.cores; core++) {
@@ -169,7 +170,7 @@ static void check_slowest(const struct plan *plan, int step, struct arena *arena
 	}
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		most = number_max(most, resources[r]);
-	if (!fits || !op_value_least_cycles(traffic, &question, &least) ||
+	if (!fits || !op_value_least_cycles(traffic, &question, &count, &least) ||
 		!op_value_find(traffic, &question, &value))
 		fail_msg("%sstep %d cannot be counted", where, step);
 	if (value.cycles != number_max(most, least.cycles) || value.estimate < value.cycles)

@@ -294,6 +294,8 @@ static struct footprint_fetch fetch_at(
 	const struct loopnest *nest = footprint->nest;
 	enum part parts[OP_LOOPS_MOST];
 	uint32_t moved = 0;
+	if (m >= 0 && nest->loops[nest->order[m]].tiles == 1) /* it never goes on there */
+		return (struct footprint_fetch){0};
 	for (int position = 0; position < nest->loop_count; position++) {
 		int l = nest->order[position];
 		parts[l] = part_at(position, m, nest->loop_count);

@@ -250,6 +250,8 @@ static int64_t turn_cycles(int64_t bytes, struct ratio turn, bool *fits)
 {
 	int64_t cycles = 0;
 	struct ratio all;
+	if (!bytes)
+		return 0;
 	if (turn.num && !ratio_mul(turn, (struct ratio){bytes, 1}, &all))
 		*fits = false;
 	else if (turn.num)
@@ -401,6 +403,8 @@ static int64_t waiting_cycles(
 	const struct traffic_op *op, int64_t count, struct ratio each, bool *fits)
 {
 	struct ratio share = each;
+	if (!count)
+		return 0;
 	if (each.num && !ratio_div(each, (struct ratio){op->nest.cores, 1}, &share))
 		*fits = false;
 	return turn_cycles(count, share, fits);
@@ -435,9 +439,9 @@ int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fit
 	const struct level *hbm = &arch->levels[arch->hbm];
 	int64_t read = checked_add(fits, load.read, load.moved);
 	int64_t cycles = latency_hbm(arch, read, load.written, fits);
-	struct ratio turn = find_turn(op, fits);
 	int64_t both = number_min(read, load.written);
-	cycles = checked_add(fits, cycles, turn_cycles(both, turn, fits));
+	if (both)
+		cycles = checked_add(fits, cycles, turn_cycles(both, find_turn(op, fits), fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.doubled, hbm->write_far, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
 	cycles = checked_add(fits, cycles, waiting_cycles(op, load.runs, hbm->run, fits));
@@ -455,15 +459,12 @@ static int64_t tile_cycles(const struct traffic_op *op, bool *fits)
 	return checked_mul(fits, loopnest_tiles(&op->nest, op->nest.all, fits), unit->tile_cycles);
 }
 
-void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
-	int64_t core, bool *fits)
+static void add_share(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
+	const struct step_count *share, bool *fits)
 {
-	struct step_count share;
-	if (!traffic_count_core(op, core, &share))
-		*fits = false;
 	int64_t hops = loopnest_splits(&op->nest, op->nest.reductions) - 1;
 	for (int i = 0; i <= OP_READS_MOST; i++) {
-		const int64_t *bytes = share.bytes[i];
+		const int64_t *bytes = share->bytes[i];
 		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_FILL]);
 		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_DRAIN]);
 		work->lx_read = checked_add(fits, work->lx_read, bytes[TRAFFIC_LX_READ]);
@@ -474,11 +475,28 @@ void latency_add(struct core_work *work, const struct arch *arch, const struct t
 	if (op->inner)
 		work->compute_cycles = checked_add(fits, work->compute_cycles,
 			checked_mul(fits, op->inner->score.cycles, op->inner->tiles));
-	else if (share.computes > 0)
+	else if (share->computes > 0)
 		work->compute_cycles = checked_add(fits, work->compute_cycles,
 			checked_add(fits, tile_cycles(op, fits),
-				cycles_of(share.computes, latency_rate(arch, op->workload, op->op),
-					fits)));
+				cycles_of(share->computes, op->rate, fits)));
+}
+
+void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
+	int64_t core, bool *fits)
+{
+	struct step_count share;
+	if (!traffic_count_core(op, core, &share))
+		*fits = false;
+	add_share(work, arch, op, &share, fits);
+}
+
+void latency_add_inside(struct core_work *work, const struct arch *arch,
+	const struct traffic_op *op, int64_t core, bool *fits)
+{
+	struct step_count share;
+	if (!traffic_count_inside(op, core, &share))
+		*fits = false;
+	add_share(work, arch, op, &share, fits);
 }
 
 static void raise(int64_t *most, int64_t cycles)

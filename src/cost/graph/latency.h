@@ -77,6 +77,10 @@ struct core_work {
 void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
 	int64_t core, bool *fits);
 
+/* The same without the boxes that an op reads from HBM. */
+void latency_add_inside(struct core_work *work, const struct arch *arch,
+	const struct traffic_op *op, int64_t core, bool *fits);
+
 /* Raises the cycles of the resources of a core to those that the work takes. */
 void latency_raise(
 	int64_t *resources, const struct arch *arch, const struct core_work *work, bool *fits);

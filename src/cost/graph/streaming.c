@@ -98,31 +98,35 @@ struct step_time {
 	int64_t first, last;      /* fetches of the first tile, drains of the last one */
 };
 
-/* Bytes of the operands that come in, or that leave, with every core's first tile. */
-static int64_t first_bytes(const struct traffic_op *traffic, bool comes_in, bool *fits)
+/* Bytes that come in, or that leave, with every core's first tile: at HBM, and through the port of a core. */
+struct first_boxes {
+	int64_t bytes, port;
+};
+
+static struct first_boxes find_first(const struct traffic_op *traffic, bool comes_in, bool *fits)
 {
 	int reads = traffic->op->read_count;
-	int64_t sticks = 0;
-	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++)
-		if (!is_in_lx(traffic, i) || traffic->arriving.operands >> i & 1)
-			sticks = checked_add(fits, sticks,
-				footprint_first(&traffic->operands[i], fits).transfers);
-	return checked_mul(fits, sticks, STICK_BYTES);
+	struct footprint_fetch sum = {0};
+	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++) {
+		if (is_in_lx(traffic, i) && !(traffic->arriving.operands >> i & 1))
+			continue;
+		struct footprint_fetch first = footprint_first(&traffic->operands[i], fits);
+		sum.transfers = checked_add(fits, sum.transfers, first.transfers);
+		sum.fills = checked_add(fits, sum.fills, first.fills);
+	}
+	return (struct first_boxes){checked_mul(fits, sum.transfers, STICK_BYTES),
+		checked_mul(fits, sum.fills, STICK_BYTES) / traffic->nest.cores};
 }
 
-/* Cycles of the port through which a core's first boxes come in. */
-static int64_t first_fill(const struct traffic_op *traffic, bool *fits)
+/* Cycles in which a core's first boxes come in: on the bus, or through its port. */
+static int64_t first_cycles(const struct traffic_op *traffic, bool *fits)
 {
 	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
-	int64_t sticks = 0, cycles = 0;
-	for (int i = 0; i < traffic->op->read_count; i++)
-		if (!is_in_lx(traffic, i) || traffic->arriving.operands >> i & 1)
-			sticks = checked_add(
-				fits, sticks, footprint_first(&traffic->operands[i], fits).fills);
-	int64_t bytes = checked_mul(fits, sticks, STICK_BYTES) / traffic->nest.cores;
-	if (rate.num > 0 && !ratio_time(bytes, rate, &cycles))
+	struct first_boxes first = find_first(traffic, true, fits);
+	int64_t cycles = 0;
+	if (rate.num > 0 && !ratio_time(first.port, rate, &cycles))
 		*fits = false;
-	return cycles;
+	return number_max(latency_hbm(traffic->arch, first.bytes, 0, fits), cycles);
 }
 
 static int64_t arriving_bytes(const struct traffic_op *traffic, int operand, bool *fits)
@@ -160,8 +164,9 @@ static int64_t hop_cycles(const struct traffic_op *traffic, bool *fits)
 	return *fits ? cycles : 0;
 }
 
-/* Bytes read and written that take longer than others. */
-static void load_bus(const struct traffic_op *traffic, struct bus_load *load, bool *fits)
+/* Bytes read and written that take longer than others; `count`: what is counted already, or NULL. */
+static void load_bus(const struct traffic_op *traffic, const struct step_count *count,
+	struct bus_load *load, bool *fits)
 {
 	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
 	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span)
@@ -169,20 +174,24 @@ static void load_bus(const struct traffic_op *traffic, struct bus_load *load, bo
 	for (int i = 0; i < traffic->op->read_count; i++) {
 		if (is_in_lx(traffic, i))
 			continue;
-		int64_t sticks = footprint_fetch(&traffic->operands[i], NULL, fits).transfers;
-		latency_load(load, traffic, i, checked_mul(fits, sticks, STICK_BYTES), fits);
+		int64_t bytes = count ? count->bytes[i][TRAFFIC_HBM_READ]
+				      : checked_mul(fits, STICK_BYTES,
+						footprint_fetch(&traffic->operands[i], NULL, fits)
+							.transfers);
+		latency_load(load, traffic, i, bytes, fits);
 	}
 	latency_load(load, traffic, traffic->op->read_count, load->written, fits);
 }
 
-static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
+static struct step_time find_time(const struct traffic_op *traffic, const struct step_count *count,
+	int64_t hbm_bytes, bool *fits)
 {
 	const struct arch *arch = traffic->arch;
 	const struct loopnest *nest = &traffic->nest;
 	struct step_time time;
 	int64_t resources[RESOURCE_COUNT] = {0}, written = 0;
 	struct core_work work = {0};
-	latency_add(&work, arch, traffic, 0, fits);
+	latency_add_inside(&work, arch, traffic, 0, fits);
 	latency_raise(resources, arch, &work, fits);
 	if (!is_in_lx(traffic, traffic->op->read_count))
 		written = checked_mul(fits, STICK_BYTES,
@@ -190,22 +199,21 @@ static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_
 				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
 	int64_t arriving = all_arriving_bytes(traffic, fits);
 	struct bus_load load = {.read = hbm_bytes - written, .written = written, .moved = arriving};
-	load_bus(traffic, &load, fits);
+	load_bus(traffic, count, &load, fits);
 	time.hbm = latency_bus(traffic, load, fits);
 	time.cores = number_max(resources[RESOURCE_COMPUTE],
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
 	time.ring = resources[RESOURCE_RING];
 	time.hops = hop_cycles(traffic, fits);
-	time.first = number_max(latency_hbm(arch, first_bytes(traffic, true, fits), 0, fits),
-		first_fill(traffic, fits));
-	time.last = latency_hbm(arch, 0, first_bytes(traffic, false, fits), fits);
+	time.first = first_cycles(traffic, fits);
+	time.last = latency_hbm(arch, 0, find_first(traffic, false, fits).bytes, fits);
 	return time;
 }
 
 bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
 {
 	bool fits = true;
-	struct step_time time = find_time(traffic, hbm_bytes, &fits);
+	struct step_time time = find_time(traffic, NULL, hbm_bytes, &fits);
 	*cycles = number_max(time.hbm, number_max(time.cores, time.ring));
 	return fits;
 }
@@ -226,7 +234,7 @@ static int64_t estimate_together(
 bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
 {
 	bool fits = true;
-	struct step_time time = find_time(traffic, hbm_bytes, &fits);
+	struct step_time time = find_time(traffic, NULL, hbm_bytes, &fits);
 	int64_t outputs = traffic_output_tiles(traffic, &fits);
 	int64_t tiles = checked_mul(&fits, outputs, traffic_passes(traffic, &fits));
 	if (fits)
@@ -263,9 +271,9 @@ static int64_t bytes_behind(const struct traffic_op *traffic, int operand, int64
  * moves that the op does not read come after them.  An op begins with the first piece of each, and goes on behind
  * the last.
  */
-static int64_t estimate_arrivals(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
+static int64_t estimate_arrivals(
+	const struct traffic_op *traffic, const struct step_time *time, bool *fits)
 {
-	struct step_time time = find_time(traffic, hbm_bytes, fits);
 	int64_t start = 0, end = 0, arrival = 0;
 	for (int i = 0; i < traffic->op->read_count; i++) {
 		if (!(traffic->arriving.operands >> i & 1))
@@ -274,14 +282,14 @@ static int64_t estimate_arrivals(const struct traffic_op *traffic, int64_t hbm_b
 		arrival = checked_add(fits, arrival, arrival_time(traffic, i, all, fits));
 		int64_t rest = arrival_time(traffic, i, bytes_behind(traffic, i, all), fits);
 		start = number_max(start, arrival - rest);
-		end = number_max(end, arrival + cycles_behind(traffic, i, time.cores));
+		end = number_max(end, arrival + cycles_behind(traffic, i, time->cores));
 	}
 	int64_t outputs = traffic_output_tiles(traffic, fits);
-	int64_t rings = checked_add(fits, time.ring, checked_mul(fits, outputs, time.hops));
+	int64_t rings = checked_add(fits, time->ring, checked_mul(fits, outputs, time->hops));
 	if (!*fits)
 		return 0;
-	int64_t by_cores = number_max(start + time.cores, end) + rings / outputs;
-	return number_max(by_cores, start + time.cores / outputs + rings) + time.last;
+	int64_t by_cores = number_max(start + time->cores, end) + rings / outputs;
+	return number_max(by_cores, start + time->cores / outputs + rings) + time->last;
 }
 
 /* Bytes of one box of each operand in HBM, on average: on the bus, and through the port of a core; and the loops
@@ -365,16 +373,15 @@ static int64_t hbm_bytes_of(const struct step_count *count, bool *fits)
 
 /* The estimate of an op by itself. */
 static int64_t estimate_own(const struct traffic_op *traffic, const struct step_count *count,
-	int64_t hbm_bytes, bool *fits)
+	const struct step_time *time, int64_t hbm_bytes, bool *fits)
 {
-	struct step_time time = find_time(traffic, hbm_bytes, fits);
 	int64_t outputs = traffic_output_tiles(traffic, fits);
 	int64_t tiles = checked_mul(fits, outputs, traffic_passes(traffic, fits));
 	if (!*fits)
 		return 0;
-	int64_t in_turn = tiles_in_turn(traffic, count, &time, (double)tiles, hbm_bytes);
-	return number_max(estimate_together(&time, tiles, outputs, fits),
-		in_turn + time.ring / outputs + time.hops);
+	int64_t in_turn = tiles_in_turn(traffic, count, time, (double)tiles, hbm_bytes);
+	return number_max(estimate_together(time, tiles, outputs, fits),
+		in_turn + time->ring / outputs + time->hops);
 }
 
 /* All moves of the phase, one after the other. */
@@ -397,14 +404,16 @@ bool streaming_phase(const struct traffic_op *traffic, const struct step_count *
 	for (int i = 0; i < traffic->op->read_count; i++)
 		streams |= !is_in_lx(traffic, i);
 	if (!moved_bytes || !streams) {
-		*cycles = estimate_own(traffic, count, hbm_bytes, &fits);
+		struct step_time time = find_time(traffic, count, hbm_bytes, &fits);
+		*cycles = estimate_own(traffic, count, &time, hbm_bytes, &fits);
 		if (moved_bytes)
-			*cycles = number_max(*cycles, estimate_arrivals(traffic, hbm_bytes, &fits));
+			*cycles = number_max(*cycles, estimate_arrivals(traffic, &time, &fits));
 		return fits;
 	}
 	struct traffic_op own = *traffic;
 	own.arriving = (struct arrivals){0};
+	struct step_time time = find_time(&own, count, hbm_bytes, &fits);
 	int64_t moved = moving_time(traffic, moved_bytes, &fits);
-	*cycles = checked_add(&fits, estimate_own(&own, count, hbm_bytes, &fits), moved);
+	*cycles = checked_add(&fits, estimate_own(&own, count, &time, hbm_bytes, &fits), moved);
 	return fits;
 }

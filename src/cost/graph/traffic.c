@@ -4,15 +4,18 @@
 #include "base/fatal.h"
 #include "base/number.h"
 #include "cost/graph/footprint.h"
+#include "cost/graph/latency.h"
 #include "model/graph/run.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds down, also below zero. */
+/* Rounds down, also below zero.  Sticks have a power of two elements. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
+	if (!(b & (b - 1)))
+		return a >> __builtin_ctzll((uint64_t)b);
 	return a >= 0 ? a / b : -number_ceil_div(-a, b);
 }
 
@@ -123,7 +126,10 @@ static int64_t box_sticks(const struct walk_box *box, bool *fits)
  * Walks of a group that this thread has done: searches try thousands of tilings of one op, of which few differ
  * in the loops of the group.  The key of a walk is all that it reads; of two at one place the later one stays.
  */
-enum { KNOWN_WALKS = 1 << 12, KNOWN_WORDS = 56 };
+enum {
+	KNOWN_WALKS = 1 << 15,
+	KNOWN_WORDS = 40
+}; /* 12 MB at most: an op of 540 x 960 has 57,000 walks */
 
 struct known_walk {
 	int count;
@@ -191,14 +197,20 @@ static void put_walk(struct known_walk *walk, const struct footprint *group,
 /* Finds the place of a walk; *known is false if another key is there.  NULL: its key is too long. */
 static struct known_walk *find_walk(const struct known_walk *walk, bool *known)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = 0xcbf29ce484222325u, other = hash;
 	size_t size = (size_t)walk->count * sizeof *walk->key;
 	if (walk->count > KNOWN_WORDS)
 		return NULL;
-	for (int i = 0; i < walk->count; i++) {
+	for (int i = 0; i + 1 < walk->count; i += 2) { /* the two do not wait for each other */
 		hash = (hash ^ (uint64_t)walk->key[i]) * UINT64_C(0xd6e8feb86659fd93);
+		other = (other ^ (uint64_t)walk->key[i + 1]) * UINT64_C(0xd6e8feb86659fd93);
 		hash ^= hash >> 32;
+		other ^= other >> 32;
 	}
+	if (walk->count % 2)
+		other ^= (uint64_t)walk->key[walk->count - 1];
+	hash = (hash ^ other) * UINT64_C(0xd6e8feb86659fd93);
+	hash ^= hash >> 32;
 	struct known_walk *at = &known_walks_of_thread()[hash % KNOWN_WALKS];
 	*known = at->count == walk->count && !memcmp(at->key, walk->key, size);
 	return at;
@@ -279,7 +291,8 @@ static bool next_group(const struct footprint *footprint, uint32_t *left, struct
 			if (footprint->dims[d].loop < 0 && footprint->dims[d].loops & group)
 				group |= footprint->dims[d].loops;
 	}
-	*out = *footprint;
+	out->nest = footprint->nest;
+	out->simple = 0;
 	out->dim_count = 0;
 	for (int d = 0; d < footprint->dim_count; d++)
 		if (footprint->dims[d].loop < 0 && footprint->dims[d].loops & group)
@@ -460,6 +473,7 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	}
 	if (!op_is_tiled(op))
 		return;
+	traffic->rate = latency_rate(arch, workload, op);
 	traffic->nest = loopnest_make(arch, workload, op, mapping);
 	traffic->moves = op_copies_sticks(workload, op) && in_lx == 2;
 	traffic->evicts = op->move == MOVE_EVICT && op_copies_sticks(workload, op) && in_lx == 1;
@@ -476,6 +490,7 @@ void traffic_open_nest(
 		*traffic = (struct traffic_op){.arch = question->arch,
 			.workload = question->workload,
 			.op = question->op,
+			.rate = latency_rate(question->arch, question->workload, question->op),
 			.in_lx = question->in_lx};
 	if (!traffic->moves && !traffic->evicts && question->op->move != MOVE_RELAYOUT)
 		traffic->inner = inner_cost_make(question, arena);
@@ -575,11 +590,11 @@ static int64_t count_computed(
 	return checked_mul(fits, reads, stored_bytes(traffic, operand));
 }
 
-static void count_reads(
-	const struct traffic_op *traffic, const int64_t *slots, struct step_count *out, bool *fits)
+static void count_reads(const struct traffic_op *traffic, const int64_t *slots, bool fetches,
+	struct step_count *out, bool *fits)
 {
 	for (int i = 0; i < traffic->op->read_count; i++) {
-		if (!(traffic->in_lx >> i & 1))
+		if (fetches && !(traffic->in_lx >> i & 1))
 			count_fetches(&traffic->operands[i], slots, out->bytes[i], fits);
 		out->bytes[i][TRAFFIC_LX_READ] = count_computed(traffic, i, slots, fits);
 	}
@@ -726,9 +741,9 @@ static bool is_least(const struct loopnest *nest, const int64_t *slots, int64_t 
 	return core == least;
 }
 
-/* Bytes of all cores, or of those with the slots of one core. */
+/* Bytes of all cores, or of those with the slots of one core; `fetches`: the boxes that an op reads from HBM, too. */
 static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_t core,
-	struct step_count *out)
+	bool fetches, struct step_count *out)
 {
 	bool fits = true;
 	*out = (struct step_count){0};
@@ -747,7 +762,7 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 		bool sends = !slots || is_least(&traffic->nest, slots, core);
 		count_eviction(traffic, slots, sends, out, &fits);
 	} else {
-		count_reads(traffic, slots, out, &fits);
+		count_reads(traffic, slots, fetches, out, &fits);
 		count_output(traffic, slots, out, &fits);
 		out->computes = checked_mul(&fits, loopnest_computes(&traffic->nest, slots, &fits),
 			traffic->op->primitive->work);
@@ -757,23 +772,34 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out)
 {
-	bool fits = count(traffic, NULL, 0, out);
+	bool fits = count(traffic, NULL, 0, true, out);
 	if (traffic->inner && traffic->inner->model)
 		out->nests = &traffic->inner->all;
 	return fits;
 }
 
-bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out)
+static bool count_core(
+	const struct traffic_op *traffic, int64_t core, bool fetches, struct step_count *out)
 {
 	int64_t slots[OP_LOOPS_MOST] = {0};
 	if (traffic->op->primitive->kind == OP_BROADCAST && core == 0)
-		return count(traffic, slots, core, out);
+		return count(traffic, slots, core, fetches, out);
 	if (core < traffic->nest.cores) {
 		loopnest_slots(&traffic->nest, core, slots);
-		return count(traffic, slots, core, out);
+		return count(traffic, slots, core, fetches, out);
 	}
 	*out = (struct step_count){0};
 	return true;
+}
+
+bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out)
+{
+	return count_core(traffic, core, true, out);
+}
+
+bool traffic_count_inside(const struct traffic_op *traffic, int64_t core, struct step_count *out)
+{
+	return count_core(traffic, core, false, out);
 }
 
 bool traffic_is_even(const struct traffic_op *traffic)

@@ -80,6 +80,7 @@ struct traffic_op {
 	const struct arch *arch;
 	const struct workload *workload;
 	const struct op *op;
+	struct ratio rate; /* latency_rate */
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
 	const struct inner_cost
@@ -117,6 +118,9 @@ bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
  * the share of its slice of the output.
  */
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out);
+
+/* The same without the boxes that an op reads from HBM, which alone depend on the order of its loops. */
+bool traffic_count_inside(const struct traffic_op *traffic, int64_t core, struct step_count *out);
 
 /* True if core 0 has the largest share of everything: no slice can be larger than the first. */
 bool traffic_is_even(const struct traffic_op *traffic);

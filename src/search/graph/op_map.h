@@ -132,10 +132,13 @@ const struct op_choices *op_map_all(
 bool op_value_find(
 	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
 
-/* The same in two parts: first all but what the cores take, so that cycles and estimate are lower bounds, then
- * these raised to the slowest core's, which takes longest to count where slices differ from core to core. */
-bool op_value_least_cycles(
-	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out);
+/* The same in three parts: the counts and what they take at HBM; then the estimate; then cycles and estimate raised to
+ * those of the slowest core, which takes longest to count where slices differ from core to core.  Cycles and estimate
+ * are lower bounds before the last part. */
+bool op_value_least_cycles(const struct traffic_op *traffic, const struct op_question *question,
+	struct step_count *count, struct op_value *out);
+bool op_value_estimate(const struct traffic_op *traffic, const struct op_question *question,
+	const struct step_count *count, struct op_value *value);
 bool op_value_raise(const struct traffic_op *traffic, const struct op_question *question,
 	struct op_value *value);
 

@@ -77,13 +77,16 @@ static void price_nest(struct tile_front *front, size_t i)
 	traffic->inner = NULL;
 }
 
-/* The tiles alone, unless a lower bound of what they cost is covered. */
+/* The tiles alone, unless one of two lower bounds of what they cost is covered. */
 static void price_tiles(struct tile_front *front)
 {
 	const struct traffic_op *traffic = &front->walk.traffic;
+	struct step_count count;
 	struct op_value value;
-	if (op_value_least_cycles(traffic, front->question, &value) && !is_covered(front, &value) &&
-		op_value_raise(traffic, front->question, &value))
+	if (op_value_least_cycles(traffic, front->question, &count, &value) &&
+		!is_covered(front, &value) &&
+		op_value_estimate(traffic, front->question, &count, &value) &&
+		!is_covered(front, &value) && op_value_raise(traffic, front->question, &value))
 		add(front, &value, NULL);
 }
 

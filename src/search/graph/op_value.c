@@ -48,27 +48,33 @@ static int64_t find_core_cycles(
 	return most;
 }
 
-bool op_value_least_cycles(
-	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out)
+bool op_value_least_cycles(const struct traffic_op *traffic, const struct op_question *question,
+	struct step_count *count, struct op_value *out)
 {
-	struct step_count count;
-	struct counts counts = {1, &count};
-	bool fits = traffic_count(traffic, &count) && counts_fit(&counts);
+	struct counts counts = {1, count};
+	bool fits = traffic_count(traffic, count) && counts_fit(&counts);
 	if (!fits)
 		return false;
 	int64_t read = counts_total(&counts, TRAFFIC_HBM_READ);
 	int64_t written = counts_total(&counts, TRAFFIC_HBM_WRITE);
 	out->hbm_bytes = checked_add(&fits, read, written);
-	out->energy_pj = energy_add(0, question->arch, question->op, &count,
+	out->energy_pj = energy_add(0, question->arch, question->op, count,
 		traffic->inner ? traffic->inner->model : NULL);
 	struct bus_load load = {.read = read, .written = written, .moved = question->moved_hbm};
 	for (int i = 0; i < op_operands(question->op); i++)
 		latency_load(&load, traffic, i,
-			count.bytes[i][TRAFFIC_HBM_READ] + count.bytes[i][TRAFFIC_HBM_WRITE],
+			count->bytes[i][TRAFFIC_HBM_READ] + count->bytes[i][TRAFFIC_HBM_WRITE],
 			&fits);
-	out->cycles = latency_bus(traffic, load, &fits);
-	fits &= streaming_phase(traffic, &count, question->moved_hbm, &out->estimate);
-	out->estimate = number_max(out->estimate, out->cycles);
+	out->cycles = out->estimate = latency_bus(traffic, load, &fits);
+	return fits;
+}
+
+bool op_value_estimate(const struct traffic_op *traffic, const struct op_question *question,
+	const struct step_count *count, struct op_value *value)
+{
+	int64_t estimate;
+	bool fits = streaming_phase(traffic, count, question->moved_hbm, &estimate);
+	value->estimate = number_max(estimate, value->cycles);
 	return fits;
 }
 
@@ -84,7 +90,9 @@ bool op_value_raise(const struct traffic_op *traffic, const struct op_question *
 bool op_value_find(
 	const struct traffic_op *traffic, const struct op_question *question, struct op_value *out)
 {
-	return op_value_least_cycles(traffic, question, out) &&
+	struct step_count count;
+	return op_value_least_cycles(traffic, question, &count, out) &&
+	       op_value_estimate(traffic, question, &count, out) &&
 	       op_value_raise(traffic, question, out);
 }
 
