@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/floor.h"
 #include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "search/engine/kept.h"

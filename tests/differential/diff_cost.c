@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/floor.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_counts.h"
 #include "tests/support/random_plan.h"

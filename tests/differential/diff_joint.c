@@ -1,5 +1,6 @@
 #include "base/arena.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/cost.h"
+#include "cost/graph/floor.h"
 #include "model/graph/planning.h"
 #include "search/claim/plan_claim.h"
 #include "search/drive/solver.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/floor.h"
 #include "search/drive/solver.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"

@@ -29,18 +29,6 @@ int64_t latency_nest(const struct traffic_op *op, bool *fits);
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);
 
-/*
- * A lower bound of the cycles of every plan with at most this many cores where tiles move in boxes.  Phases follow
- * each other, so their sum is no less than the sum of what any one resource takes:
- *
- *	compute  the busiest core of an op computes no less than the mean; nests have rates of their own and count 0
- *	HBM      inputs are read once and outputs written once, the distinct elements that ops touch
- */
-int64_t latency_floor(const struct arch *arch, const struct workload *workload, int cores);
-
-/* Returns the bytes of an input or output of the graph that tiled ops must read from HBM, or write to it, once. */
-double latency_compulsory_bytes(const struct workload *workload, int tensor);
-
 /* Cycles that HBM, or the ports of one core's LX, take for this many bytes. */
 int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/fatal.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/floor.h"
 #include "model/graph/plan_file.h"
 #include "search/drive/drive.h"
 #include "search/drive/solver.h"
@@ -452,6 +452,17 @@ static const char *price_found(
 	return trial->outcome.why;
 }
 
+/* Sets the bound that progress shows until a search proves a better one. */
+static void show_floor(
+	void *self, size_t task, const struct slot *slot, double *best, double *bound)
+{
+	const struct exploration *exploration = ((const struct graph *)self)->exploration;
+	if (*bound <= 0 && exploration->wishes.objectives.at[0] == OBJECTIVE_LATENCY &&
+		arch_moves_boxes(exploration->arch))
+		*bound = (double)latency_floor(
+			exploration->arch, exploration->workload, exploration->planning.cores);
+}
+
 static const char *label(void *self, const struct found *found, struct arena *arena)
 {
 	return found->solver;
@@ -557,6 +568,7 @@ static const struct drive_kind graphs = {
 	.execute = execute,
 	.key = key,
 	.label = label,
+	.worth = show_floor,
 	.keep = keep_found,
 	.merge = merge,
 	.finish = prepare_last,

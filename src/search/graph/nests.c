@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
-#include "cost/graph/latency.h"
+#include "cost/graph/floor.h"
 #include "model/graph/box_nest.h"
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
