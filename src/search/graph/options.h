@@ -20,6 +20,8 @@
 	OPTION(PLANS_BRIEF_OPS, 48, 0, 1 << 20,                                                     \
 		"ops of a graph that is planned in brief spaces first: smaller ones, such as a "    \
 		"block of a transformer, are proven within seconds")                                \
+	OPTION(PLANS_BRIEF_TILINGS, 10000, 0, 1 << 30,                                              \
+		"tilings of all ops of a smaller graph that is planned so, too")                    \
 	OPTION(PLANS_FEWER_PARTS, 4, 1, 1 << 10,                                                    \
 		"within fewer cores that number and the limit are a part: spaces are smaller, and " \
 		"five limits cost about as much as all cores")                                      \

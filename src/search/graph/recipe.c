@@ -188,8 +188,10 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 	result.ticks = answer.ticks;
 	result.effort = answer.effort;
 	result.cut = answer.cut && !aim.brief;
-	if (aim.brief)
+	if (aim.brief) { /* of a part of the space */
 		answer.status = PROOF_NONE;
+		answer.bound = 0;
+	}
 	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
 		result.bound = answer.bound;
 	if (!answer.candidate_count) {

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "constraints/kind.h"
 #include "search/drive/solver.h"
 #include "search/graph/explore.h"
@@ -356,6 +357,24 @@ static void add_brief(struct tasks *tasks, const struct exploration *exploration
 		tasks->at[i].recipe.aim.brief = true;
 }
 
+/* True if pricing the tilings of all ops takes longer than a person waits for a first plan. */
+static bool is_large(const struct exploration *exploration, struct arena *arena)
+{
+	const struct workload *workload = exploration->workload;
+	bool boxes = arch_moves_boxes(exploration->arch);
+	struct arena_mark mark = arena_mark(arena);
+	double tilings = 0;
+	for (size_t o = 0; boxes && o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		double own = op_is_tiled(op);
+		for (int l = 0; l < op->loop_count; l++)
+			own *= (double)number_divisors(arena, op_units(workload, op, l)).count;
+		tilings += own;
+	}
+	arena_release(arena, mark);
+	return workload->op_count > PLANS_BRIEF_OPS || tilings > PLANS_BRIEF_TILINGS;
+}
+
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
@@ -364,7 +383,7 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 		struct plan_aims aims = {0};
 		plans_alone(&aims, &exploration->wishes.objectives, &none,
 			exploration->planning.cores, arena);
-		if (exploration->workload->op_count > PLANS_BRIEF_OPS)
+		if (is_large(exploration, arena))
 			add_brief(&tasks, exploration, aims, arena);
 		tasks_plans(&tasks, exploration, &aims, arena);
 	}
