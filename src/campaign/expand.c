@@ -6,6 +6,7 @@
 #include "campaign/store_runner.h"
 #include "report/run/json.h"
 #include "spec/expr.h"
+#include "spec/field.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -15,17 +16,6 @@
 #include <string.h>
 
 /* --- text */
-
-/* The fewest digits that are read as the same number. */
-static const char *real_text(struct arena *arena, double real)
-{
-	for (int digits = 6; digits < 17; digits++) {
-		const char *text = arena_format(arena, "%.*g", digits, real);
-		if (strtod(text, NULL) == real)
-			return text;
-	}
-	return arena_format(arena, "%.17g", real);
-}
 
 static bool ends_in_decimals(int64_t den)
 {

@@ -12,7 +12,7 @@
 #include "report/run/folder.h"
 #include "search/certificate/certificate.h"
 #include "search/certificate/certificate_check.h"
-#include "spec/reader.h"
+#include "spec/field.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,11 +96,17 @@ const struct command command_check = {
 struct certificate_file {
 	struct reading reading;
 	struct reader reader; /* of the map `certificate:` */
-	struct certificate *certificate;
-	int64_t version;
+	struct certificate_form {
+		struct certificate certificate;
+		int version, claim;
+	} * form;
 };
 
-/* Sources and counting; false after complaining. */
+struct source_form {
+	const char *path, *hash;
+};
+
+/* The head and sources; false after complaining. */
 static bool certificate_file_open(
 	struct arena *arena, const char *path, struct diag *diag, struct certificate_file *out);
 
@@ -115,65 +121,126 @@ static struct span span_of(const struct reader *map, const char *key)
 
 /* To the last digit. */
 static bool take_real(
-	struct certificate_file *file, const struct node *node, const char *what, double *out)
+	const struct reading *reading, const struct node *node, const char *what, double *out)
 {
 	char *end = NULL;
 	double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
 	if (!end || end == node->text || *end || !isfinite(value) || value < 0)
-		return reading_refuse(&file->reading, node,
-			"%s is a number of 0 or more, as explore wrote it", what);
+		return reading_refuse(
+			reading, node, "%s is a number of 0 or more, as explore wrote it", what);
 	*out = value;
 	return true;
 }
 
-static bool read_real(
-	struct certificate_file *file, struct reader *map, const char *key, double *out)
+static void read_real(
+	struct reader *map, const struct field *field, void *whole, const void *context)
 {
-	const struct node *node = read_node(map, key, REQUIRED);
-	return node && take_real(file, node, reader_place(map, key), out);
+	const struct node *node = read_node(map, field->key, REQUIRED);
+	if (node)
+		take_real(map->reading, node, reader_place(map, field->key),
+			field_place(field, whole));
 }
 
-static bool read_hash(
-	struct certificate_file *file, struct reader *map, const char *key, uint64_t *out)
+static void read_hash(
+	struct reader *map, const struct field *field, void *whole, const void *context)
 {
 	const char *text = NULL;
-	if (!read_text(map, key, REQUIRED, &text))
-		return false;
+	struct source_form *form = whole;
+	if (!read_text(map, field->key, REQUIRED, &text))
+		return;
 	if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
-		return reading_refuse(&file->reading, node_find(map->map, key),
-			"%s is a hash of 16 hexadecimal digits", reader_place(map, key));
-	*out = strtoull(text, NULL, 16);
-	return true;
+		reading_refuse(map->reading, node_find(map->map, field->key),
+			"%s is a hash of 16 hexadecimal digits", reader_place(map, field->key));
+	form->hash = text;
 }
+
+static bool has_bound(const void *form)
+{
+	return ((const struct certificate_form *)form)->claim;
+}
+
+static bool is_second(const void *form)
+{
+	return ((const struct certificate_form *)form)->version == 2;
+}
+
+/* Skips the record of version 2: a hash of the problem and counters of the solver, which no check needs. */
+static void skip(struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	read_node(map, field->key, OPTIONAL);
+}
+
+static const char *const claims[] = {"optimal", "bound", NULL};
+
+#define MUST .required = true
+#define HEAD(member) INTO(struct certificate_form, member)
+
+static const struct field source_fields[] = {
+	{"path", FIELD_TEXT, MUST, INTO(struct source_form, path)},
+	{"fnv1a", FIELD_TEXT, MUST, .read = read_hash, INTO(struct source_form, hash)},
+	{0},
+};
+static const struct noun source_noun = {.name = "source", .fields = source_fields};
+
+static const struct field point_fields[] = {
+	{"cycles", FIELD_WHOLE, MUST, .most = INT64_MAX, INTO(struct certificate_point, cycles)},
+	{"energy_pj", FIELD_NUMBER, MUST, .read = read_real,
+		INTO(struct certificate_point, energy_pj)},
+	{"mapping", FIELD_TEXT, MUST, INTO(struct certificate_point, mapping)},
+	{"values", .type = FIELD_NUMBER, .shape = SHAPE_LIST},
+	{0},
+};
+static const struct noun point_noun = {.name = "point", .fields = point_fields};
+
+static const struct field certificate_fields[] = {
+	{"version", FIELD_WHOLE, MUST, .least = 2, .most = 3, HEAD(version)},
+	{"program", FIELD_TEXT, MUST, HEAD(certificate.program)},
+	{"layer", .type = FIELD_TEXT, HEAD(certificate.layer)},
+	{"counting", FIELD_CHOICE, MUST, .words = counting_names, HEAD(certificate.counting)},
+	{"claim", FIELD_CHOICE, MUST, .words = claims, HEAD(claim)},
+	{"epsilon", FIELD_NUMBER, MUST, .read = read_real, HEAD(certificate.epsilon)},
+	{"bound", FIELD_NUMBER, MUST, .has = has_bound, .read = read_real, HEAD(certificate.bound)},
+	{"gap", FIELD_NUMBER, MUST, .has = has_bound, .read = read_real, HEAD(certificate.gap)},
+	{"specs", .type = FIELD_MAP, .shape = SHAPE_LIST},
+	{"objectives", .type = FIELD_TEXT, .shape = SHAPE_LIST},
+	{"points", .type = FIELD_MAP, .shape = SHAPE_LIST},
+	{"problem", FIELD_ANY, .has = is_second, .read = skip},
+	{"choices", FIELD_ANY, .has = is_second, .read = skip},
+	{"residency", FIELD_ANY, .has = is_second, .read = skip},
+	{"cells", FIELD_ANY, .has = is_second, .read = skip},
+	{0},
+};
+static const struct noun certificate_noun = {.name = "certificate", .fields = certificate_fields};
 
 static void read_sources(struct certificate_file *file)
 {
 	const struct node *list = read_list(&file->reader, "specs", REQUIRED);
 	struct array(struct certificate_source) sources = {0};
 	for (size_t i = 0; list && i < list->count; i++) {
-		struct certificate_source source = {.span = list->items[i]->span};
+		struct source_form form = {0};
 		struct reader map;
-		if (!reader_open(&map, &file->reading, list->items[i], "spec"))
+		if (!noun_open(&map, &file->reading, list->items[i], "spec", &source_noun))
 			continue;
-		read_text(&map, "path", REQUIRED, &source.path);
-		read_hash(file, &map, "fnv1a", &source.hash);
+		fields_read(&map, &source_noun, &form, NULL);
 		reader_done(&map);
-		*array_add(file->reading.arena, &sources) = source;
+		*array_add(file->reading.arena, &sources) =
+			(struct certificate_source){.path = form.path,
+				.hash = form.hash ? strtoull(form.hash, NULL, 16) : 0,
+				.span = list->items[i]->span};
 	}
-	file->certificate->sources = sources.at;
-	file->certificate->source_count = sources.count;
+	file->form->certificate.sources = sources.at;
+	file->form->certificate.source_count = sources.count;
 }
 
 /* Energies of the first version lack the reads of sums that drain: one sentence, not as many as
  * numbers. */
-static bool read_version(struct certificate_file *file, const struct node *map)
+static bool check_version(struct certificate_file *file, const struct node *map)
 {
 	const struct node *node = node_find(map, "version");
-	if (node && node->kind == NODE_SCALAR && text_equal(node->text, "1"))
-		return reading_refuse(&file->reading, node,
-			"a certificate of version 1 leaves out the reads of sums that drain: "
-			"explore again, which writes one of version 3");
-	return read_integer(&file->reader, "version", REQUIRED, 2, 3, &file->version);
+	return !node || node->kind != NODE_SCALAR || !text_equal(node->text, "1") ||
+	       reading_refuse(&file->reading, node,
+		       "a certificate of version 1 leaves out the reads of sums that drain: "
+		       "explore again, which writes one of version 3");
 }
 
 static bool certificate_file_open(
@@ -181,30 +248,30 @@ static bool certificate_file_open(
 {
 	const struct node *root = node_read_file(arena, path, diag);
 	struct reader file;
-	int counting = 0;
 	*out = (struct certificate_file){.reading = {.arena = arena, .diag = diag},
-		.certificate = arena_new(arena, struct certificate)};
+		.form = arena_new(arena, struct certificate_form)};
 	if (!root || !reader_open(&file, &out->reading, root, "file"))
 		return false;
 	const struct node *map = read_map(&file, "certificate", REQUIRED);
 	reader_done(&file);
-	if (!map || !reader_open(&out->reader, &out->reading, map, "certificate"))
+	if (!map ||
+		!noun_open(&out->reader, &out->reading, map, "certificate", &certificate_noun) ||
+		!check_version(out, map))
 		return false;
-	struct certificate *certificate = out->certificate;
-	if (!read_version(out, map))
-		return false;
-	read_text(&out->reader, "program", REQUIRED, &certificate->program);
-	read_text(&out->reader, "layer", OPTIONAL, &certificate->layer);
+	fields_read(&out->reader, &certificate_noun, out->form, NULL);
 	read_sources(out);
-	if (read_word(&out->reader, "counting", REQUIRED, counting_names, &counting))
-		certificate->counting = (enum counting)counting;
+	struct certificate *certificate = &out->form->certificate;
+	certificate->claim = out->form->claim ? PROOF_BOUND : PROOF_OPTIMAL;
 	certificate->counting_span = span_of(&out->reader, "counting");
+	certificate->claim_span = span_of(&out->reader, "claim");
+	certificate->bound_span = span_of(&out->reader, "bound");
+	certificate->gap_span = span_of(&out->reader, "gap");
 	return !diag_failed(diag);
 }
 
 static void read_objectives(struct certificate_file *file, const struct nest_search *search)
 {
-	struct certificate *certificate = file->certificate;
+	struct certificate *certificate = &file->form->certificate;
 	struct objective_scope scope = {
 		file->reading.arena, file->reading.diag, SUBJECT_PROBLEM, search->hierarchy};
 	const struct node *list = read_list(&file->reader, "objectives", REQUIRED);
@@ -222,23 +289,6 @@ static void read_objectives(struct certificate_file *file, const struct nest_sea
 		reading_refuse(&file->reading, list, "the list of objectives is empty");
 }
 
-static void read_claim(struct certificate_file *file)
-{
-	static const char *const claims[] = {"optimal", "bound", NULL};
-	struct certificate *certificate = file->certificate;
-	int claim = 0;
-	read_word(&file->reader, "claim", REQUIRED, claims, &claim);
-	read_real(file, &file->reader, "epsilon", &certificate->epsilon);
-	certificate->claim = claim ? PROOF_BOUND : PROOF_OPTIMAL;
-	if (claim) {
-		read_real(file, &file->reader, "bound", &certificate->bound);
-		read_real(file, &file->reader, "gap", &certificate->gap);
-	}
-	certificate->claim_span = span_of(&file->reader, "claim");
-	certificate->bound_span = span_of(&file->reader, "bound");
-	certificate->gap_span = span_of(&file->reader, "gap");
-}
-
 static const double *read_values(
 	struct certificate_file *file, struct reader *map, const struct certificate *certificate)
 {
@@ -249,24 +299,22 @@ static const double *read_values(
 		reading_refuse(&file->reading, list, "there are %zu values of %zu objectives",
 			list->count, count);
 	for (size_t k = 0; list && k < list->count && k < count; k++)
-		take_real(file, list->items[k], "a value", &values[k]);
+		take_real(map->reading, list->items[k], "a value", &values[k]);
 	return values;
 }
 
 static void read_points(struct certificate_file *file)
 {
-	struct certificate *certificate = file->certificate;
+	struct certificate *certificate = &file->form->certificate;
 	const struct node *list = read_list(&file->reader, "points", REQUIRED);
 	struct array(struct certificate_point) points = {0};
 	for (size_t i = 0; list && i < list->count; i++) {
 		struct certificate_point point = {.mapping = "", .span = list->items[i]->span};
 		struct reader map;
-		if (!reader_open(&map, &file->reading, list->items[i], "point"))
+		if (!noun_open(&map, &file->reading, list->items[i], "point", &point_noun))
 			continue;
-		read_integer(&map, "cycles", REQUIRED, 0, INT64_MAX, &point.cycles);
-		read_real(file, &map, "energy_pj", &point.energy_pj);
+		fields_read(&map, &point_noun, &point, NULL);
 		point.values = read_values(file, &map, certificate);
-		read_text(&map, "mapping", REQUIRED, &point.mapping);
 		reader_done(&map);
 		*array_add(file->reading.arena, &points) = point;
 	}
@@ -275,22 +323,10 @@ static void read_points(struct certificate_file *file)
 	certificate->points_span = span_of(&file->reader, "points");
 }
 
-/* Skips the record of version 2: a hash of the problem and counters of the solver, which no check needs. */
-static void skip_record(struct reader *map)
-{
-	read_node(map, "problem", OPTIONAL);
-	read_map(map, "choices", OPTIONAL);
-	read_list(map, "residency", OPTIONAL);
-	read_list(map, "cells", OPTIONAL);
-}
-
 static bool certificate_file_read(struct certificate_file *file, const struct nest_search *search)
 {
 	read_objectives(file, search);
-	read_claim(file);
 	read_points(file);
-	if (file->version == 2)
-		skip_record(&file->reader);
 	reader_done(&file->reader);
 	return !diag_failed(file->reading.diag);
 }
@@ -395,7 +431,7 @@ static int check(struct arena *arena, const struct arguments *arguments,
 		return command_refuse(diag);
 	bool good = request_search(arena, nest, &inputs->wishes, diag, &search);
 	if (good)
-		check_identity(file->certificate, inputs, &search, diag);
+		check_identity(&file->form->certificate, inputs, &search, diag);
 	if (!good || diag_failed(diag)) {
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
@@ -403,15 +439,15 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	if (!certificate_file_read(file, &search))
 		return command_refuse(diag);
 	struct listener listener = listener_open(seconds, false, "choices");
-	search.wishes.objectives = file->certificate->objectives;
-	struct certificate_checking checking = {.certificate = file->certificate,
+	search.wishes.objectives = file->form->certificate.objectives;
+	struct certificate_checking checking = {.certificate = &file->form->certificate,
 		.search = &search,
 		.budget = (uint64_t)budget,
 		.stopper = {&listener, listener_stop},
 		.progress = show_progress};
 	struct certificate_result result = certificate_check(&checking, arena);
 	listener_clear(&listener);
-	return tell(&result, &search, file->certificate, format, arena, diag);
+	return tell(&result, &search, &file->form->certificate, format, arena, diag);
 }
 
 /* The specs with the plan behind them: what it says of itself. */
@@ -470,15 +506,57 @@ int certificate_check_command(
 				"no certificate of it");
 		return command_refuse(diag);
 	}
-	struct arguments with = with_counting(arena, arguments, file.certificate->counting);
+	struct arguments with = with_counting(arena, arguments, file.form->certificate.counting);
 	if (!inputs_read(arena, &with, diag, &inputs))
 		return command_refuse(diag);
 	if (inputs.kind->certified)
-		nest = inputs.kind->certified(&inputs, file.certificate->layer, path->span);
+		nest = inputs.kind->certified(&inputs, file.form->certificate.layer, path->span);
 	else
 		diag_error(diag, path->span, "certificates are of problems; this is %s",
 			inputs.kind->noun);
 	return nest ? check(arena, arguments, &file, &inputs, nest, diag) : command_refuse(diag);
+}
+
+/* The lists of a certificate. */
+static void write_lists(
+	struct text *text, const struct nest_search *search, const struct certificate *certificate)
+{
+	struct arena *arena = text->arena;
+	const struct objectives *objectives = &certificate->objectives;
+	text_add(text, "\n  specs:\n");
+	for (size_t i = 0; i < certificate->source_count; i++) {
+		const struct certificate_source *source = &certificate->sources[i];
+		struct source_form form = {
+			source->path, arena_format(arena, "%016" PRIx64, source->hash)};
+		text_add(text, "  - {");
+		fields_write(text, &source_noun, &form, ", ");
+		text_add(text, "}\n");
+	}
+	text_add(text, "  objectives: [");
+	for (size_t k = 0; k < objectives->count; k++) {
+		text_add(text, "%s", k ? ", " : "");
+		quote_yaml(text, nest_objective_text(arena, objectives->at[k], search->hierarchy));
+	}
+	text_add(text, "]\n  points:%s\n", certificate->point_count ? "" : " []");
+	for (size_t i = 0; i < certificate->point_count; i++) {
+		text_add(text, "  - {");
+		fields_write(text, &point_noun, &certificate->points[i], ", ");
+		for (size_t k = 0; k < objectives->count; k++)
+			text_add(text, "%s%s", k ? ", " : ", values: [",
+				real_text(arena, certificate->points[i].values[k]));
+		text_add(text, "]}\n");
+	}
+}
+
+static const char *certificate_text(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate)
+{
+	struct text text = text_open(arena);
+	struct certificate_form form = {*certificate, 3, certificate->claim == PROOF_BOUND};
+	text_add(&text, "certificate:\n  ");
+	fields_write(&text, &certificate_noun, &form, "\n  ");
+	write_lists(&text, search, certificate);
+	return text_read(&text);
 }
 
 bool certificate_write(struct arena *arena, struct folder *folder, const char *name,
@@ -497,6 +575,6 @@ bool certificate_write(struct arena *arena, struct folder *folder, const char *n
 	certificate->sources = sources;
 	certificate->source_count = record->source_count;
 	certificate->layer = layer;
-	folder_add(folder, name, certificate_yaml(arena, search, certificate));
+	folder_add(folder, name, certificate_text(arena, search, certificate));
 	return true;
 }

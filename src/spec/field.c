@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool noun_field(const struct noun *noun, size_t i, struct field *field)
@@ -241,6 +242,16 @@ static const char *print_ratio(struct arena *arena, struct ratio ratio)
 		ratio.den);
 }
 
+const char *real_text(struct arena *arena, double real)
+{
+	for (int digits = 6; digits < 17; digits++) {
+		const char *text = arena_format(arena, "%.*g", digits, real);
+		if (strtod(text, NULL) == real)
+			return text;
+	}
+	return arena_format(arena, "%.17g", real);
+}
+
 /* A value as it is written; NULL if the key is missing. */
 static const char *print_value(struct arena *arena, const struct field *field, const void *at)
 {
@@ -258,7 +269,7 @@ static const char *print_value(struct arena *arena, const struct field *field, c
 		return arena_format(arena, "%" PRId64, number_at(field, at));
 	case FIELD_NUMBER:
 	case FIELD_ENERGY:
-		return arena_format(arena, "%.17g", *(const double *)at);
+		return real_text(arena, *(const double *)at);
 	case FIELD_RATE: /* of 0: unlimited */
 		if (!((const struct ratio *)at)->num)
 			return NULL;

@@ -187,10 +187,9 @@ static void every_change_is_told(void **state)
 		{"claim: optimal", "claim: perfect", 2, "claim"},
 		{"counting: exact", "counting: timeloop", 1, "pJ, not"},
 		{"fnv1a: \"", "fnv1a: \"x", 2, "a hash of 16 hexadecimal digits"},
-		{"objectives: [\"energy\"]", "objectives: [\"latency\"]", 1, "has latency 1024"},
-		{"objectives: [\"energy\"]", "objectives: [\"cores\"]", 2, "no objective 'cores'"},
-		{"objectives: [\"energy\"]", "objectives: []", 2,
-			"the list of objectives is empty"},
+		{"objectives: [energy]", "objectives: [latency]", 1, "has latency 1024"},
+		{"objectives: [energy]", "objectives: [cores]", 2, "no objective 'cores'"},
+		{"objectives: [energy]", "objectives: []", 2, "the list of objectives is empty"},
 		{"version: 3", "version: 4", 2, "it can be"},
 		{"version: 3", "version: 1", 2, "a certificate of version 1 leaves out the reads"},
 		{"  points:", "  pionts:", 2, "did you mean 'points' here?"},
@@ -381,15 +380,15 @@ static void layers_of_networks_are_verified(void **state)
 	}
 	assert_false(folder_has("layers/again.certificate.yaml"));
 	const char *text = folder_text("layers/wide.certificate.yaml");
-	folder_put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"tall\""));
+	folder_put("changed.yaml", replaced(text, "layer: wide", "layer: tall"));
 	ended = check(specs, "changed.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "the factors of dimension"));
-	folder_put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"deep\""));
+	folder_put("changed.yaml", replaced(text, "layer: wide", "layer: deep"));
 	ended = check(specs, "changed.yaml");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "no layer 'deep' that is solved"));
-	folder_put("changed.yaml", replaced(text, "  layer: \"wide\"\n", ""));
+	folder_put("changed.yaml", replaced(text, "  layer: wide\n", ""));
 	ended = check(specs, "changed.yaml");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "of a problem and not of a network"));

@@ -44,12 +44,4 @@ const char *certificate_report_text(struct arena *arena, const struct nest_searc
 json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_result *result);
 
-/*
- * certificate.yaml of a results folder; cli/command_check.c reads it.  A line of `cells` is a
- * choice: its spatial bounds in the notation of mappings, its residency as bits, and the claim
- * about it.
- */
-const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
-	const struct certificate *certificate);
-
 #endif
