@@ -55,9 +55,10 @@ static bool is_spec(const char *line)
 	return is_edit(line) || begins(line, WHOLE);
 }
 
-static bool is_status(const char *line)
+/* True for a message and for an exit status. */
+static bool is_said(const char *line)
 {
-	return line[0] == '[' && isdigit((unsigned char)line[1]);
+	return begins(line, SAID) || (line[0] == '[' && isdigit((unsigned char)line[1]));
 }
 
 /* Returns the text up to `end` with the characters that its escapes stand for. */
@@ -204,13 +205,13 @@ static const char *edits_run(struct base *base, const char *text)
 			spec = spec_of(base, line, next);
 		}
 		text_bytes(&now, line, (size_t)(next - line));
-		bool is_case = spec || (begins(line, PROMPT) && begins(next, SAID));
+		bool is_case = spec || (begins(line, PROMPT) && is_said(next));
 		if (is_case && cases++ % apart == 0) {
 			struct ended ended = run(base, spec);
 			add_said(&now, ended.err);
 			if (ended.status != WRONG)
 				text_add(&now, "[%d]\n", ended.status);
-			while (begins(next, SAID) || is_status(next))
+			while (is_said(next))
 				next = next_line(next);
 		}
 		line = next;

@@ -77,37 +77,6 @@ static void wrong_answers_of_a_file_are_told(void **state)
 		strstr(ended.out, "'b' in division 0 does not find 'a' in division 1 in LX"));
 }
 
-static void bad_captures_are_refused(void **state)
-{
-	static const struct {
-		const char *from, *to, *said;
-	} rows[] = {
-		{"[[0, 0], [1, 1]]", "[[0, 2]]",
-			"c.json:3:120: error: 'cd_parent_matches' of 'b' is 2; it can be 0 to 1"},
-		{"[[0, 0], [1, 1]]", "[[0]]",
-			"error: a pair in buffer 'b' has two entries: that of 'a', then its own"},
-		{"\"uses\": [1, 2]", "\"uses\": [2, 1]",
-			"error: 'uses' in buffer 'b' goes back from 2 to 1"},
-		{"\"uses\": [1, 2]", "\"uses\": [5]",
-			"has 'a', which lives from step 0 to 1; the op that reads it runs at step 5"},
-		{"\"name\": \"b\", \"size\"", "\"name\": \"a\", \"size\"",
-			"error: 'name' in buffer 'a' is 'a', as that of another buffer"},
-		{"\"size\": 64", "\"sise\": 64", "error: buffer 'a' has no 'size'"},
-		{"\"1\": 2", "\"1\": 0", "is 0; it can be 1 to 1048576"},
-		{"{\"name\": \"b\", \"chosen", "{\"name\": \"q\", \"chosen",
-			"error: 'name' in answer 'q' is 'q', which is not a buffer"},
-		{"{\"g\": [{\"inputs\": [", "{\"g\": 3, \"h\": [{\"inputs\": [",
-			"error: case 'g' is a word; a list of maps with 'inputs' is expected"},
-		{"]}]}", "", "error: "},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct ended ended = place(edited(rows[i].from, rows[i].to), "--capacity 64");
-		assert_int_equal(ended.status, 2);
-		if (!strstr(ended.err, rows[i].said))
-			fail_msg("'%s' is not in:\n%s", rows[i].said, ended.err);
-	}
-}
-
 static void options_of_tables_are_refused(void **state)
 {
 	struct ended ended = place(chain, "--capacity 64 --minimize --case h");
@@ -134,7 +103,6 @@ int main(void)
 		TEST(a_child_takes_the_place_of_its_parent),
 		TEST(answers_have_the_format_of_the_compiler),
 		TEST(wrong_answers_of_a_file_are_told),
-		TEST(bad_captures_are_refused),
 		TEST(options_of_tables_are_refused),
 		TEST(a_budget_leaves_a_bound),
 	};

@@ -113,28 +113,6 @@ static void places_are_those_of_the_text(void **state)
 	check_span(&list->value->items[1]->entries[0].value->span, 5, 23, 25);
 }
 
-static void what_is_wrong_or_hostile_is_refused(void **state)
-{
-	static const struct {
-		const char *text, *error;
-	} rows[] = {
-		{"a = ;", "error: libconfig finds a syntax error here"},
-		{"a = \"open", "error: libconfig finds a syntax error here"},
-		{"a = 1; a = 2;", "error: libconfig finds a duplicate setting name here"},
-		{"@include \"/dev/zero\"\n", "error: '@include' is not followed"},
-		{"a = 12345678901234567890;", "error: the number is too large"},
-		{"", "error: has no settings"},
-		{"a = 1;\x01", "error: control character U+0001 in a text file"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		assert_null(parse(*state, "f.cfg", rows[i].text, diag));
-		const char *said = complaints_first(*state, diag);
-		if (strncmp(said, rows[i].error, strlen(rows[i].error)) != 0)
-			fail_msg("%s\ninstead of %s", said, rows[i].error);
-	}
-}
-
 /* Each of these would take libconfig, or us, a long time or much of the stack. */
 static void large_files_are_refused_early(void **state)
 {
@@ -173,7 +151,6 @@ int main(void)
 		TEST(settings_become_maps_and_lists),
 		TEST(it_is_known_by_its_name_or_its_beginning),
 		TEST(places_are_those_of_the_text),
-		TEST(what_is_wrong_or_hostile_is_refused),
 		TEST(large_files_are_refused_early),
 	};
 	return cmocka_run_group_tests_name("libconfig files", tests, NULL, NULL);

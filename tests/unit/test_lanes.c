@@ -215,43 +215,6 @@ static void searches_keep_to_the_array(void **state)
 	}
 }
 
-static void what_is_no_row_is_refused(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *text, *constraints, *complaint;
-	} rows[] = {
-		{SYSTOLIC "  lanes: {p3: 4}\n", NULL,
-			"error: 'p3' is not a row of space; did you mean 'p1'?"},
-		{SYSTOLIC "  lanes: 0\n", NULL, "error: lanes is 0; it can be 1 to 2147483648"},
-		{PRODUCT "  allocation: []\n  schedule: [30, 5, 1]\n  lanes: 4\n", NULL,
-			"error: the allocation has no row that could be lanes"},
-		{SYSTOLIC "  shuffle: [D]\n", NULL, "error: 'D' is not a stream"},
-		{SYSTOLIC "  no_reuse: {column: A}\n", NULL,
-			"error: 'column' is not a row of space; there are: p1, p2"},
-		{SYSTOLIC "  space: [row, column]\n",
-			"- {target: rows, type: spatial, no_reuse: [A]}\n",
-			"error: 'rows' is not a row of space; did you mean 'row'?"},
-		{SYSTOLIC, "- {target: p1, type: temporal, no_reuse: [A]}\n",
-			"error: 'type' in constraint is 'temporal'; it can be spatial"},
-		{SYSTOLIC, "- {target: p1, type: spatial, constraints: {factors: [i=2]}}\n",
-			"error: unknown key 'factors' in constraint; the keys here are spatial, "
-			"no_link_transfer, no_reuse and no_multicast_no_reduction"},
-		{SYSTOLIC, "- {type: spatial, no_reuse: [A]}\n",
-			"error: constraint has no 'target'"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct arena *arena = arena_open();
-		struct diag *diag = diag_open(arena);
-		struct space_time spec;
-		const struct space_time_text text = {
-			.spec = rows[i].text, .constraints = rows[i].constraints};
-		assert_false(space_time_of_text(arena, diag, &text, &spec));
-		assert_string_equal(complaints_first(arena, diag), rows[i].complaint);
-		arena_close(arena);
-	}
-}
-
 /* Lanes are the innermost loop, to be run at once where none waits for another one. */
 static void lanes_are_written_as_vector_loops(void **state)
 {
@@ -290,7 +253,6 @@ int main(void)
 		cmocka_unit_test(lanes_have_operands_in_common),
 		cmocka_unit_test(rows_without_links_are_kept_free),
 		cmocka_unit_test(searches_keep_to_the_array),
-		cmocka_unit_test(what_is_no_row_is_refused),
 		cmocka_unit_test(lanes_are_written_as_vector_loops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,30 +93,6 @@ static void other_files_are_none(void **state)
 	}
 }
 
-static void wrong_lines_are_shown(void **state)
-{
-	static const char *const lines[][2] = {
-		{"| for K in [0:16", "3:3: error: this is not a line of a loop nest"},
-		{"| for K in [1:16)", "3:3: error: "},
-		{"| for in [0:16)", "3:3: error: "},
-		{"| for K in [0:x)", "3:3: error: "},
-		{"| for K in [0:4) (Spatial-Z)", "3:3: error: "},
-		{"| for K", "3:3: error: "},
-		{"for K in [0:4)", "3:1: error: "},
-		{"RF [ W:6", "3:1: error: "},
-		{"RF [ : ]", "3:1: error: "},
-	};
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		struct diag *diag = diag_open(test_arena);
-		const char *nest = arena_format(
-			test_arena, "GLB [ W:6 ]\n| for P in [0:4)\n%s\n", lines[i][0]);
-		assert_null(read_nest(nest, diag));
-		const char *said = complaints_text(test_arena, diag);
-		if (!strstr(said, arena_format(test_arena, "map.txt:%s", lines[i][1])))
-			fail_msg("%s\n%s\nwanted: %s", nest, said, lines[i][1]);
-	}
-}
-
 /* Nor do hostile files take long. */
 static void long_nests_are_refused(void **state)
 {
@@ -154,7 +130,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(loops_are_directives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(older_nests_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_files_are_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(wrong_lines_are_shown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_nests_are_refused, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("loop_nest", tests, NULL, NULL);

@@ -109,127 +109,6 @@ static void trees_keep_what_was_written(void **state)
 	}
 }
 
-static void what_is_wrong_is_said_with_its_place(void **state)
-{
-	static const struct {
-		const char *text, *complaint;
-	} table[] = {
-		{"---\n", "f: error: is empty\n"},
-		{"a: 1\nb: 2\na: 3\n", "f:3:1: error: key 'a' is given twice\n"
-				       "    3 | a: 3\n"
-				       "      | ^\n"
-				       "f:1:1: note: first given here\n"
-				       "    1 | a: 1\n"
-				       "      | ^\n"},
-		{"a: 1\n---\nb: 2\n",
-			"f:2:1: error: a second document; give it as a file of its own\n"
-			"    2 | ---\n"
-			"      | ^~~\n"},
-		{"a: &x [1, *x]\n", "f:1:11: error: alias '*x' stands inside what it names\n"
-				    "    1 | a: &x [1, *x]\n"
-				    "      |           ^~\n"
-				    "f:1:4: note: '&x' begins here\n"
-				    "    1 | a: &x [1, *x]\n"
-				    "      |    ^~~~\n"},
-		{"a: &base 1\nb: *bse\n",
-			"f:2:4: error: no anchor '&bse' before this alias; did you mean '*base'?\n"
-			"    2 | b: *bse\n"
-			"      |    ^~~~\n"},
-		{"m: {<<: 12}\n",
-			"f:1:9: error: '<<' takes a map or a list of maps; this is a word\n"
-			"    1 | m: {<<: 12}\n"
-			"      |         ^~\n"},
-		{"? [a, b]\n: 1\n", "f:1:3: error: a list cannot be a key; a key is a word\n"
-				    "    1 | ? [a, b]\n"
-				    "      |   ^\n"},
-		{"a: {: 1}\n", "f:1:5: error: a key is expected before ':'\n"
-			       "    1 | a: {: 1}\n"
-			       "      |     ^\n"},
-		{"a:\n\tb: 1\n",
-			"f:2:1: error: a tab in the indentation; YAML indents with spaces\n"
-			"    2 |         b: 1\n"
-			"      | ^~~~~~~~\n"},
-		{"a: \"open\nb: 1\n", "f:1:4: error: the quotes that open here are never closed\n"
-				      "    1 | a: \"open\n"
-				      "      |    ^\n"},
-		{"a: b: c\n",
-			"f:1:5: error: a second ': ' cannot stand here; check the indentation, or "
-			"quote the text\n"
-			"    1 | a: b: c\n"
-			"      |     ^\n"},
-		{"a: [1, 2\nb: 3\n", "f:2:2: error: ',' or ']' is expected here\n"
-				     "    2 | b: 3\n"
-				     "      |  ^\n"
-				     "f:1:4: note: for the '[' that opens here\n"
-				     "    1 | a: [1, 2\n"
-				     "      |    ^\n"},
-		{"x:\n  width: {{ width }}\n",
-			"f:2:10: error: a Jinja template; render it with Jinja first: of "
-			"Jinja only {{include_text('FILE')}} is read\n"
-			"    2 |   width: {{ width }}\n"
-			"      |          ^~~~~~~~~~~\n"},
-		{"{% include 'x' %}\n",
-			"f:1:1: error: a Jinja template; render it with Jinja first: of "
-			"Jinja only {{include_text('FILE')}} is read\n"
-			"    1 | {% include 'x' %}\n"
-			"      | ^~~~~~~~~~~~~~~~~\n"},
-		{"a: caf\xe9\n",
-			"f:1:7: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text\n"
-			"    1 | a: caf?\n"
-			"      |       ^\n"},
-		{"a: \xe0\x80\xaf\n", /* a slash in three bytes */
-			"f:1:4: error: byte 0xe0 is not UTF-8; save the file as UTF-8 text\n"
-			"    1 | a: ???\n"
-			"      |    ^\n"},
-		{"a: \xed\xa0\x80\n", /* half of a pair of UTF-16 */
-			"f:1:4: error: byte 0xed is not UTF-8; save the file as UTF-8 text\n"
-			"    1 | a: ???\n"
-			"      |    ^\n"},
-		{"a: \xf4\x90\x80\x80\n", /* past U+10FFFF */
-			"f:1:4: error: byte 0xf4 is not UTF-8; save the file as UTF-8 text\n"
-			"    1 | a: ????\n"
-			"      |    ^\n"},
-		{"\xff\xfe"
-		 "a",
-			"f: error: is UTF-16; save the file as UTF-8 text\n"},
-		{"a: b\n  c\n\td\n",
-			"f:3:1: error: a tab in the indentation; YAML indents with spaces\n"
-			"    3 |         d\n"
-			"      | ^~~~~~~~\n"},
-		{"a: |\n\tb\n", "f:2:1: error: a tab in the indentation; YAML indents with spaces\n"
-				"    2 |         b\n"
-				"      | ^~~~~~~~\n"},
-		{"a: \x01\n", "f:1:4: error: control character U+0001 in a text file\n"
-			      "    1 | a: ?\n"
-			      "      |    ^\n"},
-		{"a: \"x\\0y\"\n", "f:1:4: error: a text with a NUL character\n"
-				   "    1 | a: \"x\\0y\"\n"
-				   "      |    ^~~~~~\n"},
-		{"a: @x\n", "f:1:4: error: '@' cannot begin a value; put the text in quotes\n"
-			    "    1 | a: @x\n"
-			    "      |    ^\n"},
-		{"a: 1\n b: 2\n",
-			"f:2:3: error: a second ': ' cannot stand here; check the indentation, or "
-			"quote the text\n"
-			"    2 |  b: 2\n"
-			"      |   ^\n"},
-		{"!t a: 1\n", "f:1:4: error: tag '!t' means nothing on a key\n"
-			      "    1 | !t a: 1\n"
-			      "      |    ^\n"},
-	};
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		assert_string_equal(read_back(*state, table[i].text, strlen(table[i].text)),
-			table[i].complaint);
-}
-
-static void a_nul_byte_is_no_text(void **state)
-{
-	assert_string_equal(read_back(*state, "a: 1\0b", 6),
-		"f:1:5: error: NUL byte: this is not a text file\n"
-		"    1 | a: 1?b\n"
-		"      |     ^\n");
-}
-
 static void all_mistakes_of_a_file_are_reported(void **state)
 {
 	static const char text[] = "a: 1\na: 2\nb: *x\nc: {<<: 3}\n";
@@ -486,8 +365,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
 	const struct CMUnitTest tests[] = {
 		TEST(trees_keep_what_was_written),
-		TEST(what_is_wrong_is_said_with_its_place),
-		TEST(a_nul_byte_is_no_text),
 		TEST(all_mistakes_of_a_file_are_reported),
 		TEST(deep_nesting_ends_at_once),
 		TEST(nesting_up_to_the_limit_is_read),

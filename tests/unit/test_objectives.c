@@ -101,49 +101,12 @@ static void metrics_of_a_mapper_are_such_objectives(void **state)
 	}
 }
 
-static void wrong_levels_are_told(void **state)
-{
-	static const struct {
-		const char *text, *words, *complaint;
-	} wrong[] = {
-		{"search: {seed: 1}", SMALL " --objective accesses:GLBB",
-			"error: no level 'GLBB' keeps words; did you mean 'GLB'?"},
-		{"search: {seed: 1}", SMALL " --objective accesses:PE",
-			"error: no level 'PE' keeps words; there are RF, GLB, DRAM"},
-		{"search: {seed: 1}", SMALL " --objective accesses",
-			"error: accesses:LEVEL wants a level that keeps words; there are RF, GLB, "
-			"DRAM"},
-		{"search: {seed: 1}", SMALL " --objective accesses:RF,accesses:RF",
-			"error: objective 'accesses:RF' is given twice"},
-		{"search: {seed: 1}",
-			"specs/arch/spyre32.yaml specs/workloads/attention.yaml "
-			"--objective accesses:LX",
-			"error: objective 'accesses:LX' is for problems: a workload graph has "
-			"hbm_bytes and lx_peak"},
-		{"search: {objectives: [accesses:DRUM]}", SMALL,
-			"more.yaml:1:23: error: no level 'DRUM' keeps words; did you mean 'DRAM'?"},
-		{"mapper: {optimization_metrics: [accesses-1]}", SMALL,
-			"more.yaml:1:33: error: no level 1 keeps words; there are 0 (RF), 2 (GLB), 3 "
-			"(DRAM)"},
-		{"mapper: {optimization_metrics: [accesses-x]}", SMALL,
-			"more.yaml:1:33: error: unknown metric 'accesses-x'"},
-	};
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		folder_put("more.yaml", wrong[i].text);
-		struct ended ended =
-			explore(arena_format(arena, "%s/more.yaml %s", folder, wrong[i].words));
-		if (ended.status != 2 || !strstr(ended.err, wrong[i].complaint))
-			fail_msg("%s: status %d\n%s", wrong[i].words, ended.status, ended.err);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(proofs_agree_on_every_level),
 		cmocka_unit_test(several_levels_make_a_frontier),
 		cmocka_unit_test(metrics_of_a_mapper_are_such_objectives),
-		cmocka_unit_test(wrong_levels_are_told),
 	};
 	return cmocka_run_group_tests_name(
 		"traffic as an objective", tests, folder_set_up, folder_tear_down);

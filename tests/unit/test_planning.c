@@ -105,43 +105,6 @@ static void fractions_are_exact(void **state)
 	}
 }
 
-static void wrong_variables_are_refused(void **state)
-{
-	static const struct {
-		const char *name, *value, *error;
-	} rows[] = {
-		{"SENCORES", "0",
-			"error: invalid SENCORES value '0': it is a number of cores, 1 to 32"},
-		{"SENCORES", "33",
-			"error: invalid SENCORES value '33': it is a number of cores, 1 to 32"},
-		{"SENCORES", "four",
-			"error: invalid SENCORES value 'four': it is a number of cores, 1 to 32"},
-		{"SENCORES", "4x",
-			"error: invalid SENCORES value '4x': it is a number of cores, 1 to 32"},
-		{"SENCORES", "",
-			"error: invalid SENCORES value '': it is a number of cores, 1 to 32"},
-		{"SENCORES", "16", "error: SENCORES is 16, but the machine has 8 cores"},
-		{"LX_PLANNING", "yes", "error: LX_PLANNING is 'yes'; it can be 0 or 1"},
-		{"DXP_LX_FRAC_AVAIL", "1.1",
-			"error: DXP_LX_FRAC_AVAIL is '1.1'; it is the fraction of LX that "
-			"planners leave alone, 0 to 1"},
-		{"DXP_LX_FRAC_AVAIL", "-0.5",
-			"error: DXP_LX_FRAC_AVAIL is '-0.5'; it is the fraction of LX that "
-			"planners leave alone, 0 to 1"},
-		{"DXP_LX_FRAC_AVAIL", ".",
-			"error: DXP_LX_FRAC_AVAIL is '.'; it is the fraction of LX that planners "
-			"leave alone, 0 to 1"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct planning planning = of_cores(*state, 8);
-		const char *complaint;
-		assert_false(read_environment(
-			*state, rows[i].name, rows[i].value, &planning, &complaint));
-		assert_string_equal(complaint, rows[i].error);
-		assert_int_equal(planning.cores, 8);
-	}
-}
-
 static bool read_search(
 	struct arena *arena, const char *yaml, struct planning *planning, const char **complaint)
 {
@@ -191,29 +154,6 @@ static void what_the_spec_leaves_out_stays(void **state)
 	assert_int_equal(planning.span_limit, before.span_limit);
 }
 
-static void wrong_settings_are_refused(void **state)
-{
-	static const char *const rows[][2] = {
-		{"{cores: 0}", "error: 'cores' in search is 0; it can be 1 to 8"},
-		{"{cores: 9}", "error: 'cores' in search is 9; it can be 1 to 8"},
-		{"{mode: lax}", "error: 'mode' in search is 'lax'; it can be strict or compatible"},
-		{"{clone_split: on}",
-			"error: 'clone_split' in search is 'on'; it can be off, none or readers"},
-		{"{lx_reserve: 3MiB}",
-			"error: 'lx_reserve' in search is 3145728 bytes; it can be 0 to 2097152"},
-		{"{lx_reserve: 1.5}",
-			"error: 'lx_reserve' in search is 1.5; a fraction up to 1 is expected, or "
-			"a size with a unit"},
-		{"{kfast: yes}", "error: unknown key 'kfast' in search; did you mean 'k_fast'?"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct planning planning = of_cores(*state, 8);
-		const char *complaint;
-		assert_false(read_search(*state, rows[i][0], &planning, &complaint));
-		assert_string_equal(complaint, rows[i][1]);
-	}
-}
-
 static void the_machine_gets_the_reserve_that_was_asked_for(void **state)
 {
 	const struct arch *arch = spyre_arch(*state, 4);
@@ -232,10 +172,8 @@ int main(void)
 		cmocka_unit_test(the_lists_have_names),
 		cmocka_unit_test(the_environment_wins_over_the_defaults),
 		cmocka_unit_test(fractions_are_exact),
-		cmocka_unit_test(wrong_variables_are_refused),
 		cmocka_unit_test(the_spec_wins_over_the_environment),
 		cmocka_unit_test(what_the_spec_leaves_out_stays),
-		cmocka_unit_test(wrong_settings_are_refused),
 		cmocka_unit_test(the_machine_gets_the_reserve_that_was_asked_for),
 	};
 	return cmocka_run_group_tests_name("planning", tests, set_up, tear_down);

@@ -64,18 +64,6 @@ static void an_empty_list_says_nothing(void **state)
 	}
 }
 
-static void a_key_given_twice_shows_both_places(void **state)
-{
-	struct two_files two = read_two(*state, "workload: {a: 1}", "workload: {a: 2}");
-	assert_string_equal(complaints_text(*state, two.diag),
-		"second:1:1: error: key 'workload' is given twice\n"
-		"    1 | workload: {a: 2}\n"
-		"      | ^~~~~~~~\n"
-		"first:1:1: note: first given here\n"
-		"    1 | workload: {a: 1}\n"
-		"      | ^~~~~~~~\n");
-}
-
 static void targets_of_constraints_add_up(void **state)
 {
 	static const char *const forms[] = {
@@ -111,19 +99,6 @@ static void a_key_that_nobody_asked_for_is_refused(void **state)
 		"second:1:1: note: not read, as in Timeloop: 'globals' in the file\n"
 		"    1 | globals: {}\n"
 		"      | ^~~~~~~\n");
-}
-
-static void keys_that_no_spec_has_are_refused(void **state)
-{
-	struct two_files two = read_two(*state, "worklod: 1", "ert: 1\nzzzzz: 2");
-	sheet_reading(two.sheet);
-	assert_int_equal(diag_errors(two.diag), 3);
-	const char *said = complaints_text(*state, two.diag);
-	assert_non_null(strstr(
-		said, "unknown key 'worklod' at the top of the file; did you mean 'workload'?"));
-	assert_non_null(
-		strstr(said, "unknown key 'ert' at the top of the file; did you mean 'ERT'?"));
-	assert_non_null(strstr(said, "unknown key 'zzzzz' at the top of the file; a spec has "));
 }
 
 /* Beside a problem Timeloop's users have files with more in them than is read. */
@@ -187,37 +162,17 @@ static void only_sparsity_that_is_asked_for_is_refused(void **state)
 	}
 }
 
-static void a_file_is_a_map(void **state)
-{
-	struct two_files two = read_two(*state, "[architecture]", "word");
-	assert_int_equal(diag_errors(two.diag), 2);
-	assert_string_equal(complaints_first(*state, two.diag),
-		"error: the file is a list; a map with keys such as 'architecture:' is expected");
-}
-
-static void variables_that_are_no_map_are_refused(void **state)
-{
-	struct two_files two = read_two(*state, "variables: [1]", "workload: {}");
-	assert_null(sheet_reading(two.sheet).variables);
-	assert_string_equal(complaints_first(*state, two.diag),
-		"error: 'variables' is a list; a map of names to values is expected");
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_one_map),
 		TEST(an_empty_list_says_nothing),
-		TEST(a_key_given_twice_shows_both_places),
 		TEST(targets_of_constraints_add_up),
 		TEST(a_key_that_nobody_asked_for_is_refused),
-		TEST(keys_that_no_spec_has_are_refused),
 		TEST(what_timeloop_ignores_is_noted_once),
 		TEST(arch_is_architecture),
 		TEST(only_sparsity_that_is_asked_for_is_refused),
-		TEST(a_file_is_a_map),
-		TEST(variables_that_are_no_map_are_refused),
 	};
 	return cmocka_run_group_tests_name("sheet", tests, NULL, NULL);
 }

@@ -100,66 +100,6 @@ static void layouts_are_derived(void **state)
 	check(table, sizeof table / sizeof *table);
 }
 
-static void misfits_are_refused_with_what_would_mend_them(void **state)
-{
-	static const struct row table[] = {
-		{"  ops:\n    - S[h,q,k] = sum(d) Q[h,q,d] * K[h,k,d]\n",
-			"error: the stick of 'K' runs along 'd', but this op needs it along 'k'; "
-			"note: write 'K_k[h,d,k] = restickify K[h,k,d]' before this op, and here "
-			"K_k[h,d,k]; "
-			"note: or give input 'K' another layout: 'K: {layout: [h, d, k]}' under "
-			"tensors"},
-		{"  ops:\n    - y[m,n] = sum(k) a[k,m] * b[k,n]\n",
-			"error: the stick of 'a' runs along 'm', but this op needs it along 'k'; "
-			"note: write 'a_k[m,k] = restickify a[k,m]' before this op, and here "
-			"a_k[m,k]; "
-			"note: or give input 'a' another layout: 'a: {layout: [m, k]}' under "
-			"tensors"},
-		{"  ops:\n    - y[m] = sum(k) a[m,k] * b[k]\n",
-			"error: the stick of 'a' runs along 'k', but this op needs it along 'm'; "
-			"note: write 'a_m[k,m] = restickify a[m,k]' before this op, and here "
-			"a_m[k,m]; "
-			"note: or give input 'a' another layout: 'a: {layout: [k, m]}' under "
-			"tensors"},
-		{"  ops:\n    - y[m,n] = x[m,n] * b[m]\n",
-			"error: the stick of 'b' runs along 'm', but this op needs one element per "
-			"stick (sparse); "
-			"note: write 'b_sparse[m] = restickify b[m]' before this op with "
-			"'b_sparse: {layout: [m, sparse]}' under tensors, and here b_sparse[m]; "
-			"note: or give input 'b' another layout: 'b: {layout: [m, sparse]}' under "
-			"tensors"},
-		{"  ops:\n    - s[m] = max(n) x[m,n]\n    - y[m] = s[m] + b[m]\n",
-			"error: 's' is sparse, its stick runs along nothing, but this op needs it "
-			"along 'm'; "
-			"note: write 's_m[m] = restickify s[m]' before this op, and here s_m[m]"},
-		{"  ops:\n    - e[m,n] = exp(x[m,n])\n    - y[n,m] = neg(e[m,n])\n",
-			"error: the stick of 'e' runs along 'n', but this op needs it along 'm'; "
-			"note: write 'e_m[n,m] = restickify e[m,n]' before this op, and here "
-			"e_m[n,m]"},
-		{"  ops:\n    - y[q,m] = sum(h) x[m,2*q+h] * w[h]\n",
-			"error: the stick of 'x' is read shifted, by steps, or along several "
-			"dimensions, but this op needs it along 'm'; "
-			"note: give input 'x' another layout: 'x: {layout: [1, m]}' under tensors"},
-		{"  ops:\n    - y[q] = exp(x[2*q])\n",
-			"error: the stick of 'x' is read shifted, by steps, or along several "
-			"dimensions, but this op needs it along 'q'; "
-			"note: no layout of 'x' can; give the output a stick along another "
-			"dimension"},
-		{"  ops:\n    - y[q] = sum(h) x[2*q+h] * w[h]\n",
-			"error: the stick of 'x' is read shifted, by steps, or along several "
-			"dimensions, but this op needs it along 'q'; "
-			"note: no layout of 'x' can; give the output a stick along another "
-			"dimension"},
-		{"  ops:\n    - K_k[m] = exp(b[m])\n    - S[h,q,k] = sum(d) Q[h,q,d] * K[h,k,d]\n",
-			"error: the stick of 'K' runs along 'd', but this op needs it along 'k'; "
-			"note: write 'K_k_[h,d,k] = restickify K[h,k,d]' before this op, and here "
-			"K_k_[h,d,k]; "
-			"note: or give input 'K' another layout: 'K: {layout: [h, d, k]}' under "
-			"tensors"},
-	};
-	check(table, sizeof table / sizeof *table);
-}
-
 /* Does as the notes say, and reads again. */
 static void the_mends_mend(void **state)
 {
@@ -189,7 +129,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(layouts_are_derived),
-		cmocka_unit_test(misfits_are_refused_with_what_would_mend_them),
 		cmocka_unit_test(the_mends_mend),
 	};
 	return cmocka_run_group_tests_name("sticks", tests, NULL, NULL);
