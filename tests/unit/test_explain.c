@@ -80,7 +80,8 @@ static void tensors_are_tried_in_lx(void **state)
 			"[{op: b, bundle: 0, mapping: 'core: m2'}, {op: c, bundle: 0, mapping: 'core: "
 			"m2'}]",
 			"[{bundle: 0, arguments: [a, b, c]}]",
-			"\nb                           16384  it would fit, with "},
+			"\nb                           16384  it would fit, with 240 cycles less (13.9 %), "
+			"5.7344 uJ less, 32 KiB of HBM less\n"},
 		{"64", "'c[m,n] = neg(b[m,n])'",
 			"[{op: b, bundle: 0, mapping: 'core: m2'}, {op: c, bundle: 0, mapping: 'core: "
 			"n2'}]",
@@ -97,7 +98,8 @@ static void tensors_are_tried_in_lx(void **state)
 			"[{loop: {m: 4}, steps: [{op: b, bundle: 0, mapping: 'core: m2 | LX: m16'}, {op: "
 			"c, bundle: 0, mapping: 'core: m2 | LX: m16'}]}]",
 			"[{bundle: 0, arguments: [a, b, c]}]",
-			"\nb                         4194304  it would fit, with "},
+			"\nb                         4194304  it would fit, with 61440 cycles less (48.7 "
+			"%), 1468 uJ less, 8192 KiB of HBM less\n"},
 		{"64", "{opaque: sort, reads: [b], writes: ['c[m,n]']}",
 			"[{op: b, bundle: 0, mapping: 'core: m2'}, {op: c, bundle: 1, mapping: "
 			"undivided}]",
