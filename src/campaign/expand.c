@@ -133,7 +133,7 @@ static bool spread(struct range_draft *range, int64_t count)
 	struct value ratio = {0};
 	const char *why = range->from.real > 0 && range->to.real > 0
 				  ? value_div(range->to, range->from, &ratio)
-				  : "wants ends above 0 for equal ratios";
+				  : "needs ends above 0 for equal ratios";
 	if (!why && value_quantity(ratio) != QUANTITY_BARE)
 		why = "has ends of different units";
 	double last = 0;

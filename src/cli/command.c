@@ -518,7 +518,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			command_print(forms[i].make(arena));
 			return EXIT_FOUND;
 		}
-	fputs("lxplore: manual wants one of: man, bash, zsh\n", stderr);
+	fputs("lxplore: manual needs one of: man, bash, zsh\n", stderr);
 	return EXIT_INPUT;
 }
 

@@ -155,7 +155,7 @@ static bool read_shard(const struct arguments *arguments, struct diag *diag, str
 	if (sscanf(shard->text, "%7zu/%7zu%n", &number, &out->shards, &end) != 2 ||
 		shard->text[end] || !number || number > out->shards || out->shards > SHARDS_MOST) {
 		diag_error(diag, shard->span,
-			"'--shard' wants I/N, such as 1/8: shard I of N, I from 1 to N");
+			"'--shard' needs I/N, such as 1/8: shard I of N, I from 1 to N");
 		return false;
 	}
 	out->shard = number - 1;
@@ -361,7 +361,7 @@ static int diff(struct campaign_call *call)
 	if (!take_folder(call))
 		return command_refuse(call->diag);
 	if (call->arguments.count != 1) {
-		diag_error(call->diag, (struct span){0}, "campaign diff wants two folders");
+		diag_error(call->diag, (struct span){0}, "campaign diff needs two folders");
 		return command_refuse(call->diag);
 	}
 	struct store *a = open_store(call->folder), *b = open_store(call->arguments.at[0]);
@@ -383,7 +383,7 @@ static int merge(struct campaign_call *call)
 		return command_refuse(call->diag);
 	if (!call->arguments.count) {
 		diag_error(call->diag, (struct span){0},
-			"campaign merge wants the folder of the whole, then those of its parts");
+			"campaign merge needs the folder of the whole, then those of its parts");
 		return command_refuse(call->diag);
 	}
 	fatal_if(store_open(call->folder, &into));
@@ -438,7 +438,7 @@ static const struct action *find_action(
 	}
 	static const char all[] = "run, status, export, diff, merge";
 	if (!arguments->count)
-		diag_error(diag, (struct span){0}, "campaign wants one of: %s", all);
+		diag_error(diag, (struct span){0}, "campaign needs one of: %s", all);
 	else
 		diag_error(diag, arguments->spans[0], "unknown command 'campaign %s'%s",
 			arguments->at[0],

@@ -58,9 +58,9 @@ static int run_init(struct arena *arena, const struct arguments *arguments, stru
 	const char *paths[FILES];
 	struct text text = text_open(arena);
 	if (arguments->count > 1)
-		diag_error(diag, arguments->spans[1], "init wants one folder");
+		diag_error(diag, arguments->spans[1], "init needs one folder");
 	if (!length)
-		diag_error(diag, span, "the folder has an empty name");
+		diag_error(diag, span, "the name of the folder is empty");
 	while (length > 1 && folder[length - 1] == '/')
 		length--;
 	for (size_t i = 0; i < FILES; i++)

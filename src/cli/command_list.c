@@ -112,7 +112,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return EXIT_FOUND;
 	}
 	if (schema || arguments->count != 1) {
-		utf8_print(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
+		utf8_print(stderr, "lxplore: list needs one of: %s\n", text_read(&all));
 		return EXIT_INPUT;
 	}
 	if (!command_format(arguments, diag, &format))

@@ -532,7 +532,7 @@ static bool write_frontier(struct page_writing *writing, const struct arguments 
 		writing->arena, writing->title, rows, x, comma ? comma + 1 : NULL, colour);
 	if (axes && (!comma || !text))
 		diag_error(diag, axes->span,
-			"'--axes' wants two columns with numbers in them, such as "
+			"'--axes' needs two columns of numbers, such as "
 			"latency_ns,energy_pj; there are %s",
 			list_columns(writing->arena, rows, false));
 	write_one(writing, "frontier", text);

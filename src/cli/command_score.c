@@ -179,7 +179,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	bool good = command_format(arguments, diag, &format);
 	if (arguments->count < 2) {
 		diag_error(diag, (struct span){0},
-			"diff wants two plans, after the specs that both are for");
+			"diff needs two plans, after the specs that both are for");
 		return command_refuse(diag);
 	}
 	const struct node *const *files = inputs_files(arena, arguments, diag);

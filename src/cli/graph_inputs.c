@@ -294,7 +294,8 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 	for (size_t i = 0; !workload && i < sizeof of_problems / sizeof *of_problems; i++)
 		if (sheet_has(sheet, of_problems[i]))
 			diag_note(inputs->diag, sheet_place(sheet, of_problems[i]),
-				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
+				"'%s' is about a problem; give the file of the problem, too",
+				of_problems[i]);
 }
 
 /* With several scratchpads no scratchpad has a tensor whole, and nests share nothing between steps. */

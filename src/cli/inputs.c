@@ -159,7 +159,7 @@ static void read_solvers(struct inputs *inputs, struct choices *choices)
 		inputs->search.map ? read_node(&inputs->search, "solver", OPTIONAL) : NULL;
 	if (map && map->kind != NODE_MAP) {
 		diag_error(inputs->diag, map->span,
-			"'solver' wants a map of stages, such as {place: bestfit}");
+			"'solver' needs a map of stages, such as {place: bestfit}");
 		return;
 	}
 	for (size_t i = 0; map && i < map->count; i++) {
@@ -184,7 +184,7 @@ static void take_solvers(struct inputs *inputs, struct choices *choices)
 				equals + 1, value->span, true);
 		else
 			diag_error(inputs->diag, value->span,
-				"'--solver' wants STAGE=NAME, such as place=bestfit");
+				"'--solver' needs STAGE=NAME, such as place=bestfit");
 	}
 }
 
@@ -431,7 +431,7 @@ static void add_accesses(struct objectives *objectives, const char *name, struct
 		text_add(&all, "%s%s", i ? ", " : "", known[i]);
 	diag_error(scope->diag, span,
 		*name ? "no level '%s' keeps words; %s%s%s"
-		      : "accesses:LEVEL wants a level that keeps words%s; %s%s%s",
+		      : "accesses:LEVEL needs a level that keeps words%s; %s%s%s",
 		name, near ? "did you mean '" : "there are ", near ? near : text_read(&all),
 		near ? "'?" : "");
 }

@@ -57,7 +57,7 @@ static void read_latency(const struct reading *reading, const struct node *node,
 			what, quantity_name(value_quantity(value)));
 	} else if (value.real < 0 || (bare && (!value.exact || value.den != 1))) {
 		reading_refuse(reading, node,
-			"%s is '%s'; a whole number of cycles or a time with its unit is wanted",
+			"%s is '%s'; a whole number of cycles or a time with its unit is expected",
 			what, node->text);
 	} else if (bare) {
 		limits->cycles = value.num;
@@ -150,7 +150,7 @@ static void check_objectives(
 		    objectives->at[1] == OBJECTIVE_ENERGY;
 	if (!both && (limits->cycles >= 0 || limits->energy_pj >= 0))
 		diag_error(diag, (struct span){0},
-			"a budget of latency or energy wants the objectives latency,energy, which "
+			"a budget of latency or energy needs the objectives latency,energy, which "
 			"are the default");
 }
 

@@ -99,7 +99,7 @@ static bool read_range(
 {
 	const char *dash = strchr(value->text, '-');
 	if (!dash) {
-		diag_error(reading->diag, value->span, "'--reserve' wants FROM-TO, not '%s'",
+		diag_error(reading->diag, value->span, "'--reserve' needs FROM-TO, not '%s'",
 			value->text);
 		return false;
 	}
@@ -170,10 +170,10 @@ static void check_options(const struct arguments *arguments, struct diag *diag)
 		excludes(arguments, pairs[i][0], pairs[i][1], diag);
 	if (!has(arguments, "capacity") && !has(arguments, "minimize") && !has(arguments, "check"))
 		diag_error(diag, (struct span){0},
-			"place wants '--capacity N', or '--minimize' for the least that is enough");
+			"place needs '--capacity N', or '--minimize' for the least that is enough");
 	if (arguments->count != 1)
 		diag_error(diag, arguments->count ? arguments->spans[1] : (struct span){0},
-			"place wants one CSV of buffers, '-' for standard input");
+			"place needs one CSV of buffers, '-' for standard input");
 }
 
 /* False after complaining. */

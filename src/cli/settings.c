@@ -504,11 +504,11 @@ bool option_integer(const struct arguments *arguments, const char *name, int64_t
 	if (end == value->text || *end || errno || number < least || number > most) {
 		if (most == INT64_MAX && errno != ERANGE)
 			diag_error(diag, value->span,
-				"'--%s' wants a whole number from %" PRId64 " up, not '%s'", name,
-				least, value->text);
+				"'--%s' needs a whole number of at least %" PRId64 ", not '%s'",
+				name, least, value->text);
 		else
 			diag_error(diag, value->span,
-				"'--%s' wants a whole number from %" PRId64 " to %" PRId64
+				"'--%s' needs a whole number from %" PRId64 " to %" PRId64
 				", not '%s'",
 				name, least, most, value->text);
 		return false;

@@ -137,7 +137,7 @@ bool graph_read_tensor(
 	const struct workload *workload = context->workload;
 	const struct reading *reading = context->reading;
 	if (!context->target)
-		return reading_refuse(reading, value, "a residency wants a tensor as its target");
+		return reading_refuse(reading, value, "a residency needs a tensor as its target");
 	if (!node_text(reading, context->target, "a tensor", &out->subject))
 		return false;
 	if (workload_tensor(workload, out->subject) >= 0)

@@ -296,7 +296,7 @@ static bool read_busy(
 	const struct node *least = value->kind == NODE_MAP ? node_find(value, "min") : value;
 	if (!least)
 		return reading_refuse(context->reading, value,
-			"a least utilization wants 'min', such as {min: 0.5}");
+			"a least utilization needs 'min', such as {min: 0.5}");
 	if (!node_number(context->reading, least, "a least utilization", &out->least))
 		return false;
 	if (out->least >= 0 && out->least <= 1)

@@ -20,7 +20,7 @@ static bool read_capacity(
 			context->reading, capacity, "a capacity", 1, INT64_MAX, &out->number);
 	if (out->part == PART_TEMPORAL)
 		return reading_refuse(context->reading, value,
-			"a temporal 'maximize_dims' wants 'maximize_dims_capacity' beside it");
+			"a temporal 'maximize_dims' needs 'maximize_dims_capacity' beside it");
 	return true;
 }
 
@@ -198,7 +198,7 @@ static bool read_limit(
 {
 	if (!node_find(context->beside, "maximize_dims"))
 		return reading_refuse(context->reading, value,
-			"'maximize_dims_capacity' wants 'maximize_dims' beside it");
+			"'maximize_dims_capacity' needs 'maximize_dims' beside it");
 	return node_integer(context->reading, value, "a capacity", 1, INT64_MAX, &out->number);
 }
 

@@ -185,7 +185,7 @@ static const struct {
 		"'mode' and 'staging' both say how many staging tiles there are"},
 	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, offsets: [0, 32], tile: {rows: 1, cols: "
 	 "8}}",
-		"2 offsets for 1 staging tile"},
+		"there are 2 offsets for 1 staging tile; give one for each"},
 	{"broadcast: {dtype: fp32, shape: [4], ranks: 6, links: {topology: mesh, dims: [2, 2]}, "
 	 "tile: {rows: 1, cols: 8}}",
 		"the links join 4 ranks, the group has 6"},
@@ -195,10 +195,10 @@ static const struct {
 	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, tile: {row: 1, cols: 8}}",
 		"did you mean 'rows' here?"},
 	{"broadcast: {op: 'tbroadcast group', ranks: 2, tile: {rows: 1, cols: 8}}",
-		"an operand such as '%group' is wanted here"},
+		"an operand such as '%group' is expected here"},
 	{"broadcast: {op: 'tbroadcast %g, %s : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xq32>)', "
 	 "tile: {rows: 1, cols: 8}}",
-		"an element type such as 'f32' is wanted here"},
+		"an element type such as 'f32' is expected here"},
 	{"broadcast: {op: 'tbroadcast %g, %s : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)', "
 	 "ranks: 3, tile: {rows: 1, cols: 8}}",
 		"'ranks' is not that of the group in 'op'"},

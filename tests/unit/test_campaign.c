@@ -337,17 +337,17 @@ static void a_longer_sweep_goes_on(void **state)
 static void wrong_calls_are_told(void **state)
 {
 	static const char *const calls[][2] = {
-		{"", "campaign wants one of: run, status, export, diff, merge"},
+		{"", "campaign needs one of: run, status, export, diff, merge"},
 		{"rnu", "unknown command 'campaign rnu'; did you mean 'run'?"},
 		{"status", "no folder of a campaign is given"},
 		{"status a b", "'b' is one argument too many"},
 		{"status /nowhere", "no campaign in '/nowhere'"},
 		{"export /nowhere --seed 2", "'--seed' means nothing to 'campaign export'"},
-		{"diff /nowhere", "campaign diff wants two folders"},
+		{"diff /nowhere", "campaign diff needs two folders"},
 		{"run", "no spec file is given"},
 		{"run specs/arch/eyeriss.yaml", "no file has a 'sweep:'"},
-		{"run specs/sweeps/machine_sizes.yaml --shard 0/2", "'--shard' wants I/N"},
-		{"run specs/sweeps/machine_sizes.yaml --shard 3/2", "'--shard' wants I/N"},
+		{"run specs/sweeps/machine_sizes.yaml --shard 0/2", "'--shard' needs I/N"},
+		{"run specs/sweeps/machine_sizes.yaml --shard 3/2", "'--shard' needs I/N"},
 	};
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
 		struct ended ended = campaign(calls[i][0]);

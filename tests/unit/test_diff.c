@@ -277,7 +277,7 @@ static void what_cannot_be_compared_is_told(void **state)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
 	const char *two = folder_put("two.yaml", "mapping: \"DRAM: M2 | GLB: N16 | PE: K4\"\n");
-	expect_error(a, "diff wants two plans");
+	expect_error(a, "diff needs two plans");
 	expect_error(arena_format(arena, SPECS " %s specs/constraints/keep_all.yaml", a),
 		"'specs/constraints/keep_all.yaml' brings no mapping to compare");
 	expect_error(arena_format(arena, SPECS " %s %s", a, two), "two.yaml:1:10: error: ");

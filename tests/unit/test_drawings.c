@@ -151,7 +151,7 @@ static void axes_without_numbers_are_refused(void **state)
 		ended = folder_run(
 			arena_format(arena, "$program report run --svg d --axes %s", axes[i]));
 		assert_int_equal(ended.status, 2);
-		assert_non_null(strstr(ended.err, "'--axes' wants two columns"));
+		assert_non_null(strstr(ended.err, "'--axes' needs two columns"));
 		assert_non_null(strstr(ended.err, "latency_cycles, latency_ns, energy_pj"));
 	}
 	ended = folder_run("$program report run --svg d --axes energy_pj,latency_cycles");

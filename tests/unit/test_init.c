@@ -45,8 +45,8 @@ static void nothing_is_overwritten(void **state)
 	expect("ln -s nowhere link.yaml; mkdir linked; ln -s nowhere linked/workload.yaml; "
 	       "\"$program\" init linked",
 		2, "'linked/workload.yaml' is there already");
-	expect("\"$program\" init a b", 2, "init wants one folder");
-	expect("\"$program\" init ''", 2, "the folder has an empty name");
+	expect("\"$program\" init a b", 2, "init needs one folder");
+	expect("\"$program\" init ''", 2, "the name of the folder is empty");
 	expect("\"$program\" init search.yaml/x", 4, "lxplore: 'search.yaml' is not a folder");
 }
 

@@ -97,7 +97,7 @@ static void the_page_is_for_man(void **state)
 	}
 	ended = shell(arena, "\"$LXPLORE\" manual fish");
 	assert_int_equal(ended.status, 2);
-	assert_string_equal(ended.err, "lxplore: manual wants one of: man, bash, zsh\n");
+	assert_string_equal(ended.err, "lxplore: manual needs one of: man, bash, zsh\n");
 	arena_close(arena);
 }
 

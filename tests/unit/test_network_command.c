@@ -404,7 +404,7 @@ static void what_networks_cannot_have_is_refused(void **state)
 		"lxplore: error: the frontier of a network is over at most two objectives, not "
 		"3\n");
 	expect(EXPLORE "--objective edp --latency-budget 5", 2,
-		"lxplore: error: a budget of latency or energy wants the objectives "
+		"lxplore: error: a budget of latency or energy needs the objectives "
 		"latency,energy, which are the default\n");
 	expect("$program score machine.yaml network.yaml", 2,
 		"lxplore: error: a network is explored or checked; of its results score and "

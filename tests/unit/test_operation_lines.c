@@ -58,10 +58,10 @@ static void each_operation_has_a_line(void **state)
 		const char *text, *complaint;
 	} wrong[] = {
 		{"op: 'treduce %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)'",
-			"'{' is wanted here; the line is 'treduce %group, %dst {op"},
+			"'{' is expected here; the line is 'treduce %group, %dst {op"},
 		{"op: 'treduce %g, %d {op = #pto.reduce_op<Prod>} : (!pto.group<2, 4x8xf32>, "
 		 "!pto.memref<4x8xf32>)'",
-			"'sum', 'max' or 'min' is wanted here"},
+			"'sum', 'max' or 'min' is expected here"},
 		{"op: 'tscater %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<8x8xf32>)'",
 			"'tbroadcast', 'tgather', 'tscatter'"},
 		{"operation: gahter", "did you mean 'gather'?"},
@@ -76,7 +76,7 @@ static void each_operation_has_a_line(void **state)
 		{"ranks: 2, dtype: fp32, shape: [4], wait: {cmp: eg}", "did you mean 'eq'?"},
 		{"ranks: 2, dtype: fp32, shape: [4], notify: 'tnotify %s, 1 {op = "
 		 "#pto.notify_op<Sat>} : (!pto.memref<i32>, i32)'",
-			"'Set' or 'AtomicAdd' is wanted here"},
+			"'Set' or 'AtomicAdd' is expected here"},
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		const struct broadcast *broadcast = read(*state,

@@ -96,7 +96,7 @@ static void a_number_outside_its_range_is_told(void **state)
 	int64_t number = 5;
 	assert_false(option_integer(&got, "jobs", 0, diag, &number));
 	assert_int_equal(number, 5);
-	assert_said("'--jobs' wants a whole number from 1 to 9, not '12x'");
+	assert_said("'--jobs' needs a whole number from 1 to 9, not '12x'");
 }
 
 static void a_word_that_is_none_is_told(void **state)

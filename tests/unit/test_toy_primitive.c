@@ -116,7 +116,7 @@ static void messages_know_it(void **state)
 	struct ended ended = shell(arena, TOYS "check %s %s", arch_with("sum, mean"),
 		graph_of("  - y[m] = toy(x[m])\n"));
 	assert_int_equal(ended.status, 2);
-	assert_has(ended.err, "a ring can do 'sum', 'max', 'min' and 'toyprod', not 'mean'");
+	assert_has(ended.err, "a ring reduces by 'sum', 'max', 'min' and 'toyprod', not by 'mean'");
 }
 
 /* A primitive has its row and its arithmetic in one file, and no other file but the tables of models' ops

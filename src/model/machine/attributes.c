@@ -78,7 +78,8 @@ static void read_reductions(
 		else
 			diag_error(map->reading->diag,
 				node_item(read_node(map, field->key, REQUIRED), i)->span,
-				"a ring can do %s, not '%s'", list_reductions(arena), names[i]);
+				"a ring reduces by %s, not by '%s'", list_reductions(arena),
+				names[i]);
 	}
 	ring->reductions = reductions;
 }
@@ -172,8 +173,9 @@ static void read_ranks(struct reader *attributes, const struct node *dims, struc
 	if (dims && product > RANKS_MOST)
 		diag_error(reading->diag, dims->span, "there are at most %d ranks", RANKS_MOST);
 	else if (dims && given && product != arch->ranks)
-		diag_error(reading->diag, dims->span, "the links join %lld ranks, there are %lld",
-			(long long)product, (long long)arch->ranks);
+		diag_error(reading->diag, dims->span,
+			"the links join %lld ranks, and the machine has %lld", (long long)product,
+			(long long)arch->ranks);
 	else if (dims)
 		arch->ranks = product;
 	else if (mesh)

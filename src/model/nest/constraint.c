@@ -254,8 +254,8 @@ static void add_to_order(struct order_scan *scan, const char *name, struct span 
 	}
 	if (scan->seen >> d & 1) {
 		scan->good = false;
-		diag_error(scan->reading->diag, span, "dimension '%s' is twice in the permutation",
-			name);
+		diag_error(scan->reading->diag, span,
+			"dimension '%s' is given twice in the permutation", name);
 		return;
 	}
 	scan->seen |= UINT32_C(1) << d;

@@ -23,8 +23,8 @@ static void check_name(const struct reading *reading, const struct node *node,
 	int first = names_find(names, layer->name);
 	if (!is_layer_name(layer->name)) {
 		diag_error(reading->diag, node_find(node, "name")->span,
-			"'%s' is not a name of a layer: at most %d letters, digits, '_', '-' and '.' "
-			"make one, and it begins with none of the last two",
+			"'%s' cannot name a layer; a name has at most %d letters, digits, '_', '-' and "
+			"'.', and begins with neither of the last two",
 			layer->name, NETWORK_NAME_MOST);
 	} else if (first >= 0) {
 		diag_error(reading->diag, node_find(node, "name")->span,

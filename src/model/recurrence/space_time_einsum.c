@@ -197,7 +197,7 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 	refuse(draft, word->at, word->end,
 		arena_format(arena, "'%s' is not a loop%s", word->text,
 			suggestion(arena, recurrence_loop_near(draft->recurrence, word->text),
-				"; 'loops' wants its extent")));
+				"; give its extent in 'loops'")));
 	return -1;
 }
 

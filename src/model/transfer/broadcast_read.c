@@ -31,7 +31,7 @@ static bool refuse(struct line_parse *parse, const char *wanted)
 	if (!length && *parse->at)
 		length = 1;
 	diag_error(parse->reading->diag, node_part(parse->node, from, from + length),
-		"%s is wanted here; the line is '%s'", wanted, parse->example);
+		"%s is expected here; the line is '%s'", wanted, parse->example);
 	return false;
 }
 
@@ -453,11 +453,14 @@ static void check_line(struct broadcast_draft *draft)
 	if (!draft->op)
 		return;
 	if (type->given && shape && memcmp(type->shape, draft->block, sizeof type->shape) != 0)
-		diag_error(diag, shape->span, "'shape' is not that of the operand in 'op'");
+		diag_error(diag, shape->span,
+			"'shape' is not that of the operand in 'op'; leave it out");
 	if (type->given && dtype && type->element != broadcast->source.element)
-		diag_error(diag, dtype->span, "'dtype' is not that of the operand in 'op'");
+		diag_error(diag, dtype->span,
+			"'dtype' is not that of the operand in 'op'; leave it out");
 	if (draft->line.ranks && ranks && draft->line.ranks != broadcast->ranks)
-		diag_error(diag, ranks->span, "'ranks' is not that of the group in 'op'");
+		diag_error(diag, ranks->span,
+			"'ranks' is not that of the group in 'op'; leave it out");
 	if (operation && draft->parsed && draft->line.operation != broadcast->operation)
 		diag_error(diag, operation->span, "'operation' is not that of 'op'");
 }
@@ -703,8 +706,8 @@ static void read_offsets(struct broadcast_draft *draft)
 		return;
 	if (list->count > broadcast->offset_count) {
 		diag_error(draft->reading->diag, list->span,
-			"%zu offsets for %" PRId64 " staging tile%s", list->count, tiles,
-			tiles == 1 ? "" : "s");
+			"there are %zu offsets for %" PRId64 " staging tile%s; give one for each",
+			list->count, tiles, tiles == 1 ? "" : "s");
 		return;
 	}
 	broadcast->offset_count = list->count;

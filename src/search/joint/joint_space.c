@@ -171,7 +171,7 @@ static bool take_relay(struct valuing *valuing, int t, int view)
 	if (!stay)
 		return refuse(valuing, t, "is not in LX");
 	if (view < 0 || view >= tensor->view_count || view == stay->view)
-		return refuse(valuing, t, "has no such view to be relayed to");
+		return refuse(valuing, t, "cannot be relayed to such a view");
 	int64_t value = tensor->relay[stay->view * tensor->view_count + view];
 	int cores = tensor->cores[stay->view] > tensor->cores[view] ? tensor->cores[stay->view]
 								    : tensor->cores[view];
