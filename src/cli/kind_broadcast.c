@@ -52,6 +52,20 @@ static void check_algorithms(
 		inputs_solver(stage, broadcast->algorithm, span, inputs->diag);
 }
 
+/* Warns if no copy takes time, since every latency is 0 then. */
+static void warn_of_speeds(struct inputs *inputs, const struct node *node)
+{
+	const struct broadcast_inputs *own = inputs->own;
+	const struct copying *copying = &own->broadcast->copying;
+	const struct copy_speed *speeds[] = {&copying->in, &copying->out, &copying->link};
+	for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
+		if (speeds[i]->rate.num || speeds[i]->latency.num)
+			return;
+	diag_warning(inputs->diag, node->span,
+		"no copy takes time here, so latencies are 0; add an architecture with rates of "
+		"copies and links (specs/arch/a2a3.yaml is one)");
+}
+
 static bool read(struct inputs *inputs, struct sheet *sheet)
 {
 	struct broadcast_inputs *own = arena_new(inputs->arena, struct broadcast_inputs);
@@ -69,6 +83,7 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 	if (!own->broadcast)
 		return false;
 	inputs->name = own->broadcast->name;
+	warn_of_speeds(inputs, node);
 	check_algorithms(inputs, own, node);
 	return true;
 }
