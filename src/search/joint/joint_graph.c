@@ -37,10 +37,8 @@ static bool find_divisions(struct joint_making *making)
 		arena_array(making->scratch, struct joint_divisions, workload->op_count);
 	making->views = arena_array(making->scratch, struct joint_views, workload->tensor_count);
 	for (int o = 0; o < (int)workload->op_count; o++) {
-		if (stopper_stops(&making->question->planning->stopper)) {
-			making->why = "it was asked to stop";
+		if (!joint_goes_on(making))
 			return false;
-		}
 		if (!arch_moves_boxes(making->question->arch))
 			joint_nests_views(making, o);
 		else if (!joint_divisions_make(making, o))
@@ -51,7 +49,8 @@ static bool find_divisions(struct joint_making *making)
 	joint_views_share(making,
 		joint_is_free(making, KIND_SHARED) && arch_moves_boxes(making->question->arch));
 	for (int t = 0; t < (int)workload->tensor_count; t++)
-		joint_views_close(making, t);
+		if (!joint_views_close(making, t))
+			return false;
 	return true;
 }
 

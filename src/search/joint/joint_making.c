@@ -309,7 +309,9 @@ void joint_views_share(struct joint_making *making, bool share)
 			continue;
 		before[t].asked = arena_copy(making->scratch, views->asked, bytes);
 		before[t].first_asked = arena_copy(making->scratch, views->first_asked, bytes);
-		for (int a = 0; a < views->count && tries <= SHARED_TRIES_MOST; tries += a++)
+		for (int a = 0;
+			a < views->count && tries <= SHARED_TRIES_MOST && joint_goes_on(making);
+			tries += a++)
 			add_joins(making, (int)t, a);
 	}
 	making->shares = share && tries <= SHARED_TRIES_MOST;
@@ -330,6 +332,12 @@ bool joint_serves_later(const struct joint_views *views, int view, int op, int o
 static bool find_serves(
 	const struct layout *layout, const struct view *held, const struct view *asked)
 {
+	int64_t more[LAYOUT_RANK_MOST]; /* of a dimension, that a core holds */
+	for (int d = 0; d + 1 < layout->rank; d++) {
+		more[d] = view_size(layout, held, d) - view_size(layout, asked, d);
+		if (more[d] < 0)
+			return false; /* core 0 takes part in every view */
+	}
 	for (int64_t core = 0; core < asked->cores; core++) {
 		if (!view_holds(asked, core))
 			continue;
@@ -338,8 +346,7 @@ static bool find_serves(
 		for (int d = 0; d + 1 < layout->rank; d++) {
 			int64_t first = view_first(layout, held, d, core);
 			int64_t needed = view_first(layout, asked, d, core);
-			if (needed < first || needed + view_size(layout, asked, d) >
-						      first + view_size(layout, held, d))
+			if (needed < first || needed > first + more[d])
 				return false;
 		}
 	}
@@ -383,7 +390,14 @@ bool joint_views_alike(const struct joint_making *making, int a, int b)
 	return true;
 }
 
-void joint_views_close(struct joint_making *making, int tensor)
+bool joint_goes_on(struct joint_making *making)
+{
+	if (stopper_stops(&making->question->planning->stopper))
+		making->why = "it was asked to stop";
+	return !making->why;
+}
+
+bool joint_views_close(struct joint_making *making, int tensor)
 {
 	struct joint_views *views = &making->views[tensor];
 	const struct layout *layout = &making->question->workload->tensors[tensor].layout;
@@ -397,13 +411,14 @@ void joint_views_close(struct joint_making *making, int tensor)
 		if (same_views(making, tensor, other))
 			views->serves = making->views[other].serves;
 	if (views->serves)
-		return;
+		return true;
 	views->serves =
 		arena_alloc_array(making->arena, (size_t)count, (size_t)count * sizeof(bool));
-	for (int held = 0; held < count; held++)
+	for (int held = 0; held < count && joint_goes_on(making); held++)
 		for (int asked = 0; asked < count; asked++)
 			views->serves[held * count + asked] =
 				find_serves(layout, &views->at[held], &views->at[asked]);
+	return !making->why;
 }
 
 bool joint_serves(const struct joint_views *views, int held, int asked)

@@ -152,8 +152,11 @@ void joint_views_share(struct joint_making *making, bool share);
 /* True if a view serves all ops behind an op that another view serves. */
 bool joint_serves_later(const struct joint_views *views, int view, int op, int other);
 
-/* Fills `serves` and opens the rest, once all views are there. */
-void joint_views_close(struct joint_making *making, int tensor);
+/* Fills `serves` and opens the rest, once all views are there; false, and making->why, if the stopper ends it. */
+bool joint_views_close(struct joint_making *making, int tensor);
+
+/* Looks at the stopper; false, and making->why, if it ends the making. */
+bool joint_goes_on(struct joint_making *making);
 
 /* True if two tensors have the same views, which ops equally far behind their first ones make and ask for. */
 bool joint_views_alike(const struct joint_making *making, int a, int b);
