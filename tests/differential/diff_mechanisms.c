@@ -45,7 +45,7 @@ static struct executed run_one(const struct arch *arch, int cores, uint64_t seed
 static void each_mechanism_takes_what_the_model_says(void **state)
 {
 	static const struct random_options options = {
-		.elements_most = 20000, .legal = true, .opaque = false};
+		.elements_most = 20000, .legal = true, .opaque = false, .restickifies = true};
 	uint64_t seed = draws_seed(36);
 	long count = draws(150);
 	for (int m = 0; m < mechanism_count; m++) {
@@ -82,7 +82,7 @@ static void each_mechanism_takes_what_the_model_says(void **state)
 static void all_mechanisms_keep_the_bound(void **state)
 {
 	static const struct random_options options = {
-		.elements_most = 20000, .legal = true, .opaque = true};
+		.elements_most = 20000, .legal = true, .opaque = true, .restickifies = true};
 	uint64_t seed = draws_seed(37);
 	long count = draws(300);
 	for (long i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ static void all_mechanisms_keep_the_bound(void **state)
 static void a_mechanism_that_one_of_the_two_lacks_is_noticed(void **state)
 {
 	static const struct random_options options = {
-		.elements_most = 20000, .legal = true, .opaque = false};
+		.elements_most = 20000, .legal = true, .opaque = false, .restickifies = true};
 	uint64_t seed = draws_seed(38);
 	long count = draws(60);
 	for (int m = 0; m < mechanism_count; m++) {

@@ -7,6 +7,7 @@ static void set_turn(struct arch *arch)
 {
 	arch->levels[arch->hbm].turn = (struct ratio){1, 64};
 	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 128};
+	arch->levels[arch->hbm].turn_restickify = (struct ratio){3, 128};
 }
 
 static void set_write_span(struct arch *arch)
@@ -26,6 +27,7 @@ static void set_lone_lane(struct arch *arch)
 {
 	arch->levels[arch->hbm].turn = (struct ratio){1, 64};
 	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 32};
+	arch->levels[arch->hbm].turn_restickify = (struct ratio){1, 16};
 	arch->lane_cores = 4;
 }
 
@@ -65,6 +67,16 @@ static void set_tile(struct arch *arch)
 	arch->levels[arch->compute].tile_cycles = 17;
 }
 
+static void set_streams(struct arch *arch)
+{
+	arch->levels[arch->compute].operand_rate = (struct ratio){1, 1};
+}
+
+static void set_restickify(struct arch *arch)
+{
+	arch->levels[arch->compute].restickify_rate = (struct ratio){4, 1};
+}
+
 static void set_strided(struct arch *arch)
 {
 	arch->levels[arch->compute].strided_mac_rate = (struct ratio){16, 1};
@@ -81,12 +93,14 @@ const struct mechanism mechanisms[] = {
 	{"lanes", set_lanes, 50, false},
 	{"turns on one lane", set_lone_lane, 100, false},
 	{"planes", set_plane, 100, false},
-	{"runs", set_run, 85, false},
+	{"runs", set_run, 82, false},
 	{"blocks", set_blocks, 94, true},
 	{"pages", set_pages, 82, false},
 	{"tiles", set_tile, 100, false},
 	{"strides", set_strided, 90, true},
-	{"reductions", set_reduction, 95, false},
+	{"reductions", set_reduction, 95, true},
+	{"streams of maps", set_streams, 90, false},
+	{"restickify", set_restickify, 90, true},
 };
 const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
 

@@ -20,6 +20,7 @@ struct random_options {
 				* the plan can be carried out if its tiles fit the reserve.
 				* Otherwise anything whose counts have a meaning */
 	bool opaque;           /* may have opaque ops */
+	bool restickifies;     /* one op in five is a restickify */
 	/* of a graph of random_graph.h, with runs of steps that share one or two loops, and no evictions */
 	bool runs;
 };

@@ -219,6 +219,14 @@ static void draw_window(struct maker *maker, struct op *op)
 	draw_read(maker, op, window | ((uint32_t)below(maker, 16) & all), -1);
 }
 
+static void draw_restickify(struct maker *maker, struct op *op)
+{
+	draw_loops(maker, op, 2 + (int)below(maker, 2));
+	op->primitive = &primitive_restickify;
+	op->type = op->primitive->name;
+	draw_read(maker, op, mask_of(op, false, true), -1);
+}
+
 static void draw_op(struct maker *maker)
 {
 	static void (*const kinds[])(struct maker *, struct op *) = {
@@ -226,11 +234,12 @@ static void draw_op(struct maker *maker)
 	struct op *op = &maker->ops[maker->workload.op_count];
 	size_t tensors = maker->workload.tensor_count;
 	struct stick_misfit misfit;
-	int kind = (int)below(maker, 6);
+	bool moves = maker->options->restickifies && chance(maker, 5);
+	int kind = moves ? 0 : (int)below(maker, 6);
 	do {
 		maker->workload.tensor_count = tensors;
 		*op = (struct op){.name = "o"};
-		kinds[kind](maker, op);
+		(moves ? draw_restickify : kinds[kind])(maker, op);
 		draw_write(maker, op);
 	} while (maker->options->legal && !sticks_fit(&maker->workload, op, &misfit));
 	maker->workload.op_count++;

@@ -101,11 +101,11 @@ static const struct shown_block blocks[] = {
 		NULL, 0},
 	{"results/README.md", SHOWS, "point   latency", NULL, 0},
 	{"results/README.md", RUN, "sed 's/address", NULL, 0},
-	{"results/README.md", SAYS, "latency     18.833 us", NULL, 0},
+	{"results/README.md", SAYS, "latency     18.858 us", NULL, 0},
 	{"results/README.md", RUN, "lxplore diff", NULL, 0},
 	{"results/README.md", SAYS, "A  mine", NULL, 0},
 	{"results/README.md", RUN, "lxplore simulate", NULL, 0},
-	{"results/README.md", SAYS, "latency     18.834 us (20717 cycles)", NULL, 0},
+	{"results/README.md", SAYS, "latency     18.86 us (20746 cycles)", NULL, 0},
 
 	{"specs/graphs.md", PUT, "workload:", "workload.yaml", 0},
 	{"specs/graphs.md", RUN, "lxplore check specs/arch/spyre32.yaml", NULL, 0},

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/wide.h"
 #include "cost/graph/footprint.h"
 
 #include <math.h>
@@ -108,6 +109,19 @@ static struct ratio array_rate(
 	return rate;
 }
 
+/* Returns the elements per cycle of a map: each takes one of every operand that moves, and makes one. */
+static struct ratio map_rate(const struct level *unit, const struct op *op)
+{
+	struct ratio rate = unit->vector_rate, most = unit->operand_rate;
+	int streams = 1;
+	for (int i = 0; i < op->read_count; i++)
+		streams += moving_loops(op, i) != 0;
+	if (op->primitive->kind != OP_MAP || !most.num ||
+		!ratio_div(most, (struct ratio){streams, 1}, &most))
+		return rate;
+	return rate.num && (wide)rate.num * most.den < (wide)most.num * rate.den ? rate : most;
+}
+
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op)
 {
@@ -117,7 +131,7 @@ struct ratio latency_rate(
 			   : op->primitive->kind == OP_RESTICKIFY ? unit->restickify_rate
 								  : (struct ratio){0, 1};
 	struct ratio rate = own.num       ? own
-			    : !multiplies ? unit->vector_rate
+			    : !multiplies ? map_rate(unit, op)
 			    : nests       ? unit->mac_rate
 					  : array_rate(unit, workload, op);
 	struct ratio units = {1, 1};
@@ -176,11 +190,9 @@ static int64_t turn_cycles(int64_t bytes, struct ratio turn, bool *fits)
 	return cycles;
 }
 
-/* True if an operand is read again while another one goes on, or its stick becomes another. */
+/* True if an operand is read again while another one goes on. */
 static bool repeats(const struct op *op)
 {
-	if (op->primitive->kind == OP_RESTICKIFY)
-		return true;
 	for (int i = 1; i < op->read_count && op->primitive->kind == OP_MAP; i++)
 		if (moving_loops(op, i) != moving_loops(op, 0))
 			return true;
@@ -263,6 +275,18 @@ static int64_t block_sticks(const struct traffic_op *op, int i, int64_t *planes)
 			      : layout->size[inner];
 }
 
+/* Number of operands that a map reads over all planes of its result: more than one take each other's pages. */
+static int streams_of(const struct traffic_op *op)
+{
+	const struct op *map = op->op;
+	uint32_t planes = moving_loops(map, map->read_count) &
+			  ~beside_stick(op->workload, map, &map->writes[0]);
+	int count = 0;
+	for (int i = 0; i < map->read_count; i++)
+		count += (moving_loops(map, i) & planes) != 0;
+	return count;
+}
+
 /* Adds the runs and misses of operand i. */
 static void load_runs(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t sticks, bool *fits)
@@ -277,7 +301,7 @@ static void load_runs(
 	int64_t run = run_sticks(op, i, &planes);
 	if (!hbm->run_bytes || run * STICK_BYTES < hbm->run_bytes)
 		load->runs = checked_add(fits, load->runs, sticks / run);
-	else if (run * STICK_BYTES < hbm->page_bytes)
+	else if (run * STICK_BYTES < hbm->page_bytes && streams_of(op) > 1)
 		load->misses = checked_add(
 			fits, load->misses, arch_misses(op->arch, planes, sticks / run));
 }
@@ -303,7 +327,7 @@ void latency_load(
 		return;
 	if (hbm->run.num && op->op->primitive->kind == OP_MAP)
 		load_runs(load, op, i, bytes / STICK_BYTES, fits);
-	if (i == op->op->read_count)
+	if (i == op->op->read_count && op->op->primitive->kind != OP_RESTICKIFY)
 		load->doubled = checked_add(fits, load->doubled,
 			checked_mul(fits, bytes, arch_write_doublings(op->arch, size)));
 	if (i == op->op->read_count || !crosses_planes(op))
@@ -342,6 +366,8 @@ static struct ratio find_turn(const struct traffic_op *op, bool *fits)
 {
 	const struct level *hbm = &op->arch->levels[op->arch->hbm];
 	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, more;
+	if (op->op->primitive->kind == OP_RESTICKIFY)
+		return hbm->turn_restickify;
 	int64_t lanes = arch_lanes(op->arch, arch_cores(op->arch));
 	int64_t idle = lanes - arch_lanes(op->arch, op->nest.cores);
 	if (turn.num && idle &&

@@ -74,8 +74,8 @@ struct level {
 	bool shared_rate;        /* reads and writes share read_rate */
 	struct ratio fill_rate;  /* bytes per cycle: the port to the level outside; 0: unlimited */
 	/* of a shared home: cycles for each byte read that one written stands beside, in which the bus turns
-	 * round; and where an operand is broadcast or the stick moves.  0: it turns in no time */
-	struct ratio turn, turn_repeated;
+	 * round; where an operand is broadcast; and where the stick moves.  0: it turns in no time */
+	struct ratio turn, turn_repeated, turn_restickify;
 	int64_t turn_bytes; /* of a burst */
 	/* of a home: cycles that each doubling of the tensor written, from write_span bytes on, adds to a byte
 	 * written.  0: none */
@@ -99,8 +99,9 @@ struct level {
 	struct ratio mac_rate; /* multiply-adds per cycle at 2 bytes an element */
 	struct ratio
 		strided_mac_rate; /* of products with one operand whose rows lie in strides; 0: the same */
-	struct ratio vector_rate;     /* elements per cycle of map and reduce functions */
-	struct ratio reduction_rate;  /* of reduce functions alone; 0: that */
+	struct ratio vector_rate;    /* elements per cycle of map and reduce functions */
+	struct ratio operand_rate;   /* elements that maps read and write per cycle; 0: unlimited */
+	struct ratio reduction_rate; /* of reduce functions alone; 0: that */
 	struct ratio restickify_rate; /* of restickify; 0: that of vector functions */
 	int64_t tile_cycles;          /* to fill and drain the array for each tile of an einsum */
 	double mac_pj, vector_pj;     /* per operation */

@@ -494,12 +494,12 @@ static void read_turn(
 	read_share(attributes, field, whole, clock_hz, level->turn_bytes);
 }
 
-/* The same, which is that of other maps if it is missing. */
-static void read_turn_repeated(
+/* The same, which is `turn_time` if it is missing. */
+static void read_other_turn(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
-	struct level *level = whole;
-	level->turn_repeated = level->turn;
+	const struct level *level = whole;
+	*(struct ratio *)field_place(field, whole) = level->turn;
 	if (reader_given(attributes, field->key))
 		read_turn(attributes, field, whole, clock_hz);
 }
@@ -654,12 +654,15 @@ static const struct field storage_fields[] = {
 		"serve no core of the op adds to it: turns hide in part behind other lanes",
 		.when = "home", .usual = "0", .needs = "shared_bandwidth", .read = read_turn,
 		INTO(struct level, turn)},
-	{"turn_time_repeated", FIELD_TIME,
-		"the same for maps with a broadcast operand, and for restickify", .when = "home",
-		.usual = "`turn_time`", .needs = "shared_bandwidth", .read = read_turn_repeated,
-		INTO(struct level, turn_repeated)},
+	{"turn_time_repeated", FIELD_TIME, "the same for maps with a broadcast operand",
+		.when = "home", .usual = "`turn_time`", .needs = "shared_bandwidth",
+		.read = read_other_turn, INTO(struct level, turn_repeated)},
+	{"turn_time_restickify", FIELD_TIME, "the same for restickify, on any number of lanes",
+		.when = "home", .usual = "`turn_time`", .needs = "shared_bandwidth",
+		.read = read_other_turn, INTO(struct level, turn_restickify)},
 	{"write_span", FIELD_SIZE,
-		"size of a written tensor from which each whole doubling adds `write_span_time`",
+		"size of a written tensor from which each whole doubling adds `write_span_time`, "
+		"unless a restickify writes it",
 		.when = "home", .needs = "write_span_time", INTO(struct level, write_span),
 		.least = 1, .most = INT64_MAX},
 	{"write_span_time", FIELD_TIME, "time that a doubling adds to each stick written",
@@ -687,8 +690,9 @@ static const struct field storage_fields[] = {
 		INTO(struct level, plane)},
 	{"page_bytes", FIELD_SIZE,
 		"length of runs of maps that find their page open, if they are not below "
-		"`run_bytes`; shorter ones find it closed in 1 - `open_planes` / P of all cases if "
-		"the tensor has P > `open_planes` planes. A map that writes in another order than "
+		"`run_bytes`; shorter ones of maps that read several operands over all planes of "
+		"the result find it closed in 1 - `open_planes` / P of all cases if the tensor has "
+		"P > `open_planes` planes. A map that writes in another order than "
 		"it reads moves in blocks: sticks that follow each other in the result, at most "
 		"`run_bytes`. Reading and writing one each find a page closed in P / (P + "
 		"`open_planes`) of all cases, where P is the number of blocks from one stick of an "
@@ -825,6 +829,10 @@ static const struct field compute_fields[] = {
 		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, strided_mac_rate)},
 	{"vector_rate", FIELD_RATIO, "elements per cycle of maps and reductions",
 		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, vector_rate)},
+	{"operand_rate", FIELD_RATIO,
+		"elements per cycle that maps take from their operands, one of each that changes "
+		"from element to element, and put into the result",
+		.usual = "unlimited", .read = read_pace, INTO(struct level, operand_rate)},
 	{"reduction_rate", FIELD_RATIO, "elements per cycle of reductions",
 		.usual = "`vector_rate`", .read = read_pace, INTO(struct level, reduction_rate)},
 	{"restickify_rate", FIELD_RATIO, "elements per cycle of restickify",

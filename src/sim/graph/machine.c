@@ -5,103 +5,11 @@
 #include "base/number.h"
 #include "base/wide.h"
 #include "model/machine/topology.h"
+#include "sim/graph/paces.h"
 #include "sim/transfer/schedule.h"
 
 #include <assert.h>
 #include <string.h>
-
-/*
- * Times in ticks: a cycle has as many as make the times of all units of work whole, up to a limit
- * above which times round up instead.
- */
-
-/* Ticks of one unit of work, as a fraction; 0: no time at all. */
-struct pace {
-	int64_t num, den;
-};
-
-enum { TICKS_MOST = 1 << 16 }; /* to a cycle */
-
-/* Returns the least number of ticks to a cycle that makes work/rate whole, joined with those so far. */
-static int64_t pace_refine(int64_t ticks, int64_t work, struct ratio rate)
-{
-	int64_t needed, joined;
-	struct ratio time;
-	if (rate.num == 0 || !ratio_make(rate.den, rate.num, &time))
-		return ticks;
-	needed = time.den / number_gcd(time.den, work);
-	if (!number_mul(ticks / number_gcd(ticks, needed), needed, &joined) || joined > TICKS_MOST)
-		return ticks;
-	return joined;
-}
-
-/* Returns the pace of units of `work` at a rate, with as many ticks to a cycle. */
-static struct pace pace_find(int64_t ticks, int64_t work, struct ratio rate)
-{
-	if (rate.num == 0)
-		return (struct pace){0, 1};
-	wide num = (wide)ticks * work * rate.den;
-	int64_t whole = (int64_t)((num + rate.num - 1) / rate.num);
-	if (num % rate.num == 0 || num > INT64_MAX)
-		return (struct pace){whole, 1};
-	return (struct pace){(int64_t)num, rate.num};
-}
-
-/* The same for a time of this many cycles. */
-static int64_t pace_refine_time(int64_t ticks, struct ratio cycles)
-{
-	int64_t joined;
-	if (!cycles.num ||
-		!number_mul(ticks / number_gcd(ticks, cycles.den), cycles.den, &joined) ||
-		joined > TICKS_MOST)
-		return ticks;
-	return joined;
-}
-
-/* Returns the ticks of this many units, at most `longest`; 0: it takes none, and no server sees it. */
-static int64_t pace_time(struct pace pace, int64_t work, int64_t longest)
-{
-	int64_t time;
-	if (work <= 0 || pace.num == 0)
-		return 0;
-	if (!number_mul(work, pace.num, &time))
-		return longest;
-	if (pace.den != 1)
-		time = number_ceil_div(time, pace.den);
-	return number_min(time, longest);
-}
-
-/*
- * The demand of an instruction on the machine, in ticks: a fraction of a cycle chosen so that a stick takes
- * a whole number of them at every rate of the machine; if no small fraction does, times round up.
- */
-/* Paces of all servers. */
-struct paces {
-	const struct program *program;
-	const struct nests *nests;
-	int64_t ticks;              /* of a cycle */
-	int64_t longest;            /* an instruction takes no more: sums stay far from overflow */
-	bool hbm_shared, lx_shared; /* one server for reads and writes */
-	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
-	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
-	struct ratio mac_rate,
-		strided_rate; /* of one core; where rows of an operand lie in strides */
-	struct pace vector, reduction, restickify; /* of an element */
-	int64_t tile;                              /* ticks that fill and drain the array */
-	struct pace lane;                          /* of a stick */
-	struct pace
-		run; /* of a contiguous run of sticks in HBM, before it, for the core that waits */
-	struct pace page; /* of a miss, where a run begins in a page that is not open, likewise */
-	int64_t *step_cores;   /* by step: the cores that compute */
-	struct pace plane;     /* of a stick from a bank where planes meet, besides */
-	struct pace write_far; /* of a stick written, for each doubling of the tensor */
-	struct pace turn[2];   /* of a stick read beside one written; where one operand repeats */
-	struct pace ring;      /* of a stick, the data ring's links */
-	int64_t link_stick, ring_stick;           /* ticks of a stick on a link */
-	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
-	int64_t in_latency, out_latency, link_latency, sync;
-	struct hops hops; /* found as they are asked for */
-};
 
 /* The ticks that an instruction asks of each kind of server. */
 struct service_demand {
@@ -114,184 +22,6 @@ struct service_demand {
 	int64_t stream, latency, delay;
 };
 
-static int64_t ticks_of(const struct paces *paces, struct ratio cycles)
-{
-	int64_t most = paces->longest / RANKS_MOST;
-	if (!cycles.num)
-		return 0;
-	wide ticks = ((wide)paces->ticks * cycles.num + cycles.den - 1) / cycles.den;
-	return ticks < most ? (int64_t)ticks : most;
-}
-
-static int64_t find_time(const struct paces *paces, struct pace pace, int64_t work)
-{
-	return pace_time(pace, work, paces->longest);
-}
-
-/* Arithmetic of one core: the units below it work side by side. */
-static struct ratio core_rate(const struct arch *arch, struct ratio rate)
-{
-	struct ratio sum;
-	int64_t units = arch->levels[arch->compute].instances / arch_cores(arch);
-	if (units > 1 && ratio_mul(rate, (struct ratio){units, 1}, &sum))
-		return sum;
-	return rate;
-}
-
-static int64_t refine_copying(int64_t ticks, const struct copying *copying)
-{
-	ticks = pace_refine(ticks, STICK_BYTES, copying->in.rate);
-	ticks = pace_refine(ticks, STICK_BYTES, copying->out.rate);
-	ticks = pace_refine(ticks, STICK_BYTES, copying->link.rate);
-	ticks = pace_refine_time(ticks, copying->in.latency);
-	ticks = pace_refine_time(ticks, copying->out.latency);
-	ticks = pace_refine_time(ticks, copying->link.latency);
-	return pace_refine_time(ticks, copying->sync);
-}
-
-static void open_copying(struct paces *paces, const struct copying *copying, struct arena *arena)
-{
-	int64_t ticks = paces->ticks;
-	paces->hops = hops_open(paces->program, arena);
-	paces->copy_in = pace_find(ticks, STICK_BYTES, copying->in.rate);
-	paces->copy_out = pace_find(ticks, STICK_BYTES, copying->out.rate);
-	paces->copy_link = copying->link.rate.num
-				   ? pace_find(ticks, STICK_BYTES, copying->link.rate)
-				   : paces->copy_out;
-	paces->in_latency = ticks_of(paces, copying->in.latency);
-	paces->out_latency = ticks_of(paces, copying->out.latency);
-	paces->link_latency = ticks_of(paces, copying->link.latency);
-	paces->sync = ticks_of(paces, copying->sync);
-}
-
-/* Ticks of a stick on a bus that turns round, if a cycle has so many. */
-static struct pace turn_pace(int64_t ticks, struct ratio turn)
-{
-	struct ratio rate;
-	if (!turn.num || !ratio_make(turn.den, turn.num, &rate))
-		return (struct pace){0, 1};
-	return pace_find(ticks, STICK_BYTES, rate);
-}
-
-/* Ticks of a cycle, and of what measured machines need time for. */
-static void open_measured(struct paces *paces, const struct arch *arch, int64_t ticks)
-{
-	struct ratio turn = {0, 1}, repeated = {0, 1}, far = {0, 1};
-	if (arch->hbm >= 0)
-		far = arch->levels[arch->hbm].write_far;
-	if (arch->hbm >= 0 && paces->hbm_shared) {
-		turn = arch->levels[arch->hbm].turn;
-		repeated = arch->levels[arch->hbm].turn_repeated;
-	}
-	if (arch->lane_cores)
-		ticks = pace_refine(ticks, STICK_BYTES, arch->lane_rate);
-	if (turn.num)
-		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){turn.den, turn.num});
-	if (far.num)
-		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){far.den, far.num});
-	if (repeated.num)
-		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){repeated.den, repeated.num});
-	paces->ticks = ticks;
-	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
-		struct ratio run = arch->levels[arch->hbm].run;
-		ticks = pace_refine(ticks, 1, (struct ratio){run.den, run.num});
-	}
-	paces->ticks = ticks;
-	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
-		struct ratio run = arch->levels[arch->hbm].run;
-		paces->run = pace_find(ticks, 1, (struct ratio){run.den, run.num});
-	}
-	if (arch->hbm >= 0 && arch->levels[arch->hbm].page.num) {
-		struct ratio page = arch->levels[arch->hbm].page;
-		paces->page = pace_find(ticks, 1, (struct ratio){page.den, page.num});
-	}
-	if (arch->hbm >= 0)
-		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
-	paces->turn[0] = turn_pace(ticks, turn);
-	paces->turn[1] = turn_pace(ticks, repeated);
-	paces->write_far = turn_pace(ticks, far);
-	if (arch->lane_cores)
-		paces->lane = pace_find(ticks, STICK_BYTES, arch->lane_rate);
-	if (arch->compute >= 0)
-		paces->tile = ticks * arch->levels[arch->compute].tile_cycles;
-}
-
-/* Returns the number of cores that compute, by step. */
-static int64_t *count_cores(const struct program *program, struct arena *arena)
-{
-	uint64_t *masks = arena_array(arena, uint64_t, program->step_count + 1);
-	int64_t *cores = arena_array(arena, int64_t, program->step_count + 1);
-	for (size_t i = 0; i < program->instruction_count; i++) {
-		const struct instruction *instruction = &program->instructions[i];
-		if (instruction->engine == ENGINE_COMPUTE)
-			masks[instruction->step] |= instruction->mask;
-	}
-	for (int s = 0; s < program->step_count; s++)
-		cores[s] = __builtin_popcountll(masks[s]);
-	return cores;
-}
-
-static struct paces *paces_open(
-	const struct program *program, const struct nests *nests, struct arena *arena)
-{
-	static const struct level unlimited;
-	const struct arch *arch = program->arch;
-	const struct level *hbm = arch->hbm < 0 ? &unlimited : &arch->levels[arch->hbm];
-	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
-	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
-	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
-	struct ratio mac = {0, 1}, strided = {0, 1}, vector = {0, 1}, reduction = {0, 1},
-		     restickify = {0, 1};
-	if (arch->compute >= 0) {
-		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
-		strided = core_rate(arch, arch->levels[arch->compute].strided_mac_rate);
-		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
-		reduction = core_rate(arch, arch->levels[arch->compute].reduction_rate);
-		restickify = core_rate(arch, arch->levels[arch->compute].restickify_rate);
-	}
-
-	struct paces *paces = arena_new(arena, struct paces);
-	paces->program = program;
-	paces->step_cores = count_cores(program, arena);
-	paces->nests = nests;
-	paces->hbm_shared = hbm->shared_rate;
-	paces->lx_shared = lx->shared_rate;
-	paces->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
-	int64_t ticks = pace_refine(1, STICK_BYTES, hbm->read_rate);
-	ticks = pace_refine(ticks, STICK_BYTES, hbm_write);
-	ticks = pace_refine(ticks, STICK_BYTES, lx->fill_rate);
-	ticks = pace_refine(ticks, STICK_BYTES, lx->read_rate);
-	ticks = pace_refine(ticks, STICK_BYTES, lx_write);
-	ticks = pace_refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
-	if (program_has_relayouts(program))
-		ticks = pace_refine(ticks, STICK_BYTES, arch->data_ring.rate);
-	if (program->ranks > 1)
-		ticks = refine_copying(ticks, &arch->copying);
-	open_measured(paces, arch, ticks);
-	ticks = paces->ticks;
-	paces->hbm_read = pace_find(ticks, STICK_BYTES, hbm->read_rate);
-	paces->hbm_write = pace_find(ticks, STICK_BYTES, hbm_write);
-	paces->port = pace_find(ticks, STICK_BYTES, lx->fill_rate);
-	paces->lx_read = pace_find(ticks, STICK_BYTES, lx->read_rate);
-	paces->lx_write = pace_find(ticks, STICK_BYTES, lx_write);
-	paces->link = pace_find(ticks, STICK_BYTES, arch->reduce_ring.rate);
-	paces->ring = pace_find(ticks, STICK_BYTES, arch->data_ring.rate);
-	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
-		struct ratio rate;
-		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
-		paces->mac[bytes] = pace_find(ticks, 1, known ? rate : mac);
-	}
-	paces->mac_rate = mac;
-	paces->strided_rate = strided;
-	paces->vector = pace_find(ticks, 1, vector);
-	paces->reduction = reduction.num ? pace_find(ticks, 1, reduction) : paces->vector;
-	paces->restickify = restickify.num ? pace_find(ticks, 1, restickify) : paces->vector;
-	paces->link_stick = find_time(paces, paces->link, 1);
-	paces->ring_stick = find_time(paces, paces->ring, 1);
-	if (program->ranks > 1)
-		open_copying(paces, &arch->copying, arena);
-	return paces;
-}
 /* Adds the demands of a broadcast's root.  HBM of another rank is not among the servers. */
 static void add_copying(struct paces *paces, const struct op *op,
 	const struct instruction *instruction, struct service_demand *demand)
@@ -302,16 +32,16 @@ static void add_copying(struct paces *paces, const struct op *op,
 	demand->lane = demand->bus = 0;
 	if (instruction->engine == ENGINE_DMA_IN) {
 		demand->latency = paces->in_latency;
-		demand->stream = find_time(paces, paces->copy_in, sticks);
+		demand->stream = paces_time(paces, paces->copy_in, sticks);
 		return;
 	}
 	demand->latency = paces->out_latency;
-	demand->stream = find_time(paces, paces->copy_out, sticks);
+	demand->stream = paces_time(paces, paces->copy_out, sticks);
 	int hops = hops_find(&paces->hops, op->root, transfer->rank);
 	if (hops == 0)
 		return;
 	demand->latency = number_min(demand->latency + hops * paces->link_latency, paces->longest);
-	demand->stream = number_max(demand->hbm, find_time(paces, paces->copy_link, sticks));
+	demand->stream = number_max(demand->hbm, paces_time(paces, paces->copy_link, sticks));
 	demand->hbm = 0;
 }
 
@@ -322,7 +52,7 @@ static int64_t wait_time(const struct paces *paces, struct pace pace, int step, 
 	if (!number_mul(count, num, &count) || !number_mul(pace.den, den, &pace.den) ||
 		!number_mul(pace.den, number_max(1, paces->step_cores[step]), &pace.den))
 		return paces->longest;
-	return find_time(paces, pace, count);
+	return paces_time(paces, pace, count);
 }
 
 /* Returns the least stride of a loop in sticks of a tensor; 0: the loop stays in one stick. */
@@ -401,6 +131,34 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 	return wait_time(paces, paces->page, instruction->step, box->sticks, shuffle->between, den);
 }
 
+/* True if a loop moves an operand. */
+static bool goes_on(const struct workload *workload, const struct access *access, int loop)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	for (int d = 0; d < layout->host_rank; d++)
+		if (access->host[d].loop[loop])
+			return true;
+	return false;
+}
+
+/* True if several operands come plane by plane, and take each other's pages: those that a loop moves which takes the
+ * result to another plane. */
+static bool shares_pages(const struct workload *workload, const struct op *op)
+{
+	const struct access *result = &op->writes[0];
+	const struct layout *layout = &workload->tensors[result->tensor].layout;
+	int beside = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1, coming = 0;
+	for (int i = 0; i < op->read_count; i++) {
+		bool comes = false;
+		for (int l = 0; l < op->loop_count; l++)
+			comes |= goes_on(workload, &op->reads[i], l) &&
+				 goes_on(workload, result, l) &&
+				 (beside < 0 || !result->host[beside].loop[l]);
+		coming += comes;
+	}
+	return coming > 1;
+}
+
 /* Runs of sticks that follow each other in HBM begin one by one, but for what moves: steps without computes, whether
  * a plan or its graph has them (point 7 of plan.h). */
 static int64_t run_time(const struct paces *paces, const struct instruction *instruction)
@@ -414,8 +172,8 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	int64_t places = 1; /* of the tensor where such a run may lie */
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
-	if (!paces->step_cores[instruction->step] || op->primitive->kind != OP_MAP ||
-		paces->run.num == 0)
+	if (op->move != MOVE_NONE || !paces->step_cores[instruction->step] ||
+		op->primitive->kind != OP_MAP || paces->run.num == 0)
 		return 0;
 	if (paces->page.num) {
 		struct shuffle shuffle = find_shuffle(program, op);
@@ -430,21 +188,12 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 		apart |= box->count[d] < layout->size[d];
 	}
 	if (longest && box->sticks / runs * STICK_BYTES >= longest)
-		return paces->page.num && box->sticks / runs * STICK_BYTES < page && places > open
+		return paces->page.num && box->sticks / runs * STICK_BYTES < page &&
+				       places > open && shares_pages(program->workload, op)
 			       ? wait_time(paces, paces->page, instruction->step, runs,
 					 places - open, places)
 			       : 0;
 	return wait_time(paces, paces->run, instruction->step, runs, 1, 1);
-}
-
-/* True if a loop moves an operand. */
-static bool goes_on(const struct workload *workload, const struct access *access, int loop)
-{
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
-	for (int d = 0; d < layout->host_rank; d++)
-		if (access->host[d].loop[loop])
-			return true;
-	return false;
 }
 
 /* True if an op goes from plane to plane before it goes on along one: a reduction or a product; a map of several
@@ -482,7 +231,7 @@ static int64_t bank_time(const struct paces *paces, const struct instruction *in
 		return 0;
 	for (apart *= STICK_BYTES / 2;
 		apart >= program->arch->levels[program->arch->hbm].plane_span; apart /= 2)
-		time = number_min(paces->longest, time + find_time(paces, pace, box->sticks));
+		time = number_min(paces->longest, time + paces_time(paces, pace, box->sticks));
 	return time;
 }
 
@@ -494,13 +243,14 @@ static int64_t far_time(const struct paces *paces, const struct instruction *ins
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	int64_t size = layout->stick_bytes, time = 0;
-	if (paces->write_far.num == 0 || op->move != MOVE_NONE)
+	if (paces->write_far.num == 0 || op->move != MOVE_NONE ||
+		op->primitive->kind == OP_RESTICKIFY)
 		return 0;
 	for (int d = 0; d < layout->rank - 1; d++)
 		size *= layout->size[d];
 	for (size /= 2; size >= program->arch->levels[program->arch->hbm].write_span; size /= 2)
 		time = number_min(
-			paces->longest, time + find_time(paces, paces->write_far, box->sticks));
+			paces->longest, time + paces_time(paces, paces->write_far, box->sticks));
 	return time;
 }
 
@@ -510,9 +260,9 @@ static struct service_demand transfer_demand(
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	int64_t sticks = instruction->transfer->box->region.sticks;
 	struct service_demand demand = {
-		.hbm = find_time(paces, in ? paces->hbm_read : paces->hbm_write, sticks),
-		.port = find_time(paces, paces->port, sticks),
-		.lane = in && paces->lane.num ? find_time(paces, paces->lane, sticks) : 0,
+		.hbm = paces_time(paces, in ? paces->hbm_read : paces->hbm_write, sticks),
+		.port = paces_time(paces, paces->port, sticks),
+		.lane = in && paces->lane.num ? paces_time(paces, paces->lane, sticks) : 0,
 		.bus = paces->hbm_shared ? sticks : 0,
 	};
 	const struct op *broadcast = program_broadcast(paces->program, instruction);
@@ -579,6 +329,23 @@ static struct pace array_pace(const struct paces *paces, const struct op *op, in
 	return pace_find(paces->ticks, 1, rate);
 }
 
+/* Returns the pace of an element of a map: in it comes one of each operand that goes on, and out goes one. */
+static struct pace map_pace(const struct paces *paces, const struct op *op)
+{
+	struct pace pace = paces->stream;
+	int64_t elements = 1;
+	for (int i = 0; i < op->read_count; i++) {
+		bool comes = false;
+		for (int l = 0; l < op->loop_count; l++)
+			comes |= goes_on(paces->program->workload, &op->reads[i], l);
+		elements += comes;
+	}
+	if (op->primitive->kind != OP_MAP || !number_mul(pace.num, elements, &pace.num))
+		return paces->vector;
+	bool faster = (wide)pace.num * paces->vector.den < (wide)paces->vector.num * pace.den;
+	return faster ? paces->vector : pace;
+}
+
 static struct pace work_pace(
 	const struct paces *paces, const struct op *op, const struct compute *compute)
 {
@@ -588,7 +355,7 @@ static struct pace work_pace(
 	if (op->primitive->kind == OP_RESTICKIFY)
 		return paces->restickify;
 	if (op->primitive->unit == UNIT_VECTOR)
-		return paces->vector;
+		return map_pace(paces, op);
 	for (int i = 0; i < compute->read_count; i++) {
 		int tensor = compute->reads[i]->region.tensor;
 		enum dtype dtype = paces->program->workload->tensors[tensor].layout.dtype;
@@ -603,7 +370,7 @@ static int64_t find_byte_time(const struct paces *paces, struct pace pace, int64
 {
 	if (!number_mul(pace.den, STICK_BYTES, &pace.den))
 		return paces->longest;
-	return find_time(paces, pace, bytes);
+	return paces_time(paces, pace, bytes);
 }
 
 /* Nothing else is at work beside an opaque op, of which only the bytes of HBM are known. */
@@ -630,7 +397,7 @@ static struct service_demand nest_demand(
 	if (!nest)
 		return opaque_demand(paces, op, compute);
 	struct service_demand demand = {
-		.work = find_time(paces, (struct pace){paces->ticks, 1}, nest->sim.cycles)};
+		.work = paces_time(paces, (struct pace){paces->ticks, 1}, nest->sim.cycles)};
 	if (compute->whole)
 		return demand;
 	struct nest_bytes bytes = nests_bytes(paces->nests, step, compute);
@@ -657,10 +424,10 @@ static struct service_demand compute_demand(
 			work = paces->longest;
 	}
 	int64_t fill = op->primitive->unit == UNIT_VECTOR ? 0 : paces->tile;
-	work = find_time(paces, work_pace(paces, op, compute), work);
+	work = paces_time(paces, work_pace(paces, op, compute), work);
 	return (struct service_demand){
-		.lx_reads = find_time(paces, paces->lx_read, reads),
-		.lx_writes = find_time(paces, paces->lx_write, writes),
+		.lx_reads = paces_time(paces, paces->lx_read, reads),
+		.lx_writes = paces_time(paces, paces->lx_write, writes),
 		.work = number_min(work + fill, paces->longest),
 	};
 }
@@ -681,9 +448,9 @@ static struct service_demand combine_demand(
 	if (!are_cores_right(combine))
 		return (struct service_demand){.idle = true};
 	return (struct service_demand){
-		.lx_reads = find_time(paces, paces->lx_read, sticks),
-		.lx_writes = find_time(paces, paces->lx_write, combine->region.sticks),
-		.link = find_time(paces, paces->link, sticks),
+		.lx_reads = paces_time(paces, paces->lx_read, sticks),
+		.lx_writes = paces_time(paces, paces->lx_write, combine->region.sticks),
+		.link = paces_time(paces, paces->link, sticks),
 	};
 }
 
@@ -693,14 +460,14 @@ static struct service_demand send_demand(const struct paces *paces, const struct
 	if (send->from) {
 		int64_t sticks = send->from->region.sticks;
 		return (struct service_demand){
-			.lx_reads = find_time(paces, paces->lx_read, sticks),
-			.lx_writes = find_time(paces, paces->lx_write, sticks),
-			.link = find_time(paces, paces->ring, sticks),
+			.lx_reads = paces_time(paces, paces->lx_read, sticks),
+			.lx_writes = paces_time(paces, paces->lx_write, sticks),
+			.link = paces_time(paces, paces->ring, sticks),
 		};
 	}
 	if (time.num > 0 && !ratio_mul(time, (struct ratio){send->runs, 1}, &time))
 		return (struct service_demand){.stream = paces->longest};
-	return (struct service_demand){.stream = ticks_of(paces, time)};
+	return (struct service_demand){.stream = paces_ticks(paces, time)};
 }
 
 static struct service_demand demand_find(struct paces *paces, const struct instruction *instruction)
@@ -828,13 +595,11 @@ static int lx_writes(const struct machine *machine, int core)
 	return core_server(core, machine->paces->lx_shared ? LX_READS : LX_WRITES);
 }
 
-/* True if an operand of the op stays while another one goes on, or comes out along another stick. */
+/* True if an operand of the op stays while another one goes on. */
 static bool uses_again(const struct workload *workload, const struct op *op)
 {
-	bool again = op->primitive->kind == OP_RESTICKIFY;
-	if (op->primitive->kind != OP_MAP)
-		return again;
-	for (int l = 0; l < op->loop_count; l++) {
+	bool again = false;
+	for (int l = 0; l < op->loop_count && op->primitive->kind == OP_MAP; l++) {
 		int going = 0;
 		for (int i = 0; i < op->read_count; i++)
 			going += goes_on(workload, &op->reads[i], l);
@@ -844,20 +609,25 @@ static bool uses_again(const struct workload *workload, const struct op *op)
 }
 
 /* Ticks in which the bus turns round: for each stick one way that now has one the other way beside it.  Each lane
- * without a core of the step takes part of it as well, because nothing comes over it meanwhile. */
+ * without a core of the step takes part of it as well, because nothing comes over it meanwhile; a restickify turns the
+ * bus alike on all cores and on few. */
 static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
 {
 	const struct program *program = machine->program;
-	int step = machine->last_steps[machine->phase], op = program->step_ops[step];
-	struct pace pace =
-		machine->paces->turn[uses_again(program->workload, &program->workload->ops[op])];
+	int step = machine->last_steps[machine->phase];
+	const struct op *op = &program->workload->ops[program->step_ops[step]];
+	bool moved = op->primitive->kind == OP_RESTICKIFY;
+	enum turn turn = moved                               ? TURN_RESTICKIFY
+			 : uses_again(program->workload, op) ? TURN_REPEATED
+							     : TURN_ONCE;
+	struct pace pace = machine->paces->turn[turn];
 	if (sticks == 0 || pace.num == 0)
 		return 0;
 	*(in ? &machine->bus.in : &machine->bus.out) += sticks;
 	int64_t pairs = number_min(machine->bus.in, machine->bus.out) - machine->bus.turned;
 	machine->bus.turned += pairs;
 	int64_t each = program->arch->lane_cores;
-	if (each) {
+	if (each && !moved) {
 		int64_t all = number_ceil_div(arch_cores(program->arch), each);
 		int64_t used = number_ceil_div(machine->paces->step_cores[step], each);
 		if (!number_mul(pairs, all + all - used, &pairs) ||
