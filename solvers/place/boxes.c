@@ -177,13 +177,13 @@ static void try_holes(struct boxes *boxes)
 	int end = boxes->packing->goal == PACKING_SPILL ? ORDERS_WORTH + 1 : ORDERS_WORTH;
 	for (int key = ORDERS_SIZE; key < end && !done(boxes) && !boxes->heavy; key++) {
 		orders_by(boxes->orders, boxes->order, boxes->count, (enum orders_key)key);
-		for (int fit = SHELF_FIRST; fit <= SHELF_BEST; fit++) {
+		for (int fit = FIT_TREE_FIRST; fit <= FIT_TREE_BEST; fit++) {
 			uint64_t before =
-				boxes->orders->shelf ? shelf_work(boxes->orders->shelf) : 0;
+				boxes->orders->tree ? fit_tree_work(boxes->orders->tree) : 0;
 			try_order(boxes, fit);
-			if (boxes->orders->shelf && !boxes->heavy && fit == SHELF_FIRST)
+			if (boxes->orders->tree && !boxes->heavy && fit == FIT_TREE_FIRST)
 				boxes->heavy =
-					shelf_work(boxes->orders->shelf) - before >= PASS_WORK;
+					fit_tree_work(boxes->orders->tree) - before >= PASS_WORK;
 		}
 	}
 	if (boxes->cost == INFINITY && !boxes->items->bound_somewhere)

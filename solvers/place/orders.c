@@ -116,7 +116,7 @@ struct look {
 
 enum { LEVELS_MOST = 32, LOOKS_MOST = 6 * LEVELS_MOST };
 
-struct shelf {
+struct fit_tree {
 	const struct items *items;
 	struct arena *arena;
 	int leaves;               /* a power of two; node 1 is the root */
@@ -131,20 +131,20 @@ struct shelf {
 	uint64_t work;
 };
 
-struct shelf *shelf_make(const struct items *items, struct arena *arena)
+struct fit_tree *fit_tree_make(const struct items *items, struct arena *arena)
 {
-	struct shelf *shelf = arena_new(arena, struct shelf);
-	*shelf = (struct shelf){.items = items, .arena = arena, .leaves = 1};
-	while (shelf->leaves < items->section_count)
-		shelf->leaves *= 2;
-	size_t nodes = 2 * (size_t)shelf->leaves;
-	shelf->somewhere = arena_array(arena, struct taken, nodes);
-	shelf->throughout = arena_array(arena, struct taken, nodes);
-	shelf->touched = arena_array(arena, int, nodes);
-	shelf->is_touched = arena_array(arena, bool, nodes);
-	shelf->addresses = arena_array(arena, int64_t, items->count);
-	shelf_clear(shelf);
-	return shelf;
+	struct fit_tree *tree = arena_new(arena, struct fit_tree);
+	*tree = (struct fit_tree){.items = items, .arena = arena, .leaves = 1};
+	while (tree->leaves < items->section_count)
+		tree->leaves *= 2;
+	size_t nodes = 2 * (size_t)tree->leaves;
+	tree->somewhere = arena_array(arena, struct taken, nodes);
+	tree->throughout = arena_array(arena, struct taken, nodes);
+	tree->touched = arena_array(arena, int, nodes);
+	tree->is_touched = arena_array(arena, bool, nodes);
+	tree->addresses = arena_array(arena, int64_t, items->count);
+	fit_tree_clear(tree);
+	return tree;
 }
 
 /* The first interval that ends above the address. */
@@ -155,7 +155,7 @@ static int find_taken(const struct taken *taken, int64_t address)
 	return (int)at;
 }
 
-static void insert(struct shelf *shelf, struct taken *taken, struct interval added)
+static void insert(struct fit_tree *tree, struct taken *taken, struct interval added)
 {
 	int first = find_taken(taken, added.start - 1), end = first;
 	while (end < taken->count && taken->at[end].start <= added.end) {
@@ -165,8 +165,7 @@ static void insert(struct shelf *shelf, struct taken *taken, struct interval add
 	}
 	if (taken->count == taken->capacity && end == first) {
 		taken->capacity = taken->capacity ? 2 * taken->capacity : 4;
-		struct interval *grown =
-			arena_array(shelf->arena, struct interval, taken->capacity);
+		struct interval *grown = arena_array(tree->arena, struct interval, taken->capacity);
 		if (taken->count)
 			memcpy(grown, taken->at, (size_t)taken->count * sizeof *grown);
 		taken->at = grown;
@@ -175,76 +174,76 @@ static void insert(struct shelf *shelf, struct taken *taken, struct interval add
 		(size_t)(taken->count - end) * sizeof *taken->at);
 	taken->at[first] = added;
 	taken->count += 1 - (end - first);
-	shelf->work += 2;
+	tree->work += 2;
 }
 
-static void touch(struct shelf *shelf, int node)
+static void touch(struct fit_tree *tree, int node)
 {
-	if (!shelf->is_touched[node])
-		shelf->touched[shelf->touched_count++] = node;
-	shelf->is_touched[node] = true;
+	if (!tree->is_touched[node])
+		tree->touched[tree->touched_count++] = node;
+	tree->is_touched[node] = true;
 }
 
-static void take_node(struct shelf *shelf, int node, struct interval added)
+static void take_node(struct fit_tree *tree, int node, struct interval added)
 {
-	insert(shelf, &shelf->throughout[node], added);
+	insert(tree, &tree->throughout[node], added);
 	for (; node; node /= 2) {
-		touch(shelf, node);
-		insert(shelf, &shelf->somewhere[node], added);
+		touch(tree, node);
+		insert(tree, &tree->somewhere[node], added);
 	}
 }
 
-static void take_bytes(struct shelf *shelf, size_t item, int64_t address)
+static void take_bytes(struct fit_tree *tree, size_t item, int64_t address)
 {
-	const struct item *it = &shelf->items->at[item];
-	shelf->addresses[item] = address;
+	const struct item *it = &tree->items->at[item];
+	tree->addresses[item] = address;
 	for (size_t k = 0; k < it->part_count; k++) {
-		const struct item_part *part = &shelf->items->parts[it->first_part + k];
-		int low = part->first + shelf->leaves, high = part->end + shelf->leaves;
+		const struct item_part *part = &tree->items->parts[it->first_part + k];
+		int low = part->first + tree->leaves, high = part->end + tree->leaves;
 		struct interval added = {address, address + part->size};
 		for (; low < high; low /= 2, high /= 2) {
 			if (low % 2)
-				take_node(shelf, low++, added);
+				take_node(tree, low++, added);
 			if (high % 2)
-				take_node(shelf, --high, added);
+				take_node(tree, --high, added);
 		}
 	}
 }
 
-static void add_look(struct shelf *shelf, const struct taken *taken, int64_t size)
+static void add_look(struct fit_tree *tree, const struct taken *taken, int64_t size)
 {
 	if (!taken->count)
 		return;
-	if (shelf->look_count == shelf->look_capacity) {
-		shelf->look_capacity = shelf->look_capacity ? 2 * shelf->look_capacity : LOOKS_MOST;
-		struct look *grown = arena_array(shelf->arena, struct look, shelf->look_capacity);
-		if (shelf->look_count)
-			memcpy(grown, shelf->looks, shelf->look_count * sizeof *grown);
-		shelf->looks = grown;
+	if (tree->look_count == tree->look_capacity) {
+		tree->look_capacity = tree->look_capacity ? 2 * tree->look_capacity : LOOKS_MOST;
+		struct look *grown = arena_array(tree->arena, struct look, tree->look_capacity);
+		if (tree->look_count)
+			memcpy(grown, tree->looks, tree->look_count * sizeof *grown);
+		tree->looks = grown;
 	}
-	shelf->looks[shelf->look_count++] = (struct look){taken, size, 0};
+	tree->looks[tree->look_count++] = (struct look){taken, size, 0};
 }
 
 /* The nodes that a life is made of, and all that are above one of them: those above the outermost
  * on either side. */
-static void look_at_part(struct shelf *shelf, const struct item_part *part)
+static void look_at_part(struct fit_tree *tree, const struct item_part *part)
 {
-	int low = part->first + shelf->leaves, high = part->end + shelf->leaves;
+	int low = part->first + tree->leaves, high = part->end + tree->leaves;
 	int left = 0, right = 0;
 	for (; low < high; low /= 2, high /= 2) {
 		if (low % 2) {
 			left = left ? left : low / 2;
-			add_look(shelf, &shelf->somewhere[low++], part->size);
+			add_look(tree, &tree->somewhere[low++], part->size);
 		}
 		if (high % 2) {
 			high--;
 			right = right ? right : high / 2;
-			add_look(shelf, &shelf->somewhere[high], part->size);
+			add_look(tree, &tree->somewhere[high], part->size);
 		}
 	}
 	while (left || right) {
 		int node = left > right ? left : right;
-		add_look(shelf, &shelf->throughout[node], part->size);
+		add_look(tree, &tree->throughout[node], part->size);
 		left = left == node ? left / 2 : left;
 		right = right == node ? right / 2 : right;
 	}
@@ -256,11 +255,12 @@ static int64_t round_up(int64_t address, int64_t step)
 }
 
 /* The lowest address from `address` on where all sets have room. */
-static int64_t next_gap(struct shelf *shelf, const struct item *item, int64_t address, int64_t most)
+static int64_t next_gap(
+	struct fit_tree *tree, const struct item *item, int64_t address, int64_t most)
 {
 	size_t agreed = 0, at = 0;
-	while (agreed < shelf->look_count && address <= most) {
-		struct look *look = &shelf->looks[at];
+	while (agreed < tree->look_count && address <= most) {
+		struct look *look = &tree->looks[at];
 		const struct taken *taken = look->taken;
 		int64_t before = address;
 		while (look->next < taken->count &&
@@ -268,22 +268,22 @@ static int64_t next_gap(struct shelf *shelf, const struct item *item, int64_t ad
 			if (taken->at[look->next].end > address)
 				address = round_up(taken->at[look->next].end, item->step);
 			look->next++;
-			shelf->work++;
+			tree->work++;
 		}
 		/* An interval that was passed may end beyond where rounding stopped: none does. */
 		agreed = address == before ? agreed + 1 : 1;
-		at = at + 1 == shelf->look_count ? 0 : at + 1;
-		shelf->work++;
+		at = at + 1 == tree->look_count ? 0 : at + 1;
+		tree->work++;
 	}
 	return address;
 }
 
 /* Bytes between the item, if it lies here, and what is above it. */
-static int64_t room_above(const struct shelf *shelf, int64_t address)
+static int64_t room_above(const struct fit_tree *tree, int64_t address)
 {
 	int64_t room = INT64_MAX;
-	for (size_t k = 0; k < shelf->look_count; k++) {
-		const struct look *look = &shelf->looks[k];
+	for (size_t k = 0; k < tree->look_count; k++) {
+		const struct look *look = &tree->looks[k];
 		if (look->next < look->taken->count)
 			room = number_min(
 				room, look->taken->at[look->next].start - address - look->size);
@@ -292,16 +292,16 @@ static int64_t room_above(const struct shelf *shelf, int64_t address)
 }
 
 static int64_t choose(
-	struct shelf *shelf, const struct item *item, enum shelf_fit fit, int64_t most)
+	struct fit_tree *tree, const struct item *item, enum fit_tree_rule fit, int64_t most)
 {
 	int64_t address = round_up(number_max(item->least, 0), item->step), chosen = UNPLACED;
 	int64_t least = INT64_MAX;
-	for (size_t k = 0; k < shelf->look_count; k++)
-		shelf->looks[k].next = find_taken(shelf->looks[k].taken, address);
-	while ((address = next_gap(shelf, item, address, most)) <= most) {
-		if (fit == SHELF_FIRST)
+	for (size_t k = 0; k < tree->look_count; k++)
+		tree->looks[k].next = find_taken(tree->looks[k].taken, address);
+	while ((address = next_gap(tree, item, address, most)) <= most) {
+		if (fit == FIT_TREE_FIRST)
 			return address;
-		int64_t room = room_above(shelf, address);
+		int64_t room = room_above(tree, address);
 		if (chosen == UNPLACED || room < least) {
 			chosen = address;
 			least = room;
@@ -313,43 +313,43 @@ static int64_t choose(
 	return chosen;
 }
 
-int64_t shelf_put(struct shelf *shelf, size_t item, enum shelf_fit fit, int64_t limit)
+int64_t fit_tree_put(struct fit_tree *tree, size_t item, enum fit_tree_rule fit, int64_t limit)
 {
-	const struct item *it = &shelf->items->at[item];
-	if (shelf->addresses[item] != UNPLACED)
-		return shelf->addresses[item];
-	shelf->look_count = 0;
+	const struct item *it = &tree->items->at[item];
+	if (tree->addresses[item] != UNPLACED)
+		return tree->addresses[item];
+	tree->look_count = 0;
 	for (size_t k = 0; k < it->part_count; k++)
-		look_at_part(shelf, &shelf->items->parts[it->first_part + k]);
-	int64_t address = choose(shelf, it, fit, number_min(it->most, limit - it->size));
+		look_at_part(tree, &tree->items->parts[it->first_part + k]);
+	int64_t address = choose(tree, it, fit, number_min(it->most, limit - it->size));
 	if (address != UNPLACED)
-		take_bytes(shelf, item, address);
+		take_bytes(tree, item, address);
 	return address;
 }
 
-void shelf_clear(struct shelf *shelf)
+void fit_tree_clear(struct fit_tree *tree)
 {
-	for (int k = 0; k < shelf->touched_count; k++) {
-		int node = shelf->touched[k];
-		shelf->somewhere[node].count = shelf->throughout[node].count = 0;
-		shelf->is_touched[node] = false;
+	for (int k = 0; k < tree->touched_count; k++) {
+		int node = tree->touched[k];
+		tree->somewhere[node].count = tree->throughout[node].count = 0;
+		tree->is_touched[node] = false;
 	}
-	shelf->touched_count = 0;
-	for (size_t i = 0; i < shelf->items->count; i++)
-		shelf->addresses[i] = UNPLACED;
-	for (size_t i = 0; i < shelf->items->count; i++)
-		if (items_range(shelf->items, i))
-			take_bytes(shelf, i, shelf->items->at[i].least);
+	tree->touched_count = 0;
+	for (size_t i = 0; i < tree->items->count; i++)
+		tree->addresses[i] = UNPLACED;
+	for (size_t i = 0; i < tree->items->count; i++)
+		if (items_range(tree->items, i))
+			take_bytes(tree, i, tree->items->at[i].least);
 }
 
-const int64_t *shelf_addresses(const struct shelf *shelf)
+const int64_t *fit_tree_addresses(const struct fit_tree *tree)
 {
-	return shelf->addresses;
+	return tree->addresses;
 }
 
-uint64_t shelf_work(const struct shelf *shelf)
+uint64_t fit_tree_work(const struct fit_tree *tree)
 {
-	return shelf->work;
+	return tree->work;
 }
 
 enum { WORK_OF_A_TICK = 64, ITEMS_BETWEEN_CHARGES = 4096 };
@@ -390,21 +390,22 @@ static void open_engine(struct orders *orders, int fit)
 			orders->skyline = skyline_make(orders->items, orders->arena);
 		skyline_clear(orders->skyline);
 	} else {
-		if (!orders->shelf)
-			orders->shelf = shelf_make(orders->items, orders->arena);
-		shelf_clear(orders->shelf);
+		if (!orders->tree)
+			orders->tree = fit_tree_make(orders->items, orders->arena);
+		fit_tree_clear(orders->tree);
 	}
 }
 
 static int64_t put(struct orders *orders, size_t item, int fit, int64_t limit)
 {
-	return fit == ORDERS_SKYLINE ? skyline_put(orders->skyline, item, limit)
-				     : shelf_put(orders->shelf, item, (enum shelf_fit)fit, limit);
+	return fit == ORDERS_SKYLINE
+		       ? skyline_put(orders->skyline, item, limit)
+		       : fit_tree_put(orders->tree, item, (enum fit_tree_rule)fit, limit);
 }
 
 static bool charge(struct orders *orders, uint64_t placed)
 {
-	uint64_t work = (orders->shelf ? shelf_work(orders->shelf) : 0) / WORK_OF_A_TICK;
+	uint64_t work = (orders->tree ? fit_tree_work(orders->tree) : 0) / WORK_OF_A_TICK;
 	orders->over |= !run_spend(orders->run, work - orders->charged + placed);
 	orders->charged = work;
 	return !orders->over;
@@ -420,7 +421,7 @@ double orders_try(struct orders *orders, const size_t *order, size_t count, int 
 	else if (worst < (double)limit)
 		limit = (int64_t)worst;
 	open_engine(orders, fit);
-	uint64_t before = orders->shelf ? shelf_work(orders->shelf) : 0;
+	uint64_t before = orders->tree ? fit_tree_work(orders->tree) : 0;
 	double cost = 0;
 	for (size_t k = 0; k < count && cost <= worst; k++) {
 		size_t item = order[k];
@@ -432,7 +433,7 @@ double orders_try(struct orders *orders, const size_t *order, size_t count, int 
 			cost = INFINITY;
 		else
 			cost = fmax(cost, (double)(address + orders->items->at[item].size));
-		bool heavy = work && orders->shelf && shelf_work(orders->shelf) - before > work;
+		bool heavy = work && orders->tree && fit_tree_work(orders->tree) - before > work;
 		if (heavy || (k % ITEMS_BETWEEN_CHARGES == 0 &&
 				     !charge(orders, k > 0 ? ITEMS_BETWEEN_CHARGES : 1)))
 			cost = INFINITY;
@@ -555,7 +556,7 @@ const struct placement *start_layout(struct run *run, const struct packing *pack
 	size_t *order = orders_all(orders, &count);
 	for (size_t way = 0; way < 2 * sizeof keys / sizeof *keys && best > load; way++) {
 		orders_by(orders, order, count, keys[way / 2]);
-		int fit = way % 2 ? SHELF_BEST : SHELF_FIRST;
+		int fit = way % 2 ? FIT_TREE_BEST : FIT_TREE_FIRST;
 		double cost = orders_try(orders, order, count, fit, best - 1, 0);
 		if (cost == INFINITY)
 			continue;

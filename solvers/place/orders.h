@@ -11,33 +11,35 @@
  * up in the nodes that make up its life and those above: some log(sections), independent of what lives beside
  * it.  Cost of an item: about log^2, more if many small gaps are skipped.
  */
-struct shelf;
+struct fit_tree;
 
-enum shelf_fit { SHELF_FIRST, SHELF_BEST };
+enum fit_tree_rule { FIT_TREE_FIRST, FIT_TREE_BEST };
 
-struct shelf *shelf_make(const struct items *items, struct arena *arena);
+struct fit_tree *fit_tree_make(const struct items *items, struct arena *arena);
 
 /* Empty, but for the reserved ranges; the addresses of all other items are UNPLACED. */
-void shelf_clear(struct shelf *shelf);
+void fit_tree_clear(struct fit_tree *tree);
 
 /* Places an item at an address so that it ends at `limit` at most; UNPLACED if it cannot. */
-int64_t shelf_put(struct shelf *shelf, size_t item, enum shelf_fit fit, int64_t limit);
+int64_t fit_tree_put(struct fit_tree *tree, size_t item, enum fit_tree_rule fit, int64_t limit);
 
-const int64_t *shelf_addresses(const struct shelf *shelf); /* by item */
-uint64_t shelf_work(const struct shelf *shelf);            /* intervals looked at, ever */
+const int64_t *fit_tree_addresses(const struct fit_tree *tree); /* by item */
+uint64_t fit_tree_work(const struct fit_tree *tree);            /* intervals looked at, ever */
 
 /*
  * Placement of items one after the other, for searches over orders.  The cost is what the goal minimises: the peak,
  * also if it only must stay below the capacity; or the weight of the buffers without a place, their bytes without
  * weights.
  */
-enum { ORDERS_SKYLINE = 2 }; /* beside the two of enum shelf_fit: on top, without a look at holes */
+enum {
+	ORDERS_SKYLINE = 2
+}; /* beside the two of enum fit_tree_rule: on top, without a look at holes */
 
 struct orders {
 	struct run *run;
 	const struct items *items;
 	struct arena *arena;
-	struct shelf *shelf;     /* NULL until it is needed */
+	struct fit_tree *tree;   /* NULL until it is needed */
 	struct skyline *skyline; /* same */
 	int64_t *addresses;      /* by item, of the last order tried */
 	double *losses;          /* by item: what is lost without it */

@@ -112,13 +112,13 @@ static void follow(struct law *law, struct arena *arena, struct random *random,
 
 /* With nothing chosen but residency and spatial bounds; the tiles of the mapping fit. */
 static void stand_on_floors(struct law *law, struct arena *arena, struct arena *tiles,
-	const struct nest_frame *frame, struct nest_shelf *shelf,
+	const struct nest_frame *frame, struct tile_cache *cache,
 	const struct level_factors *options, const struct nest_case *nest,
 	const struct nest_score *score)
 {
 	struct nest_view *view = arena_new(arena, struct nest_view);
 	nest_view_make(frame, &nest->mapping, view);
-	struct nest_floors *floors = nest_floors_open(arena, options, shelf, view);
+	struct nest_floors *floors = nest_floors_open(arena, options, cache, view);
 	for (int again = 0; again < 2; again++) {
 		struct nest_cost cost;
 		memset(&cost, 0, sizeof cost);
@@ -143,8 +143,8 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 		return;
 	struct nest_frame frame = nest_frame_make(&search);
 	struct level_factors *options = level_factors_make(arena, &frame);
-	struct nest_shelf *shelf = nest_shelf_make(arena, &frame, options);
-	struct arena *tiles = arena_open(); /* those on the shelf */
+	struct tile_cache *cache = tile_cache_make(arena, &frame, options);
+	struct arena *tiles = arena_open(); /* those on the cache */
 	for (int n = 0; n < 50; n++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct nest_counts counts;
@@ -157,7 +157,7 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 		law->mappings++;
 		follow(law, arena, random, &frame, nest, &score);
 		if (verdict == NEST_FITS && frame.plain)
-			stand_on_floors(law, arena, tiles, &frame, shelf, options, nest, &score);
+			stand_on_floors(law, arena, tiles, &frame, cache, options, nest, &score);
 		if (!law->broken)
 			arena_release(arena, mark);
 	}

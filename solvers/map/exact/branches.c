@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct nest_shelf {
+struct tile_cache {
 	const struct nest_frame *frame;
 	const struct completions *completions;
 	_Atomic(const struct nest_tiles *) *found[ARCH_LEVELS_MOST]; /* by dataspaces */
@@ -15,7 +15,7 @@ struct nest_shelf {
 
 /* Tiles of one level, dimension by dimension. */
 struct level_tile_search {
-	const struct nest_shelf *shelf;
+	const struct tile_cache *cache;
 	struct arena *arena;
 	uint32_t kept;
 	double size;
@@ -27,27 +27,27 @@ struct level_tile_search {
 	struct array(uint16_t) all;
 };
 
-struct nest_shelf *nest_shelf_make(
+struct tile_cache *tile_cache_make(
 	struct arena *arena, const struct nest_frame *frame, const struct level_factors *options)
 {
 	const struct shape *shape = frame->search->shape;
-	struct nest_shelf *shelf = arena_new(arena, struct nest_shelf);
-	shelf->frame = frame;
-	shelf->completions = options->completions;
+	struct tile_cache *cache = arena_new(arena, struct tile_cache);
+	cache->frame = frame;
+	cache->completions = options->completions;
 	for (int j = 0; j < frame->count; j++)
-		shelf->found[j] = arena_alloc_array(
-			arena, (size_t)1 << shape->space_count, sizeof *shelf->found[j]);
-	return shelf;
+		cache->found[j] = arena_alloc_array(
+			arena, (size_t)1 << shape->space_count, sizeof *cache->found[j]);
+	return cache;
 }
 
-const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int dimension)
+const struct divisors *tile_cache_divisors(const struct tile_cache *cache, int dimension)
 {
-	return &shelf->completions->divisors[dimension];
+	return &cache->completions->divisors[dimension];
 }
 
-int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, int whole)
+int tile_cache_part(const struct tile_cache *cache, int dimension, int place, int whole)
 {
-	const int64_t *divisors = shelf->completions->divisors[dimension].at;
+	const int64_t *divisors = cache->completions->divisors[dimension].at;
 	while (divisors[whole] % divisors[place])
 		place--;
 	return place;
@@ -55,7 +55,7 @@ int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, in
 
 static bool fits(const struct level_tile_search *filling)
 {
-	const struct nest_frame *frame = filling->shelf->frame;
+	const struct nest_frame *frame = filling->cache->frame;
 	double words = 0;
 	for (uint32_t left = filling->kept; left; left &= left - 1)
 		words += nest_frame_words(frame, __builtin_ctz(left), filling->extent);
@@ -65,7 +65,7 @@ static bool fits(const struct level_tile_search *filling)
 static void place(struct level_tile_search *filling, int d, size_t at)
 {
 	filling->place[d] = (uint16_t)at;
-	filling->extent[d] = (double)filling->shelf->completions->divisors[d].at[at];
+	filling->extent[d] = (double)filling->cache->completions->divisors[d].at[at];
 }
 
 /* True if no extent can be the next larger one. */
@@ -75,7 +75,7 @@ static bool is_largest(struct level_tile_search *filling)
 	for (int n = 0; n < filling->count && largest; n++) {
 		int d = filling->dimensions[n];
 		size_t at = filling->place[d];
-		if (at + 1 == filling->shelf->completions->divisors[d].count)
+		if (at + 1 == filling->cache->completions->divisors[d].count)
 			continue;
 		place(filling, d, at + 1);
 		largest = !fits(filling);
@@ -87,7 +87,7 @@ static bool is_largest(struct level_tile_search *filling)
 static void keep_tile(struct level_tile_search *filling)
 {
 	filling->tiles++;
-	for (int d = 0; d < filling->shelf->frame->search->shape->dimension_count; d++)
+	for (int d = 0; d < filling->cache->frame->search->shape->dimension_count; d++)
 		*array_add(filling->arena, &filling->all) = filling->place[d];
 }
 
@@ -100,7 +100,7 @@ static void fill_tile(struct level_tile_search *filling, int n)
 		return;
 	}
 	int d = filling->dimensions[n];
-	size_t count = filling->shelf->completions->divisors[d].count, at = 0;
+	size_t count = filling->cache->completions->divisors[d].count, at = 0;
 	for (; at < count && filling->tried <= TILES_TRIED_MOST; at++) {
 		filling->tried++;
 		place(filling, d, at);
@@ -117,14 +117,14 @@ static void fill_tile(struct level_tile_search *filling, int n)
 }
 
 static const struct nest_tiles *find_tiles(
-	const struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept)
+	const struct tile_cache *cache, struct arena *arena, int j, uint32_t kept)
 {
-	const struct nest_frame *frame = shelf->frame;
+	const struct nest_frame *frame = cache->frame;
 	const struct shape *shape = frame->search->shape;
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
 	struct nest_tiles *tiles = arena_new(arena, struct nest_tiles);
 	struct level_tile_search filling = {
-		.shelf = shelf, .arena = arena, .kept = kept, .size = (double)level->size};
+		.cache = cache, .arena = arena, .kept = kept, .size = (double)level->size};
 	uint32_t relevant = 0;
 	size_t most = 0;
 	if (!level->size)
@@ -132,7 +132,7 @@ static const struct nest_tiles *find_tiles(
 	for (uint32_t left = kept; left; left &= left - 1)
 		relevant |= frame->spaces[__builtin_ctz(left)].relevant;
 	for (int d = 0; d < shape->dimension_count; d++) {
-		size_t count = shelf->completions->divisors[d].count;
+		size_t count = cache->completions->divisors[d].count;
 		place(&filling, d, relevant >> d & 1 ? 0 : count - 1);
 		if (!(relevant >> d & 1))
 			continue;
@@ -154,14 +154,14 @@ static const struct nest_tiles *find_tiles(
 }
 
 /* Threads may find the same answer; the first one stored wins. */
-const struct nest_tiles *nest_shelf_find(
-	struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept)
+const struct nest_tiles *tile_cache_find(
+	struct tile_cache *cache, struct arena *arena, int j, uint32_t kept)
 {
-	_Atomic(const struct nest_tiles *) *at = &shelf->found[j][kept];
+	_Atomic(const struct nest_tiles *) *at = &cache->found[j][kept];
 	const struct nest_tiles *there = atomic_load(at);
 	if (there)
 		return there;
-	const struct nest_tiles *found = find_tiles(shelf, arena, j, kept);
+	const struct nest_tiles *found = find_tiles(cache, arena, j, kept);
 	return atomic_compare_exchange_strong(at, &there, found) ? found : there;
 }
 
@@ -171,7 +171,7 @@ struct level_entry {
 };
 
 struct nest_floors {
-	struct nest_shelf *shelf;
+	struct tile_cache *cache;
 	const struct nest_view *view;
 	uint32_t left[SHAPE_DIMENSIONS_MOST]; /* all temporal iterations, by their places */
 	int pattern_count;
@@ -191,11 +191,11 @@ static const struct shape *shape_of(const struct nest_floors *floors)
 }
 
 struct nest_floors *nest_floors_open(struct arena *arena, const struct level_factors *options,
-	struct nest_shelf *shelf, const struct nest_view *view)
+	struct tile_cache *cache, const struct nest_view *view)
 {
 	struct nest_floors *floors = arena_new(arena, struct nest_floors);
 	const struct nest_frame *frame = view->frame;
-	floors->shelf = shelf;
+	floors->cache = cache;
 	floors->view = view;
 	for (int d = 0; d < shape_of(floors)->dimension_count; d++) {
 		floors->left[d] = (uint32_t)level_factors_place(options, d, view->temporal[d]);
@@ -251,7 +251,7 @@ static bool look_outside(const struct nest_floors *floors, const struct entrants
 		times[t] = 1;
 	*whole = true;
 	for (int d = 0; d < shape_of(floors)->dimension_count; d++) {
-		const struct divisors *divisors = nest_shelf_divisors(floors->shelf, d);
+		const struct divisors *divisors = tile_cache_divisors(floors->cache, d);
 		int64_t spatial = (int64_t)view->inside[entrants->j][d];
 		int place = tile[d];
 		if (spatial > 1) {
@@ -260,7 +260,7 @@ static bool look_outside(const struct nest_floors *floors, const struct entrants
 				return false;
 			place = place_below(divisors, place, value);
 		}
-		place = nest_shelf_part(floors->shelf, d, place, (int)floors->left[d]);
+		place = tile_cache_part(floors->cache, d, place, (int)floors->left[d]);
 		double outside = (double)(view->temporal[d] / divisors->at[place]);
 		*whole &= outside == 1;
 		for (uint32_t some = entrants->entering; some; some &= some - 1)
@@ -318,7 +318,7 @@ static struct level_entry find_entry(
 	if (entrants->j < 0 || !entrants->entering)
 		return entry;
 	const struct nest_tiles *tiles =
-		nest_shelf_find(floors->shelf, arena, entrants->j, entrants->kept);
+		tile_cache_find(floors->cache, arena, entrants->j, entrants->kept);
 	if (tiles->known && floors->pattern_count)
 		find_least(floors, entrants, tiles, &entry);
 	return entry;
@@ -533,9 +533,9 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 	expansion->stopped = false;
 	if (find_residencies(scratch, choices, choices->at[i].spatial, &expansion->residencies)) {
 		struct nest_sums base = base_of(&expansion->residencies);
-		if (choices->shelf)
+		if (choices->cache)
 			expansion->floors = nest_floors_open(scratch, choices->options,
-				choices->shelf, &expansion->residencies.view);
+				choices->cache, &expansion->residencies.view);
 		expand(expansion, 0, &base);
 	}
 	struct outer_branch_list list = {expansion->list.count, expansion->list.at, false};
@@ -613,7 +613,7 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	choices->expansion = arena_new(arena, struct expansion);
 	choices->frame = frame;
 	choices->options = options;
-	choices->shelf = frame->plain ? nest_shelf_make(arena, frame, options) : NULL;
+	choices->cache = frame->plain ? tile_cache_make(arena, frame, options) : NULL;
 	choices->free_most = find_free_most(search);
 	choices->spatial =
 		spatial_bounds_find(run, arena, frame, options->completions, SPATIAL_MOST);

@@ -495,21 +495,21 @@ struct nest_tiles {
 };
 
 /* Tiles are found when first asked for, by any thread. */
-struct nest_shelf;
-struct nest_shelf *nest_shelf_make(
+struct tile_cache;
+struct tile_cache *tile_cache_make(
 	struct arena *arena, const struct nest_frame *frame, const struct level_factors *options);
 
 /* For the dataspaces in `kept`, at storage level j.  What is found comes from the arena, which must
- * live as long as the shelf. */
-const struct nest_tiles *nest_shelf_find(
-	struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept);
+ * live as long as the cache. */
+const struct nest_tiles *tile_cache_find(
+	struct tile_cache *cache, struct arena *arena, int j, uint32_t kept);
 
 /* For a dimension's extent. */
-const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int dimension);
+const struct divisors *tile_cache_divisors(const struct tile_cache *cache, int dimension);
 
 /* The place of the largest divisor that is no larger than that at `place` and divides that at
  * `whole`. */
-int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, int whole);
+int tile_cache_part(const struct tile_cache *cache, int dimension, int place, int whole);
 
 /*
  * Lower bounds of plain dataspaces, given the levels that keep them and the spatial
@@ -527,7 +527,7 @@ struct nest_floors;
 
 /* For the spatial loops of a view, which must live as long; of plain dataspaces only. */
 struct nest_floors *nest_floors_open(struct arena *arena, const struct level_factors *options,
-	struct nest_shelf *shelf, const struct nest_view *view);
+	struct tile_cache *cache, const struct nest_view *view);
 
 /* Adds what all dataspaces cost with the residency that the view has now.  Tiles come from the
  * arena.  False if some level cannot hold what it keeps. */
@@ -554,7 +554,7 @@ struct outer_branches {
 	 * `floor`, of the first objective. */
 	bool complete;
 	double floor;
-	struct nest_shelf *shelf; /* NULL: there are windows */
+	struct tile_cache *cache; /* NULL: there are windows */
 	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
 	struct spatial_choice *at;

@@ -451,7 +451,7 @@ static void fit(struct spill_climb *climb, struct spill_set *set)
 	struct placement *placement = packing_open(climb->run, &question.packing);
 	size_t count, *order = orders_all(orders, &count);
 	orders_by(orders, order, count, ORDERS_WORTH);
-	orders_try(orders, order, count, SHELF_FIRST, INFINITY, 0);
+	orders_try(orders, order, count, FIT_TREE_FIRST, INFINITY, 0);
 	items_place(items, orders->addresses, placement);
 	for (size_t b = 0; b < question.packing.count; b++)
 		for (int i = question.residences[b].first;

@@ -49,15 +49,15 @@ static void first_fit_is_the_lowest_free_address(void **state)
 		struct random random = random_open(seed, (uint64_t)draw);
 		struct packing packing = tight_draw(arena, &random, &options);
 		const struct items *items = items_make(&packing, arena);
-		struct shelf *shelf = shelf_make(items, arena);
+		struct fit_tree *tree = fit_tree_make(items, arena);
 		for (size_t k = 0; k < 2 * items->count; k++) {
 			size_t item = random_below(&random, items->count);
 			int64_t limit =
 				1 + (int64_t)random_below(&random, 2 * (uint64_t)packing.capacity);
-			if (shelf_addresses(shelf)[item] != UNPLACED)
+			if (fit_tree_addresses(tree)[item] != UNPLACED)
 				continue;
-			int64_t expected = first(items, shelf_addresses(shelf), item, limit);
-			assert_int_equal(shelf_put(shelf, item, SHELF_FIRST, limit), expected);
+			int64_t expected = first(items, fit_tree_addresses(tree), item, limit);
+			assert_int_equal(fit_tree_put(tree, item, FIT_TREE_FIRST, limit), expected);
 			placed += expected != UNPLACED;
 			refused += expected == UNPLACED;
 		}
