@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Containers in an arena: growing arrays and binary search in them, tables of names, sets of numbers; and the hash of
- * all tables.
+ * Containers in an arena: growing arrays, binary search and heaps in them, tables of names, sets of numbers; and the hash
+ * of all tables.
  *
  * A growing array of any type:
  *
@@ -71,6 +71,46 @@ uint64_t hash_bytes(const char *bytes, size_t length);
 				bisect_high = (at);                                                \
 		}                                                                                  \
 		(at) = bisect_low;                                                                 \
+	} while (0)
+
+/*
+ * Heaps in arrays of any type; the first element comes before all others.  `before` is an expression of the pointers a and
+ * b to two elements, true if *a comes before *b.  Each node has four children, which share a cache line.
+ *
+ *	heap_put(heap, count, item, a->time < b->time);   with room for one more
+ *	heap_sink(heap, count, a->time < b->time);        after the first element was replaced
+ *
+ * To take the first away, replace it by the last, heap[--count], and let that sink.
+ */
+#define heap_put(heap, count, item, before)                                                        \
+	do {                                                                                       \
+		size_t heap_at = (count)++;                                                        \
+		__typeof__(*(heap)) heap_item = (item), *a = &heap_item, *b;                       \
+		while (heap_at && (b = &(heap)[(heap_at - 1) / 4], before)) {                      \
+			(heap)[heap_at] = *b;                                                      \
+			heap_at = (heap_at - 1) / 4;                                               \
+		}                                                                                  \
+		(heap)[heap_at] = heap_item;                                                       \
+	} while (0)
+
+#define heap_sink(heap, count, before)                                                             \
+	do {                                                                                       \
+		size_t heap_at = 0, heap_child;                                                    \
+		__typeof__(*(heap)) heap_item = (heap)[0], *a, *b;                                 \
+		while ((heap_child = 4 * heap_at + 1) < (count)) {                                 \
+			size_t heap_end = heap_child + 4 < (count) ? heap_child + 4 : (count);     \
+			b = &(heap)[heap_child];                                                   \
+			for (a = b + 1; a < (heap) + heap_end; a++)                                \
+				if (before)                                                        \
+					b = a;                                                     \
+			a = b;                                                                     \
+			b = &heap_item;                                                            \
+			if (!(before))                                                             \
+				break;                                                             \
+			(heap)[heap_at] = *a;                                                      \
+			heap_at = (size_t)(a - (heap));                                            \
+		}                                                                                  \
+		(heap)[heap_at] = heap_item;                                                       \
 	} while (0)
 
 /*

@@ -85,38 +85,28 @@ enum { PACK_TICKS = 200000, NUMBERS_MOST = 30000 };
 
 /* --- the heap: by least, then those that are further, then the older */
 
-static bool is_before(const struct bounding *bounding, struct bound_open a, struct bound_open b)
+static bool is_before(
+	const struct bounding *bounding, const struct bound_open *a, const struct bound_open *b)
 {
-	uint16_t cut_a = bounding->nodes.at[a.node].state.cut;
-	uint16_t cut_b = bounding->nodes.at[b.node].state.cut;
-	if (a.least != b.least)
-		return a.least < b.least;
-	return cut_a != cut_b ? cut_a > cut_b : a.node < b.node;
+	uint16_t cut_a = bounding->nodes.at[a->node].state.cut;
+	uint16_t cut_b = bounding->nodes.at[b->node].state.cut;
+	if (a->least != b->least)
+		return a->least < b->least;
+	return cut_a != cut_b ? cut_a > cut_b : a->node < b->node;
 }
 
 static void push(struct bounding *bounding, struct bound_open open)
 {
 	array_add(bounding->arena, &bounding->heap);
-	struct bound_open *heap = bounding->heap.at;
-	size_t i = bounding->heap.count - 1;
-	for (; i && is_before(bounding, open, heap[(i - 1) / 2]); i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = open;
+	bounding->heap.count--;
+	heap_put(bounding->heap.at, bounding->heap.count, open, is_before(bounding, a, b));
 }
 
 static struct bound_open pop(struct bounding *bounding)
 {
 	struct bound_open *heap = bounding->heap.at, top = heap[0];
-	size_t count = --bounding->heap.count, i = 0;
-	struct bound_open last = heap[count];
-	for (size_t child; (child = 2 * i + 1) < count; i = child) {
-		if (child + 1 < count && is_before(bounding, heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(bounding, heap[child], last))
-			break;
-		heap[i] = heap[child];
-	}
-	heap[i] = last;
+	heap[0] = heap[--bounding->heap.count];
+	heap_sink(heap, bounding->heap.count, is_before(bounding, a, b));
 	return top;
 }
 

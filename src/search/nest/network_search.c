@@ -427,19 +427,6 @@ static bool comes_before(const struct head *a, const struct head *b)
 	return a->row != b->row ? a->row < b->row : a->column < b->column;
 }
 
-static void sift(struct head *heap, size_t count, size_t i)
-{
-	for (size_t child; (child = 2 * i + 1) < count; i = child) {
-		if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!comes_before(&heap[child], &heap[i]))
-			return;
-		struct head swap = heap[i];
-		heap[i] = heap[child];
-		heap[child] = swap;
-	}
-}
-
 static struct sums_point plus(struct sums_point a, struct sums_point b)
 {
 	return (struct sums_point){a.x + b.x, a.y + b.y};
@@ -481,11 +468,11 @@ static void merge(struct maker *maker, const struct sums_operand *rows,
 	struct head *heap = arena_array(scratch, struct head, rows->count);
 	struct array(struct sums_point) values = {0};
 	struct array(struct origin) origins = {0};
-	size_t count = rows->count;
-	for (size_t i = 0; i < count; i++)
-		heap[i] = (struct head){plus(rows->at[i], columns->at[0]), (uint32_t)i, 0};
-	for (size_t i = count; i-- > 0;)
-		sift(heap, count, i);
+	size_t count = 0;
+	while (count < rows->count) {
+		struct head first = {plus(rows->at[count], columns->at[0]), (uint32_t)count, 0};
+		heap_put(heap, count, first, comes_before(a, b));
+	}
 	while (count) {
 		struct head *least = &heap[0];
 		if (!values.count || least->at.y < values.at[values.count - 1].y) {
@@ -499,7 +486,7 @@ static void merge(struct maker *maker, const struct sums_operand *rows,
 			least->at = plus(rows->at[least->row], columns->at[least->column]);
 		else
 			heap[0] = heap[--count];
-		sift(heap, count, 0);
+		heap_sink(heap, count, comes_before(a, b));
 	}
 	maker->formed += rows->count * columns->count;
 	out->count = values.count;
