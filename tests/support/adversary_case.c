@@ -228,9 +228,10 @@ static const char *draw_workload(
 		if (strstr(text_read(&draw.ops), arena_format(arena, "w%d[", i)))
 			text_add(&text, "    w%d: {dtype: %s}\n", i, dtype);
 	if (!draw.is_tight && draw_chance(random, 3)) {
-		text_add(&text, "  outputs: [");
-		for (int i = 0; i < ops; i++)
-			text_add(&text, "%st%d", i ? ", " : "", i);
+		text_add(&text, "  outputs: [t0");
+		for (int i = 1; i < ops; i++)
+			if (!draw_chance(random, 4)) /* else it may not be used */
+				text_add(&text, ", t%d", i);
 		text_add(&text, "]\n");
 	}
 	text_add(&text, "  ops:\n%s", text_read(&draw.ops));

@@ -11,7 +11,7 @@
  * A graph on a machine, with what a solver proves of it, for an adversary that looks for a plan below that.
  * Machines have 4 to 32 cores, LX of 64 KiB to 2 MiB, bundles of 2, 3, 6 or any number of tensors, rings or none,
  * overheads or none; graphs one to six ops in one of six dtypes, with tensors that several ops read, products, sums,
- * clones of their own and outputs that are read again.
+ * clones of their own, outputs that are read again, and results that are not used.
  */
 struct arena;
 

@@ -377,10 +377,20 @@ static void price_in_place(struct joint_choosing *choosing)
 
 /* --- where operands are */
 
-/* True if some later op may find the output under a view. */
+/* True if no op reads a tensor, and it is not an output of the graph. */
+static bool is_never_used(const struct joint_making *making, int tensor)
+{
+	const struct users *users = &making->users;
+	return making->question->workload->tensors[tensor].role != TENSOR_OUTPUT &&
+	       users->first[tensor + 1] - users->first[tensor] == 1;
+}
+
+/* True if some later op may find the output under a view, or nothing uses it. */
 static bool is_worth_making(const struct joint_choosing *choosing, int tensor, int view)
 {
 	const struct joint_views *views = &choosing->making->views[tensor];
+	if (is_never_used(choosing->making, tensor))
+		return true;
 	for (int asked = 0; asked < views->count; asked++)
 		if (views->asked[asked] > choosing->number &&
 			(joint_serves(views, view, asked) ||

@@ -193,10 +193,12 @@ static bool choose_out(const struct choosing_step *choosing)
 		(step->division->partial && !language->kinds.owners) ||
 		!may_write_back(language, t))
 		return false;
+	bool is_needed = language->tensors[t].last > step->op ||
+			 tensor_at(language, t)->role == TENSOR_OUTPUT;
 	step->out_later_count = choose_later(choosing, t, &made->view, step->out_later);
 	int taken = (int)choose_below(choosing->choices, step->use_count + 1);
 	step->in_place_of = taken - 1;
-	return step->out_later_count > 0 &&
+	return (step->out_later_count > 0 || !is_needed) &&
 	       (taken == 0 || may_take_over(choosing, &step->uses[taken - 1]));
 }
 
