@@ -595,7 +595,36 @@ static int compare_ranks(const void *a, const void *b)
 	return order ? order : (x->label > y->label) - (x->label < y->label);
 }
 
-/* Keeps the cheapest labels; of what goes, the least lower bound is noted. */
+/* Live buffers of a label that are in LX. */
+static size_t count_kept(const struct menu_layer *layer, size_t label)
+{
+	size_t kept = 0;
+	for (size_t s = 0; s < layer->width; s++)
+		kept += layer->states.at[label * layer->width + s] != IN_HBM;
+	return kept;
+}
+
+/* Puts first the ranks that stay: the cheapest ones, and the cheapest of each number of live buffers in LX, so that
+ * a pass whose cheap labels all end in buffers without a common division still has an answer. Returns their number. */
+static size_t choose_ranks(struct arena *scratch, const struct menu_layer *layer,
+	struct rank *ranks, size_t width, struct capture_cost *first_dropped)
+{
+	size_t count = layer->labels.count, kept = 0, dropped = 0;
+	bool *seen = arena_array(scratch, bool, layer->width + 1);
+	for (size_t i = 0; i < count; i++) {
+		size_t in_lx = count_kept(layer, ranks[i].label);
+		if (i >= width && seen[in_lx]) {
+			if (!dropped++)
+				*first_dropped = ranks[i].cost;
+			continue;
+		}
+		seen[in_lx] = true;
+		ranks[kept++] = ranks[i];
+	}
+	return kept;
+}
+
+/* Keeps at most `width` labels, or a few more; of what goes, the least lower bound is noted. */
 static void narrow_layer(struct menu_search *search, struct arena *scratch,
 	struct menu_layer *layer, size_t width, size_t step)
 {
@@ -606,22 +635,26 @@ static void narrow_layer(struct menu_search *search, struct arena *scratch,
 	for (size_t i = 0; i < count; i++)
 		ranks[i] = (struct rank){layer->labels.at[i].cost, i};
 	qsort(ranks, count, sizeof *ranks, compare_ranks);
-	struct capture_cost first = menu_add(&ranks[width].cost, &search->menu.rest[step + 1]);
+	struct capture_cost first;
+	size_t kept = choose_ranks(scratch, layer, ranks, width, &first);
+	if (kept == count)
+		return;
+	first = menu_add(&first, &search->menu.rest[step + 1]);
 	if (!search->is_narrow || capture_compare(&first, &search->dropped) < 0)
 		search->dropped = first;
 	search->is_narrow = true;
-	struct menu_label *labels = arena_array(scratch, struct menu_label, width);
-	int *states = arena_array(scratch, int, width * layer->width);
-	for (size_t i = 0; i < width; i++) {
+	struct menu_label *labels = arena_array(scratch, struct menu_label, kept);
+	int *states = arena_array(scratch, int, kept * layer->width);
+	for (size_t i = 0; i < kept; i++) {
 		labels[i] = layer->labels.at[ranks[i].label];
 		for (size_t s = 0; s < layer->width; s++)
 			states[i * layer->width + s] =
 				layer->states.at[ranks[i].label * layer->width + s];
 	}
 	layer->labels.at = labels;
-	layer->labels.count = layer->labels.capacity = width;
+	layer->labels.count = layer->labels.capacity = kept;
 	layer->states.at = states;
-	layer->states.count = layer->states.capacity = width * layer->width;
+	layer->states.count = layer->states.capacity = kept * layer->width;
 }
 
 /* Fills the layer of a step; false if the run is to end. */

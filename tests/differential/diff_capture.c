@@ -210,11 +210,73 @@ static void changed_answers_are_rejected(void **state)
 	assert_true(!draws_are_many(count) || (legal > count / 50 && illegal > count / 50));
 }
 
+enum { WIDE_BUFFERS = 60, WIDE_MENU = 12, WIDE_TICKS = 2000000 };
+
+/* Each op reads three of the eight buffers before its own, each under one pair of divisions in six: a buffer that is
+ * cheap to keep often leaves a later op no division. */
+static struct capture draw_wide(struct arena *arena, struct random *random)
+{
+	struct capture_buffer *buffers = arena_array(arena, struct capture_buffer, WIDE_BUFFERS);
+	for (size_t b = 0; b < WIDE_BUFFERS; b++) {
+		struct capture_division *menu =
+			arena_array(arena, struct capture_division, WIDE_MENU);
+		struct capture_edge *edges = arena_array(arena, struct capture_edge, 3);
+		buffers[b] = (struct capture_buffer){.name = arena_format(arena, "b%zu", b),
+			.size = 1 + (int64_t)random_below(random, 100),
+			.start = (int64_t)b,
+			.end = (int64_t)b + 9,
+			.may_stay = true,
+			.cost = 1 + (int64_t)random_below(random, 100),
+			.division_count = WIDE_MENU,
+			.divisions = menu,
+			.edges = edges};
+		for (int d = 0; d < WIDE_MENU; d++)
+			menu[d] = (struct capture_division){1 + d % 4, 1 + d, (1 + d) * (1 + d)};
+		for (size_t k = 0; b >= 8 && k < 3; k++) {
+			struct capture_pair *pairs =
+				arena_array(arena, struct capture_pair, WIDE_MENU * WIDE_MENU);
+			size_t count = 0;
+			for (int p = 0; p < WIDE_MENU * WIDE_MENU; p++)
+				if (random_below(random, 6) == 0)
+					pairs[count++] =
+						(struct capture_pair){p / WIDE_MENU, p % WIDE_MENU};
+			edges[buffers[b].edge_count++] =
+				(struct capture_edge){.parent = (int)(b - 8 + 3 * k),
+					.pairs = pairs,
+					.pair_count = count};
+		}
+	}
+	return (struct capture){.name = "wide", .buffers = buffers, .count = WIDE_BUFFERS};
+}
+
+/* A search that is cut short keeps at least half of what its own bound says could be kept. */
+static void short_searches_keep_buffers(void **state)
+{
+	uint64_t seed = draws_seed(3);
+	for (long i = 0, count = draws(3); i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct capture capture = draw_wide(arena, &random);
+		struct capture_question question = {&capture, 1000, 1};
+		struct asker asker = {0};
+		struct capture_found found = capture_explore(&asker, &question, WIDE_TICKS, arena);
+		int64_t all = 0, kept = 0;
+		for (size_t b = 0; b < capture.count; b++)
+			all += capture.buffers[b].cost;
+		kept = all - found.answer->cost.spilled;
+		if (kept * 2 < all - found.bound)
+			fail_msg("draw %ld: %lld of %lld are kept, the bound says %lld", i,
+				(long long)kept, (long long)all, (long long)(all - found.bound));
+		arena_close(arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(proven_costs_are_the_least),
 		cmocka_unit_test(changed_answers_are_rejected),
+		cmocka_unit_test(short_searches_keep_buffers),
 	};
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
 }
