@@ -9,10 +9,25 @@
 
 #define ATTENTION "specs/arch/spyre32_published.yaml specs/workloads/attention.yaml"
 
+/* The words of a text: folded lines are one, and columns are a space apart. */
+static const char *unfolded(struct arena *memory, const char *text)
+{
+	char *out = arena_array(memory, char, strlen(text) + 1), *end = out;
+	for (size_t i = 0; text[i]; i++) {
+		size_t blanks = strspn(text + i, " \n");
+		bool folds = blanks > 1 && text[i + blanks - 1] == ' ';
+		*end++ = folds ? ' ' : text[i];
+		i += folds ? blanks - 1 : 0;
+	}
+	return out;
+}
+
 static void expect(const char *text, const char *part)
 {
-	if (!strstr(text, part))
+	struct arena *memory = arena_open();
+	if (!strstr(unfolded(memory, text), unfolded(memory, part)))
 		fail_msg("'%s' is not said in\n%s", part, text);
+	arena_close(memory);
 }
 
 static void phases_and_tensors_are_explained(void **state)
@@ -20,10 +35,10 @@ static void phases_and_tensors_are_explained(void **state)
 	struct arena *memory = arena_open();
 	struct ended ended = shell(memory, "$LXPLORE score " ATTENTION " --explain");
 	assert_int_equal(ended.status, 0);
-	expect(ended.out, "\nO                            3840         4575  hbm ");
+	expect(ended.out, "\nO             3840      4575  hbm ");
 	expect(ended.out, "\nbundles                                   16061 ");
 	expect(ended.out, "it would fit, with as many cycles: nothing is gained");
-	expect(ended.out, "the view is illegal: op 'S' on core 0 uses 0..3 of device dimension ");
+	expect(ended.out, "the view is illegal: op 'S' on core 0 uses 0..3 of");
 	expect(ended.out, "an output that no op reads: it must end in HBM");
 	arena_close(memory);
 }
@@ -61,7 +76,7 @@ static void the_worth_of_each_kind_is_solved_again(void **state)
 		"--simulate none -q -o %s >%s.all && $LXPLORE report %s --explain",
 		results, results, results);
 	assert_int_equal(ended.status, 0);
-	expect(ended.out, "\namax                         1024         1024  lx_read, compute ");
+	expect(ended.out, "\namax          1024      1024  lx_read, compute ");
 	expect(ended.out, "\nlx_read, compute                 2         2048 ");
 	expect(ended.out,
 		"the view is illegal: op 'S' runs on core 15, which holds nothing of 'KT'");
@@ -80,7 +95,7 @@ static void tensors_are_tried_in_lx(void **state)
 			"[{op: b, bundle: 0, mapping: 'core: m2'}, {op: c, bundle: 0, mapping: 'core: "
 			"m2'}]",
 			"[{bundle: 0, arguments: [a, b, c]}]",
-			"\nb                           16384  it would fit, with 240 cycles less (13.9 %), "
+			"\nb              16384  it would fit, with 240 cycles less (13.9 %), "
 			"5.7344 uJ less, 32 KiB of HBM less\n"},
 		{"64", "'c[m,n] = neg(b[m,n])'",
 			"[{op: b, bundle: 0, mapping: 'core: m2'}, {op: c, bundle: 0, mapping: 'core: "

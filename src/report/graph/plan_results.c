@@ -107,7 +107,7 @@ static void explain_proofs(struct text *text, const struct frontier *frontier)
 			: k + 1 == objectives->count ? " or "
 						     : ", ",
 			objective_names[objectives->at[k]]);
-	text_add(text, "; within N %%: none has more than N %% less;\n"
+	text_add(text, ";\nwithin N %%: none has more than N %% less;\n"
 		       "'fixed' under proof_spaces in run.json names what that space leaves out\n");
 }
 

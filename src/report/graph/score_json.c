@@ -480,6 +480,8 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	return text_read(&text);
 }
 
+enum { TERMINAL_WIDTH = 80, REASON_BYTES_WIDTH = 13 };
+
 /* A set of resources: all that take as long as the slowest. */
 static unsigned slowest(const struct phase_cost *phase)
 {
@@ -514,23 +516,46 @@ static int set_width(struct arena *arena, const struct plan_cost *cost)
 	return width;
 }
 
+static const char *phase_name(const struct plan *plan, const struct phase_cost *phase)
+{
+	return plan->workload->ops[plan->steps[phase->end_step - 1].op].name;
+}
+
+/* As wide as a head and the largest of its cycles; 0: no phase uses the resource. */
+static int resource_width(const struct plan_cost *cost, int resource, struct arena *arena)
+{
+	int64_t most = 0;
+	for (int p = 0; p < cost->phase_count; p++)
+		most = number_max(most, cost->phases[p].resource[resource]);
+	size_t digits = strlen(arena_format(arena, "%" PRId64, most));
+	return most ? (int)number_max((int64_t)digits, (int64_t)strlen(resource_names[resource]))
+		    : 0;
+}
+
+/* A row for each phase; resources that no phase uses have no column. */
 static void add_phases(struct text *text, const struct outcome *outcome)
 {
-	const struct plan *plan = outcome->plan;
-	int width = set_width(text->arena, &outcome->cost);
-	text_add(
-		text, "%-20s %12s %12s  %-*s", "phase of", "cycles", "estimate", width, "bound by");
-	for (int r = 0; r < RESOURCE_COUNT; r++)
-		text_add(text, " %10s", resource_names[r]);
+	const struct plan_cost *cost = &outcome->cost;
+	int bound = set_width(text->arena, cost), name = 8, widths[RESOURCE_COUNT];
+	for (int p = 0; p < cost->phase_count; p++)
+		name = (int)number_max(
+			name, (int64_t)strlen(phase_name(outcome->plan, &cost->phases[p])));
+	text_add(text, "%-*s %9s %9s  %-*s", name, "phase of", "cycles", "estimate", bound,
+		"bound by");
+	for (int r = 0; r < RESOURCE_COUNT; r++) {
+		widths[r] = resource_width(cost, r, text->arena);
+		if (widths[r])
+			text_add(text, " %*s", widths[r], resource_names[r]);
+	}
 	text_add(text, "\n");
-	for (int p = 0; p < outcome->cost.phase_count; p++) {
-		const struct phase_cost *phase = &outcome->cost.phases[p];
-		text_add(text, "%-20s %12" PRId64 " %12" PRId64 "  %-*s",
-			plan->workload->ops[plan->steps[phase->end_step - 1].op].name,
-			phase->cycles, phase->estimate, width,
+	for (int p = 0; p < cost->phase_count; p++) {
+		const struct phase_cost *phase = &cost->phases[p];
+		text_add(text, "%-*s %9" PRId64 " %9" PRId64 "  %-*s", name,
+			phase_name(outcome->plan, phase), phase->cycles, phase->estimate, bound,
 			set_text(text->arena, slowest(phase)));
 		for (int r = 0; r < RESOURCE_COUNT; r++)
-			text_add(text, " %10" PRId64, phase->resource[r]);
+			if (widths[r])
+				text_add(text, " %*" PRId64, widths[r], phase->resource[r]);
 		text_add(text, "\n");
 	}
 }
@@ -588,23 +613,35 @@ static bool has_copy_in_lx(const struct plan *plan, int tensor)
 	return false;
 }
 
+/* Adds a row whose last column is a sentence, folded into the width of a terminal. */
+static void add_reason(
+	struct text *text, int name_width, const struct tensor *tensor, const char *why)
+{
+	const char *indent = arena_format(text->arena, "%*s", name_width + REASON_BYTES_WIDTH, "");
+	struct text lines = text_open(text->arena);
+	text_fold(&lines, TERMINAL_WIDTH, indent, why);
+	text_add(text, "%-*s %10" PRId64 "  %s", name_width, tensor->name, tensor->layout.bytes,
+		text_read(&lines) + strlen(indent));
+}
+
 static void add_tensor_reasons(
 	struct text *text, const struct plan *plan, const struct planning *planning)
 {
-	text_add(text, "\n%-20s %12s  %s\n", "not in LX", "bytes",
+	int width = (int)strlen("not in LX");
+	for (size_t t = 0; t < plan->workload->tensor_count; t++)
+		width = (int)number_max(width, (int64_t)strlen(plan->workload->tensors[t].name));
+	text_add(text, "\n%-*s %10s  %s\n", width, "not in LX", "bytes",
 		"what breaks, or what it gains, with the same mappings");
 	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
-		const struct tensor *tensor = &plan->workload->tensors[t];
 		struct arena *scratch = arena_open();
 		if (is_in_lx(plan, (int)t)) {
 			arena_close(scratch);
 			continue;
 		}
-		const char *why = has_copy_in_lx(plan, (int)t)
-					  ? "a move brings it into LX for its readers"
-					  : lx_try(plan, planning, (int)t, scratch).text;
-		text_add(
-			text, "%-20s %12" PRId64 "  %s\n", tensor->name, tensor->layout.bytes, why);
+		add_reason(text, width, &plan->workload->tensors[t],
+			has_copy_in_lx(plan, (int)t)
+				? "a move brings it into LX for its readers"
+				: lx_try(plan, planning, (int)t, scratch).text);
 		arena_close(scratch);
 	}
 }
@@ -629,8 +666,6 @@ static void add_worths(struct text *text, const struct joint_worths *worths)
 	}
 }
 
-enum { SOURCE_WIDTH = 78 };
-
 static void add_share(
 	struct text *text, const char *name, double pj, double all, const char *source)
 {
@@ -651,7 +686,7 @@ void energy_text(struct text *text, const struct outcome *outcome, bool from_sim
 			all, energy_place_source(&parts, place));
 	for (int place = 0; place < ENERGY_PLACES; place++)
 		if (energy_of_place(&parts, place) != 0 && energy_place_source(&parts, place))
-			text_fold(text, SOURCE_WIDTH, "    ",
+			text_fold(text, TERMINAL_WIDTH, "    ",
 				arena_format(text->arena, "%s: %s",
 					energy_place_name(&parts, place),
 					energy_place_source(&parts, place)));
