@@ -168,7 +168,7 @@ static const struct shown_block blocks[] = {
 	{"specs/placement.md", ENDS, "10 buffers, peak", NULL, 0},
 	{"specs/placement.md", RUN, "lxplore place specs/buffers/attention.csv --capacity 512KiB",
 		NULL, 1},
-	{"specs/placement.md", WARNS, "from step 2 to 3", NULL, 0},
+	{"specs/placement.md", WARNS, "in steps [2, 3)", NULL, 0},
 	{"specs/placement.md", RUN, "lxplore place specs/buffers/twisted.csv", NULL, 0},
 	{"specs/placement.md", SHOWS, "the certificate holds", NULL, 0},
 	{"specs/placement.md", RUN, "lxplore place specs/buffers/attention.csv --capacity 400KiB",

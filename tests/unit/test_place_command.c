@@ -99,9 +99,9 @@ static void a_tree_of_cases_is_followed(void **state)
 	folder_put("b.csv", twisted);
 	struct ended ended = place_run("b.csv --capacity 5 --certificate proof.yaml");
 	assert_int_equal(ended.status, 1);
-	assert_non_null(
-		strstr(ended.err, "these 7 buffers do not fit even alone; there are 5 bytes\n"
-				  "  b.csv:2: 'a' of 3 bytes lives in [0, 1)\n"));
+	assert_non_null(strstr(ended.err,
+		"these 7 buffers do not fit even alone; the scratchpad has 5 bytes\n"
+		"  b.csv:2: 'a' of 3 bytes lives in [0, 1)\n"));
 	assert_non_null(
 		strstr(ended.err, "8 buffers do not fit into 5 bytes, load 5; place/exact"));
 	const char *proof = folder_text("proof.yaml");

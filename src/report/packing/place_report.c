@@ -212,16 +212,16 @@ static void add_core_head(struct text *text, const struct place_report *report)
 		bytes += packing->buffers[report->core[i]].size;
 	if (report->core_by_load)
 		text_add(text,
-			"from step %" PRId64 " to %" PRId64 " %zu buffer%s of together %" PRId64
-			" bytes live%s",
+			"in steps [%" PRId64 ", %" PRId64 ") %zu buffer%s live, %" PRId64
+			" bytes in all",
 			report->core_from, report->core_to, report->core_count,
-			plural(report->core_count), bytes, report->core_count == 1 ? "s" : "");
+			report->core_count == 1 ? " is" : "s are", bytes);
 	else if (report->core_count == 1)
 		text_add(text, "this buffer does not fit even alone");
 	else
 		text_add(text, "these %zu buffers do not fit even alone", report->core_count);
 	if (report->has_capacity)
-		text_add(text, "; there are %" PRId64 " bytes%s",
+		text_add(text, "; the scratchpad has %" PRId64 " bytes%s",
 			packing_room(text->arena, packing),
 			packing->reserved_count ? " that are not reserved" : "");
 	text_add(text, "\n");
