@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Containers in an arena: growing arrays, binary search and heaps in them, tables of names, sets of numbers; and the hash
- * of all tables.
+ * Containers in an arena: growing arrays, binary search and heaps in them, tables of names, sets of numbers; and the
+ * hash of all tables.
  *
  * A growing array of any type:
  *
@@ -74,8 +74,8 @@ uint64_t hash_bytes(const char *bytes, size_t length);
 	} while (0)
 
 /*
- * Heaps in arrays of any type; the first element comes before all others.  `before` is an expression of the pointers a and
- * b to two elements, true if *a comes before *b.  Each node has four children, which share a cache line.
+ * Heaps in arrays of any type; the first element comes before all others.  `before` is an expression of the pointers
+ * a and b to two elements, true if *a comes before *b.  Each node has four children, which share a cache line.
  *
  *	heap_put(heap, count, item, a->time < b->time);   with room for one more
  *	heap_sink(heap, count, a->time < b->time);        after the first element was replaced

@@ -60,6 +60,8 @@ static void violations_are_found(void **state)
 			"tags stand for several things: plan: src/cli/main.c src/model/graph/plan.h"},
 		{"rm src/search/README.md", "src/search/README.md"},
 		{"touch src/helper.c", "these stand outside of folders: src/helper.c"},
+		{"seq -f 'src/cli/part%g.c' 500 | xargs touch",
+			"join those that are only used together"},
 		{"yes '' | head -1000 >>src/cli/main.c", "src/cli/main.c has more than 1000 lines"},
 		{"(printf 'void f(void)\\n{\\n'; yes ';' | head -61; echo '}') >src/cli/long.c",
 			"src/cli/long.c:2: a function of more than 60 lines"},
