@@ -6,7 +6,6 @@
 #include "sim/transfer/copy.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"
-#include "tests/support/complaints.h"
 #include "tests/support/copy_text.h"
 #include "tests/support/set_up.h"
 
@@ -150,68 +149,6 @@ static void each_rule_has_a_code(void **state)
 	for (int e = 0; e < BROADCAST_ERRORS; e++)
 		if (!met[e])
 			fail_msg("no row is about %s", broadcast_error_names[e]);
-}
-
-static void faults_show_their_places(void **state)
-{
-	const char *why;
-	struct diag *diag = diag_open(*state);
-	const struct broadcast *broadcast = read(*state,
-		arena_format(*state, "%s  tile: {rows: 8, cols: 12}\n  root: 4\n", small), &why);
-	assert_false(broadcast_legal(broadcast, *state, diag));
-	assert_string_equal(complaints_text(*state, diag),
-		"test:5:9: error: E_TILE_ALIGN: Tile row bytes must be a multiple of the unified "
-		"buffer's alignment (a row of 48 bytes, where 32 are a unit)\n"
-		"    5 |   tile: {rows: 8, cols: 12}\n"
-		"      |         ^~~~~~~~~~~~~~~~~~~\n"
-		"test:6:9: error: E_ROOT: rootIdx must be in range [0, nranks)! (rank 4 of 4)\n"
-		"    6 |   root: 4\n"
-		"      |         ^\n");
-}
-
-/* Broadcasts that the reader refuses, and its errors. */
-static const struct {
-	const char *text, *complaint;
-} refusals[] = {
-	{"broadcast: {ranks: 2, tile: {rows: 1, cols: 8}}", "broadcast has no 'shape'"},
-	{"broadcast: {dtype: fp33, shape: [4], ranks: 2, tile: {rows: 1, cols: 8}}",
-		"unknown element type 'fp33'; did you mean 'fp32'?"},
-	{"broadcast: {dtype: fp32, shape: [1, 1, 1, 1, 1, 4], ranks: 2, tile: {rows: 1, cols: 8}}",
-		"'shape' in broadcast has 6 numbers; it can be 1 to 5"},
-	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, mode: pingpong, tile: {rows: 1, cols: 8}}",
-		"did you mean 'ping-pong'?"},
-	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, mode: single, staging: 2, "
-	 "tile: {rows: 1, cols: 8}}",
-		"'mode' and 'staging' both say how many staging tiles there are"},
-	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, offsets: [0, 32], tile: {rows: 1, cols: "
-	 "8}}",
-		"there are 2 offsets for 1 staging tile; give one for each"},
-	{"broadcast: {dtype: fp32, shape: [4], ranks: 6, links: {topology: mesh, dims: [2, 2]}, "
-	 "tile: {rows: 1, cols: 8}}",
-		"the links join 4 ranks, the group has 6"},
-	{"broadcast: {dtype: fp32, shape: [4], ranks: 6, links: {topology: mesh}, "
-	 "tile: {rows: 1, cols: 8}}",
-		"a mesh needs 'dims'"},
-	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, tile: {row: 1, cols: 8}}",
-		"did you mean 'rows' here?"},
-	{"broadcast: {op: 'tbroadcast group', ranks: 2, tile: {rows: 1, cols: 8}}",
-		"an operand such as '%group' is expected here"},
-	{"broadcast: {op: 'tbroadcast %g, %s : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xq32>)', "
-	 "tile: {rows: 1, cols: 8}}",
-		"an element type such as 'f32' is expected here"},
-	{"broadcast: {op: 'tbroadcast %g, %s : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)', "
-	 "ranks: 3, tile: {rows: 1, cols: 8}}",
-		"'ranks' is not that of the group in 'op'"},
-};
-
-static void what_cannot_be_read_is_refused(void **state)
-{
-	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-		const char *why;
-		const struct broadcast *broadcast = read(*state, refusals[i].text, &why);
-		if (broadcast || !strstr(why, refusals[i].complaint))
-			fail_msg("%s\n%s", refusals[i].text, why);
-	}
 }
 
 static void the_assembly_line_says_what_the_keys_say(void **state)
@@ -456,8 +393,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_rule_has_a_code, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(faults_show_their_places, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_assembly_line_says_what_the_keys_say, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -334,29 +334,6 @@ static void a_longer_sweep_goes_on(void **state)
 	assert_non_null(strstr(more.err, "54 points, 36 different; 36 of 36 done, 6 of them now"));
 }
 
-static void wrong_calls_are_told(void **state)
-{
-	static const char *const calls[][2] = {
-		{"", "campaign needs one of: run, status, export, diff, merge"},
-		{"rnu", "unknown command 'campaign rnu'; did you mean 'run'?"},
-		{"status", "no folder of a campaign is given"},
-		{"status a b", "'b' is one argument too many"},
-		{"status /nowhere", "no campaign in '/nowhere'"},
-		{"export /nowhere --seed 2", "'--seed' means nothing to 'campaign export'"},
-		{"diff /nowhere", "campaign diff needs two folders"},
-		{"run", "no spec file is given"},
-		{"run specs/arch/eyeriss.yaml", "no file has a 'sweep:'"},
-		{"run specs/sweeps/machine_sizes.yaml --shard 0/2", "'--shard' needs I/N"},
-		{"run specs/sweeps/machine_sizes.yaml --shard 3/2", "'--shard' needs I/N"},
-	};
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-		struct ended ended = campaign(calls[i][0]);
-		assert_true(ended.status == 2 || ended.status == 4);
-		if (!strstr(ended.err, calls[i][1]))
-			fail_msg("'campaign %s' says: %s", calls[i][0], ended.err);
-	}
-}
-
 /* A point whose specs are wrong says so; the others are found. */
 static void a_wrong_point_says_why(void **state)
 {
@@ -390,7 +367,6 @@ int main(void)
 		TEST(a_folder_that_may_not_be_written_is_told),
 		TEST(what_differs_is_told),
 		TEST(a_longer_sweep_goes_on),
-		TEST(wrong_calls_are_told),
 		TEST(a_wrong_point_says_why),
 	};
 	return cmocka_run_group_tests_name("campaign", tests, NULL, NULL);

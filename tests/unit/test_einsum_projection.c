@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "model/recurrence/recurrence_einsum.h"
 #include "search/recurrence/project_search.h"
-#include "tests/support/complaints.h"
 #include "tests/support/space_time_text.h"
 #include "tests/test.h"
 

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "report/recurrence/projection_report.h"
 #include "search/recurrence/project_search.h"
-#include "tests/support/complaints.h"
 #include "tests/support/space_time_text.h"
 #include "tests/test.h"
 

@@ -54,36 +54,6 @@ static void each_operation_has_a_line(void **state)
 		assert_string_equal(broadcast_write(*state, again), written);
 		assert_true(is_legal(*state, again));
 	}
-	static const struct {
-		const char *text, *complaint;
-	} wrong[] = {
-		{"op: 'treduce %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)'",
-			"'{' is expected here; the line is 'treduce %group, %dst {op"},
-		{"op: 'treduce %g, %d {op = #pto.reduce_op<Prod>} : (!pto.group<2, 4x8xf32>, "
-		 "!pto.memref<4x8xf32>)'",
-			"'sum', 'max' or 'min' is expected here"},
-		{"op: 'tscater %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<8x8xf32>)'",
-			"'tbroadcast', 'tgather', 'tscatter'"},
-		{"operation: gahter", "did you mean 'gather'?"},
-		{"operation: put, ranks: 3, dtype: fp32, shape: [4]", "broadcast has no 'peer'"},
-		{"operation: put, op: 'tget %d, %s : (!pto.memref<4x8xf32>, !pto.memref<4x8xf32>)', "
-		 "ranks: 2, peer: 1",
-			"'operation' is not that of 'op'"},
-		{"operation: gather, reduction: sum, ranks: 2, dtype: fp32, shape: [4]",
-			"a gather combines nothing"},
-		{"operation: gather, order: johnson, ranks: 2, dtype: fp32, shape: [4]",
-			"the chunks of a gather slide"},
-		{"ranks: 2, dtype: fp32, shape: [4], wait: {cmp: eg}", "did you mean 'eq'?"},
-		{"ranks: 2, dtype: fp32, shape: [4], notify: 'tnotify %s, 1 {op = "
-		 "#pto.notify_op<Sat>} : (!pto.memref<i32>, i32)'",
-			"'Set' or 'AtomicAdd' is expected here"},
-	};
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		const struct broadcast *broadcast = read(*state,
-			arena_format(*state, "broadcast: {%s, %s}", wrong[i].text, tile), &why);
-		if (broadcast || !strstr(why, wrong[i].complaint))
-			fail_msg("%s\n%s", wrong[i].text, why);
-	}
 }
 
 static void signals_are_read_from_their_lines(void **state)

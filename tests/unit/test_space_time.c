@@ -2,7 +2,6 @@
 #include "cost/recurrence/projection.h"
 #include "report/recurrence/projection_report.h"
 #include "search/recurrence/project_search.h"
-#include "tests/support/complaints.h"
 #include "tests/support/projection_bounds.h"
 #include "tests/support/space_time_text.h"
 #include "tests/test.h"
