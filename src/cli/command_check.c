@@ -164,12 +164,6 @@ static bool is_second(const void *form)
 	return ((const struct certificate_form *)form)->version == 2;
 }
 
-/* Skips the record of version 2: a hash of the problem and counters of the solver, which no check needs. */
-static void skip(struct reader *map, const struct field *field, void *whole, const void *context)
-{
-	read_node(map, field->key, OPTIONAL);
-}
-
 static const char *const claims[] = {"optimal", "bound", NULL};
 
 #define MUST .required = true
@@ -204,10 +198,11 @@ static const struct field certificate_fields[] = {
 	{"specs", .type = FIELD_MAP, .shape = SHAPE_LIST},
 	{"objectives", .type = FIELD_TEXT, .shape = SHAPE_LIST},
 	{"points", .type = FIELD_MAP, .shape = SHAPE_LIST},
-	{"problem", FIELD_ANY, .has = is_second, .read = skip},
-	{"choices", FIELD_ANY, .has = is_second, .read = skip},
-	{"residency", FIELD_ANY, .has = is_second, .read = skip},
-	{"cells", FIELD_ANY, .has = is_second, .read = skip},
+	/* of version 2: a hash of the problem and counters of the solver, which no check needs */
+	{"problem", FIELD_ANY, .has = is_second, .read = field_skip},
+	{"choices", FIELD_ANY, .has = is_second, .read = field_skip},
+	{"residency", FIELD_ANY, .has = is_second, .read = field_skip},
+	{"cells", FIELD_ANY, .has = is_second, .read = field_skip},
 	{0},
 };
 static const struct noun certificate_noun = {.name = "certificate", .fields = certificate_fields};

@@ -196,6 +196,11 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 	return opened;
 }
 
+void field_skip(struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	read_node(map, field->key, OPTIONAL);
+}
+
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context)
 {
 	for (const struct field *field = noun->fields; field->key; field++) {

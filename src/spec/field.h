@@ -137,6 +137,9 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 /* Reads the noun's own fields in their order, then checks what each needs. */
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context);
 
+/* The `read` of a row that nothing needs: marks its key as known. */
+void field_skip(struct reader *map, const struct field *field, void *whole, const void *context);
+
 /* A number in the fewest digits that are read as the same number. */
 const char *real_text(struct arena *arena, double value);
 

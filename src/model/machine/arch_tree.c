@@ -24,15 +24,15 @@ static const struct noun spatial_noun = {.name = "spatial", .fields = spatial_fi
 static const struct field node_fields[] = {
 	{"name", FIELD_TEXT, .help = "of the level, unique in the machine"},
 	{"class", FIELD_TEXT, .help = "DRAM, SRAM, regfile, .. store; mac, array, alu, .. compute"},
-	{"subclass", .type = FIELD_TEXT},
+	{"subclass", FIELD_TEXT, .read = field_skip},
 	{"attributes", FIELD_MAP, .noun = &attributes_noun},
 	{"spatial", FIELD_MAP, "the fan-out", .noun = &spatial_noun},
 	{"constraints", FIELD_ANY, .help = "constraints of every mapping"},
 	{"sources", FIELD_SENTENCES, "where each attribute comes from", .noun = &attributes_noun},
 	{"free", FIELD_MAP, .help = "attributes that calibrate may move: [least, most]"},
 	{"enabled", FIELD_FLAG, .help = "false takes the node out"},
-	{"required_actions", .type = FIELD_ANY},
-	{"area_share", .type = FIELD_ANY},
+	{"required_actions", FIELD_ANY, .read = field_skip},
+	{"area_share", FIELD_ANY, .read = field_skip},
 	{"sparse_optimizations", .type = FIELD_ANY},
 	{"nodes", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
 	{"local", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
@@ -118,16 +118,6 @@ static bool is_enabled(struct arch_draft *draft, const struct node *item)
 	return enabled;
 }
 
-/* Reads keys that only Timeloop's files have. */
-static void read_beside(struct reader *node, struct level *level)
-{
-	read_node(node, "enabled", OPTIONAL);
-	read_node(node, "subclass", OPTIONAL);
-	read_node(node, "required_actions", OPTIONAL);
-	read_node(node, "area_share", OPTIONAL);
-	level->constraints = read_map(node, "constraints", OPTIONAL);
-}
-
 /* The older form counts instances among the attributes and in names. */
 static void refuse_meshes(
 	struct arch_draft *draft, const struct node *own, const struct level *level)
@@ -200,7 +190,9 @@ static bool open_level(
 	if (place.parallel && level->fanout_x * level->fanout_y > 1)
 		WRONG(draft, spatial->span,
 			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
-	read_beside(&entry->node, level);
+	fields_read(&entry->node, &node_noun, level, NULL);
+	read_node(&entry->node, "enabled", OPTIONAL);
+	level->constraints = read_map(&entry->node, "constraints", OPTIONAL);
 	return !container || !node_find(item, "nodes") ||
 	       open_children(draft, &entry->node,
 		       (struct node_place){place.parallel, place.branch, false});
@@ -618,9 +610,7 @@ static void open_local(struct tree_reading *tree, const struct node *item)
 		return;
 	}
 	const struct node *own = attributes_of(tree, &node);
-	read_node(&node, "subclass", OPTIONAL);
-	read_node(&node, "required_actions", OPTIONAL);
-	read_node(&node, "area_share", OPTIONAL);
+	fields_read(&node, &node_noun, NULL, NULL);
 	if (!number_mul(tree->copies, copies, &instances) || instances > INT32_MAX) {
 		WRONG(draft, item->span, "level '%s' has too many instances", name);
 		instances = 1;

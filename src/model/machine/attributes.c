@@ -200,7 +200,7 @@ static const struct field machine_fields[] = {
 	{"clock", FIELD_CLOCK,
 		"the reference clock; all rates are kept per cycle of it. An attribute in seconds "
 		"needs it, or `global_cycle_seconds`",
-		.usual = "1 GHz"},
+		.usual = "1 GHz", .read = field_skip},
 	{"span_limit", FIELD_SIZE, "bytes of one tensor that a core can address",
 		.usual = "no limit", INTO(struct arch, span_limit), .least = 1, .most = INT64_MAX},
 	{"bundle_tensors", FIELD_WHOLE, "HBM tensors that a bundle can have as arguments",
@@ -235,8 +235,7 @@ const struct noun machine_noun = {.name = "machine", .fields = machine_fields};
 
 void attributes_machine(struct reader *attributes, struct arch *arch)
 {
-	read_node(attributes, "clock", OPTIONAL); /* these two are read before all others */
-	read_node(attributes, "global_cycle_seconds", OPTIONAL);
+	read_node(attributes, "global_cycle_seconds", OPTIONAL); /* this and `clock` come first */
 	fields_read(attributes, &machine_noun, arch, &arch->clock_hz);
 }
 
