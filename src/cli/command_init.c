@@ -140,7 +140,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 const struct command command_import = {
 	.name = "import",
 	.usage = "MODEL [-o FILE]",
-	.summary = "writes an ONNX or MLIR model as a workload graph",
+	.summary = "writes an ONNX or MLIR model as a workload graph or a network",
 	.manual = "Reads a .onnx file, or a .mlir file of StableHLO or TTIR, and writes its graph\n"
 		  "to FILE or to stdout. Weights are not loaded. The summary goes to stderr:\n"
 		  "ops, multiply-adds, bytes of weights, what was folded and what became opaque.\n"

@@ -6,6 +6,7 @@
 #include "cli/kind.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
+#include "import/import.h"
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 #include "search/nest/nest_search.h"
@@ -289,7 +290,9 @@ static const char *copy_name(struct arena *arena, size_t i, const char *path)
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	if (strspn(base, "0123456789") == 3 && base[3] == '-' && base[4])
 		base += 4;
-	return arena_format(arena, "specs/%03zu-%s", i + 1, text_equal(base, "-") ? "stdin" : base);
+	/* of a model, the workload that was read */
+	return arena_format(arena, "specs/%03zu-%s%s", i + 1,
+		text_equal(base, "-") ? "stdin" : base, import_is_model(base) ? ".yaml" : "");
 }
 
 /* The sheet of all files, which are the sources, too. */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 static const char *const mode_names[] = {"strict", "compatible", NULL};
+static const char *const as_names[] = {"graph", "network", NULL};
 static const char *const tiles_names[] = {"price", "published", NULL};
 
 #define COUNT(from, to) .type = OPTION_COUNT, .least = (from), .most = (to)
@@ -71,6 +72,9 @@ static const struct option settings[] = {
 		.key = "epsilon", .kinds = "problem network", .commands = OF_SPECS},
 	{"dim", 0, "NAME=N,..", "extents of the symbolic dimensions of a model", .many = true,
 		.commands = OF_SPECS | OF_IMPORT},
+	{"as", 0, "graph|network",
+		"a model's graph (default), or its convolutions and products as a network",
+		WORD(as_names), .commands = OF_SPECS | OF_IMPORT},
 	{"strict", 0, NULL, "an op of a model that is not known is an error, not opaque",
 		.commands = OF_SPECS | OF_IMPORT},
 	{"seed", 's', "S", "random seed (default 1)", .key = "seed", COUNT(0, INT64_MAX),

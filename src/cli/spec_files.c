@@ -187,7 +187,9 @@ static bool read_dims(struct arena *arena, const struct option_value *value, str
 bool model_wishes(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct import_wishes *out)
 {
-	*out = (struct import_wishes){.strict = option_find(arguments, "strict") != NULL};
+	const struct option_value *as = option_find(arguments, "as");
+	*out = (struct import_wishes){.strict = option_find(arguments, "strict") != NULL,
+		.network = as && text_equal(as->text, "network")};
 	for (size_t i = 0; i < arguments->option_count; i++)
 		if (text_equal(arguments->options[i].option->name, "dim") &&
 			!read_dims(arena, &arguments->options[i], diag, &out->dims))

@@ -189,5 +189,7 @@ bool fold_call(struct build *b, const struct model_call *call);
 /* The text of the workload. */
 struct import_summary;
 const char *build_write(struct build *b, struct import_summary *summary);
+/* After build_write, the text of a network of its convolutions and products; NULL: it has none. */
+const char *build_network(struct build *b);
 
 #endif

@@ -342,7 +342,14 @@ const char *import_file(struct arena *arena, const char *path, struct import_wis
 		if (!put_call(&b, &model.calls.at[i]))
 			return NULL;
 	const char *text = build_write(&b, summary);
+	if (wishes->network)
+		text = build_network(&b);
 	summarize(&b, summary);
+	if (!text) {
+		diag_error(diag, model_place(&model, 0),
+			"the model has neither convolutions nor products, which layers are made of");
+		return NULL;
+	}
 	if (!summary->ops) {
 		diag_error(diag, model_place(&model, 0), "no op of the model is left to compute");
 		return NULL;

@@ -4,12 +4,13 @@
 #include "import/model.h"
 
 /*
- * Reads a model and writes the text of a workload.  A model is a file whose name ends in .onnx, or in .mlir.
+ * Reads a model and writes the text of a workload, or of a network.  A model is a file whose name ends in .onnx, or in .mlir.
  * An op without a row becomes opaque with the bytes of its tensors; `strict` refuses it.
  */
 struct import_wishes {
 	struct dim_settings dims;
 	bool strict;
+	bool network; /* its convolutions and products as layers, in place of the graph */
 };
 
 struct import_summary {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CONCAT_AT_ONCE = 4 };
 
@@ -426,6 +427,12 @@ int build_norm(
 	if (scale >= 0)
 		out = build_map2(b, "mul", out, scale);
 	return bias >= 0 ? build_map2(b, "add", out, bias) : out;
+}
+
+bool statement_multiplies(const struct statement *statement)
+{
+	const char *op = statement->call->op;
+	return statement->form == FORM_PRODUCT && !strstr(op, "Resize") && !strstr(op, "psample");
 }
 
 /* Reads v at each index less `low`; what is outside counts as nothing. */

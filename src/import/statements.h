@@ -23,4 +23,7 @@ int statement_data(struct build *b, int v);
 double statement_number(const char *function, double x);
 double statement_numbers(const char *function, double a, double c);
 
+/* True if it is a product of the model: an image that is resized by a table is not. */
+bool statement_multiplies(const struct statement *statement);
+
 #endif

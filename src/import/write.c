@@ -535,16 +535,14 @@ static void mark_live(struct build *b)
 static void count_macs(struct workload_writing *w, const struct statement *statement)
 {
 	int64_t product = 1;
-	const char *op = statement->call->op;
-	/* an image that is resized has no multiply-adds of the model */
-	if (statement->form != FORM_PRODUCT || strstr(op, "Resize") || strstr(op, "psample"))
+	if (!statement_multiplies(statement))
 		return;
 	for (int l = 0; l < statement->loop_count; l++)
 		if (!number_mul(
 			    product, axes_find(&w->b->axes, statement->loops[l])->extent, &product))
 			product = INT64_MAX;
-	int64_t *sum =
-		strstr(op, "onv") ? &w->summary->convolution_macs : &w->summary->product_macs;
+	int64_t *sum = strstr(statement->call->op, "onv") ? &w->summary->convolution_macs
+							  : &w->summary->product_macs;
 	if (!number_add(*sum, product, sum))
 		*sum = INT64_MAX;
 }

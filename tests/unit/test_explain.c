@@ -53,6 +53,7 @@ static void the_first_plan_of_a_folder_is(void **state)
 		results, results);
 	assert_int_equal(ended.status, 0);
 	expect(ended.out, "\nphase of ");
+	expect(ended.out, "\nkept in LX ");
 	expect(ended.out, "\nnot in LX ");
 	ended = shell(memory, "rm %s/run.json; $LXPLORE report %s --explain", results, results);
 	assert_int_equal(ended.status, 2);

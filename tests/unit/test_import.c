@@ -101,6 +101,51 @@ static void reshapes_with_too_many_factors_copy(void **state)
 	expect("\"$program\" check \"$OLDPWD\"/specs/arch/spyre32.yaml m.mlir", 0, "");
 }
 
+/* Convolutions of the same loops are one layer with a count. */
+static void models_are_networks_of_their_layers(void **state)
+{
+	static const char convolution[] =
+		"  %%%d = stablehlo.convolution(%%%s, %%%s) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+		"{pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 4 : i64} : "
+		"(tensor<1x8x8x4xf32>, tensor<3x3x1x4xf32>) -> tensor<1x8x8x4xf32>\n";
+	struct text text = text_open(arena);
+	text_add(&text, "func.func @main(%%x: tensor<1x8x8x4xf32>, %%v: tensor<3x3x1x4xf32>, %%w: "
+			"tensor<3x3x1x4xf32>) -> tensor<8x4x4xf32> {\n");
+	text_add(&text, convolution, 0, "x", "v");
+	text_add(&text, convolution, 1, "0", "w");
+	text_add(&text,
+		"  %%2 = stablehlo.reshape %%1 : (tensor<1x8x8x4xf32>) -> tensor<8x8x4xf32>\n"
+		"  %%3 = stablehlo.dot_general %%2, %%2, batching_dims = [0] x [0], contracting_dims = [1] x [1] : "
+		"(tensor<8x8x4xf32>, tensor<8x8x4xf32>) -> tensor<8x4x4xf32>\n"
+		"  return %%3 : tensor<8x4x4xf32>\n}\n");
+	folder_put("m.mlir", text_read(&text));
+	struct ended ended = folder_run("\"$program\" import m.mlir --as network");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "count: 2, shape: conv1, instance: {N: 1, M: 4, P: 8, "
+					  "Q: 8, R: 3, S: 3}"));
+	assert_non_null(
+		strstr(ended.out, "count: 1, shape: product2, instance: {B: 8, M: 4, N: 4, K: 8}"));
+	assert_non_null(strstr(
+		ended.out, "{name: Inputs, projection: [[[N]], [[M]], [[P], [R]], [[Q], [S]]]}"));
+	expect("\"$program\" check \"$OLDPWD\"/specs/arch/gemmini.yaml m.mlir --as network", 0, "");
+	folder_put("m.mlir",
+		"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+		"  %0 = stablehlo.abs %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n");
+	expect("\"$program\" import m.mlir --as network", 2,
+		"the model has neither convolutions nor products");
+}
+
+/* The copy of a model in a results folder is its workload, by a name that says so. */
+static void results_of_models_are_read_again(void **state)
+{
+	folder_put("m.mlir",
+		"func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {\n"
+		"  %0 = stablehlo.abs %x : tensor<8x64xf32>\n  return %0 : tensor<8x64xf32>\n}\n");
+	expect("\"$program\" explore \"$OLDPWD\"/specs/arch/spyre32.yaml m.mlir -q -o out", 0, "");
+	expect("\"$program\" report out --explain", 0, "");
+	expect("test -f out/specs/002-m.mlir.yaml", 0, "");
+}
+
 static void what_is_wrong_has_a_line(void **state)
 {
 	static const struct {
@@ -294,6 +339,10 @@ int main(void)
 			models_run_on_given_numbers, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			reshapes_with_too_many_factors_copy, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			models_are_networks_of_their_layers, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			results_of_models_are_read_again, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(named_shapes_are_the_ops_that_they_stand_for,

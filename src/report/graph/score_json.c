@@ -624,12 +624,40 @@ static void add_reason(
 		text_read(&lines) + strlen(indent));
 }
 
+/* Columns of a table of tensors whose first column has that head. */
+static int tensor_width(const struct plan *plan, const char *head)
+{
+	int width = (int)strlen(head);
+	for (size_t t = 0; t < plan->workload->tensor_count; t++)
+		width = (int)number_max(width, (int64_t)strlen(plan->workload->tensors[t].name));
+	return width;
+}
+
+/* Stays in LX in the order of the plan: what ops leave there for the ops behind them. */
+static void add_kept(struct text *text, const struct plan *plan)
+{
+	int width = tensor_width(plan, "kept in LX");
+	bool any = false;
+	for (int r = 0; r < plan->residency_count; r++) {
+		const struct residency *stay = &plan->residencies[r];
+		if (stay->place != PLACE_LX || stay->to <= stay->from)
+			continue;
+		if (!any)
+			text_add(text, "\n%-*s %12s  %s\n", width, "kept in LX", "bytes a core",
+				"from the op, to the op");
+		any = true;
+		const struct op *ops = plan->workload->ops;
+		text_add(text, "%-*s %12" PRId64 "  %s to %s\n", width,
+			plan->workload->tensors[stay->tensor].name, stay->size,
+			ops[plan->steps[stay->from].op].name,
+			ops[plan->steps[stay->to - 1].op].name);
+	}
+}
+
 static void add_tensor_reasons(
 	struct text *text, const struct plan *plan, const struct planning *planning)
 {
-	int width = (int)strlen("not in LX");
-	for (size_t t = 0; t < plan->workload->tensor_count; t++)
-		width = (int)number_max(width, (int64_t)strlen(plan->workload->tensors[t].name));
+	int width = tensor_width(plan, "not in LX");
 	text_add(text, "\n%-*s %10s  %s\n", width, "not in LX", "bytes",
 		"what breaks, or what it gains, with the same mappings");
 	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
@@ -703,6 +731,7 @@ const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	struct text text = text_open(arena);
 	add_phases(&text, outcome);
 	add_resources(&text, outcome);
+	add_kept(&text, outcome->plan);
 	add_tensor_reasons(&text, outcome->plan, planning);
 	add_worths(&text, worths);
 	energy_text(&text, outcome, false);
