@@ -159,8 +159,8 @@ static bool shares_pages(const struct workload *workload, const struct op *op)
 	return coming > 1;
 }
 
-/* Runs of sticks that follow each other in HBM begin one by one, but for what moves: steps without computes, whether
- * a plan or its graph has them (point 7 of plan.h). */
+/* Runs of sticks that follow each other in HBM begin one by one, but for what moves: steps that a plan adds, and clones
+ * of its graph without computes (point 7 of plan.h). */
 static int64_t run_time(const struct paces *paces, const struct instruction *instruction)
 {
 	const struct program *program = paces->program;
