@@ -334,8 +334,18 @@ static void add_varied(struct tasks *tasks, const struct exploration *exploratio
 	}
 }
 
-/* Constraints of a problem may leave divisions of its one op that no other round comes near. */
-static void add_problem(
+/* True if the divisions of the only op are asked for by themselves: constraints of a problem may leave some that no
+ * other round comes near, and heuristics that choose nests may find a better one for an op whose inputs stream. */
+static bool asks_for_divisions(const struct exploration *exploration)
+{
+	const struct constraints *constraints = exploration->planning.constraints;
+	return (constraints && constraints->problem) ||
+	       (exploration->workload->op_count == 1 && exploration->place.count &&
+		       !exploration->start && goals_may_clone(exploration) &&
+		       op_has_inner_nest(exploration->arch, exploration->workload->ops));
+}
+
+static void add_divisions(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
 {
 	struct recipe recipe =
@@ -387,8 +397,8 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 			add_brief(&tasks, exploration, aims, arena);
 		tasks_plans(&tasks, exploration, &aims, arena);
 	}
-	if (exploration->planning.constraints && exploration->planning.constraints->problem)
-		add_problem(&tasks, exploration, arena);
+	if (asks_for_divisions(exploration))
+		add_divisions(&tasks, exploration, arena);
 	if (!arch_moves_boxes(exploration->arch)) {
 		add_nests(&tasks, exploration, arena);
 		return tasks;
