@@ -312,12 +312,12 @@ static void level_children_choose(struct level_children *level, int d, int optio
 {
 	const struct level_factor *chosen = &level->options[d].at[option];
 	assert(0 <= option && option < level->options[d].count);
-	assert(chosen->bound * chosen->rest ==
-		level->options[d].at[0].bound * level->options[d].at[0].rest);
 	level->option[d] = (uint16_t)option;
 	level->bounds[d] = chosen->bound;
 	level->left[d] = chosen->rest;
 	level->least_left[d] = chosen->rest;
+	assert(level->bounds[d] * level->left[d] ==
+		level->options[d].at[0].bound * level->options[d].at[0].rest);
 }
 
 /* Plain dataspaces that cross further inwards than level j, and that a loop is relevant to. */
