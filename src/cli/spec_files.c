@@ -170,9 +170,10 @@ static bool read_dims(struct arena *arena, const struct option_value *value, str
 		const char *equals = strrchr(part, '=');
 		char *end = NULL;
 		long long extent = equals ? strtoll(equals + 1, &end, 10) : 0;
-		if (!equals || equals == part || *end || extent < 1 || extent >> DIM_MOST_LOG2) {
+		if (!equals || equals == part || *end || end == equals + 1 || extent < 0 ||
+			extent >> DIM_MOST_LOG2) {
 			diag_error(diag, value->span,
-				"'%s' is not a 'name=extent' with an extent from 1 to 2^31 - 1",
+				"'%s' is not a 'name=extent' with an extent from 0 to 2^31 - 1",
 				part);
 			return false;
 		}

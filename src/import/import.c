@@ -247,7 +247,12 @@ static bool make_opaque(struct build *b, const struct model_call *call)
 			*c = '_';
 	if (!isalpha((unsigned char)name[0]))
 		name = arena_format(b->arena, "op%s", name);
-	if (b->strict) {
+	bool empty = call->input_count > 0; /* inputs whose dimensions are set to 0 */
+	for (int i = 0; i < call->input_count; i++) {
+		int v = call->inputs[i];
+		empty &= v >= 0 && b->model->values.at[v].input && b->model->values.at[v].constant;
+	}
+	if (b->strict || empty) {
 		diag_error(b->model->diag, model_place(b->model, call->line),
 			"'%s' (%s) would be opaque: %s", call->name, call->op, why);
 		return false;

@@ -192,7 +192,7 @@ static bool read_initializer(struct reading_onnx *r, const Onnx__TensorProto *te
 	return true;
 }
 
-/* Returns the extent that `--dim` gives; 0: none. */
+/* Returns the extent that `--dim` gives; -1: none. */
 static int64_t find_setting(struct reading_onnx *r, const char *name)
 {
 	for (size_t i = 0; i < r->dims->count; i++)
@@ -200,7 +200,7 @@ static int64_t find_setting(struct reading_onnx *r, const char *name)
 			r->dims->at[i].used = true;
 			return r->dims->at[i].extent;
 		}
-	return 0;
+	return -1;
 }
 
 /* Of an input every dimension must have an extent; of others the shape is then unknown. */
@@ -231,7 +231,7 @@ static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 				? dim->dim_param
 				: arena_format(r->model->arena, "%s.%zu", info->name, h);
 		dims[h] = known ? dim->dim_value : find_setting(r, name);
-		if (dims[h] > 0 || (known && dims[h] < 0))
+		if (known ? dims[h] != 0 : dims[h] >= 0)
 			continue;
 		if (input)
 			diag_error(r->model->diag, model_place(r->model, 0),
@@ -251,7 +251,11 @@ static bool read_value(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 	if (value->weight)
 		return true;
 	value->input = input;
-	return read_shape(r, info, input, value);
+	if (!read_shape(r, info, input, value))
+		return false;
+	if (input && shape_elements(&value->shape) == 0) /* an empty past */
+		value->constant = arena_new(r->model->arena, struct constant);
+	return true;
 }
 
 static bool read_attribute(

@@ -106,7 +106,8 @@ static int append(struct build *b, const struct model_call *call, int past, int 
 {
 	if (v < 0)
 		return -1;
-	if (mean_has(call, past)) {
+	const struct constant *empty = mean_constant(b, call, past);
+	if (mean_has(call, past) && !(empty && !empty->count)) {
 		int both[2] = {mean_input(b, call, past), v};
 		if (both[0] < 0)
 			return -1;

@@ -280,10 +280,20 @@ static void pack(struct packed *p, int64_t batch)
 	p->graph.node = p->node_list;
 }
 
+static void write_onnx(const struct packed *p, size_t cut)
+{
+	uint8_t bytes[1024];
+	size_t length = onnx__model_proto__pack(&p->model, bytes);
+	assert_true(length < sizeof bytes);
+	FILE *file = fopen(run_folder_path("m.onnx"), "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length - cut, file), length - cut);
+	assert_int_equal(fclose(file), 0);
+}
+
 static void put_onnx(int64_t batch, const char *first, size_t cut)
 {
 	struct packed p;
-	uint8_t bytes[1024];
 	char x[] = "x", y[] = "y", z[] = "z", other[2] = {first[0], 0};
 	char relu[] = "Relu", exp[] = "Exp", symbol[] = "batch";
 	pack(&p, batch);
@@ -296,12 +306,39 @@ static void put_onnx(int64_t batch, const char *first, size_t cut)
 	p.names[0][0] = other;
 	p.names[0][1] = p.names[1][0] = y;
 	p.names[1][1] = z;
-	size_t length = onnx__model_proto__pack(&p.model, bytes);
-	assert_true(length < sizeof bytes);
-	FILE *file = fopen(run_folder_path("m.onnx"), "wb");
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, length - cut, file), length - cut);
-	assert_int_equal(fclose(file), 0);
+	write_onnx(&p, cut);
+}
+
+/* z = Exp(Concat(past, w)) of [length, 64] and [8, 64] */
+static void an_empty_past_is_left_out(void **state)
+{
+	struct packed p;
+	char past[] = "past", w[] = "w", y[] = "y", z[] = "z", symbol[] = "length";
+	char concat[] = "Concat", exp[] = "Exp", *both[] = {past, w};
+	int64_t extents[] = {8, 64};
+	Onnx__TensorProto weight, *weights[] = {&weight};
+	pack(&p, 0);
+	onnx__tensor_proto__init(&weight);
+	weight.name = w;
+	weight.dims = extents;
+	weight.n_dims = 2;
+	weight.has_data_type = weight.data_type = 1;
+	p.graph.initializer = weights;
+	p.graph.n_initializer = 1;
+	p.nodes[0].op_type = concat;
+	p.nodes[0].n_input = 2;
+	p.nodes[0].input = both;
+	p.nodes[1].op_type = exp;
+	p.dims[0].dim_param = symbol;
+	p.input.name = past;
+	p.output.name = p.names[1][1] = z;
+	p.names[0][1] = p.names[1][0] = y;
+	write_onnx(&p, 0);
+	struct ended ended = folder_run("\"$program\" import m.onnx --dim length=0");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "    - \"z[d8, d64] = exp(w[d8, d64])\"\n"));
+	ended = folder_run("\"$program\" import m.onnx --dim length=4");
+	assert_non_null(strstr(ended.out, "pad past[d12, d64] + pad w[d12 - 4, d64]"));
 }
 
 static void onnx_becomes_a_workload(void **state)
@@ -309,7 +346,8 @@ static void onnx_becomes_a_workload(void **state)
 	put_onnx(0, "x", 0);
 	expect("\"$program\" import m.onnx", 2,
 		"m.onnx: error: dimension 0 of input 'x' has no extent; give '--dim batch=N'");
-	expect("\"$program\" import m.onnx --dim batch=0", 2, "is not a 'name=extent'");
+	expect("\"$program\" import m.onnx --dim batch=-1", 2, "is not a 'name=extent'");
+	expect("\"$program\" import m.onnx --dim batch=0", 2, "dimension 0 would have 0 elements");
 	struct ended ended = folder_run("\"$program\" import m.onnx --dim batch=32");
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.out, "    - \"y[d32, d64] = relu(x[d32, d64])\"\n"));
@@ -350,6 +388,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rope_turns_pairs, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			onnx_becomes_a_workload, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_empty_past_is_left_out, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			broken_onnx_is_refused, folder_set_up, folder_tear_down),
 	};
