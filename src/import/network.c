@@ -25,7 +25,7 @@ struct network_writing {
 	struct names shape_names, layer_names, alike; /* of texts */
 	struct array(struct layer_shape) shapes;
 	struct array(struct network_layer) layers;
-	int others; /* ops that are no layers */
+	int others; /* ops that are not layers */
 };
 
 /* Dimensions of the window of a convolution; 0: it is not one. */
@@ -170,7 +170,7 @@ const char *build_network(struct build *b)
 			w.layers.at[i].name, w.layers.at[i].count, w.layers.at[i].shape,
 			w.layers.at[i].instance);
 	*array_add(b->arena, &b->notes) = arena_format(b->arena,
-		"%d ops that are neither convolutions nor products are no layers of the network",
+		"%d ops are neither convolutions nor products; the network leaves them out",
 		w.others);
 	return w.layers.count ? text_read(&text) : NULL;
 }
