@@ -47,7 +47,9 @@ static void refuse_others(struct inputs *inputs)
 		const struct option *setting = settings_find_key(key);
 		if (!setting || kind_takes(inputs->kind, setting))
 			continue;
-		refuse(inputs, setting, key, read_node(&inputs->search, key, OPTIONAL)->span);
+		const struct node *value = read_node(&inputs->search, key, OPTIONAL);
+		if (value)
+			refuse(inputs, setting, key, value->span);
 	}
 	for (size_t i = 0; i < arguments->option_count; i++) {
 		const struct option_value *value = &arguments->options[i];
