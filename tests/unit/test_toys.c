@@ -14,6 +14,8 @@
  */
 #define TOYS "$(dirname $LXPLORE)/tests/lxplore_toys "
 #define GRAPH "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
+/* On a machine whose values no measurement moves: the number of rounds depends on them. */
+#define PUBLISHED_GRAPH "specs/arch/spyre32_published.yaml specs/workloads/softmax_dim0.yaml"
 
 /* The frontier of an exploration in which it takes part. */
 static const char *explore(const char *words)
@@ -118,8 +120,8 @@ static void a_graph_is_planned_as_a_whole_by_it(void **state)
 
 static void who_is_named_is_asked_beside_a_joint_solver(void **state)
 {
-	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4 "
-		      "--price bound");
+	explore(PUBLISHED_GRAPH " --solver joint=toy --solver place=toy --solver place=greedy "
+				"--cores 4 --price bound");
 	assert_int_equal(offered(), 4);
 }
 
