@@ -89,7 +89,7 @@ static const struct option settings[] = {
 	{"without", 0, "KIND,..",
 		"decisions that whole plans leave out: evict, reload, clone, few_cores, reduction, "
 		"many_loops, orders, fusion, fused_loops, relay, owners, early_moves, "
-		"small_runs, nothing (default relay)",
+		"small_runs, narrow_runs, nothing (default relay)",
 		.key = "without", .kinds = "graph", .commands = OF_SPECS},
 	{"latency-budget", 0, "CYCLES|TIME",
 		"the point of each layer's frontier that gives the least energy within this many "

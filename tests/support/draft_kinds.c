@@ -138,8 +138,7 @@ static bool may_overwrite(const struct workload *workload, int o, int tensor)
 	return may;
 }
 
-/* Bytes on a core that evenly divided parts take at most at one step, if what dies with a step leaves its bytes to
- * what is made there. */
+/* Bytes that parts take at most at one step, if what dies with a step leaves its bytes to what is made there. */
 static int64_t find_need(const struct judging *judging)
 {
 	const struct workload *workload = judging->draft->workload;
@@ -156,41 +155,38 @@ static int64_t find_need(const struct judging *judging)
 			bool leaves = other < o && stay.to == o + 1 &&
 				      may_overwrite(workload, o, stay.tensor);
 			if (stay.to > o && !leaves)
-				sum += plan_stay_layout(&judging->plan, &stay).bytes /
-				       judging->draft->cores;
+				sum += plan_stay_layout(&judging->plan, &stay).bytes;
 		}
 		most = number_max(most, sum);
 	}
 	return most;
 }
 
-/* True if a run with so many tiles of its loop k leaves its parts a share of LX, and one with fewer does not. */
-static bool is_coarsest(struct judging *judging, int k, int64_t tiles, int64_t share)
+/* The least need of the run in fewer tiles, of loops from k on; INT64_MAX: it has none. */
+static int64_t find_coarser(struct judging *judging, int k, bool fewer)
 {
-	const struct op *op = &judging->draft->workload->ops[judging->run.first];
-	int64_t units = op_units(judging->draft->workload, op, run_loop(op, &judging->run, k));
+	if (k == judging->run.loop_count)
+		return fewer ? find_need(judging) : INT64_MAX;
+	int64_t tiles = judging->run.loops[k].tiles, least = INT64_MAX;
 	struct divisors divisors = number_divisors(judging->arena, tiles);
-	bool holds = units % tiles == 0;
-	for (size_t i = 0; holds && i < divisors.count; i++) {
+	for (size_t i = 0; i < divisors.count; i++) {
 		judging->run.loops[k].tiles = divisors.at[i];
-		holds = (find_need(judging) <= share) == (divisors.at[i] == tiles);
+		least = number_min(
+			least, find_coarser(judging, k + 1, fewer || divisors.at[i] < tiles));
 	}
 	judging->run.loops[k].tiles = tiles;
-	return holds;
+	return least;
 }
 
-/* True if one loop is cut, into as few tiles as leave all of LX, a half or a quarter. */
+/* True if the tiles are as few as leave evenly divided parts all of LX on the cores of the run, a half or a quarter. */
 static bool has_few_tiles(struct judging *judging)
 {
-	int64_t capacity = arch_lx_capacity(judging->draft->arch);
-	int cut = -1, count = 0;
-	for (int k = 0; k < judging->run.loop_count; k++)
-		if (judging->run.loops[k].tiles > 1) {
-			cut = k;
-			count++;
-		}
-	for (int part = 1; count == 1 && part <= 4; part *= 2)
-		if (is_coarsest(judging, cut, judging->run.loops[cut].tiles, capacity / part))
+	const struct mapping *mapping = &judging->draft->ops[judging->run.first].mapping;
+	int64_t room = arch_lx_capacity(judging->draft->arch);
+	int64_t cores = mapping_cores(judging->draft->arch, mapping);
+	int64_t need = find_need(judging), coarser = find_coarser(judging, 0, false);
+	for (int part = 1; part <= 4; part *= 2)
+		if (need <= cores * (room / part) && coarser > cores * (room / part))
 			return true;
 	return false;
 }
@@ -223,17 +219,14 @@ static int list_splits(const struct judging *judging, int o, struct run_loop *sp
 	return count;
 }
 
-/* True if shared loops, alike for all ops, divide these over all cores. */
+/* True if shared loops divide all ops alike. */
 static bool is_divided_alike(const struct judging *judging)
 {
 	struct run_loop first[OP_LOOPS_MOST], own[OP_LOOPS_MOST];
 	int count = list_splits(judging, judging->run.first, first);
-	int64_t cores = 1;
-	for (int i = 0; i < count; i++) {
-		cores *= first[i].tiles;
+	for (int i = 0; i < count; i++)
 		if (!can_share(judging, first[i].name))
 			return false;
-	}
 	for (int o = judging->run.first; o < judging->run.end; o++) {
 		bool alike = list_splits(judging, o, own) == count;
 		for (int i = 0; alike && i < count; i++)
@@ -242,7 +235,7 @@ static bool is_divided_alike(const struct judging *judging)
 		if (!alike)
 			return false;
 	}
-	return cores == judging->draft->cores;
+	return true;
 }
 
 /* True if parts are in LX as their ops leave them, and outputs of the graph are not. */

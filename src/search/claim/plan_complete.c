@@ -346,23 +346,33 @@ static int64_t find_width(const struct completing *completing, const struct lang
 	return width;
 }
 
+/* The value of an option where a step of so many cores could stand: its bundle may be wider by what it has more. */
+static int64_t value_within(
+	const struct completing *completing, const struct joint_option *option, int64_t cores)
+{
+	int64_t wider = number_max(0, option->cores - cores), more;
+	return number_mul(completing->space->core_value, wider, &more) &&
+			       more < JOINT_NEVER - option->value
+		       ? option->value + more
+		       : JOINT_NEVER;
+}
+
 /* The least value of all options that are as good as a step but for what they cost; JOINT_NEVER: there is none. */
 static int64_t find_value(
 	struct completing *completing, const struct language_step *step, int64_t cores)
 {
 	cores = number_max(cores, find_width(completing, step));
 	uint64_t places = places_of_step(step);
-	bool wide = completing->space->core_value == 0; /* the width of a bundle costs nothing */
 	int64_t least = JOINT_NEVER;
 	for (size_t i = 0; i < completing->alike.count; i++) {
 		const struct options_alike *alike = &completing->alike.at[i];
 		for (size_t k = 0; alike->places == places && k < alike->options.count; k++) {
 			const struct joint_option *option = alike->options.at[k];
-			if (option->value < least && (wide || option->cores <= cores) &&
-				may_stand(completing, step, option) &&
+			int64_t value = value_within(completing, option, cores);
+			if (value < least && may_stand(completing, step, option) &&
 				is_out_as_good(completing, step, option) &&
 				are_uses_as_good(completing, step, option))
-				least = option->value;
+				least = value;
 		}
 	}
 	return least;
@@ -508,9 +518,10 @@ static void look_at_tiles(struct completing *completing, int op, struct choices 
 
 /* --- runs */
 
-static bool is_run_of(const struct joint_option *option, const struct language_run *run)
+/* True if all that an option of some ops uses and makes is in HBM. */
+static bool is_all_in_hbm(const struct joint_option *option, int end)
 {
-	if (option->end != run->end || !((const struct joint_choice *)option->choice)->run)
+	if (option->end != end)
 		return false;
 	for (int u = 0; u < option->use_count; u++)
 		if (option->uses[u].mode != JOINT_HBM)
@@ -521,24 +532,44 @@ static bool is_run_of(const struct joint_option *option, const struct language_r
 	return true;
 }
 
-/* A run with all that comes from outside in HBM: some option is as good. */
+/* The value of the ops of a run one by one, each in a bundle of its own between those before and behind. */
+static int64_t find_apart(const struct completing *completing, const struct language_run *run)
+{
+	const struct joint_space *space = completing->space;
+	int64_t cores = completing->asked->planning->cores, sum;
+	if (!number_mul(space->core_value, cores, &sum) ||
+		!number_mul(space->bundle_value + sum, run->end - run->first + 1, &sum))
+		return JOINT_NEVER;
+	for (int o = run->first; o < run->end; o++) {
+		int64_t least = JOINT_NEVER;
+		for (size_t i = space->first_option[o]; i < space->first_option[o + 1]; i++)
+			if (is_all_in_hbm(&space->options[i], o + 1))
+				least = number_min(least, space->options[i].value);
+		if (least >= JOINT_NEVER - sum)
+			return JOINT_NEVER;
+		sum += least;
+	}
+	return sum;
+}
+
+/* A run with all that comes from outside in HBM: some option is as good, or are its ops one by one. */
 static void look_at_run(struct completing *completing, int op, struct choices *choices)
 {
 	const struct joint_space *space = completing->space;
 	struct language_run run;
 	struct language_price price;
-	int64_t worth, least = JOINT_NEVER;
+	int64_t worth;
 	if (!language_choose_run(&completing->language, op, choices, completing->scratch, &run) ||
 		!language_price_run(&run, completing->scratch, &price) ||
 		!find_worth(completing, &price, &worth))
 		return;
 	completing->out->runs++;
 	completing->out->prices++;
+	int64_t least = find_apart(completing, &run);
 	for (size_t i = space->first_option[op]; i < space->first_option[op + 1]; i++) {
 		const struct joint_option *option = &space->options[i];
-		if (option->value < least && is_run_of(option, &run) &&
-			option->cores <= run.cores && option->room <= run.room)
-			least = option->value;
+		if (is_all_in_hbm(option, run.end) && option->room <= run.room)
+			least = number_min(least, value_within(completing, option, run.cores));
 	}
 	if (least != JOINT_NEVER && (least <= worth + 8 * rounding_of(completing, worth) ||
 					    !are_values_compared(completing, op)))

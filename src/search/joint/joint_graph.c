@@ -184,6 +184,7 @@ static const struct joint_graph *make_graph(const struct joint_making *making)
 				(size_t)making->views[t].count * sizeof **views);
 	graph->question = *making->question;
 	graph->question.aim.fixed |= making->cut_tiles ? KIND_CUT_TILES : 0;
+	graph->question.aim.fixed |= making->sets_aside ? KIND_NARROW_RUNS : 0;
 	graph->views = views;
 	graph->unproven = making->unproven;
 	return graph;
@@ -247,6 +248,8 @@ const struct joint_space *joint_graph_make(
 		.evicts_late = bundles_bind(question) && !(narrowed.aim.fixed & KIND_LATE_EVICTS),
 		.stays = graph_stays(arena, question->planning->constraints, question->workload)};
 	making.steps = make_steps(question->workload, making.scratch);
+	making.apart =
+		arena_array(making.scratch, struct joint_apart, question->workload->op_count);
 	struct joint_space *space = arena_new(arena, struct joint_space);
 	space->capacity = question->planning->lx_capacity;
 	if (question->arch->lx < 0)

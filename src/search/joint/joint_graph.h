@@ -46,7 +46,7 @@ enum joint_kind {
 		<< 13, /* views may serve several ops that are divided differently, and that none asks for */
 	KIND_SMALL_RUNS = 1 << 14, /* runs need not be where LX is short */
 	/* Kinds that plans allow and no joint space has: every proof names them. */
-	/* Runs divided otherwise than all ops alike over as many cores as they can; with parts in HBM; in more
+	/* Runs divided otherwise than all ops alike by loops that all of them share; with parts in HBM; in more
 	 * tiles than leave a quarter of LX; with results in LX that are outputs, or that no later op can use
 	 * there.  Runs with more than four tensors from outside (ALL_PLACES_MOST): places other than the smallest
 	 * ones in LX. */
@@ -64,10 +64,14 @@ enum joint_kind {
 	/* Results that no later op can use in LX lie there until an evict, even if that gains no more than a place
 	 * in a bundle.  Without it they do only if making them there and the evict take less than writing them. */
 	KIND_LATE_EVICTS = 1 << 18,
+	/* Runs over fewer cores than they could take find in LX what ops before them leave there, or leave there
+	 * what later ops use.  Without it LX has only what is moved in for them alone: named where that happened. */
+	KIND_NARROW_RUNS = 1 << 19,
 	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES,
 	/* Kinds that a brief space leaves out; it has a tenth of the options. */
 	KIND_BRIEF = KIND_FEW_CORES | KIND_MANY_LOOPS | KIND_ORDERS | KIND_FUSED_LOOPS |
-		     KIND_RELAY | KIND_EARLY | KIND_BOTH | KIND_SHARED | KIND_LATE_EVICTS
+		     KIND_RELAY | KIND_EARLY | KIND_BOTH | KIND_SHARED | KIND_LATE_EVICTS |
+		     KIND_NARROW_RUNS
 };
 extern const char *const joint_kind_names[]; /* by bit; NULL ends them */
 

@@ -694,8 +694,21 @@ static bool is_late(struct joint_making *making, const struct joint_draft *draft
 	return !fits;
 }
 
+/* True if a draft with equal places is as good as another one of no less value: wherever the other one is, a bundle
+ * is wider with it by no more than it has more cores. */
+static bool beats(const struct joint_draft *a, const struct joint_draft *b, int64_t core_value)
+{
+	bool fits = true;
+	const struct joint_option *own = &a->option, *other = &b->option;
+	int64_t more = number_max(0, own->cores - other->cores);
+	int64_t value = checked_add(&fits, own->value, checked_mul(&fits, core_value, more));
+	return own->room <= other->room && a->dying_bytes <= b->dying_bytes &&
+	       (own->cores <= other->cores || (fits && value < other->value));
+}
+
 void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts)
 {
+	int64_t core_value = joint_worth(making, making->question->arch->core_cycles, 0, 0);
 	struct joint_draft *at = drafts->at;
 	size_t first = 0, kept = 0; /* of those with equal places, at the front of drafts */
 	size_t uses = 0;            /* of those with equal uses */
@@ -710,9 +723,7 @@ void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts)
 		if (!making->evicts_late)
 			beaten = is_late(making, &at[i], &at[uses], kept - uses);
 		for (size_t k = first; k < kept && !beaten; k++)
-			beaten = at[k].option.room <= at[i].option.room &&
-				 at[k].option.cores <= at[i].option.cores &&
-				 at[k].dying_bytes <= at[i].dying_bytes;
+			beaten = beats(&at[k], &at[i], core_value);
 		if (!beaten)
 			at[kept++] = at[i];
 	}

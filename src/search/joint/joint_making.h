@@ -11,7 +11,7 @@
 
 /*
  * A joint space while it is built, in this order: divisions of the ops, the views that these need or leave,
- * prices of moves, and options (joint_options.c, joint_runs.c), of which drafts keep the best.
+ * prices of moves, and options (joint_options.c, joint_run_prices.c), of which drafts keep the best.
  */
 
 /* A division of an op with an order of its loops over the cores. */
@@ -56,6 +56,7 @@ struct joint_outer {
 	int tensor;
 	bool made;  /* by an op of the run */
 	bool never; /* some op of it cannot use the tensor in LX */
+	bool dies;  /* no op behind the run reads it */
 	int view;   /* under which it is left, or which serves all who read it; -1 */
 	int asked_count, asked[JOINT_ASKED_MOST]; /* views that ops of the run ask for */
 };
@@ -78,6 +79,7 @@ struct joint_run {
 	struct mapping *
 		mappings; /* by op of the run, without tiles; while it is priced, and if it is kept */
 	bool kept; /* mappings and inside are in the arena of the space: an option has them */
+	bool aside; /* it finds nothing in LX that others use, and leaves nothing there: KIND_NARROW_RUNS */
 	int64_t cores, room;
 	int inside_count, outer_count;
 	struct joint_inside *inside;
@@ -103,6 +105,12 @@ struct joint_drafts {
 	size_t count, capacity;
 };
 
+/* The least value of an op with all that it uses in HBM. */
+struct joint_apart {
+	bool known;
+	int64_t value; /* JOINT_NEVER: it must use something in LX */
+};
+
 struct joint_making {
 	const struct joint_question *question;
 	struct arena *arena;   /* of the space */
@@ -116,12 +124,14 @@ struct joint_making {
 	struct joint_views *views;         /* by tensor */
 	const char *why;
 	bool cut_tiles;    /* some list of tiles was not complete: KIND_CUT_TILES */
+	bool sets_aside;   /* some run over fewer cores shares nothing: KIND_NARROW_RUNS */
 	bool unproven;     /* of joint_graph */
 	bool shares;       /* all views that serve several readers are there */
 	bool shares_early; /* and tensors may come early under them */
 	bool evicts_late; /* what waits for an evict is of use if it saves no more than a place in a bundle */
 	struct array(struct joint_option) options; /* in the arena */
 	struct array(struct joint_run) runs;       /* by their first ops */
+	struct joint_apart *apart;                 /* by op */
 };
 
 static inline bool joint_is_free(const struct joint_making *making, enum joint_kind kind)
@@ -205,12 +215,20 @@ bool joint_may_take_over(const struct joint_making *making, const struct workloa
 /* The runs that are in the space, with the views that they ask for; before views are closed. */
 void joint_runs_find(struct joint_making *making);
 
+/* Makes the mappings of a run again, and its first iteration, unless that is known. */
+void joint_run_open(struct joint_making *making, struct joint_run *run, bool known,
+	struct workload *part, struct arena *arena);
+
 /* The options of those that begin with an op, behind those of the op alone. */
 void joint_runs_make(struct joint_making *making, int op);
 
 /* The tiles of least value, the first of equals. */
 bool joint_tiles(struct joint_making *making, const struct op_question *question, double moved_pj,
 	struct op_option *tiles, int64_t *value);
+
+/* The most that the ops of a run cost one by one, each in a bundle of its own between those before and behind;
+ * JOINT_NEVER. */
+int64_t joint_all_apart(struct joint_making *making, const struct tile_run *run);
 
 /* By the weights; JOINT_NEVER where it cannot be counted. */
 int64_t joint_worth(

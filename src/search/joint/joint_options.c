@@ -239,6 +239,48 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 	return *value < JOINT_NEVER;
 }
 
+/* --- ops one by one */
+
+/* The least value of an op by itself, with all that it uses in HBM; JOINT_NEVER. */
+static int64_t find_apart(struct joint_making *making, int o)
+{
+	const struct joint_question *asked = making->question;
+	const struct op *op = &asked->workload->ops[o];
+	int64_t least = JOINT_NEVER, value;
+	for (int i = 0; i < op_operands(op); i++)
+		if (making->stays[op_operand(op, i)->tensor] == STAY_LX)
+			return JOINT_NEVER;
+	for (size_t d = 0; d < making->divisions[o].count; d++) {
+		const struct joint_division *division = &making->divisions[o].at[d];
+		struct op_question question = {.arch = asked->arch,
+			.workload = asked->workload,
+			.op = op,
+			.mapping = division->mapping,
+			.by_rule = asked->planning->published_tiles};
+		struct op_option tiles;
+		if (division->same == d && joint_tiles(making, &question, 0, &tiles, &value))
+			least = number_min(least, value);
+	}
+	return least;
+}
+
+int64_t joint_all_apart(struct joint_making *making, const struct tile_run *run)
+{
+	const struct arch *arch = making->question->arch;
+	int64_t cores = making->question->planning->cores, ops = run->end - run->first;
+	bool fits = true;
+	int64_t overhead = checked_add(
+		&fits, arch->bundle_cycles, checked_mul(&fits, arch->core_cycles, cores));
+	int64_t sum = joint_worth(making, checked_mul(&fits, overhead, ops + 1), 0, 0);
+	for (int o = run->first; o < run->end; o++) {
+		struct joint_apart *apart = &making->apart[o];
+		if (!apart->known)
+			*apart = (struct joint_apart){true, find_apart(making, o)};
+		sum = checked_add(&fits, sum, apart->value);
+	}
+	return fits ? sum : JOINT_NEVER;
+}
+
 /* The operands that the moves of a phase bring. */
 struct brought {
 	struct op_question *question;

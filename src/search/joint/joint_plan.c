@@ -355,9 +355,9 @@ void joint_plan_prove(
 const char *const joint_kind_names[] = {"evict", "reload", "clone", "few_cores", "reduction",
 	"many_loops", "orders", "fusion", "fused_loops", "relay", "owners", "early_moves",
 	"both_places", "shared_views", "small_runs", "unlike_runs", "other_moves", "cut_tiles",
-	"late_evicts", NULL};
+	"late_evicts", "narrow_runs", NULL};
 enum { KIND_NAMES = sizeof joint_kind_names / sizeof *joint_kind_names - 1 };
-_Static_assert(1 << (KIND_NAMES - 1) == KIND_LATE_EVICTS, "every kind has a name");
+_Static_assert(1 << (KIND_NAMES - 1) == KIND_NARROW_RUNS, "every kind has a name");
 
 static const char *const tile_names[] = {"price", "published"};
 static const char *const sum_names[] = {"cycles", "energy", "hbm_bytes"};

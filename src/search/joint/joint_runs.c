@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/box_nest.h"
 #include "model/graph/run.h"
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
@@ -10,12 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers of tiles of the shared loops. */
+struct tried_tiles {
+	struct run_factors tiles;
+	int64_t need; /* bytes of all parts together at one step, at most */
+	int64_t coarser; /* the least need of tiles that are a coarsening of these; INT64_MAX: of none */
+	int64_t iterations;
+};
+
 /* A run of ops while its tiles and divisions are tried. */
 struct trying {
 	struct joint_making *making;
 	struct plan plan; /* whose steps are the ops; its only run is the one that is tried */
 	struct tile_run run;
-	struct arena *arena;  /* of the tiles that are tried */
+	struct arena *arena; /* of the tiles that are tried */
+	const struct tried_tiles *tiles;
+	int64_t most;         /* cores that the shared loops allow with these tiles */
 	struct workload part; /* of the first iteration */
 	struct run_division division;
 };
@@ -175,6 +186,14 @@ static bool pack_insides(struct trying *trying, struct joint_run *run)
 	return true;
 }
 
+/* True if no op behind the run reads a tensor. */
+static bool run_is_last(const struct trying *trying, int tensor)
+{
+	int from, to;
+	users_life(&trying->making->users, tensor, &from, &to);
+	return to <= trying->run.end;
+}
+
 /* Adds a tensor that the run uses from outside, or makes for later ops. */
 static void add_outer(
 	struct trying *trying, const struct mapping *mappings, struct joint_run *run, int o, int i)
@@ -191,9 +210,12 @@ static void add_outer(
 	struct joint_outer *outer = &run->outers[n];
 	if (n == run->outer_count) {
 		run->outer_count++;
-		*outer = (struct joint_outer){.tensor = tensor, .made = writes, .view = -1};
+		*outer = (struct joint_outer){.tensor = tensor,
+			.made = writes,
+			.dies = !writes && run_is_last(trying, tensor),
+			.view = -1};
 	}
-	if (!find_view(trying, mappings, o, i, &view)) {
+	if ((run->aside && !outer->dies) || !find_view(trying, mappings, o, i, &view)) {
 		outer->never = true;
 		return;
 	}
@@ -206,6 +228,13 @@ static void add_outer(
 		outer->never = true;
 }
 
+/* True if LX may have, before or after a run over fewer cores than it could take, what other ops use as well. */
+static bool narrow_runs_share(const struct joint_making *making)
+{
+	return joint_is_free(making, KIND_NARROW_RUNS) &&
+	       making->question->workload->op_count <= NARROW_RUNS_OPS_MOST;
+}
+
 static int count_operands(const struct trying *trying)
 {
 	int count = 0;
@@ -214,7 +243,42 @@ static int count_operands(const struct trying *trying)
 	return count;
 }
 
-/* Adds the run with the tiles and the division at hand, if it can be carried out. */
+/* A lower bound of what a run costs: all that is used lies in LX, and tiles are undivided.  Iterations that are unlike
+ * the first one count nothing, nor do ops that only move. */
+static int64_t find_least(struct trying *trying, const struct mapping *mappings)
+{
+	const struct joint_question *asked = trying->making->question;
+	struct arena_mark mark = arena_mark(trying->arena);
+	bool fits = true;
+	int64_t cycles = 0;
+	for (int o = trying->run.first; o < trying->run.end; o++) {
+		const struct op *op = &trying->part.ops[o];
+		struct op_question question = {.arch = asked->arch,
+			.workload = &trying->part,
+			.op = op,
+			.mapping = &mappings[o - trying->run.first],
+			.in_lx = (1u << op_operands(op)) - 1};
+		struct inner_question inner = {.arch = asked->arch,
+			.workload = &trying->part,
+			.op = op,
+			.mapping = question.mapping,
+			.in_lx = question.in_lx};
+		struct op_value value;
+		if (op_has_inner_nest(asked->arch, op) || op_copies_sticks(asked->workload, op))
+			continue;
+		struct traffic_op *traffic = arena_new(trying->arena, struct traffic_op);
+		traffic_open_nest(traffic, &inner, trying->arena);
+		struct run_classes classes = run_classes(
+			trying->arena, asked->workload, &asked->workload->ops[o], &trying->run);
+		if (op_value_find(traffic, &question, &value))
+			cycles = checked_add(&fits, cycles,
+				checked_mul(&fits, value.cycles, classes.at[0].count));
+	}
+	arena_release(trying->arena, mark);
+	return fits ? joint_worth(trying->making, cycles, 0, 0) : JOINT_NEVER;
+}
+
+/* Adds the run with the tiles and the division at hand, if it can be carried out and may be of use. */
 static void add_run(struct trying *trying)
 {
 	struct joint_making *making = trying->making;
@@ -225,6 +289,10 @@ static void add_run(struct trying *trying)
 	if (!make_mappings(trying, mappings))
 		return;
 	run.cores = mapping_cores(making->question->arch, &mappings[0]);
+	run.aside = run.cores < trying->most && !narrow_runs_share(making);
+	making->sets_aside |= run.aside;
+	if (run.aside && find_least(trying, mappings) >= joint_all_apart(making, &run.loops))
+		return;
 	run.inside = arena_array(arena, struct joint_inside, ops);
 	run.outers = arena_array(arena, struct joint_outer, count_operands(trying));
 	for (int o = trying->run.first; o < trying->run.end; o++) {
@@ -251,8 +319,6 @@ static void add_run(struct trying *trying)
 
 /* --- divisions */
 
-typedef void division_function(struct trying *trying);
-
 static int64_t units_of(const struct trying *trying, int k)
 {
 	const struct workload *workload = &trying->part;
@@ -265,10 +331,10 @@ static int64_t units_of(const struct trying *trying, int k)
 }
 
 /* All orders of the loops that are split. */
-static void order_loops(struct trying *trying, int at, division_function *use)
+static void order_loops(struct trying *trying, int at)
 {
 	if (at == trying->division.order_count) {
-		use(trying);
+		add_run(trying);
 		return;
 	}
 	int end =
@@ -277,12 +343,13 @@ static void order_loops(struct trying *trying, int at, division_function *use)
 		int first = trying->division.order[at];
 		trying->division.order[at] = trying->division.order[i];
 		trying->division.order[i] = first;
-		order_loops(trying, at + 1, use);
+		order_loops(trying, at + 1);
 		trying->division.order[i] = trying->division.order[at];
 		trying->division.order[at] = first;
 	}
 }
 
+/* The most cores that a division by the shared loops from k on takes, of those left. */
 static int64_t most_cores(const struct trying *trying, int k, int64_t left)
 {
 	int64_t most = 0;
@@ -295,8 +362,28 @@ static int64_t most_cores(const struct trying *trying, int k, int64_t left)
 	return most;
 }
 
-/* Divisions over `left` cores by the shared loops from k on. */
-static void divide(struct trying *trying, int k, int64_t left, division_function *use)
+/* True if the tiles leave the parts all of LX on so many cores, a half or a quarter, and coarser ones do not. */
+static bool are_tiles_few(const struct trying *trying, int64_t cores)
+{
+	int64_t capacity = trying->making->question->planning->lx_capacity;
+	for (int part = 1; part <= 4; part *= 2)
+		if (trying->tiles->need <= cores * (capacity / part) &&
+			trying->tiles->coarser > cores * (capacity / part))
+			return true;
+	return false;
+}
+
+static bool are_ever_few(const struct trying *trying)
+{
+	int64_t most = trying->making->question->planning->cores;
+	for (int64_t cores = 1; cores <= most; cores++)
+		if (are_tiles_few(trying, cores))
+			return true;
+	return false;
+}
+
+/* Divisions by the shared loops from k on, those before it over `cores`. */
+static void divide(struct trying *trying, int k, int64_t cores, int64_t least)
 {
 	if (k == trying->run.loop_count) {
 		trying->division.order_count = 0;
@@ -304,16 +391,16 @@ static void divide(struct trying *trying, int k, int64_t left, division_function
 			if (trying->division.splits.at[i] > 1)
 				trying->division.order[trying->division.order_count++] = i;
 		bool many = trying->division.order_count > 1;
-		if (left == 1 && (!many || joint_is_free(trying->making, KIND_MANY_LOOPS)))
-			order_loops(trying, 0, use);
+		if (cores >= least && are_tiles_few(trying, cores) &&
+			(!many || joint_is_free(trying->making, KIND_MANY_LOOPS)))
+			order_loops(trying, 0);
 		return;
 	}
+	int64_t most = trying->making->question->planning->cores / cores;
 	struct divisors divisors = number_divisors(trying->arena, units_of(trying, k));
-	for (size_t i = 0; i < divisors.count; i++) {
-		if (left % divisors.at[i])
-			continue;
+	for (size_t i = 0; i < divisors.count && divisors.at[i] <= most; i++) {
 		trying->division.splits.at[k] = divisors.at[i];
-		divide(trying, k + 1, left / divisors.at[i], use);
+		divide(trying, k + 1, cores * divisors.at[i], least);
 	}
 }
 
@@ -321,33 +408,35 @@ static void divide(struct trying *trying, int k, int64_t left, division_function
 static void joint_run_divide(struct trying *trying)
 {
 	struct arena *arena = trying->arena;
+	bool few = joint_is_free(trying->making, KIND_FEW_CORES);
 	trying->arena = arena_open();
 	make_part(trying);
-	divide(trying, 0, most_cores(trying, 0, trying->making->question->planning->cores),
-		add_run);
+	trying->most = most_cores(trying, 0, trying->making->question->planning->cores);
+	divide(trying, 0, 1, few ? 1 : trying->most);
 	arena_close(trying->arena);
 	trying->arena = arena;
 }
 
 /*
- * Enumerates the runs of ops; their prices follow below:
+ * Enumerates the runs of ops:
  *
  *	ops    any that share a loop and follow each other: all in small graphs, where KIND_SMALL_RUNS is free;
  *	       else where LX is short while one of them runs (is_short), or from one that makes what
  *	       LX cannot hold whole (is_big), up to the last reader of all such tensors or any op behind it;
- *	tiles  of the loops that all share: as few as leave all parts room in LX, a half, or a quarter of it;
- *	cores  one division for all ops, by shared loops in any order, over as many cores as they allow;
+ *	cores  one division for all ops, by shared loops in any order;
+ *	tiles  of the loops that all share: as few as leave all parts room in LX on these cores, a half, or a
+ *	       quarter of it;
  *	parts  of what lives inside are all in LX, in place of each other where they may be
  */
 enum { VECTORS_MOST = 4096 };
 
 /* --- tiles */
 
-/* Bytes on a core that all parts together take at most at one step, if they are divided evenly. */
+/* Bytes that all parts together take at most at one step. */
 static int64_t find_need(struct trying *trying)
 {
 	const struct workload *whole = trying->making->question->workload;
-	int64_t cores = trying->making->question->planning->cores, most = 0;
+	int64_t most = 0;
 	for (int o = trying->run.first; o < trying->run.end; o++) {
 		int64_t sum = 0;
 		for (int other = trying->run.first; other <= o; other++) {
@@ -358,17 +447,12 @@ static int64_t find_need(struct trying *trying)
 			bool dies = other < o && stay.to == o + 1 &&
 				    joint_may_take_over(trying->making, whole, &whole->ops[o], t);
 			if (!dies)
-				sum += plan_stay_layout(&trying->plan, &stay).bytes / cores;
+				sum += plan_stay_layout(&trying->plan, &stay).bytes;
 		}
 		most = number_max(most, sum);
 	}
 	return most;
 }
-
-struct tried_tiles {
-	struct run_factors tiles;
-	int64_t need, iterations;
-};
 
 struct tiles_list {
 	struct array(struct tried_tiles) all;
@@ -410,42 +494,39 @@ static void list_tiles(struct trying *trying, int k, struct tiles_list *list)
 	run->loops[k].tiles = 1;
 }
 
-/* True if other tiles that fit are a coarsening of these. */
-static bool is_finer(const struct tiles_list *list, size_t i, int loops, int64_t most)
+/* The least need of other tiles that are a coarsening of these. */
+static int64_t find_coarser(const struct tiles_list *list, size_t i, int loops)
 {
 	const struct tried_tiles *own = &list->all.at[i];
+	int64_t least = INT64_MAX;
 	for (size_t j = 0; j < list->all.count; j++) {
 		const struct tried_tiles *other = &list->all.at[j];
-		bool coarser = j != i && other->need <= most;
+		bool coarser = j != i && other->need < least;
 		for (int k = 0; coarser && k < loops; k++)
 			coarser = own->tiles.at[k] % other->tiles.at[k] == 0;
 		if (coarser)
-			return true;
+			least = other->need;
 	}
-	return false;
+	return least;
 }
 
-static void try_tiles(struct trying *trying, const struct run_factors *tiles)
-{
-	for (int k = 0; k < trying->run.loop_count; k++)
-		trying->run.loops[k].tiles = tiles->at[k];
-	joint_run_divide(trying);
-}
-
-/* As few tiles as fit into all of LX, a half, and a quarter of it. */
+/* The run in all tiles that are few for some division, in each such division. */
 static void try_run(struct joint_making *making, struct trying *trying)
 {
 	struct tiles_list list = {{0}};
-	int64_t capacity = making->question->planning->lx_capacity;
 	trying->arena = making->scratch;
 	list_tiles(trying, 0, &list);
 	for (size_t i = 0; i < list.all.count; i++) {
-		bool wanted = false;
-		for (int part = 1; part <= 4; part *= 2)
-			wanted |= list.all.at[i].need <= capacity / part &&
-				  !is_finer(&list, i, trying->run.loop_count, capacity / part);
-		if (wanted && list.all.at[i].iterations > 1)
-			try_tiles(trying, &list.all.at[i].tiles);
+		struct tried_tiles *tiles = &list.all.at[i];
+		if (tiles->iterations == 1)
+			continue;
+		tiles->coarser = find_coarser(&list, i, trying->run.loop_count);
+		trying->tiles = tiles;
+		if (!are_ever_few(trying))
+			continue;
+		for (int k = 0; k < trying->run.loop_count; k++)
+			trying->run.loops[k].tiles = tiles->tiles.at[k];
+		joint_run_divide(trying);
 	}
 }
 
@@ -559,372 +640,18 @@ void joint_runs_find(struct joint_making *making)
 		}
 }
 
-/* Prices the runs that begin with one op, for every choice of homes of the tensors that they use. */
-enum {
-	ALL_PLACES_MOST = 4
-}; /* tensors that may lie in LX of which every choice of places is tried */
-
-/* Sums over steps and iterations. */
-struct run_sums {
-	int64_t cycles, hbm_bytes, fill;
-	double energy_pj;
-};
-
-struct run_choosing {
-	struct joint_making *making;
-	struct arena *arena; /* of parts and mappings, until drafts are kept */
-	struct joint_run *run;
-	struct workload part; /* of the first iteration: its ops, and parts of what lives inside */
-	struct joint_use *uses; /* by outer: of what is read, where it is */
-	int *outs;              /* by outer: of what is made, the view under which it is left; -1 */
-	bool fixed;             /* places are those of `uses`: not all are tried */
-	struct joint_drafts drafts;
-};
-
-/* --- the price */
-
-static bool is_in_lx(const struct run_choosing *choosing, int tensor)
-{
-	const struct joint_run *run = choosing->run;
-	for (int i = 0; i < run->inside_count; i++)
-		if (run->inside[i].tensor == tensor)
-			return true;
-	for (int n = 0; n < run->outer_count; n++)
-		if (run->outers[n].tensor == tensor)
-			return run->outers[n].made ? choosing->outs[n] >= 0
-						   : choosing->uses[n].mode != JOINT_HBM;
-	return false;
-}
-
-/* All iterations of one op, with the tiles that are best for the first. */
-static bool add_op(
-	struct run_choosing *choosing, int o, struct op_option *tiles, struct run_sums *sums)
-{
-	struct joint_making *making = choosing->making;
-	const struct joint_question *asked = making->question;
-	const struct joint_run *run = choosing->run;
-	const struct op *whole = &asked->workload->ops[o];
-	struct mapping mapping = run->mappings[o - run->loops.first];
-	struct op_question question = {.arch = asked->arch,
-		.workload = &choosing->part,
-		.op = &choosing->part.ops[o],
-		.mapping = &mapping,
-		.by_rule = asked->planning->published_tiles};
-	int64_t worth;
-	bool fits = true;
-	for (int i = 0; i < op_operands(whole); i++)
-		if (is_in_lx(choosing, op_operand(whole, i)->tensor))
-			question.in_lx |= 1u << i;
-	if (!joint_tiles(making, &question, 0, tiles, &worth))
-		return false;
-	/* Parts have layouts of their own, but sticks are copied as they are. */
-	bool moves = question.in_lx == 2 && op_copies_sticks(asked->workload, whole);
-	memcpy(mapping.rows[asked->arch->lx].temporal, tiles->tiles,
-		whole->loop_count * sizeof *tiles->tiles);
-	memcpy(mapping.rows[asked->arch->lx].temporal_order, tiles->order,
-		(size_t)whole->loop_count);
-	if (tiles->nest)
-		op_map_nest(asked->arch, tiles->nest, &mapping);
-	struct run_classes classes =
-		run_classes(making->scratch, asked->workload, whole, &run->loops);
-	for (size_t c = 0; c < classes.count; c++) {
-		struct op_value value = tiles->value;
-		if (classes.at[c].iteration > 0 || moves) {
-			struct traffic_op *traffic = arena_new(making->scratch, struct traffic_op);
-			question.op = run_op(making->scratch, asked->workload, whole, &run->loops,
-				classes.at[c].iteration);
-			struct inner_question inner = {.arch = asked->arch,
-				.workload = moves ? asked->workload : &choosing->part,
-				.op = question.op,
-				.mapping = &mapping,
-				.in_lx = question.in_lx};
-			traffic_open_nest(traffic, &inner, making->scratch);
-			if (!op_value_find(traffic, &question, &value))
-				return false;
-		}
-		if (moves) /* nothing is computed behind what comes */
-			value.estimate = value.cycles;
-		int64_t times = classes.at[c].count;
-		sums->cycles = checked_add(&fits, sums->cycles,
-			checked_mul(
-				&fits, op_value_latency(&value, asked->planning->price), times));
-		sums->hbm_bytes = checked_add(
-			&fits, sums->hbm_bytes, checked_mul(&fits, value.hbm_bytes, times));
-		sums->energy_pj += value.energy_pj * (double)times;
-	}
-	return fits;
-}
-
-/* Adds the moves into LX right before the run, which are one phase. */
-static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int64_t *cores)
-{
-	const struct joint_run *run = choosing->run;
-	int64_t bytes = 0, fill = 0;
-	bool fits = true;
-	for (int n = 0; n < run->outer_count; n++) {
-		const struct joint_use *use = &choosing->uses[n];
-		if (run->outers[n].made || use->mode != JOINT_MOVED)
-			continue;
-		const struct joint_transfer *in =
-			joint_move_in(choosing->making, use->tensor, use->view);
-		bytes = checked_add(&fits, bytes, in->hbm_bytes);
-		fill = checked_add(&fits, fill, in->fill);
-		sums->energy_pj += in->energy_pj;
-		*cores = number_max(*cores, in->cores);
-		fits &= in->possible;
-	}
-	int64_t cycles = joint_moves_cycles(choosing->making, bytes, fill, &fits);
-	sums->cycles = checked_add(&fits, sums->cycles, cycles);
-	sums->hbm_bytes = checked_add(&fits, sums->hbm_bytes, bytes);
-	return fits;
-}
-
-/* Adds what is chosen, if it can be carried out. */
-static void price_run(struct run_choosing *choosing)
-{
-	struct joint_making *making = choosing->making;
-	struct joint_run *run = choosing->run;
-	int ops = run->loops.end - run->loops.first;
-	struct run_sums sums = {0};
-	int64_t cores = run->cores;
-	struct op_option *tiles = arena_array(making->scratch, struct op_option, ops);
-	for (int o = run->loops.first; o < run->loops.end; o++)
-		if (!add_op(choosing, o, &tiles[o - run->loops.first], &sums))
-			return;
-	if (!add_moves(choosing, &sums, &cores))
-		return;
-	struct joint_use *uses = arena_array(making->scratch, struct joint_use, run->outer_count);
-	struct joint_out *outs = arena_array(making->scratch, struct joint_out, run->outer_count);
-	struct joint_part *parts = arena_array(making->scratch, struct joint_part, ops);
-	struct joint_draft draft = {.run = run,
-		.number = choosing->drafts.count,
-		.parts = parts,
-		.option = {.first = run->loops.first,
-			.end = run->loops.end,
-			.value = joint_worth(making, sums.cycles, sums.energy_pj, sums.hbm_bytes),
-			.room = run->room,
-			.cores = (int)cores,
-			.uses = uses,
-			.outs = outs}};
-	for (int n = 0; n < run->outer_count; n++)
-		if (run->outers[n].made)
-			outs[draft.option.out_count++] =
-				(struct joint_out){run->outers[n].tensor, choosing->outs[n], -1};
-		else
-			uses[draft.option.use_count++] = choosing->uses[n];
-	qsort(uses, (size_t)draft.option.use_count, sizeof *uses, joint_by_tensor);
-	qsort(outs, (size_t)draft.option.out_count, sizeof *outs, joint_by_tensor);
-	for (int i = 0; i < ops; i++)
-		parts[i] = (struct joint_part){.mapping = &run->mappings[i], .tiles = &tiles[i]};
-	if (draft.option.value < JOINT_NEVER)
-		*array_add(making->scratch, &choosing->drafts) = draft;
-}
-
-/* --- where tensors are */
-
-static bool run_serves_all(
-	const struct joint_views *views, const struct joint_outer *outer, int view)
-{
-	for (int a = 0; a < outer->asked_count; a++)
-		if (!joint_serves(views, view, outer->asked[a]))
-			return false;
-	return true;
-}
-
-/* The view that serves all ops of the run that read the tensor, the smallest of those that none of them asks for;
- * -1. */
-static int find_served(const struct joint_views *views, const struct joint_outer *outer)
-{
-	int least = -1;
-	if (outer->never || !outer->asked_count)
-		return -1;
-	for (int a = 0; a < outer->asked_count; a++)
-		if (run_serves_all(views, outer, outer->asked[a]))
-			return outer->asked[a];
-	for (int view = views->direct; view < views->count; view++)
-		if (run_serves_all(views, outer, view) &&
-			(least < 0 || joint_serves(views, least, view)))
-			least = view;
-	return least;
-}
-
-/* The view under which what the run makes can be left in LX; -1. */
-static int find_left(const struct joint_making *making, const struct joint_run *run,
-	const struct joint_outer *outer)
-{
-	const struct joint_views *views = &making->views[outer->tensor];
-	bool wanted = false;
-	if (outer->never || outer->view < 0 ||
-		making->question->workload->tensors[outer->tensor].role == TENSOR_OUTPUT)
-		return -1;
-	for (int a = 0; a < outer->asked_count; a++)
-		if (!joint_serves(views, outer->view, outer->asked[a]))
-			return -1;
-	for (int v = 0; v < views->count; v++)
-		wanted |= views->asked[v] >= run->loops.end && joint_serves(views, outer->view, v);
-	return wanted ? outer->view : -1;
-}
-
-static void choose_outer(struct run_choosing *choosing, int n);
-
-static void choose_made(struct run_choosing *choosing, int n)
-{
-	struct joint_making *making = choosing->making;
-	const struct joint_outer *outer = &choosing->run->outers[n];
-	int left = find_left(making, choosing->run, outer);
-	choosing->outs[n] = -1;
-	if (making->stays[outer->tensor] != STAY_LX || left < 0)
-		choose_outer(choosing, n + 1);
-	if (left < 0)
-		return;
-	joint_note_made(making, outer->tensor, left, choosing->run->loops.first);
-	choosing->outs[n] = left;
-	choose_outer(choosing, n + 1);
-}
-
-static void choose_outer(struct run_choosing *choosing, int n)
-{
-	struct joint_making *making = choosing->making;
-	if (n == choosing->run->outer_count) {
-		price_run(choosing);
-		return;
-	}
-	const struct joint_outer *outer = &choosing->run->outers[n];
-	struct joint_use *use = &choosing->uses[n];
-	if (outer->made) {
-		choose_made(choosing, n);
-		return;
-	}
-	if (choosing->fixed) {
-		choose_outer(choosing, n + 1);
-		return;
-	}
-	int view = find_served(&making->views[outer->tensor], outer);
-	int first = choosing->run->loops.first;
-	*use = (struct joint_use){outer->tensor, JOINT_HBM, -1};
-	if (making->stays[outer->tensor] != STAY_LX)
-		choose_outer(choosing, n + 1);
-	if (view < 0)
-		return;
-	if (joint_may_be_found(making, outer->tensor, view, first)) {
-		*use = (struct joint_use){outer->tensor, JOINT_RESIDENT, view};
-		choose_outer(choosing, n + 1);
-	}
-	if (joint_may_be_moved(making, outer->tensor)) {
-		*use = (struct joint_use){outer->tensor, JOINT_MOVED, view};
-		choose_outer(choosing, n + 1);
-		joint_note_made(making, outer->tensor, view, first);
-	}
-}
-
-/* An outer tensor by what it costs to have it in LX. */
-struct ranked_tile {
-	int outer;
-	int64_t bytes;
-};
-
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked_tile *a = left, *b = right;
-	int order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
-	return order ? order : a->outer - b->outer;
-}
-
-/* With many tensors: those that take least of LX are there, one more each time. */
-static void choose_by_rank(struct run_choosing *choosing, struct ranked_tile *ranked, int count)
-{
-	struct joint_making *making = choosing->making;
-	const struct joint_run *run = choosing->run;
-	int first = run->loops.first;
-	choosing->fixed = true;
-	qsort(ranked, (size_t)count, sizeof *ranked, compare_ranked);
-	for (int n = 0; n < run->outer_count; n++)
-		choosing->uses[n] = (struct joint_use){run->outers[n].tensor, JOINT_HBM, -1};
-	for (int moved = 0; moved <= count; moved++) {
-		bool all = true;
-		for (int n = 0; n < run->outer_count; n++)
-			all &= run->outers[n].made || choosing->uses[n].mode != JOINT_HBM ||
-			       making->stays[run->outers[n].tensor] != STAY_LX;
-		if (all)
-			choose_outer(choosing, 0);
-		if (moved == count)
-			break;
-		const struct joint_outer *outer = &run->outers[ranked[moved].outer];
-		int view = find_served(&making->views[outer->tensor], outer);
-		bool found = making->question->workload->tensors[outer->tensor].producer >= 0 &&
-			     joint_may_be_found(making, outer->tensor, view, first);
-		choosing->uses[ranked[moved].outer] = (struct joint_use){
-			outer->tensor, found ? JOINT_RESIDENT : JOINT_MOVED, view};
-		if (!found)
-			joint_note_made(making, outer->tensor, view, first);
-	}
-	choosing->fixed = false;
-}
-
-static void choose_run(struct run_choosing *choosing)
-{
-	struct joint_making *making = choosing->making;
-	const struct joint_run *run = choosing->run;
-	struct arena *scratch = making->scratch;
-	choosing->uses = arena_array(scratch, struct joint_use, run->outer_count);
-	choosing->outs = arena_array(scratch, int, run->outer_count);
-	struct ranked_tile *ranked = arena_array(scratch, struct ranked_tile, run->outer_count);
-	int count = 0;
-	for (int n = 0; n < run->outer_count; n++) {
-		const struct joint_outer *outer = &run->outers[n];
-		const struct joint_views *views = &making->views[outer->tensor];
-		int view = outer->made ? -1 : find_served(views, outer);
-		if (view < 0 ||
-			(!joint_may_be_found(making, outer->tensor, view, run->loops.first) &&
-				!joint_may_be_moved(making, outer->tensor)))
-			continue;
-		ranked[count++] = (struct ranked_tile){
-			n, view_bytes(&making->question->workload->tensors[outer->tensor].layout,
-				   &views->at[view])};
-	}
-	if (count > ALL_PLACES_MOST)
-		choose_by_rank(choosing, ranked, count);
-	else
-		choose_outer(choosing, 0);
-}
-
-static bool have_same_loops(const struct tile_run *a, const struct tile_run *b)
-{
-	bool same = a->first == b->first && a->end == b->end && a->loop_count == b->loop_count;
-	for (int k = 0; k < a->loop_count && same; k++)
-		same = a->loops[k].tiles == b->loops[k].tiles &&
-		       a->loops[k].name == b->loops[k].name;
-	return same;
-}
-
-/* Makes the mappings of a run again, and its part if it is not that of the run before. */
-static void open_run(struct run_choosing *choosing, struct joint_run *run)
+void joint_run_open(struct joint_making *making, struct joint_run *run, bool known,
+	struct workload *part, struct arena *arena)
 {
 	struct trying trying;
-	open_trying(choosing->making, run->loops.first, run->loops.end, &trying);
+	open_trying(making, run->loops.first, run->loops.end, &trying);
 	trying.run = run->loops;
-	trying.arena = choosing->arena;
+	trying.arena = arena;
 	trying.division = run->division;
-	trying.part = choosing->part;
-	if (!choosing->run || !have_same_loops(&choosing->run->loops, &run->loops))
+	trying.part = *part;
+	if (!known)
 		make_part(&trying);
-	choosing->run = run;
-	choosing->part = trying.part;
-	run->mappings =
-		arena_array(choosing->arena, struct mapping, run->loops.end - run->loops.first);
+	*part = trying.part;
+	run->mappings = arena_array(arena, struct mapping, run->loops.end - run->loops.first);
 	make_mappings(&trying, run->mappings);
-}
-
-void joint_runs_make(struct joint_making *making, int op)
-{
-	struct run_choosing choosing = {.making = making, .arena = arena_open()};
-	for (size_t r = 0; r < making->runs.count; r++) {
-		if (making->runs.at[r].loops.first != op ||
-			stopper_stops(&making->question->planning->stopper))
-			continue;
-		open_run(&choosing, &making->runs.at[r]);
-		choose_run(&choosing);
-	}
-	joint_drafts_keep(making, &choosing.drafts);
-	arena_close(choosing.arena);
 }

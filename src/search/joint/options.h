@@ -34,6 +34,9 @@
 		"ones they make twice as many states")                                              \
 	OPTION(WORTH_LABELS, 2000000, 1, 1 << 30,                                                   \
 		"each search for the worth of a kind: there are ten, and a person waits")           \
+	OPTION(NARROW_RUNS_OPS_MOST, 12, 0, 1 << 10,                                                \
+		"ops of a graph in which runs over fewer cores than they could take share LX with " \
+		"other ops: in a block of Llama 3 there are three times as many options with them") \
 	OPTION(NEST_CROSSING_MOST, 10, 0, 16,                                                       \
 		"tensors that may lie in the scratchpad meanwhile: 2^10 sets of them leave "        \
 		"different room")

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Runs of ops, of the kind that joint spaces have: in as few tiles as leave what is made and read inside all of LX, a
- * half or a quarter of it, all ops divided alike by loops that they share, over as many cores as these allow.  Here
- * everything from outside is in HBM.
+ * Runs of ops, of the kind that joint spaces have: all ops divided alike by loops that they share, in as few tiles as
+ * leave what is made and read inside all of LX on these cores, a half or a quarter of it.  Here everything from outside
+ * is in HBM.
  */
 
 /* --- a plan whose steps are the ops of the run */
@@ -111,7 +111,7 @@ static bool takes_over(const struct language *language, const struct op *op, int
 	return reads;
 }
 
-/* Bytes on a core of all parts at one step, at most, if they are divided evenly. */
+/* Bytes of all parts at one step, at most. */
 static int64_t find_need(const struct language *language, const struct language_run *run)
 {
 	int64_t most = 0;
@@ -124,38 +124,38 @@ static int64_t find_need(const struct language *language, const struct language_
 				(other < o && stay.to == o + 1 &&
 					takes_over(language, &run->workload.ops[o], t)))
 				continue;
-			sum += plan_stay_layout(&run->plan, &stay).bytes /
-			       language->planning->cores;
+			sum += plan_stay_layout(&run->plan, &stay).bytes;
 		}
 		most = number_max(most, sum);
 	}
 	return most;
 }
 
-/* True if tiles of some loops, fewer of one than the run has and no more of any, fit a share of LX as well. */
-static bool fits_coarser(
-	const struct language *language, struct language_run *run, int k, bool fewer, int64_t share)
+/* The least need in tiles that are fewer of some loop, and no more of any, from loop k on; INT64_MAX: there are none. */
+static int64_t find_coarser(
+	const struct language *language, struct language_run *run, int k, bool fewer)
 {
 	if (k == run->tiles.loop_count)
-		return fewer && find_need(language, run) <= share;
-	int64_t tiles = run->tiles.loops[k].tiles;
-	bool found = false;
-	for (int64_t other = 1; other <= tiles && !found; other++) {
+		return fewer ? find_need(language, run) : INT64_MAX;
+	int64_t tiles = run->tiles.loops[k].tiles, least = INT64_MAX;
+	for (int64_t other = 1; other <= tiles; other++) {
 		if (tiles % other)
 			continue;
 		run->tiles.loops[k].tiles = other;
-		found = fits_coarser(language, run, k + 1, fewer || other < tiles, share);
+		least = number_min(
+			least, find_coarser(language, run, k + 1, fewer || other < tiles));
 	}
 	run->tiles.loops[k].tiles = tiles;
-	return found;
+	return least;
 }
 
+/* As if the parts were divided evenly over the cores of the run. */
 static bool has_few_tiles(const struct language *language, struct language_run *run)
 {
+	int64_t need = find_need(language, run), coarser = find_coarser(language, run, 0, false);
 	for (int part = 1; part <= 4; part *= 2) {
-		int64_t share = language->planning->lx_capacity / part;
-		if (find_need(language, run) <= share &&
-			!fits_coarser(language, run, 0, false, share))
+		int64_t most = run->cores * (language->planning->lx_capacity / part);
+		if (need <= most && coarser > most)
 			return true;
 	}
 	return false;
@@ -209,14 +209,15 @@ static int64_t most_cores(
 static bool choose_division(const struct language *language, struct language_run *run,
 	const struct op *const *parts, struct choices *choices)
 {
-	int64_t cores = most_cores(run, parts, 0, language->planning->cores), product = 1;
+	int64_t most = language->planning->cores;
 	int left[RUN_LOOPS_MOST], count = 0;
 	run->order_count = 0;
+	run->cores = 1;
 	for (int k = 0; k < run->tiles.loop_count; k++) {
 		run->splits[k] = choose_divisor(choices, units_of(run, parts, k));
-		product *= run->splits[k];
-		if (cores % product)
+		if (run->splits[k] > most / run->cores)
 			return false;
+		run->cores *= run->splits[k];
 		if (run->splits[k] > 1)
 			left[count++] = k;
 	}
@@ -225,8 +226,7 @@ static bool choose_division(const struct language *language, struct language_run
 		run->order[run->order_count++] = left[next];
 		left[next] = left[count - 1];
 	}
-	run->cores = cores;
-	return product == cores;
+	return language->kinds.few_cores || run->cores == most_cores(run, parts, 0, most);
 }
 
 static bool divide(const struct language *language, struct language_run *run,
@@ -324,8 +324,7 @@ static bool choose_shared(const struct language *language, struct language_run *
 		run->tiles.loops[k].tiles = choose_divisor(choices, units);
 		cut += run->tiles.loops[k].tiles > 1;
 	}
-	return cut > 0 && (cut == 1 || language->kinds.fused_loops) && can_share(run, arena) &&
-	       has_few_tiles(language, run);
+	return cut > 0 && (cut == 1 || language->kinds.fused_loops) && can_share(run, arena);
 }
 
 bool language_choose_run(const struct language *language, int first, struct choices *choices,
@@ -347,7 +346,8 @@ bool language_choose_run(const struct language *language, int first, struct choi
 		return false;
 	for (int o = 0; o < run->plan.step_count; o++)
 		parts[o] = run_op(arena, &run->workload, &run->workload.ops[o], &run->tiles, 0);
-	if (!choose_division(language, run, parts, choices) || !divide(language, run, parts, arena))
+	if (!choose_division(language, run, parts, choices) || !has_few_tiles(language, run) ||
+		!divide(language, run, parts, arena))
 		return false;
 	for (int t = 0; t < (int)workload->tensor_count; t++)
 		if (run->workload.tensors[t].producer >= 0 && is_inside(run, t) &&
