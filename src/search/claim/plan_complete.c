@@ -639,6 +639,7 @@ static void open_kinds(struct completing *completing)
 		.both = is_free(completing, KIND_BOTH),
 		.shared = is_free(completing, KIND_SHARED),
 		.fused_loops = is_free(completing, KIND_FUSED_LOOPS),
+		.narrow_runs = is_free(completing, KIND_NARROW_RUNS),
 		.small_runs = is_free(completing, KIND_SMALL_RUNS),
 	};
 }

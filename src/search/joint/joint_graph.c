@@ -184,7 +184,7 @@ static const struct joint_graph *make_graph(const struct joint_making *making)
 				(size_t)making->views[t].count * sizeof **views);
 	graph->question = *making->question;
 	graph->question.aim.fixed |= making->cut_tiles ? KIND_CUT_TILES : 0;
-	graph->question.aim.fixed |= making->sets_aside ? KIND_NARROW_RUNS : 0;
+	graph->question.aim.fixed |= making->leaves_narrow_runs ? KIND_NARROW_RUNS : 0;
 	graph->views = views;
 	graph->unproven = making->unproven;
 	return graph;

@@ -303,7 +303,7 @@ static void choose_outer(struct run_choosing *choosing, int n)
 		choose_outer(choosing, n + 1);
 	if (view < 0)
 		return;
-	if (!choosing->run->aside && joint_may_be_found(making, outer->tensor, view, first)) {
+	if (joint_may_be_found(making, outer->tensor, view, first)) {
 		*use = (struct joint_use){outer->tensor, JOINT_RESIDENT, view};
 		choose_outer(choosing, n + 1);
 	}
@@ -349,7 +349,7 @@ static void choose_by_rank(struct run_choosing *choosing, struct ranked_tile *ra
 		const struct joint_outer *outer = &run->outers[ranked[moved].outer];
 		int view = find_served(&making->views[outer->tensor], outer);
 		bool found = making->question->workload->tensors[outer->tensor].producer >= 0 &&
-			     !run->aside && joint_may_be_found(making, outer->tensor, view, first);
+			     joint_may_be_found(making, outer->tensor, view, first);
 		choosing->uses[ranked[moved].outer] = (struct joint_use){
 			outer->tensor, found ? JOINT_RESIDENT : JOINT_MOVED, view};
 		if (!found)

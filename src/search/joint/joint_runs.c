@@ -215,7 +215,7 @@ static void add_outer(
 			.dies = !writes && run_is_last(trying, tensor),
 			.view = -1};
 	}
-	if ((run->aside && !outer->dies) || !find_view(trying, mappings, o, i, &view)) {
+	if (!find_view(trying, mappings, o, i, &view)) {
 		outer->never = true;
 		return;
 	}
@@ -228,8 +228,8 @@ static void add_outer(
 		outer->never = true;
 }
 
-/* True if LX may have, before or after a run over fewer cores than it could take, what other ops use as well. */
-static bool narrow_runs_share(const struct joint_making *making)
+/* True if runs may use fewer cores than their loops allow. */
+static bool may_be_narrow(const struct joint_making *making)
 {
 	return joint_is_free(making, KIND_NARROW_RUNS) &&
 	       making->question->workload->op_count <= NARROW_RUNS_OPS_MOST;
@@ -243,42 +243,7 @@ static int count_operands(const struct trying *trying)
 	return count;
 }
 
-/* A lower bound of what a run costs: all that is used lies in LX, and tiles are undivided.  Iterations that are unlike
- * the first one count nothing, nor do ops that only move. */
-static int64_t find_least(struct trying *trying, const struct mapping *mappings)
-{
-	const struct joint_question *asked = trying->making->question;
-	struct arena_mark mark = arena_mark(trying->arena);
-	bool fits = true;
-	int64_t cycles = 0;
-	for (int o = trying->run.first; o < trying->run.end; o++) {
-		const struct op *op = &trying->part.ops[o];
-		struct op_question question = {.arch = asked->arch,
-			.workload = &trying->part,
-			.op = op,
-			.mapping = &mappings[o - trying->run.first],
-			.in_lx = (1u << op_operands(op)) - 1};
-		struct inner_question inner = {.arch = asked->arch,
-			.workload = &trying->part,
-			.op = op,
-			.mapping = question.mapping,
-			.in_lx = question.in_lx};
-		struct op_value value;
-		if (op_has_inner_nest(asked->arch, op) || op_copies_sticks(asked->workload, op))
-			continue;
-		struct traffic_op *traffic = arena_new(trying->arena, struct traffic_op);
-		traffic_open_nest(traffic, &inner, trying->arena);
-		struct run_classes classes = run_classes(
-			trying->arena, asked->workload, &asked->workload->ops[o], &trying->run);
-		if (op_value_find(traffic, &question, &value))
-			cycles = checked_add(&fits, cycles,
-				checked_mul(&fits, value.cycles, classes.at[0].count));
-	}
-	arena_release(trying->arena, mark);
-	return fits ? joint_worth(trying->making, cycles, 0, 0) : JOINT_NEVER;
-}
-
-/* Adds the run with the tiles and the division at hand, if it can be carried out and may be of use. */
+/* Adds the run with the tiles and the division at hand, if it can be carried out. */
 static void add_run(struct trying *trying)
 {
 	struct joint_making *making = trying->making;
@@ -289,10 +254,6 @@ static void add_run(struct trying *trying)
 	if (!make_mappings(trying, mappings))
 		return;
 	run.cores = mapping_cores(making->question->arch, &mappings[0]);
-	run.aside = run.cores < trying->most && !narrow_runs_share(making);
-	making->sets_aside |= run.aside;
-	if (run.aside && find_least(trying, mappings) >= joint_all_apart(making, &run.loops))
-		return;
 	run.inside = arena_array(arena, struct joint_inside, ops);
 	run.outers = arena_array(arena, struct joint_outer, count_operands(trying));
 	for (int o = trying->run.first; o < trying->run.end; o++) {
@@ -365,7 +326,9 @@ static int64_t most_cores(const struct trying *trying, int k, int64_t left)
 /* True if the tiles leave the parts all of LX on so many cores, a half or a quarter, and coarser ones do not. */
 static bool are_tiles_few(const struct trying *trying, int64_t cores)
 {
-	int64_t capacity = trying->making->question->planning->lx_capacity;
+	const struct planning *planning = trying->making->question->planning;
+	int64_t capacity = planning->lx_capacity;
+	cores = may_be_narrow(trying->making) ? cores : planning->cores;
 	for (int part = 1; part <= 4; part *= 2)
 		if (trying->tiles->need <= cores * (capacity / part) &&
 			trying->tiles->coarser > cores * (capacity / part))
@@ -412,7 +375,9 @@ static void joint_run_divide(struct trying *trying)
 	trying->arena = arena_open();
 	make_part(trying);
 	trying->most = most_cores(trying, 0, trying->making->question->planning->cores);
-	divide(trying, 0, 1, few ? 1 : trying->most);
+	bool narrow = few && may_be_narrow(trying->making);
+	trying->making->leaves_narrow_runs |= few && !narrow && trying->most > 1;
+	divide(trying, 0, 1, narrow ? 1 : trying->most);
 	arena_close(trying->arena);
 	trying->arena = arena;
 }

@@ -26,8 +26,8 @@ struct arena;
 
 /* Kinds of decisions that are free. */
 struct language_kinds {
-	bool evict, reload, clone, few_cores, reduction, many_loops, orders, owners, early, both,
-		shared, fused_loops, small_runs;
+	bool evict, reload, clone, few_cores, narrow_runs, reduction, many_loops, orders, owners,
+		early, both, shared, fused_loops, small_runs;
 };
 
 /* A sequence of numbers, each below a count. */

@@ -153,8 +153,9 @@ static int64_t find_coarser(
 static bool has_few_tiles(const struct language *language, struct language_run *run)
 {
 	int64_t need = find_need(language, run), coarser = find_coarser(language, run, 0, false);
+	int64_t cores = language->kinds.narrow_runs ? run->cores : language->planning->cores;
 	for (int part = 1; part <= 4; part *= 2) {
-		int64_t most = run->cores * (language->planning->lx_capacity / part);
+		int64_t most = cores * (language->planning->lx_capacity / part);
 		if (need <= most && coarser > most)
 			return true;
 	}
@@ -226,7 +227,8 @@ static bool choose_division(const struct language *language, struct language_run
 		run->order[run->order_count++] = left[next];
 		left[next] = left[count - 1];
 	}
-	return language->kinds.few_cores || run->cores == most_cores(run, parts, 0, most);
+	return (language->kinds.few_cores && language->kinds.narrow_runs) ||
+	       run->cores == most_cores(run, parts, 0, most);
 }
 
 static bool divide(const struct language *language, struct language_run *run,
