@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What a text without parts says. */
+/* The text of a mapping without parts. */
 static struct mapping undivided(const struct arch *arch, const struct shape *shape)
 {
 	return mapping_undivided(

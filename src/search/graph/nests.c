@@ -634,7 +634,7 @@ const struct nest_front *nests_front(const struct inner_question *question,
 	struct arena *arena)
 {
 	struct text wish = text_open(arena);
-	/* What is_too_large() asks of the graph. */
+	/* is_too_large() asks this of the graph. */
 	bool many = question->workload->op_count > PLANS_BRIEF_OPS;
 	text_add(&wish, "front %" PRIu64 "%s", ticks, many ? " of many ops" : "");
 	for (size_t i = 0; i < objectives->count; i++)
