@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The text of a mapping without parts. */
+/* Returns the mapping that a text without parts stands for. */
 static struct mapping undivided(const struct arch *arch, const struct shape *shape)
 {
 	return mapping_undivided(
