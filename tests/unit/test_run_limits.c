@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/text.h"
 #include "model/graph/plan_check.h"
 #include "model/graph/planning.h"
 #include "model/graph/run.h"
@@ -160,10 +161,32 @@ static void results_of_runs_are_not_in_place(void **state)
 	arena_close(arena);
 }
 
+/* Graphs of more than 12 ops have no runs over fewer cores, even where they have no other runs: their claims say so. */
+static void claims_of_large_graphs_name_narrow_runs(void **state)
+{
+	enum { OPS = 5, MOST = 12 };
+	for (int ops = MOST; ops <= MOST + 1; ops++) {
+		struct arena *arena = arena_open();
+		struct text text = text_open(arena);
+		struct asked asked;
+		text_add(&text, "%s", with_three);
+		for (int i = OPS; i < ops; i++)
+			text_add(&text, "    - s%d[m,n] = %s%d[m,n] + w[m,n]\n", i,
+				i > OPS ? "s" : "t", i > OPS ? i - 1 : 1);
+		open_space(text_read(&text), &asked, arena);
+		const struct joint_graph *made = asked.space->graph;
+		unsigned fixed = made->question.aim.fixed;
+		assert_int_equal(asked.question.workload->op_count, ops);
+		assert_int_equal((fixed & KIND_NARROW_RUNS) != 0, ops > MOST);
+		arena_close(arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(claims_name_runs_with_many_tensors_from_outside),
-		cmocka_unit_test(results_of_runs_are_not_in_place)};
+		cmocka_unit_test(results_of_runs_are_not_in_place),
+		cmocka_unit_test(claims_of_large_graphs_name_narrow_runs)};
 	return cmocka_run_group_tests_name("run_limits", tests, NULL, NULL);
 }

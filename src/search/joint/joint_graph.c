@@ -184,7 +184,6 @@ static const struct joint_graph *make_graph(const struct joint_making *making)
 				(size_t)making->views[t].count * sizeof **views);
 	graph->question = *making->question;
 	graph->question.aim.fixed |= making->cut_tiles ? KIND_CUT_TILES : 0;
-	graph->question.aim.fixed |= making->leaves_narrow_runs ? KIND_NARROW_RUNS : 0;
 	graph->views = views;
 	graph->unproven = making->unproven;
 	return graph;
@@ -238,6 +237,8 @@ const struct joint_space *joint_graph_make(
 	narrowed.aim.fixed |= KIND_NEVER_FREE | (question->aim.brief ? KIND_BRIEF : 0);
 	if (question->workload->op_count > SMALL_RUNS_OPS_MOST && !fits_whole(question))
 		narrowed.aim.fixed |= KIND_SMALL_RUNS;
+	if (question->workload->op_count > NARROW_RUNS_OPS_MOST && !fits_whole(question))
+		narrowed.aim.fixed |= KIND_NARROW_RUNS;
 	if (question->workload->op_count > LATE_EVICTS_OPS_MOST && bundles_bind(question))
 		narrowed.aim.fixed |= KIND_LATE_EVICTS;
 	struct joint_making making = {.question = &narrowed,

@@ -64,8 +64,7 @@ enum joint_kind {
 	/* Results that no later op can use in LX lie there until an evict, even if that gains no more than a place
 	 * in a bundle.  Without it they do only if making them there and the evict take less than writing them. */
 	KIND_LATE_EVICTS = 1 << 18,
-	/* Runs over fewer cores than their loops allow.  Without it they use the most, and have tiles as if that
-	 * were all: named where that happened. */
+	/* Runs over fewer cores than their loops allow, and tiles that suit fewer cores than there are. */
 	KIND_NARROW_RUNS = 1 << 19,
 	KIND_NEVER_FREE = KIND_UNLIKE_RUNS | KIND_OTHER_MOVES,
 	/* Kinds that a brief space leaves out; it has a tenth of the options. */

@@ -122,11 +122,10 @@ struct joint_making {
 	struct joint_divisions *divisions; /* by op */
 	struct joint_views *views;         /* by tensor */
 	const char *why;
-	bool cut_tiles;          /* some list of tiles was not complete: KIND_CUT_TILES */
-	bool leaves_narrow_runs; /* some run might use fewer cores: KIND_NARROW_RUNS */
-	bool unproven;           /* of joint_graph */
-	bool shares;             /* all views that serve several readers are there */
-	bool shares_early;       /* and tensors may come early under them */
+	bool cut_tiles;    /* some list of tiles was not complete: KIND_CUT_TILES */
+	bool unproven;     /* of joint_graph */
+	bool shares;       /* all views that serve several readers are there */
+	bool shares_early; /* and tensors may come early under them */
 	bool evicts_late; /* what waits for an evict is of use if it saves no more than a place in a bundle */
 	struct array(struct joint_option) options; /* in the arena */
 	struct array(struct joint_run) runs;       /* by their first ops */

@@ -228,13 +228,6 @@ static void add_outer(
 		outer->never = true;
 }
 
-/* True if runs may use fewer cores than their loops allow. */
-static bool may_be_narrow(const struct joint_making *making)
-{
-	return joint_is_free(making, KIND_NARROW_RUNS) &&
-	       making->question->workload->op_count <= NARROW_RUNS_OPS_MOST;
-}
-
 static int count_operands(const struct trying *trying)
 {
 	int count = 0;
@@ -328,7 +321,7 @@ static bool are_tiles_few(const struct trying *trying, int64_t cores)
 {
 	const struct planning *planning = trying->making->question->planning;
 	int64_t capacity = planning->lx_capacity;
-	cores = may_be_narrow(trying->making) ? cores : planning->cores;
+	cores = joint_is_free(trying->making, KIND_NARROW_RUNS) ? cores : planning->cores;
 	for (int part = 1; part <= 4; part *= 2)
 		if (trying->tiles->need <= cores * (capacity / part) &&
 			trying->tiles->coarser > cores * (capacity / part))
@@ -375,9 +368,8 @@ static void joint_run_divide(struct trying *trying)
 	trying->arena = arena_open();
 	make_part(trying);
 	trying->most = most_cores(trying, 0, trying->making->question->planning->cores);
-	bool narrow = few && may_be_narrow(trying->making);
-	trying->making->leaves_narrow_runs |= few && !narrow && trying->most > 1;
-	divide(trying, 0, 1, narrow ? 1 : trying->most);
+	divide(trying, 0, 1,
+		few && joint_is_free(trying->making, KIND_NARROW_RUNS) ? 1 : trying->most);
 	arena_close(trying->arena);
 	trying->arena = arena;
 }
