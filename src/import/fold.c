@@ -99,7 +99,7 @@ static bool fold_shape(struct list_fold *f)
 static bool fold_gather(struct list_fold *f)
 {
 	const struct constant *data = operand(f, 0), *at = operand(f, 1);
-	if (!data || !at)
+	if (!data || !at || shape_elements(&value_of(f, 0)->shape) < 1)
 		return false;
 	const struct model_shape *from = &value_of(f, 0)->shape, *by = &value_of(f, 1)->shape;
 	int64_t axis = call_int(f->call, "axis", 0), inner = 1, outer = 1;
@@ -302,7 +302,7 @@ static bool fold_scatter(struct list_fold *f)
 	const struct model_shape *shape = &value_of(f, 0)->shape, *rows = &value_of(f, 1)->shape;
 	int64_t all = shape_elements(shape), block = 1;
 	int64_t depth = rows->rank > 0 ? rows->size[rows->rank - 1] : 0;
-	if (depth < 1 || depth > shape->rank || (how[0] && !text_equal(how, "none")) ||
+	if (all < 1 || depth < 1 || depth > shape->rank || (how[0] && !text_equal(how, "none")) ||
 		!reserve(f, all))
 		return false;
 	for (int64_t i = 0; i < all; i++)

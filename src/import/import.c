@@ -338,7 +338,6 @@ const char *import_file(struct arena *arena, const char *path, struct import_wis
 		return NULL;
 	struct build b = {
 		.arena = arena, .model = &model, .axes.arena = arena, .strict = wishes->strict};
-	model.name = name_model(arena, path);
 	enter_values(&b);
 	for (size_t i = 0; i < model.values.count; i++)
 		if (source->length && model.values.at[i].weight)

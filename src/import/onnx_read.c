@@ -685,8 +685,6 @@ bool onnx_read(struct model *model, const char *path, struct dim_settings *dims)
 	reading.proto = proto;
 	read_version(&reading, proto);
 	bool good = read_graph(&reading, proto->graph);
-	if (good && proto->graph->name && proto->graph->name[0])
-		model->name = arena_text(model->arena, proto->graph->name);
 	onnx__model_proto__free_unpacked(proto, NULL);
 	return good;
 }

@@ -253,7 +253,7 @@ uint64_t steps_slots(const struct steps *steps, int from, int to, uint64_t slots
 
 size_t condition_count(const struct frame *frame);
 
-/* Which of them is that of a bundle with this number of tensors. */
+/* Returns the number of the condition of a bundle with so many tensors that is `widest` wide. */
 size_t condition_index(const struct frame *frame, int args, int widest);
 
 /*

@@ -134,7 +134,6 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){repeated.den, repeated.num});
 	if (moved.num)
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){moved.den, moved.num});
-	paces->ticks = ticks;
 	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
 		struct ratio run = arch->levels[arch->hbm].run;
 		ticks = pace_refine(ticks, 1, (struct ratio){run.den, run.num});
