@@ -59,17 +59,34 @@ struct range_draft {
 	struct array(const struct node *) values;
 };
 
-bool range_is(const struct node *node)
+static bool is_range(const void *range)
 {
-	return node->kind == NODE_MAP && node_find(node, "from");
+	return ((const struct value_range *)range)->from.given;
 }
 
-static bool read_value(struct reader *reader, const char *key, enum need need, struct value *out)
+static void read_value(
+	struct reader *map, const struct field *field, void *whole, const void *context)
 {
-	const struct node *node = read_node(reader, key, need);
-	return node && expr_read(reader->reading->diag, reader->reading->variables, node,
-			       reader_place(reader, key), out);
+	struct range_value *out = field_place(field, whole);
+	const struct node *node = read_node(map, field->key, field->required ? REQUIRED : OPTIONAL);
+	out->given = node != NULL;
+	if (node)
+		expr_read(map->reading->diag, map->reading->variables, node,
+			reader_place(map, field->key), &out->value);
 }
+
+#define VALUE(member) .read = read_value, INTO(struct value_range, member)
+
+static const struct field range_fields[] = {
+	{"from", FIELD_NUMBER, VALUE(from)},
+	{"to", FIELD_NUMBER, .required = true, .has = is_range, VALUE(to)},
+	{"step", FIELD_NUMBER, "distance of two values", .has = is_range, VALUE(step)},
+	{"factor", FIELD_NUMBER, "ratio of two values", .has = is_range, VALUE(factor)},
+	{"count", FIELD_WHOLE, "number of values", .has = is_range, .least = 1, .most = RANGE_MOST,
+		INTO(struct value_range, count)},
+	{0},
+};
+const struct noun range_noun = {.name = "range", .fields = range_fields};
 
 static bool refuse(const struct range_draft *range, const char *why)
 {
@@ -156,32 +173,29 @@ static bool spread(struct range_draft *range, int64_t count)
 	return why ? refuse(range, why) : true;
 }
 
-const struct node *const *range_read(struct reader *reader, size_t *count)
+const struct node *const *range_values(
+	const struct reader *map, const struct value_range *range, size_t *count)
 {
-	struct range_draft range = {.map = reader->map, .reading = reader->reading};
-	struct value by = value_whole(1);
-	int64_t parts = 0;
-	bool good = read_value(reader, "from", REQUIRED, &range.from);
-	good &= read_value(reader, "to", REQUIRED, &range.to);
-	const struct node *step = read_node(reader, "step", OPTIONAL);
-	const struct node *factor = read_node(reader, "factor", OPTIONAL);
-	const struct node *points = read_node(reader, "count", OPTIONAL);
-	if (!good)
+	struct range_draft draft = {.map = map->map,
+		.reading = map->reading,
+		.from = range->from.value,
+		.to = range->to.value};
+	const struct range_value *step = &range->step, *factor = &range->factor;
+	bool good;
+	if (diag_errors(map->reading->diag) > map->errors)
 		return NULL;
-	if ((step != NULL) + (factor != NULL) + (points != NULL) > 1) {
-		refuse(&range, "has one of 'step', 'factor' and 'count'");
+	if (step->given + factor->given + (range->count > 0) > 1) {
+		refuse(&draft, "has one of 'step', 'factor' and 'count'");
 		return NULL;
 	}
-	if (points)
-		good = read_integer(reader, "count", REQUIRED, 1, RANGE_MOST, &parts) &&
-		       spread(&range, parts);
-	else if (factor)
-		good = read_value(reader, "factor", REQUIRED, &by) && walk(&range, by, value_mul);
+	if (range->count)
+		good = spread(&draft, range->count);
+	else if (factor->given)
+		good = walk(&draft, factor->value, value_mul);
 	else
-		good = (!step || read_value(reader, "step", REQUIRED, &by)) &&
-		       walk(&range, by, value_add);
-	*count = range.values.count;
-	return good ? range.values.at : NULL;
+		good = walk(&draft, step->given ? step->value : value_whole(1), value_add);
+	*count = draft.values.count;
+	return good ? draft.values.at : NULL;
 }
 
 static const char *list_columns(struct arena *arena, const struct sweep_spec *sweep)

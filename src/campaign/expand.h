@@ -16,12 +16,21 @@
  */
 enum { RANGE_MOST = 1000000 };
 
-/* True if a map is a range: it has `from`. */
-bool range_is(const struct node *node);
+struct range_value {
+	bool given;
+	struct value value;
+};
 
-/* The values as scalars, which stand where the range does; NULL after complaining.  The other keys
- * that the map may have are asked for by the caller, who ends the reader. */
-const struct node *const *range_read(struct reader *reader, size_t *count);
+struct value_range {
+	struct range_value from, to, step, factor; /* without `from` it is not a range */
+	int64_t count;                             /* 0: not given */
+};
+extern const struct noun range_noun; /* of struct value_range */
+
+/* The values of a range, read from a map, as scalars, which stand where the range does; NULL after
+ * complaining. */
+const struct node *const *range_values(
+	const struct reader *map, const struct value_range *range, size_t *count);
 
 /* A value as a spec writes it, and its reader takes it for the same: "12", "16384B", "1.5GHz";
  * NULL if its unit has no name. */

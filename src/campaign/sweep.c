@@ -174,11 +174,45 @@ static bool take_network(struct sweep_reading *reading, size_t target, const str
 	return true;
 }
 
-static bool take_layers(struct sweep_reading *reading, struct reader *map, size_t target,
-	const struct node *names, struct values_draft *draft)
+struct axis_form {
+	struct value_range range;
+	const struct node *values, *layers, *only, *when;
+};
+
+/* True unless a map has the values of another key. */
+static bool lists_values(const void *axis)
+{
+	const struct axis_form *form = axis;
+	return !form->range.from.given && !form->layers;
+}
+
+static bool has_layers(const void *axis)
+{
+	const struct axis_form *form = axis;
+	return !form->range.from.given && form->layers;
+}
+
+static const struct field axis_fields[] = {
+	{"layers", FIELD_TEXT, "files of tables of layers", .shape = SHAPE_SOME,
+		KEEP_ANY(struct axis_form, layers)},
+	{"only", FIELD_TEXT, "names of layers", .shape = SHAPE_SOME, .has = has_layers,
+		KEEP_ANY(struct axis_form, only)},
+	{"values", .type = FIELD_ANY, .has = lists_values, KEEP_ANY(struct axis_form, values)},
+	{"when", FIELD_TEXT, "conditions of the points that have the axis", .shape = SHAPE_SOME,
+		KEEP_ANY(struct axis_form, when)},
+	{0},
+};
+static const struct noun *const axis_parts[] = {&range_noun, NULL};
+static const struct noun axis_noun = {.name = "axis",
+	.fields = axis_fields,
+	.parts = axis_parts,
+	.also = "string number boolean array"};
+
+static bool take_layers(struct sweep_reading *reading, size_t target, const struct axis_form *form,
+	struct values_draft *draft)
 {
 	struct arena *arena = reading->reading.arena;
-	const struct node *only = read_node(map, "only", OPTIONAL);
+	const struct node *names = form->layers, *only = form->only;
 	size_t wanted = only && only->kind == NODE_LIST ? only->count : only != NULL;
 	bool *met = arena_array(arena, bool, wanted), good = true;
 	if (!text_equal(reading->sweep->targets[target].path.text, "problem"))
@@ -202,31 +236,24 @@ static bool take_list(struct sweep_reading *reading, size_t target, const struct
 				       : take(reading, target, &node, 1, draft);
 }
 
-static const struct field axis_fields[] = {
-	{"values", .type = FIELD_ANY},
-	{"from", .type = FIELD_NUMBER},
-	{"to", .type = FIELD_NUMBER},
-	{"step", FIELD_NUMBER, .help = "distance of two values"},
-	{"factor", FIELD_NUMBER, .help = "ratio of two values"},
-	{"count", FIELD_WHOLE, .help = "number of values"},
-	{"layers", FIELD_TEXT, "files of tables of layers", .shape = SHAPE_SOME},
-	{"only", FIELD_TEXT, "names of layers", .shape = SHAPE_SOME},
-	{"when", FIELD_TEXT, "conditions of the points that have the axis", .shape = SHAPE_SOME},
-	{0},
+struct sweep_form {
+	const char *name;
+	const struct node *specs, *vary, *zip, *points, *set, *when;
 };
-static const struct noun axis_noun = {
-	.name = "axis", .fields = axis_fields, .also = "string number boolean array"};
 
 static const struct field sweep_fields[] = {
-	{"name", FIELD_TEXT, .usual = "campaign"},
+	{"name", FIELD_TEXT, .usual = "campaign", INTO(struct sweep_form, name)},
 	{"specs", FIELD_TEXT, "files of every point, relative to the file of the sweep",
-		.shape = SHAPE_SOME},
+		.shape = SHAPE_SOME, KEEP_ANY(struct sweep_form, specs)},
 	{"vary", FIELD_MAP, "axes whose values are all combined", .shape = SHAPE_NAMED,
-		.noun = &axis_noun},
-	{"zip", FIELD_ANY, .help = "axes that change together, or a list of such"},
-	{"points", FIELD_MAP, "points by name", .shape = SHAPE_NAMED},
-	{"set", FIELD_MAP, .help = "values that are the same in all points"},
-	{"when", FIELD_TEXT, "conditions of the points", .shape = SHAPE_SOME},
+		.noun = &axis_noun, KEEP(struct sweep_form, vary)},
+	{"zip", FIELD_ANY, "axes that change together, or a list of such",
+		KEEP_ANY(struct sweep_form, zip)},
+	{"points", FIELD_MAP, "points by name", .shape = SHAPE_NAMED,
+		KEEP(struct sweep_form, points)},
+	{"set", FIELD_MAP, "values that are the same in all points", KEEP(struct sweep_form, set)},
+	{"when", FIELD_TEXT, "conditions of the points", .shape = SHAPE_SOME,
+		KEEP_ANY(struct sweep_form, when)},
 	{0},
 };
 const struct noun sweep_noun = {.name = "sweep", .fields = sweep_fields};
@@ -235,29 +262,27 @@ static bool take_map(struct sweep_reading *reading, size_t target, const struct 
 	struct values_draft *draft, struct sweep_axis *out)
 {
 	struct reader map;
+	struct axis_form form = {0};
 	size_t count = 0;
+	bool good;
 	const char *what = arena_format(
 		reading->reading.arena, "'%s'", reading->sweep->targets[target].path.text);
 	if (!noun_open(&map, &reading->reading, node, what, &axis_noun))
 		return false;
-	bool good, range = range_is(node);
-	const struct node *layers = read_node(&map, "layers", OPTIONAL);
-	const struct node *const *nodes = range ? range_read(&map, &count) : NULL;
-	if (range)
+	fields_read(&map, &range_noun, &form.range, NULL);
+	fields_read(&map, &axis_noun, &form, NULL);
+	out->when = form.when;
+	if (form.range.from.given) {
+		const struct node *const *nodes = range_values(&map, &form.range, &count);
 		good = nodes && take(reading, target, nodes, count, draft);
-	else if (layers)
-		good = take_layers(reading, &map, target, layers, draft);
-	else {
-		const struct node *values = read_node(&map, "values", OPTIONAL);
-		good = values && take_list(reading, target, values, draft);
-		if (!values && !node_find(node, "to"))
-			reading_refuse(&reading->reading, node,
-				"%s has no 'values', 'from' or 'layers'; a map that is a value stands in a list",
-				what);
-		else if (!values)
-			read_node(&map, "from", REQUIRED);
-	}
-	out->when = read_node(&map, "when", OPTIONAL);
+	} else if (form.layers)
+		good = take_layers(reading, target, &form, draft);
+	else if (form.values)
+		good = take_list(reading, target, form.values, draft);
+	else
+		good = reading_refuse(&reading->reading, node,
+			"%s has no 'values', 'from' or 'layers'; a map that is a value stands in a list",
+			what);
 	reader_done(&map);
 	return good;
 }
@@ -575,23 +600,22 @@ const struct sweep_spec *sweep_read(
 	struct sweep_reading reading = {.reading = {.arena = arena, .diag = diag}, .sweep = sweep};
 	struct axes_draft axes = {0};
 	struct rules_draft rules = {0};
+	struct sweep_form form = {.name = "campaign"};
 	struct reader map;
-	*sweep = (struct sweep_spec){.arena = arena,
-		.diag = diag,
-		.name = "campaign",
-		.file_count = count,
-		.files = files};
+	*sweep = (struct sweep_spec){
+		.arena = arena, .diag = diag, .file_count = count, .files = files};
 	sweep->map = find_map(sweep, files, count);
 	if (!sweep->map || diag_failed(diag) ||
 		!noun_open(&map, &reading.reading, sweep->map, "sweep", &sweep_noun))
 		return NULL;
-	read_text(&map, "name", OPTIONAL, &sweep->name);
-	read_specs(&reading, read_node(&map, "specs", OPTIONAL));
-	read_points(&reading, read_map(&map, "points", OPTIONAL), &axes);
-	read_vary(&reading, read_map(&map, "vary", OPTIONAL), &axes);
-	read_zips(&reading, read_node(&map, "zip", OPTIONAL), &axes);
-	read_set(&reading, read_map(&map, "set", OPTIONAL), &rules);
-	sweep->when = read_node(&map, "when", OPTIONAL);
+	fields_read(&map, &sweep_noun, &form, NULL);
+	sweep->name = form.name;
+	sweep->when = form.when;
+	read_specs(&reading, form.specs);
+	read_points(&reading, form.points, &axes);
+	read_vary(&reading, form.vary, &axes);
+	read_zips(&reading, form.zip, &axes);
+	read_set(&reading, form.set, &rules);
 	reader_done(&map);
 	sweep->axis_count = axes.count;
 	sweep->axes = axes.at;

@@ -120,12 +120,25 @@ static int64_t number_at(const struct field *field, const void *at)
 					    : *(const int64_t *)at;
 }
 
+static const struct node *read_kept(struct reader *map, const struct field *field, enum need need)
+{
+	bool is_map = field->shape == SHAPE_NAMED ||
+		      (field->shape == SHAPE_ONE && field->type == FIELD_MAP);
+	if (field->keep == KEEPS_KIND && (is_map || field->shape == SHAPE_LIST))
+		return (is_map ? read_map : read_list)(map, field->key, need);
+	return read_node(map, field->key, need);
+}
+
 static void read_place(struct reader *map, const struct field *field, void *at, const void *context)
 {
 	enum need need = field->required ? REQUIRED : OPTIONAL;
 	const char *key = field->key;
 	int64_t number;
 	int word;
+	if (field->keep) {
+		*(const struct node **)at = read_kept(map, field, need);
+		return;
+	}
 	if (field->shape != SHAPE_ONE) {
 		read_several(map, field, need, at);
 		return;
@@ -303,7 +316,7 @@ void fields_write(
 	int count = 0;
 	for (const struct field *field = noun->fields; field->key; field++) {
 		const void *at = (const char *)whole + field->offset;
-		if (!field->has_place || (field->has && !field->has(whole)))
+		if (!field->has_place || field->keep || (field->has && !field->has(whole)))
 			continue;
 		const char *value = field->shape == SHAPE_ONE
 					    ? print_value(text->arena, field, at)

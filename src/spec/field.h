@@ -24,7 +24,9 @@
  *	fields_write(text, &links_noun, &copying, ", ");
  *
  * A row with a place is read into it, by its own function if it has one; the place keeps what it held if the
- * key is missing.  A row with neither is read elsewhere.  Of several values the place is a struct texts, or a
+ * key is missing.  A row with KEEP puts the value itself, a list or a map as its shape and type say, into a
+ * place of type const struct node *, for a reader of its own; with KEEP_ANY, a value of any kind.  A row with
+ * neither is read elsewhere.  Of several values the place is a struct texts, or a
  * struct numbers if they are FIELD_WHOLE or FIELD_SIZE, or with `count` an array that a function reads.  The writer prints the rows with a place;
  * those that only a function reads have none.
  */
@@ -52,6 +54,8 @@ enum field_shape {
 	SHAPE_NAMED, /* a map whose keys are names of the user's */
 };
 
+enum field_keep { KEEPS_NO_NODE, KEEPS_KIND, KEEPS_ANY };
+
 /* Several values; `at` is NULL if the key is missing. */
 struct texts {
 	const char *const *at;
@@ -78,6 +82,7 @@ struct field {
 	enum field_shape shape;
 	bool required;
 	bool has_place;
+	enum field_keep keep;
 	size_t offset, size; /* of the place */
 	size_t count;        /* of the numbers in it, if it is an array */
 	int64_t least, most;
@@ -101,6 +106,13 @@ static inline void *field_place(const struct field *field, void *whole)
 
 #define INTO(whole, member)                                                                        \
 	.has_place = true, .offset = offsetof(whole, member), .size = sizeof((whole *)0)->member
+
+#define KEEP_AS(how, whole, member)                                                                \
+	.has_place = true, .keep = (how), .size = sizeof(const struct node *),                     \
+	.offset = offsetof(whole, member) +                                                        \
+		  0 * sizeof(&((whole *)0)->member == (const struct node **)0)
+#define KEEP(whole, member) KEEP_AS(KEEPS_KIND, whole, member)
+#define KEEP_ANY(whole, member) KEEP_AS(KEEPS_ANY, whole, member)
 
 struct noun {
 	const char *name; /* that of its definition in the schema */
