@@ -393,7 +393,7 @@ static void check_draw(struct draw *draw)
 	seen.tails += chunks.count > 1 && chunks.bytes[chunks.count - 1] != chunks.bytes[0];
 }
 
-static void three_answers_agree(void **state)
+TEST(three_answers_agree)
 {
 	long count = draws(300);
 	uint64_t seed = draws_seed(7);
@@ -417,12 +417,4 @@ static void three_answers_agree(void **state)
 	assert_true(seen.fine > count / 2);
 	for (int o = 0; o < OPERATION_COUNT; o++)
 		assert_true(seen.of[o] > count / 40);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_answers_agree),
-	};
-	return cmocka_run_group_tests_name("diff_broadcast", tests, NULL, NULL);
 }

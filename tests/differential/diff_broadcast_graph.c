@@ -231,7 +231,7 @@ static void runs_as_the_model_says(const struct drawn *drawn, struct met *met)
 		met->moved += drawn->plan->residencies[i].place == PLACE_LX;
 }
 
-static void random_graphs_run_on_all_ranks(void **state)
+TEST(random_graphs_run_on_all_ranks)
 {
 	uint64_t seed = draws_seed(61);
 	long count = draws(150);
@@ -254,7 +254,7 @@ static const char *plan_text(const struct plan *plan, struct arena *arena)
 	return text_read(&text);
 }
 
-static void plans_come_back_from_their_files(void **state)
+TEST(plans_come_back_from_their_files)
 {
 	uint64_t seed = draws_seed(62);
 	long count = draws(60);
@@ -377,31 +377,19 @@ static void faults_are_caught(mutation *mutate, const char *what, uint64_t strea
 	assert_true(!draws_are_many(count) || caught > 0);
 }
 
-static void what_does_not_wait_is_caught(void **state)
+TEST(what_does_not_wait_is_caught)
 {
 	faults_are_caught(forget_dependences, "dependences forgotten", 63);
 }
 
-static void what_reads_before_arrival_is_caught(void **state)
+TEST(what_reads_before_arrival_is_caught)
 {
 	faults_are_caught(end_early, "ended early", 64);
 }
 
-static void what_arrives_elsewhere_is_caught(void **state)
+TEST(what_arrives_elsewhere_is_caught)
 {
 	faults_are_caught(send_elsewhere, "sent elsewhere", 65);
 	faults_are_caught(keep_at_home, "not sent", 66);
 	faults_are_caught(shift_tile, "another place in LX", 67);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_graphs_run_on_all_ranks),
-		cmocka_unit_test(plans_come_back_from_their_files),
-		cmocka_unit_test(what_does_not_wait_is_caught),
-		cmocka_unit_test(what_reads_before_arrival_is_caught),
-		cmocka_unit_test(what_arrives_elsewhere_is_caught),
-	};
-	return cmocka_run_group_tests_name("broadcasts in graphs", tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ static struct capture draw(struct arena *arena, struct random *random)
 
 /* The proven cost of the search must equal that of brute force; a raised or lowered one must
  * differ. */
-static void proven_costs_are_the_least(void **state)
+BARE_TEST(proven_costs_are_the_least)
 {
 	uint64_t seed = draws_seed(1);
 	long tight = 0, count = draws(4000);
@@ -182,7 +182,7 @@ static void proven_costs_are_the_least(void **state)
 }
 
 /* A changed answer is legal for the checker exactly if it is for brute force's rules. */
-static void changed_answers_are_rejected(void **state)
+BARE_TEST(changed_answers_are_rejected)
 {
 	uint64_t seed = draws_seed(2);
 	long legal = 0, illegal = 0, count = draws(2000);
@@ -250,7 +250,7 @@ static struct capture draw_wide(struct arena *arena, struct random *random)
 }
 
 /* A search that is cut short keeps at least half of what its own bound says could be kept. */
-static void short_searches_keep_buffers(void **state)
+BARE_TEST(short_searches_keep_buffers)
 {
 	uint64_t seed = draws_seed(3);
 	for (long i = 0, count = draws(3); i < count; i++) {
@@ -269,14 +269,4 @@ static void short_searches_keep_buffers(void **state)
 				(long long)kept, (long long)all, (long long)(all - found.bound));
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(proven_costs_are_the_least),
-		cmocka_unit_test(changed_answers_are_rejected),
-		cmocka_unit_test(short_searches_keep_buffers),
-	};
-	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
 }

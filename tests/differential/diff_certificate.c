@@ -242,21 +242,21 @@ static void compare(const struct nest_case_options *options, uint64_t seed, long
 	assert_true(!draws_are_many(count) || (held > count / 4 && rejected > count));
 }
 
-static void what_is_true_holds_and_one_bit_less_does_not(void **state)
+TEST(what_is_true_holds_and_one_bit_less_does_not)
 {
 	struct nest_case_options options = {
 		.sliding = true, .bypass = true, .spatial = true, .steps_most = 40};
 	compare(&options, draws_seed(83), draws(200));
 }
 
-static void flags_do_not_change_that(void **state)
+TEST(flags_do_not_change_that)
 {
 	struct nest_case_options options = {
 		.sliding = true, .bypass = true, .spatial = true, .flags = true, .steps_most = 16};
 	compare(&options, draws_seed(84), draws(200) / 4);
 }
 
-static void random_certificates_of_systolic_arrays(void **state)
+TEST(random_certificates_of_systolic_arrays)
 {
 	struct nest_case_options options = {.sliding = true,
 		.bypass = true,
@@ -264,14 +264,4 @@ static void random_certificates_of_systolic_arrays(void **state)
 		.systolic = true,
 		.steps_most = 30};
 	compare(&options, draws_seed(85), draws(200) / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_certificates_of_systolic_arrays),
-		cmocka_unit_test(what_is_true_holds_and_one_bit_less_does_not),
-		cmocka_unit_test(flags_do_not_change_that),
-	};
-	return cmocka_run_group_tests_name("certificates", tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void compare(const struct random_options *options, int cores, uint64_t st
 }
 
 /* No plan is faster than the floor of its workload; of some plans it is all cycles but the overhead. */
-static void no_plan_is_below_the_floor(void **state)
+BARE_TEST(no_plan_is_below_the_floor)
 {
 	static const struct random_options options = {
 		.elements_most = 3000, .legal = true, .opaque = true};
@@ -84,25 +84,15 @@ static void no_plan_is_below_the_floor(void **state)
 	assert_true(!draws_are_many(count) || (near && by_bytes));
 }
 
-static void legal_plans_count_alike(void **state)
+TEST(legal_plans_count_alike)
 {
 	static const struct random_options options = {
 		.elements_most = 3000, .legal = true, .opaque = true};
 	compare(&options, 8, 1);
 }
 
-static void any_plans_count_alike(void **state)
+TEST(any_plans_count_alike)
 {
 	static const struct random_options options = {.elements_most = 3000, .opaque = true};
 	compare(&options, 32, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(legal_plans_count_alike),
-		cmocka_unit_test(any_plans_count_alike),
-		cmocka_unit_test(no_plan_is_below_the_floor),
-	};
-	return cmocka_run_group_tests_name("cost against a naive count", tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void check_draw(struct random *random, struct arena *arena)
 				op_operand(workload->ops, i), count, slot));
 }
 
-static void span_is_what_a_walk_over_the_block_finds(void **state)
+BARE_TEST(span_is_what_a_walk_over_the_block_finds)
 {
 	struct random random = random_open(draws_seed(20261121), 0);
 	for (long n = draws(400); n > 0; n--) {
@@ -130,12 +130,4 @@ static void span_is_what_a_walk_over_the_block_finds(void **state)
 		check_draw(&random, arena);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(span_is_what_a_walk_over_the_block_finds),
-	};
-	return cmocka_run_group_tests_name("divide against a walk", tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static bool splits_equal(
 	return true;
 }
 
-static void exhaustive_offers_all_legal_divisions_and_no_other(void **state)
+TEST(exhaustive_offers_all_legal_divisions_and_no_other)
 {
 	struct random random = random_open(draws_seed(31), 0);
 	for (long n = draws(60); n > 0; n--) {
@@ -160,7 +160,7 @@ static bool has_error(const struct answer *answer)
 	return false;
 }
 
-static void spyre_offers_a_legal_division_or_an_error(void **state)
+TEST(spyre_offers_a_legal_division_or_an_error)
 {
 	struct random random = random_open(draws_seed(32), 0);
 	for (long n = draws(400); n > 0; n--) {
@@ -185,13 +185,4 @@ static void spyre_offers_a_legal_division_or_an_error(void **state)
 			assert_false(found);
 		arena_close(draw.arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exhaustive_offers_all_legal_divisions_and_no_other),
-		cmocka_unit_test(spyre_offers_a_legal_division_or_an_error),
-	};
-	return cmocka_run_group_tests_name("divisions", tests, NULL, NULL);
 }

@@ -188,9 +188,8 @@ struct kinds {
 	long arrays, shared, shuffled, unshuffled, tiled, loaded;
 };
 
-static void recurrences_compute_the_einsum(void **state)
+BARE_TEST(recurrences_compute_the_einsum)
 {
-	(void)state;
 	static struct element elements[POINTS_MOST];
 	uint64_t seed = draws_seed(17);
 	long count = draws(3000), made = 0;
@@ -271,10 +270,8 @@ static void expect_vector(const struct recurrence *recurrence, int at, const cha
 }
 
 /* The equations of specs/space_time/convolution_2d.yaml, from the problem alone. */
-static void convolution_is_as_written_by_hand(void **state)
+TEST(convolution_is_as_written_by_hand)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct shape shape = {.name = "conv",
 		.dimension_count = 4,
 		.space_count = 3,
@@ -302,14 +299,11 @@ static void convolution_is_as_written_by_hand(void **state)
 	assert_string_equal(recurrence.streams[streams[0]].name, "Y");
 	assert_string_equal(recurrence.streams[streams[1]].name, "X");
 	assert_string_equal(recurrence.streams[streams[2]].name, "W");
-	arena_close(arena);
 }
 
 /* A sum along two directions that are not loops has no chain. */
-static void what_has_no_chain_is_refused(void **state)
+TEST(what_has_no_chain_is_refused)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct recurrence recurrence = {
 		.loop_count = 3, .loops = {{"i", 0, 3}, {"j", 0, 3}, {"k", 0, 3}}};
 	struct recurrence_einsum einsum = {.sum = TERM_ADD,
@@ -320,13 +314,4 @@ static void what_has_no_chain_is_refused(void **state)
 	assert_false(recurrence_einsum(arena, &einsum, &recurrence, &why));
 	assert_string_equal(why, "points of one element of 'B' lie along several directions that "
 				 "are not loops, so that no chain sums them up");
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(recurrences_compute_the_einsum),
-		cmocka_unit_test(convolution_is_as_written_by_hand),
-		cmocka_unit_test(what_has_no_chain_is_refused)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

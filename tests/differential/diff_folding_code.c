@@ -104,9 +104,8 @@ static void check_lines(
 	assert_int_equal(found, expected->output_count);
 }
 
-static void generated_code_computes_folded_einsums(void **state)
+BARE_TEST(generated_code_computes_folded_einsums)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		int all; /* foldings that there are */
@@ -141,11 +140,4 @@ static void generated_code_computes_folded_einsums(void **state)
 		assert_true(program.count > 0 || count < 10);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(generated_code_computes_folded_einsums)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

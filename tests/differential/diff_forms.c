@@ -143,7 +143,7 @@ static struct best explore(const struct machine *machine, const char *file)
 	};
 }
 
-static void both_forms_cost_the_same(void **state)
+FOLDER_TEST(both_forms_cost_the_same)
 {
 	uint64_t seed = draws_seed(9);
 	long count = draws(DRAWS), both = 0, one = 0, wrong = 0, open = 0;
@@ -178,11 +178,4 @@ static void both_forms_cost_the_same(void **state)
 		both, wrong, open, one);
 	assert_int_equal(wrong, 0);
 	assert_true(!draws_are_many(count) || both > count / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-		both_forms_cost_the_same, folder_set_up, folder_tear_down)};
-	return cmocka_run_group_tests_name("forms", tests, NULL, NULL);
 }

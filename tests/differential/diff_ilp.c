@@ -139,7 +139,7 @@ static struct tally compare(
 	return tally;
 }
 
-static void the_compact_program_offers_what_is_legal(void **state)
+TEST(the_compact_program_offers_what_is_legal)
 {
 	struct nest_case_options options = {
 		.sliding = true, .bypass = true, .spatial = true, .steps_most = 60};
@@ -150,7 +150,7 @@ static void the_compact_program_offers_what_is_legal(void **state)
 		    (tally.found > some * 9 / 10 && tally.best > some / 2 && tally.bounds > 0));
 }
 
-static void its_bounds_hold_for_plain_spaces(void **state)
+TEST(its_bounds_hold_for_plain_spaces)
 {
 	struct nest_case_options options = {.bypass = true, .spatial = true, .steps_most = 60};
 	long count = draws(40);
@@ -160,9 +160,8 @@ static void its_bounds_hold_for_plain_spaces(void **state)
 
 /* 48 updates that find a sum, 64 + 64 operands and 16 sums that drain are read: without any of them the
  * bound is far below. */
-static void the_bound_counts_the_sums_that_drain(void **state)
+TEST(the_bound_counts_the_sums_that_drain)
 {
-	struct arena *arena = arena_open();
 	struct nest_case *nest = nest_line(
 		arena, "DRAM Buf MAC", "Z[m,n] = A[m,k] B[k,n], m=4 n=4 k=4", "DRAM: m4 n4 k4");
 	use_words(nest);
@@ -176,7 +175,6 @@ static void the_bound_counts_the_sums_that_drain(void **state)
 	struct explored ilp = search_map(domain, COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp", arena);
 	assert_true(best_of(&ilp) == 48 * 1000 + (48 + 128 + 16) * 100);
 	assert_true(ilp.bound > best_of(&ilp) * 0.99);
-	arena_close(arena);
 }
 
 /* The same nest, its dimensions in another order. */
@@ -207,14 +205,14 @@ static struct nest_case draw_nest(const struct nest_case_options *options, uint6
 }
 
 /* No program models the extra time of a systolic array: the bounds stay below. */
-static void programs_of_systolic_arrays_promise_no_more(void **state)
+TEST(programs_of_systolic_arrays_promise_no_more)
 {
 	struct nest_case_options options = {
 		.bypass = true, .spatial = true, .systolic = true, .steps_most = 24};
 	compare("ilp", &options, draws_seed(76), draws(40) / 2);
 }
 
-static void the_order_of_dimensions_makes_no_difference(void **state)
+BARE_TEST(the_order_of_dimensions_makes_no_difference)
 {
 	struct nest_case_options options = {.spatial = true, .steps_most = 24};
 	uint64_t seed = draws_seed(74);
@@ -240,7 +238,7 @@ static void the_order_of_dimensions_makes_no_difference(void **state)
 
 /* The program is made for a machine whose reads cost twice what the model says: its own
  * mapping is then below its bound, which must not pass for a proof. */
-static void a_program_that_is_wrong_is_noticed(void **state)
+BARE_TEST(a_program_that_is_wrong_is_noticed)
 {
 	struct nest_case_options options = {.steps_most = 24};
 	uint64_t seed = draws_seed(75);
@@ -272,17 +270,4 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 	}
 	printf("%ld noticed\n", noticed);
 	assert_true(!draws_are_many(count) || noticed > count / 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_of_systolic_arrays_promise_no_more),
-		cmocka_unit_test(the_compact_program_offers_what_is_legal),
-		cmocka_unit_test(its_bounds_hold_for_plain_spaces),
-		cmocka_unit_test(the_bound_counts_the_sums_that_drain),
-		cmocka_unit_test(the_order_of_dimensions_makes_no_difference),
-		cmocka_unit_test(a_program_that_is_wrong_is_noticed),
-	};
-	return cmocka_run_group_tests_name("integer programs", tests, NULL, NULL);
 }

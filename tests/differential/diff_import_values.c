@@ -28,41 +28,27 @@ static void run_script(const char *script, long count, const char *more, const c
 	print_message("%s", ended.out);
 }
 
-static void onnx_ops_compute_what_onnx_says(void **state)
+FOLDER_TEST(onnx_ops_compute_what_onnx_says)
 {
 	run_script("onnx_values.py", draws(120), "", "");
 }
 
-static void mlir_ops_compute_what_their_dialects_say(void **state)
+FOLDER_TEST(mlir_ops_compute_what_their_dialects_say)
 {
 	run_script("mlir_values.py", draws(160), "", "");
 }
 
-static void onnx_calls_that_do_not_fit_are_refused(void **state)
+FOLDER_TEST(onnx_calls_that_do_not_fit_are_refused)
 {
 	run_script("onnx_calls.py", draws(300), "\"$OLDPWD\"/src/import/op_table.c", "");
 }
 
-static void mlir_calls_that_do_not_fit_are_refused(void **state)
+FOLDER_TEST(mlir_calls_that_do_not_fit_are_refused)
 {
 	run_script("mlir_calls.py", draws(400), "\"$OLDPWD\"/src/import/op_table.c", "");
 }
 
-static void imported_graphs_compute_it_on_the_machine(void **state)
+FOLDER_TEST(imported_graphs_compute_it_on_the_machine)
 {
 	run_script("graph_values.py", draws(24), "", "\"$OLDPWD\"/specs/arch/spyre32.yaml");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(onnx_ops_compute_what_onnx_says),
-		TEST(mlir_ops_compute_what_their_dialects_say),
-		TEST(onnx_calls_that_do_not_fit_are_refused),
-		TEST(mlir_calls_that_do_not_fit_are_refused),
-		TEST(imported_graphs_compute_it_on_the_machine),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,18 +89,18 @@ static void compare(bool boxes, uint64_t stream)
 	assert_true(nests > counted / 2);
 }
 
-static void nests_of_tiles_count_alike(void **state)
+TEST(nests_of_tiles_count_alike)
 {
 	compare(true, 1);
 }
 
-static void whole_nests_count_alike(void **state)
+TEST(whole_nests_count_alike)
 {
 	compare(false, 2);
 }
 
 /* Every rule of the walk, broken, makes a difference somewhere. */
-static void broken_rules_are_noticed(void **state)
+BARE_TEST(broken_rules_are_noticed)
 {
 	for (enum naive_rule rule = NAIVE_NONE + 1; rule < NAIVE_RULES; rule++) {
 		bool noticed = false;
@@ -119,14 +119,4 @@ static void broken_rules_are_noticed(void **state)
 		if (!noticed)
 			fail_msg("rule %d is not noticed", (int)rule);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nests_of_tiles_count_alike),
-		cmocka_unit_test(whole_nests_count_alike),
-		cmocka_unit_test(broken_rules_are_noticed),
-	};
-	return cmocka_run_group_tests_name("inner nests against a naive walk", tests, NULL, NULL);
 }

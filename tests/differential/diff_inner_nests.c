@@ -142,7 +142,7 @@ static void compare_cost(const struct plan *plan, const struct sim_result *resul
 			cost.score.cycles);
 }
 
-static void random_plans_carry_out_their_nests(void **state)
+BARE_TEST(random_plans_carry_out_their_nests)
 {
 	static const struct random_options options = {
 		.elements_most = 4000, .legal = true, .opaque = true};
@@ -190,7 +190,7 @@ static void random_plans_carry_out_their_nests(void **state)
 }
 
 /* Whole ops on a machine without boxes: the model's counts, no fewer cycles, the reference's results. */
-static void whole_ops_are_nests(void **state)
+BARE_TEST(whole_ops_are_nests)
 {
 	uint64_t seed = draws_seed(22);
 	long count = draws(150);
@@ -217,13 +217,4 @@ static void whole_ops_are_nests(void **state)
 	print_message("%ld plans run, %ld nests, %ld tensors in the scratchpad\n", met.run,
 		met.nests, met.shared);
 	assert_true(!draws_are_many(count) || met.shared);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_plans_carry_out_their_nests),
-		cmocka_unit_test(whole_ops_are_nests),
-	};
-	return cmocka_run_group_tests_name("nests inside tiles", tests, NULL, NULL);
 }

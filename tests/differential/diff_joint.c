@@ -393,7 +393,7 @@ static void check_text(const struct joint_space *space, const struct joint_all *
 	*by_cbc += cbc.known;
 }
 
-static void test_program(void **state)
+BARE_TEST(test_program)
 {
 	uint64_t seed = draws_seed(17);
 	long count = draws_up_to(PROGRAM_DRAWS, 1000), found = 0, bundles = 0, by_cbc = 0;
@@ -438,7 +438,7 @@ static bool check_plan(const struct joint_question *question, const struct joint
 	return true;
 }
 
-static void test_graphs(void **state)
+BARE_TEST(test_graphs)
 {
 	static const int cores[] = {1, 2, 4};
 	uint64_t seed = draws_seed(8);
@@ -472,7 +472,7 @@ static void test_graphs(void **state)
 		!draws_are_many(count) || (built > count / 2 && tally.unknown <= 2 * count / 5));
 }
 
-static void test_best(void **state)
+BARE_TEST(test_best)
 {
 	uint64_t seed = draws_seed(24);
 	long count = draws_up_to(DRAWS, 4000);
@@ -490,11 +490,4 @@ static void test_best(void **state)
 	for (int k = 0; draws_are_many(count) && k < KIND_COUNT; k++)
 		assert_true(tally.kinds[k] > 0);
 	assert_true(tally.unknown <= count / 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_best),
-		cmocka_unit_test(test_program), cmocka_unit_test(test_graphs)};
-	return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
 }

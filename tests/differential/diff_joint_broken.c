@@ -69,7 +69,7 @@ static bool has_answer(int broken)
 #endif
 }
 
-static void faults_are_noticed(void **state)
+BARE_TEST(faults_are_noticed)
 {
 	uint64_t seed = draws_seed(31);
 	long count = draws(DRAWS), noticed[FAULTS] = {0};
@@ -93,10 +93,4 @@ static void faults_are_noticed(void **state)
 	assert_int_equal(noticed[SOUND], 0);
 	for (int f = SOUND + 1; f < FAULTS && draws_are_many(count); f++)
 		assert_true(noticed[f] > 0 || !has_answer(f));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(faults_are_noticed)};
-	return cmocka_run_group_tests_name("joint_broken", tests, NULL, NULL);
 }

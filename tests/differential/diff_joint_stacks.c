@@ -65,7 +65,7 @@ static void check_proof(
 			answer.bound);
 }
 
-static void test_stacks(void **state)
+BARE_TEST(test_stacks)
 {
 	uint64_t seed = draws_seed(41);
 	long count = draws(DRAWS);
@@ -99,10 +99,4 @@ static void test_stacks(void **state)
 		tally.known, count, tally.found, tally.bounded, tally.exact, tally.repeated,
 		tally.further);
 	assert_true(!draws_are_many(count) || (tally.exact && tally.further));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks)};
-	return cmocka_run_group_tests_name("joint_stacks", tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void compare(uint64_t seed, long number, struct tally *tally)
 	arena_close(arena);
 }
 
-static void spaces_are_complete(void **state)
+TEST(spaces_are_complete)
 {
 	uint64_t seed = draws_seed(35);
 	long count = draws(GRAPHS);
@@ -221,9 +221,8 @@ static const struct joint_space *narrowed(
 	return other;
 }
 
-static void narrow_spaces_are_found(void **state)
+TEST(narrow_spaces_are_found)
 {
-	struct arena *arena = arena_open();
 	for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
 		const struct arch *arch = arch_of_file(arena,
 			arena_format(arena, "specs/arch/%s.yaml", narrow[i].arch),
@@ -245,14 +244,4 @@ static void narrow_spaces_are_found(void **state)
 			fail_msg("%s: not '%s', but: %s", yaml, narrow[i].lacks,
 				found ? found : "nothing");
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spaces_are_complete),
-		cmocka_unit_test(narrow_spaces_are_found),
-	};
-	return cmocka_run_group_tests_name("language", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void run_plan(struct plan *plan, long draw, struct arena *arena)
 		fail_msg("draw %ld: %s", draw, why);
 }
 
-static void planned_graphs_do_what_the_reference_does(void **state)
+BARE_TEST(planned_graphs_do_what_the_reference_does)
 {
 	static const char *const place[] = {"greedy", "firstfit", "bestfit"};
 	static const enum clone_split clones[] = {CLONE_OFF, CLONE_NONE, CLONE_READERS};
@@ -70,12 +70,4 @@ static void planned_graphs_do_what_the_reference_does(void **state)
 		return;
 	assert_true(outcome.resident > count / 2);
 	assert_true(outcome.in_place > count / 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(planned_graphs_do_what_the_reference_does),
-	};
-	return cmocka_run_group_tests_name("LX plans, executed", tests, NULL, NULL);
 }

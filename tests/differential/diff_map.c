@@ -115,7 +115,7 @@ static void compare(const struct map_questions *class, uint64_t seed, long count
 	assert_true(!draws_are_many(count) || tally.uncounted * 20 <= tally.compared);
 }
 
-static void small_mapspaces_have_the_enumerated_optimum(void **state)
+TEST(small_mapspaces_have_the_enumerated_optimum)
 {
 	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
@@ -144,11 +144,10 @@ static void compare_array(long draw, const char *levels, const char *einsum, con
 
 /* Unrollings of a window along X and Y of which some need more room along an axis than there is;
  * and around multipliers that stand along both of its dimensions. */
-static void arrays_of_two_axes_have_it_too(void **state)
+TEST(arrays_of_two_axes_have_it_too)
 {
 	static const char *const levels[] = {"DRAM (PE:2x2) RF MAC", "DRAM (PE:2x4) RF MAC",
 		"DRAM (PE:3x3) RF MAC", "DRAM (PE:1x6) (Q:2x2) MAC", "DRAM (PE:2x3) (Q:4x1) MAC"};
-	struct arena *arena = arena_open();
 	long draw = 0;
 	for (int m = 4; m <= 8; m += 2)
 		for (int k = 4; k <= 6; k += 2)
@@ -159,7 +158,6 @@ static void arrays_of_two_axes_have_it_too(void **state)
 					arena_format(arena, "DRAM: m%d k%d", m, k), "[]",
 					n % 2 ? COUNTING_TIMELOOP : COUNTING_EXACT);
 			}
-	arena_close(arena);
 	compare_array(draw, "DRAM (PE:1x6) (Q:2x2) MAC", "Z[p] = I[2p+2r] J[2p+2r] W[r], p=8 r=18",
 		"DRAM: p8 r18",
 		"- {target: DRAM, type: temporal, factors: [p=2, r=3], permutation: [p, r]}\n",
@@ -191,7 +189,7 @@ static bool is_within(const struct frontier *frontier, const struct score *score
  * Bounds a tenth too high: optima are missed, and trying every mapping sees that; none by more
  * than that tenth, which is what --epsilon is.
  */
-static void bounds_a_tenth_too_high_are_seen(void **state)
+TEST(bounds_a_tenth_too_high_are_seen)
 {
 	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
@@ -223,7 +221,7 @@ static void bounds_a_tenth_too_high_are_seen(void **state)
 	assert_true(!draws_are_many(count) || missed > 0);
 }
 
-static void flags_cost_proofs_but_no_optimum(void **state)
+TEST(flags_cost_proofs_but_no_optimum)
 {
 	struct map_questions class = {.options = {.sliding = true,
 					      .bypass = true,
@@ -233,7 +231,7 @@ static void flags_cost_proofs_but_no_optimum(void **state)
 	compare(&class, draws_seed(62), draw_count());
 }
 
-static void so_it_is_under_constraints(void **state)
+TEST(so_it_is_under_constraints)
 {
 	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
@@ -241,7 +239,7 @@ static void so_it_is_under_constraints(void **state)
 	compare(&class, draws_seed(63), draw_count());
 }
 
-static void and_under_constraints_that_set_flags(void **state)
+TEST(and_under_constraints_that_set_flags)
 {
 	struct map_questions class = {.options = {.sliding = true,
 					      .bypass = true,
@@ -252,7 +250,7 @@ static void and_under_constraints_that_set_flags(void **state)
 	compare(&class, draws_seed(64), draw_count());
 }
 
-static void factors_need_not_divide(void **state)
+TEST(factors_need_not_divide)
 {
 	struct map_questions class = {.options = {.sliding = true,
 					      .bypass = true,
@@ -264,7 +262,7 @@ static void factors_need_not_divide(void **state)
 }
 
 /* Passes, skew and loads depend on orders, axes and tiles. */
-static void arrays_that_are_systolic_have_it(void **state)
+TEST(arrays_that_are_systolic_have_it)
 {
 	struct map_questions class = {.options = {.sliding = true,
 					      .bypass = true,
@@ -285,7 +283,7 @@ static void arrays_that_are_systolic_have_it(void **state)
 
 /* Some mappings have no counts there (the end of specs/counting.md): if one of them is met, no
  * solver claims an optimum, and all others have the same one. */
-static void nor_under_constraints_and_flags(void **state)
+TEST(nor_under_constraints_and_flags)
 {
 	struct map_questions class = {.options = {.sliding = true,
 					      .bypass = true,
@@ -301,7 +299,7 @@ static void nor_under_constraints_and_flags(void **state)
 
 /* By the end of specs/counting.md no_reuse beside rmw_first_update has no counts where tiles inside stay
  * longer, unless all factors divide: here two of three, from k to k. */
-static void what_has_no_counts_is_neither_offered_nor_excluded(void **state)
+TEST(what_has_no_counts_is_neither_offered_nor_excluded)
 {
 	enum { M, K };
 	for (int m = 2; m <= 3; m++)
@@ -385,7 +383,7 @@ static long expect_interpreted(const struct map_question *question, const struct
 	return count;
 }
 
-static void recursion_finds_the_same(void **state)
+TEST(recursion_finds_the_same)
 {
 	struct tally tally = {0};
 	uint64_t seed = draws_seed(65);
@@ -433,7 +431,7 @@ static void recursion_finds_the_same(void **state)
 
 /* Two loops or three around an array whose network has a price: in Timeloop's counting the way of
  * words depends on their order, even along one axis, and no access does. */
-static void ways_of_words_have_it(void **state)
+TEST(ways_of_words_have_it)
 {
 	static const struct {
 		const char *levels, *einsum, *mapping;
@@ -472,7 +470,7 @@ static void ways_of_words_have_it(void **state)
 		}
 }
 
-static void random_networks_have_it(void **state)
+TEST(random_networks_have_it)
 {
 	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
@@ -481,24 +479,4 @@ static void random_networks_have_it(void **state)
 	class.imperfect = true;
 	class.options.steps_most = 24;
 	compare(&class, draws_seed(73), draw_count() / 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_mapspaces_have_the_enumerated_optimum),
-		cmocka_unit_test(arrays_of_two_axes_have_it_too),
-		cmocka_unit_test(bounds_a_tenth_too_high_are_seen),
-		cmocka_unit_test(flags_cost_proofs_but_no_optimum),
-		cmocka_unit_test(so_it_is_under_constraints),
-		cmocka_unit_test(and_under_constraints_that_set_flags),
-		cmocka_unit_test(factors_need_not_divide),
-		cmocka_unit_test(arrays_that_are_systolic_have_it),
-		cmocka_unit_test(nor_under_constraints_and_flags),
-		cmocka_unit_test(what_has_no_counts_is_neither_offered_nor_excluded),
-		cmocka_unit_test(recursion_finds_the_same),
-		cmocka_unit_test(ways_of_words_have_it),
-		cmocka_unit_test(random_networks_have_it),
-	};
-	return cmocka_run_group_tests_name("exact search", tests, NULL, NULL);
 }

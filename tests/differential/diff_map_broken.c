@@ -81,7 +81,7 @@ static void count_noticed(bool imperfect, uint64_t seed, long count, long *notic
 		imperfect ? ", factors need not divide" : "");
 }
 
-static void faults_of_the_search_are_noticed(void **state)
+TEST(faults_of_the_search_are_noticed)
 {
 	uint64_t seed = draws_seed(70);
 	long count = number_min(draws(200), DRAWS_MOST), noticed[EXACT_FAULTS] = {0};
@@ -92,12 +92,4 @@ static void faults_of_the_search_are_noticed(void **state)
 	assert_int_equal(noticed[EXACT_RIGHT], 0);
 	for (int fault = 1; fault < EXACT_FAULTS; fault++)
 		assert_true(!draws_are_many(count) || noticed[fault] > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(faults_of_the_search_are_noticed),
-	};
-	return cmocka_run_group_tests_name("broken exact search", tests, NULL, NULL);
 }

@@ -191,17 +191,17 @@ static void each_draw(void (*try)(const struct failure *failure, struct random *
 
 static const struct nest_problems plain = {.flags = false};
 
-static void nobody_beats_a_proof(void **state)
+TEST(nobody_beats_a_proof)
 {
 	each_draw(attack, draws_seed(81), &plain);
 }
 
-static void nor_under_flags(void **state)
+TEST(nor_under_flags)
 {
 	each_draw(attack, draws_seed(82), &(struct nest_problems){.flags = true});
 }
 
-static void nor_where_factors_need_not_divide(void **state)
+TEST(nor_where_factors_need_not_divide)
 {
 	each_draw(attack, draws_seed(86), &(struct nest_problems){.imperfect = true});
 }
@@ -247,7 +247,7 @@ static void rewrite(const struct failure *failure, struct random *random)
 			true, "an idle level");
 }
 
-static void other_words_change_nothing(void **state)
+TEST(other_words_change_nothing)
 {
 	each_draw(rewrite, draws_seed(83), &plain);
 }
@@ -335,7 +335,7 @@ static void repeat(const struct failure *failure, struct random *random)
 	expect_bound(failure, &proof, &less, "an epsilon");
 }
 
-static void bounds_and_ends_agree(void **state)
+TEST(bounds_and_ends_agree)
 {
 	each_draw(repeat, draws_seed(84), &plain);
 }
@@ -357,20 +357,7 @@ static void certify(const struct failure *failure, struct random *random)
 		refuted(failure, result.why, &proof, &proof);
 }
 
-static void certificates_are_found_true(void **state)
+TEST(certificates_are_found_true)
 {
 	each_draw(certify, draws_seed(85), &plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_beats_a_proof),
-		cmocka_unit_test(nor_under_flags),
-		cmocka_unit_test(nor_where_factors_need_not_divide),
-		cmocka_unit_test(other_words_change_nothing),
-		cmocka_unit_test(bounds_and_ends_agree),
-		cmocka_unit_test(certificates_are_found_true),
-	};
-	return cmocka_run_group_tests_name("proofs", tests, NULL, NULL);
 }

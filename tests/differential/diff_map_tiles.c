@@ -92,7 +92,7 @@ static bool draw_question(struct random *random, struct map_question *question)
 	return nest_space_is_small(space_make(arena, question->domain), MAPPINGS_MOST);
 }
 
-static void products_have_the_enumerated_optimum(void **state)
+TEST(products_have_the_enumerated_optimum)
 {
 	uint64_t seed = draws_seed(67);
 	long count = draws(DRAWS), compared = 0, found = 0;
@@ -121,12 +121,4 @@ static void products_have_the_enumerated_optimum(void **state)
 	}
 	printf("%ld mapspaces compared, %ld with mappings that fit\n", compared, found);
 	assert_true(!draws_are_many(count) || found > count / 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products_have_the_enumerated_optimum),
-	};
-	return cmocka_run_group_tests_name("tiles of the exact search", tests, NULL, NULL);
 }

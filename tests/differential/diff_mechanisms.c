@@ -42,7 +42,7 @@ static struct executed run_one(const struct arch *arch, int cores, uint64_t seed
 	return executed;
 }
 
-static void each_mechanism_takes_what_the_model_says(void **state)
+BARE_TEST(each_mechanism_takes_what_the_model_says)
 {
 	static const struct random_options options = {
 		.elements_most = 20000, .legal = true, .opaque = false, .restickifies = true};
@@ -79,7 +79,7 @@ static void each_mechanism_takes_what_the_model_says(void **state)
 	}
 }
 
-static void all_mechanisms_keep_the_bound(void **state)
+BARE_TEST(all_mechanisms_keep_the_bound)
 {
 	static const struct random_options options = {
 		.elements_most = 20000, .legal = true, .opaque = true, .restickifies = true};
@@ -93,7 +93,7 @@ static void all_mechanisms_keep_the_bound(void **state)
 }
 
 /* The same plan on a machine of which the simulator does not know the mechanism, as if it were not there. */
-static void a_mechanism_that_one_of_the_two_lacks_is_noticed(void **state)
+BARE_TEST(a_mechanism_that_one_of_the_two_lacks_is_noticed)
 {
 	static const struct random_options options = {
 		.elements_most = 20000, .legal = true, .opaque = false, .restickifies = true};
@@ -120,14 +120,4 @@ static void a_mechanism_that_one_of_the_two_lacks_is_noticed(void **state)
 		print_message("%s: %ld of %ld plans tell\n", mechanisms[m].name, noticed, count);
 		assert_true(noticed > 0 || (mechanisms[m].rare && !draws_are_many(count)));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_mechanism_takes_what_the_model_says),
-		cmocka_unit_test(all_mechanisms_keep_the_bound),
-		cmocka_unit_test(a_mechanism_that_one_of_the_two_lacks_is_noticed),
-	};
-	return cmocka_run_group_tests_name("mechanisms", tests, NULL, NULL);
 }

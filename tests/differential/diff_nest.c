@@ -129,25 +129,25 @@ static void compare(const struct nest_case_options *options, bool sums, uint64_t
 	arena_close(arena);
 }
 
-static void random_nests_are_counted_alike(void **state)
+TEST(random_nests_are_counted_alike)
 {
 	compare(&nest_case_all, false, draws_seed(4), draws(2000));
 }
 
-static void plain_nests_are_counted_alike(void **state)
+TEST(plain_nests_are_counted_alike)
 {
 	struct nest_case_options options = {.spatial = true, .sliding = true, .steps_most = 600};
 	compare(&options, false, draws_seed(5), draws(2000) / 4);
 }
 
-static void longer_nests_are_counted_alike(void **state)
+TEST(longer_nests_are_counted_alike)
 {
 	struct nest_case_options options = nest_case_all;
 	options.steps_most = 5000;
 	compare(&options, false, draws_seed(6), draws(2000) / 20);
 }
 
-static void restless_sums_are_counted_alike(void **state)
+TEST(restless_sums_are_counted_alike)
 {
 	struct nest_case_options options = nest_case_all;
 	options.imperfect = options.bypass = options.flags = false;
@@ -155,13 +155,12 @@ static void restless_sums_are_counted_alike(void **state)
 }
 
 /* Too long for the interpreter. */
-static void grown_nests_are_counted_alike(void **state)
+TEST(grown_nests_are_counted_alike)
 {
 	struct nest_case_options options = nest_case_all;
 	options.steps_most = 2000;
 	long count = draws(2000) / 4, simulated = 0;
 	uint64_t seed = draws_seed(7);
-	struct arena *arena = arena_open();
 	for (long i = 0; i < count; i++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct random random = random_open(seed, (uint64_t)i);
@@ -184,17 +183,4 @@ static void grown_nests_are_counted_alike(void **state)
 	}
 	if (draws_are_many(count))
 		assert_true(simulated > count / 2);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_nests_are_counted_alike),
-		cmocka_unit_test(plain_nests_are_counted_alike),
-		cmocka_unit_test(longer_nests_are_counted_alike),
-		cmocka_unit_test(restless_sums_are_counted_alike),
-		cmocka_unit_test(grown_nests_are_counted_alike),
-	};
-	return cmocka_run_group_tests_name("exact counting", tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static bool is_noticed(const struct nest_case *nest, enum nest_rule rule,
 	       !nest_counts_equal(&nest->hierarchy, &nest->shape, &counts, expected);
 }
 
-static void every_broken_rule_is_noticed(void **state)
+TEST(every_broken_rule_is_noticed)
 {
 	long count = draws(ENOUGH), noticed[NEST_RULES] = {0};
 	uint64_t seed = draws_seed(4);
@@ -54,7 +54,7 @@ static void every_broken_rule_is_noticed(void **state)
 	}
 }
 
-static void every_fault_is_noticed(void **state)
+TEST(every_fault_is_noticed)
 {
 	static const struct {
 		const char *name;
@@ -69,7 +69,6 @@ static void every_fault_is_noticed(void **state)
 	};
 	long count = draws(300);
 	uint64_t seed = draws_seed(4);
-	struct arena *arena = arena_open();
 	for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
 		long noticed = 0;
 		for (long i = 0; i < count && !noticed; i++) {
@@ -93,14 +92,4 @@ static void every_fault_is_noticed(void **state)
 		if (draws_are_many(count) && !noticed)
 			fail_msg("%s: not noticed in %ld draws", faults[f].name, count);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_broken_rule_is_noticed),
-		cmocka_unit_test(every_fault_is_noticed),
-	};
-	return cmocka_run_group_tests_name("broken nests", tests, NULL, NULL);
 }

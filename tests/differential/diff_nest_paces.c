@@ -64,7 +64,7 @@ static void draw_nest(struct random *random, long i, struct nest_case *nest)
 		nest->hierarchy.levels[k].row_cycles.num *= !options.imperfect;
 }
 
-static void model_and_simulator_count_the_same(void **state)
+BARE_TEST(model_and_simulator_count_the_same)
 {
 	uint64_t seed = draws_seed(91);
 	long count = draws(600), met = 0, rows = 0, rounds = 0;
@@ -94,7 +94,7 @@ static void model_and_simulator_count_the_same(void **state)
 }
 
 /* A machine that differs in one thing has other counts. */
-static void other_rows_and_rounds_are_noticed(void **state)
+BARE_TEST(other_rows_and_rounds_are_noticed)
 {
 	uint64_t seed = draws_seed(92);
 	long count = draws(300), of_rows = 0, of_rounds = 0;
@@ -126,13 +126,4 @@ static void other_rows_and_rounds_are_noticed(void **state)
 		assert_true(of_rows > count / 20);
 		assert_true(of_rounds > count / 5);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(model_and_simulator_count_the_same),
-		cmocka_unit_test(other_rows_and_rounds_are_noticed),
-	};
-	return cmocka_run_group_tests_name("rounds and rows", tests, NULL, NULL);
 }

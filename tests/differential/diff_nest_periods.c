@@ -109,14 +109,14 @@ static double compare(const struct nest_case_options *options, uint64_t seed, lo
 	return (double)once / (double)all;
 }
 
-static void periods_of_random_nests_are_steps(void **state)
+TEST(periods_of_random_nests_are_steps)
 {
 	struct nest_case_options options = nest_case_all;
 	options.steps_most = 2000;
 	compare(&options, draws_seed(41), draws(1000));
 }
 
-static void periods_of_perfect_nests_save_work(void **state)
+TEST(periods_of_perfect_nests_save_work)
 {
 	struct nest_case_options options = {
 		.spatial = true, .bypass = true, .flags = true, .steps_most = 4000};
@@ -126,19 +126,9 @@ static void periods_of_perfect_nests_save_work(void **state)
 		fail_msg("%.0f %% of the work is left", 100 * share);
 }
 
-static void periods_of_arrays_are_steps(void **state)
+TEST(periods_of_arrays_are_steps)
 {
 	struct nest_case_options options = nest_case_all;
 	options.systolic = true;
 	compare(&options, draws_seed(43), draws(600));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(periods_of_random_nests_are_steps),
-		cmocka_unit_test(periods_of_perfect_nests_save_work),
-		cmocka_unit_test(periods_of_arrays_are_steps),
-	};
-	return cmocka_run_group_tests_name("periods of nests", tests, NULL, NULL);
 }

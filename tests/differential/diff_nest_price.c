@@ -132,11 +132,10 @@ static const char *differs(const struct nest_case *nest, const struct nest_count
 	return NULL;
 }
 
-static void time_and_energy_are_those_of_the_counts(void **state)
+TEST(time_and_energy_are_those_of_the_counts)
 {
 	long count = draws(2000), priced = 0, waited = 0;
 	uint64_t seed = draws_seed(31);
-	struct arena *arena = arena_open();
 	for (long i = 0; i < count; i++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct random random = random_open(seed, (uint64_t)i);
@@ -166,13 +165,4 @@ static void time_and_energy_are_those_of_the_counts(void **state)
 		assert_true(priced > count / 2);
 		assert_true(waited > count / 8);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_and_energy_are_those_of_the_counts),
-	};
-	return cmocka_run_group_tests_name("time and energy of nests", tests, NULL, NULL);
 }

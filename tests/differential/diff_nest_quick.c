@@ -122,39 +122,27 @@ static void compare(int sums, int64_t steps_most, int64_t extent_most, uint64_t 
 	arena_close(arena);
 }
 
-static void small_nests_are_counted_alike(void **state)
+TEST(small_nests_are_counted_alike)
 {
 	compare(0, 5000, 0, draws_seed(11), 10 * draws(2000));
 }
 
-static void windows_are_counted_alike(void **state)
+TEST(windows_are_counted_alike)
 {
 	compare(1, 50000, 0, draws_seed(14), 5 * draws(2000));
 }
 
-static void windows_in_two_ranks_are_counted_alike(void **state)
+TEST(windows_in_two_ranks_are_counted_alike)
 {
 	compare(2, 50000, 0, draws_seed(15), 5 * draws(2000));
 }
 
-static void grown_nests_are_counted_alike(void **state)
+TEST(grown_nests_are_counted_alike)
 {
 	compare(0, 5000, 64, draws_seed(12), 5 * draws(2000));
 }
 
-static void long_nests_are_counted_alike(void **state)
+TEST(long_nests_are_counted_alike)
 {
 	compare(0, 5000, INT64_C(1) << 20, draws_seed(13), 5 * draws(2000));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_nests_are_counted_alike),
-		cmocka_unit_test(windows_are_counted_alike),
-		cmocka_unit_test(windows_in_two_ranks_are_counted_alike),
-		cmocka_unit_test(grown_nests_are_counted_alike),
-		cmocka_unit_test(long_nests_are_counted_alike),
-	};
-	return cmocka_run_group_tests_name("the quick count", tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static int find_adder(const struct plan *plan)
 	return -1;
 }
 
-static void runs_of_nests_do_what_the_model_says(void **state)
+BARE_TEST(runs_of_nests_do_what_the_model_says)
 {
 	uint64_t seed = draws_seed(31);
 	long count = draws(100);
@@ -250,7 +250,7 @@ static bool break_program(const struct plan *plan, struct mutable_program *copy,
 	return true;
 }
 
-static void broken_runs_are_caught(void **state)
+BARE_TEST(broken_runs_are_caught)
 {
 	uint64_t seed = draws_seed(32);
 	long count = draws(100), broken[FAULTS] = {0};
@@ -280,13 +280,4 @@ static void broken_runs_are_caught(void **state)
 		broken[TWICE]);
 	for (int f = 0; draws_are_many(count) && f < FAULTS; f++)
 		assert_true(broken[f]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_of_nests_do_what_the_model_says),
-		cmocka_unit_test(broken_runs_are_caught),
-	};
-	return cmocka_run_group_tests_name("runs of nests", tests, NULL, NULL);
 }

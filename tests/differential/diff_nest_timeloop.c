@@ -117,21 +117,21 @@ static void compare(const struct nest_case_options *options, uint64_t stream)
 	}
 }
 
-static void plain_nests_count_alike(void **state)
+TEST(plain_nests_count_alike)
 {
 	static const struct nest_case_options options = {
 		.bypass = true, .spatial = true, .steps_most = 500};
 	compare(&options, 1);
 }
 
-static void sliding_nests_count_alike(void **state)
+TEST(sliding_nests_count_alike)
 {
 	static const struct nest_case_options options = {
 		.sliding = true, .bypass = true, .spatial = true, .steps_most = 500};
 	compare(&options, 2);
 }
 
-static void flagged_nests_count_alike(void **state)
+TEST(flagged_nests_count_alike)
 {
 	static const struct nest_case_options options = {
 		.sliding = true, .bypass = true, .spatial = true, .flags = true, .steps_most = 500};
@@ -151,7 +151,7 @@ static bool hands_on(const struct nest_case *nest)
 }
 
 /* Neighbours hand words on in one nest of a hundred: draws until enough do. */
-static void linked_nests_count_alike(void **state)
+TEST(linked_nests_count_alike)
 {
 	static const struct nest_case_options options = {
 		.sliding = true, .spatial = true, .steps_most = 300};
@@ -168,16 +168,4 @@ static void linked_nests_count_alike(void **state)
 		expect_alike(&nest, n, seed);
 	}
 	assert_int_equal(found, count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_nests_count_alike),
-		cmocka_unit_test(sliding_nests_count_alike),
-		cmocka_unit_test(flagged_nests_count_alike),
-		cmocka_unit_test(linked_nests_count_alike),
-	};
-	return cmocka_run_group_tests_name(
-		"Timeloop's counting, closed against executed", tests, NULL, NULL);
 }

@@ -146,11 +146,10 @@ static bool is_right(const struct values_case *drawn)
 	return right;
 }
 
-static void results_are_those_of_the_loops(void **state)
+TEST(results_are_those_of_the_loops)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(2000), kinds[OP_BROADCAST + 1] = {0}, resumed = 0;
-	struct arena *arena = arena_open();
 	for (long i = 0; i < count; i++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct random random = random_open(seed, (uint64_t)i);
@@ -170,7 +169,6 @@ static void results_are_those_of_the_loops(void **state)
 	}
 	if (draws_are_many(count))
 		assert_true(kinds[OP_EINSUM] && kinds[OP_MAP] && kinds[OP_REDUCE] && resumed);
-	arena_close(arena);
 }
 
 /* Strides leave gaps, and diagonals too. */
@@ -184,11 +182,10 @@ static bool has_gaps(const struct shape *shape, int t, int64_t words)
 }
 
 /* Sums that are there are read once each, and not at the first touch. */
-static void sums_that_are_there_are_read_once(void **state)
+TEST(sums_that_are_there_are_read_once)
 {
 	uint64_t seed = draws_seed(4);
 	long count = draws(500);
-	struct arena *arena = arena_open();
 	for (long i = 0; i < count; i++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct random random = random_open(seed, (uint64_t)i);
@@ -215,14 +212,4 @@ static void sums_that_are_there_are_read_once(void **state)
 		assert_int_equal(again->updates, fresh->updates);
 		arena_release(arena, mark);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(results_are_those_of_the_loops),
-		cmocka_unit_test(sums_that_are_there_are_read_once),
-	};
-	return cmocka_run_group_tests_name("nests on given values", tests, NULL, NULL);
 }

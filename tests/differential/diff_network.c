@@ -163,7 +163,7 @@ static int compare_limits(const struct sums *sums, const struct all *all, struct
 	return misses;
 }
 
-static void frontiers_and_limits_are_those_of_all_choices(void **state)
+BARE_TEST(frontiers_and_limits_are_those_of_all_choices)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(300);
@@ -186,7 +186,7 @@ static void frontiers_and_limits_are_those_of_all_choices(void **state)
 }
 
 /* One part so often that it is doubled up; with two points the choices can still be listed. */
-static void many_occurrences_add_up_as_few_do(void **state)
+BARE_TEST(many_occurrences_add_up_as_few_do)
 {
 	uint64_t seed = draws_seed(2);
 	for (long draw = 0; draw < draws(20); draw++) {
@@ -208,7 +208,7 @@ static void many_occurrences_add_up_as_few_do(void **state)
 }
 
 /* A removed point has a substitute, no slower and not much dearer; both ends stay. */
-static void thinned_frontiers_keep_their_promise(void **state)
+BARE_TEST(thinned_frontiers_keep_their_promise)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(100), thinned = 0;
@@ -238,9 +238,8 @@ static void thinned_frontiers_keep_their_promise(void **state)
 	assert_true(thinned || !draws_are_many(count));
 }
 
-static void what_cannot_be_counted_is_told(void **state)
+TEST(what_cannot_be_counted_is_told)
 {
-	struct arena *arena = arena_open();
 	struct sums_point large = {(wide)1 << 100, 1}, fits = {(wide)1 << 95, 1};
 	struct sums_part parts[] = {{(int64_t)1 << 31, 1, &large}};
 	assert_false(sums_make(arena, parts, 1, MOST).counted);
@@ -249,16 +248,4 @@ static void what_cannot_be_counted_is_told(void **state)
 	assert_true(sums.counted);
 	assert_int_equal(sums.count, 1);
 	assert_true(sums.at[0].x == (wide)1 << 126);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frontiers_and_limits_are_those_of_all_choices),
-		cmocka_unit_test(many_occurrences_add_up_as_few_do),
-		cmocka_unit_test(thinned_frontiers_keep_their_promise),
-		cmocka_unit_test(what_cannot_be_counted_is_told),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static void check_step(
 	kept_close(kept);
 }
 
-static void no_tiling_is_better(void **state)
+BARE_TEST(no_tiling_is_better)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(300);
@@ -193,12 +193,4 @@ static void no_tiling_is_better(void **state)
 		arena_close(arena);
 	}
 	assert_true(noticed > (size_t)count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_tiling_is_better),
-	};
-	return cmocka_run_group_tests_name("tiles by price against all tilings", tests, NULL, NULL);
 }

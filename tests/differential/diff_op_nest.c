@@ -91,7 +91,7 @@ static bool counts_alike(const struct plan *plan, const struct op_nest *nest)
 	return alike;
 }
 
-static void words_are_the_bytes_of_plans(void **state)
+BARE_TEST(words_are_the_bytes_of_plans)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(300), fetched_again = 0;
@@ -116,9 +116,8 @@ static void words_are_the_bytes_of_plans(void **state)
 	assert_true(fetched_again > 0 || !draws_are_many(count));
 }
 
-static void what_is_no_einsum_has_no_nest(void **state)
+TEST(what_is_no_einsum_has_no_nest)
 {
-	struct arena *arena = arena_open();
 	const struct workload *workload =
 		sample_op(arena, OP_REDUCE, DTYPE_FP16, "mk->m", "mk", (int64_t[]){64, 64});
 	struct step step = {0};
@@ -131,14 +130,4 @@ static void what_is_no_einsum_has_no_nest(void **state)
 	struct op_nest nest;
 	op_nest_make(&plan, 0, arena, &nest);
 	assert_null(nest.shape);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_the_bytes_of_plans),
-		cmocka_unit_test(what_is_no_einsum_has_no_nest),
-	};
-	return cmocka_run_group_tests_name("einsums of plans as nests", tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static bool check_step(const struct plan *plan, int step, struct judged *judged)
 	return front.proven;
 }
 
-static void no_nest_is_better(void **state)
+BARE_TEST(no_nest_is_better)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(300) / 10, proven = 0;
@@ -162,13 +162,4 @@ static void no_nest_is_better(void **state)
 	printf("%ld ops, %ld nests, %ld below some option, %ld would be noticed\n", proven,
 		all.nests, all.between, all.noticed);
 	assert_true(!draws_are_many(count * 10) || (all.nests > count && all.noticed > 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_nest_is_better),
-	};
-	return cmocka_run_group_tests_name(
-		"tiles with nests against random nests", tests, NULL, NULL);
 }

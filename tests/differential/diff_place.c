@@ -160,7 +160,7 @@ static const struct tight_options small = {
 static const struct tight_options larger = {
 	.least = 10, .most = 30, .in_place = true, .alignment = true, .fixed = true};
 
-static void answers_are_those_of_every_order(void **state)
+BARE_TEST(answers_are_those_of_every_order)
 {
 	long count = draws(100);
 	uint64_t seed = draws_seed(101);
@@ -200,7 +200,7 @@ static void compare_two(struct arena *arena, const struct packing *packing, cons
 	tally->proven += ilp.status == PROOF_OPTIMAL || ilp.status == PROOF_INFEASIBLE;
 }
 
-static void answers_are_those_of_the_integer_program(void **state)
+BARE_TEST(answers_are_those_of_the_integer_program)
 {
 	long count = draws(50);
 	uint64_t seed = draws_seed(102);
@@ -221,7 +221,7 @@ static void answers_are_those_of_the_integer_program(void **state)
 			    tally.unknown < count / 5));
 }
 
-static void what_the_program_spills_is_least(void **state)
+BARE_TEST(what_the_program_spills_is_least)
 {
 	long count = draws(50);
 	uint64_t seed = draws_seed(103);
@@ -250,7 +250,7 @@ static void what_the_program_spills_is_least(void **state)
 	}
 }
 
-static void what_heuristics_offer_is_lawful_and_no_better(void **state)
+BARE_TEST(what_heuristics_offer_is_lawful_and_no_better)
 {
 	static const char *const names[] = {"greedy", "firstfit", "bestfit", "boxes"};
 	long count = draws(100), fits = 0, best[4] = {0};
@@ -305,7 +305,7 @@ static void forget(struct arena *arena, struct packing *packing, struct random *
 	}
 }
 
-static void a_packer_that_forgets_is_noticed(void **state)
+BARE_TEST(a_packer_that_forgets_is_noticed)
 {
 	static const char *const words[] = {"last steps", "alignments", "forced take-overs",
 		"fixed addresses", "parents", "reserved ranges"};
@@ -328,16 +328,4 @@ static void a_packer_that_forgets_is_noticed(void **state)
 		printf("%s forgotten: noticed in %ld of %ld\n", words[what], noticed, count);
 		assert_true(!draws_are_many(count) || noticed > 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_are_those_of_every_order),
-		cmocka_unit_test(answers_are_those_of_the_integer_program),
-		cmocka_unit_test(what_the_program_spills_is_least),
-		cmocka_unit_test(what_heuristics_offer_is_lawful_and_no_better),
-		cmocka_unit_test(a_packer_that_forgets_is_noticed),
-	};
-	return cmocka_run_group_tests_name("placement by two", tests, NULL, NULL);
 }

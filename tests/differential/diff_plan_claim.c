@@ -180,7 +180,7 @@ static void limit(const struct joint_question *question, const struct plan *plan
 	tally->undecided += claim.answer == VERDICT_OPEN;
 }
 
-static void claims_are_checked(void **state)
+BARE_TEST(claims_are_checked)
 {
 	uint64_t seed = draws_seed(5);
 	long count = draws(DRAWS);
@@ -216,12 +216,11 @@ static void claims_are_checked(void **state)
 
 /* A block of GPT over views, rooms and bundles: what cut_dp proves to be best is so, and one more is refuted, by few
  * states. */
-static void a_block_is_decided(void **state)
+TEST(a_block_is_decided)
 {
 	enum { BEST = 32395, STATES = 100000 };
 	if (draws(DRAWS) < DRAWS)
 		skip();
-	struct arena *arena = arena_open();
 	const struct arch *arch =
 		arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag_open(arena));
 	struct planning planning = planning_default(arch);
@@ -242,11 +241,10 @@ static void a_block_is_decided(void **state)
 		assert_int_equal(bound.answer, more ? VERDICT_NO : VERDICT_YES);
 		assert_true(!more || bound.witness.value == BEST);
 	}
-	arena_close(arena);
 }
 
 /* The text of a space, and back. */
-static void spaces_have_a_text(void **state)
+TEST(spaces_have_a_text)
 {
 	static const char *const wrong[] = {"", "cycles", "cycles by bound",
 		"cycles by bound, tiles by price, 5 bytes of LX, fixed: nothing",
@@ -260,7 +258,6 @@ static void spaces_have_a_text(void **state)
 		"cycles by bound, tiles by price, at most 2 cores, 5 bytes of LX, fixed: nothing",
 		"2 cycles + 3 energy + hbm_bytes by estimate, tiles by published, at most 32 cores, 5 bytes of LX, fixed: evict "
 		"reload clone few_cores reduction many_loops orders fusion fused_loops relay"};
-	struct arena *arena = arena_open();
 	struct planning planning = {0};
 	struct joint_aim aim;
 	const char *why;
@@ -271,15 +268,4 @@ static void spaces_have_a_text(void **state)
 		struct joint_question question = {.aim = aim, .planning = &planning};
 		assert_string_equal(joint_claim_text(arena, &question), right[i]);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(claims_are_checked),
-		cmocka_unit_test(a_block_is_decided),
-		cmocka_unit_test(spaces_have_a_text),
-	};
-	return cmocka_run_group_tests_name("plan_claim", tests, NULL, NULL);
 }

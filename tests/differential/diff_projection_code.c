@@ -93,12 +93,10 @@ static bool is_long(const struct drawn *drawn)
 	return steps > 100000;
 }
 
-static void generated_code_computes_the_sequential_values(void **state)
+TEST(generated_code_computes_the_sequential_values)
 {
-	(void)state;
 	long count = draws(50);
 	uint64_t seed = draws_seed(72);
-	struct arena *arena = arena_open();
 	struct drawn *drawn = arena_array(arena, struct drawn, count);
 	struct text program = text_open(arena);
 	long legal = 0, refused = 0, kinds[3] = {0};
@@ -135,12 +133,4 @@ static void generated_code_computes_the_sequential_values(void **state)
 		legal, refused, kinds[0], kinds[1], kinds[2]);
 	if (draws_are_many(count))
 		assert_true(kinds[0] && kinds[1] && kinds[2]);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(generated_code_computes_the_sequential_values)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,7 +185,7 @@ static struct layout random_layout(struct random *random)
 	return layout;
 }
 
-static void prices_are_those_of_every_stick(void **state)
+BARE_TEST(prices_are_those_of_every_stick)
 {
 	uint64_t seed = draws_seed(24);
 	long count = draws(300);
@@ -210,7 +210,7 @@ static void prices_are_those_of_every_stick(void **state)
 
 /* The fitted measurement: `split` neighbours shuffle slices of this number of bytes. With two, the
  * ports of LX, which also move the bytes that stay, are slower than the links. */
-static void shuffles_of_neighbours_cost_what_was_fitted(void **state)
+TEST(shuffles_of_neighbours_cost_what_was_fitted)
 {
 	static const struct {
 		const char *from, *to;
@@ -221,7 +221,6 @@ static void shuffles_of_neighbours_cost_what_was_fitted(void **state)
 		{"cores 32: dim 1 / 32 by 1", "cores 32: dim 0 / 8 by 1, dim 1 / 4 by 8", 8},
 	};
 	static const double per_run[] = {[2] = 2.78, [4] = 6.70, [8] = 10.62};
-	struct arena *arena = arena_open();
 	const struct arch *arch = spyre_arch(arena, 32);
 	const int64_t size[] = {1024, 1024};
 	struct layout layout;
@@ -243,14 +242,4 @@ static void shuffles_of_neighbours_cost_what_was_fitted(void **state)
 		assert_true(
 			priced > fitted - 2 && priced < (split > 2 ? fitted + 2 : 1.4 * fitted));
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prices_are_those_of_every_stick),
-		cmocka_unit_test(shuffles_of_neighbours_cost_what_was_fitted),
-	};
-	return cmocka_run_group_tests_name("relayout", tests, NULL, NULL);
 }

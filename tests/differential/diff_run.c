@@ -69,7 +69,7 @@ static void check_plan(const struct plan *plan, uint64_t seed, const char *where
 	arena_close(arena);
 }
 
-static void random_runs_do_what_the_reference_does(void **state)
+BARE_TEST(random_runs_do_what_the_reference_does)
 {
 	static const struct random_options options = {.legal = true, .runs = true};
 	uint64_t seed = draws_seed(41);
@@ -122,7 +122,7 @@ static void try_tensors(const struct plan *plan, uint64_t seed, const char *wher
 	}
 }
 
-static void what_fits_in_lx_can_be_carried_out(void **state)
+BARE_TEST(what_fits_in_lx_can_be_carried_out)
 {
 	uint64_t seed = draws_seed(43);
 	long count = draws(200), tried[2] = {0};
@@ -142,13 +142,4 @@ static void what_fits_in_lx_can_be_carried_out(void **state)
 	}
 	print_message("%ld tensors fit in LX, %ld did not\n", tried[1], tried[0]);
 	assert_true(!draws_are_many(count) || (tried[0] && tried[1]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_runs_do_what_the_reference_does),
-		cmocka_unit_test(what_fits_in_lx_can_be_carried_out),
-	};
-	return cmocka_run_group_tests_name("runs of random graphs", tests, NULL, NULL);
 }

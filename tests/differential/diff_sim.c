@@ -147,25 +147,16 @@ static void compare(const struct random_options *options, int cores, uint64_t st
 	assert_true(!draws_are_many(count) || (outcome.sent > 0 && outcome.kept > 0));
 }
 
-static void random_plans_do_what_the_reference_does(void **state)
+TEST(random_plans_do_what_the_reference_does)
 {
 	static const struct random_options options = {
 		.elements_most = 20000, .legal = true, .opaque = true};
 	compare(&options, 8, 11);
 }
 
-static void random_plans_on_many_cores_do_what_the_reference_does(void **state)
+TEST(random_plans_on_many_cores_do_what_the_reference_does)
 {
 	static const struct random_options options = {
 		.elements_most = 100000, .legal = true, .opaque = false};
 	compare(&options, 32, 12);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_plans_do_what_the_reference_does),
-		cmocka_unit_test(random_plans_on_many_cores_do_what_the_reference_does),
-	};
-	return cmocka_run_group_tests_name("simulator", tests, NULL, NULL);
 }

@@ -163,9 +163,8 @@ static void compare_runs(const struct question *question, const struct projectio
 	kinds->wires += got.wire_reads > 0;
 }
 
-static void closed_form_walk_and_array_agree(void **state)
+TEST(closed_form_walk_and_array_agree)
 {
-	(void)state;
 	long count = draws(400);
 	uint64_t seed = draws_seed(71);
 	struct kinds kinds = {0};
@@ -195,10 +194,4 @@ static void closed_form_walk_and_array_agree(void **state)
 		return;
 	assert_true(kinds.legal > count / 50);
 	assert_true(kinds.with_domain && kinds.wires && kinds.late && kinds.clashing);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(closed_form_walk_and_array_agree)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

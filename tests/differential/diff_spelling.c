@@ -371,7 +371,7 @@ static const char *tell(const struct spelling_case *test)
 		test->step ? test->step : "");
 }
 
-static void both_spellings_are_the_same(void **state)
+BARE_TEST(both_spellings_are_the_same)
 {
 	uint64_t seed = draws_seed(23);
 	long count = draws(600), fitting = 0, all = count > 2400 ? 2400 : count;
@@ -408,28 +408,17 @@ static void assert_shows(enum broken broken, int kinds)
 	}
 }
 
-static void a_rate_ignored_shows(void **state)
+TEST(a_rate_ignored_shows)
 {
 	assert_shows(RATE_IGNORED, 3);
 }
 
-static void a_unit_swapped_shows(void **state)
+TEST(a_unit_swapped_shows)
 {
 	assert_shows(UNIT_SWAPPED, 3);
 }
 
-static void a_drain_dropped_shows(void **state)
+TEST(a_drain_dropped_shows)
 {
 	assert_shows(DRAIN_DROPPED, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_spellings_are_the_same),
-		cmocka_unit_test(a_rate_ignored_shows),
-		cmocka_unit_test(a_unit_swapped_shows),
-		cmocka_unit_test(a_drain_dropped_shows),
-	};
-	return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

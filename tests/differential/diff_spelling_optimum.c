@@ -53,7 +53,7 @@ static int compare(const struct spelling_case *test, const char *machine, const 
 }
 
 /* Small mapspaces, which are the same: each objective alone, and all of them. */
-static void both_have_the_same_optimum(void **state)
+FOLDER_TEST(both_have_the_same_optimum)
 {
 	static const char *const asked[] = {"--objective latency", "--objective energy",
 		"--objective edp", "--objective latency,energy,hbm_bytes"};
@@ -75,7 +75,7 @@ static void both_have_the_same_optimum(void **state)
 }
 
 /* The two machines differ in the energy of an access. */
-static void another_machine_is_told_apart(void **state)
+FOLDER_TEST(another_machine_is_told_apart)
 {
 	static const char key[] = "vector_access_energy: ";
 	long seen = 0, compared = 0;
@@ -92,15 +92,4 @@ static void another_machine_is_told_apart(void **state)
 		seen += same == 0;
 	}
 	assert_true(compared > 2 && seen == compared);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			both_have_the_same_optimum, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			another_machine_is_told_apart, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("spelling_optimum", tests, NULL, NULL);
 }

@@ -268,7 +268,7 @@ static void compare(
 		seen->in_place += placement->in_place_of[b] >= 0;
 }
 
-static void the_most_is_saved(void **state)
+BARE_TEST(the_most_is_saved)
 {
 	long count = draws(200);
 	uint64_t seed = draws_seed(1);
@@ -283,10 +283,4 @@ static void the_most_is_saved(void **state)
 	assert_true(
 		!draws_are_many(count) ||
 		(seen.parts > count / 8 && seen.in_place > count / 40 && seen.spilled > count / 4));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_most_is_saved)};
-	return cmocka_run_group_tests_name("spill", tests, NULL, NULL);
 }

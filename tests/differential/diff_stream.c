@@ -167,7 +167,7 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 			where, answer.hbm_bytes, answer.tile_count, best->hbm, best->tiles);
 }
 
-static void best_tiles_of_all(void **state)
+BARE_TEST(best_tiles_of_all)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(1000);
@@ -189,12 +189,4 @@ static void best_tiles_of_all(void **state)
 		}
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(best_tiles_of_all),
-	};
-	return cmocka_run_group_tests_name("tiles against all tilings", tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static bool disagree(const struct nest_case *nest, void *user)
 	return fails;
 }
 
-static void random_arrays_take_the_cycles_of_the_closed_form(void **state)
+BARE_TEST(random_arrays_take_the_cycles_of_the_closed_form)
 {
 	struct nest_case_options options = nest_case_all;
 	uint64_t seed = draws_seed(91);
@@ -122,7 +122,7 @@ static void ask(struct random *random, struct arena *arena, struct map_question 
 	out->domain = nest_domain_read(arena, &out->nest, out->constraints);
 }
 
-static void small_arrays_have_the_enumerated_optimum(void **state)
+BARE_TEST(small_arrays_have_the_enumerated_optimum)
 {
 	uint64_t seed = draws_seed(93);
 	long count = draws(120), compared = 0;
@@ -146,13 +146,4 @@ static void small_arrays_have_the_enumerated_optimum(void **state)
 	}
 	printf("%ld mapspaces compared\n", compared);
 	assert_true(!draws_are_many(count) || compared > count / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_arrays_take_the_cycles_of_the_closed_form),
-		cmocka_unit_test(small_arrays_have_the_enumerated_optimum),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

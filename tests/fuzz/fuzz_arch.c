@@ -121,7 +121,7 @@ static bool check_text(struct arena *arena, const char *text, struct diag *diag)
 	return hierarchy != NULL;
 }
 
-static void changed_machines_are_read_or_refused(void **state)
+BARE_TEST(changed_machines_are_read_or_refused)
 {
 	enum { SEEDS = sizeof seeds / sizeof *seeds };
 	uint64_t seed = draws_seed(11);
@@ -142,12 +142,4 @@ static void changed_machines_are_read_or_refused(void **state)
 	}
 	mutated_tell(count, read);
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changed_machines_are_read_or_refused),
-	};
-	return cmocka_run_group_tests_name("fuzz_arch", tests, NULL, NULL);
 }

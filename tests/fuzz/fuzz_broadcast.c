@@ -101,7 +101,7 @@ static void check_text(struct arena *arena, const char *body)
 			outcome.execution.fault ? outcome.execution.fault : "counts differ", text);
 }
 
-static void changed_broadcasts_are_read_or_refused(void **state)
+BARE_TEST(changed_broadcasts_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(3000);
@@ -119,12 +119,4 @@ static void changed_broadcasts_are_read_or_refused(void **state)
 	}
 	print_message("%ld legal, %ld executed\n", seen.legal, seen.executed);
 	mutated_tell(count + SEEDS, seen.read);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changed_broadcasts_are_read_or_refused),
-	};
-	return cmocka_run_group_tests_name("fuzz_broadcast", tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void check_again(struct arena *arena, const struct packing_file *file)
 	assert_int_equal(file->placement->part_count, again.placement->part_count);
 }
 
-static void changed_tables_are_read_or_refused(void **state)
+BARE_TEST(changed_tables_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(6000), read = 0;
@@ -115,7 +115,7 @@ static const char *const captures[] = {
 };
 
 /* The same of captures; what is read is solved, and its answer passes the checker. */
-static void changed_captures_are_read_or_refused(void **state)
+BARE_TEST(changed_captures_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(2);
 	long count = draws(4000), read = 0;
@@ -143,13 +143,4 @@ static void changed_captures_are_read_or_refused(void **state)
 	}
 	mutated_tell(count, read);
 	assert_true(!draws_are_many(count) || (read > count / 20 && read < count));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changed_captures_are_read_or_refused),
-		cmocka_unit_test(changed_tables_are_read_or_refused),
-	};
-	return cmocka_run_group_tests_name("fuzz_buffers", tests, NULL, NULL);
 }

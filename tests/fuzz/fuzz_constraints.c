@@ -43,7 +43,7 @@ static void use(const struct constraint_case *test)
 	}
 }
 
-static void unchanged_ones_are_read(void **state)
+BARE_TEST(unchanged_ones_are_read)
 {
 	for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
 		struct arena *arena = arena_open();
@@ -55,7 +55,7 @@ static void unchanged_ones_are_read(void **state)
 	}
 }
 
-static void changed_constraints_are_read_or_refused(void **state)
+BARE_TEST(changed_constraints_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(5);
 	long count = draws(4000), read = 0, refused = 0;
@@ -78,13 +78,4 @@ static void changed_constraints_are_read_or_refused(void **state)
 	}
 	mutated_tell(read + refused, read);
 	assert_true(!draws_are_many(count) || (read > 0 && refused > 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unchanged_ones_are_read),
-		cmocka_unit_test(changed_constraints_are_read_or_refused),
-	};
-	return cmocka_run_group_tests_name("fuzz_constraints", tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static bool import_changed(const char *path, long number)
 	return read;
 }
 
-static void changed_text_is_read_or_refused(void **state)
+FOLDER_TEST(changed_text_is_read_or_refused)
 {
 	uint64_t seed = draws_seed(5);
 	long count = draws(1500), read = 0;
@@ -82,7 +82,7 @@ static size_t pack_model(uint8_t *bytes)
 	return sizeof model;
 }
 
-static void changed_bytes_are_read_or_refused(void **state)
+FOLDER_TEST(changed_bytes_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(6);
 	long count = draws(1500), read = 0;
@@ -102,15 +102,4 @@ static void changed_bytes_are_read_or_refused(void **state)
 	}
 	mutated_tell(count, read);
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			changed_text_is_read_or_refused, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			changed_bytes_are_read_or_refused, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("fuzz_import", tests, NULL, NULL);
 }

@@ -153,30 +153,17 @@ static void damage(const struct arch *arch, const char *workload_text, const cha
 	arena_close(outer);
 }
 
-static void damaged_plans_are_refused_or_right(void **state)
+TEST(damaged_plans_are_refused_or_right)
 {
-	struct arena *arena = arena_open();
 	damage(spyre_arch(arena, 32), workload_yaml, plan_yaml);
-	arena_close(arena);
 }
 
-static void damaged_staging_is_refused_or_right(void **state)
+TEST(damaged_staging_is_refused_or_right)
 {
 	struct ranks_arch machine = {.ranks = 2,
 		.cores = 1,
 		.links = "topology: ring",
 		.lx_bytes = 65536,
 		.alignment = 128};
-	struct arena *arena = arena_open();
 	damage(ranks_arch(arena, &machine), ranks_yaml, staged_yaml);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damaged_plans_are_refused_or_right),
-		cmocka_unit_test(damaged_staging_is_refused_or_right),
-	};
-	return cmocka_run_group_tests_name("fuzz_plan_file", tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static const char network[] =
 	"  - {name: c-2, shape: {dimensions: [M], data_spaces: [\n"
 	"    {name: Z, projection: [M], read_write: true}]}, instance: {M: 2147483648}}\n";
 
-static void changed_networks_are_read_or_refused(void **state)
+BARE_TEST(changed_networks_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(4);
 	long count = draws(3000), read = 0;
@@ -99,7 +99,7 @@ static void changed_networks_are_read_or_refused(void **state)
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 
-static void changed_problems_are_read_or_refused(void **state)
+BARE_TEST(changed_problems_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(3000), read = 0;
@@ -138,7 +138,7 @@ static void check_mapping(struct arena *arena, const struct arch *arch, const st
 	assert_true(mapping_equal(mapping, &again));
 }
 
-static void changed_directives_are_read_or_refused(void **state)
+BARE_TEST(changed_directives_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(2);
 	long count = draws(3000), read = 0;
@@ -163,7 +163,7 @@ static void changed_directives_are_read_or_refused(void **state)
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 
-static void changed_lines_are_parsed_or_refused(void **state)
+BARE_TEST(changed_lines_are_parsed_or_refused)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(3000), parsed = 0;
@@ -184,15 +184,4 @@ static void changed_lines_are_parsed_or_refused(void **state)
 	}
 	mutated_tell(count, parsed);
 	assert_true(!draws_are_many(count) || (parsed > 0 && parsed < count));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changed_networks_are_read_or_refused),
-		cmocka_unit_test(changed_problems_are_read_or_refused),
-		cmocka_unit_test(changed_directives_are_read_or_refused),
-		cmocka_unit_test(changed_lines_are_parsed_or_refused),
-	};
-	return cmocka_run_group_tests_name("fuzz_problem", tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void break_program(struct random *random, struct mutable_program *mutant)
 	}
 }
 
-static void broken_programs_end(void **state)
+BARE_TEST(broken_programs_end)
 {
 	static const struct random_options options = {
 		.elements_most = 2000, .legal = true, .opaque = true};
@@ -202,12 +202,4 @@ static void broken_programs_end(void **state)
 	}
 	print_message("%ld runs, %ld with faults\n", run, faults);
 	assert_true(faults >= run / 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(broken_programs_end),
-	};
-	return cmocka_run_group_tests_name("broken programs", tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void check_workload(const struct workload *workload)
 	}
 }
 
-static void changed_workloads_are_read_or_refused(void **state)
+BARE_TEST(changed_workloads_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(4000), read = 0, refused = 0;
@@ -108,12 +108,4 @@ static void changed_workloads_are_read_or_refused(void **state)
 	}
 	mutated_tell(read + refused, read);
 	assert_true(!draws_are_many(count) || (read > 0 && refused > 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changed_workloads_are_read_or_refused),
-	};
-	return cmocka_run_group_tests_name("fuzz_workload", tests, NULL, NULL);
 }

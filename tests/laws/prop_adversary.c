@@ -267,7 +267,7 @@ static void challenge(
 	arena_close(arena);
 }
 
-static void test_nothing_beats_what_is_proven(void **state)
+TEST(test_nothing_beats_what_is_proven)
 {
 	uint64_t seed = draws_seed(35);
 	const char *given = getenv("MUTANTS");
@@ -291,10 +291,4 @@ static void test_nothing_beats_what_is_proven(void **state)
 	assert_int_equal(tally.torn, 0);
 	assert_true(!draws_are_many(graphs) ||
 		    (tally.proven > graphs / 2 && tally.valid > tally.mutants / 20));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_beats_what_is_proven)};
-	return cmocka_run_group_tests_name("adversary", tests, NULL, NULL);
 }

@@ -238,13 +238,12 @@ static bool any_counts(struct arena *arena, const struct spot *spot, const char 
 
 /* Attributes of nests at home and scratchpad, which no shipped machine of boxes gives, are named or
  * refused. */
-static void what_is_of_nests_is_noted(void **state)
+TEST(what_is_of_nests_is_noted)
 {
 	static const char *const given[] = {"multiple_buffering: 2", "min_utilization: 0.5",
 		"network_fill_latency: 3", "network_drain_latency: 3",
 		"per_dataspace_bandwidth_consumption_scale: {Weights: 0.5}", "energy_per_hop: 1pJ",
 		"router_energy: 1pJ", "row_time: 2ns", "round_time: 20ns"};
-	struct arena *arena = arena_open();
 	const char *folder = shell_folder(arena);
 	put_file(arena_format(arena, "%s/graph.yaml", folder), graph);
 	for (size_t i = 0; i < 2 * sizeof given / sizeof *given; i++) {
@@ -261,13 +260,11 @@ static void what_is_of_nests_is_noted(void **state)
 			fail_msg("%s: %s", entry, ended.err);
 	}
 	shell_remove(folder);
-	arena_close(arena);
 }
 
-static void every_attribute_counts(void **state)
+TEST(every_attribute_counts)
 {
 	uint64_t seed = draws_seed(1);
-	struct arena *arena = arena_open();
 	const char *folder = shell_folder(arena);
 	struct spots spots = {.arena = arena};
 	gather(&spots);
@@ -295,14 +292,4 @@ static void every_attribute_counts(void **state)
 		arena_close(own);
 	}
 	shell_remove(folder);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_attribute_counts),
-		cmocka_unit_test(what_is_of_nests_is_noted),
-	};
-	return cmocka_run_group_tests_name("attributes", tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "search/nest/nest_search.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_request.h"
-#include "tests/support/set_up.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -158,9 +157,8 @@ static const char *draw_problem(struct arena *arena, struct random *random)
 		at[3], at[4], at[5]);
 }
 
-static void no_mapping_beats_a_proof(void **state)
+TEST(no_mapping_beats_a_proof)
 {
-	struct arena *arena = *state;
 	uint64_t seed = draws_seed(35);
 	long count = draws(PROBLEMS), proven = 0, valid = 0, beaten = 0;
 	double least = 1e300;
@@ -209,11 +207,4 @@ static void no_mapping_beats_a_proof(void **state)
 		count, proven, valid, beaten, least);
 	assert_int_equal(beaten, 0);
 	assert_true(!draws_are_many(count) || (proven > count / 2 && valid > proven));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(no_mapping_beats_a_proof, set_up, tear_down)};
-	return cmocka_run_group_tests_name("beaten", tests, NULL, NULL);
 }

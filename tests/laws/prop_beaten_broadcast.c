@@ -405,22 +405,13 @@ static void attack_bounds(bool worse, uint64_t seed)
 		.challenge = challenge});
 }
 
-static void no_schedule_beats_a_bound(void **state)
+TEST(no_schedule_beats_a_bound)
 {
 	attack_bounds(false, 35);
 }
 
 /* A claim of a quarter more rounds, and one, than are needed is refuted from the slowest schedule on. */
-static void worse_claims_are_beaten(void **state)
+TEST(worse_claims_are_beaten)
 {
 	attack_bounds(true, 36);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_schedule_beats_a_bound),
-		cmocka_unit_test(worse_claims_are_beaten),
-	};
-	return cmocka_run_group_tests_name("beaten_broadcast", tests, NULL, NULL);
 }

@@ -435,36 +435,25 @@ static void attack_goal(const char *what, enum packing_goal goal, bool worse, ui
 		.goal = (int)goal});
 }
 
-static void no_placement_beats_a_least_peak(void **state)
+TEST(no_placement_beats_a_least_peak)
 {
 	attack_goal("peak", PACKING_PEAK, false, 35);
 }
 
-static void nothing_fits_where_it_is_proven(void **state)
+TEST(nothing_fits_where_it_is_proven)
 {
 	attack_goal("fit", PACKING_FIT, false, 36);
 }
 
-static void no_placement_loses_less_than_is_proven(void **state)
+TEST(no_placement_loses_less_than_is_proven)
 {
 	attack_goal("spill", PACKING_SPILL, false, 37);
 }
 
 /* A claim a quarter above the proven value: the same changes refute nearly all of them. */
-static void worse_claims_are_beaten(void **state)
+TEST(worse_claims_are_beaten)
 {
 	attack_goal("worse spill", PACKING_SPILL, true, 38);
 	attack_goal("worse fit", PACKING_FIT, true, 38);
 	attack_goal("worse peak", PACKING_PEAK, true, 38);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_placement_beats_a_least_peak),
-		cmocka_unit_test(nothing_fits_where_it_is_proven),
-		cmocka_unit_test(no_placement_loses_less_than_is_proven),
-		cmocka_unit_test(worse_claims_are_beaten),
-	};
-	return cmocka_run_group_tests_name("beaten_place", tests, NULL, NULL);
 }

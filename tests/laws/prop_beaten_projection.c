@@ -351,22 +351,13 @@ static void attack_searches(bool worse, uint64_t seed)
 		.challenge = challenge});
 }
 
-static void no_projection_beats_a_frontier(void **state)
+TEST(no_projection_beats_a_frontier)
 {
 	attack_searches(false, 35);
 }
 
 /* A frontier whose values are a quarter too high. */
-static void worse_claims_are_beaten(void **state)
+TEST(worse_claims_are_beaten)
 {
 	attack_searches(true, 36);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_projection_beats_a_frontier),
-		cmocka_unit_test(worse_claims_are_beaten),
-	};
-	return cmocka_run_group_tests_name("beaten_projection", tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ static void try_floors(struct law *law, uint64_t seed, long count)
 	}
 }
 
-static void floors_are_never_above_the_cost(void **state)
+TEST(floors_are_never_above_the_cost)
 {
 	struct law law = {.arena = arena_open(), .by = 1};
 	try_floors(&law, draws_seed(81), draws(1500));
@@ -165,19 +165,10 @@ static void floors_are_never_above_the_cost(void **state)
 	arena_close(law.arena);
 }
 
-static void a_tenth_more_breaks_the_law(void **state)
+TEST(a_tenth_more_breaks_the_law)
 {
 	struct law law = {.arena = arena_open(), .by = 1.1};
 	try_floors(&law, 81, 1000);
 	assert_true(law.broken);
 	arena_close(law.arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(floors_are_never_above_the_cost),
-		cmocka_unit_test(a_tenth_more_breaks_the_law),
-	};
-	return cmocka_run_group_tests_name("certificate floors", tests, NULL, NULL);
 }

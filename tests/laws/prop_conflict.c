@@ -164,7 +164,7 @@ static const struct domain *draw_machine(
 	return machine;
 }
 
-static void without_any_one_of_them_a_mapping_fits(void **state)
+BARE_TEST(without_any_one_of_them_a_mapping_fits)
 {
 	uint64_t seed = draws_seed(59);
 	long count = draws(1500), found = 0, tried = 0, large = 0;
@@ -195,12 +195,4 @@ static void without_any_one_of_them_a_mapping_fits(void **state)
 		assert_true(large > count / 100);
 		assert_true(tried > count / 100);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_any_one_of_them_a_mapping_fits),
-	};
-	return cmocka_run_group_tests_name("conflict", tests, NULL, NULL);
 }

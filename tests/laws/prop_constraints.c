@@ -254,7 +254,7 @@ static bool is_about_words(const char *complaints)
 	       strstr(complaints, "cannot have both the permutation");
 }
 
-static void checks_are_what_domains_allow(void **state)
+TEST(checks_are_what_domains_allow)
 {
 	struct random random = random_open(draws_seed(1), 0);
 	long count = draws(DRAWS), kept = 0, broken = 0, clashes = 0;
@@ -307,7 +307,7 @@ static bool some_factors(const struct chain *chain, int loop, int64_t left)
 }
 
 /* It is known exactly, before any search, if bounds leave a factorization. */
-static void one_dimension_is_judged_exactly(void **state)
+TEST(one_dimension_is_judged_exactly)
 {
 	struct random random = random_open(draws_seed(2), 0);
 	long count = draws(3000), possible = 0;
@@ -338,13 +338,4 @@ static void one_dimension_is_judged_exactly(void **state)
 	}
 	if (draws_are_many(count))
 		assert_true(possible > 0 && possible < count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_dimension_is_judged_exactly),
-		cmocka_unit_test(checks_are_what_domains_allow),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -656,7 +656,7 @@ static void attack(struct random *random, struct base *base, uint64_t seed, long
 	}
 }
 
-static void false_claims_are_rejected(void **state)
+BARE_TEST(false_claims_are_rejected)
 {
 	uint64_t seed = draws_seed(1000);
 	long count = draws(CORRUPTIONS), done = 0, rejected = 0;
@@ -697,10 +697,4 @@ static void false_claims_are_rejected(void **state)
 	assert_int_equal(tally.of_kind_true[OF_CORES], 0);
 	assert_true(!draws_are_many(count) ||
 		    (rejected > count / 2 && tally.of_kind[OF_LIMITS] && tally.of_kind[OF_METHOD]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(false_claims_are_rejected)};
-	return cmocka_run_group_tests_name("corrupted_claims", tests, NULL, NULL);
 }

@@ -259,33 +259,22 @@ static void run_heads(const struct head *heads, size_t count, enum op_kind kind,
 	assert_true(tally.divided > 0 && tally.in_lx > 0);
 }
 
-static void functions_of_one_tensor_are_covered(void **state)
+TEST(functions_of_one_tensor_are_covered)
 {
 	run_heads(unary, sizeof unary / sizeof *unary, OP_MAP, 1);
 }
 
-static void functions_of_two_tensors_are_covered(void **state)
+TEST(functions_of_two_tensors_are_covered)
 {
 	run_heads(binary, sizeof binary / sizeof *binary, OP_MAP, 2);
 }
 
-static void reductions_are_covered(void **state)
+TEST(reductions_are_covered)
 {
 	run_heads(reduction, sizeof reduction / sizeof *reduction, OP_REDUCE, 1);
 }
 
-static void products_restickifies_and_opaque_ops_are_covered(void **state)
+TEST(products_restickifies_and_opaque_ops_are_covered)
 {
 	run_heads(others, sizeof others / sizeof *others, OP_EINSUM, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_of_one_tensor_are_covered),
-		cmocka_unit_test(functions_of_two_tensors_are_covered),
-		cmocka_unit_test(reductions_are_covered),
-		cmocka_unit_test(products_restickifies_and_opaque_ops_are_covered),
-	};
-	return cmocka_run_group_tests_name("coverage", tests, NULL, NULL);
 }

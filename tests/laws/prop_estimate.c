@@ -83,7 +83,7 @@ static bool compare(struct random *random, uint64_t seed, long graph, struct rat
 	return true;
 }
 
-static void test_estimates_track_execution(void **state)
+TEST(test_estimates_track_execution)
 {
 	uint64_t seed = draws_seed(36);
 	long graphs = draws(GRAPHS), none = 0;
@@ -101,10 +101,4 @@ static void test_estimates_track_execution(void **state)
 	assert_int_equal(ratios.below_bound, 0);
 	assert_int_equal(ratios.above_always, 0);
 	assert_true((double)ratios.above_often <= (1 - SHARE) * (double)ratios.graphs);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_estimates_track_execution)};
-	return cmocka_run_group_tests_name("estimate", tests, NULL, NULL);
 }

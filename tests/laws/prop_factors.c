@@ -60,7 +60,7 @@ static void expect_ranges(const struct list *list, const struct factor_range *ra
 	assert_memory_equal(met, ranges, (size_t)list->loop_count * sizeof *met);
 }
 
-static void counted_numbered_and_followed_as_listed(void **state)
+BARE_TEST(counted_numbered_and_followed_as_listed)
 {
 	static struct list list;
 	uint64_t seed = draws_seed(31);
@@ -106,10 +106,9 @@ static void counted_numbered_and_followed_as_listed(void **state)
 }
 
 /* Bounds that were drawn obey the definition, and each is drawn about as often. */
-static void draws_are_even(void **state)
+TEST(draws_are_even)
 {
 	static const struct factor_bounds limits[] = {{1, 24}, {2, 6}, {1, 24}};
-	struct arena *arena = arena_open();
 	const struct factors *factors = factors_make(arena, 24, true, 3, limits, NULL);
 	int count = (int)factors_count(factors), rounds = 400;
 	int *met = arena_array(arena, int, count);
@@ -125,16 +124,14 @@ static void draws_are_even(void **state)
 	}
 	for (int k = 0; k < count; k++)
 		assert_in_range(met[k], rounds / 2, rounds * 3 / 2);
-	arena_close(arena);
 }
 
 /* For extent = product of p^a: product of C(a + loops - 1, a). */
-static void large_extents_have_the_known_number(void **state)
+TEST(large_extents_have_the_known_number)
 {
 	struct factor_bounds limits[12];
 	for (int i = 0; i < 12; i++)
 		limits[i] = (struct factor_bounds){1, FACTORS_EXTENT_MOST};
-	struct arena *arena = arena_open();
 	/* C(42, 11) */
 	assert_true(factors_count(factors_make(arena, FACTORS_EXTENT_MOST, false, 12, limits,
 			    NULL)) == INT64_C(4280561376));
@@ -147,15 +144,4 @@ static void large_extents_have_the_known_number(void **state)
 	/* two loops, imperfect: the inner one has any bound */
 	assert_int_equal(
 		factors_count(factors_make(arena, 2147483647, true, 2, limits, NULL)), 2147483647);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted_numbered_and_followed_as_listed),
-		cmocka_unit_test(draws_are_even),
-		cmocka_unit_test(large_extents_have_the_known_number),
-	};
-	return cmocka_run_group_tests_name("factors", tests, NULL, NULL);
 }

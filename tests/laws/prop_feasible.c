@@ -62,7 +62,7 @@ static void expect_verdict(struct arena *arena, const struct nest_case *nest, bo
 		    (!whole_homes && verdict == NEST_MEANINGLESS));
 }
 
-static void as_trying_every_mapping_says(void **state)
+BARE_TEST(as_trying_every_mapping_says)
 {
 	uint64_t seed = draws_seed(47);
 	long count = draws(2000), fits = 0, none = 0;
@@ -107,9 +107,8 @@ static void as_trying_every_mapping_says(void **state)
  * 60 = 2 x 30 = 3 x 20: the smaller tile leaves 30, which no bound of 4 divides, and more than 4
  * along the fan-out of 8 leave no room for the other dimension's 2.
  */
-static void a_larger_tile_may_leave_what_divides(void **state)
+TEST(a_larger_tile_may_leave_what_divides)
 {
-	struct arena *arena = arena_open();
 	struct nest_case nest = {
 		.shape = {.dimension_count = 2,
 			.space_count = 1,
@@ -138,14 +137,4 @@ static void a_larger_tile_may_leave_what_divides(void **state)
 	assert_int_equal(feasible.witness.rows[1].spatial[0], 4);
 	nest.hierarchy.levels[0].size = 2;
 	assert_int_equal(feasible_find(domain, FEASIBLE_WORK_MOST).verdict, VERDICT_NO);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_trying_every_mapping_says),
-		cmocka_unit_test(a_larger_tile_may_leave_what_divides),
-	};
-	return cmocka_run_group_tests_name("feasible", tests, NULL, NULL);
 }

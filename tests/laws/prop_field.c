@@ -174,7 +174,7 @@ static bool is_same(const struct outer *a, const struct outer *b)
 	return same;
 }
 
-static void what_is_written_is_read_the_same(void **state)
+BARE_TEST(what_is_written_is_read_the_same)
 {
 	struct random random = random_open(draws_seed(38), 0);
 	for (long i = 0; i < draws(400); i++) {
@@ -194,12 +194,4 @@ static void what_is_written_is_read_the_same(void **state)
 				write_outer(arena, &again, i % 2));
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_the_same),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static int64_t first(
 	return UNPLACED;
 }
 
-static void first_fit_is_the_lowest_free_address(void **state)
+BARE_TEST(first_fit_is_the_lowest_free_address)
 {
 	struct tight_options options = {
 		.least = 2, .most = 25, .in_place = true, .alignment = true, .fixed = true};
@@ -64,12 +64,4 @@ static void first_fit_is_the_lowest_free_address(void **state)
 		arena_close(arena);
 	}
 	assert_true(!draws_are_many(count) || (placed > count && refused > count / 10));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_fit_is_the_lowest_free_address),
-	};
-	return cmocka_run_group_tests_name("first fit by a tree", tests, NULL, NULL);
 }

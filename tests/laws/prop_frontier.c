@@ -58,7 +58,7 @@ static bool belongs(const struct point *points, int i, bool thrifty)
 	return true;
 }
 
-static void frontier_is_what_the_definition_says_in_any_order(void **state)
+BARE_TEST(frontier_is_what_the_definition_says_in_any_order)
 {
 	uint64_t seed = draws_seed(11);
 	for (long draw = 0; draw < draws(300); draw++) {
@@ -88,12 +88,4 @@ static void frontier_is_what_the_definition_says_in_any_order(void **state)
 		}
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frontier_is_what_the_definition_says_in_any_order),
-	};
-	return cmocka_run_group_tests_name("frontier", tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static struct map_move wild_move(struct random *random, const struct space *spac
 	};
 }
 
-static void moves_stay_inside(void **state)
+BARE_TEST(moves_stay_inside)
 {
 	uint64_t seed = draws_seed(71);
 	long count = draws(500), met = 0;
@@ -169,7 +169,7 @@ static void moves_stay_inside(void **state)
 }
 
 /* This test's own check sees a bound, an order or a residency that the domain forbids. */
-static void what_leaves_the_domain_is_seen(void **state)
+BARE_TEST(what_leaves_the_domain_is_seen)
 {
 	uint64_t seed = draws_seed(72);
 	long count = draws(300), bounds = 0, residencies = 0, orders = 0;
@@ -236,7 +236,7 @@ static struct objectives draw_objectives(struct random *random)
 	return objectives;
 }
 
-static void offers_keep_every_rule(void **state)
+BARE_TEST(offers_keep_every_rule)
 {
 	uint64_t seed = draws_seed(73);
 	long count = draws(60), met = 0;
@@ -297,7 +297,7 @@ static long expect_padded_inside(
 	return met;
 }
 
-static void padded_mappings_come_back_into_the_space(void **state)
+BARE_TEST(padded_mappings_come_back_into_the_space)
 {
 	uint64_t seed = draws_seed(77);
 	long count = draws(60), met = 0;
@@ -316,7 +316,7 @@ static void padded_mappings_come_back_into_the_space(void **state)
 }
 
 /* Three are padded to six, two times three, and cut back to two times two. */
-static void three_stay_three_where_the_domain_says_so(void **state)
+TEST(three_stay_three_where_the_domain_says_so)
 {
 	struct setting setting = {.arena = arena_open()};
 	setting.nest =
@@ -348,7 +348,7 @@ static void expect_same(
 		fail_msg("%s with %d threads", solver, jobs);
 }
 
-static void threads_change_nothing(void **state)
+BARE_TEST(threads_change_nothing)
 {
 	static const int jobs[] = {2, 7};
 	uint64_t seed = draws_seed(74);
@@ -398,7 +398,7 @@ static uint64_t count_draws(const struct nest_search *search, uint64_t first, ui
 	return end - first;
 }
 
-static void draws_end_when_they_should(void **state)
+BARE_TEST(draws_end_when_they_should)
 {
 	uint64_t seed = draws_seed(76);
 	long count = draws(100), ended = 0;
@@ -424,7 +424,7 @@ static void draws_end_when_they_should(void **state)
 }
 
 /* In a space without a mapping that fits, no solver finds one. */
-static void time_enough_finds_the_optimum(void **state)
+BARE_TEST(time_enough_finds_the_optimum)
 {
 	uint64_t seed = draws_seed(75);
 	long count = draws(400) / 10, compared = 0;
@@ -460,19 +460,4 @@ static void time_enough_finds_the_optimum(void **state)
 	}
 	printf("%ld mapspaces compared\n", compared);
 	assert_true(!draws_are_many(count) || compared > count / 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves_stay_inside),
-		cmocka_unit_test(what_leaves_the_domain_is_seen),
-		cmocka_unit_test(offers_keep_every_rule),
-		cmocka_unit_test(padded_mappings_come_back_into_the_space),
-		cmocka_unit_test(three_stay_three_where_the_domain_says_so),
-		cmocka_unit_test(threads_change_nothing),
-		cmocka_unit_test(draws_end_when_they_should),
-		cmocka_unit_test(time_enough_finds_the_optimum),
-	};
-	return cmocka_run_group_tests_name("heuristic mappers", tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void try_answer(
 	look_at(plan, seen);
 }
 
-static void answers_are_plans(void **state)
+BARE_TEST(answers_are_plans)
 {
 	long count = draws(25);
 	uint64_t seed = draws_seed(1);
@@ -120,10 +120,4 @@ static void answers_are_plans(void **state)
 	assert_true(seen.built > count / 2);
 	assert_true(!draws_are_many(count) || seen.near);
 	assert_true(!draws_are_many(count) || (seen.two_loops && seen.adding_up && seen.inside));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_plans)};
-	return cmocka_run_group_tests_name("joint_nests", tests, NULL, NULL);
 }

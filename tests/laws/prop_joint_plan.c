@@ -77,7 +77,7 @@ static void try_answer(
 	look_at(plan, seen);
 }
 
-static void answers_are_plans(void **state)
+BARE_TEST(answers_are_plans)
 {
 	long count = draws(60);
 	uint64_t seed = draws_seed(1);
@@ -104,10 +104,4 @@ static void answers_are_plans(void **state)
 			    seen.evicts > count / 2 && seen.relayouts > count / 2 &&
 			    seen.owned > count / 16 && seen.in_place > count / 2 &&
 			    seen.runs > count / 8));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_plans)};
-	return cmocka_run_group_tests_name("joint_plan", tests, NULL, NULL);
 }

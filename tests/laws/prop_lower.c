@@ -99,7 +99,7 @@ static void check_results(const struct replay *replay)
 	}
 }
 
-static void programs_obey_their_laws(void **state)
+BARE_TEST(programs_obey_their_laws)
 {
 	struct random random = random_open(draws_seed(7), 0);
 	long lowered = 0, refused = 0, large = 0;
@@ -125,12 +125,4 @@ static void programs_obey_their_laws(void **state)
 	}
 	print_message("%ld lowered, %ld refused, %ld too large\n", lowered, refused, large);
 	assert_true(lowered >= (refused + large) / 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_obey_their_laws),
-	};
-	return cmocka_run_group_tests_name("lower", tests, NULL, NULL);
 }

@@ -187,7 +187,7 @@ static void print_seen(const struct seen *seen)
 		seen->in_place, seen->broadcast, seen->refused);
 }
 
-static void every_core_finds_what_it_reads_in_its_own_lx(void **state)
+BARE_TEST(every_core_finds_what_it_reads_in_its_own_lx)
 {
 	long count = draws(300);
 	uint64_t seed = draws_seed(7);
@@ -209,7 +209,7 @@ static void every_core_finds_what_it_reads_in_its_own_lx(void **state)
 	assert_true(seen.refused > count / 10);
 }
 
-static void so_it_does_with_ragged_extents_windows_and_mixed_types(void **state)
+BARE_TEST(so_it_does_with_ragged_extents_windows_and_mixed_types)
 {
 	static const struct random_options options = {
 		.elements_most = 20000, .legal = true, .opaque = true};
@@ -229,13 +229,4 @@ static void so_it_does_with_ragged_extents_windows_and_mixed_types(void **state)
 		return;
 	assert_true(seen.resident > count / 20);
 	assert_true(seen.refused > count / 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_core_finds_what_it_reads_in_its_own_lx),
-		cmocka_unit_test(so_it_does_with_ragged_extents_windows_and_mixed_types),
-	};
-	return cmocka_run_group_tests_name("LX planning laws", tests, NULL, NULL);
 }

@@ -190,9 +190,8 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 	}
 }
 
-static void no_part_promises_more_than_the_whole_costs(void **state)
+TEST(no_part_promises_more_than_the_whole_costs)
 {
-	struct arena *arena = arena_open();
 	struct law law = {.by = 1};
 	long count = draws(600);
 	try_law(&law, arena, draws_seed(63), count);
@@ -205,23 +204,11 @@ static void no_part_promises_more_than_the_whole_costs(void **state)
 	assert_true(law.floors > count);
 	assert_true(!draws_are_many(count) || law.plain > count);
 	assert_true(law.met * 4 >= law.plain * 3);
-	arena_close(arena);
 }
 
-static void a_bound_a_tenth_too_high_is_seen(void **state)
+TEST(a_bound_a_tenth_too_high_is_seen)
 {
-	struct arena *arena = arena_open();
 	struct law law = {.by = 1.1};
 	try_law(&law, arena, 63, 50);
 	assert_true(law.broken > 0);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_part_promises_more_than_the_whole_costs),
-		cmocka_unit_test(a_bound_a_tenth_too_high_is_seen),
-	};
-	return cmocka_run_group_tests_name("bounds of mappings", tests, NULL, NULL);
 }

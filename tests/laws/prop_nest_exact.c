@@ -58,11 +58,10 @@ static enum nest_verdict count_as(
 	return nest_exact_counts(model, &loops, UINT32_MAX, counts, &score);
 }
 
-static void both_ways_count_alike(void **state)
+TEST(both_ways_count_alike)
 {
 	uint64_t seed = draws_seed(6);
 	long count = draws(3000), compared = 0;
-	struct arena *arena = arena_open();
 	for (long n = 0; n < count; n++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct random random = random_open(seed, (uint64_t)n);
@@ -81,14 +80,5 @@ static void both_ways_count_alike(void **state)
 		}
 		arena_release(arena, mark);
 	}
-	arena_close(arena);
 	assert_true(!draws_are_many(count) || compared > count * 9 / 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways_count_alike),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,58 +301,44 @@ static const struct nest_case_options perfect = {
 	.bypass = true, .spatial = true, .sliding = true, .flags = true, .steps_most = 400};
 static const int64_t longest = INT64_C(1) << 31;
 
-static void every_word_comes(void **state)
+TEST(every_word_comes)
 {
 	try_law("every word comes", &nest_case_all, draws_seed(11), longest, everything_comes);
 }
 
-static void every_fill_was_read(void **state)
+TEST(every_fill_was_read)
 {
 	struct nest_case_options options = plain;
 	options.imperfect = true;
 	try_law("every fill was read", &options, draws_seed(12), longest, fills_were_read);
 }
 
-static void every_sum_leaves(void **state)
+TEST(every_sum_leaves)
 {
 	try_law("every sum leaves", &nest_case_all, draws_seed(17), longest, sums_leave);
 }
 
-static void sharing_in_space_saves(void **state)
+TEST(sharing_in_space_saves)
 {
 	struct nest_case_options options = plain;
 	options.imperfect = true;
 	try_law("sharing in space saves", &options, draws_seed(13), longest, sharing_saves);
 }
 
-static void dataspaces_are_counted_apart(void **state)
+TEST(dataspaces_are_counted_apart)
 {
 	try_law("dataspaces are counted apart", &nest_case_all, draws_seed(14), longest,
 		spaces_are_apart);
 }
 
-static void loops_of_no_dataspace_commute(void **state)
+TEST(loops_of_no_dataspace_commute)
 {
 	try_law("loops of others commute", &perfect, draws_seed(15), longest,
 		irrelevant_loops_commute);
 }
 
-static void loops_of_one_iteration_are_nothing(void **state)
+TEST(loops_of_one_iteration_are_nothing)
 {
 	try_law("loops of one iteration are nothing", &nest_case_all, draws_seed(16), longest,
 		single_iterations_are_nothing);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_word_comes),
-		cmocka_unit_test(every_fill_was_read),
-		cmocka_unit_test(every_sum_leaves),
-		cmocka_unit_test(sharing_in_space_saves),
-		cmocka_unit_test(dataspaces_are_counted_apart),
-		cmocka_unit_test(loops_of_no_dataspace_commute),
-		cmocka_unit_test(loops_of_one_iteration_are_nothing),
-	};
-	return cmocka_run_group_tests_name("laws of nests", tests, NULL, NULL);
 }

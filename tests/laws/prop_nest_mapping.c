@@ -125,9 +125,8 @@ static void check(struct arena *arena, const struct arch *arch, const struct sha
 			nest_mapping_write(arena, arch, shape, &again));
 }
 
-static void mappings_survive_text_and_directives(void **state)
+TEST(mappings_survive_text_and_directives)
 {
-	struct arena *arena = arena_open();
 	uint64_t seed = draws_seed(1);
 	long count = draws(400);
 	bool imperfect = false;
@@ -144,13 +143,4 @@ static void mappings_survive_text_and_directives(void **state)
 		arena_release(arena, mark);
 	}
 	assert_true(imperfect || !draws_are_many(count));
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mappings_survive_text_and_directives),
-	};
-	return cmocka_run_group_tests_name("nest_mapping laws", tests, NULL, NULL);
 }

@@ -185,11 +185,10 @@ static void draw(uint64_t seed, long i, int64_t extent_most, struct nest_case *n
 		nest->mapping.residency[t] |= UINT32_C(1) << nest->hierarchy.levels[outermost].row;
 }
 
-static void counts_are_products(void **state)
+TEST(counts_are_products)
 {
 	long count = draws(3000), counted = 0;
 	uint64_t seed = draws_seed(21);
-	struct arena *arena = arena_open();
 	for (long i = 0; i < count; i++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct nest_case nest;
@@ -208,7 +207,6 @@ static void counts_are_products(void **state)
 		assert_true(counted > count / 2);
 		assert_true(counted < count);
 	}
-	arena_close(arena);
 }
 
 /* Timeloop lets multipliers of a block keep their operands, and returns sums to all of a group. */
@@ -235,11 +233,10 @@ static void add_drains(const struct nest_case *nest, struct nest_counts *timeloo
 	}
 }
 
-static void timeloop_counts_all_but_drains(void **state)
+TEST(timeloop_counts_all_but_drains)
 {
 	long count = draws(3000), compared = 0;
 	uint64_t seed = draws_seed(22);
-	struct arena *arena = arena_open();
 	for (long i = 0; i < count; i++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct nest_case nest;
@@ -260,14 +257,4 @@ static void timeloop_counts_all_but_drains(void **state)
 	}
 	if (draws_are_many(count))
 		assert_true(compared > count / 8);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_are_products),
-		cmocka_unit_test(timeloop_counts_all_but_drains),
-	};
-	return cmocka_run_group_tests_name("products of bounds", tests, NULL, NULL);
 }

@@ -221,7 +221,7 @@ static void draw_ports(struct random *random, struct hierarchy *hierarchy)
 	}
 }
 
-static void random_nests_keep_the_laws(void **state)
+BARE_TEST(random_nests_keep_the_laws)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(400);
@@ -242,7 +242,7 @@ static void random_nests_keep_the_laws(void **state)
 }
 
 /* A fault of any kind, anywhere: found, or without effect, as where a sum is 0. */
-static void faults_are_found(void **state)
+BARE_TEST(faults_are_found)
 {
 	uint64_t seed = draws_seed(2);
 	struct nest_case_options options = nest_case_all;
@@ -303,7 +303,7 @@ static void spoil(struct random *random, struct nest_case *nest)
 	}
 }
 
-static void verdicts_are_the_model_s(void **state)
+BARE_TEST(verdicts_are_the_model_s)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(1000), met[NEST_UNCOUNTABLE + 1] = {0};
@@ -329,14 +329,4 @@ static void verdicts_are_the_model_s(void **state)
 	}
 	for (int v = NEST_FITS; v <= NEST_HOMELESS; v++)
 		assert_true(met[v] || !draws_are_many(count));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_nests_keep_the_laws),
-		cmocka_unit_test(faults_are_found),
-		cmocka_unit_test(verdicts_are_the_model_s),
-	};
-	return cmocka_run_group_tests_name("nest_sim laws", tests, NULL, NULL);
 }

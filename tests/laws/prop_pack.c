@@ -157,7 +157,7 @@ static struct packing draw_packing(struct drawing *drawing, int kinds)
 	return packing;
 }
 
-static void answers_equal_trying_every_address(void **state)
+TEST(answers_equal_trying_every_address)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(2000), fits = 0;
@@ -248,7 +248,7 @@ static struct packing shifted(struct arena *arena, const struct packing *packing
 	return other;
 }
 
-static void answers_keep_the_laws(void **state)
+TEST(answers_keep_the_laws)
 {
 	uint64_t seed = draws_seed(2);
 	long count = draws(1500), fitting = 0;
@@ -295,7 +295,7 @@ static void run_pack(struct run *run, const struct problem *problem)
 
 static const struct solver asking = {.stage = STAGE_PLACE, .name = "pack", .run = run_pack};
 
-static void starts_that_vary_find_the_same(void **state)
+TEST(starts_that_vary_find_the_same)
 {
 	uint64_t seed = draws_seed(4);
 	long count = draws(1000), fits = 0;
@@ -319,7 +319,7 @@ static void starts_that_vary_find_the_same(void **state)
 		assert_true(fits > count / 10 && count - fits > count / 10);
 }
 
-static void cores_do_not_fit_and_are_small(void **state)
+TEST(cores_do_not_fit_and_are_small)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(1500), cores = 0, smaller = 0;
@@ -446,7 +446,7 @@ static long walk(struct drawing *drawing, const struct room *room)
 }
 
 /* Random changes of a state and random returns: builds that check assertions check each state on the way. */
-static void changes_are_taken_back_whole(void **state)
+TEST(changes_are_taken_back_whole)
 {
 	uint64_t seed = draws_seed(5);
 	long count = draws(3000), changes = 0;
@@ -466,16 +466,4 @@ static void changes_are_taken_back_whole(void **state)
 		arena_close(drawing.arena);
 	}
 	assert_true(changes > count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_equal_trying_every_address),
-		cmocka_unit_test(answers_keep_the_laws),
-		cmocka_unit_test(starts_that_vary_find_the_same),
-		cmocka_unit_test(cores_do_not_fit_and_are_small),
-		cmocka_unit_test(changes_are_taken_back_whole),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

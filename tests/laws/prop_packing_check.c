@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "base/random.h"
 #include "model/packing/buffer.h"
 #include "tests/support/draws.h"
@@ -211,7 +210,7 @@ static bool is_right(const struct drawn *d)
 	return right;
 }
 
-static void the_checker_agrees_with_a_map_of_bytes(void **state)
+TEST(the_checker_agrees_with_a_map_of_bytes)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(60000), right = 0, in_parts = 0;
@@ -261,7 +260,7 @@ static int64_t saved_by(const struct drawn *d, size_t i)
 	return saved;
 }
 
-static void what_is_saved_is_what_does_not_move(void **state)
+TEST(what_is_saved_is_what_does_not_move)
 {
 	uint64_t seed = draws_seed(2);
 	long count = draws(60000), some = 0;
@@ -281,13 +280,4 @@ static void what_is_saved_is_what_does_not_move(void **state)
 		some += saved && d.placement.part_count;
 	}
 	assert_true(!draws_are_many(count) || some > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_checker_agrees_with_a_map_of_bytes),
-		cmocka_unit_test(what_is_saved_is_what_does_not_move),
-	};
-	return cmocka_run_group_tests_name("packing_check", tests, NULL, NULL);
 }

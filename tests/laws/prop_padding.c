@@ -178,7 +178,7 @@ static void check_slowest(const struct plan *plan, int step, struct arena *arena
 			(long long)value.cycles, (long long)number_max(most, least.cycles));
 }
 
-static void padded_windows_are_right(void **state)
+BARE_TEST(padded_windows_are_right)
 {
 	static const int core_counts[] = {1, 4, 32, 3};
 	uint64_t seed = draws_seed(11);
@@ -210,12 +210,4 @@ static void padded_windows_are_right(void **state)
 	}
 	printf("%ld windows right, %ld on several cores\n", count, divided);
 	assert_true(!draws_are_many(count) || divided > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(padded_windows_are_right),
-	};
-	return cmocka_run_group_tests_name("prop_padding", tests, NULL, NULL);
 }

@@ -255,7 +255,7 @@ static struct question draw_question(uint64_t seed, long draw, struct arena *are
 	return question;
 }
 
-static void what_a_placement_saves_the_plan_saves(void **state)
+BARE_TEST(what_a_placement_saves_the_plan_saves)
 {
 	long count = draws(300);
 	uint64_t seed = draws_seed(21);
@@ -277,7 +277,7 @@ static void what_a_placement_saves_the_plan_saves(void **state)
 	assert_true(outcome.reloads > count / 10 && outcome.in_place > count / 20);
 }
 
-static void what_comes_back_is_what_left(void **state)
+BARE_TEST(what_comes_back_is_what_left)
 {
 	long count = draws(100);
 	uint64_t seed = draws_seed(22);
@@ -290,7 +290,7 @@ static void what_comes_back_is_what_left(void **state)
 }
 
 /* In a narrow LX what is placed whole is never better than what is best in parts. */
-static void exact_saves_no_less_than_the_others(void **state)
+BARE_TEST(exact_saves_no_less_than_the_others)
 {
 	static const char *const others[] = {"greedy", "firstfit", "bestfit"};
 	long count = draws(100), better = 0, parted = 0, asked = 0;
@@ -322,14 +322,4 @@ static void exact_saves_no_less_than_the_others(void **state)
 	}
 	print_message("exact is better in %ld of %ld, and evicts in %ld\n", better, asked, parted);
 	assert_true(!draws_are_many(count) || (better > count / 10 && parted > count / 20));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_placement_saves_the_plan_saves),
-		cmocka_unit_test(what_comes_back_is_what_left),
-		cmocka_unit_test(exact_saves_no_less_than_the_others),
-	};
-	return cmocka_run_group_tests_name("parts of lives", tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static void mutate(
 	}
 }
 
-static void layouts_are_valid_and_the_checker_agrees_with_a_byte_map(void **state)
+BARE_TEST(layouts_are_valid_and_the_checker_agrees_with_a_byte_map)
 {
 	long count = draws(400);
 	uint64_t seed = draws_seed(1);
@@ -144,7 +144,7 @@ static void layouts_are_valid_and_the_checker_agrees_with_a_byte_map(void **stat
 	assert_true(!draws_are_many(count) || (in_place > count / 4 && caught > count / 2));
 }
 
-static void what_fits_side_by_side_is_all_placed(void **state)
+BARE_TEST(what_fits_side_by_side_is_all_placed)
 {
 	long count = draws(200);
 	uint64_t seed = draws_seed(2);
@@ -168,13 +168,4 @@ static void what_fits_side_by_side_is_all_placed(void **state)
 		}
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layouts_are_valid_and_the_checker_agrees_with_a_byte_map),
-		cmocka_unit_test(what_fits_side_by_side_is_all_placed),
-	};
-	return cmocka_run_group_tests_name("place laws", tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static int64_t area(const struct packing *packing, int64_t *steps)
 	return sum;
 }
 
-static void perfect_packings_fill_their_box(void **state)
+BARE_TEST(perfect_packings_fill_their_box)
 {
 	long count = draws(60);
 	uint64_t seed = draws_seed(91);
@@ -60,19 +60,17 @@ static void perfect_packings_fill_their_box(void **state)
 	assert_true(count < 30 || (least < 200 && most > 500));
 }
 
-static void a_box_without_room_is_cut_into_fewer(void **state)
+TEST(a_box_without_room_is_cut_into_fewer)
 {
-	struct arena *arena = arena_open();
 	struct random random = random_open(1, 1);
 	struct perfect_options options = {
 		.count = 50, .steps = 3, .height = 4, .grain = 8, .wheels = 50};
 	struct perfect perfect = perfect_draw(arena, &random, &options);
 	assert_int_equal(perfect.packing.count, 12);
 	check_perfect(arena, &perfect);
-	arena_close(arena);
 }
 
-static void tight_packings_are_lawful(void **state)
+BARE_TEST(tight_packings_are_lawful)
 {
 	struct tight_options options = {
 		.least = 2, .most = 30, .in_place = true, .alignment = true, .fixed = true};
@@ -104,14 +102,4 @@ static void tight_packings_are_lawful(void **state)
 	assert_true(!draws_are_many(count) ||
 		    (children > count && must > count / 4 && aligned > count && fixed > count / 4 &&
 			    reserved > count / 10));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perfect_packings_fill_their_box),
-		cmocka_unit_test(a_box_without_room_is_cut_into_fewer),
-		cmocka_unit_test(tight_packings_are_lawful),
-	};
-	return cmocka_run_group_tests_name("drawn packings", tests, NULL, NULL);
 }

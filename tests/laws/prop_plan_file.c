@@ -199,7 +199,7 @@ static const struct arch *draw_arch(struct arena *arena, struct random *random)
 	return own;
 }
 
-static void what_is_read_is_written_the_same(void **state)
+BARE_TEST(what_is_read_is_written_the_same)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(400);
@@ -237,12 +237,4 @@ static void what_is_read_is_written_the_same(void **state)
 		in_place, clones, evictions);
 	assert_true(!draws_are_many(count) ||
 		    (stays > 0 && in_place > 0 && clones > 0 && evictions > 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_read_is_written_the_same),
-	};
-	return cmocka_run_group_tests_name("plan_file", tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static void note_times(
 	near->two_views += plan_lx(plan, A, plan->step_count - 1) != NULL;
 }
 
-static void what_is_laid_out_anew_is_right(void **state)
+BARE_TEST(what_is_laid_out_anew_is_right)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(300);
@@ -201,12 +201,4 @@ static void what_is_laid_out_anew_is_right(void **state)
 		      " cycles by the model, %" PRId64 " executed, at worst %.2f times\n",
 		near.relayouts, near.bytes, near.price, near.taken, near.worst);
 	assert_true(!draws_are_many(count) || near.relayouts > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_laid_out_anew_is_right),
-	};
-	return cmocka_run_group_tests_name("relayout", tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static long expect_edge(struct arena *arena, const struct domain *domain,
 	return good == 1 && bad == 0;
 }
 
-static void limits_are_the_least_that_do(void **state)
+BARE_TEST(limits_are_the_least_that_do)
 {
 	uint64_t seed = draws_seed(53);
 	long count = draws(1500), by_kind[SHORTAGE_PARALLELISM + 1] = {0}, edges = 0;
@@ -123,12 +123,4 @@ static void limits_are_the_least_that_do(void **state)
 		assert_true(by_kind[SHORTAGE_UTILIZATION] > count / 50);
 		assert_true(by_kind[SHORTAGE_PARALLELISM] > count / 100);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits_are_the_least_that_do),
-	};
-	return cmocka_run_group_tests_name("shortage", tests, NULL, NULL);
 }

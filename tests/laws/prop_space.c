@@ -261,7 +261,7 @@ static const struct space *draw_space(
 	return space_make(arena, domain);
 }
 
-static void every_mapping_is_met_once(void **state)
+BARE_TEST(every_mapping_is_met_once)
 {
 	uint64_t seed = draws_seed(41);
 	long count = draws(1500), full = 0;
@@ -320,7 +320,7 @@ static uint64_t orders_of(const struct space *space, int i)
 	return count_legal(space->domain, level, order, 0);
 }
 
-static void sizes_are_those_of_the_choices(void **state)
+BARE_TEST(sizes_are_those_of_the_choices)
 {
 	uint64_t seed = draws_seed(43);
 	for (long draw = 0; draw < draws(500); draw++) {
@@ -352,9 +352,8 @@ static void sizes_are_those_of_the_choices(void **state)
 }
 
 /* 6 dimensions of 2^31 on 4 levels: C(34, 31)^6 factors, 6!^3 orders, 2^9 residencies. */
-static void sizes_beyond_64_bits_are_exact(void **state)
+TEST(sizes_beyond_64_bits_are_exact)
 {
-	struct arena *arena = arena_open();
 	struct nest_case nest = {
 		.shape = {.dimension_count = 6, .space_count = 3},
 		.hierarchy = {.level_count = 4},
@@ -376,15 +375,4 @@ static void sizes_beyond_64_bits_are_exact(void **state)
 	assert_string_equal(sizes.choices[CHOICE_RESIDENCY], "512");
 	assert_string_equal(sizes.all, "8774390517040549766639508258816000");
 	assert_true(space_factors_count(space) == UINT64_MAX);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_mapping_is_met_once),
-		cmocka_unit_test(sizes_are_those_of_the_choices),
-		cmocka_unit_test(sizes_beyond_64_bits_are_exact),
-	};
-	return cmocka_run_group_tests_name("space", tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static struct packing draw_packing(struct arena *arena, uint64_t seed, long draw
 	return packing;
 }
 
-static void cut_short_it_tells_no_lies(void **state)
+BARE_TEST(cut_short_it_tells_no_lies)
 {
 	long count = draws(24), cut = 0;
 	uint64_t seed = draws_seed(1);
@@ -70,7 +70,7 @@ static void cut_short_it_tells_no_lies(void **state)
 	assert_true(!draws_are_many(count) || cut > count / 2);
 }
 
-static void more_room_loses_no_more(void **state)
+BARE_TEST(more_room_loses_no_more)
 {
 	long count = draws(16);
 	uint64_t seed = draws_seed(2);
@@ -90,7 +90,7 @@ static void more_room_loses_no_more(void **state)
 }
 
 /* Written in the first step, read in the last: the read and the write back, or neither. */
-static void two_uses_are_a_life(void **state)
+BARE_TEST(two_uses_are_a_life)
 {
 	long count = draws(16);
 	uint64_t seed = draws_seed(3);
@@ -115,14 +115,4 @@ static void two_uses_are_a_life(void **state)
 		assert_true(check(&packing, &parts) == 2 * lost);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_short_it_tells_no_lies),
-		cmocka_unit_test(more_room_loses_no_more),
-		cmocka_unit_test(two_uses_are_a_life),
-	};
-	return cmocka_run_group_tests_name("spill laws", tests, NULL, NULL);
 }

@@ -78,11 +78,10 @@ static void run_anneal(struct run *run, const struct problem *problem)
 
 static const struct solver annealer = {.stage = STAGE_PLACE, .name = "anneal", .run = run_anneal};
 
-static void what_annealing_ends_with(void **state)
+BARE_TEST(what_annealing_ends_with)
 {
 	long count = draws(100);
 	uint64_t seed = draws_seed(2);
-	(void)state;
 	for (long draw = 0; draw < count; draw++) {
 		struct arena *arena = arena_open();
 		struct packing drawn =
@@ -96,9 +95,8 @@ static void what_annealing_ends_with(void **state)
 
 /* A row with nothing left costs its price times the margin, one with a margin left half of that;
  * a turn changes the cost by as much as it is said to. */
-static void what_prices_are(void **state)
+BARE_TEST(what_prices_are)
 {
-	(void)state;
 	for (uint64_t draw = 0; draw < 50; draw++) {
 		struct arena *arena = arena_open();
 		struct packing drawn = spill_random(arena, draw, MANY, 60);
@@ -133,13 +131,4 @@ static void what_prices_are(void **state)
 			fabs(full - spill_prices_mean(&prices) * model->row_count) < 1e-9 * full);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_annealing_ends_with),
-		cmocka_unit_test(what_prices_are),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,9 +199,8 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 	}
 }
 
-static void no_part_promises_more_than_the_whole_costs(void **state)
+TEST(no_part_promises_more_than_the_whole_costs)
 {
-	struct arena *arena = arena_open();
 	struct law law = {.by = 1};
 	long count = draws(300);
 	try_law(&law, arena, draws_seed(68), count);
@@ -211,16 +210,13 @@ static void no_part_promises_more_than_the_whole_costs(void **state)
 		fail_msg("%s", law.first);
 	assert_true(law.mappings > count);
 	assert_true(law.near * 3 >= law.plain * 2);
-	arena_close(arena);
 }
 
-static void a_bound_a_tenth_too_high_is_seen(void **state)
+TEST(a_bound_a_tenth_too_high_is_seen)
 {
-	struct arena *arena = arena_open();
 	struct law law = {.by = 1.1};
 	try_law(&law, arena, 68, 50);
 	assert_true(law.broken > 0);
-	arena_close(arena);
 }
 
 /* --- mappings of padded extents, cut back */
@@ -266,7 +262,7 @@ static const char *cut_one(struct cuts *cuts)
 		nest_case_text(cuts->arena, &cuts->padded));
 }
 
-static void cutting_back_costs_no_more(void **state)
+TEST(cutting_back_costs_no_more)
 {
 	struct nest_case_options options = {.bypass = true, .spatial = true, .steps_most = 200};
 	uint64_t seed = draws_seed(69);
@@ -296,14 +292,4 @@ static void cutting_back_costs_no_more(void **state)
 	}
 	printf("%ld mappings, %ld of them cost less\n", mappings, better);
 	assert_true(mappings > count && better > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_part_promises_more_than_the_whole_costs),
-		cmocka_unit_test(a_bound_a_tenth_too_high_is_seen),
-		cmocka_unit_test(cutting_back_costs_no_more),
-	};
-	return cmocka_run_group_tests_name("bounds of uneven mappings", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static enum proof_status ask_packer(struct arena *arena, const struct packing *p
 	return solve(solver_find(STAGE_PLACE, "exact"), &problem, 0, 1, arena).status;
 }
 
-static void a_proof_is_found_where_nothing_fits(void **state)
+BARE_TEST(a_proof_is_found_where_nothing_fits)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(1000), never = 0, forks = 0, beyond = 0;
@@ -109,7 +109,7 @@ static struct unfit_proof spoil(
 	return spoiled;
 }
 
-static void a_spoiled_proof_is_none(void **state)
+BARE_TEST(a_spoiled_proof_is_none)
 {
 	uint64_t seed = draws_seed(2);
 	long count = draws(1000), spoiled = 0;
@@ -130,7 +130,7 @@ static void a_spoiled_proof_is_none(void **state)
 	assert_true(!draws_are_many(count) || spoiled > count / 20);
 }
 
-static void what_fits_has_no_proof_whatever_is_written(void **state)
+BARE_TEST(what_fits_has_no_proof_whatever_is_written)
 {
 	uint64_t seed = draws_seed(3);
 	long count = draws(500), tried = 0;
@@ -150,7 +150,7 @@ static void what_fits_has_no_proof_whatever_is_written(void **state)
 	assert_true(!draws_are_many(count) || tried > count / 50);
 }
 
-static void fewer_buffers_are_still_too_many(void **state)
+BARE_TEST(fewer_buffers_are_still_too_many)
 {
 	uint64_t seed = draws_seed(4);
 	long count = draws(300), shrunk = 0;
@@ -214,7 +214,7 @@ static void expect_limits(const struct packing *packing, const struct unfit_proo
 	}
 }
 
-static void checks_and_proofs_keep_their_limits(void **state)
+BARE_TEST(checks_and_proofs_keep_their_limits)
 {
 	uint64_t seed = draws_seed(5);
 	long count = draws(300), stopped = 0;
@@ -234,16 +234,4 @@ static void checks_and_proofs_keep_their_limits(void **state)
 		arena_close(arena);
 	}
 	assert_true(!draws_are_many(count) || stopped > count / 50);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_proof_is_found_where_nothing_fits),
-		cmocka_unit_test(a_spoiled_proof_is_none),
-		cmocka_unit_test(what_fits_has_no_proof_whatever_is_written),
-		cmocka_unit_test(fewer_buffers_are_still_too_many),
-		cmocka_unit_test(checks_and_proofs_keep_their_limits),
-	};
-	return cmocka_run_group_tests_name("unfit", tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 /* Amounts for people: what they look like, that they are read as what they were, and the same rule on the page. */
 enum { DRAWS = 100000 };
 
-static void amounts_keep_their_powers_of_ten(void **state)
+FOLDER_TEST(amounts_keep_their_powers_of_ten)
 {
 	static const struct {
 		enum amount kind;
@@ -57,7 +57,7 @@ static double draw(struct random *random, int i)
 	return i % 3 == 1 ? round(value) : i % 3 == 2 ? ldexp(round(value * 64), -6) : value;
 }
 
-static void amounts_are_read_as_what_they_were(void **state)
+FOLDER_TEST(amounts_are_read_as_what_they_were)
 {
 	struct random random = random_open(1, 0);
 	struct arena_mark mark = arena_mark(arena);
@@ -71,7 +71,7 @@ static void amounts_are_read_as_what_they_were(void **state)
 	}
 }
 
-static void the_page_has_the_same_rule(void **state)
+FOLDER_TEST(the_page_has_the_same_rule)
 {
 	struct random random = random_open(2, 0);
 	struct arena_mark mark = arena_mark(arena);
@@ -93,16 +93,4 @@ static void the_page_has_the_same_rule(void **state)
 		"node $OLDPWD/tests/page/amounts.mjs run/report.html values");
 	if (ended.status)
 		fail_msg("%s%s", ended.out, ended.err);
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(amounts_keep_their_powers_of_ten),
-		IN_FOLDER(amounts_are_read_as_what_they_were),
-		IN_FOLDER(the_page_has_the_same_rule),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

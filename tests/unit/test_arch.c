@@ -3,7 +3,6 @@
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 
 #include <math.h>
@@ -65,9 +64,9 @@ static void assert_same_ring(const struct ring *a, const struct ring *b)
 		assert_int_equal(ring_reduces(a, primitives[i]), ring_reduces(b, primitives[i]));
 }
 
-static void the_machine_of_the_tests_is_that_of_the_file(void **state)
+TEST(the_machine_of_the_tests_is_that_of_the_file)
 {
-	const struct arch *a = read_spyre(*state), *b = spyre_arch(*state, 32);
+	const struct arch *a = read_spyre(arena), *b = spyre_arch(arena, 32);
 	assert_string_equal(a->name, b->name);
 	assert_same_ratio(a->clock_hz, b->clock_hz);
 	assert_int_equal(a->level_count, b->level_count);
@@ -85,9 +84,9 @@ static void the_machine_of_the_tests_is_that_of_the_file(void **state)
 	assert_int_equal(a->core_cycles, b->core_cycles);
 }
 
-static void published_numbers_come_out(void **state)
+TEST(published_numbers_come_out)
 {
-	const struct arch *arch = read_spyre(*state);
+	const struct arch *arch = read_spyre(arena);
 	const struct level *array = &arch->levels[arch->compute];
 	assert_int_equal(arch_cores(arch), 32);
 	assert_int_equal(arch_lx_capacity(arch), 1677721);
@@ -101,9 +100,9 @@ static void published_numbers_come_out(void **state)
 	assert_int_equal(cycles, 61500); /* 41.0 us */
 }
 
-static void every_number_has_its_source(void **state)
+TEST(every_number_has_its_source)
 {
-	const struct arch *arch = read_spyre(*state);
+	const struct arch *arch = read_spyre(arena);
 	assert_int_equal(arch->note_count, 26);
 	for (size_t i = 0; i < arch->note_count; i++) {
 		const struct source_note *note = &arch->notes[i];
@@ -136,19 +135,19 @@ static void assert_close(double a, double b)
 		fail_msg("%.17g and %.17g", a, b);
 }
 
-static void energies_are_those_of_the_tables(void **state)
+TEST(energies_are_those_of_the_tables)
 {
 	const char *horowitz = "specs/energy/horowitz.yaml", *eyeriss = "specs/energy/eyeriss.yaml";
-	const struct arch *arch = read_spyre(*state);
+	const struct arch *arch = read_spyre(arena);
 	const struct level *hbm = &arch->levels[arch->hbm], *lx = &arch->levels[arch->lx];
 	const struct level *array = &arch->levels[arch->compute];
-	double multiply = 2 * table_energy(*state, horowitz, "fp16_mult");
-	double add = 2 * table_energy(*state, horowitz, "fp16_add");
+	double multiply = 2 * table_energy(arena, horowitz, "fp16_mult");
+	double add = 2 * table_energy(arena, horowitz, "fp16_add");
 	assert_close(array->mac_pj, multiply + add);
 	assert_close(array->vector_pj, multiply);
-	assert_close(lx->read_pj, table_energy(*state, horowitz, "sram_1MB_read"));
-	assert_close(hbm->read_pj, table_energy(*state, horowitz, "dram_read"));
-	double step = table_energy(*state, eyeriss, "neighbour") * array->mac_pj;
+	assert_close(lx->read_pj, table_energy(arena, horowitz, "sram_1MB_read"));
+	assert_close(hbm->read_pj, table_energy(arena, horowitz, "dram_read"));
+	double step = table_energy(arena, eyeriss, "neighbour") * array->mac_pj;
 	assert_close(arch->data_ring.pj, step);
 	assert_close(arch->reduce_ring.pj, step);
 }
@@ -162,7 +161,7 @@ static void energies_are_those_of_the_tables(void **state)
 	"128}}\n"
 #define MAC "  - !Component {name: mac, class: mac, attributes: {mac_rate: 1, vector_rate: 1}}\n"
 
-static void roles_are_found_by_what_levels_are(void **state)
+TEST(roles_are_found_by_what_levels_are)
 {
 	static const struct {
 		const char *yaml;
@@ -190,10 +189,10 @@ static void roles_are_found_by_what_levels_are(void **state)
 		{HEAD SYSTEM "  - !Component {name: mac, class: intmac}\n", -1, -1, -1, 1},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		const struct arch *arch = arch_of_text(*state, rows[i].yaml, diag);
+		struct diag *diag = diag_open(arena);
+		const struct arch *arch = arch_of_text(arena, rows[i].yaml, diag);
 		if (!arch)
-			fail_msg("row %zu: %s", i, complaints_text(*state, diag));
+			fail_msg("row %zu: %s", i, complaints_text(arena, diag));
 		assert_int_equal(arch->hbm, rows[i].hbm);
 		assert_int_equal(arch->core, rows[i].core);
 		assert_int_equal(arch->lx, rows[i].lx);
@@ -201,10 +200,10 @@ static void roles_are_found_by_what_levels_are(void **state)
 	}
 }
 
-static void storage_is_read_in_words_rows_or_bytes(void **state)
+TEST(storage_is_read_in_words_rows_or_bytes)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		HEAD "  - !Container {name: system, attributes: {global_cycle_seconds: 1e-9}}\n"
 		     "  - !Component {name: a, class: DRAM, attributes: {datawidth: 8, "
 		     "shared_bandwidth: 4}}\n"
@@ -215,7 +214,7 @@ static void storage_is_read_in_words_rows_or_bytes(void **state)
 		     "block_size: 4}}\n",
 		diag);
 	if (!arch)
-		fail_msg("%s", complaints_text(*state, diag));
+		fail_msg("%s", complaints_text(arena, diag));
 	assert_true(arch->clock_hz.num == 1000000000 && arch->clock_hz.den == 1);
 	assert_int_equal(arch->levels[1].capacity, 0);
 	assert_true(arch->levels[1].shared_rate);
@@ -228,10 +227,10 @@ static void storage_is_read_in_words_rows_or_bytes(void **state)
 }
 
 /* The indented block of specs/README.md that begins with "architecture:". */
-static void the_example_of_the_manual_is_read(void **state)
+TEST(the_example_of_the_manual_is_read)
 {
-	struct diag *diag = diag_open(*state);
-	struct text yaml = text_open(*state);
+	struct diag *diag = diag_open(arena);
+	struct text yaml = text_open(arena);
 	char line[512];
 	bool inside = false;
 	FILE *manual = fopen("specs/README.md", "r");
@@ -244,17 +243,17 @@ static void the_example_of_the_manual_is_read(void **state)
 			text_add(&yaml, "%s", line + 4);
 	}
 	fclose(manual);
-	const struct arch *arch = arch_of_text(*state, text_read(&yaml), diag);
+	const struct arch *arch = arch_of_text(arena, text_read(&yaml), diag);
 	if (!arch || !arch_fits_graphs(arch, diag))
-		fail_msg("%s", complaints_text(*state, diag));
+		fail_msg("%s", complaints_text(arena, diag));
 	assert_int_equal(arch_cores(arch), 8);
 	assert_int_equal(arch_lx_capacity(arch), 838860);
 }
 
-static void overheads_round_up_to_cycles(void **state)
+TEST(overheads_round_up_to_cycles)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		HEAD "  - !Container {name: system, attributes: {clock: 1.5GHz, "
 		     "bundle_overhead: 1ns, core_overhead: 2ns}}\n" DRAM,
 		diag);
@@ -263,33 +262,17 @@ static void overheads_round_up_to_cycles(void **state)
 	assert_int_equal(arch->core_cycles, 3);
 }
 
-static void another_reserve_moves_the_streaming_tiles(void **state)
+TEST(another_reserve_moves_the_streaming_tiles)
 {
-	const struct arch *arch = spyre_arch(*state, 4);
-	const struct arch *half = arch_with_reserve(*state, arch, 1 << 20);
+	const struct arch *arch = spyre_arch(arena, 4);
+	const struct arch *half = arch_with_reserve(arena, arch, 1 << 20);
 	assert_int_equal(arch_lx_capacity(half), 1 << 20);
 	assert_int_equal(arch_stream_address(half), 1 << 20);
 	assert_int_equal(arch_lx_capacity(arch), 1677721);
-	const struct arch *none = arch_with_reserve(*state, arch, 1);
+	const struct arch *none = arch_with_reserve(arena, arch, 1);
 	assert_int_equal(arch_stream_address(none), 2 << 20);
 	assert_int_equal(arch_stream_capacity(none), 0);
 	assert_int_equal(arch_reserve(2 << 20, (struct ratio){1, 5}), 419431);
 	assert_int_equal(arch_reserve(2 << 20, (struct ratio){0, 1}), 0);
 	assert_int_equal(arch_reserve(2 << 20, (struct ratio){1, 1}), 2 << 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_machine_of_the_tests_is_that_of_the_file),
-		cmocka_unit_test(published_numbers_come_out),
-		cmocka_unit_test(every_number_has_its_source),
-		cmocka_unit_test(energies_are_those_of_the_tables),
-		cmocka_unit_test(roles_are_found_by_what_levels_are),
-		cmocka_unit_test(storage_is_read_in_words_rows_or_bytes),
-		cmocka_unit_test(the_example_of_the_manual_is_read),
-		cmocka_unit_test(overheads_round_up_to_cycles),
-		cmocka_unit_test(another_reserve_moves_the_streaming_tiles),
-	};
-	return cmocka_run_group_tests_name("arch", tests, set_up, tear_down);
 }

@@ -4,7 +4,6 @@
 #include "spec/node.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -37,9 +36,9 @@ static const struct level *find(const struct arch *arch, const char *name)
 	return &arch->levels[r];
 }
 
-static void attributes_come_from_containers_outwards_in(void **state)
+TEST(attributes_come_from_containers_outwards_in)
 {
-	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM
+	const struct arch *arch = read_good(arena, HEAD SYSTEM DRAM
 		"  - !Container {name: chip, attributes: {datawidth: 16, depth: 32}}\n"
 		"  - !Component {name: a, class: SRAM, attributes: {datawidth: 4}}\n" PES
 		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
@@ -58,34 +57,34 @@ static void attributes_come_from_containers_outwards_in(void **state)
 	assert_string_equal(arch->name, "system");
 }
 
-static void attributes_may_use_each_other(void **state)
+TEST(attributes_may_use_each_other)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		"variables: {datawidth: 4, ROWS: 2 * 3}\n" HEAD
 		"  - !Container {name: chip, attributes: {datawidth: datawidth, banks: 5}}\n"
 		"  - !Component {name: a, class: SRAM, attributes: {depth: width * banks, width: "
 		"datawidth * ROWS, n_banks: banks}, spatial: {meshX: datawidth, meshY: n_banks}}\n" MAC,
 		diag);
-	assert_string_equal(complaints_text(*state, diag), "");
+	assert_string_equal(complaints_text(arena, diag), "");
 	assert_int_equal(find(arch, "a")->instances, 20);
 	assert_int_equal(find(arch, "a")->word_bits, 4);
 	assert_int_equal(find(arch, "a")->block_words, 6);
 	assert_int_equal(find(arch, "a")->entries, 24 * 5 * 6);
 }
 
-static void a_clock_is_needed_by_graphs_only(void **state)
+TEST(a_clock_is_needed_by_graphs_only)
 {
-	const struct arch *arch = read_good(*state, HEAD DRAM MAC);
+	const struct arch *arch = read_good(arena, HEAD DRAM MAC);
 	assert_true(arch->clock_hz.num == 1000000000 && arch->clock_hz.den == 1);
-	arch = read_good(*state,
-		"variables: {global_cycle_seconds: 4e-9, technology: 45nm}\n" HEAD DRAM MAC);
+	arch = read_good(
+		arena, "variables: {global_cycle_seconds: 4e-9, technology: 45nm}\n" HEAD DRAM MAC);
 	assert_true(arch->clock_hz.num == 250000000 && arch->clock_hz.den == 1);
 }
 
-static void branches_become_levels_one_after_the_other(void **state)
+TEST(branches_become_levels_one_after_the_other)
 {
-	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM PES
+	const struct arch *arch = read_good(arena, HEAD SYSTEM DRAM PES
 		"  - !Parallel\n"
 		"    nodes:\n"
 		"    - !Component {name: a, class: regfile}\n"
@@ -119,30 +118,30 @@ static void branches_become_levels_one_after_the_other(void **state)
 	assert_non_null(node_find(arch->nothings[0].constraints, "dataspace"));
 }
 
-static void a_container_may_hold_its_levels_itself(void **state)
+TEST(a_container_may_hold_its_levels_itself)
 {
-	const struct arch *arch = read_good(*state,
-		"architecture:\n"
-		"  nodes:\n"
-		"  - !Container\n"
-		"    name: system\n"
-		"    attributes: {datawidth: 8}\n"
-		"    nodes:\n" /* indented like the list above */
-		"    - !Component {name: DRAM, class: DRAM}\n"
-		"    - !Container\n"
-		"      name: PE\n"
-		"      spatial: {meshX: 4}\n"
-		"      nodes:\n"
-		"      - !Component {name: gone, class: regfile, enabled: false}\n"
-		"      - !Component {name: RF, class: regfile, enabled: true}\n"
-		"      - !Component {name: mac, class: intmac}\n");
+	const struct arch *arch =
+		read_good(arena, "architecture:\n"
+				 "  nodes:\n"
+				 "  - !Container\n"
+				 "    name: system\n"
+				 "    attributes: {datawidth: 8}\n"
+				 "    nodes:\n" /* indented like the list above */
+				 "    - !Component {name: DRAM, class: DRAM}\n"
+				 "    - !Container\n"
+				 "      name: PE\n"
+				 "      spatial: {meshX: 4}\n"
+				 "      nodes:\n"
+				 "      - !Component {name: gone, class: regfile, enabled: false}\n"
+				 "      - !Component {name: RF, class: regfile, enabled: true}\n"
+				 "      - !Component {name: mac, class: intmac}\n");
 	assert_int_equal(arch->level_count, 5);
 	assert_string_equal(arch->levels[3].name, "RF");
 	assert_int_equal(arch->levels[3].instances, 4);
 	assert_int_equal(arch->levels[3].word_bits, 8);
 }
 
-static void sizes_are_words(void **state)
+TEST(sizes_are_words)
 {
 	static const struct {
 		const char *attributes;
@@ -169,8 +168,8 @@ static void sizes_are_words(void **state)
 		{"depth: 10, width: 56, cluster_size: 2, word-bits: 8", 30, 3, 2},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct arch *arch = read_good(*state,
-			arena_format(*state,
+		const struct arch *arch = read_good(arena,
+			arena_format(arena,
 				HEAD
 				"  - !Component {name: L, class: SRAM, attributes: {%s}}\n" MAC,
 				rows[i].attributes));
@@ -183,9 +182,9 @@ static void sizes_are_words(void **state)
 	}
 }
 
-static void limits_are_words_per_cycle(void **state)
+TEST(limits_are_words_per_cycle)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		HEAD "  - !Container {name: s, attributes: {clock: 1GHz}}\n"
 		     "  - !Component {name: a, class: DRAM, attributes: {datawidth: 4, "
 		     "shared-bandwidth: 0.3, read_bandwidth: 2, write_bandwidth: 3GB/s}}\n"
@@ -211,9 +210,9 @@ static void limits_are_words_per_cycle(void **state)
 	assert_true(b->scales.at[0].scale == 0.5 && b->scales.at[1].scale == 2);
 }
 
-static void gates_stand_where_the_front_end_puts_them(void **state)
+TEST(gates_stand_where_the_front_end_puts_them)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		HEAD DRAM "  - !Container {name: PE, spatial: {meshX: 4}, attributes: "
 			  "{has_power_gating: true}}\n"
 			  "  - !Component {name: a, class: regfile}\n"
@@ -228,10 +227,10 @@ static void gates_stand_where_the_front_end_puts_them(void **state)
 
 /* Keys that only Accelergy understands are noted once; a key similar to one of lxplore is an
  * error. */
-static void strangers_are_noted_once(void **state)
+TEST(strangers_are_noted_once)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		HEAD
 		"  - !Container {name: s, attributes: {technology: 32nm, voltage: 0.9, "
 		"depth: 4, cluster_size: 1}}\n" DRAM
@@ -240,7 +239,7 @@ static void strangers_are_noted_once(void **state)
 		"global_cycle_seconds: 1e-9, allow_overbooking: false, update_fifo_depth: 2}}\n" MAC,
 		diag);
 	assert_non_null(arch);
-	const char *all = complaints_text(*state, diag);
+	const char *all = complaints_text(arena, diag);
 	const char *note =
 		": note: not read, as in Timeloop: 'voltage' in level 'DRAM', 'n_banks' in level "
 		"'a', 'type' in level 'a', 'update_fifo_depth' in level 'a', 'technology' in level "
@@ -251,10 +250,10 @@ static void strangers_are_noted_once(void **state)
 }
 
 /* Timeloop charges for these, and nothing here does; what it does not know is left to others. */
-static void prices_that_are_not_modelled_are_warned_about(void **state)
+TEST(prices_that_are_not_modelled_are_warned_about)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		HEAD "  - !Component {name: a, class: SRAM, attributes: {addr-gen-energy: 1, "
 		     "reduction_supported: false, technology: 45nm}}\n"
 		     "  - !Component {name: b, class: SRAM}\n"
@@ -263,7 +262,7 @@ static void prices_that_are_not_modelled_are_warned_about(void **state)
 		     "yes}}\n" MAC,
 		diag);
 	assert_non_null(arch);
-	assert_non_null(strstr(complaints_text(*state, diag),
+	assert_non_null(strstr(complaints_text(arena, diag),
 		"warning: 'addr-gen-energy' in level 'a' is not modelled: energies lack what it "
 		"adds\n"));
 	assert_true(!find(arch, "a")->reduces && find(arch, "b")->reduces);
@@ -271,10 +270,10 @@ static void prices_that_are_not_modelled_are_warned_about(void **state)
 }
 
 /* A network is not a level, but its fan-out counts; what it says of itself is not inherited. */
-static void networks_are_left_out(void **state)
+TEST(networks_are_left_out)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		HEAD DRAM
 		"  - !Element {name: n, class: SimpleMulticast, attributes: {datawidth: 4}}\n"
 		"  - !Component {name: a, class: SRAM}\n" MAC,
@@ -283,50 +282,25 @@ static void networks_are_left_out(void **state)
 	assert_int_equal(find(arch, "n")->kind, LEVEL_CONTAINER);
 	assert_null(find(arch, "n")->device);
 	assert_int_equal(find(arch, "a")->word_bits, 16);
-	assert_string_equal(strstr(complaints_first(*state, diag), "warning: "),
+	assert_string_equal(strstr(complaints_first(arena, diag), "warning: "),
 		"warning: a 'SimpleMulticast' is a network, and data moves over Timeloop's default "
 		"one: 'n' is left out of the machine");
 }
 
 /* A mesh of one is an array of one row; what has no mesh is not an array. */
-static void an_array_may_have_one_row(void **state)
+TEST(an_array_may_have_one_row)
 {
-	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM
+	const struct arch *arch = read_good(arena, HEAD SYSTEM DRAM
 		"  - !Container {name: row, spatial: {meshY: 1}, attributes: {systolic: true}}\n"
 		"  - !Container {name: column, spatial: {meshX: 8}, attributes: {systolic: true}}\n"
 		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
 	assert_true(find(arch, "row")->systolic);
 	assert_true(find(arch, "column")->systolic);
 	assert_int_equal(find(arch, "b")->instances, 8);
-	struct diag *diag = diag_open(*state);
-	assert_null(arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	assert_null(arch_of_text(arena,
 		HEAD
 		"  - !Component {name: DRAM, class: DRAM, attributes: {systolic: true}}\n" PES MAC,
 		diag));
-	assert_non_null(strstr(complaints_text(*state, diag), "does not fan out"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			attributes_come_from_containers_outwards_in, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(attributes_may_use_each_other, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_clock_is_needed_by_graphs_only, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			branches_become_levels_one_after_the_other, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_container_may_hold_its_levels_itself, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(sizes_are_words, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(limits_are_words_per_cycle, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			gates_stand_where_the_front_end_puts_them, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(strangers_are_noted_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			prices_that_are_not_modelled_are_warned_about, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(networks_are_left_out, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_array_may_have_one_row, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("architectures: nodes", tests, NULL, NULL);
+	assert_non_null(strstr(complaints_text(arena, diag), "does not fan out"));
 }

@@ -3,7 +3,6 @@
 #include "model/machine/arch.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -29,9 +28,9 @@ static const char *first_said(struct arena *arena, const struct diag *diag)
 }
 
 /* Multipliers may be listed before storages; they are innermost all the same. */
-static void subtrees_multiply_what_is_inside(void **state)
+TEST(subtrees_multiply_what_is_inside)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		"architecture:\n"
 		"  version: 0.2\n"
 		"  subtree:\n"
@@ -82,7 +81,7 @@ static void subtrees_multiply_what_is_inside(void **state)
 #define DRAM "    - {name: DRAM, class: DRAM}\n"
 #define MAC "    - {name: mac, class: intmac}\n"
 
-static void meshes_follow_from_each_other(void **state)
+TEST(meshes_follow_from_each_other)
 {
 	static const struct {
 		const char *name, *attributes;
@@ -96,11 +95,11 @@ static void meshes_follow_from_each_other(void **state)
 		{"L [ 0 .. 11 ]", "meshX: 4", 4, 3},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct arch *arch = read_good(
-			*state, arena_format(*state,
-					TREE("0.3", DRAM "    - {name: '%s', class: SRAM, "
-							 "attributes: {%s}}\n"),
-					rows[i].name, rows[i].attributes));
+		const struct arch *arch =
+			read_good(arena, arena_format(arena,
+						 TREE("0.3", DRAM "    - {name: '%s', class: SRAM, "
+								  "attributes: {%s}}\n"),
+						 rows[i].name, rows[i].attributes));
 		const struct level *level = &arch->levels[1];
 		assert_string_equal(level->name, "L");
 		assert_int_equal(level->fanout_x, rows[i].x);
@@ -109,9 +108,9 @@ static void meshes_follow_from_each_other(void **state)
 	}
 }
 
-static void what_is_no_level_is_left_out(void **state)
+TEST(what_is_no_level_is_left_out)
 {
-	struct diag *diag = diag_open(*state);
+	struct diag *diag = diag_open(arena);
 	static const char *const warnings[] = {
 		"warning: a 'counter' neither stores nor computes: 'generators[0..3]' is left "
 		"out of the machine\n",
@@ -124,7 +123,7 @@ static void what_is_no_level_is_left_out(void **state)
 		"warning: a 'memory_controller' neither stores nor computes: 'C' is left out of the "
 		"machine\n",
 	};
-	const struct arch *arch = arch_of_text(*state,
+	const struct arch *arch = arch_of_text(arena,
 		TREE("0.4", DRAM "    - {name: 'generators[0..3]', class: counter}\n"
 				 "    - {name: AG, class: intadder}\n"
 				 "    - {name: off, class: SRAM, enabled: false}\n" MAC
@@ -136,35 +135,35 @@ static void what_is_no_level_is_left_out(void **state)
 	assert_int_equal(arch->level_count, 2);
 	assert_string_equal(arch->levels[1].name, "mac");
 	for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
-		if (!strstr(complaints_text(*state, diag), warnings[i]))
-			fail_msg("%s", complaints_text(*state, diag));
+		if (!strstr(complaints_text(arena, diag), warnings[i]))
+			fail_msg("%s", complaints_text(arena, diag));
 }
 
 /* If no class is that of a multiplier, any compute node is taken as the multiplier. */
-static void an_adder_alone_computes(void **state)
+TEST(an_adder_alone_computes)
 {
 	const struct arch *arch =
-		read_good(*state, TREE("0.3", DRAM "    - {name: a, class: intadder}\n"));
+		read_good(arena, TREE("0.3", DRAM "    - {name: a, class: intadder}\n"));
 	assert_int_equal(arch->levels[1].kind, LEVEL_COMPUTE);
 }
 
 /* parseElementSize of compound-config.cpp looks for the two dots. */
-static void a_number_in_brackets_is_one(void **state)
+TEST(a_number_in_brackets_is_one)
 {
-	struct diag *diag = diag_open(*state);
+	struct diag *diag = diag_open(arena);
 	const struct arch *arch =
-		arch_of_text(*state, TREE("0.3", "    - {name: 'L[4]', class: SRAM}\n" MAC), diag);
+		arch_of_text(arena, TREE("0.3", "    - {name: 'L[4]', class: SRAM}\n" MAC), diag);
 	assert_non_null(arch);
 	assert_string_equal(arch->levels[0].name, "L");
 	assert_int_equal(arch->levels[0].instances, 1);
-	assert_string_equal(first_said(*state, diag),
+	assert_string_equal(first_said(arena, diag),
 		"warning: 'L[4]' is one 'L', as in Timeloop; 'L[1..4]' are four");
 }
 
 /* ParseSpecs of buffer.cpp and arithmetic.cpp. */
-static void components_without_attributes_are_searched_for_them(void **state)
+TEST(components_without_attributes_are_searched_for_them)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		TREE("0.3", "    - {name: 'L[0..3]', class: SRAM, depth: 16, width: 32, "
 			    "word-bits: 8, meshX: 2}\n"
 			    "    - {name: 'mac[0..7]', class: intmac, datawidth: 8, meshX: 4}\n"));
@@ -175,9 +174,9 @@ static void components_without_attributes_are_searched_for_them(void **state)
 	assert_int_equal(arch->levels[1].fanout_x, 2);
 }
 
-static void a_subtree_needs_no_name(void **state)
+TEST(a_subtree_needs_no_name)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		"architecture:\n  version: 0.3\n  subtree:\n  - name:\n    local:\n" DRAM MAC);
 	assert_int_equal(arch->level_count, 2);
 }
@@ -197,7 +196,7 @@ static const struct level *level_with(
 }
 
 /* If several keys give one attribute, the first in Timeloop's order of lookup counts. */
-static void words_count_in_timeloops_order(void **state)
+TEST(words_count_in_timeloops_order)
 {
 	static const struct {
 		const char *attributes;
@@ -224,7 +223,7 @@ static void words_count_in_timeloops_order(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *said;
-		const struct level *level = level_with(*state, rows[i].attributes, &said);
+		const struct level *level = level_with(arena, rows[i].attributes, &said);
 		assert_string_equal(said, rows[i].said);
 		assert_int_equal(level->word_bits, rows[i].word);
 		assert_int_equal(level->block_words, rows[i].block);
@@ -233,26 +232,26 @@ static void words_count_in_timeloops_order(void **state)
 }
 
 /* No room is not the same as no limit. */
-static void buffers_may_have_no_room(void **state)
+TEST(buffers_may_have_no_room)
 {
 	static const char *const none[] = {
 		"entries: 0", "depth: 0, width: 64, block-size: 4", "sizeKB: 0", "memory_depth: 0"};
 	const char *said;
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-		const struct level *level = level_with(*state, none[i], &said);
+		const struct level *level = level_with(arena, none[i], &said);
 		assert_string_equal(said, "");
 		assert_int_equal(level->entries, 0);
 		assert_true(level->no_room);
 	}
-	assert_false(level_with(*state, "width: 64", &said)->no_room);
-	assert_false(level_with(*state, "entries: 1", &said)->no_room);
+	assert_false(level_with(arena, "width: 64", &said)->no_room);
+	assert_false(level_with(arena, "entries: 1", &said)->no_room);
 }
 
 /* Keys that Timeloop passes by, and values that are not there. */
-static void what_timeloop_passes_by_is_read(void **state)
+TEST(what_timeloop_passes_by_is_read)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		"architecture:\n"
 		"  version: \"0.3\"\n"
 		"  bank: 3\n"
@@ -265,14 +264,14 @@ static void what_timeloop_passes_by_is_read(void **state)
 		diag);
 	assert_non_null(arch);
 	assert_int_equal(arch->levels[0].word_bits, 16);
-	assert_string_equal(first_said(*state, diag),
+	assert_string_equal(first_said(arena, diag),
 		"note: not read, as in Timeloop: 'required_actions' in subtree 's', 'bank' in "
 		"architecture, 'comment' in level 'DRAM'");
 }
 
-static void subtrees_need_no_name(void **state)
+TEST(subtrees_need_no_name)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		"architecture: {version: 0.2, subtree: [{local: [{name: D, class: DRAM}, {name: m, "
 		"class: intmac}]}]}\n");
 	assert_string_equal(arch->name, "D");
@@ -280,13 +279,13 @@ static void subtrees_need_no_name(void **state)
 }
 
 /* Timeloop's own parser reads this form, and it applies no `<<`. */
-static void merges_are_not_applied_to_attributes(void **state)
+TEST(merges_are_not_applied_to_attributes)
 {
 	static const char *const merges[] = {"<<: *m", "<<: [*m]", "<<<: *m"};
 	for (size_t i = 0; i < sizeof merges / sizeof *merges; i++) {
-		struct diag *diag = diag_open(*state);
-		const struct arch *arch = arch_of_text(*state,
-			arena_format(*state,
+		struct diag *diag = diag_open(arena);
+		const struct arch *arch = arch_of_text(arena,
+			arena_format(arena,
 				TREE("0.3",
 					"    - {name: DRAM, class: DRAM, attributes: &m {width: 64, "
 					"word-bits: 8}}\n"
@@ -297,14 +296,14 @@ static void merges_are_not_applied_to_attributes(void **state)
 		assert_int_equal(arch->levels[1].word_bits, 16);
 		assert_int_equal(arch->levels[1].block_words, 1);
 		assert_int_equal(arch->levels[1].entries, 4);
-		assert_string_equal(first_said(*state, diag),
+		assert_string_equal(first_said(arena, diag),
 			"warning: in the 'subtree:' form Timeloop does not apply '<<': 'width', "
 			"'word-bits' of level 'L' are not given; write them out");
 	}
 }
 
 /* The form of Timeloop's first files: storages innermost first, attributes beside the name. */
-static void flat_levels_count_their_instances(void **state)
+TEST(flat_levels_count_their_instances)
 {
 	static const struct {
 		const char *name, *device;
@@ -316,7 +315,7 @@ static void flat_levels_count_their_instances(void **state)
 		{"RF", "SRAM", LEVEL_STORAGE, 16, 16, 256, 4, 16},
 		{"__ARITH__", "intmac", LEVEL_COMPUTE, 1, 2, 512, 0, 8},
 	};
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		"arch:\n"
 		"  arithmetic: {instances: 512, meshX: 16, word-bits: 8}\n"
 		"  storage:\n"
@@ -339,7 +338,7 @@ static void flat_levels_count_their_instances(void **state)
 }
 
 /* 1.05 GHz, whose cycle has no short fraction. */
-static void cycle_times_may_have_many_digits(void **state)
+TEST(cycle_times_may_have_many_digits)
 {
 	static const struct {
 		const char *seconds;
@@ -352,50 +351,23 @@ static void cycle_times_may_have_many_digits(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct arch *arch = read_good(
-			*state, arena_format(*state,
-					TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: "
-						    "{global_cycle_seconds: %s}}\n" MAC),
-					rows[i].seconds));
+			arena, arena_format(arena,
+				       TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: "
+						   "{global_cycle_seconds: %s}}\n" MAC),
+				       rows[i].seconds));
 		assert_int_equal(arch->clock_hz.num, rows[i].hertz);
 		assert_int_equal(arch->clock_hz.den, 1);
 	}
 }
 
 /* -1 stands for what is still to be set. */
-static void a_negative_cycle_time_is_none(void **state)
+TEST(a_negative_cycle_time_is_none)
 {
-	struct diag *diag = diag_open(*state);
+	struct diag *diag = diag_open(arena);
 	const struct arch *arch = arch_of_text(
-		*state, "variables: {global_cycle_seconds: -1}\n" TREE("0.3", DRAM MAC), diag);
+		arena, "variables: {global_cycle_seconds: -1}\n" TREE("0.3", DRAM MAC), diag);
 	assert_non_null(arch);
 	assert_int_equal(arch->clock_hz.num, 1000000000);
-	assert_string_equal(first_said(*state, diag),
+	assert_string_equal(first_said(arena, diag),
 		"warning: 'global_cycle_seconds' in the variables is not a cycle time and is left out");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			subtrees_multiply_what_is_inside, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(meshes_follow_from_each_other, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_level_is_left_out, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_adder_alone_computes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_subtree_needs_no_name, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_number_in_brackets_is_one, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_negative_cycle_time_is_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			components_without_attributes_are_searched_for_them, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(words_count_in_timeloops_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(buffers_may_have_no_room, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(subtrees_need_no_name, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			merges_are_not_applied_to_attributes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			flat_levels_count_their_instances, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			cycle_times_may_have_many_digits, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("architectures: trees", tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 #include "tests/test.h"
 
-static void arena_gives_zeroed_memory_again_after_release(void **state)
+TEST(arena_gives_zeroed_memory_again_after_release)
 {
-	struct arena *arena = arena_open();
 	struct arena_mark mark = arena_mark(arena);
 	char *first = arena_alloc(arena, 100);
 	memset(first, 0xff, 100);
@@ -16,21 +15,18 @@ static void arena_gives_zeroed_memory_again_after_release(void **state)
 	char *again = arena_alloc(arena, 100);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(again[i], 0);
-	arena_close(arena);
 }
 
-static void arena_holds_what_is_larger_than_a_block(void **state)
+TEST(arena_holds_what_is_larger_than_a_block)
 {
-	struct arena *arena = arena_open();
 	char *small = arena_text(arena, "kept");
 	char *large = arena_alloc(arena, 50 << 20);
 	large[(50 << 20) - 1] = 1;
 	assert_string_equal(small, "kept");
 	assert_true(arena_used(arena) >= (50 << 20));
-	arena_close(arena);
 }
 
-static void arena_adopts_and_releases_what_it_adopted(void **state)
+TEST(arena_adopts_and_releases_what_it_adopted)
 {
 	struct arena *parent = arena_open(), *child = arena_open();
 	char *mine = arena_text(parent, "mine");
@@ -48,32 +44,27 @@ static void arena_adopts_and_releases_what_it_adopted(void **state)
 	arena_close(parent);
 }
 
-static void array_grows(void **state)
+TEST(array_grows)
 {
-	struct arena *arena = arena_open();
 	struct array(int) numbers = {0};
 	for (int i = 0; i < 1000; i++)
 		*array_add(arena, &numbers) = i;
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(numbers.at[i], i);
-	arena_close(arena);
 }
 
-static void text_grows(void **state)
+TEST(text_grows)
 {
-	struct arena *arena = arena_open();
 	struct text text = text_open(arena);
 	assert_string_equal(text_read(&text), "");
 	for (int i = 0; i < 100; i++)
 		text_add(&text, "%d,", i % 10);
 	assert_int_equal(text.length, 200);
 	assert_string_equal(text_read(&text) + 190, "5,6,7,8,9,");
-	arena_close(arena);
 }
 
-static void divisors_are_all_and_ascending(void **state)
+TEST(divisors_are_all_and_ascending)
 {
-	struct arena *arena = arena_open();
 	for (int64_t n = 1; n <= 400; n++) {
 		struct divisors divisors = number_divisors(arena, n);
 		size_t i = 0;
@@ -82,10 +73,9 @@ static void divisors_are_all_and_ascending(void **state)
 				assert_int_equal(divisors.at[i++], d);
 		assert_int_equal(divisors.count, i);
 	}
-	arena_close(arena);
 }
 
-static void overflow_is_seen(void **state)
+TEST(overflow_is_seen)
 {
 	int64_t out = 7;
 	assert_false(number_mul(INT64_MAX, 2, &out));
@@ -98,7 +88,7 @@ static void overflow_is_seen(void **state)
 	assert_false(ratio_time(INT64_MAX, (struct ratio){1, 2}, &out));
 }
 
-static void time_is_the_ceiling_of_work_by_rate(void **state)
+TEST(time_is_the_ceiling_of_work_by_rate)
 {
 	int64_t cycles;
 	struct ratio hbm = {2048, 15}; /* 204.8 GB/s at 1.5 GHz */
@@ -110,7 +100,7 @@ static void time_is_the_ceiling_of_work_by_rate(void **state)
 	assert_int_equal(cycles, 0);
 }
 
-static void random_streams_repeat_and_differ(void **state)
+TEST(random_streams_repeat_and_differ)
 {
 	struct random a = random_open(1, 0), b = random_open(1, 0), c = random_open(1, 1);
 	int same = 0;
@@ -125,20 +115,4 @@ static void random_streams_repeat_and_differ(void **state)
 		seen[random_below(&a, 7)]++;
 	for (int i = 0; i < 7; i++)
 		assert_in_range(seen[i], 850, 1150);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arena_gives_zeroed_memory_again_after_release),
-		cmocka_unit_test(arena_holds_what_is_larger_than_a_block),
-		cmocka_unit_test(arena_adopts_and_releases_what_it_adopted),
-		cmocka_unit_test(array_grows),
-		cmocka_unit_test(text_grows),
-		cmocka_unit_test(divisors_are_all_and_ascending),
-		cmocka_unit_test(overflow_is_seen),
-		cmocka_unit_test(time_is_the_ceiling_of_work_by_rate),
-		cmocka_unit_test(random_streams_repeat_and_differ),
-	};
-	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

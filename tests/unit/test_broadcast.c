@@ -7,7 +7,6 @@
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/copy_text.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -127,77 +126,77 @@ static const char *codes_of(struct arena *arena, const struct broadcast *broadca
 	return text_read(&text);
 }
 
-static void each_rule_has_a_code(void **state)
+TEST(each_rule_has_a_code)
 {
 	bool met[BROADCAST_ERRORS] = {false};
 	const char *why;
 	met[E_NRANKS] = true; /* below */
 	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
 		const struct broadcast *broadcast =
-			read(*state, arena_format(*state, "%s%s", small, wrongs[i].lines), &why);
+			read(arena, arena_format(arena, "%s%s", small, wrongs[i].lines), &why);
 		if (!broadcast)
 			fail_msg("%s%s", wrongs[i].lines, why);
-		const char *codes = codes_of(*state, broadcast);
+		const char *codes = codes_of(arena, broadcast);
 		if (!text_equal(codes, wrongs[i].codes))
 			fail_msg("%sis '%s', not '%s'", wrongs[i].lines, codes, wrongs[i].codes);
 		for (int e = 0; e < BROADCAST_ERRORS; e++)
 			met[e] |= strstr(codes, broadcast_error_names[e]) != NULL;
 	}
-	const struct broadcast *nobody = read(*state,
+	const struct broadcast *nobody = read(arena,
 		"broadcast: {dtype: int8, shape: [4], ranks: 0, tile: {rows: 1, cols: 32}}", &why);
-	assert_string_equal(codes_of(*state, nobody), "E_NRANKS");
+	assert_string_equal(codes_of(arena, nobody), "E_NRANKS");
 	for (int e = 0; e < BROADCAST_ERRORS; e++)
 		if (!met[e])
 			fail_msg("no row is about %s", broadcast_error_names[e]);
 }
 
-static void the_assembly_line_says_what_the_keys_say(void **state)
+TEST(the_assembly_line_says_what_the_keys_say)
 {
 	const char *why;
-	const struct broadcast *by_keys = read(*state,
+	const struct broadcast *by_keys = read(arena,
 		"broadcast: {dtype: fp32, shape: [3, 128, 32], ranks: 4, tile: {rows: 16, cols: 32}}",
 		&why);
-	const char *line = broadcast_line(*state, by_keys);
+	const char *line = broadcast_line(arena, by_keys);
 	assert_string_equal(line, "tbroadcast %group, %src : (!pto.group<4, 1x1x3x128x32xf32>, "
 				  "!pto.memref<1x1x3x128x32xf32>)");
-	const struct broadcast *by_line = read(*state,
-		arena_format(*state, "broadcast: {op: '%s', tile: {rows: 16, cols: 32}}", line),
+	const struct broadcast *by_line = read(arena,
+		arena_format(arena, "broadcast: {op: '%s', tile: {rows: 16, cols: 32}}", line),
 		&why);
 	assert_non_null(by_line);
-	assert_string_equal(broadcast_line(*state, by_line), line);
-	const struct broadcast *left_open = read(*state,
+	assert_string_equal(broadcast_line(arena, by_line), line);
+	const struct broadcast *left_open = read(arena,
 		"broadcast:\n"
 		"  op: 'tbroadcast %group, %src : (!pto.group<...>, !pto.memref<...>)'\n"
 		"  dtype: f32\n  shape: [3, 128, 32]\n  ranks: 4\n  tile: {rows: 16, cols: 32}\n",
 		&why);
-	assert_string_equal(broadcast_line(*state, left_open), line);
-	const struct broadcast *unlike = read(*state,
+	assert_string_equal(broadcast_line(arena, left_open), line);
+	const struct broadcast *unlike = read(arena,
 		"broadcast:\n  op: 'tbroadcast %group, %src : (!pto.group<4, 3x128x32xi32>, "
 		"!pto.memref<3x64x64xf32>)'\n  tile: {rows: 16, cols: 32}\n",
 		&why);
-	assert_string_equal(codes_of(*state, unlike), "E_DTYPE_GROUP E_DST_SHAPE");
+	assert_string_equal(codes_of(arena, unlike), "E_DTYPE_GROUP E_DST_SHAPE");
 }
 
 /* A dense tensor of more than 2^31 elements has strides above every extent. */
-static void strides_of_large_tensors_are_read_again(void **state)
+TEST(strides_of_large_tensors_are_read_again)
 {
 	const char *why;
-	const struct broadcast *large = read(*state,
+	const struct broadcast *large = read(arena,
 		"broadcast: {dtype: fp16, shape: [33554432, 128], ranks: 2, "
 		"tile: {rows: 16, cols: 32}}",
 		&why);
 	assert_int_equal(large->source.stride[0], INT64_C(1) << 32);
-	const char *written = broadcast_write(*state, large);
-	const struct broadcast *again = read(*state, written, &why);
+	const char *written = broadcast_write(arena, large);
+	const struct broadcast *again = read(arena, written, &why);
 	if (!again)
 		fail_msg("%s%s", written, why);
-	assert_string_equal(broadcast_write(*state, again), written);
+	assert_string_equal(broadcast_write(arena, again), written);
 }
 
-static void speeds_come_from_the_machine_or_the_broadcast(void **state)
+TEST(speeds_come_from_the_machine_or_the_broadcast)
 {
 	const char *why;
-	const struct broadcast *own = read(*state,
+	const struct broadcast *own = read(arena,
 		"broadcast: {dtype: fp32, shape: [4], ranks: 2, tile: {rows: 1, cols: 8},\n"
 		"  copy_in: {bandwidth: 7.5}, links: {topology: full, ports: all}}",
 		&why);
@@ -214,15 +213,15 @@ static void speeds_come_from_the_machine_or_the_broadcast(void **state)
 	assert_int_equal(own->scratchpad_bytes, 8192);
 }
 
-static void the_program_is_that_of_the_page(void **state)
+TEST(the_program_is_that_of_the_page)
 {
 	const char *why;
-	const struct broadcast *broadcast = read(*state,
+	const struct broadcast *broadcast = read(arena,
 		"broadcast: {dtype: fp32, shape: [1, 3, 8], ranks: 2, tile: {rows: 1, cols: 8},\n"
 		"  mode: ping-pong, offsets: [64, 0]}",
 		&why);
-	const struct copy_program *program = broadcast_lower(broadcast, NULL, 100, *state);
-	assert_string_equal(copy_text(*state, program),
+	const struct copy_program *program = broadcast_lower(broadcast, NULL, 100, arena);
+	assert_string_equal(copy_text(arena, program),
 		"0 in: load src 0 [0+1 0+1 0+1 0+1 0+8] > tile 0 @64\n"
 		"0 in: set 0\n"
 		"0 in: load src 0 [0+1 0+1 0+1 1+1 0+8] > tile 1 @0\n"
@@ -244,7 +243,7 @@ static void the_program_is_that_of_the_page(void **state)
 		"0 out: store tile 0 @64 > dst 0 [0+1 0+1 0+1 2+1 0+8]\n"
 		"0 out: store tile 0 @64 > dst 1 [0+1 0+1 0+1 2+1 0+8]\n"
 		"0 out: set 1\n");
-	assert_null(broadcast_lower(broadcast, NULL, 10, *state));
+	assert_null(broadcast_lower(broadcast, NULL, 10, arena));
 }
 
 /* A small program with one thing changed, and the fault that it makes. */
@@ -276,7 +275,7 @@ static bool has_fault(const struct copy_result *result, enum copy_fault_kind kin
 }
 
 /* in: load set wait, out: wait store store set; both twice, of three rows and of one */
-static void wrong_programs_show(void **state)
+TEST(wrong_programs_show)
 {
 	static const struct {
 		size_t stream, i;
@@ -294,13 +293,13 @@ static void wrong_programs_show(void **state)
 		{1, 2, {.kind = COPY_SET, .flag = 1}, COPY_FLAG},
 	};
 	for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
-		struct copy_result result = run_changed(
-			*state, changes[c].stream, changes[c].i, changes[c].instruction);
+		struct copy_result result =
+			run_changed(arena, changes[c].stream, changes[c].i, changes[c].instruction);
 		if (!has_fault(&result, changes[c].kind))
 			fail_msg("change %zu shows no %s", c, copy_fault_names[changes[c].kind]);
 	}
 	struct copy_result sound =
-		run_changed(*state, 0, 0, (struct copy_instruction){.kind = COPY_LOAD});
+		run_changed(arena, 0, 0, (struct copy_instruction){.kind = COPY_LOAD});
 	assert_true(sound.finished && sound.data && !sound.fault_count);
 }
 
@@ -345,12 +344,12 @@ static int64_t time_of_two(struct arena *arena, enum topology_kind kind, enum po
 	return result.ticks;
 }
 
-static void ports_and_links_are_shared(void **state)
+TEST(ports_and_links_are_shared)
 {
-	assert_int_equal(time_of_two(*state, TOPOLOGY_FULL, PORTS_ALL), 10);
-	assert_int_equal(time_of_two(*state, TOPOLOGY_FULL, PORTS_ONE), 20);
+	assert_int_equal(time_of_two(arena, TOPOLOGY_FULL, PORTS_ALL), 10);
+	assert_int_equal(time_of_two(arena, TOPOLOGY_FULL, PORTS_ONE), 20);
 	/* from 0 over 1, whose own link is taken for both steps */
-	assert_int_equal(time_of_two(*state, TOPOLOGY_RING, PORTS_ALL), 30);
+	assert_int_equal(time_of_two(arena, TOPOLOGY_RING, PORTS_ALL), 30);
 }
 
 /* Says stop when it is asked for the `left`-th time. */
@@ -360,7 +359,7 @@ static bool stop_later(void *left)
 }
 
 /* 2 MiB go through the staging tile chunk by chunk; the stop comes at the fifth of many questions. */
-static void an_execution_ends_when_it_is_stopped(void **state)
+TEST(an_execution_ends_when_it_is_stopped)
 {
 	static const char *const ways[] = {TILE, "  tile: {rows: 8, cols: 16}\n"
 						 "  algorithm: chain\n"
@@ -368,42 +367,23 @@ static void an_execution_ends_when_it_is_stopped(void **state)
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
 		const char *why;
 		struct broadcast_outcome outcome;
-		const struct broadcast *broadcast = read(*state,
-			arena_format(*state,
+		const struct broadcast *broadcast = read(arena,
+			arena_format(arena,
 				"broadcast:\n  dtype: fp32\n  shape: [1024, 512]\n  ranks: 4\n%s",
 				ways[i]),
 			&why);
 		int many = 1 << 30, five = 5;
 		struct stopper late = {&many, stop_later}, soon = {&five, stop_later};
 		assert_non_null(broadcast);
-		why = broadcast_price(broadcast, NULL, *state, &outcome);
+		why = broadcast_price(broadcast, NULL, arena, &outcome);
 		if (why)
 			fail_msg("%s", why);
-		broadcast_execute(&outcome, 1 << 28, 1, NULL, &late, *state);
+		broadcast_execute(&outcome, 1 << 28, 1, NULL, &late, arena);
 		assert_true(outcome.execution.finished && outcome.execution.agrees);
 		assert_true((1 << 30) - many > 20);
-		broadcast_execute(&outcome, 1 << 28, 1, NULL, &soon, *state);
+		broadcast_execute(&outcome, 1 << 28, 1, NULL, &soon, arena);
 		assert_false(outcome.execution.finished);
 		assert_null(outcome.execution.fault);
 		assert_in_range(-five, 0, 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_rule_has_a_code, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_assembly_line_says_what_the_keys_say, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			strides_of_large_tensors_are_read_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			speeds_come_from_the_machine_or_the_broadcast, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(wrong_programs_show, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ports_and_links_are_shared, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			an_execution_ends_when_it_is_stopped, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("broadcast", tests, NULL, NULL);
 }

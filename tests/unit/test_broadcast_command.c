@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/draws.h"
-#include "tests/support/set_up.h"
 #include "tests/support/shell.h"
 
 #include <stdio.h>
@@ -37,33 +36,33 @@ static void expect_refused(struct arena *arena, const struct refused *rows, size
 	}
 }
 
-static void score_and_simulate_agree(void **state)
+TEST(score_and_simulate_agree)
 {
-	struct ended score = shell(*state, "$LXPLORE score " SPECS);
+	struct ended score = shell(arena, "$LXPLORE score " SPECS);
 	expect(&score, 0, "\"chunks\": 172,");
 	expect(&score, 0, "\"path\": \"chunked\"");
 	const char *cycles = strstr(score.out, "\"cycles\"");
-	struct ended small = shell(*state, "$LXPLORE simulate specs/arch/a2a3.yaml - <<'E'\n"
-					   "broadcast: {dtype: fp32, shape: [100, 100], ranks: 4,\n"
-					   "  tile: {rows: 32, cols: 32}, staging: 3}\nE");
+	struct ended small = shell(arena, "$LXPLORE simulate specs/arch/a2a3.yaml - <<'E'\n"
+					  "broadcast: {dtype: fp32, shape: [100, 100], ranks: 4,\n"
+					  "  tile: {rows: 32, cols: 32}, staging: 3}\nE");
 	assert_non_null(cycles);
 	expect(&small, 0, "\"executed\": \"data\"");
 	expect(&small, 0, "\"agrees\": true");
 }
 
 /* The smaller of the shipped ones with their bytes, and as they are written back. */
-static void every_operation_is_executed(void **state)
+TEST(every_operation_is_executed)
 {
 	static const char *const names[] = {
 		"put_block", "get_block", "gather_activations", "scatter_rows", "reduce_gradients"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i += (size_t)draws_apart(1)) {
-		struct ended ended = shell(*state,
+		struct ended ended = shell(arena,
 			"$LXPLORE simulate specs/arch/a2a3.yaml specs/broadcasts/%s.yaml",
 			names[i]);
 		expect(&ended, 0, "\"executed\": \"data\"");
 		expect(&ended, 0, "\"agrees\": true");
 	}
-	struct ended away = shell(*state,
+	struct ended away = shell(arena,
 		"$LXPLORE check - <<'E'\n"
 		"broadcast: {operation: gather, dtype: fp32, shape: [4, 8], ranks: 3,\n"
 		"  tile: {rows: 4, cols: 8}, links: {topology: root_only}}\nE");
@@ -72,17 +71,17 @@ static void every_operation_is_executed(void **state)
 }
 
 /* Queues and links of a published operation, and of an algorithm. */
-static void a_trace_shows_queues_and_links(void **state)
+TEST(a_trace_shows_queues_and_links)
 {
-	const char *folder = shell_folder(*state);
-	struct ended ended = shell(*state,
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
 		"$LXPLORE simulate specs/arch/a2a3.yaml specs/broadcasts/reduce_gradients.yaml "
 		"--trace %s/a.json >/dev/null && grep -c '\"ph\":\"X\"' %s/a.json && "
 		"grep -o '\"name\":\"vector\"\\|\"name\":\"7 > 0\"' %s/a.json",
 		folder, folder, folder);
 	/* 32 chunks: 8 loads, 7 of them over links, 7 sums and a store */
 	expect(&ended, 0, "736\n\"name\":\"7 > 0\"\n\"name\":\"vector\"\n");
-	ended = shell(*state,
+	ended = shell(arena,
 		"$LXPLORE simulate - --trace %s/b.json >/dev/null <<'E' && "
 		"grep -c '\"ph\":\"X\"' %s/b.json && tail -n 1 %s/b.json\n"
 		"broadcast: {operation: gather, algorithm: binomial, dtype: fp32, shape: [4],\n"
@@ -93,9 +92,9 @@ static void a_trace_shows_queues_and_links(void **state)
 }
 
 /* Algorithms of the other operations: their stage, and how few rounds there can be. */
-static void siblings_have_algorithms(void **state)
+TEST(siblings_have_algorithms)
 {
-	struct ended ended = shell(*state,
+	struct ended ended = shell(arena,
 		"$LXPLORE simulate - <<'E'\n"
 		"broadcast: {operation: reduce, algorithm: round_optimal, segments: 8, dtype: fp32,\n"
 		"  shape: [4, 8], ranks: 6, tile: {rows: 4, cols: 8}}\nE");
@@ -115,10 +114,10 @@ static void siblings_have_algorithms(void **state)
 			"operation: gather, dtype: fp32, shape: [4], ranks: 4, tile: {rows: 1, cols: 8}",
 			2, "a gather has the one stage 'scatter'"},
 	};
-	expect_refused(*state, rows, sizeof rows / sizeof *rows);
+	expect_refused(arena, rows, sizeof rows / sizeof *rows);
 }
 
-static void what_breaks_a_rule_is_no_broadcast(void **state)
+TEST(what_breaks_a_rule_is_no_broadcast)
 {
 	static const struct refused rows[] = {
 		{"check specs/arch/kirin.yaml -",
@@ -132,16 +131,16 @@ static void what_breaks_a_rule_is_no_broadcast(void **state)
 			"  links: {topology: ring}, tile: {rows: 1, cols: 64}",
 			1, "'binomial' does not go over these links"},
 	};
-	expect_refused(*state, rows, sizeof rows / sizeof *rows);
-	struct ended ended = shell(*state, "$LXPLORE score " SPECS " --counting timeloop");
+	expect_refused(arena, rows, sizeof rows / sizeof *rows);
+	struct ended ended = shell(arena, "$LXPLORE score " SPECS " --counting timeloop");
 	assert_int_equal(ended.status, 2);
 }
 
 /* Every point ran as the model says, and its plan says the same again. */
-static void points_can_be_scored_again(void **state)
+TEST(points_can_be_scored_again)
 {
-	const char *folder = shell_folder(*state);
-	struct ended ended = shell(*state,
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/a2a3.yaml - -q --format csv -o %s <<'E'\n"
 		"broadcast: {name: small, dtype: fp16, shape: [3, 50, 200], ranks: 6,\n"
 		"  links: {topology: mesh, dims: [2, 3], ports: all}, tile: {rows: 16, cols: 64},\n"
@@ -152,10 +151,10 @@ static void points_can_be_scored_again(void **state)
 		fail_msg("status %d\n%s%s", ended.status, ended.err, ended.out);
 	for (const char *line = strchr(ended.out, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
 		int64_t cycles = strtoll(strchr(line, ',') + 1, NULL, 10);
-		struct ended again = shell(*state,
+		struct ended again = shell(arena,
 			"$LXPLORE simulate specs/arch/a2a3.yaml %s/plans/point-%03d.yaml", folder,
 			++rows);
-		expect(&again, 0, arena_format(*state, "\"cycles\": %lld,", (long long)cycles));
+		expect(&again, 0, arena_format(arena, "\"cycles\": %lld,", (long long)cycles));
 		expect(&again, 0, "\"agrees\": true");
 	}
 	assert_true(rows > 3);
@@ -163,10 +162,10 @@ static void points_can_be_scored_again(void **state)
 }
 
 /* Others can, and there is nothing to compare them with. */
-static void what_cannot_be_is_explored_nevertheless(void **state)
+TEST(what_cannot_be_is_explored_nevertheless)
 {
-	const char *folder = shell_folder(*state);
-	struct ended ended = shell(*state,
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
 		"$LXPLORE explore - -q -o %s --format json <<'E'\n"
 		"broadcast: {dtype: fp32, shape: [64], ranks: 4, algorithm: binomial,\n"
 		"  links: {topology: ring}, tile: {rows: 1, cols: 64}}\nE",
@@ -177,10 +176,10 @@ static void what_cannot_be_is_explored_nevertheless(void **state)
 }
 
 /* A limit that ends a search ends its executions too: no point is run again with bytes. */
-static void a_search_that_is_ended_ends(void **state)
+TEST(a_search_that_is_ended_ends)
 {
-	const char *folder = shell_folder(*state);
-	struct ended ended = shell(*state,
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
 		"$LXPLORE explore - specs/arch/a2a3.yaml -q --time-limit 1 -o %s --format csv <<'E'\n"
 		"broadcast: {operation: reduce, dtype: fp32, shape: [256, 1024], ranks: 200,\n"
 		"  tile: {rows: 16, cols: 1024}}\nE",
@@ -188,21 +187,4 @@ static void a_search_that_is_ended_ends(void **state)
 	expect(&ended, 0, ",count,");
 	assert_null(strstr(ended.out, ",data,"));
 	shell_remove(folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(score_and_simulate_agree, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(every_operation_is_executed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_trace_shows_queues_and_links, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(siblings_have_algorithms, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_breaks_a_rule_is_no_broadcast, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(points_can_be_scored_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_cannot_be_is_explored_nevertheless, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_search_that_is_ended_ends, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("broadcast_command", tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "tests/support/executed.h"
 #include "tests/support/program_text.h"
 #include "tests/support/ranks_arch.h"
-#include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
 
 #include <string.h>
@@ -56,7 +55,7 @@ static struct executed run_alone(
 }
 
 /* 16 sticks: a chunk of 8 takes L = 20 + 8 and S = (10 + 8) + 2 * (10 + 100 + 32) cycles. */
-static void takes_as_long_as_the_queues_of_the_root(void **state)
+TEST(takes_as_long_as_the_queues_of_the_root)
 {
 	static const struct {
 		int64_t rows, sticks;
@@ -79,7 +78,7 @@ static void takes_as_long_as_the_queues_of_the_root(void **state)
 }
 
 /* On a ring rank 2 is two links away. */
-static void every_link_on_the_way_counts(void **state)
+TEST(every_link_on_the_way_counts)
 {
 	struct executed run = run_alone(three_ranks("ring"), alone, 2, 8, 1);
 	assert_int_equal(run.cost.score.cycles, 36 + 26 + (110 + 64) + (210 + 64));
@@ -87,7 +86,7 @@ static void every_link_on_the_way_counts(void **state)
 	assert_int_equal(run.result.cycles, run.cost.score.cycles);
 }
 
-static void counts_are_those_of_the_root(void **state)
+TEST(counts_are_those_of_the_root)
 {
 	struct executed run = run_alone(three_ranks("full"), alone, 1, 8, 2);
 	const int64_t *read = run.result.counts.steps[0].bytes[0];
@@ -103,7 +102,7 @@ static void counts_are_those_of_the_root(void **state)
 	assert_int_equal(run.cost.score.lx_peak_bytes, 2 * 1024);
 }
 
-static void programs_name_ranks(void **state)
+TEST(programs_name_ranks)
 {
 	struct executed run = run_alone(three_ranks("full"), alone, 1, 8, 1);
 	assert_string_equal(program_text(test_arena, run.program),
@@ -118,7 +117,7 @@ static void programs_name_ranks(void **state)
 }
 
 /* Every rank computes the sent tensor from inputs of its own; the root's arrives. */
-static void what_is_computed_can_be_sent(void **state)
+TEST(what_is_computed_can_be_sent)
 {
 	struct executed run = run_alone(three_ranks("full"),
 		"workload:\n"
@@ -140,7 +139,7 @@ static void what_is_computed_can_be_sent(void **state)
 	}
 }
 
-static void largest_dimensions_are_cut(void **state)
+TEST(largest_dimensions_are_cut)
 {
 	static const struct {
 		const char *shape;
@@ -216,7 +215,7 @@ static int64_t least_cycles(const struct explored *explored)
 	return explored->frontier.points[0].score.cycles;
 }
 
-static void less_lx_moves_the_frontier(void **state)
+TEST(less_lx_moves_the_frontier)
 {
 	const struct workload *workload;
 	struct explored free = explore_block(1 << 19, 0, 0, 1, &workload);
@@ -237,7 +236,7 @@ static void less_lx_moves_the_frontier(void **state)
 	}
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
 	const struct workload *workload;
 	struct explored one = explore_block(36 << 10, 0, 0, 1, &workload);
@@ -248,7 +247,7 @@ static void threads_change_nothing(void **state)
 		assert_string_equal(one.frontier.points[i].key, four.frontier.points[i].key);
 }
 
-static void menus_have_what_is_worth_its_bytes(void **state)
+TEST(menus_have_what_is_worth_its_bytes)
 {
 	const struct arch *arch = three_ranks("full");
 	const struct staging_menu *menus =
@@ -261,21 +260,4 @@ static void menus_have_what_is_worth_its_bytes(void **state)
 		assert_true(menus[0].options[i].bytes > menus[0].options[i - 1].bytes);
 		assert_true(menus[0].options[i].cycles < menus[0].options[i - 1].cycles);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		TEST(takes_as_long_as_the_queues_of_the_root),
-		TEST(every_link_on_the_way_counts),
-		TEST(counts_are_those_of_the_root),
-		TEST(programs_name_ranks),
-		TEST(what_is_computed_can_be_sent),
-		TEST(largest_dimensions_are_cut),
-		TEST(less_lx_moves_the_frontier),
-		TEST(threads_change_nothing),
-		TEST(menus_have_what_is_worth_its_bytes),
-	};
-	return cmocka_run_group_tests_name("broadcasts in graphs", tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "tests/support/buffers.h"
 
 #include <string.h>
@@ -98,7 +97,7 @@ static struct packing_fault check(const struct row *row)
 	return packing_check(&packing, &placement);
 }
 
-static void the_pair_at_fault_is_named(void **state)
+TEST(the_pair_at_fault_is_named)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct packing_fault fault = check(&rows[i]);
@@ -107,12 +106,4 @@ static void the_pair_at_fault_is_named(void **state)
 				fault.b, fault.why ? fault.why : "no fault", rows[i].a, rows[i].b);
 		assert_true((fault.a < 0) == !fault.why);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_pair_at_fault_is_named),
-	};
-	return cmocka_run_group_tests_name("buffer", tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static const char *planted_rows(
 
 /* An interval of 95 % misses one time in 20: of 20 seeds and 4 attributes 4, with
  * a standard deviation of 2; of 300 seeds (N=300) 60 of 1200, at most 75. */
-static void planted_values_are_found_within_their_intervals(void **state)
+BARE_TEST(planted_values_are_found_within_their_intervals)
 {
 	static const double planted[ATTRIBUTES] = {
 		[BUNDLE] = 2200, [BANDWIDTH] = 160, [TURN] = 0.5, [MAC] = 512, [REDUCTION] = 24};
@@ -129,7 +129,7 @@ static void planted_values_are_found_within_their_intervals(void **state)
 	assert_true((double)missed <= 0.05 * drawn + 2 * sqrt(0.05 * 0.95 * drawn));
 }
 
-static void bad_rows_are_named_and_skipped(void **state)
+TEST(bad_rows_are_named_and_skipped)
 {
 	static const char rows[] = "op,rows,cols,tiles,io_hbm_bytes,kernel_us_median\n"
 				   "neg,64,128,,,3.5\n"
@@ -144,7 +144,6 @@ static void bad_rows_are_named_and_skipped(void **state)
 				   "softmax_row_tiling,64,128,3,,3\n"
 				   "mmwd,64,64,,24576,5\n"
 				   "mmwd,64,64,,24576,4\n";
-	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
 	struct measured_set set;
 	assert_true(measured_read(arena, text_source(arena, "rows.csv", rows), diag, &set));
@@ -154,14 +153,4 @@ static void bad_rows_are_named_and_skipped(void **state)
 	assert_int_equal(set.rows[0].line, 2);
 	assert_true(set.rows[2].us == 4);
 	assert_false(diag_failed(diag));
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(planted_values_are_found_within_their_intervals),
-		cmocka_unit_test(bad_rows_are_named_and_skipped),
-	};
-	return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
 }

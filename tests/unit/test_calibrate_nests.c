@@ -84,9 +84,8 @@ static void predict(struct arena *arena, const struct machine_file *file,
 	assert_false(diag_failed(diag));
 }
 
-static void times_are_those_of_the_mapping(void **state)
+TEST(times_are_those_of_the_mapping)
 {
-	struct arena *arena = *state;
 	struct machine_file file = read_machine(arena, diag_open(arena));
 	struct measured_set set = read_set(arena, rows_text(arena, NULL));
 	double us[ROWS];
@@ -98,11 +97,10 @@ static void times_are_those_of_the_mapping(void **state)
 	assert_true(fabs(us[0] - 64 * 64 * 32 * 2 * (2 / 4.0 + 20) / 1000.0) < 1e-9);
 }
 
-static void planted_values_are_found(void **state)
+TEST(planted_values_are_found)
 {
 	static const double planted[ATTRIBUTES] = {
 		[READ_BANDWIDTH] = 1.5, [ROW_TIME] = 5, [ROUND_TIME] = 30};
-	struct arena *arena = *state;
 	long seeds = draws(10), missed = 0;
 	for (long seed = 1; seed <= seeds; seed++) {
 		struct arena_mark mark = arena_mark(arena);
@@ -132,9 +130,8 @@ static void planted_values_are_found(void **state)
 	assert_true(missed <= seeds * ATTRIBUTES / 6 + 1);
 }
 
-static void rows_without_a_prediction_are_named(void **state)
+TEST(rows_without_a_prediction_are_named)
 {
-	struct arena *arena = *state;
 	struct diag *diag = diag_open(arena);
 	struct machine_file file = read_machine(arena, diag);
 	struct measured_set set;
@@ -152,26 +149,4 @@ static void rows_without_a_prediction_are_named(void **state)
 	predict(arena, &file, &set, values, us);
 	assert_true(isnan(us[0]));
 	assert_true(us[1] > 0);
-}
-
-static int open_arena(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int close_arena(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_are_those_of_the_mapping),
-		cmocka_unit_test(planted_values_are_found),
-		cmocka_unit_test(rows_without_a_prediction_are_named),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

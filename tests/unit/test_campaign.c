@@ -95,7 +95,7 @@ static void expect_no_empty_column(const char *text)
 			fail_msg("no row has a value of '%s'", head.at[c]);
 }
 
-static void a_point_is_what_explore_says(void **state)
+FOLDER_TEST(a_point_is_what_explore_says)
 {
 	folder_put("sweep.yaml", sweep);
 	assert_int_equal(campaign(run_words("out")).status, 0);
@@ -117,7 +117,7 @@ static void a_point_is_what_explore_says(void **state)
 }
 
 /* A network of two layers, a graph and a broadcast: what a point is may vary, too. */
-static void points_are_of_any_kind(void **state)
+FOLDER_TEST(points_are_of_any_kind)
 {
 	const char *specs = shell(arena, "printf \"$PWD/specs\"").out;
 	folder_put("network.yaml",
@@ -151,7 +151,7 @@ static void points_are_of_any_kind(void **state)
 	assert_null(strstr(text, ",nothing,"));
 }
 
-static void equal_points_are_explored_once(void **state)
+FOLDER_TEST(equal_points_are_explored_once)
 {
 	folder_put("sweep.yaml", sweep);
 	assert_int_equal(campaign(run_words("out")).status, 0);
@@ -160,7 +160,7 @@ static void equal_points_are_explored_once(void **state)
 					   "done 30 (100.0 %), running 0, open 0\n"));
 }
 
-static void threads_change_nothing(void **state)
+FOLDER_TEST(threads_change_nothing)
 {
 	const char *text = whole();
 	for (int jobs = 1; jobs <= 7; jobs += 3) {
@@ -187,7 +187,7 @@ static pid_t start(const char *name)
 	return child;
 }
 
-static void a_killed_run_goes_on(void **state)
+FOLDER_TEST(a_killed_run_goes_on)
 {
 	struct random random = random_open(draws_seed(25), 0);
 	const char *text = whole();
@@ -205,7 +205,7 @@ static void a_killed_run_goes_on(void **state)
 	assert_string_equal(exported("killed"), text);
 }
 
-static void shards_merge_in_any_order(void **state)
+FOLDER_TEST(shards_merge_in_any_order)
 {
 	enum { SHARDS = 5 };
 	struct random random = random_open(draws_seed(25), 0);
@@ -242,7 +242,7 @@ static long done_now(const char *err)
 	return atol(at + strlen(" done, "));
 }
 
-static void two_processes_share_a_campaign(void **state)
+FOLDER_TEST(two_processes_share_a_campaign)
 {
 	const char *text = whole();
 	struct ended both = shell(arena,
@@ -257,7 +257,7 @@ static void two_processes_share_a_campaign(void **state)
 	assert_int_equal(done_now(folder_text("a")) + done_now(folder_text("b")), 30);
 }
 
-static void an_interrupted_run_goes_on(void **state)
+FOLDER_TEST(an_interrupted_run_goes_on)
 {
 	const char *text = whole();
 	int status;
@@ -272,7 +272,7 @@ static void an_interrupted_run_goes_on(void **state)
 }
 
 /* No file may grow beyond some KiB; then it may again. */
-static void a_full_disk_keeps_what_was_done(void **state)
+FOLDER_TEST(a_full_disk_keeps_what_was_done)
 {
 	const char *text = whole();
 	if (is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
@@ -285,7 +285,7 @@ static void a_full_disk_keeps_what_was_done(void **state)
 }
 
 /* Root may write anywhere: the test runs as another user then. */
-static void a_folder_that_may_not_be_written_is_told(void **state)
+FOLDER_TEST(a_folder_that_may_not_be_written_is_told)
 {
 	const char *text = whole();
 	struct ended ended = shell(arena,
@@ -303,7 +303,7 @@ static void a_folder_that_may_not_be_written_is_told(void **state)
 	assert_string_equal(exported("whole"), text);
 }
 
-static void what_differs_is_told(void **state)
+FOLDER_TEST(what_differs_is_told)
 {
 	whole();
 	struct ended other = campaign(
@@ -321,7 +321,7 @@ static void what_differs_is_told(void **state)
 }
 
 /* More points in the sweep: those that are done stay done. */
-static void a_longer_sweep_goes_on(void **state)
+FOLDER_TEST(a_longer_sweep_goes_on)
 {
 	whole();
 	folder_put("sweep.yaml", arena_format(arena, "%s", sweep));
@@ -335,7 +335,7 @@ static void a_longer_sweep_goes_on(void **state)
 }
 
 /* A point whose specs are wrong says so; the others are found. */
-static void a_wrong_point_says_why(void **state)
+FOLDER_TEST(a_wrong_point_says_why)
 {
 	folder_put("sweep.yaml", "sweep:\n"
 				 "  vary:\n"
@@ -348,26 +348,4 @@ static void a_wrong_point_says_why(void **state)
 	const char *text = exported("out");
 	assert_non_null(strstr(text, "1,,4,found,"));
 	assert_non_null(strstr(text, "2,,-3,wrong,"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_point_is_what_explore_says),
-		TEST(points_are_of_any_kind),
-		TEST(equal_points_are_explored_once),
-		TEST(threads_change_nothing),
-		TEST(a_killed_run_goes_on),
-		TEST(shards_merge_in_any_order),
-		TEST(two_processes_share_a_campaign),
-		TEST(an_interrupted_run_goes_on),
-		TEST(a_full_disk_keeps_what_was_done),
-		TEST(a_folder_that_may_not_be_written_is_told),
-		TEST(what_differs_is_told),
-		TEST(a_longer_sweep_goes_on),
-		TEST(a_wrong_point_says_why),
-	};
-	return cmocka_run_group_tests_name("campaign", tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static const char *edited(const char *from, const char *to)
 	return arena_format(arena, "%.*s%s%s", (int)(at - chain), chain, to, at + strlen(from));
 }
 
-static void a_child_takes_the_place_of_its_parent(void **state)
+FOLDER_TEST(a_child_takes_the_place_of_its_parent)
 {
 	struct ended ended = place(chain, "--capacity 32");
 	assert_int_equal(ended.status, 0);
@@ -49,7 +49,7 @@ static void a_child_takes_the_place_of_its_parent(void **state)
 		"g: the file's answer is illegal: 'a' ends at 32, beyond the capacity of 31 bytes"));
 }
 
-static void answers_have_the_format_of_the_compiler(void **state)
+FOLDER_TEST(answers_have_the_format_of_the_compiler)
 {
 	struct ended ended = place(chain, "--capacity 50% --format json");
 	json_t *root = json_loads(ended.out, 0, NULL);
@@ -66,7 +66,7 @@ static void answers_have_the_format_of_the_compiler(void **state)
 	json_decref(root);
 }
 
-static void wrong_answers_of_a_file_are_told(void **state)
+FOLDER_TEST(wrong_answers_of_a_file_are_told)
 {
 	struct ended ended = place(chain, "--capacity 64 --check");
 	assert_int_equal(ended.status, 0);
@@ -77,7 +77,7 @@ static void wrong_answers_of_a_file_are_told(void **state)
 		strstr(ended.out, "'b' in division 0 does not find 'a' in division 1 in LX"));
 }
 
-static void options_of_tables_are_refused(void **state)
+FOLDER_TEST(options_of_tables_are_refused)
 {
 	struct ended ended = place(chain, "--capacity 64 --minimize --case h");
 	assert_int_equal(ended.status, 2);
@@ -88,23 +88,10 @@ static void options_of_tables_are_refused(void **state)
 }
 
 /* A budget leaves an answer with its bound, and says so. */
-static void a_budget_leaves_a_bound(void **state)
+FOLDER_TEST(a_budget_leaves_a_bound)
 {
 	struct ended ended = place(chain, "--capacity 64 --budget 1");
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.out, "g           64    0/2      128      4        8  >= 0"));
 	assert_non_null(strstr(ended.out, "g: not proven: budget"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_child_takes_the_place_of_its_parent),
-		TEST(answers_have_the_format_of_the_compiler),
-		TEST(wrong_answers_of_a_file_are_told),
-		TEST(options_of_tables_are_refused),
-		TEST(a_budget_leaves_a_bound),
-	};
-	return cmocka_run_group_tests_name("captures", tests, NULL, NULL);
 }

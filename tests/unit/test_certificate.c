@@ -38,7 +38,7 @@ static void expect_proof(const char *specs, const char *how)
 		fail_msg("%s %s: %s%s", specs, how, ended.out, ended.err);
 }
 
-static void what_exact_proves_is_verified(void **state)
+FOLDER_TEST(what_exact_proves_is_verified)
 {
 	static const char *const problems[] = {
 		"  shape: {name: gemv, dimensions: [M, K], data_spaces: [\n"
@@ -75,13 +75,13 @@ static void what_exact_proves_is_verified(void **state)
 	}
 }
 
-static void what_was_enumerated_is_verified(void **state)
+FOLDER_TEST(what_was_enumerated_is_verified)
 {
 	expect_proof(SMALL, "--solver map=linear");
 }
 
 /* A search that its budget ends leaves a bound, which is verified. */
-static void a_bound_is_verified(void **state)
+FOLDER_TEST(a_bound_is_verified)
 {
 	for (int budget = 5; budget < 500; budget *= 2) {
 		struct ended ended = explore(arena_format(
@@ -98,7 +98,7 @@ static void a_bound_is_verified(void **state)
 	fail_msg("no budget left a bound");
 }
 
-static void nothing_proven_is_no_certificate(void **state)
+FOLDER_TEST(nothing_proven_is_no_certificate)
 {
 	assert_int_equal(explore(SMALL " --solver map=exact").status, 0);
 	assert_true(folder_has("certificate.yaml"));
@@ -107,7 +107,7 @@ static void nothing_proven_is_no_certificate(void **state)
 	assert_non_null(strstr(folder_text("run.json"), "\"certificate\": null"));
 }
 
-static void the_budget_ends_it_undecided(void **state)
+FOLDER_TEST(the_budget_ends_it_undecided)
 {
 	assert_int_equal(explore(SMALL " --solver map=exact").status, 0);
 	struct ended ended = check(SMALL " --budget 10", "certificate.yaml");
@@ -129,7 +129,7 @@ static const char *replaced(const char *text, const char *from, const char *to)
 
 /* Energies whose sums the search rounds otherwise than the model: a bound that the best mapping meets
  * is no more above it than the certificate allows. */
-static void a_bound_that_is_met_is_verified(void **state)
+FOLDER_TEST(a_bound_that_is_met_is_verified)
 {
 	static const char problem[] =
 		"problem:\n"
@@ -172,7 +172,7 @@ static void expect_refused(const char *specs, const struct change *change)
 			ended.out, ended.err);
 }
 
-static void every_change_is_told(void **state)
+FOLDER_TEST(every_change_is_told)
 {
 	static const struct change changes[] = {
 		{"cycles: 1024", "cycles: 1023", 1, "takes 1024 cycles, not 1023"},
@@ -249,7 +249,7 @@ static struct ended check_false_claim(const char *specs, const char *draws)
 	return check(specs, "wrong.yaml");
 }
 
-static void a_solver_that_is_wrong_is_caught(void **state)
+FOLDER_TEST(a_solver_that_is_wrong_is_caught)
 {
 	struct ended ended = check_false_claim(SMALL, "40");
 	assert_int_equal(ended.status, 1);
@@ -260,7 +260,7 @@ static void a_solver_that_is_wrong_is_caught(void **state)
 }
 
 /* The bounds know what flags do: the space of 42,272 cells needs hardly more of them; and what is false is refused. */
-static void certificates_under_flags_are_checked_fast(void **state)
+FOLDER_TEST(certificates_under_flags_are_checked_fast)
 {
 	static const char *const flags[] = {"core, type: spatial, no_reuse",
 		"core, type: spatial, no_link_transfer", "LocalBuffer, type: temporal, no_reuse",
@@ -295,7 +295,7 @@ static void certificates_under_flags_are_checked_fast(void **state)
 }
 
 /* The fields of the search that only version 2 has. */
-static void the_version_before_is_read(void **state)
+FOLDER_TEST(the_version_before_is_read)
 {
 	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
 	const char *text = replaced(folder_text("certificate.yaml"), "version: 3", "version: 2");
@@ -310,7 +310,7 @@ static void the_version_before_is_read(void **state)
 	assert_int_equal(check(SMALL, "mixed.yaml").status, 2);
 }
 
-static void other_specs_are_told(void **state)
+FOLDER_TEST(other_specs_are_told)
 {
 	folder_put("keep.yaml", text_of_file(arena, "specs/constraints/keep_all.yaml"));
 	folder_put("machine.yaml", text_of_file(arena, MACHINE));
@@ -336,7 +336,7 @@ static void other_specs_are_told(void **state)
 
 /* The proof among factors that need not divide makes no certificate, and one of those that divide
  * does not stand for it. */
-static void uneven_factors_have_none(void **state)
+FOLDER_TEST(uneven_factors_have_none)
 {
 	assert_int_equal(
 		explore(SMALL " --solver map=exact --objective energy --imperfect M").status, 0);
@@ -354,7 +354,7 @@ static void uneven_factors_have_none(void **state)
 }
 
 /* Each distinct layer of a network has its own. */
-static void layers_of_networks_are_verified(void **state)
+FOLDER_TEST(layers_of_networks_are_verified)
 {
 	folder_put("network.yaml",
 		"network:\n"
@@ -394,7 +394,7 @@ static void layers_of_networks_are_verified(void **state)
 	assert_non_null(strstr(ended.err, "of a problem and not of a network"));
 }
 
-static void hostile_files_are_refused(void **state)
+FOLDER_TEST(hostile_files_are_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -419,7 +419,7 @@ static void hostile_files_are_refused(void **state)
 }
 
 /* Whatever is done to a certificate, it is answered, and never accepted with another optimum. */
-static void changed_certificates_are_answered(void **state)
+FOLDER_TEST(changed_certificates_are_answered)
 {
 	uint64_t seed = draws_seed(85);
 	long count = draws(60), held = 0;
@@ -441,28 +441,4 @@ static void changed_certificates_are_answered(void **state)
 			fail_msg("draw %ld is accepted:\n%s%s", i, text, ended.out);
 	}
 	printf("%ld of %ld changed certificates still hold\n", held, count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-		TEST(what_exact_proves_is_verified),
-		TEST(what_was_enumerated_is_verified),
-		TEST(a_bound_is_verified),
-		TEST(a_bound_that_is_met_is_verified),
-		TEST(nothing_proven_is_no_certificate),
-		TEST(the_budget_ends_it_undecided),
-		TEST(every_change_is_told),
-		TEST(a_solver_that_is_wrong_is_caught),
-		TEST(certificates_under_flags_are_checked_fast),
-		TEST(the_version_before_is_read),
-		TEST(other_specs_are_told),
-		TEST(uneven_factors_have_none),
-		TEST(layers_of_networks_are_verified),
-		TEST(hostile_files_are_refused),
-		TEST(changed_certificates_are_answered),
-#undef TEST
-	};
-	return cmocka_run_group_tests_name("certificate files", tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
-#include "base/arena.h"
 #include "base/text.h"
 #include "spec/node.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -33,7 +31,7 @@ static const struct node *parse(
 	return node_read_text(arena, name, text, strlen(text), diag);
 }
 
-static void settings_become_maps_and_lists(void **state)
+TEST(settings_become_maps_and_lists)
 {
 	static const struct {
 		const char *text, *tree;
@@ -50,17 +48,17 @@ static void settings_become_maps_and_lists(void **state)
 		{"# a = 2\n/* a = 3; */ a = /* 4 */ 1; // a = 5\nb = 010;", "{a: 1, b: 10}"},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct diag *diag = diag_open(*state);
-		const struct node *root = parse(*state, "f.cfg", table[i].text, diag);
+		struct diag *diag = diag_open(arena);
+		const struct node *root = parse(arena, "f.cfg", table[i].text, diag);
 		if (!root)
-			fail_msg("%s", complaints_text(*state, diag));
-		struct text out = text_open(*state);
+			fail_msg("%s", complaints_text(arena, diag));
+		struct text out = text_open(arena);
 		print_node(&out, root);
 		assert_string_equal(text_read(&out), table[i].tree);
 	}
 }
 
-static void it_is_known_by_its_name_or_its_beginning(void **state)
+TEST(it_is_known_by_its_name_or_its_beginning)
 {
 	static const struct {
 		const char *name, *text;
@@ -77,9 +75,9 @@ static void it_is_known_by_its_name_or_its_beginning(void **state)
 		{"f", "a = 1: 2", NULL},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct diag *diag = diag_open(*state);
-		const struct node *root = parse(*state, table[i].name, table[i].text, diag);
-		struct text out = text_open(*state);
+		struct diag *diag = diag_open(arena);
+		const struct node *root = parse(arena, table[i].name, table[i].text, diag);
+		struct text out = text_open(arena);
 		if (root)
 			print_node(&out, root);
 		assert_int_equal(root != NULL, table[i].tree != NULL);
@@ -96,10 +94,10 @@ static void check_span(const struct span *span, int line, int column, int end)
 	assert_int_equal(span->end_column, end);
 }
 
-static void places_are_those_of_the_text(void **state)
+TEST(places_are_those_of_the_text)
 {
-	struct diag *diag = diag_open(*state);
-	const struct node *root = parse(*state, "f.cfg",
+	struct diag *diag = diag_open(arena);
+	const struct node *root = parse(arena, "f.cfg",
 		"# name\narch = {\n  name = \"name\"; entries = 12L;\n};\nl = ({ x = 1 }, { x = 22 });",
 		diag);
 	const struct node_entry *arch = &root->entries[0], *list = &root->entries[1];
@@ -114,7 +112,7 @@ static void places_are_those_of_the_text(void **state)
 }
 
 /* Each of these would take libconfig, or us, a long time or much of the stack. */
-static void large_files_are_refused_early(void **state)
+TEST(large_files_are_refused_early)
 {
 	static const struct {
 		const char *each, *error;
@@ -126,32 +124,20 @@ static void large_files_are_refused_early(void **state)
 		{"a=1;", "has at most 5000 settings", 6000},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct diag *diag = diag_open(*state);
-		struct text text = text_open(*state);
+		struct diag *diag = diag_open(arena);
+		struct text text = text_open(arena);
 		for (int k = 0; k < rows[i].count; k++)
 			text_add(&text, "%s", rows[i].each);
-		assert_null(parse(*state, "f.cfg", text_read(&text), diag));
-		if (!strstr(complaints_text(*state, diag), rows[i].error))
-			fail_msg("%s", complaints_text(*state, diag));
+		assert_null(parse(arena, "f.cfg", text_read(&text), diag));
+		if (!strstr(complaints_text(arena, diag), rows[i].error))
+			fail_msg("%s", complaints_text(arena, diag));
 	}
-	struct diag *diag = diag_open(*state);
-	struct text deep = text_open(*state);
+	struct diag *diag = diag_open(arena);
+	struct text deep = text_open(arena);
 	for (int k = 0; k < 100; k++)
 		text_add(&deep, "a = {");
 	for (int k = 0; k < 100; k++)
 		text_add(&deep, "};");
-	assert_null(parse(*state, "f.cfg", text_read(&deep), diag));
-	assert_non_null(strstr(complaints_text(*state, diag), "nested more than 64 deep"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(settings_become_maps_and_lists),
-		TEST(it_is_known_by_its_name_or_its_beginning),
-		TEST(places_are_those_of_the_text),
-		TEST(large_files_are_refused_early),
-	};
-	return cmocka_run_group_tests_name("libconfig files", tests, NULL, NULL);
+	assert_null(parse(arena, "f.cfg", text_read(&deep), diag));
+	assert_non_null(strstr(complaints_text(arena, diag), "nested more than 64 deep"));
 }

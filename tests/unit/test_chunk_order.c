@@ -52,7 +52,7 @@ static void check_all(const int64_t *order, int64_t count)
 	}
 }
 
-static void no_order_is_faster(void **state)
+BARE_TEST(no_order_is_faster)
 {
 	long count = draws(300);
 	uint64_t seed = draws_seed(5);
@@ -77,12 +77,4 @@ static void no_order_is_faster(void **state)
 			time_of(jobs, all, chunks, MOST), least_of(jobs, order, 0, chunks, MOST));
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_order_is_faster),
-	};
-	return cmocka_run_group_tests_name("chunk_order", tests, NULL, NULL);
 }

@@ -73,9 +73,8 @@ static struct projection_facts expect_array(
 
 /* Kung's arrays (1982): what stays, what moves where, and so how fast.  C outputs of Q taps; W2
  * sums from the last tap to the first. */
-static void convolution_has_kungs_arrays(void **state)
+BARE_TEST(convolution_has_kungs_arrays)
 {
-	(void)state;
 	enum { C, Q }; /* columns of pes and cycles: C and Q times, and a number */
 	static const struct {
 		const char *name, *allocation, *schedule, *wires;
@@ -119,9 +118,8 @@ static void convolution_has_kungs_arrays(void **state)
 
 /* Along a unit vector a square, along the diagonal of a face two triangles more, along that of the
  * cube a hexagon. */
-static void matrix_products_have_squares_and_hexagons(void **state)
+BARE_TEST(matrix_products_have_squares_and_hexagons)
 {
-	(void)state;
 	static const struct {
 		const char *allocation;
 		int64_t pes[3]; /* of N: N N times, N times, a number */
@@ -156,9 +154,8 @@ static double read_matrix(void *user, int stream, const int64_t *place)
 }
 
 /* On N by N PEs, on a triangle, on a hexagon; L U is the matrix, whichever computed it. */
-static void lu_has_its_arrays(void **state)
+BARE_TEST(lu_has_its_arrays)
 {
-	(void)state;
 	enum { MOST = 6 };
 	static const struct {
 		const char *allocation;
@@ -220,9 +217,8 @@ static void expect_least(struct arena *arena, const struct space_time *spec, int
 }
 
 /* Matrix products on rows of PEs (Lee and Kedem, 1990; Shang and Fortes, 1992). */
-static void rows_of_pes_have_least_makespans(void **state)
+BARE_TEST(rows_of_pes_have_least_makespans)
 {
-	(void)state;
 	static const struct {
 		const char *allocation;
 		int64_t pes[2], cycles[3]; /* of N: N times, a number; N N times, .. */
@@ -249,9 +245,8 @@ static void rows_of_pes_have_least_makespans(void **state)
 }
 
 /* Transitive closure takes mu (mu + 3) + 1 steps on N PEs, mu = N - 1. */
-static void transitive_closure_has_its_least_makespan(void **state)
+BARE_TEST(transitive_closure_has_its_least_makespan)
 {
-	(void)state;
 	for (int n = 3; n <= 6; n++) {
 		struct arena *arena = arena_open();
 		int most = 2 * n;
@@ -260,16 +255,4 @@ static void transitive_closure_has_its_least_makespan(void **state)
 		expect_least(arena, &spec, most, n, (n - 1) * (n + 2) + 1);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(convolution_has_kungs_arrays),
-		cmocka_unit_test(matrix_products_have_squares_and_hexagons),
-		cmocka_unit_test(lu_has_its_arrays),
-		cmocka_unit_test(rows_of_pes_have_least_makespans),
-		cmocka_unit_test(transitive_closure_has_its_least_makespan),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,19 +142,19 @@ static bool x_has_no_clone(const struct plan *plan)
 	return workload_tensor(plan->workload, "clone_x") < 0;
 }
 
-static void an_op_uses_no_more_cores_than_it_may(void **state)
+TEST(an_op_uses_no_more_cores_than_it_may)
 {
 	holds_because_it_is_asked_for("[{type: graph, target: e, cores: 2}]", exp_has_two_cores);
 }
 
-static void without_a_target_all_ops_are_meant(void **state)
+TEST(without_a_target_all_ops_are_meant)
 {
 	holds_because_it_is_asked_for("[{type: graph, cores: 4}]", all_have_four_cores);
 	holds_because_it_is_asked_for(
 		"[{type: graph, target: '*', cores: 4}]", all_have_four_cores);
 }
 
-static void a_tensor_stays_out_of_lx(void **state)
+TEST(a_tensor_stays_out_of_lx)
 {
 	holds_because_it_is_asked_for("[{type: graph, target: e, residency: hbm}]", exp_is_in_hbm);
 	holds_because_it_is_asked_for("[{type: graph, target: x, residency: hbm}]", x_has_no_clone);
@@ -176,7 +176,7 @@ static struct recipe_result planned(
 }
 
 /* With room for one of the two, the one that must be there is. */
-static void a_tensor_that_must_live_in_lx_goes_first(void **state)
+BARE_TEST(a_tensor_that_must_live_in_lx_goes_first)
 {
 	static const char *const names[] = {"a", "b"};
 	for (int i = 0; i < 2; i++) {
@@ -192,9 +192,8 @@ static void a_tensor_that_must_live_in_lx_goes_first(void **state)
 	}
 }
 
-static void what_cannot_live_in_lx_is_refused_with_the_reason(void **state)
+TEST(what_cannot_live_in_lx_is_refused_with_the_reason)
 {
-	struct arena *arena = arena_open();
 	struct graph_case test =
 		open_case(arena, chain_yaml, "[{type: graph, target: a, residency: lx}]");
 	struct recipe_result made = planned(&test, &test.constraints, 1024);
@@ -203,7 +202,6 @@ static void what_cannot_live_in_lx_is_refused_with_the_reason(void **state)
 		"'a' lives in HBM, it must live in LX: its 131072 bytes per core (1024 sticks) "
 		"exceed the 1024 of LX");
 	assert_ptr_equal(made.broken, &test.constraints.at[0]);
-	arena_close(arena);
 }
 
 /* The widest operand of every division that the exhaustive solver offers for one op. */
@@ -233,9 +231,8 @@ static int64_t widest_span(const struct graph_case *test, const struct planning 
 	return widest;
 }
 
-static void an_op_spans_no_more_than_it_may(void **state)
+TEST(an_op_spans_no_more_than_it_may)
 {
-	struct arena *arena = arena_open();
 	struct graph_case test =
 		open_case(arena, softmax_yaml, "[{type: graph, target: e, span: 256KiB}]");
 	struct planning planning = planning_default(test.arch);
@@ -247,11 +244,10 @@ static void an_op_spans_no_more_than_it_may(void **state)
 	assert_true(widest_span(&test, &planning, sub) > 256 << 10);
 	struct explored asked = explored_under(&test, &test.constraints);
 	assert_true(asked.frontier.count > 0);
-	arena_close(arena);
 }
 
 /* A plan that was made without them is held against constraints of all kinds. */
-static void a_plan_that_breaks_one_is_told_so(void **state)
+BARE_TEST(a_plan_that_breaks_one_is_told_so)
 {
 	static const struct {
 		const char *yaml, *why;
@@ -285,11 +281,10 @@ static void a_plan_that_breaks_one_is_told_so(void **state)
 	}
 }
 
-static void they_explain_themselves(void **state)
+TEST(they_explain_themselves)
 {
 	static const char *const sentences[] = {"every op uses at most 4 cores",
 		"a core spans at most 65536 bytes of an operand of op 'e'", "'e' lives in LX"};
-	struct arena *arena = arena_open();
 	struct graph_case test = open_case(arena, softmax_yaml,
 		"[{type: graph, cores: 4}, {type: graph, target: e, span: 64KiB}, {type: graph, "
 		"target: e, residency: lx}]");
@@ -297,12 +292,11 @@ static void they_explain_themselves(void **state)
 		assert_string_equal(
 			test.constraints.at[i].kind->explain(NULL, &test.constraints.at[i], arena),
 			sentences[i]);
-	arena_close(arena);
 }
 
 /* The plan that is free of the constraint is proven, no slower than the one that keeps it, and where the search
  * under the constraint begins. */
-static void a_price_is_told_by_the_free_plan(void **state)
+BARE_TEST(a_price_is_told_by_the_free_plan)
 {
 	static const char *const names[] = {"a", "b", "c"};
 	size_t starts = 0;
@@ -333,20 +327,4 @@ static void a_price_is_told_by_the_free_plan(void **state)
 		arena_close(arena);
 	}
 	assert_true(starts > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_op_uses_no_more_cores_than_it_may),
-		cmocka_unit_test(without_a_target_all_ops_are_meant),
-		cmocka_unit_test(a_tensor_stays_out_of_lx),
-		cmocka_unit_test(a_tensor_that_must_live_in_lx_goes_first),
-		cmocka_unit_test(what_cannot_live_in_lx_is_refused_with_the_reason),
-		cmocka_unit_test(an_op_spans_no_more_than_it_may),
-		cmocka_unit_test(a_plan_that_breaks_one_is_told_so),
-		cmocka_unit_test(they_explain_themselves),
-		cmocka_unit_test(a_price_is_told_by_the_free_plan),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "tests/support/complaints.h"
 #include "tests/support/constraint_case.h"
 #include "tests/support/draws.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -35,7 +34,7 @@ static void expect(const char *yaml, const char *list)
 	assert_string_equal(listed(&test), list);
 }
 
-static void lists_have_many_forms(void **state)
+TEST(lists_have_many_forms)
 {
 	static const char *const same[] = {
 		"[{target: GLB, type: temporal, factors: [M=4], permutation: [M]}]",
@@ -68,7 +67,7 @@ static void lists_have_many_forms(void **state)
 	expect("[{target: GLB, constraints: {max_overbooked_proportion: {}, temporal: {}}}]", "");
 }
 
-static void flags_may_be_types(void **state)
+TEST(flags_may_be_types)
 {
 	expect("[{target: PE, type: no_link_transfer, datatypes: [A]}, {target: PE, type: "
 	       "no_multicast_no_reduction, attributes: {datatypes: [B]}}, {target: PE, type: "
@@ -77,7 +76,7 @@ static void flags_may_be_types(void **state)
 }
 
 /* Timeloop has `split` beside the type, and the rest in `attributes`. */
-static void a_split_stands_beside_attributes(void **state)
+TEST(a_split_stands_beside_attributes)
 {
 	expect("[{target: PE, type: spatial, split: len(spec.problem.instance), attributes: "
 	       "{factors: M4}}, {target: PE, type: spatial, attributes: {split: 7//2}}]",
@@ -89,7 +88,7 @@ static void a_split_stands_beside_attributes(void **state)
 }
 
 /* Timeloop takes the extent, and says so. */
-static void factors_above_the_extent_are_cut(void **state)
+TEST(factors_above_the_extent_are_cut)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test, "[{target: GLB, type: temporal, factors: N=2 M=64 K<=99}, "
@@ -106,7 +105,7 @@ static void factors_above_the_extent_are_cut(void **state)
 }
 
 /* Keys that Timeloop ignores are noted; a key that may be a typing error is refused. */
-static void unknown_keys_are_noted(void **state)
+TEST(unknown_keys_are_noted)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	struct unread unread = {0};
@@ -122,7 +121,7 @@ static void unknown_keys_are_noted(void **state)
 		"error: unknown key 'factor' in constraint; did you mean 'factors'?"));
 }
 
-static void a_fan_out_has_two_names(void **state)
+TEST(a_fan_out_has_two_names)
 {
 	static const char *const names[] = {"PE", "inter_PE_spatial"};
 	for (int i = 0; i < 2; i++)
@@ -133,7 +132,7 @@ static void a_fan_out_has_two_names(void **state)
 			"PE spatial factors\nPE temporal factors\nPE dataspace bypass\n");
 }
 
-static void the_older_tree_names_the_parent(void **state)
+TEST(the_older_tree_names_the_parent)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	test.arch.tree = true;
@@ -143,7 +142,7 @@ static void the_older_tree_names_the_parent(void **state)
 	assert_string_equal(listed(&test), "PE spatial factors\nmac spatial factors\n");
 }
 
-static void older_names_mean_the_same(void **state)
+TEST(older_names_mean_the_same)
 {
 	expect("[{target: PE, type: spatial, no_multicast_no_reduction: [A], no_link_transfer: A}, "
 	       "{target: GLB, type: temporal, no_temporal_reuse: [A], rmw_on_first_writeback: [Z]}, "
@@ -152,7 +151,7 @@ static void older_names_mean_the_same(void **state)
 		"GLB temporal rmw_first_update\nGLB dataspace no_coalesce\n");
 }
 
-static void flags_go_to_the_levels_they_name(void **state)
+TEST(flags_go_to_the_levels_they_name)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test,
@@ -174,7 +173,7 @@ static void flags_go_to_the_levels_they_name(void **state)
 	assert_true(hierarchy.least_parallelism == 0.75);
 }
 
-static void a_mapping_carries_flags(void **state)
+TEST(a_mapping_carries_flags)
 {
 	static const char yaml[] =
 		"[{target: GLB, type: temporal, factors: M4, permutation: MNK, rmw_first_update: "
@@ -229,7 +228,7 @@ static struct constraint_case nodes_case(const char *a, const char *z, const cha
 	return test;
 }
 
-static void architectures_have_them_inline(void **state)
+TEST(architectures_have_them_inline)
 {
 	struct constraint_case test = nodes_case("A", "Z", "B");
 	assert_string_equal(complaints_text(test_arena, test.diag), "");
@@ -241,7 +240,7 @@ static void architectures_have_them_inline(void **state)
 		assert_true(test.constraints.at[i].architecture);
 }
 
-static void a_branch_bypasses_what_another_keeps(void **state)
+TEST(a_branch_bypasses_what_another_keeps)
 {
 	struct constraint_case test = nodes_case("A", "Z", "B");
 	assert_true(test.good);
@@ -252,7 +251,7 @@ static void a_branch_bypasses_what_another_keeps(void **state)
 	assert_int_equal(z->bypass, 3);
 }
 
-static void nothing_has_no_loops(void **state)
+TEST(nothing_has_no_loops)
 {
 	struct constraint_case test = nodes_case(
 		"A", "Z", "B]}, temporal: {factors: [M=2], permutation: [M], no_reuse: [A");
@@ -266,7 +265,7 @@ static void nothing_has_no_loops(void **state)
 		"nothing there"));
 }
 
-static void every_dataspace_has_one_branch(void **state)
+TEST(every_dataspace_has_one_branch)
 {
 	struct constraint_case test = nodes_case("A", "Z", "A");
 	assert_false(test.good);
@@ -278,7 +277,7 @@ static void every_dataspace_has_one_branch(void **state)
 		"{constraints: {dataspace: {keep: [B]}}}"));
 }
 
-static void timeloop_reads_must_iterate_otherwise(void **state)
+TEST(timeloop_reads_must_iterate_otherwise)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	test.context.timeloop = true;
@@ -294,7 +293,7 @@ static void timeloop_reads_must_iterate_otherwise(void **state)
 		"constraints.yaml:1:62: 'GLB' (temporal) has N=8, not N=1");
 }
 
-static void a_subset_agrees_or_not(void **state)
+TEST(a_subset_agrees_or_not)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test, "[{target: GLB, type: temporal, factors: M=6}, {target: RF, "
@@ -309,7 +308,7 @@ static void a_subset_agrees_or_not(void **state)
 	}
 }
 
-static void imperfect_bounds_go_together_where_they_may(void **state)
+TEST(imperfect_bounds_go_together_where_they_may)
 {
 	static const struct {
 		const char *yaml;
@@ -378,7 +377,7 @@ static struct best try_all(int count, const int64_t *sizes, int64_t capacity)
 	return best;
 }
 
-static void the_most_of_a_capacity_is_found(void **state)
+TEST(the_most_of_a_capacity_is_found)
 {
 	struct random random = random_open(draws_seed(1), 0);
 	long imperfect = 0, count = draws(2000);
@@ -397,7 +396,7 @@ static void the_most_of_a_capacity_is_found(void **state)
 	assert_true(imperfect > 0);
 }
 
-static void large_dimensions_are_maximized(void **state)
+TEST(large_dimensions_are_maximized)
 {
 	struct greedy greedy = {.count = 3, .sizes = {1 << 30, 1 << 30, INT64_C(2147483647)}};
 	assert_true(greedy_maximize(&greedy, 1 << 20));
@@ -416,7 +415,7 @@ static void large_dimensions_are_maximized(void **state)
 }
 
 /* All spatial ones from the inside outwards, then the temporal ones, of what is left. */
-static void rows_are_maximized_one_after_another(void **state)
+TEST(rows_are_maximized_one_after_another)
 {
 	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test,
@@ -430,38 +429,4 @@ static void rows_are_maximized_one_after_another(void **state)
 	assert_int_equal(rows[2].spatial[2].least, 2);  /* of 2 */
 	assert_int_equal(rows[3].temporal[0].least, 2); /* of 2 */
 	assert_int_equal(rows[3].temporal[2].least, 1); /* of 1 */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(lists_have_many_forms, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(flags_may_be_types, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_split_stands_beside_attributes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			factors_above_the_extent_are_cut, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(unknown_keys_are_noted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_fan_out_has_two_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_older_tree_names_the_parent, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(older_names_mean_the_same, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			flags_go_to_the_levels_they_name, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_mapping_carries_flags, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(architectures_have_them_inline, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_branch_bypasses_what_another_keeps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(nothing_has_no_loops, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(every_dataspace_has_one_branch, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			timeloop_reads_must_iterate_otherwise, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_subset_agrees_or_not, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			imperfect_bounds_go_together_where_they_may, set_up, tear_down),
-		cmocka_unit_test(the_most_of_a_capacity_is_found),
-		cmocka_unit_test(large_dimensions_are_maximized),
-		cmocka_unit_test_setup_teardown(
-			rows_are_maximized_one_after_another, set_up, tear_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

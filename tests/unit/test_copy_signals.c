@@ -7,13 +7,12 @@
 #include "sim/machine/kernel.h"
 #include "sim/transfer/copy.h"
 #include "tests/support/broadcast_case.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
 
-static void integers_wrap_around(void **state)
+TEST(integers_wrap_around)
 {
 	static const struct {
 		enum element element;
@@ -39,7 +38,7 @@ static void integers_wrap_around(void **state)
 	}
 }
 
-static void floats_round_each_step(void **state)
+TEST(floats_round_each_step)
 {
 	static const struct {
 		enum element element;
@@ -92,7 +91,7 @@ static bool has_fault(const struct copy_result *result, enum copy_fault_kind kin
 	return false;
 }
 
-static void signals_order_what_they_must(void **state)
+TEST(signals_order_what_they_must)
 {
 	static const struct {
 		const char *keys;
@@ -119,21 +118,11 @@ static void signals_order_what_they_must(void **state)
 		{"operation: put, peer: 2, notify: {}, wait: {cmp: le}", COPY_UNWRITTEN},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct copy_result result = run_of(*state, rows[i].keys);
+		struct copy_result result = run_of(arena, rows[i].keys);
 		if (rows[i].kind == COPY_FAULTS
 				? result.fault_count || !result.finished || !result.data
 				: !has_fault(&result, (enum copy_fault_kind)rows[i].kind))
 			fail_msg("%s: %s", rows[i].keys,
 				result.fault_count ? result.faults[0].text : "no fault");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers_wrap_around),
-		cmocka_unit_test(floats_round_each_step),
-		cmocka_unit_test_setup_teardown(signals_order_what_they_must, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("copy_signals", tests, NULL, NULL);
 }

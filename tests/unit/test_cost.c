@@ -4,7 +4,6 @@
 #include "tests/support/lookups.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
-#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>
@@ -106,9 +105,8 @@ static const char *print_moved(
 	return text_read(&text);
 }
 
-static void bytes_are_those_counted_by_hand(void **state)
+TEST(bytes_are_those_counted_by_hand)
 {
-	struct arena *arena = *state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		const struct plan *plan = plan_text(arena, table[i].cores, table[i].workload,
 			table[i].mappings, table[i].stays);
@@ -133,9 +131,9 @@ static struct plan_cost cost_of(struct arena *arena, int cores, const char *work
 static const char *const nothing[] = {NULL};
 
 /* 2 KiB over HBM at 2048/15 bytes a cycle, over the ports at a stick a cycle. */
-static void a_phase_lasts_as_long_as_its_busiest_resource(void **state)
+TEST(a_phase_lasts_as_long_as_its_busiest_resource)
 {
-	struct plan_cost cost = cost_of(*state, 1, MAP, (const char *[]){"", NULL}, nothing);
+	struct plan_cost cost = cost_of(arena, 1, MAP, (const char *[]){"", NULL}, nothing);
 	assert_int_equal(cost.phase_count, 1);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_HBM], 15);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_FILL], 16);
@@ -154,10 +152,10 @@ static void a_phase_lasts_as_long_as_its_busiest_resource(void **state)
 }
 
 /* 130 elements are three units; the core with the last one, of two elements, waits. */
-static void the_busiest_core_counts(void **state)
+TEST(the_busiest_core_counts)
 {
 	struct plan_cost cost =
-		cost_of(*state, 4, "{dimensions: {m: 2, n: 130}, ops: ['y[m,n] = exp(x[m,n])']}",
+		cost_of(arena, 4, "{dimensions: {m: 2, n: 130}, ops: ['y[m,n] = exp(x[m,n])']}",
 			(const char *[]){"core: n3", NULL}, nothing);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 2);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_FILL], 4);
@@ -165,12 +163,12 @@ static void the_busiest_core_counts(void **state)
 	assert_int_equal(cost.overhead_cycles, 125 + 3 * 498);
 }
 
-static void a_clone_overlaps_the_next_step(void **state)
+TEST(a_clone_overlaps_the_next_step)
 {
 	static const char *const stays[] = {"t at 128 steps 0 2, cores 1", NULL};
 	static const char *const mappings[] = {"", "", NULL};
-	struct plan_cost apart = cost_of(*state, 1, CHAIN, mappings, nothing);
-	struct plan_cost joined = cost_of(*state, 1, CHAIN, mappings, stays);
+	struct plan_cost apart = cost_of(arena, 1, CHAIN, mappings, nothing);
+	struct plan_cost joined = cost_of(arena, 1, CHAIN, mappings, stays);
 	assert_int_equal(apart.phase_count, 2);
 	assert_int_equal(joined.phase_count, 1);
 	assert_int_equal(joined.phases[0].first_step, 0);
@@ -182,33 +180,33 @@ static void a_clone_overlaps_the_next_step(void **state)
 	assert_int_equal(apart.score.lx_peak_bytes, 0);
 }
 
-static void a_phase_ends_with_its_bundle(void **state)
+TEST(a_phase_ends_with_its_bundle)
 {
 	static const char *const stays[] = {"t at 128 steps 0 2, cores 1", NULL};
 	static const char *const mappings[] = {"", "", NULL};
-	const struct plan *plan = plan_text(*state, 1, CHAIN, mappings, stays);
+	const struct plan *plan = plan_text(arena, 1, CHAIN, mappings, stays);
 	struct plan_cost cost;
 	plan->steps[1].bundle = 1;
-	assert_true(cost_plan(plan, *state, &cost));
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_int_equal(cost.phase_count, 2);
 	assert_int_equal(cost.overhead_cycles, 2 * (125 + 498));
 }
 
 /* 16 sticks of accumulators over a link of 32 bytes a cycle; three links work at once. */
-static void a_split_reduction_uses_the_ring(void **state)
+TEST(a_split_reduction_uses_the_ring)
 {
 	struct plan_cost cost =
-		cost_of(*state, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
+		cost_of(arena, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_RING], 16 * 128 / 32);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 65536 / 2 / 1024);
-	cost = cost_of(*state, 4,
+	cost = cost_of(arena, 4,
 		"{dimensions: {m: 4, n: 128, k: 256}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}",
 		(const char *[]){"core: k4", NULL}, nothing);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_RING], 16 * 128 / 32);
 	assert_int_equal(counts_total(&cost.counts, TRAFFIC_RING), 3 * 16 * 128);
 }
 
-static void totals_that_no_integer_holds_are_seen(void **state)
+TEST(totals_that_no_integer_holds_are_seen)
 {
 	struct step_count steps[2] = {0};
 	struct counts counts = {2, steps};
@@ -220,59 +218,59 @@ static void totals_that_no_integer_holds_are_seen(void **state)
 	assert_false(counts_fit(&counts));
 }
 
-static void without_a_ring_a_split_reduction_is_rejected(void **state)
+TEST(without_a_ring_a_split_reduction_is_rejected)
 {
 	struct plan *plan =
-		plan_text(*state, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
-	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+		plan_text(arena, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
+	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
 	struct score score;
 	arch->reduce_ring.reductions = NULL;
 	plan->arch = arch;
-	assert_true(cost_score(plan, *state, &score));
+	assert_true(cost_score(plan, arena, &score));
 	assert_false(score.feasible);
 	assert_string_equal(
 		score.rejected, "op 'c' splits a reduction over cores, and no ring can combine it");
 }
 
 /* 2 KiB of LX, of which a map in one tile wants 1 KiB for each operand, and a byte is missing. */
-static void tiles_that_do_not_fit_are_rejected(void **state)
+TEST(tiles_that_do_not_fit_are_rejected)
 {
-	struct plan *plan = plan_text(*state, 1, MAP, (const char *[]){"", NULL}, nothing);
-	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+	struct plan *plan = plan_text(arena, 1, MAP, (const char *[]){"", NULL}, nothing);
+	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
 	struct score score;
 	arch->levels[arch->lx].capacity = arch->levels[arch->lx].reserve = 2048;
 	plan->arch = arch;
-	assert_true(cost_score(plan, *state, &score));
+	assert_true(cost_score(plan, arena, &score));
 	assert_true(score.feasible);
 	arch->levels[arch->lx].reserve--;
-	assert_true(cost_score(plan, *state, &score));
+	assert_true(cost_score(plan, arena, &score));
 	assert_false(score.feasible);
 	assert_string_equal(score.rejected,
 		"op 'y' has tile buffers of more than the 1920 bytes that LX keeps for them");
 }
 
-static void bundles_pay_for_their_widest_step(void **state)
+TEST(bundles_pay_for_their_widest_step)
 {
 	static const char *const apart[] = {"core: m2 / 0", "core: m4 / 1", NULL};
 	static const char *const together[] = {"core: m2 / 0", "core: m4 / 0", NULL};
-	struct plan_cost cost = cost_of(*state, 4, CHAIN, apart, nothing);
+	struct plan_cost cost = cost_of(arena, 4, CHAIN, apart, nothing);
 	assert_int_equal(cost.overhead_cycles, 2 * 125 + (2 + 4) * 498);
-	cost = cost_of(*state, 4, CHAIN, together, nothing);
+	cost = cost_of(arena, 4, CHAIN, together, nothing);
 	assert_int_equal(cost.overhead_cycles, 125 + 4 * 498);
 }
 
 /* The array does twice as many multiply-adds of bytes, half as many of words. */
-static void the_array_is_as_fast_as_its_elements_are_small(void **state)
+TEST(the_array_is_as_fast_as_its_elements_are_small)
 {
 	static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_FP16, DTYPE_FP32};
 	static const int64_t cycles[] = {32, 64, 128};
 	static const char *const mappings[] = {"", NULL};
 	for (int i = 0; i < 3; i++) {
 		const struct workload *workload = sample_op(
-			*state, OP_EINSUM, dtypes[i], "mk,kn->mn", "mnk", (int64_t[]){4, 128, 128});
+			arena, OP_EINSUM, dtypes[i], "mk,kn->mn", "mnk", (int64_t[]){4, 128, 128});
 		struct plan_cost cost;
 		assert_true(
-			cost_plan(plan_of(*state, 1, workload, mappings, nothing), *state, &cost));
+			cost_plan(plan_of(arena, 1, workload, mappings, nothing), arena, &cost));
 		assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], cycles[i]);
 	}
 }
@@ -304,22 +302,22 @@ static int64_t measured_hbm(struct arena *arena, const char *workload, bool page
  * from one row to the next.  A half of them find a page closed, of which each core waits for a half.  z has the order
  * of y.
  */
-static void maps_in_another_order_wait_for_pages(void **state)
+TEST(maps_in_another_order_wait_for_pages)
 {
 	static const char join[] =
 		"{dimensions: {t: 2, m: 4, n: 256}, ops: ['y[t,m,n] = clone(x[m,n])']}";
 	static const char same[] =
 		"{dimensions: {t: 2, m: 4, n: 256}, ops: ['y[t,m,n] = x[m,n] + z[t,m,n]']}";
-	assert_int_equal(measured_hbm(*state, join, true, false),
-		measured_hbm(*state, join, false, false) + 3 * (8 + 8) / 2);
+	assert_int_equal(measured_hbm(arena, join, true, false),
+		measured_hbm(arena, join, false, false) + 3 * (8 + 8) / 2);
 	assert_int_equal(
-		measured_hbm(*state, same, true, false), measured_hbm(*state, same, false, false));
+		measured_hbm(arena, same, true, false), measured_hbm(arena, same, false, false));
 	/* 4 KiB: two doublings of 1 KiB */
-	assert_int_equal(measured_hbm(*state, join, false, true),
-		measured_hbm(*state, join, false, false) + 2 * 4096 / 64);
+	assert_int_equal(measured_hbm(arena, join, false, true),
+		measured_hbm(arena, join, false, false) + 2 * 4096 / 64);
 }
 
-static void each_strided_operand_slows_the_array(void **state)
+TEST(each_strided_operand_slows_the_array)
 {
 	static const struct {
 		const char *a, *b;
@@ -327,37 +325,36 @@ static void each_strided_operand_slows_the_array(void **state)
 	} rows[] = {{"a[m,h,k]", "b[k,h,n]", 1}, {"a[h,m,k]", "b[k,n]", 4},
 		{"a[h,m,k]", "b[h,k,n]", 16}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *workload = arena_format(*state,
+		const char *workload = arena_format(arena,
 			"{dimensions: {h: 2, m: 64, n: 64, k: 64}, ops: ['y[h,m,n] = sum(k) %s * %s']}",
 			rows[i].a, rows[i].b);
 		struct plan *plan =
-			plan_text(*state, 1, workload, (const char *[]){"", NULL}, nothing);
-		struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+			plan_text(arena, 1, workload, (const char *[]){"", NULL}, nothing);
+		struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
 		struct level *unit = &arch->levels[arch->compute];
 		struct plan_cost plain, strided;
 		plan->arch = arch;
-		assert_true(cost_plan(plan, *state, &plain));
+		assert_true(cost_plan(plan, arena, &plain));
 		assert_true(
 			ratio_div(unit->mac_rate, (struct ratio){4, 1}, &unit->strided_mac_rate));
-		assert_true(cost_plan(plan, *state, &strided));
+		assert_true(cost_plan(plan, arena, &strided));
 		assert_int_equal(strided.phases[0].resource[RESOURCE_COMPUTE],
 			plain.phases[0].resource[RESOURCE_COMPUTE] * rows[i].times);
 	}
 }
 
 /* 2048 bytes through HBM, 16 sticks into or out of LX by transfers, 16 by the compute, 512 exp. */
-static void energy_is_counts_times_the_table(void **state)
+TEST(energy_is_counts_times_the_table)
 {
-	struct plan_cost cost = cost_of(*state, 1, MAP, (const char *[]){"", NULL}, nothing);
+	struct plan_cost cost = cost_of(arena, 1, MAP, (const char *[]){"", NULL}, nothing);
 	double expected = 2048 * 162.5 + 4 * 1024 * 12.5 + 512 * 1.1;
 	assert_true(cost.score.energy_pj > expected - 1e-6);
 	assert_true(cost.score.energy_pj < expected + 1e-6);
 }
 
 /* A reduction over two cores: its ring and accumulators belong to the output, the multiply-adds to no tensor. */
-static void energy_goes_to_levels_and_tensors(void **state)
+TEST(energy_goes_to_levels_and_tensors)
 {
-	struct arena *arena = *state;
 	const struct plan *plan =
 		plan_text(arena, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
 	struct plan_cost cost;
@@ -381,22 +378,22 @@ static void energy_goes_to_levels_and_tensors(void **state)
 	assert_true(fabs(sum - cost.score.energy_pj) <= 1e-12 * sum);
 }
 
-static void counts_that_do_not_fit_are_refused(void **state)
+TEST(counts_that_do_not_fit_are_refused)
 {
 	static const char *const mappings[] = {"", NULL};
-	const struct workload *workload = sample_op(*state, OP_EINSUM, DTYPE_FP16, "mk,kn->mn",
+	const struct workload *workload = sample_op(arena, OP_EINSUM, DTYPE_FP16, "mk,kn->mn",
 		"mnk", (int64_t[]){1 << 28, 1 << 28, 1 << 28});
 	struct counts counts;
 	struct score score;
-	const struct plan *plan = plan_of(*state, 1, workload, mappings, nothing);
-	assert_false(cost_counts(plan, *state, &counts));
-	assert_false(cost_score(plan, *state, &score));
+	const struct plan *plan = plan_of(arena, 1, workload, mappings, nothing);
+	assert_false(cost_counts(plan, arena, &counts));
+	assert_false(cost_score(plan, arena, &score));
 }
 
-static void streaming_needs_two_buffers_of_what_moves(void **state)
+TEST(streaming_needs_two_buffers_of_what_moves)
 {
 	static const char *const mappings[] = {"LX: m2", NULL};
-	const struct plan *plan = plan_text(*state, 1, PRODUCT, mappings, nothing);
+	const struct plan *plan = plan_text(arena, 1, PRODUCT, mappings, nothing);
 	const struct op *op = plan->workload->ops;
 	int64_t hbm, room;
 	/* a and c move by halves, b stays */
@@ -412,7 +409,7 @@ static void streaming_needs_two_buffers_of_what_moves(void **state)
 }
 
 /* Two of accumulators, too, where the ring reads one while the next output tile begins. */
-static void streaming_needs_accumulators(void **state)
+TEST(streaming_needs_accumulators)
 {
 	static const struct {
 		int cores;
@@ -424,47 +421,11 @@ static void streaming_needs_accumulators(void **state)
 		{2, "core: k2 | LX: n2", 4 + 2 * 64 + 2 * 4 + 2 * 8},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct plan *plan = plan_text(*state, rows[i].cores, PRODUCT,
+		const struct plan *plan = plan_text(arena, rows[i].cores, PRODUCT,
 			(const char *[]){rows[i].mapping, NULL}, nothing);
 		int64_t hbm, room;
 		assert_true(cost_stream(plan->arch, plan->workload, plan->workload->ops,
 			&plan->steps[0].mapping, 0, &hbm, &room));
 		assert_int_equal(room, rows[i].room * 128);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(bytes_are_those_counted_by_hand, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_phase_lasts_as_long_as_its_busiest_resource, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_busiest_core_counts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_clone_overlaps_the_next_step, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_phase_ends_with_its_bundle, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_split_reduction_uses_the_ring, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			without_a_ring_a_split_reduction_is_rejected, set_up, tear_down),
-		cmocka_unit_test(totals_that_no_integer_holds_are_seen),
-		cmocka_unit_test_setup_teardown(
-			tiles_that_do_not_fit_are_rejected, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			bundles_pay_for_their_widest_step, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_array_is_as_fast_as_its_elements_are_small, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			maps_in_another_order_wait_for_pages, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			each_strided_operand_slows_the_array, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			energy_is_counts_times_the_table, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			energy_goes_to_levels_and_tensors, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			counts_that_do_not_fit_are_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			streaming_needs_two_buffers_of_what_moves, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(streaming_needs_accumulators, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

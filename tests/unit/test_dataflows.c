@@ -80,9 +80,8 @@ static int64_t run(struct arena *arena, const struct space_time *spec, const str
 }
 
 /* Last tiles that are not full end as early as their last point does: here they are padded. */
-static void folds_take_the_published_cycles(void **state)
+BARE_TEST(folds_take_the_published_cycles)
 {
-	(void)state;
 	long count = draws(20);
 	uint64_t seed = draws_seed(73);
 	for (long n = 0; n < count; n++) {
@@ -101,10 +100,8 @@ static void folds_take_the_published_cycles(void **state)
 
 /* A schedule that lets a tile follow the one before without draining the array first: no PE ever
  * waits but at both ends. */
-static void a_better_schedule_is_executed(void **state)
+TEST(a_better_schedule_is_executed)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct product s = {8, 6, 5, 4, 3};
 	struct space_time folded = read_spec(arena, "output", &s, NULL);
 	struct space_time spec =
@@ -112,14 +109,4 @@ static void a_better_schedule_is_executed(void **state)
 	int64_t tiles = 2 * 2;
 	assert_int_equal(run(arena, &spec, &s), tiles * s.k + s.r + s.c - 2);
 	assert_true(run(arena, &spec, &s) < run(arena, &folded, &s));
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folds_take_the_published_cycles),
-		cmocka_unit_test(a_better_schedule_is_executed),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static struct ended diff(const char *words)
 	return shell(arena, "$LXPLORE diff %s", words);
 }
 
-static void differences_are_listed(void **state)
+FOLDER_TEST(differences_are_listed)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
 	const char *b =
@@ -51,7 +51,7 @@ static void differences_are_listed(void **state)
 }
 
 /* The same mapping in other words: in a line, as directives, with what changes nothing. */
-static void equal_plans_have_no_difference(void **state)
+FOLDER_TEST(equal_plans_have_no_difference)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
 	const char *b = folder_put("b.yaml",
@@ -110,7 +110,7 @@ static void check_side(json_t *row, const char *side, json_t *score)
 		fail_msg("%s of %s", side, json_string_value(json_object_get(row, "what")));
 }
 
-static void counts_are_those_of_score(void **state)
+FOLDER_TEST(counts_are_those_of_score)
 {
 	static const char *const countings[] = {"exact", "timeloop"};
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 K2 | PE: K4 | RF: K2 M8");
@@ -138,7 +138,7 @@ static void counts_are_those_of_score(void **state)
 	}
 }
 
-static void shorter_last_rounds_show(void **state)
+FOLDER_TEST(shorter_last_rounds_show)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 N16 | PE: K4 | RF: K4 M8");
 	const char *b = put_line("b.yaml", "DRAM: M3 N16 | PE: K4 | RF: K4 M=6,4");
@@ -152,7 +152,7 @@ static void shorter_last_rounds_show(void **state)
 }
 
 /* Each side may bring its own machine, if that has the same levels. */
-static void sides_may_bring_their_own(void **state)
+FOLDER_TEST(sides_may_bring_their_own)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
 	struct ended made = shell(arena,
@@ -168,7 +168,7 @@ static void sides_may_bring_their_own(void **state)
 	assert_null(strstr(ended.out, "\nchoice"));
 }
 
-static void graphs_are_compared_too(void **state)
+FOLDER_TEST(graphs_are_compared_too)
 {
 	assert_int_equal(
 		shell(arena,
@@ -196,7 +196,7 @@ static void graphs_are_compared_too(void **state)
 }
 
 /* An op that reads a tensor twice has two operands of one name. */
-static void a_tensor_read_twice_is_compared_twice(void **state)
+FOLDER_TEST(a_tensor_read_twice_is_compared_twice)
 {
 	const char *workload = folder_put("square.yaml", "workload:\n"
 							 "  name: square\n"
@@ -219,7 +219,7 @@ static void a_tensor_read_twice_is_compared_twice(void **state)
 }
 
 /* Runs, iterations and addresses of staging tiles are elements of lists without a name. */
-static void parts_without_a_name_are_compared(void **state)
+FOLDER_TEST(parts_without_a_name_are_compared)
 {
 	static const char *const rows[][2] = {
 		{"    - b[m,n] = exp(a[m,n])\n    - c[m,n] = exp(b[m,n])\n",
@@ -273,7 +273,7 @@ static void expect_error(const char *words, const char *message)
 		fail_msg("no '%s' in\n%s", message, ended.err);
 }
 
-static void what_cannot_be_compared_is_told(void **state)
+FOLDER_TEST(what_cannot_be_compared_is_told)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
 	const char *two = folder_put("two.yaml", "mapping: \"DRAM: M2 | GLB: N16 | PE: K4\"\n");
@@ -290,18 +290,4 @@ static void what_cannot_be_compared_is_told(void **state)
 		"have other levels, dimensions or dataspaces");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differences_are_listed),
-		cmocka_unit_test(equal_plans_have_no_difference),
-		cmocka_unit_test(counts_are_those_of_score),
-		cmocka_unit_test(shorter_last_rounds_show),
-		cmocka_unit_test(sides_may_bring_their_own),
-		cmocka_unit_test(graphs_are_compared_too),
-		cmocka_unit_test(a_tensor_read_twice_is_compared_twice),
-		cmocka_unit_test(parts_without_a_name_are_compared),
-		cmocka_unit_test(what_cannot_be_compared_is_told),
-	};
-	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "search/graph/lx.h"
 #include "solvers/joint/dimflip.h"
 #include "tests/support/spyre.h"
@@ -11,7 +10,7 @@ static const char product[] = "workload:\n"
 			      " dimensions: {m: 48, k: 256, n: 512}\n"
 			      " ops: [\"y[m,n] = sum(k) x[m,k] * w[k,n]\"]\n";
 
-static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
+TEST(flips_move_the_one_factor_where_it_divides_the_units)
 {
 	static const struct {
 		const char *given, *flips[FLIPS_MOST];
@@ -23,7 +22,6 @@ static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
 		{"core: m2 n2", {"core: m2 n2"}},
 		{"undivided", {"undivided"}},
 	};
-	struct arena *arena = arena_open();
 	const struct arch *arch = spyre_arch(arena, 32);
 	const struct workload *workload = workload_given(arena, product);
 	const struct op *op = &workload->ops[0];
@@ -42,23 +40,20 @@ static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
 		}
 		assert_null(rows[r].flips[flips.count]);
 	}
-	arena_close(arena);
 }
 
 /* 65 columns are two sticks, the second nearly empty: no flip shares them two ways. */
-static void flips_divide_elements_too(void **state)
+TEST(flips_divide_elements_too)
 {
 	static const char ragged[] = "workload:\n"
 				     " dimensions: {m: 100, n: 65}\n"
 				     " ops: [\"y[m,n] = exp(x[m,n])\"]\n";
-	struct arena *arena = arena_open();
 	const struct arch *arch = spyre_arch(arena, 2);
 	const struct workload *workload = workload_given(arena, ragged);
 	struct mapping given;
 	assert_null(mapping_parse(arena, arch, workload->ops, "core: m2", &given));
 	assert_int_equal(op_units(workload, workload->ops, 1), 2);
 	assert_int_equal(flips_find(arch, workload, workload->ops, &given).count, 1);
-	arena_close(arena);
 }
 
 struct asked {
@@ -100,9 +95,8 @@ static int64_t unplaced(
 	return lx_unplaced_bytes(&layout);
 }
 
-static void softmax_on_four_cores_is_flipped_to_columns(void **state)
+TEST(softmax_on_four_cores_is_flipped_to_columns)
 {
-	struct arena *arena = arena_open();
 	struct asked asked = ask(arena, softmax_yaml, 4, 0);
 	const struct mapping *best = asked.answer.candidates[0].mappings;
 	for (int o = 0; o < 5; o++) {
@@ -115,13 +109,11 @@ static void softmax_on_four_cores_is_flipped_to_columns(void **state)
 	assert_int_equal((int64_t)asked.answer.values[0], 1048576);
 	assert_int_equal(asked.answer.status, PROOF_NONE);
 	assert_false(asked.answer.cut);
-	arena_close(arena);
 }
 
 /* Every combination by counting in mixed radix; nothing may be better, no earlier one equal. */
-static void no_combination_is_better(void **state)
+TEST(no_combination_is_better)
 {
-	struct arena *arena = arena_open();
 	struct asked asked = ask(arena, softmax_yaml, 8, 0);
 	int64_t value = (int64_t)asked.answer.values[0];
 	struct mapping trial[5];
@@ -144,12 +136,10 @@ static void no_combination_is_better(void **state)
 	}
 	assert_true(combinations > 4);
 	assert_true(equals > 0);
-	arena_close(arena);
 }
 
-static void a_cut_search_says_so_and_offers_the_best_it_saw(void **state)
+TEST(a_cut_search_says_so_and_offers_the_best_it_saw)
 {
-	struct arena *arena = arena_open();
 	struct asked asked = ask(arena, softmax_yaml, 4, 7);
 	assert_true(asked.answer.cut);
 	assert_int_equal(asked.answer.status, PROOF_BUDGET);
@@ -162,17 +152,4 @@ static void a_cut_search_says_so_and_offers_the_best_it_saw(void **state)
 	struct asked none = ask(arena, softmax_yaml, 4, 1);
 	assert_true(none.answer.cut);
 	assert_true(mapping_equal(&none.answer.candidates[0].mappings[4], &none.division[4]));
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flips_move_the_one_factor_where_it_divides_the_units),
-		cmocka_unit_test(flips_divide_elements_too),
-		cmocka_unit_test(softmax_on_four_cores_is_flipped_to_columns),
-		cmocka_unit_test(no_combination_is_better),
-		cmocka_unit_test(a_cut_search_says_so_and_offers_the_best_it_saw),
-	};
-	return cmocka_run_group_tests_name("dimflip", tests, NULL, NULL);
 }

@@ -269,20 +269,20 @@ static void exhaustive_says_when_nothing_keeps_the_span(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_ground, close_ground)
+#define FIXED(name) cmocka_unit_test_setup_teardown(name, open_ground, close_ground)
 	const struct CMUnitTest tests[] = {
-		TEST(spyre_writes_the_core_row),
-		TEST(k_fast_puts_the_reduction_on_neighbouring_cores),
-		TEST(opaque_and_topk_ops_stay_whole),
-		TEST(an_overlong_span_is_an_error_with_the_padding_that_mends_it),
-		TEST(the_padding_of_the_complaint_does_mend_it),
-		TEST(two_reductions_are_refused_by_name_and_left_whole),
-		TEST(an_unsupported_stick_leaves_the_op_whole),
-		TEST(splits_that_the_machine_cannot_run_are_not_taken_over),
-		TEST(a_split_that_storing_doubles_is_taken_as_meant),
-		TEST(a_reduction_stays_whole_where_no_ring_combines_it),
-		TEST(exhaustive_offers_in_order_and_within_its_budget),
-		TEST(exhaustive_says_when_nothing_keeps_the_span),
+		FIXED(spyre_writes_the_core_row),
+		FIXED(k_fast_puts_the_reduction_on_neighbouring_cores),
+		FIXED(opaque_and_topk_ops_stay_whole),
+		FIXED(an_overlong_span_is_an_error_with_the_padding_that_mends_it),
+		FIXED(the_padding_of_the_complaint_does_mend_it),
+		FIXED(two_reductions_are_refused_by_name_and_left_whole),
+		FIXED(an_unsupported_stick_leaves_the_op_whole),
+		FIXED(splits_that_the_machine_cannot_run_are_not_taken_over),
+		FIXED(a_split_that_storing_doubles_is_taken_as_meant),
+		FIXED(a_reduction_stays_whole_where_no_ring_combines_it),
+		FIXED(exhaustive_offers_in_order_and_within_its_budget),
+		FIXED(exhaustive_says_when_nothing_keeps_the_span),
 	};
 	return cmocka_run_group_tests_name("divide solvers", tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "cost/nest/nest.h"
 #include "sim/nest/nest.h"
 #include "tests/support/nest_line.h"
@@ -40,9 +39,8 @@ static void set_price(struct nest_case *nest, const char *level, double read, do
 
 /* A product of 64 x 64 x 64 on a machine like the TPU v4i, 8-bit words, prices of published
  * studies; four local buffers share nothing. */
-static void outputs_leave_the_local_buffers_by_reads(void **state)
+TEST(outputs_leave_the_local_buffers_by_reads)
 {
-	struct arena *arena = arena_open();
 	struct nest_case *nest = nest_line(arena, "DRAM GLB (Z:4) Local (PE:64x64) Register MAC",
 		"O[m,n] = I[m,k] W[k,n], m=64 n=64 k=64",
 		"Z: m4 | Local: m16 | PE: n64 k64@y | keep DRAM,Local: I O; "
@@ -67,13 +65,11 @@ static void outputs_leave_the_local_buffers_by_reads(void **state)
 	assert_true(nest_counts_equal(&nest->hierarchy, &nest->shape, &counts, &sim.counts));
 	count(arena, nest, COUNTING_TIMELOOP, &pj, &cycles);
 	assert_true(fabs(pj - (1072365.568 - 4096 * 1.992)) < 1e-3);
-	arena_close(arena);
 }
 
 /* A port of one word per cycle: 4 operands, 2 sums that are added to, 2 that drain. */
-static void drains_load_the_port(void **state)
+TEST(drains_load_the_port)
 {
-	struct arena *arena = arena_open();
 	struct nest_case *nest =
 		nest_line(arena, "DRAM Buf MAC", "Z[m] = A[m,k], m=2 k=2", "DRAM: m2 | Buf: k2");
 	nest_line_level(nest, "Buf")->read_rate = (struct ratio){1, 1};
@@ -84,14 +80,12 @@ static void drains_load_the_port(void **state)
 	assert_int_equal(simulate(arena, nest).cycles, 8);
 	count(arena, nest, COUNTING_TIMELOOP, &pj, &cycles);
 	assert_int_equal(cycles, 6);
-	arena_close(arena);
 }
 
 /* The network's share of a group is that of the sums that drain, not of what buffers read: 16 words
  * of A for a PE each, a hop; 2 sums of all four, 2 sqrt(4) + (2 - 2) / 2 - 2 / 2 + 1/2 hops. */
-static void networks_carry_what_drains(void **state)
+TEST(networks_carry_what_drains)
 {
-	struct arena *arena = arena_open();
 	struct nest_case *nest = nest_line(arena, "DRAM (PE:4) RF MAC", "Z[m] = A[m,k], m=2 k=8",
 		"DRAM: m2 | RF: k2 | PE: k4");
 	nest_line_level(nest, "DRAM")->hop_pj = 1;
@@ -103,15 +97,4 @@ static void networks_carry_what_drains(void **state)
 	int64_t cycles;
 	count(arena, nest, COUNTING_EXACT, &pj, &cycles);
 	assert_true(fabs(pj - (16 + 2 * 3.5)) < 1e-9);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(outputs_leave_the_local_buffers_by_reads),
-		cmocka_unit_test(drains_load_the_port),
-		cmocka_unit_test(networks_carry_what_drains),
-	};
-	return cmocka_run_group_tests_name("reads of drains", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static int count_of(const char *text, const char *word)
 	return count;
 }
 
-static void cells_of_tables_are_numbers_words_or_nothing(void **state)
+FOLDER_TEST(cells_of_tables_are_numbers_words_or_nothing)
 {
 	json_t *rows = csv_rows(arena, "a,b,c,d\n1,\"x, \"\"y\"\"\",,1e3\n2.5,-,true,\n");
 	char *text = json_dumps(rows, JSON_COMPACT);
@@ -31,7 +31,7 @@ static void cells_of_tables_are_numbers_words_or_nothing(void **state)
 }
 
 /* The second point is beaten by the first, the fourth equals the third. */
-static void frontiers_show_what_is_beaten(void **state)
+FOLDER_TEST(frontiers_show_what_is_beaten)
 {
 	json_t *rows = csv_rows(arena, "latency_ns,energy_pj,cores\n1000,9e6,1\n2000,9e6,2\n"
 				       "3000,5e6,3\n3000,5e6,4\n,1e6,5\n");
@@ -48,7 +48,7 @@ static void frontiers_show_what_is_beaten(void **state)
 }
 
 /* Words have colours of their own, numbers go from dark to bright; what a row does not have is grey. */
-static void colours_have_a_legend(void **state)
+FOLDER_TEST(colours_have_a_legend)
 {
 	json_t *rows = csv_rows(arena, "latency_ns,energy_pj,cores,layer\n1,3,16,<b>\n2,2,4,a\n"
 				       "3,1,16,<b>\n4,0.5,,a\n");
@@ -66,7 +66,7 @@ static void colours_have_a_legend(void **state)
 }
 
 /* b takes the place of a: their bytes are counted once, and a's name is in what is seen of it, if it fits. */
-static void maps_of_lx_reach_the_capacity(void **state)
+FOLDER_TEST(maps_of_lx_reach_the_capacity)
 {
 	static const char details[] =
 		"{\"machine\": {\"lx_bytes\": 1048576}, \"score\": {\"ops\": [{\"op\": \"load\"}, "
@@ -89,7 +89,7 @@ static void maps_of_lx_reach_the_capacity(void **state)
 	json_decref(root);
 }
 
-static void rooflines_have_names_and_axes(void **state)
+FOLDER_TEST(rooflines_have_names_and_axes)
 {
 	static const char details[] =
 		"{\"machine\": {\"hbm_bytes_per_ns\": 10, \"computes_per_ns\": 1000}, "
@@ -111,7 +111,7 @@ static void rooflines_have_names_and_axes(void **state)
 	json_decref(root);
 }
 
-static void axes_whose_ends_are_far_apart_are_logarithmic(void **state)
+FOLDER_TEST(axes_whose_ends_are_far_apart_are_logarithmic)
 {
 	json_t *rows = csv_rows(arena, "latency_cycles,cores\n10,1\n100000,2\n");
 	const char *svg = frontier_svg(arena, "t", rows, NULL, NULL, NULL);
@@ -120,7 +120,7 @@ static void axes_whose_ends_are_far_apart_are_logarithmic(void **state)
 	json_decref(rows);
 }
 
-static void points_of_graphs_have_maps_and_nests(void **state)
+FOLDER_TEST(points_of_graphs_have_maps_and_nests)
 {
 	struct ended ended =
 		folder_run("ln -s $OLDPWD/specs && $program explore -q --budget 5 "
@@ -140,7 +140,7 @@ static void points_of_graphs_have_maps_and_nests(void **state)
 	assert_int_equal(folder_run("diff -r drawn/here again").status, 0);
 }
 
-static void axes_without_numbers_are_refused(void **state)
+FOLDER_TEST(axes_without_numbers_are_refused)
 {
 	static const char *const axes[] = {"latency_ns", "solver,energy_pj", "energy_pj,rounds"};
 	struct ended ended =
@@ -161,7 +161,7 @@ static void axes_without_numbers_are_refused(void **state)
 	assert_false(folder_has("d/point-001-lx.svg"));
 }
 
-static void campaigns_are_drawn_with_all_points(void **state)
+FOLDER_TEST(campaigns_are_drawn_with_all_points)
 {
 	folder_put("sweep.yaml",
 		"sweep:\n"
@@ -191,22 +191,4 @@ static void campaigns_are_drawn_with_all_points(void **state)
 	ended = folder_run("$program report out --svg d --colour a");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "no point has a column 'a'; there are "));
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(cells_of_tables_are_numbers_words_or_nothing),
-		IN_FOLDER(frontiers_show_what_is_beaten),
-		IN_FOLDER(colours_have_a_legend),
-		IN_FOLDER(maps_of_lx_reach_the_capacity),
-		IN_FOLDER(rooflines_have_names_and_axes),
-		IN_FOLDER(axes_whose_ends_are_far_apart_are_logarithmic),
-		IN_FOLDER(points_of_graphs_have_maps_and_nests),
-		IN_FOLDER(axes_without_numbers_are_refused),
-		IN_FOLDER(campaigns_are_drawn_with_all_points),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

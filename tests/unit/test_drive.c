@@ -161,9 +161,8 @@ static const char *print(const struct explored *explored, struct arena *arena)
 	return text_read(&text);
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
-	struct arena *arena = arena_open();
 	static const uint64_t budgets[] = {0, 1, 17, 150};
 	for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
 		const char *first = NULL;
@@ -178,13 +177,11 @@ static void threads_change_nothing(void **state)
 			first = text;
 		}
 	}
-	arena_close(arena);
 }
 
 /* The diagonal: 12 points, from which round 2 tries as many others, none of which is better. */
-static void the_frontier_is_found_in_two_rounds(void **state)
+TEST(the_frontier_is_found_in_two_rounds)
 {
-	struct arena *arena = arena_open();
 	struct grid grid = {.wrong_x = -1, .proves = true};
 	struct wishes wishes = {.asker.jobs = 2};
 	struct explored explored = explore_grid(&grid, &wishes, arena);
@@ -205,13 +202,11 @@ static void the_frontier_is_found_in_two_rounds(void **state)
 		assert_int_equal(found->common.proof, PROOF_OPTIMAL);
 	}
 	assert_int_equal(explored.frontier.count, SIDE);
-	arena_close(arena);
 }
 
 /* Rows are tasks: the budget ends amid the second one. */
-static void a_budget_cuts_in_the_order_of_tasks(void **state)
+TEST(a_budget_cuts_in_the_order_of_tasks)
 {
-	struct arena *arena = arena_open();
 	struct grid grid = {.wrong_x = -1};
 	struct wishes wishes = {.budget = SIDE + 3, .asker.jobs = 2};
 	struct explored explored = explore_grid(&grid, &wishes, arena);
@@ -225,12 +220,10 @@ static void a_budget_cuts_in_the_order_of_tasks(void **state)
 	explored = explore_grid(&all, &wishes, arena);
 	assert_null(explored.limit);
 	assert_int_equal(explored.effort.offered, SIDE * SIDE + SIDE);
-	arena_close(arena);
 }
 
-static void what_is_executed_is_what_is_wished(void **state)
+TEST(what_is_executed_is_what_is_wished)
 {
-	struct arena *arena = arena_open();
 	for (int simulate = SIMULATE_ALL; simulate <= SIMULATE_NONE; simulate++) {
 		struct grid grid = {.wrong_x = -1, .wall = 1};
 		struct wishes wishes = {.simulate = (enum simulate)simulate, .asker.jobs = 2};
@@ -251,13 +244,11 @@ static void what_is_executed_is_what_is_wished(void **state)
 				simulate == SIMULATE_NONE ? "" : "data");
 		}
 	}
-	arena_close(arena);
 }
 
 /* Column 5: a candidate in each row, one more of round 2, and the point that is kept. */
-static void a_disagreement_is_told_and_counted(void **state)
+TEST(a_disagreement_is_told_and_counted)
 {
-	struct arena *arena = arena_open();
 	struct grid grid = {.wrong_x = 5};
 	struct wishes wishes = {.asker.jobs = 7};
 	struct explored explored = explore_grid(&grid, &wishes, arena);
@@ -268,12 +259,10 @@ static void a_disagreement_is_told_and_counted(void **state)
 	explored = explore_grid(&kept, &wishes, arena);
 	assert_int_equal(explored.effort.disagreed, 1);
 	assert_string_equal(explored.fault, "005.0,05: the counts of model and simulator differ");
-	arena_close(arena);
 }
 
-static void refusals_are_counted_by_reason(void **state)
+TEST(refusals_are_counted_by_reason)
 {
-	struct arena *arena = arena_open();
 	struct grid grid = {.wrong_x = -1, .wall = 2};
 	struct wishes wishes = {.asker.jobs = 2};
 	struct explored explored = explore_grid(&grid, &wishes, arena);
@@ -281,7 +270,6 @@ static void refusals_are_counted_by_reason(void **state)
 	assert_int_equal(explored.refusals.count, 2);
 	assert_string_equal(refusals_lines(&explored.refusals, arena)[0],
 		"column 0 is walled up (12 candidates)");
-	arena_close(arena);
 }
 
 struct person {
@@ -302,9 +290,8 @@ static void look(void *at, const struct progress *progress)
 }
 
 /* Whenever it is: what was known before is there, what was merged is true, and nothing is proven. */
-static void a_stop_leaves_what_was_found(void **state)
+TEST(a_stop_leaves_what_was_found)
 {
-	struct arena *arena = arena_open();
 	for (int patience = 0; patience < 30; patience += 3)
 		for (int jobs = 1; jobs <= 3; jobs++) {
 			struct grid grid = {.wrong_x = -1, .starts = true, .proves = true};
@@ -321,12 +308,10 @@ static void a_stop_leaves_what_was_found(void **state)
 			for (size_t i = 0; i < explored.frontier.count; i++)
 				assert_non_null(explored.frontier.points[i].key);
 		}
-	arena_close(arena);
 }
 
-static void a_bound_becomes_a_gap(void **state)
+TEST(a_bound_becomes_a_gap)
 {
-	struct arena *arena = arena_open();
 	struct grid grid = {.wrong_x = -1, .wall = 1, .bound = 4};
 	struct wishes wishes = {.asker.jobs = 2};
 	struct explored explored = explore_grid(&grid, &wishes, arena);
@@ -334,7 +319,6 @@ static void a_bound_becomes_a_gap(void **state)
 	assert_false(explored.complete);
 	assert_int_equal(found->proof, PROOF_BOUND);
 	assert_true(found->estimate == 10 && found->bound == 4 && found->gap == 6);
-	arena_close(arena);
 }
 
 /* --- a task that is an exploration itself */
@@ -354,10 +338,9 @@ static void run_inner(void *self, size_t i, struct slot *slot)
 	drive_nest(slot, &explored);
 }
 
-static void steps_nest(void **state)
+TEST(steps_nest)
 {
 	static const struct drive_kind nested = {.tasks = make_inner, .run = run_inner};
-	struct arena *arena = arena_open();
 	for (int jobs = 1; jobs <= 2; jobs++) {
 		struct grid inner[3] = {{.wrong_x = -1, .proves = true},
 			{.wrong_x = 4, .proves = true}, {.wrong_x = 3, .proves = jobs == 1}};
@@ -370,21 +353,4 @@ static void steps_nest(void **state)
 			explored.fault, "004.0,00: the counts of model and simulator differ");
 		assert_int_equal(explored.complete, jobs == 1);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_change_nothing),
-		cmocka_unit_test(the_frontier_is_found_in_two_rounds),
-		cmocka_unit_test(a_budget_cuts_in_the_order_of_tasks),
-		cmocka_unit_test(what_is_executed_is_what_is_wished),
-		cmocka_unit_test(a_disagreement_is_told_and_counted),
-		cmocka_unit_test(refusals_are_counted_by_reason),
-		cmocka_unit_test(a_stop_leaves_what_was_found),
-		cmocka_unit_test(a_bound_becomes_a_gap),
-		cmocka_unit_test(steps_nest),
-	};
-	return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void check(const struct row *table, size_t count)
 	}
 }
 
-static void ops_are_understood(void **state)
+TEST(ops_are_understood)
 {
 	static const struct row table[] = {
 		{"y[m] = x[m] + z[m]", "map add y[1m] = x[1m] z[1m]"},
@@ -90,7 +90,7 @@ static void ops_are_understood(void **state)
 	check(table, sizeof table / sizeof *table);
 }
 
-static void faults_say_where_and_why(void **state)
+TEST(faults_say_where_and_why)
 {
 	static const struct row table[] = {
 		{"", "0-0: the op ends where a tensor is expected"},
@@ -130,13 +130,4 @@ static void faults_say_where_and_why(void **state)
 			"41-42: an op reads at most 7 tensors"},
 	};
 	check(table, sizeof table / sizeof *table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ops_are_understood),
-		cmocka_unit_test(faults_say_where_and_why),
-	};
-	return cmocka_run_group_tests_name("einsum", tests, NULL, NULL);
 }

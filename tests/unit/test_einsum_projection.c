@@ -23,9 +23,8 @@ static struct explored explore_all(struct arena *arena, const struct space_time 
 }
 
 /* The same frontier for an einsum as for its equations. */
-static void an_einsum_has_the_frontier_of_its_equations(void **state)
+TEST(an_einsum_has_the_frontier_of_its_equations)
 {
-	(void)state;
 	static const char search[] =
 		"  search: {allocation: [-1, 1], schedule: [0, 2], rows: 2, wires: 1}\n";
 	static const char *const heads[] = {
@@ -43,7 +42,6 @@ static void an_einsum_has_the_frontier_of_its_equations(void **state)
 		"workload:\n  name: mm\n  dimensions: {i: 3, j: 4, k: 5}\n"
 		"  ops:\n  - C[i,j] = sum(k) A[i,k] * B[k,j]\nspace_time:\n",
 	};
-	struct arena *arena = arena_open();
 	struct explored first = {0};
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
 		struct space_time spec =
@@ -62,13 +60,11 @@ static void an_einsum_has_the_frontier_of_its_equations(void **state)
 			assert_int_equal(a->ports, b->ports);
 		}
 	}
-	arena_close(arena);
 }
 
 /* The order of a sum is where its chain turns: of rows first, or of columns first. */
-static void a_sum_goes_through_its_loops_in_order(void **state)
+TEST(a_sum_goes_through_its_loops_in_order)
 {
-	(void)state;
 	static const char text[] = "space_time:\n  loops: {p: 3, r: 4, s: 5}\n"
 				   "  einsum: 'Y[p] = sum(%s) X[p + r, s] * W[r,s]'\n";
 	static const char beside[] =
@@ -77,7 +73,6 @@ static void a_sum_goes_through_its_loops_in_order(void **state)
 		"    - {name: Y, projection: [p], read_write: true}\n"
 		"  instance: {p: 3, r: 4, s: 5}\nspace_time:\n  sum: [s, r]\n";
 	static const int64_t across[] = {0, 1, -4}, down[] = {0, -3, 1};
-	struct arena *arena = arena_open();
 	struct space_time rows = space_time_alone(arena, arena_format(arena, text, "r, s"));
 	struct space_time columns = space_time_alone(arena, arena_format(arena, text, "s, r"));
 	struct space_time problem = space_time_alone(arena, beside);
@@ -86,14 +81,11 @@ static void a_sum_goes_through_its_loops_in_order(void **state)
 	assert_memory_equal(rows.recurrence.dependences[2].vector, across, sizeof across);
 	assert_memory_equal(columns.recurrence.dependences[2].vector, down, sizeof down);
 	assert_memory_equal(problem.recurrence.dependences[2].vector, down, sizeof down);
-	arena_close(arena);
 }
 
 /* Dimensions of one step of a problem are not loops of its projection. */
-static void single_steps_are_no_loops(void **state)
+TEST(single_steps_are_no_loops)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct space_time spec = space_time_alone(arena,
 		"problem:\n  shape:\n    dimensions: [n, k, p, r]\n    data_spaces:\n"
 		"    - {name: X, projection: [n, [[p], [r]]]}\n"
@@ -109,15 +101,4 @@ static void single_steps_are_no_loops(void **state)
 		"    - {name: X, projection: [n]}\n    - {name: Y, projection: [k], read_write: true}\n"
 		"  instance: {n: 1, k: 1}\nspace_time: {}\n");
 	assert_int_equal(spec.recurrence.loop_count, 1);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_einsum_has_the_frontier_of_its_equations),
-		cmocka_unit_test(a_sum_goes_through_its_loops_in_order),
-		cmocka_unit_test(single_steps_are_no_loops),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static double energy(const char *attributes, const char *ert, const char *counti
 
 #define RF_ACTIONS "actions: [{name: read, energy: 2.0}, {name: write, energy: 3.0}]"
 
-static void totals_are_timeloops(void **state)
+FOLDER_TEST(totals_are_timeloops)
 {
 	static const struct {
 		const char *attributes, *ert;
@@ -126,7 +126,7 @@ static const char *source_of(json_t *root, const char *level)
 	return "none";
 }
 
-static void each_level_tells_its_source(void **state)
+FOLDER_TEST(each_level_tells_its_source)
 {
 	json_t *root = score("vector-access-energy: 3.5, ",
 		"ERT: {version: 0.3, tables: [{name: 'system.chip.PE[0..3].RF', " RF_ACTIONS "}]}",
@@ -154,23 +154,11 @@ static double energy_of(json_t *root, const char *level)
 }
 
 /* 384 products of 8 bits: 0.25 pJ each for Timeloop, 0.21875 for Horowitz 2014. */
-static void exact_counting_keeps_its_multipliers(void **state)
+FOLDER_TEST(exact_counting_keeps_its_multipliers)
 {
 	json_t *ours = score("", NULL, "exact"), *timeloops = score("", NULL, "timeloop");
 	double less = energy_of(timeloops, "MACC") - energy_of(ours, "MACC");
 	assert_true(fabs(less - 384 * (0.25 - (3.1 / 16 + 0.1 / 4))) < 1e-6);
 	json_decref(ours);
 	json_decref(timeloops);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(totals_are_timeloops),
-		TEST(each_level_tells_its_source),
-		TEST(exact_counting_keeps_its_multipliers),
-	};
-	return cmocka_run_group_tests_name("energies of users' files", tests, NULL, NULL);
 }

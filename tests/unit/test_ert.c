@@ -7,7 +7,6 @@
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,9 +73,9 @@ static const struct action_energies *timeloop_energies(const struct arch *arch, 
 #define GLB_PJ (5 / 99.5 * (64 * 16 / 8.0 / 1024 - 0.5) + 1)
 #define RF_PJ ((5 / 99.5 * (4 * 64 / 8.0 / 1024 - 0.5) + 1) * 4 / 4)
 
-static void actions_have_an_order(void **state)
+TEST(actions_have_an_order)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		MACHINE
 		"ERT:\n"
 		"  version: '0.4'\n"
@@ -120,7 +119,7 @@ static void actions_have_an_order(void **state)
 	assert_true(timeloop_energies(arch, "mac")->compute == 0.75);
 }
 
-static void names_are_read_as_timeloop_reads_them(void **state)
+TEST(names_are_read_as_timeloop_reads_them)
 {
 	static const struct {
 		const char *path, *level;
@@ -141,22 +140,22 @@ static void names_are_read_as_timeloop_reads_them(void **state)
 		{"", NULL},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *yaml = arena_format(*state,
+		const char *yaml = arena_format(arena,
 			MACHINE
 			"ERT: {tables: [{name: '%s', actions: [{name: read, energy: 7}]}]}\n",
 			rows[i].path);
-		struct diag *diag = diag_open(*state);
-		const struct arch *arch = read_both(*state, yaml, diag);
+		struct diag *diag = diag_open(arena);
+		const struct arch *arch = read_both(arena, yaml, diag);
 		if (rows[i].level ? !arch || energies(arch, rows[i].level)->read != 7
 				  : arch != NULL)
-			fail_msg("'%s': %s", rows[i].path, complaints_text(*state, diag));
+			fail_msg("'%s': %s", rows[i].path, complaints_text(arena, diag));
 	}
 }
 
 /* The form of 0.2: tables and actions are maps, an action is one map or a list of them. */
-static void tables_may_be_maps(void **state)
+TEST(tables_may_be_maps)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		MACHINE "ERT:\n"
 			"  version: 0.2\n"
 			"  tables:\n"
@@ -178,9 +177,9 @@ static void tables_may_be_maps(void **state)
 }
 
 /* Timeloop 4cf6d4c keeps its built-in energies there; under `exact` the dearest action counts. */
-static void tables_without_reads_and_writes_price_nothing_there(void **state)
+TEST(tables_without_reads_and_writes_price_nothing_there)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		MACHINE "ERT: {tables: [{name: glb, actions: [{name: access, energy: 2},"
 			"{name: idle, energy: 0.5}]}, {name: DRAM, actions: [{name: leak, energy: "
 			"1}]}, {name: rf, actions: []}, {name: mac, actions: [{name: add, energy: "
@@ -197,9 +196,9 @@ static void tables_without_reads_and_writes_price_nothing_there(void **state)
 }
 
 /* Two subtrees may have a level of one name, and a name may come twice. */
-static void later_tables_win_action_by_action(void **state)
+TEST(later_tables_win_action_by_action)
 {
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		MACHINE
 		"ERT:\n  tables:\n"
 		"  - {name: a.glb, actions: [{name: read, energy: 5}, {name: write, energy: 6}]}\n"
@@ -216,7 +215,7 @@ static void later_tables_win_action_by_action(void **state)
 	assert_energies(timeloop_energies(arch, "rf"), 3, 1, 1, 0);
 }
 
-static void one_note_names_tables_and_levels_that_miss_each_other(void **state)
+TEST(one_note_names_tables_and_levels_that_miss_each_other)
 {
 	static const struct {
 		const char *tables, *told;
@@ -237,8 +236,8 @@ static void one_note_names_tables_and_levels_that_miss_each_other(void **state)
 			"note: not read, as in Timeloop: 'area' in table 'mac'"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		read_good(*state,
-			arena_format(*state, MACHINE "ERT: {tables: [%s]}\n", rows[i].tables),
+		read_good(arena,
+			arena_format(arena, MACHINE "ERT: {tables: [%s]}\n", rows[i].tables),
 			rows[i].told);
 }
 
@@ -249,10 +248,10 @@ static void assert_near(double a, double b)
 }
 
 /* 16 bits of DRAM; rows of SRAM of 0.5 and 100 KB. */
-static void memories_have_built_in_energies(void **state)
+TEST(memories_have_built_in_energies)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		"architecture:\n  nodes:\n"
 		"  - !Component {name: d, class: LPDDR_DRAM, attributes: {width: 64}}\n"
 		"  - !Component {name: a, class: SRAM, attributes: {sizeKB: 100, width: 64}}\n"
@@ -271,10 +270,10 @@ static void memories_have_built_in_energies(void **state)
 
 /* By hand from Timeloop 4cf6d4c (its PAT, buffer.cpp): clusters are divided by, sizes must be
  * there, and DRAM is a class or a technology of that name. */
-static void timeloop_has_built_in_energies_of_its_own(void **state)
+TEST(timeloop_has_built_in_energies_of_its_own)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		"architecture:\n  nodes:\n"
 		"  - !Component {name: d, class: LPDDR_DRAM, attributes: {width: 64}}\n"
 		"  - !Component {name: e, class: SRAM, attributes: {technology: DRAM, depth: 8, "
@@ -297,7 +296,7 @@ static void timeloop_has_built_in_energies_of_its_own(void **state)
 }
 
 /* As Timeloop 4cf6d4c prints them for the Simba of CoSA. */
-static void timeloop_divides_rows_by_their_clusters(void **state)
+TEST(timeloop_divides_rows_by_their_clusters)
 {
 	static const struct {
 		const char *attributes, *pj;
@@ -308,38 +307,37 @@ static void timeloop_divides_rows_by_their_clusters(void **state)
 		{"entries: 65536, word-bits: 8, block-size: 8", "16.76"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct arch *arch = arch_of_text(*state,
-			arena_format(*state,
+		const struct arch *arch = arch_of_text(arena,
+			arena_format(arena,
 				"architecture:\n  nodes:\n"
 				"  - !Component {name: d, class: DRAM}\n"
 				"  - !Component {name: b, class: SRAM, attributes: {%s}}\n"
 				"  - !Component {name: m, class: intmac}\n",
 				rows[i].attributes),
-			diag_open(*state));
+			diag_open(arena));
 		assert_non_null(arch);
-		assert_string_equal(
-			arena_format(*state, "%.2f", timeloop_energies(arch, "b")->read),
+		assert_string_equal(arena_format(arena, "%.2f", timeloop_energies(arch, "b")->read),
 			rows[i].pj);
 	}
 }
 
 /* Under `timeloop`, as of the case "ERT idle only" of Timeloop 4cf6d4c, and under `exact`. */
-static void each_level_says_where_its_energies_come_from(void **state)
+TEST(each_level_says_where_its_energies_come_from)
 {
 	static const struct shape shape = {
 		.name = "copy", .space_count = 1, .spaces = {{.name = "A", .written = true}}};
-	const struct arch *arch = read_good(*state,
+	const struct arch *arch = read_good(arena,
 		MACHINE "ERT: {tables: [{name: glb, actions: [{name: read, energy: 1}]},"
 			"{name: rf, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}]}"
 			"\n",
 		"note: the ERT has no table for 'DRAM', 'mac': energies there are built in");
-	struct hierarchy *hierarchy = hierarchy_make(*state, arch, &shape, diag_open(*state));
+	struct hierarchy *hierarchy = hierarchy_make(arena, arch, &shape, diag_open(arena));
 	assert_non_null(hierarchy);
 	assert_string_equal(hierarchy->energy_source,
 		"the architecture: own; ERT: rf, glb; built-in, as Timeloop's: DRAM; "
 		"built-in, of Horowitz 2014: mac");
 	assert_string_equal(hierarchy->levels[0].energy_source, "the architecture");
-	hierarchy_price(hierarchy, *state, arch, COUNTING_TIMELOOP);
+	hierarchy_price(hierarchy, arena, arch, COUNTING_TIMELOOP);
 	assert_string_equal(hierarchy->energy_source,
 		"the architecture: own; ERT: rf; ERT, what it lacks built-in as Timeloop's: glb; "
 		"built-in, as Timeloop's: DRAM, mac");
@@ -365,7 +363,7 @@ static double published(struct arena *arena, const char *action)
 	return energy;
 }
 
-static void multipliers_are_those_of_the_table(void **state)
+TEST(multipliers_are_those_of_the_table)
 {
 	static const struct {
 		const char *device, *mult, *add;
@@ -378,35 +376,9 @@ static void multipliers_are_those_of_the_table(void **state)
 		{"intmac", "int8_mult", "int8_add", 8, 0.02},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		double table = published(*state, rows[i].mult) + published(*state, rows[i].add);
+		double table = published(arena, rows[i].mult) + published(arena, rows[i].add);
 		double ours = energy_of_mac(rows[i].device, rows[i].bits);
 		if (fabs(ours - table) > rows[i].within)
 			fail_msg("%s: %g instead of %g", rows[i].mult, ours, table);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(actions_have_an_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			names_are_read_as_timeloop_reads_them, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(tables_may_be_maps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			tables_without_reads_and_writes_price_nothing_there, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			later_tables_win_action_by_action, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			one_note_names_tables_and_levels_that_miss_each_other, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(memories_have_built_in_energies, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			timeloop_has_built_in_energies_of_its_own, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			timeloop_divides_rows_by_their_clusters, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			each_level_says_where_its_energies_come_from, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			multipliers_are_those_of_the_table, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("energies per action", tests, NULL, NULL);
 }

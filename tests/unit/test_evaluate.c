@@ -7,7 +7,6 @@
 #include "sim/graph/reference.h"
 #include "sim/machine/kernel.h"
 #include "tests/support/sample.h"
-#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -32,23 +31,23 @@ static enum sim_mode mode_of(int64_t m, int64_t k, int64_t n)
 	return evaluate_mode(workload, spyre_arch(test_arena, 1), &score);
 }
 
-static void few_numbers_are_computed(void **state)
+TEST(few_numbers_are_computed)
 {
 	assert_int_equal(mode_of(512, 512, 512), SIM_DATA);
 }
 
-static void many_operations_get_identities(void **state)
+TEST(many_operations_get_identities)
 {
 	assert_int_equal(mode_of(1024, 1024, 1024), SIM_IDENTITY);
 }
 
 /* 64 Mi elements of `a` and few operations: the memory is what counts. */
-static void large_tensors_get_identities(void **state)
+TEST(large_tensors_get_identities)
 {
 	assert_int_equal(mode_of(1 << 20, 64, 1), SIM_IDENTITY);
 }
 
-static void huge_tensors_are_only_counted(void **state)
+TEST(huge_tensors_are_only_counted)
 {
 	assert_int_equal(mode_of(1 << 20, 1 << 10, 64), SIM_COUNT);
 }
@@ -110,7 +109,7 @@ static struct outcome run_with(
 
 /* An op is held to what its own arithmetic may be off by: 1.01 of 1 are ten units of fp16, 1.001 of it one.  The sums
  * of `z` are of values between 0.75 and 1.3, which cannot cancel. */
-static void small_errors_of_one_op_are_noticed(void **state)
+TEST(small_errors_of_one_op_are_noticed)
 {
 	const struct arch *arch = spyre_arch(test_arena, 4);
 	const struct workload *layernorm =
@@ -154,7 +153,7 @@ static struct outcome run_softmax(kernel_function kernel, const char **text, con
 	return outcome;
 }
 
-static void right_results_agree(void **state)
+TEST(right_results_agree)
 {
 	const char *text, *json;
 	struct outcome outcome = run_softmax(NULL, &text, &json);
@@ -167,7 +166,7 @@ static void right_results_agree(void **state)
 }
 
 /* Counts and bytes are correct: only the values differ. */
-static void a_wrong_kernel_is_a_disagreement(void **state)
+TEST(a_wrong_kernel_is_a_disagreement)
 {
 	const char *text, *json;
 	struct outcome outcome = run_softmax(exp_wrong, &text, &json);
@@ -184,7 +183,7 @@ static void a_wrong_kernel_is_a_disagreement(void **state)
 	assert_non_null(strstr(text, "are stated"));
 }
 
-static void infinite_results_are_written(void **state)
+TEST(infinite_results_are_written)
 {
 	const char *text, *json;
 	struct outcome outcome = run_softmax(exp_infinite, &text, &json);
@@ -198,7 +197,7 @@ static void infinite_results_are_written(void **state)
 }
 
 /* One unit for the rounding of a result, more for long sums in fp32. */
-static void ulps_are_stated_by_op(void **state)
+TEST(ulps_are_stated_by_op)
 {
 	const struct workload *workload =
 		workload_given(test_arena, "workload:\n"
@@ -208,20 +207,4 @@ static void ulps_are_stated_by_op(void **state)
 					   "    - e[m,n] = exp(c[m,n])\n");
 	assert_float_equal(reference_ulps(workload, &workload->ops[0]), 1 + 2 * 64 / 8192.0, 1e-9);
 	assert_float_equal(reference_ulps(workload, &workload->ops[1]), 1, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_numbers_are_computed),
-		cmocka_unit_test(many_operations_get_identities),
-		cmocka_unit_test(large_tensors_get_identities),
-		cmocka_unit_test(huge_tensors_are_only_counted),
-		cmocka_unit_test(right_results_agree),
-		cmocka_unit_test(a_wrong_kernel_is_a_disagreement),
-		cmocka_unit_test(small_errors_of_one_op_are_noticed),
-		cmocka_unit_test(infinite_results_are_written),
-		cmocka_unit_test(ulps_are_stated_by_op),
-	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -60,7 +60,7 @@ static const struct program *lower(const struct moved *moved)
 	return program;
 }
 
-static void a_move_is_a_step_and_a_tensor(void **state)
+TEST(a_move_is_a_step_and_a_tensor)
 {
 	struct moved moved = move();
 	const struct plan *plan = moved.plan;
@@ -81,7 +81,7 @@ static void a_move_is_a_step_and_a_tensor(void **state)
 	arena_close(moved.arena);
 }
 
-static void what_moves_is_counted(void **state)
+TEST(what_moves_is_counted)
 {
 	struct moved moved = move();
 	struct plan_cost cost;
@@ -110,7 +110,7 @@ static int count_instructions(const struct program *program, int step, enum engi
 	return count;
 }
 
-static void every_core_sends_its_slice(void **state)
+TEST(every_core_sends_its_slice)
 {
 	struct moved moved = move();
 	const struct program *program = lower(&moved);
@@ -129,7 +129,7 @@ static struct sim_result simulate(const struct program *program, struct arena *a
 	return sim_run(program, &options, arena);
 }
 
-static void what_was_not_sent_does_not_come_back(void **state)
+TEST(what_was_not_sent_does_not_come_back)
 {
 	struct moved moved = move();
 	const struct program *program = lower(&moved);
@@ -145,7 +145,7 @@ static void what_was_not_sent_does_not_come_back(void **state)
 	arena_close(moved.arena);
 }
 
-static void a_reload_from_another_place_is_stale(void **state)
+TEST(a_reload_from_another_place_is_stale)
 {
 	struct moved moved = move();
 	const struct program *program = lower(&moved);
@@ -161,7 +161,7 @@ static void a_reload_from_another_place_is_stale(void **state)
 }
 
 /* An unchanged tensor still has its copy in HBM and needs no store. */
-static void what_was_reloaded_leaves_for_nothing(void **state)
+TEST(what_was_reloaded_leaves_for_nothing)
 {
 	struct moved moved = move();
 	struct plan_wish wish = {.kind = MOVE_EVICT, .tensor = moved.back, .before = 5};
@@ -179,17 +179,4 @@ static void what_was_reloaded_leaves_for_nothing(void **state)
 	assert_int_equal(program->hbm[again], program->hbm[moved.away]);
 	assert_int_equal(simulate(program, moved.arena).fault_count, 0);
 	arena_close(moved.arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_move_is_a_step_and_a_tensor),
-		cmocka_unit_test(what_moves_is_counted),
-		cmocka_unit_test(every_core_sends_its_slice),
-		cmocka_unit_test(what_was_not_sent_does_not_come_back),
-		cmocka_unit_test(a_reload_from_another_place_is_stale),
-		cmocka_unit_test(what_was_reloaded_leaves_for_nothing),
-	};
-	return cmocka_run_group_tests_name("evict", tests, NULL, NULL);
 }

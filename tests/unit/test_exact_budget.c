@@ -44,7 +44,7 @@ static long work_for(uint64_t budget)
 	return asked;
 }
 
-static void listing_residencies_counts_into_the_budget(void **state)
+TEST(listing_residencies_counts_into_the_budget)
 {
 	long little = work_for(4), more = work_for(100);
 	assert_true(little > 0 && 4 * little < more);
@@ -84,20 +84,11 @@ static uint64_t work_of_proof(const char *flagged)
 }
 
 /* A flag that only adds words leaves the bounds of the other words as they are. */
-static void words_read_by_each_child_alone_do_not_blind_the_proof(void **state)
+TEST(words_read_by_each_child_alone_do_not_blind_the_proof)
 {
 	uint64_t free = work_of_proof(FLAGGED(""));
 	uint64_t flagged = work_of_proof(
 		FLAGGED("    constraints: {spatial: {no_reuse: [Inputs, Weights, Outputs]}}\n"));
 	assert_in_range(free, 1, 200000);
 	assert_in_range(flagged, 1, 200000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(listing_residencies_counts_into_the_budget),
-		cmocka_unit_test(words_read_by_each_child_alone_do_not_blind_the_proof),
-	};
-	return cmocka_run_group_tests_name("budget of the exact search", tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static int64_t count_of(const char *name)
 }
 
 /* The proof of two ops has states, edges and labels, as many with any number of threads. */
-static void the_work_of_a_joint_proof_is_counted(void **state)
+FOLDER_TEST(the_work_of_a_joint_proof_is_counted)
 {
 	static const char *const names[] = {"states", "edges", "labels"};
 	int64_t counts[2][3];
@@ -70,7 +70,7 @@ static void the_work_of_a_joint_proof_is_counted(void **state)
 }
 
 /* Programs of more events are not even made: this one would have some 10^12. */
-static void what_is_over_the_simulation_budget_is_priced_and_counted(void **state)
+FOLDER_TEST(what_is_over_the_simulation_budget_is_priced_and_counted)
 {
 	const char *path = arena_format(arena, "%s/huge.yaml", folder);
 	FILE *file = fopen(path, "w");
@@ -100,7 +100,7 @@ static void what_is_over_the_simulation_budget_is_priced_and_counted(void **stat
 	json_decref(run);
 }
 
-static void every_plan_replays_with_the_score_of_its_row(void **state)
+FOLDER_TEST(every_plan_replays_with_the_score_of_its_row)
 {
 	assert_int_equal(
 		shell(arena, "$LXPLORE explore " SOFTMAX " -c 4 --labels 0 --budget 30 -o %s",
@@ -130,7 +130,7 @@ static void every_plan_replays_with_the_score_of_its_row(void **state)
 	}
 }
 
-static void all_rows_agree_and_the_number_of_threads_changes_no_byte(void **state)
+FOLDER_TEST(all_rows_agree_and_the_number_of_threads_changes_no_byte)
 {
 	struct ended first = {0};
 	for (int i = 0; i < 3; i++) {
@@ -191,7 +191,7 @@ static void estimates_are_near(const char *csv, const char *name)
 }
 
 /* Frontiers under version control have the published tiles; no priced ones are worse (by default, of the smallest). */
-static void frontiers_are_those_under_version_control(void **state)
+FOLDER_TEST(frontiers_are_those_under_version_control)
 {
 	glob_t files;
 	assert_int_equal(glob("results/reference/*.csv", 0, NULL, &files), 0);
@@ -217,7 +217,7 @@ static void frontiers_are_those_under_version_control(void **state)
 	globfree(&files);
 }
 
-static void a_budget_cuts_and_says_so(void **state)
+FOLDER_TEST(a_budget_cuts_and_says_so)
 {
 	struct ended ended =
 		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 5 -o %s", folder);
@@ -231,7 +231,7 @@ static void a_budget_cuts_and_says_so(void **state)
 	json_decref(run);
 }
 
-static void an_interrupt_writes_what_is_known(void **state)
+FOLDER_TEST(an_interrupt_writes_what_is_known)
 {
 	static const char *const signals[] = {"INT", "TERM"};
 	for (int i = 0; i < 2; i++) {
@@ -251,7 +251,7 @@ static void an_interrupt_writes_what_is_known(void **state)
 }
 
 /* The whole plans of these 40 ops take more than ten seconds to lay out. */
-static void the_first_plan_needs_no_search(void **state)
+FOLDER_TEST(the_first_plan_needs_no_search)
 {
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/llama3_8b_block.yaml "
@@ -296,7 +296,7 @@ static void expect_values(const char *line, int row)
 }
 
 /* Three lines: fastest, leanest, where all are; counters of the search and reasons are for -v. */
-static void an_exploration_ends_in_few_lines(void **state)
+FOLDER_TEST(an_exploration_ends_in_few_lines)
 {
 	static const char words[] = "$LXPLORE explore " SOFTMAX " --labels 0 --budget 12 -o %s %s";
 	struct ended few = shell(arena, words, folder, ""), all = shell(arena, words, folder, "-v");
@@ -315,7 +315,7 @@ static void an_exploration_ends_in_few_lines(void **state)
 }
 
 /* The first latency of a table is that of the price in force, in cycles and in time; the other has its own name. */
-static void latency_is_that_of_the_price(void **state)
+FOLDER_TEST(latency_is_that_of_the_price)
 {
 	static const struct {
 		const char *price, *other, *cycles;
@@ -351,7 +351,7 @@ static void latency_is_that_of_the_price(void **state)
 }
 
 /* A machine of which one thing is slow: that bounds the fastest plan. */
-static void what_bounds_a_point_is_what_is_slow(void **state)
+FOLDER_TEST(what_bounds_a_point_is_what_is_slow)
 {
 	static const char *const slow[][2] = {
 		{"HBM", "bound by HBM 100 %\n"}, {"overhead", "bound by overhead 100 %\n"}};
@@ -378,7 +378,7 @@ static void what_bounds_a_point_is_what_is_slow(void **state)
 }
 
 /* Of many points the best dozen are shown: the first ones, and those of least energy and HBM bytes. */
-static void a_table_shows_a_dozen_points(void **state)
+FOLDER_TEST(a_table_shows_a_dozen_points)
 {
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml -c 32 "
@@ -396,7 +396,7 @@ static void a_table_shows_a_dozen_points(void **state)
 		strstr(ended.out, arena_format(arena, "\n%5d ", row_of_least("energy_pj"))));
 }
 
-static void a_trace_has_every_core_and_engine(void **state)
+FOLDER_TEST(a_trace_has_every_core_and_engine)
 {
 	struct ended ended =
 		shell(arena, "$LXPLORE simulate " SOFTMAX " -v -c 4 --trace %s/trace.json", folder);
@@ -418,7 +418,7 @@ static void a_trace_has_every_core_and_engine(void **state)
 }
 
 /* Tensors of terabytes: no execution that would take days, and no memory for it. */
-static void what_would_take_too_long_is_not_executed(void **state)
+FOLDER_TEST(what_would_take_too_long_is_not_executed)
 {
 	const char *specs = arena_format(arena, "%s %s",
 		folder_put("machine.yaml",
@@ -444,7 +444,7 @@ static void what_would_take_too_long_is_not_executed(void **state)
 }
 
 /* With a plan of an earlier run to start from, one candidate finds it again. */
-static void a_plan_is_where_the_search_starts(void **state)
+FOLDER_TEST(a_plan_is_where_the_search_starts)
 {
 	const char *kept = shell_folder(arena);
 	assert_int_equal(
@@ -485,7 +485,7 @@ static void a_plan_is_where_the_search_starts(void **state)
 	shell_remove(kept);
 }
 
-static void fewer_objectives_give_fewer_points(void **state)
+FOLDER_TEST(fewer_objectives_give_fewer_points)
 {
 	struct ended ended = shell(arena,
 		"$LXPLORE explore " SOFTMAX " --labels 0 --budget 30 --objective latency -o %s",
@@ -496,7 +496,7 @@ static void fewer_objectives_give_fewer_points(void **state)
 	assert_null(csv_cell(arena, csv, 2, "point"));
 }
 
-static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
+FOLDER_TEST(a_place_that_cannot_be_written_ends_with_status_4)
 {
 	struct ended ended = shell(arena,
 		"touch %s/file; $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s/file/x",
@@ -508,7 +508,7 @@ static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 	assert_non_null(strstr(ended.err, "cannot write to stdout"));
 }
 
-static void the_environment_sets_cores_and_is_checked(void **state)
+FOLDER_TEST(the_environment_sets_cores_and_is_checked)
 {
 	struct ended ended = shell(arena,
 		"SENCORES=4 $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s", folder);
@@ -522,49 +522,4 @@ static void the_environment_sets_cores_and_is_checked(void **state)
 		assert_int_equal(ended.status, 2);
 		assert_non_null(strstr(ended.err, "SENCORES"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_is_over_the_simulation_budget_is_priced_and_counted, folder_set_up,
-			folder_tear_down),
-		cmocka_unit_test_setup_teardown(every_plan_replays_with_the_score_of_its_row,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			all_rows_agree_and_the_number_of_threads_changes_no_byte, folder_set_up,
-			folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			frontiers_are_those_under_version_control, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_trace_has_every_core_and_engine, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_work_of_a_joint_proof_is_counted, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_budget_cuts_and_says_so, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			an_interrupt_writes_what_is_known, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			an_exploration_ends_in_few_lines, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			latency_is_that_of_the_price, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_bounds_a_point_is_what_is_slow, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_table_shows_a_dozen_points, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_first_plan_needs_no_search, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_plan_is_where_the_search_starts, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			fewer_objectives_give_fewer_points, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(a_place_that_cannot_be_written_ends_with_status_4,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_would_take_too_long_is_not_executed, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_environment_sets_cores_and_is_checked, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static int64_t counter(const char *name)
 	return answer;
 }
 
-static void a_small_space_is_searched_to_the_end(void **state)
+FOLDER_TEST(a_small_space_is_searched_to_the_end)
 {
 	assert_int_equal(explore(SMALL).status, 0);
 	const char *csv = folder_text("pareto.csv");
@@ -42,7 +42,7 @@ static void a_small_space_is_searched_to_the_end(void **state)
 }
 
 /* score and simulate give the file of a point the figures that explore gives the point. */
-static void a_point_scores_as_its_row(void **state)
+FOLDER_TEST(a_point_scores_as_its_row)
 {
 	assert_int_equal(explore(SMALL).status, 0);
 	char *row = strchr(arena_text(arena, folder_text("pareto.csv")), '\n') + 1;
@@ -62,7 +62,7 @@ static void a_point_scores_as_its_row(void **state)
 	json_decref(root);
 }
 
-static void threads_change_nothing(void **state)
+FOLDER_TEST(threads_change_nothing)
 {
 	static const char *const spaces[] = {SMALL,
 		"specs/arch/three_level.yaml specs/problems/mttkrp.yaml --budget 30000",
@@ -87,7 +87,7 @@ static void threads_change_nothing(void **state)
 	}
 }
 
-static void a_seed_draws_other_mappings(void **state)
+FOLDER_TEST(a_seed_draws_other_mappings)
 {
 	static const char words[] =
 		"specs/arch/three_level.yaml specs/problems/gemm_512.yaml --solver map=random "
@@ -100,7 +100,7 @@ static void a_seed_draws_other_mappings(void **state)
 }
 
 /* Enumerating as far as the budget goes proves nothing, and says so. */
-static void a_budget_ends_the_enumeration(void **state)
+FOLDER_TEST(a_budget_ends_the_enumeration)
 {
 	assert_int_equal(explore(SMALL " --solver map=linear --budget 2000").status, 0);
 	assert_int_equal(counter("evaluated"), 2000);
@@ -108,7 +108,7 @@ static void a_budget_ends_the_enumeration(void **state)
 }
 
 /* The exact search ends with a proof, or with how far below the best found a mapping can be. */
-static void a_proof_or_a_gap(void **state)
+FOLDER_TEST(a_proof_or_a_gap)
 {
 	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
 	assert_int_equal(explore(words).status, 0);
@@ -120,7 +120,7 @@ static void a_proof_or_a_gap(void **state)
 }
 
 /* The excess over the bound stays within epsilon and is reported. */
-static void nearly_the_best_is_enough(void **state)
+FOLDER_TEST(nearly_the_best_is_enough)
 {
 	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
 	assert_int_equal(explore(arena_format(arena, "%s --epsilon 0.2", words)).status, 0);
@@ -143,14 +143,14 @@ static void nearly_the_best_is_enough(void **state)
 	assert_int_equal(ended.status, 0);
 }
 
-static void both_countings_agree_on_a_matrix_product(void **state)
+FOLDER_TEST(both_countings_agree_on_a_matrix_product)
 {
 	assert_int_equal(explore(SMALL " --counting timeloop --simulate frontier").status, 0);
 	assert_non_null(strstr(folder_text("run.json"), "\"counting\": \"timeloop\""));
 	assert_non_null(strstr(folder_text("pareto.csv"), ",true,"));
 }
 
-static void what_a_problem_has_not_is_refused(void **state)
+FOLDER_TEST(what_a_problem_has_not_is_refused)
 {
 	struct ended ended = explore(SMALL " --objective cores");
 	assert_int_equal(ended.status, 2);
@@ -175,7 +175,7 @@ static void what_a_problem_has_not_is_refused(void **state)
 	assert_non_null(strstr(ended.err, "it can be 0 to 65536"));
 }
 
-static void what_cannot_fit_is_said_before_the_search(void **state)
+FOLDER_TEST(what_cannot_fit_is_said_before_the_search)
 {
 	struct ended ended = shell(arena,
 		"printf 'constraints:\\n  targets:\\n  - {target: RF, type: temporal, constraints: "
@@ -189,7 +189,7 @@ static void what_cannot_fit_is_said_before_the_search(void **state)
 }
 
 /* One draw hits nothing that fits; the mapping that proves the space not empty is offered. */
-static void what_is_known_to_fit_is_offered(void **state)
+FOLDER_TEST(what_is_known_to_fit_is_offered)
 {
 	assert_int_equal(explore("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "
 				 "--solver map=random --budget 1")
@@ -202,7 +202,7 @@ static void what_is_known_to_fit_is_offered(void **state)
 
 /* Written tiles that overlap have no exact counts: then nothing is known of the best mapping,
  * and in Timeloop's counting there is nothing to compare an execution with. */
-static void what_is_not_counted_is_not_proven(void **state)
+FOLDER_TEST(what_is_not_counted_is_not_proven)
 {
 	static const char *const solvers[] = {"linear", "exact"};
 	const char *words = arena_format(arena,
@@ -237,7 +237,7 @@ static void what_is_not_counted_is_not_proven(void **state)
 }
 
 /* Neither sharing the work nor the list of its shares grows with the budget. */
-static void a_time_limit_holds_for_any_budget(void **state)
+FOLDER_TEST(a_time_limit_holds_for_any_budget)
 {
 	static const char *const solvers[] = {"linear", "random"};
 	for (int s = 0; s < 2; s++) {
@@ -253,7 +253,7 @@ static void a_time_limit_holds_for_any_budget(void **state)
 }
 
 /* If factors need not divide, the budget ends the proof, and the output names the budget. */
-static void a_proof_that_a_budget_ends_says_so(void **state)
+FOLDER_TEST(a_proof_that_a_budget_ends_says_so)
 {
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "
@@ -266,7 +266,7 @@ static void a_proof_that_a_budget_ends_says_so(void **state)
 }
 
 /* About half a minute: at full size only. */
-static void a_proof_that_memory_ends_says_so(void **state)
+FOLDER_TEST(a_proof_that_memory_ends_says_so)
 {
 	if (draws(1) < 2) {
 		print_message("skipped: TIMES=10 (make check) runs it\n");
@@ -282,7 +282,7 @@ static void a_proof_that_memory_ends_says_so(void **state)
 }
 
 /* All is free: these proofs take far longer than anybody waits. */
-static void an_interrupt_writes_what_is_known(void **state)
+FOLDER_TEST(an_interrupt_writes_what_is_known)
 {
 	static const char *const specs[] = {
 		"specs/problems/resnet50_3x3.yaml --imperfect all --budget 1000000000000",
@@ -304,7 +304,7 @@ static void an_interrupt_writes_what_is_known(void **state)
 }
 
 /* 2^30 residencies are too many to list: nothing is proven then. */
-static void many_levels_are_searched_without_being_proven(void **state)
+FOLDER_TEST(many_levels_are_searched_without_being_proven)
 {
 	FILE *file = fopen(arena_format(arena, "%s/levels.yaml", folder), "wb");
 	assert_non_null(file);
@@ -327,26 +327,4 @@ static void many_levels_are_searched_without_being_proven(void **state)
 	assert_non_null(strstr(folder_text("pareto.csv"), ",gap,"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_small_space_is_searched_to_the_end),
-		cmocka_unit_test(a_point_scores_as_its_row),
-		cmocka_unit_test(threads_change_nothing),
-		cmocka_unit_test(a_seed_draws_other_mappings),
-		cmocka_unit_test(a_budget_ends_the_enumeration),
-		cmocka_unit_test(a_proof_or_a_gap),
-		cmocka_unit_test(nearly_the_best_is_enough),
-		cmocka_unit_test(both_countings_agree_on_a_matrix_product),
-		cmocka_unit_test(what_a_problem_has_not_is_refused),
-		cmocka_unit_test(what_cannot_fit_is_said_before_the_search),
-		cmocka_unit_test(what_is_known_to_fit_is_offered),
-		cmocka_unit_test(what_is_not_counted_is_not_proven),
-		cmocka_unit_test(a_time_limit_holds_for_any_budget),
-		cmocka_unit_test(a_proof_that_a_budget_ends_says_so),
-		cmocka_unit_test(a_proof_that_memory_ends_says_so),
-		cmocka_unit_test(an_interrupt_writes_what_is_known),
-		cmocka_unit_test(many_levels_are_searched_without_being_proven),
-	};
-	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

@@ -8,18 +8,6 @@
 
 #include "tests/test.h"
 
-static int open_arena(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int close_arena(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
-
 /* "7/2", "1.41421", with the powers of B, ns and pJ behind it; or the complaint. */
 static const char *computed(struct arena *arena, const char *variables, const char *text)
 {
@@ -59,7 +47,7 @@ static void check(struct arena *arena, const char *variables, const struct row *
 }
 #define CHECK(arena, variables, rows) check(arena, variables, rows, sizeof rows / sizeof *rows)
 
-static void numbers_are_read_as_users_write_them(void **state)
+TEST(numbers_are_read_as_users_write_them)
 {
 	static const struct row rows[] = {
 		{"12", "12"},
@@ -82,10 +70,10 @@ static void numbers_are_read_as_users_write_them(void **state)
 		{"0", "0"},
 		{"0.0", "0"},
 	};
-	CHECK(*state, "", rows);
+	CHECK(arena, "", rows);
 }
 
-static void arithmetic_is_exact(void **state)
+TEST(arithmetic_is_exact)
 {
 	static const struct row rows[] = {
 		{"1/3 + 1/6", "1/2"},
@@ -129,10 +117,10 @@ static void arithmetic_is_exact(void **state)
 		{"1000 ** (1/3)", "10"},
 		{"9223372036854775807 * (1/3) * 3", "9223372036854775807"},
 	};
-	CHECK(*state, "", rows);
+	CHECK(arena, "", rows);
 }
 
-static void units_go_along(void **state)
+TEST(units_go_along)
 {
 	static const struct row rows[] = {
 		{"64KiB", "65536 B1 ns0 pJ0"},
@@ -156,10 +144,10 @@ static void units_go_along(void **state)
 		{"ceil(1.5 B)", "2 B1 ns0 pJ0"},
 		{"3fJ", "3/1000 B0 ns0 pJ1"},
 	};
-	CHECK(*state, "", rows);
+	CHECK(arena, "", rows);
 }
 
-static void every_unit_has_its_factor(void **state)
+TEST(every_unit_has_its_factor)
 {
 	static const struct row rows[] = {
 		{"1kB / B", "1000"},
@@ -197,10 +185,10 @@ static void every_unit_has_its_factor(void **state)
 		{"1mJ / uJ", "1000"},
 		{"1J / mJ", "1000"},
 	};
-	CHECK(*state, "", rows);
+	CHECK(arena, "", rows);
 }
 
-static void variables_are_computed_from_each_other(void **state)
+TEST(variables_are_computed_from_each_other)
 {
 	static const struct row rows[] = {
 		{"a", "12"},
@@ -213,64 +201,64 @@ static void variables_are_computed_from_each_other(void **state)
 		{"größe", "7"},
 		{"quoted", "8"},
 	};
-	CHECK(*state,
+	CHECK(arena,
 		"a: b * M, b: M + 1, M: 3, glb: 64KiB, s: 5, min: 2, größe: 7, quoted: '2 * 4'",
 		rows);
 }
 
-static void a_cycle_names_its_chain(void **state)
+TEST(a_cycle_names_its_chain)
 {
-	const char *said = computed(*state, "a: b + 1, b: c, c: a * 2", "a");
+	const char *said = computed(arena, "a: b + 1, b: c, c: a * 2", "a");
 	assert_non_null(strstr(said, "variable 'a' needs itself: a -> b -> c -> a\n"));
-	assert_non_null(strstr(computed(*state, "a: a", "a"), "variable 'a' needs itself: a -> a"));
+	assert_non_null(strstr(computed(arena, "a: a", "a"), "variable 'a' needs itself: a -> a"));
 }
 
-static void a_wrong_variable_is_reported_once(void **state)
+TEST(a_wrong_variable_is_reported_once)
 {
-	const char *said = computed(*state, "a: 1 /, b: a, c: a + b", "a + b + c");
+	const char *said = computed(arena, "a: 1 /, b: a, c: a + b", "a + b + c");
 	const char *first = strstr(said, "error:");
 	assert_non_null(first);
 	assert_null(strstr(first + 1, "error:"));
 	assert_non_null(strstr(said, "variable 'a': a number is expected after this"));
 }
 
-static void depth_is_limited_over_all_variables(void **state)
+TEST(depth_is_limited_over_all_variables)
 {
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	for (int i = 0; i < 2000; i++)
 		text_add(&text, "v%d: (v%d), ", i, i + 1);
 	assert_non_null(
-		strstr(computed(*state, text_read(&text), "v0"), "nested more than 100 deep"));
-	text = text_open(*state);
+		strstr(computed(arena, text_read(&text), "v0"), "nested more than 100 deep"));
+	text = text_open(arena);
 	for (int i = 0; i < EXPR_DEPTH_MOST - 1; i++)
 		text_add(&text, "(");
 	text_add(&text, "7");
 	for (int i = 0; i < EXPR_DEPTH_MOST - 1; i++)
 		text_add(&text, ")");
-	assert_string_equal(computed(*state, "", text_read(&text)), "7");
-	assert_non_null(strstr(computed(*state, "", arena_format(*state, "(%s)", text_read(&text))),
+	assert_string_equal(computed(arena, "", text_read(&text)), "7");
+	assert_non_null(strstr(computed(arena, "", arena_format(arena, "(%s)", text_read(&text))),
 		"nested more than 100 deep"));
 	static const char *const openings[] = {"(", "-", "2**", "ceil("};
 	for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
-		text = text_open(*state);
+		text = text_open(arena);
 		for (int k = 0; k < 20000; k++)
 			text_add(&text, "%s", openings[i]);
-		assert_non_null(strstr(
-			computed(*state, "", text_read(&text)), "nested more than 100 deep"));
+		assert_non_null(
+			strstr(computed(arena, "", text_read(&text)), "nested more than 100 deep"));
 	}
 }
 
 /* Each variable adds the one before to itself: 2^40 additions if none were kept. */
-static void each_variable_is_computed_once(void **state)
+TEST(each_variable_is_computed_once)
 {
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	text_add(&text, "v0: 1, ");
 	for (int i = 1; i <= 40; i++)
 		text_add(&text, "v%d: v%d + v%d, ", i, i - 1, i - 1);
-	assert_string_equal(computed(*state, text_read(&text), "v40"), "1099511627776");
+	assert_string_equal(computed(arena, text_read(&text), "v40"), "1099511627776");
 }
 
-static void unused_variables_are_checked_unless_they_are_text(void **state)
+TEST(unused_variables_are_checked_unless_they_are_text)
 {
 	static const struct {
 		const char *variables;
@@ -283,28 +271,10 @@ static void unused_variables_are_checked_unless_they_are_text(void **state)
 		{"a: f(x=3) + 1, b: 2 * bb if a else 1, c: lambda x", 0},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct diag *diag = diag_open(*state);
-		const char *text = arena_format(*state, "{%s}", table[i].variables);
-		const struct node *map = node_read_text(*state, "f", text, strlen(text), diag);
-		variables_check(variables_read(*state, diag, map), diag);
+		struct diag *diag = diag_open(arena);
+		const char *text = arena_format(arena, "{%s}", table[i].variables);
+		const struct node *map = node_read_text(arena, "f", text, strlen(text), diag);
+		variables_check(variables_read(arena, diag, map), diag);
 		assert_int_equal(diag_errors(diag), table[i].errors);
 	}
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-	const struct CMUnitTest tests[] = {
-		TEST(numbers_are_read_as_users_write_them),
-		TEST(arithmetic_is_exact),
-		TEST(units_go_along),
-		TEST(every_unit_has_its_factor),
-		TEST(variables_are_computed_from_each_other),
-		TEST(a_cycle_names_its_chain),
-		TEST(a_wrong_variable_is_reported_once),
-		TEST(depth_is_limited_over_all_variables),
-		TEST(each_variable_is_computed_once),
-		TEST(unused_variables_are_checked_unless_they_are_text),
-	};
-	return cmocka_run_group_tests_name("expr", tests, NULL, NULL);
 }

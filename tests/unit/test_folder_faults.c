@@ -349,16 +349,16 @@ static void the_folder_where_one_works_stays(void **state)
 	assert_non_null(strstr(contents(), "table of run 2"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+#define FIXED(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_process_that_ends_leaves_one_run),
-		TEST(a_call_that_fails_leaves_one_run),
-		TEST(a_disk_that_is_full_leaves_one_run),
-		TEST(the_folder_where_one_works_stays),
-		TEST(a_folder_is_written_by_one_process_at_a_time),
+		FIXED(a_process_that_ends_leaves_one_run),
+		FIXED(a_call_that_fails_leaves_one_run),
+		FIXED(a_disk_that_is_full_leaves_one_run),
+		FIXED(the_folder_where_one_works_stays),
+		FIXED(a_folder_is_written_by_one_process_at_a_time),
 	};
 	/* some 100,000 files: in memory, where there is such a folder */
 	if (access("/dev/shm", W_OK) == 0)

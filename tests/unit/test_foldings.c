@@ -71,9 +71,8 @@ static void expect_same_outputs(struct arena *arena, const struct recurrence_val
 	}
 }
 
-static void classical_dataflows_take_the_published_cycles(void **state)
+BARE_TEST(classical_dataflows_take_the_published_cycles)
 {
-	(void)state;
 	long count = draws(20);
 	uint64_t seed = draws_seed(74);
 	for (long n = 0; n < count; n++) {
@@ -105,9 +104,8 @@ static void classical_dataflows_take_the_published_cycles(void **state)
 }
 
 /* Runs of SCALE-Sim, which prints the number of the last cycle: 38783 and 331007. */
-static void published_runs_are_met(void **state)
+BARE_TEST(published_runs_are_met)
 {
-	(void)state;
 	static const struct {
 		struct product s;
 		int64_t cycles;
@@ -127,10 +125,8 @@ static void published_runs_are_met(void **state)
 }
 
 /* One command's answer: the three of them, and what is better, all executed. */
-static void the_frontier_has_something_better(void **state)
+TEST(the_frontier_has_something_better)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct product s = {8, 6, 5, 4, 3};
 	struct space_time spec = product_spec(arena, &s, "[tiles, blocks]");
 	struct project_search search = open_search(&spec);
@@ -166,7 +162,6 @@ static void the_frontier_has_something_better(void **state)
 		assert_int_equal(facts.pes, point->score.pes);
 		expect_same_outputs(arena, &whole, found, point->key);
 	}
-	arena_close(arena);
 }
 
 /* Each folding that there is, executed. */
@@ -202,9 +197,8 @@ static bool look(void *user, const struct folding *folding)
 	return true;
 }
 
-static void every_folding_computes_the_einsum(void **state)
+BARE_TEST(every_folding_computes_the_einsum)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		bool wires, lanes;
@@ -248,9 +242,8 @@ static void every_folding_computes_the_einsum(void **state)
 }
 
 /* The tensor that stays, and directions without links, are limits. */
-static void limits_hold_for_foldings(void **state)
+BARE_TEST(limits_hold_for_foldings)
 {
-	(void)state;
 	static const struct {
 		const char *limits, *name;
 	} rows[] = {
@@ -283,9 +276,8 @@ static void limits_hold_for_foldings(void **state)
 }
 
 /* As many rows of space as the array has axes, or the einsum loops: a matrix times a vector has two. */
-static void all_axes_are_used(void **state)
+BARE_TEST(all_axes_are_used)
 {
-	(void)state;
 	static const struct {
 		const char *spec;
 		int64_t pes;
@@ -335,10 +327,8 @@ static bool stop_later(void *left)
 }
 
 /* 65536 points on the array, and the walk that counts ports: both end at the third question. */
-static void walks_over_points_end_when_they_are_stopped(void **state)
+TEST(walks_over_points_end_when_they_are_stopped)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	const struct product product = {256, 2, 128, 256, 2};
 	struct space_time spec = product_spec(arena, &product, "tiles");
 	int left = 1 << 30;
@@ -369,19 +359,4 @@ static void walks_over_points_end_when_they_are_stopped(void **state)
 		assert_true(again.large || again.execution.fault == SYSTOLIC_STOPPED);
 		assert_in_range(-rest, 0, 1);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classical_dataflows_take_the_published_cycles),
-		cmocka_unit_test(published_runs_are_met),
-		cmocka_unit_test(the_frontier_has_something_better),
-		cmocka_unit_test(every_folding_computes_the_einsum),
-		cmocka_unit_test(limits_hold_for_foldings),
-		cmocka_unit_test(all_axes_are_used),
-		cmocka_unit_test(walks_over_points_end_when_they_are_stopped),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

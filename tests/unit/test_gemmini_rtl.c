@@ -55,7 +55,7 @@ static int round_cycles(void)
 static const char small[] = "L3[WIO] K4 C2 - L2[WI] N1 K4X - L1[O] Q2 C2X - L0[W] P2,"
 			    "4,16,1,2,2,1,1,1,%d\n";
 
-static void errors_are_those_of_the_cycles(void **state)
+FOLDER_TEST(errors_are_those_of_the_cycles)
 {
 	int cycles = 8 * round_cycles();
 	assert_true(cycles > 0);
@@ -71,7 +71,7 @@ static void errors_are_those_of_the_cycles(void **state)
 }
 
 /* A layer of 4 x 2 runs as one of 4 x 4. */
-static void layers_run_as_squares(void **state)
+FOLDER_TEST(layers_run_as_squares)
 {
 	struct ended ended = compare(arena_format(arena,
 		"L3[WIO] K4 C2 - L2[WI] N1 K4X - L1[O] Q2 C2X - L0[W] P4,4,16,1,4,2,1,1,1,%d\n",
@@ -80,7 +80,7 @@ static void layers_run_as_squares(void **state)
 }
 
 /* 128 x 256 x 16 on an array of 16 x 16: tiles of 16 in each dimension, 128 cycles each. */
-static void products_run_in_blocks(void **state)
+FOLDER_TEST(products_run_in_blocks)
 {
 	struct ended ended = compare(arena_format(arena,
 		"L3[WIO] K16 C32 - L2[WI] N1 K8X - L1[O] N1 C8X - L0[W] P16,256,128,1,16,1,1,1,1,%d\n",
@@ -90,7 +90,7 @@ static void products_run_in_blocks(void **state)
 		column(ended.out, "products                       calibrated", 1), 0, 0.01);
 }
 
-static void the_machine_is_that_of_the_row(void **state)
+FOLDER_TEST(the_machine_is_that_of_the_row)
 {
 	folder_put("rows.csv",
 		arena_format(arena, "arch.meshX,target.cycle,mapping.mapping,prob.C,prob.K,prob.N,"
@@ -104,7 +104,7 @@ static void the_machine_is_that_of_the_row(void **state)
 	assert_non_null(strstr(ended.err, "has no prediction"));
 }
 
-static void bad_rows_are_named(void **state)
+FOLDER_TEST(bad_rows_are_named)
 {
 	struct ended ended = compare(arena_format(arena,
 		"%sL3[WIO] K4 - L2[WI] N1 - L1[O] N1,4,4,1,1,1,1,1,1,5\n"
@@ -120,14 +120,4 @@ static void bad_rows_are_named(void **state)
 	assert_int_equal(compare("").status, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_are_those_of_the_cycles),
-		cmocka_unit_test(layers_run_as_squares),
-		cmocka_unit_test(products_run_in_blocks),
-		cmocka_unit_test(the_machine_is_that_of_the_row),
-		cmocka_unit_test(bad_rows_are_named),
-	};
-	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
-}
+FIXTURE(set_up, folder_tear_down);

@@ -45,7 +45,7 @@ static struct ended run(const char *words)
 }
 
 /* A core of the second op uses what lies on another: no count is printed, the line is. */
-static void illegal_plans_have_no_score(void **state)
+FOLDER_TEST(illegal_plans_have_no_score)
 {
 	static const struct {
 		const char *command;
@@ -80,7 +80,7 @@ static void illegal_plans_have_no_score(void **state)
 }
 
 /* 1: the plan was read and breaks a rule; 2: it cannot be read.  diff has 2 for both, since 1 says that plans differ. */
-static void the_status_tells_illegal_from_unreadable(void **state)
+FOLDER_TEST(the_status_tells_illegal_from_unreadable)
 {
 	static const struct {
 		const char *edit;
@@ -115,7 +115,7 @@ static void the_status_tells_illegal_from_unreadable(void **state)
 }
 
 /* Messages count device dimensions, and check -v says what they are. */
-static void device_dimensions_are_shown(void **state)
+FOLDER_TEST(device_dimensions_are_shown)
 {
 	put_pair("pair_plan.yaml", "core: n2");
 	struct ended ended =
@@ -125,12 +125,4 @@ static void device_dimensions_are_shown(void **state)
 		ended.out, "\nb                     0: 2 of n/64  1: 4 of m  stick 2: 64 of n\n"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(illegal_plans_have_no_score),
-		cmocka_unit_test(the_status_tells_illegal_from_unreadable),
-		cmocka_unit_test(device_dimensions_are_shown),
-	};
-	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

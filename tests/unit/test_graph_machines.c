@@ -50,7 +50,7 @@ static const char *column(const char *csv, const char *name, int row)
 
 /* Every row is executed, and agrees; what stays in the buffer is not read from DRAM again; plans read as
  * they were written. */
-static void graphs_run_on_machines_without_boxes(void **state)
+FOLDER_TEST(graphs_run_on_machines_without_boxes)
 {
 	static const char *const names[] = {"gemmini", "eyeriss", "tpu_v4i", "simba", "tpu"};
 	const char *workload = folder_put("small.yaml", attention);
@@ -90,7 +90,7 @@ static void graphs_run_on_machines_without_boxes(void **state)
  * local buffers are used and no word goes to two of them at once, weights pass the global buffer, the others do
  * not.  Published (../shared/cases/fusion): 2.1447312 uJ and twice 20.013 ns, here whole cycles of 1.05 GHz.
  */
-static void flags_of_a_machine_hold_in_graphs(void **state)
+FOLDER_TEST(flags_of_a_machine_hold_in_graphs)
 {
 	static const char home[] = "search: {lx_planning: 0}\n";
 	struct ended made = shell(arena,
@@ -118,7 +118,7 @@ static void flags_of_a_machine_hold_in_graphs(void **state)
 
 /* Constraints of a file steer the nest of every op that has their names, and plans that break them
  * are reported. */
-static void files_constrain_the_nests_of_ops(void **state)
+FOLDER_TEST(files_constrain_the_nests_of_ops)
 {
 	static const char product[] = "workload:\n"
 				      "  dimensions: {m: 16, n: 16, k: 16}\n"
@@ -162,7 +162,7 @@ static void files_constrain_the_nests_of_ops(void **state)
 }
 
 /* A table of energies prices an op as it prices the problem. */
-static void tables_price_the_nests_of_ops(void **state)
+FOLDER_TEST(tables_price_the_nests_of_ops)
 {
 	static const char ert[] = "ERT: {tables: [{name: DRAM, actions: [{name: read, energy: 7}, "
 				  "{name: write, energy: 9}]}]}\n";
@@ -186,7 +186,7 @@ static void tables_price_the_nests_of_ops(void **state)
 	assert_string_not_equal(energies[0][0], energies[1][0]);
 }
 
-static void what_has_no_meaning_is_refused(void **state)
+FOLDER_TEST(what_has_no_meaning_is_refused)
 {
 	static const struct {
 		const char *files, *said;
@@ -217,7 +217,7 @@ static double sum_of(const json_t *list)
 }
 
 /* Levels add up to the whole, and so do tensors with what is of no tensor: the model's and the simulator's. */
-static void energies_of_levels_and_tensors_add_up(void **state)
+FOLDER_TEST(energies_of_levels_and_tensors_add_up)
 {
 	static const char *const names[] = {"spyre32", "spyre32_array", "eyeriss", "gemmini"};
 	const char *workload = folder_put("small.yaml", attention);
@@ -237,23 +237,4 @@ static void energies_of_levels_and_tensors_add_up(void **state)
 				levels, tensors);
 		json_decref(root);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			graphs_run_on_machines_without_boxes, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			flags_of_a_machine_hold_in_graphs, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			files_constrain_the_nests_of_ops, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			tables_price_the_nests_of_ops, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			energies_of_levels_and_tensors_add_up, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_has_no_meaning_is_refused, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("machines of graphs", tests, NULL, NULL);
 }

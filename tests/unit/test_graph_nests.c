@@ -175,7 +175,7 @@ static void check_spelling(const char *machine, const struct spelling *spelling)
 	arena_close(arena);
 }
 
-static void an_op_costs_what_its_problem_costs(void **state)
+TEST(an_op_costs_what_its_problem_costs)
 {
 	enum {
 		MACHINES = sizeof machines / sizeof *machines,
@@ -183,12 +183,4 @@ static void an_op_costs_what_its_problem_costs(void **state)
 	};
 	for (long i = 0; i < MACHINES * SPELLINGS; i += draws_apart(1))
 		check_spelling(machines[i % MACHINES], &spellings[i % SPELLINGS]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_op_costs_what_its_problem_costs),
-	};
-	return cmocka_run_group_tests_name("nests of graphs", tests, NULL, NULL);
 }

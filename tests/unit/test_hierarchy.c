@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <glob.h>
 #include <math.h>
@@ -61,9 +60,9 @@ static void assert_levels(
 
 /* Row 1 has no fan-out: it stands for the blocks of levels that have none below them, and the
  * multipliers' row for the loops of a component's own fan-out. */
-static void fan_outs_of_nodes_are_levels(void **state)
+TEST(fan_outs_of_nodes_are_levels)
 {
-	const struct hierarchy *hierarchy = make_good(*state,
+	const struct hierarchy *hierarchy = make_good(arena,
 		"architecture:\n  nodes:\n"
 		"  - !Container {name: system}\n"
 		"  - !Component {name: DRAM, class: DRAM}\n"
@@ -88,9 +87,9 @@ static void fan_outs_of_nodes_are_levels(void **state)
 	assert_int_equal(hierarchy_level(hierarchy, 4), -1);
 }
 
-static void fan_outs_of_trees_lie_below_the_parent(void **state)
+TEST(fan_outs_of_trees_lie_below_the_parent)
 {
-	const struct hierarchy *hierarchy = make_good(*state,
+	const struct hierarchy *hierarchy = make_good(arena,
 		"architecture:\n  subtree:\n  - name: s\n    local:\n"
 		"    - {name: DRAM, class: DRAM}\n"
 		"    - {name: inter_rf_spatial, class: dummy_storage}\n"
@@ -109,13 +108,13 @@ static void fan_outs_of_trees_lie_below_the_parent(void **state)
 }
 
 /* A level that keeps nothing may have loops in either form. */
-static void levels_may_keep_nothing(void **state)
+TEST(levels_may_keep_nothing)
 {
 	const struct hierarchy *hierarchy =
-		make_good(*state, "architecture:\n  nodes:\n"
-				  "  - !Component {name: DRAM, class: DRAM}\n"
-				  "  - !Component {name: none, class: dummy_storage}\n"
-				  "  - !Component {name: mac, class: mac}\n");
+		make_good(arena, "architecture:\n  nodes:\n"
+				 "  - !Component {name: DRAM, class: DRAM}\n"
+				 "  - !Component {name: none, class: dummy_storage}\n"
+				 "  - !Component {name: mac, class: mac}\n");
 	static const struct expected levels[] = {
 		{"none", 1, 2, false, 1, 1, 1, 1},
 		{"DRAM", 0, 2, true, 1, 1, 1, 1},
@@ -123,9 +122,9 @@ static void levels_may_keep_nothing(void **state)
 	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
 }
 
-static void limits_and_energies_are_taken_over(void **state)
+TEST(limits_and_energies_are_taken_over)
 {
-	const struct hierarchy *hierarchy = make_good(*state,
+	const struct hierarchy *hierarchy = make_good(arena,
 		"architecture:\n  nodes:\n"
 		"  - !Container {name: system, attributes: {global_cycle_seconds: 2e-9}}\n"
 		"  - !Component {name: DRAM, class: DRAM, attributes: {vector_access_energy: 9}}\n"
@@ -156,9 +155,9 @@ static void limits_and_energies_are_taken_over(void **state)
 }
 
 /* Timeloop's front end gives a mesh a level of its own, with what its container says. */
-static void meshes_have_the_networks_of_their_containers(void **state)
+TEST(meshes_have_the_networks_of_their_containers)
 {
-	const struct hierarchy *hierarchy = make_good(*state,
+	const struct hierarchy *hierarchy = make_good(arena,
 		"architecture:\n  nodes:\n"
 		"  - !Component {name: DRAM, class: DRAM, attributes: {router_energy: 3}}\n"
 		"  - !Container {name: PE, spatial: {meshX: 4}, attributes: {energy_per_hop: 0.5}}\n"
@@ -173,12 +172,12 @@ static void meshes_have_the_networks_of_their_containers(void **state)
 }
 
 /* An op of a graph sees the same machine in words. */
-static void machines_for_graphs_are_hierarchies_too(void **state)
+TEST(machines_for_graphs_are_hierarchies_too)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_file(*state, "specs/arch/spyre32_published.yaml", diag);
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_file(arena, "specs/arch/spyre32_published.yaml", diag);
 	assert_non_null(arch);
-	const struct hierarchy *hierarchy = hierarchy_make(*state, arch, &product, diag);
+	const struct hierarchy *hierarchy = hierarchy_make(arena, arch, &product, diag);
 	assert_non_null(hierarchy);
 	static const struct expected levels[] = {
 		{"inside array", 3, 4, true, 32, 1, 1, 1},
@@ -199,10 +198,10 @@ static void machines_for_graphs_are_hierarchies_too(void **state)
 }
 
 /* A part begins in one instance of its first storage and leads to one compute. */
-static void parts_lead_to_one_compute(void **state)
+TEST(parts_lead_to_one_compute)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = arch_of_text(*state,
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
 		"architecture:\n  nodes:\n"
 		"  - !Container {name: system}\n"
 		"  - !Component {name: DRAM, class: DRAM}\n"
@@ -217,14 +216,14 @@ static void parts_lead_to_one_compute(void **state)
 		"{mac_energy: 1pJ}}\n",
 		diag);
 	if (!arch)
-		fail_msg("%s", complaints_text(*state, diag));
+		fail_msg("%s", complaints_text(arena, diag));
 	assert_int_equal(arch->compute, 5);
 	assert_int_equal(arch->vector, 3);
 	assert_int_equal(arch->levels[5].instances, 8);
 	struct machine_part to_mac = {.from = 2, .compute = 5};
 	struct machine_part to_unit = {.from = 1, .compute = 3, .vector = true};
-	const struct hierarchy *mac = hierarchy_make_part(*state, arch, to_mac, &product, diag);
-	const struct hierarchy *unit = hierarchy_make_part(*state, arch, to_unit, &product, diag);
+	const struct hierarchy *mac = hierarchy_make_part(arena, arch, to_mac, &product, diag);
+	const struct hierarchy *unit = hierarchy_make_part(arena, arch, to_unit, &product, diag);
 	assert_non_null(mac);
 	assert_non_null(unit);
 	static const struct expected macs[] = {
@@ -244,37 +243,17 @@ static void parts_lead_to_one_compute(void **state)
 	assert_true(unit->compute_pj == 3 && hierarchy_cycles(unit, 9) == 2);
 }
 
-static void machines_that_come_along_are_read(void **state)
+TEST(machines_that_come_along_are_read)
 {
 	glob_t files;
 	assert_int_equal(glob("specs/arch/*.yaml", 0, NULL, &files), 0);
 	assert_true(files.gl_pathc >= 5);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		struct diag *diag = diag_open(*state);
-		const struct arch *arch = arch_of_file(*state, files.gl_pathv[i], diag);
-		if (!arch || !hierarchy_make(*state, arch, &product, diag))
-			fail_msg("%s", complaints_text(*state, diag));
-		assert_string_equal(complaints_text(*state, diag), "");
+		struct diag *diag = diag_open(arena);
+		const struct arch *arch = arch_of_file(arena, files.gl_pathv[i], diag);
+		if (!arch || !hierarchy_make(arena, arch, &product, diag))
+			fail_msg("%s", complaints_text(arena, diag));
+		assert_string_equal(complaints_text(arena, diag), "");
 	}
 	globfree(&files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(fan_outs_of_nodes_are_levels, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			fan_outs_of_trees_lie_below_the_parent, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(levels_may_keep_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			limits_and_energies_are_taken_over, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			meshes_have_the_networks_of_their_containers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			machines_for_graphs_are_hierarchies_too, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(parts_lead_to_one_compute, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			machines_that_come_along_are_read, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("hierarchy", tests, NULL, NULL);
 }

@@ -23,16 +23,14 @@ static struct ended layers_after(struct arena *arena, const char *change)
 	return ended;
 }
 
-static void the_tree_keeps_the_rules(void **state)
+TEST(the_tree_keeps_the_rules)
 {
-	struct arena *arena = arena_open();
 	struct ended ended = layers_after(arena, "true");
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
-	arena_close(arena);
 }
 
-static void violations_are_found(void **state)
+BARE_TEST(violations_are_found)
 {
 	static const struct {
 		const char *change, *says;
@@ -75,9 +73,8 @@ static void violations_are_found(void **state)
 	}
 }
 
-static void each_folder_has_a_short_page(void **state)
+TEST(each_folder_has_a_short_page)
 {
-	struct arena *arena = arena_open();
 	struct ended folders = shell(arena, "find src -mindepth 1 -type d | LC_ALL=C sort");
 	char *list = arena_text(arena, folders.out), *rest = NULL;
 	for (char *folder = strtok_r(list, "\n", &rest); folder;
@@ -92,15 +89,4 @@ static void each_folder_has_a_short_page(void **state)
 			fail_msg("%s/README.md: %s", folder, links.err);
 		assert_in_range(strlen(page.out), 80, 2000);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tree_keeps_the_rules),
-		cmocka_unit_test(violations_are_found),
-		cmocka_unit_test(each_folder_has_a_short_page),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void expect(const char *command, int status, const char *err)
 }
 
 /* [1 2] [[1 -1] [.5 .25]] = [2 -.5] */
-static void models_run_on_given_numbers(void **state)
+FOLDER_TEST(models_run_on_given_numbers)
 {
 	static const char run[] =
 		"\"$program\" simulate \"$OLDPWD\"/specs/arch/spyre32.yaml m.mlir";
@@ -65,7 +65,7 @@ static void models_run_on_given_numbers(void **state)
 	expect(arena_format(arena, "%s --inputs in", run), 2, "in:1:1: error: the line is not");
 }
 
-static void text_of_mlir_becomes_a_workload(void **state)
+FOLDER_TEST(text_of_mlir_becomes_a_workload)
 {
 	folder_put("m.mlir", pretty);
 	struct ended ended = folder_run("\"$program\" import m.mlir");
@@ -82,7 +82,7 @@ static void text_of_mlir_becomes_a_workload(void **state)
 }
 
 /* Halves of two dimensions that are put in turns, five times: 2 x 2 x 2 x 2 x 2 x 2 x 16 each; a tensor may have 8. */
-static void reshapes_with_too_many_factors_copy(void **state)
+FOLDER_TEST(reshapes_with_too_many_factors_copy)
 {
 	struct text text = text_open(arena);
 	text_add(
@@ -102,7 +102,7 @@ static void reshapes_with_too_many_factors_copy(void **state)
 }
 
 /* Convolutions of the same loops are one layer with a count. */
-static void models_are_networks_of_their_layers(void **state)
+FOLDER_TEST(models_are_networks_of_their_layers)
 {
 	static const char convolution[] =
 		"  %%%d = stablehlo.convolution(%%%s, %%%s) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
@@ -136,7 +136,7 @@ static void models_are_networks_of_their_layers(void **state)
 }
 
 /* The copy of a model in a results folder is its workload, by a name that says so. */
-static void results_of_models_are_read_again(void **state)
+FOLDER_TEST(results_of_models_are_read_again)
 {
 	folder_put("m.mlir",
 		"func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {\n"
@@ -146,7 +146,7 @@ static void results_of_models_are_read_again(void **state)
 	expect("test -f out/specs/002-m.mlir.yaml", 0, "");
 }
 
-static void what_is_wrong_has_a_line(void **state)
+FOLDER_TEST(what_is_wrong_has_a_line)
 {
 	static const struct {
 		const char *text, *said;
@@ -172,7 +172,7 @@ static void what_is_wrong_has_a_line(void **state)
 	expect("\"$program\" import nowhere.onnx", 2, "cannot read 'nowhere.onnx'");
 }
 
-static void named_shapes_are_the_ops_that_they_stand_for(void **state)
+FOLDER_TEST(named_shapes_are_the_ops_that_they_stand_for)
 {
 	static const char head[] =
 		"workload:\n  layouts: auto\n  dtype: fp32\n  dimensions: {h: 2, q: 8, k: 16, d: 32, n: 64, "
@@ -201,7 +201,7 @@ static void named_shapes_are_the_ops_that_they_stand_for(void **state)
 }
 
 /* (3, 4) turned by 90 degrees is (-4, 3), (1, 2) by 180 degrees (-1, -2). */
-static void rope_turns_pairs(void **state)
+FOLDER_TEST(rope_turns_pairs)
 {
 	folder_put("w.yaml",
 		"workload:\n  layouts: auto\n  dtype: fp32\n  dimensions: {s: 2, t: 2, d: 1}\n  ops:\n"
@@ -310,7 +310,7 @@ static void put_onnx(int64_t batch, const char *first, size_t cut)
 }
 
 /* z = Exp(Concat(past, w)) of [length, 64] and [8, 64] */
-static void an_empty_past_is_left_out(void **state)
+FOLDER_TEST(an_empty_past_is_left_out)
 {
 	struct packed p;
 	char past[] = "past", w[] = "w", y[] = "y", z[] = "z", symbol[] = "length";
@@ -341,7 +341,7 @@ static void an_empty_past_is_left_out(void **state)
 	assert_non_null(strstr(ended.out, "pad past[d12, d64] + pad w[d12 - 4, d64]"));
 }
 
-static void onnx_becomes_a_workload(void **state)
+FOLDER_TEST(onnx_becomes_a_workload)
 {
 	put_onnx(0, "x", 0);
 	expect("\"$program\" import m.onnx", 2,
@@ -355,7 +355,7 @@ static void onnx_becomes_a_workload(void **state)
 		"");
 }
 
-static void broken_onnx_is_refused(void **state)
+FOLDER_TEST(broken_onnx_is_refused)
 {
 	put_onnx(-3, "x", 0);
 	expect("\"$program\" import m.onnx", 2, "dimension 0 of tensor 'x' is -3");
@@ -366,32 +366,4 @@ static void broken_onnx_is_refused(void **state)
 		"'y' (Relu) uses 'z', which has no value there: a cycle");
 	put_onnx(8, "x", 7);
 	expect("\"$program\" import m.onnx", 2, "it is not an ONNX model, or truncated");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			text_of_mlir_becomes_a_workload, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			models_run_on_given_numbers, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			reshapes_with_too_many_factors_copy, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			models_are_networks_of_their_layers, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			results_of_models_are_read_again, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_is_wrong_has_a_line, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(named_shapes_are_the_ops_that_they_stand_for,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(rope_turns_pairs, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			onnx_becomes_a_workload, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			an_empty_past_is_left_out, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			broken_onnx_is_refused, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("test_import", tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * Files that `lxplore init` writes can be checked, explored and swept as they are; existing files
  * stay unchanged.
  */
-#include "base/arena.h"
 #include "tests/support/folder.h"
 
 #include <string.h>
@@ -16,7 +15,7 @@ static void expect(const char *command, int status, const char *err)
 		fail_msg("%s: status %d\n%s%s", command, ended.status, ended.out, ended.err);
 }
 
-static void the_starter_set_is_complete(void **state)
+FOLDER_TEST(the_starter_set_is_complete)
 {
 	struct ended ended = folder_run("\"$program\" init new/mine/");
 	assert_int_equal(ended.status, 0);
@@ -34,7 +33,7 @@ static void the_starter_set_is_complete(void **state)
 		1, "");
 }
 
-static void nothing_is_overwritten(void **state)
+FOLDER_TEST(nothing_is_overwritten)
 {
 	folder_put("search.yaml", "search: {seed: 7}\n");
 	expect("\"$program\" init", 2,
@@ -48,15 +47,4 @@ static void nothing_is_overwritten(void **state)
 	expect("\"$program\" init a b", 2, "init needs one folder");
 	expect("\"$program\" init ''", 2, "the name of the folder is empty");
 	expect("\"$program\" init search.yaml/x", 4, "lxplore: 'search.yaml' is not a folder");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_starter_set_is_complete),
-		TEST(nothing_is_overwritten),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include "report/graph/plan_results.h"
 #include "report/run/json.h"
 #include "tests/support/arch_text.h"
-#include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
 
 #include <math.h>
@@ -65,11 +64,11 @@ static struct plan *make_bare(struct arena *arena, const char *machine, int k_ti
 }
 
 /* Loops of a and c multiply to 2 * 8 * 128 = 2048; b has a word for each multiplication. */
-static void every_update_goes_through_the_scratchpad(void **state)
+TEST(every_update_goes_through_the_scratchpad)
 {
 	struct plan_cost cost;
-	struct plan *plan = make_bare(*state, BOXES, 1);
-	assert_true(cost_plan(plan, *state, &cost));
+	struct plan *plan = make_bare(arena, BOXES, 1);
+	assert_true(cost_plan(plan, arena, &cost));
 	const struct step_count *count = &cost.counts.steps[0];
 	assert_null(cost.score.rejected);
 	assert_int_equal(count->bytes[0][TRAFFIC_LX_READ], 2 * 2048);
@@ -85,10 +84,10 @@ static void every_update_goes_through_the_scratchpad(void **state)
 }
 
 /* Two passes: accumulators in between, each nest from the beginning. */
-static void a_second_pass_reads_what_the_first_left(void **state)
+TEST(a_second_pass_reads_what_the_first_left)
 {
 	struct plan_cost cost;
-	assert_true(cost_plan(make_bare(*state, BOXES, 2), *state, &cost));
+	assert_true(cost_plan(make_bare(arena, BOXES, 2), arena, &cost));
 	const struct step_count *count = &cost.counts.steps[0];
 	assert_int_equal(count->bytes[2][TRAFFIC_LX_READ], 4 * (2 * (8192 - 128) + 128));
 	assert_int_equal(count->bytes[2][TRAFFIC_LX_WRITE], 4 * (2 * (8192 - 128) + 128) + 2 * 128);
@@ -97,18 +96,18 @@ static void a_second_pass_reads_what_the_first_left(void **state)
 
 /* A tensor that stays in registers is not read again, needs no accumulator, and costs its own
  * accesses. */
-static void registers_save_the_scratchpad(void **state)
+TEST(registers_save_the_scratchpad)
 {
-	struct plan *plan = make_bare(*state, BOXES, 1);
+	struct plan *plan = make_bare(arena, BOXES, 1);
 	struct mapping *mapping = &plan->steps[0].mapping;
-	struct inner_question question = inner_nest_question(*state, plan, 0);
+	struct inner_question question = inner_nest_question(arena, plan, 0);
 	struct op_price bare, kept;
-	assert_true(op_price(&question, *state, &bare));
+	assert_true(op_price(&question, arena, &bare));
 	mapping->residency[2] |= 1u << RF;
 	mapping->rows[HBM].temporal[K] = 1;
 	mapping->rows[RF].temporal[K] = 128;
-	assert_true(op_price(&question, *state, &kept));
-	const struct inner_cost *inner = inner_cost_make(&question, *state);
+	assert_true(op_price(&question, arena, &kept));
+	const struct inner_cost *inner = inner_cost_make(&question, arena);
 	int registers = hierarchy_level(inner->nest.hierarchy, RF);
 	const struct nest_level *level = &inner->nest.hierarchy->levels[registers];
 	const struct nest_count *rf = kept.counts.nests->at[registers];
@@ -129,30 +128,30 @@ static void registers_save_the_scratchpad(void **state)
 	assert_true(fabs(kept.energy_pj - expected) < 1e-6);
 }
 
-static void a_nest_that_does_not_fit_is_rejected(void **state)
+TEST(a_nest_that_does_not_fit_is_rejected)
 {
 	struct plan_cost cost;
-	struct plan *plan = make_bare(*state, SMALL, 1);
+	struct plan *plan = make_bare(arena, SMALL, 1);
 	plan->steps[0].mapping.residency[1] |= 1u << RF;
 	plan->steps[0].mapping.rows[HBM].temporal[K] = 1;
 	plan->steps[0].mapping.rows[RF].temporal[K] = 128;
-	assert_true(cost_plan(plan, *state, &cost));
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_string_equal(
 		cost.score.rejected, "op 'c': the tiles at 'RF' take 1024 words; it holds 32");
-	plan = make_plan(*state, BOXES);
-	assert_true(cost_plan(plan, *state, &cost));
+	plan = make_plan(arena, BOXES);
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_string_equal(cost.score.rejected,
 		"op 'c': the factors of dimension 'm' multiply to 1, not to its extent 2");
 }
 
 /* Levels as a problem prints them; their energies and HBM's are the plan's. */
-static void reports_tell_the_levels(void **state)
+TEST(reports_tell_the_levels)
 {
-	struct plan *plan = make_bare(*state, BOXES, 2);
+	struct plan *plan = make_bare(arena, BOXES, 2);
 	plan->steps[0].mapping.residency[0] |= 1u << RF;
-	struct outcome outcome = evaluate_cost(plan, *state);
+	struct outcome outcome = evaluate_cost(plan, arena);
 	assert_null(outcome.why);
-	json_t *root = score_json(*state, &outcome, NULL, false), *level;
+	json_t *root = score_json(arena, &outcome, NULL, false), *level;
 	json_t *op = json_array_get(json_object_get(root, "ops"), 0);
 	json_t *nest = json_object_get(op, "nest");
 	double energy = 0;
@@ -171,29 +170,29 @@ static void reports_tell_the_levels(void **state)
 	level = json_object_get(json_object_get(level, "dataspaces"), "c");
 	assert_int_equal(json_integer_value(json_object_get(level, "total_updates")), 16384);
 	json_decref(root);
-	const char *text = score_text(*state, &outcome, NULL, false);
+	const char *text = score_text(arena, &outcome, NULL, false);
 	assert_non_null(strstr(text, "\nnest of step 0, op 'c': LX: k64 n8 m2 | mac: n8"));
 	assert_non_null(strstr(text, "\nRF "));
-	assert_non_null(strstr(json_csv(*state, score_json(*state, &outcome, NULL, false)),
+	assert_non_null(strstr(json_csv(arena, score_json(arena, &outcome, NULL, false)),
 		"\nops.0.nest.levels.2.dataspaces.c.total_updates,16384\n"));
 }
 
 /* The whole op, as a problem of the same machine has it. */
-static void a_whole_nest_costs_what_the_problem_does(void **state)
+TEST(a_whole_nest_costs_what_the_problem_does)
 {
 	struct plan_cost cost;
-	struct plan *plan = make_bare(*state, WORDS, 1);
+	struct plan *plan = make_bare(arena, WORDS, 1);
 	struct mapping *mapping = &plan->steps[0].mapping;
 	mapping->residency[1] |= 1u << RF;
-	assert_true(cost_plan(plan, *state, &cost));
-	struct diag *diag = diag_open(*state);
+	assert_true(cost_plan(plan, arena, &cost));
+	struct diag *diag = diag_open(arena);
 	const struct shape *shape =
-		shape_of_op(*state, plan->arch, plan->workload, plan->workload->ops, NULL);
-	const struct hierarchy *hierarchy = hierarchy_make(*state, plan->arch, shape, diag);
+		shape_of_op(arena, plan->arch, plan->workload, plan->workload->ops, NULL);
+	const struct hierarchy *hierarchy = hierarchy_make(arena, plan->arch, shape, diag);
 	assert_non_null(hierarchy);
 	struct nest_counts counts = {0};
 	struct nest_score score;
-	assert_int_equal(nest_evaluate(nest_model_make(*state, hierarchy, shape, COUNTING_EXACT),
+	assert_int_equal(nest_evaluate(nest_model_make(arena, hierarchy, shape, COUNTING_EXACT),
 				 mapping, &counts, &score),
 		NEST_FITS);
 	assert_null(cost.score.rejected);
@@ -210,9 +209,9 @@ static void a_whole_nest_costs_what_the_problem_does(void **state)
 }
 
 /* 256 KiB; other residents leave 200 words to what the op has there. */
-static void others_leave_less_room(void **state)
+TEST(others_leave_less_room)
 {
-	struct plan *plan = make_bare(*state, WORDS, 1);
+	struct plan *plan = make_bare(arena, WORDS, 1);
 	struct mapping *mapping = &plan->steps[0].mapping;
 	struct residency stay = {.tensor = -1,
 		.place = PLACE_LX,
@@ -222,32 +221,14 @@ static void others_leave_less_room(void **state)
 	struct plan_cost cost;
 	mapping->rows[LX].temporal[M] = 2;
 	mapping->rows[HBM].temporal[M] = 1;
-	assert_true(cost_plan(plan, *state, &cost));
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_null(cost.score.rejected);
 	plan->residencies = &stay;
 	plan->residency_count = 1;
-	assert_true(cost_plan(plan, *state, &cost));
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_null(cost.score.rejected); /* 2 + 8 + 16 words */
 	stay.size = (256 << 10) - 50;
-	assert_true(cost_plan(plan, *state, &cost));
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_string_equal(
 		cost.score.rejected, "op 'c': the tiles at 'LX' take 26 words; it holds 25");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			every_update_goes_through_the_scratchpad, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_second_pass_reads_what_the_first_left, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(registers_save_the_scratchpad, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_nest_that_does_not_fit_is_rejected, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(reports_tell_the_levels, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_whole_nest_costs_what_the_problem_does, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(others_leave_less_room, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("inner nests", tests, NULL, NULL);
 }

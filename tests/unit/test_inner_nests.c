@@ -81,7 +81,7 @@ static struct sim_options options_of(enum sim_mode mode)
 	return (struct sim_options){.mode = mode, .seed = 5, .small_integers = true};
 }
 
-static void what_goes_wrong_in_a_nest_is_seen(void **state)
+BARE_TEST(what_goes_wrong_in_a_nest_is_seen)
 {
 	static const struct {
 		enum nest_sim_fault fault;
@@ -121,9 +121,8 @@ static void what_goes_wrong_in_a_nest_is_seen(void **state)
 }
 
 /* Sums are in the accumulators between passes and inside of each. */
-static void wrong_accumulators_are_seen(void **state)
+TEST(wrong_accumulators_are_seen)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_one(arena, array_arch(arena, 2), false);
 	map_nest(plan);
 	const struct program *program = lower(arena, plan);
@@ -153,7 +152,6 @@ static void wrong_accumulators_are_seen(void **state)
 		}
 	}
 	assert_true(seen[0] == 2 && seen[1] == 4 && seen[2] == 2);
-	arena_close(arena);
 }
 
 /* y is read when z has come; both are in the scratchpad. */
@@ -203,9 +201,8 @@ static bool has_kind(const struct sim_result *result, enum sim_fault_kind kind, 
 	return has;
 }
 
-static void what_is_overwritten_in_the_scratchpad_is_seen(void **state)
+TEST(what_is_overwritten_in_the_scratchpad_is_seen)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_chain(arena);
 	for (int mode = SIM_IDENTITY; mode <= SIM_DATA; mode++) {
 		struct sim_options options = options_of((enum sim_mode)mode);
@@ -238,13 +235,11 @@ static void what_is_overwritten_in_the_scratchpad_is_seen(void **state)
 	plan->residencies[0].address = plan->arch->levels[plan->arch->lx].capacity - 100;
 	result = sim_run(lower(arena, plan), &options, arena);
 	assert_true(has_kind(&result, FAULT_BOUNDS, "are not allotted to 'x'"));
-	arena_close(arena);
 }
 
 /* From HBM to HBM neg and abs do the same to the machine. */
-static void equal_nests_are_executed_once(void **state)
+TEST(equal_nests_are_executed_once)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_chain(arena);
 	plan->residency_count = 0;
 	struct sim_options options = options_of(SIM_COUNT);
@@ -252,12 +247,10 @@ static void equal_nests_are_executed_once(void **state)
 	assert_int_equal(result.nests, 2);
 	assert_int_equal(result.nest_tiles, 3);
 	assert_true(nest_totals_equal(result.counts.steps[0].nests, result.counts.steps[1].nests));
-	arena_close(arena);
 }
 
-static void long_nests_are_not_executed(void **state)
+TEST(long_nests_are_not_executed)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_one(arena, array_arch(arena, 2), false);
 	map_nest(plan);
 	const struct program *program = lower(arena, plan);
@@ -271,17 +264,4 @@ static void long_nests_are_not_executed(void **state)
 			assert_int_equal(result.finished, enough);
 			assert_int_equal(result.too_long == NULL, enough);
 		}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_wrong_in_a_nest_is_seen),
-		cmocka_unit_test(wrong_accumulators_are_seen),
-		cmocka_unit_test(what_is_overwritten_in_the_scratchpad_is_seen),
-		cmocka_unit_test(equal_nests_are_executed_once),
-		cmocka_unit_test(long_nests_are_not_executed),
-	};
-	return cmocka_run_group_tests_name("nests in computes", tests, NULL, NULL);
 }

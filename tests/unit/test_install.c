@@ -53,7 +53,7 @@ static const char *run(const char *command)
 	return ended.out;
 }
 
-static void the_program_finds_its_specs(void **state)
+FOLDER_TEST(the_program_finds_its_specs)
 {
 	if (!is_built())
 		return;
@@ -80,7 +80,7 @@ static void the_program_finds_its_specs(void **state)
 }
 
 /* Built, not installed: the specs are those of the checkout, by path and by name. */
-static void a_build_finds_the_specs_of_its_checkout(void **state)
+FOLDER_TEST(a_build_finds_the_specs_of_its_checkout)
 {
 	if (!is_built())
 		return;
@@ -96,7 +96,7 @@ static void a_build_finds_the_specs_of_its_checkout(void **state)
 	assert_non_null(strstr(ended.err, "spyre3: error: no such file"));
 }
 
-static void only_public_names_are_seen(void **state)
+FOLDER_TEST(only_public_names_are_seen)
 {
 	if (!is_built())
 		return;
@@ -117,7 +117,7 @@ static void only_public_names_are_seen(void **state)
 }
 
 /* The text of the example ends with the status of the exploration. */
-static void a_program_in_c_explores(void **state)
+FOLDER_TEST(a_program_in_c_explores)
 {
 	if (!is_built())
 		return;
@@ -146,7 +146,7 @@ static void a_program_in_c_explores(void **state)
 		    "$(" PC " --cflags lxplore) -");
 }
 
-static void a_program_in_python_plots(void **state)
+FOLDER_TEST(a_program_in_python_plots)
 {
 	if (!is_built() || !has("python3"))
 		return;
@@ -164,7 +164,7 @@ static void a_program_in_python_plots(void **state)
 	assert_string_equal(ended.err, "specs/arch/none.yaml:0:0: no such file\n");
 }
 
-static void a_list_of_dicts_comes_from_python(void **state)
+FOLDER_TEST(a_list_of_dicts_comes_from_python)
 {
 	if (!is_built() || is_skipped(!has("python3"), "lxplore.py: python3 is missing"))
 		return;
@@ -185,7 +185,7 @@ static void a_list_of_dicts_comes_from_python(void **state)
 		"1 267388 True True True\n2 True True\n");
 }
 
-static void a_layout_solver_in_python_answers_captures(void **state)
+FOLDER_TEST(a_layout_solver_in_python_answers_captures)
 {
 	if (!is_built() || !has("python3"))
 		return;
@@ -202,7 +202,7 @@ static void a_layout_solver_in_python_answers_captures(void **state)
 		ended.out, "softmax_rows: 5 of 6 in LX, 0 bytes spilled, 24 cores, optimal\n");
 }
 
-static void nothing_is_left(void **state)
+FOLDER_TEST(nothing_is_left)
 {
 	if (!is_built())
 		return;
@@ -213,21 +213,4 @@ static void nothing_is_left(void **state)
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(
 		run("find root -not -type d; find root -name '*lxplore*'"), PREFIX "/lib/other\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_program_finds_its_specs),
-		TEST(a_build_finds_the_specs_of_its_checkout),
-		TEST(only_public_names_are_seen),
-		TEST(a_program_in_c_explores),
-		TEST(a_program_in_python_plots),
-		TEST(a_list_of_dicts_comes_from_python),
-		TEST(a_layout_solver_in_python_answers_captures),
-		TEST(nothing_is_left),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void try_answers(const char *machine, const char *path, struct joint_aim 
 	arena_close(arena);
 }
 
-static void opaque_ops(void **state)
+TEST(opaque_ops)
 {
 	try_answers("specs/arch/spyre32_published.yaml", "specs/workloads/moe_mlp.yaml",
 		(struct joint_aim){.cycles = 1, .fixed = KIND_RELAY});
@@ -91,7 +91,7 @@ static void opaque_ops(void **state)
 			(struct joint_aim){.cycles = 1});
 }
 
-static void broadcasts(void **state)
+TEST(broadcasts)
 {
 	try_answers("specs/arch/spyre32x4.yaml", "specs/workloads/gpt_block_4ranks.yaml",
 		(struct joint_aim){.energy = 1, .fixed = KIND_RELAY});
@@ -125,7 +125,7 @@ static bool is_unproven(const char *path, struct joint_aim aim)
 }
 
 /* A plan carries out such a clone beside the op behind it, and so does the space. */
-static void clones_that_graphs_have(void **state)
+TEST(clones_that_graphs_have)
 {
 	const struct joint_aim cycles = {.cycles = 1, .fixed = KIND_RELAY};
 	assert_false(is_unproven("specs/workloads/pattern_gqa.yaml", cycles));
@@ -135,22 +135,19 @@ static void clones_that_graphs_have(void **state)
 }
 
 /* All plans that are no worse have the compulsory bytes: a beam keeps some of the labels with equal bounds. */
-static void ties(void **state)
+TEST(ties)
 {
-	struct arena *arena = arena_open();
 	const struct joint_aim bytes = {.hbm_bytes = 1, .fixed = KIND_RELAY | KIND_ORDERS};
 	struct problem problem = {.stage = STAGE_JOINT,
 		.joint = space_of(arena, "specs/workloads/moe_mlp.yaml", true, bytes)};
 	struct answer answer = solve(solver_find(STAGE_JOINT, "cut_dp"), &problem, 1, 1, arena);
 	assert_int_equal(answer.candidate_count, 1);
 	assert_int_equal(answer.candidates[0].joint->value, 7356416);
-	arena_close(arena);
 }
 
 /* Only tensors with few views are laid out again. */
-static void relayouts(void **state)
+TEST(relayouts)
 {
-	struct arena *arena = arena_open();
 	const struct joint_space *space = space_of(
 		arena, "specs/workloads/moe_mlp.yaml", true, (struct joint_aim){.cycles = 1});
 	int many = 0, relayed = 0;
@@ -164,13 +161,4 @@ static void relayouts(void **state)
 		assert_false(any && tensor->view_count > RELAYED_VIEWS_MOST);
 	}
 	assert_true(many && relayed);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(opaque_ops),
-		cmocka_unit_test(broadcasts), cmocka_unit_test(clones_that_graphs_have),
-		cmocka_unit_test(ties), cmocka_unit_test(relayouts)};
-	return cmocka_run_group_tests_name("joint_shipped", tests, NULL, NULL);
 }

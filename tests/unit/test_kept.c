@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "search/engine/kept.h"
 #include "search/engine/parallel.h"
 
@@ -23,7 +22,7 @@ static void nothing(void *context, size_t i)
 {
 }
 
-static void threads_change_neither_answers_nor_the_tally(void **state)
+TEST(threads_change_neither_answers_nor_the_tally)
 {
 	for (int jobs = 1; jobs <= THREADS; jobs++) {
 		struct kept *kept = kept_open();
@@ -37,10 +36,9 @@ static void threads_change_neither_answers_nor_the_tally(void **state)
 	}
 }
 
-static void keys_are_all_their_bytes(void **state)
+TEST(keys_are_all_their_bytes)
 {
 	struct kept *kept = kept_open();
-	struct arena *arena = arena_open();
 	const char *first = kept_add(kept, "ab", 2, "x", 2, 0);
 	assert_null(kept_find(kept, "abc", 3));
 	assert_null(kept_find(kept, "b", 1));
@@ -48,15 +46,5 @@ static void keys_are_all_their_bytes(void **state)
 	assert_ptr_equal(kept_add(kept, "ab", 2, "y", 2, 0), first);
 	kept_leave(kept, arena);
 	assert_string_equal(first, "x");
-	arena_close(arena);
 	kept_close(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_change_neither_answers_nor_the_tally),
-		cmocka_unit_test(keys_are_all_their_bytes),
-	};
-	return cmocka_run_group_tests_name("kept answers", tests, NULL, NULL);
 }

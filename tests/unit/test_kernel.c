@@ -105,25 +105,25 @@ static void check_midpoints(const struct format *format)
 	}
 }
 
-static void fp16_is_exact_both_ways(void **state)
+TEST(fp16_is_exact_both_ways)
 {
 	check_patterns(&fp16);
 	check_midpoints(&fp16);
 }
 
-static void bf16_is_exact_both_ways(void **state)
+TEST(bf16_is_exact_both_ways)
 {
 	check_patterns(&bf16);
 	check_midpoints(&bf16);
 }
 
-static void fp8_is_exact_both_ways(void **state)
+TEST(fp8_is_exact_both_ways)
 {
 	check_patterns(&fp8);
 	check_midpoints(&fp8);
 }
 
-static void any_float_goes_to_the_nearest(void **state)
+TEST(any_float_goes_to_the_nearest)
 {
 	struct random random = random_open(draws_seed(11), 0);
 	for (long i = draws(300000); i > 0; i--) {
@@ -145,7 +145,7 @@ static float store_and_load(enum dtype dtype, float value)
 	return kernel_load(dtype, stored);
 }
 
-static void whole_numbers_round_and_saturate(void **state)
+TEST(whole_numbers_round_and_saturate)
 {
 	static const struct {
 		enum dtype dtype;
@@ -164,7 +164,7 @@ static void whole_numbers_round_and_saturate(void **state)
 	assert_int_equal(most, INT32_MAX);
 }
 
-static void stored_nans_are_one_pattern(void **state)
+TEST(stored_nans_are_one_pattern)
 {
 	uint16_t half;
 	uint32_t word;
@@ -176,7 +176,7 @@ static void stored_nans_are_one_pattern(void **state)
 	assert_int_equal(word, 0x7fc00000);
 }
 
-static void maps_compute_their_functions(void **state)
+TEST(maps_compute_their_functions)
 {
 	static const struct {
 		const char *primitive;
@@ -208,7 +208,7 @@ static float fold_all(const char *name, const float *values, int count)
 	return reduction->mean ? sum / (float)count : sum;
 }
 
-static void reductions_do_not_mind_the_order(void **state)
+TEST(reductions_do_not_mind_the_order)
 {
 	static const float values[] = {-0.0f, 0.0f, -3, 5}, back[] = {5, -3, 0.0f, -0.0f};
 	static const float zeros[] = {-0.0f, 0.0f}, swapped[] = {0.0f, -0.0f};
@@ -223,19 +223,4 @@ static void reductions_do_not_mind_the_order(void **state)
 	assert_true(signbit(fold_all("min", swapped, 2)));
 	assert_true(isnan(fold_all("max", broken, 3)));
 	assert_true(isnan(fold_all("min", broken, 3)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fp16_is_exact_both_ways),
-		cmocka_unit_test(bf16_is_exact_both_ways),
-		cmocka_unit_test(fp8_is_exact_both_ways),
-		cmocka_unit_test(any_float_goes_to_the_nearest),
-		cmocka_unit_test(whole_numbers_round_and_saturate),
-		cmocka_unit_test(stored_nans_are_one_pattern),
-		cmocka_unit_test(maps_compute_their_functions),
-		cmocka_unit_test(reductions_do_not_mind_the_order),
-	};
-	return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }

@@ -33,10 +33,8 @@ static void expect_fault(struct arena *arena, const char *text, const char *cons
 }
 
 /* The published call on a vector unit: Z goes from lane to lane. */
-static void the_published_lanes_need_a_shuffle(void **state)
+TEST(the_published_lanes_need_a_shuffle)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	expect_fault(arena, CONVOLUTION "  lanes: 16\n", NULL, PROJECTION_SHUFFLE,
 		"dependence 'Z' (1, 0) moves by (1) between registers of lanes 'k'; 'shuffle: [Z]' "
 		"lets it");
@@ -59,15 +57,12 @@ static void the_published_lanes_need_a_shuffle(void **state)
 	found.projection.shuffles = 0;
 	project_execute(&search, &found, arena);
 	assert_int_equal(found.execution.fault, SYSTOLIC_LANES);
-	arena_close(arena);
 }
 
 /* An operand that is only handed on reaches all lanes at once, without a wire; a sum does not, and
  * between PEs nothing does. */
-static void lanes_have_operands_in_common(void **state)
+TEST(lanes_have_operands_in_common)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	expect_fault(arena, PRODUCT PLACED "  schedule: [1, 0, 1]\n  lanes: {p2: 8}\n", NULL,
 		PROJECTION_FINE, NULL);
 	expect_fault(arena, PRODUCT PLACED "  schedule: [1, 0, 1]\n  lanes: {p1: 8}\n", NULL,
@@ -93,13 +88,10 @@ static void lanes_have_operands_in_common(void **state)
 	/* Moves within a unit cost no wires. */
 	assert_int_equal(
 		project_score(&spec.recurrence, &spec.projection, &found.facts, 0).wire, 1);
-	arena_close(arena);
 }
 
-static void rows_without_links_are_kept_free(void **state)
+TEST(rows_without_links_are_kept_free)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 #define SYSTOLIC PRODUCT PLACED "  schedule: [1, 1, 1]\n"
 #define WIRED PRODUCT PLACED "  schedule: [0, 0, 1]\n  wires: [A, B]\n"
 	static const char link[] =
@@ -133,13 +125,11 @@ static void rows_without_links_are_kept_free(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		expect_fault(arena, rows[i].text, rows[i].constraints, rows[i].fault, rows[i].why);
-	arena_close(arena);
 }
 
 /* All projections that keep to the limits, one by one. */
-static void searches_keep_to_the_array(void **state)
+BARE_TEST(searches_keep_to_the_array)
 {
-	(void)state;
 	static const char *const limits[] = {
 		"",
 		"  no_link_transfer: [A]\n",
@@ -215,10 +205,8 @@ static void searches_keep_to_the_array(void **state)
 }
 
 /* Lanes are the innermost loop, to be run at once where none waits for another one. */
-static void lanes_are_written_as_vector_loops(void **state)
+TEST(lanes_are_written_as_vector_loops)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	static const struct {
 		const char *text, *there, *order;
 	} rows[] = {
@@ -242,17 +230,4 @@ static void lanes_are_written_as_vector_loops(void **state)
 		assert_non_null(strstr(code, rows[i].there));
 		assert_non_null(strstr(code, rows[i].order));
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_published_lanes_need_a_shuffle),
-		cmocka_unit_test(lanes_have_operands_in_common),
-		cmocka_unit_test(rows_without_links_are_kept_free),
-		cmocka_unit_test(searches_keep_to_the_array),
-		cmocka_unit_test(lanes_are_written_as_vector_loops),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,20 +57,19 @@ static int check_tables(const char *form)
 	return rows;
 }
 
-static void every_row_is_a_problem_of_its_size(void **state)
+TEST(every_row_is_a_problem_of_its_size)
 {
 	assert_true(check_tables("") > 250);
 }
 
-static void every_row_is_a_convolution_of_its_size(void **state)
+TEST(every_row_is_a_convolution_of_its_size)
 {
 	assert_true(check_tables("conv") > 250);
 }
 
 /* Networks among the workloads are what the script makes of their tables. */
-static void shipped_networks_are_their_tables(void **state)
+TEST(shipped_networks_are_their_tables)
 {
-	struct arena *arena = arena_open();
 	struct ended list = shell(arena, "grep -l '^network:' specs/workloads/*.yaml");
 	char *rest = NULL;
 	int networks = 0;
@@ -84,12 +83,10 @@ static void shipped_networks_are_their_tables(void **state)
 		networks++;
 	}
 	assert_true(networks > 10);
-	arena_close(arena);
 }
 
-static void a_network_has_the_layers_of_its_table(void **state)
+TEST(a_network_has_the_layers_of_its_table)
 {
-	struct arena *arena = arena_open();
 	glob_t files;
 	size_t rows = 0;
 	assert_int_equal(glob("specs/layers/*.csv", 0, NULL, &files), 0);
@@ -110,26 +107,11 @@ static void a_network_has_the_layers_of_its_table(void **state)
 	}
 	assert_true(rows > 250);
 	globfree(&files);
-	arena_close(arena);
 }
 
-static void a_layer_that_is_not_there_is_refused(void **state)
+TEST(a_layer_that_is_not_there_is_refused)
 {
-	struct arena *arena = arena_open();
 	struct ended ended = shell(arena, "scripts/layer specs/layers/vgg16.csv conv9_9");
 	assert_int_equal(ended.status, 1);
 	assert_string_equal(ended.err, "specs/layers/vgg16.csv has no layer conv9_9\n");
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row_is_a_problem_of_its_size),
-		cmocka_unit_test(every_row_is_a_convolution_of_its_size),
-		cmocka_unit_test(shipped_networks_are_their_tables),
-		cmocka_unit_test(a_network_has_the_layers_of_its_table),
-		cmocka_unit_test(a_layer_that_is_not_there_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

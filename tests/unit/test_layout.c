@@ -30,7 +30,7 @@ static const struct {
 	{DTYPE_BF16, 2, {4, 6}, 3, {1, 0, -1}, 4, {4, 1, 6, 64}, {6, -1, 1, -1}},
 };
 
-static void layouts_follow_the_rule(void **state)
+TEST(layouts_follow_the_rule)
 {
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct layout layout;
@@ -50,7 +50,7 @@ static void layouts_follow_the_rule(void **state)
 	}
 }
 
-static void only_a_stick_of_single_elements_is_sparse(void **state)
+TEST(only_a_stick_of_single_elements_is_sparse)
 {
 	static const int64_t column[] = {9, 1}, row[] = {1, 9}, vector[] = {9}, one[] = {1};
 	static const int single[] = {0, -1};
@@ -67,7 +67,7 @@ static void only_a_stick_of_single_elements_is_sparse(void **state)
 	assert_false(layout.sparse);
 }
 
-static void every_element_has_a_place_of_its_own(void **state)
+TEST(every_element_has_a_place_of_its_own)
 {
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct layout layout;
@@ -94,7 +94,7 @@ static void every_element_has_a_place_of_its_own(void **state)
 	}
 }
 
-static void sticks_are_counted_in_row_major_order(void **state)
+TEST(sticks_are_counted_in_row_major_order)
 {
 	static const int64_t size[] = {512, 8, 240}, at[] = {500, 7, 200};
 	struct layout layout;
@@ -104,7 +104,7 @@ static void sticks_are_counted_in_row_major_order(void **state)
 	assert_int_equal(lane, 200 % 64);
 }
 
-static void impossible_layouts_are_refused(void **state)
+TEST(impossible_layouts_are_refused)
 {
 	static const int64_t size[] = {4, 6}, huge[] = {INT64_MAX / 2, 4}, empty[] = {4, 0};
 	static const int64_t wide[] = {2, INT64_MAX / 4};
@@ -120,7 +120,7 @@ static void impossible_layouts_are_refused(void **state)
 	assert_false(layout_make(DTYPE_FP16, empty, 2, NULL, 0, &layout));
 }
 
-static void equal_layouts_store_equal_places(void **state)
+TEST(equal_layouts_store_equal_places)
 {
 	static const int64_t a[] = {4, 70}, b[] = {4, 71};
 	struct layout first, second;
@@ -133,7 +133,7 @@ static void equal_layouts_store_equal_places(void **state)
 	assert_false(layout_equal(&first, &second));
 }
 
-static void dtypes_have_names_and_sizes(void **state)
+TEST(dtypes_have_names_and_sizes)
 {
 	enum dtype dtype;
 	for (int d = 0; d < DTYPE_COUNT; d++) {
@@ -147,18 +147,4 @@ static void dtypes_have_names_and_sizes(void **state)
 	assert_int_equal(dtype_stored_bytes(DTYPE_BOOL), 2);
 	assert_int_equal(dtype_host_bytes(DTYPE_INT64), 8);
 	assert_int_equal(dtype_stored_bytes(DTYPE_INT64), 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layouts_follow_the_rule),
-		cmocka_unit_test(only_a_stick_of_single_elements_is_sparse),
-		cmocka_unit_test(every_element_has_a_place_of_its_own),
-		cmocka_unit_test(sticks_are_counted_in_row_major_order),
-		cmocka_unit_test(impossible_layouts_are_refused),
-		cmocka_unit_test(equal_layouts_store_equal_places),
-		cmocka_unit_test(dtypes_have_names_and_sizes),
-	};
-	return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -337,20 +337,20 @@ static void handles_do_not_disturb_each_other(void **state)
 	pthread_attr_destroy(&attributes);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+#define FIXED(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 #define QUIET(name) cmocka_unit_test_setup_teardown(name, quiet_set_up, quiet_tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(results_are_those_of_the_command_line),
-		TEST(points_have_named_columns),
-		TEST(checks_and_scores_are_those_of_the_command_line),
-		TEST(specs_may_be_in_memory),
+		FIXED(results_are_those_of_the_command_line),
+		FIXED(points_have_named_columns),
+		FIXED(checks_and_scores_are_those_of_the_command_line),
+		FIXED(specs_may_be_in_memory),
 		QUIET(wrong_input_is_told_and_not_printed),
 		QUIET(what_cannot_be_is_told_and_not_printed),
-		TEST(progress_is_told_and_a_stop_obeyed),
-		TEST(handles_do_not_disturb_each_other),
+		FIXED(progress_is_told_and_a_stop_obeyed),
+		FIXED(handles_do_not_disturb_each_other),
 	};
 	/* The first thread that uses OpenMP must last: where a tool watches it, LLVM 14's runtime reads the record of
 	 * that thread even after it has ended. */

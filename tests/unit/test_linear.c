@@ -14,7 +14,7 @@ static const char small_yaml[] = "workload:\n"
 				 "    - {op: \"t[n,m] = restickify x[m,n]\"}\n"
 				 "    - s[n] = sum(m) t[n,m]\n";
 
-static void arrays_have_no_padding(void **state)
+BARE_TEST(arrays_have_no_padding)
 {
 	static const struct {
 		int64_t word_bits;
@@ -45,9 +45,8 @@ static void arrays_have_no_padding(void **state)
 	}
 }
 
-static void sticks_are_as_before(void **state)
+TEST(sticks_are_as_before)
 {
-	struct arena *arena = arena_open();
 	struct level home = {.name = "HBM", .word_bits = 16, .stick = 128};
 	const char *complaints;
 	const struct workload *workload = workload_at_home(arena, small_yaml, &home, &complaints);
@@ -56,10 +55,9 @@ static void sticks_are_as_before(void **state)
 	assert_int_equal(x->bytes, 5 * 128);
 	assert_int_equal(x->stick_bytes, 128);
 	assert_ptr_equal(workload->ops[0].primitive, &primitive_restickify);
-	arena_close(arena);
 }
 
-static void what_cannot_be_is_said(void **state)
+BARE_TEST(what_cannot_be_is_said)
 {
 	static const struct {
 		const char *yaml;
@@ -92,7 +90,7 @@ static void what_cannot_be_is_said(void **state)
 
 /* A mapping of a step is the whole nest: what is printed reads as it was, and factors must make up
  * the extents. */
-static void mappings_are_whole_nests(void **state)
+TEST(mappings_are_whole_nests)
 {
 	static const struct {
 		const char *text, *why;
@@ -104,7 +102,6 @@ static void mappings_are_whole_nests(void **state)
 		{"DRAM: m5 | PE: n7", "'PE' has 1 x 12 instances, not 7 x 1"},
 		{"DRAM: m5 n7 | keep nowhere: 1", "operand 1 is kept nowhere"},
 	};
-	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
 	const struct arch *arch = arch_of_file(arena, "specs/arch/eyeriss.yaml", diag);
 	const char *complaints;
@@ -126,16 +123,4 @@ static void mappings_are_whole_nests(void **state)
 		assert_null(mapping_parse(arena, arch, op, printed, &again));
 		assert_true(mapping_equal(&mapping, &again));
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arrays_have_no_padding),
-		cmocka_unit_test(sticks_are_as_before),
-		cmocka_unit_test(what_cannot_be_is_said),
-		cmocka_unit_test(mappings_are_whole_nests),
-	};
-	return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
 }

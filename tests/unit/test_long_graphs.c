@@ -194,7 +194,7 @@ static void walk(const struct graph *graph, int ops, uint64_t *out)
 	arena_close(arena);
 }
 
-static void twice_the_ops_take_twice_the_work(void **state)
+TEST(twice_the_ops_take_twice_the_work)
 {
 	for (int g = 0; g < GRAPHS; g++) {
 		uint64_t small[PASSES], large[PASSES];
@@ -260,7 +260,7 @@ static uint64_t stop_after(const struct graph *graph, int ops, uint64_t patience
 }
 
 /* After a stop no pass goes on to the end of the graph: what is done then has a bound. */
-static void a_stop_is_heard_amid_a_plan(void **state)
+TEST(a_stop_is_heard_amid_a_plan)
 {
 	enum { OPS = 600, CALLS = 100, PLACES = 40 };
 	for (int g = 0; g < GRAPHS; g++) {
@@ -275,9 +275,8 @@ static void a_stop_is_heard_amid_a_plan(void **state)
 	}
 }
 
-static void an_execution_hears_it_too(void **state)
+TEST(an_execution_hears_it_too)
 {
-	struct arena *arena = arena_open();
 	struct recipe recipe =
 		recipe_of(arena, workload_given(arena, graph_text(arena, &graphs[0], SMALL)));
 	struct outcome outcome = evaluate_cost(recipe_plan(&recipe, arena).plan, arena);
@@ -288,13 +287,11 @@ static void an_execution_hears_it_too(void **state)
 	assert_false(outcome.simulated);
 	assert_int_equal(outcome.sim.fault_count, 0);
 	assert_in_range(outcome.sim.events, 1, 1000);
-	arena_close(arena);
 }
 
 /* Not one candidate is begun again, and what was found by then is kept. */
-static void an_exploration_ends_amid_its_candidates(void **state)
+TEST(an_exploration_ends_amid_its_candidates)
 {
-	struct arena *arena = arena_open();
 	struct recipe recipe =
 		recipe_of(arena, workload_given(arena, graph_text(arena, &graphs[0], 2 * SMALL)));
 	struct exploration exploration = {.arch = recipe.arch,
@@ -317,16 +314,4 @@ static void an_exploration_ends_amid_its_candidates(void **state)
 		assert_int_equal(explored.effort.disagreed, 0);
 		assert_int_equal(explored.frontier.count > 0, explored.effort.offered > 0);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(twice_the_ops_take_twice_the_work),
-		cmocka_unit_test(a_stop_is_heard_amid_a_plan),
-		cmocka_unit_test(an_execution_hears_it_too),
-		cmocka_unit_test(an_exploration_ends_amid_its_candidates),
-	};
-	return cmocka_run_group_tests_name("long_graphs", tests, NULL, NULL);
 }

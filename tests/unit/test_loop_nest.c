@@ -1,8 +1,6 @@
-#include "base/arena.h"
 #include "base/text.h"
 #include "spec/foreign.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -43,7 +41,7 @@ static void expect(const char *nest, const char *yaml)
 }
 
 /* As Timeloop prints them since 2022. */
-static void loops_are_directives(void **state)
+TEST(loops_are_directives)
 {
 	expect("DRAM [ W:96 (96) I:18 (18) O:512 (512) ] \n"
 	       "GLB [ I:18 (18) ] \n"
@@ -66,7 +64,7 @@ static void loops_are_directives(void **state)
 }
 
 /* Before, with an empty line first, loops of bound 1 and no last line. */
-static void older_nests_read(void **state)
+TEST(older_nests_read)
 {
 	expect("\r\n"
 	       "DRAM [ I:18 O:512 ] \r\n"
@@ -82,7 +80,7 @@ static void older_nests_read(void **state)
 		"{target: dummy_buffer, type: temporal, factors: [Q=1], permutation: [Q]}]}");
 }
 
-static void other_files_are_none(void **state)
+TEST(other_files_are_none)
 {
 	static const char *const texts[] = {"mapping: [a]\n", "[a, b]\n| for\n",
 		"# GLB [ ]\n| for K in [0:2)\n", "GLB [ ]\n", "a: 'GLB [ ]'\n| for\n", "", "\n\n"};
@@ -94,7 +92,7 @@ static void other_files_are_none(void **state)
 }
 
 /* Nor do hostile files take long. */
-static void long_nests_are_refused(void **state)
+TEST(long_nests_are_refused)
 {
 	for (int k = 0; k < 2; k++) {
 		struct text text = text_open(test_arena);
@@ -122,15 +120,4 @@ static void long_nests_are_refused(void **state)
 	struct diag *diag = diag_open(test_arena);
 	assert_null(read_nest(text_read(&text), diag));
 	assert_non_null(strstr(complaints_text(test_arena, diag), "at most 64 dataspaces"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(loops_are_directives, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(older_nests_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(other_files_are_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(long_nests_are_refused, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("loop_nest", tests, NULL, NULL);
 }

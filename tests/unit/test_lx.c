@@ -87,7 +87,7 @@ static void check_reason(const struct bench *bench, const char *name, const char
 }
 
 /* The published table; the stages differ in what the settings allow. */
-static void softmax_goes_through_its_four_stages(void **state)
+TEST(softmax_goes_through_its_four_stages)
 {
 	static const char *const reductions[] = {"amax", "sum"};
 	static const char *const solvers_of[] = {"greedy", "firstfit", "bestfit"};
@@ -116,7 +116,7 @@ static void softmax_goes_through_its_four_stages(void **state)
 	arena_close(bench.arena);
 }
 
-static void exp_lies_on_what_it_reads(void **state)
+TEST(exp_lies_on_what_it_reads)
 {
 	struct bench bench = set_up(softmax_yaml, 1);
 	const struct plan *made = plan(&bench, "greedy");
@@ -132,7 +132,7 @@ static void exp_lies_on_what_it_reads(void **state)
 	arena_close(bench.arena);
 }
 
-static void four_megabytes_fit_on_four_cores_and_not_on_one(void **state)
+TEST(four_megabytes_fit_on_four_cores_and_not_on_one)
 {
 	static const char big[] = "workload:\n"
 				  " dimensions: {m: 1024, n: 2048}\n"
@@ -158,7 +158,7 @@ static void four_megabytes_fit_on_four_cores_and_not_on_one(void **state)
 	arena_close(one.arena);
 }
 
-static void unlike_divisions_keep_a_tensor_out_and_are_named(void **state)
+TEST(unlike_divisions_keep_a_tensor_out_and_are_named)
 {
 	struct bench bench = set_up(softmax_yaml, 4);
 	plan(&bench, "greedy");
@@ -174,7 +174,7 @@ static void unlike_divisions_keep_a_tensor_out_and_are_named(void **state)
 
 /* No other core can read a tensor that one core has written; the published count takes it for
  * shared. */
-static void a_single_owner_is_no_broadcast(void **state)
+TEST(a_single_owner_is_no_broadcast)
 {
 	static const char graph[] = "workload:\n"
 				    " dimensions: {m: 512, n: 64}\n"
@@ -195,7 +195,7 @@ static void a_single_owner_is_no_broadcast(void **state)
 	arena_close(bench.arena);
 }
 
-static void a_clone_reaches_every_reader_of_a_broadcast(void **state)
+TEST(a_clone_reaches_every_reader_of_a_broadcast)
 {
 	static const char graph[] = "workload:\n"
 				    " dimensions: {m: 512, n: 64}\n"
@@ -217,7 +217,7 @@ static void a_clone_reaches_every_reader_of_a_broadcast(void **state)
 }
 
 /* Readers of a product divide rows and columns: the slices of a weight lie on cores far apart. */
-static void a_clone_is_laid_out_as_its_readers_are_divided(void **state)
+TEST(a_clone_is_laid_out_as_its_readers_are_divided)
 {
 	static const char graph[] = "workload:\n"
 				    " dimensions: {m: 64, k: 64, n: 256}\n"
@@ -240,7 +240,7 @@ static void a_clone_is_laid_out_as_its_readers_are_divided(void **state)
 	arena_close(bench.arena);
 }
 
-static void clones_share_one_budget_first_come_first_served(void **state)
+TEST(clones_share_one_budget_first_come_first_served)
 {
 	static const char graph[] = "workload:\n"
 				    " dimensions: {m: 512, n: 1024}\n"
@@ -258,7 +258,7 @@ static void clones_share_one_budget_first_come_first_served(void **state)
 	arena_close(bench.arena);
 }
 
-static void nothing_stays_in_lx_across_an_opaque_op(void **state)
+TEST(nothing_stays_in_lx_across_an_opaque_op)
 {
 	static const char graph[] = "workload:\n"
 				    " dimensions: {m: 64, n: 64}\n"
@@ -282,7 +282,7 @@ static void nothing_stays_in_lx_across_an_opaque_op(void **state)
 }
 
 /* x^T is read at [n,m] where y is written at [m,n]: taking over its bytes would lose some. */
-static void in_place_only_where_reads_and_writes_meet(void **state)
+TEST(in_place_only_where_reads_and_writes_meet)
 {
 	static const char graph[] = "workload:\n"
 				    " dimensions: {m: 128, n: 128}\n"
@@ -301,7 +301,7 @@ static void in_place_only_where_reads_and_writes_meet(void **state)
 	arena_close(bench.arena);
 }
 
-static void a_bundle_has_six_tensors_in_hbm_at_most(void **state)
+TEST(a_bundle_has_six_tensors_in_hbm_at_most)
 {
 	struct bench bench = set_up(softmax_yaml, 1);
 	bench.planning.lx_planning = false;
@@ -324,7 +324,7 @@ static void a_bundle_has_six_tensors_in_hbm_at_most(void **state)
 	arena_close(bench.arena);
 }
 
-static void a_mapping_that_cannot_be_carried_out_is_refused(void **state)
+TEST(a_mapping_that_cannot_be_carried_out_is_refused)
 {
 	struct bench bench = set_up(softmax_yaml, 4);
 	struct mapping *mappings = arena_copy(
@@ -337,7 +337,7 @@ static void a_mapping_that_cannot_be_carried_out_is_refused(void **state)
 	arena_close(bench.arena);
 }
 
-static void a_clone_takes_over_the_readers_behind_it(void **state)
+TEST(a_clone_takes_over_the_readers_behind_it)
 {
 	struct bench bench = set_up(softmax_yaml, 1);
 	int x = workload_tensor(bench.workload, "x");
@@ -362,7 +362,7 @@ static void stay_silent(struct run *run, const struct problem *problem)
 	run_complain(run, true, -1, "too many buffers for me: %zu", problem->packing->count);
 }
 
-static void without_an_answer_everything_stays_in_hbm(void **state)
+TEST(without_an_answer_everything_stays_in_hbm)
 {
 	static const struct solver silent = {
 		.stage = STAGE_PLACE, .name = "silent", .run = stay_silent};
@@ -374,25 +374,4 @@ static void without_an_answer_everything_stays_in_hbm(void **state)
 		assert_int_equal(bench.result.plan->residencies[i].place, PLACE_HBM);
 	check_reason(&bench, "mx", "too many buffers for me: 5");
 	arena_close(bench.arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(softmax_goes_through_its_four_stages),
-		cmocka_unit_test(exp_lies_on_what_it_reads),
-		cmocka_unit_test(four_megabytes_fit_on_four_cores_and_not_on_one),
-		cmocka_unit_test(unlike_divisions_keep_a_tensor_out_and_are_named),
-		cmocka_unit_test(a_single_owner_is_no_broadcast),
-		cmocka_unit_test(a_clone_reaches_every_reader_of_a_broadcast),
-		cmocka_unit_test(a_clone_is_laid_out_as_its_readers_are_divided),
-		cmocka_unit_test(clones_share_one_budget_first_come_first_served),
-		cmocka_unit_test(without_an_answer_everything_stays_in_hbm),
-		cmocka_unit_test(nothing_stays_in_lx_across_an_opaque_op),
-		cmocka_unit_test(in_place_only_where_reads_and_writes_meet),
-		cmocka_unit_test(a_bundle_has_six_tensors_in_hbm_at_most),
-		cmocka_unit_test(a_mapping_that_cannot_be_carried_out_is_refused),
-		cmocka_unit_test(a_clone_takes_over_the_readers_behind_it),
-	};
-	return cmocka_run_group_tests_name("LX planning", tests, NULL, NULL);
 }

@@ -61,15 +61,13 @@ static void check_layer(struct arena *arena, const struct fit *fit, const char *
 	shell_remove(folder);
 }
 
-static void machines_take_layers(void **state)
+TEST(machines_take_layers)
 {
-	struct arena *arena = arena_open();
 	for (long i = 0; i < FITS; i += draws_apart(1)) {
 		check_layer(arena, &fits[i], CONVOLUTION);
 		check_layer(
 			arena, &fits[i], arena_format(arena, "%s %s", PRODUCT, fits[i].product));
 	}
-	arena_close(arena);
 }
 
 static bool is_listed(const char *path, bool constraints)
@@ -98,10 +96,9 @@ static bool copies(struct arena *arena, const char *path)
 }
 
 /* A file that is added is listed above; those of spyre32 are for graphs, which test_shipped runs. */
-static void no_file_is_forgotten(void **state)
+TEST(no_file_is_forgotten)
 {
 	static const char *const folders[] = {"specs/arch/*.yaml", "specs/constraints/*.yaml"};
-	struct arena *arena = arena_open();
 	for (int f = 0; f < 2; f++) {
 		glob_t files;
 		assert_int_equal(glob(folders[f], 0, NULL, &files), 0);
@@ -112,14 +109,4 @@ static void no_file_is_forgotten(void **state)
 				fail_msg("nothing tries %s", files.gl_pathv[i]);
 		globfree(&files);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(machines_take_layers),
-		cmocka_unit_test(no_file_is_forgotten),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static const char *escape(struct arena *arena, const char *option, size_t length
 	return text_read(&text);
 }
 
-static void every_option_is_in_every_form(void **state)
+TEST(every_option_is_in_every_form)
 {
-	struct arena *arena = arena_open();
 	const char *page = print(arena, "man"), *bash = print(arena, "bash"),
 		   *zsh = print(arena, "zsh");
 	size_t known = 0;
@@ -57,7 +56,6 @@ static void every_option_is_in_every_form(void **state)
 		}
 	}
 	assert_true(known > 20);
-	arena_close(arena);
 }
 
 /* Returns bash's completions of the words of a command line, the last one incomplete. */
@@ -71,9 +69,8 @@ static const char *complete(struct arena *arena, const char *words, int last)
 	return ended.out;
 }
 
-static void bash_completes(void **state)
+TEST(bash_completes)
 {
-	struct arena *arena = arena_open();
 	assert_string_equal(complete(arena, "lxplore exp", 1), "explore\n");
 	assert_string_equal(complete(arena, "lxplore explore --epsi", 2), "--epsilon\n");
 	assert_string_equal(complete(arena, "lxplore explore --simulate fr", 3), "frontier\n");
@@ -83,12 +80,10 @@ static void bash_completes(void **state)
 	assert_string_equal(complete(arena, "lxplore campaign st", 2), "status\n");
 	assert_string_equal(complete(arena, "lxplore campaign run specs/sweeps/mach", 3),
 		"specs/sweeps/machine_sizes.yaml\n");
-	arena_close(arena);
 }
 
-static void the_page_is_for_man(void **state)
+TEST(the_page_is_for_man)
 {
-	struct arena *arena = arena_open();
 	struct ended ended = shell(arena,
 		"command -v groff >/dev/null || exit 9; \"$LXPLORE\" manual man | groff -man -Tascii -ww");
 	if (ended.status != 9) {
@@ -98,15 +93,4 @@ static void the_page_is_for_man(void **state)
 	ended = shell(arena, "\"$LXPLORE\" manual fish");
 	assert_int_equal(ended.status, 2);
 	assert_string_equal(ended.err, "lxplore: manual needs one of: man, bash, zsh\n");
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_option_is_in_every_form),
-		cmocka_unit_test(bash_completes),
-		cmocka_unit_test(the_page_is_for_man),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

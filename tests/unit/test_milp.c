@@ -47,9 +47,8 @@ static void counted(void *user, const double *values)
 	(*(int *)user)++;
 }
 
-static void the_optimum_is_brute_forces(void **state)
+TEST(the_optimum_is_brute_forces)
 {
-	struct arena *arena = arena_open();
 	int points = 0;
 	struct milp_wishes wishes = {.user = &points, .found = counted};
 	struct milp_answer answer = milp_solve(knapsack(arena), &wishes, arena);
@@ -62,7 +61,6 @@ static void the_optimum_is_brute_forces(void **state)
 	assert_int_equal(size.integers, THINGS);
 	assert_int_equal(size.rows, 1);
 	assert_int_equal(size.entries, THINGS);
-	arena_close(arena);
 }
 
 static bool never(void *user, uint64_t iterations, int rows)
@@ -75,9 +73,8 @@ static bool three_times(void *user, uint64_t iterations, int rows)
 	return (*(int *)user)++ < 3;
 }
 
-static void work_ends_when_told(void **state)
+TEST(work_ends_when_told)
 {
-	struct arena *arena = arena_open();
 	struct milp_answer answer =
 		milp_solve(knapsack(arena), &(struct milp_wishes){.go_on = never}, arena);
 	assert_int_equal(answer.status, PROOF_BUDGET);
@@ -87,12 +84,10 @@ static void work_ends_when_told(void **state)
 	answer = milp_solve(knapsack(arena), &wishes, arena);
 	assert_true(answer.status == PROOF_BUDGET || answer.status == PROOF_BOUND);
 	assert_true(answer.bound <= -brute_force() + 1e-6);
-	arena_close(arena);
 }
 
-static void what_cannot_be_is_told(void **state)
+TEST(what_cannot_be_is_told)
 {
-	struct arena *arena = arena_open();
 	struct milp *milp = milp_make(arena); /* 2x = 1 + 2y: no relaxation says so */
 	int x = milp_column(milp, 0, 5, true, 1), y = milp_column(milp, 0, 5, true, 1);
 	milp_row(milp, 1, 1);
@@ -112,13 +107,11 @@ static void what_cannot_be_is_told(void **state)
 	struct milp_answer answer = milp_solve(crossed, &all, arena);
 	assert_int_equal(answer.status, PROOF_NONE);
 	assert_non_null(answer.fault);
-	arena_close(arena);
 }
 
 /* Out of memory GLPK ends with an error; the process goes on, and the next program is solved. */
-static void errors_are_answers(void **state)
+TEST(errors_are_answers)
 {
-	struct arena *arena = arena_open();
 	struct milp *huge = milp_make(arena);
 	for (int i = 0; i < 20000; i++)
 		milp_column(huge, 0, 1, true, -1);
@@ -127,7 +120,6 @@ static void errors_are_answers(void **state)
 	assert_non_null(answer.fault);
 	answer = milp_solve(knapsack(arena), &(struct milp_wishes){0}, arena);
 	assert_int_equal(lround(-answer.value), brute_force());
-	arena_close(arena);
 }
 
 enum { TASKS = 12 };
@@ -149,7 +141,7 @@ static void solved_once(void *context, size_t i)
 {
 }
 
-static void threads_do_not_meet(void **state)
+TEST(threads_do_not_meet)
 {
 	struct shared shared;
 	struct parallel work = {&shared, solve_one, solved_once};
@@ -161,16 +153,4 @@ static void threads_do_not_meet(void **state)
 			THINGS * sizeof(double));
 		arena_close(shared.arenas[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_optimum_is_brute_forces),
-		cmocka_unit_test(work_ends_when_told),
-		cmocka_unit_test(what_cannot_be_is_told),
-		cmocka_unit_test(errors_are_answers),
-		cmocka_unit_test(threads_do_not_meet),
-	};
-	return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static const char *explain(struct arena *arena, const struct nest_case *nest)
 }
 
 /* Tiles without windows, and factors that divide: every count is the explained product. */
-static void plain_nests_are_told_by_products(void **state)
+BARE_TEST(plain_nests_are_told_by_products)
 {
 	static const struct nest_case_options plain = {
 		.bypass = true, .spatial = true, .steps_most = 4000};
@@ -39,7 +39,7 @@ static void plain_nests_are_told_by_products(void **state)
 }
 
 /* Every drawn nest is explained, with a reason if the product is not the count. */
-static void every_nest_is_told(void **state)
+BARE_TEST(every_nest_is_told)
 {
 	static const struct nest_case_options any = {.imperfect = true,
 		.sliding = true,
@@ -66,13 +66,4 @@ static void every_nest_is_told(void **state)
 	}
 	for (int r = 0; r < REASONS; r++)
 		assert_true(told[r] > 0 || !draws_are_many(count));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_nests_are_told_by_products),
-		cmocka_unit_test(every_nest_is_told),
-	};
-	return cmocka_run_group_tests_name("explanations of nests", tests, NULL, NULL);
 }

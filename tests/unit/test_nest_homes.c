@@ -236,11 +236,11 @@ int main(void)
 	enum { HOMES = sizeof homes / sizeof *homes };
 	struct CMUnitTest tests[HOMES + 5] = {
 		[HOMES] = cmocka_unit_test(a_ring_adds_parts),
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_tear_down)
-		TEST(no_command_lets_them_pass),
-		TEST(timeloop_lets_them_pass_with_a_warning),
-		TEST(what_is_feasible_is_known),
-		TEST(mappers_keep_to_it),
+#define FIXED(name) cmocka_unit_test_setup_teardown(name, set_up, folder_tear_down)
+		FIXED(no_command_lets_them_pass),
+		FIXED(timeloop_lets_them_pass_with_a_warning),
+		FIXED(what_is_feasible_is_known),
+		FIXED(mappers_keep_to_it),
 	};
 	for (int i = 0; i < HOMES; i++)
 		tests[i] = (struct CMUnitTest){

@@ -407,24 +407,24 @@ static void directives_are_written_whole(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define FIXED(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_fresh_mapping_runs_everything_outside),
-		TEST(text_comes_back_the_same),
-		TEST(wrong_text_is_explained),
-		TEST(factors_read_in_every_form),
-		TEST(permutations_read_in_every_form),
-		TEST(last_rounds_read),
-		TEST(spatial_targets_are_the_node_or_its_parent),
-		TEST(levels_that_only_fan_out_may_say_so),
-		TEST(a_line_is_a_mapping_too),
-		TEST(names_may_be_long),
-		TEST(names_of_levels_may_have_blanks),
-		TEST(what_timeloop_takes_is_read),
-		TEST(forms_of_all_years_read_alike),
-		TEST(levels_have_numbers),
-		TEST(dummy_levels_have_loops),
-		TEST(directives_are_written_whole),
+		FIXED(a_fresh_mapping_runs_everything_outside),
+		FIXED(text_comes_back_the_same),
+		FIXED(wrong_text_is_explained),
+		FIXED(factors_read_in_every_form),
+		FIXED(permutations_read_in_every_form),
+		FIXED(last_rounds_read),
+		FIXED(spatial_targets_are_the_node_or_its_parent),
+		FIXED(levels_that_only_fan_out_may_say_so),
+		FIXED(a_line_is_a_mapping_too),
+		FIXED(names_may_be_long),
+		FIXED(names_of_levels_may_have_blanks),
+		FIXED(what_timeloop_takes_is_read),
+		FIXED(forms_of_all_years_read_alike),
+		FIXED(levels_have_numbers),
+		FIXED(dummy_levels_have_loops),
+		FIXED(directives_are_written_whole),
 	};
 	return cmocka_run_group_tests_name("nest_mapping", tests, NULL, NULL);
 }

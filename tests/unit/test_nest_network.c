@@ -37,26 +37,22 @@ static double network_pj(struct arena *arena, const char *einsum, const char *ma
 }
 
 /* A: 8 words for one each; B: 4 words for all; Z: 8 words from one each. */
-static void multicast_shares_the_way(void **state)
+TEST(multicast_shares_the_way)
 {
-	struct arena *arena = arena_open();
 	double pj = network_pj(arena, "Z[m,n] = A[m,k] B[k,n], m=4 n=2 k=2",
 		"GLB: n2 | PE: m4 | RF: k2", COUNTING_EXACT, 0.5, 2);
 	assert_true(pj == 0.5 * (8 + 4 * 3.5 + 8) + 2 * (8 * 2 + 4 * 4.5 + 8 * 2));
-	arena_close(arena);
 }
 
 /* 1024 words each of A and Z for one, at 1.5 hops on average, and 256 of B for all; as Timeloop
  * 4cf6d4c has it: 3,840 and 5,120 pJ. */
-static void timeloop_measures_manhattan_hops(void **state)
+TEST(timeloop_measures_manhattan_hops)
 {
-	struct arena *arena = arena_open();
 	static const char einsum[] = "Z[m,n] = A[m,k] B[k,n], m=16 n=16 k=16";
 	static const char mapping[] = "DRAM: k2 n2 | GLB: k2 n2 m2 | PE: m4 | RF: k4 n4 m2";
 	assert_true(network_pj(arena, einsum, mapping, COUNTING_TIMELOOP, 1, 0) == 3840);
 	assert_true(network_pj(arena, einsum, mapping, COUNTING_TIMELOOP, 0, 1) == 5120);
 	assert_true(network_pj(arena, einsum, mapping, COUNTING_EXACT, 1, 0) >= 2944);
-	arena_close(arena);
 }
 
 /* Hops, or routers if the level cannot add. */
@@ -83,21 +79,18 @@ static double below_mesh(struct arena *arena, const char *einsum, const char *ma
  * eight words for one each, 1.5 or 0.5, four of them 1 more. If m is in time alone, nothing leaves
  * row 0.
  */
-static void timeloop_goes_along_x_and_then_along_columns(void **state)
+TEST(timeloop_goes_along_x_and_then_along_columns)
 {
-	struct arena *arena = arena_open();
 	assert_true(below_mesh(arena, "Z[m,n] = A[m,k] B[k,n], m=4 n=2 k=1", "PE: m4@y n2", true) ==
 		    2 * (1 + 3) + 2 * (1 + 1) + (3 + 4) + 4 * (1.5 + 0.5) + 4);
 	assert_true(below_mesh(arena, "Z[m,n] = A[m,k] B[k,n], m=4 n=2 k=1", "PE: n2 | RF: m4",
 			    true) == 4 * (1 + 3) + 8 * 1.5 + 4 + 2 * 1.5 + 1);
-	arena_close(arena);
 }
 
 /* As Timeloop of 2024 printed it for the Eyeriss of its exercises, 14 x 12 PEs: of 14 in a row 6.5
  * hops to one and 13 to all, of 9 in a column of 12 2.5 to one and 8 to all. */
-static void timeloop_printed_these_hops(void **state)
+TEST(timeloop_printed_these_hops)
 {
-	struct arena *arena = arena_open();
 	static const struct {
 		const char *levels, *einsum, *mapping;
 		double pj;
@@ -119,26 +112,22 @@ static void timeloop_printed_these_hops(void **state)
 		assert_int_equal(nest_evaluate(model, &nest->mapping, counts, score), NEST_FITS);
 		assert_true(score->network_pj[fan - nest->hierarchy.levels] == rows[i].pj);
 	}
-	arena_close(arena);
 }
 
 /* Partial sums of a level that cannot add come down first, even for the first time, because
  * Timeloop gives a bypassed level no part of Z: 64 words pass for 32, at 48 hops. */
-static void timeloop_passes_sums_twice_where_they_are_not_added(void **state)
+TEST(timeloop_passes_sums_twice_where_they_are_not_added)
 {
-	struct arena *arena = arena_open();
 	double routers = below_mesh(
 		arena, "Z[m,n] = A[m,k] B[k,n], m=8 n=2 k=2", "GLB: k2 m2 | PE: m4@y n2", false);
 	/* A at 3 hops on average, B at 3.5. */
 	assert_true(routers == 16 * (1 + 3) + 4 * (1 + 3) + 64 * (1 + 0));
-	arena_close(arena);
 }
 
 /* The buffer serves 39 words in place of 77, the box of A.  By hand from tiling.cpp and
  * network-legacy.cpp of Timeloop: 77 x (39 / 77) in doubles is less than 39, and is cut. */
-static void timeloop_cuts_words_that_are_almost_whole(void **state)
+TEST(timeloop_cuts_words_that_are_almost_whole)
 {
-	struct arena *arena = arena_open();
 	struct nest_case *nest =
 		nest_line(arena, "GLB (PE:39) MAC", "Z[m] = A[2k], m=1 k=39", "PE: k39");
 	struct nest_level *buffer = nest_line_level(nest, "GLB");
@@ -150,48 +139,25 @@ static void timeloop_cuts_words_that_are_almost_whole(void **state)
 		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_TIMELOOP);
 	assert_int_equal(nest_evaluate(model, &nest->mapping, counts, score), NEST_FITS);
 	assert_true(score->network_pj[buffer - nest->hierarchy.levels] == 38 + 1);
-	arena_close(arena);
 }
 
 /* A and B: 8 words for one each; Z: 4 words that the network makes of 16. */
-static void sums_meet_on_the_way(void **state)
+TEST(sums_meet_on_the_way)
 {
-	struct arena *arena = arena_open();
 	double pj = network_pj(arena, "Z[m,n] = A[m,k] B[k,n], m=2 n=2 k=4",
 		"GLB: n2 | PE: k4 | RF: m2", COUNTING_EXACT, 0.5, 0);
 	assert_true(pj == 0.5 * (8 + 8 + 4 * 3.5));
-	arena_close(arena);
 }
 
 /* Z comes back once for each of k's two rounds: 8 words up twice, 8 down again; A 8, B 4 for all. */
-static void returning_sums_are_charged_exactly(void **state)
+TEST(returning_sums_are_charged_exactly)
 {
-	struct arena *arena = arena_open();
 	assert_true(network_pj(arena, "Z[m,n] = A[m,k] B[k,n], m=4 n=2 k=2", "GLB: k2 n2 | PE: m4",
 			    COUNTING_EXACT, 1, 0) == 8 + 4 * 3.5 + 2 * 8 + 8);
-	arena_close(arena);
 }
 
-static void nothing_is_charged_where_nothing_is_given(void **state)
+TEST(nothing_is_charged_where_nothing_is_given)
 {
-	struct arena *arena = arena_open();
 	assert_true(network_pj(arena, "Z[m,n] = A[m,k] B[k,n], m=4 n=2 k=2",
 			    "GLB: n2 | PE: m4 | RF: k2", COUNTING_EXACT, 0, 0) == 0);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(multicast_shares_the_way),
-		cmocka_unit_test(timeloop_measures_manhattan_hops),
-		cmocka_unit_test(timeloop_goes_along_x_and_then_along_columns),
-		cmocka_unit_test(timeloop_printed_these_hops),
-		cmocka_unit_test(timeloop_passes_sums_twice_where_they_are_not_added),
-		cmocka_unit_test(timeloop_cuts_words_that_are_almost_whole),
-		cmocka_unit_test(sums_meet_on_the_way),
-		cmocka_unit_test(returning_sums_are_charged_exactly),
-		cmocka_unit_test(nothing_is_charged_where_nothing_is_given),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

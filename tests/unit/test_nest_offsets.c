@@ -48,7 +48,7 @@ static int64_t below(struct random *random, int64_t bound)
 	return (int64_t)random_below(random, (uint64_t)bound);
 }
 
-static void random_loops_make_as_many_offsets_as_listed(void **state)
+TEST(random_loops_make_as_many_offsets_as_listed)
 {
 	struct random random = random_open(draws_seed(8), 0);
 	long count = draws(4000);
@@ -84,12 +84,4 @@ static void random_loops_make_as_many_offsets_as_listed(void **state)
 			fail_msg("draw %ld: %" PRId64 " counted, %" PRId64 " listed", n, counted,
 				listed);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_loops_make_as_many_offsets_as_listed),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static uint32_t walk(const struct nest_words *set)
 	return bits;
 }
 
-static void sets_are_equal_when_their_words_are(void **state)
+TEST(sets_are_equal_when_their_words_are)
 {
 	static struct nest_words first[SETS];
 	static bool known[SETS];
@@ -80,7 +80,7 @@ static void sets_are_equal_when_their_words_are(void **state)
 	assert_true(distinct > 600);
 }
 
-static void boxes_meet_in_boxes(void **state)
+TEST(boxes_meet_in_boxes)
 {
 	for (int a = 0; a < BOXES; a++) {
 		for (int b = 0; b < BOXES; b++) {
@@ -93,7 +93,7 @@ static void boxes_meet_in_boxes(void **state)
 	}
 }
 
-static void a_word_without_ranks(void **state)
+TEST(a_word_without_ranks)
 {
 	struct nest_box scalar = {0}, nothing = {0};
 	assert_true(nest_box_finish(0, &scalar));
@@ -106,14 +106,4 @@ static void a_word_without_ranks(void **state)
 	assert_false(at.any);
 	nest_words_without(0, &scalar, &scalar, &set);
 	assert_false(nest_walk_first(0, &set).any);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sets_are_equal_when_their_words_are),
-		cmocka_unit_test(boxes_meet_in_boxes),
-		cmocka_unit_test(a_word_without_ranks),
-	};
-	return cmocka_run_group_tests_name("nest_words", tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/nest_text.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -24,10 +23,10 @@ static const struct network *read(struct arena *arena, const char *layers, const
 	return network_of_text(arena, arena_format(arena, "%s%s", shapes, layers), complaints);
 }
 
-static void layers_are_problems_that_occur(void **state)
+TEST(layers_are_problems_that_occur)
 {
 	const char *complaints;
-	const struct network *network = read(*state,
+	const struct network *network = read(arena,
 		"  - {name: a, shape: conv, instance: {C: 2, M: 4, R: 3, P: 8, stride: 2}}\n"
 		"  - {name: b.1, count: 2**5, shape: conv, instance: {C: 2, M: 4, R: 3, P: 8}}\n"
 		"  - {name: c-1, shape: conv, instance: {C: 2, M: 4, R: 3, P: 8, stride: 2}}\n"
@@ -60,10 +59,10 @@ static void layers_are_problems_that_occur(void **state)
 	assert_int_equal(network->layers[3].shape->dimension_count, 2);
 }
 
-static void what_is_written_of_a_shape_reads_alike(void **state)
+TEST(what_is_written_of_a_shape_reads_alike)
 {
 	const char *complaints;
-	const struct network *network = read(*state,
+	const struct network *network = read(arena,
 		"  - {name: a, shape: conv, instance: {C: 2, M: 4, R: 3, P: 8, stride: 3}}\n"
 		"  - {name: b, shape: conv, instance: {C: 1, M: 1, R: 3, P: 1, stride: 0}}\n"
 		"  - name: c\n"
@@ -79,8 +78,8 @@ static void what_is_written_of_a_shape_reads_alike(void **state)
 	assert_string_equal(complaints, "");
 	for (size_t i = 0; i < network->layer_count; i++) {
 		const struct shape *shape = network->layers[i].shape;
-		const char *text = shape_write(*state, shape);
-		const struct shape *again = problem_of_text(*state, text, &complaints);
+		const char *text = shape_write(arena, shape);
+		const struct shape *again = problem_of_text(arena, text, &complaints);
 		assert_string_equal(complaints, "");
 		assert_string_equal(again->name, shape->name);
 		if (!shape_equal(again, shape))
@@ -88,7 +87,7 @@ static void what_is_written_of_a_shape_reads_alike(void **state)
 	}
 }
 
-static void shapes_differ_in_every_part(void **state)
+TEST(shapes_differ_in_every_part)
 {
 	static const char *const layers[] = {
 		"{name: a, shape: {dimensions: [M, K], data_spaces: [{name: A, projection: [M, K]},"
@@ -110,8 +109,8 @@ static void shapes_differ_in_every_part(void **state)
 	const struct shape *read_shapes[COUNT];
 	for (int i = 0; i < COUNT; i++) {
 		const char *complaints;
-		const struct network *network = network_of_text(*state,
-			arena_format(*state, "network:\n  layers:\n  - %s\n", layers[i]),
+		const struct network *network = network_of_text(arena,
+			arena_format(arena, "network:\n  layers:\n  - %s\n", layers[i]),
 			&complaints);
 		assert_string_equal(complaints, "");
 		assert_string_equal(network->name, "network");
@@ -119,15 +118,4 @@ static void shapes_differ_in_every_part(void **state)
 		for (int k = 0; k <= i; k++)
 			assert_int_equal(shape_equal(read_shapes[i], read_shapes[k]), i == k);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(layers_are_problems_that_occur, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_is_written_of_a_shape_reads_alike, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(shapes_differ_in_every_part, set_up, tear_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

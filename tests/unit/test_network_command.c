@@ -129,7 +129,7 @@ static bool is_less(double a, double b)
 	return a < b - 1e-9 * fabs(b);
 }
 
-static void the_frontier_is_that_of_all_choices(void **state)
+FOLDER_TEST(the_frontier_is_that_of_all_choices)
 {
 	static struct cost choices[CHOICES_MOST];
 	const char *table = folder_text("out/pareto.csv");
@@ -160,7 +160,7 @@ static void the_frontier_is_that_of_all_choices(void **state)
 	}
 }
 
-static void a_row_is_the_sum_of_what_it_takes(void **state)
+FOLDER_TEST(a_row_is_the_sum_of_what_it_takes)
 {
 	const char *table = folder_text("out/pareto.csv");
 	struct layer_points layers[8];
@@ -193,7 +193,7 @@ static void a_row_is_the_sum_of_what_it_takes(void **state)
 	}
 }
 
-static void files_of_layers_are_scored_and_simulated(void **state)
+FOLDER_TEST(files_of_layers_are_scored_and_simulated)
 {
 	const char *table = folder_text("out/layers.csv");
 	for (int row = 1; csv_cell(arena, table, row, "layer"); row++) {
@@ -223,7 +223,7 @@ static json_int_t number(json_t *root, const char *group, const char *key)
 	return json_integer_value(value);
 }
 
-static void equal_layers_are_solved_once(void **state)
+FOLDER_TEST(equal_layers_are_solved_once)
 {
 	json_t *root = json_loads(folder_text("out/run.json"), 0, NULL), *layer;
 	json_int_t evaluated = 0;
@@ -243,7 +243,7 @@ static void equal_layers_are_solved_once(void **state)
 	json_decref(root);
 }
 
-static void results_do_not_depend_on_threads(void **state)
+FOLDER_TEST(results_do_not_depend_on_threads)
 {
 	expect("for jobs in 1 2 7; do\n"
 	       "  mkdir jobs$jobs && $program explore -q machine.yaml network.yaml -o jobs$jobs "
@@ -257,7 +257,7 @@ static void results_do_not_depend_on_threads(void **state)
 #define EXPLORE "$program explore -q --simulate none machine.yaml network.yaml -o limited "
 
 /* Within a limit the best of all choices is taken; exactly at a point, and just below. */
-static void limits_are_kept_by_the_best_choice(void **state)
+FOLDER_TEST(limits_are_kept_by_the_best_choice)
 {
 	static struct cost choices[CHOICES_MOST];
 	const char *table = folder_text("out/pareto.csv");
@@ -289,7 +289,7 @@ static void limits_are_kept_by_the_best_choice(void **state)
 		ended.out, arena_format(arena, "within %.0f cycles: point 2: ", second.cycles)));
 }
 
-static void what_no_choice_keeps_to_is_told_with_the_nearest(void **state)
+FOLDER_TEST(what_no_choice_keeps_to_is_told_with_the_nearest)
 {
 	const char *table = folder_text("out/pareto.csv");
 	struct cost first = cost_of(table, 1);
@@ -307,7 +307,7 @@ static void what_no_choice_keeps_to_is_told_with_the_nearest(void **state)
 		"cycles\n");
 }
 
-static void each_layer_has_its_least_edp(void **state)
+FOLDER_TEST(each_layer_has_its_least_edp)
 {
 	struct layer_points layers[8];
 	int layer_count = read_layers(layers);
@@ -331,7 +331,7 @@ static void each_layer_has_its_least_edp(void **state)
 }
 
 /* The layers of a point are printed as commands, which a shell runs unchanged, from any folder. */
-static void commands_of_layers_work(void **state)
+FOLDER_TEST(commands_of_layers_work)
 {
 	struct ended ended = folder_run("cp -r out \"it's out\" && mkdir -p far && cd far && "
 					"$program report \"../it's out\" --explain --point 1");
@@ -358,7 +358,7 @@ static void commands_of_layers_work(void **state)
 }
 
 /* Of every point of a layer, the levels add up to its energy. */
-static void pages_have_the_energy_of_each_level(void **state)
+FOLDER_TEST(pages_have_the_energy_of_each_level)
 {
 	assert_int_equal(folder_run("$program report --html out").status, 0);
 	const char *page = folder_text("out/report.html");
@@ -386,7 +386,7 @@ static void pages_have_the_energy_of_each_level(void **state)
 }
 
 /* A layer is scored without its network, and so not where that is in one file with the machine. */
-static void a_network_beside_its_machine_is_told(void **state)
+FOLDER_TEST(a_network_beside_its_machine_is_told)
 {
 	struct ended ended = folder_run("cat machine.yaml network.yaml > both.yaml && $program "
 					"explore -q both.yaml -o both && "
@@ -395,7 +395,7 @@ static void a_network_beside_its_machine_is_told(void **state)
 	assert_non_null(strstr(ended.err, "has a network and its machine in one file"));
 }
 
-static void what_networks_cannot_have_is_refused(void **state)
+FOLDER_TEST(what_networks_cannot_have_is_refused)
 {
 	expect(EXPLORE "--objective latency,edp", 2,
 		"lxplore: error: the edp of a network is not a sum over its layers; ask for edp "
@@ -428,7 +428,7 @@ static void what_networks_cannot_have_is_refused(void **state)
 		strstr(ended.err, "error: '--latency-budget' is for networks; this is a problem"));
 }
 
-static void constraints_that_a_layer_cannot_meet_name_it(void **state)
+FOLDER_TEST(constraints_that_a_layer_cannot_meet_name_it)
 {
 	folder_put("more.yaml", "mapspace_constraints:\n"
 				"  targets:\n"
@@ -454,7 +454,7 @@ static void constraints_that_a_layer_cannot_meet_name_it(void **state)
 }
 
 /* 7 is prime: of all perfect factors only K2 runs at once; with rounds that end early M4,3 does. */
-static void factors_need_not_divide_where_that_is_allowed(void **state)
+FOLDER_TEST(factors_need_not_divide_where_that_is_allowed)
 {
 	expect("sed 's/, shared_bandwidth: 1//; s/shared_bandwidth: 1//' machine.yaml >fast.yaml",
 		0, "");
@@ -486,7 +486,7 @@ static void factors_need_not_divide_where_that_is_allowed(void **state)
 }
 
 /* A layer whose proof does not end within the budget is not left without a reason. */
-static void a_budget_that_ends_a_proof_is_told(void **state)
+FOLDER_TEST(a_budget_that_ends_a_proof_is_told)
 {
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 5000 "
@@ -497,7 +497,7 @@ static void a_budget_that_ends_a_proof_is_told(void **state)
 }
 
 /* Layers that do not begin keep the mapping that is known to fit. */
-static void an_interrupted_run_writes_what_is_known(void **state)
+FOLDER_TEST(an_interrupted_run_writes_what_is_known)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "%s", network);
@@ -522,25 +522,4 @@ static void an_interrupted_run_writes_what_is_known(void **state)
 	json_decref(root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_frontier_is_that_of_all_choices),
-		cmocka_unit_test(a_row_is_the_sum_of_what_it_takes),
-		cmocka_unit_test(files_of_layers_are_scored_and_simulated),
-		cmocka_unit_test(equal_layers_are_solved_once),
-		cmocka_unit_test(results_do_not_depend_on_threads),
-		cmocka_unit_test(limits_are_kept_by_the_best_choice),
-		cmocka_unit_test(what_no_choice_keeps_to_is_told_with_the_nearest),
-		cmocka_unit_test(each_layer_has_its_least_edp),
-		cmocka_unit_test(commands_of_layers_work),
-		cmocka_unit_test(pages_have_the_energy_of_each_level),
-		cmocka_unit_test(a_network_beside_its_machine_is_told),
-		cmocka_unit_test(what_networks_cannot_have_is_refused),
-		cmocka_unit_test(constraints_that_a_layer_cannot_meet_name_it),
-		cmocka_unit_test(factors_need_not_divide_where_that_is_allowed),
-		cmocka_unit_test(a_budget_that_ends_a_proof_is_told),
-		cmocka_unit_test(an_interrupted_run_writes_what_is_known),
-	};
-	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
-}
+FIXTURE(set_up, folder_tear_down);

@@ -12,18 +12,6 @@
 
 #include "tests/test.h"
 
-static int open_arena(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int close_arena(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
-
 static void print_node(struct text *out, const struct node *node)
 {
 	if (node->tag)
@@ -56,7 +44,7 @@ static const char *read_back(struct arena *arena, const char *text, size_t lengt
 	return text_read(&out);
 }
 
-static void trees_keep_what_was_written(void **state)
+TEST(trees_keep_what_was_written)
 {
 	static const struct {
 		const char *text, *tree;
@@ -101,7 +89,7 @@ static void trees_keep_what_was_written(void **state)
 		{"%YAML 1.2\n---\na: 1", "{a: 1}"},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		const char *tree = read_back(*state, table[i].text, strlen(table[i].text));
+		const char *tree = read_back(arena, table[i].text, strlen(table[i].text));
 		if (i == 19) /* the last break of a folded text at the end of the file */
 			assert_memory_equal(tree, "{a: \"one\ntwo\n\", b: \"one two", 27);
 		else
@@ -109,10 +97,10 @@ static void trees_keep_what_was_written(void **state)
 	}
 }
 
-static void all_mistakes_of_a_file_are_reported(void **state)
+TEST(all_mistakes_of_a_file_are_reported)
 {
 	static const char text[] = "a: 1\na: 2\nb: *x\nc: {<<: 3}\n";
-	const char *said = read_back(*state, text, sizeof text - 1);
+	const char *said = read_back(arena, text, sizeof text - 1);
 	assert_non_null(strstr(said, "'a' is given twice"));
 	assert_non_null(strstr(said, "no anchor '&x'"));
 	assert_non_null(strstr(said, "'<<' takes a map"));
@@ -127,63 +115,63 @@ static const char *repeated(struct arena *arena, const char *text, size_t times)
 }
 
 /* Work is counted as the memory that reading took beside the text itself. */
-static void deep_nesting_ends_at_once(void **state)
+TEST(deep_nesting_ends_at_once)
 {
 	static const char *const openings[] = {"[", "{a: ", "- ", "? ", "&a [", "!t ["};
 	for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
-		const char *text = repeated(*state, openings[i], 1000000 / strlen(openings[i]));
-		size_t before = arena_used(*state);
-		const char *said = read_back(*state, text, strlen(text));
+		const char *text = repeated(arena, openings[i], 1000000 / strlen(openings[i]));
+		size_t before = arena_used(arena);
+		const char *said = read_back(arena, text, strlen(text));
 		if (!strstr(said, ": error: nested more than 64 deep\n"))
 			fail_msg("%s: %s", openings[i], said);
-		assert_true(arena_used(*state) - before < strlen(text) + 100000);
+		assert_true(arena_used(arena) - before < strlen(text) + 100000);
 	}
 }
 
-static void nesting_up_to_the_limit_is_read(void **state)
+TEST(nesting_up_to_the_limit_is_read)
 {
 	const char *text =
-		arena_format(*state, "%s1%s", repeated(*state, "[", 63), repeated(*state, "]", 63));
-	assert_string_equal(read_back(*state, text, strlen(text)), text);
+		arena_format(arena, "%s1%s", repeated(arena, "[", 63), repeated(arena, "]", 63));
+	assert_string_equal(read_back(arena, text, strlen(text)), text);
 }
 
-static void aliases_do_not_nest_deeper_than_the_limit(void **state)
+TEST(aliases_do_not_nest_deeper_than_the_limit)
 {
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	text_add(&text, "a0: &a0 [x]\n");
 	for (int i = 1; i < 200; i++)
 		text_add(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
-	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
+	assert_non_null(strstr(read_back(arena, text_read(&text), text.length),
 		"nested more than 64 deep once aliases are followed"));
 }
 
-static void the_last_level_may_come_through_an_alias(void **state)
+TEST(the_last_level_may_come_through_an_alias)
 {
-	const char *open = repeated(*state, "[", 32), *shut = repeated(*state, "]", 32);
+	const char *open = repeated(arena, "[", 32), *shut = repeated(arena, "]", 32);
 	const char *fits =
-		arena_format(*state, "a: &a %s%s\nb: %.31s*a%.31s\n", open, shut, open, shut);
-	assert_memory_equal(read_back(*state, fits, strlen(fits)), "{a: [", 5);
-	const char *over = arena_format(*state, "a: &a %s%s\nb: %s*a%s\n", open, shut, open, shut);
-	assert_non_null(strstr(read_back(*state, over, strlen(over)),
+		arena_format(arena, "a: &a %s%s\nb: %.31s*a%.31s\n", open, shut, open, shut);
+	assert_memory_equal(read_back(arena, fits, strlen(fits)), "{a: [", 5);
+	const char *over = arena_format(arena, "a: &a %s%s\nb: %s*a%s\n", open, shut, open, shut);
+	assert_non_null(strstr(read_back(arena, over, strlen(over)),
 		"nested more than 64 deep once aliases are followed"));
 }
 
-static void many_tag_directives_are_refused(void **state)
+TEST(many_tag_directives_are_refused)
 {
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	for (int i = 0; i < 64; i++)
 		text_add(&text, "%%TAG !t%d! x\n", i);
-	const char *fits = arena_format(*state, "%s---\na: 1\n", text_read(&text));
-	assert_string_equal(read_back(*state, fits, strlen(fits)), "{a: 1}");
+	const char *fits = arena_format(arena, "%s---\na: 1\n", text_read(&text));
+	assert_string_equal(read_back(arena, fits, strlen(fits)), "{a: 1}");
 	text_add(&text, "%%TAG !more! x\n---\na: 1\n");
-	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
+	assert_non_null(strstr(read_back(arena, text_read(&text), text.length),
 		"f:65:1: error: more than 64 %TAG directives\n"));
 }
 
 /* Each line names nine times the one before: 9^9 nodes if anyone followed them. */
-static void an_alias_bomb_ends_at_once(void **state)
+TEST(an_alias_bomb_ends_at_once)
 {
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	text_add(&text, "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
 	for (int i = 1; i < 10; i++) {
 		text_add(&text, "a%d: &a%d [*a%d", i, i, i - 1);
@@ -191,34 +179,34 @@ static void an_alias_bomb_ends_at_once(void **state)
 			text_add(&text, ", *a%d", i - 1);
 		text_add(&text, "]\n");
 	}
-	size_t before = arena_used(*state);
-	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
+	size_t before = arena_used(arena);
+	assert_non_null(strstr(read_back(arena, text_read(&text), text.length),
 		"more than 1000000 nodes once aliases are followed"));
-	assert_true(arena_used(*state) - before < 200000);
+	assert_true(arena_used(arena) - before < 200000);
 }
 
 /* Timeloop's YAML library finds the first of two entries; in our own formats it is a mistake. */
-static void a_key_given_twice_counts_once_where_timeloop_reads(void **state)
+TEST(a_key_given_twice_counts_once_where_timeloop_reads)
 {
 	static const char text[] = "problem:\n  instance: {R: 3, P: 16, R: 4, P: 8}\n";
-	struct diag *diag = diag_open(*state);
-	const struct node *root = node_read_text(*state, "f", text, strlen(text), diag);
+	struct diag *diag = diag_open(arena);
+	const struct node *root = node_read_text(arena, "f", text, strlen(text), diag);
 	assert_non_null(root);
 	const struct node *instance = node_find(node_find(root, "problem"), "instance");
 	assert_int_equal(instance->count, 2);
 	assert_string_equal(node_find(instance, "R")->text, "3");
-	assert_string_equal(complaints_text(*state, diag),
+	assert_string_equal(complaints_text(arena, diag),
 		"f:2:27: note: key 'R' is given twice, and so are 1 more; the first counts, as in "
 		"Timeloop\n"
 		"    2 |   instance: {R: 3, P: 16, R: 4, P: 8}\n"
 		"      |                           ^\n");
 	static const char ours[] = "workload:\n  a: {x: 1, x: 1}\n";
-	assert_non_null(strstr(read_back(*state, ours, strlen(ours)), "key 'x' is given twice"));
+	assert_non_null(strstr(read_back(arena, ours, strlen(ours)), "key 'x' is given twice"));
 	static const char merged[] = "mapping:\n- {<<: {a: 1}, a: 2}\n";
-	assert_string_equal(read_back(*state, merged, strlen(merged)), "{mapping: [{a: 2}]}");
+	assert_string_equal(read_back(arena, merged, strlen(merged)), "{mapping: [{a: 2}]}");
 }
 
-static void a_merge_bomb_ends_at_once(void **state)
+TEST(a_merge_bomb_ends_at_once)
 {
 	static const struct {
 		const char *head, *each, *complaint;
@@ -227,28 +215,28 @@ static void a_merge_bomb_ends_at_once(void **state)
 		{"b:\n", "  <<: *a\n", "more than 1000000 entries copied by '<<'"},
 		{"b:\n", "  <<<: *a\n", "more than 1000000 entries copied by '<<'"},
 	};
-	struct text base = text_open(*state);
+	struct text base = text_open(arena);
 	text_add(&base, "a: &a {");
 	for (int i = 0; i < 2000; i++)
 		text_add(&base, "k%d: , ", i);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		const char *text = arena_format(*state, "%s}\n%s%s", text_read(&base),
-			table[i].head, repeated(*state, table[i].each, 50000));
-		size_t before = arena_used(*state);
-		const char *said = read_back(*state, text, strlen(text));
+		const char *text = arena_format(arena, "%s}\n%s%s", text_read(&base), table[i].head,
+			repeated(arena, table[i].each, 50000));
+		size_t before = arena_used(arena);
+		const char *said = read_back(arena, text, strlen(text));
 		if (!strstr(said, table[i].complaint))
 			fail_msg("%s", said);
-		assert_true(arena_used(*state) - before < 200 << 20);
+		assert_true(arena_used(arena) - before < 200 << 20);
 	}
 }
 
-static void large_maps_are_searched_by_hashing(void **state)
+TEST(large_maps_are_searched_by_hashing)
 {
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	for (int i = 0; i < 60000; i++)
 		text_add(&text, "k%d: %d\n", i, i);
-	struct diag *diag = diag_open(*state);
-	const struct node *map = node_read_text(*state, "f", text_read(&text), text.length, diag);
+	struct diag *diag = diag_open(arena);
+	const struct node *map = node_read_text(arena, "f", text_read(&text), text.length, diag);
 	assert_non_null(map);
 	assert_non_null(map->index);
 	assert_string_equal(node_find(map, "k59999")->text, "59999");
@@ -256,32 +244,32 @@ static void large_maps_are_searched_by_hashing(void **state)
 	assert_int_equal(node_index(map, "k7"), 7);
 }
 
-static void too_many_bytes_are_refused(void **state)
+TEST(too_many_bytes_are_refused)
 {
-	const char *most = repeated(*state, "# 56789\n", SPEC_BYTES_MOST / 8 - 1);
-	const char *fits = arena_format(*state, "%sa: 1\n#\n", most);
+	const char *most = repeated(arena, "# 56789\n", SPEC_BYTES_MOST / 8 - 1);
+	const char *fits = arena_format(arena, "%sa: 1\n#\n", most);
 	assert_int_equal(strlen(fits), SPEC_BYTES_MOST - 1);
-	assert_string_equal(read_back(*state, fits, strlen(fits)), "{a: 1}");
-	const char *over = arena_format(*state, "%s# ", fits);
-	assert_string_equal(read_back(*state, over, strlen(over)),
+	assert_string_equal(read_back(arena, fits, strlen(fits)), "{a: 1}");
+	const char *over = arena_format(arena, "%s# ", fits);
+	assert_string_equal(read_back(arena, over, strlen(over)),
 		"f: error: has 1048577 bytes; a spec has at most 1048576 (1 MiB)\n");
 }
 
 /* Plans may be longer, but no more nested and of no more nodes. */
-static void too_many_bytes_of_a_plan_are_refused(void **state)
+TEST(too_many_bytes_of_a_plan_are_refused)
 {
-	const char *long_plan = repeated(*state, "# 56789\n", SPEC_BYTES_MOST / 8);
-	const char *fits = arena_format(*state, "plan: 1\n%s", long_plan);
-	assert_string_equal(read_back(*state, fits, strlen(fits)), "{plan: 1}");
-	const char *other = arena_format(*state, "plane: 1\n%s", long_plan);
-	assert_string_equal(read_back(*state, other, strlen(other)),
+	const char *long_plan = repeated(arena, "# 56789\n", SPEC_BYTES_MOST / 8);
+	const char *fits = arena_format(arena, "plan: 1\n%s", long_plan);
+	assert_string_equal(read_back(arena, fits, strlen(fits)), "{plan: 1}");
+	const char *other = arena_format(arena, "plane: 1\n%s", long_plan);
+	assert_string_equal(read_back(arena, other, strlen(other)),
 		"f: error: has 1048585 bytes; a spec has at most 1048576 (1 MiB)\n");
 	const char *over = arena_format(
-		*state, "plan: 1\n%s", repeated(*state, "# 56789\n", PLAN_BYTES_MOST / 8));
-	assert_string_equal(read_back(*state, over, strlen(over)),
+		arena, "plan: 1\n%s", repeated(arena, "# 56789\n", PLAN_BYTES_MOST / 8));
+	assert_string_equal(read_back(arena, over, strlen(over)),
 		"f: error: has 16777224 bytes; a plan has at most 16777216 (16 MiB)\n");
-	const char *wide = arena_format(*state, "plan:\n%s", repeated(*state, "- [a]\n", 600000));
-	assert_non_null(strstr(read_back(*state, wide, strlen(wide)), "more than 1000000 nodes"));
+	const char *wide = arena_format(arena, "plan:\n%s", repeated(arena, "- [a]\n", 600000));
+	assert_non_null(strstr(read_back(arena, wide, strlen(wide)), "more than 1000000 nodes"));
 }
 
 static const char *read_path(struct arena *arena, const char *path)
@@ -291,33 +279,32 @@ static const char *read_path(struct arena *arena, const char *path)
 	return complaints_text(arena, diag);
 }
 
-static void what_cannot_be_read_is_said(void **state)
+TEST(what_cannot_be_read_is_said)
 {
 	char folder[] = P_tmpdir "/node-XXXXXX";
 	assert_non_null(mkdtemp(folder));
-	const char *missing = arena_format(*state, "%s/missing.yaml", folder);
-	const char *large = arena_format(*state, "%s/large.yaml", folder);
+	const char *missing = arena_format(arena, "%s/missing.yaml", folder);
+	const char *large = arena_format(arena, "%s/large.yaml", folder);
 	int file = open(large, O_CREAT | O_WRONLY, 0600);
 	assert_int_equal(ftruncate(file, 100 << 20), 0);
 	close(file);
 
-	assert_string_equal(read_path(*state, missing),
-		arena_format(*state, "%s: error: no such file\n", missing));
-	assert_string_equal(read_path(*state, folder),
-		arena_format(
-			*state, "%s: error: is a folder; name the YAML files in it\n", folder));
-	assert_string_equal(read_path(*state, "/dev/zero"),
+	assert_string_equal(read_path(arena, missing),
+		arena_format(arena, "%s: error: no such file\n", missing));
+	assert_string_equal(read_path(arena, folder),
+		arena_format(arena, "%s: error: is a folder; name the YAML files in it\n", folder));
+	assert_string_equal(read_path(arena, "/dev/zero"),
 		"/dev/zero: error: is longer than 1048576 bytes (1 MiB), the most of a spec\n");
-	size_t before = arena_used(*state);
-	assert_string_equal(read_path(*state, large),
-		arena_format(*state,
+	size_t before = arena_used(arena);
+	assert_string_equal(read_path(arena, large),
+		arena_format(arena,
 			"%s: error: has 104857600 bytes; a spec has at most 1048576 (1 MiB)\n",
 			large));
-	assert_true(arena_used(*state) - before < 10000);
+	assert_true(arena_used(arena) - before < 10000);
 	if (geteuid() != 0) {
 		chmod(large, 0);
-		assert_string_equal(read_path(*state, large),
-			arena_format(*state, "%s: error: no permission to read it\n", large));
+		assert_string_equal(read_path(arena, large),
+			arena_format(arena, "%s: error: no permission to read it\n", large));
 	}
 	unlink(large);
 	rmdir(folder);
@@ -330,7 +317,7 @@ static const struct node *value_of(struct arena *arena, const char *text)
 	return map->entries[map->count - 1].value;
 }
 
-static void parts_of_scalars_have_places(void **state)
+TEST(parts_of_scalars_have_places)
 {
 	static const struct {
 		const char *text;
@@ -344,42 +331,18 @@ static void parts_of_scalars_have_places(void **state)
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct span part =
-			node_part(value_of(*state, table[i].text), table[i].from, table[i].to);
+			node_part(value_of(arena, table[i].text), table[i].from, table[i].to);
 		assert_int_equal(part.line, table[i].line);
 		assert_int_equal(part.column, table[i].column);
 		assert_int_equal(part.end_column, table[i].end_column);
 	}
 }
 
-static void an_alias_knows_both_places(void **state)
+TEST(an_alias_knows_both_places)
 {
-	const struct node *b = value_of(*state, "a: &x {y: 1}\nb: *x");
+	const struct node *b = value_of(arena, "a: &x {y: 1}\nb: *x");
 	assert_int_equal(b->span.line, 1);
 	assert_int_equal(b->alias.line, 2);
 	assert_int_equal(b->alias.column, 4);
-	assert_null(value_of(*state, "a: 1")->alias.source);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-	const struct CMUnitTest tests[] = {
-		TEST(trees_keep_what_was_written),
-		TEST(all_mistakes_of_a_file_are_reported),
-		TEST(deep_nesting_ends_at_once),
-		TEST(nesting_up_to_the_limit_is_read),
-		TEST(aliases_do_not_nest_deeper_than_the_limit),
-		TEST(the_last_level_may_come_through_an_alias),
-		TEST(many_tag_directives_are_refused),
-		TEST(an_alias_bomb_ends_at_once),
-		TEST(a_key_given_twice_counts_once_where_timeloop_reads),
-		TEST(a_merge_bomb_ends_at_once),
-		TEST(large_maps_are_searched_by_hashing),
-		TEST(too_many_bytes_are_refused),
-		TEST(too_many_bytes_of_a_plan_are_refused),
-		TEST(what_cannot_be_read_is_said),
-		TEST(parts_of_scalars_have_places),
-		TEST(an_alias_knows_both_places),
-	};
-	return cmocka_run_group_tests_name("node", tests, NULL, NULL);
+	assert_null(value_of(arena, "a: 1")->alias.source);
 }

@@ -50,7 +50,7 @@ static long long scored(const char *level)
 }
 
 /* Every solver that proves says the same, and it is what score counts. */
-static void proofs_agree_on_every_level(void **state)
+FOLDER_TEST(proofs_agree_on_every_level)
 {
 	static const char *const levels[] = {"RF", "GLB", "DRAM"};
 	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
@@ -69,7 +69,7 @@ static void proofs_agree_on_every_level(void **state)
 	}
 }
 
-static void several_levels_make_a_frontier(void **state)
+FOLDER_TEST(several_levels_make_a_frontier)
 {
 	folder_put("more.yaml", "search: {objectives: [accesses:RF, accesses:DRAM, latency]}\n");
 	assert_int_equal(explore(arena_format(arena, SMALL " %s/more.yaml", folder)).status, 0);
@@ -80,7 +80,7 @@ static void several_levels_make_a_frontier(void **state)
 	assert_int_equal(atoll(column("accesses:RF")), words);
 }
 
-static void metrics_of_a_mapper_are_such_objectives(void **state)
+FOLDER_TEST(metrics_of_a_mapper_are_such_objectives)
 {
 	static const struct {
 		const char *metrics, *columns;
@@ -101,13 +101,4 @@ static void metrics_of_a_mapper_are_such_objectives(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(proofs_agree_on_every_level),
-		cmocka_unit_test(several_levels_make_a_frontier),
-		cmocka_unit_test(metrics_of_a_mapper_are_such_objectives),
-	};
-	return cmocka_run_group_tests_name(
-		"traffic as an objective", tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

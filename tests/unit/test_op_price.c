@@ -1,7 +1,5 @@
-#include "base/arena.h"
 #include "cost/graph/cost.h"
 #include "tests/support/plan_text.h"
-#include "tests/support/set_up.h"
 
 #include "tests/test.h"
 
@@ -26,34 +24,23 @@ static void check_alike(struct arena *arena, const char *mapping, const char *co
 	assert_null(price.why);
 }
 
-static void the_price_of_an_op_is_that_of_its_plan(void **state)
+TEST(the_price_of_an_op_is_that_of_its_plan)
 {
 	static const char *const none[] = {NULL};
 	static const char *const stays[] = {
 		"c at 0 steps 0 1, cores 4: dim 0 / 2 by 1, dim 1 / 2 by 2", NULL};
-	check_alike(*state, "", none);
-	check_alike(*state, "core: m2 n2 | LX: k2", none);
-	check_alike(*state, "core: k2 | LX: m2 n2", none);
-	check_alike(*state, "core: m2 n2 | LX: k2", stays);
+	check_alike(arena, "", none);
+	check_alike(arena, "core: m2 n2 | LX: k2", none);
+	check_alike(arena, "core: k2 | LX: m2 n2", none);
+	check_alike(arena, "core: m2 n2 | LX: k2", stays);
 }
 
-static void room_is_that_of_tiles_and_accumulators(void **state)
+TEST(room_is_that_of_tiles_and_accumulators)
 {
 	static const char *const none[] = {NULL}, *const mappings[] = {"LX: k2", NULL};
 	struct inner_question question =
-		inner_nest_question(*state, plan_text(*state, 1, PRODUCT, mappings, none), 0);
+		inner_nest_question(arena, plan_text(arena, 1, PRODUCT, mappings, none), 0);
 	struct op_price price;
-	assert_true(op_price(&question, *state, &price));
+	assert_true(op_price(&question, arena, &price));
 	assert_int_equal(price.room, 2 * 4 * 128 + 2 * 64 * 2 * 128 + 8 * 128 + 16 * 128);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			the_price_of_an_op_is_that_of_its_plan, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			room_is_that_of_tiles_and_accumulators, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("price of an op", tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static const char *explore(const char *machine, const char *options)
 }
 
 /* With clones a plan of one op is a whole plan, which the joint search proves. */
-static void clones_of_one_op_are_looked_at(void **state)
+FOLDER_TEST(clones_of_one_op_are_looked_at)
 {
 	const char *large = "workload:\n"
 			    "  name: mm\n"
@@ -47,7 +47,7 @@ static void clones_of_one_op_are_looked_at(void **state)
 }
 
 /* Boxes of the next tile need not wait for the result of one that stays in LX until an evict. */
-static void a_result_that_no_op_reads_waits_for_an_evict(void **state)
+FOLDER_TEST(a_result_that_no_op_reads_waits_for_an_evict)
 {
 	double least[2];
 	for (int without = 0; without < 2; without++) {
@@ -83,7 +83,7 @@ static double proven(const char *column, const char *objective, const char *grap
 	return strtod(csv_cell(arena, csv, 1, column), NULL);
 }
 
-static void two_tensors_that_fit_one_by_one_share_a_loop(void **state)
+FOLDER_TEST(two_tensors_that_fit_one_by_one_share_a_loop)
 {
 	const char *graph =
 		"workload: {name: run, dimensions: {m: 20480, n: 1024}, ops: ['a[m,n] = exp(x[m,n])', "
@@ -94,7 +94,7 @@ static void two_tensors_that_fit_one_by_one_share_a_loop(void **state)
 }
 
 /* An output that is read later stays in LX, and an evict writes it to HBM: it is not read again from there. */
-static void an_output_stays_for_its_readers(void **state)
+FOLDER_TEST(an_output_stays_for_its_readers)
 {
 	const char *graph =
 		"workload: {name: both, dimensions: {m: 512, n: 1024}, outputs: [y, z], "
@@ -126,7 +126,7 @@ static const char small_machine[] =
 	"    attributes: {mac_rate: 1024, vector_rate: 64}\n";
 
 /* Sums over rows and over columns are divided differently: only x whole on every core serves both. */
-static void one_view_serves_ops_that_are_divided_differently(void **state)
+FOLDER_TEST(one_view_serves_ops_that_are_divided_differently)
 {
 	const char *machine = folder_put("small.yaml", small_machine);
 	const char *graph = folder_put("graph.yaml",
@@ -150,7 +150,7 @@ static void one_view_serves_ops_that_are_divided_differently(void **state)
 
 /* An option with an early move is no worse copy of the one without it: 821 cycles is what `score` says of a plan that
  * clones x1 before t0, and 822 were proven while the two were compared. */
-static void an_early_move_is_not_dominated_by_its_absence(void **state)
+FOLDER_TEST(an_early_move_is_not_dominated_by_its_absence)
 {
 	folder_put("machine.yaml",
 		"architecture:\n"
@@ -193,7 +193,7 @@ static void an_early_move_is_not_dominated_by_its_absence(void **state)
 }
 
 /* Nests of an array are found by heuristics: a proof beside them names the tiles; a vector unit has no nests. */
-static void a_proof_names_tiles_that_were_not_looked_at(void **state)
+FOLDER_TEST(a_proof_names_tiles_that_were_not_looked_at)
 {
 	static const char *const machines[] = {"spyre32", "spyre32_array"};
 	folder_put("graph.yaml", "workload: {name: two, dimensions: {m: 64, n: 64, k: 64}, ops: "
@@ -217,7 +217,7 @@ static void a_proof_names_tiles_that_were_not_looked_at(void **state)
 	}
 }
 
-static void a_move_comes_before_its_reader(void **state)
+FOLDER_TEST(a_move_comes_before_its_reader)
 {
 	const char *graph =
 		"workload: {name: early, dimensions: {m: 12, n: 384}, ops: ['a[m,n] = x[m,n] - z[m,n]', "
@@ -229,7 +229,7 @@ static void a_move_comes_before_its_reader(void **state)
 	assert_non_null(strstr(folder_text("plans/point-001.yaml"), " early_moves"));
 }
 
-static void the_frontier_of_one_op_is_proven(void **state)
+FOLDER_TEST(the_frontier_of_one_op_is_proven)
 {
 	const char *csv =
 		explore("spyre32", folder_put("off.yaml", "search: {clone_split: off}\n"));
@@ -276,7 +276,7 @@ static const char *frontier_of(const char *machine, const char *spec, const char
 }
 
 /* If steps are whole nests, one op has the frontier of its problem, and its proof. */
-static void one_op_is_explored_as_its_problem(void **state)
+FOLDER_TEST(one_op_is_explored_as_its_problem)
 {
 	static const char *const machines[] = {"eyeriss", "gemmini", "simba", "tpu", "tpu_v4i"};
 	static const char *const options[] = {"--objective latency", "--objective energy",
@@ -296,7 +296,7 @@ static void one_op_is_explored_as_its_problem(void **state)
 		frontier_of("simba", small_product, "--objective energy --budget 2"), "optimal"));
 }
 
-static void a_part_of_an_enumeration_proves_nothing(void **state)
+FOLDER_TEST(a_part_of_an_enumeration_proves_nothing)
 {
 	const char *own = frontier_of("simba", small_product, "--solver map=linear");
 	assert_null(strstr(own, "optimal"));
@@ -324,7 +324,7 @@ static const char *proof_of(const char *workload, const char *objective)
 }
 
 /* The costs that a plan adds to its nest may make another nest the best. */
-static void a_nest_does_not_prove_more_than_its_own(void **state)
+FOLDER_TEST(a_nest_does_not_prove_more_than_its_own)
 {
 	static const char narrow[] = "workload:\n"
 				     "  name: mm\n"
@@ -341,7 +341,7 @@ static void a_nest_does_not_prove_more_than_its_own(void **state)
 }
 
 /* Each objective alone has the least of what the frontier over all of them has. */
-static void objectives_agree_with_the_frontier(void **state)
+FOLDER_TEST(objectives_agree_with_the_frontier)
 {
 	static const char *const columns[][2] = {{"latency", "estimate_cycles"},
 		{"energy", "energy_pj"}, {"hbm_bytes", "hbm_bytes"}, {"edp", "edp"}};
@@ -360,7 +360,7 @@ static void objectives_agree_with_the_frontier(void **state)
 }
 
 /* Registers of the array are chosen, and what that costs is what the simulator counts. */
-static void a_described_array_gets_a_nest(void **state)
+FOLDER_TEST(a_described_array_gets_a_nest)
 {
 	const char *mm = folder_put("mm.yaml", product);
 	struct ended ended =
@@ -371,7 +371,7 @@ static void a_described_array_gets_a_nest(void **state)
 }
 
 /* Divisions, tiles and nests together, and what a problem asks inside the scratchpad is looked for. */
-static void one_op_on_a_described_array_is_proven(void **state)
+FOLDER_TEST(one_op_on_a_described_array_is_proven)
 {
 	const char *asked = folder_put("asked.yaml",
 		"constraints: {targets: [{target: column, type: spatial, factors: [N=2]}]}\n");
@@ -394,7 +394,7 @@ static void one_op_on_a_described_array_is_proven(void **state)
 	assert_non_null(strstr(folder_text("plans/point-001.yaml"), " N2 | accumulator"));
 }
 
-static void a_mapper_that_nobody_asks_is_refused(void **state)
+FOLDER_TEST(a_mapper_that_nobody_asks_is_refused)
 {
 	const char *mm = folder_put("mm.yaml", product);
 	struct ended ended =
@@ -405,43 +405,4 @@ static void a_mapper_that_nobody_asks_is_refused(void **state)
 		"$LXPLORE score specs/arch/spyre32_array.yaml %s --cores 4 --solver map=anneal",
 		mm);
 	assert_int_equal(ended.status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_result_that_no_op_reads_waits_for_an_evict,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(one_view_serves_ops_that_are_divided_differently,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(two_tensors_that_fit_one_by_one_share_a_loop,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(an_early_move_is_not_dominated_by_its_absence,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(a_proof_names_tiles_that_were_not_looked_at,
-			folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			an_output_stays_for_its_readers, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_move_comes_before_its_reader, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			clones_of_one_op_are_looked_at, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_frontier_of_one_op_is_proven, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			one_op_is_explored_as_its_problem, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_part_of_an_enumeration_proves_nothing, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_nest_does_not_prove_more_than_its_own, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			objectives_agree_with_the_frontier, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_described_array_gets_a_nest, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			one_op_on_a_described_array_is_proven, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_mapper_that_nobody_asks_is_refused, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("single ops", tests, NULL, NULL);
 }

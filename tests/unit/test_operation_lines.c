@@ -2,7 +2,6 @@
 #include "base/arena.h"
 #include "model/transfer/broadcast.h"
 #include "tests/support/broadcast_case.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -21,7 +20,7 @@ static bool is_legal(struct arena *arena, const struct broadcast *broadcast)
 }
 
 /* Every operation by its keys and by the line that they make; what reads badly is shown. */
-static void each_operation_has_a_line(void **state)
+TEST(each_operation_has_a_line)
 {
 	static const struct {
 		const char *keys, *line;
@@ -41,25 +40,25 @@ static void each_operation_has_a_line(void **state)
 	};
 	const char *why, *tile = "tile: {rows: 4, cols: 32}";
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct broadcast *by_keys = read(*state,
-			arena_format(*state,
+		const struct broadcast *by_keys = read(arena,
+			arena_format(arena,
 				"broadcast: {%s, dtype: fp32, shape: [3, 8, 32], ranks: 4, %s}",
 				rows[i].keys, tile),
 			&why);
-		assert_string_equal(broadcast_line(*state, by_keys), rows[i].line);
-		const char *written = broadcast_write(*state, by_keys);
-		const struct broadcast *again = read(*state, written, &why);
+		assert_string_equal(broadcast_line(arena, by_keys), rows[i].line);
+		const char *written = broadcast_write(arena, by_keys);
+		const struct broadcast *again = read(arena, written, &why);
 		if (!again)
 			fail_msg("%s%s", written, why);
-		assert_string_equal(broadcast_write(*state, again), written);
-		assert_true(is_legal(*state, again));
+		assert_string_equal(broadcast_write(arena, again), written);
+		assert_true(is_legal(arena, again));
 	}
 }
 
-static void signals_are_read_from_their_lines(void **state)
+TEST(signals_are_read_from_their_lines)
 {
 	const char *why;
-	const struct broadcast *b = read(*state,
+	const struct broadcast *b = read(arena,
 		"broadcast:\n  dtype: f32\n  shape: [4]\n  ranks: 3\n"
 		"  tile: {rows: 1, cols: 8}\n  operation: gather\n"
 		"  notify: 'tnotify %signal_remote, 2 {op = #pto.notify_op<AtomicAdd>} : "
@@ -73,15 +72,5 @@ static void signals_are_read_from_their_lines(void **state)
 	assert_int_equal(b->handshake.value, 2);
 	assert_int_equal(b->handshake.cmp, WAIT_GE);
 	assert_int_equal(b->handshake.wanted, 4);
-	assert_true(is_legal(*state, b));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_operation_has_a_line, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			signals_are_read_from_their_lines, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("operation_lines", tests, NULL, NULL);
+	assert_true(is_legal(arena, b));
 }

@@ -18,14 +18,12 @@ static const struct option table[] = {
 	{0},
 };
 
-static struct arena *arena;
 static struct diag *diag;
 
 static bool parse(struct arguments *out, int argc, const char *const *argv)
 {
-	arena = arena_open();
-	diag = diag_open(arena);
-	return option_parse(arena, table, argc, (char *const *)argv, diag, out);
+	diag = diag_open(test_arena);
+	return option_parse(test_arena, table, argc, (char *const *)argv, diag, out);
 }
 
 static void assert_said(const char *expected)
@@ -38,14 +36,13 @@ static void assert_said(const char *expected)
 	if (!strstr(text, expected))
 		fail_msg("wanted '%s' in:\n%s", expected, text);
 	free(text);
-	arena_close(arena);
 }
 
 #define PARSE(out, ...)                                                                            \
 	parse((out), (int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *)),            \
 		(const char *const[]){__VA_ARGS__})
 
-static void options_and_files_mix(void **state)
+TEST(options_and_files_mix)
 {
 	struct arguments got;
 	assert_true(PARSE(&got, "a.yaml", "-o", "x", "--solver=place=greedy", "-q", "b.yaml", "--",
@@ -56,40 +53,38 @@ static void options_and_files_mix(void **state)
 	assert_string_equal(option_find(&got, "output")->text, "x");
 	assert_string_equal(option_find(&got, "solver")->text, "place=greedy");
 	assert_non_null(option_find(&got, "quiet"));
-	arena_close(arena);
 }
 
-static void the_last_value_counts_and_a_dash_is_a_file(void **state)
+TEST(the_last_value_counts_and_a_dash_is_a_file)
 {
 	struct arguments got;
 	assert_true(PARSE(&got, "--output", "x", "-oy", "-"));
 	assert_string_equal(option_find(&got, "output")->text, "y");
 	assert_string_equal(got.at[0], "-");
-	arena_close(arena);
 }
 
-static void an_unknown_option_is_told_with_the_nearest(void **state)
+TEST(an_unknown_option_is_told_with_the_nearest)
 {
 	struct arguments got;
 	assert_false(PARSE(&got, "--ouput=x"));
 	assert_said("unknown option '--ouput'; did you mean '--output'?");
 }
 
-static void a_missing_value_is_told(void **state)
+TEST(a_missing_value_is_told)
 {
 	struct arguments got;
 	assert_false(PARSE(&got, "--output"));
 	assert_said("option '--output' needs a value: DIR");
 }
 
-static void a_flag_takes_no_value(void **state)
+TEST(a_flag_takes_no_value)
 {
 	struct arguments got;
 	assert_false(PARSE(&got, "--quiet=yes"));
 	assert_said("option '--quiet' takes no value");
 }
 
-static void a_number_outside_its_range_is_told(void **state)
+TEST(a_number_outside_its_range_is_told)
 {
 	struct arguments got;
 	assert_true(PARSE(&got, "--jobs", "12x"));
@@ -99,7 +94,7 @@ static void a_number_outside_its_range_is_told(void **state)
 	assert_said("'--jobs' needs a whole number from 1 to 9, not '12x'");
 }
 
-static void a_word_that_is_none_is_told(void **state)
+TEST(a_word_that_is_none_is_told)
 {
 	struct arguments got;
 	int word = 7;
@@ -107,18 +102,4 @@ static void a_word_that_is_none_is_told(void **state)
 	assert_false(option_word(&got, "counting", diag, &word));
 	assert_int_equal(word, 7);
 	assert_said("'--counting' cannot be 'exakt'; did you mean 'exact'?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_and_files_mix),
-		cmocka_unit_test(the_last_value_counts_and_a_dash_is_a_file),
-		cmocka_unit_test(an_unknown_option_is_told_with_the_nearest),
-		cmocka_unit_test(a_missing_value_is_told),
-		cmocka_unit_test(a_flag_takes_no_value),
-		cmocka_unit_test(a_number_outside_its_range_is_told),
-		cmocka_unit_test(a_word_that_is_none_is_told),
-	};
-	return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

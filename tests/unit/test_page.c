@@ -47,7 +47,7 @@ static json_t *data_of(const char *page)
 	return root;
 }
 
-static void a_page_has_all_points_with_details(void **state)
+FOLDER_TEST(a_page_has_all_points_with_details)
 {
 	struct ended ended = folder_run("$program report --html out");
 	assert_int_equal(ended.status, 0);
@@ -75,7 +75,7 @@ static json_t *notes_elsewhere(void)
 }
 
 /* The folder has copies of the specs; only if one of these has changed are the specs themselves read. */
-static void copies_of_specs_are_read(void **state)
+FOLDER_TEST(copies_of_specs_are_read)
 {
 	folder_put("problem.yaml", arena_format(arena, "# changed\n%s", problem));
 	json_t *notes = notes_elsewhere();
@@ -90,7 +90,7 @@ static void copies_of_specs_are_read(void **state)
 }
 
 /* Specs through a symbolic link that is gone, a folder through one, and the page made elsewhere. */
-static void specs_behind_links_are_read(void **state)
+FOLDER_TEST(specs_behind_links_are_read)
 {
 	struct ended ended = folder_run(
 		"mkdir real && cp machine.yaml problem.yaml real && ln -s real link && "
@@ -107,7 +107,7 @@ static void specs_behind_links_are_read(void **state)
 }
 
 /* An edited plan is overwritten only with --force. */
-static void edited_plans_stay(void **state)
+FOLDER_TEST(edited_plans_stay)
 {
 	static const char again[] =
 		"$program explore out/specs/*.yaml -q --budget 50 --simulate none -o out";
@@ -127,7 +127,7 @@ static void edited_plans_stay(void **state)
 }
 
 /* In the current folder: only copies that the run before lists leave with it. */
-static void specs_of_a_person_stay(void **state)
+FOLDER_TEST(specs_of_a_person_stay)
 {
 	static const char again[] =
 		"cd here && $program explore ../out/specs/*.yaml -q --budget 50 --simulate none -o .";
@@ -145,7 +145,7 @@ static void specs_of_a_person_stay(void **state)
 		strstr(ended.err, "is not of a run, and a copy of a spec would have its name"));
 }
 
-static void a_folder_without_results_has_no_page(void **state)
+FOLDER_TEST(a_folder_without_results_has_no_page)
 {
 	struct ended ended = folder_run("mkdir -p empty && $program report --html empty");
 	assert_int_equal(ended.status, 2);
@@ -171,7 +171,7 @@ static bool has_node(void)
 	return has;
 }
 
-static void figures_of_a_page_are_those_of_pareto_csv(void **state)
+FOLDER_TEST(figures_of_a_page_are_those_of_pareto_csv)
 {
 	static const char *const runs[] = {
 		"arch/eyeriss.yaml problems/resnet50_3x3.yaml --budget 2000",
@@ -194,7 +194,7 @@ static void figures_of_a_page_are_those_of_pareto_csv(void **state)
 }
 
 /* The results under version control. */
-static void figures_of_shipped_results_are_on_their_pages(void **state)
+FOLDER_TEST(figures_of_shipped_results_are_on_their_pages)
 {
 	static const char shipped[] =
 		"for csv in $OLDPWD/results/reference/*.csv; do name=$(basename $csv .csv); "
@@ -211,7 +211,7 @@ static void figures_of_shipped_results_are_on_their_pages(void **state)
 }
 
 /* Energies whose last digits are zeros, an exponent, a tie and a value below one. */
-static void powers_of_ten_stay_on_the_page(void **state)
+FOLDER_TEST(powers_of_ten_stay_on_the_page)
 {
 	if (!has_node())
 		return;
@@ -223,7 +223,7 @@ static void powers_of_ten_stay_on_the_page(void **state)
 }
 
 /* csv_field puts an apostrophe before what a spreadsheet would compute; a page shows the text without it. */
-static void texts_of_a_csv_are_read_as_written(void **state)
+FOLDER_TEST(texts_of_a_csv_are_read_as_written)
 {
 	static const char program[] =
 		"cat >read.mjs <<'END'\n"
@@ -241,7 +241,7 @@ static void texts_of_a_csv_are_read_as_written(void **state)
 }
 
 /* Two workloads on 1 to 4 cores: what is kept, and means over workloads, by the page's own program. */
-static void campaigns_are_filtered_and_averaged(void **state)
+FOLDER_TEST(campaigns_are_filtered_and_averaged)
 {
 	folder_put("sweep.yaml",
 		"sweep:\n"
@@ -261,20 +261,4 @@ static void campaigns_are_filtered_and_averaged(void **state)
 		fail_msg("%s%s", ended.out, ended.err);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_a_page_are_those_of_pareto_csv),
-		cmocka_unit_test(figures_of_shipped_results_are_on_their_pages),
-		cmocka_unit_test(powers_of_ten_stay_on_the_page),
-		cmocka_unit_test(texts_of_a_csv_are_read_as_written),
-		cmocka_unit_test(campaigns_are_filtered_and_averaged),
-		cmocka_unit_test(a_page_has_all_points_with_details),
-		cmocka_unit_test(specs_behind_links_are_read),
-		cmocka_unit_test(copies_of_specs_are_read),
-		cmocka_unit_test(edited_plans_stay),
-		cmocka_unit_test(specs_of_a_person_stay),
-		cmocka_unit_test(a_folder_without_results_has_no_page),
-	};
-	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
-}
+FIXTURE(set_up, folder_tear_down);

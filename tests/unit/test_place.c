@@ -90,7 +90,7 @@ static void check_row(
 		assert_int_equal(packing_check(&packing, answer.candidates[0].placement).a, -1);
 }
 
-static void hand_made_layouts_come_out(void **state)
+BARE_TEST(hand_made_layouts_come_out)
 {
 	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
 		struct arena *arena = arena_open();
@@ -101,9 +101,8 @@ static void hand_made_layouts_come_out(void **state)
 	}
 }
 
-static void the_value_is_what_stays_outside(void **state)
+TEST(the_value_is_what_stays_outside)
 {
-	struct arena *arena = arena_open();
 	struct buffer buffers[] = {
 		{.name = "a", .size = 700, .end = 2}, {.name = "b", .size = 400, .end = 2}};
 	struct packing packing = {
@@ -112,12 +111,10 @@ static void the_value_is_what_stays_outside(void **state)
 	assert_int_equal((int64_t)answer.values[0], 400);
 	assert_true(answer.ticks > 0);
 	assert_false(answer.cut);
-	arena_close(arena);
 }
 
-static void a_wrong_declaration_is_refused_by_name(void **state)
+TEST(a_wrong_declaration_is_refused_by_name)
 {
-	struct arena *arena = arena_open();
 	const int parent = 0;
 	struct buffer buffers[] = {
 		{.name = "early", .size = 128, .end = 5}, {.name = "late",
@@ -135,7 +132,6 @@ static void a_wrong_declaration_is_refused_by_name(void **state)
 	assert_string_equal(answer.complaints[0].text,
 		"'late' cannot take the place of 'early': it starts at 3, so its parent must end "
 		"at 4, not 5");
-	arena_close(arena);
 }
 
 static bool says_stop(void *listener)
@@ -145,7 +141,7 @@ static bool says_stop(void *listener)
 }
 
 /* They make one layout: a budget does not cut it, who interrupts them does. */
-static void a_budget_does_not_cut_the_only_layout(void **state)
+BARE_TEST(a_budget_does_not_cut_the_only_layout)
 {
 	const char *const names[] = {"greedy", "firstfit", "bestfit"};
 	struct buffer buffers[50] = {0};
@@ -280,7 +276,7 @@ static const struct wish wishes[] = {
 		.status = PROOF_BOUND, .bound = 35},
 };
 
-static void what_is_asked_is_done_or_refused(void **state)
+BARE_TEST(what_is_asked_is_done_or_refused)
 {
 	for (size_t w = 0; w < sizeof wishes / sizeof *wishes; w++) {
 		struct arena *arena = arena_open();
@@ -305,9 +301,8 @@ static void what_is_asked_is_done_or_refused(void **state)
 	}
 }
 
-static void what_is_lost_is_weighed(void **state)
+TEST(what_is_lost_is_weighed)
 {
-	struct arena *arena = arena_open();
 	struct buffer buffers[] = {{.name = "a", .size = 60, .end = 3, .weight = 5},
 		{.name = "b", .size = 60, .end = 3, .weight = 7}};
 	struct packing packing = {.capacity = 100, .alignment = 1, .count = 2, .buffers = buffers};
@@ -317,12 +312,10 @@ static void what_is_lost_is_weighed(void **state)
 	assert_int_equal((int)place(arena, &packing, "greedy", 0).values[0], 120);
 	packing.goal = PACKING_FIT;
 	assert_int_equal((int)place(arena, &packing, "greedy", 0).values[0], 0);
-	arena_close(arena);
 }
 
-static void the_program_says_what_is_too_large(void **state)
+TEST(the_program_says_what_is_too_large)
 {
-	struct arena *arena = arena_open();
 	struct buffer *buffers = arena_array(arena, struct buffer, 401);
 	for (int i = 0; i < 401; i++)
 		buffers[i] = (struct buffer){.name = "b", .size = 1, .end = 2};
@@ -338,12 +331,10 @@ static void the_program_says_what_is_too_large(void **state)
 	assert_string_equal(answer.complaints[0].text,
 		"ilp takes at most 3000 pairs of buffers that live at the same time, each a decision; "
 		"these 100 buffers have more; exact takes them");
-	arena_close(arena);
 }
 
-static void what_fits_nowhere_even_alone_is_named(void **state)
+TEST(what_fits_nowhere_even_alone_is_named)
 {
-	struct arena *arena = arena_open();
 	struct buffer buffers[] = {BUFFER(10, 0, 2), BUFFER(20, 1, 3)};
 	buffers[1].name = "large";
 	struct packing packing = {.capacity = 19,
@@ -354,13 +345,11 @@ static void what_fits_nowhere_even_alone_is_named(void **state)
 	struct answer answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.status, PROOF_INFEASIBLE);
 	assert_string_equal(answer.complaints[0].text, "'large' has no place even alone");
-	arena_close(arena);
 }
 
 /* Alignments that do not divide each other, a place taken over, and all the bytes there can be. */
-static void the_program_needs_no_capacity(void **state)
+TEST(the_program_needs_no_capacity)
 {
-	struct arena *arena = arena_open();
 	int parents[] = {3};
 	struct buffer buffers[] = {BUFFER(4, 0, 3), BUFFER(3, 0, 3), BUFFER(4, 0, 3),
 		BUFFER(1, 1, 3), BUFFER(1, 2, 4), BUFFER(1, 2, 5)};
@@ -378,11 +367,10 @@ static void the_program_needs_no_capacity(void **state)
 	struct answer answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.status, PROOF_OPTIMAL);
 	assert_int_equal((int)answer.bound, 13);
-	arena_close(arena);
 }
 
 /* No capacity is enough: said without trying one after the other. */
-static void what_fits_into_no_capacity_has_no_least_peak(void **state)
+BARE_TEST(what_fits_into_no_capacity_has_no_least_peak)
 {
 	int parents[] = {0};
 	struct buffer taking[] = {{.name = "p", .size = 2, .start = 1, .end = 2},
@@ -417,7 +405,7 @@ static void what_fits_into_no_capacity_has_no_least_peak(void **state)
 	}
 }
 
-static void nothing_to_place_is_placed(void **state)
+BARE_TEST(nothing_to_place_is_placed)
 {
 	const char *const names[] = {"greedy", "firstfit", "bestfit"};
 	struct packing packing = {.capacity = 100, .alignment = 1};
@@ -426,22 +414,4 @@ static void nothing_to_place_is_placed(void **state)
 		assert_int_equal(place(arena, &packing, names[s], 0).candidate_count, 1);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hand_made_layouts_come_out),
-		cmocka_unit_test(the_value_is_what_stays_outside),
-		cmocka_unit_test(a_wrong_declaration_is_refused_by_name),
-		cmocka_unit_test(a_budget_does_not_cut_the_only_layout),
-		cmocka_unit_test(what_is_asked_is_done_or_refused),
-		cmocka_unit_test(what_is_lost_is_weighed),
-		cmocka_unit_test(the_program_says_what_is_too_large),
-		cmocka_unit_test(what_fits_nowhere_even_alone_is_named),
-		cmocka_unit_test(the_program_needs_no_capacity),
-		cmocka_unit_test(what_fits_into_no_capacity_has_no_least_peak),
-		cmocka_unit_test(nothing_to_place_is_placed),
-	};
-	return cmocka_run_group_tests_name("place", tests, NULL, NULL);
 }

@@ -198,15 +198,15 @@ static void threads_change_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
+#define FIXED(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_certificate_holds_until_it_is_changed),
-		TEST(names_keep_what_ends_lines_elsewhere),
-		TEST(reserved_ranges_that_meet_prove_nothing),
-		TEST(a_tree_of_cases_is_followed),
-		TEST(threads_change_nothing),
-		TEST(the_picture_is_xml),
-		TEST(pictures_of_nothing_and_of_much_are_xml),
+		FIXED(a_certificate_holds_until_it_is_changed),
+		FIXED(names_keep_what_ends_lines_elsewhere),
+		FIXED(reserved_ranges_that_meet_prove_nothing),
+		FIXED(a_tree_of_cases_is_followed),
+		FIXED(threads_change_nothing),
+		FIXED(the_picture_is_xml),
+		FIXED(pictures_of_nothing_and_of_much_are_xml),
 	};
 	return cmocka_run_group_tests_name("place on the command line", tests, NULL, NULL);
 }

@@ -61,11 +61,10 @@ static struct plan make_plan(struct arena *arena, struct residency *stays, int c
 	return plan;
 }
 
-static void a_tensor_lives_from_first_to_last_use(void **state)
+TEST(a_tensor_lives_from_first_to_last_use)
 {
 	static const int lives[][3] = {
 		{X, 0, 1}, {C, 0, 2}, {S, 1, 4}, {T, 2, 3}, {Y, 3, 4}, {UNUSED, 0, 0}};
-	struct arena *arena = arena_open();
 	const struct workload *workload = make_workload(arena);
 	struct users users = users_make(arena, workload);
 	for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
@@ -74,12 +73,10 @@ static void a_tensor_lives_from_first_to_last_use(void **state)
 		assert_int_equal(from, lives[i][1]);
 		assert_int_equal(to, lives[i][2]);
 	}
-	arena_close(arena);
 }
 
-static void a_stay_covers_its_half_open_steps(void **state)
+TEST(a_stay_covers_its_half_open_steps)
 {
-	struct arena *arena = arena_open();
 	struct residency stays[] = {
 		{.tensor = S, .place = PLACE_LX, .from = 1, .to = 3},
 		{.tensor = S, .place = PLACE_HBM, .from = 3, .to = 4},
@@ -92,12 +89,10 @@ static void a_stay_covers_its_half_open_steps(void **state)
 	assert_null(plan_lx(&plan, S, 3));
 	assert_ptr_equal(plan_lx(&plan, T, 3), &stays[2]);
 	assert_null(plan_lx(&plan, X, 0));
-	arena_close(arena);
 }
 
-static void only_plain_copies_into_lx_are_moves(void **state)
+TEST(only_plain_copies_into_lx_are_moves)
 {
-	struct arena *arena = arena_open();
 	struct residency stays[] = {
 		{.tensor = X, .place = PLACE_LX, .from = 0, .to = 1},
 		{.tensor = C, .place = PLACE_LX, .from = 0, .to = 2},
@@ -113,10 +108,9 @@ static void only_plain_copies_into_lx_are_moves(void **state)
 	assert_false(plan_is_move(&plan, 0)); /* its input is in LX */
 	plan.residency_count = 0;
 	assert_false(plan_is_move(&plan, 0)); /* stays in HBM */
-	arena_close(arena);
 }
 
-static void counts_are_compared_and_added_exactly(void **state)
+TEST(counts_are_compared_and_added_exactly)
 {
 	struct step_count steps[2] = {0}, others[2] = {0};
 	struct counts a = {2, steps}, b = {2, others};
@@ -132,15 +126,4 @@ static void counts_are_compared_and_added_exactly(void **state)
 	assert_int_equal(counts_total(&a, TRAFFIC_HBM_READ), 257);
 	assert_int_equal(counts_total(&a, TRAFFIC_RING), 0);
 	assert_string_equal(traffic_names[TRAFFIC_LX_DRAIN], "lx_drain");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tensor_lives_from_first_to_last_use),
-		cmocka_unit_test(a_stay_covers_its_half_open_steps),
-		cmocka_unit_test(only_plain_copies_into_lx_are_moves),
-		cmocka_unit_test(counts_are_compared_and_added_exactly),
-	};
-	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

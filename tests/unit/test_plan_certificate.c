@@ -27,7 +27,7 @@ static void change(const char *from, const char *to)
 		arena_format(arena, "%.*s%s%s", (int)(at - plan), plan, to, at + strlen(from)));
 }
 
-static void what_a_plan_says_is_checked(void **state)
+FOLDER_TEST(what_a_plan_says_is_checked)
 {
 	static const struct {
 		const char *from, *to, *how;
@@ -67,7 +67,7 @@ static void what_a_plan_says_is_checked(void **state)
 	}
 }
 
-static void what_is_no_plan_is_refused(void **state)
+FOLDER_TEST(what_is_no_plan_is_refused)
 {
 	struct ended ended = shell(arena,
 		"printf 'plan: 7' > %s/plan.yaml; $LXPLORE check " SPECS
@@ -79,15 +79,4 @@ static void what_is_no_plan_is_refused(void **state)
 		"--certificate %s/plan.yaml",
 		folder);
 	assert_int_equal(ended.status, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_a_plan_says_is_checked, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_is_no_plan_is_refused, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("plan_certificate", tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include "spec/node.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -98,23 +97,23 @@ static const struct plan *read_plan(struct arena *arena, const char *yaml, struc
 	return read_plan_of(arena, workload_given(arena, softmax_yaml), yaml, diag);
 }
 
-static void a_plan_is_written_as_it_was_read(void **state)
+TEST(a_plan_is_written_as_it_was_read)
 {
-	struct diag *diag = diag_open(*state);
-	const struct plan *plan = read_plan(*state, stage4, diag);
+	struct diag *diag = diag_open(arena);
+	const struct plan *plan = read_plan(arena, stage4, diag);
 	if (!plan)
-		fail_msg("%s", complaints_text(*state, diag));
-	struct text text = text_open(*state);
+		fail_msg("%s", complaints_text(arena, diag));
+	struct text text = text_open(arena);
 	plan_write(plan, &text);
 	assert_string_equal(text_read(&text), stage4);
 }
 
 /* A chain of 8,000 ops: more than a MiB of plan. */
-static void plans_of_long_graphs_are_read(void **state)
+TEST(plans_of_long_graphs_are_read)
 {
 	enum { OPS = 8000 };
 	const char *name = "a_tensor_with_a_long_name_as_converters_from_other_formats_make_them";
-	struct text spec = text_open(*state), steps = text_open(*state);
+	struct text spec = text_open(arena), steps = text_open(arena);
 	text_add(&spec, "workload:\n  dimensions: {m: 64}\n  ops:\n  - a0[m] = neg(x[m])\n");
 	for (int i = 0; i < OPS; i++) {
 		text_add(&spec, "  - {op: 'a%d[m] = neg(a%d[m])', name: %s_%d}\n", i + 1, i, name,
@@ -122,8 +121,8 @@ static void plans_of_long_graphs_are_read(void **state)
 		text_add(&steps, "  - {op: %s_%d, bundle: %d, mapping: undivided}\n", name, i,
 			i + 1);
 	}
-	const struct workload *workload = workload_given(*state, text_read(&spec));
-	struct text text = text_open(*state);
+	const struct workload *workload = workload_given(arena, text_read(&spec));
+	struct text text = text_open(arena);
 	text_add(&text,
 		"plan:\n  version: 1\n  workload: workload\n  architecture: spyre32_published\n  cores: 1\n  steps:\n"
 		"  - {op: a0, bundle: 0, mapping: undivided}\n%s"
@@ -137,20 +136,20 @@ static void plans_of_long_graphs_are_read(void **state)
 			i < OPS ? i + 2 : OPS + 1);
 	text_add(&text, "  proof: {status: none}\n");
 	assert_true(text.length > 5 * SPEC_BYTES_MOST / 4);
-	struct diag *diag = diag_open(*state);
-	const struct plan *plan = read_plan_of(*state, workload, text_read(&text), diag);
+	struct diag *diag = diag_open(arena);
+	const struct plan *plan = read_plan_of(arena, workload, text_read(&text), diag);
 	if (!plan)
-		fail_msg("%s", complaints_text(*state, diag));
+		fail_msg("%s", complaints_text(arena, diag));
 	assert_int_equal(plan->step_count, OPS + 1);
-	struct text again = text_open(*state);
+	struct text again = text_open(arena);
 	plan_write(plan, &again);
 	assert_string_equal(text_read(&again), text_read(&text));
 }
 
-static void a_plan_means_what_it_says(void **state)
+TEST(a_plan_means_what_it_says)
 {
-	struct diag *diag = diag_open(*state);
-	const struct plan *plan = read_plan(*state, stage4, diag);
+	struct diag *diag = diag_open(arena);
+	const struct plan *plan = read_plan(arena, stage4, diag);
 	assert_non_null(plan);
 	const struct workload *workload = plan->workload;
 	int clone = workload_tensor(workload, "clone_x"), s = workload_tensor(workload, "s");
@@ -167,12 +166,12 @@ static void a_plan_means_what_it_says(void **state)
 	assert_true(plan->proof.bound == 1048576.5);
 }
 
-static void a_tensor_that_comes_back_has_three_stays(void **state)
+TEST(a_tensor_that_comes_back_has_three_stays)
 {
-	struct diag *diag = diag_open(*state);
-	const struct plan *plan = read_plan(*state, evicted, diag);
+	struct diag *diag = diag_open(arena);
+	const struct plan *plan = read_plan(arena, evicted, diag);
 	if (!plan)
-		fail_msg("%s", complaints_text(*state, diag));
+		fail_msg("%s", complaints_text(arena, diag));
 	const struct workload *workload = plan->workload;
 	int e = workload_tensor(workload, "e"), away = workload_tensor(workload, "evict_e");
 	int back = workload_tensor(workload, "reload_e");
@@ -183,7 +182,7 @@ static void a_tensor_that_comes_back_has_three_stays(void **state)
 	assert_int_equal(workload->ops[6].reads[0].tensor, back);
 	assert_int_equal(plan_lx(plan, back, 6)->address, 512);
 	assert_int_equal(tensor_home(workload, away), away);
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	plan_write(plan, &text);
 	assert_string_equal(text_read(&text), evicted);
 }
@@ -203,16 +202,16 @@ static const char *replace(struct arena *arena, const char *from, const char *to
 }
 
 /* Tensors that a plan does not list lie in HBM. */
-static void inputs_and_intermediates_need_no_stay(void **state)
+TEST(inputs_and_intermediates_need_no_stay)
 {
-	struct diag *diag = diag_open(*state);
+	struct diag *diag = diag_open(arena);
 	const struct plan *plan = read_plan(
-		*state, replace(*state, "    x:\n    - {where: HBM, from: 0, to: 1}\n", ""), diag);
+		arena, replace(arena, "    x:\n    - {where: HBM, from: 0, to: 1}\n", ""), diag);
 	assert_non_null(plan);
 	assert_null(plan_lx(plan, workload_tensor(plan->workload, "x"), 0));
 }
 
-static void words_are_quoted_where_readers_differ(void **state)
+TEST(words_are_quoted_where_readers_differ)
 {
 	static const char *const rows[][2] = {
 		{"softmax", "softmax"},
@@ -230,21 +229,8 @@ static void words_are_quoted_where_readers_differ(void **state)
 		{"\xc2\x85\xe2\x80\xa9\xef\xbb\xbf", "\"\\u0085\\u2029\\ufeff\""},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct text text = text_open(*state);
+		struct text text = text_open(arena);
 		quote_yaml(&text, rows[i][0]);
 		assert_string_equal(text_read(&text), rows[i][1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plan_is_written_as_it_was_read),
-		cmocka_unit_test(a_plan_means_what_it_says),
-		cmocka_unit_test(a_tensor_that_comes_back_has_three_stays),
-		cmocka_unit_test(plans_of_long_graphs_are_read),
-		cmocka_unit_test(inputs_and_intermediates_need_no_stay),
-		cmocka_unit_test(words_are_quoted_where_readers_differ),
-	};
-	return cmocka_run_group_tests_name("plan_file", tests, set_up, tear_down);
 }

@@ -1,5 +1,4 @@
 /* Claims about points of a frontier that follow from proven sums. */
-#include "base/arena.h"
 #include "base/array.h"
 #include "search/drive/drive.h"
 #include "search/graph/plans.h"
@@ -36,9 +35,8 @@ static struct planned_list some_sums(struct arena *arena)
 	return list;
 }
 
-static void a_point_is_bound_by_the_sum_that_says_most(void **state)
+TEST(a_point_is_bound_by_the_sum_that_says_most)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	struct score fast = point_of(100, 50), middle = point_of(112, 20), lean = point_of(200, 10);
 	assert_true(fabs(plans_bound(&list, &three, &fast) - 100) < 1e-9);
@@ -46,14 +44,12 @@ static void a_point_is_bound_by_the_sum_that_says_most(void **state)
 	assert_true(fabs(plans_bound(&list, &three, &lean) - 120) < 1e-9);
 	struct objectives latency = {1, {OBJECTIVE_LATENCY}};
 	assert_true(fabs(plans_bound(&list, &latency, &lean) - 100) < 1e-9);
-	arena_close(arena);
 }
 
 /* Corners are (100, 30) and (120, 10). */
 /* A plan that is below what was proven is none of the spaces that were searched. */
-static void nothing_is_said_of_points_from_elsewhere(void **state)
+TEST(nothing_is_said_of_points_from_elsewhere)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	struct found founds[2] = {{0}};
 	struct point points[2] = {{.score = point_of(100, 50), .payload = &founds[0]},
@@ -68,13 +64,11 @@ static void nothing_is_said_of_points_from_elsewhere(void **state)
 	assert_int_equal(founds[0].proof, PROOF_OPTIMAL);
 	assert_int_equal(founds[1].proof, PROOF_NONE);
 	assert_true(founds[1].bound <= 0 && explored.bounds[0] <= 0 && explored.bounds[1] > 9);
-	arena_close(arena);
 }
 
 /* Cycles are whole: with 100.4 at least, 101 are the least; with 99.4, 100 may be. */
-static void a_gap_of_less_than_a_cycle_is_none(void **state)
+TEST(a_gap_of_less_than_a_cycle_is_none)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	struct found found = {0};
 	struct point point = {.score = point_of(101, 50), .payload = &found};
@@ -87,23 +81,19 @@ static void a_gap_of_less_than_a_cycle_is_none(void **state)
 	plans_note(&list, &explored);
 	assert_int_equal(found.proof, PROOF_BOUND);
 	assert_true(found.bound >= 100 && found.bound <= 100 && found.gap >= 1);
-	arena_close(arena);
 }
 
-static void a_product_is_least_at_a_corner(void **state)
+TEST(a_product_is_least_at_a_corner)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	assert_true(fabs(plans_least(&list, OBJECTIVE_EDP) - 1200) < 1e-6);
 	list.count = 1;
 	assert_true(plans_least(&list, OBJECTIVE_EDP) <= 0);
-	arena_close(arena);
 }
 
 /* A sum over few cores says nothing about plans with more. */
-static void a_sum_is_about_its_cores(void **state)
+TEST(a_sum_is_about_its_cores)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	for (size_t i = 0; i < list.count; i++)
 		list.at[i].asked.cores = 4;
@@ -111,12 +101,10 @@ static void a_sum_is_about_its_cores(void **state)
 	assert_true(plans_bound(&list, &three, &point) <= 0);
 	point.cores = 4;
 	assert_true(plans_bound(&list, &three, &point) > 99);
-	arena_close(arena);
 }
 
-static void sums_are_asked_about_between_neighbours_once(void **state)
+TEST(sums_are_asked_about_between_neighbours_once)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	list.count = 2;
 	struct plan_aims aims = plans_between(&three, &list, arena);
@@ -131,7 +119,6 @@ static void sums_are_asked_about_between_neighbours_once(void **state)
 	assert_int_equal(plans_between(&three, &list, arena).count, 0);
 	struct objectives latency = {1, {OBJECTIVE_LATENCY}};
 	assert_int_equal(plans_between(&latency, &list, arena).count, 0);
-	arena_close(arena);
 }
 
 /* Counts the sums within one limit of cores. */
@@ -144,9 +131,8 @@ static size_t count_within(const struct plan_aims *aims, int cores)
 }
 
 /* Latency was proven by a plan on 8 cores; energy was not proven. */
-static void fewer_cores_are_asked_about_unless_known(void **state)
+TEST(fewer_cores_are_asked_about_unless_known)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	list.at[0].cores = list.at[1].cores = 8;
 	list.at[1].bound = 9 * 1024;
@@ -159,13 +145,11 @@ static void fewer_cores_are_asked_about_unless_known(void **state)
 	assert_int_equal(four.count, 2);
 	plans_alone(&all, &three, &list, 32, arena);
 	assert_int_equal(all.count, 0);
-	arena_close(arena);
 }
 
 /* The middle plan takes too many cores to be a neighbour within 8. */
-static void each_limit_of_cores_has_its_neighbours(void **state)
+TEST(each_limit_of_cores_has_its_neighbours)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	list.at[2].cores = 32;
 	add(&list, arena, (struct joint_aim){.cycles = 1}, 100, 100, 50);
@@ -180,13 +164,11 @@ static void each_limit_of_cores_has_its_neighbours(void **state)
 	aims = plans_between(&three, &list, arena);
 	assert_int_equal(count_within(&aims, 32), 2);
 	assert_int_equal(count_within(&aims, 8), 0);
-	arena_close(arena);
 }
 
 /* Between (100, 30) and (120, 10), which are corners of what is proven, no sum finds anything. */
-static void what_is_nearly_proven_is_not_asked_about(void **state)
+TEST(what_is_nearly_proven_is_not_asked_about)
 {
-	struct arena *arena = arena_open();
 	struct planned_list list = some_sums(arena);
 	list.at[0].energy = 30.02;
 	list.at[1].latency = 120.02;
@@ -195,21 +177,4 @@ static void what_is_nearly_proven_is_not_asked_about(void **state)
 	assert_int_equal(plans_between(&three, &list, arena).count, 0);
 	list.at[2].bound = 2 * 125 * 1024;
 	assert_int_equal(plans_between(&three, &list, arena).count, 1);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_point_is_bound_by_the_sum_that_says_most),
-		cmocka_unit_test(nothing_is_said_of_points_from_elsewhere),
-		cmocka_unit_test(a_gap_of_less_than_a_cycle_is_none),
-		cmocka_unit_test(a_product_is_least_at_a_corner),
-		cmocka_unit_test(a_sum_is_about_its_cores),
-		cmocka_unit_test(sums_are_asked_about_between_neighbours_once),
-		cmocka_unit_test(fewer_cores_are_asked_about_unless_known),
-		cmocka_unit_test(each_limit_of_cores_has_its_neighbours),
-		cmocka_unit_test(what_is_nearly_proven_is_not_asked_about),
-	};
-	return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
 }

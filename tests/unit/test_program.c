@@ -6,9 +6,8 @@
 
 /* The remarks of a program beside its instructions, and plans that cannot be lowered. */
 
-static void every_bundle_costs_its_overhead_once(void **state)
+TEST(every_bundle_costs_its_overhead_once)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_text(arena, 4,
 		"{dimensions: {m: 4, n: 64}, ops: ['a[m,n] = exp(x[m,n])', 'b[m,n] = exp(a[m,n])', "
 		"'c[m,n] = exp(b[m,n])']}",
@@ -22,7 +21,6 @@ static void every_bundle_costs_its_overhead_once(void **state)
 	const struct program *program = lower_plan(plan, arena, &why);
 	assert_non_null(program);
 	assert_int_equal(program->overhead_cycles, 1000 + 4 * 7 + 1000 + 2 * 7);
-	arena_close(arena);
 }
 
 static const struct allotment *find_allotment(const struct program *program, int tensor, int step)
@@ -35,9 +33,8 @@ static const struct allotment *find_allotment(const struct program *program, int
 	return NULL;
 }
 
-static void residents_and_tile_buffers_have_allotments(void **state)
+TEST(residents_and_tile_buffers_have_allotments)
 {
-	struct arena *arena = arena_open();
 	const struct plan *plan = plan_text(arena, 2,
 		"{dimensions: {m: 4, n: 64}, ops: ['s[m,n] = neg(x[m,n])', 'e[m,n] = exp(s[m,n])', "
 		"'y[m,n] = neg(e[m,n])']}",
@@ -62,12 +59,10 @@ static void residents_and_tile_buffers_have_allotments(void **state)
 	assert_int_equal(program->hbm[s], -1);
 	assert_int_equal(program->hbm[e], -1);
 	assert_int_equal(program->hbm_bytes, 2 * 4 * STICK_BYTES);
-	arena_close(arena);
 }
 
-static void a_ring_that_cannot_combine_is_refused(void **state)
+TEST(a_ring_that_cannot_combine_is_refused)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan =
 		plan_text(arena, 2, "{dimensions: {m: 4, n: 64}, ops: ['x[n] = max(m) a[m,n]']}",
 			(const char *const[]){"core: m2", NULL}, (const char *const[]){NULL});
@@ -79,12 +74,10 @@ static void a_ring_that_cannot_combine_is_refused(void **state)
 	assert_null(lower_plan(plan, arena, &why));
 	assert_string_equal(why, "op 'x' splits a reduction over cores, and the reduce ring cannot "
 				 "combine 'max'");
-	arena_close(arena);
 }
 
-static void sizes_that_cannot_be_counted_are_refused(void **state)
+TEST(sizes_that_cannot_be_counted_are_refused)
 {
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_text(arena, 1,
 		"{dimensions: {m: 65536, n: 65536, k: 65536}, ops: ['c[m,n] = sum(k) a[m,k] * "
 		"b[k,n]']}",
@@ -95,16 +88,4 @@ static void sizes_that_cannot_be_counted_are_refused(void **state)
 	assert_null(refusal.why);
 	assert_null(lower_plan(plan, arena, &why));
 	assert_string_equal(why, "the program has more instructions than can be numbered");
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_bundle_costs_its_overhead_once),
-		cmocka_unit_test(residents_and_tile_buffers_have_allotments),
-		cmocka_unit_test(a_ring_that_cannot_combine_is_refused),
-		cmocka_unit_test(sizes_that_cannot_be_counted_are_refused),
-	};
-	return cmocka_run_group_tests_name("programs", tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static size_t last(const bool *members, size_t limit, size_t from)
 	return members[from] ? from : SIZE_MAX;
 }
 
-static void neighbours_are_those_of_the_array(void **state)
+BARE_TEST(neighbours_are_those_of_the_array)
 {
 	static const size_t limits[] = {1, 2, 63, 64, 65, 4095, 4096, 4097, 9000};
 	struct random random = random_open(draws_seed(1), 0);
@@ -47,20 +47,9 @@ static void neighbours_are_those_of_the_array(void **state)
 	}
 }
 
-static void a_set_of_nothing_has_no_members(void **state)
+TEST(a_set_of_nothing_has_no_members)
 {
-	struct arena *arena = arena_open();
 	struct ranks ranks = ranks_open(arena, 0);
 	assert_true(ranks_from(&ranks, 0) == SIZE_MAX);
 	assert_true(ranks_up_to(&ranks, 0) == SIZE_MAX);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(neighbours_are_those_of_the_array),
-		cmocka_unit_test(a_set_of_nothing_has_no_members),
-	};
-	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }

@@ -6,18 +6,6 @@
 
 #include "tests/test.h"
 
-static int open_arena(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int close_arena(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
-
 static struct reading reading_of(struct arena *arena)
 {
 	return (struct reading){.arena = arena, .diag = diag_open(arena)};
@@ -96,7 +84,7 @@ static const char *read_back(struct arena *arena, enum kind kind, enum need need
 	return diag_failed(reading.diag) ? complaints_first(arena, reading.diag) : "missing";
 }
 
-static void values_are_read_as_what_is_asked_for(void **state)
+TEST(values_are_read_as_what_is_asked_for)
 {
 	static const struct {
 		enum kind kind;
@@ -174,19 +162,19 @@ static void values_are_read_as_what_is_asked_for(void **state)
 		{MAP, "[1]", "error: 'x' in map is a list; a map is expected"},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		const char *result = read_back(*state, table[i].kind, OPTIONAL, table[i].text);
+		const char *result = read_back(arena, table[i].kind, OPTIONAL, table[i].text);
 		if (strcmp(result, table[i].result) != 0)
 			fail_msg(
 				"%s: \"%s\" is not \"%s\"", table[i].text, result, table[i].result);
 	}
 	assert_string_equal(
-		read_back(*state, TEXT, REQUIRED, "~"), "error: 'x' in map is ~; it needs a value");
+		read_back(arena, TEXT, REQUIRED, "~"), "error: 'x' in map is ~; it needs a value");
 }
 
-static void a_read_that_fails_keeps_the_default(void **state)
+TEST(a_read_that_fails_keeps_the_default)
 {
-	struct reading reading = reading_of(*state);
-	struct reader map = open_map(*state, &reading, "99");
+	struct reading reading = reading_of(arena);
+	struct reader map = open_map(arena, &reading, "99");
 	int64_t n = 7;
 	assert_false(read_integer(&map, "x", OPTIONAL, 1, 32, &n));
 	assert_int_equal(n, 7);
@@ -195,25 +183,25 @@ static void a_read_that_fails_keeps_the_default(void **state)
 	assert_int_equal(diag_errors(reading.diag), 1);
 }
 
-static void words_come_alone_or_in_a_list(void **state)
+TEST(words_come_alone_or_in_a_list)
 {
-	struct reading reading = reading_of(*state);
+	struct reading reading = reading_of(arena);
 	const char *const *words;
 	size_t count;
-	struct reader map = open_map(*state, &reading, "[a, 'b c', 3]");
+	struct reader map = open_map(arena, &reading, "[a, 'b c', 3]");
 	assert_true(read_texts(&map, "x", REQUIRED, &words, &count));
 	assert_int_equal(count, 3);
 	assert_string_equal(words[1], "b c");
-	map = open_map(*state, &reading, "alone");
+	map = open_map(arena, &reading, "alone");
 	assert_true(read_texts(&map, "x", REQUIRED, &words, &count));
 	assert_int_equal(count, 1);
 	assert_string_equal(words[0], "alone");
-	map = open_map(*state, &reading, "[]");
+	map = open_map(arena, &reading, "[]");
 	assert_true(read_texts(&map, "x", REQUIRED, &words, &count));
 	assert_int_equal(count, 0);
-	map = open_map(*state, &reading, "[a, [b]]");
+	map = open_map(arena, &reading, "[a, [b]]");
 	assert_false(read_texts(&map, "x", REQUIRED, &words, &count));
-	assert_string_equal(complaints_first(*state, reading.diag),
+	assert_string_equal(complaints_first(arena, reading.diag),
 		"error: an item of 'x' in map is a list; a word is expected");
 }
 
@@ -232,51 +220,51 @@ static const char *unknown_keys(struct arena *arena, const char *text)
 	return complaints_text(arena, reading.diag);
 }
 
-static void keys_that_nobody_asks_for_are_refused(void **state)
+TEST(keys_that_nobody_asks_for_are_refused)
 {
-	assert_string_equal(unknown_keys(*state, "{name: LX, capacity: 3}"), "");
-	assert_string_equal(unknown_keys(*state, "name: LX\ncapcity: 2MiB\n"),
+	assert_string_equal(unknown_keys(arena, "{name: LX, capacity: 3}"), "");
+	assert_string_equal(unknown_keys(arena, "name: LX\ncapcity: 2MiB\n"),
 		"f:2:1: error: unknown key 'capcity' in level 'LX'; did you mean 'capacity'?\n"
 		"    2 | capcity: 2MiB\n"
 		"      | ^~~~~~~\n");
-	assert_string_equal(unknown_keys(*state, "name: LX\nzzz: 1\n"),
+	assert_string_equal(unknown_keys(arena, "name: LX\nzzz: 1\n"),
 		"f:2:1: error: unknown key 'zzz' in level 'LX'; the keys here are name and "
 		"capacity\n"
 		"    2 | zzz: 1\n"
 		"      | ^~~\n");
-	assert_string_equal(unknown_keys(*state, "nam: LX\n"),
+	assert_string_equal(unknown_keys(arena, "nam: LX\n"),
 		"f:1:1: error: level has no 'name'\n"
 		"    1 | nam: LX\n"
 		"      | ^\n"
 		"f:1:1: note: did you mean 'name' here?\n"
 		"    1 | nam: LX\n"
 		"      | ^~~\n");
-	assert_string_equal(unknown_keys(*state, "[name]\n"),
+	assert_string_equal(unknown_keys(arena, "[name]\n"),
 		"f:1:1: error: level is a list; a map is expected\n"
 		"    1 | [name]\n"
 		"      | ^~~~~~\n");
 }
 
-static void a_key_that_was_asked_for_is_no_misspelling(void **state)
+TEST(a_key_that_was_asked_for_is_no_misspelling)
 {
-	struct reading reading = reading_of(*state);
-	struct reader map = open_map(*state, &reading, "1\nreads: 2");
+	struct reading reading = reading_of(arena);
+	struct reader map = open_map(arena, &reading, "1\nreads: 2");
 	int64_t n;
 	assert_true(read_integer(&map, "reads", OPTIONAL, 0, 9, &n));
 	assert_false(read_integer(&map, "read", REQUIRED, 0, 9, &n));
-	assert_null(strstr(complaints_text(*state, reading.diag), "did you mean"));
+	assert_null(strstr(complaints_text(arena, reading.diag), "did you mean"));
 }
 
-static void what_comes_through_an_alias_shows_both_places(void **state)
+TEST(what_comes_through_an_alias_shows_both_places)
 {
 	static const char text[] = "- &a [1]\n- {name: *a}\n";
-	struct reading reading = reading_of(*state);
-	const struct node *list = node_read_text(*state, "f", text, sizeof text - 1, reading.diag);
+	struct reading reading = reading_of(arena);
+	const struct node *list = node_read_text(arena, "f", text, sizeof text - 1, reading.diag);
 	struct reader reader;
 	const char *string;
 	assert_true(reader_open(&reader, &reading, list->items[1], "level"));
 	assert_false(read_text(&reader, "name", REQUIRED, &string));
-	assert_string_equal(complaints_text(*state, reading.diag),
+	assert_string_equal(complaints_text(arena, reading.diag),
 		"f:1:3: error: 'name' in level is a list; a word is expected\n"
 		"    1 | - &a [1]\n"
 		"      |   ^~~~~~\n"
@@ -285,27 +273,11 @@ static void what_comes_through_an_alias_shows_both_places(void **state)
 		"      |          ^~\n");
 }
 
-static void many_unknown_keys_are_counted(void **state)
+TEST(many_unknown_keys_are_counted)
 {
-	struct arena *arena = *state;
 	const char *text = "";
 	for (int i = 0; i < 30; i++)
 		text = arena_format(arena, "%sk%d: 1\n", text, i);
 	text = arena_format(arena, "%sname: x\n", text);
 	assert_non_null(strstr(unknown_keys(arena, text), "and 10 more errors\n"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-	const struct CMUnitTest tests[] = {
-		TEST(values_are_read_as_what_is_asked_for),
-		TEST(a_read_that_fails_keeps_the_default),
-		TEST(words_come_alone_or_in_a_list),
-		TEST(keys_that_nobody_asks_for_are_refused),
-		TEST(a_key_that_was_asked_for_is_no_misspelling),
-		TEST(what_comes_through_an_alias_shows_both_places),
-		TEST(many_unknown_keys_are_counted),
-	};
-	return cmocka_run_group_tests_name("reader", tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void set(const struct world *world, const char *name, int64_t i, double v
 		dtype, (char *)array_of(world, name) + i * dtype_stored_bytes(dtype), (float)value);
 }
 
-static void products_and_sums_are_by_the_book(void **state)
+TEST(products_and_sums_are_by_the_book)
 {
 	struct world world = open_world("workload:\n"
 					"  dimensions: {m: 3, n: 5, k: 4}\n"
@@ -76,7 +76,7 @@ static void products_and_sums_are_by_the_book(void **state)
 	arena_close(world.arena);
 }
 
-static void maps_broadcast_shift_and_transpose(void **state)
+TEST(maps_broadcast_shift_and_transpose)
 {
 	struct world world =
 		open_world("workload:\n"
@@ -109,7 +109,7 @@ static void maps_broadcast_shift_and_transpose(void **state)
 }
 
 /* The machine's arithmetic and the reference's, one function at a time. */
-static void functions_agree_with_the_machine(void **state)
+BARE_TEST(functions_agree_with_the_machine)
 {
 	for (int f = 0; primitives[f]; f++) {
 		if (primitives[f]->kind != OP_MAP)
@@ -142,7 +142,7 @@ static void functions_agree_with_the_machine(void **state)
 	}
 }
 
-static void inputs_depend_on_seed_and_tensor_alone(void **state)
+TEST(inputs_depend_on_seed_and_tensor_alone)
 {
 	static const char *const yaml = "workload:\n"
 					"  dimensions: {m: 64}\n"
@@ -169,7 +169,7 @@ static void inputs_depend_on_seed_and_tensor_alone(void **state)
 	arena_close(again.arena);
 }
 
-static void differences_are_measured_in_last_places(void **state)
+TEST(differences_are_measured_in_last_places)
 {
 	struct world world = open_world(
 		"workload:\n  dimensions: {m: 6}\n  ops:\n    - y[m] = exp(x[m])\n", false);
@@ -190,16 +190,4 @@ static void differences_are_measured_in_last_places(void **state)
 	got[1] = 0x7c00;
 	assert_true(isinf(reference_compare(tensor, expected, got).worst_ulps));
 	arena_close(world.arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products_and_sums_are_by_the_book),
-		cmocka_unit_test(maps_broadcast_shift_and_transpose),
-		cmocka_unit_test(functions_agree_with_the_machine),
-		cmocka_unit_test(inputs_depend_on_seed_and_tensor_alone),
-		cmocka_unit_test(differences_are_measured_in_last_places),
-	};
-	return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
 }

@@ -75,9 +75,8 @@ static const struct plan *given_plan(struct arena *arena)
 	return plan;
 }
 
-static void a_tensor_is_under_three_views(void **state)
+TEST(a_tensor_is_under_three_views)
 {
-	struct arena *arena = arena_open();
 	const struct plan *plan = given_plan(arena);
 	struct text text = text_open(arena);
 	plan_write(plan, &text);
@@ -90,12 +89,10 @@ static void a_tensor_is_under_three_views(void **state)
 	const char *why = execute_exactly(plan, 1, arena);
 	if (why)
 		fail_msg("%s", why);
-	arena_close(arena);
 }
 
-static void what_moves_is_counted(void **state)
+TEST(what_moves_is_counted)
 {
-	struct arena *arena = arena_open();
 	struct plan_cost cost;
 	assert_true(cost_plan(given_plan(arena), arena, &cost));
 	/* rows 0 .. 7 lie on core 0, the others on core 1: cores 0 and 1 get four rows of core 0, 2 and 3
@@ -110,7 +107,6 @@ static void what_moves_is_counted(void **state)
 	assert_true(cost.phases[1].resource[RESOURCE_DATA_RING] > 0);
 	assert_int_equal(cost.phases[1].cycles, cost.phases[1].resource[RESOURCE_DATA_RING]);
 	assert_int_equal(cost.phases[1].estimate, cost.phases[1].cycles);
-	arena_close(arena);
 }
 
 static const char *replace(struct arena *arena, const char *text, const char *from, const char *to)
@@ -120,7 +116,7 @@ static const char *replace(struct arena *arena, const char *text, const char *fr
 	return arena_format(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
-static void what_is_wrong_is_said(void **state)
+BARE_TEST(what_is_wrong_is_said)
 {
 	static const struct {
 		const char *from, *to, *error;
@@ -203,40 +199,33 @@ static void assert_caught(
 	fail_msg("not caught");
 }
 
-static void a_wrong_slot_of_the_ring_is_caught(void **state)
+TEST(a_wrong_slot_of_the_ring_is_caught)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *broken = break_it(arena);
 	struct mutable_instruction *send = find_send(broken, true, 2);
 	send->send->receivers = send->send->receivers << 1 | send->send->receivers >> 3;
 	assert_caught(broken, FAULT_UNWRITTEN, arena);
-	arena_close(arena);
 }
 
-static void a_sender_that_holds_nothing_is_caught(void **state)
+TEST(a_sender_that_holds_nothing_is_caught)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *broken = break_it(arena);
 	find_send(broken, true, 0)->head->mask = 1 << 2;
 	assert_caught(broken, FAULT_BOUNDS, arena);
-	arena_close(arena);
 }
 
-static void a_wrong_source_is_caught(void **state)
+TEST(a_wrong_source_is_caught)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *broken = break_it(arena);
 	find_send(broken, true, 0)->send_from->lx.address += STICK_BYTES;
 	assert_caught(broken, FAULT_STALE, arena);
 	broken = break_it(arena);
 	find_send(broken, true, 0)->send_to->lx.address += 1024;
 	assert_caught(broken, FAULT_BOUNDS, arena);
-	arena_close(arena);
 }
 
-static void a_missing_wait_is_caught(void **state)
+TEST(a_missing_wait_is_caught)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *broken = break_it(arena);
 	struct mutable_instruction *reader = &broken->instructions[0];
 	while (reader->head->step != 2 || reader->head->engine != ENGINE_COMPUTE)
@@ -244,16 +233,13 @@ static void a_missing_wait_is_caught(void **state)
 	assert_int_equal(reader->head->dependence_count, 1);
 	reader->head->dependence_count = 0;
 	assert_caught(broken, FAULT_DEPENDENCE, arena);
-	arena_close(arena);
 }
 
-static void runs_must_be_set_up(void **state)
+TEST(runs_must_be_set_up)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *broken = break_it(arena);
 	find_send(broken, false, 0)->send->runs--;
 	assert_caught(broken, FAULT_BOUNDS, arena);
-	arena_close(arena);
 }
 
 /* --- around opaque ops */
@@ -266,11 +252,10 @@ static const char around[] = "name: around\n"
 			     "  - {opaque: sort, reads: [x], writes: ['s[n]']}\n"
 			     "  - b[n] = a[n] + s[n]\n";
 
-static void nothing_stays_across_an_opaque_op(void **state)
+TEST(nothing_stays_across_an_opaque_op)
 {
 	static const char *const mappings[] = {"core: n2", "", "core: n2 / 1", NULL};
 	static const char *const stays[] = {"a at 0 steps 0 3, cores 2: dim 0 / 2 by 1", NULL};
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_text(arena, 2, around, mappings, stays);
 	struct plan_faults faults = plan_check(plan, arena);
 	assert_int_equal(faults.count, 1);
@@ -280,23 +265,20 @@ static void nothing_stays_across_an_opaque_op(void **state)
 	assert_true(result.fault_count > 0);
 	assert_int_equal(result.faults[0].kind, FAULT_STALE);
 	assert_non_null(strstr(result.faults[0].text, "before an opaque op that may have changed"));
-	arena_close(arena);
 }
 
-static void an_opaque_op_ends_its_bundle(void **state)
+TEST(an_opaque_op_ends_its_bundle)
 {
 	static const char *const mappings[] = {"core: n2", "", "core: n2", NULL};
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_text(arena, 2, around, mappings, (const char *const[]){NULL});
 	struct plan_faults faults = plan_check(plan, arena);
 	assert_int_equal(faults.count, 1);
 	assert_int_equal(faults.at[0].step, 2);
 	assert_string_equal(
 		faults.at[0].why, "it is in bundle 0, which ends with the opaque op 's'");
-	arena_close(arena);
 }
 
-static void seven_tensors_are_too_many_for_a_bundle(void **state)
+TEST(seven_tensors_are_too_many_for_a_bundle)
 {
 	static const char chain[] = "name: chain\n"
 				    "dimensions: {n: 256}\n"
@@ -309,7 +291,6 @@ static void seven_tensors_are_too_many_for_a_bundle(void **state)
 				    "  - f[n] = neg(e[n])\n"
 				    "  - g[n] = neg(f[n])\n";
 	const char *mappings[] = {"", "", "", "", "", "", NULL};
-	struct arena *arena = arena_open();
 	struct plan *plan = plan_text(arena, 2, chain, mappings, (const char *const[]){NULL});
 	struct plan_faults faults = plan_check(plan, arena);
 	assert_int_equal(faults.count, 1);
@@ -318,14 +299,13 @@ static void seven_tensors_are_too_many_for_a_bundle(void **state)
 		faults.at[0].why, "with it bundle 0 has 7 tensors in HBM; the machine takes 6");
 	plan->steps[5].bundle = 1;
 	assert_int_equal(plan_check(plan, arena).count, 0);
-	arena_close(arena);
 }
 
 /* --- how near the simulator comes */
 
 #define ROWS "cores 32: dim 1 / 32 by 1"
 
-static void executed_times_are_near(void **state)
+BARE_TEST(executed_times_are_near)
 {
 	static const struct {
 		const char *name;
@@ -373,23 +353,4 @@ static void executed_times_are_near(void **state)
 		assert_true(taken >= price && 3 * taken <= 4 * price);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tensor_is_under_three_views),
-		cmocka_unit_test(what_moves_is_counted),
-		cmocka_unit_test(what_is_wrong_is_said),
-		cmocka_unit_test(a_wrong_slot_of_the_ring_is_caught),
-		cmocka_unit_test(a_sender_that_holds_nothing_is_caught),
-		cmocka_unit_test(a_wrong_source_is_caught),
-		cmocka_unit_test(a_missing_wait_is_caught),
-		cmocka_unit_test(runs_must_be_set_up),
-		cmocka_unit_test(nothing_stays_across_an_opaque_op),
-		cmocka_unit_test(an_opaque_op_ends_its_bundle),
-		cmocka_unit_test(seven_tensors_are_too_many_for_a_bundle),
-		cmocka_unit_test(executed_times_are_near),
-	};
-	return cmocka_run_group_tests_name("relayout", tests, NULL, NULL);
 }

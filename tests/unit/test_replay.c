@@ -62,7 +62,7 @@ static void check_row(const char *specs, const char *counting, int point, const 
 	json_decref(executed);
 }
 
-static void plans_of_a_run_replay(void **state)
+FOLDER_TEST(plans_of_a_run_replay)
 {
 	static const char *const machines[] = {
 		"specs/arch/three_level.yaml specs/constraints/keep_all.yaml",
@@ -123,22 +123,14 @@ static void check_example(const char *heading, bool executed)
 		assert_int_equal(shell(arena, "$LXPLORE simulate %s", specs).status, 0);
 }
 
-static void what_zigzag_says_is_counted(void **state)
+FOLDER_TEST(what_zigzag_says_is_counted)
 {
 	check_example("\n## ZigZag\n", true);
 }
 
-static void what_cosa_says_is_counted(void **state)
+FOLDER_TEST(what_cosa_says_is_counted)
 {
 	check_example("\n## CoSA\n", false); /* seconds: its multiplications are many */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plans_of_a_run_replay),
-		cmocka_unit_test(what_zigzag_says_is_counted),
-		cmocka_unit_test(what_cosa_says_is_counted),
-	};
-	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

@@ -8,7 +8,6 @@
 #include "tests/support/array_arch.h"
 #include "tests/support/complaints.h"
 #include "tests/support/executed.h"
-#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -80,21 +79,21 @@ static const struct plan *good_plan(struct arena *arena)
 	return plan;
 }
 
-static void a_run_is_written_as_it_was_read(void **state)
+TEST(a_run_is_written_as_it_was_read)
 {
-	struct text text = text_open(*state);
-	plan_write(good_plan(*state), &text);
+	struct text text = text_open(arena);
+	plan_write(good_plan(arena), &text);
 	assert_string_equal(text_read(&text), fused);
 }
 
-static void an_iteration_has_a_part(void **state)
+TEST(an_iteration_has_a_part)
 {
-	const struct plan *plan = good_plan(*state);
+	const struct plan *plan = good_plan(arena);
 	const struct tile_run *run = plan_run(plan, 2);
 	const struct workload *workload = plan->workload;
 	assert_int_equal(run_iterations(run), 5);
 	assert_null(plan_run(plan, 5));
-	const struct op *op = run_op(*state, workload, &workload->ops[0], run, 3);
+	const struct op *op = run_op(arena, workload, &workload->ops[0], run, 3);
 	assert_int_equal(op->loops[run_loop(op, run, 0)].extent, 20);
 	assert_int_equal(op->reads[0].host[1].offset, 60);
 	assert_int_equal(op->reads[0].linear.offset, 60 * 64);
@@ -108,12 +107,12 @@ static void an_iteration_has_a_part(void **state)
 }
 
 /* Loops that do not come out even: the last part of q is short, and all others are alike. */
-static void iterations_are_in_classes(void **state)
+TEST(iterations_are_in_classes)
 {
 	const struct workload *workload = workload_given(
-		*state, "workload: {dimensions: {m: 6, n: 1000}, ops: ['y[m,n] = neg(x[m,n])']}");
+		arena, "workload: {dimensions: {m: 6, n: 1000}, ops: ['y[m,n] = neg(x[m,n])']}");
 	struct tile_run run = {0, 1, 2, {{"m", 3}, {"n", 4}}};
-	struct run_classes classes = run_classes(*state, workload, &workload->ops[0], &run);
+	struct run_classes classes = run_classes(arena, workload, &workload->ops[0], &run);
 	assert_int_equal(classes.count, 2);
 	assert_int_equal(classes.at[0].count, 9);
 	assert_int_equal(classes.at[1].iteration, 3);
@@ -123,14 +122,14 @@ static void iterations_are_in_classes(void **state)
 	assert_int_equal(run_part(workload, &workload->ops[0], &run, 7, 1).count, 232);
 }
 
-static void a_run_costs_its_iterations(void **state)
+TEST(a_run_costs_its_iterations)
 {
-	const struct plan *plan = good_plan(*state);
-	const char *why = execute_exactly(plan, 7, *state);
+	const struct plan *plan = good_plan(arena);
+	const char *why = execute_exactly(plan, 7, arena);
 	if (why)
 		fail_msg("%s", why);
 	struct plan_cost cost;
-	assert_true(cost_plan(plan, *state, &cost));
+	assert_true(cost_plan(plan, arena, &cost));
 	assert_int_equal(cost.phase_count, 5);
 	/* KT again in each iteration, Q and O once */
 	assert_int_equal(cost.counts.steps[0].bytes[1][TRAFFIC_HBM_READ], 5 * 2 * 64 * 2 * 128);
@@ -139,22 +138,22 @@ static void a_run_costs_its_iterations(void **state)
 	assert_int_equal(cost.counts.steps[1].computes, 2 * 100 * 128);
 }
 
-static void an_iteration_that_is_left_out_is_noticed(void **state)
+TEST(an_iteration_that_is_left_out_is_noticed)
 {
 	const char *why;
-	struct program program = *lower_plan(good_plan(*state), *state, &why);
+	struct program program = *lower_plan(good_plan(arena), arena, &why);
 	size_t count = program.instruction_count;
 	while (program.instructions[count - 1].tile != 3)
 		count--;
 	program.instruction_count = count + 1;
 	struct sim_options options = {.mode = SIM_IDENTITY, .small_integers = true};
-	struct sim_result result = sim_run(&program, &options, *state);
+	struct sim_result result = sim_run(&program, &options, arena);
 	assert_int_equal(result.fault_count, 1);
 	assert_int_equal(result.faults[0].kind, FAULT_UNWRITTEN);
 	assert_non_null(strstr(result.faults[0].text, "stick 160 of 'O' is not there"));
 }
 
-static void what_is_wrong_with_a_run_is_said(void **state)
+BARE_TEST(what_is_wrong_with_a_run_is_said)
 {
 	static const struct {
 		const char *from, *to, *error;
@@ -197,40 +196,40 @@ static void what_is_wrong_with_a_run_is_said(void **state)
 }
 
 /* In one iteration of the run all of `a` is read, of which only a part is there. */
-static void parts_are_read_as_they_are_made(void **state)
+TEST(parts_are_read_as_they_are_made)
 {
-	const struct workload *workload = workload_given(*state,
+	const struct workload *workload = workload_given(arena,
 		"workload: {dimensions: {m: 128, n: 128, k: 128}, ops: ['a[m,k] = neg(x[m,k])', "
 		"'y[m,n] = sum(k) a[m,k] * w[k,n]', 'z[m,n] = sum(k) y[m,k] * y[k,n]']}");
 	struct step steps[3];
 	for (int s = 0; s < 3; s++)
 		steps[s] = (struct step){
-			.op = s, .mapping = mapping_make(spyre_arch(*state, 1), &workload->ops[s])};
+			.op = s, .mapping = mapping_make(spyre_arch(arena, 1), &workload->ops[s])};
 	struct tile_run runs[] = {{0, 3, 1, {{"m", 4}}}};
-	struct plan plan = {.arch = spyre_arch(*state, 1),
+	struct plan plan = {.arch = spyre_arch(arena, 1),
 		.workload = workload,
 		.cores = 1,
 		.step_count = 3,
 		.steps = steps,
 		.run_count = 1,
 		.runs = runs};
-	struct plan_faults faults = plan_check(&plan, *state);
+	struct plan_faults faults = plan_check(&plan, arena);
 	assert_int_equal(faults.count, 1);
 	assert_int_equal(faults.at[0].step, 2);
 	assert_string_equal(faults.at[0].why,
 		"it does not read 'y' in the parts in which 'y' makes it: end the run of 'm' before "
 		"it");
 	runs[0].end = 2;
-	assert_int_equal(plan_check(&plan, *state).count, 0);
+	assert_int_equal(plan_check(&plan, arena).count, 0);
 }
 
 /* If tiles do not move in boxes, a step may sum over iterations; no step of the run reads its
  * output. */
-static void sums_are_read_behind_the_run(void **state)
+TEST(sums_are_read_behind_the_run)
 {
-	const struct arch *arch = whole_arch(*state);
+	const struct arch *arch = whole_arch(arena);
 	const char *complaints;
-	const struct workload *workload = workload_at_home(*state,
+	const struct workload *workload = workload_at_home(arena,
 		"workload: {dimensions: {m: 4, n: 4, k: 4, j: 4}, ops: ['a[m,k] = neg(x[m,k])', "
 		"'y[m,n] = sum(k) a[m,k] * w[k,n]', 'z[m,k] = sum(n) y[m,n] * v[n,k]']}",
 		arch_home(arch), &complaints);
@@ -246,32 +245,17 @@ static void sums_are_read_behind_the_run(void **state)
 		.run_count = 1,
 		.runs = runs};
 	int step;
-	assert_string_equal(plan_run_misfit(*state, &plan, 0, &step),
+	assert_string_equal(plan_run_misfit(arena, &plan, 0, &step),
 		"it reads 'y', to which 'y' adds up to the last iteration: end the run before it");
 	assert_int_equal(step, 2);
 	runs[0].end = 2;
-	assert_null(plan_run_misfit(*state, &plan, 0, &step));
+	assert_null(plan_run_misfit(arena, &plan, 0, &step));
 	const struct op *sums = &workload->ops[1];
 	for (int64_t i = 0; i < 8; i++) {
 		assert_int_equal(run_resumes(sums, runs, i), i >= 2);
 		assert_int_equal(run_goes_on(sums, runs, i), i < 6);
 		assert_false(run_resumes(&workload->ops[0], runs, i));
 	}
-	plan.arch = spyre_arch(*state, 1);
-	assert_non_null(plan_run_misfit(*state, &plan, 0, &step));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_is_written_as_it_was_read),
-		cmocka_unit_test(an_iteration_has_a_part),
-		cmocka_unit_test(iterations_are_in_classes),
-		cmocka_unit_test(a_run_costs_its_iterations),
-		cmocka_unit_test(an_iteration_that_is_left_out_is_noticed),
-		cmocka_unit_test(what_is_wrong_with_a_run_is_said),
-		cmocka_unit_test(parts_are_read_as_they_are_made),
-		cmocka_unit_test(sums_are_read_behind_the_run),
-	};
-	return cmocka_run_group_tests_name("runs", tests, set_up, tear_down);
+	plan.arch = spyre_arch(arena, 1);
+	assert_non_null(plan_run_misfit(arena, &plan, 0, &step));
 }

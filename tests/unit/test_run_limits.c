@@ -123,9 +123,8 @@ static struct plan *legal_plan(const struct plan_draft *draft, struct arena *are
 	return plan;
 }
 
-static void claims_name_runs_with_many_tensors_from_outside(void **state)
+TEST(claims_name_runs_with_many_tensors_from_outside)
 {
-	struct arena *arena = arena_open();
 	struct asked few, many;
 	struct plan_draft draft;
 	open_space(with_three, &few, arena);
@@ -141,13 +140,11 @@ static void claims_name_runs_with_many_tensors_from_outside(void **state)
 	const struct joint_graph *of = many.space->graph;
 	assert_true(draft_kinds(&draft) & of->question.aim.fixed & KIND_UNLIKE_RUNS);
 	assert_non_null(strstr(joint_claim_text(arena, &of->question), " unlike_runs "));
-	arena_close(arena);
 }
 
 /* Later iterations read again what lies whole in LX, so no plan may have a result of a run in place of it. */
-static void results_of_runs_are_not_in_place(void **state)
+TEST(results_of_runs_are_not_in_place)
 {
-	struct arena *arena = arena_open();
 	struct asked few;
 	struct plan_draft draft;
 	open_space(with_three, &few, arena);
@@ -158,11 +155,10 @@ static void results_of_runs_are_not_in_place(void **state)
 		find_tensor(plan->workload, "u"), find_tensor(plan->workload, "t0"));
 	assert_non_null(why);
 	assert_non_null(strstr(why, "do not both live inside the run of op 'u'"));
-	arena_close(arena);
 }
 
 /* Graphs of more than 12 ops have no runs over fewer cores, even where they have no other runs: their claims say so. */
-static void claims_of_large_graphs_name_narrow_runs(void **state)
+BARE_TEST(claims_of_large_graphs_name_narrow_runs)
 {
 	enum { OPS = 5, MOST = 12 };
 	for (int ops = MOST; ops <= MOST + 1; ops++) {
@@ -180,13 +176,4 @@ static void claims_of_large_graphs_name_narrow_runs(void **state)
 		assert_int_equal((fixed & KIND_NARROW_RUNS) != 0, ops > MOST);
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(claims_name_runs_with_many_tensors_from_outside),
-		cmocka_unit_test(results_of_runs_are_not_in_place),
-		cmocka_unit_test(claims_of_large_graphs_name_narrow_runs)};
-	return cmocka_run_group_tests_name("run_limits", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 #include "tests/test.h"
 
-static void the_round_optimal_schedule_meets_its_bound(void **state)
+BARE_TEST(the_round_optimal_schedule_meets_its_bound)
 {
 	for (int ranks = 2; ranks <= 64; ranks++)
 		for (int64_t chunks = 1; chunks <= 64; chunks++) {
@@ -36,7 +36,7 @@ static void the_round_optimal_schedule_meets_its_bound(void **state)
 		}
 }
 
-static void algorithms_have_the_rounds_of_their_formulas(void **state)
+BARE_TEST(algorithms_have_the_rounds_of_their_formulas)
 {
 	static const char *const names[] = {
 		"flat", "chain", "binomial", "binary_tree", "round_optimal"};
@@ -67,7 +67,7 @@ static void algorithms_have_the_rounds_of_their_formulas(void **state)
 }
 
 /* 2^(h + 1) - 1 ranks: 2 (C - 1) + 2 h rounds; the pipelined chain C + N - 2; both known. */
-static void every_topology_carries_some(void **state)
+BARE_TEST(every_topology_carries_some)
 {
 	for (int kind = 0; kind < TOPOLOGY_COUNT; kind++)
 		for (int ports = 0; ports < 2; ports++)
@@ -170,7 +170,7 @@ static void check_ilp(struct arena *arena, const struct synthesis *synthesis, in
 	schedule_executed(arena, answer.candidates[0].schedule, synthesis->topology, 16);
 }
 
-static void the_fewest_rounds_are_those_of_trying_everything(void **state)
+BARE_TEST(the_fewest_rounds_are_those_of_trying_everything)
 {
 	for (int kind = 0; kind < TOPOLOGY_COUNT; kind++)
 		for (int ports = 0; ports < 2; ports++)
@@ -197,7 +197,7 @@ static void the_fewest_rounds_are_those_of_trying_everything(void **state)
 }
 
 /* Two channels a link: as trying everything finds, and no more rounds than with one. */
-static void links_of_two_channels_take_two_chunks(void **state)
+BARE_TEST(links_of_two_channels_take_two_chunks)
 {
 	static const struct {
 		enum topology_kind kind;
@@ -249,9 +249,8 @@ static bool wants_to_stop(void *at)
 	return ++person->asked > person->patience;
 }
 
-static void an_integer_program_ends_when_asked(void **state)
+TEST(an_integer_program_ends_when_asked)
 {
-	struct arena *arena = arena_open();
 	const struct synthesis synthesis = {
 		topology_make(arena, TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 8, 0, 0), 6};
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
@@ -260,11 +259,10 @@ static void an_integer_program_ends_when_asked(void **state)
 	struct answer answer = solve_for(&asker, &broadcast_ilp_solver, &problem, 0, 1, arena);
 	assert_true(answer.stopped && person.asked < 60);
 	assert_true(answer.status == PROOF_BOUND && answer.candidate_count == 1);
-	arena_close(arena);
 }
 
 /* Eight ranks and eight chunks: every answer is proven. */
-static void eight_ranks_and_chunks_are_proven(void **state)
+BARE_TEST(eight_ranks_and_chunks_are_proven)
 {
 	static const struct {
 		enum topology_kind kind;
@@ -292,7 +290,7 @@ static void eight_ranks_and_chunks_are_proven(void **state)
 	}
 }
 
-static void wrong_schedules_show(void **state)
+BARE_TEST(wrong_schedules_show)
 {
 	static const struct {
 		struct message message;
@@ -321,19 +319,4 @@ static void wrong_schedules_show(void **state)
 			fail_msg("row %zu: %s", i, run.fault ? run.fault : "no fault");
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_round_optimal_schedule_meets_its_bound),
-		cmocka_unit_test(algorithms_have_the_rounds_of_their_formulas),
-		cmocka_unit_test(every_topology_carries_some),
-		cmocka_unit_test(the_fewest_rounds_are_those_of_trying_everything),
-		cmocka_unit_test(links_of_two_channels_take_two_chunks),
-		cmocka_unit_test(an_integer_program_ends_when_asked),
-		cmocka_unit_test(eight_ranks_and_chunks_are_proven),
-		cmocka_unit_test(wrong_schedules_show),
-	};
-	return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

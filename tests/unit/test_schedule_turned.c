@@ -13,7 +13,7 @@
 
 #include "tests/test.h"
 
-static void every_broadcast_turned_around_is_a_reduction(void **state)
+BARE_TEST(every_broadcast_turned_around_is_a_reduction)
 {
 	for (int kind = 0; kind < TOPOLOGY_COUNT; kind++)
 		for (int ports = 0; ports < 2; ports++)
@@ -47,7 +47,7 @@ static void every_broadcast_turned_around_is_a_reduction(void **state)
 			}
 }
 
-static void scatters_have_the_rounds_of_their_formulas(void **state)
+BARE_TEST(scatters_have_the_rounds_of_their_formulas)
 {
 	for (int ranks = 2; ranks <= 64; ranks++) {
 		struct arena *arena = arena_open();
@@ -142,7 +142,7 @@ static int fewest(const struct topology *topology, int chunks)
 }
 
 /* The exact broadcast over links turned around is the exact reduction. */
-static void the_fewest_rounds_are_those_of_trying_every_reduction(void **state)
+BARE_TEST(the_fewest_rounds_are_those_of_trying_every_reduction)
 {
 	for (int kind = 0; kind < TOPOLOGY_ROOT_ONLY; kind++)
 		for (int ports = 0; ports < 2; ports++)
@@ -164,7 +164,7 @@ static void the_fewest_rounds_are_those_of_trying_every_reduction(void **state)
 				}
 }
 
-static void wrong_schedules_show(void **state)
+BARE_TEST(wrong_schedules_show)
 {
 	static const struct {
 		enum operation operation;
@@ -206,15 +206,4 @@ static void wrong_schedules_show(void **state)
 			fail_msg("row %zu: %s", i, run.fault ? run.fault : "no fault");
 		arena_close(arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_broadcast_turned_around_is_a_reduction),
-		cmocka_unit_test(scatters_have_the_rounds_of_their_formulas),
-		cmocka_unit_test(the_fewest_rounds_are_those_of_trying_every_reduction),
-		cmocka_unit_test(wrong_schedules_show),
-	};
-	return cmocka_run_group_tests_name("schedule_turned", tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * The JSON schema of specs comes from the tables that the readers use: scripts/schema-check holds shipped specs and
  * misspelt keys against it.
  */
-#include "base/arena.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/shell.h"
 
@@ -16,9 +15,8 @@
 	"for python in python3 /usr/bin/python3; do "                                              \
 	"$python -c 'import jsonschema, yaml' 2>/dev/null && break; done; "
 
-static void the_schema_is_in_step_with_the_tables(void **state)
+TEST(the_schema_is_in_step_with_the_tables)
 {
-	struct arena *arena = arena_open();
 	struct ended ended = shell(arena, "\"$LXPLORE\" list --schema");
 	json_t *root = json_loads(ended.out, 0, NULL);
 	assert_non_null(root);
@@ -30,12 +28,10 @@ static void the_schema_is_in_step_with_the_tables(void **state)
 	assert_true(json_array_size(json_object_get(solvers, "enum")) > 3);
 	json_decref(root);
 	assert_int_equal(shell(arena, "\"$LXPLORE\" list --schema kinds").status, 2);
-	arena_close(arena);
 }
 
-static void specs_are_held_against_it(void **state)
+TEST(specs_are_held_against_it)
 {
-	struct arena *arena = arena_open();
 	if (SANITIZED || shell(arena, FIND_PYTHON "$python -c 'import jsonschema, yaml'").status) {
 		printf("skip: %s\n",
 			SANITIZED ? "built with a sanitizer" : "no python3-jsonschema");
@@ -45,14 +41,4 @@ static void specs_are_held_against_it(void **state)
 		if (ended.status || !strstr(ended.out, " misspelt keys are refused"))
 			fail_msg("%s%s", ended.out, ended.err);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_schema_is_in_step_with_the_tables),
-		cmocka_unit_test(specs_are_held_against_it),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
 #include "model/graph/op_mapping.h"
 #include "tests/support/nest_text.h"
 #include "tests/support/sample.h"
-#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 
 #include <string.h>
@@ -44,7 +43,7 @@ static void check_conv(const struct shape *shape)
 	assert_int_equal(computes, 2 * 4 * 3 * 16);
 }
 
-static void every_nesting_of_a_projection_reads_alike(void **state)
+TEST(every_nesting_of_a_projection_reads_alike)
 {
 	static const char *const inputs[] = {
 		"    - {name: Inputs, projection: [[[C]], [[R, dilation], [P, stride]]]}\n",
@@ -57,15 +56,15 @@ static void every_nesting_of_a_projection_reads_alike(void **state)
 	};
 	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
 		const char *complaints;
-		const char *yaml = arena_format(*state, "%s%s%s", head, inputs[i], tail);
-		const struct shape *shape = problem_of_text(*state, yaml, &complaints);
+		const char *yaml = arena_format(arena, "%s%s%s", head, inputs[i], tail);
+		const struct shape *shape = problem_of_text(arena, yaml, &complaints);
 		if (!shape || *complaints)
 			fail_msg("%s\n%s", yaml, complaints);
 		check_conv(shape);
 	}
 }
 
-static void older_forms_read(void **state)
+TEST(older_forms_read)
 {
 	static const char *const texts[] = {
 		"problem:\n  shape:\n    dimensions: [C, K, R, P]\n"
@@ -85,16 +84,16 @@ static void older_forms_read(void **state)
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		const char *complaints;
-		const struct shape *shape = problem_of_text(*state, texts[i], &complaints);
+		const struct shape *shape = problem_of_text(arena, texts[i], &complaints);
 		if (!shape || *complaints)
 			fail_msg("%s\n%s", texts[i], complaints);
 		check_conv(shape);
 	}
 }
 
-static void names_may_be_long_and_extents_large(void **state)
+TEST(names_may_be_long_and_extents_large)
 {
-	const struct shape *shape = problem_of_text(*state,
+	const struct shape *shape = problem_of_text(arena,
 		"problem:\n"
 		"  shape:\n"
 		"    dimensions: [Rows, in_channels, K1]\n"
@@ -110,11 +109,11 @@ static void names_may_be_long_and_extents_large(void **state)
 	assert_false(shape_computes(shape, &computes));
 }
 
-static void what_no_dimension_is_gets_a_note(void **state)
+TEST(what_no_dimension_is_gets_a_note)
 {
 	const char *complaints;
-	const char *yaml = arena_format(*state, "%s%s", head, tail);
-	const struct shape *shape = problem_of_text(*state,
+	const char *yaml = arena_format(arena, "%s%s", head, tail);
+	const struct shape *shape = problem_of_text(arena,
 		"problem:\n"
 		"  shape:\n"
 		"    dimensions: [P]\n"
@@ -124,11 +123,11 @@ static void what_no_dimension_is_gets_a_note(void **state)
 	assert_non_null(shape);
 	assert_non_null(strstr(
 		complaints, "p.yaml:5:20: note: not read, as in Timeloop: 'Hpad' in instance\n"));
-	assert_non_null(problem_of_text(*state, yaml, NULL));
+	assert_non_null(problem_of_text(arena, yaml, NULL));
 }
 
 /* The shapes of Timeloop's folder problem-shapes, from whose files these are written out. */
-static void shapes_have_names(void **state)
+TEST(shapes_have_names)
 {
 	static const char cnn[] =
 		"problem:\n"
@@ -150,13 +149,13 @@ static void shapes_have_names(void **state)
 		"problem: {version: 0.3, %s}\n",
 		"problem: {instance: {%s}}\n",
 	};
-	const struct shape *written = problem_of_text(*state, cnn, NULL);
+	const struct shape *written = problem_of_text(arena, cnn, NULL);
 	assert_non_null(written);
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		const char *complaints;
 		char yaml[512];
 		snprintf(yaml, sizeof yaml, forms[i], extents);
-		const struct shape *named = problem_of_text(*state, yaml, &complaints);
+		const struct shape *named = problem_of_text(arena, yaml, &complaints);
 		if (!named || !shape_equal(named, written))
 			fail_msg("%s\n%s", yaml, complaints);
 		assert_string_equal(named->name, "CNN-Layer");
@@ -166,25 +165,25 @@ static void shapes_have_names(void **state)
 				"note: no shape is given: it is that of cnn-layer, as in Timeloop"));
 	}
 	const struct shape *gemm = problem_of_text(
-		*state, "problem: {shape: gemm_ABZ, instance: {M: 2, N: 3, K: 4}}\n", NULL);
+		arena, "problem: {shape: gemm_ABZ, instance: {M: 2, N: 3, K: 4}}\n", NULL);
 	assert_int_equal(gemm->space_count, 3);
 	assert_string_equal(gemm->spaces[2].name, "Z");
 	assert_int_equal(gemm->spaces[1].relevant, 2 | 4);
 	gemm = problem_of_text(
-		*state, "problem: {shape: gemm, instance: {M: 2, N: 3, K: 4}}\n", NULL);
+		arena, "problem: {shape: gemm, instance: {M: 2, N: 3, K: 4}}\n", NULL);
 	assert_int_equal(gemm->space_count, 4);
 	assert_true(gemm->spaces[3].written);
 	assert_int_equal(gemm->spaces[2].relevant, 1 | 2);
 	const char *complaints;
-	assert_null(problem_of_text(*state, "problem: {R: 3, S: 3, P: 4}\n", &complaints));
+	assert_null(problem_of_text(arena, "problem: {R: 3, S: 3, P: 4}\n", &complaints));
 	assert_non_null(strstr(complaints, "error: problem has no 'Q'"));
 }
 
 /* An empty name counts as missing, and all keys that Timeloop ignores are listed in one note. */
-static void what_timeloop_passes_by_is_read(void **state)
+TEST(what_timeloop_passes_by_is_read)
 {
 	const char *complaints;
-	const struct shape *shape = problem_of_text(*state,
+	const struct shape *shape = problem_of_text(arena,
 		"problem:\n"
 		"  comment: hello\n"
 		"  shape:\n"
@@ -202,13 +201,13 @@ static void what_timeloop_passes_by_is_read(void **state)
 	assert_null(strstr(strstr(complaints, "note: ") + 1, "note: "));
 }
 
-static void an_op_has_the_share_of_its_busiest_core(void **state)
+TEST(an_op_has_the_share_of_its_busiest_core)
 {
-	const struct arch *arch = spyre_arch(*state, 32);
+	const struct arch *arch = spyre_arch(arena, 32);
 	const struct workload *workload = sample_op(
-		*state, OP_EINSUM, DTYPE_FP16, "mk,kn->mn", "mnk", (int64_t[]){512, 2048, 1000});
+		arena, OP_EINSUM, DTYPE_FP16, "mk,kn->mn", "mnk", (int64_t[]){512, 2048, 1000});
 	const struct op *op = &workload->ops[0];
-	const struct shape *whole = shape_of_op(*state, arch, workload, op, NULL);
+	const struct shape *whole = shape_of_op(arena, arch, workload, op, NULL);
 	assert_int_equal(whole->space_count, 3);
 	assert_int_equal(whole->dimensions[shape_dimension(whole, "k")].extent, 1000);
 	assert_string_equal(whole->spaces[2].name, "o");
@@ -217,8 +216,8 @@ static void an_op_has_the_share_of_its_busiest_core(void **state)
 	assert_int_equal(whole->spaces[0].relevant, 1 | 4);
 
 	struct mapping mapping;
-	assert_null(mapping_parse(*state, arch, op, "core: n5 k4", &mapping));
-	const struct shape *share = shape_of_op(*state, arch, workload, op, &mapping);
+	assert_null(mapping_parse(arena, arch, op, "core: n5 k4", &mapping));
+	const struct shape *share = shape_of_op(arena, arch, workload, op, &mapping);
 	/* n: 32 sticks over 5 cores, at most 7 each; k: 16 sticks, the last one cut */
 	assert_int_equal(share->dimensions[shape_dimension(share, "m")].extent, 512);
 	assert_int_equal(share->dimensions[shape_dimension(share, "n")].extent, 7 * 64);
@@ -227,7 +226,7 @@ static void an_op_has_the_share_of_its_busiest_core(void **state)
 
 /* The operand of a product of two matrices with the result's rows is Inputs, in any order; of others the one
  * that is written first, and none where names say it. */
-static void products_of_matrices_have_roles(void **state)
+TEST(products_of_matrices_have_roles)
 {
 	static const struct {
 		const char *spaces, *roles[3];
@@ -247,8 +246,8 @@ static void products_of_matrices_have_roles(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *complaints;
-		const struct shape *shape = problem_of_text(*state,
-			arena_format(*state,
+		const struct shape *shape = problem_of_text(arena,
+			arena_format(arena,
 				"problem:\n  shape:\n    name: mm\n    dimensions: [M, N, K]\n"
 				"    data_spaces: [{name: %s, read_write: true}]\n"
 				"  instance: {M: 4, N: 4, K: 4}\n",
@@ -261,23 +260,4 @@ static void products_of_matrices_have_roles(void **state)
 			else
 				assert_null(shape->spaces[t].role);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			every_nesting_of_a_projection_reads_alike, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(older_forms_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			names_may_be_long_and_extents_large, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_no_dimension_is_gets_a_note, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(shapes_have_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(products_of_matrices_have_roles, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			an_op_has_the_share_of_its_busiest_core, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

@@ -1,22 +1,9 @@
-#include "base/arena.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static int open_arena(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int close_arena(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 struct two_files {
 	struct diag *diag;
@@ -37,10 +24,10 @@ static struct two_files read_two(struct arena *arena, const char *first, const c
 	return two;
 }
 
-static void files_are_one_map(void **state)
+TEST(files_are_one_map)
 {
 	struct two_files two =
-		read_two(*state, "workload: {a: 1}\nvariables: {n: 4}", "architecture: {b: n * 2}");
+		read_two(arena, "workload: {a: 1}\nvariables: {n: 4}", "architecture: {b: n * 2}");
 	struct reading reading = sheet_reading(two.sheet);
 	assert_true(sheet_has(two.sheet, "workload"));
 	assert_false(sheet_has(two.sheet, "search"));
@@ -51,27 +38,27 @@ static void files_are_one_map(void **state)
 	assert_true(node_integer(&reading, node_find(architecture, "b"), "b", 0, 100, &n));
 	assert_int_equal(n, 8);
 	sheet_done(two.sheet);
-	assert_string_equal(complaints_text(*state, two.diag), "");
+	assert_string_equal(complaints_text(arena, two.diag), "");
 }
 
-static void an_empty_list_says_nothing(void **state)
+TEST(an_empty_list_says_nothing)
 {
 	for (int first = 0; first < 2; first++) {
-		struct two_files two = read_two(*state, first ? "mapping: [a]" : "mapping: []",
+		struct two_files two = read_two(arena, first ? "mapping: [a]" : "mapping: []",
 			first ? "mapping: []" : "mapping: [a]");
 		assert_int_equal(sheet_find(two.sheet, "mapping")->count, 1);
-		assert_string_equal(complaints_text(*state, two.diag), "");
+		assert_string_equal(complaints_text(arena, two.diag), "");
 	}
 }
 
-static void targets_of_constraints_add_up(void **state)
+TEST(targets_of_constraints_add_up)
 {
 	static const char *const forms[] = {
 		"constraints: {version: 0.4, targets: [{target: a}, {target: b}]}",
 		"constraints: [{target: a}, {target: b}]",
 	};
 	for (int i = 0; i < 4; i++) {
-		struct two_files two = read_two(*state, forms[i / 2], forms[i % 2]);
+		struct two_files two = read_two(arena, forms[i / 2], forms[i % 2]);
 		const struct node *targets = sheet_find(two.sheet, "constraints");
 		assert_false(diag_failed(two.diag));
 		assert_int_equal(targets->kind, NODE_LIST);
@@ -80,18 +67,18 @@ static void targets_of_constraints_add_up(void **state)
 		assert_string_equal(targets->items[3]->span.source->name, "second");
 	}
 	struct two_files two =
-		read_two(*state, "constraints: {cores: 4}", "constraints: [{target: a}]");
+		read_two(arena, "constraints: {cores: 4}", "constraints: [{target: a}]");
 	assert_true(diag_failed(two.diag));
 }
 
-static void a_key_that_nobody_asked_for_is_refused(void **state)
+TEST(a_key_that_nobody_asked_for_is_refused)
 {
-	struct two_files two = read_two(*state, "mapping: [1]", "globals: {}\nvariables: {a: 1}");
+	struct two_files two = read_two(arena, "mapping: [1]", "globals: {}\nvariables: {a: 1}");
 	sheet_reading(two.sheet);
 	sheet_done(two.sheet);
 	sheet_note(two.sheet);
 	assert_int_equal(diag_errors(two.diag), 1);
-	assert_string_equal(complaints_text(*state, two.diag),
+	assert_string_equal(complaints_text(arena, two.diag),
 		"first:1:1: error: 'mapping' is not read by this version; take it out to go on "
 		"without it\n"
 		"    1 | mapping: [1]\n"
@@ -102,18 +89,18 @@ static void a_key_that_nobody_asked_for_is_refused(void **state)
 }
 
 /* Beside a problem Timeloop's users have files with more in them than is read. */
-static void what_timeloop_ignores_is_noted_once(void **state)
+TEST(what_timeloop_ignores_is_noted_once)
 {
-	struct two_files two = read_two(*state,
+	struct two_files two = read_two(arena,
 		"problem: {}\nmodel: {verbose: True}\nout_prefix: x\nproblem2: 1\nERT_summary: []",
 		"compound_components: 1\nmodel: 2\nlayout:\n");
-	struct two_files again = read_two(*state, "problem: {}\ncompound_components: 1",
+	struct two_files again = read_two(arena, "problem: {}\ncompound_components: 1",
 		"compound_components: {a: 1}\nmaping: 1");
 	sheet_reading(two.sheet);
 	sheet_find(two.sheet, "problem");
 	sheet_done(two.sheet);
 	sheet_note(two.sheet);
-	assert_string_equal(complaints_text(*state, two.diag),
+	assert_string_equal(complaints_text(arena, two.diag),
 		"first:2:1: note: not read, as in Timeloop: 'model' in the file, 'out_prefix' in "
 		"the file, 'problem2' in the file, 'layout' in the file, 'compound_components' in "
 		"the file, 'ERT_summary' in the file\n"
@@ -121,21 +108,21 @@ static void what_timeloop_ignores_is_noted_once(void **state)
 		"      | ^~~~~\n");
 	sheet_reading(again.sheet);
 	assert_int_equal(diag_errors(again.diag), 1);
-	assert_string_equal(complaints_first(*state, again.diag),
+	assert_string_equal(complaints_first(arena, again.diag),
 		"error: unknown key 'maping' at the top of the file; did you mean 'mapping'?");
 }
 
-static void arch_is_architecture(void **state)
+TEST(arch_is_architecture)
 {
-	struct two_files two = read_two(*state, "arch: {a: 1}", "problem: {}");
+	struct two_files two = read_two(arena, "arch: {a: 1}", "problem: {}");
 	assert_true(sheet_has(two.sheet, "architecture"));
 	assert_non_null(node_find(sheet_find(two.sheet, "architecture"), "a"));
-	struct two_files both = read_two(*state, "arch: {a: 1}", "architecture: {}");
+	struct two_files both = read_two(arena, "arch: {a: 1}", "architecture: {}");
 	assert_int_equal(diag_errors(both.diag), 1);
 }
 
 /* Sparse features are refused by name, the empty list of them is not. */
-static void only_sparsity_that_is_asked_for_is_refused(void **state)
+TEST(only_sparsity_that_is_asked_for_is_refused)
 {
 	static const struct {
 		const char *text;
@@ -150,29 +137,14 @@ static void only_sparsity_that_is_asked_for_is_refused(void **state)
 		{"sparse_optimizations: 1", true},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct two_files two = read_two(*state, "problem: {}", rows[i].text);
+		struct two_files two = read_two(arena, "problem: {}", rows[i].text);
 		sheet_reading(two.sheet);
 		sheet_find(two.sheet, "problem");
 		sheet_done(two.sheet);
 		assert_int_equal(diag_failed(two.diag), rows[i].refused);
 		if (rows[i].refused)
-			assert_string_equal(complaints_first(*state, two.diag),
+			assert_string_equal(complaints_first(arena, two.diag),
 				"error: 'sparse_optimizations' is not modelled: results would be "
 				"those of dense data");
 	}
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-	const struct CMUnitTest tests[] = {
-		TEST(files_are_one_map),
-		TEST(an_empty_list_says_nothing),
-		TEST(targets_of_constraints_add_up),
-		TEST(a_key_that_nobody_asked_for_is_refused),
-		TEST(what_timeloop_ignores_is_noted_once),
-		TEST(arch_is_architecture),
-		TEST(only_sparsity_that_is_asked_for_is_refused),
-	};
-	return cmocka_run_group_tests_name("sheet", tests, NULL, NULL);
 }

@@ -73,33 +73,28 @@ static void check_fault(const struct mutable_program *mutant, enum sim_fault_kin
 	arena_close(arena);
 }
 
-static void a_read_of_what_nobody_wrote_is_told(void **state)
+TEST(a_read_of_what_nobody_wrote_is_told)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant = mutable_copy(arena, lower_chain(arena));
 	uint32_t i = find(&mutant->program, ENGINE_COMPUTE, 1, 1);
 	mutant->instructions[i].reads[0]->lx.address = 512;
 	check_fault(mutant, FAULT_UNWRITTEN, 1, 1, 512,
 		"op 'y' (step 1, instruction 18), core 1, address 512, cycle 9: it reads stick "
 		"4 of 's', which was never written");
-	arena_close(arena);
 }
 
-static void a_stale_tile_is_told(void **state)
+TEST(a_stale_tile_is_told)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant = mutable_copy(arena, lower_chain(arena));
 	uint32_t i = find(&mutant->program, ENGINE_DMA_IN, 0, 0);
 	mutant->instructions[i].transfer->hbm.address = 384;
 	check_fault(mutant, FAULT_STALE, 0, -1, 384,
 		"op 's' (step 0, instruction 0), HBM, address 384, cycle 0: it reads stick 0 of "
 		"'x' and finds stick 3 of 'x'");
-	arena_close(arena);
 }
 
-static void an_access_out_of_bounds_is_told(void **state)
+TEST(an_access_out_of_bounds_is_told)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant = mutable_copy(arena, lower_chain(arena));
 	uint32_t i = find(&mutant->program, ENGINE_COMPUTE, 0, 1);
 	mutant->instructions[i].write->lx.address = (2 << 20) - 64;
@@ -110,12 +105,10 @@ static void an_access_out_of_bounds_is_told(void **state)
 	check_fault(mutant, FAULT_BOUNDS, 0, 1, 1 << 20,
 		"op 's' (step 0, instruction 3), core 1, address 1048576, cycle 1: bytes 1048576 "
 		"to 1048704 of LX are neither allotted to 's' nor to tile buffers");
-	arena_close(arena);
 }
 
-static void overlapping_live_buffers_are_told(void **state)
+TEST(overlapping_live_buffers_are_told)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant = mutable_copy(arena, lower_chain(arena));
 	for (size_t a = 0; a < mutant->program.allotment_count; a++) {
 		if (mutant->allotments[a].tensor < 0 && mutant->allotments[a].from == 1)
@@ -124,15 +117,13 @@ static void overlapping_live_buffers_are_told(void **state)
 	check_fault(mutant, FAULT_OVERLAP, 1, 0, 256,
 		"op 'y' (step 1), core 0, address 256, cycle 0: 's' and 'tile buffers' share "
 		"bytes and live together");
-	arena_close(arena);
 }
 
-static void a_child_may_take_the_place_of_its_dying_parent_only(void **state)
+TEST(a_child_may_take_the_place_of_its_dying_parent_only)
 {
 	static const char *const mappings[] = {"", "", "", NULL};
 	static const char *const stays[] = {
 		"a at 0 steps 0 2, cores 1", "b at 0 steps 1 3 in place of a, cores 1", NULL};
-	struct arena *arena = arena_open();
 	const struct program *program = lower(arena, 1,
 		"{dimensions: {m: 8, n: 64}, ops: ['a[m,n] = exp(x[m,n])', 'b[m,n] = "
 		"neg(a[m,n])', 'y[m,n] = abs(b[m,n])']}",
@@ -154,13 +145,11 @@ static void a_child_may_take_the_place_of_its_dying_parent_only(void **state)
 	check_fault(mutant, FAULT_OVERLAP, 1, 0, 0,
 		"op 'b' (step 1), core 0, address 0, cycle 0: 'a' and 'b' share bytes and live "
 		"together");
-	arena_close(arena);
 }
 
-static void a_missing_dependence_is_told_even_where_timing_hides_it(void **state)
+TEST(a_missing_dependence_is_told_even_where_timing_hides_it)
 {
 	static const char *const mappings[] = {"LX: m4", NULL};
-	struct arena *arena = arena_open();
 	const struct program *program = lower(arena, 1,
 		"{dimensions: {m: 8, n: 64}, ops: ['y[m,n] = exp(x[m,n])']}", mappings, none);
 	struct mutable_program *mutant = mutable_copy(arena, program);
@@ -173,12 +162,10 @@ static void a_missing_dependence_is_told_even_where_timing_hides_it(void **state
 	check_fault(mutant, FAULT_DEPENDENCE, 0, 0, 1677824,
 		"op 'y' (step 0, instruction 6), core 0, address 1677824, cycle 4: it overwrites "
 		"what instruction 1 reads, and nothing makes the one wait for the other");
-	arena_close(arena);
 }
 
-static void a_deadlock_names_who_waits(void **state)
+TEST(a_deadlock_names_who_waits)
 {
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant = mutable_copy(arena, lower_chain(arena));
 	uint32_t in = find(&mutant->program, ENGINE_DMA_IN, 0, 1);
 	uint32_t compute = find(&mutant->program, ENGINE_COMPUTE, 0, 1);
@@ -195,16 +182,14 @@ static void a_deadlock_names_who_waits(void **state)
 	check_fault(mutant, FAULT_DEADLOCK, 0, 1, 0,
 		"op 's' (step 0, instruction 1), core 1, address 0, cycle 5: instruction 1 "
 		"waits for itself or for one that does not exist");
-	arena_close(arena);
 }
 
 static const char product[] =
 	"{dimensions: {m: 3, n: 64, k: 256}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}";
 
-static void a_core_that_never_comes_to_the_ring_is_told(void **state)
+TEST(a_core_that_never_comes_to_the_ring_is_told)
 {
 	static const char *const mappings[] = {"core: k4", NULL};
-	struct arena *arena = arena_open();
 	const struct program *program = lower(arena, 4, product, mappings, none);
 	struct mutable_program *mutant = mutable_copy(arena, program);
 	uint32_t ring = find(program, ENGINE_RING, 0, 0);
@@ -217,13 +202,11 @@ static void a_core_that_never_comes_to_the_ring_is_told(void **state)
 	assert_int_equal(result.faults[0].address, address);
 	assert_non_null(strstr(
 		result.faults[0].text, "core 2 has a part in the ring but never comes to it"));
-	arena_close(arena);
 }
 
-static void a_pass_left_out_of_a_sum_is_told(void **state)
+TEST(a_pass_left_out_of_a_sum_is_told)
 {
 	static const char *const mappings[] = {"LX: k4", NULL};
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant =
 		mutable_copy(arena, lower(arena, 1, product, mappings, none));
 	for (uint32_t i = 0; i < mutant->program.instruction_count; i++) {
@@ -236,13 +219,11 @@ static void a_pass_left_out_of_a_sum_is_told(void **state)
 	assert_int_equal(result.faults[0].kind, FAULT_STALE);
 	assert_non_null(strstr(result.faults[0].text,
 		"is finished with a part of its reduction missing or taken twice"));
-	arena_close(arena);
 }
 
-static void faults_end_where_there_are_too_many(void **state)
+TEST(faults_end_where_there_are_too_many)
 {
 	static const char *const mappings[] = {"LX: m32", NULL};
-	struct arena *arena = arena_open();
 	struct mutable_program *mutant = mutable_copy(arena,
 		lower(arena, 1, "{dimensions: {m: 32, n: 64}, ops: ['y[m,n] = exp(x[m,n])']}",
 			mappings, none));
@@ -253,7 +234,6 @@ static void faults_end_where_there_are_too_many(void **state)
 	struct sim_result result = run(&mutant->program, SIM_DATA, arena);
 	assert_int_equal(result.fault_count, SIM_FAULTS_MOST);
 	assert_false(result.finished);
-	arena_close(arena);
 }
 
 /* 8 sticks; 8 sticks; HBM moves 16 sticks in 15 cycles, ports and LX one in one */
@@ -270,41 +250,38 @@ static int64_t cycles(int cores, const char *workload, const char *mapping)
 
 static const char rows8[] = "{dimensions: {m: 8, n: 64}, ops: ['y[m,n] = exp(x[m,n])']}";
 
-static void one_tile_is_moved_in_then_computed_then_moved_out(void **state)
+TEST(one_tile_is_moved_in_then_computed_then_moved_out)
 {
 	assert_int_equal(cycles(1, rows8, ""), 8 + 8 + 8);
 }
 
-static void tiles_in_two_buffers_overlap(void **state)
+TEST(tiles_in_two_buffers_overlap)
 {
 	/* in 4, in 4 beside compute 4; then the port takes turns */
 	assert_int_equal(cycles(1, rows8, "LX: m2"), 4 + 4 + 4 + 4);
 }
 
-static void cores_share_hbm(void **state)
+TEST(cores_share_hbm)
 {
 	/* 2 sticks in and out on each; HBM never rests */
 	assert_int_equal(cycles(4, rows8, "core: m4"), 16 * 15 / 16);
 }
 
-static void a_broadcast_reads_hbm_once(void **state)
+TEST(a_broadcast_reads_hbm_once)
 {
 	static const char *const mappings[] = {"core: m4", NULL};
-	struct arena *arena = arena_open();
 	const struct program *program = lower(arena, 4,
 		"{dimensions: {m: 4, n: 64}, ops: ['y[m,n] = x[m,n] - b[n]']}", mappings, none);
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	assert_int_equal(result.counts.steps[0].bytes[1][TRAFFIC_HBM_READ], 128);
 	assert_int_equal(result.counts.steps[0].bytes[1][TRAFFIC_LX_FILL], 4 * 128);
-	arena_close(arena);
 }
 
 /* A clone of the graph that only moves waits for short runs no more than one that a plan has. */
-static void a_move_waits_for_no_runs(void **state)
+TEST(a_move_waits_for_no_runs)
 {
 	static const char *const mappings[] = {"LX: m4", "LX: m4", NULL};
 	static const char *const stays[] = {"c at 0 steps 0 2, cores 1", NULL};
-	struct arena *arena = arena_open();
 	const struct program *program = lower(arena, 1,
 		"{dimensions: {m: 8, n: 64}, ops: ['c[m,n] = clone(x[m,n])', 'y[n] = sum(m) "
 		"c[m,n]']}",
@@ -315,13 +292,11 @@ static void a_move_waits_for_no_runs(void **state)
 	other.arch = slow;
 	assert_int_equal(
 		run(&other, SIM_COUNT, arena).cycles, run(program, SIM_COUNT, arena).cycles);
-	arena_close(arena);
 }
 
-static void a_ring_goes_from_core_to_core(void **state)
+TEST(a_ring_goes_from_core_to_core)
 {
 	static const char *const mappings[] = {"core: k4", NULL};
-	struct arena *arena = arena_open();
 	const struct program *program = lower(arena, 4, product, mappings, none);
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	uint32_t ring = find(program, ENGINE_RING, 0, 0);
@@ -330,12 +305,10 @@ static void a_ring_goes_from_core_to_core(void **state)
 	 * second and the third link each begin a stick after the one before */
 	assert_int_equal(time->end - time->start, (768 + 2 * 128) / 32 * result.ticks_per_cycle);
 	assert_int_equal(result.counts.steps[0].bytes[2][TRAFFIC_RING], 3 * 768);
-	arena_close(arena);
 }
 
-static void the_trace_keeps_to_queues_and_dependences(void **state)
+TEST(the_trace_keeps_to_queues_and_dependences)
 {
-	struct arena *arena = arena_open();
 	const struct program *program = lower_chain(arena);
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	for (uint32_t i = 0; i < program->instruction_count; i++) {
@@ -351,22 +324,18 @@ static void the_trace_keeps_to_queues_and_dependences(void **state)
 				assert_true(result.trace[j].end <= result.trace[i].start);
 		}
 	}
-	arena_close(arena);
 }
 
-static void the_end_of_every_step_is_told(void **state)
+TEST(the_end_of_every_step_is_told)
 {
-	struct arena *arena = arena_open();
 	const struct program *program = lower_chain(arena);
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	assert_int_equal(result.step_ends[1], result.cycles - program->overhead_cycles);
 	assert_in_range(result.step_ends[0], 1, result.step_ends[1] - 1);
-	arena_close(arena);
 }
 
-static void a_limit_of_steps_ends_a_run(void **state)
+TEST(a_limit_of_steps_ends_a_run)
 {
-	struct arena *arena = arena_open();
 	const struct program *program = lower_chain(arena);
 	struct sim_options options = {.steps_most = program->instruction_count - 1};
 	struct sim_result result = sim_run(program, &options, arena);
@@ -376,12 +345,10 @@ static void a_limit_of_steps_ends_a_run(void **state)
 	options.steps_most++;
 	result = sim_run(program, &options, arena);
 	assert_true(result.finished);
-	arena_close(arena);
 }
 
-static void inputs_that_are_given_are_used(void **state)
+TEST(inputs_that_are_given_are_used)
 {
-	struct arena *arena = arena_open();
 	const struct program *program = lower_chain(arena);
 	int x = workload_tensor(program->workload, "x"),
 	    y = workload_tensor(program->workload, "y");
@@ -398,32 +365,4 @@ static void inputs_that_are_given_are_used(void **state)
 		assert_true(i == 77 ? value == -1.0f : value > -1e-6f);
 	}
 	assert_null(result.outputs[workload_tensor(program->workload, "s")]);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_read_of_what_nobody_wrote_is_told),
-		cmocka_unit_test(a_stale_tile_is_told),
-		cmocka_unit_test(an_access_out_of_bounds_is_told),
-		cmocka_unit_test(overlapping_live_buffers_are_told),
-		cmocka_unit_test(a_child_may_take_the_place_of_its_dying_parent_only),
-		cmocka_unit_test(a_missing_dependence_is_told_even_where_timing_hides_it),
-		cmocka_unit_test(a_deadlock_names_who_waits),
-		cmocka_unit_test(a_core_that_never_comes_to_the_ring_is_told),
-		cmocka_unit_test(a_pass_left_out_of_a_sum_is_told),
-		cmocka_unit_test(faults_end_where_there_are_too_many),
-		cmocka_unit_test(one_tile_is_moved_in_then_computed_then_moved_out),
-		cmocka_unit_test(tiles_in_two_buffers_overlap),
-		cmocka_unit_test(cores_share_hbm),
-		cmocka_unit_test(a_broadcast_reads_hbm_once),
-		cmocka_unit_test(a_move_waits_for_no_runs),
-		cmocka_unit_test(a_ring_goes_from_core_to_core),
-		cmocka_unit_test(the_trace_keeps_to_queues_and_dependences),
-		cmocka_unit_test(the_end_of_every_step_is_told),
-		cmocka_unit_test(a_limit_of_steps_ends_a_run),
-		cmocka_unit_test(inputs_that_are_given_are_used),
-	};
-	return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
 }

@@ -12,10 +12,8 @@
 
 /* The page of the multi-projection reads Z[k] where Z[k - 1] is right, has PEs up to Q + C and no
  * guard for outputs: what follows from its own call is right. */
-static void the_published_call_is_projected(void **state)
+TEST(the_published_call_is_projected)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct space_time spec = space_time_alone(arena,
 		"space_time:\n"
 		"  loops: {q: 4, c: 8}\n"
@@ -36,14 +34,11 @@ static void the_published_call_is_projected(void **state)
 	project_execute(&search, &found, arena);
 	assert_true(found.common.execution.agrees);
 	assert_int_equal(found.execution.output_count, 8);
-	arena_close(arena);
 }
 
 /* A wrong reverse is refused at the point where it goes astray. */
-static void a_wrong_reverse_is_shown(void **state)
+TEST(a_wrong_reverse_is_shown)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct space_time spec = space_time_alone(arena,
 		"space_time:\n"
 		"  loops: {i: 3, j: 3}\n"
@@ -53,14 +48,11 @@ static void a_wrong_reverse_is_shown(void **state)
 	assert_int_equal(facts.fault, PROJECTION_REVERSE);
 	assert_string_equal(projection_fault_text(arena, &spec, &spec.projection, &facts),
 		"the reverse transform gives another 'j' at point (1, 0)");
-	arena_close(arena);
 }
 
 /* The rows' own names hold in it, in any order of the file. */
-static void a_reverse_names_rows_as_the_spec_does(void **state)
+TEST(a_reverse_names_rows_as_the_spec_does)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	const char *format = "space_time:\n"
 			     "  reverse: {i: %s, j: %s - %s}\n"
 			     "  loops: {i: 3, j: 3}\n"
@@ -76,12 +68,10 @@ static void a_reverse_names_rows_as_the_spec_does(void **state)
 					       "  space: [row]\n  time: [step]\n"));
 	facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
 	assert_int_equal(facts.fault, PROJECTION_FINE);
-	arena_close(arena);
 }
 
-static void refusals_show_counterexamples(void **state)
+BARE_TEST(refusals_show_counterexamples)
 {
-	(void)state;
 	static const struct {
 		const char *lines, *text;
 	} rows[] = {
@@ -117,9 +107,8 @@ static void refusals_show_counterexamples(void **state)
 }
 
 /* A 6 x 6 array on 2 x 4 PEs: every output is the one of the large array. */
-static void folds_compute_the_same(void **state)
+TEST(folds_compute_the_same)
 {
-	(void)state;
 	static const struct {
 		const char *fold;
 		int64_t pes, cycles;
@@ -130,7 +119,6 @@ static void folds_compute_the_same(void **state)
 		{"  fold: {array: [3, 1], order: tiles}\n", 3, 2 * 6 * (3 + 1 + 6 - 2)},
 		{"  fold: {array: [1, 1], order: blocks}\n", 1, 0},
 	};
-	struct arena *arena = arena_open();
 	struct systolic_result whole = {0};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct space_time spec = space_time_alone(
@@ -163,13 +151,11 @@ static void folds_compute_the_same(void **state)
 			assert_memory_equal(&found.execution.outputs[k], &whole.outputs[k],
 				sizeof *whole.outputs);
 	}
-	arena_close(arena);
 }
 
 /* No order of points needs fewer PEs than a step has points, nor fewer steps than a chain has. */
-static void bounds_are_those_of_the_matrix_product(void **state)
+BARE_TEST(bounds_are_those_of_the_matrix_product)
 {
-	(void)state;
 	static const int64_t widest[] = {3, 7, 12, 19, 27, 37, 48};
 	for (int64_t n = 2; n <= 8; n++) {
 		struct arena *arena = arena_open();
@@ -193,10 +179,8 @@ static void bounds_are_those_of_the_matrix_product(void **state)
 }
 
 /* 5,832 pairs of a matrix and a vector; a search cut short claims nothing. */
-static void the_matrix_product_is_searched_to_the_end(void **state)
+TEST(the_matrix_product_is_searched_to_the_end)
 {
-	(void)state;
-	struct arena *arena = arena_open();
 	struct space_time spec = space_time_alone(arena,
 		"space_time:\n  loops: {i: 4, j: 4, k: 4}\n"
 		"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n"
@@ -218,19 +202,4 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 	search.wishes.budget = 3;
 	explored = project_explore(&search, arena);
 	assert_false(explored.complete);
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_published_call_is_projected),
-		cmocka_unit_test(a_wrong_reverse_is_shown),
-		cmocka_unit_test(a_reverse_names_rows_as_the_spec_does),
-		cmocka_unit_test(refusals_show_counterexamples),
-		cmocka_unit_test(folds_compute_the_same),
-		cmocka_unit_test(bounds_are_those_of_the_matrix_product),
-		cmocka_unit_test(the_matrix_product_is_searched_to_the_end),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

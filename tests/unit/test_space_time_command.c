@@ -1,5 +1,3 @@
-#include "base/arena.h"
-#include "tests/support/set_up.h"
 #include "tests/support/shell.h"
 
 #include <string.h>
@@ -27,23 +25,14 @@ static struct ended ask(void *state, const char *command, int extent)
 		command, extent, extent, extent);
 }
 
-static void what_is_too_large_is_counted_and_not_executed(void **state)
+TEST(what_is_too_large_is_counted_and_not_executed)
 {
-	struct ended small = ask(*state, "simulate", 4), large = ask(*state, "simulate", 400);
-	struct ended score = ask(*state, "score", 400);
+	struct ended small = ask(arena, "simulate", 4), large = ask(arena, "simulate", 400);
+	struct ended score = ask(arena, "score", 400);
 	expect(&small, 0, "");
 	assert_non_null(strstr(small.out, "\"agrees\": true"));
 	expect(&large, 3, "lxplore: not executed: too many points to execute one by one\n");
 	assert_non_null(strstr(large.out, "\"cycles\": 1198"));
 	expect(&score, 0, "");
 	assert_string_equal(score.err, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_is_too_large_is_counted_and_not_executed, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("space_time_command", tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static const char *explore(const char *files)
 		arena, "%s%s", folder_text("pareto.csv"), folder_text("plans/point-001.yaml"));
 }
 
-static void both_have_the_same_frontier(void **state)
+FOLDER_TEST(both_have_the_same_frontier)
 {
 	const char *problem = explore("specs/problems/gemm_512.yaml");
 	assert_string_equal(problem, explore(folder_put("gemm.yaml", gemm)));
@@ -36,7 +36,7 @@ static void both_have_the_same_frontier(void **state)
 }
 
 /* A mapping that is found for a problem is scored and executed as its plan. */
-static void a_plan_is_of_the_problem(void **state)
+FOLDER_TEST(a_plan_is_of_the_problem)
 {
 	explore("specs/problems/gemm_512.yaml");
 	struct ended scored = shell(arena,
@@ -67,7 +67,7 @@ static struct ended score(const char *file)
 }
 
 /* Tiles stand at the home, the division at the cores, what is left of a tile in the scratchpad. */
-static void a_mapping_is_a_plan(void **state)
+FOLDER_TEST(a_mapping_is_a_plan)
 {
 	struct ended scored = score(folder_put("mapping.yaml", mapping));
 	assert_int_equal(scored.status, 0);
@@ -81,7 +81,7 @@ static void a_mapping_is_a_plan(void **state)
 	assert_string_equal(again.out, scored.out);
 }
 
-static void constraints_of_its_mapspace_hold(void **state)
+FOLDER_TEST(constraints_of_its_mapspace_hold)
 {
 	const char *held = folder_put("held.yaml",
 		"constraints:\n  targets:\n"
@@ -99,7 +99,7 @@ static void constraints_of_its_mapspace_hold(void **state)
 }
 
 /* Loops at the home are streaming tiles: constraints steer them, their number and their order. */
-static void constraints_steer_streaming_tiles(void **state)
+FOLDER_TEST(constraints_steer_streaming_tiles)
 {
 	static const struct {
 		const char *entry, *tiles;
@@ -148,29 +148,10 @@ static const char *explore_on_gemmini(const char *op)
 }
 
 /* If operands have another order, `roles:` names those that the machine means. */
-static void roles_go_with_operands(void **state)
+FOLDER_TEST(roles_go_with_operands)
 {
 	const char *plain = explore_on_gemmini("\"O[M,N] = sum(K) I[M,K] * W[K,N]\"");
 	assert_string_equal(plain,
 		explore_on_gemmini("{op: \"O[M,N] = sum(K) W[K,N] * I[M,K]\", roles: [Weights, "
 				   "Inputs, Outputs]}"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			both_have_the_same_frontier, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_plan_is_of_the_problem, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_mapping_is_a_plan, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			constraints_of_its_mapspace_hold, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			constraints_steer_streaming_tiles, folder_set_up, folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			roles_go_with_operands, folder_set_up, folder_tear_down),
-	};
-	return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void check(const struct row *table, size_t count)
 	}
 }
 
-static void layouts_are_derived(void **state)
+TEST(layouts_are_derived)
 {
 	static const struct row table[] = {
 		{"  ops:\n    - y[m,n] = exp(x[m,n])\n", "[3,128,64]"},
@@ -101,7 +101,7 @@ static void layouts_are_derived(void **state)
 }
 
 /* Does as the notes say, and reads again. */
-static void the_mends_mend(void **state)
+TEST(the_mends_mend)
 {
 	static const struct row table[] = {
 		{"  ops:\n    - K_k[h,d,k] = restickify K[h,k,d]\n"
@@ -123,13 +123,4 @@ static void the_mends_mend(void **state)
 			"[2,128,64]"},
 	};
 	check(table, sizeof table / sizeof *table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layouts_are_derived),
-		cmocka_unit_test(the_mends_mend),
-	};
-	return cmocka_run_group_tests_name("sticks", tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "sim/graph/sim.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
-#include "tests/support/set_up.h"
 
 #include "tests/test.h"
 
@@ -51,9 +50,8 @@ static const struct {
 		{""}, NOTHING, {"undivided"}},
 };
 
-static void tiles_are_those_found_by_hand(void **state)
+TEST(tiles_are_those_found_by_hand)
 {
-	struct arena *arena = *state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct plan *plan = plan_text(arena, table[i].cores, table[i].workload,
 			table[i].divisions, table[i].stays);
@@ -68,25 +66,25 @@ static void tiles_are_those_found_by_hand(void **state)
 }
 
 /* A stick each in two buffers for x and two for y. */
-static void a_step_that_fits_in_no_tiles_is_named(void **state)
+TEST(a_step_that_fits_in_no_tiles_is_named)
 {
 	struct plan *plan =
-		plan_text(*state, 1, "{dimensions: {m: 4, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}",
+		plan_text(arena, 1, "{dimensions: {m: 4, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}",
 			(const char *[]){"", NULL}, (const char *[]){NULL});
-	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
 	const char *why = NULL;
 	plan->arch = arch;
 	arch->levels[arch->lx].reserve = arch->levels[arch->lx].capacity % 128 + 4 * 128;
-	assert_true(stream_plan(plan, NULL, *state, &why));
+	assert_true(stream_plan(plan, NULL, arena, &why));
 	assert_null(why);
 	arch->levels[arch->lx].reserve -= 1;
-	assert_false(stream_plan(plan, NULL, *state, &why));
+	assert_false(stream_plan(plan, NULL, arena, &why));
 	assert_string_equal(why, "op 'y': its smallest tile buffers take 512 bytes of a core's LX; "
 				 "384 are kept for them");
 }
 
 /* The machine is as fast as the estimate says, apart from the ports, which the estimate ignores. */
-static void the_machine_is_as_fast_as_the_estimate(void **state)
+TEST(the_machine_is_as_fast_as_the_estimate)
 {
 	static const struct {
 		int cores;
@@ -105,7 +103,7 @@ static void the_machine_is_as_fast_as_the_estimate(void **state)
 			"core: n32"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct plan *plan = plan_text(*state, rows[i].cores, rows[i].workload,
+		struct plan *plan = plan_text(arena, rows[i].cores, rows[i].workload,
 			(const char *[]){rows[i].division, NULL}, (const char *[]){NULL});
 		struct sim_options options = {.mode = SIM_COUNT};
 		struct plan_cost cost;
@@ -116,12 +114,12 @@ static void the_machine_is_as_fast_as_the_estimate(void **state)
 			.op = plan->workload->ops,
 			.mapping = &plan->steps[0].mapping,
 		};
-		struct stream_answer answer = stream_tiles(&question, *state);
-		assert_true(stream_plan(plan, NULL, *state, &why));
-		assert_true(cost_plan(plan, *state, &cost));
-		const struct program *program = lower_plan(plan, *state, &why);
+		struct stream_answer answer = stream_tiles(&question, arena);
+		assert_true(stream_plan(plan, NULL, arena, &why));
+		assert_true(cost_plan(plan, arena, &cost));
+		const struct program *program = lower_plan(plan, arena, &why);
 		assert_non_null(program);
-		struct sim_result result = sim_run(program, &options, *state);
+		struct sim_result result = sim_run(program, &options, arena);
 		assert_in_range(result.cycles - cost.overhead_cycles,
 			cost.score.cycles - cost.overhead_cycles,
 			answer.cycles + answer.cycles / 16);
@@ -129,9 +127,8 @@ static void the_machine_is_as_fast_as_the_estimate(void **state)
 }
 
 /* y[32*p + q] lies in sticks of two p each: a tile of one p would write the other's half. */
-static void loops_that_share_a_stick_of_the_output_stay_whole(void **state)
+TEST(loops_that_share_a_stick_of_the_output_stay_whole)
 {
-	struct arena *arena = *state;
 	struct workload *workload =
 		sample_op(arena, OP_MAP, DTYPE_FP16, "pq->pq", "pq", (int64_t[]){1024, 32});
 	struct tensor *out = (struct tensor *)&workload->tensors[1];
@@ -146,9 +143,9 @@ static void loops_that_share_a_stick_of_the_output_stay_whole(void **state)
 }
 
 /* 1350 vectors of divisors, most of them in many orders: a part of them is enough. */
-static void few_tilings_are_priced(void **state)
+TEST(few_tilings_are_priced)
 {
-	struct plan *plan = plan_text(*state, 1,
+	struct plan *plan = plan_text(arena, 1,
 		"{dimensions: {b: 16, h: 16, q: 256, k: 2048}, "
 		"ops: ['y[b,h,q,k] = x[b,h,q,k] + mask[q,k]']}",
 		(const char *[]){"", NULL}, (const char *[]){NULL});
@@ -158,24 +155,9 @@ static void few_tilings_are_priced(void **state)
 		.op = plan->workload->ops,
 		.mapping = &plan->steps[0].mapping,
 	};
-	struct stream_answer answer = stream_tiles(&question, *state);
+	struct stream_answer answer = stream_tiles(&question, arena);
 	assert_true(answer.found);
 	int64_t elements = 16 * 16 * 256 * 2048;
 	assert_int_equal(answer.hbm_bytes, 2 * (2 * elements + 256 * 2048));
 	assert_in_range(answer.evaluations, 1, 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(tiles_are_those_found_by_hand, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_step_that_fits_in_no_tiles_is_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_machine_is_as_fast_as_the_estimate, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			loops_that_share_a_stick_of_the_output_stay_whole, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(few_tilings_are_priced, set_up, tear_down),
-	};
-	return cmocka_run_group_tests_name("streaming tiles", tests, NULL, NULL);
 }

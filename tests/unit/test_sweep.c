@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "campaign/expand.h"
 #include "tests/support/complaints.h"
-#include "tests/support/set_up.h"
 
 #include <string.h>
 
@@ -62,11 +61,9 @@ static const char *points_of(struct arena *arena, const char *text, const char *
 	return text_read(&lines);
 }
 
-struct row {
+static const struct {
 	const char *sweep, *points;
-};
-
-static const struct row rows[] = {
+} rows[] = {
 	{"vary: {problem.instance.K: [1, 2], problem.instance.M: [3, 4]}", "1 3; 1 4; 2 3; 2 4"},
 	{"vary: {problem.instance.K: 5}", "5"},
 	{"vary: {problem.instance.K: {from: 1, to: 7, step: 3}}", "1; 4; 7"},
@@ -105,14 +102,13 @@ static const struct row rows[] = {
 	{"vary: {architecture.nodes.1.attributes.width: [8]}", "8"},
 };
 
-static void points_are_as_written(void **state)
+TEST(points_are_as_written)
 {
-	const struct row *row = *state;
 	const char *complaints;
-	test_arena = arena_open();
-	assert_string_equal(points_of(test_arena, row->sweep, &complaints), row->points);
-	assert_string_equal(complaints, "");
-	arena_close(test_arena);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_string_equal(points_of(arena, rows[i].sweep, &complaints), rows[i].points);
+		assert_string_equal(complaints, "");
+	}
 }
 
 static const struct sweep_spec *expand_text(
@@ -127,20 +123,19 @@ static const struct sweep_spec *expand_text(
 }
 
 /* The tree of a point is that of the specs but for the values that are set. */
-static void values_are_in_the_tree(void **state)
+TEST(values_are_in_the_tree)
 {
 	struct sweep_expansion expansion;
-	const struct sweep_spec *sweep = expand_text(*state,
+	const struct sweep_spec *sweep = expand_text(arena,
 		"vary: {architecture.GLB.depth: [7], search.solver.map: [ilp], architecture.PE.meshX: "
 		"[2]}",
 		&expansion);
 	struct sweep_point point;
-	assert_int_equal(
-		expander_point(expander_open(*state, sweep), 0, *state, sweep->diag, &point),
+	assert_int_equal(expander_point(expander_open(arena, sweep), 0, arena, sweep->diag, &point),
 		POINT_THERE);
-	struct text text = text_open(*state);
+	struct text text = text_open(arena);
 	for (size_t i = 0; i < point.file_count; i++)
-		text_add(&text, "%s\n", canon_text(*state, point.files[i]));
+		text_add(&text, "%s\n", canon_text(arena, point.files[i]));
 	assert_string_equal(text_read(&text),
 		"{architecture: {nodes: [!Component {name: DRAM, attributes: {width: 64}}, "
 		"!Component {name: GLB, attributes: {depth: 7, width: 32}}, !Container {name: "
@@ -149,16 +144,16 @@ static void values_are_in_the_tree(void **state)
 }
 
 /* Layers that are equal but for their names, and values that are what was there, are one task. */
-static void equal_trees_are_one_task(void **state)
+TEST(equal_trees_are_one_task)
 {
 	struct sweep_expansion expansion;
-	expand_text(*state,
+	expand_text(arena,
 		"vary: {problem: {layers: specs/workloads/resnet50.yaml, only: [conv2_x_1x1b, "
 		"conv2_1_down, conv1]}}",
 		&expansion);
 	assert_int_equal(expansion.point_count, 3);
 	assert_int_equal(expansion.task_count, 2);
-	expand_text(*state, "vary: {k: [1, 2, 3, 4]}\nset: {problem.instance.K: 16 + k // 3}",
+	expand_text(arena, "vary: {k: [1, 2, 3, 4]}\nset: {problem.instance.K: 16 + k // 3}",
 		&expansion);
 	assert_int_equal(expansion.point_count, 4);
 	assert_int_equal(expansion.task_count, 2);
@@ -166,22 +161,22 @@ static void equal_trees_are_one_task(void **state)
 }
 
 /* Ends, then the middle, then quarters; among these the smaller problem. */
-static void ends_come_first(void **state)
+TEST(ends_come_first)
 {
 	struct sweep_expansion expansion;
-	expand_text(*state, "vary: {problem.instance.K: {from: 1, to: 9}}", &expansion);
+	expand_text(arena, "vary: {problem.instance.K: {from: 1, to: 9}}", &expansion);
 	static const size_t order[] = {0, 8, 4, 2, 6, 1, 3, 5, 7};
 	for (size_t r = 0; r < 9; r++)
 		assert_int_equal(expansion.tasks[r].first, order[r]);
-	expand_text(*state, "vary: {search.solver.map: [x, y], problem.instance.K: [9, 1]}",
-		&expansion);
+	expand_text(
+		arena, "vary: {search.solver.map: [x, y], problem.instance.K: [9, 1]}", &expansion);
 	static const size_t cheap[] = {1, 3, 0, 2};
 	for (size_t r = 0; r < 4; r++)
 		assert_int_equal(expansion.tasks[r].first, cheap[r]);
 }
 
 /* The sweeps that come along have as many points as their pages say. */
-static void shipped_sweeps_expand(void **state)
+TEST(shipped_sweeps_expand)
 {
 	static const struct {
 		const char *path;
@@ -189,18 +184,18 @@ static void shipped_sweeps_expand(void **state)
 	} shipped[] = {{"specs/sweeps/machine_sizes.yaml", 512},
 		{"specs/sweeps/workloads_cores.yaml", 18}};
 	for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
-		struct diag *diag = diag_open(*state);
+		struct diag *diag = diag_open(arena);
 		struct sweep_expansion expansion;
-		const struct node *file = node_read_file(*state, shipped[i].path, diag);
-		const struct sweep_spec *sweep = sweep_read(*state, &file, 1, diag);
-		assert_string_equal(complaints_text(*state, diag), "");
-		assert_true(expand(*state, sweep, "", &expansion));
+		const struct node *file = node_read_file(arena, shipped[i].path, diag);
+		const struct sweep_spec *sweep = sweep_read(arena, &file, 1, diag);
+		assert_string_equal(complaints_text(arena, diag), "");
+		assert_true(expand(arena, sweep, "", &expansion));
 		assert_int_equal(expansion.point_count, shipped[i].points);
 	}
 }
 
 /* Settings, values and names are part of the fingerprint of a store. */
-static void fingerprints_tell_sweeps_apart(void **state)
+TEST(fingerprints_tell_sweeps_apart)
 {
 	static const char *const texts[] = {"vary: {problem.instance.K: [1, 2]}",
 		"vary: {problem.instance.K: [2, 1]}", "vary: {problem.instance.K: [1, 2, 3]}",
@@ -208,32 +203,13 @@ static void fingerprints_tell_sweeps_apart(void **state)
 		"points: {a: {problem.instance.K: 1}, b: {problem.instance.K: 2}}"};
 	struct sweep_expansion expansions[5], other;
 	for (int i = 0; i < 5; i++) {
-		const struct sweep_spec *sweep = expand_text(*state, texts[i], &expansions[i]);
+		const struct sweep_spec *sweep = expand_text(arena, texts[i], &expansions[i]);
 		for (int k = 0; k < i; k++)
 			assert_false(expansions[k].fingerprint == expansions[i].fingerprint);
-		assert_true(expand(*state, sweep, "", &other));
+		assert_true(expand(arena, sweep, "", &other));
 		assert_true(other.fingerprint == expansions[i].fingerprint);
-		assert_true(expand(*state, sweep, "--seed=2", &other));
+		assert_true(expand(arena, sweep, "--seed=2", &other));
 		assert_false(other.fingerprint == expansions[i].fingerprint);
 		assert_false(other.tasks[0].spec == expansions[i].tasks[0].spec);
 	}
-}
-
-int main(void)
-{
-	enum { ROWS = sizeof rows / sizeof *rows };
-	struct CMUnitTest points[ROWS];
-	for (size_t i = 0; i < ROWS; i++)
-		points[i] = (struct CMUnitTest){.name = rows[i].points,
-			.test_func = points_are_as_written,
-			.initial_state = (void *)&rows[i]};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(values_are_in_the_tree, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(equal_trees_are_one_task, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ends_come_first, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(shipped_sweeps_expand, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(fingerprints_tell_sweeps_apart, set_up, tear_down),
-	};
-	int failed = run_table("points", points, ROWS);
-	return failed + cmocka_run_group_tests_name("trees", tests, NULL, NULL);
 }

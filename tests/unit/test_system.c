@@ -25,7 +25,7 @@ static void expect_no_threads(const struct ended *ended)
 }
 
 /* There are some dozens of tasks; the stacks of that many threads are more than all of the memory. */
-static void threads_without_memory_end_with_status_4(void **state)
+FOLDER_TEST(threads_without_memory_end_with_status_4)
 {
 	if (is_skipped(SANITIZED, "limits of memory: built with a sanitizer") ||
 		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
@@ -40,7 +40,7 @@ static void threads_without_memory_end_with_status_4(void **state)
 }
 
 /* Root has no such limit, so the test runs as another user. */
-static void threads_beyond_the_limit_end_with_status_4(void **state)
+FOLDER_TEST(threads_beyond_the_limit_end_with_status_4)
 {
 	static const char as_nobody[] =
 		"setpriv --reuid=65534 --clear-groups --inh-caps=-all --bounding-set=-all";
@@ -59,7 +59,7 @@ static void threads_beyond_the_limit_end_with_status_4(void **state)
 }
 
 /* Stack of the main thread, and of the others. */
-static void stacks_do_not_depend_on_limits(void **state)
+FOLDER_TEST(stacks_do_not_depend_on_limits)
 {
 	if (is_skipped(SANITIZED, "limits of stacks: built with a sanitizer") ||
 		is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
@@ -77,7 +77,7 @@ static void stacks_do_not_depend_on_limits(void **state)
 }
 
 /* 512 or 1024 bytes, by the shell: too few for run.json, and for the table on standard output. */
-static void files_that_are_full_end_with_status_4(void **state)
+FOLDER_TEST(files_that_are_full_end_with_status_4)
 {
 	if (is_skipped(LLVM_OPENMP, LLVM_OPENMP_TEXT))
 		return;
@@ -101,7 +101,7 @@ static const char *hashes(const char *run)
 	return text_read(&text);
 }
 
-static void specs_may_be_pipes(void **state)
+FOLDER_TEST(specs_may_be_pipes)
 {
 	static const char explore[] =
 		"timeout 60 $LXPLORE explore -q --simulate none --labels 0 --budget 1 -o";
@@ -131,7 +131,7 @@ static void specs_may_be_pipes(void **state)
 }
 
 /* Inputs without an end, and files above the largest size. */
-static void inputs_without_an_end_are_refused(void **state)
+FOLDER_TEST(inputs_without_an_end_are_refused)
 {
 	static const struct {
 		const char *command, *why;
@@ -160,19 +160,4 @@ static void inputs_without_an_end_are_refused(void **state)
 		if (ended.status != 2 || !strstr(ended.err, rows[i].why))
 			fail_msg("%s: status %d\n%s", rows[i].command, ended.status, ended.err);
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(threads_without_memory_end_with_status_4),
-		TEST(threads_beyond_the_limit_end_with_status_4),
-		TEST(stacks_do_not_depend_on_limits),
-		TEST(files_that_are_full_end_with_status_4),
-		TEST(specs_may_be_pipes),
-		TEST(inputs_without_an_end_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static struct product draw_product(struct random *random)
 		4 + (int64_t)random_below(random, 9), 4 + (int64_t)random_below(random, 9), r, c};
 }
 
-static void classical_dataflows_take_the_published_cycles(void **state)
+BARE_TEST(classical_dataflows_take_the_published_cycles)
 {
 	uint64_t seed = draws_seed(94);
 	for (long i = 0; i < draws(20); i++) {
@@ -184,7 +184,7 @@ static void draw_pass(struct random *random, struct nest_case *nest, const struc
 	set_dataflow(nest, dataflow, s);
 }
 
-static void a_pass_is_the_projection_of_a_recurrence(void **state)
+BARE_TEST(a_pass_is_the_projection_of_a_recurrence)
 {
 	uint64_t seed = draws_seed(95);
 	for (long i = 0; i < draws(60); i++) {
@@ -225,7 +225,7 @@ static void a_pass_is_the_projection_of_a_recurrence(void **state)
 
 /* --- the mapper */
 
-static void the_mapper_finds_the_best_dataflow(void **state)
+TEST(the_mapper_finds_the_best_dataflow)
 {
 	uint64_t seed = draws_seed(96);
 	for (long i = 0; i < draws(20); i++) {
@@ -245,14 +245,4 @@ static void the_mapper_finds_the_best_dataflow(void **state)
 		assert_true(explored.frontier.points[0].score.cycles <= best);
 		arena_close(question.arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classical_dataflows_take_the_published_cycles),
-		cmocka_unit_test(a_pass_is_the_projection_of_a_recurrence),
-		cmocka_unit_test(the_mapper_finds_the_best_dataflow),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

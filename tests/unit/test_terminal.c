@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 /* Layout of the commands' output: 80 columns, colours only on terminals, JSON of every result. */
-static void help_is_at_most_80_columns_wide(void **state)
+FOLDER_TEST(help_is_at_most_80_columns_wide)
 {
 	struct ended ended = folder_run(
 		"for c in $($program --help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'); do\n"
@@ -20,7 +20,7 @@ static void help_is_at_most_80_columns_wide(void **state)
 }
 
 /* A terminal shows what names would have it do, and a spreadsheet does not compute them. */
-static void names_from_specs_are_only_shown(void **state)
+FOLDER_TEST(names_from_specs_are_only_shown)
 {
 	folder_put("names.yaml", "workload:\n"
 				 "  name: \"a\\e[31m\\u202Eb\"\n"
@@ -47,7 +47,7 @@ static void names_from_specs_are_only_shown(void **state)
 }
 
 /* Tables fold and lines are broken where a terminal has 80 columns; a file gets the lines whole. */
-static void results_fit_a_terminal_of_80_columns(void **state)
+FOLDER_TEST(results_fit_a_terminal_of_80_columns)
 {
 	static const char *const graph = "specs/arch/spyre32.yaml specs/workloads/attention.yaml";
 	static const char *const nest = "specs/arch/three_level.yaml specs/problems/gemm_16.yaml";
@@ -95,7 +95,7 @@ static void results_fit_a_terminal_of_80_columns(void **state)
 	assert_true(was_wide);
 }
 
-static void tables_fold_behind_their_first_column(void **state)
+FOLDER_TEST(tables_fold_behind_their_first_column)
 {
 	const char *table = "name   first column          second column\n"
 			    "alpha  1, 2 and no more                  3\n"
@@ -114,7 +114,7 @@ static void tables_fold_behind_their_first_column(void **state)
 }
 
 /* A program that was built and not installed finds the specs of its checkout from any folder. */
-static void specs_of_the_checkout_are_found_from_anywhere(void **state)
+FOLDER_TEST(specs_of_the_checkout_are_found_from_anywhere)
 {
 	struct ended ended = folder_run("$program check specs/arch/spyre32.yaml "
 					"specs/workloads/softmax_dim1.yaml");
@@ -146,7 +146,7 @@ static const char *const results[] = {
 	"place specs/buffers/attention.csv --capacity 1GiB",
 };
 
-static void every_result_is_there_as_json(void **state)
+FOLDER_TEST(every_result_is_there_as_json)
 {
 	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
 	for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
@@ -162,7 +162,7 @@ static void every_result_is_there_as_json(void **state)
 	}
 }
 
-static void lists_have_80_columns(void **state)
+FOLDER_TEST(lists_have_80_columns)
 {
 	static const char *const lists[] = {
 		"solvers", "kinds", "ops", "objectives", "constraints", NULL};
@@ -183,7 +183,7 @@ static const char *on_terminal(const char *variables, const char *words)
 		.out;
 }
 
-static void colours_are_for_terminals_of_those_who_want_them(void **state)
+FOLDER_TEST(colours_are_for_terminals_of_those_who_want_them)
 {
 	assert_null(strchr(folder_run("TERM=xterm $program score nowhere.yaml").err, '\033'));
 	if (folder_run("command -v script").status != 0)
@@ -196,7 +196,7 @@ static void colours_are_for_terminals_of_those_who_want_them(void **state)
 }
 
 /* A problem, a network, and a graph show how good the best is. */
-static void progress_shows_the_best_and_the_gap(void **state)
+FOLDER_TEST(progress_shows_the_best_and_the_gap)
 {
 	static const char *const runs[] = {
 		"specs/arch/three_level.yaml specs/problems/gemm_16.yaml",
@@ -219,7 +219,7 @@ static void progress_shows_the_best_and_the_gap(void **state)
 
 /* On a terminal all of it is one line, and no part of that is wider than 80 columns; the first part is there before
  * the search is. */
-static void progress_is_one_line_with_units(void **state)
+FOLDER_TEST(progress_is_one_line_with_units)
 {
 	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
 	if (folder_run("command -v script").status != 0)
@@ -245,23 +245,4 @@ static void progress_is_one_line_with_units(void **state)
 				  "specs/workloads/softmax_dim1.yaml --budget 30 --labels 0 -o run")
 				.err,
 			"best "));
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(names_from_specs_are_only_shown),
-		IN_FOLDER(help_is_at_most_80_columns_wide),
-		IN_FOLDER(results_fit_a_terminal_of_80_columns),
-		IN_FOLDER(tables_fold_behind_their_first_column),
-		IN_FOLDER(specs_of_the_checkout_are_found_from_anywhere),
-		IN_FOLDER(lists_have_80_columns),
-		IN_FOLDER(every_result_is_there_as_json),
-		IN_FOLDER(colours_are_for_terminals_of_those_who_want_them),
-		IN_FOLDER(progress_shows_the_best_and_the_gap),
-		IN_FOLDER(progress_is_one_line_with_units),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static double value_of(size_t row, const char *column)
 	return value;
 }
 
-static void summaries_are_those_of_the_table(void **state)
+FOLDER_TEST(summaries_are_those_of_the_table)
 {
 	const char *text = statistics("");
 	const char *summary = strstr(text, "Summary Stats");
@@ -81,7 +81,7 @@ static double sum_of(const char *from, const char *end, const char *name)
 	return sum;
 }
 
-static void levels_add_up(void **state)
+FOLDER_TEST(levels_add_up)
 {
 	const char *text = statistics("");
 	const char *rf = strstr(text, "=== RF ==="), *glb = strstr(text, "=== GLB ===");
@@ -111,7 +111,7 @@ static void levels_add_up(void **state)
 	json_decref(score);
 }
 
-static void points_are_chosen_and_other_kinds_refused(void **state)
+FOLDER_TEST(points_are_chosen_and_other_kinds_refused)
 {
 	struct ended ended = folder_run("$program report out --format timeloop --point 99");
 	assert_int_equal(ended.status, 2);
@@ -126,7 +126,7 @@ static void points_are_chosen_and_other_kinds_refused(void **state)
 }
 
 /* 31 operations in 200 cycles; and 31 of 15 bits a word, of which whole bytes count. */
-static void quotients_are_of_single_precision(void **state)
+FOLDER_TEST(quotients_are_of_single_precision)
 {
 	folder_put("dot.yaml",
 		"architecture:\n"
@@ -151,13 +151,4 @@ static void quotients_are_of_single_precision(void **state)
 	assert_float_equal(number_of(text, "Optimal Op per Byte +: ([0-9.]+)"), 0.51, 1e-9);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(summaries_are_those_of_the_table),
-		cmocka_unit_test(levels_add_up),
-		cmocka_unit_test(quotients_are_of_single_precision),
-		cmocka_unit_test(points_are_chosen_and_other_kinds_refused),
-	};
-	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
-}
+FIXTURE(set_up, folder_tear_down);

@@ -52,7 +52,7 @@ static const char *arch_with(const char *reductions)
 	return path;
 }
 
-static void it_is_listed(void **state)
+FOLDER_TEST(it_is_listed)
 {
 	const char *listed = shell(arena, TOYS "list ops").out;
 	assert_has(listed, "\ntoy          twice its operand and one\n");
@@ -61,7 +61,7 @@ static void it_is_listed(void **state)
 }
 
 /* It moves what neg moves; four steps of the array are what its row says. */
-static void it_is_priced_by_its_row(void **state)
+FOLDER_TEST(it_is_priced_by_its_row)
 {
 	const char *toy = simulate(SPYRE, "  - y[m,n] = toy(x[m,n])\n");
 	const char *neg = simulate(SPYRE, "  - y[m,n] = neg(x[m,n])\n");
@@ -74,7 +74,7 @@ static void it_is_priced_by_its_row(void **state)
 	assert_true(more < points * (4 * array_pj - vector_pj) + 1e-3);
 }
 
-static void it_is_divided_and_computes_right_data(void **state)
+FOLDER_TEST(it_is_divided_and_computes_right_data)
 {
 	const char *json =
 		simulate(SPYRE, "  - y[m,n] = toy(x[m,n])\n  - z[n] = toyprod(m) y[m,n]\n");
@@ -85,7 +85,7 @@ static void it_is_divided_and_computes_right_data(void **state)
 }
 
 /* If the machine's ring can reduce, cores share the reduction; otherwise one core has it. */
-static void it_is_reduced_by_a_ring_that_can(void **state)
+FOLDER_TEST(it_is_reduced_by_a_ring_that_can)
 {
 	static const char *const ops = "  - z[n] = toyprod(m) x[m,n]\n";
 	const char *shared = simulate(arch_with("sum, toyprod"), ops);
@@ -95,7 +95,7 @@ static void it_is_reduced_by_a_ring_that_can(void **state)
 	assert_true(number_of(simulate(SPYRE, ops), "ring") == 0);
 }
 
-static void messages_know_it(void **state)
+FOLDER_TEST(messages_know_it)
 {
 	static const struct {
 		const char *op, *message;
@@ -121,26 +121,11 @@ static void messages_know_it(void **state)
 
 /* A primitive has its row and its arithmetic in one file, and no other file but the importer of models' ops
  * and of measured kernels knows its name. */
-static void one_file_names_a_primitive(void **state)
+FOLDER_TEST(one_file_names_a_primitive)
 {
 	struct ended ended = shell(arena,
 		"grep -rlE '\"gelu\"|[(]gelu,|primitive_gelu|GELU' src solvers scripts | "
 		"grep -vE 'src/(import/(op_table|ops_fused)|calibrate/measured)[.]c'; "
 		"grep -cE '[(]gelu,' src/model/machine/primitives.c");
 	assert_string_equal(ended.out, "src/model/machine/primitives.c\n2\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_is_listed),
-		TEST(it_is_priced_by_its_row),
-		TEST(it_is_divided_and_computes_right_data),
-		TEST(it_is_reduced_by_a_ring_that_can),
-		TEST(messages_know_it),
-		TEST(one_file_names_a_primitive),
-	};
-	return cmocka_run_group_tests_name("a primitive more", tests, NULL, NULL);
 }

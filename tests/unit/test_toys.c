@@ -39,7 +39,7 @@ static long first(const char *csv, const char *column)
 	return strtol(csv_cell(arena, csv, 1, column), NULL, 10);
 }
 
-static void every_stage_lists_one(void **state)
+FOLDER_TEST(every_stage_lists_one)
 {
 	static const char *const stages[] = {
 		"divide", "place", "map", "joint", "project", "broadcast", "scatter"};
@@ -51,7 +51,7 @@ static void every_stage_lists_one(void **state)
 }
 
 /* All ops on one core; no other solver divides. */
-static void a_graph_is_divided_by_it(void **state)
+FOLDER_TEST(a_graph_is_divided_by_it)
 {
 	const char *csv = explore(GRAPH " --solver divide=toy --solver place=greedy");
 	expect_all(csv, "divide/toy place/greedy");
@@ -67,7 +67,7 @@ static long offered(void)
 }
 
 /* The enumeration begins with the divisions of toy, although toy is named last. */
-static void other_divisions_begin_with_its_own(void **state)
+FOLDER_TEST(other_divisions_begin_with_its_own)
 {
 	const char *csv = explore(GRAPH " --solver divide=exhaustive --solver divide=toy "
 					"--solver place=greedy --cores 4");
@@ -76,7 +76,7 @@ static void other_divisions_begin_with_its_own(void **state)
 }
 
 /* One buffer, the largest, from address 0. */
-static void a_graph_is_placed_by_it(void **state)
+FOLDER_TEST(a_graph_is_placed_by_it)
 {
 	const char *words = GRAPH " --solver place=toy --solver divide=toy --objective latency";
 	const char *csv = explore(words);
@@ -84,7 +84,7 @@ static void a_graph_is_placed_by_it(void **state)
 	assert_int_equal(first(csv, "lx_peak_bytes"), 512 * 1024 * 2);
 }
 
-static void a_packing_is_placed_by_it(void **state)
+FOLDER_TEST(a_packing_is_placed_by_it)
 {
 	folder_put("b.csv", "id,lower,upper,size\na,0,4,8\nb,0,4,16\n");
 	struct ended ended = shell(arena,
@@ -95,7 +95,7 @@ static void a_packing_is_placed_by_it(void **state)
 }
 
 /* It starts from the published division, and the first op runs on one core. */
-static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
+FOLDER_TEST(a_graph_is_divided_and_placed_jointly_by_it)
 {
 	const char *words = GRAPH " --solver joint=toy --solver place=greedy --cores 4";
 	const char *csv = explore(words);
@@ -109,7 +109,7 @@ static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
 
 /* Two clone settings with each of them. */
 /* A plan for each objective, each with its bound; no other solver runs. */
-static void a_graph_is_planned_as_a_whole_by_it(void **state)
+FOLDER_TEST(a_graph_is_planned_as_a_whole_by_it)
 {
 	const char *csv = explore(GRAPH " --solver joint=toy_plan");
 	expect_all(csv, "joint/toy_plan");
@@ -118,21 +118,21 @@ static void a_graph_is_planned_as_a_whole_by_it(void **state)
 	assert_null(strstr(folder_text("plans/point-001.yaml"), "where: LX"));
 }
 
-static void who_is_named_is_asked_beside_a_joint_solver(void **state)
+FOLDER_TEST(who_is_named_is_asked_beside_a_joint_solver)
 {
 	explore(PUBLISHED_GRAPH " --solver joint=toy --solver place=toy --solver place=greedy "
 				"--cores 4 --price bound");
 	assert_int_equal(offered(), 4);
 }
 
-static void a_problem_is_mapped_by_it(void **state)
+FOLDER_TEST(a_problem_is_mapped_by_it)
 {
 	const char *csv = explore("specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
 				  "--solver map=toy --objective hbm_bytes");
 	expect_all(csv, "map/toy");
 }
 
-static void a_recurrence_is_projected_by_it(void **state)
+FOLDER_TEST(a_recurrence_is_projected_by_it)
 {
 	const char *csv = explore("specs/space_time/matmul.yaml --solver project=toy");
 	expect_all(csv, "project/toy");
@@ -140,7 +140,7 @@ static void a_recurrence_is_projected_by_it(void **state)
 		"allocation: [[1, 0, 0], [0, 1, 0]], schedule: [[1, 1, 2]]");
 }
 
-static void a_tensor_is_broadcast_and_scattered_by_it(void **state)
+FOLDER_TEST(a_tensor_is_broadcast_and_scattered_by_it)
 {
 	expect_all(explore("specs/broadcasts/weights_16MiB.yaml --solver broadcast=toy "
 			   "--objective rounds --budget 2"),
@@ -155,7 +155,7 @@ static void a_tensor_is_broadcast_and_scattered_by_it(void **state)
 }
 
 /* A named solver that cannot answer is refused. */
-static void a_second_solver_is_asked_or_refused(void **state)
+FOLDER_TEST(a_second_solver_is_asked_or_refused)
 {
 	static const char *const one[] = {
 		"explore specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
@@ -175,7 +175,7 @@ static void a_second_solver_is_asked_or_refused(void **state)
 	assert_null(strstr(both, "broadcast/binomial"));
 }
 
-static void one_plan_is_made_by_one_solver_of_each_stage(void **state)
+FOLDER_TEST(one_plan_is_made_by_one_solver_of_each_stage)
 {
 	struct ended ended = shell(arena, TOYS "score " GRAPH " --solver divide=toy");
 	assert_int_equal(ended.status, 0);
@@ -190,7 +190,7 @@ static void one_plan_is_made_by_one_solver_of_each_stage(void **state)
 }
 
 /* A kind of input is one file: its key is recognised, its numbers are explored, results are written. */
-static void a_kind_is_recognised_explored_and_written(void **state)
+FOLDER_TEST(a_kind_is_recognised_explored_and_written)
 {
 	folder_put("toy.yaml", "toy: {count: 20}\nsearch: {step: 2, objectives: [latency]}\n");
 	const char *spec = arena_format(arena, "%s/toy.yaml", folder);
@@ -208,7 +208,7 @@ static void a_kind_is_recognised_explored_and_written(void **state)
 }
 
 /* A solver refuses settings of other kinds, and other kinds refuse its own. */
-static void settings_of_a_kind_are_its_own(void **state)
+FOLDER_TEST(settings_of_a_kind_are_its_own)
 {
 	folder_put("toy.yaml", "toy: {count: 20}\n");
 	struct ended ended = shell(arena, TOYS "explore %s/toy.yaml --epsilon 1", folder);
@@ -226,28 +226,4 @@ static void settings_of_a_kind_are_its_own(void **state)
 	ended = shell(arena, "$LXPLORE explore %s/toy.yaml", folder);
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "error: unknown key 'toy' at the top of the file"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_stage_lists_one),
-		TEST(a_graph_is_divided_by_it),
-		TEST(other_divisions_begin_with_its_own),
-		TEST(a_graph_is_placed_by_it),
-		TEST(a_packing_is_placed_by_it),
-		TEST(a_graph_is_divided_and_placed_jointly_by_it),
-		TEST(a_graph_is_planned_as_a_whole_by_it),
-		TEST(who_is_named_is_asked_beside_a_joint_solver),
-		TEST(a_problem_is_mapped_by_it),
-		TEST(a_recurrence_is_projected_by_it),
-		TEST(a_tensor_is_broadcast_and_scattered_by_it),
-		TEST(a_second_solver_is_asked_or_refused),
-		TEST(one_plan_is_made_by_one_solver_of_each_stage),
-		TEST(a_kind_is_recognised_explored_and_written),
-		TEST(settings_of_a_kind_are_its_own),
-	};
-	return cmocka_run_group_tests_name("toys", tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static const char problem[] =
 	"  - !Component {name: MAC, class: intmac}\n";
 
 /* With and without double buffering: time passes in the background, or work waits. */
-static void problems(void **state)
+FOLDER_TEST(problems)
 {
 	folder_put("single.yaml", arena_format(arena, problem, "1"));
 	folder_put("double.yaml", arena_format(arena, problem, "2"));
@@ -149,7 +149,7 @@ static void problems(void **state)
 	assert_non_null(strstr(folder_text("trace.json"), "\"GLB tiles\""));
 }
 
-static void recurrences(void **state)
+FOLDER_TEST(recurrences)
 {
 	json_t *said = simulate("specs/space_time/output_stationary.yaml");
 	const char *trace = folder_text("trace.json");
@@ -160,7 +160,7 @@ static void recurrences(void **state)
 	json_decref(said);
 }
 
-static void broadcasts(void **state)
+FOLDER_TEST(broadcasts)
 {
 	static const char *const specs[] = {"reduce_gradients", "gather_activations", "put_block"};
 	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -175,7 +175,7 @@ static void broadcasts(void **state)
 }
 
 /* All but the overheads of bundles. */
-static void graphs(void **state)
+FOLDER_TEST(graphs)
 {
 	json_t *said = simulate("specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml -c 4");
 	double cycles = json_number_value(json_object_get(said, "cycles"));
@@ -222,7 +222,7 @@ static void sum_events(const char *text, int *events, int *cores, double *busy)
 	json_decref(trace);
 }
 
-static void what_cores_do_alike_is_one_event(void **state)
+FOLDER_TEST(what_cores_do_alike_is_one_event)
 {
 	static const char run[] =
 		"ln -sfn $OLDPWD/specs && $program simulate specs/arch/spyre32.yaml "
@@ -240,7 +240,7 @@ static void what_cores_do_alike_is_one_event(void **state)
 }
 
 /* 31 ops, 160,000 executions of cores. */
-static void traces_of_blocks_are_small(void **state)
+FOLDER_TEST(traces_of_blocks_are_small)
 {
 	static const char run[] =
 		"ln -sfn $OLDPWD/specs && $program simulate specs/arch/spyre32.yaml "
@@ -251,19 +251,4 @@ static void traces_of_blocks_are_small(void **state)
 	const char *trace = folder_text("block.json");
 	assert_true(strlen(trace) < 10000000);
 	assert_non_null(strstr(trace, "\"cores\":\"0-31\""));
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(what_cores_do_alike_is_one_event),
-		IN_FOLDER(traces_of_blocks_are_small),
-		IN_FOLDER(problems),
-		IN_FOLDER(recurrences),
-		IN_FOLDER(broadcasts),
-		IN_FOLDER(graphs),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

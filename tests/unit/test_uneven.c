@@ -33,10 +33,9 @@ static struct explored search_for(
 	return nest_explore(&search, arena);
 }
 
-static void no_padding_does_better(void **state)
+TEST(no_padding_does_better)
 {
 	static const int64_t extents[] = {149, 61, 127};
-	struct arena *arena = arena_open();
 	struct explored found = search_for(arena, extents, true, BUDGET);
 	double value = gemm_value(&found), best = INFINITY;
 	int64_t padded[3][PADDED], tried[3];
@@ -58,25 +57,21 @@ static void no_padding_does_better(void **state)
 		best);
 	assert_true(value <= best);
 	assert_true(found.complete || (found.bound > 0 && found.bound <= value));
-	arena_close(arena);
 }
 
 /* Little enough to be proven: primes on an array that none of them divides. */
-static void a_small_one_is_proven(void **state)
+TEST(a_small_one_is_proven)
 {
 	static const int64_t extents[] = {7, 5, 11};
-	struct arena *arena = arena_open();
 	struct explored uneven = search_for(arena, extents, true, PADDED_BUDGET);
 	struct explored even = search_for(arena, extents, false, PADDED_BUDGET);
 	assert_true(uneven.complete && even.complete);
 	assert_true(gemm_value(&uneven) < gemm_value(&even));
-	arena_close(arena);
 }
 
-static void a_budget_leaves_a_bound(void **state)
+TEST(a_budget_leaves_a_bound)
 {
 	static const int64_t extents[] = {149, 61, 127};
-	struct arena *arena = arena_open();
 	double bound = 0, value = INFINITY;
 	for (uint64_t budget = 100; budget <= 40000; budget *= 20) {
 		struct explored found = search_for(arena, extents, true, budget);
@@ -86,7 +81,6 @@ static void a_budget_leaves_a_bound(void **state)
 		value = gemm_value(&found);
 	}
 	assert_true(bound > 0 && value < INFINITY);
-	arena_close(arena);
 }
 
 struct heard {
@@ -105,10 +99,9 @@ static void hear(void *at, const struct progress *progress)
 }
 
 /* The reported progress advances: the best gets better, and the bound rises. */
-static void the_gap_is_reported_while_it_runs(void **state)
+TEST(the_gap_is_reported_while_it_runs)
 {
 	static const int64_t extents[] = {149, 61, 127};
-	struct arena *arena = arena_open();
 	struct heard heard = {.value = INFINITY};
 	struct nest_search search = gemm_request(arena, NULL, 0, machine, extents, true);
 	search.wishes.budget = 40000;
@@ -117,10 +110,9 @@ static void the_gap_is_reported_while_it_runs(void **state)
 	struct explored found = nest_explore(&search, arena);
 	assert_true(heard.count > 20);
 	assert_true(heard.value >= gemm_value(&found) && heard.bound > 0);
-	arena_close(arena);
 }
 
-static void extents_are_padded_to_smooth_ones(void **state)
+TEST(extents_are_padded_to_smooth_ones)
 {
 	static const struct {
 		int64_t extent, padded[4];
@@ -136,16 +128,4 @@ static void extents_are_padded_to_smooth_ones(void **state)
 			assert_int_equal(uneven_padded_extent(
 						 k ? cases[i].padded[k - 1] + 1 : cases[i].extent),
 				cases[i].padded[k]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(extents_are_padded_to_smooth_ones),
-		cmocka_unit_test(a_small_one_is_proven),
-		cmocka_unit_test(a_budget_leaves_a_bound),
-		cmocka_unit_test(the_gap_is_reported_while_it_runs),
-		cmocka_unit_test(no_padding_does_better),
-	};
-	return cmocka_run_group_tests_name("uneven factors", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void expect(struct ended ended, int status, const char *text)
 		fail_msg("%d\n%s%s", ended.status, ended.out, ended.err);
 }
 
-static void text_of_other_files_is_included(void **state)
+FOLDER_TEST(text_of_other_files_is_included)
 {
 	put("system", "width: 16", "");
 	folder_run("mkdir -p sub other");
@@ -65,7 +65,7 @@ static void text_of_other_files_is_included(void **state)
 	assert_non_null(strstr(ended.err, "is given, and included in 'sub/given.yaml'"));
 }
 
-static void a_word_may_mean_that_of_the_container(void **state)
+FOLDER_TEST(a_word_may_mean_that_of_the_container)
 {
 	put("system", "width: width, datawidth: datawidth", "");
 	expect(run("score arch.yaml problem.yaml --format timeloop"), 0,
@@ -77,7 +77,7 @@ static void a_word_may_mean_that_of_the_container(void **state)
 	expect(run("score arch.yaml problem.yaml"), 2, "depth");
 }
 
-static void densities_count_as_dense_under_timeloop(void **state)
+FOLDER_TEST(densities_count_as_dense_under_timeloop)
 {
 	put("system", "width: 16", "");
 	struct ended dense = run("score arch.yaml problem.yaml --counting timeloop");
@@ -93,7 +93,7 @@ static void densities_count_as_dense_under_timeloop(void **state)
 		"'sparse_optimizations' is not modelled");
 }
 
-static void a_template_is_told(void **state)
+FOLDER_TEST(a_template_is_told)
 {
 	put("CHIP$x$", "width: 16", "");
 	struct ended ended = run("score arch.yaml problem.yaml");
@@ -103,7 +103,7 @@ static void a_template_is_told(void **state)
 	assert_null(strstr(run("score arch.yaml problem.yaml").err, "template"));
 }
 
-static void other_systems_are_named(void **state)
+FOLDER_TEST(other_systems_are_named)
 {
 	static const struct {
 		const char *file, *name;
@@ -122,14 +122,4 @@ static void other_systems_are_named(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_of_other_files_is_included),
-		cmocka_unit_test(a_word_may_mean_that_of_the_container),
-		cmocka_unit_test(densities_count_as_dense_under_timeloop),
-		cmocka_unit_test(a_template_is_told),
-		cmocka_unit_test(other_systems_are_named),
-	};
-	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "model/graph/view.h"
 
 #include <string.h>
@@ -23,7 +22,7 @@ static struct view view(const char *text)
 	return parsed;
 }
 
-static void an_undivided_view_is_the_whole_tensor(void **state)
+TEST(an_undivided_view_is_the_whole_tensor)
 {
 	struct layout layout = matrix();
 	struct view whole = view("cores 1");
@@ -32,7 +31,7 @@ static void an_undivided_view_is_the_whole_tensor(void **state)
 	assert_int_equal(view_size(&layout, &whole, 1), 512);
 }
 
-static void cores_hold_equal_parts(void **state)
+TEST(cores_hold_equal_parts)
 {
 	struct layout layout = matrix();
 	struct view cut = view("cores 32: dim 0 / 4 by 1, dim 1 / 8 by 4");
@@ -47,7 +46,7 @@ static void cores_hold_equal_parts(void **state)
 	assert_int_equal(view_size(&layout, &cut, 2), 64);
 }
 
-static void a_broadcast_wraps_around(void **state)
+TEST(a_broadcast_wraps_around)
 {
 	struct layout layout = matrix();
 	struct view cut = view("cores 8: dim 1 / 2 by 2");
@@ -75,7 +74,7 @@ static bool same_function(const struct view *a, const struct view *b)
 	return true;
 }
 
-static void equality_is_that_of_functions(void **state)
+TEST(equality_is_that_of_functions)
 {
 	static const char *const texts[] = {
 		"cores 1",
@@ -110,19 +109,17 @@ static void equality_is_that_of_functions(void **state)
 	assert_int_equal(equal, 16);
 }
 
-static void text_comes_back_the_same(void **state)
+TEST(text_comes_back_the_same)
 {
 	static const char *const texts[] = {"cores 1", "cores 32: dim 0 / 4 by 1, dim 1 / 8 by 4",
 		"cores 32 only / 8 by 4", "cores 32 only / 8 by 4: dim 1 / 4 by 1"};
-	struct arena *arena = arena_open();
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct view parsed = view(texts[i]);
 		assert_string_equal(view_print(arena, &parsed), texts[i]);
 	}
-	arena_close(arena);
 }
 
-static void other_text_is_refused(void **state)
+TEST(other_text_is_refused)
 {
 	static const char *const texts[] = {"", "cores", "cores -1", "core 3", "cores 3 4",
 		"cores 4:", "cores 4: dim", "cores 4: dim 0 / 2", "cores 4: dim 0 / 2 by 1,",
@@ -133,7 +130,7 @@ static void other_text_is_refused(void **state)
 		assert_non_null(view_parse(texts[i], &parsed));
 }
 
-static void a_view_must_fit_its_layout(void **state)
+TEST(a_view_must_fit_its_layout)
 {
 	static const struct {
 		const char *text, *why;
@@ -147,7 +144,6 @@ static void a_view_must_fit_its_layout(void **state)
 		{"cores 4: dim 0 / 3 by 1", "dimension 0 has 16 parts, not 3"},
 		{"cores 4: dim 0 / 0 by 1", "dimension 0 has 16 parts, not 0"},
 	};
-	struct arena *arena = arena_open();
 	struct layout layout = matrix();
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct view parsed = view(rows[i].text);
@@ -157,19 +153,4 @@ static void a_view_must_fit_its_layout(void **state)
 		else
 			assert_string_equal(why, rows[i].why);
 	}
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_undivided_view_is_the_whole_tensor),
-		cmocka_unit_test(cores_hold_equal_parts),
-		cmocka_unit_test(a_broadcast_wraps_around),
-		cmocka_unit_test(equality_is_that_of_functions),
-		cmocka_unit_test(text_comes_back_the_same),
-		cmocka_unit_test(other_text_is_refused),
-		cmocka_unit_test(a_view_must_fit_its_layout),
-	};
-	return cmocka_run_group_tests_name("view", tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static int64_t evaluated(void)
 	return count;
 }
 
-static void what_timeloop_wrote_is_where_the_search_starts(void **state)
+FOLDER_TEST(what_timeloop_wrote_is_where_the_search_starts)
 {
 	const char *path = folder_put("timeloop-mapper.map.yaml", best);
 	struct ended ended =
@@ -71,7 +71,7 @@ static void what_timeloop_wrote_is_where_the_search_starts(void **state)
 	assert_non_null(strstr(folder_text("run.json"), "\"start\": \"" BEST "\""));
 }
 
-static void a_plan_of_an_earlier_run_prunes(void **state)
+FOLDER_TEST(a_plan_of_an_earlier_run_prunes)
 {
 	static const char proven[] = ",optimal,0,";
 	assert_int_equal(explore("--solver map=exact").status, 0);
@@ -86,7 +86,7 @@ static void a_plan_of_an_earlier_run_prunes(void **state)
 }
 
 /* Whatever the mapping and the solver, the result is no worse. */
-static void the_result_is_no_worse(void **state)
+FOLDER_TEST(the_result_is_no_worse)
 {
 	static const char *const lines[] = {"DRAM: M16 N16 K16",
 		"DRAM: M2 | GLB: N16 | PE: K4 | RF: M8 K4", "GLB: M4 K16 | PE: N4 | RF: N4 M4",
@@ -125,7 +125,7 @@ static void expect_warning(const char *text, const char *warning)
 	assert_null(strstr(folder_text("pareto.csv"), ",false,"));
 }
 
-static void what_cannot_start_is_told(void **state)
+FOLDER_TEST(what_cannot_start_is_told)
 {
 	expect_warning("mapping: \"DRAM: M2 | GLB: N16 | PE: K4 | RF: M8 K4 | keep DRAM,RF: A\"\n",
 		"bad.yaml:1:10: warning: the search starts without this mapping: "
@@ -144,21 +144,11 @@ static void what_cannot_start_is_told(void **state)
 		"bad.yaml:2:1: warning: flags in the mapping (no_reuse, ");
 }
 
-static void what_is_no_mapping_is_an_error(void **state)
+FOLDER_TEST(what_is_no_mapping_is_an_error)
 {
 	struct ended ended = explore(folder_put("bad.yaml", "mapping: \"DRAM: M2 | GLB: N16\"\n"));
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "error: "));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_timeloop_wrote_is_where_the_search_starts),
-		cmocka_unit_test(a_plan_of_an_earlier_run_prunes),
-		cmocka_unit_test(the_result_is_no_worse),
-		cmocka_unit_test(what_cannot_start_is_told),
-		cmocka_unit_test(what_is_no_mapping_is_an_error),
-	};
-	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
-}
+FIXTURE(folder_set_up, folder_tear_down);

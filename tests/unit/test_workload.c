@@ -13,9 +13,8 @@ static int find_op(const struct workload *workload, const char *name)
 	return o;
 }
 
-static void grains_are_the_widest_stick_along_a_loop(void **state)
+TEST(grains_are_the_widest_stick_along_a_loop)
 {
-	struct arena *arena = arena_open();
 	const struct workload *workload =
 		workload_given(arena, "workload:\n"
 				      "  dimensions: {m: 100, n: 300, k: 96}\n"
@@ -39,12 +38,10 @@ static void grains_are_the_widest_stick_along_a_loop(void **state)
 	assert_int_equal(op_stick_loop(workload, reduce, 0), 1);
 	assert_int_equal(op_stick_loop(workload, reduce, 1), -1); /* sparse */
 	assert_int_equal(op_points(product), 100 * 300 * 96);
-	arena_close(arena);
 }
 
-static void a_stick_along_two_loops_is_no_loops(void **state)
+TEST(a_stick_along_two_loops_is_no_loops)
 {
-	struct arena *arena = arena_open();
 	const struct workload *workload =
 		workload_given(arena, "workload:\n"
 				      "  dimensions: {p: 64, r: 3, k: 64}\n"
@@ -53,12 +50,10 @@ static void a_stick_along_two_loops_is_no_loops(void **state)
 				      "    - y[k,p] = sum(r) x[p+r] * w[r,k]\n");
 	assert_int_equal(op_stick_loop(workload, &workload->ops[0], 0), -1);
 	assert_int_equal(op_stick_loop(workload, &workload->ops[0], 1), 0);
-	arena_close(arena);
 }
 
-static void names_find_their_numbers(void **state)
+TEST(names_find_their_numbers)
 {
-	struct arena *arena = arena_open();
 	const struct workload *workload =
 		workload_given(arena, "workload:\n  dimensions: {m: 4}\n  ops:\n"
 				      "    - {op: \"y[m] = exp(x[m])\", name: first}\n"
@@ -69,15 +64,13 @@ static void names_find_their_numbers(void **state)
 	assert_int_equal(workload_op(workload, "first"), 0);
 	assert_int_equal(workload_op(workload, "z"), 1);
 	assert_int_equal(workload_op(workload, "y"), -1);
-	arena_close(arena);
 }
 
-static void primitives_have_names_of_their_own_and_arities(void **state)
+TEST(primitives_have_names_of_their_own_and_arities)
 {
 	static const char *const of_two =
 		" add sub mul div maximum minimum pow eq ne lt le gt ge where unless "
 		"bitand bitor bitxor ";
-	struct arena *arena = arena_open();
 	for (int i = 0; primitives[i]; i++) {
 		const char *word = arena_format(arena, " %s ", primitives[i]->name);
 		assert_int_equal(primitives[i]->arity, strstr(of_two, word) ? 2 : 1);
@@ -86,16 +79,4 @@ static void primitives_have_names_of_their_own_and_arities(void **state)
 		assert_non_null(primitives[i]->reference);
 	}
 	assert_null(primitive_find("none"));
-	arena_close(arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(grains_are_the_widest_stick_along_a_loop),
-		cmocka_unit_test(a_stick_along_two_loops_is_no_loops),
-		cmocka_unit_test(names_find_their_numbers),
-		cmocka_unit_test(primitives_have_names_of_their_own_and_arities),
-	};
-	return cmocka_run_group_tests_name("workload", tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static const char *describe_op(struct arena *arena, const struct workload *workl
 	return text_read(&text);
 }
 
-static void ops_become_loop_nests(void **state)
+BARE_TEST(ops_become_loop_nests)
 {
 	static const struct {
 		const char *op, *expected;
@@ -80,9 +80,8 @@ static void ops_become_loop_nests(void **state)
 	}
 }
 
-static void shapes_come_from_the_first_use(void **state)
+TEST(shapes_come_from_the_first_use)
 {
-	struct arena *arena = arena_open();
 	const struct workload *workload =
 		read_good(arena, "  tensors: {z: {shape: [m, 7, one], dtype: int8}}\n"
 				 "  ops:\n"
@@ -96,12 +95,10 @@ static void shapes_come_from_the_first_use(void **state)
 	assert_int_equal(z->host_rank, 3);
 	assert_int_equal(z->host_size[1], 7);
 	assert_int_equal(z->dtype, DTYPE_INT8);
-	arena_close(arena);
 }
 
-static void roles_follow_the_use(void **state)
+TEST(roles_follow_the_use)
 {
-	struct arena *arena = arena_open();
 	const char *body = "  ops:\n"
 			   "    - t[m] = exp(x[m])\n"
 			   "    - {op: \"y[m] = t[m] + x[m]\", name: total, type: plus}\n";
@@ -116,12 +113,10 @@ static void roles_follow_the_use(void **state)
 	assert_string_equal(workload->ops[1].type, "plus");
 	workload = read_good(arena, arena_format(arena, "  outputs: [t, y]\n%s", body));
 	assert_int_equal(workload->tensors[workload_tensor(workload, "t")].role, TENSOR_OUTPUT);
-	arena_close(arena);
 }
 
-static void constants_may_be_variables(void **state)
+TEST(constants_may_be_variables)
 {
-	struct arena *arena = arena_open();
 	const char *complaints;
 	const struct workload *workload = workload_of_text(arena,
 		"variables: {width: 64, scale: 1 / sqrt(width)}\n"
@@ -133,12 +128,10 @@ static void constants_may_be_variables(void **state)
 	assert_string_equal(complaints, "");
 	assert_int_equal(workload->ops[0].loops[0].extent, 128);
 	assert_true(workload->ops[0].has_constant && workload->ops[0].constant == 0.125);
-	arena_close(arena);
 }
 
-static void opaque_ops_have_tensors_and_no_loops(void **state)
+TEST(opaque_ops_have_tensors_and_no_loops)
 {
-	struct arena *arena = arena_open();
 	const struct workload *workload = read_good(arena,
 		"  tensors: {i: {dtype: int32, shape: [m, 2]}}\n"
 		"  ops:\n"
@@ -157,10 +150,9 @@ static void opaque_ops_have_tensors_and_no_loops(void **state)
 	assert_int_equal(op_operand(op, 2)->tensor, workload_tensor(workload, "i"));
 	assert_int_equal(workload->tensors[workload_tensor(workload, "i")].producer, 1);
 	assert_int_equal(op_points(op), 0);
-	arena_close(arena);
 }
 
-static void shipped_workloads_are_read_without_complaint(void **state)
+BARE_TEST(shipped_workloads_are_read_without_complaint)
 {
 	glob_t found;
 	assert_int_equal(glob("specs/workloads/*.yaml", 0, NULL, &found), 0);
@@ -181,17 +173,4 @@ static void shipped_workloads_are_read_without_complaint(void **state)
 		arena_close(arena);
 	}
 	globfree(&found);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ops_become_loop_nests),
-		cmocka_unit_test(shapes_come_from_the_first_use),
-		cmocka_unit_test(roles_follow_the_use),
-		cmocka_unit_test(constants_may_be_variables),
-		cmocka_unit_test(opaque_ops_have_tensors_and_no_loops),
-		cmocka_unit_test(shipped_workloads_are_read_without_complaint),
-	};
-	return cmocka_run_group_tests_name("workload_read", tests, NULL, NULL);
 }
