@@ -432,8 +432,8 @@ struct mapping core_row_mapping(const struct arch *arch, const struct planning *
 
 static struct stored_splits store(const struct op *op, const int64_t *splits)
 {
-	const int64_t *write = op->writes[0].linear.loop;
-	const int64_t *read = op->read_count ? op->reads[0].linear.loop : write;
+	const int64_t *write = op->writes[0].linear.coefficient;
+	const int64_t *read = op->read_count ? op->reads[0].linear.coefficient : write;
 	struct stored_splits stored = {0};
 	int64_t range[OP_LOOPS_MOST];
 	for (int l = 0; l < op->loop_count; l++) {

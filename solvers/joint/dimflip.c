@@ -9,7 +9,7 @@
 
 static bool indexes_output(const struct op *op, int l)
 {
-	return op->writes[0].linear.loop[l] != 0;
+	return op->writes[0].linear.coefficient[l] != 0;
 }
 
 /* The one loop of the output that is divided; -1 when there are none or several. */

@@ -29,7 +29,7 @@ struct machine {
 
 static void add_rank(struct dataspace *space, int a, int64_t by, int b)
 {
-	struct shape_rank *rank = &space->ranks[space->rank_count++];
+	struct affine *rank = &space->ranks[space->rank_count++];
 	rank->coefficient[a] = by;
 	if (b >= 0)
 		rank->coefficient[b] = 1;

@@ -47,7 +47,7 @@ static int64_t walked_span(const struct op *op, const struct layout *layout,
 			int64_t index = slot[l] * count[l] + rest % count[l];
 			rest /= count[l];
 			for (int h = 0; h < layout->host_rank; h++)
-				host[h] += access->host[h].loop[l] * index;
+				host[h] += access->host[h].coefficient[l] * index;
 		}
 		touch(layout, host, &reach);
 	}

@@ -82,7 +82,7 @@ static int64_t units(const struct workload *workload, int l)
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct access *access = op_operand(op, i);
 		const struct layout *layout = &workload->tensors[access->tensor].layout;
-		if (!layout->sparse && access->host[layout->host_rank - 1].loop[l] &&
+		if (!layout->sparse && access->host[layout->host_rank - 1].coefficient[l] &&
 			layout->per_stick > most)
 			most = layout->per_stick;
 	}

@@ -41,15 +41,16 @@ static double read_input(void *user, int stream, const int64_t *place)
 	return element_of(recurrence->streams[stream].name[0], place);
 }
 
-static void draw_operand(struct random *random, int loops, struct recurrence_operand *operand)
+static void draw_operand(struct random *random, int loops, struct dataspace *operand)
 {
-	operand->rank = (int)draw(random, 0, 3);
-	for (int k = 0; k < operand->rank; k++) {
-		operand->place[k].at[draw(random, 0, loops - 1)] = 1;
+	operand->rank_count = (int)draw(random, 0, 3);
+	for (int k = 0; k < operand->rank_count; k++) {
+		operand->ranks[k].coefficient[draw(random, 0, loops - 1)] = 1;
 		if (random_below(random, 3) == 0)
-			operand->place[k].at[draw(random, 0, loops - 1)] = draw(random, -2, 3);
+			operand->ranks[k].coefficient[draw(random, 0, loops - 1)] =
+				draw(random, -2, 3);
 		if (random_below(random, 5) == 0)
-			operand->place[k].constant = draw(random, -2, 2);
+			operand->ranks[k].offset = draw(random, -2, 2);
 	}
 }
 
@@ -64,30 +65,30 @@ static void draw_einsum(
 		recurrence->loops[i] = (struct recurrence_loop){loops[i], 0, draw(random, 1, 4)};
 	int reads = (int)draw(random, 1, READS_MOST);
 	for (int i = 0; i < reads; i++) {
-		struct recurrence_operand *operand = &einsum->operands[einsum->operand_count++];
+		struct dataspace *operand = &einsum->operands[einsum->operand_count++];
 		operand->name = names[i];
 		draw_operand(random, recurrence->loop_count, operand);
 		if (i && random_below(random, 6) == 0)
 			*operand = einsum->operands[0]; /* a tensor twice */
 	}
-	struct recurrence_operand *out = &einsum->operands[einsum->operand_count++];
+	struct dataspace *out = &einsum->operands[einsum->operand_count++];
 	out->name = "D";
 	if (random_below(random, 3) == 0)
 		draw_operand(random, recurrence->loop_count, out);
 	else
 		for (int i = 0; i < recurrence->loop_count; i++)
 			if (random_below(random, 2))
-				out->place[out->rank++].at[i] = 1;
+				out->ranks[out->rank_count++].coefficient[i] = 1;
 }
 
 static void place_of(
-	const struct recurrence_operand *operand, int loops, const int64_t *point, int64_t *place)
+	const struct dataspace *operand, int loops, const int64_t *point, int64_t *place)
 {
 	memset(place, 0, sizeof *place * RECURRENCE_LOOPS_MOST);
-	for (int k = 0; k < operand->rank; k++) {
-		place[k] = operand->place[k].constant;
+	for (int k = 0; k < operand->rank_count; k++) {
+		place[k] = operand->ranks[k].offset;
 		for (int i = 0; i < loops; i++)
-			place[k] += operand->place[k].at[i] * point[i];
+			place[k] += operand->ranks[k].coefficient[i] * point[i];
 	}
 }
 
@@ -169,9 +170,9 @@ static void draw_tiles(struct arena *arena, struct random *random, struct recurr
 		int along = (int)draw(random, 0, recurrence->loop_count - 1);
 		int before = (int)draw(random, 0, recurrence->loop_count - 1);
 		bool sees_along = false, sees_before = false;
-		for (int k = 0; k < einsum->operands[i].rank; k++) {
-			sees_along |= einsum->operands[i].place[k].at[along] != 0;
-			sees_before |= einsum->operands[i].place[k].at[before] != 0;
+		for (int k = 0; k < einsum->operands[i].rank_count; k++) {
+			sees_along |= einsum->operands[i].ranks[k].coefficient[along] != 0;
+			sees_before |= einsum->operands[i].ranks[k].coefficient[before] != 0;
 		}
 		for (int k = 0; k < einsum->load_count; k++)
 			sees_before |= einsum->loads[k].operand == i ||
@@ -277,8 +278,8 @@ TEST(convolution_is_as_written_by_hand)
 		.space_count = 3,
 		.dimensions = {{.name = "p", .extent = 5}, {.name = "q", .extent = 6},
 			{.name = "r", .extent = 3}, {.name = "s", .extent = 2}}};
-	static const struct shape_rank p_r = {{1, 0, 1}}, q_s = {{0, 1, 0, 1}}, p = {{1}},
-				       q = {{0, 1}}, r = {{0, 0, 1}}, s = {{0, 0, 0, 1}};
+	static const struct affine p_r = {{1, 0, 1}, 0}, q_s = {{0, 1, 0, 1}, 0}, p = {{1}, 0},
+				   q = {{0, 1}, 0}, r = {{0, 0, 1}, 0}, s = {{0, 0, 0, 1}, 0};
 	shape.spaces[0] =
 		(struct dataspace){.name = "Y", .written = true, .rank_count = 2, .ranks = {p, q}};
 	shape.spaces[1] = (struct dataspace){.name = "X", .rank_count = 2, .ranks = {p_r, q_s}};
@@ -308,8 +309,8 @@ TEST(what_has_no_chain_is_refused)
 		.loop_count = 3, .loops = {{"i", 0, 3}, {"j", 0, 3}, {"k", 0, 3}}};
 	struct recurrence_einsum einsum = {.sum = TERM_ADD,
 		.operand_count = 2,
-		.operands = {{.name = "A", .rank = 1, .place = {{0, {1}}}},
-			{.name = "B", .rank = 1, .place = {{0, {1, 1, 1}}}}}};
+		.operands = {{.name = "A", .rank_count = 1, .ranks = {{.coefficient = {1}}}},
+			{.name = "B", .rank_count = 1, .ranks = {{.coefficient = {1, 1, 1}}}}}};
 	const char *why;
 	assert_false(recurrence_einsum(arena, &einsum, &recurrence, &why));
 	assert_string_equal(why, "points of one element of 'B' lie along several directions that "

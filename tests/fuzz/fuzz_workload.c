@@ -44,8 +44,8 @@ static void check_access(
 		int64_t most = access->host[h].offset;
 		assert_true(most >= 0);
 		for (int l = 0; l < op->loop_count; l++) {
-			assert_true(access->host[h].loop[l] >= 0);
-			most += access->host[h].loop[l] * (op->loops[l].extent - 1);
+			assert_true(access->host[h].coefficient[l] >= 0);
+			most += access->host[h].coefficient[l] * (op->loops[l].extent - 1);
 		}
 		assert_true(most < layout->host_size[h]);
 	}

@@ -37,7 +37,7 @@ static int64_t touch(const struct workload *workload, const struct op *op,
 	for (int h = 0; h < layout->host_rank; h++) {
 		host[h] = access->host[h].offset;
 		for (int l = 0; l < op->loop_count; l++)
-			host[h] += access->host[h].loop[l] * point[l];
+			host[h] += access->host[h].coefficient[l] * point[l];
 	}
 	int lane;
 	int64_t stick = layout_stick(layout, host, &lane), rest = stick;

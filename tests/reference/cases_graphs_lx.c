@@ -182,8 +182,8 @@ static json_t *keyed_pair(const struct graph *graph, const struct op *op, const 
 	int64_t splits[OP_LOOPS_MOST];
 	for (int l = 0; l < op->loop_count; l++)
 		splits[l] = mapping_split(graph->arch, m, l);
-	struct keyed_splits keyed = keyed_encode(
-		op->loop_count, op->writes[0].linear.loop, op->reads[0].linear.loop, splits);
+	struct keyed_splits keyed = keyed_encode(op->loop_count, op->writes[0].linear.coefficient,
+		op->reads[0].linear.coefficient, splits);
 	return json_pack("[o, o]", keyed_json(keyed.output, keyed.output_count),
 		keyed_json(keyed.reduction, keyed.reduction_count));
 }
@@ -221,7 +221,7 @@ static bool fits_units(const struct graph *graph, const struct op *op, const jso
 {
 	for (int l = 0; l < op->loop_count; l++) {
 		char key[32];
-		snprintf(key, sizeof key, "%" PRId64, op->writes[0].linear.loop[l]);
+		snprintf(key, sizeof key, "%" PRId64, op->writes[0].linear.coefficient[l]);
 		int64_t split = case_integer_or(json_array_get(variant, 0), key, 1);
 		if (split < 1 || op_units(graph->workload, op, l) % split)
 			return false;

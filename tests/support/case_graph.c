@@ -96,10 +96,10 @@ static struct access read_access(struct reading *reading, const struct workload 
 	const struct layout *layout = &workload->tensors[access.tensor].layout;
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t c = json_integer_value(json_object_get(coefficients, op->loops[l].name));
-		access.linear.loop[l] = c;
+		access.linear.coefficient[l] = c;
 		int h = c ? host_dim(layout, c) : -1;
 		if (h >= 0)
-			access.host[h].loop[l] = c / layout->host_stride[h];
+			access.host[h].coefficient[l] = c / layout->host_stride[h];
 	}
 	return access;
 }

@@ -110,7 +110,7 @@ static struct stretch find_box(const struct walker *w, int operand, int64_t core
 		for (int h = 0; h < layout->host_rank; h++) {
 			host[h] = access->host[h].offset;
 			for (int i = 0; i < w->op->loop_count; i++)
-				host[h] += access->host[h].loop[i] * at[i];
+				host[h] += access->host[h].coefficient[i] * at[i];
 			if (host[h] < 0 || host[h] >= layout->host_size[h])
 				BUG("op '%s' reaches outside operand %d", w->op->name, operand);
 		}

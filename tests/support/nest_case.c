@@ -60,9 +60,9 @@ static int plain_rank(const struct dataspace *space)
 {
 	int plain = -1;
 	for (int r = 0; r < space->rank_count; r++) {
-		uint32_t own = shape_rank_dimensions(&space->ranks[r]), others = 0;
+		uint32_t own = affine_loops(&space->ranks[r]), others = 0;
 		for (int q = 0; q < space->rank_count; q++)
-			others |= q == r ? 0 : shape_rank_dimensions(&space->ranks[q]);
+			others |= q == r ? 0 : affine_loops(&space->ranks[q]);
 		if (!(own & (own - 1)) && !(own & others))
 			plain = r;
 	}
@@ -254,7 +254,7 @@ static void draw_window(struct random *random, struct nest_case *nest)
 {
 	struct shape *shape = &nest->shape;
 	const struct dataspace *space = &shape->spaces[draw_below(random, shape->space_count)];
-	const struct shape_rank *rank = &space->ranks[draw_below(random, space->rank_count)];
+	const struct affine *rank = &space->ranks[draw_below(random, space->rank_count)];
 	uint8_t inside[SHAPE_DIMENSIONS_MOST], others[SHAPE_DIMENSIONS_MOST];
 	int inside_count = 0, other_count = 0;
 	for (int d = 0; d < shape->dimension_count; d++) {

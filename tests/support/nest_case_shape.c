@@ -66,7 +66,7 @@ static void read_einsum(struct shape *shape, const char *text, int64_t stride, i
 		space->name = names[*text - 'A'];
 		space->rank_count = 1;
 		for (text += 2; *text && *text != ' '; text++) {
-			struct shape_rank *rank = &space->ranks[space->rank_count - 1];
+			struct affine *rank = &space->ranks[space->rank_count - 1];
 			if (*text == ',') {
 				space->rank_count++;
 			} else if (*text != '+') {

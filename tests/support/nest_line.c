@@ -42,7 +42,7 @@ static void take_space(struct arena *arena, const char **at, struct shape *shape
 	for (char end = *(*at)++; end != ']'; end = *(*at)++) {
 		if (end != '+')
 			space->rank_count++;
-		struct shape_rank *rank = &space->ranks[space->rank_count - 1];
+		struct affine *rank = &space->ranks[space->rank_count - 1];
 		char *rest;
 		int64_t coefficient = strtoll(*at, &rest, 10);
 		if (rest == *at)

@@ -40,8 +40,8 @@ static bool look_up(const struct arch *arch, const struct workload *workload, co
 	for (int i = 0; i < op->loop_count; i++) {
 		int l = row->spatial_order[i];
 		int64_t split = row->spatial[l];
-		if (split > 1 && access->linear.loop[l]) {
-			int d = find_stride(layout, access->linear.loop[l]);
+		if (split > 1 && access->linear.coefficient[l]) {
+			int d = find_stride(layout, access->linear.coefficient[l]);
 			if (d < 0 || taken >> d & 1 || layout->size[d] % split)
 				return false;
 			taken |= UINT32_C(1) << d;

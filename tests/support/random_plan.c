@@ -77,9 +77,9 @@ static int plain_loop(const struct op *op, const struct access *access, int h)
 {
 	int found = -1;
 	for (int l = 0; l < op->loop_count; l++) {
-		if (!access->host[h].loop[l])
+		if (!access->host[h].coefficient[l])
 			continue;
-		if (found >= 0 || access->host[h].loop[l] != 1)
+		if (found >= 0 || access->host[h].coefficient[l] != 1)
 			return -1;
 		found = l;
 	}
@@ -161,8 +161,8 @@ static bool holds(const struct plan *plan, int step, const struct op *op,
 			int64_t share =
 				op_units(workload, op, l) / split * op_grain(workload, op, l);
 			int64_t slot = mapping_slot(plan->arch, mapping, l, core);
-			low += host->loop[l] * slot * share;
-			high += host->loop[l] *
+			low += host->coefficient[l] * slot * share;
+			high += host->coefficient[l] *
 				(number_min(op->loops[l].extent, (slot + 1) * share) - 1);
 		}
 		int64_t per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;

@@ -73,7 +73,7 @@ static struct access draw_tensor(struct maker *maker, const struct op *op, const
 	int64_t size[LAYOUT_HOST_RANK_MOST];
 	int order[LAYOUT_HOST_RANK_MOST + 1];
 	for (int h = 0; h < count; h++) {
-		access.host[h].loop[list[h]] = 1;
+		access.host[h].coefficient[list[h]] = 1;
 		size[h] = op->loops[list[h]].extent;
 		order[h] = h;
 		if (window < 0 && chance(maker, 12)) {
@@ -83,8 +83,8 @@ static struct access draw_tensor(struct maker *maker, const struct op *op, const
 	}
 	if (window >= 0) {
 		int64_t step = 1 + below(maker, 3);
-		access.host[0].loop[list[0]] = step;
-		access.host[0].loop[window] = 1;
+		access.host[0].coefficient[list[0]] = step;
+		access.host[0].coefficient[window] = 1;
 		size[0] = step * (size[0] - 1) + op->loops[window].extent;
 	}
 	shuffle(maker, order, count);
@@ -100,8 +100,8 @@ static struct access draw_tensor(struct maker *maker, const struct op *op, const
 		BUG("no layout for a random tensor");
 	for (int h = 0; h < count; h++) {
 		for (int l = 0; l < op->loop_count; l++)
-			access.linear.loop[l] +=
-				access.host[h].loop[l] * tensor->layout.host_stride[h];
+			access.linear.coefficient[l] +=
+				access.host[h].coefficient[l] * tensor->layout.host_stride[h];
 		access.linear.offset += access.host[h].offset * tensor->layout.host_stride[h];
 	}
 	return access;
@@ -297,8 +297,8 @@ static void add_clone(struct maker *maker, struct op *reader, int i)
 		int l = op->loop_count++;
 		op->loops[l].name = arena_format(maker->arena, "%c", 'h' + h);
 		op->loops[l].extent = from->layout.host_size[h];
-		op->reads[0].host[h].loop[l] = 1;
-		op->reads[0].linear.loop[l] = from->layout.host_stride[h];
+		op->reads[0].host[h].coefficient[l] = 1;
+		op->reads[0].linear.coefficient[l] = from->layout.host_stride[h];
 	}
 	op->writes[0] = op->reads[0];
 	op->writes[0].tensor = to;

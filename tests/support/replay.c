@@ -135,7 +135,7 @@ static void visit_elements(struct replay *replay, const struct compute *compute)
 				int h = layout->host_dim[d];
 				int64_t x = h < 0 ? 0 : access->host[h].offset;
 				for (int l = 0; h >= 0 && l < op->loop_count; l++)
-					x += access->host[h].loop[l] * at[l];
+					x += access->host[h].coefficient[l] * at[l];
 				if (layout->part[d] == PART_STICK_OUTER)
 					x /= layout->per_stick;
 				assert_in_range(

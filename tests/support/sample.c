@@ -27,8 +27,8 @@ static void read_operand(const struct op *op, struct tensor *tensor, struct acce
 		if (letters[h] == '.')
 			continue;
 		int l = loop_of(op, letters[h]);
-		access->host[h].loop[l] = 1;
-		access->linear.loop[l] += tensor->layout.host_stride[h];
+		access->host[h].coefficient[l] = 1;
+		access->linear.coefficient[l] += tensor->layout.host_stride[h];
 	}
 }
 

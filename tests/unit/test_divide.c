@@ -93,7 +93,7 @@ TEST(one_loop_can_walk_several_dimensions)
 	struct op *op = (struct op *)workload->ops;
 	op->loop_count = 1;
 	op->loops[0] = (struct loop){.name = "v", .extent = 32 * 128};
-	op->reads[0].linear = op->writes[0].linear = (struct affine){.loop = {1}};
+	op->reads[0].linear = op->writes[0].linear = (struct affine){.coefficient = {1}};
 	const struct coordinates c =
 		coordinates_make(&workload->tensors[0].layout, op, &op->reads[0]);
 	const char *expected[] = {"floor(Mod(v, 128)/64)", "floor(v/128)", "Mod(v, 64)"};
@@ -126,7 +126,7 @@ TEST(a_stick_walked_by_two_loops_is_refused)
 	struct workload *workload =
 		sample_op(arena, OP_MAP, DTYPE_FP16, "mn->mn", "mn", EXTENTS(8, 64));
 	struct op *op = (struct op *)workload->ops;
-	op->reads[0].linear.loop[0] = 1;
+	op->reads[0].linear.coefficient[0] = 1;
 	const char *why = NULL;
 	assert_null(iteration_make(arena, workload, op, &why));
 	assert_string_equal(why, "the stick of 'a' is walked by m + n; a device can walk a loop, "
@@ -154,8 +154,8 @@ TEST(equal_spans_leave_the_first_combination)
 	struct workload *workload =
 		sample_op(arena, OP_REDUCE, DTYPE_FP16, "rn->.n", "nrs", EXTENTS(64, 64, 64));
 	struct op *op = (struct op *)workload->ops;
-	op->reads[0].linear.loop[2] = 64;
-	op->reads[0].host[0].loop[2] = 1;
+	op->reads[0].linear.coefficient[2] = 64;
+	op->reads[0].host[0].coefficient[2] = 1;
 	const struct iteration *i = iterate(arena, workload);
 	assert_int_equal(iteration_span(i, 0, EXTENTS(1, 1, 1)), 127 * 128);
 	struct span_search search = span_search(arena, i, 100 * 128, 32);

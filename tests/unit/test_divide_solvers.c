@@ -172,7 +172,7 @@ static void an_unsupported_stick_leaves_the_op_whole(void **state)
 	const struct ground *ground = *state;
 	struct workload *workload = sample(ground, OP_MAP, "m->m", "m", EXTENTS(4096));
 	struct op *op = (struct op *)workload->ops;
-	op->reads[0].linear = op->reads[0].host[0] = (struct affine){.loop = {2}};
+	op->reads[0].linear = op->reads[0].host[0] = (struct affine){.coefficient = {2}};
 	op->loops[0].extent = 2048;
 	struct answer answer = ask(ground, "spyre", workload, -1);
 	assert_int_equal(answer.complaint_count, 1);
@@ -191,7 +191,7 @@ static void splits_that_the_machine_cannot_run_are_not_taken_over(void **state)
 	((struct tensor *)workload->tensors)[0] = flat->tensors[0];
 	struct op *op = (struct op *)workload->ops;
 	op->loop_count = 1;
-	op->reads[0].linear = op->reads[0].host[0] = (struct affine){.loop = {64}};
+	op->reads[0].linear = op->reads[0].host[0] = (struct affine){.coefficient = {64}};
 	op->reads[0].host[1] = (struct affine){0};
 	struct answer answer = ask(ground, "spyre", workload, -1);
 	assert_int_equal(answer.complaint_count, 1);
@@ -207,7 +207,7 @@ static void a_split_that_storing_doubles_is_taken_as_meant(void **state)
 	struct workload *workload =
 		sample(ground, OP_REDUCE, "mr.->m..", "mrs", EXTENTS(4, 16, 16));
 	struct op *op = (struct op *)workload->ops;
-	op->reads[0].linear.loop[2] = op->reads[0].host[1].loop[2] = 1;
+	op->reads[0].linear.coefficient[2] = op->reads[0].host[1].coefficient[2] = 1;
 	struct answer answer = ask(ground, "spyre", workload, -1);
 	assert_int_equal(answer.complaint_count, 0);
 	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 8, 1));

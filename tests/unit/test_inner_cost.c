@@ -187,7 +187,7 @@ TEST(a_whole_nest_costs_what_the_problem_does)
 	assert_true(cost_plan(plan, arena, &cost));
 	struct diag *diag = diag_open(arena);
 	const struct shape *shape =
-		shape_of_op(arena, plan->arch, plan->workload, plan->workload->ops, NULL);
+		op_nest_shape(arena, plan->arch, plan->workload, plan->workload->ops);
 	const struct hierarchy *hierarchy = hierarchy_make(arena, plan->arch, shape, diag);
 	assert_non_null(hierarchy);
 	struct nest_counts counts = {0};

@@ -22,7 +22,7 @@ struct fixture {
 
 static void add_rank(struct dataspace *space, int a, int b)
 {
-	struct shape_rank *rank = &space->ranks[space->rank_count++];
+	struct affine *rank = &space->ranks[space->rank_count++];
 	rank->coefficient[a] = 1;
 	rank->coefficient[b] = 1;
 }

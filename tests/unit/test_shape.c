@@ -201,27 +201,19 @@ TEST(what_timeloop_passes_by_is_read)
 	assert_null(strstr(strstr(complaints, "note: ") + 1, "note: "));
 }
 
-TEST(an_op_has_the_share_of_its_busiest_core)
+TEST(an_op_is_a_nest_of_its_loops)
 {
 	const struct arch *arch = spyre_arch(arena, 32);
 	const struct workload *workload = sample_op(
 		arena, OP_EINSUM, DTYPE_FP16, "mk,kn->mn", "mnk", (int64_t[]){512, 2048, 1000});
 	const struct op *op = &workload->ops[0];
-	const struct shape *whole = shape_of_op(arena, arch, workload, op, NULL);
+	const struct shape *whole = op_nest_shape(arena, arch, workload, op);
 	assert_int_equal(whole->space_count, 3);
 	assert_int_equal(whole->dimensions[shape_dimension(whole, "k")].extent, 1000);
 	assert_string_equal(whole->spaces[2].name, "o");
 	assert_true(whole->spaces[2].written && !whole->spaces[0].written);
 	assert_int_equal(whole->spaces[0].word_bits, 16);
 	assert_int_equal(whole->spaces[0].relevant, 1 | 4);
-
-	struct mapping mapping;
-	assert_null(mapping_parse(arena, arch, op, "core: n5 k4", &mapping));
-	const struct shape *share = shape_of_op(arena, arch, workload, op, &mapping);
-	/* n: 32 sticks over 5 cores, at most 7 each; k: 16 sticks, the last one cut */
-	assert_int_equal(share->dimensions[shape_dimension(share, "m")].extent, 512);
-	assert_int_equal(share->dimensions[shape_dimension(share, "n")].extent, 7 * 64);
-	assert_int_equal(share->dimensions[shape_dimension(share, "k")].extent, 4 * 64);
 }
 
 /* The operand of a product of two matrices with the result's rows is Inputs, in any order; of others the one

@@ -133,7 +133,7 @@ TEST(loops_that_share_a_stick_of_the_output_stay_whole)
 		sample_op(arena, OP_MAP, DTYPE_FP16, "pq->pq", "pq", (int64_t[]){1024, 32});
 	struct tensor *out = (struct tensor *)&workload->tensors[1];
 	assert_true(layout_make(DTYPE_FP16, (int64_t[]){1024 * 32}, 1, NULL, 0, &out->layout));
-	workload->ops->writes[0].host[0] = (struct affine){.loop = {32, 1}};
+	workload->ops->writes[0].host[0] = (struct affine){.coefficient = {32, 1}};
 	workload->ops->writes[0].host[1] = (struct affine){.offset = 0};
 	const char *why;
 	struct plan *plan =

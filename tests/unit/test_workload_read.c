@@ -35,7 +35,7 @@ static const char *describe_op(struct arena *arena, const struct workload *workl
 		const struct access *access = op_operand(op, i);
 		text_add(&text, " %s(", workload->tensors[access->tensor].name);
 		for (int l = 0; l < op->loop_count; l++)
-			text_add(&text, "%s%" PRId64, l ? "," : "", access->linear.loop[l]);
+			text_add(&text, "%s%" PRId64, l ? "," : "", access->linear.coefficient[l]);
 		text_add(&text, access->linear.offset ? "+%" PRId64 ")" : ")",
 			access->linear.offset);
 	}

@@ -36,7 +36,7 @@ static double distinct_bytes(
 		int64_t most = 1;
 		uint32_t moving = 0;
 		for (int l = 0; l < op->loop_count; l++) {
-			if (!access->host[d].loop[l])
+			if (!access->host[d].coefficient[l])
 				continue;
 			moving |= UINT32_C(1) << l;
 			if (!(used & UINT32_C(1) << l))
@@ -75,7 +75,8 @@ static bool overlaps(const struct op *op, const struct affine *index)
 {
 	for (int l = 0; l < op->loop_count; l++)
 		for (int k = 0; k < op->loop_count; k++) {
-			int64_t step = llabs(index->loop[l]), other = llabs(index->loop[k]);
+			int64_t step = llabs(index->coefficient[l]),
+				other = llabs(index->coefficient[k]);
 			if (k != l && other && other <= step && op->loops[l].extent > 1 &&
 				other * (op->loops[k].extent - 1) >= step)
 				return true;

@@ -159,7 +159,7 @@ static bool leaves(const struct loopnest *nest, const struct footprint_dim *dim)
 	int64_t low = dim->host->offset, high = low;
 	for (uint32_t rest = dim->loops; rest; rest &= rest - 1) {
 		int l = __builtin_ctz(rest);
-		int64_t length = (nest->loops[l].extent - 1) * dim->host->loop[l];
+		int64_t length = (nest->loops[l].extent - 1) * dim->host->coefficient[l];
 		low += number_min(length, 0);
 		high += number_max(length, 0);
 	}
@@ -169,7 +169,7 @@ static bool leaves(const struct loopnest *nest, const struct footprint_dim *dim)
 /* Every chunk begins on a new index: moving on by one chunk moves the box by as much. */
 static bool steps_evenly(const struct loopnest *nest, const struct footprint_dim *dim, int l)
 {
-	return dim->host->loop[l] * nest->loops[l].grain % dim->per == 0;
+	return dim->host->coefficient[l] * nest->loops[l].grain % dim->per == 0;
 }
 
 static void sort_dimensions(struct footprint *footprint)
@@ -208,7 +208,7 @@ struct footprint footprint_make(const struct loopnest *nest, const struct worklo
 			.per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1,
 		};
 		for (int l = 0; l < nest->loop_count; l++)
-			if (dim.host->loop[l])
+			if (dim.host->coefficient[l])
 				dim.loops |= 1u << l;
 		if (dim.loops)
 			footprint.dims[footprint.dim_count++] = dim;

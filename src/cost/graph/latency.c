@@ -40,7 +40,7 @@ static uint32_t moving_loops(const struct op *op, int i)
 {
 	uint32_t loops = 0;
 	for (int l = 0; l < op->loop_count; l++)
-		if (op_operand(op, i)->linear.loop[l])
+		if (op_operand(op, i)->linear.coefficient[l])
 			loops |= UINT32_C(1) << l;
 	return loops;
 }
@@ -55,7 +55,7 @@ static uint32_t beside_stick(
 	if (d < 0 || layout->host_dim[d] < 0)
 		return 0;
 	for (int l = 0; l < op->loop_count; l++)
-		if (access->host[layout->host_dim[d]].loop[l])
+		if (access->host[layout->host_dim[d]].coefficient[l])
 			loops |= UINT32_C(1) << l;
 	return loops;
 }
@@ -69,8 +69,8 @@ static int row_loop(const struct workload *workload, const struct op *op, int i)
 	for (int k = 0; k < op_operands(op); k++)
 		batch &= moving_loops(op, k);
 	for (int l = 0; l < op->loop_count; l++) {
-		if (!access->linear.loop[l] || batch >> l & 1 ||
-			(stick >= 0 && access->host[stick].loop[l]))
+		if (!access->linear.coefficient[l] || batch >> l & 1 ||
+			(stick >= 0 && access->host[stick].coefficient[l]))
 			continue;
 		if (longest < 0 || op->loops[l].extent > op->loops[longest].extent)
 			longest = l;
@@ -208,7 +208,7 @@ static int64_t tile_extent(const struct traffic_op *op, int i, const struct layo
 		return 1;
 	const struct affine *host = &access->host[layout->host_dim[d]];
 	for (int l = 0; l < op->nest.loop_count; l++)
-		span += llabs(host->loop[l]) * (op->nest.loops[l].chunk - 1);
+		span += llabs(host->coefficient[l]) * (op->nest.loops[l].chunk - 1);
 	return number_min(layout->size[d], span / per + 1 + ((span + 1) % per != 0));
 }
 
@@ -235,7 +235,7 @@ static uint32_t dim_loops(const struct traffic_op *op, int i, int d)
 	const struct layout *layout = &op->workload->tensors[access->tensor].layout;
 	uint32_t loops = 0;
 	for (int l = 0; layout->host_dim[d] >= 0 && l < op->nest.loop_count; l++)
-		if (access->host[layout->host_dim[d]].loop[l])
+		if (access->host[layout->host_dim[d]].coefficient[l])
 			loops |= UINT32_C(1) << l;
 	return loops;
 }

@@ -25,7 +25,7 @@ struct walk_interval walk_interval(
 	int64_t low = dim->host->offset, high = low;
 	for (uint32_t rest = dim->loops; rest; rest &= rest - 1) {
 		int l = __builtin_ctz(rest);
-		int64_t step = dim->host->loop[l];
+		int64_t step = dim->host->coefficient[l];
 		int64_t first = step * loopnest_first(&nest->loops[l], chunks[l]);
 		int64_t last = step * loopnest_last(&nest->loops[l], chunks[l]);
 		low += number_min(first, last);
@@ -184,7 +184,7 @@ static void put_walk(struct known_walk *walk, const struct footprint *group,
 		if (ranges)
 			put(walk, ranges[l].from << 32 | ranges[l].to);
 		for (int d = 0; d < group->dim_count; d++)
-			put(walk, group->dims[d].host->loop[l]);
+			put(walk, group->dims[d].host->coefficient[l]);
 	}
 	for (int d = 0; d < group->dim_count; d++) {
 		const struct footprint_dim *dim = &group->dims[d];
@@ -427,11 +427,11 @@ static bool dimension_is_solid(const struct loopnest *nest, const struct footpri
 		int next = __builtin_ctz(rest);
 		for (uint32_t other = rest; other; other &= other - 1) {
 			int l = __builtin_ctz(other);
-			if (dim->host->loop[l] < dim->host->loop[next])
+			if (dim->host->coefficient[l] < dim->host->coefficient[next])
 				next = l;
 		}
 		const struct loopnest_loop *loop = &nest->loops[next];
-		int64_t step = dim->host->loop[next];
+		int64_t step = dim->host->coefficient[next];
 		if (step < 0 || step > reach + 1 || loop->extent % loop->grain)
 			return false;
 		reach += step * (loop->chunk - 1);
@@ -817,7 +817,8 @@ static int find_walking_loop(const struct op *op, const struct access *access, i
 {
 	const struct affine *index = &access->host[h];
 	int loop = affine_loop(index, op->loop_count);
-	bool plain = loop >= 0 && index->loop[loop] == 1 && index->offset == 0 && !access->pad;
+	bool plain =
+		loop >= 0 && index->coefficient[loop] == 1 && index->offset == 0 && !access->pad;
 	return plain ? loop : -1;
 }
 

@@ -46,9 +46,9 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 }
 
 /* A rank of one or two dimensions that no rank before it has; false for others. */
-static bool describe_rank(const struct shape_rank *rank, struct nest_shape_of *out)
+static bool describe_rank(const struct affine *rank, struct nest_shape_of *out)
 {
-	uint32_t dimensions = shape_rank_dimensions(rank);
+	uint32_t dimensions = affine_loops(rank);
 	int terms = __builtin_popcount(dimensions);
 	if (terms > 2 || out->relevant & dimensions ||
 		(terms == 2 && out->sum_count == NEST_SUMS_MOST))
@@ -89,14 +89,14 @@ static double counted_at_most(const struct dataspace *space, const struct shape 
 	uint32_t before = 0;
 	for (int r = 0; r < space->rank_count; r++) {
 		double coefficient = 1;
-		uint32_t left = shape_rank_dimensions(&space->ranks[r]);
+		uint32_t left = affine_loops(&space->ranks[r]);
 		for (; left; left &= left - 1) {
 			int d = __builtin_ctz(left);
 			coefficient = fmax(coefficient, (double)space->ranks[r].coefficient[d]);
 			if (before >> d & 1)
 				most *= (double)shape->dimensions[d].extent;
 		}
-		before |= shape_rank_dimensions(&space->ranks[r]);
+		before |= affine_loops(&space->ranks[r]);
 		most *= coefficient;
 	}
 	return most;
@@ -626,7 +626,7 @@ static const char *amount(struct explanation *x, int64_t count, const char *thin
 	return arena_format(x->text.arena, "%" PRId64 " %s%s", count, thing, count == 1 ? "" : "s");
 }
 
-static void add_rank(struct explanation *x, const struct shape_rank *rank)
+static void add_rank(struct explanation *x, const struct affine *rank)
 {
 	int terms = 0;
 	for (int d = 0; d < x->model->shape->dimension_count; d++) {

@@ -129,7 +129,7 @@ bool nest_offsets_count(const struct nest_offsets *offsets, bool *fits, int64_t 
 	uint32_t open = moving_dimensions(offsets), ranks[SHAPE_RANKS_MOST];
 	int rank_count = offsets->space->rank_count;
 	for (int r = 0; r < rank_count; r++)
-		ranks[r] = shape_rank_dimensions(&offsets->space->ranks[r]);
+		ranks[r] = affine_loops(&offsets->space->ranks[r]);
 	int64_t product = 1;
 	/* A rank that only one dimension moves fixes that dimension's index; remove it. */
 	for (int r = 0; r < rank_count; r++) {

@@ -217,7 +217,7 @@ static int64_t words_at(struct home_cover *home)
 	int64_t words = 1;
 	for (int r = 0; r < home->space->rank_count && home->countable; r++) {
 		const int64_t *coefficient = home->space->ranks[r].coefficient;
-		uint32_t own = shape_rank_dimensions(&home->space->ranks[r]) & ~home->fixed;
+		uint32_t own = affine_loops(&home->space->ranks[r]) & ~home->fixed;
 		words = checked_mul(&home->fits, words, rank_words(home, coefficient, own));
 	}
 	return words;
@@ -229,7 +229,7 @@ static void find_knots(const struct home_cover *home, uint32_t *shared, uint32_t
 	uint32_t seen = 0;
 	*shared = *alone = 0;
 	for (int r = 0; r < home->space->rank_count; r++) {
-		uint32_t own = shape_rank_dimensions(&home->space->ranks[r]);
+		uint32_t own = affine_loops(&home->space->ranks[r]);
 		*shared |= seen & own;
 		seen |= own;
 		*alone |= own & (own - 1) ? 0 : own;

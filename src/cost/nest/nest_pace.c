@@ -46,11 +46,11 @@ static int64_t row_words(const struct nest_model *model, const struct nest_loops
 	const struct dataspace *shape = &model->shape->spaces[space];
 	if (rank < 0)
 		return 1;
-	uint32_t dimensions = shape_rank_dimensions(&shape->ranks[rank]);
+	uint32_t dimensions = affine_loops(&shape->ranks[rank]);
 	if (!loops->perfect || dimensions & (dimensions - 1))
 		return 0;
 	for (int r = 0; r < shape->rank_count; r++)
-		if (r != rank && shape_rank_dimensions(&shape->ranks[r]) & dimensions)
+		if (r != rank && affine_loops(&shape->ranks[r]) & dimensions)
 			return 0;
 	if (!dimensions)
 		return 1;

@@ -404,7 +404,7 @@ static bool is_spread(const struct siblings *siblings, int d, const struct nest_
 		return false;
 	bool slides = false;
 	for (int r = 0; r < siblings->space->rank_count; r++) {
-		uint32_t dimensions = shape_rank_dimensions(&siblings->space->ranks[r]);
+		uint32_t dimensions = affine_loops(&siblings->space->ranks[r]);
 		slides |= dimensions >> d & 1 && dimensions & (dimensions - 1);
 	}
 	return slides || !(siblings->space->relevant >> d & 1);

@@ -323,7 +323,7 @@ void projection_make(const struct workload *workload, const struct op *op, int o
 	projection->term_count = 0;
 	for (int h = 0; h < projection->layout->host_rank; h++) {
 		for (int l = 0; l < op->loop_count; l++) {
-			int64_t factor = access->host[h].loop[l];
+			int64_t factor = access->host[h].coefficient[l];
 			if (factor == 0)
 				continue;
 			projection->loops |= UINT32_C(1) << l;

@@ -412,7 +412,7 @@ struct inner_nest inner_nest_make(
 	*why = NULL;
 	if (!op_has_inner_nest(arch, question->op))
 		return none;
-	nest.shape = shape_of_op(arena, arch, question->workload, question->op, NULL);
+	nest.shape = op_nest_shape(arena, arch, question->workload, question->op);
 	*why = "it is not a loop nest that an array can run";
 	if (!nest.shape)
 		return none;

@@ -7,6 +7,8 @@
 #include "model/machine/mapping.h"
 #include "model/nest/nest_mapping.h"
 
+#include <string.h>
+
 /* Tensors may be read twice; a dataspace has a name of its own. */
 static const char *space_name(struct arena *arena, const struct shape *shape, const char *tensor)
 {
@@ -24,64 +26,59 @@ static int64_t word_bits(const struct arch *arch, enum dtype dtype)
 	return !arch_moves_boxes(arch) && home && home->word_bits == bits ? 0 : bits;
 }
 
-static bool add_operand(struct arena *arena, struct shape *shape, const struct arch *arch,
-	const struct workload *workload, const struct op *op, int operand)
+struct shape *op_shape(struct arena *arena, const struct workload *workload, const struct op *op)
 {
-	const struct access *access = op_operand(op, operand);
-	const struct tensor *tensor = &workload->tensors[access->tensor];
-	struct dataspace *space = &shape->spaces[shape->space_count];
-	*space = (struct dataspace){
-		.name = space_name(arena, shape, tensor->name),
-		.written = operand == op->read_count,
-		.rank_count = tensor->layout.host_rank,
-		.word_bits = word_bits(arch, tensor->layout.dtype),
-		.role = op_role(op, operand),
-		.span = tensor->span,
-	};
-	for (int k = 0; k < space->rank_count; k++) {
-		for (int l = 0; l < op->loop_count; l++) {
-			int64_t coefficient = access->host[k].loop[l];
-			if (coefficient < 0)
-				return false;
-			space->ranks[k].coefficient[l] = coefficient;
-		}
-	}
-	shape->space_count++;
-	return true;
-}
-
-/* Whole units go to cores; the busiest has the most of them. */
-static int64_t share(const struct arch *arch, const struct workload *workload, const struct op *op,
-	const struct mapping *mapping, int l)
-{
-	int64_t extent = op->loops[l].extent, split = mapping_split(arch, mapping, l);
-	int64_t units = number_ceil_div(op_units(workload, op, l), split);
-	return number_min(extent, units * op_grain(workload, op, l));
-}
-
-const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
-	const struct workload *workload, const struct op *op, const struct mapping *mapping)
-{
-	if (!op_is_tiled(op) || op->primitive->kind == OP_RESTICKIFY)
-		return NULL;
 	struct shape *shape = arena_new(arena, struct shape);
 	shape->name = op->name;
 	shape->span = op->span;
 	shape->dimension_count = op->loop_count;
-	for (int l = 0; l < op->loop_count; l++) {
-		shape->dimensions[l] = (struct dimension){
-			.name = op->loops[l].name,
-			.extent = mapping ? share(arch, workload, op, mapping, l)
-					  : op->loops[l].extent,
-			.span = op->span,
-		};
-		if (shape->dimensions[l].extent > SHAPE_EXTENT_MOST)
-			return NULL;
+	for (int l = 0; l < op->loop_count; l++)
+		shape->dimensions[l] =
+			(struct dimension){op->loops[l].name, op->loops[l].extent, op->span};
+	shape->space_count = op_operands(op);
+	for (int i = 0; i < shape->space_count; i++) {
+		const struct access *access = op_operand(op, i);
+		const struct tensor *tensor = &workload->tensors[access->tensor];
+		struct dataspace *space = &shape->spaces[i];
+		space->name = tensor->name;
+		space->written = i == op->read_count;
+		space->rank_count = tensor->layout.host_rank;
+		memcpy(space->ranks, access->host, sizeof space->ranks);
+		space->role = op_role(op, i);
+		space->span = tensor->span;
 	}
-	for (int i = 0; i < op_operands(op); i++)
-		if (!add_operand(arena, shape, arch, workload, op, i))
-			return NULL;
 	shape_finish(shape);
+	return shape;
+}
+
+static bool runs_backwards(const struct dataspace *space)
+{
+	bool backwards = false;
+	for (int k = 0; k < space->rank_count; k++)
+		for (int l = 0; l < OP_LOOPS_MOST; l++)
+			backwards |= space->ranks[k].coefficient[l] < 0;
+	return backwards;
+}
+
+const struct shape *op_nest_shape(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op)
+{
+	if (!op_is_tiled(op) || op->primitive->kind == OP_RESTICKIFY)
+		return NULL;
+	struct shape *shape = op_shape(arena, workload, op);
+	for (int l = 0; l < op->loop_count; l++)
+		if (op->loops[l].extent > SHAPE_EXTENT_MOST)
+			return NULL;
+	shape->space_count = 0; /* those that have a name */
+	for (int i = 0; i < op_operands(op); i++) {
+		struct dataspace *space = &shape->spaces[i];
+		const struct layout *layout = &workload->tensors[op_operand(op, i)->tensor].layout;
+		if (runs_backwards(space))
+			return NULL;
+		space->name = space_name(arena, shape, space->name);
+		space->word_bits = word_bits(arch, layout->dtype);
+		shape->space_count++;
+	}
 	return shape;
 }
 
@@ -190,7 +187,7 @@ static const char *check_homes(
 static const char *check_nest(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping)
 {
-	const struct shape *shape = shape_of_op(arena, arch, workload, op, NULL);
+	const struct shape *shape = op_nest_shape(arena, arch, workload, op);
 	bool perfect;
 	const char *why = shape ? nest_mapping_check(arena, arch, shape, mapping, &perfect)
 				: "it is not a loop nest that this machine can run";

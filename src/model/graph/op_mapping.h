@@ -49,12 +49,14 @@ const char *mapping_print(struct arena *arena, const struct arch *arch, const st
 const char *mapping_parse(struct arena *arena, const struct arch *arch, const struct op *op,
 	const char *text, struct mapping *out);
 
+/* The loops and operands of an op: loop l is dimension l, operand i dataspace i, of its tensor's name. */
+struct shape *op_shape(struct arena *arena, const struct workload *workload, const struct op *op);
+
 /*
- * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
- * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are not such a
- * loop nest: opaque ones, restickifies, indices that run backwards.
+ * The same as a nest of a machine: dataspaces have names and words of their own.  NULL for ops that are not
+ * such a loop nest: opaque ones, restickifies, indices that run backwards.
  */
-const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
-	const struct workload *workload, const struct op *op, const struct mapping *mapping);
+const struct shape *op_nest_shape(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op);
 
 #endif

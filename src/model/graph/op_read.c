@@ -54,7 +54,7 @@ static int find_walked(const struct op_draft *draft_op, int i, int l)
 	const struct access *access = &draft_op->op->reads[i];
 	for (int h = 0; h < read_tensor(draft_op, i)->layout.host_rank; h++)
 		if (affine_loop(&access->host[h], draft_op->op->loop_count) == l &&
-			access->host[h].loop[l] == 1 &&
+			access->host[h].coefficient[l] == 1 &&
 			access->host[h].offset % read_tensor(draft_op, i)->layout.per_stick == 0)
 			return h;
 	return -1;
@@ -192,8 +192,8 @@ static int add_copy(struct op_draft *draft_op, int t, const struct layout *layou
 		op.loops[l] = (struct loop){
 			name_loop(draft, &op, layout->host_size[h]), layout->host_size[h], false};
 		op.loop_count++;
-		access.host[h].loop[l] = 1;
-		access.linear.loop[l] = layout->host_stride[h];
+		access.host[h].coefficient[l] = 1;
+		access.linear.coefficient[l] = layout->host_stride[h];
 	}
 	op.reads[0] = access;
 	access.tensor = made;
@@ -376,7 +376,7 @@ static bool build_term(struct op_draft *draft_op, const struct einsum_term *term
 	}
 	*seen |= 1u << u;
 	if (draft_op->uses[u].loop >= 0)
-		affine->loop[draft_op->uses[u].loop] = term->factor;
+		affine->coefficient[draft_op->uses[u].loop] = term->factor;
 	return number_mul(term->factor, draft_op->draft->dimensions.at[d].extent - 1, reach) ||
 	       (*reach = INT64_MAX);
 }
@@ -519,7 +519,8 @@ static void op_draft_linearise(const struct draft *draft, struct access *access)
 	const struct layout *layout = &draft->tensors.at[access->tensor].layout;
 	for (int h = 0; h < layout->host_rank; h++) {
 		for (int l = 0; l < OP_LOOPS_MOST; l++)
-			access->linear.loop[l] += access->host[h].loop[l] * layout->host_stride[h];
+			access->linear.coefficient[l] +=
+				access->host[h].coefficient[l] * layout->host_stride[h];
 		if (!access->pad)
 			access->linear.offset += access->host[h].offset * layout->host_stride[h];
 	}
@@ -669,7 +670,7 @@ static bool check_reductions(const struct op_draft *draft_op, const struct einsu
 				continue;
 			is_loop = true;
 			for (int i = 0; i < op->read_count; i++)
-				found |= op->reads[i].linear.loop[l] != 0;
+				found |= op->reads[i].linear.coefficient[l] != 0;
 		}
 		if (found || !is_loop)
 			continue;

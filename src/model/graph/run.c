@@ -60,7 +60,7 @@ static int find_dimension(const struct layout *layout, const struct access *acce
 	for (int d = 0; d < layout->rank; d++) {
 		int host = layout->host_dim[d];
 		if ((layout->part[d] == PART_WHOLE || layout->part[d] == PART_STICK_OUTER) &&
-			access->host[host].loop[l] != 0)
+			access->host[host].coefficient[l] != 0)
 			return d;
 	}
 	return -1;
@@ -138,7 +138,7 @@ struct move move_find(const struct plan *plan, int step)
 static int find_loop(const struct op *copy, const struct layout *layout, int d)
 {
 	for (int l = 0; l < copy->loop_count; l++)
-		if (copy->writes[0].host[layout->host_dim[d]].loop[l])
+		if (copy->writes[0].host[layout->host_dim[d]].coefficient[l])
 			return l;
 	return -1;
 }
@@ -230,7 +230,7 @@ struct run_part run_part(const struct workload *workload, const struct op *op,
 static void shift(struct affine *affine, const struct run_part *parts, int loop_count)
 {
 	for (int l = 0; l < loop_count; l++)
-		affine->offset += affine->loop[l] * parts[l].first;
+		affine->offset += affine->coefficient[l] * parts[l].first;
 }
 
 static void shift_access(struct access *access, const struct run_part *parts, int loop_count)
@@ -297,7 +297,7 @@ static bool moves_evenly(
 	const struct access *access = op_operand(op, operand);
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	int h = layout->stick_dim;
-	return h < 0 || access->host[h].loop[l] * elements % layout->per_stick == 0;
+	return h < 0 || access->host[h].coefficient[l] * elements % layout->per_stick == 0;
 }
 
 static bool are_alike(
@@ -352,11 +352,11 @@ int run_walks(const struct workload *workload, const struct op *op, int operand,
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	const struct affine *walk = &access->host[h];
 	int alone = affine_loop(walk, op->loop_count);
-	if (alone < 0 || walk->loop[alone] != 1 || walk->offset != 0 ||
+	if (alone < 0 || walk->coefficient[alone] != 1 || walk->offset != 0 ||
 		op->loops[alone].extent != layout->host_size[h])
 		return -1;
 	for (int other = 0; other < layout->host_rank; other++)
-		if (other != h && access->host[other].loop[alone] != 0)
+		if (other != h && access->host[other].coefficient[alone] != 0)
 			return -1;
 	return alone;
 }

@@ -69,7 +69,7 @@ static struct coordinates make_padded(
 		if (h < 0)
 			continue;
 		for (int l = 0; l < op->loop_count; l++) {
-			int64_t step = access->host[h].loop[l];
+			int64_t step = access->host[h].coefficient[l];
 			bool wraps = layout->part[d] == PART_STICK_INNER &&
 				     number_times(step, op->loops[l].extent) > layout->per_stick;
 			if (step > 0 && op->loops[l].extent > 1)
@@ -90,7 +90,7 @@ struct coordinates coordinates_make(
 		return make_padded(layout, op, access);
 	struct coordinates to = {.rank = layout->rank};
 	for (int l = 0; l < op->loop_count; l++) {
-		int64_t step = access->linear.loop[l];
+		int64_t step = access->linear.coefficient[l];
 		if (step > 0 && op->loops[l].extent > 1)
 			add(layout, &to, l, step, number_times(step, op->loops[l].extent));
 	}

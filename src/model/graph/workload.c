@@ -40,15 +40,6 @@ const char *op_role(const struct op *op, int operand)
 					 : NULL;
 }
 
-static bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
-{
-	for (int l = 0; l < loop_count; l++) {
-		if (a->loop[l] != b->loop[l])
-			return false;
-	}
-	return a->offset == b->offset;
-}
-
 bool access_equal(
 	const struct op *op, const struct access *a, const struct access *b, int host_rank)
 {
@@ -113,19 +104,6 @@ int workload_op(const struct workload *workload, const char *name)
 			return (int)o;
 	}
 	return -1;
-}
-
-int affine_loop(const struct affine *affine, int loop_count)
-{
-	int found = NO_LOOP;
-	for (int l = 0; l < loop_count; l++) {
-		if (affine->loop[l] == 0)
-			continue;
-		if (found != NO_LOOP)
-			return SEVERAL_LOOPS;
-		found = l;
-	}
-	return found;
 }
 
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand)
@@ -199,8 +177,8 @@ static struct op make_move(struct arena *arena, enum move_kind kind, const struc
 		int l = op.loop_count++;
 		op.loops[l].name = arena_format(arena, "d%d", l);
 		op.loops[l].extent = from->layout.host_size[h];
-		access.host[h].loop[l] = 1;
-		access.linear.loop[l] = from->layout.host_stride[h];
+		access.host[h].coefficient[l] = 1;
+		access.linear.coefficient[l] = from->layout.host_stride[h];
 	}
 	op.reads[0] = access;
 	access.tensor = to;
@@ -371,7 +349,8 @@ static int find_stick_loop(const struct workload *workload, const struct op *op,
 		return NO_LOOP;
 	const struct affine *along = &op_operand(op, operand)->host[layout->stick_dim];
 	int loop = affine_loop(along, op->loop_count);
-	bool shifts = along->offset % layout->per_stick || (loop >= 0 && along->loop[loop] != 1);
+	bool shifts =
+		along->offset % layout->per_stick || (loop >= 0 && along->coefficient[loop] != 1);
 	return shifts ? SEVERAL_LOOPS : loop;
 }
 
@@ -379,7 +358,7 @@ static bool varies(const struct workload *workload, const struct op *op, int ope
 {
 	const struct access *access = op_operand(op, operand);
 	for (int h = 0; l >= 0 && h < layout_of(workload, op, operand)->host_rank; h++) {
-		if (access->host[h].loop[l] != 0)
+		if (access->host[h].coefficient[l] != 0)
 			return true;
 	}
 	return false;
@@ -503,7 +482,7 @@ static int find_output_dimension(const struct op *op, int host_rank, const struc
 {
 	for (int h = 0; h < host_rank; h++) {
 		for (int l = 0; l < op->loop_count; l++) {
-			if (op->writes[0].host[h].loop[l] != 0 && index->loop[l] != 0)
+			if (op->writes[0].host[h].coefficient[l] != 0 && index->coefficient[l] != 0)
 				return h;
 		}
 	}
@@ -521,7 +500,7 @@ static int order_like(const struct workload *workload, const struct op *op, int 
 	for (int h = 0; h < host_rank; h++) {
 		bool has_loop = false;
 		for (int l = 0; l < op->loop_count; l++)
-			has_loop |= op->writes[0].host[h].loop[l] != 0;
+			has_loop |= op->writes[0].host[h].coefficient[l] != 0;
 		if (!has_loop)
 			order[count++] = h;
 	}

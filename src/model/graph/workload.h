@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "model/machine/layout.h"
 #include "model/machine/primitives.h"
+#include "model/nest/affine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,12 +32,6 @@ struct tensor {
 	int producer;      /* op that writes it; -1 for graph inputs */
 	int copy_of;       /* plus 1: the tensor in HBM whose very bytes it is; 0: it has its own */
 	struct span span;  /* where the spec first names it */
-};
-
-/* sum over loops of loop[i] * index + offset */
-struct affine {
-	int64_t loop[OP_LOOPS_MOST];
-	int64_t offset;
 };
 
 struct access {
@@ -129,10 +124,6 @@ int64_t op_grain(const struct workload *workload, const struct op *op, int l);
 
 /* ceil(extent / grain) */
 int64_t op_units(const struct workload *workload, const struct op *op, int l);
-
-/* The only loop that moves an index; NO_LOOP if none does. */
-enum { NO_LOOP = -1, SEVERAL_LOOPS = -2 };
-int affine_loop(const struct affine *affine, int loop_count);
 
 /* The loop that alone runs along an operand's stick; -1 if none does. */
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand);

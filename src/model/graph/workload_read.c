@@ -378,7 +378,7 @@ static int find_bare(
 	for (int h = 0; h < rank; h++) {
 		const struct affine *index = &access->host[h];
 		if (affine_loop(index, draft_op->op->loop_count) == wanted &&
-			index->loop[wanted] == 1 && index->offset == 0)
+			index->coefficient[wanted] == 1 && index->offset == 0)
 			return h;
 	}
 	return -1;
@@ -632,7 +632,7 @@ static void check_extents(struct rewriting *of)
 
 /* The sum of dimensions that a rank is; where none indexes it, 0. */
 static void add_terms(const struct rewriting *of, const struct dataspace *space,
-	const struct shape_rank *rank, struct einsum_index *index)
+	const struct affine *rank, struct einsum_index *index)
 {
 	int terms = 0;
 	for (int d = 0; d < of->shape->dimension_count; d++) {

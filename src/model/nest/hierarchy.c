@@ -480,9 +480,9 @@ int64_t hierarchy_row_most(const struct nest_level *level, const struct shape *s
 		return 0;
 	if (rank < 0)
 		return 1;
-	uint32_t own = shape_rank_dimensions(&dataspace->ranks[rank]), others = 0;
+	uint32_t own = affine_loops(&dataspace->ranks[rank]), others = 0;
 	for (int r = 0; r < dataspace->rank_count; r++)
-		others |= r == rank ? 0 : shape_rank_dimensions(&dataspace->ranks[r]);
+		others |= r == rank ? 0 : affine_loops(&dataspace->ranks[r]);
 	if (own & (own - 1) || own & others)
 		return 0;
 	if (!own)

@@ -51,29 +51,25 @@ void dataspace_word(
 	}
 }
 
-uint32_t shape_rank_dimensions(const struct shape_rank *rank)
+uint32_t dataspace_loops(const struct dataspace *space)
 {
-	uint32_t dimensions = 0;
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		dimensions |= (uint32_t)(rank->coefficient[d] != 0) << d;
-	return dimensions;
+	uint32_t loops = 0;
+	for (int k = 0; k < space->rank_count; k++)
+		loops |= affine_loops(&space->ranks[k]);
+	return loops;
 }
 
 void shape_finish(struct shape *shape)
 {
-	for (int t = 0; t < shape->space_count; t++) {
-		struct dataspace *space = &shape->spaces[t];
-		space->relevant = 0;
-		for (int k = 0; k < space->rank_count; k++)
-			space->relevant |= shape_rank_dimensions(&space->ranks[k]);
-	}
+	for (int t = 0; t < shape->space_count; t++)
+		shape->spaces[t].relevant = dataspace_loops(&shape->spaces[t]);
 }
 
 bool dataspace_slides(const struct dataspace *space)
 {
 	bool slides = false;
 	for (int k = 0; k < space->rank_count; k++) {
-		uint32_t dimensions = shape_rank_dimensions(&space->ranks[k]);
+		uint32_t dimensions = affine_loops(&space->ranks[k]);
 		slides |= (dimensions & (dimensions - 1)) != 0;
 	}
 	return slides;
@@ -133,7 +129,7 @@ bool shape_lacks(const struct shape *shape, const char *role)
 }
 
 /* The dimension that one rank walks alone, step by step; -1: it is none such. */
-static int lone_dimension(const struct shape *shape, const struct shape_rank *rank)
+static int lone_dimension(const struct shape *shape, const struct affine *rank)
 {
 	return lattice_unit(rank->coefficient, shape->dimension_count);
 }
@@ -398,7 +394,7 @@ static bool multiply(struct shape_draft *draft, const char *word, struct factor_
 	return false;
 }
 
-static void add_term(struct shape_draft *draft, struct shape_rank *rank, int dimension,
+static void add_term(struct shape_draft *draft, struct affine *rank, int dimension,
 	int64_t multiplier, struct span span)
 {
 	if (dimension < 0)
@@ -410,7 +406,7 @@ static void add_term(struct shape_draft *draft, struct shape_rank *rank, int dim
 
 /* "R*dilation + stride*P" */
 static void read_text_terms(
-	struct shape_draft *draft, const struct node *scalar, struct shape_rank *rank)
+	struct shape_draft *draft, const struct node *scalar, struct affine *rank)
 {
 	const char *text = scalar->text;
 	size_t at = 0;
@@ -450,7 +446,7 @@ static void read_text_terms(
 }
 
 /* [P, stride] */
-static void read_term(struct shape_draft *draft, const struct node *list, struct shape_rank *rank)
+static void read_term(struct shape_draft *draft, const struct node *list, struct affine *rank)
 {
 	int dimension = -1;
 	int64_t multiplier = 1;
@@ -478,7 +474,7 @@ static bool is_term(struct shape_draft *draft, const struct node *list)
 	return list->count > 1 && dimensions < (int)list->count;
 }
 
-static void read_rank(struct shape_draft *draft, const struct node *node, struct shape_rank *rank)
+static void read_rank(struct shape_draft *draft, const struct node *node, struct affine *rank)
 {
 	if (node->kind == NODE_SCALAR)
 		read_text_terms(draft, node, rank);
@@ -500,7 +496,7 @@ static void read_rank(struct shape_draft *draft, const struct node *node, struct
 
 /* Indices must stay inside an int64_t, sums of them too. */
 static void check_rank(struct shape_draft *draft, const struct node *node, const char *space,
-	const struct shape_rank *rank)
+	const struct affine *rank)
 {
 	int64_t highest = 0, part;
 	for (int d = 0; d < draft->shape->dimension_count; d++) {
@@ -917,7 +913,7 @@ const struct shape *shape_read(const struct reading *reading, const struct node 
 }
 
 /* [[R], [P, 2]]; a rank that nothing walks along is a dimension times 0. */
-static void write_rank(struct text *text, const struct shape *shape, const struct shape_rank *rank)
+static void write_rank(struct text *text, const struct shape *shape, const struct affine *rank)
 {
 	int terms = 0;
 	text_add(text, "[");

@@ -2,7 +2,7 @@
 #define MODEL_NEST_SHAPE_H
 
 #include "base/diag.h"
-#include "model/machine/layout.h"
+#include "model/nest/affine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,16 +23,12 @@ enum {
 };
 #define SHAPE_EXTENT_MOST ((int64_t)1 << 31)
 
-/* index = sum of coefficient[d] * index of dimension d; coefficients >= 0 */
-struct shape_rank {
-	int64_t coefficient[SHAPE_DIMENSIONS_MOST];
-};
-
 struct dataspace {
 	const char *name;
 	bool written; /* read_write: true */
 	int rank_count;
-	struct shape_rank ranks[SHAPE_RANKS_MOST];
+	/* Nests have coefficients of at least 0 and ignore offsets, which move all tiles alike. */
+	struct affine ranks[SHAPE_RANKS_MOST];
 	uint32_t relevant; /* bit d: some rank has a coefficient for dimension d */
 	int64_t word_bits; /* of an element; 0: as wide as the level's words */
 	const char
@@ -79,8 +75,8 @@ void shape_finish(struct shape *shape);
 void dataspace_word(
 	const struct dataspace *space, int dimension_count, const int64_t *point, int64_t *word);
 
-/* Bit d: the rank has a coefficient for dimension d. */
-uint32_t shape_rank_dimensions(const struct shape_rank *rank);
+/* Bit d: some rank has a coefficient for dimension d. */
+uint32_t dataspace_loops(const struct dataspace *space);
 
 /* True if some rank of a dataspace adds two dimensions, so that its tiles overlap; whether that is
  * so of a written one. */

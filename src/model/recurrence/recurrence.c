@@ -22,7 +22,7 @@ double term_value(const struct term *term, const struct term_values *values)
 	case TERM_STREAM: {
 		int64_t place[TERM_LOOPS_MOST] = {0};
 		for (int i = 0; i < term->place_count; i++)
-			place[i] = loop_sum_value(&term->place[i], TERM_LOOPS_MOST, values->point);
+			place[i] = affine_value(&term->place[i], TERM_LOOPS_MOST, values->point);
 		return values->read(values->user, term->index, place);
 	}
 	case TERM_NEGATE:
@@ -120,36 +120,6 @@ const struct term *term_not(struct arena *arena, const struct term *of)
 	return term_make(arena, TERM_NOT, of, NULL, NULL);
 }
 
-int64_t loop_sum_value(const struct loop_sum *affine, int loops, const int64_t *point)
-{
-	int64_t sum = affine->constant;
-	for (int i = 0; i < loops; i++)
-		if (affine->at[i])
-			sum += affine->at[i] * point[i];
-	return sum;
-}
-
-const char *loop_sum_text(
-	struct arena *arena, const struct loop_sum *affine, int loops, const char *const *names)
-{
-	struct text text = text_open(arena);
-	for (int i = 0; i < loops; i++) {
-		int64_t c = affine->at[i];
-		if (!c)
-			continue;
-		text_add(&text, "%s", text.length ? (c < 0 ? " - " : " + ") : (c < 0 ? "-" : ""));
-		if (c != 1 && c != -1)
-			text_add(&text, "%lld*", (long long)(c < 0 ? -c : c));
-		text_add(&text, "%s", names[i]);
-	}
-	int64_t c = affine->constant;
-	if (!text.length)
-		text_add(&text, "%lld", (long long)c);
-	else if (c)
-		text_add(&text, " %c %lld", c < 0 ? '-' : '+', (long long)(c < 0 ? -c : c));
-	return text_read(&text);
-}
-
 struct term_parser {
 	struct scan scan;
 	int depth;
@@ -203,19 +173,19 @@ static const struct term *make(struct term_parser *p, size_t from, enum term_kin
 }
 
 /* Sums and products of loops and whole numbers; false after a fault at the term. */
-static bool to_affine(struct term_parser *p, const struct term *term, struct loop_sum *out)
+static bool to_affine(struct term_parser *p, const struct term *term, struct affine *out)
 {
-	struct loop_sum a, b;
-	*out = (struct loop_sum){0};
+	struct affine a, b;
+	*out = (struct affine){0};
 	switch (term->kind) {
 	case TERM_NUMBER:
-		if (term->number > (double)LOOP_SUM_CONSTANT_MOST ||
+		if (term->number > (double)AFFINE_CONSTANT_MOST ||
 			term->number != floor(term->number))
 			break;
-		out->constant = (int64_t)term->number;
+		out->offset = (int64_t)term->number;
 		return true;
 	case TERM_LOOP:
-		out->at[term->index] = 1;
+		out->coefficient[term->index] = 1;
 		return true;
 	case TERM_NEGATE:
 	case TERM_ADD:
@@ -223,29 +193,29 @@ static bool to_affine(struct term_parser *p, const struct term *term, struct loo
 	case TERM_MULTIPLY: {
 		if (!to_affine(p, term->of[0], &a))
 			return false;
-		b = (struct loop_sum){.constant = -1};
+		b = (struct affine){.offset = -1};
 		if (term->of[1] && !to_affine(p, term->of[1], &b))
 			return false;
 		bool product = term->kind == TERM_NEGATE || term->kind == TERM_MULTIPLY;
 		bool plain_a = true, plain_b = true;
 		for (int i = 0; i < TERM_LOOPS_MOST; i++) {
-			plain_a &= !a.at[i];
-			plain_b &= !b.at[i];
+			plain_a &= !a.coefficient[i];
+			plain_b &= !b.coefficient[i];
 		}
 		if (product && !plain_a && !plain_b)
 			break;
-		int64_t by = plain_b ? b.constant : a.constant,
+		int64_t by = plain_b ? b.offset : a.offset,
 			sign = term->kind == TERM_SUBTRACT ? -1 : 1;
-		const struct loop_sum *of = plain_b ? &a : &b;
+		const struct affine *of = plain_b ? &a : &b;
 		bool fits = true;
 		for (int i = 0; i <= TERM_LOOPS_MOST; i++) {
-			int64_t x = i < TERM_LOOPS_MOST ? a.at[i] : a.constant;
-			int64_t y = i < TERM_LOOPS_MOST ? b.at[i] : b.constant;
-			int64_t z = i < TERM_LOOPS_MOST ? of->at[i] : of->constant;
-			int64_t *to = i < TERM_LOOPS_MOST ? &out->at[i] : &out->constant;
+			int64_t x = i < TERM_LOOPS_MOST ? a.coefficient[i] : a.offset;
+			int64_t y = i < TERM_LOOPS_MOST ? b.coefficient[i] : b.offset;
+			int64_t z = i < TERM_LOOPS_MOST ? of->coefficient[i] : of->offset;
+			int64_t *to = i < TERM_LOOPS_MOST ? &out->coefficient[i] : &out->offset;
 			fits &= product ? number_mul(z, by, to) : number_add(x, sign * y, to);
 			int64_t most =
-				i < TERM_LOOPS_MOST ? LOOP_SUM_FACTOR_MOST : LOOP_SUM_CONSTANT_MOST;
+				i < TERM_LOOPS_MOST ? AFFINE_FACTOR_MOST : AFFINE_CONSTANT_MOST;
 			fits &= fits && *to <= most && *to >= -most;
 		}
 		if (fits)
@@ -274,7 +244,7 @@ static const struct term *parse_level(struct term_parser *p, enum operator_level
 
 static const struct term *parse_stream(struct term_parser *p, size_t from, const char *name)
 {
-	struct loop_sum places[TERM_LOOPS_MOST];
+	struct affine places[TERM_LOOPS_MOST];
 	int count = 0;
 	if (!take(p, ")")) {
 		do {
@@ -630,10 +600,10 @@ bool projection_has_lanes(const struct projection *projection)
 const struct term *recurrence_read(
 	struct arena *arena, const struct recurrence *recurrence, int stream, const int64_t *vector)
 {
-	struct loop_sum *place = arena_array(arena, struct loop_sum, recurrence->loop_count);
+	struct affine *place = arena_array(arena, struct affine, recurrence->loop_count);
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		place[i].at[i] = 1;
-		place[i].constant = -vector[i];
+		place[i].coefficient[i] = 1;
+		place[i].offset = -vector[i];
 	}
 	struct term *term = arena_new(arena, struct term);
 	*term = (struct term){.kind = TERM_STREAM,
@@ -726,11 +696,11 @@ static const struct term *whole(const struct split *split)
 		NULL);
 }
 
-static struct loop_sum split_sum(const struct split *split, const struct loop_sum *sum)
+static struct affine split_sum(const struct split *split, const struct affine *sum)
 {
-	struct loop_sum out = *sum;
-	out.at[split->outer] = sum->at[split->loop] * split->size;
-	out.constant += sum->at[split->loop] * split->least;
+	struct affine out = *sum;
+	out.coefficient[split->outer] = sum->coefficient[split->loop] * split->size;
+	out.offset += sum->coefficient[split->loop] * split->least;
 	return out;
 }
 
@@ -738,14 +708,14 @@ static struct loop_sum split_sum(const struct split *split, const struct loop_su
 static const struct term *read_at(const struct split *split, const struct term *term, int64_t tiles)
 {
 	int loops = split->from->loop_count + 1;
-	struct loop_sum *place = arena_array(split->arena, struct loop_sum, loops);
+	struct affine *place = arena_array(split->arena, struct affine, loops);
 	for (int i = 0; i < loops - 1; i++) {
 		place[i] = term->place[i];
-		place[i].at[split->outer] = 0;
+		place[i].coefficient[split->outer] = 0;
 	}
-	place[split->loop].constant += tiles * split->size;
-	place[split->outer] = (struct loop_sum){.constant = -tiles};
-	place[split->outer].at[split->outer] = 1;
+	place[split->loop].offset += tiles * split->size;
+	place[split->outer] = (struct affine){.offset = -tiles};
+	place[split->outer].coefficient[split->outer] = 1;
 	struct term *read = arena_new(split->arena, struct term);
 	*read = *term;
 	read->place = place;
@@ -780,7 +750,7 @@ static const struct term *split_term(const struct split *split, const struct ter
 		return term->index == split->loop ? whole(split) : term;
 	if (term->kind == TERM_STREAM &&
 		split->from->streams[term->index].kind == STREAM_RECURRENT) {
-		int64_t distance = -term->place[split->loop].constant;
+		int64_t distance = -term->place[split->loop].offset;
 		int64_t tiles = tiles_back(split, distance), rest = rest_of(split, distance);
 		if (!rest)
 			return read_at(split, term, tiles);
@@ -790,8 +760,7 @@ static const struct term *split_term(const struct split *split, const struct ter
 	struct term *out = arena_new(split->arena, struct term);
 	*out = *term;
 	if (term->kind == TERM_STREAM) {
-		struct loop_sum *place =
-			arena_array(split->arena, struct loop_sum, term->place_count);
+		struct affine *place = arena_array(split->arena, struct affine, term->place_count);
 		for (int i = 0; i < term->place_count; i++)
 			place[i] = split_sum(split, &term->place[i]);
 		out->place = place;
@@ -856,7 +825,7 @@ static bool split_loop(struct arena *arena, int index, int64_t size, struct recu
 			stream->rank = recurrence->loop_count;
 		if (stream->kind != STREAM_OUTPUT)
 			continue;
-		struct loop_sum *place = arena_array(arena, struct loop_sum, stream->rank);
+		struct affine *place = arena_array(arena, struct affine, stream->rank);
 		for (int i = 0; i < stream->rank; i++)
 			place[i] = split_sum(&split, &from->streams[s].place[i]);
 		stream->place = place;

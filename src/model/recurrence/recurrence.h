@@ -2,6 +2,7 @@
 #define MODEL_RECURRENCE_H
 
 #include "base/text.h"
+#include "model/nest/affine.h"
 #include "spec/reader.h"
 
 #include <stdbool.h>
@@ -42,20 +43,16 @@ enum term_kind {
 	TERM_SELECT, /* of[0] ? of[1] : of[2]; without of[2] the rest has no value */
 };
 
-/* constant + at[0] * loop 0 + at[1] * loop 1 ...  Loops lie within 2^32 of zero: within these, sums
- * of eight products fit. */
-#define LOOP_SUM_FACTOR_MOST ((int64_t)1 << 27)
-#define LOOP_SUM_CONSTANT_MOST ((int64_t)1 << 33)
-struct loop_sum {
-	int64_t constant, at[TERM_LOOPS_MOST];
-};
+/* The most of an index.  Loops lie within 2^32 of zero, so that sums of eight products fit. */
+#define AFFINE_FACTOR_MOST ((int64_t)1 << 27)
+#define AFFINE_CONSTANT_MOST ((int64_t)1 << 33)
 
 struct term {
 	enum term_kind kind;
 	double number; /* TERM_NUMBER */
 	int index;     /* TERM_LOOP: the loop; TERM_STREAM: the stream */
 	int place_count;
-	const struct loop_sum *place; /* TERM_STREAM: one for each of its axes */
+	const struct affine *place; /* TERM_STREAM: one for each of its axes */
 	const struct term *of[3];
 	int height;      /* of the tree, at most TERM_HEIGHT_MOST */
 	size_t from, to; /* where it stands in its text, in bytes */
@@ -107,12 +104,6 @@ const struct term *term_loop(struct arena *arena, int loop);
 const struct term *term_and(struct arena *arena, const struct term *left, const struct term *right);
 const struct term *term_not(struct arena *arena, const struct term *of);
 
-int64_t loop_sum_value(const struct loop_sum *affine, int loops, const int64_t *point);
-
-/* As it would be written with these names: "c + 2*q - 1". */
-const char *loop_sum_text(
-	struct arena *arena, const struct loop_sum *affine, int loops, const char *const *names);
-
 /*
  * Uniform recurrences over a domain, and how one is laid out in space and time.
  *
@@ -141,8 +132,8 @@ struct stream {
 	const char *name;
 	enum stream_kind kind;
 	int rank;
-	const struct term *body;      /* of recurrent streams and outputs */
-	const struct loop_sum *place; /* of an output: where the value at a point goes, by axis */
+	const struct term *body;    /* of recurrent streams and outputs */
+	const struct affine *place; /* of an output: where the value at a point goes, by axis */
 	struct span span;
 };
 

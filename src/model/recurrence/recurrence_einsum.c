@@ -4,6 +4,7 @@
 #include "base/lattice.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "model/graph/op_mapping.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,32 +50,21 @@ static bool refuse_term(
 	return refuse_equation(draft, term->from, term->to, why);
 }
 
-/* The loop that an index is, plus *constant; -1. */
-static int plain_loop(
-	const struct recurrence *recurrence, const struct loop_sum *index, int64_t *constant)
+/* The loop that an index is, plus an offset; -1. */
+static int plain_loop(const struct recurrence *recurrence, const struct affine *index)
 {
-	int loop = -1;
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		if (!index->at[i])
-			continue;
-		if (loop >= 0 || index->at[i] != 1)
-			return -1;
-		loop = i;
-	}
-	*constant = index->constant;
-	return loop;
+	return lattice_unit(index->coefficient, recurrence->loop_count);
 }
 
 /* True if the left side lists every loop once: then *axes are the loops. */
 static bool lists_loops(const struct recurrence *recurrence, const struct term *left, int *axes)
 {
 	uint32_t seen = 0;
-	int64_t constant = 0;
 	if (left->place_count != recurrence->loop_count)
 		return false;
 	for (int i = 0; i < left->place_count; i++) {
-		axes[i] = plain_loop(recurrence, &left->place[i], &constant);
-		if (axes[i] < 0 || constant || seen >> axes[i] & 1)
+		axes[i] = plain_loop(recurrence, &left->place[i]);
+		if (axes[i] < 0 || left->place[i].offset || seen >> axes[i] & 1)
 			return false;
 		seen |= UINT32_C(1) << axes[i];
 	}
@@ -186,12 +176,11 @@ static const struct term *read_recurrent(
 	struct recurrence *recurrence = draft->recurrence;
 	const struct stream *stream = &recurrence->streams[term->index];
 	const int *axes = draft->axes[term->index];
-	struct loop_sum *place = arena_array(arena, struct loop_sum, recurrence->loop_count);
+	struct affine *place = arena_array(arena, struct affine, recurrence->loop_count);
 	int64_t vector[RECURRENCE_LOOPS_MOST] = {0}, point[RECURRENCE_LOOPS_MOST];
 	bool moves = false;
 	for (int i = 0; i < term->place_count; i++) {
-		int64_t constant = 0;
-		if (plain_loop(recurrence, &term->place[i], &constant) != axes[i]) {
+		if (plain_loop(recurrence, &term->place[i]) != axes[i]) {
 			refuse_term(draft, term,
 				arena_format(arena,
 					"not a uniform recurrence: index %d of '%s' must be '%s' "
@@ -200,8 +189,8 @@ static const struct term *read_recurrent(
 			return NULL;
 		}
 		place[axes[i]] = term->place[i];
-		vector[axes[i]] = -constant;
-		moves |= constant != 0;
+		vector[axes[i]] = -term->place[i].offset;
+		moves |= term->place[i].offset != 0;
 	}
 	struct term *read = arena_new(arena, struct term);
 	*read = *term;
@@ -289,7 +278,7 @@ static bool reads_open(const struct recurrence *recurrence, const struct term *t
 	if (term->kind == TERM_STREAM &&
 		recurrence->streams[term->index].kind == STREAM_RECURRENT) {
 		for (int i = 0; i < term->place_count; i++)
-			if (term->place[i].constant)
+			if (term->place[i].offset)
 				return false;
 		return is_circular(recurrence, term->index, states);
 	}
@@ -369,19 +358,18 @@ static bool refuse(struct derivation *to, const char *why)
 
 /* The tiles of a split loop that an operand sees: they alone lead to no element again, as a tile is
  * left for another element. */
-static bool is_seen_tile(
-	const struct derivation *to, const struct recurrence_operand *operand, int loop)
+static bool is_seen_tile(const struct derivation *to, const struct dataspace *operand, int loop)
 {
 	bool seen = false;
 	for (int i = 0; i < to->einsum->split_count; i++)
-		for (int k = 0; k < operand->rank; k++)
-			seen |= to->einsum->splits[i].tiles == loop && operand->place[k].at[loop];
+		for (int k = 0; k < operand->rank_count; k++)
+			seen |= to->einsum->splits[i].tiles == loop &&
+				operand->ranks[k].coefficient[loop];
 	return seen;
 }
 
 /* Directions along which an operand stays the same, by loops that take more than one step. */
-static bool find_reuse(
-	struct derivation *to, const struct recurrence_operand *operand, struct lattice *out)
+static bool find_reuse(struct derivation *to, const struct dataspace *operand, struct lattice *out)
 {
 	int64_t matrix[LATTICE_MOST][LATTICE_MOST] = {0};
 	int loops[RECURRENCE_LOOPS_MOST], count = 0;
@@ -390,15 +378,15 @@ static bool find_reuse(
 		if (to->recurrence->loops[i].extent > 1 && !is_seen_tile(to, operand, i))
 			loops[count++] = i;
 	bool fits = true;
-	for (int k = 0; k < operand->rank; k++) {
-		int64_t constant = operand->place[k].constant;
-		fits &= constant >= -LOOP_SUM_CONSTANT_MOST && constant <= LOOP_SUM_CONSTANT_MOST;
+	for (int k = 0; k < operand->rank_count; k++) {
+		int64_t constant = operand->ranks[k].offset;
+		fits &= constant >= -AFFINE_CONSTANT_MOST && constant <= AFFINE_CONSTANT_MOST;
 		for (int i = 0; i < count; i++) {
-			int64_t at = matrix[k][i] = operand->place[k].at[loops[i]];
-			fits &= at >= -LOOP_SUM_FACTOR_MOST && at <= LOOP_SUM_FACTOR_MOST;
+			int64_t at = matrix[k][i] = operand->ranks[k].coefficient[loops[i]];
+			fits &= at >= -AFFINE_FACTOR_MOST && at <= AFFINE_FACTOR_MOST;
 		}
 	}
-	if (!fits || !lattice_kernel(operand->rank, count, matrix, &kernel))
+	if (!fits || !lattice_kernel(operand->rank_count, count, matrix, &kernel))
 		return refuse(to, arena_format(to->arena, "the coefficients of '%s' are too large",
 					  operand->name));
 	*out = (struct lattice){.rank = kernel.rank, .columns = to->recurrence->loop_count};
@@ -438,7 +426,7 @@ static bool crosses_padding(const struct derivation *to, const int64_t *vector)
 
 /* The directions along which an operand is carried.  False after refusing. */
 static bool find_carriers(
-	struct derivation *to, const struct recurrence_operand *from, struct lattice *reuse)
+	struct derivation *to, const struct dataspace *from, struct lattice *reuse)
 {
 	int count = 0;
 	if (!find_reuse(to, from, reuse))
@@ -467,15 +455,16 @@ static void add_unit(struct derivation *to, const struct lattice *reuse, int loo
 
 /* True if an element of the result says in which step of a split loop it is: one of its indices is
  * that loop alone. */
-static bool is_told(const struct recurrence_operand *operand, const struct recurrence_split *split)
+static bool is_told(const struct dataspace *operand, const struct recurrence_split *split)
 {
 	bool seen = false, told = false;
-	for (int k = 0; k < operand->rank; k++) {
+	for (int k = 0; k < operand->rank_count; k++) {
 		bool others = false;
 		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-			others |= operand->place[k].at[i] && i != split->loop && i != split->tiles;
-		seen |= operand->place[k].at[split->loop] != 0;
-		told |= operand->place[k].at[split->loop] && !others;
+			others |= operand->ranks[k].coefficient[i] && i != split->loop &&
+				  i != split->tiles;
+		seen |= operand->ranks[k].coefficient[split->loop] != 0;
+		told |= operand->ranks[k].coefficient[split->loop] && !others;
 	}
 	return told || !seen;
 }
@@ -483,7 +472,7 @@ static bool is_told(const struct recurrence_operand *operand, const struct recur
 /* Directions along which the result is summed up, innermost first: loops that do not index it, then at most
  * one that is not a loop.  False after refusing. */
 static bool find_chain(
-	struct derivation *to, const struct recurrence_operand *operand, struct lattice *chain)
+	struct derivation *to, const struct dataspace *operand, struct lattice *chain)
 {
 	struct lattice reuse;
 	int others = 0;
@@ -528,19 +517,19 @@ static const char *own_name(const struct derivation *to, const char *name)
 	return name;
 }
 
-static int add_stream(struct derivation *to, const struct recurrence_operand *operand,
-	enum stream_kind kind, const char *name)
+static int add_stream(struct derivation *to, const struct dataspace *operand, enum stream_kind kind,
+	const char *name)
 {
 	struct recurrence *recurrence = to->recurrence;
 	struct stream *stream = &recurrence->streams[recurrence->stream_count];
 	*stream = (struct stream){.name = name,
 		.kind = kind,
-		.rank = kind == STREAM_RECURRENT ? recurrence->loop_count : operand->rank,
+		.rank = kind == STREAM_RECURRENT ? recurrence->loop_count : operand->rank_count,
 		.span = operand->span};
 	return recurrence->stream_count++;
 }
 
-static bool depend(struct derivation *to, const struct recurrence_operand *operand, int stream,
+static bool depend(struct derivation *to, const struct dataspace *operand, int stream,
 	const int64_t *vector, const struct term *when)
 {
 	return recurrence_depend(to->arena, to->recurrence, stream, vector, when, operand->span) ||
@@ -548,15 +537,15 @@ static bool depend(struct derivation *to, const struct recurrence_operand *opera
 }
 
 /* The term of an index. */
-static const struct term *sum_of(struct arena *arena, const struct loop_sum *sum)
+static const struct term *sum_of(struct arena *arena, const struct affine *sum)
 {
-	const struct term *all = term_number(arena, (double)sum->constant);
+	const struct term *all = term_number(arena, (double)sum->offset);
 	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-		if (sum->at[i])
+		if (sum->coefficient[i])
 			all = term_make(arena, TERM_ADD, all,
 				term_make(arena, TERM_MULTIPLY,
-					term_number(arena, (double)sum->at[i]), term_loop(arena, i),
-					NULL),
+					term_number(arena, (double)sum->coefficient[i]),
+					term_loop(arena, i), NULL),
 				NULL);
 	return all;
 }
@@ -587,28 +576,28 @@ static const struct term *is_inside(struct derivation *to, const int64_t *vector
 }
 
 /* A sum with another one in place of a loop. */
-static void replace(struct loop_sum *sum, int loop, const struct loop_sum *instead)
+static void replace(struct affine *sum, int loop, const struct affine *instead)
 {
-	int64_t by = sum->at[loop];
-	sum->at[loop] = 0;
-	sum->constant += by * instead->constant;
+	int64_t by = sum->coefficient[loop];
+	sum->coefficient[loop] = 0;
+	sum->offset += by * instead->offset;
 	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-		sum->at[i] += by * instead->at[i];
+		sum->coefficient[i] += by * instead->coefficient[i];
 }
 
 /* The condition that the loops in `seen` are at an element, if tiles are padded or loops begin
  * early; `instead` stands for loop `replaced`.  NULL: always. */
 static const struct term *is_real(
-	struct derivation *to, uint32_t seen, int replaced, const struct loop_sum *instead)
+	struct derivation *to, uint32_t seen, int replaced, const struct affine *instead)
 {
 	const struct recurrence_einsum *einsum = to->einsum;
 	const struct term *all = NULL;
 	for (int i = 0; i < einsum->split_count; i++) {
 		const struct recurrence_split *split = &einsum->splits[i];
-		struct loop_sum whole = {0};
-		whole.at[split->loop] = 1;
-		whole.at[split->tiles] = split->size;
-		if (replaced >= 0 && whole.at[replaced])
+		struct affine whole = {0};
+		whole.coefficient[split->loop] = 1;
+		whole.coefficient[split->tiles] = split->size;
+		if (replaced >= 0 && whole.coefficient[replaced])
 			replace(&whole, replaced, instead);
 		if (split->extent % split->size && seen >> split->loop & 1)
 			all = term_and(to->arena, all,
@@ -621,24 +610,14 @@ static const struct term *is_real(
 	return all;
 }
 
-static uint32_t loops_of(const struct recurrence_operand *operand)
-{
-	uint32_t seen = 0;
-	for (int k = 0; k < operand->rank; k++)
-		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-			if (operand->place[k].at[i])
-				seen |= UINT32_C(1) << i;
-	return seen;
-}
-
 /* An element as it comes from memory, or 0 where there is none; an operand that is read twice is
  * one input.  `instead` stands for loop `replaced`; -1: for none. */
 static const struct term *read_memory(struct derivation *to, int operand, const char *name,
-	int replaced, const struct loop_sum *instead)
+	int replaced, const struct affine *instead)
 {
 	struct arena *arena = to->arena;
-	const struct recurrence_operand *from = &to->einsum->operands[operand];
-	struct loop_sum *place = arena_copy(arena, from->place, sizeof from->place);
+	const struct dataspace *from = &to->einsum->operands[operand];
+	struct affine *place = arena_copy(arena, from->ranks, sizeof from->ranks);
 	int memory = -1;
 	for (int i = 0; i < operand; i++)
 		if (text_equal(to->einsum->operands[i].name, from->name))
@@ -646,12 +625,14 @@ static const struct term *read_memory(struct derivation *to, int operand, const 
 	if (memory < 0)
 		memory = add_stream(to, from, STREAM_INPUT, own_name(to, name));
 	to->memories[operand] = memory;
-	for (int k = 0; k < from->rank && replaced >= 0; k++)
+	for (int k = 0; k < from->rank_count && replaced >= 0; k++)
 		replace(&place[k], replaced, instead);
 	struct term *term = arena_new(arena, struct term);
-	*term = (struct term){
-		.kind = TERM_STREAM, .index = memory, .place_count = from->rank, .place = place};
-	const struct term *real = is_real(to, loops_of(from), replaced, instead);
+	*term = (struct term){.kind = TERM_STREAM,
+		.index = memory,
+		.place_count = from->rank_count,
+		.place = place};
+	const struct term *real = is_real(to, dataspace_loops(from), replaced, instead);
 	return real ? term_make(arena, TERM_SELECT, real, term, term_number(arena, 0)) : term;
 }
 
@@ -668,14 +649,14 @@ static bool derive_load(struct derivation *to, const struct recurrence_load *loa
 {
 	struct arena *arena = to->arena;
 	struct recurrence *recurrence = to->recurrence;
-	const struct recurrence_operand *from = &to->einsum->operands[load->operand];
+	const struct dataspace *from = &to->einsum->operands[load->operand];
 	const struct term *begun = has_begun(to, load->before);
 	int64_t stay[RECURRENCE_LOOPS_MOST] = {0}, shift[RECURRENCE_LOOPS_MOST] = {0};
 	const struct recurrence_loop *along = &recurrence->loops[load->along];
 	/* The value that enters in the step before the loop begins stays at the first place. */
-	struct loop_sum entering = {
-		.constant = along->least + to->least[load->before] - 1, .at = {0}};
-	entering.at[load->before] = -1;
+	struct affine entering = {
+		.offset = along->least + to->least[load->before] - 1, .coefficient = {0}};
+	entering.coefficient[load->before] = -1;
 	stay[load->before] = shift[load->before] = shift[load->along] = 1;
 	const struct term *inside = recurrence_inside(arena, recurrence, shift);
 	const struct term *beside = term_make(arena, TERM_LESS,
@@ -699,7 +680,7 @@ static bool derive_read(struct derivation *to, int operand, const struct term **
 {
 	struct arena *arena = to->arena;
 	const struct recurrence_einsum *einsum = to->einsum;
-	const struct recurrence_operand *from = &einsum->operands[operand];
+	const struct dataspace *from = &einsum->operands[operand];
 	const struct term *inside[RECURRENCE_LOOPS_MOST], *when = NULL;
 	int64_t here[RECURRENCE_LOOPS_MOST] = {0};
 	const struct recurrence_load *load = NULL;
@@ -738,8 +719,7 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 {
 	struct arena *arena = to->arena;
 	struct recurrence *recurrence = to->recurrence;
-	const struct recurrence_operand *operand =
-		&to->einsum->operands[to->einsum->operand_count - 1];
+	const struct dataspace *operand = &to->einsum->operands[to->einsum->operand_count - 1];
 	const struct term *last = NULL, *before;
 	int64_t vector[RECURRENCE_LOOPS_MOST], here[RECURRENCE_LOOPS_MOST] = {0};
 	struct lattice chain;
@@ -765,7 +745,7 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 	}
 	const struct term *body =
 		chain.rank ? term_make(arena, to->einsum->sum, before, product, NULL) : product;
-	const struct term *real = is_real(to, ~loops_of(operand), -1, NULL);
+	const struct term *real = is_real(to, ~dataspace_loops(operand), -1, NULL);
 	/* Padding adds nothing to a sum. */
 	if (real && chain.rank)
 		body = term_make(arena, TERM_SELECT, real, body, before);
@@ -773,11 +753,11 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 	int written = add_stream(to, operand, STREAM_OUTPUT,
 		own_name(to, arena_format(arena, "%s_out", operand->name)));
 	const struct term *sum = recurrence_read(arena, recurrence, stream, here);
-	last = term_and(arena, last, is_real(to, loops_of(operand), -1, NULL));
+	last = term_and(arena, last, is_real(to, dataspace_loops(operand), -1, NULL));
 	for (int i = 0; i < recurrence->loop_count; i++)
-		if (!(loops_of(operand) >> i & 1))
+		if (!(dataspace_loops(operand) >> i & 1))
 			last = term_and(arena, last, has_begun(to, i));
-	recurrence->streams[written].place = operand->place;
+	recurrence->streams[written].place = operand->ranks;
 	recurrence->streams[written].body =
 		last ? term_make(arena, TERM_SELECT, last, sum, NULL) : sum;
 	return true;
@@ -792,7 +772,7 @@ static bool begin_early(struct derivation *to)
 	for (int i = 0; i < to->einsum->load_count; i++) {
 		const struct recurrence_load *load = &to->einsum->loads[i];
 		struct recurrence_loop *before = &recurrence->loops[load->before];
-		uint32_t seen = loops_of(&to->einsum->operands[load->operand]);
+		uint32_t seen = dataspace_loops(&to->einsum->operands[load->operand]);
 		int64_t more = recurrence->loops[load->along].extent -
 			       (to->least[load->before] - before->least);
 		if (load->along == load->before || seen >> load->before & 1 ||
@@ -845,19 +825,9 @@ bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 		out->loops[d] = (struct recurrence_loop){
 			shape->dimensions[d].name, 0, shape->dimensions[d].extent};
 	for (int written = 0; written < 2; written++)
-		for (int t = 0; t < shape->space_count; t++) {
-			const struct dataspace *space = &shape->spaces[t];
-			if (space->written != written)
-				continue;
-			struct recurrence_operand *operand =
-				&einsum->operands[einsum->operand_count++];
-			*operand = (struct recurrence_operand){.name = space->name,
-				.rank = space->rank_count,
-				.span = space->span};
-			for (int k = 0; k < space->rank_count; k++)
-				memcpy(operand->place[k].at, space->ranks[k].coefficient,
-					sizeof operand->place[k].at);
-		}
+		for (int t = 0; t < shape->space_count; t++)
+			if (shape->spaces[t].written == written)
+				einsum->operands[einsum->operand_count++] = shape->spaces[t];
 	return true;
 }
 
@@ -875,30 +845,17 @@ bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workloa
 	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
 	const char **why)
 {
-	*einsum = (struct recurrence_einsum){0};
-	*out = (struct recurrence){.loop_count = op->loop_count};
-	if (!recurrence_einsum_sum(op->primitive, op->has_constant, &einsum->sum)) {
+	enum term_kind sum;
+	if (!recurrence_einsum_sum(op->primitive, op->has_constant, &sum)) {
 		*why = arena_format(
 			arena, "'%s' is not a sum of products, a sum, a max or a min", op->name);
 		return false;
 	}
-	if (op->loop_count > RECURRENCE_LOOPS_MOST)
-		return too_many(arena, op->name, op->loop_count, why);
-	for (int l = 0; l < op->loop_count; l++)
-		out->loops[l] = (struct recurrence_loop){op->loops[l].name, 0, op->loops[l].extent};
-	einsum->operand_count = op_operands(op);
-	for (int i = 0; i < einsum->operand_count; i++) {
-		const struct access *access = op_operand(op, i);
-		const struct tensor *tensor = &workload->tensors[access->tensor];
-		struct recurrence_operand *operand = &einsum->operands[i];
-		*operand = (struct recurrence_operand){
-			.name = tensor->name, .rank = tensor->layout.host_rank, .span = op->span};
-		for (int k = 0; k < operand->rank; k++) {
-			operand->place[k].constant = access->host[k].offset;
-			memcpy(operand->place[k].at, access->host[k].loop,
-				sizeof operand->place[k].at);
-		}
-	}
+	if (!recurrence_einsum_of_shape(arena, op_shape(arena, workload, op), einsum, out, why))
+		return false;
+	einsum->sum = sum;
+	for (int i = 0; i < einsum->operand_count; i++)
+		einsum->operands[i].span = op->span;
 	return true;
 }
 
@@ -910,14 +867,14 @@ void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurren
 		/* The last one stays: a recurrence has a loop. */
 		bool goes = loop.extent == 1 && recurrence->loop_count - i + kept > 1;
 		for (int t = 0; t < einsum->operand_count; t++)
-			for (int k = 0; k < einsum->operands[t].rank; k++) {
-				struct loop_sum *place = &einsum->operands[t].place[k];
-				int64_t by = place->at[i];
-				place->at[i] = 0;
+			for (int k = 0; k < einsum->operands[t].rank_count; k++) {
+				struct affine *place = &einsum->operands[t].ranks[k];
+				int64_t by = place->coefficient[i];
+				place->coefficient[i] = 0;
 				if (goes)
-					place->constant += by * loop.least;
+					place->offset += by * loop.least;
 				else
-					place->at[kept] = by;
+					place->coefficient[kept] = by;
 			}
 		if (!goes)
 			recurrence->loops[kept++] = loop;
@@ -941,10 +898,10 @@ bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *eins
 	einsum->splits[einsum->split_count++] =
 		(struct recurrence_split){loop, tiles, size, extent};
 	for (int i = 0; i < einsum->operand_count; i++)
-		for (int k = 0; k < einsum->operands[i].rank; k++) {
-			struct loop_sum *place = &einsum->operands[i].place[k];
-			place->constant += place->at[loop] * least;
-			place->at[tiles] = place->at[loop] * size;
+		for (int k = 0; k < einsum->operands[i].rank_count; k++) {
+			struct affine *place = &einsum->operands[i].ranks[k];
+			place->offset += place->coefficient[loop] * least;
+			place->coefficient[tiles] = place->coefficient[loop] * size;
 		}
 	return true;
 }

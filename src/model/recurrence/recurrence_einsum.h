@@ -25,6 +25,18 @@ bool recurrence_equations(
 struct dependence *recurrence_depend(struct arena *arena, struct recurrence *recurrence, int stream,
 	const int64_t *vector, const struct term *when, struct span span);
 
+/* A loop of `size` steps, and of its tiles; the last tile may be padded. */
+struct recurrence_split {
+	int loop, tiles;
+	int64_t size, extent; /* of the loop before it was split */
+};
+
+/* An operand that does not see the loop `before` is shifted in along the loop `along` in as many
+ * steps as that has, which come before the loop, and then stays. */
+struct recurrence_load {
+	int operand, along, before;
+};
+
 /*
  * An einsum as uniform recurrences that compute it.
  *
@@ -41,29 +53,10 @@ struct dependence *recurrence_depend(struct arena *arena, struct recurrence *rec
  * A stream that carries an operand has its name; memory is NAME_in and NAME_out.  An operand that no
  * two points share is an input of its own name.
  */
-struct recurrence_operand {
-	const char *name;
-	int rank;
-	struct loop_sum place[LAYOUT_HOST_RANK_MOST];
-	struct span span;
-};
-
-/* A loop of `size` steps, and of its tiles; the last tile may be padded. */
-struct recurrence_split {
-	int loop, tiles;
-	int64_t size, extent; /* of the loop before it was split */
-};
-
-/* An operand that does not see the loop `before` is shifted in along the loop `along` in as many
- * steps as that has, which come before the loop, and then stays. */
-struct recurrence_load {
-	int operand, along, before;
-};
-
 struct recurrence_einsum {
 	enum term_kind sum; /* TERM_ADD; TERM_MAX, TERM_MIN */
 	int operand_count;  /* the last one is written; what is read is multiplied */
-	struct recurrence_operand operands[SHAPE_SPACES_MOST];
+	struct dataspace operands[SHAPE_SPACES_MOST];
 	/* Loops in the order in which the sum goes through them, outermost first; those that are not
 	 * listed come before, as the loops stand. */
 	int order_count, order[RECURRENCE_LOOPS_MOST];
@@ -90,8 +83,8 @@ bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *eins
 /* Takes the loops of one step out of an einsum that is not derived yet. */
 void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence);
 
-/* The loops and operands of a problem, for recurrence_einsum: dimension d is loop d, dataspace t
- * operand t but that the written one comes last.  The order is that of the dimensions. */
+/* Takes the loops and operands of a sum of products for recurrence_einsum: dimension d is loop d, dataspace t
+ * operand t, except that the written one comes last.  The order is that of the dimensions. */
 bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
 
@@ -99,7 +92,7 @@ bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 bool recurrence_einsum_sum(
 	const struct primitive *primitive, bool has_constant, enum term_kind *out);
 
-/* For such an op of a graph, as recurrence_einsum: loop l is loop l, operands are as the op's. */
+/* The same for such an op of a graph, by its shape (op_shape). */
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
 	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
 	const char **why);

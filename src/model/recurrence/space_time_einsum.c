@@ -202,10 +202,10 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 }
 
 static bool read_operand(struct einsum_draft *draft, const struct einsum_operand *from,
-	struct recurrence_operand *to, uint32_t *loops)
+	struct dataspace *to, uint32_t *loops)
 {
-	*to = (struct recurrence_operand){.name = from->tensor.text,
-		.rank = from->index_count,
+	*to = (struct dataspace){.name = from->tensor.text,
+		.rank_count = from->index_count,
 		.span = node_part(draft->text, from->at, from->end)};
 	for (int k = 0; k < from->index_count; k++)
 		for (int t = 0; t < from->indices[k].term_count; t++) {
@@ -213,7 +213,8 @@ static bool read_operand(struct einsum_draft *draft, const struct einsum_operand
 			int loop = term->dimension.text ? loop_of(draft, &term->dimension) : -1;
 			if (term->dimension.text && loop < 0)
 				return false;
-			int64_t *sum = loop < 0 ? &to->place[k].constant : &to->place[k].at[loop];
+			int64_t *sum =
+				loop < 0 ? &to->ranks[k].offset : &to->ranks[k].coefficient[loop];
 			if (!number_add(*sum, term->factor, sum))
 				return refuse(draft, from->indices[k].at, from->indices[k].end,
 					"the number is too large");
@@ -251,12 +252,12 @@ static bool check_ranks(struct einsum_draft *draft, const struct einsum *parsed,
 	for (int i = 0; i < einsum->operand_count - 1; i++)
 		for (int k = 0; k < i; k++)
 			if (text_equal(einsum->operands[i].name, einsum->operands[k].name) &&
-				einsum->operands[i].rank != einsum->operands[k].rank)
+				einsum->operands[i].rank_count != einsum->operands[k].rank_count)
 				return refuse(draft, parsed->reads[i].at, parsed->reads[i].end,
 					arena_format(draft->reading->arena,
 						"'%s' has %d indices elsewhere",
 						einsum->operands[i].name,
-						einsum->operands[k].rank));
+						einsum->operands[k].rank_count));
 	return true;
 }
 

@@ -88,9 +88,9 @@ static void code_constant(struct text *text, int64_t value)
 		text_add(text, " %c %" PRId64, value < 0 ? '-' : '+', value < 0 ? -value : value);
 }
 
-static const char *code_sum(const struct code *code, const struct loop_sum *sum)
+static const char *code_sum(const struct code *code, const struct affine *sum)
 {
-	return loop_sum_text(code->arena, sum, code->recurrence->loop_count, code->loops);
+	return affine_text(code->arena, sum, code->recurrence->loop_count, code->loops);
 }
 
 /* The PE that lies `move` before this one (NULL: this one), as indices of an array. */
@@ -112,12 +112,12 @@ static bool is_read(const struct code *code, const struct term *term)
 {
 	bool here = true;
 	for (int i = 0; i < term->place_count; i++)
-		here &= !term->place[i].constant;
+		here &= !term->place[i].offset;
 	for (int d = 0; d < code->recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &code->recurrence->dependences[d];
 		bool same = dependence->stream == term->index;
 		for (int i = 0; i < term->place_count; i++)
-			same &= dependence->vector[i] == -term->place[i].constant;
+			same &= dependence->vector[i] == -term->place[i].offset;
 		here |= same && code->facts->channels[d].is_live;
 	}
 	return here;
@@ -137,7 +137,7 @@ static void add_stream(struct code *code, struct text *text, const struct term *
 		return;
 	}
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		int64_t step = -term->place[i].constant;
+		int64_t step = -term->place[i].offset;
 		delay += code->facts->schedule[i] * step;
 		for (int r = 0; r < code->projection->space_count; r++)
 			move[r] += code->projection->space[r][i] * step;
@@ -306,7 +306,7 @@ static void write_needed(struct code *code, const struct term *term, uint32_t *w
 		code->recurrence->streams[term->index].kind == STREAM_RECURRENT) {
 		bool here = true;
 		for (int i = 0; i < term->place_count; i++)
-			here &= !term->place[i].constant;
+			here &= !term->place[i].offset;
 		if (here)
 			write_stream(code, term->index, written);
 		return;

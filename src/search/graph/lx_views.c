@@ -14,7 +14,7 @@ static int find_dimension(const struct layout *layout, const struct op *op,
 	int host = -1;
 	*why = "does not walk one dimension alone";
 	for (int h = 0; h < layout->host_rank; h++) {
-		if (!access->host[h].loop[l])
+		if (!access->host[h].coefficient[l])
 			continue;
 		if (host >= 0)
 			return -1;
@@ -23,7 +23,7 @@ static int find_dimension(const struct layout *layout, const struct op *op,
 	if (host < 0)
 		return -1;
 	for (int other = 0; other < op->loop_count; other++)
-		if (access->host[host].loop[other] != (other == l))
+		if (access->host[host].coefficient[other] != (other == l))
 			return -1;
 	*why = "reads from an offset";
 	if (access->host[host].offset || access->pad)
@@ -59,7 +59,7 @@ static const char *cut(const struct workload *workload, const struct op *op,
 {
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	const char *why;
-	if (!access->linear.loop[l])
+	if (!access->linear.coefficient[l])
 		return NULL;
 	int d = find_dimension(layout, op, access, l, &why);
 	if (d < 0)

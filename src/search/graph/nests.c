@@ -531,9 +531,9 @@ static const char *describe(
 			named ? question->workload->tensors[access->tensor].name : "");
 		for (int h = 0; h < layout->host_rank; h++)
 			for (int l = 0; l < op->loop_count; l++)
-				if (access->host[h].loop[l])
+				if (access->host[h].coefficient[l])
 					text_add(&text, " %d.%d.%" PRId64, h, l,
-						access->host[h].loop[l]);
+						access->host[h].coefficient[l]);
 	}
 	return text_read(&text);
 }

@@ -31,7 +31,7 @@ static void put_operand(struct text *key, const struct op_question *question, in
 		put(key, access->host[h].offset);
 		put(key, layout->host_size[h]);
 		for (int l = 0; l < question->op->loop_count; l++)
-			put(key, access->host[h].loop[l]);
+			put(key, access->host[h].coefficient[l]);
 	}
 }
 

@@ -38,7 +38,7 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 	*out = (struct op_nest){0};
 	if (op->primitive->kind != OP_EINSUM || op_has_inner_nest(plan->arch, op))
 		return;
-	out->shape = shape_of_op(arena, plan->arch, plan->workload, op, NULL);
+	out->shape = op_nest_shape(arena, plan->arch, plan->workload, op);
 	if (out->shape)
 		out->hierarchy =
 			hierarchy_make(arena, in_one_row(plan->arch, arena), out->shape, silent);

@@ -46,8 +46,8 @@ static void find_host(const struct arch *arch, const struct workload *workload, 
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t first, last;
 		find_range(arch, workload, op, mapping, l, core, &first, &last);
-		*low += index->loop[l] * (index->loop[l] < 0 ? last : first);
-		*high += index->loop[l] * (index->loop[l] < 0 ? first : last);
+		*low += index->coefficient[l] * (index->coefficient[l] < 0 ? last : first);
+		*high += index->coefficient[l] * (index->coefficient[l] < 0 ? first : last);
 	}
 	access_clip(access, workload->tensors[access->tensor].layout.host_size[h], low, high);
 }

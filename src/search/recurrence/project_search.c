@@ -64,18 +64,15 @@ static bool split_loops(struct folding_draft *making)
 	return true;
 }
 
-static bool sees(const struct recurrence_operand *operand, int loop)
+static bool sees(const struct dataspace *operand, int loop)
 {
-	bool seen = false;
-	for (int k = 0; k < operand->rank; k++)
-		seen |= operand->place[k].at[loop] != 0;
-	return seen;
+	return dataspace_loops(operand) >> loop & 1;
 }
 
 /* True if each PE has an element of its own, the same in all steps of the inner loop. */
 static bool is_stationary(const struct folding_draft *making, int operand)
 {
-	const struct recurrence_operand *of = &making->einsum->operands[operand];
+	const struct dataspace *of = &making->einsum->operands[operand];
 	bool stays = making->inner < 0 || !sees(of, making->inner);
 	for (int r = 0; r < making->folding->rows; r++)
 		stays = stays && sees(of, making->space[r]);
@@ -376,19 +373,19 @@ bool foldings_visit(const struct space_time *spec,
 
 bool folding_classical(const struct space_time *spec, int operand, struct folding *out)
 {
-	const struct recurrence_operand *of = &spec->einsum->operands[operand];
-	const struct recurrence_operand *result =
-		&spec->einsum->operands[spec->einsum->operand_count - 1];
+	const struct dataspace *of = &spec->einsum->operands[operand];
+	const struct dataspace *result = &spec->einsum->operands[spec->einsum->operand_count - 1];
 	int loops;
 	*out = (struct folding){.rows = spec->space_rows, .drained = true, .whole = true};
 	int count = 0;
 	for (int reduced = 1; reduced >= 0; reduced--)
-		for (int k = 0; k < of->rank; k++)
+		for (int k = 0; k < of->rank_count; k++)
 			for (int i = 0; i < spec->loops->loop_count; i++) {
 				bool taken = false;
 				for (int r = 0; r < count; r++)
 					taken |= out->loops[r] == i;
-				if (!of->place[k].at[i] || taken || sees(result, i) == reduced)
+				if (!of->ranks[k].coefficient[i] || taken ||
+					sees(result, i) == reduced)
 					continue;
 				if (count == out->rows)
 					return false;

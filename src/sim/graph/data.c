@@ -578,19 +578,16 @@ static float read_element(const struct meaning *meaning, int operand)
 	const struct access *access = op_operand(meaning->op, operand);
 	const struct layout *layout =
 		&meaning->sample->program->workload->tensors[access->tensor].layout;
-	int64_t index = access->linear.offset;
+	int loops = meaning->op->loop_count;
+	int64_t index = affine_value(&access->linear, loops, meaning->at);
 	for (int h = 0; access->pad && h < layout->host_rank; h++) {
-		int64_t at = access->host[h].offset;
-		for (int l = 0; l < meaning->op->loop_count; l++)
-			at += access->host[h].loop[l] * meaning->at[l];
+		int64_t at = affine_value(&access->host[h], loops, meaning->at);
 		if (at < 0 || at >= layout->host_size[h])
 			return meaning->op->primitive->kind == OP_REDUCE
 				       ? meaning->op->primitive->start
 				       : 0;
 		index += access->host[h].offset * layout->host_stride[h];
 	}
-	for (int l = 0; l < meaning->op->loop_count; l++)
-		index += access->linear.loop[l] * meaning->at[l];
 	return draw(meaning->sample, access->tensor, index);
 }
 
@@ -646,7 +643,7 @@ static int64_t choose_element(struct random *random, const struct box *box, stru
 		stick.coordinates[layout->stick_dim] += lane;
 	for (int h = 0; h < layout->host_rank; h++)
 		for (int l = 0; l < op->loop_count; l++)
-			if (op->writes[0].host[h].loop[l])
+			if (op->writes[0].host[h].coefficient[l])
 				meaning->at[l] = stick.coordinates[h];
 	return address + lane * dtype_stored_bytes(layout->dtype);
 }

@@ -61,7 +61,7 @@ static int64_t place_of(const struct layout *layout, const struct access *access
 	int64_t place = 1;
 	for (int d = layout->rank - 2; d >= 0; place *= layout->size[d--])
 		if (layout->size[d] > 1 && layout->host_dim[d] >= 0 &&
-			access->host[layout->host_dim[d]].loop[loop])
+			access->host[layout->host_dim[d]].coefficient[loop])
 			return place;
 	return 0;
 }
@@ -124,7 +124,7 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 	for (int i = 0; i < op->read_count; i++)
 		for (int l = 0; l < op->loop_count && op->reads[i].tensor == box->tensor; l++)
 			for (int d = 0; d < LAYOUT_HOST_RANK_MOST && shuffle->inside >> l & 1; d++)
-				along |= op->reads[i].host[d].loop[l] != 0;
+				along |= op->reads[i].host[d].coefficient[l] != 0;
 	int64_t sticks = along ? shuffle->sticks : 1, den;
 	if (!number_mul(sticks, shuffle->between + hbm->open_planes, &den))
 		return paces->longest;
@@ -136,7 +136,7 @@ static bool goes_on(const struct workload *workload, const struct access *access
 {
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	for (int d = 0; d < layout->host_rank; d++)
-		if (access->host[d].loop[loop])
+		if (access->host[d].coefficient[loop])
 			return true;
 	return false;
 }
@@ -153,7 +153,7 @@ static bool shares_pages(const struct workload *workload, const struct op *op)
 		for (int l = 0; l < op->loop_count; l++)
 			comes |= goes_on(workload, &op->reads[i], l) &&
 				 goes_on(workload, result, l) &&
-				 (beside < 0 || !result->host[beside].loop[l]);
+				 (beside < 0 || !result->host[beside].coefficient[l]);
 		coming += comes;
 	}
 	return coming > 1;
@@ -209,7 +209,7 @@ static bool takes_rows(const struct workload *workload, const struct op *op)
 		for (int l = 0; l < op->loop_count; l++)
 			if (goes_on(workload, &op->reads[i], l)) {
 				moves = true;
-				follows |= beside >= 0 && op->writes[0].host[beside].loop[l];
+				follows |= beside >= 0 && op->writes[0].host[beside].coefficient[l];
 			}
 		if (moves && !follows)
 			return false;
@@ -298,7 +298,8 @@ static bool jumps_rows(
 	int64_t most = 0;
 	bool jumps = false;
 	for (int l = 0; l < op->loop_count; l++) {
-		bool along = layout->stick_dim >= 0 && access->host[layout->stick_dim].loop[l];
+		bool along =
+			layout->stick_dim >= 0 && access->host[layout->stick_dim].coefficient[l];
 		int moved = 0;
 		for (int i = 0; i < op_operands(op); i++)
 			moved += goes_on(workload, op_operand(op, i), l);
@@ -306,7 +307,7 @@ static bool jumps_rows(
 			op->loops[l].extent <= most)
 			continue;
 		most = op->loops[l].extent;
-		jumps = beside < 0 || !access->host[beside].loop[l];
+		jumps = beside < 0 || !access->host[beside].coefficient[l];
 	}
 	return jumps;
 }

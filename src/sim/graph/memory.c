@@ -332,10 +332,11 @@ static bool find_host_box(
 		const struct affine *index = &access->host[h];
 		touch->low[h] = touch->high[h] = index->offset;
 		for (int l = 0; l < op->loop_count; l++) {
-			int64_t length = (compute->count[l] - 1) * index->loop[l];
-			touch->low[h] += compute->first[l] * index->loop[l] + number_min(length, 0);
+			int64_t length = (compute->count[l] - 1) * index->coefficient[l];
+			touch->low[h] +=
+				compute->first[l] * index->coefficient[l] + number_min(length, 0);
 			touch->high[h] +=
-				compute->first[l] * index->loop[l] + number_max(length, 0);
+				compute->first[l] * index->coefficient[l] + number_max(length, 0);
 		}
 		touch->from[h] = touch->low[h];
 		touch->to[h] = touch->high[h];

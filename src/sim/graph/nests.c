@@ -77,9 +77,7 @@ static void add_operand(struct nest *nest, const struct op *op, const struct com
 	const struct access *access = op_operand(op, operand);
 	int64_t base = 0;
 	for (int h = 0; h < tile->touch.layout->host_rank; h++) {
-		int64_t first = access->host[h].offset;
-		for (int l = 0; l < op->loop_count; l++)
-			first += access->host[h].loop[l] * compute->first[l];
+		int64_t first = affine_value(&access->host[h], op->loop_count, compute->first);
 		base += (first - tile->touch.from[h]) * tile->stride[h];
 	}
 	nest->at[number] = tile->values + base;
@@ -88,7 +86,7 @@ static void add_operand(struct nest *nest, const struct op *op, const struct com
 			continue;
 		int64_t stride = 0;
 		for (int h = 0; h < tile->touch.layout->host_rank; h++)
-			stride += access->host[h].loop[l] * tile->stride[h];
+			stride += access->host[h].coefficient[l] * tile->stride[h];
 		nest->count[at] = compute->count[l];
 		nest->stride[at++][number] = stride;
 	}

@@ -105,8 +105,9 @@ static void widen_padded(struct reference_walk *walk, int i, const struct tensor
 		low[h] = access->host[h].offset;
 		count[h] = 1;
 		for (int l = 0; l < walk->op->loop_count; l++) {
-			count[h] += access->host[h].loop[l] * (walk->op->loops[l].extent - 1);
-			walk->step[i][l] += access->host[h].loop[l] * size;
+			count[h] +=
+				access->host[h].coefficient[l] * (walk->op->loops[l].extent - 1);
+			walk->step[i][l] += access->host[h].coefficient[l] * size;
 		}
 		size *= count[h];
 	}
@@ -229,7 +230,7 @@ static void run_op(
 	for (int o = 0; o <= op->read_count; o++) {
 		walk.at[o] = op_operand(op, o)->linear.offset;
 		for (int l = 0; l < op->loop_count && !op_operand(op, o)->pad; l++)
-			walk.step[o][l] = op_operand(op, o)->linear.loop[l];
+			walk.step[o][l] = op_operand(op, o)->linear.coefficient[l];
 	}
 	for (int i = 0; i < op->read_count; i++) {
 		int read = op->reads[i].tensor;
@@ -400,10 +401,8 @@ static int64_t padded_index(const struct sampled_point *point, int i)
 {
 	int64_t linear = 0;
 	for (int h = 0; h < point->layouts[i]->host_rank; h++) {
-		const struct affine *host = &point->op->reads[i].host[h];
-		int64_t index = host->offset;
-		for (int l = 0; l < point->op->loop_count; l++)
-			index += host->loop[l] * point->index[l];
+		int64_t index = affine_value(
+			&point->op->reads[i].host[h], point->op->loop_count, point->index);
 		if (index < 0 || index >= point->layouts[i]->host_size[h])
 			return -1;
 		linear = linear * point->layouts[i]->host_size[h] + index;
@@ -454,10 +453,10 @@ static void add_terms(struct sampled_point *point, int l)
 		point->index[l] = i;
 		add_terms(point, l + 1);
 		for (int o = 0; o < op->read_count; o++)
-			point->at[o] += op->reads[o].linear.loop[l];
+			point->at[o] += op->reads[o].linear.coefficient[l];
 	}
 	for (int o = 0; o < op->read_count; o++)
-		point->at[o] -= op->loops[l].extent * op->reads[o].linear.loop[l];
+		point->at[o] -= op->loops[l].extent * op->reads[o].linear.coefficient[l];
 }
 
 /* Finds the places of the operands of element number i. */
@@ -471,7 +470,7 @@ static void find_point(struct sampled_point *point, int64_t i)
 			continue;
 		point->index[l] = i % op->loops[l].extent;
 		for (int o = 0; o <= op->read_count; o++)
-			point->at[o] += point->index[l] * op_operand(op, o)->linear.loop[l];
+			point->at[o] += point->index[l] * op_operand(op, o)->linear.coefficient[l];
 		i /= op->loops[l].extent;
 	}
 	point->value = point->magnitude = (double)op->primitive->start;

@@ -94,9 +94,9 @@ enum nest_verdict nest_homes_mark(
 		if (done >> first & 1)
 			continue;
 		sheet.ranks = 1u << first;
-		sheet.dimensions = shape_rank_dimensions(&sheet.space->ranks[first]);
+		sheet.dimensions = affine_loops(&sheet.space->ranks[first]);
 		for (int r = first + 1; r < sheet.space->rank_count; r++) {
-			uint32_t dimensions = shape_rank_dimensions(&sheet.space->ranks[r]);
+			uint32_t dimensions = affine_loops(&sheet.space->ranks[r]);
 			if (sheet.ranks >> r & 1 || !(dimensions & sheet.dimensions))
 				continue;
 			sheet.ranks |= 1u << r;

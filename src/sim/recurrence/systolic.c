@@ -142,7 +142,7 @@ static bool recurrence_write(const struct recurrence *recurrence, int stream,
 	output->stream = stream;
 	for (int i = 0; i < to->rank; i++)
 		output->place[i] =
-			loop_sum_value(&to->place[i], recurrence->loop_count, values->point);
+			affine_value(&to->place[i], recurrence->loop_count, values->point);
 	output->value = term_value(to->body, values);
 	return true;
 }
