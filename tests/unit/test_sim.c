@@ -300,7 +300,7 @@ TEST(a_ring_goes_from_core_to_core)
 	const struct program *program = lower(arena, 4, product, mappings, none);
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	uint32_t ring = find(program, ENGINE_RING, 0, 0);
-	const struct sim_run_time *time = &result.trace[ring];
+	const struct run_time *time = &result.trace[ring];
 	/* 3 sticks of fp16 are 768 bytes of fp32, at 32 bytes a cycle; the
 	 * second and the third link each begin a stick after the one before */
 	assert_int_equal(time->end - time->start, (768 + 2 * 128) / 32 * result.ticks_per_cycle);

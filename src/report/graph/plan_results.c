@@ -382,7 +382,7 @@ struct work {
 };
 
 static void add_work(
-	struct work *work, const struct instruction *instruction, const struct sim_run_time *time)
+	struct work *work, const struct instruction *instruction, const struct run_time *time)
 {
 	bool first = !work->cores;
 	work->from = first ? time->start : number_min(work->from, time->start);
@@ -400,7 +400,7 @@ json_t *timeline_json(struct arena *arena, const struct outcome *outcome)
 	json_t *list = json_array();
 	for (size_t i = 0; i < program->instruction_count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
-		const struct sim_run_time *time = &outcome->sim.trace[i];
+		const struct run_time *time = &outcome->sim.trace[i];
 		if (instruction->engine != ENGINE_SYNC && time->end >= time->start)
 			add_work(&works[(size_t)instruction->step * ENGINE_COUNT +
 					 instruction->engine],
@@ -498,7 +498,7 @@ static void write_alike(struct tracing *tracing, int engine)
 	if (!last->cores)
 		return;
 	const struct instruction *instruction = &program->instructions[last->first];
-	const struct sim_run_time *time = &tracing->outcome->sim.trace[last->first];
+	const struct run_time *time = &tracing->outcome->sim.trace[last->first];
 	int core = __builtin_ctzll(last->cores);
 	name_row(tracing, core, engine);
 	json_t *arguments = json_pack("{s:i, s:i, s:I, s:s}", "step", instruction->step, "tile",
@@ -521,7 +521,7 @@ static void write_alike(struct tracing *tracing, int engine)
 static void add_run(struct tracing *tracing, size_t i)
 {
 	const struct program *program = tracing->outcome->program;
-	const struct sim_run_time *times = tracing->outcome->sim.trace, *time = &times[i];
+	const struct run_time *times = tracing->outcome->sim.trace, *time = &times[i];
 	const struct instruction *instruction = &program->instructions[i];
 	int engine = (int)instruction->engine;
 	if (instruction->engine == ENGINE_SYNC || time->end < time->start)

@@ -354,7 +354,7 @@ static struct phase_time find_phase_time(const struct outcome *ran, const struct
 	int64_t end = 0; /* of what came before */
 	for (size_t i = 0; i < ran->program->instruction_count; i++) {
 		const struct instruction *instruction = &ran->program->instructions[i];
-		const struct sim_run_time *run = &ran->sim.trace[i];
+		const struct run_time *run = &ran->sim.trace[i];
 		if (instruction->step < phase->first_step || instruction->step >= phase->end_step) {
 			close_instance(&instance, &time);
 			end = number_max(end, run->end);

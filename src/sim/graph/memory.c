@@ -485,8 +485,7 @@ enum {
 
 struct shadow_cell {
 	struct content content;
-	uint32_t writer;  /* RACE_NOBODY: it was there before the program */
-	uint32_t readers; /* since then */
+	struct race_mark mark; /* without a writer: it was there before the program */
 };
 
 struct shadow {
@@ -569,7 +568,6 @@ static struct shadow_cell *open_page(struct shadow *shadow, int memory, int64_t 
 	struct shadow_cell *cells = arena_array(shadow->arena, struct shadow_cell, PAGE_CELLS);
 	for (int64_t i = 0; i < PAGE_CELLS; i++) {
 		int64_t address = (page * PAGE_CELLS + i) * STICK_BYTES;
-		cells[i].writer = RACE_NOBODY;
 		cells[i].content.tensor = UNWRITTEN;
 		if (memory == HBM)
 			cells[i].content = find_input(shadow, address);
@@ -606,11 +604,11 @@ static void print_content(
 		snprintf(out, size, "stick %" PRId64 " of '%s'", content->stick, name);
 }
 
-/* An access that conflicts with an earlier one must be ordered after it. */
-static void check_order(struct shadow *shadow, int core, int64_t address, uint32_t earlier,
+/* Reports an access that conflicts with an earlier one which is not ordered before it. */
+static void complain_order(struct shadow *shadow, int core, int64_t address, uint32_t earlier,
 	const char *what, const char *done)
 {
-	if (earlier == RACE_NOBODY || race_ordered(shadow->race, earlier))
+	if (earlier == RACE_NOBODY)
 		return;
 	fault_add(shadow->faults, FAULT_DEPENDENCE, race_current(shadow->race), core, address,
 		"it %s what instruction %u %s, and nothing makes the one wait for the other", what,
@@ -658,11 +656,12 @@ bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
 	struct shadow_cell *cell = find_cell(shadow, core, address);
 	const struct content *found = &cell->content;
 	*part = found->part;
-	check_order(shadow, core, address, cell->writer, "reads", "writes");
-	cell->readers = race_add_reader(shadow->race, cell->readers);
+	complain_order(
+		shadow, core, address, race_read(shadow->race, &cell->mark), "reads", "writes");
 	if (found->tensor == expected->tensor && found->piece == expected->piece &&
 		found->stick == expected->stick)
-		return check_since(shadow, core, address, since, expected, cell->writer);
+		return check_since(
+			shadow, core, address, since, expected, race_writer(&cell->mark));
 	complain_content(shadow, core, address, expected, found);
 	return false;
 }
@@ -670,11 +669,8 @@ bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
 void shadow_write(struct shadow *shadow, int core, int64_t address, const struct content *content)
 {
 	struct shadow_cell *cell = find_cell(shadow, core, address);
-	check_order(shadow, core, address, cell->writer, "overwrites", "writes");
-	check_order(shadow, core, address, race_find_unordered(shadow->race, cell->readers),
-		"overwrites", "reads");
-	race_clear_readers(shadow->race, cell->readers);
-	cell->readers = 0;
-	cell->writer = race_current(shadow->race);
+	struct race_conflict found = race_write(shadow->race, &cell->mark);
+	complain_order(shadow, core, address, found.writer, "overwrites", "writes");
+	complain_order(shadow, core, address, found.reader, "overwrites", "reads");
 	cell->content = *content;
 }

@@ -1,45 +1,10 @@
 #include "sim/graph/sim.h"
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/text.h"
 #include "model/graph/plan.h"
 #include "sim/graph/chip.h"
 #include "sim/transfer/schedule.h"
-
-#include <assert.h>
-
-/* An instruction that waits only for the clock. */
-struct event {
-	int64_t time; /* ticks */
-	uint32_t instruction;
-};
-
-/* The earliest first, ties to the lower number; with room for as many as can wait at once. */
-struct heap {
-	struct event *at;
-	size_t count;
-};
-
-static inline bool event_before(const struct event *a, const struct event *b)
-{
-	return a->time < b->time || (a->time == b->time && a->instruction < b->instruction);
-}
-
-static void heap_add(struct heap *heap, struct event event)
-{
-	heap_put(heap->at, heap->count, event, event_before(a, b));
-}
-
-/* Takes the earliest off; the heap must not be empty. */
-static struct event heap_take(struct heap *heap)
-{
-	assert(heap->count > 0);
-	struct event top = heap->at[0];
-	heap->at[0] = heap->at[--heap->count];
-	heap_sink(heap->at, heap->count, event_before(a, b));
-	return top;
-}
 
 /*
  * Counts bytes from the boxes that executed instructions move, and energy from
@@ -303,11 +268,6 @@ struct machine_run {
 	struct race *race;
 	struct audit **audits; /* by rank; NULL in counting mode */
 	struct data **data;    /* by rank; NULL but in data mode */
-	struct heap heap;      /* what waits only for its time */
-	bool *done;
-	uint64_t events;
-	int64_t end; /* tick of the latest end */
-	struct sim_run_time *trace;
 };
 
 /* Memories for every rank; none after a fault, when nothing can be said about them. */
@@ -315,7 +275,7 @@ static void open_ranks(struct machine_run *run, struct arena *arena)
 {
 	const struct program *program = run->program;
 	struct audit **audits = arena_array(arena, struct audit *, program->ranks);
-	run->race = race_open(program, &run->order, arena);
+	run->race = race_make(program, &run->order, arena);
 	for (int r = 0; r < program->ranks; r++) {
 		run->faults.rank = r;
 		audits[r] = audit_open(
@@ -357,13 +317,8 @@ static void open_run(struct machine_run *run, struct sim_result *result, struct 
 	check_nests(run);
 	if (run->options->mode != SIM_COUNT)
 		open_ranks(run, arena);
-	run->heap.at = arena_array(arena, struct event, run->order.count);
-	run->done = arena_array(arena, bool, run->order.count);
-	if (run->options->trace) {
-		run->trace = arena_array(arena, struct sim_run_time, run->order.count);
-		for (uint32_t i = 0; i < run->order.count; i++)
-			run->trace[i].end = -1;
-	}
+	if (run->options->trace)
+		order_keep_times(&run->order);
 }
 
 /* One walk over the program while its parts come in the order of memory. */
@@ -380,7 +335,7 @@ static void tally_again(struct machine_run *run, struct arena *arena)
 {
 	run->tally = tally_make(run->program, run->nests, arena);
 	for (uint32_t i = 0; i < run->order.count; i++) {
-		if (run->done[i])
+		if (run->order.done[i])
 			tally_add(&run->tally, &run->program->instructions[i]);
 	}
 }
@@ -394,32 +349,6 @@ static const int64_t *find_step_ends(const struct machine_run *run, struct arena
 	return cycles;
 }
 
-/* Starts the instructions that wait for nothing. */
-static void start_first(struct machine_run *run)
-{
-	for (uint32_t i = 0; i < run->order.count; i++) {
-		if (run->order.nodes[i].waiting == 0)
-			heap_add(&run->heap, (struct event){0, i});
-	}
-}
-
-/* Instructions that waited for i alone wait only for i's end now. */
-static void release_successors(struct machine_run *run, uint32_t i, int64_t end)
-{
-	struct order *order = &run->order;
-	const struct instruction *instructions = run->program->instructions;
-	int64_t delay = machine_delay(run->machine, i);
-	for (uint32_t e = order->nodes[i].followers; e; e = order->edges[e].next) {
-		uint32_t next = order->edges[e].to;
-		struct order_node *node = &order->nodes[next];
-		bool other = delay && instructions[next].engine != instructions[i].engine;
-		node->ready = number_max(node->ready, end + (other ? delay : 0));
-		if (--node->waiting > 0)
-			continue;
-		heap_add(&run->heap, (struct event){node->ready, next});
-	}
-}
-
 static void compute_data(struct machine_run *run, uint32_t i, int rank)
 {
 	const struct instruction *instruction = &run->program->instructions[i];
@@ -430,7 +359,7 @@ static void compute_data(struct machine_run *run, uint32_t i, int rank)
 }
 
 /* Follows an instruction on the memories. */
-static void examine(struct machine_run *run, struct event event)
+static void examine(struct machine_run *run, struct order_event event)
 {
 	uint32_t i = event.instruction;
 	const struct instruction *instruction = &run->program->instructions[i];
@@ -455,30 +384,27 @@ static void examine(struct machine_run *run, struct event event)
 		data_run(run->data[broadcast->root], instruction);
 }
 
-static void execute(struct machine_run *run, struct event event)
+static void execute(struct machine_run *run, struct order_event event)
 {
 	uint32_t i = event.instruction;
 	int64_t end = machine_run(run->machine, i, event.time);
 	if (run->audits)
 		examine(run, event);
-	run->done[i] = true;
-	run->events++;
-	run->end = number_max(run->end, end);
-	if (run->trace)
-		run->trace[i] = (struct sim_run_time){event.time, end};
-	release_successors(run, i, end);
+	order_end(&run->order, event, end, machine_delay(run->machine, i));
 }
 
 /* True when nothing was cut off. */
 static bool run_events(struct machine_run *run)
 {
 	uint64_t most = run->options->steps_most ? run->options->steps_most : UINT64_MAX;
-	while (run->heap.count > 0) {
-		if (run->events == most || faults_full(&run->faults))
+	struct order_event event;
+	order_start(&run->order);
+	while (order_next(&run->order, &event)) {
+		if (run->order.ran == most || faults_full(&run->faults))
 			return false;
-		if (run->events % EVENTS_UNASKED == 0 && stopper_stops(run->options->stopper))
+		if (run->order.ran % EVENTS_UNASKED == 0 && stopper_stops(run->options->stopper))
 			return false;
-		execute(run, heap_take(&run->heap));
+		execute(run, event);
 		/* An instruction can be a whole op, which the audit leaves early. */
 		if (!arch_moves_boxes(run->program->arch) && stopper_stops(run->options->stopper))
 			return false;
@@ -489,10 +415,10 @@ static bool run_events(struct machine_run *run)
 static void explain_deadlock(struct machine_run *run, struct arena *arena)
 {
 	uint32_t stuck[STUCK_MOST];
-	int count = order_stuck(run->program, &run->order, run->done, arena, STUCK_MOST, stuck);
+	int count = order_stuck(run->program, &run->order, arena, STUCK_MOST, stuck);
 	const struct instruction *first = &run->program->instructions[stuck[0]];
 	int core = first->mask ? __builtin_ctzll(first->mask) : 0;
-	run->faults.cycle = run->end / machine_ticks(run->machine);
+	run->faults.cycle = run->order.end / machine_ticks(run->machine);
 	if (count == 1) {
 		fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
 			"instruction %u waits for itself or for one that does not exist", stuck[0]);
@@ -528,25 +454,25 @@ struct sim_result sim_run(
 	run.nests = nests;
 	open_run(&run, &result, arena);
 	prepare(&run);
-	start_first(&run);
 	bool whole = (run.audits || options->mode == SIM_COUNT) && run_events(&run);
-	if (whole && run.events < run.order.count)
+	if (whole && run.order.ran < run.order.count)
 		explain_deadlock(&run, arena);
 	else if (whole && run.audits)
 		end_ranks(&run);
 
-	result.finished = run.events == run.order.count;
+	result.finished = run.order.ran == run.order.count;
 	if (!result.finished)
 		tally_again(&run, arena);
 	tally_close(&run.tally, arena);
-	result.events = run.events;
+	result.events = run.order.ran;
 	result.ticks_per_cycle = machine_ticks(run.machine);
-	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
+	result.cycles =
+		number_ceil_div(run.order.end, result.ticks_per_cycle) + program->overhead_cycles;
 	result.step_ends = find_step_ends(&run, arena);
 	result.counts = run.tally.counts;
 	result.lx_peak_bytes = run.tally.lx_peak;
 	result.tiles_computed = run.audits ? audit_sampled(run.audits[0]) : 0;
-	result.trace = run.trace;
+	result.trace = run.order.times;
 	if (run.data) {
 		result.rank_outputs = arena_array(arena, void **, program->ranks);
 		result.rank_made = arena_array(arena, void **, program->ranks);

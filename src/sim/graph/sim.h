@@ -5,6 +5,7 @@
 #include "lower/graph/program.h"
 #include "model/graph/plan.h"
 #include "model/machine/score.h"
+#include "sim/machine/order.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,11 +64,6 @@ struct sim_options {
 	uint64_t nest_fault_at;
 };
 
-/* When an instruction ran, in ticks; end is below start if it never did. */
-struct sim_run_time {
-	int64_t start, end;
-};
-
 struct sim_result {
 	bool finished;        /* false: limit reached, or a fault stopped it */
 	const char *too_long; /* why its nests were not executed, and nothing else; NULL */
@@ -82,7 +78,7 @@ struct sim_result {
 	struct sim_fault faults[SIM_FAULTS_MOST];
 	const int64_t *step_ends; /* by step: the cycle by which all of it is done */
 	int64_t ticks_per_cycle;
-	const struct sim_run_time *trace; /* by instruction; NULL unless asked for */
+	const struct run_time *trace; /* by instruction; NULL unless asked for */
 	void **outputs; /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
 	void ***rank_outputs; /* the same by rank; outputs are those of rank 0 */
 	void ***rank_made; /* SIM_DATA: by rank and tensor: what its op has made, as it was then; NULL: none has */
