@@ -225,7 +225,7 @@ static const char *name_of(struct arena *arena, const struct copy_program *progr
 }
 
 static void add_instruction(struct trace_drawing *drawing, const struct copy_program *program,
-	const struct copy_stream *stream, size_t i, const struct copy_time *time)
+	const struct copy_stream *stream, size_t i, const struct run_time *time)
 {
 	const struct copy_instruction *instruction = &stream->instructions[i];
 	const char *name = name_of(drawing->text.arena, program, instruction);
@@ -254,7 +254,7 @@ static void add_program(struct trace_drawing *drawing, const struct broadcast_tr
 			copy_queue_names[stream->queue]);
 		for (size_t i = 0; i < stream->count; i++) {
 			enum copy_kind kind = stream->instructions[i].kind;
-			const struct copy_time *time = &trace->times[s][i];
+			const struct run_time *time = &trace->times[s][i];
 			if ((copy_moves(kind) || kind == COPY_NOTIFY) && time->end >= time->start)
 				add_instruction(drawing, program, stream, i, time);
 		}
@@ -271,7 +271,7 @@ static void add_schedule(struct trace_drawing *drawing, const struct broadcast_t
 			trace_thread(&drawing->text, r, queue, copy_queue_names[queue]);
 	for (size_t i = 0; i < schedule->message_count; i++) {
 		const struct message *message = &schedule->messages[i];
-		const struct send_time *time = &trace->sends[i];
+		const struct run_time *time = &trace->sends[i];
 		int64_t last = message->first + message->count - 1;
 		const char *name =
 			last > message->first

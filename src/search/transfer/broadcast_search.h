@@ -38,8 +38,8 @@ const char *broadcast_price(const struct broadcast *broadcast, const struct aske
 /* When everything ran: instructions of a program by stream, or messages of a schedule. */
 struct broadcast_trace {
 	const struct copy_program *program; /* NULL: of an algorithm */
-	struct copy_time *const *times;
-	const struct send_time *sends;
+	struct run_time *const *times;
+	const struct run_time *sends;
 };
 
 /* With bytes where they are at most `bytes_most`, else without.  `trace`: NULL or to be kept.

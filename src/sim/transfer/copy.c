@@ -114,202 +114,6 @@ void copy_draw(enum element element, uint64_t bits, void *out)
 		memcpy(out, &bits, (size_t)element_bytes(element));
 }
 
-/* An event of one stream that others see from a time on, with the clock of the stream at that time. */
-struct notice {
-	struct notice *next;
-	int64_t at;
-	size_t stream, i;
-	uint32_t known[]; /* by stream: instructions; none without an order */
-};
-
-struct notices {
-	struct notice *first, *last;
-};
-
-struct signal {
-	struct notices landed; /* by time, all of them */
-	int64_t all;           /* over the whole program; by stream */
-	int64_t *by;
-};
-
-/*
- * The flags and signals of a copy program while it runs, and the instructions that each stream knows to be
- * done: vector clocks (C. J. Fidge, Timestamps in message-passing systems that preserve the partial
- * ordering, 1988).  Each stream counts its own instructions.  A flag hands on the clock of the stream that
- * set it; a signal those of the streams without whose notices a wait for it cannot go on, whichever order
- * they come in.
- */
-struct copy_sync {
-	const struct copy_program *program;
-	struct arena *arena;
-	size_t streams;        /* that knowledge is kept of: all or none */
-	uint32_t *known;       /* by stream: of each stream, how many instructions */
-	struct notices *flags; /* set and not waited for, in order */
-	struct signal *signals;
-	struct notice *spare;
-};
-
-/* Counts how often each stream will notify each signal. */
-static void count_notices(struct copy_sync *sync)
-{
-	const struct copy_program *program = sync->program;
-	for (int i = 0; i < program->signal_count; i++)
-		sync->signals[i].by = arena_array(sync->arena, int64_t, program->stream_count);
-	for (size_t s = 0; program->signal_count && s < program->stream_count; s++)
-		for (size_t i = 0; i < program->streams[s].count; i++) {
-			const struct copy_instruction *instruction =
-				&program->streams[s].instructions[i];
-			if (instruction->kind != COPY_NOTIFY)
-				continue;
-			sync->signals[instruction->flag].by[s]++;
-			sync->signals[instruction->flag].all++;
-		}
-}
-
-/* `ordered`: also keeps who knows of what; else only when flags and signals are seen. */
-static struct copy_sync *copy_sync_open(
-	const struct copy_program *program, bool ordered, struct arena *arena)
-{
-	struct copy_sync *sync = arena_new(arena, struct copy_sync);
-	size_t streams = ordered ? program->stream_count : 0;
-	*sync = (struct copy_sync){.program = program,
-		.arena = arena,
-		.streams = streams,
-		.known = arena_array(arena, uint32_t, streams * streams),
-		.flags = arena_array(arena, struct notices, program->flag_count),
-		.signals = arena_array(arena, struct signal, program->signal_count)};
-	count_notices(sync);
-	return sync;
-}
-
-static uint32_t *known_by(const struct copy_sync *sync, size_t stream)
-{
-	return &sync->known[stream * sync->streams];
-}
-
-/* The next instruction of the stream begins. */
-static void copy_sync_step(struct copy_sync *sync, size_t stream)
-{
-	if (sync->streams)
-		known_by(sync, stream)[stream]++;
-}
-
-/* Behind all that are seen no later. */
-static void add_notice(
-	struct copy_sync *sync, struct notices *notices, size_t stream, size_t i, int64_t at)
-{
-	size_t bytes = sync->streams * sizeof(uint32_t);
-	struct notice *notice = sync->spare, **link = &notices->first;
-	if (notice)
-		sync->spare = notice->next;
-	else
-		notice = arena_alloc(sync->arena, sizeof *notice + bytes);
-	notice->at = at;
-	notice->stream = stream;
-	notice->i = i;
-	if (bytes)
-		memcpy(notice->known, known_by(sync, stream), bytes);
-	if (notices->first && notices->last->at <= at)
-		link = &notices->last->next;
-	while (*link && (*link)->at <= at)
-		link = &(*link)->next;
-	notice->next = *link;
-	*link = notice;
-	if (!notice->next)
-		notices->last = notice;
-}
-
-static void learn(struct copy_sync *sync, size_t stream, const struct notice *notice)
-{
-	uint32_t *known = known_by(sync, stream);
-	for (size_t s = 0; s < sync->streams; s++)
-		if (notice->known[s] > known[s])
-			known[s] = notice->known[s];
-}
-
-/* Sets a flag: instruction i of the stream does, and the flag is seen from time `at` on. */
-static void copy_flag_set(struct copy_sync *sync, int flag, size_t stream, size_t i, int64_t at)
-{
-	add_notice(sync, &sync->flags[flag], stream, i, at);
-}
-
-/* Returns the time at which a wait for the flag can go on; -1: it is not set. */
-static int64_t copy_flag_seen(const struct copy_sync *sync, int flag)
-{
-	const struct notice *notice = sync->flags[flag].first;
-	return notice ? notice->at : -1;
-}
-
-/* Lets a wait for a flag go on. */
-static void copy_flag_wait(struct copy_sync *sync, int flag, size_t stream)
-{
-	struct notice *notice = sync->flags[flag].first;
-	assert(notice);
-	sync->flags[flag].first = notice->next;
-	learn(sync, stream, notice);
-	notice->next = sync->spare;
-	sync->spare = notice;
-}
-
-/* Finds the last set of a flag that no wait has taken; false: there is none. */
-static bool copy_flag_left(const struct copy_sync *sync, int flag, size_t *stream, size_t *i)
-{
-	const struct notices *notices = &sync->flags[flag];
-	if (!notices->first)
-		return false;
-	*stream = notices->last->stream;
-	*i = notices->last->i;
-	return true;
-}
-
-/* Adds a notice of a signal, which lands at a time. */
-static void copy_signal_notify(struct copy_sync *sync, int signal, size_t stream, int64_t lands)
-{
-	add_notice(sync, &sync->signals[signal].landed, stream, 0, lands);
-}
-
-/* Returns the first time from `from` on at which a wait goes on, by the notices so far; -1: none. */
-static int64_t copy_signal_passes(const struct copy_sync *sync, int signal, int64_t from)
-{
-	const struct handshake *handshake = sync->program->handshake;
-	const struct notice *notice = sync->signals[signal].landed.first;
-	int64_t count = 0;
-	for (; notice && notice->at <= from; notice = notice->next)
-		count++;
-	if (handshake_passes(handshake, count))
-		return from;
-	for (; notice; notice = notice->next)
-		if (handshake_passes(handshake, ++count))
-			return notice->at;
-	return -1;
-}
-
-/* Without a stream's n-th notice the others are too few: it has come. */
-/* Lets a wait go on; false if at other times of its notices it might wait for good. */
-static bool copy_signal_await(struct copy_sync *sync, int number, size_t stream)
-{
-	const struct signal *signal = &sync->signals[number];
-	int64_t least = handshake_least(sync->program->handshake, signal->all);
-	for (size_t s = 0; least >= 0 && s < sync->streams; s++) {
-		int64_t surely = least - (signal->all - signal->by[s]);
-		const struct notice *notice = signal->landed.first;
-		for (; surely > 0; notice = notice->next)
-			if (notice->stream == s && --surely == 0)
-				learn(sync, stream, notice);
-	}
-	return least >= 0;
-}
-
-struct copy_touch copy_sync_now(const struct copy_sync *sync, size_t stream)
-{
-	return (struct copy_touch){(uint32_t)stream, known_by(sync, stream)[stream]};
-}
-
-bool copy_sync_before(const struct copy_sync *sync, struct copy_touch touch, size_t stream)
-{
-	return touch.at <= known_by(sync, stream)[touch.stream];
-}
-
 const char *const copy_fault_names[] = {"deadlock", "race", "unwritten", "twice", "missing",
 	"value", "bounds", "flag", "link", NULL};
 
@@ -362,14 +166,27 @@ static int64_t copy_chunk_bytes(const struct copy_program *program, const struct
 	return copy_chunk_rows(chunk) * chunk->count[4] * element_bytes(program->element);
 }
 
+/* A flag while a program runs. */
+struct copy_flag {
+	int64_t set, waited; /* how often */
+	size_t stream, i;    /* which instruction has set it last */
+};
+
+/* A signal: notices of the whole program, and the times at which those so far land, in order. */
+struct copy_signal {
+	int64_t all;
+	struct array(int64_t) landed;
+};
+
 struct copy_machine {
 	struct copy_run run;
-	size_t *next;  /* by stream: the instruction at its head */
-	int64_t *free; /* by stream: when that one may begin */
+	size_t *next;      /* by stream: the instruction at its head */
+	uint32_t *streams; /* by instruction */
 	int64_t *link_free;
 	int64_t *sends, *receives; /* by rank: when its port is free; NULL: as many as links */
 	struct routes routes;
-	struct copy_time **trace;
+	struct copy_flag *flags;
+	struct copy_signal *signals;
 };
 
 static int64_t bytes_time(int64_t bytes, struct ratio rate)
@@ -451,42 +268,79 @@ static void take_ways(struct copy_machine *machine, const struct transfer_need *
 		machine->sends[need->from] = machine->receives[need->to] = end;
 }
 
-/* When the head of a stream can begin; -1: not until something else has happened. */
-static int64_t begins(struct copy_machine *machine, size_t s)
+/* Returns the first time from `from` on at which a wait for a signal goes on, by the notices so far; -1: none. */
+static int64_t signal_passes(const struct copy_machine *machine, int number, int64_t from)
+{
+	const struct handshake *handshake = machine->run.program->handshake;
+	const struct copy_signal *signal = &machine->signals[number];
+	size_t count = 0;
+	while (count < signal->landed.count && signal->landed.at[count] <= from)
+		count++;
+	if (handshake_passes(handshake, (int64_t)count))
+		return from;
+	for (; count < signal->landed.count; count++)
+		if (handshake_passes(handshake, (int64_t)count + 1))
+			return signal->landed.at[count];
+	return -1;
+}
+
+/* When the head of a stream, which waits only for the clock since `ready`, can begin; -1: not until something else has
+ * happened. */
+static int64_t begins(struct copy_machine *machine, size_t s, int64_t ready)
 {
 	const struct copy_program *program = machine->run.program;
 	const struct copy_stream *stream = &program->streams[s];
 	const struct copy_instruction *head = &stream->instructions[machine->next[s]];
-	if (head->kind == COPY_WAIT) {
-		int64_t seen = copy_flag_seen(machine->run.sync, head->flag);
-		return seen < 0 ? -1 : later(machine->free[s], seen);
-	}
 	if (head->kind == COPY_AWAIT)
-		return copy_signal_passes(machine->run.sync, head->flag, machine->free[s]);
+		return signal_passes(machine, head->flag, ready);
 	if (head->kind != COPY_LOAD && head->kind != COPY_STORE)
-		return machine->free[s];
+		return ready;
 	int other = program->buffers[head->buffer].rank;
 	bool load = head->kind == COPY_LOAD;
-	return later(machine->free[s],
+	return later(ready,
 		ways_free(machine, load ? other : stream->rank, load ? stream->rank : other));
 }
 
-/* A signal takes no port, and no link from others. */
-static void notify(struct copy_machine *machine, size_t s, int signal, int64_t start)
+/* Heads that wait for a signal can begin at another time since a notice more lands. */
+static void wake(struct copy_machine *machine, int signal)
 {
 	const struct copy_program *program = machine->run.program;
-	int from = program->streams[s].rank, to = program->signals[signal];
+	struct order *order = &machine->run.order;
+	for (size_t s = 0; s < program->stream_count; s++) {
+		const struct copy_stream *stream = &program->streams[s];
+		uint32_t i = machine->run.first[s] + (uint32_t)machine->next[s];
+		if (machine->next[s] == stream->count || order->nodes[i].waiting)
+			continue;
+		const struct copy_instruction *head = &stream->instructions[machine->next[s]];
+		if (head->kind == COPY_AWAIT && head->flag == signal)
+			order_again(order, (struct order_event){order->nodes[i].ready, i});
+	}
+}
+
+/* A signal takes no port, and no link from others.  Returns when it lands. */
+static int64_t notify(struct copy_machine *machine, size_t s, int number, int64_t start)
+{
+	const struct copy_program *program = machine->run.program;
+	struct copy_signal *signal = &machine->signals[number];
+	int from = program->streams[s].rank, to = program->signals[number];
 	int hops = routes_hops(&machine->routes, from, to);
 	if (hops < 0) {
 		copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
 			"no way leads from rank %d to rank %d", from, to);
-		return;
+		return start;
 	}
-	machine->free[s] = start + program->ticks.out_latency + hops * program->ticks.link_latency;
-	copy_signal_notify(machine->run.sync, signal, s, machine->free[s]);
+	int64_t lands = start + program->ticks.out_latency + hops * program->ticks.link_latency;
+	array_add(machine->run.arena, &signal->landed);
+	size_t at = signal->landed.count - 1;
+	for (; at > 0 && signal->landed.at[at - 1] > lands; at--)
+		signal->landed.at[at] = signal->landed.at[at - 1];
+	signal->landed.at[at] = lands;
+	wake(machine, number);
+	return lands;
 }
 
-static void transfer(struct copy_machine *machine, size_t s,
+/* Returns its end. */
+static int64_t transfer(struct copy_machine *machine, size_t s,
 	const struct copy_instruction *instruction, int64_t start)
 {
 	const struct copy_program *program = machine->run.program;
@@ -503,66 +357,90 @@ static void transfer(struct copy_machine *machine, size_t s,
 		result->combines++;
 	}
 	if (!find_need(machine, s, instruction, &need))
-		return;
-	machine->free[s] = start + need.time;
+		return start;
 	take_ways(machine, &need, start + need.time);
 	if (machine->run.memory)
 		copy_memory_run(&machine->run, s, machine->next[s], instruction);
+	return start + need.time;
 }
 
-static void run_head(struct copy_machine *machine, size_t s, int64_t start)
+static void set_flag(struct copy_machine *machine, size_t s, int number)
+{
+	struct copy_flag *flag = &machine->flags[number];
+	flag->set++;
+	flag->stream = s;
+	flag->i = machine->next[s];
+	machine->run.result.flags++;
+}
+
+/* That one more notice would have been too many is a matter of time, too. */
+static void check_signal(struct copy_machine *machine, size_t s, int signal)
+{
+	if (handshake_least(machine->run.program->handshake, machine->signals[signal].all) < 0)
+		copy_fault(&machine->run, COPY_DEADLOCK, s, machine->next[s],
+			"may miss the value of signal %d that it waits for", signal);
+}
+
+/* Runs the head of a stream; returns its end. */
+static int64_t run_head(struct copy_machine *machine, size_t s, int64_t start)
 {
 	const struct copy_instruction *head =
 		&machine->run.program->streams[s].instructions[machine->next[s]];
-	machine->free[s] = start;
-	copy_sync_step(machine->run.sync, s);
 	switch (head->kind) {
 	case COPY_SET:
-		copy_flag_set(machine->run.sync, head->flag, s, machine->next[s],
-			start + machine->run.program->ticks.sync);
-		machine->run.result.flags++;
-		break;
+		set_flag(machine, s, head->flag);
+		return start;
 	case COPY_WAIT:
-		copy_flag_wait(machine->run.sync, head->flag, s);
-		break;
+		machine->flags[head->flag].waited++;
+		return start;
 	case COPY_NOTIFY:
-		notify(machine, s, head->flag, start);
-		break;
+		return notify(machine, s, head->flag, start);
 	case COPY_AWAIT:
-		/* That one more notice would have been too many is a matter of time, too. */
-		if (!copy_signal_await(machine->run.sync, head->flag, s))
-			copy_fault(&machine->run, COPY_DEADLOCK, s, machine->next[s],
-				"may miss the value of signal %d that it waits for", head->flag);
-		break;
+		check_signal(machine, s, head->flag);
+		return start;
 	case COPY_LOAD:
 	case COPY_STORE:
 	case COPY_COMBINE:
-		transfer(machine, s, head, start);
-		break;
+		return transfer(machine, s, head, start);
 	}
-	if (machine->trace)
-		machine->trace[s][machine->next[s]] = (struct copy_time){start, machine->free[s]};
-	machine->run.result.ticks = later(machine->run.result.ticks, machine->free[s]);
-	machine->run.result.instructions++;
-	machine->next[s]++;
+	return start;
 }
 
-/* The stream whose head begins first, of several the first; false when none can. */
-static bool choose(struct copy_machine *machine, size_t *stream, int64_t *start)
+/* An instruction runs from the time of an event on; what waits for a flag sees that late. */
+static void execute(struct copy_machine *machine, struct order_event event)
 {
-	const struct copy_program *program = machine->run.program;
-	bool found = false;
-	for (size_t s = 0; s < program->stream_count; s++) {
-		if (machine->next[s] == program->streams[s].count)
+	struct copy_run *run = &machine->run;
+	size_t s = machine->streams[event.instruction];
+	if (run->race)
+		race_begin(run->race, event.instruction);
+	int64_t end = run_head(machine, s, event.time);
+	if (run->race)
+		race_end(run->race);
+	machine->next[s]++;
+	order_end(&run->order, event, end, run->program->ticks.sync);
+}
+
+/* False when a limit or the stopper has cut the run off. */
+static bool run_events(struct copy_machine *machine)
+{
+	struct copy_run *run = &machine->run;
+	struct order_event event;
+	order_start(&run->order);
+	while (order_next(&run->order, &event)) {
+		if (run->order.done[event.instruction])
+			continue; /* two notices, two events */
+		int64_t start = begins(machine, machine->streams[event.instruction], event.time);
+		if (start > event.time)
+			order_again(&run->order, (struct order_event){start, event.instruction});
+		if (start != event.time)
 			continue;
-		int64_t at = begins(machine, s);
-		if (at < 0 || (found && at >= *start))
-			continue;
-		found = true;
-		*stream = s;
-		*start = at;
+		if (run->options->most && run->order.ran == run->options->most)
+			return false;
+		if (!copy_go_on(run, 1))
+			return false;
+		execute(machine, event);
 	}
-	return found;
+	return true;
 }
 
 static bool all_ran(struct copy_machine *machine)
@@ -583,6 +461,101 @@ static bool all_ran(struct copy_machine *machine)
 	return all;
 }
 
+/* Instructions of one kind with a flag or signal, in the order of streams. */
+struct copy_uses array(uint32_t);
+
+static struct copy_uses *list_uses(const struct copy_run *run, enum copy_kind kind, int count)
+{
+	const struct copy_program *program = run->program;
+	struct copy_uses *uses = arena_array(run->arena, struct copy_uses, count);
+	for (size_t s = 0; count && s < program->stream_count; s++)
+		for (size_t i = 0; i < program->streams[s].count; i++) {
+			const struct copy_instruction *at = &program->streams[s].instructions[i];
+			if (at->kind == kind)
+				*array_add(run->arena, &uses[at->flag]) =
+					run->first[s] + (uint32_t)i;
+		}
+	return uses;
+}
+
+/* The n-th wait for a flag goes on after the n-th set. */
+static void order_flags(struct copy_run *run)
+{
+	int count = run->program->flag_count;
+	const struct copy_uses *sets = list_uses(run, COPY_SET, count);
+	const struct copy_uses *waits = list_uses(run, COPY_WAIT, count);
+	for (int f = 0; f < count; f++)
+		for (size_t n = 0; n < waits[f].count; n++)
+			if (n < sets[f].count)
+				order_edge(&run->order, sets[f].at[n], waits[f].at[n], true);
+			else
+				order_block(&run->order, waits[f].at[n]);
+}
+
+/*
+ * A wait for a signal goes on after the notices without which all others are too few, in whichever order they come: of
+ * a stream with so many, the first ones.
+ */
+static void order_signals(struct copy_machine *machine)
+{
+	struct copy_run *run = &machine->run;
+	int count = run->program->signal_count;
+	const struct copy_uses *notices = list_uses(run, COPY_NOTIFY, count);
+	const struct copy_uses *waits = list_uses(run, COPY_AWAIT, count);
+	for (int g = 0; g < count; g++) {
+		int64_t all = (int64_t)notices[g].count;
+		int64_t least = handshake_least(run->program->handshake, all);
+		machine->signals[g].all = all;
+		for (size_t n = 0, end; n < notices[g].count; n = end) {
+			uint32_t stream = machine->streams[notices[g].at[n]];
+			for (end = n; end < notices[g].count &&
+				      machine->streams[notices[g].at[end]] == stream;)
+				end++;
+			int64_t surely = least - (all - (int64_t)(end - n));
+			for (size_t w = 0; surely > 0 && w < waits[g].count; w++)
+				order_edge(&run->order, notices[g].at[n + (size_t)surely - 1],
+					waits[g].at[w], false);
+		}
+	}
+}
+
+/* Numbers the instructions, and finds what each waits for: the one before it, flags and signals. */
+static void open_order(struct copy_machine *machine)
+{
+	struct copy_run *run = &machine->run;
+	const struct copy_program *program = run->program;
+	size_t count = 0, edges = 0;
+	run->first = arena_array(run->arena, uint32_t, program->stream_count);
+	for (size_t s = 0; s < program->stream_count; s++) {
+		run->first[s] = (uint32_t)count;
+		count += program->streams[s].count;
+		for (size_t i = 0; i < program->streams[s].count; i++)
+			edges += program->streams[s].instructions[i].kind == COPY_AWAIT
+					 ? 1 + program->stream_count
+					 : 2;
+	}
+	run->order = order_open(count, edges, run->arena);
+	machine->streams = arena_array(run->arena, uint32_t, count);
+	for (size_t s = 0; s < program->stream_count; s++)
+		for (uint32_t i = 0; i < program->streams[s].count; i++) {
+			machine->streams[run->first[s] + i] = (uint32_t)s;
+			if (i)
+				order_edge(&run->order, run->first[s] + i - 1, run->first[s] + i,
+					false);
+		}
+	order_flags(run);
+	order_signals(machine);
+}
+
+static void open_race(struct copy_run *run)
+{
+	const struct copy_program *program = run->program;
+	run->race = race_open(&run->order, (uint32_t)program->stream_count, run->arena);
+	for (size_t s = 0; s < program->stream_count; s++)
+		for (uint32_t i = 0; i < program->streams[s].count; i++)
+			race_seat(run->race, run->first[s] + i, (uint32_t)s, i + 1);
+}
+
 static struct copy_machine open_machine(
 	const struct copy_program *program, const struct copy_options *options, struct arena *arena)
 {
@@ -590,24 +563,28 @@ static struct copy_machine open_machine(
 	struct copy_machine machine = {
 		.run = {.program = program, .options = options, .arena = arena},
 		.next = arena_array(arena, size_t, program->stream_count),
-		.free = arena_array(arena, int64_t, program->stream_count),
 		.link_free = arena_array(arena, int64_t, topology->link_count),
 		.routes = routes_open(topology, arena),
+		.flags = arena_array(arena, struct copy_flag, program->flag_count),
+		.signals = arena_array(arena, struct copy_signal, program->signal_count),
 	};
 	if (topology->ports == PORTS_ONE) {
 		machine.sends = arena_array(arena, int64_t, topology->ranks);
 		machine.receives = arena_array(arena, int64_t, topology->ranks);
 	}
-	if (options->trace) {
-		machine.trace = arena_array(arena, struct copy_time *, program->stream_count);
-		for (size_t s = 0; s < program->stream_count; s++) {
-			size_t count = program->streams[s].count;
-			machine.trace[s] = arena_array(arena, struct copy_time, count);
-			for (size_t i = 0; i < count; i++)
-				machine.trace[s][i].end = -1;
-		}
-	}
+	open_order(&machine);
 	return machine;
+}
+
+/* Keeps when each instruction runs, by stream. */
+static void keep_times(struct copy_run *run)
+{
+	size_t streams = run->program->stream_count;
+	struct run_time **trace = arena_array(run->arena, struct run_time *, streams);
+	order_keep_times(&run->order);
+	for (size_t s = 0; s < streams; s++)
+		trace[s] = &run->order.times[run->first[s]];
+	run->result.trace = trace;
 }
 
 /* The most of any rank. */
@@ -627,26 +604,24 @@ struct copy_result copy_run(
 {
 	struct copy_machine machine = open_machine(program, options, arena);
 	struct copy_run *run = &machine.run;
-	int64_t start = 0;
-	size_t s = 0, i = 0;
 	run->memory = options->data ? copy_memory_open(run) : NULL;
-	run->sync = copy_sync_open(program, run->memory, arena);
 	run->result.data = run->memory != NULL;
-	while (choose(&machine, &s, &start)) {
-		if ((options->most && run->result.instructions == options->most) ||
-			!copy_go_on(run, program->stream_count))
-			return run->result;
-		run_head(&machine, s, start);
-	}
-	if (run->stopped)
+	if (run->memory)
+		open_race(run);
+	if (options->trace)
+		keep_times(run);
+	bool whole = run_events(&machine);
+	run->result.instructions = run->order.ran;
+	run->result.ticks = run->order.end;
+	if (!whole || run->stopped)
 		return run->result;
 	run->result.finished = all_ran(&machine);
 	for (int f = 0; f < program->flag_count; f++)
-		if (copy_flag_left(run->sync, f, &s, &i))
-			copy_fault(run, COPY_FLAG, s, i, "flag %d is set and never waited for", f);
+		if (machine.flags[f].set > machine.flags[f].waited)
+			copy_fault(run, COPY_FLAG, machine.flags[f].stream, machine.flags[f].i,
+				"flag %d is set and never waited for", f);
 	run->result.staging_bytes = staging_bytes(program, arena);
 	run->result.cycles = number_ceil_div(run->result.ticks, program->ticks.per_cycle);
-	run->result.trace = machine.trace;
 	if (run->memory)
 		copy_memory_end(run);
 	run->result.finished &= !run->stopped;

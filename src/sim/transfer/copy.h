@@ -4,6 +4,7 @@
 #include "base/stopper.h"
 #include "lower/transfer/copy_program.h"
 #include "model/transfer/broadcast.h"
+#include "sim/machine/order.h"
 
 #include <stdint.h>
 
@@ -60,10 +61,6 @@ struct copy_options {
 	const struct stopper *stopper; /* may end the execution; NULL: none */
 };
 
-struct copy_time {
-	int64_t start, end; /* ticks; end below start: it never ran */
-};
-
 struct copy_result {
 	bool finished;                          /* false: a limit, the stopper, or a deadlock */
 	bool data;                              /* bytes were moved */
@@ -76,7 +73,7 @@ struct copy_result {
 	uint64_t instructions;
 	int fault_count;
 	struct copy_fault faults[COPY_FAULTS_MOST];
-	struct copy_time *const *trace; /* by stream; NULL unless asked for */
+	struct run_time *const *trace; /* by stream; NULL unless asked for */
 };
 
 struct arena;

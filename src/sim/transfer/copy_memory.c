@@ -9,19 +9,18 @@
 
 /*
  * A scratchpad is looked at in units: rows of tiles are whole numbers of them, so that no two tiles
- * share one.  Each remembers who wrote it last, and who read it since, of each queue of its rank.
+ * share one.  A mark of each may have a reader in every queue of its rank.
  */
-enum { UNIT_BYTES_MOST = 32 };
-
-struct pad_unit {
-	struct copy_touch written, read[QUEUE_COUNT];
+enum {
+	UNIT_BYTES_MOST = 32,
+	MARK_BYTES_MOST = sizeof(struct race_mark) + 8 * QUEUE_COUNT,
 };
 
 struct pad {
 	int64_t bytes;
 	uint8_t *at;
 	bool *filled; /* by byte */
-	struct pad_unit *units;
+	struct race_mark *units;
 };
 
 /* The elements of a buffer, at their places. */
@@ -29,10 +28,8 @@ struct held_buffer {
 	int64_t elements; /* up to the last of the shape */
 	uint8_t *at;
 	bool *filled;
-	struct copy_touch *written;
-	/* where stores add to what it held at first: that, and who read it last */
-	uint8_t *given;
-	struct copy_touch *read;
+	struct race_mark *marks; /* with readers where stores add */
+	uint8_t *given;          /* where stores add: what it held at first */
 };
 
 struct copy_memory {
@@ -92,8 +89,7 @@ static bool fits(const struct copy_run *run)
 {
 	int64_t most = run->options->bytes_most ? run->options->bytes_most : EXECUTION_BYTES_MOST;
 	int64_t total = 0;
-	int64_t each =
-		element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct copy_touch);
+	int64_t each = element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct race_mark);
 	for (int b = 0; b < run->program->buffer_count; b++) {
 		int64_t bytes;
 		if (!number_mul(reach(&run->program->buffers[b]), each, &bytes) ||
@@ -101,7 +97,7 @@ static bool fits(const struct copy_run *run)
 			return false;
 	}
 	/* more than a byte of a scratchpad takes with its flag and its part of a unit */
-	each = 3 + (int64_t)sizeof(struct pad_unit) / find_unit(run->program);
+	each = 3 + MARK_BYTES_MOST / find_unit(run->program);
 	for (int t = 0; t < run->program->tile_count; t++) {
 		const struct copy_tile *tile = &run->program->tiles[t];
 		if (tile->offset > most / each || tile->size > most / each ||
@@ -151,21 +147,19 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		struct pad *pad = &memory->pads[r];
 		pad->at = arena_alloc(arena, (size_t)pad->bytes);
 		pad->filled = arena_array(arena, bool, pad->bytes);
-		pad->units = arena_array(arena, struct pad_unit, pad->bytes / memory->unit + 1);
+		pad->units = arena_array(arena, struct race_mark, pad->bytes / memory->unit + 1);
 	}
 	for (int b = 0; b < program->buffer_count; b++) {
 		struct held_buffer *place = &memory->places[b];
 		place->elements = reach(&program->buffers[b]);
 		place->at = arena_alloc(arena, (size_t)(place->elements * memory->element));
 		place->filled = arena_array(arena, bool, place->elements);
-		place->written = arena_array(arena, struct copy_touch, place->elements);
+		place->marks = arena_array(arena, struct race_mark, place->elements);
 		if (!program->buffers[b].written || program->buffers[b].adds)
 			fill(run, b, place);
-		if (program->buffers[b].adds) {
+		if (program->buffers[b].adds)
 			place->given = arena_copy(
 				arena, place->at, (size_t)(place->elements * memory->element));
-			place->read = arena_array(arena, struct copy_touch, place->elements);
-		}
 	}
 	return memory;
 }
@@ -174,8 +168,6 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 struct memory_step {
 	struct copy_run *run;
 	size_t stream, i;
-	enum copy_queue queue;
-	struct copy_touch now;
 	const struct copy_instruction *instruction;
 	const struct chunk *chunk;
 	const struct copy_buffer *buffer;
@@ -184,29 +176,21 @@ struct memory_step {
 
 #define FAULT(step, kind, ...) copy_fault((step)->run, kind, (step)->stream, (step)->i, __VA_ARGS__)
 
-static bool before(const struct memory_step *step, struct copy_touch touch)
-{
-	return copy_sync_before(step->run->sync, touch, step->stream);
-}
-
 static void touch_units(
 	struct memory_step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
 {
 	int64_t size = step->run->memory->unit;
 	for (int64_t u = from / size; u <= (from + bytes - 1) / size; u++) {
-		struct pad_unit *unit = &pad->units[u];
-		bool ordered = before(step, unit->written);
-		for (int q = 0; write && q < QUEUE_COUNT; q++)
-			ordered &= before(step, unit->read[q]);
-		if (!ordered)
-			FAULT(step, COPY_RACE,
-				"%s byte %" PRId64 " of the scratchpad, unordered with %s",
-				write ? "writes" : "reads", u * size,
-				before(step, unit->written) ? "a read" : "a write");
+		struct race_conflict found = {.reader = RACE_NOBODY};
 		if (write)
-			unit->written = step->now;
+			found = race_write(step->run->race, &pad->units[u]);
 		else
-			unit->read[step->queue] = step->now;
+			found.writer = race_read(step->run->race, &pad->units[u]);
+		if (found.writer == RACE_NOBODY && found.reader == RACE_NOBODY)
+			continue;
+		FAULT(step, COPY_RACE, "%s byte %" PRId64 " of the scratchpad, unordered with %s",
+			write ? "writes" : "reads", u * size,
+			found.writer == RACE_NOBODY ? "a read" : "a write");
 	}
 }
 
@@ -233,12 +217,13 @@ static void load_element(struct memory_step *step, int64_t element, uint8_t *to,
 	if (!step->place->filled[element])
 		FAULT(step, COPY_UNWRITTEN, "loads element %" PRId64 " of %s on rank %d", element,
 			step->buffer->name, step->buffer->rank);
-	if (!before(step, step->place->written[element]))
+	struct race_mark *mark = &step->place->marks[element];
+	uint32_t writer = step->buffer->adds ? race_read(step->run->race, mark)
+					     : race_unordered_writer(step->run->race, mark);
+	if (writer != RACE_NOBODY)
 		FAULT(step, COPY_RACE,
 			"loads element %" PRId64 " of %s on rank %d, unordered with its write",
 			element, step->buffer->name, step->buffer->rank);
-	if (step->place->read)
-		step->place->read[element] = step->now;
 	memcpy(to, &step->place->at[element * bytes], (size_t)bytes);
 	memset(filled, true, (size_t)bytes);
 }
@@ -249,10 +234,10 @@ static void store_element(
 	int bytes = step->run->memory->element;
 	if (!filled[0])
 		FAULT(step, COPY_UNWRITTEN, "stores bytes that no load brought");
-	if (step->place->written[element].at)
+	if (race_writer(&step->place->marks[element]) != RACE_NOBODY)
 		FAULT(step, COPY_TWICE, "writes element %" PRId64 " of %s on rank %d again",
 			element, step->buffer->name, step->buffer->rank);
-	if (step->place->read && !before(step, step->place->read[element]))
+	if (race_write(step->run->race, &step->place->marks[element]).reader != RACE_NOBODY)
 		FAULT(step, COPY_RACE,
 			"writes element %" PRId64 " of %s on rank %d, unordered with a read",
 			element, step->buffer->name, step->buffer->rank);
@@ -262,7 +247,6 @@ static void store_element(
 	else
 		memcpy(&step->place->at[element * bytes], from, (size_t)bytes);
 	step->place->filled[element] = true;
-	step->place->written[element] = step->now;
 }
 
 static bool inside(const struct memory_step *step)
@@ -337,8 +321,6 @@ void copy_memory_run(
 		.run = run,
 		.stream = stream,
 		.i = i,
-		.queue = run->program->streams[stream].queue,
-		.now = copy_sync_now(run->sync, stream),
 		.instruction = instruction,
 		.chunk = &run->program->chunks[instruction->chunk],
 		.buffer = &run->program->buffers[instruction->buffer],
@@ -451,7 +433,7 @@ static void check_buffer(struct copy_run *run, int b)
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
 		find_expected(run, b, at, expected);
-		bool came = place->written[element].at;
+		bool came = race_writer(&place->marks[element]) != RACE_NOBODY;
 		missing += !came;
 		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
 	}

@@ -2,24 +2,26 @@
 #define SIM_COPY_STATE_H
 
 #include "lower/transfer/copy_program.h"
+#include "sim/machine/order.h"
 #include "sim/transfer/copy.h"
 
 #include <stdarg.h>
 
 struct arena;
-struct copy_sync;
 struct copy_memory;
 
 /*
- * A copy program while it runs.  `copy.c` has the clock, the flags and signals, and the order of
- * instructions that follows from them; `copy_memory.c` has the bytes.
+ * A copy program while it runs.  `copy.c` makes the order of instructions out of queues, flags and
+ * signals, and has links and ports; `copy_memory.c` has the bytes.
  */
 struct copy_run {
 	const struct copy_program *program;
 	const struct copy_options *options;
 	struct arena *arena;
 	struct copy_memory *memory; /* NULL unless bytes are moved */
-	struct copy_sync *sync;
+	uint32_t *first;            /* by stream: the number of its first instruction */
+	struct order order;
+	struct race *race; /* with `memory` */
 	struct copy_result result;
 	uint64_t unasked; /* steps since the stopper was asked */
 	bool stopped;     /* by the stopper: the result is of no use */
@@ -28,17 +30,6 @@ struct copy_run {
 /* The sentence goes behind "rank 0, queue in, instruction 3: ".  One of a kind and instruction. */
 void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, size_t instruction,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-/* The last access to a byte: the stream, and the number of its instruction; at 0: none. */
-struct copy_touch {
-	uint32_t stream, at;
-};
-
-/* Returns the access that the stream now makes. */
-struct copy_touch copy_sync_now(const struct copy_sync *sync, size_t stream);
-
-/* True if an access happens before the one that the stream now makes. */
-bool copy_sync_before(const struct copy_sync *sync, struct copy_touch touch, size_t stream);
 
 /* Counts so many steps of work; false once the stopper has ended the execution.  Every loop over
  * instructions, rows or elements calls it. */

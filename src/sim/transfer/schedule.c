@@ -329,7 +329,7 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 	struct exchange exchange = open_exchange(
 		schedule, topology, ticks, bytes, element, data, seed, stopper, arena);
 	int64_t begin = load(&exchange, exchange.starts[1]);
-	struct send_time *times = arena_array(arena, struct send_time, schedule->message_count + 1);
+	struct run_time *times = arena_array(arena, struct run_time, schedule->message_count + 1);
 	int round = 0;
 	exchange.result.times = times;
 	exchange.result.ticks = exchange.root_end = begin;
@@ -349,7 +349,7 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 			break;
 		}
 		int64_t end = begin + time_of(&exchange, message);
-		times[i] = (struct send_time){begin, end};
+		times[i] = (struct run_time){begin, end};
 		exchange.result.ticks = number_max(exchange.result.ticks, end);
 		if ((operation_pulls(schedule->operation) ? message->to : message->from) ==
 			schedule->root)

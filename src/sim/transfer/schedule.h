@@ -4,6 +4,7 @@
 #include "base/stopper.h"
 #include "lower/graph/program.h"
 #include "model/transfer/broadcast.h"
+#include "sim/machine/order.h"
 
 /* The links that a store of a broadcast's root crosses, for programs of several ranks. */
 struct arena;
@@ -28,10 +29,6 @@ int hops_find(struct hops *hops, int root, int rank);
  * `data` no bytes move, but every chunk is followed all the same.  `stopper` may
  * end the execution; NULL: none.
  */
-struct send_time {
-	int64_t start, end; /* ticks */
-};
-
 struct schedule_result {
 	bool stopped;      /* by the stopper: nothing else of the result is of use */
 	const char *fault; /* the first thing that is wrong, in a sentence; NULL */
@@ -39,7 +36,7 @@ struct schedule_result {
 	int64_t ticks, cycles, link_bytes;
 	int64_t buffer_bytes; /* of the rank with the most */
 	uint64_t messages;
-	const struct send_time *times; /* by message, of those before a fault */
+	const struct run_time *times; /* by message, of those before a fault */
 };
 
 struct schedule_result schedule_run(const struct send_schedule *schedule,
