@@ -8,6 +8,7 @@ static void set_turn(struct arch *arch)
 	arch->levels[arch->hbm].turn = (struct ratio){1, 64};
 	arch->levels[arch->hbm].turn_repeated = (struct ratio){1, 128};
 	arch->levels[arch->hbm].turn_restickify = (struct ratio){3, 128};
+	arch->levels[arch->hbm].plane_span = 1024;
 }
 
 static void set_write_span(struct arch *arch)

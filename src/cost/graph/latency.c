@@ -190,13 +190,31 @@ static int64_t turn_cycles(int64_t bytes, struct ratio turn, bool *fits)
 	return cycles;
 }
 
-/* True if an operand is read again while another one goes on. */
-static bool repeats(const struct op *op)
+/* Bytes from one plane of a tensor to the next; 0: it has one plane. */
+static int64_t planes_apart(const struct workload *workload, const struct access *access)
 {
-	for (int i = 1; i < op->read_count && op->primitive->kind == OP_MAP; i++)
-		if (moving_loops(op, i) != moving_loops(op, 0))
-			return true;
-	return false;
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	return layout->rank > 2 ? layout->size[layout->rank - 2] * STICK_BYTES : 0;
+}
+
+/* True if an operand of a map is read again while another one goes on: one value for all elements only where the
+ * planes of the result lie plane_span apart. */
+static bool repeats(const struct traffic_op *op)
+{
+	const struct op *map = op->op;
+	uint32_t all = 0, common = UINT32_MAX;
+	bool single = false;
+	for (int i = 0; i < map->read_count && map->primitive->kind == OP_MAP; i++) {
+		uint32_t moved = moving_loops(map, i);
+		single |= !moved;
+		all |= moved;
+		common &= moved ? moved : UINT32_MAX;
+	}
+	if (all & ~common)
+		return true;
+	return single && all &&
+	       planes_apart(op->workload, &map->writes[0]) >=
+		       op->arch->levels[op->arch->hbm].plane_span;
 }
 
 /* Indices of device dimension d that a tile of operand i has at most. */
@@ -332,8 +350,7 @@ void latency_load(
 			checked_mul(fits, bytes, arch_write_doublings(op->arch, size)));
 	if (i == op->op->read_count || !crosses_planes(op))
 		return;
-	const struct layout *layout = &op->workload->tensors[op->op->reads[i].tensor].layout;
-	int64_t apart = layout->rank > 2 ? layout->size[layout->rank - 2] * STICK_BYTES : 0;
+	int64_t apart = planes_apart(op->workload, &op->op->reads[i]);
 	int64_t part = op->op->primitive->kind == OP_MAP ? bytes / 2 : bytes;
 	load->far = checked_add(
 		fits, load->far, checked_mul(fits, part, arch_plane_doublings(op->arch, apart)));
@@ -365,7 +382,7 @@ int64_t latency_lanes(const struct arch *arch, int64_t read, int64_t cores, bool
 static struct ratio find_turn(const struct traffic_op *op, bool *fits)
 {
 	const struct level *hbm = &op->arch->levels[op->arch->hbm];
-	struct ratio turn = repeats(op->op) ? hbm->turn_repeated : hbm->turn, more;
+	struct ratio turn = repeats(op) ? hbm->turn_repeated : hbm->turn, more;
 	if (op->op->primitive->kind == OP_RESTICKIFY)
 		return hbm->turn_restickify;
 	int64_t lanes = arch_lanes(op->arch, arch_cores(op->arch));

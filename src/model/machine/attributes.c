@@ -653,7 +653,9 @@ static const struct field storage_fields[] = {
 		"serve no core of the op adds to it: turns hide in part behind other lanes",
 		.when = "home", .usual = "0", .needs = "shared_bandwidth", .read = read_turn,
 		INTO(struct level, turn)},
-	{"turn_time_repeated", FIELD_TIME, "the same for maps with a broadcast operand",
+	{"turn_time_repeated", FIELD_TIME,
+		"the same for maps with a broadcast operand; one value for all elements is one "
+		"where the planes of the result lie at least `plane_span` apart",
 		.when = "home", .usual = "`turn_time`", .needs = "shared_bandwidth",
 		.read = read_other_turn, INTO(struct level, turn_repeated)},
 	{"turn_time_restickify", FIELD_TIME, "the same for restickify, on any number of lanes",

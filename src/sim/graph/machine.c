@@ -596,15 +596,27 @@ static int lx_writes(const struct machine *machine, int core)
 	return core_server(core, machine->paces->lx_shared ? LX_READS : LX_WRITES);
 }
 
-/* True if an operand of the op stays while another one goes on. */
-static bool uses_again(const struct workload *workload, const struct op *op)
+/* True if an operand of a map stays while another one goes on.  One that never goes on counts only if the result's
+ * next plane begins plane_span further on, or later. */
+static bool uses_again(const struct program *program, const struct op *op)
 {
-	bool again = false;
-	for (int l = 0; l < op->loop_count && op->primitive->kind == OP_MAP; l++) {
+	const struct workload *workload = program->workload;
+	const struct layout *result = &workload->tensors[op->writes[0].tensor].layout;
+	int64_t span = program->arch->levels[program->arch->hbm].plane_span;
+	int64_t plane = result->rank > 2 ? STICK_BYTES * result->size[result->rank - 2] : 0;
+	int moving = 0;
+	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++) {
+		bool moves = false;
+		for (int l = 0; l < op->loop_count; l++)
+			moves |= goes_on(workload, &op->reads[i], l);
+		moving += moves;
+	}
+	bool again = moving > 0 && moving < op->read_count && plane >= span;
+	for (int l = 0; l < op->loop_count && moving > 0; l++) {
 		int going = 0;
 		for (int i = 0; i < op->read_count; i++)
 			going += goes_on(workload, &op->reads[i], l);
-		again |= going > 0 && going < op->read_count;
+		again |= going > 0 && going < moving;
 	}
 	return again;
 }
@@ -618,9 +630,9 @@ static int64_t turn_bus(struct machine *machine, bool in, int64_t sticks)
 	int step = machine->last_steps[machine->phase];
 	const struct op *op = &program->workload->ops[program->step_ops[step]];
 	bool moved = op->primitive->kind == OP_RESTICKIFY;
-	enum turn turn = moved                               ? TURN_RESTICKIFY
-			 : uses_again(program->workload, op) ? TURN_REPEATED
-							     : TURN_ONCE;
+	enum turn turn = moved                     ? TURN_RESTICKIFY
+			 : uses_again(program, op) ? TURN_REPEATED
+						   : TURN_ONCE;
 	struct pace pace = machine->paces->turn[turn];
 	if (sticks == 0 || pace.num == 0)
 		return 0;
