@@ -101,7 +101,7 @@ static const struct shown_block blocks[] = {
 		NULL, 0},
 	{"results/README.md", SHOWS, "point   latency", NULL, 0},
 	{"results/README.md", RUN, "sed 's/address", NULL, 0},
-	{"results/README.md", SAYS, "latency     18.858 us", NULL, 0},
+	{"results/README.md", SAYS, "latency     18.806 us", NULL, 0},
 	{"results/README.md", RUN, "lxplore diff", NULL, 0},
 	{"results/README.md", SAYS, "A  mine", NULL, 0},
 	{"results/README.md", RUN, "lxplore simulate", NULL, 0},
