@@ -12,7 +12,7 @@
 
 struct arena;
 
-/* Where a test keeps its memory and its files. */
+/* The memory and the files of a test. */
 enum test_place {
 	TEST_ARENA, /* an arena of its own */
 	TEST_BARE,  /* none: the test opens what it needs */

@@ -105,7 +105,7 @@ static const struct shown_block blocks[] = {
 	{"results/README.md", RUN, "lxplore diff", NULL, 0},
 	{"results/README.md", SAYS, "A  mine", NULL, 0},
 	{"results/README.md", RUN, "lxplore simulate", NULL, 0},
-	{"results/README.md", SAYS, "latency     18.86 us (20746 cycles)", NULL, 0},
+	{"results/README.md", SAYS, "latency     18.808 us (20689 cycles)", NULL, 0},
 
 	{"specs/graphs.md", PUT, "workload:", "workload.yaml", 0},
 	{"specs/graphs.md", RUN, "lxplore check specs/arch/spyre32.yaml", NULL, 0},
