@@ -191,7 +191,7 @@ static void each_draw(void (*try)(const struct failure *failure, struct random *
 
 static const struct nest_problems plain = {.flags = false};
 
-TEST(nobody_beats_a_proof)
+TEST(no_mutant_beats_a_proof)
 {
 	each_draw(attack, draws_seed(81), &plain);
 }

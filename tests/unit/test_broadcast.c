@@ -142,9 +142,9 @@ TEST(each_rule_has_a_code)
 		for (int e = 0; e < BROADCAST_ERRORS; e++)
 			met[e] |= strstr(codes, broadcast_error_names[e]) != NULL;
 	}
-	const struct broadcast *nobody = read(arena,
+	const struct broadcast *rankless = read(arena,
 		"broadcast: {dtype: int8, shape: [4], ranks: 0, tile: {rows: 1, cols: 32}}", &why);
-	assert_string_equal(codes_of(arena, nobody), "E_NRANKS");
+	assert_string_equal(codes_of(arena, rankless), "E_NRANKS");
 	for (int e = 0; e < BROADCAST_ERRORS; e++)
 		if (!met[e])
 			fail_msg("no row is about %s", broadcast_error_names[e]);

@@ -608,7 +608,7 @@ static void print_content(
 static void complain_order(struct shadow *shadow, int core, int64_t address, uint32_t earlier,
 	const char *what, const char *done)
 {
-	if (earlier == RACE_NOBODY)
+	if (earlier == RACE_NONE)
 		return;
 	fault_add(shadow->faults, FAULT_DEPENDENCE, race_current(shadow->race), core, address,
 		"it %s what instruction %u %s, and nothing makes the one wait for the other", what,
@@ -639,7 +639,7 @@ static bool check_since(struct shadow *shadow, int core, int64_t address, int si
 	int wiped = shadow->wiped[instructions[race_current(shadow->race)].step];
 	if (core != FAULT_IN_HBM)
 		since = number_max(since, wiped);
-	if (writer == RACE_NOBODY || instructions[writer].step >= since)
+	if (writer == RACE_NONE || instructions[writer].step >= since)
 		return true;
 	char wanted[160];
 	print_content(shadow, expected, wanted, sizeof wanted);

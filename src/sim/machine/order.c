@@ -215,7 +215,7 @@ static void free_reader(struct race *race, uint32_t number)
 uint32_t race_unordered_writer(const struct race *race, const struct race_mark *mark)
 {
 	uint32_t writer = race_writer(mark);
-	return writer == RACE_NOBODY || is_ordered(race, writer) ? RACE_NOBODY : writer;
+	return writer == RACE_NONE || is_ordered(race, writer) ? RACE_NONE : writer;
 }
 
 uint32_t race_read(struct race *race, struct race_mark *mark)
@@ -238,11 +238,11 @@ uint32_t race_read(struct race *race, struct race_mark *mark)
 
 struct race_conflict race_write(struct race *race, struct race_mark *mark)
 {
-	struct race_conflict found = {race_unordered_writer(race, mark), RACE_NOBODY};
+	struct race_conflict found = {race_unordered_writer(race, mark), RACE_NONE};
 	for (uint32_t reader = mark->readers; reader;) {
 		uint32_t next = race->readers.at[reader].next;
 		uint32_t instruction = race->readers.at[reader].instruction;
-		if (found.reader == RACE_NOBODY && !is_ordered(race, instruction))
+		if (found.reader == RACE_NONE && !is_ordered(race, instruction))
 			found.reader = instruction;
 		free_reader(race, reader);
 		reader = next;

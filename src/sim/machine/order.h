@@ -90,7 +90,7 @@ void order_end(struct order *order, struct order_event event, int64_t end, int64
  */
 struct race;
 
-#define RACE_NOBODY UINT32_MAX /* no instruction */
+#define RACE_NONE UINT32_MAX /* no instruction */
 
 struct race *race_open(const struct order *order, uint32_t queues, struct arena *arena);
 
@@ -114,11 +114,11 @@ struct race_mark {
 
 static inline uint32_t race_writer(const struct race_mark *mark)
 {
-	return mark->writer - 1; /* RACE_NOBODY: none */
+	return mark->writer - 1; /* RACE_NONE: none */
 }
 
 /* Returns the writer of a place if it is neither ordered before the current instruction nor that itself; else
- * RACE_NOBODY. */
+ * RACE_NONE. */
 uint32_t race_unordered_writer(const struct race *race, const struct race_mark *mark);
 
 /* The current instruction reads a place.  Returns the same. */
@@ -126,7 +126,7 @@ uint32_t race_read(struct race *race, struct race_mark *mark);
 
 /* The current instruction writes a place.  Returns the writer and a reader that are not ordered before it. */
 struct race_conflict {
-	uint32_t writer, reader; /* RACE_NOBODY: none */
+	uint32_t writer, reader; /* RACE_NONE: none */
 };
 struct race_conflict race_write(struct race *race, struct race_mark *mark);
 

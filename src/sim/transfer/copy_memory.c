@@ -181,16 +181,16 @@ static void touch_units(
 {
 	int64_t size = step->run->memory->unit;
 	for (int64_t u = from / size; u <= (from + bytes - 1) / size; u++) {
-		struct race_conflict found = {.reader = RACE_NOBODY};
+		struct race_conflict found = {.reader = RACE_NONE};
 		if (write)
 			found = race_write(step->run->race, &pad->units[u]);
 		else
 			found.writer = race_read(step->run->race, &pad->units[u]);
-		if (found.writer == RACE_NOBODY && found.reader == RACE_NOBODY)
+		if (found.writer == RACE_NONE && found.reader == RACE_NONE)
 			continue;
 		FAULT(step, COPY_RACE, "%s byte %" PRId64 " of the scratchpad, unordered with %s",
 			write ? "writes" : "reads", u * size,
-			found.writer == RACE_NOBODY ? "a read" : "a write");
+			found.writer == RACE_NONE ? "a read" : "a write");
 	}
 }
 
@@ -220,7 +220,7 @@ static void load_element(struct memory_step *step, int64_t element, uint8_t *to,
 	struct race_mark *mark = &step->place->marks[element];
 	uint32_t writer = step->buffer->adds ? race_read(step->run->race, mark)
 					     : race_unordered_writer(step->run->race, mark);
-	if (writer != RACE_NOBODY)
+	if (writer != RACE_NONE)
 		FAULT(step, COPY_RACE,
 			"loads element %" PRId64 " of %s on rank %d, unordered with its write",
 			element, step->buffer->name, step->buffer->rank);
@@ -234,10 +234,10 @@ static void store_element(
 	int bytes = step->run->memory->element;
 	if (!filled[0])
 		FAULT(step, COPY_UNWRITTEN, "stores bytes that no load brought");
-	if (race_writer(&step->place->marks[element]) != RACE_NOBODY)
+	if (race_writer(&step->place->marks[element]) != RACE_NONE)
 		FAULT(step, COPY_TWICE, "writes element %" PRId64 " of %s on rank %d again",
 			element, step->buffer->name, step->buffer->rank);
-	if (race_write(step->run->race, &step->place->marks[element]).reader != RACE_NOBODY)
+	if (race_write(step->run->race, &step->place->marks[element]).reader != RACE_NONE)
 		FAULT(step, COPY_RACE,
 			"writes element %" PRId64 " of %s on rank %d, unordered with a read",
 			element, step->buffer->name, step->buffer->rank);
@@ -433,7 +433,7 @@ static void check_buffer(struct copy_run *run, int b)
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
 		find_expected(run, b, at, expected);
-		bool came = race_writer(&place->marks[element]) != RACE_NOBODY;
+		bool came = race_writer(&place->marks[element]) != RACE_NONE;
 		missing += !came;
 		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
 	}
