@@ -70,7 +70,7 @@ static struct race *open_race(
 	return race;
 }
 
-/* Who has accessed a place so far. */
+/* The accesses to a place so far. */
 struct place {
 	int writer;
 	bool reader[INSTRUCTIONS_MOST];
