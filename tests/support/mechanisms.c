@@ -75,40 +75,128 @@ static void set_streams(struct arch *arch)
 
 static void set_restickify(struct arch *arch)
 {
-	arch->levels[arch->compute].restickify_rate = (struct ratio){4, 1};
+	arch->levels[arch->compute].restickify_rate = (struct ratio){1, 4};
 }
 
 static void set_strided(struct arch *arch)
 {
-	arch->levels[arch->compute].strided_mac_rate = (struct ratio){16, 1};
+	arch->levels[arch->compute].strided_mac_rate = (struct ratio){1, 16};
 }
 
 static void set_reduction(struct arch *arch)
 {
-	arch->levels[arch->compute].reduction_rate = (struct ratio){4, 1};
+	arch->levels[arch->compute].reduction_rate = (struct ratio){1, 4};
+}
+
+static void set_bus(struct arch *arch)
+{
+	arch->levels[arch->hbm].read_rate = (struct ratio){32, 1};
+}
+
+static void set_reads(struct arch *arch)
+{
+	arch->levels[arch->hbm].read_rate = (struct ratio){32, 1};
+	arch->levels[arch->hbm].shared_rate = false;
+}
+
+static void set_writes(struct arch *arch)
+{
+	arch->levels[arch->hbm].write_rate = (struct ratio){32, 1};
+	arch->levels[arch->hbm].shared_rate = false;
+}
+
+static void set_port(struct arch *arch)
+{
+	arch->levels[arch->lx].fill_rate = (struct ratio){32, 1};
+}
+
+static void set_lx_reads(struct arch *arch)
+{
+	arch->levels[arch->lx].read_rate = (struct ratio){32, 1};
+}
+
+static void set_lx_writes(struct arch *arch)
+{
+	arch->levels[arch->lx].write_rate = (struct ratio){32, 1};
+}
+
+static void set_lx_shared(struct arch *arch)
+{
+	arch->levels[arch->lx].read_rate = (struct ratio){32, 1};
+	arch->levels[arch->lx].shared_rate = true;
+}
+
+/* Rates that reductions and restickify have if they have none of their own, and maps beside that of their operands. */
+static void set_arithmetic(struct arch *arch)
+{
+	struct level *array = &arch->levels[arch->compute];
+	array->mac_rate = (struct ratio){1, 4};
+	array->vector_rate = (struct ratio){1, 5};
+	array->operand_rate = (struct ratio){1, 2};
+}
+
+/* Each operand in strides slows the array as the first one does. */
+static void set_slower(struct arch *arch)
+{
+	arch->levels[arch->compute].mac_rate = (struct ratio){1, 4};
+	arch->levels[arch->compute].strided_mac_rate = (struct ratio){1, 12};
+}
+
+static void set_ring(struct arch *arch)
+{
+	arch->reduce_ring.rate = (struct ratio){32, 1};
 }
 
 const struct mechanism mechanisms[] = {
-	{"turn", set_turn, 100, false},
-	{"writes by size", set_write_span, 100, false},
-	{"lanes", set_lanes, 50, false},
-	{"turns on one lane", set_lone_lane, 100, false},
-	{"planes", set_plane, 100, false},
-	{"runs", set_run, 82, false},
-	{"blocks", set_blocks, 94, true},
-	{"pages", set_pages, 82, false},
-	{"tiles", set_tile, 100, false},
-	{"strides", set_strided, 90, true},
-	{"reductions", set_reduction, 95, true},
-	{"streams of maps", set_streams, 90, false},
-	{"restickify", set_restickify, 90, true},
+	{"turn", set_turn, 100, false, false},
+	{"writes by size", set_write_span, 100, false, false},
+	{"lanes", set_lanes, 50, false, false},
+	{"turns on one lane", set_lone_lane, 100, false, false},
+	{"planes", set_plane, 100, false, false},
+	{"runs", set_run, 82, true, false},
+	{"blocks", set_blocks, 94, true, true},
+	{"pages", set_pages, 82, true, false},
+	{"tiles", set_tile, 100, false, false},
+	{"strides", set_strided, 100, false, true},
+	{"reductions", set_reduction, 100, false, true},
+	{"streams of maps", set_streams, 100, false, false},
+	{"restickify", set_restickify, 100, false, true},
+	{"bus", set_bus, 100, false, false},
+	{"reads of HBM", set_reads, 100, false, false},
+	{"writes of HBM", set_writes, 100, false, false},
+	{"port of a core", set_port, 100, false, false},
+	{"reads of LX", set_lx_reads, 100, false, false},
+	{"writes of LX", set_lx_writes, 100, false, false},
+	{"one port of LX", set_lx_shared, 100, false, false},
+	{"arithmetic", set_arithmetic, 100, false, false},
+	{"strides beside arithmetic", set_slower, 100, false, false},
+	{"reduce ring", set_ring, 90, false, true},
 };
 const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
+
+struct arch *ideal_arch(struct arena *arena, int cores)
+{
+	const struct ratio unlimited = {0, 1};
+	struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
+	struct level *hbm = &arch->levels[arch->hbm], *lx = &arch->levels[arch->lx];
+	hbm->read_rate = hbm->write_rate = unlimited;
+	lx->read_rate = lx->write_rate = lx->fill_rate = unlimited;
+	arch->levels[arch->compute].mac_rate = arch->levels[arch->compute].vector_rate = unlimited;
+	arch->bundle_cycles = arch->core_cycles = 0;
+	arch->reduce_ring.rate = arch->data_ring.rate = unlimited;
+	for (int i = 0; i <= RING_PARTS_MOST - RING_PARTS_LEAST; i++)
+		arch->data_ring.run_cycles[i] = unlimited;
+	return arch;
+}
 
 const struct arch *mechanisms_arch(struct arena *arena, int cores)
 {
 	struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
-	for (int m = 0; m < mechanism_count; m++)
+	for (int m = 0; mechanisms[m].set != set_bus; m++)
 		mechanisms[m].set(arch);
+	/* Faster by far than alone: transfers count beside them. */
+	struct level *array = &arch->levels[arch->compute];
+	array->strided_mac_rate = (struct ratio){16, 1};
+	array->restickify_rate = array->reduction_rate = (struct ratio){4, 1};
 	return arch;
 }

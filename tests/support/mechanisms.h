@@ -4,21 +4,27 @@
 #include "model/machine/arch.h"
 
 /*
- * Mechanisms that cost measured machines time (specs/README.md, "Measured machines"), one by one,
- * with numbers that make whole cycles of a stick.
+ * Mechanisms that cost machines time (specs/README.md, "Measured machines"), one by one, with
+ * numbers that make whole cycles of a stick and of an element.
  */
 struct mechanism {
 	const char *name;
 	void (*set)(struct arch *arch);
 	int equal; /* percent of plans with the same cycles, at least; in others cores have unequal shares, and the model
-		    * is a lower bound */
+		     * is a lower bound */
+	bool parts; /* up to a cycle for each instruction may lie between the two: waits are rounded, and runs of ragged
+		     * tiles are shorter than the longest */
 	bool rare; /* few random plans have what it slows */
 };
 extern const struct mechanism mechanisms[];
 extern const int mechanism_count;
 
-/* The machine of spyre.h with all of them. */
 struct arena;
+
+/* A machine in which nothing takes time; its bus is one of reads and writes. */
+struct arch *ideal_arch(struct arena *arena, int cores);
+
+/* The machine of spyre.h with all mechanisms that it has no rates for. */
 const struct arch *mechanisms_arch(struct arena *arena, int cores);
 
 #endif
