@@ -40,14 +40,14 @@ static void set_plane(struct arch *arch)
 
 static void set_run(struct arch *arch)
 {
-	arch->levels[arch->hbm].run = (struct ratio){2, 1};
+	arch->levels[arch->hbm].run = (struct ratio){840, 1}; /* whole parts for 1 to 8 cores */
 	arch->levels[arch->hbm].run_bytes = 1024;
 }
 
 static void set_pages(struct arch *arch)
 {
 	struct level *hbm = &arch->levels[arch->hbm];
-	hbm->run = (struct ratio){2, 1};
+	hbm->run = (struct ratio){840, 1};
 	hbm->run_bytes = 256;
 	hbm->page = (struct ratio){1, 1};
 	hbm->page_bytes = 4096;
@@ -142,35 +142,44 @@ static void set_slower(struct arch *arch)
 	arch->levels[arch->compute].strided_mac_rate = (struct ratio){1, 12};
 }
 
+/* An element comes out of LX as fast as it is computed. */
+static void set_beside(struct arch *arch)
+{
+	arch->levels[arch->compute].mac_rate = (struct ratio){1, 4};
+	arch->levels[arch->compute].vector_rate = (struct ratio){1, 5};
+	arch->levels[arch->lx].read_rate = (struct ratio){1, 2};
+}
+
 static void set_ring(struct arch *arch)
 {
 	arch->reduce_ring.rate = (struct ratio){32, 1};
 }
 
 const struct mechanism mechanisms[] = {
-	{"turn", set_turn, 100, false, false},
-	{"writes by size", set_write_span, 100, false, false},
-	{"lanes", set_lanes, 50, false, false},
-	{"turns on one lane", set_lone_lane, 100, false, false},
-	{"planes", set_plane, 100, false, false},
-	{"runs", set_run, 82, true, false},
-	{"blocks", set_blocks, 94, true, true},
-	{"pages", set_pages, 82, true, false},
-	{"tiles", set_tile, 100, false, false},
-	{"strides", set_strided, 100, false, true},
-	{"reductions", set_reduction, 100, false, true},
-	{"streams of maps", set_streams, 100, false, false},
-	{"restickify", set_restickify, 100, false, true},
-	{"bus", set_bus, 100, false, false},
-	{"reads of HBM", set_reads, 100, false, false},
-	{"writes of HBM", set_writes, 100, false, false},
-	{"port of a core", set_port, 100, false, false},
-	{"reads of LX", set_lx_reads, 100, false, false},
-	{"writes of LX", set_lx_writes, 100, false, false},
-	{"one port of LX", set_lx_shared, 100, false, false},
-	{"arithmetic", set_arithmetic, 100, false, false},
-	{"strides beside arithmetic", set_slower, 100, false, false},
-	{"reduce ring", set_ring, 90, false, true},
+	{"turn", set_turn, 100, false, false, false},
+	{"writes by size", set_write_span, 100, false, false, false},
+	{"lanes", set_lanes, 55, false, false, false},
+	{"turns on one lane", set_lone_lane, 100, false, false, false},
+	{"planes", set_plane, 100, false, false, false},
+	{"runs", set_run, 98, false, false, false},
+	{"blocks", set_blocks, 95, false, true, true},
+	{"pages", set_pages, 92, false, true, false},
+	{"tiles", set_tile, 100, false, false, false},
+	{"strides", set_strided, 100, false, false, true},
+	{"reductions", set_reduction, 100, false, false, true},
+	{"streams of maps", set_streams, 100, false, false, false},
+	{"restickify", set_restickify, 100, false, false, true},
+	{"bus", set_bus, 100, false, false, false},
+	{"reads of HBM", set_reads, 100, false, false, false},
+	{"writes of HBM", set_writes, 100, false, false, false},
+	{"port of a core", set_port, 100, false, false, false},
+	{"reads of LX", set_lx_reads, 100, false, false, false},
+	{"writes of LX", set_lx_writes, 100, false, false, false},
+	{"one port of LX", set_lx_shared, 100, false, false, false},
+	{"arithmetic", set_arithmetic, 100, false, false, false},
+	{"strides beside arithmetic", set_slower, 100, false, false, false},
+	{"arithmetic beside LX", set_beside, 90, true, false, false},
+	{"reduce ring", set_ring, 90, true, false, true},
 };
 const int mechanism_count = sizeof mechanisms / sizeof *mechanisms;
 

@@ -12,8 +12,8 @@ struct mechanism {
 	void (*set)(struct arch *arch);
 	int equal; /* percent of plans with the same cycles, at least; in others cores have unequal shares, and the model
 		     * is a lower bound */
-	bool parts; /* up to a cycle for each instruction may lie between the two: waits are rounded, and runs of ragged
-		     * tiles are shorter than the longest */
+	bool overlap; /* of two things at a time, or from link to link: the model is a lower bound everywhere */
+	bool parts; /* waits are rounded: up to a cycle for each instruction may lie between the two */
 	bool rare; /* few random plans have what it slows */
 };
 extern const struct mechanism mechanisms[];

@@ -217,7 +217,7 @@ static bool takes_rows(const struct workload *workload, const struct op *op)
 	return op->read_count > 1;
 }
 
-/* Returns the additional time of reads from distant planes, half of it in maps, which write between; moves have none. */
+/* Returns the additional time of reads from distant planes, half of it in maps, which write between. */
 static int64_t bank_time(const struct paces *paces, const struct instruction *instruction)
 {
 	const struct program *program = paces->program;
@@ -226,7 +226,7 @@ static int64_t bank_time(const struct paces *paces, const struct instruction *in
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
 	struct pace pace = paces->plane;
 	int64_t time = 0, apart = layout->rank > 2 ? layout->size[layout->rank - 2] : 0;
-	if (pace.num == 0 || op->move != MOVE_NONE || !takes_rows(program->workload, op) ||
+	if (pace.num == 0 || !takes_rows(program->workload, op) ||
 		(op->primitive->kind == OP_MAP && !number_mul(pace.den, 2, &pace.den)))
 		return 0;
 	for (apart *= STICK_BYTES / 2;
