@@ -102,7 +102,7 @@ struct array_ports {
 	const int64_t *point;
 };
 
-enum { CELLS_MOST = 1 << 28, PORT_POINTS_UNASKED = 1 << 12 };
+enum { CELLS_MOST = 1 << 28, STOP_POINTS = 1 << 12 };
 
 static void open_port(struct array_ports *ports, int kind)
 {
@@ -168,12 +168,13 @@ int64_t projection_ports(const struct recurrence *recurrence, const struct proje
 		!number_mul(ports.cells, kinds, &all) || all > CELLS_MOST)
 		return -1;
 	struct arena *arena = arena_open();
-	int64_t point[RECURRENCE_LOOPS_MOST], looked = 0;
+	struct stop_poll poll = {stopper, .every = STOP_POINTS};
+	int64_t point[RECURRENCE_LOOPS_MOST];
 	ports.seen = arena_array(arena, uint64_t, all / 64 + 1);
 	ports.point = point;
 	for (bool more = recurrence_first(recurrence, point); more;
 		more = recurrence_next(recurrence, point)) {
-		if (++looked % PORT_POINTS_UNASKED == 0 && stopper_stops(stopper)) {
+		if (stop_poll_ends(&poll, 1)) {
 			ports.count = -1;
 			break;
 		}

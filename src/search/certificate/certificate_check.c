@@ -58,7 +58,7 @@ struct cell_walker {
 	uint64_t budget; /* steps; 0: any number */
 	uint64_t steps;  /* bounds and evaluations */
 	uint64_t evaluated;
-	struct stopper stopper; /* asked now and then */
+	struct stop_poll poll;
 };
 
 static int space_dimensions(const struct space *space)
@@ -194,8 +194,8 @@ static bool cells_each(
 	return spread_all(&spread);
 }
 
-/* Steps between two questions whether to stop. */
-enum { STEPS_UNASKED = 1 << 16 };
+/* Steps between two calls of the stopper. */
+enum { STOP_STEPS = 1 << 16 };
 
 struct cell_walk {
 	struct cell_walker *walker;
@@ -238,9 +238,8 @@ static void spend(struct cell_walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	walker->steps++;
-	bool asked = walker->steps % STEPS_UNASKED == 0;
-	if ((walker->budget && walker->steps > walker->budget) ||
-		(asked && stopper_stops(&walker->stopper)))
+	bool stopped = stop_poll_ends(&walker->poll, 1);
+	if (stopped || (walker->budget && walker->steps > walker->budget))
 		walk->verdict = CELL_STOPPED;
 }
 
@@ -791,7 +790,7 @@ struct certificate_result certificate_check(
 		return result;
 	}
 	check.walker = cell_walker_open(checking->search, checking->budget);
-	check.walker.stopper = checking->stopper;
+	check.walker.poll = (struct stop_poll){&checking->stopper, .every = STOP_STEPS};
 	cells_each(&check.cells, visit, &check);
 	result.steps = check.walker.steps;
 	result.evaluated = check.walker.evaluated;

@@ -10,15 +10,15 @@
 const char *const stage_names[] = {
 	"divide", "place", "map", "joint", "project", "broadcast", "scatter", "menu", 0};
 
-/* Ticks between two questions whether to stop. */
+/* Ticks between two calls of the stopper. */
 enum { STOP_TICKS = 64 };
 
 struct run {
 	const struct asker *asker;
 	struct arena *arena;
-	uint64_t budget; /* 0: none */
-	uint64_t silent; /* ticks since it was last asked whether to stop, others included */
-	bool spent;      /* perhaps before it began */
+	uint64_t budget;       /* 0: none */
+	struct stop_poll poll; /* of all ticks, those that no budget counts included */
+	bool spent;            /* perhaps before it began */
 	uint64_t seed, stream;
 	struct random random;
 	struct answer answer;
@@ -82,13 +82,10 @@ struct arena *run_arena(struct run *run)
 
 bool run_go_on(struct run *run, uint64_t ticks)
 {
-	run->silent += ticks;
-	if (run->answer.stopped || !run->asker->stopper.stop || run->silent < STOP_TICKS)
-		return !run->answer.stopped;
-	run->silent = 0;
-	run->answer.stopped = stopper_stops(&run->asker->stopper);
-	run->answer.cut |= run->answer.stopped;
-	return !run->answer.stopped;
+	if (!stop_poll_ends(&run->poll, ticks))
+		return true;
+	run->answer.stopped = run->answer.cut = true;
+	return false;
 }
 
 bool run_count(struct run *run, uint64_t ticks)
@@ -168,6 +165,7 @@ static struct run open_run(const struct asker *asker, struct arena *arena, uint6
 	return (struct run){.asker = asker,
 		.arena = arena,
 		.budget = ticks,
+		.poll = {.stopper = &asker->stopper, .every = STOP_TICKS},
 		.seed = seed,
 		.stream = stream,
 		.random = random_open(seed, stream)};
@@ -200,6 +198,7 @@ static void take_over(struct run *run, struct run *part)
 	run->answer.evaluated += answer->evaluated;
 	run->answer.cut |= answer->cut;
 	run->answer.stopped |= answer->stopped;
+	run->poll.stopped |= answer->stopped;
 	run_looked(run, &answer->effort);
 	for (size_t i = 0; i < part->candidates.count; i++)
 		run_offer(run, &part->candidates.at[i], part->values.at[i]);
@@ -218,7 +217,7 @@ bool run_parts(struct run *run, size_t count,
 		uint64_t share = left / count + (i < left % count);
 		parts.runs[i] = open_run(
 			run->asker, NULL, run->budget ? share : 0, run->seed, ++run->stream);
-		parts.runs[i].answer.stopped = run->answer.stopped;
+		parts.runs[i].poll.stopped = run->poll.stopped;
 		parts.runs[i].spent = run->budget && !share;
 	}
 	struct parallel work = {&parts, run_one, one_done};

@@ -468,6 +468,9 @@ static enum verdict answer(struct feasible_question *question, uint32_t any_exte
 	return complete(question, 0);
 }
 
+/* Choices between two calls of the stopper. */
+enum { STOP_CHOICES = 16 };
+
 /* Without asking for loops over dataspaces. */
 static struct feasible find_any(struct factors_store *store, const struct domain *domain,
 	uint32_t any_extent, uint64_t work_most)
@@ -477,7 +480,8 @@ static struct feasible find_any(struct factors_store *store, const struct domain
 	question->domain = domain;
 	question->space = space_make_from(store, arena, domain);
 	question->work.most = work_most;
-	question->work.stopper = store ? &store->stopper : NULL;
+	question->work.poll =
+		(struct stop_poll){store ? &store->stopper : NULL, .every = STOP_CHOICES};
 	question->arena = arena;
 	struct feasible feasible = {.verdict = VERDICT_OPEN};
 	if (question->space) {

@@ -659,8 +659,7 @@ static void keep_partial(struct tilings_walk *finding, int loop, struct partials
 
 bool work_is_out(struct tilings_work *work)
 {
-	work->stopped = work->stopped || stopper_stops(work->stopper);
-	return work->stopped || work->done > work->most;
+	return stop_poll_ends(&work->poll, 1) || work->done > work->most;
 }
 
 /* All bounds of one loop after each of what is inside it. */

@@ -154,8 +154,7 @@ struct tilings {
 /* Work that may still be done: one for each choice tried.  None any more if the stopper says so. */
 struct tilings_work {
 	uint64_t done, most;
-	const struct stopper *stopper;
-	bool stopped;
+	struct stop_poll poll;
 };
 bool work_is_out(struct tilings_work *work);
 

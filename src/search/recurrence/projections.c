@@ -12,13 +12,13 @@ struct vectors {
 	size_t count;
 };
 
-/* True if a listing may go on after step n; the stopper is called every LISTED_UNASKED steps. */
-enum { LISTED_UNASKED = 256, LISTED_TICKS = 64 };
+/* Ticks of a step that looks at all points of a domain: the stopper is called each time. */
+enum { LONG_TICKS = 64 };
 
-static bool goes_on(struct projections *space, size_t n)
+/* True if a listing may go on after so much work. */
+static bool goes_on(struct projections *space, uint64_t ticks)
 {
-	if (space->run && !space->stopped && n % LISTED_UNASKED == 0)
-		space->stopped = !run_go_on(space->run, LISTED_TICKS);
+	space->stopped = space->run && !run_go_on(space->run, ticks);
 	return !space->stopped;
 }
 
@@ -135,8 +135,8 @@ static void list_schedules(struct projections *space, struct arena *arena)
 	if (space->why)
 		return;
 	space->candidates = vectors.count;
-	size_t every = spec->recurrence.domain ? LISTED_UNASKED : 1; /* those take long */
-	for (size_t i = 0; i < vectors.count && goes_on(space, i * every); i++) {
+	uint64_t ticks = spec->recurrence.domain ? LONG_TICKS : 1;
+	for (size_t i = 0; i < vectors.count && goes_on(space, ticks); i++) {
 		struct schedule schedule = {{0}, 0, 0};
 		memcpy(schedule.vector, vectors.at[i], sizeof schedule.vector);
 		if (!is_causal(space, schedule.vector, &schedule.registers))
@@ -233,7 +233,6 @@ struct row_choice {
 	bool ordered; /* and not all rows alike */
 	struct allocation draft;
 	int64_t orders;
-	size_t steps; /* rows looked at so far */
 	struct classes classes;
 	struct arena *arena;
 };
@@ -253,7 +252,7 @@ static void choose_rows(struct row_choice *choice, int row, size_t from, int sam
 	}
 	int64_t orders = choice->orders, wire = choice->draft.wire;
 	for (size_t i = choice->ordered ? 0 : from; i < choice->vectors->count; i++) {
-		if (!goes_on(choice->space, choice->steps++))
+		if (!goes_on(choice->space, 1))
 			return;
 		int again = i == from && row ? same + 1 : 1;
 		if (choice->wires[i] < 0)
@@ -276,7 +275,7 @@ static void count_pes(struct projections *space, struct classes *classes)
 	int64_t extents[RECURRENCE_LOOPS_MOST];
 	for (int i = 0; i < recurrence->loop_count; i++)
 		extents[i] = recurrence->loops[i].extent;
-	for (size_t c = 0; c < classes->count && goes_on(space, 0); c++) {
+	for (size_t c = 0; c < classes->count && goes_on(space, LONG_TICKS); c++) {
 		struct allocation *allocation = &classes->at[c];
 		if (recurrence->domain) {
 			static const struct schedule none = {{0}, 0, 0};
@@ -295,7 +294,7 @@ static void count_pes(struct projections *space, struct classes *classes)
 static void choose_vectors(struct row_choice *choice, const struct vectors *vectors)
 {
 	int loops = choice->spec->recurrence.loop_count;
-	for (size_t i = 0; i < vectors->count && goes_on(choice->space, i); i++) {
+	for (size_t i = 0; i < vectors->count && goes_on(choice->space, 1); i++) {
 		int64_t divisor = 0, first = 0, wire;
 		struct lattice rows;
 		for (int k = 0; k < loops; k++) {

@@ -31,8 +31,7 @@ struct audit {
 	int64_t lx_bytes;
 	uint32_t current;
 	const struct instruction *instruction; /* the current one */
-	const struct stopper *stopper;         /* asked between rows of whole ops; or NULL */
-	uint64_t rows;
+	struct stop_poll *poll;                /* of the run: an op can have millions of rows */
 };
 
 static const char *audit_name(const struct audit *audit, int tensor)
@@ -224,12 +223,6 @@ static struct audit_whole *audit_whole_open(const struct program *program, struc
 	return whole;
 }
 
-/*
- * The state that all instructions share: boxes at their places, and walks over
- * the sticks in them.  Faults are those of the current instruction.
- */
-enum { ROWS_UNASKED = 64 };
-
 /* Removes the pieces in the bytes of a piece that is written. */
 static void overwrite(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
 {
@@ -372,10 +365,13 @@ static struct pieces *memory_of(const struct audit *audit, const struct touched_
 	return rows->operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
 }
 
-/* True if the run is to end: a row takes as long as there are pieces, and an op can have millions of rows. */
+/* Work of a row in events: a row takes as long as there are pieces. */
+enum { ROW_WORK = 4 };
+
+/* True if the run is to end. */
 static bool is_stopped(struct audit *audit)
 {
-	return ++audit->rows % ROWS_UNASKED == 0 && stopper_stops(audit->stopper);
+	return stop_poll_ends(audit->poll, ROW_WORK);
 }
 
 static bool read_row(struct audit *audit, const struct touched_rows *rows, int since, uint64_t part)
@@ -575,7 +571,7 @@ static bool check_homes(const struct program *program, struct faults *faults)
 
 struct audit *audit_open(const struct program *program, int rank, struct race *race,
 	const struct nests *nests, const struct sim_options *options, struct faults *faults,
-	struct arena *arena)
+	struct stop_poll *poll, struct arena *arena)
 {
 	if (!check_homes(program, faults))
 		return NULL;
@@ -588,7 +584,7 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	audit->shadow = shadow_open(program, rank, race, faults, arena);
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
-	audit->stopper = options->stopper;
+	audit->poll = poll;
 	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
 	if (!arch_moves_boxes(arch))
 		audit->whole = audit_whole_open(program, arena);

@@ -311,10 +311,11 @@ const char *nests_compute(const struct nests *nests, int step, const struct comp
  */
 struct audit;
 
-/* NULL after a fault: nothing can be said where tensors have no places in HBM. */
+/* NULL after a fault: nothing can be said where tensors have no places in HBM.  The poll may end the run within an
+ * instruction that is a whole op. */
 struct audit *audit_open(const struct program *program, int rank, struct race *race,
 	const struct nests *nests, const struct sim_options *options, struct faults *faults,
-	struct arena *arena);
+	struct stop_poll *poll, struct arena *arena);
 
 /* Instruction i, which the race has begun, runs on the rank; false when it cannot be carried out
  * at all. */

@@ -255,7 +255,7 @@ static void tally_close(struct tally *tally, struct arena *arena)
 
 const char *const sim_mode_names[] = {"count", "identity", "data", NULL};
 
-enum { STUCK_MOST = 8, EVENTS_UNASKED = 256 };
+enum { STUCK_MOST = 8, STOP_EVENTS = 256 };
 
 struct machine_run {
 	const struct program *program;
@@ -265,6 +265,7 @@ struct machine_run {
 	struct machine *machine;
 	struct tally tally;
 	struct faults faults;
+	struct stop_poll poll;
 	struct race *race;
 	struct audit **audits; /* by rank; NULL in counting mode */
 	struct data **data;    /* by rank; NULL but in data mode */
@@ -278,8 +279,8 @@ static void open_ranks(struct machine_run *run, struct arena *arena)
 	run->race = race_make(program, &run->order, arena);
 	for (int r = 0; r < program->ranks; r++) {
 		run->faults.rank = r;
-		audits[r] = audit_open(
-			program, r, run->race, run->nests, run->options, &run->faults, arena);
+		audits[r] = audit_open(program, r, run->race, run->nests, run->options,
+			&run->faults, &run->poll, arena);
 		if (!audits[r])
 			return;
 	}
@@ -402,11 +403,11 @@ static bool run_events(struct machine_run *run)
 	while (order_next(&run->order, &event)) {
 		if (run->order.ran == most || faults_full(&run->faults))
 			return false;
-		if (run->order.ran % EVENTS_UNASKED == 0 && stopper_stops(run->options->stopper))
+		if (stop_poll_ends(&run->poll, 1))
 			return false;
 		execute(run, event);
 		/* An instruction can be a whole op, which the audit leaves early. */
-		if (!arch_moves_boxes(run->program->arch) && stopper_stops(run->options->stopper))
+		if (run->poll.stopped)
 			return false;
 	}
 	return true;
@@ -444,7 +445,9 @@ struct sim_result sim_run(
 	const struct program *program, const struct sim_options *options, struct arena *arena)
 {
 	struct sim_result result = {0};
-	struct machine_run run = {.program = program, .options = options};
+	struct machine_run run = {.program = program,
+		.options = options,
+		.poll = {options->stopper, .every = STOP_EVENTS}};
 	struct nests *nests = nests_open(program, options, arena);
 	result.nests = nests->count;
 	result.nest_tiles = nests->tiles;

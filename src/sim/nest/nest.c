@@ -416,12 +416,15 @@ static void turn_array(struct nest_run *run, bool end)
 			run->counts.array_cycles - before);
 }
 
+/* Steps between two calls of the stopper: each can move whole tiles. */
+enum { STOP_STEPS = 16 };
+
 /* Why it is to stop; NULL. */
 static const char *why_stop(struct nest_run *run)
 {
 	uint64_t most = run->options->steps_most;
 	run->work += (uint64_t)site_of(run, MULTIPLIERS)->instances;
-	if (stopper_stops(&run->options->stopper))
+	if (stop_poll_ends(&run->poll, 1))
 		return "it was to stop";
 	if (most && run->work > most)
 		return "its steps of multipliers exceed the budget, though iterations that are alike "
@@ -477,6 +480,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	run->shape = shape;
 	run->mapping = mapping;
 	run->options = options;
+	run->poll = (struct stop_poll){&options->stopper, .every = STOP_STEPS};
 	run->arena = arena;
 	run->arithmetic = nest_arithmetic_make(options->values);
 	out.verdict = nest_check(hierarchy, shape, mapping, &run->counts);

@@ -48,7 +48,7 @@ struct nest_sim_options {
 	uint64_t steps_most; /* steps x multipliers that are executed; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
-	struct stopper stopper;   /* asked at every step */
+	struct stopper stopper;   /* called every few steps */
 	struct nest_trace *trace; /* timing: filled; NULL: not kept */
 };
 

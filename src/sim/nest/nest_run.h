@@ -295,6 +295,7 @@ struct nest_run {
 	uint32_t latencies[2];        /* by transfer: levels whose networks have taken their time */
 	struct nest_array *array;     /* NULL: the machine has none */
 	uint64_t work;                /* steps x multipliers that were executed */
+	struct stop_poll poll;        /* of steps */
 	struct nest_tensors *tensors; /* NULL without data */
 	struct nest_arithmetic arithmetic;
 	uint64_t faults; /* occasions for options->fault so far */

@@ -17,19 +17,14 @@ struct point_run {
 	bool lacking; /* a read of the open value found none: `wanted` */
 	int wanted_stream;
 	int64_t wanted[RECURRENCE_LOOPS_MOST];
-	bool outside, stopped;
-	uint64_t unasked;
+	bool outside;
+	struct stop_poll poll;
 };
 
 struct recurrence_outputs array(struct recurrence_output);
 
-enum { STEPS_UNASKED = 1 << 12 };
-
-/* Counts a step in *unasked, and calls the stopper every STEPS_UNASKED steps; true if it stops the run. */
-static bool recurrence_stops(const struct recurrence_inputs *inputs, uint64_t *unasked)
-{
-	return ++*unasked % STEPS_UNASKED == 0 && stopper_stops(inputs->stopper);
-}
+/* Values between two calls of the stopper. */
+enum { STOP_VALUES = 1 << 12 };
 
 int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *point)
 {
@@ -81,9 +76,8 @@ static const char *compute(
 			task.stream * run->points + recurrence_index(run->recurrence, task.point);
 		struct term_values values = {task.point, run, read_stream};
 		run->lacking = false;
-		if (recurrence_stops(run->inputs, &run->unasked)) {
+		if (stop_poll_ends(&run->poll, 1)) {
 			fault = "it was stopped";
-			run->stopped = true;
 			break;
 		}
 		double value =
@@ -159,6 +153,7 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 	}
 	struct point_run run = {.recurrence = recurrence,
 		.inputs = inputs,
+		.poll = {inputs->stopper, .every = STOP_VALUES},
 		.points = out.points,
 		.values = arena_array(arena, double, all),
 		.done = arena_array(arena, bool, all)};
@@ -174,15 +169,13 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 	struct term_values here = {point, &run, read_stream};
 	for (bool more = recurrence_first(recurrence, point); more && !out.fault;
 		more = recurrence_next(recurrence, point)) {
-		if (recurrence_stops(inputs, &run.unasked)) {
+		if (stop_poll_ends(&run.poll, 1))
 			out.fault = "it was stopped";
-			run.stopped = true;
-		}
-		for (int s = 0; s < recurrence->stream_count && !run.stopped; s++)
+		for (int s = 0; s < recurrence->stream_count && !out.fault; s++)
 			if (recurrence->streams[s].kind == STREAM_OUTPUT)
 				recurrence_write(recurrence, s, &here, &outputs, arena);
 	}
-	if (run.stopped)
+	if (run.poll.stopped)
 		return out;
 	if (run.outside)
 		out.fault = "a value is read outside the domain";
@@ -363,8 +356,8 @@ struct array_run {
 	uint32_t copies;
 	int64_t *issued; /* by vector unit: steps until the last in which it had a point; 0: none */
 	int64_t steps;
-	uint64_t unasked;
-	int deep; /* calls that are open, of terms and of wires from one to the next */
+	struct stop_poll poll; /* of values */
+	int deep;              /* calls that are open, of terms and of wires from one to the next */
 	struct arena *arena;
 };
 
@@ -540,7 +533,7 @@ static void count_issue(struct array_run *run, int64_t pe)
 /* True after a fault, or once the stopper has ended the run. */
 static bool is_over(struct array_run *run)
 {
-	if (recurrence_stops(run->inputs, &run->unasked))
+	if (stop_poll_ends(&run->poll, 1))
 		fail(run, SYSTOLIC_STOPPED, -1, NULL, NULL);
 	return run->result->fault != SYSTOLIC_FINE;
 }
@@ -659,6 +652,7 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 {
 	struct systolic_result result = {.stream = -1, .points = recurrence_box(recurrence)};
 	struct array_run run = {.recurrence = recurrence,
+		.poll = {inputs->stopper, .every = STOP_VALUES},
 		.projection = projection,
 		.inputs = inputs,
 		.visits = {.recurrence = recurrence, .projection = projection},

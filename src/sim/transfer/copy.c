@@ -143,16 +143,12 @@ void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, 
 		(struct copy_fault){kind, stream, instruction, text};
 }
 
-enum { STEPS_UNASKED = 1 << 14 };
+/* Steps between two calls of the stopper. */
+enum { STOP_STEPS = 1 << 14 };
 
 bool copy_go_on(struct copy_run *run, uint64_t steps)
 {
-	run->unasked += steps;
-	if (run->unasked >= STEPS_UNASKED) {
-		run->unasked = 0;
-		run->stopped = run->stopped || stopper_stops(run->options->stopper);
-	}
-	return !run->stopped;
+	return !stop_poll_ends(&run->poll, steps);
 }
 
 int64_t copy_chunk_rows(const struct chunk *chunk)
@@ -561,7 +557,10 @@ static struct copy_machine open_machine(
 {
 	const struct topology *topology = program->topology;
 	struct copy_machine machine = {
-		.run = {.program = program, .options = options, .arena = arena},
+		.run = {.program = program,
+			.options = options,
+			.poll = {options->stopper, .every = STOP_STEPS},
+			.arena = arena},
 		.next = arena_array(arena, size_t, program->stream_count),
 		.link_free = arena_array(arena, int64_t, topology->link_count),
 		.routes = routes_open(topology, arena),
@@ -613,7 +612,7 @@ struct copy_result copy_run(
 	bool whole = run_events(&machine);
 	run->result.instructions = run->order.ran;
 	run->result.ticks = run->order.end;
-	if (!whole || run->stopped)
+	if (!whole || run->poll.stopped)
 		return run->result;
 	run->result.finished = all_ran(&machine);
 	for (int f = 0; f < program->flag_count; f++)
@@ -624,6 +623,6 @@ struct copy_result copy_run(
 	run->result.cycles = number_ceil_div(run->result.ticks, program->ticks.per_cycle);
 	if (run->memory)
 		copy_memory_end(run);
-	run->result.finished &= !run->stopped;
+	run->result.finished &= !run->poll.stopped;
 	return run->result;
 }

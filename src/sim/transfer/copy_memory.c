@@ -437,7 +437,7 @@ static void check_buffer(struct copy_run *run, int b)
 		missing += !came;
 		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
 	}
-	if (run->stopped)
+	if (run->poll.stopped)
 		return;
 	if (missing)
 		copy_fault(run, COPY_MISSING, 0, 0,

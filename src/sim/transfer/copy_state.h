@@ -23,8 +23,7 @@ struct copy_run {
 	struct order order;
 	struct race *race; /* with `memory` */
 	struct copy_result result;
-	uint64_t unasked; /* steps since the stopper was asked */
-	bool stopped;     /* by the stopper: the result is of no use */
+	struct stop_poll poll; /* of steps; stopped: the result is of no use */
 };
 
 /* The sentence goes behind "rank 0, queue in, instruction 3: ".  One of a kind and instruction. */

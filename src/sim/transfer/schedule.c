@@ -44,23 +44,19 @@ struct exchange {
 	struct rank_state *ranks;
 	enum element element; /* to add with */
 	int *link_used,
-		*channels; /* by link: the last round in which, and messages in that round */
-	int64_t root_end;  /* when the root has sent its last */
-	const struct stopper *stopper;
-	uint64_t unasked; /* bytes and chunks since the stopper was asked */
+		*channels;     /* by link: the last round in which, and messages in that round */
+	int64_t root_end;      /* when the root has sent its last */
+	struct stop_poll poll; /* of bytes and chunks */
 	struct schedule_result result;
 };
 
-enum { WORK_UNASKED = 1 << 16 };
+/* Bytes and chunks between two calls of the stopper. */
+enum { STOP_WORK = 1 << 16 };
 
 /* Counts work in bytes or chunks; false once the stopper has ended the execution. */
 static bool go_on(struct exchange *exchange, int64_t work)
 {
-	exchange->unasked += (uint64_t)work;
-	if (exchange->unasked >= WORK_UNASKED) {
-		exchange->unasked = 0;
-		exchange->result.stopped |= stopper_stops(exchange->stopper);
-	}
+	exchange->result.stopped = stop_poll_ends(&exchange->poll, (uint64_t)work);
 	return !exchange->result.stopped;
 }
 
@@ -110,7 +106,7 @@ static struct exchange open_exchange(const struct send_schedule *schedule,
 	bool data, uint64_t seed, const struct stopper *stopper, struct arena *arena)
 {
 	struct exchange exchange = {.schedule = schedule,
-		.stopper = stopper,
+		.poll = {stopper, .every = STOP_WORK},
 		.topology = topology,
 		.ticks = ticks,
 		.arena = arena,
