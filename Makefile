@@ -103,7 +103,7 @@ coverage:
 mutants:
 	@scripts/mutate $(or $(N),200) --page tests/mutants.md
 
-## make accuracy    predicted times beside measured ones; CASES=OTHER.csv: of another table; HOLDOUT=1: of shapes not fitted
+## make accuracy    predicted times beside measured ones; CASES=OTHER.csv or FOLDER: of other tables; HOLDOUT=1: of shapes not fitted
 accuracy: $(PROGRAM)
 	@scripts/accuracy $(if $(HOLDOUT),--hold-out) $(PROGRAM) $(if $(filter command environment,$(firstword $(origin CASES))),"$(CASES)")
 

@@ -82,10 +82,13 @@ static const struct measured_op measured_ops[] = {
 	{"cat0", SIZES_PLAIN, "t: 2, m: $R, n: $C", "", "y[t,m,n] = clone(x[m,n])", false, false},
 	{"cat1", SIZES_PLAIN, "t: 2, m: $R, n: $C", "", "y[m,t,n] = clone(x[m,n])", false, false},
 	{"softmax_row_tiling", SIZES_PLAIN, "m: $T, n: $C", "", OPS_SOFTMAX, true, false},
+	{"softmax", SIZES_PLAIN, "m: $T, n: $C", "", OPS_SOFTMAX, true, false},
 	{"mm", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, false},
 	{"mm_nested_m_k", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, false},
 	{"matmul_row_tiling", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, false},
+	{"matmul_k_tiling", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, false},
 	{"mmwd", SIZES_PRODUCT, DIMS_PRODUCT, "", OPS_PRODUCT, false, true},
+	{"bmm", SIZES_BATCHED, DIMS_BATCHED, "", OPS_BATCHED, false, false},
 	{"bmm_wd", SIZES_BATCHED, DIMS_BATCHED, "", OPS_BATCHED, false, true},
 	{"bmm_layout", SIZES_BATCHED, DIMS_BATCHED,
 		"a: {layout: [m, h, k]}, b: {layout: [k, h, n]}, y: {layout: [m, h, n]}",
@@ -110,6 +113,10 @@ enum measured_column {
 	COLUMN_WORKLOAD,
 	COLUMN_ROWS,
 	COLUMN_COLS,
+	COLUMN_M,
+	COLUMN_K,
+	COLUMN_N,
+	COLUMN_BATCH,
 	COLUMN_IO,
 	COLUMN_TILES,
 	COLUMN_LX,
@@ -121,8 +128,9 @@ enum measured_column {
 	COLUMN_MAPPING,
 	COLUMNS
 };
-static const char *const column_names[] = {"op", "workload", "rows", "cols", "io_hbm_bytes",
-	"tiles", "lx", "cores", "kernel_us_median", "time_us", "pred_us", "problem", "mapping"};
+static const char *const column_names[] = {"op", "workload", "rows", "cols", "M", "K", "N", "batch",
+	"io_hbm_bytes", "tiles", "lx", "cores", "kernel_us_median", "time_us", "pred_us", "problem",
+	"mapping"};
 
 struct measured_reading {
 	struct arena *arena;
@@ -130,6 +138,7 @@ struct measured_reading {
 	struct table table;
 	int at[COLUMNS]; /* -1: the table has no such column */
 	struct array(struct measured) rows;
+	struct array(int) skipped; /* lines */
 	struct measured_set *set;
 };
 
@@ -163,43 +172,84 @@ static int64_t size_in(
 	return value >= 0 && value <= 1e15 && value == floor(value) ? (int64_t)value : -1;
 }
 
+static bool is_power(int64_t value)
+{
+	return value > 0 && !(value & (value - 1));
+}
+
+/* Rows of a product's first operand x its columns, whole sticks of them. */
+static int64_t first_elements(const struct sizes_found *s)
+{
+	return s->rows * number_align_up(s->cols, STICK_ELEMENTS);
+}
+
+/* Finds N of one product from the elements of all three tensors; false if there is none. */
+static bool find_columns(int64_t elements, struct sizes_found *s)
+{
+	int64_t per = s->rows + s->cols, rest = elements - first_elements(s);
+	if (rest <= 0 || rest % (per * STICK_ELEMENTS))
+		rest = elements - s->rows * s->cols; /* not padded */
+	if (rest <= 0 || rest % per || rest / per > SIZE_MOST)
+		return false;
+	s->n = rest / per;
+	return true;
+}
+
 /* N of B products whose operands have so many elements together; 0: there is none. */
 static int64_t batch_columns(const struct sizes_found *s, int64_t elements, int64_t b, bool shared)
 {
-	int64_t rest = elements - b * s->rows * s->cols;
+	int64_t rest = elements - b * first_elements(s);
 	int64_t per = b * s->rows + (shared ? s->cols : b * s->cols);
 	int64_t n = rest > 0 && rest % per == 0 ? rest / per : 0;
-	return n % STICK_ELEMENTS == 0 && n <= SIZE_MOST && !(n & (n - 1)) ? n : 0;
+	return n % STICK_ELEMENTS == 0 && n <= SIZE_MOST ? n : 0;
 }
 
-/* Finds the sizes of a row; returns NULL, or why they are unknown. */
+/*
+ * Finds the batch and N of products, those that are given or the only ones that give the bytes: among powers of two,
+ * else with N a power of two, else among all.
+ */
+static const char *find_batch(int64_t elements, bool shared, struct sizes_found *s)
+{
+	struct sizes_found out = *s;
+	int found = 0;
+	for (int tier = 0; tier < 3 && !found; tier++)
+		for (int64_t b = s->b ? s->b : 2; b <= (s->b ? s->b : BATCHES_MOST); b++) {
+			int64_t n = batch_columns(s, elements, b, shared);
+			if (!n || (s->n && n != s->n) || (tier < 2 && !is_power(n)) ||
+				(tier < 1 && !is_power(b)))
+				continue;
+			found++;
+			out.b = b;
+			out.n = n;
+		}
+	if (s->b && s->n)
+		return NULL;
+	*s = out;
+	return found == 1 ? NULL
+	       : found    ? "several batches and N give these bytes; add columns 'batch' and 'N'"
+			  : "no batch and N give these bytes; add columns 'batch' and 'N'";
+}
+
+/* Finds the sizes of a row that no column gives; returns NULL, or why they are unknown. */
 static const char *find_sizes(enum sizes sizes, int64_t io, struct sizes_found *s)
 {
-	int64_t elements = io / 2, plain = s->rows * s->cols, found = 0;
+	int64_t elements = io / 2;
 	switch (sizes) {
 	case SIZES_PLAIN:
 		return NULL;
 	case SIZES_OUTER:
-		s->b = elements / (2 * plain);
-		return s->b > 0 && s->b <= SIZE_MOST ? NULL
-						     : "no dimension is left between its two";
-	case SIZES_PRODUCT:
-		s->n = (elements - plain) / (s->rows + s->cols);
-		return s->n > 0 && s->n <= SIZE_MOST &&
-				       plain + s->n * (s->rows + s->cols) == elements
+		s->b = s->b ? s->b : elements / (2 * first_elements(s));
+		return s->b > 0 && s->b <= SIZE_MOST
 			       ? NULL
-			       : "no N gives these bytes";
+			       : "these bytes leave no dimension between its two; add a column "
+				 "'batch'";
+	case SIZES_PRODUCT:
+		return s->n || find_columns(elements, s)
+			       ? NULL
+			       : "no N gives these bytes; add a column 'N'";
 	case SIZES_BATCHED:
 	case SIZES_SHARED:
-		for (int64_t b = 2; b <= BATCHES_MOST; b *= 2) {
-			int64_t n = batch_columns(s, elements, b, sizes == SIZES_SHARED);
-			if (!n)
-				continue;
-			found++;
-			s->b = b;
-			s->n = n;
-		}
-		return found == 1 ? NULL : "more than one batch and N, or none, gives these bytes";
+		return find_batch(elements, sizes == SIZES_SHARED, s);
 	}
 	return NULL;
 }
@@ -237,6 +287,30 @@ static void skip(struct measured_reading *reading, struct span span, const char 
 {
 	diag_warning(reading->diag, span, "%s; the row is skipped", why);
 	reading->set->skipped++;
+	*array_add(reading->arena, &reading->skipped) = reading->table.line;
+}
+
+/* The lines of the rows that were skipped, those that follow each other as one range, in lines of 80 columns. */
+static const char *skipped_lines(const struct measured_reading *reading)
+{
+	struct text text = text_open(reading->arena);
+	const int *lines = reading->skipped.at;
+	size_t column = sizeof "skipped lines:";
+	for (size_t i = 0, end; i < reading->skipped.count; i = end + 1) {
+		for (end = i; end + 1 < reading->skipped.count && lines[end + 1] == lines[end] + 1;)
+			end++;
+		bool last = end + 1 == reading->skipped.count;
+		const char *to = end > i ? arena_format(reading->arena, "-%d", lines[end]) : "";
+		const char *range =
+			arena_format(reading->arena, "%d%s%s", lines[i], to, last ? "" : ",");
+		if (column + strlen(range) > 78) {
+			text_add(&text, "\n ");
+			column = 1;
+		}
+		text_add(&text, " %s", range);
+		column += strlen(range) + 1;
+	}
+	return text_read(&text);
 }
 
 /* The workload of the row's op and sizes; NULL after a warning. */
@@ -248,15 +322,21 @@ static const char *workload_of_op(
 	for (int i = 0; i < MEASURED_OPS; i++)
 		if (text_equal(measured_ops[i].name, row->category))
 			op = &measured_ops[i];
-	struct sizes_found sizes = {
-		.rows = size_in(reading, COLUMN_ROWS, 0), .cols = size_in(reading, COLUMN_COLS, 0)};
-	int64_t tiles = number_max(1, size_in(reading, COLUMN_TILES, 1));
+	struct sizes_found sizes = {.rows = (int64_t)row->sizes[0],
+		.cols = (int64_t)row->sizes[1],
+		.n = size_in(reading, COLUMN_N, 0),
+		.b = size_in(reading, COLUMN_BATCH, 0)};
+	int64_t given = size_in(reading, COLUMN_TILES, 1), tiles = number_max(1, given);
 	const char *why = NULL;
 	if (!op)
 		why = arena_format(arena, "unknown op '%s'", row->category);
 	else if (sizes.rows < 1 || sizes.cols < 1 || sizes.rows > SIZE_MOST ||
 		 sizes.cols > SIZE_MOST)
 		why = "'rows' and 'cols' must be whole numbers from 1 to 1048576";
+	else if (sizes.n < 0 || sizes.n > SIZE_MOST || sizes.b < 0 || sizes.b > SIZE_MOST)
+		why = "'N' and 'batch' must be whole numbers from 1 to 1048576";
+	else if (given < 0)
+		why = "'tiles' must be a whole number";
 	else if (tiles > 1 && !op->tiles)
 		why = arena_format(
 			arena, "'%s' in %" PRId64 " tiles is not modelled", op->name, tiles);
@@ -329,15 +409,16 @@ static bool joins(struct measured_reading *reading, const struct measured *row)
 
 static void read_row(struct measured_reading *reading)
 {
-	struct measured row = {.line = reading->table.line, .repeats = 1};
+	struct measured row = {
+		.line = reading->table.line, .at = cell_span(reading, COLUMN_OP), .repeats = 1};
 	bool fastest = false;
 	enum measured_column timed = reading->at[COLUMN_US] >= 0 ? COLUMN_US : COLUMN_TIME;
 	row.us = number_in(reading, timed, NAN);
 	row.category = arena_format(reading->arena, "%s", cell(reading, COLUMN_OP));
 	row.cores = size_in(reading, COLUMN_CORES, 0);
 	row.lx = size_in(reading, COLUMN_LX, 1) != 0;
-	row.sizes[0] = (double)size_in(reading, COLUMN_ROWS, 0);
-	row.sizes[1] = (double)size_in(reading, COLUMN_COLS, 0);
+	row.sizes[0] = (double)size_in(reading, COLUMN_ROWS, size_in(reading, COLUMN_M, 0));
+	row.sizes[1] = (double)size_in(reading, COLUMN_COLS, size_in(reading, COLUMN_K, 0));
 	row.sizes[2] = (double)size_in(reading, COLUMN_IO, 0);
 	double peer = number_in(reading, COLUMN_PEER, 0);
 	row.peer_us = peer > 0 && isfinite(peer) ? peer : 0;
@@ -422,8 +503,13 @@ bool measured_read(struct arena *arena, const struct source *source, struct diag
 			"'time_us'");
 		return false;
 	}
+	reading.table.skips = true;
 	while (table_next(&reading.table))
-		read_row(&reading);
+		if (reading.table.wrong)
+			skip(&reading, reading.table.wrong_at, reading.table.wrong);
+		else
+			read_row(&reading);
+	out->skipped_lines = skipped_lines(&reading);
 	find_likes(reading.rows.at, reading.rows.count);
 	find_shapes(reading.rows.at, reading.rows.count, arena);
 	out->count = reading.rows.count;
@@ -456,11 +542,14 @@ static double predict_row(
 		.seed = 1,
 	};
 	struct recipe_result made = recipe_plan(&recipe, arena);
-	if (!made.plan)
+	struct outcome outcome = {.why = "the published passes find no plan"};
+	if (made.plan)
+		outcome = evaluate_cost(made.plan, arena);
+	if (outcome.why || !outcome.cost.score.feasible) {
+		diag_warning(diag, row->at, "no prediction: %s",
+			outcome.why ? outcome.why : "its plan does not fit the machine");
 		return NAN;
-	struct outcome outcome = evaluate_cost(made.plan, arena);
-	if (outcome.why || !outcome.cost.score.feasible)
-		return NAN;
+	}
 	double ns = arch_nanoseconds(arch, outcome.cost.score.estimate_cycles);
 	return ns / 1000;
 }

@@ -11,8 +11,10 @@
  *
  *	op                one of the table in measured.c, or of `workload`: the category in reports
  *	workload          in place of rows, cols, ..: a file with a workload, relative to the current folder
- *	rows, cols        sizes; of products M and K
- *	io_hbm_bytes      of inputs and outputs: gives the sizes that no other column does
+ *	rows, cols        sizes; of products M and K, which may have columns of these names instead
+ *	N, batch          of products: columns of the second operand, products of a batch; batch is also the
+ *	                  dimension between the two of transpose_outer
+ *	io_hbm_bytes      of inputs and outputs in whole sticks: gives the sizes that no other column does
  *	tiles             tiles of the rows that run one after the other; 0 and 1: none
  *	lx, cores         1: tensors may stay in LX (default); cores at most (default: all)
  *	kernel_us_median  measured time in microseconds, or time_us
@@ -20,11 +22,12 @@
  *	problem, mapping  in place of a workload: a loop nest.  "{shape: cnn-layer, instance: {C: 64, K: 64, ..}}"
  *	                  as in a spec file, and a line "DRAM: K4 | .. | keep .."
  *
- * Other columns are ignored.  A row with a time that is not positive, an unknown op or sizes that do not
- * go together is skipped with a warning that names its line.
+ * Other columns are ignored.  A row with too few cells, a time that is not positive, an unknown op or sizes that do
+ * not go together is skipped with a warning that names its line.
  */
 struct measured {
 	int line;
+	struct span at; /* its op */
 	const char *category;
 	const char *text;            /* canonical: the same workload has the same text */
 	const struct node *workload; /* the value of its `workload:`; NULL of a loop nest */
@@ -43,6 +46,7 @@ struct measured_set {
 	size_t count;
 	const struct measured *rows; /* in the order of the file */
 	size_t skipped;              /* with a warning each */
+	const char *skipped_lines;   /* " 3, 7-9", in lines of 80 columns behind "skipped lines:" */
 	size_t slower; /* of an unknown division, left out for a faster row of the same sizes and cores */
 };
 
@@ -67,7 +71,7 @@ struct measured_set measured_part(struct arena *arena, const struct measured_set
 double mapped_predict(const struct measured *row, const struct arch *arch, struct arena *arena,
 	struct diag *diag);
 
-/* Microseconds of every row, into an array of measured_set.count; NaN: no plan. */
+/* Microseconds of every row, into an array of measured_set.count; NaN: no plan, after a warning. */
 void accuracy_predict(
 	const struct measured_set *set, const struct arch *arch, double *us, struct diag *diag);
 

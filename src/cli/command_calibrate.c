@@ -5,6 +5,7 @@
 #include "cli/settings.h"
 #include "spec/file.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Comment lines behind the file: values, intervals, what determines them, errors. */
@@ -73,6 +74,20 @@ static bool read_files(struct arena *arena, const struct arguments *arguments, s
 	       measured_read(arena, table, diag, set);
 }
 
+/* Prints the numbers of rows that count and of others; the lines of skipped ones, if there are more than warnings. */
+static void print_counts(struct arena *arena, const struct measured_set *set, const double *us)
+{
+	size_t unknown = 0;
+	for (size_t i = 0; i < set->count; i++)
+		unknown += isnan(us[i]);
+	if (set->skipped > DIAG_MOST)
+		fprintf(command_people(), "skipped lines:%s\n", set->skipped_lines);
+	fprintf(command_people(),
+		"%zu rows; %zu skipped, %zu left out for a faster division of the same product%s\n",
+		set->count - unknown, set->skipped, set->slower,
+		unknown ? arena_format(arena, ", %zu without a prediction", unknown) : "");
+}
+
 /* Prints the errors of predicted times. */
 static int print_errors(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	const struct measured_set *set, const double *us)
@@ -94,9 +109,7 @@ static int print_errors(struct arena *arena, const struct arguments *arguments, 
 	if (svg)
 		command_write(arena, svg->text, accuracy_svg(arena, set, us));
 	command_print(text_read(&text));
-	fprintf(command_people(),
-		"%zu rows; %zu skipped, %zu left out for a faster division of the same product\n",
-		set->count, set->skipped, set->slower);
+	print_counts(arena, set, us);
 	return EXIT_FOUND;
 }
 
@@ -152,6 +165,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		command_write(arena, output->text, text);
 	command_print(
 		output ? write_report(arena, &file, &fit, table, arguments->at[1], "") : text);
+	print_counts(arena, &set, us);
 	return EXIT_FOUND;
 }
 
@@ -171,6 +185,11 @@ const struct command command_calibrate = {
 		"the values found, their intervals of 95 % confidence, the rows that determine\n"
 		"each, and the errors that are left.  An attribute that the rows do not determine\n"
 		"is named and left as it is.  Rows that cannot be used are named by line.\n"
+		"\n"
+		"Columns of the table: op (neg, add, sumrow, softmax, mm, ..) with rows and cols,\n"
+		"or workload, a file; kernel_us_median or time_us; if wanted cores, lx, tiles, N,\n"
+		"batch, io_hbm_bytes and pred_us, another model's prediction.  A row may have a\n"
+		"problem and a mapping instead.  specs/measured/README.md describes them.\n"
 		"\n"
 		"With --check nothing is fitted: the errors of the machine as it is, for each op.\n"
 		"With --cross-validate K the errors are those of K machines, each of the shapes\n"

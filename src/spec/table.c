@@ -76,6 +76,17 @@ static struct table_cell *add_cell(struct table *table, size_t count)
 	return &table->cells[count];
 }
 
+/* Complains about a row; of a table with `skips`, notes the complaint for the caller. */
+static void refuse(struct table *table, struct span at, const char *why)
+{
+	if (table->skips) {
+		table->wrong = why;
+		table->wrong_at = at;
+	} else {
+		diag_error(table->diag, at, "%s", why);
+	}
+}
+
 /* The cell at byte `at`, in quotes; its text goes to *text.  SIZE_MAX after complaining. */
 static size_t read_quoted(struct table *table, size_t at, struct table_cell *cell, char **text)
 {
@@ -88,7 +99,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 		*(*text)++ = bytes[at];
 	}
 	if (at >= table->row_to) {
-		diag_error(table->diag, part(table, cell->from, cell->from + 1),
+		refuse(table, part(table, cell->from, cell->from + 1),
 			"the quote that begins here does not end on its line");
 		return SIZE_MAX;
 	}
@@ -96,7 +107,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 	while (at < table->row_to && is_blank(bytes[at]))
 		at++;
 	if (at < table->row_to && bytes[at] != ',') {
-		diag_error(table->diag, part(table, at, at + 1),
+		refuse(table, part(table, at, at + 1),
 			"a comma is expected after the closing quote");
 		return SIZE_MAX;
 	}
@@ -159,13 +170,17 @@ bool table_open(
 bool table_next(struct table *table)
 {
 	while (find_row(table)) {
+		table->wrong = NULL;
 		size_t count = read_cells(table);
 		if (count == table->column_count)
 			return true;
 		if (count)
-			diag_error(table->diag, table_row_span(table),
-				"this row has %zu cell%s; the header names %zu columns", count,
-				count == 1 ? "" : "s", table->column_count);
+			refuse(table, table_row_span(table),
+				arena_format(table->arena,
+					"this row has %zu cell%s; the header names %zu columns",
+					count, count == 1 ? "" : "s", table->column_count));
+		if (table->skips)
+			return true;
 	}
 	return false;
 }

@@ -39,13 +39,16 @@ struct table {
 	size_t room;             /* cells that there is memory for */
 	char *texts;             /* of all cells of the row */
 	size_t texts_room;
+	bool skips; /* set by callers: table_next returns rows that are wrong as well, with .. */
+	const char *wrong; /* .. the reason and its place, and no cells; NULL: the row is right */
+	struct span wrong_at;
 };
 
 /* Reads the header; false after complaining. */
 bool table_open(
 	struct table *table, struct arena *arena, const struct source *source, struct diag *diag);
 
-/* The next row that is one; complains about others.  False at the end. */
+/* The next row that is one; complains about others, or returns them (`skips`).  False at the end. */
 bool table_next(struct table *table);
 
 /* Spans of a cell of the current row, and of the row. */

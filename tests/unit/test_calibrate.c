@@ -143,14 +143,41 @@ TEST(bad_rows_are_named_and_skipped)
 				   "mm,64,64,,24578,3\n"
 				   "softmax_row_tiling,64,128,3,,3\n"
 				   "mmwd,64,64,,24576,5\n"
-				   "mmwd,64,64,,24576,4\n";
+				   "mmwd,64,64,,24576,4\n"
+				   "neg,64,128\n"
+				   "neg,64,128,-2,,3\n";
 	struct diag *diag = diag_open(arena);
 	struct measured_set set;
 	assert_true(measured_read(arena, text_source(arena, "rows.csv", rows), diag, &set));
 	assert_int_equal(set.count, 3);
-	assert_int_equal(set.skipped, 8);
+	assert_int_equal(set.skipped, 10);
+	assert_string_equal(set.skipped_lines, " 3-8, 10-11, 14-15");
 	assert_int_equal(set.slower, 1);
 	assert_int_equal(set.rows[0].line, 2);
 	assert_true(set.rows[2].us == 4);
 	assert_false(diag_failed(diag));
+}
+
+/* Bytes are those of whole sticks; columns say what bytes do not. */
+TEST(sizes_of_products_come_from_bytes_or_columns)
+{
+	static const char rows[] = "op,M,K,N,batch,io_hbm_bytes,time_us\n"
+				   "mm,100,100,,,76800,3\n"       /* N is 128 in whole sticks */
+				   "mm,64,64,,,24576,3\n"         /* 64 */
+				   "mm,64,64,192,,,3\n"           /* given */
+				   "bmm,1024,128,,,4227072,3\n"   /* 6 products of 192 columns */
+				   "bmm,1024,128,,6,4227072,3\n"  /* the same */
+				   "bmm,1024,128,192,6,,3\n"      /* the same */
+				   "bmm,1024,1024,,,25165824,3\n" /* 4 of 1024 or 8 of 256 */
+				   "bmm,64,64,,,777,3\n";
+	struct diag *diag = diag_open(arena);
+	struct measured_set set;
+	assert_true(measured_read(arena, text_source(arena, "rows.csv", rows), diag, &set));
+	assert_string_equal(set.skipped_lines, " 8-9");
+	assert_int_equal(set.count, 6);
+	assert_non_null(strstr(set.rows[0].text, "m: 100, k: 100, n: 128}"));
+	assert_non_null(strstr(set.rows[1].text, "m: 64, k: 64, n: 64}"));
+	assert_non_null(strstr(set.rows[2].text, "m: 64, k: 64, n: 192}"));
+	for (int i = 3; i < 6; i++)
+		assert_non_null(strstr(set.rows[i].text, "h: 6, m: 1024, k: 128, n: 192}"));
 }
