@@ -31,7 +31,6 @@ struct all_open {
 	size_t node;
 };
 
-enum { SLOTS = 1 << 16 };
 struct searching {
 	const struct joint_space *space;
 	const struct joint_answer *given; /* only its steps are taken; NULL: all */
@@ -39,6 +38,7 @@ struct searching {
 	struct array(struct all_node) nodes;
 	struct array(struct all_open) heap;
 	size_t *slots; /* by hash: a node + 1 */
+	size_t slot_count;
 };
 
 /* --- the heap, by value, then by node */
@@ -76,19 +76,39 @@ static struct all_open pop(struct searching *searching)
 
 /* --- states */
 
-static size_t slot_of(const struct all_state *state)
+static size_t *slot_of(const struct searching *searching, const struct all_state *state)
 {
 	const unsigned char *bytes = (const unsigned char *)state;
-	uint64_t hash = 1469598103934665603u;
-	for (size_t i = 0; i < sizeof *state; i++)
-		hash = (hash ^ bytes[i]) * 1099511628211u;
-	return (size_t)(hash >> 20) % SLOTS;
+	uint64_t hash = HASH_START;
+	uint32_t word;
+	for (size_t i = 0; i < sizeof *state; i += sizeof word) {
+		memcpy(&word, bytes + i, sizeof word);
+		hash = hash_add(hash, word);
+	}
+	return &searching->slots[(size_t)(hash >> 20) & (searching->slot_count - 1)];
+}
+
+static void list_all_node(struct searching *searching, size_t i)
+{
+	size_t *slot = slot_of(searching, &searching->nodes.at[i].state);
+	searching->nodes.at[i].next = *slot;
+	*slot = i + 1;
+}
+
+static void grow_slots(struct searching *searching)
+{
+	searching->slot_count = searching->slot_count ? 4 * searching->slot_count : 1 << 8;
+	searching->slots = arena_array(searching->arena, size_t, searching->slot_count);
+	for (size_t i = 0; i < searching->nodes.count; i++)
+		list_all_node(searching, i);
 }
 
 static void reach(struct searching *searching, size_t from, const struct all_state *state,
 	int64_t value, const struct joint_step *step)
 {
-	size_t *slot = &searching->slots[slot_of(state)], i = *slot;
+	if (searching->nodes.count >= searching->slot_count)
+		grow_slots(searching);
+	size_t i = *slot_of(searching, state);
 	while (i && memcmp(&searching->nodes.at[i - 1].state, state, sizeof *state) != 0)
 		i = searching->nodes.at[i - 1].next;
 	if (i && searching->nodes.at[i - 1].value <= value)
@@ -96,8 +116,8 @@ static void reach(struct searching *searching, size_t from, const struct all_sta
 	if (!i) {
 		struct all_node *made = array_add(searching->arena, &searching->nodes);
 		made->state = *state;
-		made->next = *slot;
-		i = *slot = searching->nodes.count;
+		i = searching->nodes.count;
+		list_all_node(searching, i - 1);
 	}
 	struct all_node *node = &searching->nodes.at[i - 1];
 	if (node->done)
@@ -298,11 +318,11 @@ static void take_options(struct searching *searching, size_t from)
 {
 	const struct joint_space *space = searching->space;
 	int at = searching->nodes.at[from].state.at;
-	for (size_t i = 0; i < space->option_count; i++) {
+	if (at == space->op_count)
+		return;
+	for (size_t i = space->first_option[at]; i < space->first_option[at + 1]; i++) {
 		const struct joint_option *option = &space->options[i];
 		unsigned can = places(option);
-		if (option->first != at)
-			continue;
 		for (unsigned place = 0; place <= can; place++) {
 			struct all_state state = searching->nodes.at[from].state;
 			int64_t room;
@@ -368,7 +388,6 @@ static struct joint_all search(struct searching *searching, size_t most, struct 
 {
 	struct joint_all all = {.known = true};
 	searching->arena = arena_open();
-	searching->slots = arena_array(searching->arena, size_t, SLOTS);
 	start(searching);
 	while (searching->heap.count && !all.found && all.known) {
 		struct all_open open = pop(searching);

@@ -269,37 +269,46 @@ static void take(struct bounding *bounding, uint32_t from, const struct effect *
 	}
 }
 
-static int64_t bytes_of(const struct bounding *bounding, const struct bound_state *state, int k)
-{
-	int view = view_of(state, k);
-	return view < 0 ? 0
-			: bounding->space->tensors[cut_of(bounding, state)->tensors[k]].bytes[view];
-}
+/* The bytes in LX of the tensors of a state, and their sum. */
+struct bound_bytes {
+	int64_t sum, of[PLAN_CROSSING_MOST];
+};
 
-static int64_t bytes_but(
-	const struct bounding *bounding, const struct bound_state *state, unsigned dropped)
+static void bytes_in_lx(
+	const struct bounding *bounding, const struct bound_state *state, struct bound_bytes *bytes)
 {
-	int64_t bytes = 0;
-	for (int k = 0; k < cut_of(bounding, state)->count; k++)
-		if (!(dropped >> k & 1))
-			bytes += bytes_of(bounding, state, k);
-	return bytes;
+	const struct plan_cut *cut = cut_of(bounding, state);
+	bytes->sum = 0;
+	for (int k = 0; k < cut->count; k++) {
+		int view = view_of(state, k);
+		bytes->of[k] = view < 0 ? 0 : bounding->space->tensors[cut->tensors[k]].bytes[view];
+		bytes->sum += bytes->of[k];
+	}
 }
 
 /* True if `room` bytes hold what is left without some tensors, and with any one of these do not. */
-static bool is_least_drop(const struct bounding *bounding, const struct bound_state *state,
-	unsigned dropped, int64_t room)
+static bool is_least_drop(const struct bound_bytes *bytes, unsigned dropped, int64_t room)
 {
-	bool least = bytes_but(bounding, state, dropped) <= room;
-	for (unsigned left = dropped; left && least; left &= left - 1)
-		least = bytes_but(bounding, state, dropped & ~(left & -left)) > room;
-	return least;
+	int64_t left = bytes->sum, least = INT64_MAX;
+	for (unsigned k = 0; dropped >> k; k++)
+		if (dropped >> k & 1) {
+			left -= bytes->of[k];
+			least = number_min(least, bytes->of[k]);
+		}
+	return left <= room && (!dropped || left + least > room);
 }
 
 /* The next set of tensors of `all` behind one, the empty one at last. */
 static unsigned next_set(unsigned set, unsigned all)
 {
 	return (set - all) & all;
+}
+
+/* The same of the sets that may be a least drop: the empty one alone, if there is room for all. */
+static unsigned next_drop(
+	const struct bound_bytes *bytes, unsigned dropped, unsigned all, int64_t room)
+{
+	return bytes->sum <= room ? 0 : next_set(dropped, all);
 }
 
 static uint16_t in_lx(const struct bounding *bounding, const struct bound_state *state)
@@ -313,7 +322,7 @@ static uint16_t in_lx(const struct bounding *bounding, const struct bound_state 
 
 static void forget(struct bound_state *state, unsigned dropped)
 {
-	for (int k = 0; k < PLAN_CROSSING_MOST; k++)
+	for (int k = 0; dropped >> k; k++)
 		if (dropped >> k & 1)
 			set_view(state, k, -1);
 }
@@ -345,8 +354,10 @@ static void relay(struct bounding *bounding, uint32_t from, int k, int to)
 	int64_t value = tensor->relay[view * tensor->view_count + to];
 	int64_t room = bounding->space->capacity - tensor->bytes[to];
 	unsigned free = in_lx(bounding, &before) & ~(1u << k), dropped = 0;
+	struct bound_bytes bytes;
 	if (to == view || value == JOINT_NEVER)
 		return;
+	bytes_in_lx(bounding, &before, &bytes);
 	do {
 		struct effect effect = {.state = before,
 			.cores = tensor->cores[view] > tensor->cores[to] ? tensor->cores[view]
@@ -356,9 +367,9 @@ static void relay(struct bounding *bounding, uint32_t from, int k, int to)
 		forget(&effect.state, dropped);
 		set_view(&effect.state, k, to);
 		effect.state.must_begin = 0;
-		if (is_least_drop(bounding, &before, dropped, room))
+		if (is_least_drop(&bytes, dropped, room))
 			take(bounding, from, &effect);
-		dropped = next_set(dropped, free);
+		dropped = next_drop(&bytes, dropped, free, room);
 	} while (dropped);
 }
 
@@ -552,15 +563,18 @@ static bool drop_and_carry_out(struct bounding *bounding, uint32_t from,
 {
 	const struct joint_option *option = &bounding->space->options[number];
 	int64_t room = bounding->space->capacity - room_of(bounding, before, option, in_place);
+	struct bound_bytes bytes;
 	unsigned dropped = 0;
+	bytes_in_lx(bounding, before, &bytes);
 	do {
-		struct bound_state left = *before;
-		forget(&left, dropped);
-		if (is_least_drop(bounding, before, dropped, room))
+		if (is_least_drop(&bytes, dropped, room)) {
+			struct bound_state left = *before;
+			forget(&left, dropped);
 			carry_out(bounding, from, left, number, in_place);
-		dropped = next_set(dropped, free);
+		}
+		dropped = next_drop(&bytes, dropped, free, room);
 	} while (dropped);
-	return bytes_but(bounding, before, 0) <= room;
+	return bytes.sum <= room;
 }
 
 static void take_option(struct bounding *bounding, uint32_t from, size_t number)

@@ -383,15 +383,21 @@ static void add_option(struct relaxing *relaxing, const struct joint_option *opt
 			list_entries(relaxing, k, class.asks[k]);
 }
 
+static inline void take_from(const struct relaxing *relaxing, const struct option_class *class,
+	const struct code_entry *state)
+{
+	int64_t rest = relaxing->relaxed->least[relaxing->end][state->behind];
+	int64_t *least = &relaxing->least[state->from];
+	if (rest != JOINT_NEVER)
+		*least = number_min(*least, rest + class->cost);
+}
+
 /* All states from which an option of a class can be taken: what is known of tensors up to the k-th is in `state`. */
 static void take_class(const struct relaxing *relaxing, const struct option_class *class, int k,
 	struct code_entry state)
 {
 	if (!k) {
-		int64_t rest = relaxing->relaxed->least[relaxing->end][state.behind];
-		int64_t *least = &relaxing->least[state.from];
-		if (rest != JOINT_NEVER)
-			*least = number_min(*least, rest + class->cost);
+		take_from(relaxing, class, &state);
 		return;
 	}
 	const struct code_entries *entries = &relaxing->entries[k - 1][class->asks[k - 1]];
@@ -399,7 +405,11 @@ static void take_class(const struct relaxing *relaxing, const struct option_clas
 		const struct code_entry *own = &entries->at[i];
 		struct code_entry next = {state.from + own->from, state.behind + own->behind,
 			state.bytes + own->bytes};
-		if (next.bytes <= class->room)
+		if (next.bytes > class->room)
+			continue;
+		if (k == 1)
+			take_from(relaxing, class, &next);
+		else
 			take_class(relaxing, class, k - 1, next);
 	}
 }
