@@ -8,6 +8,7 @@
 #include "search/graph/options.h"
 #include "tests/support/draws.h"
 #include "tests/support/every_tiling.h"
+#include "tests/support/mechanisms.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
@@ -179,7 +180,10 @@ BARE_TEST(no_tiling_is_better)
 		struct random_options options = {
 			.elements_most = 20000, .legal = random_below(&random, 2)};
 		int cores = 1 << random_below(&random, 4);
-		struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
+		options.restickifies = draw_chance(&random, 2);
+		const struct arch *drawn = draw_chance(&random, 2) ? mechanisms_arch(arena, cores)
+								   : spyre_arch(arena, cores);
+		struct arch *arch = arena_copy(arena, drawn, sizeof *arch);
 		arch->levels[arch->lx].capacity = 1 << 20;
 		arch->levels[arch->lx].reserve = 1024 << random_below(&random, 7);
 		const struct plan *plan = random_plan(&random, &options, arch, cores, arena);

@@ -4,6 +4,7 @@
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"
 #include "tests/support/every_tiling.h"
+#include "tests/support/mechanisms.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
@@ -169,7 +170,7 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 
 BARE_TEST(best_tiles_of_all)
 {
-	uint64_t seed = draws_seed(1);
+	uint64_t seed = draws_seed(4);
 	long count = draws(1000);
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
@@ -177,7 +178,10 @@ BARE_TEST(best_tiles_of_all)
 		struct random_options options = {
 			.elements_most = 40000, .legal = random_below(&random, 2)};
 		int cores = 1 << random_below(&random, 4);
-		struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
+		options.restickifies = draw_chance(&random, 2);
+		const struct arch *drawn = draw_chance(&random, 2) ? mechanisms_arch(arena, cores)
+								   : spyre_arch(arena, cores);
+		struct arch *arch = arena_copy(arena, drawn, sizeof *arch);
 		arch->levels[arch->lx].capacity = 1 << 20;
 		arch->levels[arch->lx].reserve = 1024 << random_below(&random, 7);
 		const struct plan *plan = random_plan(&random, &options, arch, cores, arena);

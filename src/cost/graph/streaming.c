@@ -164,20 +164,27 @@ static int64_t hop_cycles(const struct traffic_op *traffic, bool *fits)
 	return *fits ? cycles : 0;
 }
 
-/* Bytes read and written that take longer than others; `count`: what is counted already, or NULL. */
+/*
+ * Bytes read and written that take longer than others; `count`: what is counted already, or NULL.  If HBM moves the
+ * fewest bytes, every operand does, whatever the order of the loops that is set now.
+ */
 static void load_bus(const struct traffic_op *traffic, const struct step_count *count,
-	struct bus_load *load, bool *fits)
+	int64_t hbm_bytes, struct bus_load *load, bool *fits)
 {
 	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
+	int64_t least;
 	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span)
 		return;
+	bool fewest = !count && streaming_least(traffic, &least) && hbm_bytes == least;
 	for (int i = 0; i < traffic->op->read_count; i++) {
 		if (is_in_lx(traffic, i))
 			continue;
-		int64_t bytes = count ? count->bytes[i][TRAFFIC_HBM_READ]
-				      : checked_mul(fits, STICK_BYTES,
-						footprint_fetch(&traffic->operands[i], NULL, fits)
-							.transfers);
+		const struct footprint *footprint = &traffic->operands[i];
+		int64_t bytes =
+			count ? count->bytes[i][TRAFFIC_HBM_READ]
+			      : checked_mul(fits, STICK_BYTES,
+					fewest ? footprint_least(footprint, fits)
+					       : footprint_fetch(footprint, NULL, fits).transfers);
 		latency_load(load, traffic, i, bytes, fits);
 	}
 	latency_load(load, traffic, traffic->op->read_count, load->written, fits);
@@ -199,7 +206,7 @@ static struct step_time find_time(const struct traffic_op *traffic, const struct
 				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
 	int64_t arriving = all_arriving_bytes(traffic, fits);
 	struct bus_load load = {.read = hbm_bytes - written, .written = written, .moved = arriving};
-	load_bus(traffic, count, &load, fits);
+	load_bus(traffic, count, hbm_bytes, &load, fits);
 	time.hbm = latency_bus(traffic, load, fits);
 	time.cores = number_max(resources[RESOURCE_COMPUTE],
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));

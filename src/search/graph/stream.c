@@ -81,8 +81,10 @@ static void try_vector(struct tile_search *search, const struct tile_vector *vec
 			!is_faster(search, record.cycles)))
 		return;
 	int64_t hbm = find_order(search, record.order);
-	if (hbm == INT64_MAX || hbm > search->best_hbm ||
-		!streaming_estimate(&search->walk.traffic, hbm, &record.cycles))
+	if (hbm == INT64_MAX || hbm > search->best_hbm)
+		return;
+	memcpy(search->walk.traffic.nest.order, record.order, sizeof record.order);
+	if (!streaming_estimate(&search->walk.traffic, hbm, &record.cycles))
 		return;
 	if (hbm < search->best_hbm) {
 		search->best_hbm = hbm;
