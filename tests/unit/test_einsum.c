@@ -6,12 +6,12 @@
 
 #include "tests/test.h"
 
-static void print_index(struct text *out, const struct einsum_index *index)
+static void print_index(struct text *out, const struct affine_sum *index)
 {
 	for (int t = 0; t < index->term_count; t++) {
-		const struct einsum_term *term = &index->terms[t];
+		const struct affine_term *term = &index->terms[t];
 		text_add(out, "%s%" PRId64 "%s", t ? "+" : "", term->factor,
-			term->dimension.text ? term->dimension.text : "");
+			term->name.text ? term->name.text : "");
 	}
 }
 
@@ -84,6 +84,9 @@ TEST(ops_are_understood)
 			"map add restickify[1k] = restickify[1k] x[1k]"},
 		{"o[p] = sum(r) i[2*p + r - 1] * w[r]", "einsum o[1p] = i[2p+1r+-1] w[1r] over r"},
 		{"o[p] = sum(r) i[2p+r*3] * w[r]", "einsum o[1p] = i[2p+3r] w[1r] over r"},
+		{"o[p] = sum(r) i[2*(p + 3*(r - 1)) + 4] * w[r]",
+			"einsum o[1p] = i[2p+6r+-6+4] w[1r] over r"},
+		{"o[p] = i[+p - -2*2 - (1 - 3)]", "map clone o[1p] = i[1p+4+-1+3]"},
 		{"y[0,m] = x[3,m]", "map clone y[0,1m] = x[3,1m]"},
 		{"layer.0.y[m] = neg(layer.0.x[m])", "map neg layer.0.y[1m] = layer.0.x[1m]"},
 	};
@@ -124,8 +127,15 @@ TEST(faults_say_where_and_why)
 		{"y[m] = exp(1)", "11-12: an op needs a tensor besides its constant"},
 		{"y[m] = 3", "8-8: the op ends where one of + - * / is expected"},
 		{"y[99999999999999999999] = x[m]", "2-22: the number is too large"},
+		{"y[m] = x[9223372036854775807*2*m]", "29-30: the number is too large"},
+		{"y[m] = x[2*m*(1 + n)]", "13-20: an index adds dimensions times whole numbers; it "
+					  "cannot multiply 'm' by 'n'"},
+		{"y[m] = x[2*(m + 1]", "17-18: ']' stands where ')' is expected"},
+		{"y[m] = x[m + ]", "13-14: ']' stands where a dimension or a number is expected"},
+		{"y[m] = x[((((((((((((((((((m))))))))))))))))))]", "26-27: nested too deeply"},
 		{"y[a,b,c,d,e,f,g,h,i] = x[a]", "0-18: tensor 'y' has more than 8 dimensions"},
-		{"y[a+a+a+a+a+a+a+a+a] = x[a]", "2-18: an index has at most 8 terms"},
+		{"y[a+a+a+a+a+a+a+a+a+a+a+a+a+a+a+a+a] = x[a]",
+			"2-35: an index has at most 16 terms"},
 		{"y[m] = a[m]*a[m]*a[m]*a[m]*a[m]*a[m]*a[m]*a[m]",
 			"41-42: an op reads at most 7 tensors"},
 	};

@@ -304,68 +304,6 @@ static bool take_word(struct scan *p, struct word *out)
 	return text != NULL;
 }
 
-static bool parse_digits(struct scan *p, int64_t *out)
-{
-	size_t at = p->at;
-	int64_t value = 0;
-	bool fits = true;
-	for (; scan_is_digit(p->text[p->at]); p->at++)
-		fits = fits && number_mul(value, 10, &value) &&
-		       number_add(value, p->text[p->at] - '0', &value);
-	*out = value;
-	return fits || scan_fail(p, at, p->at, "the number is too large");
-}
-
-/* "2*p", "2p", "p*2", "p", "3" */
-static bool parse_term(struct scan *p, int sign, struct einsum_term *term)
-{
-	struct word word = {0};
-	int64_t factor = 1;
-	if (scan_is_digit(scan_next(p))) {
-		if (!parse_digits(p, &factor))
-			return false;
-		if (scan_take(p, '*')) {
-			if (!take_word(p, &word))
-				return scan_fail_next(p, "a dimension");
-		} else {
-			take_word(p, &word);
-		}
-	} else if (take_word(p, &word)) {
-		if (scan_take(p, '*')) {
-			if (!scan_is_digit(scan_next(p)))
-				return scan_fail_next(p, "a whole number");
-			if (!parse_digits(p, &factor))
-				return false;
-		}
-	} else {
-		return scan_fail_next(p, "a dimension or a number");
-	}
-	*term = (struct einsum_term){sign * factor, word};
-	return true;
-}
-
-static bool parse_index(struct scan *p, struct einsum_index *index)
-{
-	int sign = scan_next(p) == '-' ? -1 : 1;
-	index->at = p->at;
-	index->term_count = 0;
-	if (sign < 0)
-		p->at++;
-	for (;;) {
-		if (index->term_count == INDEX_TERMS_MOST)
-			return scan_fail(p, index->at, p->at,
-				arena_format(p->arena, "an index has at most %d terms",
-					INDEX_TERMS_MOST));
-		if (!parse_term(p, sign, &index->terms[index->term_count]))
-			return false;
-		index->term_count++;
-		index->end = p->at;
-		if (scan_next(p) != '+' && scan_next(p) != '-')
-			return true;
-		sign = p->text[p->at++] == '-' ? -1 : 1;
-	}
-}
-
 /* Parses the indices after a tensor's name. */
 static bool parse_indices(struct scan *p, struct word tensor, struct einsum_operand *operand)
 {
@@ -381,7 +319,7 @@ static bool parse_indices(struct scan *p, struct word tensor, struct einsum_oper
 			return scan_fail(p, operand->at, p->at,
 				arena_format(p->arena, "tensor '%s' has more than %d dimensions",
 					tensor.text, LAYOUT_HOST_RANK_MOST));
-		if (!parse_index(p, &operand->indices[operand->index_count]))
+		if (!affine_scan(p, NULL, &operand->indices[operand->index_count]))
 			return false;
 		operand->index_count++;
 	}

@@ -49,8 +49,7 @@ bool named_shape_expand(struct arena *arena, const char *text,
  *	product   = operand {"*" operand}
  *	factor    = operand | number | word                        word: a variable of the spec
  *	operand   = ["pad"] name "[" [index {"," index}] "]"
- *	index     = term {("+" | "-") term}
- *	term      = number | [number ["*"]] word | word "*" number
+ *	index     = sum of words times numbers (model/nest/affine.h)
  *
  * "pad": elements outside of the tensor are 0, those of a reduction its identity (of max the least).
  *
@@ -58,30 +57,12 @@ bool named_shape_expand(struct arena *arena, const char *text,
  * is the second operand of a map; in first place it may stand where the order
  * does not matter (2 * x).
  */
-enum { INDEX_TERMS_MOST = 8 };
-
-struct word {
-	const char *text;
-	size_t at, end; /* [at, end) in the op's text */
-};
-
-struct einsum_term {
-	int64_t factor;
-	struct word dimension; /* text NULL: a constant */
-};
-
-struct einsum_index {
-	size_t at, end;
-	int term_count;
-	struct einsum_term terms[INDEX_TERMS_MOST];
-};
-
 struct einsum_operand {
 	bool pad; /* its index may leave the tensor */
 	struct word tensor;
 	size_t at, end; /* with its indices */
 	int index_count;
-	struct einsum_index indices[LAYOUT_HOST_RANK_MOST];
+	struct affine_sum indices[LAYOUT_HOST_RANK_MOST];
 };
 
 struct einsum {

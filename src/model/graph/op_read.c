@@ -324,16 +324,14 @@ static bool add_use(struct op_draft *draft_op, struct word word, bool reduction)
 	return true;
 }
 
-static bool is_bare(const struct einsum_index *index)
+static bool is_bare(const struct affine_sum *index)
 {
-	return index->term_count == 1 && index->terms[0].dimension.text &&
-	       index->terms[0].factor == 1;
+	return index->term_count == 1 && index->terms[0].name.text && index->terms[0].factor == 1;
 }
 
-static bool is_zero(const struct einsum_index *index)
+static bool is_zero(const struct affine_sum *index)
 {
-	return index->term_count == 1 && !index->terms[0].dimension.text &&
-	       index->terms[0].factor == 0;
+	return index->term_count == 1 && !index->terms[0].name.text && index->terms[0].factor == 0;
 }
 
 /* The loops: the output's dimensions in order, then the reduced ones as written. */
@@ -342,9 +340,9 @@ static bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_
 {
 	bool good = true;
 	for (int h = 0; h < output->index_count; h++) {
-		const struct einsum_index *index = &output->indices[h];
+		const struct affine_sum *index = &output->indices[h];
 		if (is_bare(index)) {
-			good &= add_use(draft_op, index->terms[0].dimension, false);
+			good &= add_use(draft_op, index->terms[0].name, false);
 		} else if (!is_zero(index)) {
 			diag_error(diag_of(draft_op),
 				node_part(draft_op->text, index->at, index->end),
@@ -358,10 +356,10 @@ static bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_
 }
 
 /* A term's dimension in an index; *reach is the most that it adds. */
-static bool build_term(struct op_draft *draft_op, const struct einsum_term *term, unsigned *seen,
+static bool build_term(struct op_draft *draft_op, const struct affine_term *term, unsigned *seen,
 	struct affine *affine, int64_t *reach)
 {
-	struct word word = term->dimension;
+	struct word word = term->name;
 	int d = find_dimension(draft_op, word), u = d < 0 ? -1 : find_use(draft_op, d);
 	if (d < 0)
 		return false;
@@ -382,20 +380,20 @@ static bool build_term(struct op_draft *draft_op, const struct einsum_term *term
 }
 
 /* One index of an operand over the op's loops, and the greatest value that it takes. */
-static bool build_index(struct op_draft *draft_op, const struct einsum_index *index, unsigned *seen,
+static bool build_index(struct op_draft *draft_op, const struct affine_sum *index, unsigned *seen,
 	bool pad, struct affine *affine, int64_t *most)
 {
 	struct word place = {"", index->at, index->end};
 	*most = 0;
 	for (int i = 0; i < index->term_count; i++) {
-		const struct einsum_term *term = &index->terms[i];
+		const struct affine_term *term = &index->terms[i];
 		int64_t reach = term->factor;
-		if (term->dimension.text && !build_term(draft_op, term, seen, affine, &reach))
+		if (term->name.text && !build_term(draft_op, term, seen, affine, &reach))
 			return false;
 		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST ||
 			*most <= -EXTENT_MOST)
 			return fail(draft_op, place, "this index runs past 2^31");
-		if (!term->dimension.text)
+		if (!term->name.text)
 			affine->offset += reach;
 	}
 	return affine->offset >= 0 || pad || fail(draft_op, place, "this index starts below 0");
@@ -407,9 +405,9 @@ static void take_shape(
 {
 	sketch->rank = operand->index_count;
 	for (int h = 0; h < sketch->rank; h++) {
-		const struct einsum_index *index = &operand->indices[h];
+		const struct affine_sum *index = &operand->indices[h];
 		sketch->size[h] = most[h] + 1;
-		sketch->names[h] = is_bare(index) ? index->terms[0].dimension.text : NULL;
+		sketch->names[h] = is_bare(index) ? index->terms[0].name.text : NULL;
 	}
 }
 
@@ -428,7 +426,7 @@ static bool check_extent(struct op_draft *draft_op, const struct einsum_operand 
 {
 	int t = names_find(&draft_op->draft->tensor_names, operand->tensor.text);
 	const struct sketch *sketch = &draft_op->draft->sketches.at[t];
-	const struct einsum_index *index = &operand->indices[h];
+	const struct affine_sum *index = &operand->indices[h];
 	bool in_part = !write && (!is_bare(index) || sketch->shape_given);
 	if (operand->pad || need == sketch->size[h] || (need < sketch->size[h] && in_part))
 		return true;
@@ -437,8 +435,7 @@ static bool check_extent(struct op_draft *draft_op, const struct einsum_operand 
 		diag_error(diag_of(draft_op), at,
 			"'%s' runs over %" PRId64 ", but dimension %d of '%s' has %" PRId64
 			" elements",
-			index->terms[0].dimension.text, need, h, operand->tensor.text,
-			sketch->size[h]);
+			index->terms[0].name.text, need, h, operand->tensor.text, sketch->size[h]);
 	else
 		diag_error(diag_of(draft_op), at,
 			"this index reaches %" PRId64 ", but dimension %d of '%s' ends at %" PRId64,
@@ -683,13 +680,12 @@ static bool check_reductions(const struct op_draft *draft_op, const struct einsu
 }
 
 /* The first of an output's two indices: one dimension, or 0. */
-static bool indices_alike(const struct einsum_index *to, const struct einsum_index *from)
+static bool indices_alike(const struct affine_sum *to, const struct affine_sum *from)
 {
-	const struct einsum_term *a = &to->terms[0], *b = &from->terms[0];
+	const struct affine_term *a = &to->terms[0], *b = &from->terms[0];
 	return from->term_count == 1 && a->factor == b->factor &&
-	       (a->dimension.text ? b->dimension.text &&
-					    text_equal(a->dimension.text, b->dimension.text)
-				  : !b->dimension.text);
+	       (a->name.text ? b->name.text && text_equal(a->name.text, b->name.text)
+			     : !b->name.text);
 }
 
 /* A broadcast changes nothing: each element goes to where it was. */

@@ -301,11 +301,11 @@ static void add_dimension(const struct mend *mend, struct text *text, int h)
 
 static void add_index(const struct mend *mend, struct text *text, int h)
 {
-	const struct einsum_index *index = &mend->spelled->indices[h];
+	const struct affine_sum *index = &mend->spelled->indices[h];
 	if (index->end) /* of a problem, which has no text, indices are plain here */
 		text_bytes(text, mend->draft_op->text->text + index->at, index->end - index->at);
 	else
-		text_add(text, "%s", index->terms[0].dimension.text);
+		text_add(text, "%s", index->terms[0].name.text);
 }
 
 /* The tensor's dimensions with `stick` last, each as `add` writes it. */
@@ -632,7 +632,7 @@ static void check_extents(struct rewriting *of)
 
 /* The sum of dimensions that a rank is; where none indexes it, 0. */
 static void add_terms(const struct rewriting *of, const struct dataspace *space,
-	const struct affine *rank, struct einsum_index *index)
+	const struct affine *rank, struct affine_sum *index)
 {
 	int terms = 0;
 	for (int d = 0; d < of->shape->dimension_count; d++) {
@@ -644,15 +644,15 @@ static void add_terms(const struct rewriting *of, const struct dataspace *space,
 				"a rank of '%s' is more than one dimension; where tiles move in boxes a "
 				"result is indexed by dimensions alone",
 				space->name);
-		if (terms < INDEX_TERMS_MOST)
-			index->terms[terms] = (struct einsum_term){
-				coefficient, {.text = of->shape->dimensions[d].name}};
+		if (terms < AFFINE_TERMS_MOST)
+			index->terms[terms] = (struct affine_term){
+				.factor = coefficient, .name.text = of->shape->dimensions[d].name};
 		terms++;
 	}
-	if (terms > INDEX_TERMS_MOST)
+	if (terms > AFFINE_TERMS_MOST)
 		CANNOT(of, space,
 			"a rank of '%s' adds %d dimensions; where tiles move in boxes %d are the most",
-			space->name, terms, INDEX_TERMS_MOST);
+			space->name, terms, AFFINE_TERMS_MOST);
 	index->term_count = terms ? terms : 1;
 }
 

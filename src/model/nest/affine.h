@@ -4,6 +4,7 @@
 #include "model/machine/layout.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -31,7 +32,52 @@ bool affine_equal(const struct affine *a, const struct affine *b, int loop_count
 
 /* Returns the index as it would be written with these names: "c + 2*q - 1". */
 struct arena;
+struct scan;
 const char *affine_text(
 	struct arena *arena, const struct affine *affine, int loop_count, const char *const *names);
+
+/* A word of a text: bytes [at, end). */
+struct word {
+	const char *text;
+	size_t at, end;
+};
+
+/*
+ * An index as it is written, in ops, in projections of problems and in equations: terms in their order.
+ *
+ *	sum     = product {("+" | "-") product}
+ *	product = factor {"*" factor}               of which one at most has dimensions
+ *	factor  = number [name] | name | "(" sum ")" | ("+" | "-") factor
+ */
+enum { AFFINE_TERMS_MOST = 16 };
+
+struct affine_term {
+	int64_t factor;
+	struct word name; /* of the dimension; text NULL: a constant */
+	int loop;         /* as affine_names found it; 0: without such names */
+};
+
+struct affine_sum {
+	size_t at, end; /* bytes of the text */
+	int term_count;
+	struct affine_term terms[AFFINE_TERMS_MOST];
+};
+
+/* Finds a name: its loop, or -1 and its number.  False after scan_fail. */
+struct affine_names {
+	const void *of;
+	bool (*find)(struct scan *scan, const void *of, const struct word *name, int *loop,
+		int64_t *number);
+};
+
+/* Parses the index that is next; names NULL: all are dimensions, which the caller finds.  False: the fault of the
+ * scan says where and why, as with the functions below. */
+bool affine_scan(struct scan *scan, const struct affine_names *names, struct affine_sum *out);
+
+/* Multiplies a sum by another, of the same text or of a later one. */
+bool affine_sum_times(struct scan *scan, struct affine_sum *sum, const struct affine_sum *by);
+
+/* Adds a sum, whose names are found, to an index. */
+bool affine_add(struct scan *scan, const struct affine_sum *sum, struct affine *to);
 
 #endif

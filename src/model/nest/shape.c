@@ -344,122 +344,71 @@ static struct shape_coefficient *find_coefficient(struct shape_draft *draft, con
 	return NULL;
 }
 
-/* The place of a word of a projection: bytes `from` to `to` of the node's text, or all of it. */
-struct factor_place {
-	const struct node *node;
-	size_t from, to;
-};
-
-static struct span place_span(const struct factor_place *place)
+/* Finds a dimension, or the value of a coefficient. */
+static bool find_factor(
+	struct scan *scan, const void *of, const struct word *name, int *loop, int64_t *number)
 {
-	return place->to ? node_part(place->node, place->from, place->to) : place->node->span;
-}
-
-/* One factor of a term into its dimension or its multiplier. */
-static bool multiply(struct shape_draft *draft, const char *word, struct factor_place place,
-	int *dimension, int64_t *multiplier)
-{
-	const char *digits = word;
-	int64_t number;
-	int d = shape_dimension(draft->shape, word);
-	const struct shape_coefficient *coefficient = find_coefficient(draft, word);
-	if (d >= 0 && *dimension >= 0) {
-		WRONG(draft, place_span(&place),
-			"a term of a projection has one dimension, not '%s' and '%s'",
-			draft->shape->dimensions[*dimension].name, word);
-		return false;
-	}
-	if (d >= 0) {
-		*dimension = d;
+	struct shape_draft *draft = (struct shape_draft *)of;
+	const struct shape_coefficient *coefficient = find_coefficient(draft, name->text);
+	*loop = shape_dimension(draft->shape, name->text);
+	if (coefficient && *loop < 0)
+		*number = coefficient->value;
+	if (coefficient || *loop >= 0)
 		return true;
-	}
-	if (coefficient)
-		number = coefficient->value;
-	else if (!scan_integer(&digits, &number) || *digits) {
-		const char *known[SHAPE_DIMENSIONS_MOST + SHAPE_COEFFICIENTS_MOST + 1];
-		size_t count = 0;
-		for (int i = 0; i < draft->shape->dimension_count; i++)
-			known[count++] = draft->shape->dimensions[i].name;
-		for (int i = 0; i < draft->coefficient_count; i++)
-			known[count++] = draft->coefficients[i].name;
-		known[count] = NULL;
-		WRONG(draft, place_span(&place), "'%s' is neither a dimension nor a coefficient%s",
-			word, suggestion(draft->reading->arena, suggest(word, known), ""));
-		return false;
-	}
-	if (number_mul(*multiplier, number, multiplier))
-		return true;
-	WRONG(draft, place_span(&place),
-		"the coefficients of a term multiply to more than an int64_t");
-	return false;
+	const char *known[SHAPE_DIMENSIONS_MOST + SHAPE_COEFFICIENTS_MOST + 1];
+	size_t count = 0;
+	for (int i = 0; i < draft->shape->dimension_count; i++)
+		known[count++] = draft->shape->dimensions[i].name;
+	for (int i = 0; i < draft->coefficient_count; i++)
+		known[count++] = draft->coefficients[i].name;
+	known[count] = NULL;
+	return scan_fail(scan, name->at, name->end,
+		arena_format(scan->arena, "'%s' is neither a dimension nor a coefficient%s",
+			name->text, suggestion(scan->arena, suggest(name->text, known), "")));
 }
 
-static void add_term(struct shape_draft *draft, struct affine *rank, int dimension,
-	int64_t multiplier, struct span span)
+/* Adds terms to a rank, in which every term has a dimension that is counted upwards. */
+static bool add_terms(struct scan *scan, const struct affine_sum *sum, struct affine *rank)
 {
-	if (dimension < 0)
-		WRONG(draft, span, "a term of a projection needs a dimension");
-	else if (!number_add(
-			 rank->coefficient[dimension], multiplier, &rank->coefficient[dimension]))
-		WRONG(draft, span, "a rank's coefficients add up to more than an int64_t");
+	for (int i = 0; i < sum->term_count; i++) {
+		const struct affine_term *term = &sum->terms[i];
+		if (!term->name.text)
+			return scan_fail(scan, sum->at, sum->end,
+				"a term of a projection needs a dimension");
+		if (term->factor < 0)
+			return scan_fail(scan, term->name.at, term->name.end,
+				arena_format(scan->arena, "an index cannot fall while '%s' grows",
+					term->name.text));
+	}
+	return affine_add(scan, sum, rank);
 }
 
-/* "R*dilation + stride*P" */
-static void read_text_terms(
-	struct shape_draft *draft, const struct node *scalar, struct affine *rank)
+/* [P, stride], whose items are factors; or one scalar, "R*dilation + stride*P". */
+static void read_terms(struct shape_draft *draft, const struct node *node, struct affine *rank)
 {
-	const char *text = scalar->text;
-	size_t at = 0;
-	bool more = true;
-	while (more) {
-		int dimension = -1;
-		int64_t multiplier = 1;
-		bool good = true, factor = true;
-		while (factor) {
-			at += strspn(text + at, " \t");
-			size_t length = strcspn(text + at, " \t*+");
-			const char *word =
-				arena_format(draft->reading->arena, "%.*s", (int)length, text + at);
-			if (!length) {
-				WRONG(draft, scalar->span,
-					"'%s' is not a sum of dimensions with coefficients, such as "
-					"'R + stride*P'",
-					text);
-				return;
-			}
-			good &= multiply(draft, word,
-				(struct factor_place){scalar, at, at + length}, &dimension,
-				&multiplier);
-			at += length;
-			at += strspn(text + at, " \t");
-			factor = text[at] == '*';
-			at += factor;
+	const struct affine_names names = {draft, find_factor};
+	struct scan_fault fault;
+	struct scan scan = {draft->reading->arena, "", " \t\n", "projection", 0, &fault};
+	struct affine_sum sum = {.term_count = 1, .terms = {{.factor = 1, .loop = -1}}}, factor;
+	const struct node *const *items = node->kind == NODE_LIST ? node->items : &node;
+	size_t count = node->kind == NODE_LIST ? node->count : 1;
+	for (size_t i = 0; i < count; i++) {
+		if (!node_text(draft->reading, items[i],
+			    "a dimension or coefficient of a projection", &scan.text))
+			return;
+		scan.at = 0;
+		if (!affine_scan(&scan, &names, &factor) ||
+			(scan_next(&scan) && !scan_fail_next(&scan, "'+', '*' or the end")) ||
+			!affine_sum_times(&scan, &sum, &factor)) {
+			WRONG(draft, node_part(items[i], fault.from, fault.to), "%s", fault.text);
+			return;
 		}
-		if (good)
-			add_term(draft, rank, dimension, multiplier, scalar->span);
-		more = text[at] == '+';
-		at += more;
 	}
-	if (text[at])
-		WRONG(draft, node_part(scalar, at, strlen(text)),
-			"a projection adds and multiplies; '%s' does neither", text + at);
-}
-
-/* [P, stride] */
-static void read_term(struct shape_draft *draft, const struct node *list, struct affine *rank)
-{
-	int dimension = -1;
-	int64_t multiplier = 1;
-	bool good = true;
-	for (size_t i = 0; i < list->count; i++) {
-		const char *word;
-		good &= node_text(draft->reading, list->items[i],
-				"a dimension or coefficient of a projection", &word) &&
-			multiply(draft, word, (struct factor_place){list->items[i], 0, 0},
-				&dimension, &multiplier);
-	}
-	if (good)
-		add_term(draft, rank, dimension, multiplier, list->span);
+	if (!add_terms(&scan, &sum, rank))
+		WRONG(draft,
+			node->kind == NODE_LIST ? node->span
+						: node_part(node, fault.from, fault.to),
+			"%s", fault.text);
 }
 
 /* [P, stride] is a term; [R, P], [[R], P] and [[R], [P, stride]] are sums. */
@@ -477,18 +426,18 @@ static bool is_term(struct shape_draft *draft, const struct node *list)
 static void read_rank(struct shape_draft *draft, const struct node *node, struct affine *rank)
 {
 	if (node->kind == NODE_SCALAR)
-		read_text_terms(draft, node, rank);
+		read_terms(draft, node, rank);
 	else if (node->kind == NODE_MAP || !node->count)
 		WRONG(draft, node->span,
 			"a rank of a projection is a list of terms, not %s; [[R], [P, stride]] "
 			"is R + P*stride",
 			node->kind == NODE_MAP ? "a map" : "empty");
 	else if (is_term(draft, node))
-		read_term(draft, node, rank);
+		read_terms(draft, node, rank);
 	else
 		for (size_t i = 0; i < node->count; i++) {
 			if (node->items[i]->kind == NODE_LIST)
-				read_term(draft, node->items[i], rank);
+				read_terms(draft, node->items[i], rank);
 			else
 				read_rank(draft, node->items[i], rank);
 		}

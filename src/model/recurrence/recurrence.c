@@ -172,65 +172,6 @@ static const struct term *make(struct term_parser *p, size_t from, enum term_kin
 	return term;
 }
 
-/* Sums and products of loops and whole numbers; false after a fault at the term. */
-static bool to_affine(struct term_parser *p, const struct term *term, struct affine *out)
-{
-	struct affine a, b;
-	*out = (struct affine){0};
-	switch (term->kind) {
-	case TERM_NUMBER:
-		if (term->number > (double)AFFINE_CONSTANT_MOST ||
-			term->number != floor(term->number))
-			break;
-		out->offset = (int64_t)term->number;
-		return true;
-	case TERM_LOOP:
-		out->coefficient[term->index] = 1;
-		return true;
-	case TERM_NEGATE:
-	case TERM_ADD:
-	case TERM_SUBTRACT:
-	case TERM_MULTIPLY: {
-		if (!to_affine(p, term->of[0], &a))
-			return false;
-		b = (struct affine){.offset = -1};
-		if (term->of[1] && !to_affine(p, term->of[1], &b))
-			return false;
-		bool product = term->kind == TERM_NEGATE || term->kind == TERM_MULTIPLY;
-		bool plain_a = true, plain_b = true;
-		for (int i = 0; i < TERM_LOOPS_MOST; i++) {
-			plain_a &= !a.coefficient[i];
-			plain_b &= !b.coefficient[i];
-		}
-		if (product && !plain_a && !plain_b)
-			break;
-		int64_t by = plain_b ? b.offset : a.offset,
-			sign = term->kind == TERM_SUBTRACT ? -1 : 1;
-		const struct affine *of = plain_b ? &a : &b;
-		bool fits = true;
-		for (int i = 0; i <= TERM_LOOPS_MOST; i++) {
-			int64_t x = i < TERM_LOOPS_MOST ? a.coefficient[i] : a.offset;
-			int64_t y = i < TERM_LOOPS_MOST ? b.coefficient[i] : b.offset;
-			int64_t z = i < TERM_LOOPS_MOST ? of->coefficient[i] : of->offset;
-			int64_t *to = i < TERM_LOOPS_MOST ? &out->coefficient[i] : &out->offset;
-			fits &= product ? number_mul(z, by, to) : number_add(x, sign * y, to);
-			int64_t most =
-				i < TERM_LOOPS_MOST ? AFFINE_FACTOR_MOST : AFFINE_CONSTANT_MOST;
-			fits &= fits && *to <= most && *to >= -most;
-		}
-		if (fits)
-			return true;
-		fail(p, term->from, term->to, "this index is too large");
-		return false;
-	}
-	default:
-		break;
-	}
-	fail(p, term->from, term->to,
-		"an index is a sum of loops, times whole numbers, and of whole numbers");
-	return false;
-}
-
 bool term_variable(const struct reading *reading, const char *name, double *out)
 {
 	const struct node *node = variables_node(reading->variables, name);
@@ -242,6 +183,55 @@ enum operator_level { OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN };
 
 static const struct term *parse_level(struct term_parser *p, enum operator_level level);
 
+/* The number of a loop; that of the end of the list: there is none of the name. */
+static int find_loop(const struct term_names *names, const char *name)
+{
+	int loop = 0;
+	while (names->loops[loop] && !text_equal(names->loops[loop], name))
+		loop++;
+	return loop;
+}
+
+static bool fail_name(
+	struct scan *scan, const struct term_names *names, size_t from, const char *name)
+{
+	return scan_fail(scan, from, scan->at,
+		arena_format(scan->arena, "'%s' is not a loop or a variable%s", name,
+			suggestion(scan->arena, suggest(name, names->loops), "")));
+}
+
+static bool find_factor(
+	struct scan *scan, const void *of, const struct word *name, int *loop, int64_t *number)
+{
+	const struct term_names *names = of;
+	double value;
+	*loop = find_loop(names, name->text);
+	if (names->loops[*loop])
+		return true;
+	*loop = -1;
+	if (!term_variable(names->reading, name->text, &value))
+		return fail_name(scan, names, name->at, name->text);
+	if (value != floor(value) || fabs(value) > (double)AFFINE_CONSTANT_MOST)
+		return scan_fail(scan, name->at, name->end,
+			"an index is a sum of loops, times whole numbers, and of whole numbers");
+	*number = (int64_t)value;
+	return true;
+}
+
+static bool parse_index(struct term_parser *p, struct affine *out)
+{
+	const struct affine_names names = {p->names, find_factor};
+	struct affine_sum sum;
+	*out = (struct affine){0};
+	if (!affine_scan(&p->scan, &names, &sum) || !affine_add(&p->scan, &sum, out))
+		return false;
+	bool fits = out->offset <= AFFINE_CONSTANT_MOST && out->offset >= -AFFINE_CONSTANT_MOST;
+	for (int i = 0; i < TERM_LOOPS_MOST; i++)
+		fits &= out->coefficient[i] <= AFFINE_FACTOR_MOST &&
+			out->coefficient[i] >= -AFFINE_FACTOR_MOST;
+	return fits || scan_fail(&p->scan, sum.at, sum.end, "this index is too large");
+}
+
 static const struct term *parse_stream(struct term_parser *p, size_t from, const char *name)
 {
 	struct affine places[TERM_LOOPS_MOST];
@@ -250,10 +240,8 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 		do {
 			if (count == TERM_LOOPS_MOST)
 				return fail(p, from, p->scan.at, "more than 8 indices");
-			const struct term *index = parse_level(p, OR);
-			if (!index || !to_affine(p, index, &places[count]))
+			if (!parse_index(p, &places[count++]))
 				return NULL;
-			count++;
 		} while (take(p, ","));
 		if (!take(p, ")"))
 			return fail_next(p, "',' or ')'");
@@ -305,18 +293,17 @@ static const struct term *parse_name(struct term_parser *p)
 	if (take(p, "("))
 		return parse_call(p, from, name);
 	struct term *term = arena_new(p->scan.arena, struct term);
-	const char *const *loops = p->names->loops;
-	*term = (struct term){.kind = TERM_LOOP, .from = from, .to = p->scan.at};
-	while (loops[term->index] && !text_equal(loops[term->index], name))
-		term->index++;
-	if (loops[term->index])
+	*term = (struct term){.kind = TERM_LOOP,
+		.index = find_loop(p->names, name),
+		.from = from,
+		.to = p->scan.at};
+	if (p->names->loops[term->index])
 		return term;
 	*term = (struct term){.kind = TERM_NUMBER, .index = -1, .from = from, .to = p->scan.at};
 	if (term_variable(p->names->reading, name, &term->number))
 		return term;
-	return fail(p, from, p->scan.at,
-		arena_format(p->scan.arena, "'%s' is not a loop or a variable%s", name,
-			suggestion(p->scan.arena, suggest(name, loops), "")));
+	fail_name(&p->scan, p->names, from, name);
+	return NULL;
 }
 
 static const struct term *parse_primary(struct term_parser *p)

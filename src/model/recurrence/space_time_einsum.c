@@ -209,9 +209,9 @@ static bool read_operand(struct einsum_draft *draft, const struct einsum_operand
 		.span = node_part(draft->text, from->at, from->end)};
 	for (int k = 0; k < from->index_count; k++)
 		for (int t = 0; t < from->indices[k].term_count; t++) {
-			const struct einsum_term *term = &from->indices[k].terms[t];
-			int loop = term->dimension.text ? loop_of(draft, &term->dimension) : -1;
-			if (term->dimension.text && loop < 0)
+			const struct affine_term *term = &from->indices[k].terms[t];
+			int loop = term->name.text ? loop_of(draft, &term->name) : -1;
+			if (term->name.text && loop < 0)
 				return false;
 			int64_t *sum =
 				loop < 0 ? &to->ranks[k].offset : &to->ranks[k].coefficient[loop];
