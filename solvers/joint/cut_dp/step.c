@@ -346,24 +346,27 @@ static bool drops(const struct frame *frame, const struct menu_move *move, int t
 	return false;
 }
 
-/* Does this code of a slot at the cut allow the move? */
-static bool move_allows(
-	const struct frame *frame, int cut, const struct menu_move *move, int slot, uint16_t code)
+/* Returns the use of a tensor by an option; NULL: it uses it not at all. */
+static const struct joint_use *use_of(const struct joint_option *option, int t)
 {
-	const struct joint_option *option = &frame->space->options[move->option];
-	int t = frame->cuts[cut].tensors[slot], held = cut_view(code);
-	const struct joint_tensor *tensor = &frame->space->tensors[t];
-	for (int u = 0; u < option->use_count; u++) {
-		const struct joint_use *use = &option->uses[u];
-		if (use->tensor != t)
-			continue;
-		if (use->mode != JOINT_RESIDENT)
-			return code & CUT_VALID;
-		if (drops(frame, move, t))
-			return code == cut_code(true, use->view);
-		return held >= 0 && tensor->serves[held * tensor->view_count + use->view];
-	}
-	return true;
+	for (int u = 0; u < option->use_count; u++)
+		if (option->uses[u].tensor == t)
+			return &option->uses[u];
+	return NULL;
+}
+
+/* True if a code of a tensor allows this use of it; dropped: the tensor is, by the same move. */
+static bool code_allows(
+	const struct joint_tensor *tensor, const struct joint_use *use, bool dropped, uint16_t code)
+{
+	int held = cut_view(code);
+	if (!use)
+		return true;
+	if (use->mode != JOINT_RESIDENT)
+		return code & CUT_VALID;
+	if (dropped)
+		return code == cut_code(true, use->view);
+	return held >= 0 && tensor->serves[held * tensor->view_count + use->view];
 }
 
 /* The menu of one cut. */
@@ -419,6 +422,26 @@ static uint64_t find_used(const struct menus *menus, int cut)
 	return used;
 }
 
+/* Returns, for each code of a slot, the set of moves that it allows. */
+static uint64_t *allowed_by(const struct menus *menus, int cut, const struct card *card, int slot)
+{
+	const struct frame *frame = menus->frame;
+	int t = frame->cuts[cut].tensors[slot];
+	const struct joint_tensor *tensor = &frame->space->tensors[t];
+	int codes = 2 * (tensor->view_count + 1);
+	uint64_t *allowed = arena_array(menus->arena, uint64_t, (size_t)codes * card->words);
+	for (size_t m = 0; m < card->moves.count; m++) {
+		const struct menu_move *move = &card->moves.at[m];
+		const struct joint_use *use = use_of(&frame->space->options[move->option], t);
+		bool dropped = drops(frame, move, t);
+		for (int code = 0; code < codes; code++)
+			if (code_allows(tensor, use, dropped, (uint16_t)code))
+				allowed[(size_t)code * card->words + m / 64] |= UINT64_C(1)
+										<< m % 64;
+	}
+	return allowed;
+}
+
 static void make_card(struct menus *menus, int cut)
 {
 	const struct frame *frame = menus->frame;
@@ -430,20 +453,12 @@ static void make_card(struct menus *menus, int cut)
 	for (int s = 0; s < frame->cuts[cut].slot_count; s++) {
 		if (!(used >> s & 1))
 			continue;
-		int codes = 2 * (frame->space->tensors[frame->cuts[cut].tensors[s]].view_count + 1);
-		uint64_t *allowed =
-			arena_array(menus->arena, uint64_t, (size_t)codes * card->words);
-		for (int code = 0; code < codes; code++)
-			for (size_t m = 0; m < card->moves.count; m++)
-				if (move_allows(frame, cut, &card->moves.at[m], s, (uint16_t)code))
-					allowed[(size_t)code * card->words + m / 64] |= UINT64_C(1)
-											<< m % 64;
 		uint64_t *readers = arena_array(menus->arena, uint64_t, card->words);
 		for (size_t m = 0; m < card->moves.count; m++)
 			if ((card->moves.at[m].held & ~card->moves.at[m].replaced) >> s & 1)
 				readers[m / 64] |= UINT64_C(1) << m % 64;
 		card->readers[card->slot_count] = readers;
-		card->allowed[card->slot_count] = allowed;
+		card->allowed[card->slot_count] = allowed_by(menus, cut, card, s);
 		card->slots[card->slot_count++] = s;
 	}
 }
