@@ -248,10 +248,10 @@ static const char *corrupt_word(struct random *random, const char *text)
 		"place/exact", "cycles", "energy", "hbm_bytes", "latency", "edp", "exact",
 		"timeloop", "HBM", "LX", "undivided", "tall"};
 	enum { OTHERS = sizeof others / sizeof *others };
-	struct word *words = arena_array(arena, struct word, PIECES_MOST);
+	struct piece_word *words = arena_array(arena, struct piece_word, PIECES_MOST);
 	size_t count = find_words(text, words);
-	struct word word = words[draw_below(random, (int64_t)count)];
-	struct word from = words[draw_below(random, (int64_t)count)];
+	struct piece_word word = words[draw_below(random, (int64_t)count)];
+	struct piece_word from = words[draw_below(random, (int64_t)count)];
 	const char *with =
 		draw_chance(random, 2)
 			? others[draw_below(random, OTHERS)]

@@ -133,7 +133,7 @@ size_t find_pairs(const char *text, struct pair *out)
 	return count;
 }
 
-size_t find_words(const char *text, struct word *out)
+size_t find_words(const char *text, struct piece_word *out)
 {
 	size_t count = 0;
 	for (size_t at = 0; text[at] && count < PIECES_MOST;) {
@@ -145,7 +145,7 @@ size_t find_words(const char *text, struct word *out)
 		while (in_word(text[end]))
 			end++;
 		if (end > at && !isdigit((unsigned char)text[at]))
-			out[count++] = (struct word){at, end};
+			out[count++] = (struct piece_word){at, end};
 		at = end > at ? end : at + 1;
 	}
 	return count;

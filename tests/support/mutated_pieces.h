@@ -26,10 +26,10 @@ struct pair {
 size_t find_pairs(const char *text, struct pair *out);
 
 /* Words that begin with a letter or '_'. */
-struct word {
+struct piece_word {
 	size_t from, to;
 };
 
-size_t find_words(const char *text, struct word *out);
+size_t find_words(const char *text, struct piece_word *out);
 
 #endif

@@ -207,13 +207,13 @@ static const char *set_value(const struct change *change)
 /* Everywhere, so that what refers to it still does, or in one place. */
 static const char *rename_word(const struct change *change, bool everywhere)
 {
-	struct word *words = arena_array(change->arena, struct word, PIECES_MOST);
-	struct word *theirs = arena_array(change->arena, struct word, PIECES_MOST);
+	struct piece_word *words = arena_array(change->arena, struct piece_word, PIECES_MOST);
+	struct piece_word *theirs = arena_array(change->arena, struct piece_word, PIECES_MOST);
 	size_t count = find_words(change->text, words), many = find_words(change->other, theirs);
 	if (!count || !many)
 		return NULL;
-	const struct word *word = &words[random_below(change->random, count)];
-	const struct word *new = &theirs[random_below(change->random, many)];
+	const struct piece_word *word = &words[random_below(change->random, count)];
+	const struct piece_word *new = &theirs[random_below(change->random, many)];
 	const char *old = part(change, change->text, word->from, word->to), *text = change->text;
 	const char *with = part(change, change->other, new->from, new->to);
 	if (draw_chance(change->random, 4))
