@@ -4,7 +4,9 @@
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "cli/spec_files.h"
+#include "model/nest/network_graph.h"
 #include "report/run/folder.h"
+#include "spec/sheet.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -111,6 +113,28 @@ static void print_summary(const char *path, const struct import_summary *summary
 		utf8_print(people, "  note: %s\n", summary->notes.at[i]);
 }
 
+/* The graph of a network's layers; NULL after complaining. */
+static const char *import_network(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	static const char key[] = "network";
+	const char *path = arguments->at[0];
+	const struct option_value *as = option_find(arguments, "as");
+	if (as && text_equal(as->text, "network"))
+		diag_error(diag, as->span, "a network is imported as a graph; leave '--as' out");
+	struct sheet *sheet = sheet_open(arena, diag);
+	sheet_know(sheet, key);
+	sheet_add_file(sheet, path);
+	struct reading reading = sheet_reading(sheet);
+	const struct node *node = sheet_find(sheet, key);
+	if (!node && !diag_failed(diag))
+		diag_error(diag, (struct span){0},
+			"'%s' has no 'network', and the name of a model ends in .onnx or .mlir",
+			path);
+	const struct network *network = node ? network_read(&reading, node) : NULL;
+	return network ? network_graph(&reading, network) : NULL;
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct import_wishes wishes = {0};
@@ -118,14 +142,13 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	const struct option_value *output = option_find(arguments, "output");
 	if (arguments->count != 1)
 		diag_error(diag, arguments->count ? arguments->spans[1] : (struct span){0},
-			"import reads one model, a .onnx or .mlir file");
-	else if (!import_is_model(arguments->at[0]))
-		diag_error(diag, arguments->spans[0],
-			"'%s' is not a model; its name must end in .onnx or .mlir",
-			arguments->at[0]);
+			"import reads one model, a .onnx or .mlir file, or one network");
 	if (diag_failed(diag) || !model_wishes(arena, arguments, diag, &wishes))
 		return command_refuse(diag);
-	const char *text = import_file(arena, arguments->at[0], &wishes, diag, &summary);
+	const char *path = arguments->at[0];
+	bool is_model = import_is_model(path);
+	const char *text = is_model ? import_file(arena, path, &wishes, diag, &summary)
+				    : import_network(arena, arguments, diag);
 	if (!text)
 		return command_refuse(diag);
 	diag_print(diag, command_people());
@@ -133,18 +156,20 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		command_write(arena, output->text, text);
 	else
 		command_print(text);
-	print_summary(arguments->at[0], &summary);
+	if (is_model)
+		print_summary(path, &summary);
 	return EXIT_FOUND;
 }
 
 const struct command command_import = {
 	.name = "import",
 	.usage = "MODEL [-o FILE]",
-	.summary = "writes an ONNX or MLIR model as a workload graph or a network",
+	.summary = "writes an ONNX or MLIR model, or a network, as a workload graph",
 	.manual = "Reads a .onnx file, or a .mlir file of StableHLO or TTIR, and writes its graph\n"
 		  "to FILE or to stdout. Weights are not loaded. The summary goes to stderr:\n"
 		  "ops, multiply-adds, bytes of weights, what was folded and what became opaque.\n"
 		  "All commands that read specs take the model itself in place of a workload.\n"
+		  "Of a .yaml file with a network it writes the graph of the layers.\n"
 		  "\n"
 		  "example: lxplore import resnet18.onnx -o resnet18.yaml\n",
 	.bit = OF_IMPORT,

@@ -1,9 +1,11 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/command_check.h"
+#include "cli/graph_inputs.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
 #include "model/nest/network.h"
+#include "model/nest/network_graph.h"
 #include "report/nest/check_report.h"
 #include "report/nest/nest_results.h"
 #include "report/run/folder.h"
@@ -17,7 +19,8 @@
 
 /*
  * A `network:` and what may come with it: the same as with a problem (nest_inputs.h) but a
- * mapping.  Machine, constraints and settings hold for every layer.
+ * mapping.  Machine, constraints and settings hold for every layer.  With `--as graph`, or where a layer has a
+ * `from`, the layers are the ops of a graph, and the inputs are of that kind.
  */
 
 /* Limits of the whole network: `latency_budget` and `energy_budget` of `search:`, or the
@@ -154,6 +157,31 @@ static void check_objectives(
 			"are the default");
 }
 
+/* True if the layers are ops of a graph: `--as` says so, or a layer has a `from`. */
+static bool is_graph(const struct inputs *inputs, const struct network *network)
+{
+	const struct option_value *as = option_find(inputs->arguments, "as");
+	return as ? text_equal(as->text, "graph") : network_flows(network);
+}
+
+/* Reads the graph of the layers in place of a `workload`; the inputs are of that kind from now on. */
+static bool read_graph(struct inputs *inputs, struct sheet *sheet, const struct network *network)
+{
+	static const char *const others[] = {"workload", "problem", "mapping", NULL};
+	struct arena *arena = inputs->arena;
+	for (size_t l = 0; l < network->layer_count; l++)
+		nest_inputs_density(network->layers[l].shape, COUNTING_EXACT, inputs->diag);
+	const char *text = network_graph(&inputs->reading, network);
+	inputs_refuse_keys(inputs, sheet, others);
+	if (!text || diag_failed(inputs->diag))
+		return false;
+	const char *name = arena_format(arena, "%s as a graph", network->span.source->name);
+	sheet_add(sheet, node_read_text(arena, name, text, strlen(text), inputs->diag));
+	inputs->kind = &graph_kind;
+	inputs->wishes.objectives = graph_kind.objectives;
+	return graph_inputs_read(inputs, sheet);
+}
+
 /* Into inputs->own; false after complaining. */
 static bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 {
@@ -164,6 +192,9 @@ static bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	struct network_inputs *own = arena_new(arena, struct network_inputs);
 	struct nest_inputs common = {0};
 	const struct node *node = sheet_find(sheet, "network");
+	own->network = network_read(reading, node);
+	if (own->network && is_graph(inputs, own->network))
+		return read_graph(inputs, sheet, own->network);
 	const struct node *mapper = sheet_find(sheet, "mapper");
 	const struct node *const *lists = constraints_lists(sheet, arena);
 	own->limits = (struct network_limits){-1, -1};
@@ -173,10 +204,9 @@ static bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	if (common.arch && arch_moves_boxes(common.arch)) {
 		diag_error(diag, node->span,
 			"the layers of a network are nests of words, and tiles move in boxes on this "
-			"machine; explore each as a 'problem', or write them as ops of a 'workload'");
+			"machine; '--as graph' explores them as ops of a graph");
 		return false;
 	}
-	own->network = network_read(reading, node);
 	if (own->network)
 		common.shape = all_dimensions(own->network, arena);
 	if (common.arch && own->network)
@@ -427,8 +457,8 @@ static int judge(const struct exploring *exploring)
 static int score(const struct inputs *inputs, enum format format, bool simulated)
 {
 	diag_error(inputs->diag, (struct span){0},
-		"a network is explored or checked; of its results score and simulate read "
-		"the files in layers/");
+		"a network is explored or checked; score and simulate read the files in layers/ of "
+		"its results, or with '--as graph' the network");
 	return command_refuse(inputs->diag);
 }
 

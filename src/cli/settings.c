@@ -73,7 +73,8 @@ static const struct option settings[] = {
 	{"dim", 0, "NAME=N,..", "extents of the symbolic dimensions of a model", .many = true,
 		.commands = OF_SPECS | OF_IMPORT},
 	{"as", 0, "graph|network",
-		"a model's graph (default), or its convolutions and products as a network",
+		"a model or network as a graph of ops (default of models, and of networks with "
+		"`from`), or its convolutions and products as single layers",
 		WORD(as_names), .commands = OF_SPECS | OF_IMPORT},
 	{"strict", 0, NULL, "an op of a model that is not known is an error, not opaque",
 		.commands = OF_SPECS | OF_IMPORT},

@@ -3,6 +3,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
 #include "tests/support/nest_text.h"
+#include "tests/support/workload_text.h"
 
 #include <string.h>
 
@@ -73,6 +74,20 @@ static const char network[] =
 	"  - {name: c-2, shape: {dimensions: [M], data_spaces: [\n"
 	"    {name: Z, projection: [M], read_write: true}]}, instance: {M: 2147483648}}\n";
 
+static const char flow[] =
+	"  name: flow\n"
+	"  shapes: {conv: {dimensions: [C, M, R, P], coefficients: [{name: stride, default: 1}],\n"
+	"    data_spaces: [{name: Weights, projection: [C, M, R]},\n"
+	"    {name: Inputs, projection: [C, [R, [P, stride]]]},\n"
+	"    {name: Outputs, projection: [M, P], read_write: true}]}}\n"
+	"  layers:\n"
+	"  - &a {name: a, count: 3, from: b, shape: conv, instance: {C: 8, M: 4, R: 3, P: 16}}\n"
+	"  - {name: b, count: 3, from: a, shape: conv, instance: {C: 4, M: 8, R: 3, P: 16}}\n"
+	"  - {name: c, from: {Inputs: b}, shape: conv, instance: {C: 8, M: 6, R: 3, P: 8, stride: 2}}\n"
+	"  - {name: d, from: {B: c, A: a}, shape: {dimensions: [X, Y], data_spaces: [\n"
+	"    {name: A, projection: [X]}, {name: B, projection: [Y]},\n"
+	"    {name: Z, projection: [], read_write: true}]}, instance: {X: 64, Y: 48}}\n";
+
 BARE_TEST(changed_networks_are_read_or_refused)
 {
 	uint64_t seed = draws_seed(4);
@@ -96,6 +111,38 @@ BARE_TEST(changed_networks_are_read_or_refused)
 		arena_close(arena);
 	}
 	mutated_tell(count, read);
+	assert_true(!draws_are_many(count) || (read > 0 && read < count));
+}
+
+/* The graph of a network reads as a workload of as many ops, or is refused for what graphs do not have, such as the
+ * diagonal of a tensor; at most one in twenty is. */
+BARE_TEST(graphs_of_changed_networks_are_workloads)
+{
+	uint64_t seed = draws_seed(5);
+	long count = draws(1000), read = 0, refused = 0;
+	const struct level home = {.word_bits = 16}; /* a device layout does not have all views */
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		const char *complaints;
+		const char *body = i ? mutated_text(arena, &random, flow) : flow;
+		const char *yaml = arena_format(arena, "network:\n%s", body);
+		const char *text = network_graph_of_text(arena, yaml, &complaints);
+		if (!text && !strstr(complaints, "error: "))
+			fail_msg("draw %ld is refused without a reason:\n%s", i, body);
+		const struct workload *workload =
+			text ? workload_at_home(arena, text, &home, &complaints) : NULL;
+		refused += text && !workload;
+		if (text && !workload && (!i || !strstr(complaints, "error: ")))
+			fail_msg("draw %ld: %s\n%s\n%s", i, complaints, text, body);
+		if (workload)
+			assert_int_equal(workload->op_count,
+				network_occurrences(network_of_text(arena, yaml, &complaints)));
+		read += text != NULL;
+		arena_close(arena);
+	}
+	mutated_tell(count, read);
+	assert_true(refused * 20 <= read);
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 

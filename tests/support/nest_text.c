@@ -1,6 +1,7 @@
 #include "tests/support/nest_text.h"
 
 #include "base/arena.h"
+#include "model/nest/network_graph.h"
 #include "spec/reader.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
@@ -85,6 +86,17 @@ const struct network *network_of_text(
 	const struct network *network = node ? network_read(&reading, node) : NULL;
 	*complaints = complaints_text(arena, diag);
 	return network;
+}
+
+const char *network_graph_of_text(struct arena *arena, const char *yaml, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading;
+	const struct node *node = open_text(arena, diag, yaml, "network", &reading);
+	const struct network *network = node ? network_read(&reading, node) : NULL;
+	const char *text = network ? network_graph(&reading, network) : NULL;
+	*complaints = complaints_text(arena, diag);
+	return text;
 }
 
 bool nest_mapping_of_text(struct arena *arena, const struct arch *arch, const struct shape *shape,

@@ -24,6 +24,9 @@ const struct shape *problem_of_text(struct arena *arena, const char *yaml, const
 const struct network *network_of_text(
 	struct arena *arena, const char *yaml, const char **complaints);
 
+/* The graph of a network's layers as a workload; NULL with complaints. */
+const char *network_graph_of_text(struct arena *arena, const char *yaml, const char **complaints);
+
 /* From a `mapping:`; false when it is refused. */
 bool nest_mapping_of_text(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const char *yaml, struct mapping *out, const char **complaints);

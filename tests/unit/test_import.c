@@ -168,7 +168,7 @@ FOLDER_TEST(what_is_wrong_has_a_line)
 		folder_put("m.mlir", rows[i].text);
 		expect("\"$program\" import m.mlir", 2, rows[i].said);
 	}
-	expect("\"$program\" import m.yaml", 2, "its name must end in .onnx or .mlir");
+	expect("\"$program\" import m.yaml", 2, "m.yaml: error: no such file");
 	expect("\"$program\" import nowhere.onnx", 2, "cannot read 'nowhere.onnx'");
 }
 

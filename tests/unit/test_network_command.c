@@ -385,6 +385,127 @@ FOLDER_TEST(pages_have_the_energy_of_each_level)
 	json_decref(root);
 }
 
+/* A window that leaves the result (one more in front), groups of one rank, and one dimension for two ranks. */
+static const char chain[] =
+	"network:\n"
+	"  name: chain\n"
+	"  shapes:\n"
+	"    conv:\n"
+	"      dimensions: [C, M, R, P]\n"
+	"      data_spaces:\n"
+	"      - {name: Weights, projection: [C, M, R]}\n"
+	"      - {name: Inputs, projection: [C, [R, P]]}\n"
+	"      - {name: Outputs, projection: [M, P], read_write: true}\n"
+	"    grouped:\n"
+	"      dimensions: [G, C, M, R, P]\n"
+	"      data_spaces:\n"
+	"      - {name: Weights, projection: [G, C, M, R]}\n"
+	"      - {name: Inputs, projection: [G, C, 'R + 2*P']}\n"
+	"      - {name: Outputs, projection: [G, M, P], read_write: true}\n"
+	"    product:\n"
+	"      dimensions: [K, N, P]\n"
+	"      data_spaces:\n"
+	"      - {name: Weights, projection: [K, N]}\n"
+	"      - {name: Inputs, projection: [K, P]}\n"
+	"      - {name: Outputs, projection: [N, P], read_write: true}\n"
+	"  layers:\n"
+	"  - {name: a, shape: conv, instance: {C: 2, M: 4, R: 3, P: 6}}\n"
+	"  - {name: b, shape: grouped, instance: {G: 2, C: 2, M: 3, R: 3, P: 3}}\n"
+	"  - {name: c.1, shape: product, instance: {K: 6, N: 4, P: 3}}\n";
+
+static int small(int i)
+{
+	return (i * 7 + i / 3) % 5 - 2;
+}
+
+static void put_values(struct text *text, const char *name, int count)
+{
+	text_add(text, "%s:", name);
+	for (int i = 0; i < count; i++)
+		text_add(text, " %d", small(i));
+	text_add(text, "\n");
+}
+
+/* Element (n, p) of the result, from the layers as problems. */
+static int chain_value(int n, int p)
+{
+	int sum = 0;
+	for (int k = 0; k < 6; k++) {
+		int b = 0;
+		for (int c = 0; c < 2; c++)
+			for (int r = 0; r < 3; r++) {
+				int a = 0, m = k / 3 * 2 + c, at = 2 * p + r - 1;
+				for (int i = 0; i < 6 && at >= 0 && at < 6; i++)
+					a += small(i / 3 * 8 + at + i % 3) *
+					     small(i / 3 * 12 + m * 3 + i % 3);
+				b += a * small(((k / 3 * 2 + c) * 3 + k % 3) * 3 + r);
+			}
+		sum += b * small(k * 4 + n);
+	}
+	return sum;
+}
+
+FOLDER_TEST(the_graph_of_layers_computes_what_they_do)
+{
+	struct text inputs = text_open(arena), outputs = text_open(arena);
+	put_values(&inputs, "a_Inputs", 2 * 8);
+	put_values(&inputs, "a_Weights", 2 * 4 * 3);
+	put_values(&inputs, "b_Weights", 2 * 2 * 3 * 3);
+	put_values(&inputs, "c_1_Weights", 6 * 4);
+	folder_put("values", text_read(&inputs));
+	folder_put("chain.yaml", chain);
+	text_add(&outputs, "c_1:");
+	for (int i = 0; i < 12; i++)
+		text_add(&outputs, " %d", chain_value(i / 3, i % 3));
+	text_add(&outputs, "\n");
+	struct ended ended = folder_run(
+		"sed '/^constraints/,$d' machine.yaml >free.yaml && $program simulate free.yaml "
+		"chain.yaml --as graph --inputs values --outputs computed && "
+		"$program import chain.yaml");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "\n    # a: from memory, because it is the first\n"));
+	assert_non_null(strstr(ended.out, " pad a[C_2 + 2 * G_2, R_3 + 2 * P_3 - 1] * "));
+	assert_non_null(strstr(ended.out, " b[K_6_2a, K_6_3b, P_3] * "));
+	assert_string_equal(folder_text("computed"), text_read(&outputs));
+}
+
+/* Occurrences: `from` of a later layer is the occurrence before; what does not agree reads memory. */
+FOLDER_TEST(layers_name_what_they_read)
+{
+	static const char flows[] =
+		"  - {name: d, count: 2, from: {Inputs: e}, shape: product,\n"
+		"      instance: {K: 4, N: 6, P: 3}}\n"
+		"  - {name: e, count: 2, shape: product, instance: {K: 6, N: 4, P: 3}}\n"
+		"  - {name: f, from: {}, shape: product, instance: {K: 4, N: 4, P: 3}}\n"
+		"  - {name: g, from: e, shape: product, instance: {K: 4, N: 4, P: 3}}\n"
+		"  - {name: h, shape: product, instance: {K: 5, N: 4, P: 3}}\n"
+		"  - {name: i, count: 2, shape: product, instance: {K: 4, N: 4, P: 3}}\n";
+	folder_put("flows.yaml", arena_format(arena, "%s%s", chain, flows));
+	struct ended ended = folder_run(
+		"sed '/^constraints/,$d' machine.yaml >free.yaml; "
+		"$program import flows.yaml && $program check -v free.yaml flows.yaml >/dev/null");
+	assert_int_equal(ended.status, 0);
+	static const char *const ops[] = {" d_Inputs[K_4, P_3] * d_Weights",
+		" d[K_6, P_3] * e_Weights", " e[K_4, P_3] * d_2_Weights",
+		" d_2[K_6, P_3] * e_2_Weights", " f_Inputs[K_4, P_3] * f_Weights",
+		" e_2[K_4, P_3] * g_Weights"};
+	const char *at = ended.out;
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+		at = strstr(at, ops[i]);
+		assert_non_null(at);
+	}
+	assert_non_null(strstr(ended.err,
+		"a graph of 12 ops: 5 of 9 layers read another one, 4 read memory; 'a': it is the "
+		"first; 'f': its 'from' says so; 'h': its 'Inputs' is 5 x 3, and the result of 'g' "
+		"is 4 x 3; 'i': it occurs 2 times and 'h' once"));
+	/* `from` makes it a graph, unless --as says otherwise */
+	ended = folder_run("$program check free.yaml flows.yaml --as network");
+	assert_non_null(strstr(ended.out, "chain: 9 layers, "));
+	ended = folder_run("$program score free.yaml flows.yaml");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "e_2"));
+}
+
 /* A layer is scored without its network, and so not where that is in one file with the machine. */
 FOLDER_TEST(a_network_beside_its_machine_is_told)
 {
@@ -407,8 +528,8 @@ FOLDER_TEST(what_networks_cannot_have_is_refused)
 		"lxplore: error: a budget of latency or energy needs the objectives "
 		"latency,energy, which are the default\n");
 	expect("$program score machine.yaml network.yaml", 2,
-		"lxplore: error: a network is explored or checked; of its results score and "
-		"simulate read the files in layers/\n");
+		"lxplore: error: a network is explored or checked; score and simulate read the "
+		"files in layers/ of its results, or with '--as graph' the network\n");
 	expect("$program explore machine.yaml network.yaml out/layers/one-001.yaml 2>&1 "
 	       "| grep error >&2; exit 2",
 		2,
@@ -416,6 +537,11 @@ FOLDER_TEST(what_networks_cannot_have_is_refused)
 		"run is about one of them\n"
 		"out/layers/one-001.yaml:4:1: error: a 'mapping' stands beside a 'network'; a "
 		"run is about one of them\n");
+	expect("$program import network.yaml --as network 2>&1 | grep error >&2; exit 2", 2,
+		"argument 3:1:1: error: a network is imported as a graph; leave '--as' out\n");
+	expect("$program import machine.yaml", 2,
+		"lxplore: error: 'machine.yaml' has no 'network', and the name of a model ends in "
+		".onnx or .mlir\n");
 	struct ended ended = folder_run(EXPLORE "--latency-budget 5pJ --energy-budget -1");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err,

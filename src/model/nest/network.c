@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/text.h"
 #include "spec/field.h"
 #include "spec/reader.h"
 
@@ -39,12 +40,15 @@ static const struct field layer_fields[] = {
 	{"name", FIELD_TEXT, .required = true},
 	{"count", FIELD_WHOLE, "how often the layer occurs", .usual = "1",
 		INTO(struct layer, count), .least = 1, .most = NETWORK_COUNT_MOST},
+	{"from", FIELD_ANY, "the layer whose result it reads, or dataspaces with such layers",
+		.usual = "the layer before, if shapes agree"},
 	{0},
 };
 static const struct noun *const layer_parts[] = {&problem_noun, NULL};
 static const struct noun layer_noun = {
 	.name = "layer", .fields = layer_fields, .parts = layer_parts, .older = "instance"};
 
+/* Marks `from` as known; add_sources reads it when all layers have names. */
 static void read_layer(const struct reading *reading, const struct node *node,
 	const struct node *shapes, struct network *network, struct names *names)
 {
@@ -56,7 +60,99 @@ static void read_layer(const struct reading *reading, const struct node *node,
 	if (read_text(&map, "name", REQUIRED, &layer->name))
 		check_name(reading, node, network, names, layer);
 	fields_read(&map, &layer_noun, layer, NULL);
+	read_node(&map, "from", OPTIONAL);
 	layer->shape = shape_read_open(&map, shapes);
+}
+
+/* "; did you mean 'a'?", or nothing. */
+static const char *nearest_layer(
+	struct arena *arena, const struct network *network, const char *name)
+{
+	const char **known = arena_array(arena, const char *, network->layer_count + 1);
+	for (size_t l = 0; l < network->layer_count; l++)
+		known[l] = network->layers[l].name;
+	return suggestion(arena, suggest(name, known), "");
+}
+
+/* The end of the layers of equal count that a layer is among: occurrences of these alternate. */
+static size_t block_end(const struct network *network, size_t l)
+{
+	size_t end = l;
+	while (end < network->layer_count && network->layers[end].count == network->layers[l].count)
+		end++;
+	return end;
+}
+
+/* One layer that `from` names, as the operand `space`. */
+static void add_source(const struct reading *reading, const struct names *names,
+	const struct network *network, struct layer *layer, int space, const struct node *node)
+{
+	const char *name;
+	if (!node_text(reading, node, "'from' of a layer", &name))
+		return;
+	int found = names_find(names, name);
+	size_t own = (size_t)(layer - network->layers);
+	size_t end = layer->count > 1 ? block_end(network, own) : own;
+	if (found < 0)
+		reading_refuse(reading, node, "there is no layer '%s'%s", name,
+			nearest_layer(reading->arena, network, name));
+	else if ((size_t)found == own && layer->count == 1)
+		reading_refuse(reading, node,
+			"'%s' reads its own result; with a 'count' above 1 it reads that of the "
+			"occurrence before",
+			name);
+	else if ((size_t)found >= end)
+		reading_refuse(reading, node,
+			"'%s' comes later; a layer reads the results of earlier ones: move '%s' in "
+			"front",
+			name, name);
+	else
+		layer->from.at[layer->from.count++] =
+			(struct layer_source){space, (size_t)found, node->span};
+}
+
+/* "Inputs, Weights" */
+static const char *operand_names(struct arena *arena, const struct shape *shape)
+{
+	struct text text = text_open(arena);
+	for (int t = 0; t < shape->space_count; t++)
+		if (!shape->spaces[t].written)
+			text_add(&text, "%s%s", text.length ? ", " : "", shape->spaces[t].name);
+	return text_read(&text);
+}
+
+static bool is_given(const struct layer_sources *from, int space)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (from->at[i].space == space)
+			return true;
+	return false;
+}
+
+static void add_sources(const struct reading *reading, const struct names *names,
+	const struct network *network, struct layer *layer, const struct node *from)
+{
+	const struct shape *shape = layer->shape;
+	layer->from.given = true;
+	layer->from.at = arena_array(reading->arena, struct layer_source, SHAPE_SPACES_MOST);
+	if (from->kind != NODE_MAP) {
+		add_source(reading, names, network, layer, -1, from);
+		return;
+	}
+	for (size_t i = 0; i < from->count; i++) {
+		const struct node_entry *entry = &from->entries[i];
+		int space = shape_space(shape, entry->key);
+		if (space < 0 || shape->spaces[space].written)
+			diag_error(reading->diag, entry->key_span,
+				"'%s' is not an operand of layer '%s'; it reads %s", entry->key,
+				layer->name, operand_names(reading->arena, shape));
+		else if (is_given(&layer->from, space))
+			diag_error(reading->diag, entry->key_span,
+				"'%s' is given twice, by its name and by its role; keep one",
+				shape->spaces[space].name);
+		else
+			add_source(reading, names, network, layer, space, entry->value);
+	}
 }
 
 static bool is_used(const struct node *layers, const char *name)
@@ -99,6 +195,14 @@ int64_t network_occurrences(const struct network *network)
 	return count;
 }
 
+bool network_flows(const struct network *network)
+{
+	for (size_t l = 0; l < network->layer_count; l++)
+		if (network->layers[l].from.given)
+			return true;
+	return false;
+}
+
 static const struct field network_fields[] = {
 	{"name", FIELD_TEXT, .usual = "network"},
 	{"shapes", FIELD_MAP, "shapes that several layers have, by name", .shape = SHAPE_NAMED,
@@ -133,6 +237,13 @@ const struct network *network_read(const struct reading *reading, const struct n
 	network->layers = arena_array(reading->arena, struct layer, layers->count);
 	for (size_t i = 0; i < layers->count && !diag_full(reading->diag); i++)
 		read_layer(reading, layers->items[i], shapes, network, &names);
+	if (diag_errors(reading->diag) != errors)
+		return NULL;
+	for (size_t l = 0; l < network->layer_count; l++) {
+		const struct node *from = node_find(layers->items[l], "from");
+		if (from)
+			add_sources(reading, &names, network, &network->layers[l], from);
+	}
 	if (diag_errors(reading->diag) != errors)
 		return NULL;
 	warn_unused(reading, shapes, layers);
