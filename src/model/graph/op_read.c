@@ -787,13 +787,50 @@ static bool read_opaque_operand(
 	return true;
 }
 
-/* {opaque: topk, reads: [p], writes: ["idx[t,j]"]} */
-static bool read_opaque(struct draft *draft, struct reader *reader, struct op *op)
+struct op_form {
+	const char *name, *opaque, *op, *type;
+	const struct node *root, *roles, *reads, *writes;
+};
+
+static bool is_opaque(const void *op)
 {
-	const struct node *reads = read_list(reader, "reads", OPTIONAL);
-	const struct node *writes = read_list(reader, "writes", REQUIRED);
+	return ((const struct op_form *)op)->opaque != NULL;
+}
+
+static bool is_notation(const void *op)
+{
+	return !is_opaque(op);
+}
+
+static const struct field op_fields[] = {
+	{"name", FIELD_TEXT, .usual = "its result's", INTO(struct op_form, name)},
+	{"opaque", FIELD_TEXT, "the type of an op that only reads and writes",
+		INTO(struct op_form, opaque)},
+	{"op", FIELD_TEXT, "an einsum, a map or a reduction: `h[t,f] = sum(d) x[t,d] * w[d,f]`",
+		.required = true, .has = is_notation, INTO(struct op_form, op)},
+	{"type", FIELD_TEXT, "a name for reports and for lists of types", .has = is_notation,
+		INTO(struct op_form, type)},
+	{"root", FIELD_WHOLE, "rank of a broadcast's source", .usual = "0", .has = is_notation,
+		KEEP_ANY(struct op_form, root)},
+	{"roles", FIELD_CHOICE, "names of its operands in constraints of problems",
+		.shape = SHAPE_LIST, .words = shape_roles, .has = is_notation,
+		KEEP(struct op_form, roles)},
+	{"reads", FIELD_ANY, "tensors of an opaque op", .shape = SHAPE_LIST, .has = is_opaque,
+		KEEP(struct op_form, reads)},
+	{"writes", FIELD_ANY, "tensors of an opaque op", .shape = SHAPE_LIST, .required = true,
+		.has = is_opaque, KEEP(struct op_form, writes)},
+	{0},
+};
+const struct noun op_noun = {.name = "op", .fields = op_fields, .also = "string"};
+
+/* {opaque: topk, reads: [p], writes: ["idx[t,j]"]} */
+static bool read_opaque(
+	struct draft *draft, struct reader *reader, const struct op_form *form, struct op *op)
+{
+	const struct node *reads = form->reads, *writes = form->writes;
 	size_t read_count = reads ? reads->count : 0;
 	bool good = true;
+	op->type = form->opaque;
 	if (!writes)
 		return false;
 	if (writes->count == 0 || read_count + writes->count > OP_READS_MOST + 1 ||
@@ -813,21 +850,21 @@ static bool read_opaque(struct draft *draft, struct reader *reader, struct op *o
 }
 
 /* The rank that a broadcast starts from. */
-static void read_root(struct draft *draft, struct reader *reader, struct op *op)
+static void read_root(
+	struct draft *draft, struct reader *reader, const struct node *node, struct op *op)
 {
 	int64_t root = 0;
-	const struct node *node = read_node(reader, "root", OPTIONAL);
 	if (node && op->primitive->kind != OP_BROADCAST)
 		diag_error(draft->reading->diag, node->span, "only a broadcast has a root");
 	else if (node)
-		read_integer(reader, "root", OPTIONAL, 0, RANKS_MOST - 1, &root);
+		node_integer(draft->reading, node, reader_place(reader, "root"), 0, RANKS_MOST - 1,
+			&root);
 	op->root = (int)root;
 }
 
 /* Reads the names of operands in constraints: one of Inputs, Weights and Outputs each, in the order written. */
-static void read_roles(struct draft *draft, struct reader *reader, struct op *op)
+static void read_roles(struct draft *draft, const struct node *list, struct op *op)
 {
-	const struct node *list = read_list(reader, "roles", OPTIONAL);
 	const char **roles = arena_array(draft->reading->arena, const char *, op_operands(op));
 	if (!list)
 		return;
@@ -855,40 +892,25 @@ static void read_roles(struct draft *draft, struct reader *reader, struct op *op
 	op->roles = roles;
 }
 
-static const struct field op_fields[] = {
-	{"name", FIELD_TEXT, .usual = "its result's"},
-	{"op", FIELD_TEXT,
-		.help = "an einsum, a map or a reduction: `h[t,f] = sum(d) x[t,d] * w[d,f]`"},
-	{"opaque", FIELD_TEXT, .help = "the type of an op that only reads and writes"},
-	{"type", FIELD_TEXT, .help = "a name for reports and for lists of types"},
-	{"root", FIELD_WHOLE, "rank of a broadcast's source", .usual = "0"},
-	{"roles", FIELD_CHOICE, "names of its operands in constraints of problems",
-		.shape = SHAPE_LIST, .words = shape_roles},
-	{"reads", FIELD_ANY, "tensors of an opaque op", .shape = SHAPE_LIST},
-	{"writes", FIELD_ANY, "tensors of an opaque op", .shape = SHAPE_LIST},
-	{0},
-};
-const struct noun op_noun = {.name = "op", .fields = op_fields, .also = "string"};
-
 static bool read_op_map(struct draft *draft, const struct node *node, struct op *op)
 {
 	struct reader reader;
+	struct op_form form = {0};
 	bool good;
 	if (!noun_open(&reader, draft->reading, node, "op", &op_noun))
 		return false;
-	read_text(&reader, "name", OPTIONAL, &op->name);
-	if (read_text(&reader, "opaque", OPTIONAL, &op->type)) {
-		good = read_opaque(draft, &reader, op);
+	fields_read(&reader, &op_noun, &form, NULL);
+	op->name = form.name;
+	if (form.opaque) {
+		good = read_opaque(draft, &reader, &form, op);
 	} else {
-		struct op_draft draft_op = {.draft = draft, .op = op};
-		const char *text;
-		good = read_text(&reader, "op", REQUIRED, &text);
-		draft_op.text = node_find(node, "op");
-		read_text(&reader, "type", OPTIONAL, &op->type);
-		good = good && read_notation(&draft_op);
+		struct op_draft draft_op = {
+			.draft = draft, .op = op, .text = node_find(node, "op")};
+		op->type = form.type;
+		good = form.op && read_notation(&draft_op);
 		if (good) {
-			read_root(draft, &reader, op);
-			read_roles(draft, &reader, op);
+			read_root(draft, &reader, form.root, op);
+			read_roles(draft, form.roles, op);
 		}
 	}
 	reader_done(&reader);

@@ -107,10 +107,18 @@ static void read_shape(
 	sketch->shape_given = true;
 }
 
+struct tensor_form {
+	int dtype; /* -1: none */
+	const struct node *shape, *layout;
+};
+
 static const struct field tensor_fields[] = {
-	{"dtype", FIELD_CHOICE, .usual = "that of the workload", .words = dtype_names},
-	{"shape", FIELD_ANY, "its dimensions, by name or extent", .shape = SHAPE_LIST},
-	{"layout", FIELD_ANY, "its dimensions in the memory, stick last", .shape = SHAPE_LIST},
+	{"dtype", FIELD_CHOICE, .usual = "that of the workload", .words = dtype_names,
+		INTO(struct tensor_form, dtype)},
+	{"shape", FIELD_ANY, "its dimensions, by name or extent", .shape = SHAPE_LIST,
+		KEEP(struct tensor_form, shape)},
+	{"layout", FIELD_ANY, "its dimensions in the memory, stick last", .shape = SHAPE_LIST,
+		KEEP(struct tensor_form, layout)},
 	{0},
 };
 static const struct noun tensor_noun = {.name = "tensor", .fields = tensor_fields};
@@ -118,21 +126,19 @@ static const struct noun tensor_noun = {.name = "tensor", .fields = tensor_field
 static void read_tensor(struct draft *draft, const struct node_entry *entry)
 {
 	struct reader reader;
-	const struct node *shape;
-	int dtype;
+	struct tensor_form form = {.dtype = -1};
 	int t = draft_tensor(draft, entry->key, entry->key_span);
 	struct sketch *sketch = &draft->sketches.at[t];
 	const char *what = arena_format(draft->reading->arena, "tensor '%s'", entry->key);
 	if (!noun_open(&reader, draft->reading, entry->value, what, &tensor_noun))
 		return;
+	fields_read(&reader, &tensor_noun, &form, NULL);
 	/* a machine of words has what it has, whatever the model was trained in */
-	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype) &&
-		!(draft->fits && draft->linear))
-		sketch->dtype = (enum dtype)dtype;
-	shape = read_list(&reader, "shape", OPTIONAL);
-	if (shape)
-		read_shape(draft, shape, entry->key, sketch);
-	sketch->layout = read_list(&reader, "layout", OPTIONAL);
+	if (form.dtype >= 0 && !(draft->fits && draft->linear))
+		sketch->dtype = (enum dtype)form.dtype;
+	if (form.shape)
+		read_shape(draft, form.shape, entry->key, sketch);
+	sketch->layout = form.layout;
 	reader_done(&reader);
 }
 
@@ -551,14 +557,13 @@ static const struct workload *draft_finish(struct draft *draft, const char *name
 	return diag_errors(draft->reading->diag) == errors ? freeze(draft, name) : NULL;
 }
 
-/* For tensors that say nothing. */
-static void read_dtype(struct draft *draft, struct reader *reader, const struct level *home)
+/* For tensors that say nothing; given -1: the workload says nothing either. */
+static void choose_dtype(struct draft *draft, int given, const struct level *home)
 {
-	int dtype;
-	draft->dtype = DTYPE_FP16;
-	if (read_word(reader, "dtype", OPTIONAL, dtype_names, &dtype))
-		draft->dtype = (enum dtype)dtype;
-	else if (home && !dtype_of_word(home->word_bits, &draft->dtype))
+	draft->dtype = given < 0 ? DTYPE_FP16 : (enum dtype)given;
+	if (given >= 0)
+		return;
+	if (home && !dtype_of_word(home->word_bits, &draft->dtype))
 		diag_error(draft->reading->diag, home->span,
 			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, "
 			"16 or 32, or the workload a 'dtype'",
@@ -567,18 +572,30 @@ static void read_dtype(struct draft *draft, struct reader *reader, const struct 
 
 static const char *const layouts_names[] = {"given", "auto", NULL};
 
+struct workload_form {
+	const char *name;
+	int dtype; /* -1: none */
+	bool fits;
+	const struct node *dimensions, *tensors, *inputs, *outputs, *ops;
+};
+
 static const struct field workload_fields[] = {
-	{"name", FIELD_TEXT, .usual = "workload"},
-	{"dimensions", FIELD_WHOLE, "extents by name", .shape = SHAPE_NAMED, .required = true},
-	{"dtype", FIELD_CHOICE, .usual = "fp16, or the machine's words", .words = dtype_names},
+	{"name", FIELD_TEXT, .usual = "workload", INTO(struct workload_form, name)},
+	{"dimensions", FIELD_WHOLE, "extents by name", .shape = SHAPE_NAMED, .required = true,
+		KEEP(struct workload_form, dimensions)},
+	{"dtype", FIELD_CHOICE, .usual = "fp16, or the machine's words", .words = dtype_names,
+		INTO(struct workload_form, dtype)},
 	{"layouts", FIELD_CHOICE, "`auto`: those that fit the machine", .usual = "`given`",
-		.words = layouts_names},
+		.words = layouts_names, INTO(struct workload_form, fits)},
 	{"tensors", FIELD_MAP, "dtypes, shapes and layouts by name", .shape = SHAPE_NAMED,
-		.noun = &tensor_noun},
-	{"inputs", FIELD_TEXT, .usual = "tensors that no op writes", .shape = SHAPE_LIST},
-	{"outputs", FIELD_TEXT, .usual = "tensors that no op reads", .shape = SHAPE_LIST},
+		.noun = &tensor_noun, KEEP(struct workload_form, tensors)},
+	{"inputs", FIELD_TEXT, .usual = "tensors that no op writes", .shape = SHAPE_LIST,
+		KEEP(struct workload_form, inputs)},
+	{"outputs", FIELD_TEXT, .usual = "tensors that no op reads", .shape = SHAPE_LIST,
+		KEEP(struct workload_form, outputs)},
 	{"ops", FIELD_MAP, "`h[t,f] = sum(d) x[t,d] * w[d,f]`, or a map with more",
-		.shape = SHAPE_LIST, .required = true, .noun = &op_noun},
+		.shape = SHAPE_LIST, .required = true, .noun = &op_noun,
+		KEEP(struct workload_form, ops)},
 	{0},
 };
 const struct noun workload_noun = {.name = "workload", .fields = workload_fields};
@@ -588,24 +605,19 @@ const struct workload *workload_read(
 {
 	struct reader reader;
 	struct draft draft = {.reading = reading, .linear = home && !home->stick ? home : NULL};
+	struct workload_form form = {.name = "workload", .dtype = -1};
 	size_t errors = diag_errors(reading->diag);
-	const char *name = "workload";
 	if (!noun_open(&reader, reading, node, "workload", &workload_noun))
 		return NULL;
-	read_text(&reader, "name", OPTIONAL, &name);
-	read_dimensions(&draft, read_map(&reader, "dimensions", REQUIRED));
-	read_dtype(&draft, &reader, home);
-	int layouts = 0;
-	read_word(&reader, "layouts", OPTIONAL, layouts_names, &layouts);
-	draft.fits = layouts == 1;
-	const struct node *tensors = read_map(&reader, "tensors", OPTIONAL);
-	if (tensors)
-		draft_read_tensors(&draft, tensors);
-	const struct node *inputs = read_list(&reader, "inputs", OPTIONAL);
-	const struct node *outputs = read_list(&reader, "outputs", OPTIONAL);
-	read_ops(&draft, read_list(&reader, "ops", REQUIRED));
+	fields_read(&reader, &workload_noun, &form, NULL);
+	draft.fits = form.fits;
+	read_dimensions(&draft, form.dimensions);
+	choose_dtype(&draft, form.dtype, home);
+	if (form.tensors)
+		draft_read_tensors(&draft, form.tensors);
+	read_ops(&draft, form.ops);
 	reader_done(&reader);
-	return draft_finish(&draft, name, inputs, outputs, errors);
+	return draft_finish(&draft, form.name, form.inputs, form.outputs, errors);
 }
 
 #define CANNOT(of, space, ...) diag_error((of)->reading->diag, (space)->span, __VA_ARGS__)
