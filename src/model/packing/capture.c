@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "spec/reader.h"
+#include "spec/field.h"
 
 #include <inttypes.h>
 
@@ -154,20 +154,95 @@ const char *capture_check(struct arena *arena, const struct capture_question *qu
 enum { WAYS_MOST = 1 << 20, STEP_MOST = 1 << 30, BUFFERS_MOST = 4096, USES_MOST = 1 << 12 };
 #define SIZE_MOST (INT64_C(1) << 36)
 
+struct captured_division {
+	const struct node *output, *reduction;
+};
+
+static const struct field captured_division_fields[] = {
+	{"output_splits", FIELD_WHOLE, .shape = SHAPE_NAMED, .required = true,
+		KEEP(struct captured_division, output)},
+	{"reduction_splits", FIELD_WHOLE, .shape = SHAPE_NAMED, .required = true,
+		KEEP(struct captured_division, reduction)},
+	{0},
+};
+static const struct noun captured_division_noun = {
+	.name = "captured_division", .fields = captured_division_fields};
+
+struct captured_buffer {
+	const char *name, *reason;
+	int64_t size, write, boundary;
+	const struct node *uses, *divisions, *pairs;
+	struct texts parents, in_place;
+};
+
+static const struct field captured_buffer_fields[] = {
+	{"name", FIELD_TEXT, .required = true, INTO(struct captured_buffer, name)},
+	{"size", FIELD_WHOLE, .required = true, INTO(struct captured_buffer, size), .least = -1,
+		.most = SIZE_MOST},
+	{"spill_write_cost", FIELD_WHOLE, INTO(struct captured_buffer, write), .least = -1,
+		.most = SIZE_MOST},
+	{"boundary_cost", FIELD_WHOLE, INTO(struct captured_buffer, boundary), .least = -1,
+		.most = SIZE_MOST},
+	{"residency_reason", FIELD_TEXT, INTO(struct captured_buffer, reason)},
+	{"uses", FIELD_WHOLE, .shape = SHAPE_LIST, .required = true,
+		KEEP(struct captured_buffer, uses)},
+	{"core_divisions", FIELD_MAP, .shape = SHAPE_LIST, .required = true,
+		.noun = &captured_division_noun, KEEP(struct captured_buffer, divisions)},
+	{"parents", FIELD_TEXT, .shape = SHAPE_SOME, INTO(struct captured_buffer, parents)},
+	{"in_place_parents", FIELD_TEXT, .shape = SHAPE_SOME,
+		INTO(struct captured_buffer, in_place)},
+	{"cd_parent_matches", FIELD_ANY, .shape = SHAPE_NAMED, KEEP(struct captured_buffer, pairs)},
+	{"first_use_is_read", FIELD_ANY, .read = field_skip},
+	{"placement", FIELD_ANY, .read = field_skip},
+	{0},
+};
+static const struct noun captured_buffer_noun = {
+	.name = "captured_buffer", .fields = captured_buffer_fields};
+
+struct captured_answer {
+	const char *name;
+	const struct node *division;
+	int64_t address;
+};
+
+static const struct field captured_answer_fields[] = {
+	{"name", FIELD_TEXT, .required = true, INTO(struct captured_answer, name)},
+	{"chosen_division", FIELD_WHOLE, .required = true,
+		KEEP_ANY(struct captured_answer, division)},
+	{"address", FIELD_WHOLE, INTO(struct captured_answer, address), .most = SIZE_MOST},
+	{0},
+};
+static const struct noun captured_answer_noun = {
+	.name = "captured_answer", .fields = captured_answer_fields};
+
+struct captured_case {
+	const struct node *inputs, *solved;
+};
+
+static const struct field captured_case_fields[] = {
+	{"inputs", FIELD_MAP, .shape = SHAPE_LIST, .required = true, .noun = &captured_buffer_noun,
+		KEEP(struct captured_case, inputs)},
+	{"solved", FIELD_MAP, .shape = SHAPE_LIST, .noun = &captured_answer_noun,
+		KEEP(struct captured_case, solved)},
+	{0},
+};
+static const struct noun captured_case_noun = {
+	.name = "captured_case", .fields = captured_case_fields};
+
 /* A case half read. */
 struct capture_reading {
 	const struct reading *reading;
 	struct names names; /* of buffers, by index */
 	size_t count;
 	struct capture_buffer *buffers;
+	struct captured_buffer *forms;
 	struct reader *readers;
 };
 
 /* Multiplies into the product and the sum of squares the ways of one map {stride: ways}. */
-static void read_ways(
-	struct reader *division, const char *key, struct capture_division *out, int64_t *product)
+static void read_ways(struct reader *division, const char *key, const struct node *map,
+	struct capture_division *out, int64_t *product)
 {
-	const struct node *map = read_map(division, key, REQUIRED);
 	for (size_t i = 0; map && i < map->count; i++) {
 		int64_t ways = 1;
 		if (!node_integer(division->reading, map->entries[i].value,
@@ -185,7 +260,7 @@ static void read_ways(
 static void read_menu(struct capture_reading *r, size_t b)
 {
 	struct reader *buffer = &r->readers[b];
-	const struct node *list = read_list(buffer, "core_divisions", REQUIRED);
+	const struct node *list = r->forms[b].divisions;
 	if (list && !list->count)
 		reader_refuse(
 			buffer, "core_divisions", "is empty; an op has at least one division");
@@ -195,12 +270,15 @@ static void read_menu(struct capture_reading *r, size_t b)
 		arena_array(r->reading->arena, struct capture_division, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		struct reader division;
+		struct captured_division form = {0};
 		int64_t reductions = 1;
 		menu[i].pieces = 1;
-		if (!reader_open(&division, r->reading, list->items[i], "division"))
+		if (!noun_open(&division, r->reading, list->items[i], "division",
+			    &captured_division_noun))
 			continue;
-		read_ways(&division, "output_splits", &menu[i], &menu[i].pieces);
-		read_ways(&division, "reduction_splits", &menu[i], &reductions);
+		fields_read(&division, &captured_division_noun, &form, NULL);
+		read_ways(&division, "output_splits", form.output, &menu[i], &menu[i].pieces);
+		read_ways(&division, "reduction_splits", form.reduction, &menu[i], &reductions);
 		menu[i].cores = menu[i].pieces * reductions;
 		reader_done(&division);
 	}
@@ -212,7 +290,7 @@ static void read_menu(struct capture_reading *r, size_t b)
 static int64_t read_life(struct capture_reading *r, size_t b)
 {
 	struct reader *buffer = &r->readers[b];
-	const struct node *list = read_list(buffer, "uses", REQUIRED);
+	const struct node *list = r->forms[b].uses;
 	int64_t last = -1;
 	if (list && !list->count)
 		reader_refuse(buffer, "uses", "is empty; a buffer is made somewhere");
@@ -237,27 +315,20 @@ static int64_t read_life(struct capture_reading *r, size_t b)
 static void read_buffer(struct capture_reading *r, size_t b, const struct node *node)
 {
 	struct capture_buffer *out = &r->buffers[b];
+	struct captured_buffer *form = &r->forms[b];
 	struct reader *buffer = &r->readers[b];
-	const char *reason = NULL;
-	int64_t size = 0, write = 0, boundary = 0;
-	if (!reader_open(buffer, r->reading, node, "buffer"))
+	if (!noun_open(buffer, r->reading, node, "buffer", &captured_buffer_noun))
 		return;
+	fields_read(buffer, &captured_buffer_noun, form, NULL);
 	out->span = node->span;
-	out->name = "";
-	if (read_text(buffer, "name", REQUIRED, &out->name)) {
-		if (names_find(&r->names, out->name) >= 0)
-			reader_refuse(
-				buffer, "name", "is '%s', as that of another buffer", out->name);
-		else
-			names_add(r->reading->arena, &r->names, out->name, (int)b);
-	}
-	read_integer(buffer, "size", REQUIRED, -1, SIZE_MOST, &size);
-	read_integer(buffer, "spill_write_cost", OPTIONAL, -1, SIZE_MOST, &write);
-	read_integer(buffer, "boundary_cost", OPTIONAL, -1, SIZE_MOST, &boundary);
-	read_text(buffer, "residency_reason", OPTIONAL, &reason);
-	out->size = size > 0 ? size : 0;
-	out->may_stay = !reason && size > 0;
-	out->cost = out->size * read_life(r, b) + (write > boundary ? write - boundary : 0);
+	out->name = form->name ? form->name : "";
+	if (form->name && names_find(&r->names, form->name) >= 0)
+		reader_refuse(buffer, "name", "is '%s', as that of another buffer", form->name);
+	else if (form->name)
+		names_add(r->reading->arena, &r->names, form->name, (int)b);
+	out->size = form->size > 0 ? form->size : 0;
+	out->may_stay = !form->reason && form->size > 0;
+	out->cost = out->size * read_life(r, b) + number_max(0, form->write - form->boundary);
 	read_menu(r, b);
 }
 
@@ -289,10 +360,11 @@ static void read_pairs(
 	edge->pair_count = list->count;
 }
 
-static bool lists_name(const char *const *names, size_t count, const char *name)
+/* True if one of the first names of a list is this. */
+static bool lists_name(const struct texts *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (text_equal(names[i], name))
+		if (text_equal(names->at[i], name))
 			return true;
 	return false;
 }
@@ -302,37 +374,32 @@ static void read_edges(struct capture_reading *r, size_t b)
 {
 	struct reader *buffer = &r->readers[b];
 	struct capture_buffer *own = &r->buffers[b];
-	const char *const *parents = NULL, *const *in_place = NULL;
-	size_t parent_count = 0, in_place_count = 0;
-	read_texts(buffer, "parents", OPTIONAL, &parents, &parent_count);
-	read_texts(buffer, "in_place_parents", OPTIONAL, &in_place, &in_place_count);
-	const struct node *pairs = read_map(buffer, "cd_parent_matches", OPTIONAL);
+	const struct captured_buffer *form = &r->forms[b];
 	struct capture_edge *edges =
-		arena_array(r->reading->arena, struct capture_edge, parent_count + 1);
-	for (size_t i = 0; i < parent_count; i++) {
+		arena_array(r->reading->arena, struct capture_edge, form->parents.count + 1);
+	for (size_t i = 0; i < form->parents.count; i++) {
 		struct capture_edge *edge = &edges[own->edge_count];
-		edge->parent = names_find(&r->names, parents[i]);
-		if (edge->parent < 0 || lists_name(parents, i, parents[i]))
+		const char *name = form->parents.at[i];
+		edge->parent = names_find(&r->names, name);
+		if (edge->parent < 0 || lists_name(&form->parents, i, name))
 			continue;
 		const struct capture_buffer *parent = &r->buffers[edge->parent];
-		const struct node *list = node_find(pairs, parents[i]);
+		const struct node *list = node_find(form->pairs, name);
 		own->edge_count++;
-		edge->is_in_place = lists_name(in_place, in_place_count, parents[i]);
+		edge->is_in_place = lists_name(&form->in_place, form->in_place.count, name);
 		if (own->start <= parent->start || own->start >= parent->end)
 			reader_refuse(buffer, "parents",
 				"has '%s', which lives from step %" PRId64 " to %" PRId64
 				"; the op that reads it runs at step %" PRId64,
-				parents[i], parent->start, parent->end - 1, own->start);
+				name, parent->start, parent->end - 1, own->start);
 		if (list && list->kind == NODE_LIST)
 			read_pairs(r, b, list, edge);
 		else if (list)
 			reading_refuse(r->reading, list,
-				"the pairs of '%s' are %s; a list is expected", parents[i],
+				"the pairs of '%s' are %s; a list is expected", name,
 				node_kind_name(list));
 	}
 	own->edges = edges;
-	read_node(buffer, "first_use_is_read", OPTIONAL);
-	read_node(buffer, "placement", OPTIONAL);
 	reader_done_lenient(buffer);
 }
 
@@ -346,21 +413,21 @@ static void read_published(struct capture_reading *r, const struct node *list, s
 		answer->addresses[i] = UNPLACED;
 	for (size_t i = 0; i < list->count; i++) {
 		struct reader buffer;
-		const char *name = NULL;
-		int64_t division = 0, address = UNPLACED;
-		if (!reader_open(&buffer, r->reading, list->items[i], "answer") ||
-			!read_text(&buffer, "name", REQUIRED, &name))
+		struct captured_answer form = {.address = UNPLACED};
+		int64_t division = 0;
+		if (!noun_open(
+			    &buffer, r->reading, list->items[i], "answer", &captured_answer_noun))
 			continue;
-		int b = names_find(&r->names, name);
-		if (b < 0) {
-			reader_refuse(&buffer, "name", "is '%s', which is not a buffer", name);
+		fields_read(&buffer, &captured_answer_noun, &form, NULL);
+		int b = form.name ? names_find(&r->names, form.name) : -1;
+		if (form.name && b < 0)
+			reader_refuse(&buffer, "name", "is '%s', which is not a buffer", form.name);
+		if (b < 0 || !form.division)
 			continue;
-		}
-		read_integer(&buffer, "chosen_division", REQUIRED, 0,
+		node_integer(r->reading, form.division, reader_place(&buffer, "chosen_division"), 0,
 			(int64_t)r->buffers[b].division_count - 1, &division);
-		read_integer(&buffer, "address", OPTIONAL, 0, SIZE_MOST, &address);
 		answer->divisions[b] = (int)division;
-		answer->addresses[b] = address;
+		answer->addresses[b] = form.address;
 	}
 	out->published = answer;
 }
@@ -368,10 +435,11 @@ static void read_published(struct capture_reading *r, const struct node *list, s
 static void read_case(const struct reading *reading, const struct node *node, struct capture *out)
 {
 	struct reader body;
-	if (!reader_open(&body, reading, node, "case"))
+	struct captured_case form = {0};
+	if (!noun_open(&body, reading, node, "case", &captured_case_noun))
 		return;
-	const struct node *inputs = read_list(&body, "inputs", REQUIRED);
-	const struct node *solved = read_list(&body, "solved", OPTIONAL);
+	fields_read(&body, &captured_case_noun, &form, NULL);
+	const struct node *inputs = form.inputs, *solved = form.solved;
 	reader_done_lenient(&body);
 	if (inputs && inputs->count > BUFFERS_MOST)
 		reader_refuse(&body, "inputs", "has more than %d buffers", BUFFERS_MOST);
@@ -380,6 +448,7 @@ static void read_case(const struct reading *reading, const struct node *node, st
 	struct capture_reading r = {.reading = reading,
 		.count = inputs->count,
 		.buffers = arena_array(reading->arena, struct capture_buffer, inputs->count),
+		.forms = arena_array(reading->arena, struct captured_buffer, inputs->count),
 		.readers = arena_array(reading->arena, struct reader, inputs->count)};
 	size_t before = diag_errors(reading->diag);
 	for (size_t b = 0; b < r.count; b++)
