@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
+#include "cost/graph/floor.h"
 #include "lower/graph/lower.h"
 #include "model/graph/plan.h"
 #include "model/graph/run.h"
@@ -15,7 +16,8 @@
 /*
  * Mechanisms that cost machines time: the model adds it up in closed form, the simulator as
  * instructions need it.  Each alone on a machine that is ideal but for that: the two must say the
- * same cycles.  Then all at once on random plans: no execution is below the model's bound.
+ * same cycles, and no plan is below the lower bound of all plans (cost/graph/floor.h).  Then all
+ * at once on random plans: no execution is below the model's bound.
  */
 enum { CORES = 8, MECHANISMS_MOST = 32 };
 
@@ -24,6 +26,7 @@ static const struct random_options options = {
 
 struct met {
 	long equal, busy; /* plans with the same cycles; those that take any */
+	long tight;       /* busy plans that reach the lower bound of all plans */
 };
 
 /* True if cores have equal shares and nothing moves: then no mechanism is a mere lower bound. */
@@ -40,6 +43,14 @@ static bool is_even(const struct plan *plan, struct arena *arena)
 				return false;
 	}
 	return true;
+}
+
+static int cores_of(const struct plan *plan)
+{
+	int64_t most = 1;
+	for (int s = 0; s < plan->step_count; s++)
+		most = number_max(most, mapping_cores(plan->arch, &plan->steps[s].mapping));
+	return (int)most;
 }
 
 /* Runs a plan on the machine with one mechanism; returns the first difference that is not allowed, NULL: none. */
@@ -60,6 +71,12 @@ static const char *run_on(const struct mechanism *mechanism, const struct plan *
 	int64_t round = mechanism->parts ? (int64_t)program->instruction_count : 0;
 	met->equal += cycles == model;
 	met->busy += model > 0;
+	int64_t floor = latency_floor(arch, plan->workload, cores_of(plan));
+	met->tight += floor == model && model > 0;
+	if (floor > model)
+		return arena_format(arena,
+			"%" PRId64 " cycles in the model, at least %" PRId64 " in every plan",
+			model, floor);
 	if (cycles < model || (exact && cycles > model + round))
 		return arena_format(arena, "%" PRId64 " cycles executed, %" PRId64 " in the model",
 			cycles, model);
@@ -69,7 +86,7 @@ static const char *run_on(const struct mechanism *mechanism, const struct plan *
 BARE_TEST(each_mechanism_takes_what_the_model_says)
 {
 	uint64_t seed = draws_seed(36);
-	long count = draws(300), run = 0, evens = 0;
+	long count = draws(300), run = 0, evens = 0, tight = 0;
 	struct met met[MECHANISMS_MOST] = {{0}};
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
@@ -94,11 +111,14 @@ BARE_TEST(each_mechanism_takes_what_the_model_says)
 	assert_true(!draws_are_many(count) || evens >= run / 20);
 	for (int m = 0; m < mechanism_count; m++) {
 		const struct mechanism *mechanism = &mechanisms[m];
-		print_message("%s: %ld plans, %ld with equal cycles, %ld that it slows\n",
-			mechanism->name, run, met[m].equal, met[m].busy);
+		print_message("%s: %ld plans, %ld with equal cycles, %ld that it slows, "
+			      "%ld as fast as any\n",
+			mechanism->name, run, met[m].equal, met[m].busy, met[m].tight);
 		assert_true(!draws_are_many(count) || 100 * met[m].equal >= mechanism->equal * run);
 		assert_true(met[m].busy >= run / (mechanism->rare ? 50 : 10));
+		tight += met[m].tight;
 	}
+	assert_true(!draws_are_many(count) || tight > 0);
 }
 
 /* Overheads, which plan and program have from one function, counted bundle by bundle. */
