@@ -94,10 +94,16 @@ static void read_inner(struct reader *map, const struct field *field, enum need 
 	reader_done(&inner);
 }
 
+/* True if several values are a struct texts. */
+static bool has_words(const struct field *field)
+{
+	return field->type == FIELD_TEXT || field->type == FIELD_CHOICE;
+}
+
 static void read_several(struct reader *map, const struct field *field, enum need need, void *at)
 {
 	struct texts *texts = at;
-	if (field->type == FIELD_TEXT)
+	if (has_words(field))
 		read_texts(map, field->key, need, &texts->at, &texts->count);
 	else
 		read_numbers(map, field, need, at);
@@ -236,7 +242,7 @@ static const char *print_several(struct arena *arena, const struct field *field,
 	struct texts texts = {0};
 	struct numbers numbers = {0};
 	struct text text = text_open(arena);
-	if (field->type == FIELD_TEXT)
+	if (has_words(field))
 		texts = *(const struct texts *)at;
 	else if (field->count)
 		numbers = (struct numbers){at, field->count};

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "model/machine/mapping.h"
 #include "model/nest/constraint.h"
+#include "spec/field.h"
 #include "spec/node.h"
-#include "spec/reader.h"
 
 #include <string.h>
 
@@ -323,27 +323,51 @@ static void merge_loops(struct directives *directives, const struct nest_target 
 	loops->span = said->span;
 }
 
-static void read_loops(struct directives *directives, struct reader *map,
-	const struct nest_target *target, bool spatial)
+struct directive_form {
+	int type; /* -1: unknown */
+	const struct node *target, *factors, *permutation, *split, *keep, *bypass;
+};
+
+/* The last ones are constraints that may stand in a mapping; read with them. */
+static const struct field directive_fields[] = {
+	{"target", FIELD_ANY, .required = true, KEEP_ANY(struct directive_form, target)},
+	{"type", FIELD_CHOICE, .required = true, .words = type_names,
+		INTO(struct directive_form, type)},
+	{"factors", FIELD_ANY, KEEP_ANY(struct directive_form, factors)},
+	{"permutation", FIELD_ANY, KEEP_ANY(struct directive_form, permutation)},
+	{"split", FIELD_ANY, KEEP_ANY(struct directive_form, split)},
+	{"keep", FIELD_ANY, KEEP_ANY(struct directive_form, keep)},
+	{"bypass", FIELD_ANY, KEEP_ANY(struct directive_form, bypass)},
+	{"no_reuse", FIELD_ANY, .read = field_skip},
+	{"no_temporal_reuse", FIELD_ANY, .read = field_skip},
+	{"no_link_transfer", FIELD_ANY, .read = field_skip},
+	{"no_multicast_no_reduction", FIELD_ANY, .read = field_skip},
+	{"rmw_first_update", FIELD_ANY, .read = field_skip},
+	{"rmw_on_first_writeback", FIELD_ANY, .read = field_skip},
+	{"no_coalesce", FIELD_ANY, .read = field_skip},
+	{"passthrough", FIELD_ANY, .read = field_skip},
+	{0},
+};
+static const struct noun directive_noun = {.name = "directive", .fields = directive_fields};
+
+static void read_loops(struct directives *directives, struct span span,
+	const struct directive_form *form, const struct nest_target *target, bool spatial)
 {
 	const struct reading *reading = directives->reading;
 	const struct shape *shape = directives->shape;
 	struct bound idle[SHAPE_DIMENSIONS_MOST] = {0};
-	struct read_loops said = {.span = map->map->span};
+	struct read_loops said = {.span = span};
 	const struct constraint_factor *list = NULL;
 	int count = 0;
-	const struct node *factors = read_node(map, "factors", OPTIONAL);
-	const struct node *permutation = read_node(map, "permutation", OPTIONAL);
-	const struct node *split = spatial ? read_node(map, "split", OPTIONAL) : NULL;
-	if (split)
-		said.split = directive_split(reading, split, shape, &said.first_y);
-	struct bound *bounds = open_row(directives, target, spatial, map->map->span, idle);
+	if (spatial && form->split)
+		said.split = directive_split(reading, form->split, shape, &said.first_y);
+	struct bound *bounds = open_row(directives, target, spatial, span, idle);
 	if (!bounds)
 		return;
-	if (factors)
-		directive_factors(reading, factors, shape, &list, &count);
-	if (permutation)
-		directive_order(reading, permutation, shape, &said.order);
+	if (form->factors)
+		directive_factors(reading, form->factors, shape, &list, &count);
+	if (form->permutation)
+		directive_order(reading, form->permutation, shape, &said.order);
 	said.bounded = count > 0;
 	said.ordered = said.order.count > 0 || said.order.suffix_count > 0;
 	if (bounds == idle) {
@@ -376,12 +400,10 @@ static void place(struct directives *directives, const struct nest_target *targe
 	*kept = keep ? *kept | 1u << r : *kept & ~(1u << r);
 }
 
-static void read_places(struct directives *directives, struct reader *map,
+static void read_places(struct directives *directives, const struct node *node,
 	const struct nest_target *target, bool keep)
 {
-	const char *key = keep ? "keep" : "bypass";
 	uint32_t spaces;
-	const struct node *node = read_node(map, key, OPTIONAL);
 	if (!node || !directive_spaces(directives->reading, node, directives->shape, &spaces))
 		return;
 	for (int t = 0; t < directives->shape->space_count; t++)
@@ -389,55 +411,44 @@ static void read_places(struct directives *directives, struct reader *map,
 			place(directives, target, t, keep, node->span);
 }
 
-/* Warns of keys that belong to directives of another type: they are not used. */
-static void pass_over(struct directives *directives, struct reader *map, enum directive_type type)
+/* Warns of a key that belongs to directives of another type: it is not used. */
+static void pass_over(
+	struct directives *directives, const char *key, const struct node *node, int type)
 {
-	static const char *const of_loops[] = {"factors", "permutation", "split", NULL};
-	static const char *const of_places[] = {"keep", "bypass", NULL};
-	bool loops = type == TYPE_SPATIAL || type == TYPE_TEMPORAL;
-	const char *const *keys = loops ? of_places : of_loops;
-	for (int i = 0; keys[i]; i++) {
-		const struct node *node = read_node(map, keys[i], OPTIONAL);
-		if (node)
-			diag_warning(directives->reading->diag, node->span,
-				"'%s' says nothing in a directive of type %s, as in Timeloop",
-				keys[i], type_names[type]);
-	}
-	const struct node *split = type == TYPE_TEMPORAL ? read_node(map, "split", OPTIONAL) : NULL;
-	if (split)
-		diag_warning(directives->reading->diag, split->span,
-			"'split' says nothing in a directive of type temporal, as in Timeloop");
+	if (node)
+		diag_warning(directives->reading->diag, node->span,
+			"'%s' says nothing in a directive of type %s, as in Timeloop", key,
+			type_names[type]);
 }
 
 static void read_directive(struct directives *directives, const struct node *node)
 {
-	/* constraints that may stand in a mapping; read with them */
-	static const char *const flags[] = {"no_reuse", "no_temporal_reuse", "no_link_transfer",
-		"no_multicast_no_reduction", "rmw_first_update", "rmw_on_first_writeback",
-		"no_coalesce", "passthrough", NULL};
 	struct reader map;
 	struct nest_target target;
-	int type;
-	if (!reader_open(&map, directives->reading, node, "directive"))
+	struct directive_form form = {.type = -1};
+	if (!noun_open(&map, directives->reading, node, "directive", &directive_noun))
 		return;
-	const struct node *name = read_node(&map, "target", REQUIRED);
-	bool good = read_word(&map, "type", REQUIRED, type_names, &type);
-	if (!good || !name ||
-		!nest_target_read(directives->reading, name, directives->arch, &target))
+	fields_read(&map, &directive_noun, &form, NULL);
+	if (form.type < 0 || !form.target ||
+		!nest_target_read(directives->reading, form.target, directives->arch, &target))
 		return;
-	if (type == TYPE_SKEW) {
+	if (form.type == TYPE_SKEW) {
 		WRONG(directives, node->span, "a 'skew' is not supported: loops run straight");
 		return;
 	}
-	if (type == TYPE_SPATIAL || type == TYPE_TEMPORAL) {
-		read_loops(directives, &map, &target, type == TYPE_SPATIAL);
+	bool spatial = form.type == TYPE_SPATIAL;
+	if (spatial || form.type == TYPE_TEMPORAL) {
+		read_loops(directives, node->span, &form, &target, spatial);
+		pass_over(directives, "keep", form.keep, form.type);
+		pass_over(directives, "bypass", form.bypass, form.type);
 	} else {
-		read_places(directives, &map, &target, true);
-		read_places(directives, &map, &target, false);
+		read_places(directives, form.keep, &target, true);
+		read_places(directives, form.bypass, &target, false);
+		pass_over(directives, "factors", form.factors, form.type);
+		pass_over(directives, "permutation", form.permutation, form.type);
 	}
-	pass_over(directives, &map, type);
-	for (int i = 0; flags[i]; i++)
-		read_node(&map, flags[i], OPTIONAL);
+	if (!spatial)
+		pass_over(directives, "split", form.split, form.type);
 	reader_done_lenient(&map);
 }
 

@@ -350,10 +350,9 @@ static bool read_names(
 	return true;
 }
 
-static bool read_reverse(
-	struct reader *map, const struct recurrence *recurrence, struct projection *projection)
+static bool read_reverse(struct reader *map, const struct node *reverse,
+	const struct recurrence *recurrence, struct projection *projection)
 {
-	const struct node *reverse = read_map(map, "reverse", OPTIONAL);
 	bool good = true;
 	for (size_t i = 0; reverse && i < reverse->count; i++) {
 		const struct node_entry *entry = &reverse->entries[i];
@@ -403,27 +402,54 @@ static void read_row_names(struct reader *map, struct space_time *out)
 
 static const char *const fold_orders[] = {"tiles", "blocks", NULL};
 
+struct search_form {
+	const struct node *allocation, *schedule, *vector, *rows;
+	int wires;
+	struct texts folds;
+};
+
 static const struct field search_fields[] = {
 	{"allocation", FIELD_WHOLE, "least and most of its entries", .usual = "[-1, 1]",
-		.shape = SHAPE_LIST},
+		.shape = SHAPE_LIST, KEEP(struct search_form, allocation)},
 	{"schedule", FIELD_WHOLE, "least and most of its entries", .usual = "[-2, 2]",
-		.shape = SHAPE_LIST},
+		.shape = SHAPE_LIST, KEEP(struct search_form, schedule)},
 	{"vector", FIELD_WHOLE, "least and most of the entries of one projection vector",
-		.shape = SHAPE_LIST},
-	{"rows", FIELD_WHOLE, "rows of the allocation", .usual = "2"},
-	{"wires", FIELD_WHOLE, "streams that may be wires", .usual = "0"},
-	{"fold", FIELD_CHOICE, "orders of folds to try", .shape = SHAPE_SOME, .words = fold_orders},
+		.shape = SHAPE_LIST, KEEP(struct search_form, vector)},
+	{"rows", FIELD_WHOLE, "rows of the allocation", .usual = "2",
+		KEEP_ANY(struct search_form, rows)},
+	{"wires", FIELD_WHOLE, "streams that may be wires", .usual = "0",
+		INTO(struct search_form, wires), .most = RECURRENCE_DEPENDENCES_MOST},
+	{"fold", FIELD_CHOICE, "orders of folds to try", .shape = SHAPE_SOME, .words = fold_orders,
+		INTO(struct search_form, folds)},
 	{0},
 };
 static const struct noun search_noun = {.name = "projection_search", .fields = search_fields};
 
+struct fold_form {
+	const struct node *array;
+	int order;
+};
+
 static const struct field fold_fields[] = {
-	{"array", FIELD_WHOLE, "its sizes", .shape = SHAPE_LIST, .required = true},
-	{"order", FIELD_CHOICE, .usual = "`tiles`", .words = fold_orders},
+	{"array", FIELD_WHOLE, "its sizes", .shape = SHAPE_LIST, .required = true,
+		KEEP(struct fold_form, array)},
+	{"order", FIELD_CHOICE, .usual = "`tiles`", .words = fold_orders,
+		INTO(struct fold_form, order)},
 	{0},
 };
 static const struct noun fold_noun = {.name = "fold", .fields = fold_fields};
 
+struct space_time_form {
+	const struct node *call, *reverse, *fold, *search;
+	bool checked; /* whatever it says: the guard is always there */
+};
+
+static bool has_no_call(const void *space_time)
+{
+	return !((const struct space_time_form *)space_time)->call;
+}
+
+/* Rows without a place are read with the loops, as they need them. */
 static const struct field space_time_fields[] = {
 	{"loops", FIELD_ANY, "the extent of each loop, or its first and last value",
 		.shape = SHAPE_NAMED},
@@ -434,10 +460,11 @@ static const struct field space_time_fields[] = {
 	{"domain", .type = FIELD_TEXT},
 	{"allocation", FIELD_ANY, "rows of space", .shape = SHAPE_LIST},
 	{"schedule", FIELD_ANY, "rows of time", .shape = SHAPE_LIST},
-	{"transform", FIELD_TEXT, .help = "both, as a call of space_time_transform"},
+	{"transform", FIELD_TEXT, "both, as a call of space_time_transform",
+		KEEP_ANY(struct space_time_form, call)},
 	{"space", FIELD_TEXT, "names of the rows of space", .shape = SHAPE_SOME},
 	{"time", FIELD_TEXT, "names of the rows of time", .shape = SHAPE_SOME},
-	{"reverse", FIELD_ANY, .shape = SHAPE_NAMED},
+	{"reverse", FIELD_ANY, .shape = SHAPE_NAMED, KEEP(struct space_time_form, reverse)},
 	{"wires", FIELD_TEXT, "streams that reach all PEs at once", .shape = SHAPE_SOME},
 	{"shuffle", FIELD_TEXT, .shape = SHAPE_SOME},
 	{"stays", FIELD_TEXT, "streams that stay in their PE", .shape = SHAPE_SOME},
@@ -447,14 +474,14 @@ static const struct field space_time_fields[] = {
 	{"no_multicast_no_reduction", FIELD_ANY, .help = "an older word for `no_reuse`"},
 	{"lanes", .type = FIELD_ANY},
 	{"reach", .type = FIELD_WHOLE},
-	{"check_time", .type = FIELD_FLAG},
+	{"check_time", FIELD_FLAG, .has = has_no_call, INTO(struct space_time_form, checked)},
 	{"array", FIELD_WHOLE, "sizes of the array of PEs", .shape = SHAPE_LIST},
 	{"split", FIELD_ANY, "extents of tiles", .shape = SHAPE_NAMED},
 	{"sum", FIELD_ANY, .shape = SHAPE_LIST},
 	{"reread", FIELD_ANY, .shape = SHAPE_LIST},
 	{"load", FIELD_ANY, .shape = SHAPE_NAMED},
-	{"fold", FIELD_MAP, .noun = &fold_noun},
-	{"search", FIELD_MAP, .noun = &search_noun},
+	{"fold", FIELD_MAP, .noun = &fold_noun, KEEP(struct space_time_form, fold)},
+	{"search", FIELD_MAP, .noun = &search_noun, KEEP(struct space_time_form, search)},
 	{0},
 };
 const struct noun space_time_noun = {.name = "space_time", .fields = space_time_fields};
@@ -478,11 +505,10 @@ static bool read_plan(
 	return good;
 }
 
-static bool read_projection(struct reader *map, struct space_time *out)
+static bool read_projection(struct reader *map, const struct node *call, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	const struct recurrence *recurrence = &out->recurrence;
-	const struct node *call = read_node(map, "transform", OPTIONAL);
 	const struct node *space = read_node(map, "allocation", OPTIONAL);
 	const struct node *time = read_node(map, "schedule", OPTIONAL);
 	projection->span = map->map->span;
@@ -497,15 +523,12 @@ static bool read_projection(struct reader *map, struct space_time *out)
 		out->has_space = out->has_time = true;
 		return read_call(map->reading, call, recurrence, projection);
 	}
-	bool good = read_matrices(map, out);
-	bool checked = true;
-	read_bool(map, "check_time", OPTIONAL, &checked);
-	return good;
+	return read_matrices(map, out);
 }
 
-static bool read_range(struct reader *map, const char *key, struct projection_range *out)
+static bool read_range(
+	struct reader *map, const char *key, const struct node *list, struct projection_range *out)
 {
-	const struct node *list = read_list(map, key, OPTIONAL);
 	int64_t ends[2] = {out->least, out->most};
 	if (list && !space_time_vector(map->reading, list, key, 2, -1000, 1000, ends))
 		return false;
@@ -515,33 +538,31 @@ static bool read_range(struct reader *map, const char *key, struct projection_ra
 }
 
 /* `fold: tiles`, `fold: [tiles, blocks]` */
-static bool read_folds(struct reader *map, struct space_time *out)
+static bool read_folds(struct reader *map, const struct texts *folds, struct space_time *out)
 {
-	const char *const *given = NULL;
-	size_t count = 0;
 	const struct node *node = node_find(map->map, "fold");
-	if (!read_texts(map, "fold", OPTIONAL, &given, &count))
+	if (!folds->at)
 		return true;
 	if (!out->einsum)
 		return reading_refuse(map->reading, node,
 			"a search folds einsums: what it reads again where tiles meet follows from "
 			"their indices");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < folds->count; i++) {
 		int order = 0;
-		while (fold_orders[order] && !text_equal(fold_orders[order], given[i]))
+		while (fold_orders[order] && !text_equal(fold_orders[order], folds->at[i]))
 			order++;
 		if (!fold_orders[order])
 			return reading_refuse(map->reading, node_item(node, i),
-				"'%s' is not an order of folds; use tiles or blocks", given[i]);
+				"'%s' is not an order of folds; use tiles or blocks", folds->at[i]);
 		out->folds |= UINT32_C(1) << order;
 	}
 	return true;
 }
 
-static bool read_search(struct reader *map, struct space_time *out)
+static bool read_search(struct reader *map, const struct node *node, struct space_time *out)
 {
-	const struct node *node = read_map(map, "search", OPTIONAL);
-	int64_t rows = number_min(2, out->recurrence.loop_count - 1), wires = 0;
+	struct search_form form = {0};
+	int64_t rows = number_min(2, out->recurrence.loop_count - 1);
 	out->space_range = (struct projection_range){-1, 1};
 	out->time_range = (struct projection_range){-2, 2};
 	out->space_rows = (int)rows;
@@ -549,51 +570,49 @@ static bool read_search(struct reader *map, struct space_time *out)
 		return true;
 	struct reader search;
 	noun_open(&search, map->reading, node, "search", &search_noun);
-	bool good = read_range(&search, "allocation", &out->space_range) &&
-		    read_range(&search, "schedule", &out->time_range) &&
-		    read_range(&search, "vector", &out->vector_range);
-	const struct node *vector = node_find(node, "vector");
-	const struct node *rows_node = node_find(node, "rows");
-	out->by_vectors = vector != NULL;
-	good = read_folds(&search, out) && good;
-	if (vector && (node_find(node, "allocation") || rows_node))
-		good = reading_refuse(map->reading, vector,
+	fields_read(&search, &search_noun, &form, NULL);
+	bool good = read_range(&search, "allocation", form.allocation, &out->space_range) &&
+		    read_range(&search, "schedule", form.schedule, &out->time_range) &&
+		    read_range(&search, "vector", form.vector, &out->vector_range);
+	out->by_vectors = form.vector != NULL;
+	good = read_folds(&search, &form.folds, out) && good;
+	if (form.vector && (form.allocation || form.rows))
+		good = reading_refuse(map->reading, form.vector,
 			"'vector' lists projections with one vector each; 'allocation' and 'rows' list "
 			"matrices: give one of the two");
 	if (out->folds) { /* every axis of the array is a row, as long as there are loops */
 		const struct node *array = node_find(map->map, "array");
 		rows = number_min(array ? (int64_t)array->count : 0, out->recurrence.loop_count);
 	}
-	read_integer(&search, "rows", OPTIONAL, 0, out->recurrence.loop_count, &rows);
-	read_integer(&search, "wires", OPTIONAL, 0, RECURRENCE_DEPENDENCES_MOST, &wires);
+	if (form.rows)
+		node_integer(map->reading, form.rows, reader_place(&search, "rows"), 0,
+			out->recurrence.loop_count, &rows);
 	out->space_rows = out->by_vectors ? out->recurrence.loop_count - 1 : (int)rows;
-	out->wires_most = (int)wires;
+	out->wires_most = form.wires;
 	reader_done(&search);
 	return good;
 }
 
 /* The spec becomes that of the small array. */
-static bool read_fold(struct reader *map, struct space_time *out)
+static bool read_fold(struct reader *map, const struct node *node, struct space_time *out)
 {
-	const struct node *node = read_map(map, "fold", OPTIONAL);
+	struct fold_form form = {0};
 	struct fold fold = {0};
-	int order = 0;
 	const char *why;
 	if (!node)
 		return true;
 	struct reader reader;
 	noun_open(&reader, map->reading, node, "fold", &fold_noun);
-	const struct node *list = read_list(&reader, "array", REQUIRED);
-	read_word(&reader, "order", OPTIONAL, fold_orders, &order);
+	fields_read(&reader, &fold_noun, &form, NULL);
 	reader_done(&reader);
-	if (!list)
+	if (!form.array)
 		return false;
 	if (!out->has_space || !out->has_time)
 		return reading_refuse(map->reading, node,
 			"'fold' needs an 'allocation' and a 'schedule': they are what is folded");
-	fold.order = (enum fold_order)order;
+	fold.order = (enum fold_order)form.order;
 	fold.row_count = out->projection.space_count;
-	if (!space_time_vector(map->reading, list, "'array' of 'fold'", fold.row_count, 1,
+	if (!space_time_vector(map->reading, form.array, "'array' of 'fold'", fold.row_count, 1,
 		    RECURRENCE_EXTENT_MOST, fold.sizes))
 		return false;
 	return recurrence_fold(map->reading->arena, &fold, out, &why) ||
@@ -636,23 +655,25 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	const struct space_time_beside *beside, struct space_time *out)
 {
 	struct reader map;
+	struct space_time_form form = {0};
 	size_t before = diag_errors(reading->diag);
 	*out = (struct space_time){0};
 	if (!noun_open(&map, reading, node, "space_time", &space_time_noun))
 		return false;
 	struct recurrence *recurrence = &out->recurrence;
+	fields_read(&map, &space_time_noun, &form, NULL);
 	if (space_time_body(&map, beside, out)) {
-		read_projection(&map, out);
+		read_projection(&map, form.call, out);
 		if (beside && beside->plan)
 			read_plan(reading, beside->plan, out);
 		space_time_streams(&map, "wires", recurrence, &out->projection.wires);
-		read_search(&map, out);
+		read_search(&map, form.search, out);
 		if (diag_errors(reading->diag) == before) {
 			read_row_names(&map, out);
-			read_reverse(&map, recurrence, &out->projection);
+			read_reverse(&map, form.reverse, recurrence, &out->projection);
 			space_time_limits(&map, beside ? beside->targets : NULL, out);
 		}
-		if (diag_errors(reading->diag) == before && read_fold(&map, out))
+		if (diag_errors(reading->diag) == before && read_fold(&map, form.fold, out))
 			check_folds(&map, beside, out);
 		reader_done(&map);
 	}
