@@ -486,8 +486,8 @@ static void find_first(struct search *search, struct arena *arena)
 	struct search lesser = {.run = search->run,
 		.frame = frame_without_relays(search->frame, arena),
 		.unpacked = JOINT_NEVER};
-	lesser.steps = steps_open(lesser.frame, arena);
-	lesser.relaxations = relaxations_open(lesser.frame, arena);
+	lesser.steps = steps_open(lesser.frame, NULL, arena);
+	lesser.relaxations = relaxations_open(lesser.frame, lesser.steps, arena);
 	run_pass(&lesser, CUT_WIDTH_FIRST, true);
 	search->best = lesser.best;
 	search->effort = lesser.effort;
@@ -499,8 +499,8 @@ static void search(struct run *run, const struct frame *frame)
 {
 	struct arena *arena = arena_open();
 	struct search search = {.run = run, .frame = frame, .unpacked = JOINT_NEVER};
-	search.steps = steps_open(frame, arena);
-	search.relaxations = relaxations_open(frame, arena);
+	search.steps = steps_open(frame, NULL, arena);
+	search.relaxations = relaxations_open(frame, search.steps, arena);
 	if (frame_relays(frame))
 		find_first(&search, arena);
 	bool done = widen(&search);

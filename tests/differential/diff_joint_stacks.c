@@ -30,7 +30,7 @@ static void find_bound(struct run *run, const struct problem *problem)
 	const char *why = NULL;
 	const struct frame *frame = frame_make(problem->joint, arena, &why);
 	assert_non_null(frame);
-	struct relaxations relaxations = relaxations_open(frame, arena);
+	struct relaxations relaxations = relaxations_open(frame, NULL, arena);
 	stack = stack_find(frame, POTENTIAL_STATES, arena);
 	bound = 0;
 	stack_bound(run, frame, &relaxations, width, &bound);

@@ -225,7 +225,9 @@ typedef bool step_visit(void *context, const struct cut_step *step);
  * views.
  */
 struct steps;
-struct steps *steps_open(const struct frame *frame, struct arena *arena);
+/* It has the menus of `own` if those are of the same frame, and is closed first; NULL: menus of its own. */
+struct steps *steps_open(
+	const struct frame *frame, const struct steps *own, struct arena *arena);
 void steps_be_lazy(struct steps *steps, bool lazy, bool roomless);
 void steps_close(struct steps *steps);
 void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */
@@ -266,6 +268,22 @@ struct coarse_space {
 	const bool *is_coarse;     /* by tensor; NULL: none is */
 	int distinct;              /* tensors that are not */
 };
+
+/*
+ * Tells the views apart of the tensors of which `before` does (NULL: none), and of as many more as give at most
+ * `states` combinations at each cut, those with the shortest lives first.
+ */
+struct coarse_space coarse_make(const struct frame *frame, const struct coarse_space *before,
+	double states, struct arena *arena);
+
+/* The state of the coarse space that a state of the space belongs to. */
+void coarse_codes(
+	const struct coarse_space *coarse, int cut, const uint16_t *codes, uint16_t *image);
+
+/* Visits the states that have less in LX than this one: tensors may have been dropped. */
+typedef void coarse_visit(void *context, const uint16_t *codes);
+void coarse_less(const struct coarse_space *coarse, int cut, const uint16_t *codes,
+	coarse_visit *visit, void *context);
 
 /*
  * A potential: a number for each state that a cut can have and each condition that a bundle can be in.
@@ -331,6 +349,7 @@ enum { RELAXATIONS_MOST = 8 };
  * all views, the last one none. Each is made at its first use. */
 struct relaxations {
 	struct arena *arena;
+	const struct steps *own; /* of the search */
 	const struct frame *relaxed;
 	struct coarse_space before;
 	double states;
@@ -339,7 +358,9 @@ struct relaxations {
 	struct state_space *spaces[RELAXATIONS_MOST];
 };
 
-struct relaxations relaxations_open(const struct frame *frame, struct arena *arena);
+/* `own`: the steps of the search, which are closed later; NULL. */
+struct relaxations relaxations_open(
+	const struct frame *frame, const struct steps *own, struct arena *arena);
 void relaxations_close(struct relaxations *relaxations);
 
 /* The levels are asked for in order. */

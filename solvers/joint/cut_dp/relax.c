@@ -15,11 +15,6 @@ struct completion_step {
 	bool ends_bundle;
 };
 
-/*
- * Visits the states that have less in LX than this one: tensors may have been dropped.
- */
-typedef void coarse_visit(void *context, const uint16_t *codes);
-
 /* Tensors count where bundles do. */
 static bool counts(const struct frame *frame)
 {
@@ -169,186 +164,6 @@ static int64_t completion_least(const struct frame *frame, const int64_t *costs,
 	for (size_t i = 0; i < condition_count(frame); i++)
 		least = number_min(least, costs[i] + behind[i]);
 	return least;
-}
-
-struct coarse_life {
-	int tensor, first, last; /* cuts */
-};
-
-static int compare_lives(const void *left, const void *right)
-{
-	const struct coarse_life *a = left, *b = right;
-	int order = (a->last - a->first) - (b->last - b->first);
-	return order ? order : a->tensor - b->tensor;
-}
-
-static int find_lives(const struct frame *frame, struct coarse_life *lives)
-{
-	int count = 0;
-	for (int t = 0; t < frame->space->tensor_count; t++) {
-		struct coarse_life life = {t, frame->cut_count, -1};
-		for (int c = 0; c < frame->cut_count; c++)
-			if (frame_slot(frame, c, t) != CUT_NO_SLOT) {
-				life.first = life.last < 0 ? c : life.first;
-				life.last = c;
-			}
-		if (life.last >= 0 && frame->space->tensors[t].view_count > 1)
-			lives[count++] = life;
-	}
-	return count;
-}
-
-/* Chooses the tensors whose views stay distinct, those of the coarser space among them. */
-static bool *choose(const struct frame *frame, const struct coarse_space *before, double states,
-	struct arena *arena)
-{
-	struct coarse_life *lives =
-		arena_array(arena, struct coarse_life, frame->space->tensor_count);
-	bool *is_coarse = arena_array(arena, bool, frame->space->tensor_count);
-	double *product = arena_array(arena, double, frame->cut_count);
-	int count = find_lives(frame, lives);
-	for (int c = 0; c < frame->cut_count; c++)
-		product[c] = 1;
-	if (count)
-		qsort(lives, (size_t)count, sizeof *lives, compare_lives);
-	for (int again = 0; again < 2; again++)
-		for (int i = 0; i < count; i++) {
-			const struct coarse_life *life = &lives[i];
-			bool known = before && !before->is_coarse[life->tensor];
-			double views = 1 + frame->space->tensors[life->tensor].view_count;
-			if (known == again)
-				continue;
-			for (int c = life->first; c <= life->last && again; c++)
-				is_coarse[life->tensor] |= product[c] * views > states;
-			for (int c = life->first; c <= life->last && !is_coarse[life->tensor]; c++)
-				product[c] *= views;
-		}
-	return is_coarse;
-}
-
-static void coarse_tensor(struct joint_tensor *tensor, struct arena *arena)
-{
-	const struct joint_tensor from = *tensor;
-	int64_t *bytes = arena_array(arena, int64_t, 1), *evict = arena_array(arena, int64_t, 1);
-	int64_t *relay = arena_array(arena, int64_t, 1);
-	int *cores = arena_array(arena, int, 1);
-	bool *serves = arena_array(arena, bool, 1);
-	if (!from.view_count)
-		return;
-	*evict = *relay = JOINT_NEVER;
-	*cores = from.cores[0];
-	*serves = true;
-	for (int v = 0; v < from.view_count; v++) {
-		*evict = number_min(*evict, from.evict[v]);
-		*cores = from.cores[v] < *cores ? from.cores[v] : *cores;
-	}
-	tensor->view_count = 1;
-	tensor->bytes = bytes;
-	tensor->evict = evict;
-	tensor->relay = relay;
-	tensor->cores = cores;
-	tensor->serves = serves;
-}
-
-static void coarse_option(const struct joint_space *space, const bool *is_coarse,
-	struct joint_option *option, struct arena *arena)
-{
-	struct joint_use *uses =
-		arena_copy(arena, option->uses, (size_t)option->use_count * sizeof *uses);
-	struct joint_out *outs =
-		arena_copy(arena, option->outs, (size_t)option->out_count * sizeof *outs);
-	for (int u = 0; u < option->use_count; u++)
-		if (is_coarse[uses[u].tensor] && uses[u].view >= 0)
-			uses[u].view = 0;
-	for (int o = 0; o < option->out_count; o++)
-		if (is_coarse[outs[o].tensor] && outs[o].view >= 0)
-			outs[o].view = 0;
-	option->uses = uses;
-	option->outs = outs;
-}
-
-/*
- * Tells the views apart of the tensors of which `before` does (NULL: none), and of as many more as give at most
- * `states` combinations at each cut, those with the shortest lives first.
- */
-static struct coarse_space coarse_make(const struct frame *frame, const struct coarse_space *before,
-	double states, struct arena *arena)
-{
-	const char *why;
-	const bool *is_coarse = choose(frame, before, states, arena);
-	const struct joint_space *space = frame->space;
-	struct joint_space *image = arena_copy(arena, space, sizeof *space);
-	struct joint_tensor *tensors =
-		arena_copy(arena, space->tensors, (size_t)space->tensor_count * sizeof *tensors);
-	struct joint_option *options =
-		arena_copy(arena, space->options, space->option_count * sizeof *options);
-	for (int t = 0; t < space->tensor_count; t++)
-		if (is_coarse[t])
-			coarse_tensor(&tensors[t], arena);
-	for (size_t i = 0; i < space->option_count; i++)
-		coarse_option(space, is_coarse, &options[i], arena);
-	image->tensors = tensors;
-	image->options = options;
-	struct frame *made = arena_copy(arena, frame_make(image, arena, &why), sizeof *made);
-	made->over = frame->over;
-	made->width_most = frame->width_most;
-	made->rank_count = frame->rank_count;
-	made->widths = frame->widths;
-	made->ranks = frame->ranks;
-	struct coarse_space coarse = {.frame = made, .is_coarse = is_coarse};
-	for (int t = 0; t < space->tensor_count; t++)
-		coarse.distinct += !is_coarse[t];
-	return coarse;
-}
-
-/* The state of the image space that a state of the space belongs to. */
-static void coarse_codes(
-	const struct coarse_space *coarse, int cut, const uint16_t *codes, uint16_t *image)
-{
-	const struct cut *at = &coarse->frame->cuts[cut];
-	for (int s = 0; s < at->slot_count; s++) {
-		bool merges = coarse->is_coarse && coarse->is_coarse[at->tensors[s]];
-		uint16_t code = codes[s];
-		if (merges && cut_view(code) > 0)
-			code = cut_code(code & CUT_VALID, 0);
-		image[s] = at->kept[s][code];
-	}
-}
-
-struct lesser {
-	const struct coarse_space *coarse;
-	int cut;
-	uint16_t codes[CUT_SLOTS_MOST];
-	coarse_visit *visit;
-	void *context;
-};
-
-static void visit_less(struct lesser *lesser, int slot, bool is_less)
-{
-	const struct cut *at = &lesser->coarse->frame->cuts[lesser->cut];
-	if (slot == at->slot_count) {
-		if (is_less)
-			lesser->visit(lesser->context, lesser->codes);
-		return;
-	}
-	uint16_t code = lesser->codes[slot];
-	visit_less(lesser, slot + 1, is_less);
-	if (cut_view(code) < 0 ||
-		!(code & CUT_VALID || lesser->coarse->is_coarse[at->tensors[slot]]))
-		return;
-	lesser->codes[slot] = code & CUT_VALID;
-	visit_less(lesser, slot + 1, true);
-	lesser->codes[slot] = code;
-}
-
-static void coarse_less(const struct coarse_space *coarse, int cut, const uint16_t *codes,
-	coarse_visit *visit, void *context)
-{
-	struct lesser lesser = {.coarse = coarse, .cut = cut, .visit = visit, .context = context};
-	size_t slots = (size_t)coarse->frame->cuts[cut].slot_count;
-	memcpy(lesser.codes, codes, slots * sizeof *codes);
-	if (coarse->is_coarse)
-		visit_less(&lesser, 0, false);
 }
 
 /* Each choice of codes of slots from this one on; false: too many. */
@@ -776,11 +591,12 @@ static bool go_backward(struct relaxation *relaxation, int cut)
 	return true;
 }
 
-static struct state_space *state_space_open(const struct coarse_space *coarse, struct arena *arena)
+static struct state_space *state_space_open(
+	const struct coarse_space *coarse, const struct steps *own, struct arena *arena)
 {
 	struct state_space *states = arena_new(arena, struct state_space);
 	states->coarse = *coarse;
-	states->steps = steps_open(coarse->frame, arena);
+	states->steps = steps_open(coarse->frame, own, arena);
 	steps_be_lazy(states->steps, true, true);
 	states->relays = frame_relays(coarse->frame);
 	return states;
@@ -900,9 +716,11 @@ const int64_t *relax_bounds(struct relaxation *relaxation, int cut, const uint16
 	return relaxation->states->relays ? coarser_bounds(relaxation, cut, codes) : NULL;
 }
 
-struct relaxations relaxations_open(const struct frame *frame, struct arena *arena)
+struct relaxations relaxations_open(
+	const struct frame *frame, const struct steps *own, struct arena *arena)
 {
 	return (struct relaxations){.arena = arena,
+		.own = own,
 		.relaxed = frame_with_less_room(frame, arena),
 		.before.distinct = -1,
 		.states = 1};
@@ -923,7 +741,8 @@ static void add_space(struct relaxations *relaxations)
 		relaxations->count == RELAXATIONS_MOST - 1 ||
 		relaxations->before.distinct == relaxations->relaxed->space->tensor_count;
 	relaxations->spaces[relaxations->count++] = state_space_open(
-		relaxations->is_whole ? &none : &relaxations->before, relaxations->arena);
+		relaxations->is_whole ? &none : &relaxations->before, relaxations->own,
+		relaxations->arena);
 }
 
 const struct state_space *relaxations_space(struct relaxations *relaxations, int level)

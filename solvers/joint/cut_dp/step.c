@@ -596,7 +596,7 @@ struct demand {
 struct steps {
 	const struct frame *frame;
 	int64_t capacity;
-	bool lazy, roomless;
+	bool lazy, roomless, borrows; /* the menus are of other steps */
 	struct demand *demands; /* by cut */
 	uint64_t *readers;      /* sets of moves that read in LX what is relayed */
 	struct menus *menus;
@@ -619,12 +619,14 @@ struct step_making {
 	void *context;
 };
 
-struct steps *steps_open(const struct frame *frame, struct arena *arena)
+struct steps *steps_open(
+	const struct frame *frame, const struct steps *own, struct arena *arena)
 {
 	struct steps *steps = arena_new(arena, struct steps);
 	steps->frame = frame;
 	steps->capacity = frame->space->capacity;
-	steps->menus = menus_open(frame, arena);
+	steps->borrows = own && own->frame == frame;
+	steps->menus = steps->borrows ? own->menus : menus_open(frame, arena);
 	size_t most = 0;
 	for (int c = 0; c < frame->space->op_count; c++)
 		if (menus_words(steps->menus, c) > most)
@@ -951,7 +953,8 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 
 void steps_close(struct steps *steps)
 {
-	menus_close(steps->menus);
+	if (!steps->borrows)
+		menus_close(steps->menus);
 }
 
 void steps_leave_room(struct steps *steps, int64_t capacity)
