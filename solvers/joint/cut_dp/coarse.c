@@ -139,9 +139,8 @@ static bool acts_alike(const struct joint_option *a, const struct joint_option *
 	       a->out_count == b->out_count && a->argument_count == b->argument_count &&
 	       !memcmp(a->uses, b->uses, (size_t)a->use_count * sizeof *a->uses) &&
 	       !memcmp(a->outs, b->outs, (size_t)a->out_count * sizeof *a->outs) &&
-	       (!a->argument_count ||
-		       !memcmp(a->arguments, b->arguments,
-			       (size_t)a->argument_count * sizeof *a->arguments));
+	       (!a->argument_count || !memcmp(a->arguments, b->arguments,
+					      (size_t)a->argument_count * sizeof *a->arguments));
 }
 
 /* True if no menu has `b`, because `a` is no worse and comes before it (step.c).  `is_first`: so it does among

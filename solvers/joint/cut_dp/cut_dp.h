@@ -15,6 +15,8 @@
 	OPTION(CUT_WIDTH_TIMES, 8, 2, 1000, "times as many in each pass after")                    \
 	OPTION(CUT_COARSE_TIMES, 200, 2, 1 << 30,                                                  \
 		"times as many combinations of views in each finer relaxation")                    \
+	OPTION(CUT_MENUS_MIB, 256, 1, 1 << 20,                                                     \
+		"MiB of menus of a cut that are kept: with more they are made again")              \
 	OPTION(CUT_POTENTIAL_STATES, 4096, 1, 1 << 20,                                             \
 		"states of a cut between blocks of a stack")                                       \
 	OPTION(CUT_BLOCK_WINDOW, 4, 1, 1000,                                                       \
@@ -226,8 +228,7 @@ typedef bool step_visit(void *context, const struct cut_step *step);
  */
 struct steps;
 /* It has the menus of `own` if those are of the same frame, and is closed first; NULL: menus of its own. */
-struct steps *steps_open(
-	const struct frame *frame, const struct steps *own, struct arena *arena);
+struct steps *steps_open(const struct frame *frame, const struct steps *own, struct arena *arena);
 void steps_be_lazy(struct steps *steps, bool lazy, bool roomless);
 void steps_close(struct steps *steps);
 void steps_leave_room(struct steps *steps, int64_t capacity); /* less than LX has */

@@ -740,9 +740,9 @@ static void add_space(struct relaxations *relaxations)
 	relaxations->is_whole =
 		relaxations->count == RELAXATIONS_MOST - 1 ||
 		relaxations->before.distinct == relaxations->relaxed->space->tensor_count;
-	relaxations->spaces[relaxations->count++] = state_space_open(
-		relaxations->is_whole ? &none : &relaxations->before, relaxations->own,
-		relaxations->arena);
+	relaxations->spaces[relaxations->count++] =
+		state_space_open(relaxations->is_whole ? &none : &relaxations->before,
+			relaxations->own, relaxations->arena);
 }
 
 const struct state_space *relaxations_space(struct relaxations *relaxations, int level)

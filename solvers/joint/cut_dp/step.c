@@ -52,14 +52,9 @@ struct menu_move {
 	uint32_t group; /* of moves with the same effects */
 };
 
-struct menu_entry {
-	const struct menu_move *move;
-	int64_t bytes; /* as above, from this state */
-};
-
 struct menu {
 	size_t count;
-	const struct menu_entry *entries;
+	const uint32_t *moves; /* their numbers on the card */
 };
 
 struct growing array(struct menu_move);
@@ -381,7 +376,6 @@ struct card {
 };
 
 struct made_menus array(struct menu);
-struct entries array(struct menu_entry);
 
 struct menus {
 	const struct frame *frame;
@@ -393,6 +387,8 @@ struct menus {
 	struct arena *kept;
 	struct cut_layer *asked; /* codes of the slots that its options use, those of others 0 */
 	struct made_menus made;  /* by state of it */
+	uint32_t *moves;         /* of the menu that is being made, with room for all */
+	int64_t *bytes;          /* by the same: in LX, beside those of the state */
 };
 
 static struct menus *menus_open(const struct frame *frame, struct arena *arena)
@@ -480,28 +476,22 @@ static int64_t bytes_from(
 	return bytes;
 }
 
-static bool does_as_well(const struct menu_entry *a, const struct menu_entry *b)
+/* Is one of the last moves of the menu, which all have the same effects, as good as another such move? */
+static bool is_displaced(const struct menus *menus, const struct card *card, size_t group,
+	size_t count, const struct menu_move *move, int64_t bytes)
 {
-	return a->move->value <= b->move->value && a->move->fresh <= b->move->fresh &&
-	       a->bytes <= b->bytes && a->move->cores <= b->move->cores;
-}
-
-static void add_entry(
-	struct entries *entries, size_t *group, struct arena *arena, const struct menu_entry *entry)
-{
-	if (entries->count > *group && entries->at[*group].move->group != entry->move->group)
-		*group = entries->count;
-	for (size_t k = *group; k < entries->count; k++)
-		if (does_as_well(&entries->at[k], entry))
-			return;
-	*array_add(arena, entries) = *entry;
+	for (size_t k = group; k < count; k++) {
+		const struct menu_move *other = &card->moves.at[menus->moves[k]];
+		if (other->value <= move->value && other->fresh <= move->fresh &&
+			menus->bytes[k] <= bytes && other->cores <= move->cores)
+			return true;
+	}
+	return false;
 }
 
 static struct menu make_menu(struct menus *menus, const struct card *card, const uint16_t *codes)
 {
-	struct arena *scratch = arena_open();
-	struct entries entries = {0};
-	size_t group = 0;
+	size_t count = 0, group = 0; /* the first of the group of the last one */
 	for (size_t w = 0; w < card->words; w++) {
 		uint64_t left = ~UINT64_C(0);
 		for (int i = 0; i < card->slot_count; i++)
@@ -509,16 +499,19 @@ static struct menu make_menu(struct menus *menus, const struct card *card, const
 		if (w == card->words - 1)
 			left &= (UINT64_C(1) << card->moves.count % 64) - 1;
 		for (; left; left &= left - 1) {
-			struct menu_entry entry = {
-				.move = &card->moves.at[w * 64 + (size_t)__builtin_ctzll(left)]};
-			entry.bytes = bytes_from(menus->frame, menus->cut, entry.move, codes);
-			add_entry(&entries, &group, scratch, &entry);
+			size_t m = w * 64 + (size_t)__builtin_ctzll(left);
+			const struct menu_move *move = &card->moves.at[m];
+			int64_t bytes = bytes_from(menus->frame, menus->cut, move, codes);
+			if (count && card->moves.at[menus->moves[count - 1]].group != move->group)
+				group = count;
+			if (is_displaced(menus, card, group, count, move, bytes))
+				continue;
+			menus->moves[count] = (uint32_t)m;
+			menus->bytes[count++] = bytes;
 		}
 	}
-	struct menu menu = {entries.count,
-		arena_copy(menus->kept, entries.at, entries.count * sizeof *entries.at)};
-	arena_close(scratch);
-	return menu;
+	return (struct menu){
+		count, arena_copy(menus->kept, menus->moves, count * sizeof *menus->moves)};
 }
 
 /* --- all of a cut */
@@ -532,6 +525,9 @@ static void turn_to(struct menus *menus, int cut)
 	menus->made = (struct made_menus){0};
 	if (!menus->cards[cut].is_made)
 		make_card(menus, cut);
+	size_t most = menus->cards[cut].moves.count;
+	menus->moves = arena_array(menus->kept, uint32_t, most);
+	menus->bytes = arena_array(menus->kept, int64_t, most);
 }
 
 static const struct card *card_at(struct menus *menus, int cut)
@@ -541,10 +537,12 @@ static const struct card *card_at(struct menus *menus, int cut)
 	return &menus->cards[cut];
 }
 
-/* Good until another cut is asked for. */
+/* Good until another menu is asked for: those of a cut are kept while they take little memory. */
 static const struct menu *menus_find(struct menus *menus, int cut, const uint16_t *codes)
 {
 	const struct card *card = card_at(menus, cut);
+	if (arena_used(menus->kept) >> 20 > (size_t)CUT_MENUS_MIB)
+		turn_to(menus, cut);
 	uint16_t asked[CUT_SLOTS_MOST] = {0};
 	for (int i = 0; i < card->slot_count; i++)
 		asked[card->slots[i]] = codes[card->slots[i]];
@@ -597,8 +595,8 @@ struct steps {
 	const struct frame *frame;
 	int64_t capacity;
 	bool lazy, roomless, borrows; /* the menus are of other steps */
-	struct demand *demands; /* by cut */
-	uint64_t *readers;      /* sets of moves that read in LX what is relayed */
+	struct demand *demands;       /* by cut */
+	uint64_t *readers;            /* sets of moves that read in LX what is relayed */
 	struct menus *menus;
 	int8_t **
 		sources; /* [from * cut_count + to][slot at to]: the slot at `from`; made when asked for */
@@ -619,8 +617,7 @@ struct step_making {
 	void *context;
 };
 
-struct steps *steps_open(
-	const struct frame *frame, const struct steps *own, struct arena *arena)
+struct steps *steps_open(const struct frame *frame, const struct steps *own, struct arena *arena)
 {
 	struct steps *steps = arena_new(arena, struct steps);
 	steps->frame = frame;
@@ -782,12 +779,12 @@ static const struct demand *demand_at(struct steps *steps, int cut)
 	return demand;
 }
 
-static bool take_move(struct step_making *making, const struct menu_entry *entry, int64_t bytes)
+static bool take_move(struct step_making *making, const struct menu_move *move, int64_t bytes)
 {
-	const struct menu_move *move = entry->move;
 	struct cut_step *step = making->step;
 	making->move = move;
-	making->bytes = cut_add(bytes, entry->bytes);
+	making->bytes =
+		cut_add(bytes, bytes_from(making->steps->frame, making->cut, move, making->codes));
 	step->which = move->option;
 	step->value = move->value;
 	step->fresh = move->fresh;
@@ -811,13 +808,13 @@ static bool take_move(struct step_making *making, const struct menu_entry *entry
 static bool take_menu(struct step_making *making, int64_t bytes)
 {
 	const struct menu *menu = menus_find(making->steps->menus, making->cut, making->codes);
+	const struct card *card = card_at(making->steps->menus, making->cut);
 	uint64_t relayed = 0;
 	for (int r = 0; r < making->step->relay_count; r++)
 		relayed |= UINT64_C(1) << making->step->relays[r].slot;
 	for (size_t i = 0; i < menu->count; i++) {
-		const struct menu_move *move = menu->entries[i].move;
-		if (!(relayed & ~(move->held & ~move->replaced)) &&
-			!take_move(making, &menu->entries[i], bytes))
+		const struct menu_move *move = &card->moves.at[menu->moves[i]];
+		if (!(relayed & ~(move->held & ~move->replaced)) && !take_move(making, move, bytes))
 			return false;
 	}
 	return true;
