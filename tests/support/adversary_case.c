@@ -31,10 +31,47 @@ static int64_t draw_size(struct random *random, int64_t tensor_bytes, bool is_ti
 	return one * (14 + draw_below(random, 10)) / 10;
 }
 
+/* Lines of attributes, each in one draw of two. */
+static void add_some(
+	struct random *random, struct text *text, const char *const *attributes, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (draw_chance(random, 2))
+			text_add(text, "      %s\n", attributes[i]);
+}
+
+/* Mechanisms of measured machines (specs/README.md), of all levels; "" in one machine of two. */
+struct measured_texts {
+	const char *system, *hbm, *array;
+};
+
+static struct measured_texts draw_measured(struct random *random, struct arena *arena)
+{
+	static const char *const system[] = {"lane_cores: 4\n      lane_bandwidth: 40GB/s"};
+	static const char *const hbm[] = {"turn_time: 0.6ns", "turn_time_repeated: 0.3ns",
+		"turn_time_restickify: 0.5ns", "write_span: 64KiB\n      write_span_time: 0.1ns",
+		"run_time: 20ns\n      run_bytes: 1KiB",
+		"page_time: 30ns\n      page_bytes: 4KiB\n      open_planes: 8",
+		"plane_span: 4KiB\n      plane_time: 0.2ns"};
+	static const char *const array[] = {"strided_mac_rate: 401", "operand_rate: 40",
+		"reduction_rate: 12", "tile_cycles: 20"};
+	struct text texts[3] = {text_open(arena), text_open(arena), text_open(arena)};
+	if (draw_chance(random, 2)) {
+		add_some(random, &texts[0], system, sizeof system / sizeof *system);
+		add_some(random, &texts[1], hbm, sizeof hbm / sizeof *hbm);
+		add_some(random, &texts[2], array, sizeof array / sizeof *array);
+	}
+	return (struct measured_texts){
+		text_read(&texts[0]), text_read(&texts[1]), text_read(&texts[2])};
+}
+
 static const char *draw_arch(
 	struct random *random, int64_t tensor_bytes, bool is_tight, struct arena *arena)
 {
 	static const int bundles[] = {2, 3, 6, 6}, counts[] = {4, 8, 12, 32};
+	/* By numbers of their own: the graphs of a seed do not depend on them. */
+	struct random again = *random, apart = random_open(random_next(&again), 1);
+	struct measured_texts measured = draw_measured(&apart, arena);
 	int cores = counts[draw_below(random, 4)];
 	struct text text = text_open(arena);
 	text_add(&text, "architecture:\n  version: 0.4\n  name: drawn\n  nodes:\n"
@@ -44,9 +81,10 @@ static const char *draw_arch(
 	if (draw_chance(random, 2))
 		text_add(&text, "      bundle_overhead: 82.94ns\n      core_overhead: 331.76ns\n");
 	text_add(&text,
-		"  - !Component\n    name: HBM\n    class: DRAM\n    attributes:\n"
+		"%s  - !Component\n    name: HBM\n    class: DRAM\n    attributes:\n"
 		"      shared_bandwidth: 204.8GB/s\n      alignment: 128\n      stick: 128B\n"
-		"      read_energy_per_byte: 162.5pJ\n      write_energy_per_byte: 162.5pJ\n");
+		"      read_energy_per_byte: 162.5pJ\n      write_energy_per_byte: 162.5pJ\n%s",
+		measured.system, measured.hbm);
 	text_add(&text,
 		"  - !Container\n    name: core\n    spatial: {meshX: %d}\n    attributes:\n"
 		"      span_limit: 256MiB\n",
@@ -64,9 +102,11 @@ static const char *draw_arch(
 		"      read_bandwidth: 64\n      write_bandwidth: 64\n      fill_bandwidth: 64\n"
 		"      read_energy_per_byte: 12.5pJ\n      write_energy_per_byte: 12.5pJ\n",
 		draw_size(random, tensor_bytes, is_tight, cores));
-	text_add(&text, "  - !Component\n    name: array\n    class: fp16_array\n    attributes:\n"
-			"      mac_rate: 1024\n      vector_rate: 64\n      mac_energy: 1.5pJ\n"
-			"      vector_energy: 1.1pJ\n");
+	text_add(&text,
+		"  - !Component\n    name: array\n    class: fp16_array\n    attributes:\n"
+		"      mac_rate: 1024\n      vector_rate: 64\n      mac_energy: 1.5pJ\n"
+		"      vector_energy: 1.1pJ\n%s",
+		measured.array);
 	return text_read(&text);
 }
 

@@ -50,7 +50,7 @@ static void set_pages(struct arch *arch)
 	hbm->run = (struct ratio){840, 1};
 	hbm->run_bytes = 256;
 	hbm->page = (struct ratio){1, 1};
-	hbm->page_bytes = 4096;
+	hbm->page_bytes = 1024;
 	hbm->open_planes = 1;
 }
 
