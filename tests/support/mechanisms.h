@@ -10,7 +10,7 @@
 struct mechanism {
 	const char *name;
 	void (*set)(struct arch *arch);
-	int equal; /* percent of plans with the same cycles, at least; in others cores have unequal shares, and the model
+	int equal; /* percent of plans with the same cycles up to `parts`, at least; in others cores have unequal shares, and the model
 		     * is a lower bound */
 	bool overlap; /* of two things at a time, or from link to link: the model is a lower bound everywhere */
 	bool parts; /* waits are rounded: up to a cycle for each instruction may lie between the two */
