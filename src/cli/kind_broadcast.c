@@ -52,17 +52,21 @@ static void check_algorithms(
 		inputs_solver(stage, broadcast->algorithm, span, inputs->diag);
 }
 
-/* Warns if no copy takes time, since every latency is 0 then. */
-static void warn_of_speeds(struct inputs *inputs, const struct node *node)
+static bool is_timed(const struct inputs *inputs)
 {
 	const struct broadcast_inputs *own = inputs->own;
-	const struct copying *copying = &own->broadcast->copying;
-	const struct copy_speed *speeds[] = {&copying->in, &copying->out, &copying->link};
-	for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
-		if (speeds[i]->rate.num || speeds[i]->latency.num)
-			return;
+	return copying_takes_time(&own->broadcast->copying);
+}
+
+/* If no copy takes time, latency is not an objective unless it is asked for. */
+static void leave_time_out(struct inputs *inputs, const struct node *node)
+{
+	if (is_timed(inputs))
+		return;
+	inputs->wishes.objectives =
+		(struct objectives){2, {OBJECTIVE_BUFFER_BYTES, OBJECTIVE_LINK_BYTES}};
 	diag_warning(inputs->diag, node->span,
-		"no copy takes time here, so latencies are 0; add an architecture with rates of "
+		"no copy takes time here, so latencies are unknown; add an architecture with rates of "
 		"copies and links (specs/arch/a2a3.yaml is one)");
 }
 
@@ -77,13 +81,14 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 		return false;
 	own->clock_hz = arch ? arch->clock_hz : (struct ratio){1000000000, 1};
 	own->broadcast = broadcast_read(&inputs->reading, node, arch);
+	inputs->own = own;
+	if (own->broadcast)
+		leave_time_out(inputs, node);
 	inputs_settings(inputs, NULL);
 	inputs_settings_done(inputs);
-	inputs->own = own;
 	if (!own->broadcast)
 		return false;
 	inputs->name = own->broadcast->name;
-	warn_of_speeds(inputs, node);
 	check_algorithms(inputs, own, node);
 	return true;
 }

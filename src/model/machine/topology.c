@@ -249,6 +249,15 @@ struct copy_ticks copying_ticks(const struct copying *copying)
 	};
 }
 
+bool copying_takes_time(const struct copying *copying)
+{
+	const struct copy_speed *speeds[] = {&copying->in, &copying->out, &copying->link};
+	for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
+		if (speeds[i]->rate.num || speeds[i]->latency.num)
+			return true;
+	return false;
+}
+
 /* A time with its unit, or a bare number of cycles. */
 static void read_latency(
 	struct reader *map, const struct field *field, void *whole, const void *clock_hz)

@@ -60,6 +60,9 @@ struct copy_ticks {
 
 struct copy_ticks copying_ticks(const struct copying *copying);
 
+/* True if some copy takes time; without it all latencies are 0, and none is a result. */
+bool copying_takes_time(const struct copying *copying);
+
 /* Reads the speeds that attributes may give: `copy_in`, `copy_out`, `combine`, `copy_sync` of a scratchpad, and
  * `links` of a container or a broadcast.  Others stay as they are. */
 struct node;

@@ -83,24 +83,30 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 	const struct broadcast_times *times = &outcome->times;
 	int64_t cycles = simulated ? outcome->execution.cycles : outcome->score.cycles;
 	struct text text = text_open(arena);
-	text_add(&text, "%s\n%s, path %s: %" PRId64 " cycles, %s, no way below %" PRId64 "\n",
-		broadcast_line(arena, outcome->broadcast), broadcast_way(arena, outcome->broadcast),
-		broadcast_path_names[counts->path], cycles,
-		amount_text(arena, AMOUNT_TIME, (double)cycles * clock_ns), outcome->bound);
+	bool timed = copying_takes_time(&outcome->broadcast->copying);
+	text_add(&text, "%s\n%s, path %s: ", broadcast_line(arena, outcome->broadcast),
+		broadcast_way(arena, outcome->broadcast), broadcast_path_names[counts->path]);
+	if (timed)
+		text_add(&text, "%" PRId64 " cycles, %s, no way below %" PRId64 "\n", cycles,
+			amount_text(arena, AMOUNT_TIME, (double)cycles * clock_ns), outcome->bound);
+	else
+		text_add(&text, "no copy takes time\n");
 	if (!outcome->schedule)
 		text_add(&text,
 			"%" PRId64 " chunks, %" PRId64 " loads, %" PRId64 " stores, %" PRId64
-			" flags; one tile %" PRId64 ", two %" PRId64 ", any number %" PRId64
-			" cycles\n",
-			counts->chunks, counts->loads, counts->stores, counts->flags,
+			" flags",
+			counts->chunks, counts->loads, counts->stores, counts->flags);
+	if (!outcome->schedule && timed)
+		text_add(&text,
+			"; one tile %" PRId64 ", two %" PRId64 ", any number %" PRId64 " cycles",
 			(int64_t)to_cycles(outcome, times->single),
 			(int64_t)to_cycles(outcome, times->ping_pong),
 			(int64_t)to_cycles(outcome, times->unlimited));
 	text_add(&text,
-		"%" PRId64 " rounds%s, %" PRId64 " bytes over links, %" PRId64
+		"%s%" PRId64 " rounds%s, %" PRId64 " bytes over links, %" PRId64
 		" bytes of staging\n",
-		outcome->score.rounds, rounds_note(arena, outcome), outcome->score.link_bytes,
-		outcome->score.buffer_bytes);
+		outcome->schedule ? "" : "\n", outcome->score.rounds, rounds_note(arena, outcome),
+		outcome->score.link_bytes, outcome->score.buffer_bytes);
 	if (simulated)
 		text_add(&text, "executed (%s): %s\n", sim_mode_names[outcome->execution.mode],
 			outcome->execution.agrees  ? "as the model says"
@@ -113,7 +119,9 @@ static void complete_row(const void *clock_ns, const struct point *point, struct
 	struct pareto_row *row)
 {
 	const struct broadcast_found *found = point->payload;
-	row->groups = PARETO_TIME | PARETO_CLOCKED | PARETO_LINKS | PARETO_ROUNDS;
+	row->groups = PARETO_LINKS | PARETO_ROUNDS;
+	if (copying_takes_time(&found->outcome.broadcast->copying))
+		row->groups |= PARETO_TIME | PARETO_CLOCKED;
 	row->nanoseconds = (double)point->score.cycles * *(const double *)clock_ns;
 	row->mapping = broadcast_way(arena, found->outcome.broadcast);
 }
@@ -138,11 +146,17 @@ const char *broadcast_table(struct arena *arena, const struct explored *explored
 		const struct execution *run = &found->common.execution;
 		double cycles = (double)point->score.cycles;
 		listing_cell(listing, "%zu", i + 1);
-		listing_cell(listing, "%s", amount_text(arena, AMOUNT_TIME, cycles * clock_ns));
+		bool timed = copying_takes_time(&outcome->broadcast->copying);
 		listing_cell(listing, "%s",
-			!known ? "-"
-			       : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1));
-		listing_cell(listing, "%.2f", outcome->bound ? cycles / (double)outcome->bound : 1);
+			timed ? amount_text(arena, AMOUNT_TIME, cycles * clock_ns) : "-");
+		listing_cell(listing, "%s",
+			!known || !timed
+				? "-"
+				: arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1));
+		listing_cell(listing, "%s",
+			timed ? arena_format(arena, "%.2f",
+					outcome->bound ? cycles / (double)outcome->bound : 1)
+			      : "-");
 		listing_cell(listing, "%" PRId64, point->score.buffer_bytes);
 		listing_cell(listing, "%" PRId64, point->score.link_bytes);
 		listing_cell(listing, "%" PRId64, point->score.rounds);

@@ -841,6 +841,8 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	if (why)
 		return why;
 	*score = outcome->score;
+	if (!copying_takes_time(&outcome->broadcast->copying))
+		return NULL;
 	found->proof = score->cycles == outcome->bound ? PROOF_OPTIMAL : PROOF_BOUND;
 	found->bound = (double)outcome->bound;
 	found->gap = (double)(score->cycles - outcome->bound);
