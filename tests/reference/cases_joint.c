@@ -119,7 +119,7 @@ static void check(struct family *family, const char *root, const char *name, con
 	ended = shell(arena,
 		"$LXPLORE explore '%s/arch.yaml' '%s/workload.yaml' --objective %s "
 		"--simulate none -q -j 1 -o '%s' %s",
-		folder, folder, objective, out, thin && atoi(thin) > 1 ? "--time-limit 20" : "");
+		folder, folder, objective, out, thin && atoi(thin) > 1 ? "--time-limit 8" : "");
 	if (ended.status)
 		family_note(family, "explore", ended.err);
 	else

@@ -140,8 +140,8 @@ FOLDER_TEST(points_are_of_any_kind)
 					 "    - [%s/arch/a2a3.yaml, %s/broadcasts/get_block.yaml]\n"
 					 "    - %s/space_time/matmul.yaml\n",
 					 specs, specs, specs, specs, specs, specs));
-	struct ended ended = campaign(
-		arena_format(arena, "run %s/sweep.yaml -q -j 2 -o %s/out", folder, folder));
+	struct ended ended = campaign(arena_format(
+		arena, "run %s/sweep.yaml -q -j 2 --simulate none -o %s/out", folder, folder));
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
 	const char *text = exported("out");

@@ -49,7 +49,7 @@ FOLDER_TEST(names_from_specs_are_only_shown)
 /* Tables fold and lines are broken where a terminal has 80 columns; a file gets the lines whole. */
 FOLDER_TEST(results_fit_a_terminal_of_80_columns)
 {
-	static const char *const graph = "specs/arch/spyre32.yaml specs/workloads/attention.yaml";
+	static const char *const graph = "specs/arch/spyre32.yaml specs/workloads/layernorm.yaml";
 	static const char *const nest = "specs/arch/three_level.yaml specs/problems/gemm_16.yaml";
 	static const char *const commands[] = {
 		"explore %s --budget 20 --labels 2000 -o run --force",
@@ -200,8 +200,8 @@ FOLDER_TEST(progress_shows_the_best_and_the_gap)
 {
 	static const char *const runs[] = {
 		"specs/arch/three_level.yaml specs/problems/gemm_16.yaml",
-		"specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 4000",
-		"specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 30 --labels 0",
+		"specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 400",
+		"specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 10 --labels 0",
 	};
 	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
 	if (folder_run("command -v script").status != 0)
@@ -225,7 +225,7 @@ FOLDER_TEST(progress_is_one_line_with_units)
 	if (folder_run("command -v script").status != 0)
 		skip();
 	const char *said = on_terminal("TERM=xterm",
-		"explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 30 "
+		"explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 10 "
 		"--labels 0 -o run");
 	const char *table = strstr(said, "point ");
 	int parts = 0;
@@ -242,7 +242,7 @@ FOLDER_TEST(progress_is_one_line_with_units)
 	assert_true(!memchr(said, '\n', (size_t)(table - said)));
 	assert_null(
 		strstr(folder_run("$program explore specs/arch/spyre32.yaml "
-				  "specs/workloads/softmax_dim1.yaml --budget 30 --labels 0 -o run")
+				  "specs/workloads/softmax_dim1.yaml --budget 3 --labels 0 -o run")
 				.err,
 			"best "));
 }
