@@ -94,7 +94,7 @@ static void add_source(const struct reading *reading, const struct names *names,
 	size_t own = (size_t)(layer - network->layers);
 	size_t end = layer->count > 1 ? block_end(network, own) : own;
 	if (found < 0)
-		reading_refuse(reading, node, "there is no layer '%s'%s", name,
+		reading_refuse(reading, node, "unknown layer '%s'%s", name,
 			nearest_layer(reading->arena, network, name));
 	else if ((size_t)found == own && layer->count == 1)
 		reading_refuse(reading, node,
