@@ -70,7 +70,7 @@ static void narrow_one(struct domain *domain, const struct constraint *constrain
 {
 	struct arena *arena = clashes->arena;
 	int d = factor->dimension;
-	const struct dimension *dimension = &domain->shape->dimensions[d];
+	const struct loop *dimension = &domain->shape->dimensions[d];
 	struct factor_domain *now = place_factor(domain, constraint, d);
 	struct range wish = range_of(factor);
 	const char *text = factor_text(arena, domain->shape, factor);
@@ -184,7 +184,7 @@ static void cut_to_extents(const struct constraint_context *context, struct cons
 	struct constraint_factor *cut =
 		arena_copy(reading->arena, out->factors, (size_t)out->factor_count * sizeof *cut);
 	for (int i = 0; i < out->factor_count; i++) {
-		const struct dimension *dimension = &context->shape->dimensions[cut[i].dimension];
+		const struct loop *dimension = &context->shape->dimensions[cut[i].dimension];
 		if (cut[i].relation != RELATION_EQUAL || cut[i].bound <= dimension->extent)
 			continue;
 		diag_warning(reading->diag, cut[i].span,

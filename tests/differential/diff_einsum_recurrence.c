@@ -62,7 +62,8 @@ static void draw_einsum(
 	*recurrence = (struct recurrence){.loop_count = (int)draw(random, 1, LOOPS)};
 	*einsum = (struct recurrence_einsum){.sum = sums[random_below(random, 4)]};
 	for (int i = 0; i < recurrence->loop_count; i++)
-		recurrence->loops[i] = (struct recurrence_loop){loops[i], 0, draw(random, 1, 4)};
+		recurrence->loops[i] =
+			(struct loop){.name = loops[i], .extent = draw(random, 1, 4)};
 	int reads = (int)draw(random, 1, READS_MOST);
 	for (int i = 0; i < reads; i++) {
 		struct dataspace *operand = &einsum->operands[einsum->operand_count++];

@@ -48,7 +48,7 @@ static struct space_time read_spec(const json_t *record)
 				extents[recurrence->loop_count] = 1000;
 	}
 	for (int i = 0; i < recurrence->loop_count; i++)
-		recurrence->loops[i] = (struct recurrence_loop){loops[i], 0, extents[i]};
+		recurrence->loops[i] = (struct loop){.name = loops[i], .extent = extents[i]};
 	spec.time_range = read_range(record, "schedule_range");
 	return spec;
 }

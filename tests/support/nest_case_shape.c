@@ -114,7 +114,7 @@ void nest_case_shape(
 	room = number_min(room, options->steps_most);
 	bool one_long = draw_chance(random, 5); /* with many loops */
 	for (int i = 0; i < shape->dimension_count; i++) {
-		struct dimension *dimension = &shape->dimensions[order[i]];
+		struct loop *dimension = &shape->dimensions[order[i]];
 		bool is_long = one_long && i == 0 && room > 40;
 		dimension->extent =
 			is_long ? 10 + draw_below(random, 30) : draw_extent(random, room);

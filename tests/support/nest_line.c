@@ -58,7 +58,7 @@ static void take_shape(struct arena *arena, const char *einsum, struct shape *sh
 	for (; *einsum != ','; einsum += strspn(einsum, " ="))
 		take_space(arena, &einsum, shape);
 	for (einsum += strspn(einsum, ", "); *einsum; einsum += strspn(einsum, " ")) {
-		struct dimension *dimension =
+		struct loop *dimension =
 			&shape->dimensions[find_dimension(shape, take_name(arena, &einsum))];
 		char *rest;
 		dimension->extent = strtoll(einsum + 1, &rest, 10);

@@ -39,7 +39,7 @@ int64_t projection_widest(const struct recurrence *recurrence, const int64_t *sc
 	if (recurrence_box(recurrence) == INT64_MAX)
 		return -1;
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *loop = &recurrence->loops[i];
+		const struct loop *loop = &recurrence->loops[i];
 		int64_t range, at = schedule[i] < 0 ? loop->least + loop->extent - 1 : loop->least;
 		if (schedule[i] == INT64_MIN || !number_mul(schedule[i], at, &at) ||
 			!number_add(first, at, &first) ||

@@ -36,8 +36,9 @@ void random_recurrence(struct arena *arena, struct random *random, struct recurr
 	int loops = (int)draw(random, 1, RANDOM_RECURRENCE_LOOPS);
 	recurrence->loop_count = loops;
 	for (int i = 0; i < loops; i++)
-		recurrence->loops[i] = (struct recurrence_loop){
-			names[i], draw(random, -3, 3), draw(random, 1, loops > 3 ? 4 : 6)};
+		recurrence->loops[i] = (struct loop){.name = names[i],
+			.least = draw(random, -3, 3),
+			.extent = draw(random, 1, loops > 3 ? 4 : 6)};
 	if (random_below(random, 3) == 0)
 		recurrence->domain = draw_condition(arena, random, loops);
 	recurrence->stream_count = (int)draw(random, 1, 3);

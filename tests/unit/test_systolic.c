@@ -55,7 +55,7 @@ static void set_dataflow(struct nest_case *nest, enum dataflow dataflow, const s
 	int array = nest->hierarchy.array_inner, home = nest->hierarchy.level_count - 1;
 	struct mapping_row *outer = nest_case_temporal(nest, home);
 	struct mapping_row *block = nest_case_spatial(nest, array);
-	const struct dimension *dimensions = nest->shape.dimensions;
+	const struct loop *dimensions = nest->shape.dimensions;
 	int row = rows[dataflow], column = columns[dataflow], deep = inside[dataflow];
 	block->spatial[row] = (uint32_t)s->r;
 	block->spatial[column] = (uint32_t)s->c;
@@ -127,7 +127,7 @@ static struct shape shape_of(const struct nest_case *nest, const struct nest_pro
 	shape.dimension_count = projection->loop_count;
 	for (int k = 0; k < projection->loop_count; k++)
 		shape.dimensions[k] =
-			(struct dimension){.name = names[k], .extent = projection->loops[k].bound};
+			(struct loop){.name = names[k], .extent = projection->loops[k].bound};
 	for (int t = 0; t < shape.space_count; t++) {
 		const struct dataspace *from = &nest->shape.spaces[t];
 		struct dataspace *to = &shape.spaces[t];

@@ -210,7 +210,7 @@ static bool find_bounds(const struct recurrence *recurrence, const int64_t *row,
 {
 	*out = (struct bounds){0, 1};
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *loop = &recurrence->loops[i];
+		const struct loop *loop = &recurrence->loops[i];
 		int64_t at = row[i] < 0 ? loop->least + loop->extent - 1 : loop->least, low, range;
 		if (!number_mul(row[i], at, &low) || !number_add(out->least, low, &out->least) ||
 			!number_mul(llabs(row[i]), loop->extent - 1, &range) ||
@@ -243,7 +243,7 @@ static bool flatten(struct facts_work *work)
 }
 
 /* A loop compared with a number: its range where that holds. */
-static void narrow_loop(struct recurrence_loop *loop, double least, double end)
+static void narrow_loop(struct loop *loop, double least, double end)
 {
 	double first = (double)loop->least, last = first + (double)loop->extent;
 	first = fmax(first, ceil(least));
@@ -290,7 +290,7 @@ static bool find_consumer(
 	struct recurrence inside = {.loop_count = work->recurrence->loop_count};
 	const struct recurrence *recurrence = work->recurrence;
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *loop = &recurrence->loops[i];
+		const struct loop *loop = &recurrence->loops[i];
 		if (llabs(dependence->vector[i]) >= loop->extent)
 			return false;
 		out->at[i] = loop->least + number_max(0, dependence->vector[i]);
@@ -818,7 +818,7 @@ static bool take_digits(struct reverse_work *work, int r, const int *digits, int
 	int64_t constant = 0;
 	uint32_t own = 0;
 	for (int k = 0; k < count; k++) {
-		const struct recurrence_loop *loop = &work->recurrence->loops[digits[k]];
+		const struct loop *loop = &work->recurrence->loops[digits[k]];
 		int64_t from = row[digits[k]] < 0 ? loop->least + loop->extent - 1 : loop->least;
 		int64_t part;
 		own |= UINT32_C(1) << digits[k];
@@ -828,7 +828,7 @@ static bool take_digits(struct reverse_work *work, int r, const int *digits, int
 	}
 	for (int k = 0; k < count; k++) {
 		int i = digits[k];
-		const struct recurrence_loop *loop = &work->recurrence->loops[i];
+		const struct loop *loop = &work->recurrence->loops[i];
 		int64_t from = row[i] < 0 ? loop->least + loop->extent - 1 : loop->least;
 		struct reverse_step *step = add_step(work, REVERSE_DIGIT, i);
 		step->rows[r] = 1;

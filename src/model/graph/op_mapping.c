@@ -32,9 +32,10 @@ struct shape *op_shape(struct arena *arena, const struct workload *workload, con
 	shape->name = op->name;
 	shape->span = op->span;
 	shape->dimension_count = op->loop_count;
-	for (int l = 0; l < op->loop_count; l++)
-		shape->dimensions[l] =
-			(struct dimension){op->loops[l].name, op->loops[l].extent, op->span};
+	for (int l = 0; l < op->loop_count; l++) {
+		shape->dimensions[l] = op->loops[l];
+		shape->dimensions[l].span = op->span;
+	}
 	shape->space_count = op_operands(op);
 	for (int i = 0; i < shape->space_count; i++) {
 		const struct access *access = op_operand(op, i);

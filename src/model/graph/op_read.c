@@ -189,8 +189,8 @@ static int add_copy(struct op_draft *draft_op, int t, const struct layout *layou
 		if (layout->host_size[h] == 1)
 			continue;
 		int l = op.loop_count;
-		op.loops[l] = (struct loop){
-			name_loop(draft, &op, layout->host_size[h]), layout->host_size[h], false};
+		op.loops[l] = (struct loop){.name = name_loop(draft, &op, layout->host_size[h]),
+			.extent = layout->host_size[h]};
 		op.loop_count++;
 		access.host[h].coefficient[l] = 1;
 		access.linear.coefficient[l] = layout->host_stride[h];
@@ -316,8 +316,9 @@ static bool add_use(struct op_draft *draft_op, struct word word, bool reduction)
 			return false;
 		}
 		loop = draft_op->op->loop_count++;
-		draft_op->op->loops[loop] =
-			(struct loop){dimension->name, dimension->extent, reduction};
+		draft_op->op->loops[loop] = (struct loop){.name = dimension->name,
+			.extent = dimension->extent,
+			.reduction = reduction};
 	}
 	draft_op->uses[draft_op->count].dimension = d;
 	draft_op->uses[draft_op->count++].loop = loop;

@@ -54,12 +54,6 @@ enum move_kind {
 extern const char
 	*const move_names[]; /* in the order of move_kind; NULL: of no move, and the end */
 
-struct loop {
-	const char *name;
-	int64_t extent; /* elements, > 1 */
-	bool reduction; /* does not index the output */
-};
-
 struct op {
 	const char *name; /* unique; the output's name unless given */
 	const char *type; /* as lists of op names call it: "exp", "mm", "amax" */

@@ -633,7 +633,7 @@ struct rewriting {
 static void check_extents(struct rewriting *of)
 {
 	for (int d = 0; d < of->shape->dimension_count; d++) {
-		const struct dimension *dimension = &of->shape->dimensions[d];
+		const struct loop *dimension = &of->shape->dimensions[d];
 		if (dimension->extent >= EXTENT_MOST)
 			CANNOT(of, dimension,
 				"dimension '%s' has %lld iterations; where tiles move in boxes less "
@@ -830,7 +830,7 @@ static const struct workload *read_op(const struct rewriting *of, const struct r
 	const struct shape *shape = of->shape;
 	size_t errors = diag_errors(reading->diag);
 	for (int d = 0; d < shape->dimension_count; d++) {
-		const struct dimension *dimension = &shape->dimensions[d];
+		const struct loop *dimension = &shape->dimensions[d];
 		names_add(reading->arena, &draft.dimension_names, dimension->name, d);
 		*array_add(reading->arena, &draft.dimensions) = (struct named_extent){
 			.name = dimension->name,

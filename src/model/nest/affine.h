@@ -1,11 +1,21 @@
 #ifndef MODEL_NEST_AFFINE_H
 #define MODEL_NEST_AFFINE_H
 
+#include "base/diag.h"
 #include "model/machine/layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A loop of a problem, of an op or of a recurrence. */
+struct loop {
+	const char *name;
+	int64_t least;    /* of a recurrence: the first value; else 0 */
+	int64_t extent;   /* iterations, of an op > 1; of problems up to 2^31 */
+	bool reduction;   /* of an op: it does not index the output */
+	struct span span; /* of a problem: in the spec; of an op made into one: that of the op */
+};
 
 /*
  * An affine index: a sum of loops with coefficients, plus an offset.  Ranks of dataspaces, host

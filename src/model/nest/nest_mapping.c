@@ -30,7 +30,7 @@ struct mapping nest_mapping_make(const struct arch *arch, const struct shape *sh
 const char *nest_mapping_check_bounds(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const struct mapping *mapping, int d, bool *perfect)
 {
-	const struct dimension *dimension = &shape->dimensions[d];
+	const struct loop *dimension = &shape->dimensions[d];
 	int64_t units = dimension->extent, product = 1;
 	bool fits = true, countable = true;
 	for (int r = arch->level_count - 1; r >= 0; r--)
@@ -537,7 +537,7 @@ static void set_factors(struct directives *directives, int d)
 /* An imperfect bound says how many iterations its last round has, and says it right. */
 static void check_last_rounds(struct directives *directives, int d)
 {
-	const struct dimension *dimension = &directives->shape->dimensions[d];
+	const struct loop *dimension = &directives->shape->dimensions[d];
 	for (int r = 0; r < directives->arch->level_count; r++)
 		for (int spatial = 1; spatial >= 0; spatial--) {
 			const struct bound *bound = &directives->bounds[r][spatial][d];

@@ -340,7 +340,7 @@ static const char *name_dimension(struct graph_writing *w, const char *name, int
 }
 
 /* "C_64": dimensions of equal names and extents are one in all layers. */
-static const char *name_whole(struct graph_writing *w, const struct dimension *dimension)
+static const char *name_whole(struct graph_writing *w, const struct loop *dimension)
 {
 	return name_dimension(w,
 		arena_format(w->arena, "%s_%" PRId64, dimension->name, dimension->extent),
@@ -358,7 +358,7 @@ static const struct dimension_parts *parts_of(const struct layer_flow *flow, int
 }
 
 /* "K_6_2a": part a of K, with 2 of its 6; whole dimensions end in a digit. */
-static const char *name_part(struct graph_writing *w, const struct dimension *dimension,
+static const char *name_part(struct graph_writing *w, const struct loop *dimension,
 	const struct dimension_parts *parts, int part)
 {
 	return name_dimension(w,

@@ -525,7 +525,7 @@ static void read_dimensions(struct shape_draft *draft, struct reader *map)
 		if (node_text(draft->reading, item, "a dimension", &name) &&
 			check_name(draft, name, item->span))
 			shape->dimensions[shape->dimension_count++] =
-				(struct dimension){name, 0, item->span};
+				(struct loop){.name = name, .span = item->span};
 	}
 }
 
@@ -660,7 +660,7 @@ static void read_extents(struct shape_draft *draft, struct reader *map)
 	struct shape *shape = draft->shape;
 	struct shape_coefficient *coefficients = draft->coefficients;
 	for (int d = 0; d < shape->dimension_count; d++) {
-		struct dimension *dimension = &shape->dimensions[d];
+		struct loop *dimension = &shape->dimensions[d];
 		if (!read_integer(map, dimension->name, REQUIRED, 1, SHAPE_EXTENT_MOST,
 			    &dimension->extent))
 			dimension->extent = node_find(map->map, dimension->name) ? 1 : 0;

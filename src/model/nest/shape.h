@@ -36,17 +36,11 @@ struct dataspace {
 	struct span span;
 };
 
-struct dimension {
-	const char *name;
-	int64_t extent; /* 1 .. 2^31 */
-	struct span span;
-};
-
 struct shape {
 	struct span sparse; /* of densities other than 1; source NULL: none */
 	const char *name;
 	int dimension_count, space_count;
-	struct dimension dimensions[SHAPE_DIMENSIONS_MOST];
+	struct loop dimensions[SHAPE_DIMENSIONS_MOST];
 	struct dataspace spaces[SHAPE_SPACES_MOST];
 	struct span span;
 };

@@ -491,7 +491,7 @@ const char *recurrence_loop_near(const struct recurrence *recurrence, const char
 bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
 {
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *loop = &recurrence->loops[i];
+		const struct loop *loop = &recurrence->loops[i];
 		if (point[i] < loop->least || point[i] - loop->least >= loop->extent)
 			return false;
 	}
@@ -501,7 +501,7 @@ bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
 static bool step(const struct recurrence *recurrence, int64_t *point)
 {
 	for (int i = recurrence->loop_count - 1; i >= 0; i--) {
-		const struct recurrence_loop *loop = &recurrence->loops[i];
+		const struct loop *loop = &recurrence->loops[i];
 		if (++point[i] - loop->least < loop->extent)
 			return true;
 		point[i] = loop->least;
@@ -619,7 +619,7 @@ const struct term *recurrence_inside(
 {
 	const struct term *all = NULL;
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *range = &recurrence->loops[i];
+		const struct loop *range = &recurrence->loops[i];
 		double first = (double)(range->least + vector[i]);
 		double end = (double)(range->least + range->extent + vector[i]);
 		if (vector[i] > 0)
@@ -794,12 +794,12 @@ static bool split_dependences(const struct split *split, struct recurrence *out)
 static bool split_loop(struct arena *arena, int index, int64_t size, struct recurrence *recurrence)
 {
 	struct recurrence *from = arena_copy(arena, recurrence, sizeof *recurrence);
-	struct recurrence_loop *inner = &recurrence->loops[index];
+	struct loop *inner = &recurrence->loops[index];
 	struct split split = {arena, from, index, from->loop_count, size, inner->least};
 	int64_t extent = inner->extent, tiles = extent / size + (extent % size != 0);
 	recurrence->loops[recurrence->loop_count++] =
-		(struct recurrence_loop){arena_format(arena, "%s_tile", inner->name), 0, tiles};
-	*inner = (struct recurrence_loop){inner->name, 0, size};
+		(struct loop){.name = arena_format(arena, "%s_tile", inner->name), .extent = tiles};
+	*inner = (struct loop){.name = inner->name, .extent = size};
 	recurrence->domain = split_term(&split, from->domain);
 	if (extent % size)
 		recurrence->domain = term_and(arena, recurrence->domain,

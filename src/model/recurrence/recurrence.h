@@ -121,11 +121,6 @@ enum {
 /* Loops may lie anywhere within this, so that sums of eight products fit. */
 #define RECURRENCE_EXTENT_MOST ((int64_t)1 << 31)
 
-struct recurrence_loop {
-	const char *name;
-	int64_t least, extent; /* it runs over [least, least + extent), extent >= 1 */
-};
-
 enum stream_kind { STREAM_RECURRENT, STREAM_INPUT, STREAM_OUTPUT };
 
 struct stream {
@@ -146,7 +141,7 @@ struct dependence {
 
 struct recurrence {
 	int loop_count;
-	struct recurrence_loop loops[RECURRENCE_LOOPS_MOST];
+	struct loop loops[RECURRENCE_LOOPS_MOST];
 	const struct term *domain; /* points of the box where this holds; NULL: all */
 	int stream_count, dependence_count;
 	struct stream streams[RECURRENCE_STREAMS_MOST];

@@ -399,7 +399,7 @@ static bool find_reuse(struct derivation *to, const struct dataspace *operand, s
 /* The values of a loop, without what is shifted in before. */
 static int64_t steps_of(const struct derivation *to, int loop)
 {
-	const struct recurrence_loop *at = &to->recurrence->loops[loop];
+	const struct loop *at = &to->recurrence->loops[loop];
 	return at->extent - (to->least[loop] - at->least);
 }
 
@@ -652,7 +652,7 @@ static bool derive_load(struct derivation *to, const struct recurrence_load *loa
 	const struct dataspace *from = &to->einsum->operands[load->operand];
 	const struct term *begun = has_begun(to, load->before);
 	int64_t stay[RECURRENCE_LOOPS_MOST] = {0}, shift[RECURRENCE_LOOPS_MOST] = {0};
-	const struct recurrence_loop *along = &recurrence->loops[load->along];
+	const struct loop *along = &recurrence->loops[load->along];
 	/* The value that enters in the step before the loop begins stays at the first place. */
 	struct affine entering = {
 		.offset = along->least + to->least[load->before] - 1, .coefficient = {0}};
@@ -771,7 +771,7 @@ static bool begin_early(struct derivation *to)
 		to->least[i] = recurrence->loops[i].least;
 	for (int i = 0; i < to->einsum->load_count; i++) {
 		const struct recurrence_load *load = &to->einsum->loads[i];
-		struct recurrence_loop *before = &recurrence->loops[load->before];
+		struct loop *before = &recurrence->loops[load->before];
 		uint32_t seen = dataspace_loops(&to->einsum->operands[load->operand]);
 		int64_t more = recurrence->loops[load->along].extent -
 			       (to->least[load->before] - before->least);
@@ -822,8 +822,7 @@ bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 	if (shape->dimension_count > RECURRENCE_LOOPS_MOST)
 		return too_many(arena, shape->name, shape->dimension_count, why);
 	for (int d = 0; d < shape->dimension_count; d++)
-		out->loops[d] = (struct recurrence_loop){
-			shape->dimensions[d].name, 0, shape->dimensions[d].extent};
+		out->loops[d] = shape->dimensions[d];
 	for (int written = 0; written < 2; written++)
 		for (int t = 0; t < shape->space_count; t++)
 			if (shape->spaces[t].written == written)
@@ -863,7 +862,7 @@ void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurren
 {
 	int kept = 0;
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop loop = recurrence->loops[i];
+		const struct loop loop = recurrence->loops[i];
 		/* The last one stays: a recurrence has a loop. */
 		bool goes = loop.extent == 1 && recurrence->loop_count - i + kept > 1;
 		for (int t = 0; t < einsum->operand_count; t++)
@@ -885,16 +884,17 @@ void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurren
 bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
 	struct recurrence *recurrence, int loop, int64_t size, const char **why)
 {
-	struct recurrence_loop *inner = &recurrence->loops[loop];
+	struct loop *inner = &recurrence->loops[loop];
 	int tiles = recurrence->loop_count;
 	int64_t extent = inner->extent, least = inner->least;
 	if (tiles == RECURRENCE_LOOPS_MOST) {
 		*why = "splitting makes a loop more, and there are eight at most";
 		return false;
 	}
-	recurrence->loops[recurrence->loop_count++] = (struct recurrence_loop){
-		arena_format(arena, "%s_tile", inner->name), 0, number_ceil_div(extent, size)};
-	*inner = (struct recurrence_loop){inner->name, 0, size};
+	recurrence->loops[recurrence->loop_count++] =
+		(struct loop){.name = arena_format(arena, "%s_tile", inner->name),
+			.extent = number_ceil_div(extent, size)};
+	*inner = (struct loop){.name = inner->name, .extent = size};
 	einsum->splits[einsum->split_count++] =
 		(struct recurrence_split){loop, tiles, size, extent};
 	for (int i = 0; i < einsum->operand_count; i++)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static bool read_loop(
-	const struct reading *reading, const struct node_entry *entry, struct recurrence_loop *loop)
+	const struct reading *reading, const struct node_entry *entry, struct loop *loop)
 {
 	const struct node *node = entry->value;
-	*loop = (struct recurrence_loop){.name = entry->key, .extent = 1};
+	*loop = (struct loop){.name = entry->key, .extent = 1};
 	if (node->kind != NODE_LIST)
 		return node_integer(
 			reading, node, entry->key, 1, RECURRENCE_EXTENT_MOST, &loop->extent);

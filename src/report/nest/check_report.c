@@ -40,7 +40,7 @@ static const char *tile_text(
 static const char *factors_text(
 	struct arena *arena, const struct mapspace_check *check, int dimension)
 {
-	const struct dimension *of = &check->shape->dimensions[dimension];
+	const struct loop *of = &check->shape->dimensions[dimension];
 	return arena_format(arena,
 		"no bounds that are allowed for %s make up its extent of %" PRId64, of->name,
 		of->extent);

@@ -338,7 +338,7 @@ static void add_loop(
 	struct text *text, const struct nest_report *report, int r, bool spatial, int d, int depth)
 {
 	const struct mapping_row *row = &report->mapping->rows[r];
-	const struct dimension *dimension = &report->shape->dimensions[d];
+	const struct loop *dimension = &report->shape->dimensions[d];
 	int64_t bound = spatial ? row->spatial[d] : row->temporal[d];
 	int64_t last = mapping_last_round(report->mapping, r, spatial, d, dimension->extent);
 	add_blanks(text, 2 * depth);

@@ -245,7 +245,7 @@ static void write_reverse(struct code *code)
 {
 	for (int k = 0; k < code->reverse.step_count; k++) {
 		const struct reverse_step *step = &code->reverse.steps[k];
-		const struct recurrence_loop *loop = &code->recurrence->loops[step->loop];
+		const struct loop *loop = &code->recurrence->loops[step->loop];
 		const char *name = code->loops[step->loop];
 		const char *numerator = numerator_text(code, step);
 		if (step->kind == REVERSE_SCAN) {
@@ -274,7 +274,7 @@ static void write_guard(struct code *code)
 	struct text guard = text_open(code->arena);
 	int spaces = code->projection->space_count;
 	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *loop = &recurrence->loops[i];
+		const struct loop *loop = &recurrence->loops[i];
 		text_add(&guard, "%s%s < %" PRId64 " || %s > %" PRId64, guard.length ? " || " : "",
 			code->loops[i], loop->least, code->loops[i],
 			loop->least + loop->extent - 1);

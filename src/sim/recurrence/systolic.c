@@ -328,7 +328,7 @@ static bool visits_list(struct visits *visits, struct arena *arena)
 void visits_point(const struct visits *visits, int64_t index, int64_t *point)
 {
 	for (int i = visits->recurrence->loop_count - 1; i >= 0; i--) {
-		const struct recurrence_loop *loop = &visits->recurrence->loops[i];
+		const struct loop *loop = &visits->recurrence->loops[i];
 		point[i] = loop->least + index % loop->extent;
 		index /= loop->extent;
 	}
