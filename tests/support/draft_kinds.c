@@ -34,7 +34,7 @@ static bool is_lone(const struct plan_draft *draft, int m)
 	const struct draft_move *move = &draft->moves[m], *next = move + 1;
 	if (move->kind == MOVE_EVICT || move->kind == MOVE_RELAYOUT)
 		return false;
-	if (is_before_run(draft, move))
+	if (is_before_run(draft, move) || move->before == (int)draft->workload->op_count)
 		return true;
 	if (m + 1 < draft->move_count && next->before == move->before)
 		return next->begins_bundle || next->kind == MOVE_RELAYOUT ||
@@ -46,10 +46,12 @@ static bool is_lone(const struct plan_draft *draft, int m)
 /* The op right behind an early move reads the same tensor, from where it lay before. */
 static bool is_streamed(const struct plan_draft *draft, const struct draft_move *move)
 {
+	if (!is_early(move) || move->before == (int)draft->workload->op_count)
+		return false;
 	const struct op *op = &draft->workload->ops[move->before];
 	for (int i = 0; i < op->read_count; i++)
 		if (op->reads[i].tensor == move->tensor)
-			return is_early(move);
+			return true;
 	return false;
 }
 

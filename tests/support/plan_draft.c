@@ -69,10 +69,12 @@ static bool make_workload(struct making *making)
 	const struct plan_draft *draft = making->draft;
 	int m = 0, ops = (int)draft->workload->op_count;
 	making->growing = growing_open(making->arena, draft->workload, (size_t)draft->move_count);
-	for (int o = 0; o < ops; o++) {
+	for (int o = 0; o <= ops; o++) {
 		for (; m < draft->move_count && draft->moves[m].before == o; m++)
 			if (!add_move(making, m))
 				return false;
+		if (o == ops)
+			break;
 		making->op_steps[o] = (int)making->growing.workload->op_count;
 		growing_take(&making->growing);
 	}
@@ -86,12 +88,14 @@ static void make_steps(struct making *making)
 	const struct plan_draft *draft = making->draft;
 	struct plan *plan = making->plan;
 	int bundle = 0, m = 0;
-	for (int o = 0, ops = (int)draft->workload->op_count; o < ops; o++) {
+	for (int o = 0, ops = (int)draft->workload->op_count; o <= ops; o++) {
 		for (; m < draft->move_count && draft->moves[m].before == o; m++) {
 			int step = making->move_steps[m];
 			bundle += step > 0 && draft->moves[m].begins_bundle;
 			plan->steps[step] = (struct step){.op = step, .bundle = bundle};
 		}
+		if (o == ops)
+			break;
 		int step = making->op_steps[o];
 		const struct tile_run *run = draft_run(draft, o);
 		bundle += step > 0 && draft->ops[o].begins_bundle && (!run || run->first == o);
@@ -443,6 +447,5 @@ bool draft_take(const struct plan *plan, const struct workload *given, struct pl
 		run->first = taking.step_ops[plan->runs[r].first];
 		run->end = taking.step_ops[plan->runs[r].end - 1] + 1;
 	}
-	return draft->move_count == 0 ||
-	       draft->moves[draft->move_count - 1].before < (int)given->op_count;
+	return true;
 }

@@ -38,7 +38,7 @@ struct draft_move {
 	enum move_kind kind;
 	int tensor;       /* of the workload */
 	int from;         /* what is moved: what this move made; -1: the tensor */
-	int before;       /* right before this op of the workload */
+	int before;       /* right before this op of the workload; op_count: behind all of them */
 	uint32_t readers; /* ops of the workload that use what it makes */
 	bool begins_bundle;
 	struct draft_stay stay;

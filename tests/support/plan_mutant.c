@@ -200,15 +200,16 @@ static void draw_move_tiles(
 	draw_shuffle(random, move->order, loops);
 }
 
-/* A place from which on a tensor is there. */
-static int draw_place(struct random *random, const struct plan_draft *draft, int tensor)
+/* A place from which on a tensor is there, of an evict also behind all that read it. */
+static int draw_place(
+	struct random *random, const struct plan_draft *draft, enum move_kind kind, int tensor)
 {
 	int first = draft->workload->tensors[tensor].producer + 1;
 	uint32_t readers = draft_readers(draft->workload, tensor);
 	int last = first;
 	for (int o = first; o < op_count(draft); o++)
 		if (readers >> o & 1)
-			last = o;
+			last = o + (kind == MOVE_EVICT);
 	return first + (int)draw_below(random, last - first + 1);
 }
 
@@ -224,8 +225,8 @@ static void mutate_stay(struct random *random, struct plan_draft *draft)
 	if (draw_chance(random, 4))
 		return;
 	draft->ops[o].stay = draw_stay(random, draft, tensor);
-	int before = draw_place(random, draft, tensor);
-	if (draft->workload->tensors[tensor].role != TENSOR_OUTPUT || before >= op_count(draft))
+	int before = draw_place(random, draft, MOVE_EVICT, tensor);
+	if (draft->workload->tensors[tensor].role != TENSOR_OUTPUT)
 		return;
 	struct draft_move *out = insert_move(draft, before);
 	if (!out)
@@ -248,11 +249,12 @@ static void mutate_move_in(struct random *random, struct plan_draft *draft)
 	if (tensor < 0)
 		return;
 	bool input = draft->workload->tensors[tensor].producer < 0;
-	int before = draw_place(random, draft, tensor);
+	enum move_kind kind = input ? MOVE_CLONE : MOVE_RELOAD;
+	int before = draw_place(random, draft, kind, tensor);
 	struct draft_move *move = before < op_count(draft) ? insert_move(draft, before) : NULL;
 	if (!move)
 		return;
-	move->kind = input ? MOVE_CLONE : MOVE_RELOAD;
+	move->kind = kind;
 	move->tensor = tensor;
 	move->readers = draw_readers(random, draft_readers(draft->workload, tensor), before);
 	move->begins_bundle = draw_chance(random, 4);
@@ -280,10 +282,10 @@ static struct draft_move *add_from_lx(
 	int tensor, from;
 	if (!draw_in_lx(random, draft, &tensor, &from))
 		return NULL;
-	int before = draw_place(random, draft, tensor);
+	int before = draw_place(random, draft, kind, tensor);
 	if (from >= 0 && before < draft->moves[from].before)
 		before = draft->moves[from].before;
-	if (before >= op_count(draft))
+	if (before >= op_count(draft) + (kind == MOVE_EVICT))
 		return NULL;
 	struct draft_move *move = insert_move(draft, before);
 	if (!move)
@@ -301,7 +303,7 @@ static struct draft_move *add_from_lx(
 static void mutate_move_out(struct random *random, struct plan_draft *draft)
 {
 	struct draft_move *out = add_from_lx(random, draft, MOVE_EVICT);
-	if (!out || draw_chance(random, 2))
+	if (!out || out->before == op_count(draft) || draw_chance(random, 2))
 		return;
 	int at = (int)(out - draft->moves), tensor = out->tensor;
 	uint32_t readers = out->readers;
@@ -334,10 +336,11 @@ static void mutate_move(struct random *random, struct plan_draft *draft)
 	int before;
 	switch (draw_below(random, 5)) {
 	case 0: /* elsewhere */
-		before = draw_place(random, draft, move.tensor);
+		before = draw_place(random, draft, move.kind, move.tensor);
 		remove_move(draft, at);
 		struct draft_move *moved =
-			before < op_count(draft) ? insert_move(draft, before) : NULL;
+			before < op_count(draft) + (move.kind == MOVE_EVICT) ? insert_move(draft, before)
+									     : NULL;
 		if (!moved)
 			return;
 		*moved = move;
@@ -687,11 +690,12 @@ static void list_moves(const struct plan_draft *of, const struct plan_draft *oth
 {
 	for (int m = 0; m < of->move_count; m++) {
 		const struct draft_move *move = &of->moves[m];
+		bool is_last = move->before == op_count(of);
 		if (!has_move(other, move))
 			text_add(text, " %s%s of %s before %s (readers %x%s)", sign,
 				move_names[move->kind], of->workload->tensors[move->tensor].name,
-				of->workload->ops[move->before].name, move->readers,
-				move->stay.rule == VIEW_WHOLE ? ", whole" : "");
+				is_last ? "the end" : of->workload->ops[move->before].name,
+				move->readers, move->stay.rule == VIEW_WHOLE ? ", whole" : "");
 	}
 }
 
