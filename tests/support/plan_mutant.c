@@ -338,9 +338,9 @@ static void mutate_move(struct random *random, struct plan_draft *draft)
 	case 0: /* elsewhere */
 		before = draw_place(random, draft, move.kind, move.tensor);
 		remove_move(draft, at);
-		struct draft_move *moved =
-			before < op_count(draft) + (move.kind == MOVE_EVICT) ? insert_move(draft, before)
-									     : NULL;
+		struct draft_move *moved = before < op_count(draft) + (move.kind == MOVE_EVICT)
+						   ? insert_move(draft, before)
+						   : NULL;
 		if (!moved)
 			return;
 		*moved = move;

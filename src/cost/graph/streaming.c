@@ -92,6 +92,12 @@ bool streaming_room(const struct traffic_op *traffic, int64_t *bytes)
 	return fits;
 }
 
+/* True if an operand arrives, by a move that no operand before it reads. */
+static bool arrives_first(const struct traffic_op *traffic, int operand)
+{
+	return (traffic->arriving.operands & ~traffic->arriving.again) >> operand & 1;
+}
+
 struct step_time {
 	int64_t hbm, cores, ring; /* cycles of the whole step */
 	int64_t hops;             /* cycles from link to link of the ring for one output tile */
@@ -108,7 +114,7 @@ static struct first_boxes find_first(const struct traffic_op *traffic, bool come
 	int reads = traffic->op->read_count;
 	struct footprint_fetch sum = {0};
 	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++) {
-		if (is_in_lx(traffic, i) && !(traffic->arriving.operands >> i & 1))
+		if (is_in_lx(traffic, i) && !arrives_first(traffic, i))
 			continue;
 		struct footprint_fetch first = footprint_first(&traffic->operands[i], fits);
 		sum.transfers = checked_add(fits, sum.transfers, first.transfers);
@@ -138,7 +144,7 @@ static int64_t all_arriving_bytes(const struct traffic_op *traffic, bool *fits)
 {
 	int64_t bytes = 0;
 	for (int i = 0; i < traffic->op->read_count; i++)
-		if (traffic->arriving.operands >> i & 1)
+		if (arrives_first(traffic, i))
 			bytes = checked_add(fits, bytes, arriving_bytes(traffic, i, fits));
 	return bytes;
 }
@@ -286,7 +292,8 @@ static int64_t estimate_arrivals(
 		if (!(traffic->arriving.operands >> i & 1))
 			continue;
 		int64_t all = arriving_bytes(traffic, i, fits);
-		arrival = checked_add(fits, arrival, arrival_time(traffic, i, all, fits));
+		if (arrives_first(traffic, i))
+			arrival = checked_add(fits, arrival, arrival_time(traffic, i, all, fits));
 		int64_t rest = arrival_time(traffic, i, bytes_behind(traffic, i, all), fits);
 		start = number_max(start, arrival - rest);
 		end = number_max(end, arrival + cycles_behind(traffic, i, time->cores));
@@ -397,7 +404,7 @@ static int64_t moving_time(const struct traffic_op *traffic, int64_t moved_bytes
 	int64_t arriving = all_arriving_bytes(traffic, fits);
 	int64_t cycles = latency_hbm(traffic->arch, number_max(0, moved_bytes - arriving), 0, fits);
 	for (int i = 0; i < traffic->op->read_count; i++)
-		if (traffic->arriving.operands >> i & 1)
+		if (arrives_first(traffic, i))
 			cycles = checked_add(fits, cycles,
 				arrival_time(traffic, i, arriving_bytes(traffic, i, fits), fits));
 	return cycles;

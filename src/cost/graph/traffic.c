@@ -858,10 +858,13 @@ void arrivals_add(struct arrivals *arrivals, int tensor, const struct arrival_sh
 	const struct mapping *mapping, bool as_tiled)
 {
 	const struct layout *layout = &workload->tensors[tensor].layout;
+	bool again = false;
 	for (int i = 0; i < op->read_count; i++) {
 		if (op->reads[i].tensor != tensor)
 			continue;
 		arrivals->operands |= 1u << i;
+		arrivals->again |= (uint32_t)again << i;
+		again = true;
 		arrivals->cores[i] = share->cores;
 		for (int h = 0; h < layout->host_rank; h++) {
 			int loop = arrival_partner(share, h, arch, workload, op, i, mapping);

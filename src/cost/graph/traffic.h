@@ -45,6 +45,7 @@ enum { ACCUMULATOR_BYTES = 4 }; /* of a partial sum in the scratchpad */
  */
 struct arrivals {
 	uint32_t operands;               /* bit i: operand i arrives */
+	uint32_t again;                  /* of those: an operand before it is of the same move */
 	uint32_t follows[OP_READS_MOST]; /* masks of loops */
 	int cores[OP_READS_MOST];        /* of the move, which read it */
 };

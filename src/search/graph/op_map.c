@@ -46,6 +46,7 @@ static const char *key_of(
 	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
 			  all << 1 | question->by_rule);
 	put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
+	put(&key, question->arriving.again);
 	for (int i = 0; i < op->read_count; i++)
 		if (question->arriving.operands >> i & 1)
 			put(&key, (int64_t)question->arriving.cores[i] << 32 |
