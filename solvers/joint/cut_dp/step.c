@@ -22,7 +22,7 @@ struct moves {
  * menu is the intersection of these sets.
  */
 struct menu_effect {
-	int slot; /* at the cut after it */
+	uint16_t slot; /* at the cut after it */
 	uint16_t code;
 };
 
@@ -35,21 +35,19 @@ struct menu_saving {
 
 struct menu_move {
 	uint32_t option;
-	int end;
+	uint32_t group; /* of moves with the same effects */
 	int64_t value;
-	int fresh;     /* tensors that no step before can have used in HBM */
 	int64_t bytes; /* in LX, beside those of the state: less what it replaces and saves there */
-	bool drops;    /* it is of use only where room is short */
-	int cores;
-	bool ends_bundle, alone, empties;
-	int args;
 	uint64_t args_before, args_after; /* see struct cut_step */
 	uint64_t held;                    /* slots that it needs in LX, or fills */
 	uint64_t replaced;                /* slots that it fills */
-	int effect_count, saving_count;
-	struct menu_effect *effects; /* by slot */
+	struct menu_effect *effects;      /* by slot */
 	struct menu_saving *savings;
-	uint32_t group; /* of moves with the same effects */
+	int end, cores;
+	uint16_t args, fresh; /* tensors in HBM; those that no step before can have used there */
+	uint16_t effect_count, saving_count;
+	bool drops; /* it is of use only where room is short */
+	bool ends_bundle, alone, empties;
 };
 
 struct menu {
@@ -110,7 +108,7 @@ static void affect(struct move_making *making, int tensor, uint16_t code, bool a
 	}
 	memmove(&move->effects[at + 1], &move->effects[at],
 		(size_t)(move->effect_count++ - at) * sizeof *move->effects);
-	move->effects[at] = (struct menu_effect){slot, kept_of(making, tensor, code)};
+	move->effects[at] = (struct menu_effect){(uint16_t)slot, kept_of(making, tensor, code)};
 }
 
 /* False: the move can never be made. */
@@ -217,7 +215,7 @@ static bool make(struct move_making *making)
 		return false;
 	for (int a = 0; a < option->argument_count; a++)
 		mention(making, option->arguments[a]);
-	move->fresh = making->fresh;
+	move->fresh = (uint16_t)making->fresh;
 	int most = making->frame->args_most;
 	return !most || move->args <= most;
 }
@@ -301,24 +299,39 @@ static int compare_moves(const void *left, const void *right)
 	return order ? order : compare_counts(a->drops, b->drops);
 }
 
+/* Copies the effects and savings of a move. */
+static void settle(struct menu_move *move, struct arena *arena)
+{
+	size_t effects = move->effect_count * sizeof *move->effects;
+	size_t savings = move->saving_count * sizeof *move->savings;
+	move->effects = effects ? arena_copy(arena, move->effects, effects) : NULL;
+	move->savings = savings ? arena_copy(arena, move->savings, savings) : NULL;
+}
+
 static struct moves moves_make(const struct frame *frame, int cut, struct arena *arena)
 {
 	const struct joint_space *space = frame->space;
 	struct arena *scratch = arena_open(); /* of what grows */
+	struct arena *trial = arena_open();   /* of the moves of one option */
 	struct growing moves = {0};
 	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
 		struct menu_move move;
+		struct arena_mark mark = arena_mark(trial);
+		size_t first = moves.count;
 		struct move_making making = {.frame = frame,
-			.arena = arena,
+			.arena = trial,
 			.cut = cut,
 			.option = &space->options[i],
 			.move = &move};
-		if (!make(&making))
-			continue;
-		*array_add(scratch, &moves) = move;
-		int outs[16];
-		int count = find_droppers(&making, outs);
-		make_dropping(&making, &move, outs, count, scratch, &moves);
+		if (make(&making)) {
+			*array_add(scratch, &moves) = move;
+			int outs[16];
+			int count = find_droppers(&making, outs);
+			make_dropping(&making, &move, outs, count, scratch, &moves);
+		}
+		for (size_t m = first; m < moves.count; m++)
+			settle(&moves.at[m], arena);
+		arena_release(trial, mark);
 	}
 	if (moves.count)
 		qsort(moves.at, moves.count, sizeof *moves.at, compare_moves);
@@ -327,6 +340,7 @@ static struct moves moves_make(const struct frame *frame, int cut, struct arena 
 				    (compare_effects(&moves.at[i - 1], &moves.at[i]) != 0);
 	struct moves made = {
 		moves.count, arena_copy(arena, moves.at, moves.count * sizeof *moves.at)};
+	arena_close(trial);
 	arena_close(scratch);
 	return made;
 }
@@ -339,29 +353,6 @@ static bool drops(const struct frame *frame, const struct menu_move *move, int t
 		if (move->effects[e].slot == slot)
 			return cut_view(move->effects[e].code) < 0;
 	return false;
-}
-
-/* Returns the use of a tensor by an option; NULL: it uses it not at all. */
-static const struct joint_use *use_of(const struct joint_option *option, int t)
-{
-	for (int u = 0; u < option->use_count; u++)
-		if (option->uses[u].tensor == t)
-			return &option->uses[u];
-	return NULL;
-}
-
-/* True if a code of a tensor allows this use of it; dropped: the tensor is, by the same move. */
-static bool code_allows(
-	const struct joint_tensor *tensor, const struct joint_use *use, bool dropped, uint16_t code)
-{
-	int held = cut_view(code);
-	if (!use)
-		return true;
-	if (use->mode != JOINT_RESIDENT)
-		return code & CUT_VALID;
-	if (dropped)
-		return code == cut_code(true, use->view);
-	return held >= 0 && tensor->serves[held * tensor->view_count + use->view];
 }
 
 /* The menu of one cut. */
@@ -418,23 +409,61 @@ static uint64_t find_used(const struct menus *menus, int cut)
 	return used;
 }
 
-/* Returns, for each code of a slot, the set of moves that it allows. */
-static uint64_t *allowed_by(const struct menus *menus, int cut, const struct card *card, int slot)
+/* Adds the words of a set to another one. */
+static void unite(uint64_t *set, const uint64_t *other, size_t words)
 {
-	const struct frame *frame = menus->frame;
+	for (size_t w = 0; w < words; w++)
+		set[w] |= other[w];
+}
+
+/* Returns a new set, or the one that is there. */
+static uint64_t *set_of(uint64_t **set, size_t words, struct arena *arena)
+{
+	if (!*set)
+		*set = arena_array(arena, uint64_t, words);
+	return *set;
+}
+
+/*
+ * Finds the moves that each code of a slot allows.  A move without a use of the tensor is allowed by all codes, one
+ * that streams it or moves it in by those valid in HBM.  One that finds it in LX is allowed by the views that serve
+ * its own; if it drops the tensor, by its own view beside a valid copy.
+ */
+static uint64_t *find_allowed(
+	const struct frame *frame, int cut, const struct card *card, int slot, struct arena *arena)
+{
 	int t = frame->cuts[cut].tensors[slot];
 	const struct joint_tensor *tensor = &frame->space->tensors[t];
-	int codes = 2 * (tensor->view_count + 1);
-	uint64_t *allowed = arena_array(menus->arena, uint64_t, (size_t)codes * card->words);
+	int views = tensor->view_count;
+	size_t words = card->words;
+	struct arena *scratch = arena_open();
+	uint64_t *allowed = arena_array(arena, uint64_t, 2 * (size_t)(views + 1) * words);
+	uint64_t *always = arena_array(scratch, uint64_t, words);
+	uint64_t *valid = arena_array(scratch, uint64_t, words);
+	uint64_t **served = arena_array(scratch, uint64_t *, views + 1); /* by view */
 	for (size_t m = 0; m < card->moves.count; m++) {
 		const struct menu_move *move = &card->moves.at[m];
-		const struct joint_use *use = use_of(&frame->space->options[move->option], t);
-		bool dropped = drops(frame, move, t);
-		for (int code = 0; code < codes; code++)
-			if (code_allows(tensor, use, dropped, (uint16_t)code))
-				allowed[(size_t)code * card->words + m / 64] |= UINT64_C(1)
-										<< m % 64;
+		const struct joint_use *use = joint_use_of(&frame->space->options[move->option], t);
+		uint64_t *set = always;
+		if (use && use->mode != JOINT_RESIDENT)
+			set = valid;
+		else if (use && drops(frame, move, t))
+			set = allowed + (size_t)cut_code(true, use->view) * words;
+		else if (use)
+			set = set_of(&served[use->view], words, scratch);
+		set[m / 64] |= UINT64_C(1) << m % 64;
 	}
+	for (int code = 0; code < 2 * (views + 1); code++) {
+		uint64_t *set = allowed + (size_t)code * words;
+		int held = cut_view((uint16_t)code);
+		unite(set, always, words);
+		if (code & CUT_VALID)
+			unite(set, valid, words);
+		for (int v = 0; v < views && held >= 0; v++)
+			if (served[v] && tensor->serves[held * views + v])
+				unite(set, served[v], words);
+	}
+	arena_close(scratch);
 	return allowed;
 }
 
@@ -454,7 +483,7 @@ static void make_card(struct menus *menus, int cut)
 			if ((card->moves.at[m].held & ~card->moves.at[m].replaced) >> s & 1)
 				readers[m / 64] |= UINT64_C(1) << m % 64;
 		card->readers[card->slot_count] = readers;
-		card->allowed[card->slot_count] = allowed_by(menus, cut, card, s);
+		card->allowed[card->slot_count] = find_allowed(frame, cut, card, s, menus->arena);
 		card->slots[card->slot_count++] = s;
 	}
 }
