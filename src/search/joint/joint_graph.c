@@ -84,7 +84,8 @@ static bool find_options(struct joint_making *making, struct joint_space *space)
 	}
 	space->op_count = ops;
 	space->first_option = first;
-	space->options = making->options.at;
+	space->options = arena_copy(making->arena, making->options.at,
+		making->options.count * sizeof *making->options.at);
 	space->option_count = making->options.count;
 	return true;
 }
@@ -244,6 +245,8 @@ const struct joint_space *joint_graph_make(
 	struct joint_making making = {.question = &narrowed,
 		.arena = arena,
 		.scratch = arena_open(),
+		.growing = arena_open(),
+		.choices = kept_open(),
 		.kept = own ? own : question->aim.kept,
 		.users = users_make(arena, question->workload),
 		.evicts_late = bundles_bind(question) && !(narrowed.aim.fixed & KIND_LATE_EVICTS),
@@ -268,6 +271,8 @@ const struct joint_space *joint_graph_make(
 		space->graph = make_graph(&making);
 	}
 	*why = making.why ? arena_text(arena, making.why) : NULL;
+	kept_close(making.choices);
+	arena_close(making.growing);
 	arena_close(making.scratch);
 	kept_leave(own, arena);
 	return made ? space : NULL;
@@ -331,7 +336,7 @@ static void keep_whole(struct joint_making *making, int o, const struct staging_
 	int use_count = list_uses(op, uses);
 	for (int i = 0; i < op->write_count; i++)
 		outs[i] = (struct joint_out){op->writes[i].tensor, -1, -1};
-	*array_add(arena, &making->options) = (struct joint_option){.first = o,
+	*array_add(making->growing, &making->options) = (struct joint_option){.first = o,
 		.end = o + 1,
 		.value = price_whole(making, o, staging, &making->why),
 		.room = staging ? staging->bytes : 0,

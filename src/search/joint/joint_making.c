@@ -636,11 +636,37 @@ static void keep_run(struct joint_run *run, struct arena *arena)
 		arena_copy(arena, run->inside, (size_t)run->inside_count * sizeof *run->inside);
 }
 
-static void keep_draft(struct joint_making *making, const struct joint_draft *draft)
+/* All bytes of a key count: it has no padding. */
+struct choice_key {
+	const struct mapping *mapping;
+	struct op_option tiles;
+};
+_Static_assert(sizeof(struct choice_key) == sizeof(void *) + sizeof(uint32_t[OP_LOOPS_MOST]) +
+						    sizeof(uint8_t[OP_LOOPS_MOST]) +
+						    sizeof(void *) + 3 * sizeof(int64_t) +
+						    sizeof(double),
+	"a key of a choice has padding");
+
+const struct joint_choice *joint_choice_of(
+	struct joint_making *making, const struct mapping *mapping, const struct op_option *tiles)
 {
-	struct arena *arena = making->arena;
+	struct choice_key key = {mapping, *tiles};
+	const struct joint_choice *const *known = kept_find(making->choices, &key, sizeof key);
+	if (known)
+		return *known;
+	struct joint_part *part = arena_new(making->arena, struct joint_part);
+	struct joint_choice *choice = arena_new(making->arena, struct joint_choice);
+	part->mapping = mapping;
+	part->tiles = arena_copy(making->arena, tiles, sizeof *tiles);
+	choice->parts = part;
+	kept_add(making->choices, &key, sizeof key, &choice, sizeof choice, 1);
+	return choice;
+}
+
+/* Copies the choice of a draft of several ops. */
+static const struct joint_choice *keep_choice(const struct joint_draft *draft, struct arena *arena)
+{
 	struct joint_run *run = draft->run;
-	struct joint_option *option = array_add(arena, &making->options);
 	int ops = draft->option.end - draft->option.first;
 	if (run)
 		keep_run(run, arena);
@@ -660,12 +686,25 @@ static void keep_draft(struct joint_making *making, const struct joint_draft *dr
 		choice->inside_count = run->inside_count;
 		choice->inside = run->inside;
 	}
-	*option = draft->option;
-	option->uses = arena_copy(
-		arena, draft->option.uses, (size_t)option->use_count * sizeof *option->uses);
-	option->outs = arena_copy(
-		arena, draft->option.outs, (size_t)option->out_count * sizeof *option->outs);
-	option->choice = choice;
+	return choice;
+}
+
+/* Options with equal uses follow each other, and share them. */
+static void keep_draft(struct joint_making *making, const struct joint_draft *draft)
+{
+	struct arena *arena = making->arena;
+	const struct joint_option *last =
+		making->options.count ? &making->options.at[making->options.count - 1] : NULL;
+	struct joint_option option = draft->option;
+	size_t size = (size_t)option.use_count * sizeof *option.uses;
+	bool same = last && last->use_count == option.use_count && size &&
+		    !memcmp(last->uses, option.uses, size);
+	option.uses = same ? last->uses : arena_copy(arena, option.uses, size);
+	option.outs =
+		arena_copy(arena, option.outs, (size_t)option.out_count * sizeof *option.outs);
+	if (!option.choice)
+		option.choice = keep_choice(draft, arena);
+	*array_add(making->growing, &making->options) = option;
 }
 
 /*

@@ -91,7 +91,7 @@ struct joint_draft {
 	struct joint_run *run; /* NULL: a single op, or one with clones before it */
 	int inside_count;      /* without a run */
 	const struct joint_inside *inside;
-	const struct joint_part *parts;
+	const struct joint_part *parts; /* unless option.choice is known */
 	uint32_t
 		dying; /* uses that are moved in for this op alone: their views matter to no other op */
 	int64_t dying_bytes;
@@ -114,6 +114,8 @@ struct joint_making {
 	const struct joint_question *question;
 	struct arena *arena;   /* of the space */
 	struct arena *scratch; /* of the making */
+	struct arena *growing; /* of the options, until all are there */
+	struct kept *choices;  /* of options of one op */
 	struct kept *kept;
 	struct users users;
 	const enum stay *stays;
@@ -127,9 +129,9 @@ struct joint_making {
 	bool shares;       /* all views that serve several readers are there */
 	bool shares_early; /* and tensors may come early under them */
 	bool evicts_late; /* what waits for an evict is of use if it saves no more than a place in a bundle */
-	struct array(struct joint_option) options; /* in the arena */
-	struct array(struct joint_run) runs;       /* by their first ops */
-	struct joint_apart *apart;                 /* by op */
+	struct array(struct joint_option) options;
+	struct array(struct joint_run) runs; /* by their first ops */
+	struct joint_apart *apart;           /* by op */
 };
 
 static inline bool joint_is_free(const struct joint_making *making, enum joint_kind kind)
@@ -187,6 +189,10 @@ int64_t joint_early_tries(const struct joint_making *making, bool shared);
 /* The options of an op, in making->options; false, and making->why. */
 bool joint_options_make(struct joint_making *making, int op);
 bool joint_whole_options(struct joint_making *making, int op); /* of an op that is not divided */
+
+/* The choice of an option of one op; equal ones are one. */
+const struct joint_choice *joint_choice_of(
+	struct joint_making *making, const struct mapping *mapping, const struct op_option *tiles);
 
 /* Keeps as options what no draft with equal places beats: in value, room, cores and what dies with the op. */
 void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts);

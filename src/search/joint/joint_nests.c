@@ -514,7 +514,7 @@ static void keep_nest(const struct nest_range *range, const struct nest_option *
 {
 	struct joint_making *making = range->making;
 	struct nest_uses places = list_places(range, making->arena);
-	*array_add(making->arena, &making->options) = (struct joint_option){.first = range->first,
+	*array_add(making->growing, &making->options) = (struct joint_option){.first = range->first,
 		.end = range->end,
 		.value = option->value,
 		.room = option->room,

@@ -182,8 +182,12 @@ static void joint_clone_parts(const struct joint_choosing *choosing, const struc
 {
 	struct joint_making *making = choosing->making;
 	const struct workload *workload = making->question->workload;
-	struct joint_part *parts = arena_array(making->scratch, struct joint_part, CLONES_MOST + 1);
 	int clones = choosing->number - choosing->first;
+	if (!clones) {
+		draft->option.choice = joint_choice_of(making, choosing->division->mapping, tiles);
+		return;
+	}
+	struct joint_part *parts = arena_array(making->scratch, struct joint_part, clones + 1);
 	for (int c = 0; c < clones; c++) {
 		struct mapping mapping = move_mapping(making->question->arch, workload,
 			&workload->ops[choosing->first + c],
