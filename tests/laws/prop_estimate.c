@@ -5,10 +5,12 @@
 #include "tests/support/adversary_case.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
+#include "tests/support/shell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/test.h"
 
@@ -105,4 +107,50 @@ TEST(test_estimates_track_execution)
 	assert_int_equal(ratios.below_bound, 0);
 	assert_int_equal(ratios.above_always, 0);
 	assert_true((double)ratios.above_often <= (1 - SHARE) * (double)ratios.graphs);
+}
+
+/* The number behind a key of JSON that a command printed. */
+static double printed(const struct ended *ended, const char *key)
+{
+	const char *at = strstr(ended->out, key);
+	if (ended->status || !at)
+		fail_msg("no %s in '%s%s'", key, ended->out, ended->err);
+	return atof(at + strlen(key));
+}
+
+/*
+ * Maxima over so many cores, with an output tile of one row: each tile goes once round the reduce ring, one tile behind the
+ * other, and the latency of its links is most of the time.
+ */
+static void compare_ring(struct arena *arena, const char *folder, int cores, int rows)
+{
+	struct ended ended = shell(arena,
+		"cd '%s' && printf 'workload:\n  name: r\n  dimensions: {m: 640, n: %d}\n  ops:\n"
+		"    - a[n] = max(m) x[n,m]\n' >r.yaml && printf 'plan:\n  version: 1\n  workload: r\n"
+		"  architecture: spyre32\n  cores: 32\n  steps:\n"
+		"  - {op: a, bundle: 0, mapping: \"core: m%d | LX: n%d\"}\n"
+		"  bundles:\n  - {bundle: 0, arguments: [x, a]}\n  tensors:\n"
+		"    x:\n    - {where: HBM, from: 0, to: 1}\n"
+		"    a:\n    - {where: HBM, from: 0, to: 1}\n' >p.yaml",
+		folder, rows, cores, rows);
+	assert_int_equal(ended.status, 0);
+	const char *files = arena_format(
+		arena, "specs/arch/spyre32.yaml '%s/r.yaml' '%s/p.yaml'", folder, folder);
+	ended = shell(arena, "\"$LXPLORE\" score %s --format json", files);
+	double estimate = printed(&ended, "\"estimate_cycles\":");
+	ended = shell(arena, "\"$LXPLORE\" simulate %s --format json", files);
+	double executed = printed(&ended, "\"cycles\":");
+	if (executed > OFTEN * estimate || estimate > OFTEN * executed)
+		fail_msg("%d cores, %d rows: estimate %.0f, executed %.0f", cores, rows, estimate,
+			executed);
+}
+
+TEST(test_sums_of_small_tiles_wait_for_the_ring)
+{
+	const char *folder = shell_folder(arena);
+	for (int rows = 64; rows <= 256; rows *= 2) {
+		compare_ring(arena, folder, 5, rows);
+		compare_ring(arena, folder, 10, rows);
+	}
+	shell_remove(folder);
 }
