@@ -30,14 +30,31 @@ int op_operands(const struct op *op)
 	return op->read_count + op->write_count;
 }
 
+/* The operand that is Weights. */
+static int op_weights(const struct op *op)
+{
+	struct affine ranks[3][2];
+	if (op->read_count != 2 || op->write_count != 1)
+		return 1;
+	for (int t = 0; t < 3; t++) {
+		const struct access *access = op_operand(op, t);
+		for (int h = 2; h < LAYOUT_HOST_RANK_MOST; h++)
+			if (affine_loops(&access->host[h]))
+				return 1;
+		memcpy(ranks[t], access->host, sizeof ranks[t]);
+	}
+	int weights = affine_weights(ranks, op->loop_count);
+	return weights < 0 ? 1 : weights;
+}
+
 const char *op_role(const struct op *op, int operand)
 {
 	if (op->roles)
 		return op->roles[operand];
-	return operand == op->read_count ? "Outputs"
-	       : operand == 0            ? "Inputs"
-	       : operand == 1            ? "Weights"
-					 : NULL;
+	return operand == op->read_count   ? "Outputs"
+	       : operand > 1               ? NULL
+	       : operand == op_weights(op) ? "Weights"
+					   : "Inputs";
 }
 
 bool access_equal(

@@ -85,8 +85,8 @@ struct workload {
 const struct access *op_operand(const struct op *op, int operand);
 int op_operands(const struct op *op);
 
-/* The role of an operand: what the op says, or the first read is Inputs, the second Weights, the result
- * Outputs; NULL: it has none. */
+/* The role of an operand: what the op says, or the first read is Inputs, the second Weights (of a product of matrices
+ * the one that affine_weights says), the result Outputs; NULL: it has none. */
 const char *op_role(const struct op *op, int operand);
 
 /* The same element for every iteration; of tensors with as many host dimensions. */

@@ -36,8 +36,8 @@
  * names dimensions, or their numbers if an index is not a single dimension.
  * Dimensions of extent 1 stay in the arrays and are not loops.
  *
- * `roles:` are what constraints and machines call the operands, the result last: the first is Inputs, the
- * second Weights, the result Outputs unless given.
+ * `roles:` are what constraints and machines call the operands, the result last; op_role says what they are
+ * unless given.
  *
  * `name:` of an op is its output's unless given.  `type:` is what lists of ops
  * call it: the function's name, but "amax" and "amin" for reductions; for a sum

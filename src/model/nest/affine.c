@@ -36,6 +36,24 @@ int affine_loop(const struct affine *affine, int loop_count)
 	return found;
 }
 
+int affine_weights(struct affine ranks[3][2], int loop_count)
+{
+	uint32_t loops[3];
+	for (int t = 0; t < 3; t++) {
+		for (int h = 0; h < 2; h++) {
+			int loop = affine_loop(&ranks[t][h], loop_count);
+			if (loop < 0 || ranks[t][h].coefficient[loop] != 1)
+				return -1;
+		}
+		loops[t] = affine_loops(&ranks[t][0]) | affine_loops(&ranks[t][1]);
+		if (affine_loops(&ranks[t][0]) == affine_loops(&ranks[t][1]))
+			return -1;
+	}
+	if (loop_count != 3 || loops[0] == loops[1] || loops[0] == loops[2] || loops[1] == loops[2])
+		return -1;
+	return loops[0] & affine_loops(&ranks[2][0]) ? 1 : 0;
+}
+
 bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
 {
 	for (int l = 0; l < loop_count; l++) {

@@ -40,6 +40,12 @@ int affine_loop(const struct affine *affine, int loop_count);
 /* True if both are the same at every point of so many loops. */
 bool affine_equal(const struct affine *a, const struct affine *b, int loop_count);
 
+/*
+ * Returns which of the two operands of a product of matrices is Weights: the one without the loop of the result's rows.
+ * `ranks` has the two indices of each operand, then those of the result.  -1: it is no such product.
+ */
+int affine_weights(struct affine ranks[3][2], int loop_count);
+
 /* Returns the index as it would be written with these names: "c + 2*q - 1". */
 struct arena;
 struct scan;

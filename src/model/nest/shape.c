@@ -1,7 +1,6 @@
 #include "model/nest/shape.h"
 
 #include "base/arena.h"
-#include "base/lattice.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "spec/field.h"
@@ -128,21 +127,6 @@ bool shape_lacks(const struct shape *shape, const char *role)
 	return of_graph && shape_is_role(role) && shape_space(shape, role) < 0;
 }
 
-/* The dimension that one rank walks alone, step by step; -1: it is none such. */
-static int lone_dimension(const struct shape *shape, const struct affine *rank)
-{
-	return lattice_unit(rank->coefficient, shape->dimension_count);
-}
-
-static bool is_matrix(const struct shape *shape, const struct dataspace *space)
-{
-	if (space->rank_count != 2)
-		return false;
-	int row = lone_dimension(shape, &space->ranks[0]);
-	int column = lone_dimension(shape, &space->ranks[1]);
-	return row >= 0 && column >= 0 && row != column;
-}
-
 bool shape_multiplies(const struct shape *shape)
 {
 	bool sums = false;
@@ -175,34 +159,31 @@ static void find_by_position(struct shape *shape)
 
 static bool find_of_matrices(struct shape *shape)
 {
-	struct dataspace *result = NULL, *reads[2] = {NULL, NULL};
-	int count = 0;
-	if (shape->space_count != 3 || shape->dimension_count != 3)
-		return false;
-	for (int t = 0; t < 3; t++) {
+	struct affine ranks[3][2];
+	struct dataspace *spaces[3] = {NULL, NULL, NULL};
+	for (int t = 0, reads = 0; t < shape->space_count; t++) {
 		struct dataspace *space = &shape->spaces[t];
-		if (shape_is_role(space->name) || !is_matrix(shape, space) ||
-			(!space->written && count == 2))
+		int place = space->written ? 2 : reads++;
+		if (shape_is_role(space->name) || space->rank_count != 2 || place > 2 ||
+			spaces[place])
 			return false;
-		if (space->written)
-			result = space;
-		else
-			reads[count++] = space;
+		spaces[place] = space;
+		memcpy(ranks[place], space->ranks, sizeof ranks[place]);
 	}
-	if (!result || count != 2 || reads[0]->relevant == reads[1]->relevant ||
-		reads[0]->relevant == result->relevant || reads[1]->relevant == result->relevant)
+	int weights = spaces[0] && spaces[1] && spaces[2]
+			      ? affine_weights(ranks, shape->dimension_count)
+			      : -1;
+	if (weights < 0)
 		return false;
-	int row = lone_dimension(shape, &result->ranks[0]);
-	bool first = reads[0]->relevant >> row & 1;
-	reads[!first]->role = "Inputs";
-	reads[first]->role = "Weights";
-	result->role = "Outputs";
+	spaces[!weights]->role = "Inputs";
+	spaces[weights]->role = "Weights";
+	spaces[2]->role = "Outputs";
 	return true;
 }
 
-/* Roles of a product of two matrices whose dataspaces have other names: the operand with the result's
- * rows is Inputs, the other Weights.  In other shapes of one or two operands the first is Inputs, the second
- * Weights, as for ops of a graph (op_role); of more, and where a dataspace has such a name, none gets a role. */
+/* Roles of a product of two matrices whose dataspaces have other names: affine_weights.  In other shapes of one or two
+ * operands the first is Inputs, the second Weights; of more, and where a dataspace has such a name, none gets a role.
+ * op_role says the same of ops of a graph. */
 static void shape_find_roles(struct shape *shape)
 {
 	if (!find_of_matrices(shape))
