@@ -462,7 +462,8 @@ FOLDER_TEST(the_graph_of_layers_computes_what_they_do)
 		"sed '/^constraints/,$d' machine.yaml >free.yaml && $program simulate free.yaml "
 		"chain.yaml --as graph --inputs values --outputs computed && "
 		"$program import chain.yaml");
-	assert_int_equal(ended.status, 0);
+	if (ended.status)
+		fail_msg("%s%s", ended.out, ended.err);
 	assert_non_null(strstr(ended.out, "\n    # a: from memory, because it is the first\n"));
 	assert_non_null(strstr(ended.out, " pad a[C_2 + 2 * G_2, R_3 + 2 * P_3 - 1] * "));
 	assert_non_null(strstr(ended.out, " b[K_6_2a, K_6_3b, P_3] * "));

@@ -721,8 +721,9 @@ static void finish(
 	}
 }
 
-static void go_on(
-	struct nest_descent *descent, struct level_children *level, const struct level_child *child)
+/* `bound`: of the label of the level outside. */
+static void go_on(struct nest_descent *descent, struct level_children *level,
+	const struct level_child *child, double bound)
 {
 	int left[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < nest_descent_dimensions(descent); d++) {
@@ -749,9 +750,9 @@ static void go_on(
 	nest_label_bound(&descent->view, &next, level->left, &cost);
 	if (nest_cut_excludes(&descent->cut, &descent->view, &cost))
 		return;
-	descend(descent, level->j - 1, left, &next,
-		nest_cost_value(&descent->view, &cost,
-			nest_descent_search(descent)->wishes.objectives.at[0]));
+	double value = nest_cost_value(
+		&descent->view, &cost, nest_descent_search(descent)->wishes.objectives.at[0]);
+	descend(descent, level->j - 1, left, &next, value < bound ? bound : value);
 }
 
 static void leave_open(struct nest_descent *descent, double bound)
@@ -760,7 +761,7 @@ static void leave_open(struct nest_descent *descent, double bound)
 		descent->open = bound;
 }
 
-/* Nothing is below `bound`. */
+/* Nothing is below `bound`: that of the label, or of one outside, where what links two levels was counted exactly. */
 static void descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound)
 {
@@ -778,14 +779,11 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 		arena_release(descent->scratch, mark);
 		return;
 	}
-	/* the bound of an outer branch is made otherwise, and may be higher */
-	for (size_t c = 0; c < level.children.count && j + 1 < descent->view.frame->count; c++)
-		assert(bound * BOUND_SURE <= level.children.at[c].value);
 	if (level.children.count)
 		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
 	for (size_t c = 0; c < level.children.count; c++) {
 		if (!descent->stopped)
-			go_on(descent, &level, &level.children.at[c]);
+			go_on(descent, &level, &level.children.at[c], bound);
 		else
 			leave_open(descent, level.children.at[c].value);
 	}
