@@ -709,6 +709,27 @@ static void the_readme_has_the_figures_of_its_sources(void **state)
 }
 
 /* The last cells of the table "Kinds of input": specs, or a whole command. */
+/* Sections measured with an older version than this one, and sections never measured, are refused. */
+static void measured_sections_are_of_this_version(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *page = read_page(arena, "results/measured.md");
+	assert_null(strstr(page, "Not measured"));
+	for (const char *section = page; (section = strstr(section, "\n## "));) {
+		const char *next = strstr(++section, "\n## ");
+		const char *said =
+			strstr(section, "\n\nMeasured: lxplore " LXPLORE_VERSION ", commit ");
+		if (!said || (next && said > next))
+			fail_msg("results/measured.md: '%.*s' was not measured with version %s",
+				(int)strcspn(section, "\n"), section, LXPLORE_VERSION);
+	}
+	static const char *const whole[] = {"results/devices.md", "results/models.md"};
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		if (!strstr(read_page(arena, whole[i]), "lxplore " LXPLORE_VERSION))
+			fail_msg("%s was not measured with version %s", whole[i], LXPLORE_VERSION);
+	arena_close(arena);
+}
+
 static void inputs_that_the_readme_names_are_read(void **state)
 {
 	struct arena *arena = arena_open();
@@ -767,6 +788,7 @@ int main(void)
 		cmocka_unit_test(the_readme_is_short),
 		cmocka_unit_test(pages_of_folders_are_short),
 		cmocka_unit_test(the_readme_has_the_figures_of_its_sources),
+		cmocka_unit_test(measured_sections_are_of_this_version),
 		cmocka_unit_test(inputs_that_the_readme_names_are_read),
 		cmocka_unit_test(misspelt_pages_are_refused),
 	};
