@@ -306,8 +306,9 @@ TEST(convolution_is_as_written_by_hand)
 /* A sum along two directions that are not loops has no chain. */
 TEST(what_has_no_chain_is_refused)
 {
-	struct recurrence recurrence = {
-		.loop_count = 3, .loops = {{"i", 0, 3}, {"j", 0, 3}, {"k", 0, 3}}};
+	struct recurrence recurrence = {.loop_count = 3,
+		.loops = {{.name = "i", .extent = 3}, {.name = "j", .extent = 3},
+			{.name = "k", .extent = 3}}};
 	struct recurrence_einsum einsum = {.sum = TERM_ADD,
 		.operand_count = 2,
 		.operands = {{.name = "A", .rank_count = 1, .ranks = {{.coefficient = {1}}}},

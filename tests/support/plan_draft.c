@@ -416,14 +416,13 @@ static void take_op(const struct taking *taking, int step, struct draft_op *out)
 static bool number_steps(struct taking *taking)
 {
 	const struct workload *workload = taking->plan->workload;
-	int op = 0, moves = 0;
+	int op = 0;
 	if (taking->given->op_count > DRAFT_OPS_MOST || taking->plan->run_count > DRAFT_RUNS_MOST ||
 		workload->op_count > taking->given->op_count + DRAFT_MOVES_MOST)
 		return false;
 	for (int s = 0; s < (int)workload->op_count; s++) {
 		bool is_move = workload->ops[s].move != MOVE_NONE;
 		taking->step_ops[s] = is_move ? -1 : op++;
-		moves += is_move;
 	}
 	return op == (int)taking->given->op_count;
 }

@@ -368,8 +368,7 @@ static const char *name_part(struct graph_writing *w, const struct loop *dimensi
 }
 
 /* Adds `factor` times a dimension, " + " in front unless it is the first term. */
-static void add_term(
-	struct graph_writing *w, struct text *text, bool *first, int64_t factor, const char *name)
+static void add_term(struct text *text, bool *first, int64_t factor, const char *name)
 {
 	text_add(text, "%s", *first ? "" : " + ");
 	*first = false;
@@ -388,10 +387,10 @@ static void add_rank(struct graph_writing *w, struct text *text, const struct sh
 		/* any factor will do for a dimension of one point; a large one could overflow */
 		int64_t factor = shape->dimensions[d].extent > 1 ? times * rank->coefficient[d] : 1;
 		if (!parts->count)
-			add_term(w, text, first, factor, name_whole(w, &shape->dimensions[d]));
+			add_term(text, first, factor, name_whole(w, &shape->dimensions[d]));
 		for (int p = parts->count - 1; p >= 0; p--) {
-			add_term(w, text, first, factor,
-				name_part(w, &shape->dimensions[d], parts, p));
+			add_term(
+				text, first, factor, name_part(w, &shape->dimensions[d], parts, p));
 			factor *= parts->extents[p];
 		}
 	}
