@@ -508,6 +508,33 @@ FOLDER_TEST(layers_name_what_they_read)
 }
 
 /* A layer is scored without its network, and so not where that is in one file with the machine. */
+/* Its weights have the rows of the result, so that by the rows alone they would be Inputs. */
+FOLDER_TEST(weights_of_a_product_are_those_of_its_layer)
+{
+	folder_put("product.yaml",
+		"network:\n"
+		"  name: n\n"
+		"  shapes:\n"
+		"    product:\n"
+		"      dimensions: [K, N, P]\n"
+		"      data_spaces:\n"
+		"      - {name: Weights, projection: [K, N]}\n"
+		"      - {name: Inputs, projection: [K, P]}\n"
+		"      - {name: Outputs, projection: [N, P], read_write: true}\n"
+		"  layers:\n"
+		"  - {name: fc, shape: product, instance: {K: 64, N: 48, P: 16}}\n");
+	struct ended ended = folder_run(
+		"arch=$OLDPWD/specs/arch/tpu_v4i.yaml && for form in network graph; do $program explore "
+		"$arch product.yaml --as $form --objective energy --simulate none -q -o $form >$form.out "
+		"|| exit; grep -o '[0-9.]* nJ' $form.out | head -1; done");
+	assert_int_equal(ended.status, 0);
+	const char *second = strchr(ended.out, '\n');
+	assert_non_null(second);
+	size_t length = (size_t)(second - ended.out);
+	assert_true(length > 3);
+	assert_memory_equal(ended.out, second + 1, length);
+}
+
 FOLDER_TEST(a_network_beside_its_machine_is_told)
 {
 	struct ended ended = folder_run("cat machine.yaml network.yaml > both.yaml && $program "

@@ -143,8 +143,8 @@ static bool acts_alike(const struct joint_option *a, const struct joint_option *
 					      (size_t)a->argument_count * sizeof *a->arguments));
 }
 
-/* True if no menu has `b`, because `a` is no worse and comes before it (step.c).  `is_first`: so it does among
- * options of equal value and cores. */
+/* True if no menu has `b`, because `a` is no worse and comes before it (step.c).  `is_first` says that `a` comes before `b`
+ * where their values and cores are equal. */
 static bool displaces(const struct joint_option *a, const struct joint_option *b, bool is_first)
 {
 	return a->value <= b->value && a->room <= b->room && a->cores <= b->cores &&

@@ -41,8 +41,8 @@ int affine_loop(const struct affine *affine, int loop_count);
 bool affine_equal(const struct affine *a, const struct affine *b, int loop_count);
 
 /*
- * Returns which of the two operands of a product of matrices is Weights: the one without the loop of the result's rows.
- * `ranks` has the two indices of each operand, then those of the result.  -1: it is no such product.
+ * Returns the operand of a product of two matrices that is Weights, 0 or 1: the one without the loop of the result's rows.
+ * `ranks` has the two indices of each operand, then those of the result.  Returns -1 for anything but such a product.
  */
 int affine_weights(struct affine ranks[3][2], int loop_count);
 

@@ -491,6 +491,21 @@ static void add_sum(
 	text_add(&w->ops, "%s", count ? ") " : "");
 }
 
+/* True if the op says which operand is Weights: a product of few loops may be one of matrices, whose Weights op_role
+ * finds by the rows of the result. */
+static bool needs_roles(const struct shape *shape)
+{
+	int loops = 0, reads = 0;
+	bool named = false;
+	for (int d = 0; d < shape->dimension_count; d++)
+		loops += shape->dimensions[d].extent > 1;
+	for (int t = 0; t < shape->space_count; t++) {
+		reads += !shape->spaces[t].written;
+		named |= is_called(&shape->spaces[t], "Weights");
+	}
+	return loops <= 3 && reads == 2 && named;
+}
+
 static void add_op(struct graph_writing *w, size_t l)
 {
 	const struct layer *layer = &w->network->layers[l];
@@ -501,7 +516,7 @@ static void add_op(struct graph_writing *w, size_t l)
 	if (!w->results[l])
 		text_add(&w->ops, "    # %s%s%s\n", layer->name,
 			flow->why ? ": from memory, because " : "", flow->why ? flow->why : "");
-	text_add(&w->ops, "    - \"");
+	text_add(&w->ops, needs_roles(shape) ? "    - {op: \"" : "    - \"");
 	add_operand(w, layer, flow, (int)(find_result(shape) - shape->spaces), name);
 	text_add(&w->ops, " = ");
 	add_sum(w, shape, flow);
@@ -513,7 +528,7 @@ static void add_op(struct graph_writing *w, size_t l)
 			text_add(&w->ops, "%s", reads++ ? " * " : "");
 			add_operand(w, layer, flow, t, name);
 		}
-	text_add(&w->ops, "\"\n");
+	text_add(&w->ops, needs_roles(shape) ? "\", roles: [Inputs, Weights, Outputs]}\n" : "\"\n");
 	w->results[l] = name;
 }
 
