@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,6 +54,19 @@ void names_add(struct arena *arena, struct names *names, const char *name, int n
 		BUG("name '%s' is added twice", name);
 	*slot = (struct name_slot){name, number};
 	names->count++;
+}
+
+const char *names_add_like(struct arena *arena, struct names *names, const char *hint)
+{
+	char *name = arena_format(arena, "%s%s", isalpha((unsigned char)*hint) ? "" : "v", hint);
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	const char *unique = name;
+	for (int i = 2; names_find(names, unique) >= 0; i++)
+		unique = arena_format(arena, "%s_%d", name, i);
+	names_add(arena, names, unique, 0);
+	return unique;
 }
 
 enum { BITS = 64 };

@@ -133,6 +133,10 @@ int names_find(const struct names *names, const char *name);
 /* Gives an unknown name a number >= 0.  Adding a name twice is a bug. */
 void names_add(struct arena *arena, struct names *names, const char *name, int number);
 
+/* Adds a name made from `hint` and returns it: of letters, digits and underscores, with "v" in front unless it begins with
+ * a letter, and a number behind if it is known already. */
+const char *names_add_like(struct arena *arena, struct names *names, const char *hint);
+
 /*
  * A set of numbers below a limit that finds the members nearest to a number: words of bits, and above them words
  * with a bit for each word below that is not empty.  Each query reads a word for each power of 64 in the limit.

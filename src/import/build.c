@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -193,19 +192,9 @@ static int add_view(struct build *b, struct model_view view)
 	return (int)b->views.count - 1;
 }
 
-/* Letters, digits and underscores of a name; unique. */
 static const char *name_tensor(struct build *b, const char *hint)
 {
-	char *name =
-		arena_format(b->arena, "%s%.40s", isalpha((unsigned char)hint[0]) ? "" : "v", hint);
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c))
-			*c = '_';
-	const char *unique = name;
-	for (int i = 2; names_find(&b->names, unique) >= 0; i++)
-		unique = arena_format(b->arena, "%s_%d", name, i);
-	names_add(b->arena, &b->names, unique, 0);
-	return unique;
+	return names_add_like(b->arena, &b->names, arena_format(b->arena, "%.40s", hint));
 }
 
 static void new_axes(struct build *b, struct model_view *view)

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "spec/reader.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -368,7 +367,7 @@ static const char *name_part(struct graph_writing *w, const struct loop *dimensi
 }
 
 /* Adds `factor` times a dimension, " + " in front unless it is the first term. */
-static void add_term(struct text *text, bool *first, int64_t factor, const char *name)
+static void add_scaled(struct text *text, bool *first, int64_t factor, const char *name)
 {
 	text_add(text, "%s", *first ? "" : " + ");
 	*first = false;
@@ -387,9 +386,9 @@ static void add_rank(struct graph_writing *w, struct text *text, const struct sh
 		/* any factor will do for a dimension of one point; a large one could overflow */
 		int64_t factor = shape->dimensions[d].extent > 1 ? times * rank->coefficient[d] : 1;
 		if (!parts->count)
-			add_term(text, first, factor, name_whole(w, &shape->dimensions[d]));
+			add_scaled(text, first, factor, name_whole(w, &shape->dimensions[d]));
 		for (int p = parts->count - 1; p >= 0; p--) {
-			add_term(
+			add_scaled(
 				text, first, factor, name_part(w, &shape->dimensions[d], parts, p));
 			factor *= parts->extents[p];
 		}
@@ -420,19 +419,6 @@ static void add_match(struct graph_writing *w, struct text *text, const struct l
 		text_add(text, " - %" PRId64, match->low);
 }
 
-static const char *unique_name(struct graph_writing *w, const char *hint)
-{
-	char *name = arena_format(w->arena, "%s%s", isdigit((unsigned char)*hint) ? "_" : "", hint);
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c))
-			*c = '_';
-	const char *unique = name;
-	for (int i = 2; names_find(&w->names, unique) >= 0; i++)
-		unique = arena_format(w->arena, "%s_%d", name, i);
-	names_add(w->arena, &w->names, unique, 0);
-	return unique;
-}
-
 /* Declares the tensor of a dataspace with the shape that its indices have. */
 static void declare(struct graph_writing *w, const char *name, const struct layer *layer,
 	const struct dataspace *space)
@@ -451,10 +437,10 @@ static void add_operand(struct graph_writing *w, const struct layer *layer,
 	const struct dataspace *space = &layer->shape->spaces[t];
 	const char *given = flow->layers[t] >= 0 ? w->results[flow->layers[t]] : NULL;
 	const struct operand_match *match = given ? flow->matches[t] : NULL;
-	const char *name =
-		space->written ? result
-		: given        ? given
-			: unique_name(w, arena_format(w->arena, "%s_%s", result, space->name));
+	const char *name = space->written ? result
+			   : given        ? given
+					  : names_add_like(w->arena, &w->names,
+						    arena_format(w->arena, "%s_%s", result, space->name));
 	int ranks = space->rank_count;
 	if (given)
 		ranks = find_result(w->network->layers[flow->layers[t]].shape)->rank_count;
@@ -511,7 +497,7 @@ static void add_op(struct graph_writing *w, size_t l)
 	const struct layer *layer = &w->network->layers[l];
 	const struct layer_flow *flow = &w->flows[l];
 	const struct shape *shape = layer->shape;
-	const char *name = unique_name(w, layer->name);
+	const char *name = names_add_like(w->arena, &w->names, layer->name);
 	int reads = 0;
 	if (!w->results[l])
 		text_add(&w->ops, "    # %s%s%s\n", layer->name,
