@@ -170,40 +170,28 @@ static bool has_key(const struct inputs *inputs, const char *key)
 	return inputs->search.map && node_find(inputs->search.map, key);
 }
 
+static void leave_out(const struct inputs *inputs, const struct given_name *name, unsigned *fixed)
+{
+	int kind = 0;
+	while (joint_kind_names[kind] && !text_equal(joint_kind_names[kind], name->text))
+		kind++;
+	if (joint_kind_names[kind])
+		*fixed |= 1u << kind;
+	else if (!text_equal(name->text, "nothing"))
+		diag_error(inputs->diag, name->span, "whole plans decide nothing called '%s'%s",
+			name->text,
+			suggestion(inputs->arena, suggest(name->text, joint_kind_names), ""));
+}
+
 /* Reads the decisions that whole plans leave out; the command line's list replaces the specs'. */
 static void read_without(struct inputs *inputs, unsigned *fixed)
 {
-	const struct option_value *line = option_find(inputs->arguments, "without");
-	const char *const *names = NULL;
-	size_t count = 0;
-	struct span span = {0};
-	if (has_key(inputs, "without")) {
-		span = read_node(&inputs->search, "without", OPTIONAL)->span;
-		read_texts(&inputs->search, "without", OPTIONAL, &names, &count);
-	}
-	if (line) {
-		const char **words =
-			arena_array(inputs->arena, const char *, strlen(line->text) + 1);
-		char *rest = NULL, *list = arena_text(inputs->arena, line->text);
-		count = 0;
-		for (char *word = strtok_r(list, ",", &rest); word;
-			word = strtok_r(NULL, ",", &rest))
-			words[count++] = word;
-		names = words;
-		span = line->span;
-	}
-	if (names)
-		*fixed = 0;
-	for (size_t i = 0; i < count; i++) {
-		int kind = 0;
-		while (joint_kind_names[kind] && !text_equal(joint_kind_names[kind], names[i]))
-			kind++;
-		if (joint_kind_names[kind])
-			*fixed |= 1u << kind;
-		else if (!text_equal(names[i], "nothing"))
-			diag_error(inputs->diag, span, "whole plans decide nothing called '%s'%s",
-				names[i],
-				suggestion(inputs->arena, suggest(names[i], joint_kind_names), ""));
+	struct given_names names[2];
+	inputs_names(inputs, "without", names);
+	for (int n = 0; n < 2; n++) {
+		*fixed = names[n].given ? 0 : *fixed;
+		for (size_t i = 0; i < names[n].count; i++)
+			leave_out(inputs, &names[n].at[i], fixed);
 	}
 }
 
@@ -225,7 +213,7 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	choose(inputs, own);
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
-	int mode = !planning->strict, tiles = planning->published_tiles;
+	int mode = planning->strict, tiles = planning->published_tiles;
 	int price = (int)planning->price;
 	option_integer(inputs->arguments, "cores", planning->machine_cores, inputs->diag, &cores);
 	option_word(inputs->arguments, "mode", inputs->diag, &mode);
@@ -234,7 +222,7 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	own->cores_given =
 		cores != all || has_key(inputs, "cores") || inputs_given(inputs, "cores");
 	planning->cores = (int)cores;
-	planning->strict = mode == 0;
+	planning->strict = mode == PLANNING_STRICT;
 	planning->published_tiles = tiles == 1;
 	planning->price = (enum price)price;
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 struct choices array(struct choice);
+struct name_array array(struct given_name);
 
 bool kind_takes(const struct input_kind *kind, const struct option *setting)
 {
@@ -101,6 +102,36 @@ const struct node *inputs_node(struct inputs *inputs, const char *name, const ch
 		return node;
 	*what = arena_format(inputs->arena, "'--%s'", name);
 	return node_scalar(inputs->arena, value->text, value->span);
+}
+
+/* Adds the names of a list that commas part. */
+static void add_names(
+	struct arena *arena, struct name_array *names, const struct option_value *value)
+{
+	char *rest = NULL, *list = arena_text(arena, value->text);
+	for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		*array_add(arena, names) = (struct given_name){name, value->span};
+}
+
+void inputs_names(struct inputs *inputs, const char *name, struct given_names out[2])
+{
+	const char *key = key_of(inputs, name);
+	const struct node *list = key ? read_node(&inputs->search, key, OPTIONAL) : NULL;
+	const struct option_value *last = option_find(inputs->arguments, name);
+	const char *const *texts;
+	size_t count;
+	struct name_array names[2] = {0};
+	bool given = list && read_texts(&inputs->search, key, OPTIONAL, &texts, &count);
+	for (size_t i = 0; given && i < count; i++)
+		*array_add(inputs->arena, &names[0]) =
+			(struct given_name){texts[i], node_item(list, i)->span};
+	for (size_t i = 0; last && i < inputs->arguments->option_count; i++) {
+		const struct option_value *value = &inputs->arguments->options[i];
+		if (value == last || (value->option == last->option && last->option->many))
+			add_names(inputs->arena, &names[1], value);
+	}
+	out[0] = (struct given_names){given, names[0].count, names[0].at};
+	out[1] = (struct given_names){last != NULL, names[1].count, names[1].at};
 }
 
 bool inputs_given(const struct inputs *inputs, const char *name)
@@ -207,6 +238,20 @@ const struct solver *inputs_one_solver(const struct inputs *inputs, const struct
 
 /* --- all of it */
 
+static void read_objectives(struct inputs *inputs, const struct objective_scope *scope)
+{
+	struct objectives *objectives = &inputs->wishes.objectives;
+	struct given_names names[2];
+	inputs_names(inputs, "objective", names);
+	for (int n = 0; n < 2; n++) {
+		objectives->count = names[n].given ? 0 : objectives->count;
+		for (size_t i = 0; i < names[n].count; i++)
+			objectives_add(objectives, names[n].at[i].text, names[n].at[i].span, scope);
+	}
+	if (!objectives->count && !diag_failed(inputs->diag))
+		diag_error(inputs->diag, (struct span){0}, "no objective is left");
+}
+
 void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy)
 {
 	struct wishes *wishes = &inputs->wishes;
@@ -215,9 +260,7 @@ void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy)
 	struct choices choices = {0};
 	int simulate = (int)wishes->simulate;
 	refuse_others(inputs);
-	if (inputs->search.map)
-		objectives_read(&inputs->search, &wishes->objectives, &scope);
-	objectives_take(inputs->arguments, &wishes->objectives, &scope);
+	read_objectives(inputs, &scope);
 	read_solvers(inputs, &choices);
 	take_solvers(inputs, &choices);
 	inputs->choices = choices.at;
@@ -471,37 +514,4 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 	diag_error(scope->diag, span, "unknown objective '%s'%s", name,
 		suggestion(scope->arena, suggest(name, objective_names),
 			"; lxplore list objectives shows them"));
-}
-
-void objectives_read(
-	struct reader *search, struct objectives *objectives, const struct objective_scope *scope)
-{
-	const struct node *list = read_node(search, "objectives", OPTIONAL);
-	const char *const *names;
-	size_t count;
-	if (!list || !read_texts(search, "objectives", OPTIONAL, &names, &count))
-		return;
-	objectives->count = 0;
-	for (size_t i = 0; i < count; i++)
-		objectives_add(objectives, names[i], node_item(list, i)->span, scope);
-}
-
-void objectives_take(const struct arguments *arguments, struct objectives *objectives,
-	const struct objective_scope *scope)
-{
-	bool first = true;
-	for (size_t i = 0; i < arguments->option_count; i++) {
-		const struct option_value *value = &arguments->options[i];
-		if (!text_equal(value->option->name, "objective"))
-			continue;
-		if (first)
-			objectives->count = 0;
-		first = false;
-		char *names = arena_text(scope->arena, value->text), *rest = NULL;
-		for (char *name = strtok_r(names, ",", &rest); name;
-			name = strtok_r(NULL, ",", &rest))
-			objectives_add(objectives, name, value->span, scope);
-	}
-	if (!objectives->count && !diag_failed(scope->diag))
-		diag_error(scope->diag, (struct span){0}, "no objective is left");
 }

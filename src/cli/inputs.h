@@ -75,6 +75,21 @@ void inputs_word(struct inputs *inputs, const char *name, int *out);
 /* The same as a node to read, the command line's if it says it, and what messages call it; NULL. */
 const struct node *inputs_node(struct inputs *inputs, const char *name, const char **what);
 
+/* The names of a list setting: first those of `search:`, then those of the command line, which commas part and
+ * which replace them. */
+struct given_name {
+	const char *text;
+	struct span span;
+};
+
+struct given_names {
+	bool given; /* perhaps as an empty list */
+	size_t count;
+	const struct given_name *at;
+};
+
+void inputs_names(struct inputs *inputs, const char *name, struct given_names out[2]);
+
 /* True if the setting was given on the command line. */
 bool inputs_given(const struct inputs *inputs, const char *name);
 
@@ -102,14 +117,6 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 
 /* Accesses of a level of scope->hierarchy that keeps words. */
 void objectives_add_level(struct objectives *objectives, int level, struct span span,
-	const struct objective_scope *scope);
-
-/* `objectives:` of a search map replaces the list; nothing happens without it. */
-void objectives_read(
-	struct reader *search, struct objectives *objectives, const struct objective_scope *scope);
-
-/* `--objective` replaces it too. */
-void objectives_take(const struct arguments *arguments, struct objectives *objectives,
 	const struct objective_scope *scope);
 
 #endif

@@ -9,6 +9,7 @@
 #include "model/nest/nest_mapping.h"
 #include "search/drive/solver.h"
 #include "search/nest/feasible.h"
+#include "spec/field.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,94 +102,120 @@ static void add_metric(const char *name, struct span span, struct objectives *ob
 		name, near);
 }
 
-/* The key with '_', or with the '-' that Timeloop had before 2022. */
-static const char *spelling(const struct reader *mapper, const char *key)
-{
-	char *dashed = arena_text(mapper->reading->arena, key);
-	for (char *at = dashed; *at; at++)
-		if (*at == '_')
-			*at = '-';
-	return !node_find(mapper->map, key) && node_find(mapper->map, dashed) ? dashed : key;
-}
+/* The arguments of the functions that read rows of a mapper. */
+struct mapper_context {
+	struct objectives *objectives;
+	const struct objective_scope *scope;
+	struct text *unused;
+};
 
-static void read_metrics(struct reader *mapper, const char *key, struct objectives *objectives,
-	const struct objective_scope *scope)
+static void read_metrics(
+	struct reader *mapper, const struct field *field, void *whole, const void *context)
 {
+	const struct mapper_context *own = context;
+	const struct node *list = read_node(mapper, field->key, OPTIONAL);
 	const char *const *names;
 	size_t count;
-	key = spelling(mapper, key);
-	const struct node *list = read_node(mapper, key, OPTIONAL);
-	if (!list || !read_texts(mapper, key, OPTIONAL, &names, &count) || !count)
+	if (!list || !read_texts(mapper, field->key, OPTIONAL, &names, &count) || !count)
 		return;
-	objectives->count = 0;
+	own->objectives->count = 0;
 	for (size_t i = 0; i < count; i++)
-		add_metric(names[i], node_item(list, i)->span, objectives, scope);
+		add_metric(names[i], node_item(list, i)->span, own->objectives, own->scope);
 }
 
-/* The algorithm, and what ends its draws: how Timeloop searches.  A search here is asked for a proof,
- * so these are kept for a solver that draws as Timeloop does. */
-static void read_search(struct reader *mapper, struct nest_inputs *inputs)
+/* Lists a key of Timeloop's threads and logs. */
+static void list_unused(
+	struct reader *mapper, const struct field *field, void *whole, const void *context)
 {
-	static const char *const names[] = {"random", "hybrid", "random_pruned", "random-pruned",
-		"linear_pruned", "linear-pruned", "exhaustive", "linear", NULL};
-	static const char *const keys[] = {
-		"algorithm", "victory_condition", "timeout", "num_threads", "search_size"};
-	struct mapper_search *search = &inputs->mapper;
+	struct text *unused = ((const struct mapper_context *)context)->unused;
+	if (read_node(mapper, field->key, OPTIONAL))
+		text_add(unused, "%s%s", unused->length ? ", " : "", field->key);
+}
+
+static const char *const algorithms[] = {"random", "hybrid", "random_pruned", "random-pruned",
+	"linear_pruned", "linear-pruned", "exhaustive", "linear", NULL};
+
+/* Keys of how Timeloop searches: the algorithm, and what ends its draws.  A search here proves, so they are
+ * kept for a solver that draws as Timeloop does. */
+enum { MAPPER_SEARCH = 1 };
+
+#define SEARCH(key, member, to)                                                                    \
+	.spellings = (key), INTO(struct mapper_search, member), .most = (to), .marks = MAPPER_SEARCH
+#define UNUSED(key)                                                                                \
+	{                                                                                          \
+		key, FIELD_ANY, .spellings = (key), .read = list_unused                            \
+	}
+
+/* Before 2022 Timeloop wrote the keys with '-'. */
+static const struct field mapper_fields[] = {
+	{"version", FIELD_TEXT, .read = field_check},
+	{"optimization_metric", FIELD_TEXT, "objectives", .spellings = "optimization_metric",
+		.shape = SHAPE_SOME, .read = read_metrics},
+	{"optimization_metrics", FIELD_TEXT,
+		"objectives: delay, energy, edp, last_level_accesses, "
+		"accesses-N, ordered-accesses",
+		.spellings = "optimization_metrics", .shape = SHAPE_SOME, .read = read_metrics},
+	{"algorithm", FIELD_CHOICE, "how Timeloop searches; for map=random", .words = algorithms,
+		.read = field_check, .marks = MAPPER_SEARCH},
+	{"victory_condition", FIELD_WHOLE, "mappings in a row that fit and are no better",
+		SEARCH("victory_condition", patience.victory, INT64_MAX)},
+	{"timeout", FIELD_WHOLE, "mappings in a row that do not fit",
+		SEARCH("timeout", patience.timeout, INT64_MAX)},
+	{"num_threads", FIELD_WHOLE, "sequences of draws",
+		SEARCH("num_threads", patience.sequences, NEST_SEQUENCES_MOST)},
+	{"search_size", FIELD_WHOLE, "mappings", .usual = "no limit",
+		SEARCH("search_size", size, INT64_MAX)},
+	UNUSED("live_status"),
+	UNUSED("max_permutations_per_if_visit"),
+	UNUSED("out_prefix"),
+	UNUSED("sync_interval"),
+	UNUSED("log_interval"),
+	UNUSED("log_oaves"),
+	UNUSED("log_oaves_mappings"),
+	UNUSED("log_stats"),
+	UNUSED("log_suboptimal"),
+	UNUSED("log_all"),
+	UNUSED("diagnostics"),
+	UNUSED("penalize_consecutive_bypass_fails"),
+	UNUSED("emit_whoop_nest"),
+	UNUSED("max_temporal_loops_in_a_mapping"),
+	UNUSED("filter_revisits"),
+	UNUSED("mapper_timeout"),
+	{0},
+};
+const struct noun mapper_noun = {.name = "mapper", .fields = mapper_fields};
+
+/* Lists the keys of a mapper that say how Timeloop searches. */
+static void list_search(const struct reader *mapper, struct mapper_search *search)
+{
 	struct text given = text_open(mapper->reading->arena);
-	int algorithm = 0, count = 0;
-	int64_t size = 0;
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const char *key = spelling(mapper, keys[i]);
-		const struct node *node = read_node(mapper, key, OPTIONAL);
-		if (node && !node_is_empty(node))
+	int count = 0;
+	for (const struct field *field = mapper_fields; field->key; field++) {
+		const char *key = field_given(mapper, field);
+		const struct node *node = node_find(mapper->map, key);
+		if (field->marks & MAPPER_SEARCH && reader_given(mapper, key) &&
+			!node_is_empty(node))
 			text_add(&given, "%s'%s'", count++ ? ", " : "", key);
 	}
-	read_word(mapper, "algorithm", OPTIONAL, names, &algorithm);
-	nest_inputs_patience(mapper,
-		(const char *[]){spelling(mapper, "victory_condition"), spelling(mapper, "timeout"),
-			spelling(mapper, "num_threads")},
-		&search->patience, &(struct span){0});
-	if (read_integer(mapper, spelling(mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
-		size > 0)
-		search->size = (uint64_t)size;
 	search->keys = count ? text_read(&given) : NULL;
 	search->file = (struct span){.source = mapper->map->span.source};
 	search->several = count > 1;
 }
 
-/* Notes what steers Timeloop's threads and its logs. */
-static void note_unused(struct reader *mapper)
-{
-	static const char *const keys[] = {"live_status", "max_permutations_per_if_visit",
-		"out_prefix", "sync_interval", "log_interval", "log_oaves", "log_oaves_mappings",
-		"log_stats", "log_suboptimal", "log_all", "diagnostics",
-		"penalize_consecutive_bypass_fails", "emit_whoop_nest",
-		"max_temporal_loops_in_a_mapping", "filter_revisits", "mapper_timeout", NULL};
-	struct text text = text_open(mapper->reading->arena);
-	for (int i = 0; keys[i]; i++) {
-		const char *key = spelling(mapper, keys[i]);
-		if (read_node(mapper, key, OPTIONAL))
-			text_add(&text, "%s%s", text.length ? ", " : "", key);
-	}
-	if (text.length)
-		diag_remark(mapper->reading->diag, mapper->map->span,
-			"of the mapper these have no meaning here: %s", text_read(&text));
-}
-
 void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const struct node *node)
 {
-	struct objectives *objectives = &inputs->wishes.objectives;
-	struct reader mapper;
-	const char *version;
-	if (!reader_open(&mapper, &inputs->reading, node, "mapper"))
-		return;
-	read_text(&mapper, "version", OPTIONAL, &version);
 	struct objective_scope scope = {
 		inputs->arena, inputs->diag, inputs->kind->subject, own->hierarchy};
-	read_metrics(&mapper, "optimization_metric", objectives, &scope);
-	read_metrics(&mapper, "optimization_metrics", objectives, &scope);
-	read_search(&mapper, own);
-	note_unused(&mapper);
+	struct text unused = text_open(inputs->arena);
+	struct mapper_context context = {&inputs->wishes.objectives, &scope, &unused};
+	struct reader mapper;
+	if (!noun_open(&mapper, &inputs->reading, node, "mapper", &mapper_noun))
+		return;
+	fields_read(&mapper, &mapper_noun, &own->mapper, &context);
+	list_search(&mapper, &own->mapper);
+	if (unused.length)
+		diag_remark(inputs->diag, node->span,
+			"of the mapper these have no meaning here: %s", text_read(&unused));
 	reader_done_lenient(&mapper);
 }
 
@@ -209,20 +236,6 @@ void nest_inputs_note_search(const struct nest_inputs *own, const char *instead,
 		diag_note(diag, search->file, "%s %s Timeloop's search and %s: %s", search->keys,
 			search->several ? "describe" : "describes",
 			search->several ? "are not used" : "is not used", instead);
-}
-
-void nest_inputs_patience(struct reader *reader, const char *const names[3],
-	struct patience *patience, struct span *span)
-{
-	static const int64_t most[] = {INT64_MAX, INT64_MAX, NEST_SEQUENCES_MOST};
-	uint64_t *const out[] = {&patience->victory, &patience->timeout, &patience->sequences};
-	for (int i = 0; i < 3; i++) {
-		int64_t count;
-		if (!read_integer(reader, names[i], OPTIONAL, 0, most[i], &count))
-			continue;
-		*out[i] = (uint64_t)count;
-		*span = read_node(reader, names[i], OPTIONAL)->span;
-	}
 }
 
 /* "all", or a dimension. */
@@ -250,24 +263,27 @@ static void allow_imperfect(struct nest_inputs *inputs, const char *name, struct
 /* `imperfect: [M, N]`; "M,N" of the command line replaces it. */
 static void read_imperfect(struct inputs *inputs, struct nest_inputs *own)
 {
-	struct reader *search = &inputs->search;
-	const struct option_value *value = option_find(inputs->arguments, "imperfect");
-	const struct node *list = search->map ? read_node(search, "imperfect", OPTIONAL) : NULL;
-	const char *const *names;
-	size_t count;
-	if (list && read_texts(search, "imperfect", OPTIONAL, &names, &count))
-		for (size_t i = 0; i < count; i++)
-			allow_imperfect(own, names[i],
-				list->kind == NODE_LIST ? node_item(list, i)->span : list->span,
-				&inputs->reading);
-	if (!value)
-		return;
-	own->imperfect = 0;
-	for (const char *at = value->text; *at;) {
-		size_t length = strcspn(at, ",");
-		allow_imperfect(own, arena_format(inputs->arena, "%.*s", (int)length, at),
-			value->span, &inputs->reading);
-		at += length + (at[length] == ',');
+	struct given_names names[2];
+	inputs_names(inputs, "imperfect", names);
+	for (int n = 0; n < 2; n++) {
+		own->imperfect = names[n].given ? 0 : own->imperfect;
+		for (size_t i = 0; i < names[n].count; i++)
+			allow_imperfect(
+				own, names[n].at[i].text, names[n].at[i].span, &inputs->reading);
+	}
+}
+
+/* When draws end by themselves, and how many sequences there are. */
+static void read_patience(struct inputs *inputs, struct nest_inputs *own)
+{
+	static const char *const names[] = {"victory", "timeout", "sequences"};
+	struct patience *patience = &own->patience;
+	uint64_t *const out[] = {&patience->victory, &patience->timeout, &patience->sequences};
+	const char *what;
+	for (int i = 0; i < 3; i++) {
+		const struct node *node = inputs_node(inputs, names[i], &what);
+		inputs_count(inputs, names[i], out[i]);
+		own->patience_span = node ? node->span : own->patience_span;
 	}
 }
 
@@ -286,16 +302,13 @@ static void read_epsilon(struct inputs *inputs, struct nest_inputs *own)
 
 void nest_inputs_settings(struct inputs *inputs, struct nest_inputs *own, const struct node *mapper)
 {
-	static const char *const patience[] = {"victory", "timeout", "sequences"};
 	int counting = (int)own->counting;
 	if (mapper && !node_is_empty(mapper))
 		nest_inputs_mapper(inputs, own, mapper);
 	inputs_settings(inputs, own->hierarchy);
 	own->solver = inputs_one_solver(inputs, NULL);
 	nest_inputs_draw(inputs, own);
-	if (inputs->search.map)
-		nest_inputs_patience(
-			&inputs->search, patience, &own->patience, &own->patience_span);
+	read_patience(inputs, own);
 	inputs_word(inputs, "counting", &counting);
 	own->counting = (enum counting)counting;
 	read_imperfect(inputs, own);

@@ -57,10 +57,8 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 /* Refuses densities; a warning under Timeloop's counting, which counts every element. */
 void nest_inputs_density(const struct shape *shape, enum counting counting, struct diag *diag);
 
-/* Reads when draws end by themselves: victory, timeout and sequences, under these names.  *span: of
- * the last one given. */
-void nest_inputs_patience(struct reader *reader, const char *const names[3],
-	struct patience *patience, struct span *span);
+/* The keys of a `mapper:`. */
+extern const struct noun mapper_noun;
 
 /* Reads Timeloop's `mapper:`: its metrics become objectives, its search goes to own->mapper; one
  * note names the keys that have no meaning here. */

@@ -4,9 +4,11 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "campaign/sweep.h"
+#include "cli/nest_inputs.h"
 #include "cli/settings.h"
 #include "constraints/constraints.h"
 #include "model/graph/plan_file.h"
+#include "model/graph/planning.h"
 #include "model/graph/workload_read.h"
 #include "model/machine/arch_draft.h"
 #include "model/machine/arch_read.h"
@@ -212,12 +214,15 @@ static json_t *solver_choices(void)
 		"{s:s,s:b,s:o}", "type", "object", "additionalProperties", 0, "properties", stages);
 }
 
-static json_t *setting_value(struct arena *arena, const struct option *setting)
+static json_t *setting_value(const struct schema *schema, const struct option *setting)
 {
+	const struct field *planned = noun_find(&planning_noun, setting->key);
+	if (planned)
+		return value_of(schema, planned);
 	if (text_equal(setting->key, "solver"))
 		return solver_choices();
 	if (setting->words == objective_names)
-		return objectives(arena);
+		return objectives(schema->arena);
 	if (setting->type == OPTION_WORD)
 		return words_of(setting->words);
 	if (setting->type == OPTION_COUNT)
@@ -235,7 +240,7 @@ static void define_search(const struct schema *schema)
 		if (!setting->key || json_object_get(properties, setting->key))
 			continue;
 		const char *kinds = settings_kinds(schema->arena, setting);
-		json_t *value = setting_value(schema->arena, setting);
+		json_t *value = setting_value(schema, setting);
 		json_object_set_new(value, "description",
 			json_string(
 				kinds ? arena_format(schema->arena, "%s [%s]", setting->help, kinds)
@@ -264,6 +269,7 @@ static const struct {
 	{"mapspace_constraints", &constraints_noun},
 	{"mapspace", &constraints_noun},
 	{"ERT", &ert_noun},
+	{"mapper", &mapper_noun},
 	{"space_time", &space_time_noun},
 	{"broadcast", &broadcast_noun},
 	{"sweep", &sweep_noun},

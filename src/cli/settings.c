@@ -5,9 +5,11 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/kind.h"
+#include "model/graph/planning.h"
 #include "model/machine/score.h"
 #include "model/nest/nest_score.h"
 #include "search/drive/drive.h"
+#include "search/nest/nest_search.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const mode_names[] = {"strict", "compatible", NULL};
 static const char *const as_names[] = {"graph", "network", NULL};
-static const char *const tiles_names[] = {"price", "published", NULL};
 
 #define COUNT(from, to) .type = OPTION_COUNT, .least = (from), .most = (to)
 #define WORD(names) .type = OPTION_WORD, .words = (names)
@@ -47,11 +47,11 @@ static const struct option settings[] = {
 	{"mode", 0, "strict|compatible",
 		"strict (default): a span that cannot be met is an error; compatible: a warning, as "
 		"published",
-		.key = "mode", WORD(mode_names), .kinds = "graph", .commands = OF_SPECS},
+		.key = "mode", WORD(planning_modes), .kinds = "graph", .commands = OF_SPECS},
 	{"tiles", 0, "price|published",
 		"streaming tiles by what they cost (default), or by the published rule: fewest HBM "
 		"bytes first",
-		.key = "tiles", WORD(tiles_names), .kinds = "graph", .commands = OF_SPECS},
+		.key = "tiles", WORD(planning_tiles), .kinds = "graph", .commands = OF_SPECS},
 	{"write-lp", 0, "FILE",
 		"the joint search as an integer program without relayouts, in the LP format, for CBC, "
 		"SCIP and others",
@@ -260,7 +260,7 @@ static const struct option settings[] = {
 	{"timeout", 0, "N", "map=random ends after N mappings in a row that do not fit",
 		.key = "timeout", COUNT(0, INT64_MAX), .kinds = "problem network"},
 	{"sequences", 0, "N", "sequences of draws, each with its part of the budget",
-		.key = "sequences", COUNT(0, INT64_MAX), .kinds = "problem network"},
+		.key = "sequences", COUNT(0, NEST_SEQUENCES_MOST), .kinds = "problem network"},
 };
 enum { ROWS = sizeof settings / sizeof *settings };
 

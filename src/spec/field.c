@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,28 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 	return opened;
 }
 
+const char *field_given(const struct reader *map, const struct field *field)
+{
+	int first = INT_MAX;
+	const char *key = field->key;
+	for (size_t i = 0; field->spellings && i < map->map->count; i++) {
+		int spelling = field_spelling(field, map->map->entries[i].key);
+		if (spelling >= 0 && spelling < first) {
+			first = spelling;
+			key = map->map->entries[i].key;
+		}
+	}
+	return key;
+}
+
+void field_check(struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	max_align_t place[4];
+	struct field own = *field;
+	own.size = sizeof(int64_t);
+	read_place(map, &own, place, context);
+}
+
 void field_skip(struct reader *map, const struct field *field, void *whole, const void *context)
 {
 	read_node(map, field->key, OPTIONAL);
@@ -222,13 +245,15 @@ void field_skip(struct reader *map, const struct field *field, void *whole, cons
 
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context)
 {
-	for (const struct field *field = noun->fields; field->key; field++) {
-		if (field->has && !field->has(whole))
+	for (const struct field *row = noun->fields; row->key; row++) {
+		struct field field = *row;
+		if (row->has && !row->has(whole))
 			continue;
-		if (field->read)
-			field->read(map, field, whole, context);
-		else if (field->has_place)
-			read_place(map, field, field_place(field, whole), context);
+		field.key = field_given(map, row);
+		if (field.read)
+			field.read(map, &field, whole, context);
+		else if (field.has_place)
+			read_place(map, &field, field_place(&field, whole), context);
 	}
 	for (const struct field *field = noun->fields; field->key; field++)
 		if (field->needs && reader_given(map, field->key) &&

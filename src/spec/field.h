@@ -149,6 +149,12 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 /* Reads the noun's own fields in their order, then checks what each needs. */
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context);
 
+/* The spelling in which a map has a field's key, the first of several; the key if it has none. */
+const char *field_given(const struct reader *map, const struct field *field);
+
+/* The `read` of a row whose value is not used, but must be of its type. */
+void field_check(struct reader *map, const struct field *field, void *whole, const void *context);
+
 /* The `read` of a row that nothing needs: marks its key as known. */
 void field_skip(struct reader *map, const struct field *field, void *whole, const void *context);
 

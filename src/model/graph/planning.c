@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "model/machine/arch.h"
 #include "model/machine/arch_read.h"
-#include "spec/reader.h"
+#include "spec/field.h"
 
 #include <stdlib.h>
 
@@ -173,49 +173,75 @@ const struct arch *planning_arch(
 }
 
 /* The name of a list, or op types. */
-static void read_names(struct reader *search, const char *key, bool in_place, struct name_list *out)
+enum { PLANNING_IN_PLACE = 1 };
+
+static void read_names(
+	struct reader *search, const struct field *field, void *whole, const void *context)
 {
+	struct name_list *out = field_place(field, whole), eligible, in_place;
 	const char *const *names;
 	size_t count;
-	if (!read_texts(search, key, OPTIONAL, &names, &count))
+	if (!read_texts(search, field->key, OPTIONAL, &names, &count))
 		return;
-	struct name_list by_name[2];
-	if (count == 1 && planning_lists(names[0], &by_name[false], &by_name[true]))
-		*out = by_name[in_place];
+	if (count == 1 && planning_lists(names[0], &eligible, &in_place))
+		*out = field->marks & PLANNING_IN_PLACE ? in_place : eligible;
 	else
 		*out = (struct name_list){count, names, false};
 }
 
+/* At most those of the machine. */
+static void read_cores(
+	struct reader *search, const struct field *field, void *whole, const void *context)
+{
+	struct planning *planning = whole;
+	int64_t cores = planning->cores;
+	read_integer(search, field->key, OPTIONAL, field->least,
+		number_min(field->most, planning->machine_cores), &cores);
+	planning->cores = (int)cores;
+}
+
+static void read_reserve(
+	struct reader *search, const struct field *field, void *whole, const void *context)
+{
+	struct planning *planning = whole;
+	int64_t reserve = planning->machine_lx - planning->lx_capacity;
+	arch_read_reserve(search, field->key, planning->machine_lx, &reserve);
+	planning->lx_capacity = planning->machine_lx - reserve;
+}
+
+const char *const planning_modes[] = {
+	[PLANNING_COMPATIBLE] = "compatible", [PLANNING_STRICT] = "strict", NULL};
+const char *const planning_tiles[] = {"price", "published", NULL};
+static const char *const clones[] = {
+	[CLONE_OFF] = "off", [CLONE_NONE] = "none", [CLONE_READERS] = "readers", NULL};
+
+/* Their help is that of the settings (cli/settings.c). */
+static const struct field planning_fields[] = {
+	{"cores", FIELD_WHOLE, .read = read_cores, .least = 1, .most = PLANNING_CORES_MOST},
+	{"mode", FIELD_CHOICE, .words = planning_modes, INTO(struct planning, strict)},
+	{"k_fast", FIELD_FLAG, INTO(struct planning, k_fast)},
+	{"lx_planning", FIELD_FLAG, INTO(struct planning, lx_planning)},
+	{"co_optimize", FIELD_FLAG, INTO(struct planning, co_optimize)},
+	{"tiles", FIELD_CHOICE, .words = planning_tiles, INTO(struct planning, published_tiles)},
+	{"price", FIELD_CHOICE, .words = price_names, INTO(struct planning, price)},
+	{"clone_split", FIELD_CHOICE, .words = clones, INTO(struct planning, clones)},
+	{"lx_reserve", FIELD_SIZE, .read = read_reserve},
+	{"staging", FIELD_SIZE, INTO(struct planning, staging_bytes), .least = 1,
+		.most = INT64_MAX},
+	{"staging_tiles", FIELD_WHOLE, INTO(struct planning, staging_tiles), .least = 1, .most = 3},
+	{"span_limit", FIELD_SIZE, INTO(struct planning, span_limit), .least = 1,
+		.most = INT64_MAX},
+	{"eligible", FIELD_TEXT, .shape = SHAPE_SOME, .read = read_names,
+		INTO(struct planning, eligible)},
+	{"in_place", FIELD_TEXT, .shape = SHAPE_SOME, .read = read_names,
+		INTO(struct planning, in_place), .marks = PLANNING_IN_PLACE},
+	{0},
+};
+const struct noun planning_noun = {.name = "planning", .fields = planning_fields};
+
 bool planning_read(struct reader *search, struct planning *planning)
 {
-	static const char *const modes[] = {"strict", "compatible", NULL};
-	static const char *const clones[] = {"off", "none", "readers", NULL};
-	static const char *const tiles_words[] = {"price", "published", NULL};
 	size_t errors = diag_errors(search->reading->diag);
-	int64_t cores = planning->cores, reserve = planning->machine_lx - planning->lx_capacity;
-	int64_t tiles = planning->staging_tiles;
-	int word;
-	read_integer(search, "cores", OPTIONAL, 1,
-		number_min(PLANNING_CORES_MOST, planning->machine_cores), &cores);
-	if (read_word(search, "mode", OPTIONAL, modes, &word))
-		planning->strict = word == 0;
-	read_bool(search, "k_fast", OPTIONAL, &planning->k_fast);
-	read_bool(search, "lx_planning", OPTIONAL, &planning->lx_planning);
-	read_bool(search, "co_optimize", OPTIONAL, &planning->co_optimize);
-	if (read_word(search, "tiles", OPTIONAL, tiles_words, &word))
-		planning->published_tiles = word == 1;
-	if (read_word(search, "price", OPTIONAL, price_names, &word))
-		planning->price = (enum price)word;
-	if (read_word(search, "clone_split", OPTIONAL, clones, &word))
-		planning->clones = (enum clone_split)word;
-	arch_read_reserve(search, "lx_reserve", planning->machine_lx, &reserve);
-	read_size(search, "staging", OPTIONAL, 1, INT64_MAX, &planning->staging_bytes);
-	read_integer(search, "staging_tiles", OPTIONAL, 1, 3, &tiles);
-	read_size(search, "span_limit", OPTIONAL, 1, INT64_MAX, &planning->span_limit);
-	read_names(search, "eligible", false, &planning->eligible);
-	read_names(search, "in_place", true, &planning->in_place);
-	planning->cores = (int)cores;
-	planning->staging_tiles = (int)tiles;
-	planning->lx_capacity = planning->machine_lx - reserve;
+	fields_read(search, &planning_noun, planning, NULL);
 	return diag_errors(search->reading->diag) == errors;
 }

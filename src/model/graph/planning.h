@@ -10,24 +10,10 @@
 #include <stdint.h>
 
 /*
- * The settings of division and LX planning.  Each has a key in `search:` and,
- * where the published system has one, an environment variable, which wins over
- * the default and loses to the spec and the command line:
- *
- *	cores        SENCORES                   1..32, at most the machine's; default: all
- *	mode                                    strict or compatible; default: strict
- *	k_fast                                  true or false; default: true
- *	lx_planning  LX_PLANNING                0 or 1; default: 1
- *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1; default: 0
- *	tiles                                   price or published; default: price
- *	price                                   estimate or bound; default: estimate
- *	clone_split                             none, readers or off; default: readers
- *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
- *	span_limit                              bytes; default: the machine's
- *	staging                                 bytes; default: those of planners
- *	staging_tiles                           1, 2 or 3; default: any
- *	eligible                                published, extended, all or op types; default: all
- *	in_place                                published, extended, all or op types; default: all
+ * The settings of division and LX planning.  Each has a key in `search:`, of the same name (planning_noun; the
+ * help is in cli/settings.c).  Environment variables of the published system win over the default and lose
+ * to the spec and the command line: SENCORES (cores), LX_PLANNING (lx_planning), CO_OPTIMIZING_LX_PLANNING
+ * (co_optimize), DXP_LX_FRAC_AVAIL (lx_reserve).
  *
  * eligible `published` is the list of the published documents: max, amax, sum,
  * exp, sub, and clone, without which their fourth stage is empty.
@@ -47,6 +33,13 @@ enum clone_split {
 	CLONE_NONE,    /* inserted as published, undivided */
 	CLONE_READERS, /* divided as their readers are */
 };
+
+/* The index of a word of `mode`. */
+enum { PLANNING_COMPATIBLE, PLANNING_STRICT };
+
+extern const char *const planning_modes[];
+extern const char *const planning_tiles[]; /* the index is published_tiles */
+extern const struct noun planning_noun;
 
 struct name_list {
 	size_t count;
