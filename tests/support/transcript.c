@@ -41,18 +41,20 @@ static size_t seconds_at(const char *at)
 	return length && begins(at + length, " s; lxplore report") ? length : 0;
 }
 
+/* Adds an output without the line ends behind its last line. */
 static void add_output(struct text *text, const struct ended *ended)
 {
-	bool starts = true;
-	for (const char *at = ended->out; *at; at++) {
-		if (starts && *at != '\n')
+	const char *end = ended->out + strlen(ended->out);
+	while (end > ended->out && end[-1] == '\n')
+		end--;
+	for (const char *at = ended->out; at < end; at++) {
+		if (*at != '\n' && (at == ended->out || at[-1] == '\n'))
 			text_add(text, INDENT);
-		starts = *at == '\n';
 		size_t seconds = at > ended->out && at[-1] == ' ' ? seconds_at(at) : 0;
 		text_bytes(text, seconds ? "N" : at, 1);
 		at += seconds ? seconds - 1 : 0;
 	}
-	if (!starts)
+	if (end > ended->out)
 		text_add(text, "\n");
 	if (ended->status)
 		text_add(text, INDENT "[%d]\n", ended->status);

@@ -9,8 +9,8 @@
  *	    [2]
  *
  * A command goes on in lines that begin with "> ".  Commands and their output are indented by four blanks; the seconds
- * of a summary are written as N.  Both streams of output follow in the order of writing, then
- * the exit status, unless it is 0.
+ * of a summary are written as N.  Both streams of output follow in the order of writing,
+ * without blank lines at the end, then the exit status, unless it is 0.
  */
 struct arena;
 
