@@ -436,8 +436,9 @@ const struct arch *inputs_machine(
 	struct sheet *sheet, const struct reading *reading, const struct node *node)
 {
 	const struct arch *arch = arch_read(reading, node);
-	const struct node *ert = arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
-	return ert ? ert_read(reading, ert, arch) : arch;
+	bool boxes = arch && arch_moves_boxes(arch);
+	const struct node *ert = boxes ? NULL : sheet_find(sheet, "ERT");
+	return arch && ert ? ert_read(reading, ert, arch) : arch;
 }
 
 static void add(struct objectives *objectives, enum objective objective, const char *name,

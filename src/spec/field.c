@@ -130,7 +130,8 @@ static int64_t number_at(const struct field *field, const void *at)
 static const struct node *read_kept(struct reader *map, const struct field *field, enum need need)
 {
 	bool is_map = field->shape == SHAPE_NAMED ||
-		      (field->shape == SHAPE_ONE && field->type == FIELD_MAP);
+		      (field->shape == SHAPE_ONE &&
+			      (field->type == FIELD_MAP || field->type == FIELD_SENTENCES));
 	if (field->keep == KEEPS_KIND && (is_map || field->shape == SHAPE_LIST))
 		return (is_map ? read_map : read_list)(map, field->key, need);
 	return read_node(map, field->key, need);
@@ -230,11 +231,21 @@ const char *field_given(const struct reader *map, const struct field *field)
 	return key;
 }
 
+void field_read_filled(
+	struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	if (field->required || !node_is_empty(node_find(map->map, field->key)))
+		read_place(map, field, field_place(field, whole), context);
+	else
+		read_node(map, field->key, OPTIONAL);
+}
+
 void field_check(struct reader *map, const struct field *field, void *whole, const void *context)
 {
 	max_align_t place[4];
 	struct field own = *field;
 	own.size = sizeof(int64_t);
+	own.keep = field->type == FIELD_MAP ? KEEPS_KIND : KEEPS_NO_NODE;
 	read_place(map, &own, place, context);
 }
 
@@ -245,10 +256,17 @@ void field_skip(struct reader *map, const struct field *field, void *whole, cons
 
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context)
 {
+	fields_read_form(map, noun, 0, whole, context);
+}
+
+void fields_read_form(struct reader *map, const struct noun *noun, unsigned form, void *whole,
+	const void *context)
+{
 	for (const struct field *row = noun->fields; row->key; row++) {
 		struct field field = *row;
-		if (row->has && !row->has(whole))
+		if ((row->has && !row->has(whole)) || (form && row->forms && !(row->forms & form)))
 			continue;
+		field.required |= (row->needed & form) != 0;
 		field.key = field_given(map, row);
 		if (field.read)
 			field.read(map, &field, whole, context);

@@ -81,6 +81,8 @@ struct field {
 	const char *spellings;
 	enum field_shape shape;
 	bool required;
+	/* Of a map that has several forms, the bits of those that have the row (0: all), and that need it. */
+	unsigned forms, needed;
 	bool has_place;
 	enum field_keep keep;
 	size_t offset, size; /* of the place */
@@ -149,8 +151,16 @@ bool noun_open(struct reader *map, const struct reading *reading, const struct n
 /* Reads the noun's own fields in their order, then checks what each needs. */
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context);
 
+/* The same of a map in one of the noun's forms: rows of other forms are not read. */
+void fields_read_form(struct reader *map, const struct noun *noun, unsigned form, void *whole,
+	const void *context);
+
 /* The spelling in which a map has a field's key, the first of several; the key if it has none. */
 const char *field_given(const struct reader *map, const struct field *field);
+
+/* The `read` of a row whose value may be empty, as if it were missing, unless the row is needed. */
+void field_read_filled(
+	struct reader *map, const struct field *field, void *whole, const void *context);
 
 /* The `read` of a row whose value is not used, but must be of its type. */
 void field_check(struct reader *map, const struct field *field, void *whole, const void *context);

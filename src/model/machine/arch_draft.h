@@ -10,8 +10,18 @@
  * older `subtree:`, list its levels into a draft, outermost first; the
  * attributes are read afterwards, for both alike.
  */
+
+/* The values of a node; those that its form does not have are NULL. */
+struct node_parts {
+	bool enabled;
+	const char *name, *device; /* `class` */
+	const struct node *attributes, *spatial, *constraints, *sources, *sparse;
+	const struct node *nodes, *local, *subtree; /* lists of the nodes inside */
+};
+
 struct arch_entry {
 	struct reader node, attributes;
+	struct node_parts parts;
 	const struct node *own; /* its `attributes:` as written; NULL: none */
 };
 
@@ -63,11 +73,12 @@ enum class_kind arch_class_in_tree(const char *name); /* in the older form, as T
  * component has such a class. */
 bool arch_class_multiplies(const char *name);
 
-/* Lists the levels of any form; false after complaining.  `map` is an architecture that has
- * `arithmetic:` and `storage:`. */
+/* Lists the levels of any form; false after complaining.  The first form has
+ * `storage:` and `arithmetic:`. */
 bool arch_nodes_open(struct arch_draft *draft, const struct node *list);
 bool arch_tree_open(struct arch_draft *draft, const struct node *list);
-bool arch_flat_open(struct arch_draft *draft, struct reader *map);
+bool arch_flat_open(
+	struct arch_draft *draft, const struct node *storages, const struct node *arithmetic);
 
 /*
  * `has_power_gating` of a node, as Timeloop's front end has it: the next level inwards, or the
@@ -153,8 +164,5 @@ void arch_keys_note(const struct arch_draft *draft);
 
 /* True if a key is an attribute that levels read, in any of its spellings. */
 bool arch_keys_known(const char *key);
-
-/* The `attributes:` of a node; NULL if they are missing or empty. */
-const struct node *arch_keys_own(struct reader *node);
 
 #endif

@@ -383,13 +383,3 @@ bool arch_keys_known(const char *key)
 {
 	return row_of(key) != NULL;
 }
-
-const struct node *arch_keys_own(struct reader *node)
-{
-	const struct node *own = node_find(node->map, "attributes");
-	bool empty = own && own->kind == NODE_SCALAR && !*own->text && !own->quoted;
-	if (!empty)
-		return read_map(node, "attributes", OPTIONAL);
-	read_node(node, "attributes", OPTIONAL);
-	return NULL;
-}

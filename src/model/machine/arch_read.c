@@ -142,7 +142,7 @@ static void add_note(struct arch_draft *draft, int r, const char *key, const cha
 static void read_sources(struct arch_draft *draft, int r)
 {
 	struct arch_entry *entry = &draft->entries[r];
-	const struct node *node = read_map(&entry->node, "sources", OPTIONAL);
+	const struct node *node = entry->parts.sources;
 	const struct node *given[] = {entry->own, node_find(entry->node.map, "spatial")};
 	struct reader sources;
 	const char *what = arena_format(
@@ -159,7 +159,6 @@ static void read_sources(struct arch_draft *draft, int r)
 	}
 	if (has_sources)
 		reader_done(&sources);
-	read_map(&entry->node, "free", OPTIONAL); /* what `calibrate` may move */
 }
 
 /* Arrays of one PE, or of one row, are systolic too, where a mesh says so. */
@@ -215,14 +214,14 @@ static void close_containers(struct arch_draft *draft)
 }
 
 /* Compression, gating and skipping are not modelled. */
-static void refuse_sparsity(struct arch_draft *draft, struct reader *node)
+static void refuse_sparsity(struct arch_draft *draft, const struct arch_entry *entry)
 {
-	const struct node *sparse = read_node(node, "sparse_optimizations", OPTIONAL);
+	const struct node *sparse = entry->parts.sparse;
 	if (sparse && sheet_asks_for_sparsity(sparse))
 		WRONG(draft, sparse->span,
 			"'sparse_optimizations' in %s is not modelled: results would be those of "
 			"dense data",
-			node->what);
+			entry->node.what);
 }
 
 /* A compute has nothing inside: what follows it stands beside it. */
@@ -246,12 +245,12 @@ static void read_level(struct arch_draft *draft, int r)
 	check_given_once(draft, r);
 	read_attributes(draft, entry, level);
 	read_sources(draft, r);
-	refuse_sparsity(draft, &entry->node);
+	refuse_sparsity(draft, entry);
 	reader_done_lenient(&entry->node);
 }
 
 /* The forms of an architecture. */
-enum arch_form { FORM_NODES, FORM_TREE, FORM_FLAT };
+enum arch_form { FORM_NODES = 1 << 0, FORM_TREE = 1 << 1, FORM_FLAT = 1 << 2 };
 
 static enum arch_form form_of(const struct node *map)
 {
@@ -262,14 +261,33 @@ static enum arch_form form_of(const struct node *map)
 									   : FORM_NODES;
 }
 
-/* The version; 0.1 and what is newer than 0.4 are other languages. */
-static void read_version(struct arch_draft *draft, struct reader *map, enum arch_form form)
+struct arch_parts {
+	const char *version, *name;
+	const struct node *nodes, *subtree, *arithmetic, *storage;
+};
+
+static const struct field architecture_fields[] = {
+	{"version", FIELD_TEXT, INTO(struct arch_parts, version)},
+	{"name", FIELD_TEXT, "of the machine", .usual = "that of the outermost node",
+		INTO(struct arch_parts, name)},
+	{"nodes", FIELD_MAP, "!Container fans out, !Component stores or computes; outermost first",
+		.shape = SHAPE_LIST, .noun = &node_noun, .forms = FORM_NODES, .needed = FORM_NODES,
+		KEEP(struct arch_parts, nodes)},
+	{"subtree", FIELD_MAP, "the older form", .shape = SHAPE_LIST, .noun = &node_noun,
+		.forms = FORM_TREE, .needed = FORM_TREE, KEEP(struct arch_parts, subtree)},
+	{"arithmetic", FIELD_MAP, "the first form: the multipliers", .forms = FORM_FLAT,
+		.needed = FORM_FLAT, KEEP(struct arch_parts, arithmetic)},
+	{"storage", FIELD_MAP, "the first form: storages, innermost first", .shape = SHAPE_LIST,
+		.forms = FORM_FLAT, .needed = FORM_FLAT, KEEP(struct arch_parts, storage)},
+	{0},
+};
+const struct noun architecture_noun = {.name = "architecture", .fields = architecture_fields};
+
+/* 0.1 and what is newer than 0.4 are other languages. */
+static void check_version(
+	struct arch_draft *draft, const struct reader *map, const char *version, bool tree)
 {
 	static const char *const versions[] = {"0.4", "0.3", "0.2", NULL};
-	const char *version;
-	if (!read_text(map, "version", OPTIONAL, &version) || form == FORM_FLAT)
-		return;
-	bool tree = form == FORM_TREE;
 	for (int i = 0; i < (tree ? 3 : 1); i++)
 		if (text_equal(version, versions[i]))
 			return;
@@ -278,22 +296,27 @@ static void read_version(struct arch_draft *draft, struct reader *map, enum arch
 		tree ? ", and 0.2 and 0.3 of the 'subtree:' form" : "");
 }
 
-static bool open_form(struct arch_draft *draft, struct reader *map, enum arch_form form)
+static bool open_form(struct arch_draft *draft, const struct arch_parts *parts)
 {
-	if (form == FORM_FLAT)
-		return arch_flat_open(draft, map);
-	bool tree = form == FORM_TREE;
-	const struct node *list = read_list(map, tree ? "subtree" : "nodes", REQUIRED);
-	draft->list = list;
-	return list && (tree ? arch_tree_open(draft, list) : arch_nodes_open(draft, list));
+	if (parts->nodes)
+		return arch_nodes_open(draft, parts->nodes);
+	return parts->subtree ? arch_tree_open(draft, parts->subtree)
+			      : arch_flat_open(draft, parts->storage, parts->arithmetic);
 }
 
 static bool open_levels(struct arch_draft *draft, struct reader *map)
 {
 	struct arch *arch = draft->arch;
 	enum arch_form form = form_of(map->map);
-	read_version(draft, map, form);
-	bool good = open_form(draft, map, form);
+	struct arch_parts parts = {0};
+	fields_read_form(map, &architecture_noun, form, &parts, NULL);
+	if (parts.version && form != FORM_FLAT)
+		check_version(draft, map, parts.version, form == FORM_TREE);
+	draft->list = parts.nodes     ? parts.nodes
+		      : parts.subtree ? parts.subtree
+		      : parts.storage ? parts.storage
+				      : map->map;
+	bool good = open_form(draft, &parts);
 	if (draft->node_count == 0 ? good : draft->node_count > ARCH_LEVELS_MOST) {
 		WRONG(draft, draft->list->span, "an architecture has 1 to %d levels, not %zu",
 			ARCH_LEVELS_MOST, draft->node_count);
@@ -301,24 +324,10 @@ static bool open_levels(struct arch_draft *draft, struct reader *map)
 	}
 	if (!good)
 		return false;
-	if (!arch->name)
-		arch->name = arch->levels[0].name;
-	read_text(map, "name", OPTIONAL, &arch->name);
+	arch->name = parts.name ? parts.name : arch->name ? arch->name : arch->levels[0].name;
 	reader_done_lenient(map);
 	return true;
 }
-
-static const struct field architecture_fields[] = {
-	{"version", .type = FIELD_TEXT},
-	{"name", FIELD_TEXT, "of the machine", .usual = "that of the outermost node"},
-	{"nodes", FIELD_MAP, "!Container fans out, !Component stores or computes; outermost first",
-		.shape = SHAPE_LIST, .noun = &node_noun},
-	{"subtree", FIELD_MAP, "the older form", .shape = SHAPE_LIST, .noun = &node_noun},
-	{"arithmetic", FIELD_ANY, .help = "the first form: the multipliers"},
-	{"storage", FIELD_ANY, .help = "the first form: storages, innermost first"},
-	{0},
-};
-const struct noun architecture_noun = {.name = "architecture", .fields = architecture_fields};
 
 const struct arch *arch_read(const struct reading *reading, const struct node *node)
 {

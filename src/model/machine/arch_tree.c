@@ -21,25 +21,68 @@ static const struct field spatial_fields[] = {
 };
 static const struct noun spatial_noun = {.name = "spatial", .fields = spatial_fields};
 
+/* A node is a container, a component, a branch without levels, or a group of branches or levels; in the older form a
+ * component or a tree.  Levels may be switched off. */
+enum node_form {
+	NODE_CONTAINER = 1 << 0,
+	NODE_COMPONENT = 1 << 1,
+	NODE_NOTHING = 1 << 2,
+	NODE_GROUP = 1 << 3,
+	NODE_LOCAL = 1 << 4,
+	NODE_SUBTREE = 1 << 5,
+	NODE_LEVELS = NODE_CONTAINER | NODE_COMPONENT | NODE_LOCAL,
+	NODE_SWITCH = 1 << 6,
+};
+
 static const struct field node_fields[] = {
-	{"name", FIELD_TEXT, .help = "of the level, unique in the machine"},
-	{"class", FIELD_TEXT, .help = "DRAM, SRAM, regfile, .. store; mac, array, alu, .. compute"},
-	{"subclass", FIELD_TEXT, .read = field_skip},
-	{"attributes", FIELD_MAP, .noun = &attributes_noun},
-	{"spatial", FIELD_MAP, "the fan-out", .noun = &spatial_noun},
-	{"constraints", FIELD_ANY, .help = "constraints of every mapping"},
-	{"sources", FIELD_SENTENCES, "where each attribute comes from", .noun = &attributes_noun},
-	{"free", FIELD_MAP, .help = "attributes that calibrate may move: [least, most]"},
-	{"enabled", FIELD_FLAG, .help = "false takes the node out"},
-	{"required_actions", FIELD_ANY, .read = field_skip},
-	{"area_share", FIELD_ANY, .read = field_skip},
-	{"sparse_optimizations", .type = FIELD_ANY},
-	{"nodes", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
-	{"local", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
-	{"subtree", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun},
+	{"name", FIELD_TEXT, "of the level, unique in the machine", .read = field_read_filled,
+		.needed = NODE_LEVELS, INTO(struct node_parts, name)},
+	{"class", FIELD_TEXT, "DRAM, SRAM, regfile, .. store; mac, array, alu, .. compute",
+		.forms = NODE_COMPONENT | NODE_LOCAL | NODE_NOTHING,
+		.needed = NODE_COMPONENT | NODE_LOCAL, INTO(struct node_parts, device)},
+	{"subclass", FIELD_TEXT, .forms = NODE_LEVELS, .read = field_skip},
+	{"attributes", FIELD_MAP, .noun = &attributes_noun, .forms = NODE_LEVELS | NODE_SUBTREE,
+		.read = field_read_filled, KEEP(struct node_parts, attributes)},
+	{"spatial", FIELD_MAP, "the fan-out", .noun = &spatial_noun,
+		.forms = NODE_CONTAINER | NODE_COMPONENT, KEEP(struct node_parts, spatial)},
+	{"constraints", FIELD_MAP, "constraints of every mapping",
+		.forms = NODE_CONTAINER | NODE_COMPONENT | NODE_NOTHING,
+		KEEP(struct node_parts, constraints)},
+	{"sources", FIELD_SENTENCES, "where each attribute comes from", .noun = &attributes_noun,
+		.forms = NODE_LEVELS, KEEP(struct node_parts, sources)},
+	{"free", FIELD_MAP, "attributes that calibrate may move: [least, most]",
+		.forms = NODE_LEVELS, .read = field_check},
+	{"enabled", FIELD_FLAG, "false takes the node out", .forms = NODE_SWITCH,
+		INTO(struct node_parts, enabled)},
+	{"required_actions", FIELD_ANY, .forms = NODE_LEVELS, .read = field_skip},
+	{"area_share", FIELD_ANY, .forms = NODE_LEVELS, .read = field_skip},
+	{"sparse_optimizations", FIELD_ANY, .forms = NODE_LEVELS,
+		KEEP_ANY(struct node_parts, sparse)},
+	{"nodes", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun,
+		.forms = NODE_CONTAINER | NODE_GROUP, .needed = NODE_GROUP,
+		KEEP(struct node_parts, nodes)},
+	{"local", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun, .forms = NODE_SUBTREE,
+		KEEP(struct node_parts, local)},
+	{"subtree", FIELD_MAP, .shape = SHAPE_LIST, .noun = &node_noun, .forms = NODE_SUBTREE,
+		KEEP(struct node_parts, subtree)},
 	{0},
 };
 const struct noun node_noun = {.name = "node", .fields = node_fields, .also = "string null"};
+
+/* Reads a node in one of its forms, of a node that is switched off nothing else; false after complaining if it is
+ * not a map. */
+static bool open_node(const struct arch_draft *draft, const struct node *item, const char *what,
+	unsigned form, struct arch_entry *entry)
+{
+	*entry = (struct arch_entry){.parts.enabled = true};
+	if (!noun_open(&entry->node, draft->reading, item, what, &node_noun))
+		return false;
+	if (form & NODE_LEVELS)
+		fields_read_form(&entry->node, &node_noun, NODE_SWITCH, &entry->parts, NULL);
+	if (entry->parts.enabled)
+		fields_read_form(&entry->node, &node_noun, form, &entry->parts, NULL);
+	return true;
+}
 
 enum tag { CONTAINER, COMPONENT, PARALLEL, PIPELINED, NOTHING, HIERARCHICAL, ELEMENT, TAGS };
 
@@ -75,12 +118,13 @@ static void read_fanout(struct arch_draft *draft, struct arch_entry *entry,
 	arch_keys_settle(draft, &entry->attributes);
 }
 
-static void read_class(struct arch_draft *draft, struct reader *node, struct level *level)
+static void take_class(
+	struct arch_draft *draft, const struct arch_entry *entry, struct level *level)
 {
-	level->device = "";
-	if (!read_text(node, "class", REQUIRED, &level->device))
+	level->device = entry->parts.device ? entry->parts.device : "";
+	if (!entry->parts.device)
 		return;
-	struct span span = node_find(node->map, "class")->span;
+	struct span span = node_find(entry->node.map, "class")->span;
 	switch (arch_class(level->device)) {
 	case CLASS_STORAGE:
 		level->kind = LEVEL_STORAGE;
@@ -107,17 +151,6 @@ static void read_class(struct arch_draft *draft, struct reader *node, struct lev
 	}
 }
 
-/* `enabled: false` takes a node out. */
-static bool is_enabled(struct arch_draft *draft, const struct node *item)
-{
-	struct reader node;
-	bool enabled = true;
-	if (!noun_open(&node, draft->reading, item, "level", &node_noun))
-		return true;
-	read_bool(&node, "enabled", OPTIONAL, &enabled);
-	return enabled;
-}
-
 /* The older form counts instances among the attributes and in names. */
 static void refuse_meshes(
 	struct arch_draft *draft, const struct node *own, const struct level *level)
@@ -136,7 +169,7 @@ static void refuse_meshes(
 static void open_attributes(struct arch_draft *draft, struct arch_entry *entry,
 	const struct level *level, bool container)
 {
-	const struct node *own = entry->own = arch_keys_own(&entry->node);
+	const struct node *own = entry->own = entry->parts.attributes;
 	arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
 	if (!own)
 		return;
@@ -149,91 +182,74 @@ static void open_attributes(struct arch_draft *draft, struct arch_entry *entry,
 
 static bool open_list(struct arch_draft *draft, const struct node *list, struct node_place place);
 
-static bool open_children(struct arch_draft *draft, struct reader *node, struct node_place place)
-{
-	const struct node *list = read_list(node, "nodes", REQUIRED);
-	return list && open_list(draft, list, place);
-}
-
 /* A container or a component, everything but what its attributes mean. */
 static bool open_level(
 	struct arch_draft *draft, const struct node *item, bool container, struct node_place place)
 {
-	if (!is_enabled(draft, item))
-		return true;
-	int r = arch_draft_add(draft, item->span);
+	struct arch_entry read;
+	if (!open_node(draft, item, "level", container ? NODE_CONTAINER : NODE_COMPONENT, &read))
+		return false;
+	int r = read.parts.enabled ? arch_draft_add(draft, item->span) : -1;
 	if (r < 0)
 		return true;
 	struct arch_entry *entry = &draft->entries[r];
 	struct level *level = &draft->arch->levels[r];
-	if (!noun_open(&entry->node, draft->reading, item, "level", &node_noun)) {
-		draft->arch->level_count = r;
-		return false;
-	}
+	const struct node_parts *parts = &entry->parts;
+	*entry = read;
 	level->kind = container ? LEVEL_CONTAINER : LEVEL_STORAGE;
 	level->parallel = place.parallel;
 	level->branch = place.branch;
-	const char *name;
-	if (read_text(&entry->node, "name", REQUIRED, &name)) {
-		arch_draft_name(draft, r, name, node_find(item, "name")->span);
-		if (strchr(name, '['))
-			WRONG(draft, node_find(item, "name")->span,
+	level->constraints = parts->constraints;
+	if (parts->name) {
+		struct span span = node_find(item, "name")->span;
+		arch_draft_name(draft, r, parts->name, span);
+		if (strchr(parts->name, '['))
+			WRONG(draft, span,
 				"'%s' has a range in its name; a fan-out is written 'spatial: "
 				"{meshX: 4, meshY: 2}' here",
-				name);
+				parts->name);
 	}
 	if (!container)
-		read_class(draft, &entry->node, level);
-	const struct node *spatial = read_map(&entry->node, "spatial", OPTIONAL);
+		take_class(draft, entry, level);
 	open_attributes(draft, entry, level, container);
-	read_fanout(draft, entry, spatial, level);
+	read_fanout(draft, entry, parts->spatial, level);
 	if (place.parallel && level->fanout_x * level->fanout_y > 1)
-		WRONG(draft, spatial->span,
+		WRONG(draft, parts->spatial->span,
 			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
-	fields_read(&entry->node, &node_noun, level, NULL);
-	read_node(&entry->node, "enabled", OPTIONAL);
-	level->constraints = read_map(&entry->node, "constraints", OPTIONAL);
-	return !container || !node_find(item, "nodes") ||
-	       open_children(draft, &entry->node,
-		       (struct node_place){place.parallel, place.branch, false});
+	return !parts->nodes || open_list(draft, parts->nodes,
+					(struct node_place){place.parallel, place.branch, false});
 }
 
 static bool open_nothing(struct arch_draft *draft, const struct node *item, struct node_place place)
 {
-	struct reader node;
-	const char *name;
+	struct arch_entry entry;
 	if (!place.direct) {
 		WRONG(draft, item->span, "!Nothing is a branch of a !Parallel");
 		return false;
 	}
 	if (item->kind == NODE_SCALAR && !*item->text)
 		return true;
-	if (!noun_open(&node, draft->reading, item, "!Nothing", &node_noun))
+	if (!open_node(draft, item, "!Nothing", NODE_NOTHING, &entry))
 		return false;
-	read_text(&node, "name", OPTIONAL, &name);
-	read_node(&node, "class", OPTIONAL);
-	const struct node *constraints = read_map(&node, "constraints", OPTIONAL);
-	reader_done(&node);
+	reader_done(&entry.node);
 	if (draft->arch->nothing_count < ARCH_LEVELS_MOST)
-		draft->arch->nothings[draft->arch->nothing_count++] =
-			(struct nothing){place.parallel, place.branch, constraints, item->span};
+		draft->arch->nothings[draft->arch->nothing_count++] = (struct nothing){
+			place.parallel, place.branch, entry.parts.constraints, item->span};
 	return true;
 }
 
 static bool open_parallel(
 	struct arch_draft *draft, const struct node *item, struct node_place place)
 {
-	struct reader node;
-	const char *name;
+	struct arch_entry entry;
 	if (place.parallel) {
 		WRONG(draft, item->span, "a !Parallel inside a !Parallel is not read");
 		return false;
 	}
-	if (!noun_open(&node, draft->reading, item, "!Parallel", &node_noun))
+	if (!open_node(draft, item, "!Parallel", NODE_GROUP, &entry))
 		return false;
-	const struct node *list = read_list(&node, "nodes", REQUIRED);
-	read_text(&node, "name", OPTIONAL, &name);
-	reader_done(&node);
+	reader_done(&entry.node);
+	const struct node *list = entry.parts.nodes;
 	bool good = list != NULL;
 	int parallel = ++draft->parallel_count;
 	for (size_t i = 0; list && i < list->count; i++) {
@@ -250,15 +266,13 @@ static bool open_parallel(
 
 static bool open_group(struct arch_draft *draft, const struct node *item, struct node_place place)
 {
-	struct reader node;
-	const char *name;
-	if (!noun_open(&node, draft->reading, item, item->tag, &node_noun))
+	struct arch_entry entry;
+	if (!open_node(draft, item, item->tag, NODE_GROUP, &entry))
 		return false;
-	read_text(&node, "name", OPTIONAL, &name);
-	bool good = open_children(
-		draft, &node, (struct node_place){place.parallel, place.branch, false});
-	reader_done(&node);
-	return good;
+	reader_done(&entry.node);
+	return entry.parts.nodes &&
+	       open_list(draft, entry.parts.nodes,
+		       (struct node_place){place.parallel, place.branch, false});
 }
 
 static bool open_list(struct arch_draft *draft, const struct node *list, struct node_place place)
@@ -335,16 +349,18 @@ void arch_nodes_gate(struct arch_draft *draft)
  */
 enum { MERGED_LISTED = 200 }; /* bytes of a list of keys */
 
-/* The multipliers are innermost wherever they are listed: they wait for the end. */
-struct waiting {
-	const struct node *item;
-	int64_t copies;
+/* A component of a subtree. */
+struct tree_local {
+	struct arch_entry entry;
+	const char *name; /* without its range */
+	int64_t instances;
+	enum level_class kind;
 };
 
 struct tree_reading {
 	struct arch_draft *draft;
-	struct array(struct waiting) computes;
-	bool at_end;
+	struct array(struct tree_local)
+		computes;       /* innermost wherever they are listed: they wait for the end */
 	bool flat;              /* every level says itself how many instances it has */
 	bool has_multiplier;    /* a component has a class that Timeloop takes for multipliers */
 	int64_t copies;         /* of what is in the subtree that is read */
@@ -365,7 +381,7 @@ static int64_t take_number(const char **text)
 }
 
 /* "PE[0..13]" is PE, 14 times. */
-static bool read_name(struct tree_reading *tree, const struct node *node, const char *text,
+static bool scan_name(struct tree_reading *tree, const struct node *node, const char *text,
 	const char **name, int64_t *copies)
 {
 	size_t length = strcspn(text, "[");
@@ -452,50 +468,50 @@ static void read_tree_fanout(
 	tree->outside = level->name;
 }
 
-static void leave_out(
-	struct tree_reading *tree, const struct node *item, const char *device, const char *why)
+static void leave_out(struct tree_reading *tree, const struct node *item,
+	const struct node_parts *parts, const char *why)
 {
 	diag_warning(tree->draft->reading->diag, node_find(item, "class")->span,
-		"a '%s' %s: '%s' is left out of the machine", device, why,
-		node_find(item, "name")->text);
+		"a '%s' %s: '%s' is left out of the machine", parts->device, why, parts->name);
 }
 
 /* False for a component that is not a level. */
-static bool read_tree_class(
-	struct tree_reading *tree, struct reader *node, enum level_class *kind, const char **device)
+static bool take_tree_class(
+	struct tree_reading *tree, const struct arch_entry *entry, enum level_class *kind)
 {
 	static const char *const words[] = {"DRAM", "SRAM", "regfile", "smartbuffer", "storage",
 		"smartbuffer_SRAM", "smartbuffer_RF", "mac", "intmac", "fpmac", "compute",
 		"dummy_storage", NULL};
-	if (!read_text(node, "class", REQUIRED, device))
+	const struct node *item = entry->node.map;
+	const char *device = entry->parts.device, *near = NULL;
+	if (!device)
 		return false;
-	struct span span = node_find(node->map, "class")->span;
-	const char *near = NULL;
-	switch (arch_class_in_tree(*device)) {
+	switch (arch_class_in_tree(device)) {
 	case CLASS_STORAGE:
 		*kind = LEVEL_STORAGE;
 		return true;
 	case CLASS_COMPUTE:
 		*kind = LEVEL_COMPUTE;
-		if (!tree->has_multiplier || arch_class_multiplies(*device))
+		if (!tree->has_multiplier || arch_class_multiplies(device))
 			return true;
-		leave_out(tree, node->map, *device,
+		leave_out(tree, item, &entry->parts,
 			"beside multipliers is not a level, as in Timeloop");
 		return false;
 	case CLASS_DUMMY:
 		*kind = LEVEL_CONTAINER;
 		return true;
 	case CLASS_NETWORK:
-		leave_out(tree, node->map, *device,
+		leave_out(tree, item, &entry->parts,
 			"is a network, and data moves over Timeloop's default one");
 		return false;
 	case CLASS_UNKNOWN:
-		near = suggest_misspelt(*device, words);
+		near = suggest_misspelt(device, words);
 	}
 	if (near)
-		WRONG(tree->draft, span, "unknown class '%s'; did you mean '%s'?", *device, near);
+		WRONG(tree->draft, node_find(item, "class")->span,
+			"unknown class '%s'; did you mean '%s'?", device, near);
 	else
-		leave_out(tree, node->map, *device, "neither stores nor computes");
+		leave_out(tree, item, &entry->parts, "neither stores nor computes");
 	return false;
 }
 
@@ -527,11 +543,12 @@ static const struct node *without_merged(
 	return map;
 }
 
-/* A level with its own attributes, on this many instances. */
-static void add_level(struct tree_reading *tree, const struct reader *node, const char *name,
-	const struct node *own, int64_t instances, enum level_class kind, const char *device)
+/* Adds a level with its own attributes. */
+static void add_level(
+	struct tree_reading *tree, const struct tree_local *local, const struct node *own)
 {
 	struct arch_draft *draft = tree->draft;
+	const struct reader *node = &local->entry.node;
 	struct span span = node->map->span;
 	int r = arch_draft_add(draft, span);
 	if (r < 0)
@@ -539,41 +556,35 @@ static void add_level(struct tree_reading *tree, const struct reader *node, cons
 	struct arch_entry *entry = &draft->entries[r];
 	struct level *level = &draft->arch->levels[r];
 	const struct node *named = node_find(node->map, "name");
-	entry->node = *node;
-	level->kind = kind;
-	level->device = device;
-	arch_draft_name(draft, r, name, named ? named->span : span);
+	*entry = local->entry;
+	level->kind = local->kind;
+	level->device = local->entry.parts.device;
+	arch_draft_name(draft, r, local->name, named ? named->span : span);
 	if (own)
 		*array_add(draft->reading->arena, &draft->clocks) =
 			(struct clock_map){own, node->what};
 	entry->own = own;
 	arch_keys_open(draft, own, node->what, span, &entry->attributes);
-	read_tree_fanout(tree, &entry->attributes, instances, level);
+	read_tree_fanout(tree, &entry->attributes, local->instances, level);
 }
 
 /* True if a key of a component stands beside its attributes; other forms have attributes among these keys. */
 static bool is_of_component(const char *key)
 {
-	static const char *const keys[] = {"name", "class", "subclass", "enabled",
-		"required_actions", "area_share", "sources", "free", "constraints", "comment",
-		NULL};
-	for (int i = 0; keys[i]; i++)
-		if (text_equal(keys[i], key))
-			return true;
-	return false;
+	return noun_has(&node_noun, key) || text_equal(key, "comment");
 }
 
 /* Without `attributes` Timeloop looks for them in the component itself. */
-static const struct node *attributes_of(struct tree_reading *tree, struct reader *node)
+static const struct node *attributes_of(struct tree_reading *tree, struct arch_entry *entry)
 {
 	struct arena *arena = tree->draft->reading->arena;
-	const struct node *item = node->map;
+	const struct node *item = entry->node.map;
 	struct node *parts[2];
 	bool inside = false;
 	for (size_t i = 0; i < item->count; i++)
 		inside |= arch_keys_known(item->entries[i].key);
 	if (!inside || node_find(item, "attributes"))
-		return without_merged(tree, arch_keys_own(node), node->what);
+		return without_merged(tree, entry->parts.attributes, entry->node.what);
 	for (int own = 0; own < 2; own++) {
 		struct node *part = parts[own] = arena_copy(arena, item, sizeof *item);
 		struct node_entry *entries = arena_array(arena, struct node_entry, item->count);
@@ -584,38 +595,35 @@ static const struct node *attributes_of(struct tree_reading *tree, struct reader
 				entries[part->count++] = item->entries[i];
 		part->entries = entries;
 	}
-	node->map = parts[0];
-	return without_merged(tree, parts[1], node->what);
+	entry->node.map = parts[0];
+	return without_merged(tree, parts[1], entry->node.what);
+}
+
+static void add_local(struct tree_reading *tree, struct tree_local *local)
+{
+	add_level(tree, local, attributes_of(tree, &local->entry));
 }
 
 static void open_local(struct tree_reading *tree, const struct node *item)
 {
 	struct arch_draft *draft = tree->draft;
-	struct reader node;
-	const char *text, *name, *device;
-	int64_t copies, instances = 1;
-	bool enabled = true;
-	enum level_class kind;
-	if (!noun_open(&node, draft->reading, item, "level", &node_noun) ||
-		!read_text(&node, "name", REQUIRED, &text) ||
-		!read_name(tree, node_find(item, "name"), text, &name, &copies))
+	struct tree_local local;
+	struct arch_entry *entry = &local.entry;
+	int64_t copies;
+	if (!open_node(draft, item, "level", NODE_LOCAL, entry) || !entry->parts.name ||
+		!scan_name(tree, node_find(item, "name"), entry->parts.name, &local.name, &copies))
 		return;
-	node.what = arena_format(draft->reading->arena, "level '%s'", name);
-	read_bool(&node, "enabled", OPTIONAL, &enabled);
-	if (!enabled || !read_tree_class(tree, &node, &kind, &device))
+	entry->node.what = arena_format(draft->reading->arena, "level '%s'", local.name);
+	if (!take_tree_class(tree, entry, &local.kind))
 		return;
-	if (kind == LEVEL_COMPUTE && !tree->at_end) {
-		*array_add(draft->reading->arena, &tree->computes) =
-			(struct waiting){item, tree->copies};
-		return;
+	if (!number_mul(tree->copies, copies, &local.instances) || local.instances > INT32_MAX) {
+		WRONG(draft, item->span, "level '%s' has too many instances", local.name);
+		local.instances = 1;
 	}
-	const struct node *own = attributes_of(tree, &node);
-	fields_read(&node, &node_noun, NULL, NULL);
-	if (!number_mul(tree->copies, copies, &instances) || instances > INT32_MAX) {
-		WRONG(draft, item->span, "level '%s' has too many instances", name);
-		instances = 1;
-	}
-	add_level(tree, &node, name, own, instances, kind, device);
+	if (local.kind == LEVEL_COMPUTE)
+		*array_add(draft->reading->arena, &tree->computes) = local;
+	else
+		add_local(tree, &local);
 }
 
 /* Attributes of a subtree say nothing to its levels: Timeloop passes them by. */
@@ -636,8 +644,9 @@ static void read_attributes(
 static void open_subtree(struct tree_reading *tree, const struct node *list)
 {
 	struct arch_draft *draft = tree->draft;
-	struct reader node;
-	const char *text, *name = "";
+	struct arch_entry entry;
+	const struct node_parts *parts = &entry.parts;
+	const char *name = "";
 	int64_t copies = 1;
 	if (list->count != 1) {
 		WRONG(draft, list->span,
@@ -646,25 +655,22 @@ static void open_subtree(struct tree_reading *tree, const struct node *list)
 			list->count);
 		return;
 	}
-	if (!noun_open(&node, draft->reading, list->items[0], "subtree", &node_noun))
+	if (!open_node(draft, list->items[0], "subtree", NODE_SUBTREE, &entry))
 		return;
-	const struct node *named = read_node(&node, "name", OPTIONAL);
-	if (!node_is_empty(named) && read_text(&node, "name", OPTIONAL, &text))
-		read_name(tree, named, text, &name, &copies);
+	if (parts->name)
+		scan_name(tree, node_find(list->items[0], "name"), parts->name, &name, &copies);
 	if (!number_mul(tree->copies, copies, &tree->copies) || tree->copies > INT32_MAX) {
-		WRONG(draft, node.map->span, "'%s' has too many instances", name);
+		WRONG(draft, entry.node.map->span, "'%s' has too many instances", name);
 		tree->copies = 1;
 	}
 	if (!draft->arch->name && *name)
 		draft->arch->name = name;
-	read_attributes(tree, arch_keys_own(&node), node.what);
-	const struct node *local = read_list(&node, "local", OPTIONAL);
-	const struct node *subtree = read_list(&node, "subtree", OPTIONAL);
-	reader_done_lenient(&node);
-	for (size_t i = 0; local && i < local->count; i++)
-		open_local(tree, local->items[i]);
-	if (subtree)
-		open_subtree(tree, subtree);
+	read_attributes(tree, parts->attributes, entry.node.what);
+	reader_done_lenient(&entry.node);
+	for (size_t i = 0; parts->local && i < parts->local->count; i++)
+		open_local(tree, parts->local->items[i]);
+	if (parts->subtree)
+		open_subtree(tree, parts->subtree);
 }
 
 static bool has_multiplier(const struct node *list)
@@ -690,11 +696,8 @@ bool arch_tree_open(struct arch_draft *draft, const struct node *list)
 	size_t errors = diag_errors(draft->reading->diag);
 	draft->arch->tree = true;
 	open_subtree(&tree, list);
-	tree.at_end = true;
-	for (size_t i = 0; i < tree.computes.count; i++) {
-		tree.copies = tree.computes.at[i].copies;
-		open_local(&tree, tree.computes.at[i].item);
-	}
+	for (size_t i = 0; i < tree.computes.count; i++)
+		add_local(&tree, &tree.computes.at[i]);
 	return diag_errors(draft->reading->diag) == errors;
 }
 
@@ -704,17 +707,22 @@ static void open_flat(struct tree_reading *tree, const struct node *item, bool c
 {
 	struct arch_draft *draft = tree->draft;
 	struct arena *arena = draft->reading->arena;
-	const char *name = computes ? "__ARITH__" : NULL; /* as Timeloop calls multipliers */
+	struct tree_local local = {
+		.kind = computes ? LEVEL_COMPUTE : LEVEL_STORAGE, .instances = 1};
 	const char *technology = "";
-	struct reader node;
-	int64_t copies = 1;
-	if (!reader_open(&node, draft->reading, item, "level") ||
-		(read_text(&node, "name", name ? OPTIONAL : REQUIRED, &name) &&
-			!read_name(tree, node_find(item, "name"), name, &name, &copies)) ||
-		!name)
+	struct reader *node = &local.entry.node;
+	local.name = computes ? "__ARITH__" : NULL; /* as Timeloop calls multipliers */
+	if (!reader_open(node, draft->reading, item, "level") ||
+		(read_text(node, "name", computes ? OPTIONAL : REQUIRED, &local.name) &&
+			!scan_name(tree, node_find(item, "name"), local.name, &local.name,
+				&local.instances)) ||
+		!local.name)
 		return;
-	node.what = arena_format(arena, "level '%s'", name);
-	read_text(&node, "technology", OPTIONAL, &technology);
+	node->what = arena_format(arena, "level '%s'", local.name);
+	read_text(node, "technology", OPTIONAL, &technology);
+	local.entry.parts.device = computes                         ? "intmac"
+				   : text_equal(technology, "DRAM") ? "DRAM"
+								    : "SRAM";
 	struct node *own = arena_copy(arena, item, sizeof *item);
 	struct node *outside = arena_copy(arena, item, sizeof *item);
 	struct node_entry *entries = arena_array(arena, struct node_entry, item->count);
@@ -725,25 +733,20 @@ static void open_flat(struct tree_reading *tree, const struct node *item, bool c
 			entries[own->count++] = item->entries[i];
 	own->entries = entries;
 	outside->entries = NULL;
-	node.map = outside;
-	add_level(tree, &node, name, own, copies, computes ? LEVEL_COMPUTE : LEVEL_STORAGE,
-		computes                         ? "intmac"
-		: text_equal(technology, "DRAM") ? "DRAM"
-						 : "SRAM");
+	node->map = outside;
+	add_level(tree, &local, own);
 }
 
-bool arch_flat_open(struct arch_draft *draft, struct reader *map)
+bool arch_flat_open(
+	struct arch_draft *draft, const struct node *storages, const struct node *arithmetic)
 {
 	struct tree_reading tree = {
 		.draft = draft, .flat = true, .copies = 1, .mesh_x = 1, .mesh_y = 1};
 	size_t errors = diag_errors(draft->reading->diag);
-	const struct node *storages = read_list(map, "storage", REQUIRED);
-	const struct node *arithmetic = read_map(map, "arithmetic", REQUIRED);
 	draft->arch->tree = true;
-	draft->list = storages ? storages : map->map;
 	for (size_t i = storages ? storages->count : 0; i-- > 0;)
 		open_flat(&tree, storages->items[i], false);
 	if (arithmetic)
 		open_flat(&tree, arithmetic, true);
-	return diag_errors(draft->reading->diag) == errors;
+	return storages && arithmetic && diag_errors(draft->reading->diag) == errors;
 }
