@@ -99,11 +99,17 @@ struct certificate_file {
 	struct certificate_form {
 		struct certificate certificate;
 		int version, claim;
+		const struct node *specs, *objectives, *points; /* lists, when it is read */
 	} * form;
 };
 
 struct source_form {
 	const char *path, *hash;
+};
+
+struct point_form {
+	struct certificate_point point;
+	const struct node *values;
 };
 
 /* The head and sources; false after complaining. */
@@ -168,6 +174,8 @@ static const char *const claims[] = {"optimal", "bound", NULL};
 
 #define MUST .required = true
 #define HEAD(member) INTO(struct certificate_form, member)
+#define LISTS(member) .shape = SHAPE_LIST, MUST, KEEP(struct certificate_form, member)
+#define POINT(member) MUST, INTO(struct point_form, point.member)
 
 static const struct field source_fields[] = {
 	{"path", FIELD_TEXT, MUST, INTO(struct source_form, path)},
@@ -177,11 +185,10 @@ static const struct field source_fields[] = {
 static const struct noun source_noun = {.name = "source", .fields = source_fields};
 
 static const struct field point_fields[] = {
-	{"cycles", FIELD_WHOLE, MUST, .most = INT64_MAX, INTO(struct certificate_point, cycles)},
-	{"energy_pj", FIELD_NUMBER, MUST, .read = read_real,
-		INTO(struct certificate_point, energy_pj)},
-	{"mapping", FIELD_TEXT, MUST, INTO(struct certificate_point, mapping)},
-	{"values", .type = FIELD_NUMBER, .shape = SHAPE_LIST},
+	{"cycles", FIELD_WHOLE, .most = INT64_MAX, POINT(cycles)},
+	{"energy_pj", FIELD_NUMBER, .read = read_real, POINT(energy_pj)},
+	{"mapping", FIELD_TEXT, POINT(mapping)},
+	{"values", FIELD_NUMBER, .shape = SHAPE_LIST, MUST, KEEP(struct point_form, values)},
 	{0},
 };
 static const struct noun point_noun = {.name = "point", .fields = point_fields};
@@ -195,9 +202,9 @@ static const struct field certificate_fields[] = {
 	{"epsilon", FIELD_NUMBER, MUST, .read = read_real, HEAD(certificate.epsilon)},
 	{"bound", FIELD_NUMBER, MUST, .has = has_bound, .read = read_real, HEAD(certificate.bound)},
 	{"gap", FIELD_NUMBER, MUST, .has = has_bound, .read = read_real, HEAD(certificate.gap)},
-	{"specs", .type = FIELD_MAP, .shape = SHAPE_LIST},
-	{"objectives", .type = FIELD_TEXT, .shape = SHAPE_LIST},
-	{"points", .type = FIELD_MAP, .shape = SHAPE_LIST},
+	{"specs", FIELD_MAP, LISTS(specs)},
+	{"objectives", FIELD_TEXT, LISTS(objectives)},
+	{"points", FIELD_MAP, LISTS(points)},
 	/* of version 2: a hash of the problem and counters of the solver, which no check needs */
 	{"problem", FIELD_ANY, .has = is_second, .read = field_skip},
 	{"choices", FIELD_ANY, .has = is_second, .read = field_skip},
@@ -209,7 +216,7 @@ static const struct noun certificate_noun = {.name = "certificate", .fields = ce
 
 static void read_sources(struct certificate_file *file)
 {
-	const struct node *list = read_list(&file->reader, "specs", REQUIRED);
+	const struct node *list = file->form->specs;
 	struct array(struct certificate_source) sources = {0};
 	for (size_t i = 0; list && i < list->count; i++) {
 		struct source_form form = {0};
@@ -269,7 +276,7 @@ static void read_objectives(struct certificate_file *file, const struct nest_sea
 	struct certificate *certificate = &file->form->certificate;
 	struct objective_scope scope = {
 		file->reading.arena, file->reading.diag, SUBJECT_PROBLEM, search->hierarchy};
-	const struct node *list = read_list(&file->reader, "objectives", REQUIRED);
+	const struct node *list = file->form->objectives;
 	for (size_t i = 0; list && i < list->count; i++) {
 		const char *name;
 		if (node_text(&file->reading, list->items[i], "an objective", &name))
@@ -284,34 +291,33 @@ static void read_objectives(struct certificate_file *file, const struct nest_sea
 		reading_refuse(&file->reading, list, "the list of objectives is empty");
 }
 
-static const double *read_values(
-	struct certificate_file *file, struct reader *map, const struct certificate *certificate)
+static const double *read_values(struct certificate_file *file, const struct node *list,
+	const struct certificate *certificate)
 {
-	const struct node *list = read_list(map, "values", REQUIRED);
 	size_t count = certificate->objectives.count;
 	double *values = arena_array(file->reading.arena, double, count);
 	if (list && list->count != count)
 		reading_refuse(&file->reading, list, "there are %zu values of %zu objectives",
 			list->count, count);
 	for (size_t k = 0; list && k < list->count && k < count; k++)
-		take_real(map->reading, list->items[k], "a value", &values[k]);
+		take_real(&file->reading, list->items[k], "a value", &values[k]);
 	return values;
 }
 
 static void read_points(struct certificate_file *file)
 {
 	struct certificate *certificate = &file->form->certificate;
-	const struct node *list = read_list(&file->reader, "points", REQUIRED);
+	const struct node *list = file->form->points;
 	struct array(struct certificate_point) points = {0};
 	for (size_t i = 0; list && i < list->count; i++) {
-		struct certificate_point point = {.mapping = "", .span = list->items[i]->span};
+		struct point_form form = {{.mapping = "", .span = list->items[i]->span}, NULL};
 		struct reader map;
 		if (!noun_open(&map, &file->reading, list->items[i], "point", &point_noun))
 			continue;
-		fields_read(&map, &point_noun, &point, NULL);
-		point.values = read_values(file, &map, certificate);
+		fields_read(&map, &point_noun, &form, NULL);
+		form.point.values = read_values(file, form.values, certificate);
 		reader_done(&map);
-		*array_add(file->reading.arena, &points) = point;
+		*array_add(file->reading.arena, &points) = form.point;
 	}
 	certificate->points = points.at;
 	certificate->point_count = points.count;
@@ -535,7 +541,8 @@ static void write_lists(
 	text_add(text, "]\n  points:%s\n", certificate->point_count ? "" : " []");
 	for (size_t i = 0; i < certificate->point_count; i++) {
 		text_add(text, "  - {");
-		fields_write(text, &point_noun, &certificate->points[i], ", ");
+		fields_write(text, &point_noun, &(struct point_form){certificate->points[i], NULL},
+			", ");
 		for (size_t k = 0; k < objectives->count; k++)
 			text_add(text, "%s%s", k ? ", " : ", values: [",
 				real_text(arena, certificate->points[i].values[k]));
@@ -547,7 +554,9 @@ static const char *certificate_text(struct arena *arena, const struct nest_searc
 	const struct certificate *certificate)
 {
 	struct text text = text_open(arena);
-	struct certificate_form form = {*certificate, 3, certificate->claim == PROOF_BOUND};
+	struct certificate_form form = {.certificate = *certificate,
+		.version = 3,
+		.claim = certificate->claim == PROOF_BOUND};
 	text_add(&text, "certificate:\n  ");
 	fields_write(&text, &certificate_noun, &form, "\n  ");
 	write_lists(&text, search, certificate);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 struct choices array(struct choice);
-struct name_array array(struct given_name);
+struct given_array array(struct given_name);
 
 bool kind_takes(const struct input_kind *kind, const struct option *setting)
 {
@@ -106,7 +106,7 @@ const struct node *inputs_node(struct inputs *inputs, const char *name, const ch
 
 /* Adds the names of a list that commas part. */
 static void add_names(
-	struct arena *arena, struct name_array *names, const struct option_value *value)
+	struct arena *arena, struct given_array *names, const struct option_value *value)
 {
 	char *rest = NULL, *list = arena_text(arena, value->text);
 	for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
@@ -120,7 +120,7 @@ void inputs_names(struct inputs *inputs, const char *name, struct given_names ou
 	const struct option_value *last = option_find(inputs->arguments, name);
 	const char *const *texts;
 	size_t count;
-	struct name_array names[2] = {0};
+	struct given_array names[2] = {0};
 	bool given = list && read_texts(&inputs->search, key, OPTIONAL, &texts, &count);
 	for (size_t i = 0; given && i < count; i++)
 		*array_add(inputs->arena, &names[0]) =

@@ -362,9 +362,11 @@ static void packing_proof_core(
 struct unfit_form {
 	int64_t capacity, alignment, forks, leaves;
 	int version, claim;
+	const struct node *reserved, *buffers, *proof; /* lists, when it is read */
 };
 
 #define UNFIT(member) .required = true, INTO(struct unfit_form, member)
+#define UNFIT_LIST(member) .required = true, KEEP(struct unfit_form, member)
 #define BUFFER(member) .required = true, INTO(struct buffer, member)
 
 static const char *const unfit_claims[] = {"does not fit", NULL};
@@ -376,9 +378,9 @@ static const struct field unfit_fields[] = {
 	{"alignment", FIELD_WHOLE, .least = 1, .most = PACKING_BYTES_MOST, UNFIT(alignment)},
 	{"forks", FIELD_WHOLE, .most = INT64_MAX, UNFIT(forks)},
 	{"leaves", FIELD_WHOLE, .most = INT64_MAX, UNFIT(leaves)},
-	{"reserved", .type = FIELD_ANY, .shape = SHAPE_LIST},
-	{"buffers", .type = FIELD_MAP, .shape = SHAPE_LIST},
-	{"proof", .type = FIELD_TEXT, .shape = SHAPE_LIST},
+	{"reserved", FIELD_ANY, .shape = SHAPE_LIST, UNFIT_LIST(reserved)},
+	{"buffers", FIELD_MAP, .shape = SHAPE_LIST, UNFIT_LIST(buffers)},
+	{"proof", FIELD_TEXT, .shape = SHAPE_LIST, UNFIT_LIST(proof)},
 	{0},
 };
 static const struct noun unfit_noun = {.name = "unfit", .fields = unfit_fields};
@@ -513,7 +515,7 @@ static void read_room(struct unfit_reader *r)
 			arena_format(arena,
 				"it is about an alignment of %" PRId64 " and not of %" PRId64,
 				form->alignment, packing->alignment));
-	const struct node *reserved = read_list(&r->map, "reserved", REQUIRED);
+	const struct node *reserved = form->reserved;
 	bool same = reserved && reserved->count == packing->reserved_count;
 	for (size_t i = 0; same && i < reserved->count; i++) {
 		const struct node *range = reserved->items[i];
@@ -559,7 +561,7 @@ static void read_buffer(struct unfit_reader *r, const struct node *node, bool *t
 static void read_buffers(struct unfit_reader *r)
 {
 	bool *taken = arena_array(r->reading.arena, bool, r->packing->count);
-	const struct node *list = read_list(&r->map, "buffers", REQUIRED);
+	const struct node *list = r->form.buffers;
 	for (size_t i = 0; i < r->packing->count; i++)
 		names_add(r->reading.arena, &r->ids, r->packing->buffers[i].name, (int)i);
 	for (size_t i = 0; list && i < list->count; i++)
@@ -589,7 +591,7 @@ static void read_proof(struct unfit_reader *r)
 {
 	int64_t forks = r->form.forks, leaves = r->form.leaves;
 	size_t errors = diag_errors(r->reading.diag);
-	const struct node *list = read_list(&r->map, "proof", REQUIRED);
+	const struct node *list = r->form.proof;
 	for (size_t i = 0; list && i < list->count; i++)
 		if (list->items[i]->kind != NODE_SCALAR || !read_nodes(r, list->items[i]->text))
 			reading_refuse(&r->reading, list->items[i],

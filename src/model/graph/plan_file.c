@@ -55,7 +55,11 @@ struct step_form {
 	const char *op, *tensor, *as, *mapping;
 	int move, bundle; /* behind MOVE_CLONE; -1: an op */
 	struct texts readers;
+	const struct node *staging, *loop, *steps;
 };
+
+/* A step is one op or move, which may be a broadcast, or a run of steps that share loops. */
+enum { STEP_ONE = 1 << 0, STEP_BROADCAST = 1 << 1, STEP_RUN = 1 << 2 };
 
 struct staging_form {
 	int64_t rows, sticks, size;
@@ -75,6 +79,7 @@ struct bundle_form {
 struct plan_form {
 	const char *workload, *architecture;
 	int version, cores;
+	const struct node *steps, *tensors, *bundles, *proof;
 };
 
 static bool is_op(const void *step)
@@ -127,7 +132,8 @@ static void read_double(
 		reader_refuse(map, field->key, "is '%s'; a number is expected", text);
 }
 
-#define STEP(member) INTO(struct step_form, member)
+#define STEP(member) .forms = STEP_ONE, INTO(struct step_form, member)
+#define STEP_PART(form, member) .forms = (form), .needed = (form), KEEP(struct step_form, member)
 #define STAY(member) INTO(struct stay_form, member)
 #define MUST .required = true
 
@@ -159,9 +165,12 @@ static const struct field step_fields[] = {
 		STEP(bundle)},
 	{"mapping", FIELD_TEXT, "division over cores, tiles, nests", .when = "steps", MUST,
 		STEP(mapping)},
-	{"staging", FIELD_MAP, "tiles of a broadcast", .noun = &staging_noun},
-	{"loop", FIELD_WHOLE, "loops that `steps` share, with their tiles", .shape = SHAPE_NAMED},
-	{"steps", FIELD_MAP, "steps that share a loop", .shape = SHAPE_LIST, .noun = &step_noun},
+	{"staging", FIELD_MAP, "tiles of a broadcast", .noun = &staging_noun,
+		STEP_PART(STEP_BROADCAST, staging)},
+	{"loop", FIELD_WHOLE, "loops that `steps` share, with their tiles", .shape = SHAPE_NAMED,
+		STEP_PART(STEP_RUN, loop)},
+	{"steps", FIELD_MAP, "steps that share a loop", .shape = SHAPE_LIST, .noun = &step_noun,
+		STEP_PART(STEP_RUN, steps)},
 	{0},
 };
 static const struct noun step_noun = {.name = "step", .fields = step_fields};
@@ -211,11 +220,13 @@ static const struct field plan_fields[] = {
 	{"cores", FIELD_WHOLE, "cores that it uses", MUST, .least = 1, .most = ARCH_CORES_MOST,
 		INTO(struct plan_form, cores)},
 	{"steps", FIELD_MAP, "ops, moves and runs in their order", .shape = SHAPE_LIST, MUST,
-		.noun = &step_noun},
-	{"tensors", FIELD_ANY, "lists of stays by name", .shape = SHAPE_NAMED, MUST},
+		.noun = &step_noun, KEEP(struct plan_form, steps)},
+	{"tensors", FIELD_ANY, "lists of stays by name", .shape = SHAPE_NAMED, MUST,
+		KEEP(struct plan_form, tensors)},
 	{"bundles", FIELD_MAP, "arguments of the bundles", .shape = SHAPE_LIST, MUST,
-		.noun = &bundle_noun},
-	{"proof", FIELD_MAP, "claim about the plan", .noun = &proof_noun},
+		.noun = &bundle_noun, KEEP(struct plan_form, bundles)},
+	{"proof", FIELD_MAP, "claim about the plan", .noun = &proof_noun,
+		KEEP(struct plan_form, proof)},
 	{0},
 };
 const struct noun plan_noun = {.name = "plan", .fields = plan_fields};
@@ -425,14 +436,12 @@ static void take_mapping(
 }
 
 /* `{rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}`: the tiles of a broadcast. */
-static void read_staging(struct plan_reading *file, struct reader *map, struct step *step)
+static void read_staging(struct plan_reading *file, const struct node *node, struct step *step)
 {
-	const struct reading *reading = file->reading;
-	const struct node *node = read_map(map, "staging", REQUIRED);
-	struct staging *staging = arena_new(reading->arena, struct staging);
+	struct staging *staging = arena_new(file->reading->arena, struct staging);
 	struct staging_form form = {0};
 	struct reader fields;
-	if (!node || !noun_open(&fields, reading, node, "staging", &staging_noun))
+	if (!node || !noun_open(&fields, file->reading, node, "staging", &staging_noun))
 		return;
 	fields_read(&fields, &staging_noun, &form, NULL);
 	reader_done(&fields);
@@ -466,7 +475,7 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 		return false;
 	if (node_find(node, "move"))
 		form.move = MOVE_RELAYOUT - MOVE_CLONE;
-	fields_read(&map, &step_noun, &form, NULL);
+	fields_read_form(&map, &step_noun, STEP_ONE, &form, NULL);
 	if (!(is_op(&form) ? take_op(file, &map, form.op) : take_move(file, &map, &form)))
 		return false;
 	struct step *step = array_add(file->reading->arena, &file->steps);
@@ -474,8 +483,10 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 	step->span = node->span;
 	step->bundle = (int)form.bundle;
 	take_mapping(file, &map, form.mapping, step);
-	if (file->workload->ops[number].primitive->kind == OP_BROADCAST)
-		read_staging(file, &map, step);
+	if (file->workload->ops[number].primitive->kind == OP_BROADCAST) {
+		fields_read_form(&map, &step_noun, STEP_BROADCAST, &form, NULL);
+		read_staging(file, form.staging, step);
+	}
 	reader_done(&map);
 	return true;
 }
@@ -507,17 +518,17 @@ static bool read_run_step(struct plan_reading *file, const struct node *node)
 static bool read_run(struct plan_reading *file, const struct node *node)
 {
 	struct reader map;
+	struct step_form form = {0};
+	struct tile_run run = {.first = (int)file->steps.count};
 	if (!noun_open(&map, file->reading, node, "run", &step_noun))
 		return false;
-	const struct node *loops = read_map(&map, "loop", REQUIRED);
-	const struct node *steps = read_list(&map, "steps", REQUIRED);
+	fields_read_form(&map, &step_noun, STEP_RUN, &form, NULL);
 	reader_done(&map);
-	if (!loops || !steps)
+	if (!form.loop || !form.steps)
 		return false;
-	struct tile_run run = {.first = (int)file->steps.count};
-	read_loops(file, loops, &run);
-	for (size_t i = 0; i < steps->count; i++)
-		if (!read_run_step(file, steps->items[i]))
+	read_loops(file, form.loop, &run);
+	for (size_t i = 0; i < form.steps->count; i++)
+		if (!read_run_step(file, form.steps->items[i]))
 			return false;
 	run.end = (int)file->steps.count;
 	if (run.first == run.end)
@@ -527,9 +538,8 @@ static bool read_run(struct plan_reading *file, const struct node *node)
 }
 
 /* Steps and the workload that their moves make; false after complaining. */
-static bool read_steps(struct plan_reading *file, struct reader *map)
+static bool read_steps(struct plan_reading *file, const struct node *list)
 {
-	const struct node *list = read_list(map, "steps", REQUIRED);
 	if (!list)
 		return false;
 	for (size_t i = 0; i < list->count; i++) {
@@ -608,9 +618,8 @@ static void read_tensors(struct plan_reading *file, const struct node *tensors)
 		qsort(file->stays.at, file->stays.count, sizeof *file->stays.at, compare_stays);
 }
 
-static void read_proof(struct plan_reading *file, struct reader *map)
+static void read_proof(struct plan_reading *file, const struct node *node)
 {
-	const struct node *node = read_map(map, "proof", OPTIONAL);
 	struct reader fields;
 	if (!node || !noun_open(&fields, file->reading, node, "proof", &proof_noun))
 		return;
@@ -757,11 +766,9 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 	open_workload(&file, workload, node_find(node, "steps"));
 	fields_read(&map, &plan_noun, &form, NULL);
 	check_head(&file, &map, &form);
-	const struct node *bundles = read_list(&map, "bundles", REQUIRED);
-	const struct node *tensors = read_map(&map, "tensors", REQUIRED);
-	if (read_steps(&file, &map) && tensors)
-		read_tensors(&file, tensors);
-	read_proof(&file, &map);
+	if (read_steps(&file, form.steps) && form.tensors)
+		read_tensors(&file, form.tensors);
+	read_proof(&file, form.proof);
 	reader_done(&map);
 	diag_judge(reading->diag, true);
 	if (diag_errors(reading->diag) == errors) {
@@ -769,21 +776,12 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		check(&file, node->span);
 	}
 	if (diag_errors(reading->diag) == errors)
-		check_outputs(&file, tensors);
+		check_outputs(&file, form.tensors);
 	if (diag_errors(reading->diag) == errors)
-		check_bundles(&file, bundles);
+		check_bundles(&file, form.bundles);
 	diag_judge(reading->diag, false);
 	return diag_errors(reading->diag) == errors ? plan : NULL;
 }
-
-const char *const proof_names[] = {
-	[PROOF_NONE] = "none",
-	[PROOF_OPTIMAL] = "optimal",
-	[PROOF_BOUND] = "bound",
-	[PROOF_INFEASIBLE] = "infeasible",
-	[PROOF_BUDGET] = "budget",
-	NULL,
-};
 
 struct name_array array(const char *);
 
@@ -984,7 +982,9 @@ static void write_tensors(const struct writing *writing)
 void plan_write(const struct plan *plan, struct text *text)
 {
 	struct writing writing = writing_open(text, plan);
-	struct plan_form form = {plan->workload->name, plan->arch->name, 1, plan->cores};
+	struct plan_form form = {.version = 1, .cores = plan->cores};
+	form.workload = plan->workload->name;
+	form.architecture = plan->arch->name;
 	text_add(text, "plan:\n  ");
 	fields_write(text, &plan_noun, &form, "\n  ");
 	text_add(text, "\n  steps:%s\n", plan->step_count ? "" : " []");
