@@ -192,3 +192,49 @@ FOLDER_TEST(campaigns_are_drawn_with_all_points)
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "no point has a column 'a'; there are "));
 }
+
+/* Layouts of `place`: in-place, spilled and reserved bytes. */
+FOLDER_TEST(layouts_are_xml)
+{
+	folder_put("b.csv",
+		"id,lower,upper,size,in_place_parents\n"
+		"<a&b>,0,3,256,\n\"x\"\"y\"\"\",2,5,100,<a&b>\nspilled,0,5,900,\n]]>,0,5,500,\n");
+	folder_run(
+		"\"$program\" place b.csv --capacity 1KiB --reserve 0-64 --spill --solver bestfit --svg out.svg");
+	const char *svg = folder_text("out.svg");
+	assert_non_null(svg);
+	const char *why = xml_check(arena, svg);
+	if (why)
+		fail_msg("%s\n%s", why, svg);
+	assert_non_null(strstr(svg, "&lt;a&amp;b&gt;: 256 bytes at "));
+	assert_non_null(strstr(svg, "spilled: 900 bytes spilled, steps [0, 5)"));
+	assert_non_null(strstr(svg, "in place of &lt;a&amp;b&gt;"));
+	assert_non_null(strstr(svg, "<title>reserved: [0, 64)</title>"));
+	assert_non_null(strstr(svg, "<title>capacity 1024</title>"));
+}
+
+FOLDER_TEST(layouts_of_nothing_and_of_much_are_xml)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "id,lower,upper,size\n");
+	for (int i = 0; i < 30000; i++)
+		text_add(&text, "b%d,%d,%d,%d\n", i, i / 3, i / 3 + 1 + i % 7, 1 + i % 1000);
+	folder_put("many.csv", text_read(&text));
+	folder_put("none.csv", "id,lower,upper,size\n");
+	folder_run(
+		"\"$program\" place many.csv --capacity 1MiB --solver greedy --svg many.svg -o many_out.csv");
+	folder_run("\"$program\" place none.csv --capacity 0 --svg none.svg");
+	folder_put("over.csv", "id,lower,upper,size\na,0,3,256\n");
+	folder_run("\"$program\" place over.csv --capacity 9 --svg over.svg");
+	const char *const names[] = {"many.svg", "none.svg", "over.svg"};
+	for (int i = 0; i < 3; i++) {
+		const char *svg = folder_text(names[i]);
+		assert_non_null(svg);
+		const char *why = xml_check(arena, svg);
+		if (why)
+			fail_msg("%s: %s", names[i], why);
+	}
+	const char *many = folder_text("many.svg");
+	assert_true(strlen(many) < 5000000);
+	assert_non_null(strstr(many, "10000 smaller boxes are left out"));
+}
