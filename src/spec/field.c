@@ -234,7 +234,9 @@ const char *field_given(const struct reader *map, const struct field *field)
 void field_read_filled(
 	struct reader *map, const struct field *field, void *whole, const void *context)
 {
-	if (field->required || !node_is_empty(node_find(map->map, field->key)))
+	const struct node *node = node_find(map->map, field->key);
+	bool empty = node_is_empty(node) || (node->kind == NODE_SCALAR && !*node->text);
+	if (field->required || !empty)
 		read_place(map, field, field_place(field, whole), context);
 	else
 		read_node(map, field->key, OPTIONAL);

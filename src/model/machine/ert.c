@@ -67,6 +67,7 @@ struct ert_table {
 };
 
 struct ert {
+	const struct node *listed; /* the tables, a list or a map */
 	const struct reading *reading;
 	const struct arch *arch;
 	struct array(struct ert_table) tables; /* of levels */
@@ -305,9 +306,9 @@ static void tell_rest(const struct ert *ert, struct span span)
 }
 
 static const struct field ert_fields[] = {
-	{"version", .type = FIELD_TEXT},
+	{"version", FIELD_TEXT, .read = field_skip},
 	{"tables", FIELD_ANY, "energies of the actions of each level, a list or a map",
-		.required = true},
+		.required = true, KEEP_ANY(struct ert, listed)},
 	{0},
 };
 const struct noun ert_noun = {.name = "ERT", .fields = ert_fields};
@@ -320,13 +321,12 @@ const struct arch *ert_read(
 	struct reader map;
 	if (!noun_open(&map, reading, node, "ERT", &ert_noun))
 		return NULL;
-	read_node(&map, "version", OPTIONAL);
-	const struct node *tables = read_node(&map, "tables", REQUIRED);
+	fields_read(&map, &ert_noun, &ert, NULL);
 	reader_done_lenient(&map);
-	if (tables)
-		read_tables(&ert, tables);
+	if (ert.listed)
+		read_tables(&ert, ert.listed);
 	if (diag_errors(reading->diag) == errors)
-		tell_rest(&ert, tables->span);
+		tell_rest(&ert, ert.listed->span);
 	if (diag_errors(reading->diag) > errors)
 		return NULL;
 	struct arch *other = arena_copy(reading->arena, arch, sizeof *arch);

@@ -37,30 +37,29 @@ static void check_name(const struct reading *reading, const struct node *node,
 }
 
 static const struct field layer_fields[] = {
-	{"name", FIELD_TEXT, .required = true},
+	{"name", FIELD_TEXT, .required = true, INTO(struct layer, name)},
 	{"count", FIELD_WHOLE, "how often the layer occurs", .usual = "1",
 		INTO(struct layer, count), .least = 1, .most = NETWORK_COUNT_MOST},
 	{"from", FIELD_ANY, "the layer whose result it reads, or dataspaces with such layers",
-		.usual = "the layer before, if shapes agree"},
+		.usual = "the layer before, if shapes agree", .read = field_skip},
 	{0},
 };
 static const struct noun *const layer_parts[] = {&problem_noun, NULL};
 static const struct noun layer_noun = {
 	.name = "layer", .fields = layer_fields, .parts = layer_parts, .older = "instance"};
 
-/* Marks `from` as known; add_sources reads it when all layers have names. */
+/* add_sources reads `from` when all layers have names. */
 static void read_layer(const struct reading *reading, const struct node *node,
 	const struct node *shapes, struct network *network, struct names *names)
 {
 	struct reader map;
 	struct layer *layer = &network->layers[network->layer_count++];
-	*layer = (struct layer){.name = "", .count = 1, .span = node->span};
+	*layer = (struct layer){.count = 1, .span = node->span};
 	if (!noun_open(&map, reading, node, "layer", &layer_noun))
 		return;
-	if (read_text(&map, "name", REQUIRED, &layer->name))
-		check_name(reading, node, network, names, layer);
 	fields_read(&map, &layer_noun, layer, NULL);
-	read_node(&map, "from", OPTIONAL);
+	if (layer->name)
+		check_name(reading, node, network, names, layer);
 	layer->shape = shape_read_open(&map, shapes);
 }
 
@@ -203,12 +202,17 @@ bool network_flows(const struct network *network)
 	return false;
 }
 
+struct network_form {
+	const char *name;
+	const struct node *shapes, *layers;
+};
+
 static const struct field network_fields[] = {
-	{"name", FIELD_TEXT, .usual = "network"},
+	{"name", FIELD_TEXT, .usual = "network", INTO(struct network_form, name)},
 	{"shapes", FIELD_MAP, "shapes that several layers have, by name", .shape = SHAPE_NAMED,
-		.noun = &shape_noun},
+		.noun = &shape_noun, KEEP(struct network_form, shapes)},
 	{"layers", FIELD_MAP, "problems in their order", .shape = SHAPE_LIST, .required = true,
-		.noun = &layer_noun},
+		.noun = &layer_noun, KEEP(struct network_form, layers)},
 	{0},
 };
 const struct noun network_noun = {.name = "network", .fields = network_fields};
@@ -219,14 +223,14 @@ const struct network *network_read(const struct reading *reading, const struct n
 	struct names names = {0};
 	struct reader map;
 	size_t errors = diag_errors(reading->diag);
-	network->name = "network";
+	struct network_form form = {.name = "network"};
 	network->span = node->span;
 	if (!noun_open(&map, reading, node, "network", &network_noun))
 		return NULL;
-	read_text(&map, "name", OPTIONAL, &network->name);
-	const struct node *shapes = read_map(&map, "shapes", OPTIONAL);
-	const struct node *layers = read_list(&map, "layers", REQUIRED);
+	fields_read(&map, &network_noun, &form, NULL);
 	reader_done(&map);
+	const struct node *shapes = form.shapes, *layers = form.layers;
+	network->name = form.name;
 	if (layers && (!layers->count || layers->count > NETWORK_LAYERS_MOST)) {
 		diag_error(reading->diag, layers->span, "a network has 1 to %d layers, not %zu",
 			NETWORK_LAYERS_MOST, layers->count);

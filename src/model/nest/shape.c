@@ -491,10 +491,9 @@ static bool check_name(struct shape_draft *draft, const char *name, struct span 
 	return false;
 }
 
-static void read_dimensions(struct shape_draft *draft, struct reader *map)
+static void read_dimensions(struct shape_draft *draft, const struct node *list)
 {
 	struct shape *shape = draft->shape;
-	const struct node *list = read_list(map, "dimensions", REQUIRED);
 	if (list && (!list->count || list->count > SHAPE_DIMENSIONS_MOST)) {
 		WRONG(draft, list->span, "a problem has 1 to %d dimensions, not %zu",
 			SHAPE_DIMENSIONS_MOST, list->count);
@@ -517,39 +516,61 @@ static const struct field coefficient_fields[] = {
 };
 static const struct noun coefficient_noun = {.name = "coefficient", .fields = coefficient_fields};
 
+struct space_form {
+	struct dataspace space;
+	const struct node *projection;
+};
+
 static const struct field space_fields[] = {
-	{"name", FIELD_TEXT, .required = true},
-	{"projection", FIELD_ANY, "an index of each rank: `[[[P], [R]]]`", .required = true},
-	{"read_write", FIELD_FLAG, "the result", .usual = "false", .spellings = "read_write"},
+	{"name", FIELD_TEXT, .required = true, INTO(struct space_form, space.name)},
+	{"projection", FIELD_ANY, "an index of each rank: `[[[P], [R]]]`", .required = true,
+		KEEP_ANY(struct space_form, projection)},
+	{"read_write", FIELD_FLAG, "the result", .usual = "false", .spellings = "read_write",
+		INTO(struct space_form, space.written)},
 	{0},
 };
 static const struct noun space_noun = {.name = "data_space", .fields = space_fields};
 
+struct shape_form {
+	const char *version, *name;
+	const struct node *dimensions, *coefficients, *spaces, *flatten;
+};
+
+/* The form of a shape of its own: the keys of a problem may be those of a shape, or name one. */
+enum { SHAPE_WHOLE = 1 };
+#define LISTS(member) .shape = SHAPE_LIST, KEEP(struct shape_form, member)
+
 static const struct field shape_fields[] = {
-	{"version", .type = FIELD_TEXT},
-	{"name", .type = FIELD_TEXT},
-	{"dimensions", FIELD_TEXT, .shape = SHAPE_SOME},
-	{"coefficients", FIELD_MAP, .shape = SHAPE_LIST, .noun = &coefficient_noun},
-	{"data_spaces", FIELD_MAP, .shape = SHAPE_LIST, .spellings = "data_spaces",
-		.noun = &space_noun},
-	{"flatten", .type = FIELD_ANY},
+	{"version", FIELD_TEXT, INTO(struct shape_form, version)},
+	{"name", FIELD_TEXT, .read = field_read_filled, INTO(struct shape_form, name)},
+	{"dimensions", FIELD_TEXT, .needed = SHAPE_WHOLE, LISTS(dimensions)},
+	{"coefficients", FIELD_MAP, .noun = &coefficient_noun, LISTS(coefficients)},
+	{"data_spaces", FIELD_MAP, .spellings = "data_spaces", .noun = &space_noun,
+		.needed = SHAPE_WHOLE, LISTS(spaces)},
+	{"flatten", FIELD_ANY, KEEP_ANY(struct shape_form, flatten)},
 	{0},
 };
 const struct noun shape_noun = {.name = "shape", .fields = shape_fields, .also = "string"};
 
+struct problem_form {
+	const char *version;
+	const struct node *shape, *instance;
+};
+
 static const struct field problem_fields[] = {
-	{"shape", FIELD_MAP, "the name of a shape, or its map", .noun = &shape_noun},
+	{"version", FIELD_TEXT, INTO(struct problem_form, version)},
+	{"shape", FIELD_MAP, "the name of a shape, or its map", .noun = &shape_noun,
+		KEEP_ANY(struct problem_form, shape)},
 	{"instance", FIELD_ANY, "the extent of each dimension, the values of coefficients",
-		.shape = SHAPE_NAMED},
+		.shape = SHAPE_NAMED, KEEP_ANY(struct problem_form, instance)},
 	{0},
 };
 static const struct noun *const problem_parts[] = {&shape_noun, NULL};
 const struct noun problem_noun = {
 	.name = "problem", .fields = problem_fields, .parts = problem_parts, .older = "instance"};
 
-static void read_coefficients(struct shape_draft *draft, struct reader *map)
+static void read_coefficients(struct shape_draft *draft, const struct node *list)
 {
-	const struct node *list = read_list(map, "coefficients", OPTIONAL);
 	if (list && list->count > SHAPE_COEFFICIENTS_MOST) {
 		WRONG(draft, list->span, "a problem has at most %d coefficients, not %zu",
 			SHAPE_COEFFICIENTS_MOST, list->count);
@@ -667,28 +688,20 @@ static void read_unused(struct shape_draft *draft, const struct reader *map)
 	}
 }
 
-/* The name that v0.4 gives a key, and the older one. */
-static const char *either(const struct reader *map, const char *key, const char *older)
-{
-	return !node_find(map->map, key) && node_find(map->map, older) ? older : key;
-}
-
 static void read_space(struct shape_draft *draft, const struct node *node)
 {
 	struct shape *shape = draft->shape;
-	struct dataspace space = {.span = node->span};
+	struct space_form form = {.space.span = node->span};
 	struct reader map;
 	if (!noun_open(&map, draft->reading, node, "data space", &space_noun))
 		return;
-	bool good = read_text(&map, "name", REQUIRED, &space.name);
-	const struct node *projection = read_node(&map, "projection", REQUIRED);
-	read_bool(&map, either(&map, "read_write", "read-write"), OPTIONAL, &space.written);
+	fields_read(&map, &space_noun, &form, NULL);
 	reader_done_lenient(&map);
-	if (!good || !check_name(draft, space.name, node->span))
+	if (!form.space.name || !check_name(draft, form.space.name, node->span))
 		return;
-	if (projection)
-		read_projection(draft, projection, &space);
-	shape->spaces[shape->space_count++] = space;
+	if (form.projection)
+		read_projection(draft, form.projection, &form.space);
+	shape->spaces[shape->space_count++] = form.space;
 }
 
 static void check_written(struct shape_draft *draft, struct span span)
@@ -710,10 +723,8 @@ static void check_written(struct shape_draft *draft, struct span span)
 		WRONG(draft, span, "no dataspace is written; one needs 'read_write: true'");
 }
 
-static void read_spaces(struct shape_draft *draft, struct reader *map)
+static void read_spaces(struct shape_draft *draft, const struct node *list)
 {
-	const struct node *list =
-		read_list(map, either(map, "data_spaces", "data-spaces"), REQUIRED);
 	if (!list)
 		return;
 	if (!list->count || list->count > SHAPE_SPACES_MOST) {
@@ -728,24 +739,20 @@ static void read_spaces(struct shape_draft *draft, struct reader *map)
 		check_written(draft, list->span);
 }
 
-static void read_version(struct shape_draft *draft, struct reader *map)
+static void check_version(struct shape_draft *draft, const struct reader *map, const char *version)
 {
 	static const char *const known[] = {"0.4", "0.3", "0.2", NULL};
-	const char *version;
-	if (!read_text(map, "version", OPTIONAL, &version))
-		return;
 	for (int i = 0; known[i]; i++)
-		if (text_equal(known[i], version))
+		if (!version || text_equal(known[i], version))
 			return;
 	WRONG(draft, node_find(map->map, "version")->span,
 		"problem version %s; this program reads 0.4 and older", version);
 }
 
 /* The map with the extents: `instance`, or the problem itself in the older form. */
-static struct reader *open_instance(
-	struct shape_draft *draft, struct reader *map, struct reader *instance)
+static struct reader *open_instance(struct shape_draft *draft, struct reader *map,
+	const struct node *node, struct reader *instance)
 {
-	const struct node *node = read_node(map, "instance", OPTIONAL);
 	if (!node)
 		return map;
 	if (!reader_open(instance, draft->reading, node, "instance"))
@@ -756,11 +763,11 @@ static struct reader *open_instance(
 /* The shape of a problem: under `shape`, or its keys beside the instance, or, where a problem may
  * go without both, the one that Timeloop takes.  NULL after complaining. */
 static struct reader *open_shape(struct shape_draft *draft, struct reader *map,
-	const struct node *shapes, bool may_lack, struct reader *inner)
+	const struct node *written, const struct node *shapes, bool may_lack, struct reader *inner)
 {
 	static const char *const own[] = {"dimensions", "data_spaces", "data-spaces"};
 	const struct reading *reading = draft->reading;
-	const struct node *found = NULL, *written = read_node(map, "shape", OPTIONAL);
+	const struct node *found = NULL;
 	bool flat = !may_lack;
 	for (int i = 0; i < 3; i++)
 		flat |= node_find(map->map, own[i]) != NULL;
@@ -776,9 +783,8 @@ static struct reader *open_shape(struct shape_draft *draft, struct reader *map,
 	return found && noun_open(inner, reading, found, "shape", &shape_noun) ? inner : NULL;
 }
 
-static void refuse_flattening(struct shape_draft *draft, struct reader *form)
+static void refuse_flattening(struct shape_draft *draft, const struct node *flatten)
 {
-	const struct node *flatten = read_node(form, "flatten", OPTIONAL);
 	if (flatten && (flatten->count || *flatten->text))
 		WRONG(draft, flatten->span, "'flatten' is not supported: dimensions stay apart");
 }
@@ -789,12 +795,13 @@ static const struct shape *read_shape(struct reader *map, const struct node *sha
 	struct shape_draft *draft = arena_new(reading->arena, struct shape_draft);
 	struct shape *shape = draft->shape = arena_new(reading->arena, struct shape);
 	struct reader inner, instance;
-	const struct node *name;
+	struct problem_form problem = {0};
+	struct shape_form own = {.name = "problem"};
 	size_t errors = diag_errors(reading->diag);
 	draft->reading = reading;
 	shape->span = map->map->span;
-	shape->name = "problem";
-	read_version(draft, map);
+	fields_read(map, &problem_noun, &problem, NULL);
+	check_version(draft, map, problem.version);
 	const struct node *ops = may_lack ? node_find(map->map, "ops") : NULL;
 	if (ops)
 		WRONG(draft, ops->span,
@@ -803,21 +810,20 @@ static const struct shape *read_shape(struct reader *map, const struct node *sha
 			"one of them");
 	if (ops && !node_find(map->map, "dimensions"))
 		return NULL;
-	struct reader *form = open_shape(draft, map, shapes, may_lack, &inner);
+	struct reader *form = open_shape(draft, map, problem.shape, shapes, may_lack, &inner);
 	if (!form)
 		return NULL;
+	fields_read_form(form, &shape_noun, SHAPE_WHOLE, &own, NULL);
+	shape->name = own.name;
 	if (form != map)
-		read_version(draft, form);
-	name = read_node(form, "name", OPTIONAL);
-	if (name && (name->kind != NODE_SCALAR || *name->text))
-		read_text(form, "name", OPTIONAL, &shape->name);
-	read_dimensions(draft, form);
-	read_coefficients(draft, form);
-	refuse_flattening(draft, form);
-	struct reader *extents = open_instance(draft, map, &instance);
+		check_version(draft, form, own.version);
+	read_dimensions(draft, own.dimensions);
+	read_coefficients(draft, own.coefficients);
+	refuse_flattening(draft, own.flatten);
+	struct reader *extents = open_instance(draft, map, problem.instance, &instance);
 	if (extents)
 		read_extents(draft, extents);
-	read_spaces(draft, form);
+	read_spaces(draft, own.spaces);
 	if (extents)
 		read_unused(draft, extents);
 	if (form != extents)
