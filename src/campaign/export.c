@@ -366,86 +366,6 @@ static const char *read_side(struct arena *arena, struct store *store, struct co
 
 /* --- what differs */
 
-struct difference {
-	const char *key;
-	const struct compared *a, *b; /* NULL: it has no such point */
-};
-
-struct differences array(struct difference);
-
-static void find_differences(struct arena *arena, const struct compared_side *a,
-	const struct compared_side *b, struct campaign_diff *counts, struct differences *out)
-{
-	for (size_t i = 0; i < a->points.count; i++) {
-		const struct compared *x = &a->points.at[i];
-		int other = names_find(&b->names, x->key);
-		const struct compared *y = other < 0 ? NULL : &b->points.at[other];
-		if (y && text_equal(x->pareto, y->pareto) && text_equal(x->status, y->status)) {
-			counts->equal++;
-			continue;
-		}
-		*(y ? &counts->changed : &counts->only_a) += 1;
-		*array_add(arena, out) = (struct difference){x->key, x, y};
-	}
-	for (size_t i = 0; i < b->points.count; i++) {
-		const struct compared *y = &b->points.at[i];
-		if (names_find(&a->names, y->key) >= 0)
-			continue;
-		counts->only_b++;
-		*array_add(arena, out) = (struct difference){y->key, NULL, y};
-	}
-}
-
-/* --- texts */
-
-static const char *best_text(struct arena *arena, const struct compared *point)
-{
-	if (!point)
-		return "";
-	return point->has_best ? arena_format(arena, "%.17g", point->best) : point->status;
-}
-
-static const char *ratio_text(struct arena *arena, const struct difference *at)
-{
-	bool both = at->a && at->b && at->a->has_best && at->b->has_best && at->a->best > 0;
-	return both ? arena_format(arena, "%.6g", at->b->best / at->a->best) : "";
-}
-
-static const char *make_listing(struct arena *arena, const struct differences *all,
-	const struct campaign_diff *counts, const char *objective)
-{
-	const char *const titles[] = {objective ? arena_format(arena, "%s of A", objective) : "A",
-		"of B", "B/A", "<point", NULL};
-	struct listing *listing = listing_open(arena, titles);
-	for (size_t i = 0; i < all->count; i++) {
-		const struct difference *at = &all->at[i];
-		listing_cell(listing, "%s", at->a ? best_text(arena, at->a) : "none");
-		listing_cell(listing, "%s", at->b ? best_text(arena, at->b) : "none");
-		listing_cell(listing, "%s", ratio_text(arena, at));
-		listing_cell(listing, "%s", at->key);
-	}
-	return arena_format(arena,
-		"%s%zu points are equal, %zu differ, %zu are in A alone, %zu in B alone\n",
-		all->count ? listing_text(listing) : "", counts->equal, counts->changed,
-		counts->only_a, counts->only_b);
-}
-
-static const char *make_csv(struct arena *arena, const struct differences *all)
-{
-	struct text text = text_open(arena);
-	text_add(&text, "point,status_a,status_b,best_a,best_b,ratio,version_a,version_b\n");
-	for (size_t i = 0; i < all->count; i++) {
-		const struct difference *at = &all->at[i];
-		const struct compared *a = at->a, *b = at->b;
-		csv_field(&text, at->key);
-		text_add(&text, ",%s,%s,%s,%s,%s,%s,%s\n", a ? a->status : "", b ? b->status : "",
-			a && a->has_best ? best_text(arena, a) : "",
-			b && b->has_best ? best_text(arena, b) : "", ratio_text(arena, at),
-			a ? a->version : "", b ? b->version : "");
-	}
-	return text_read(&text);
-}
-
 static json_t *side_value(const struct compared *point)
 {
 	return point ? json_pack("{s:s, s:s, s:o, s:s}", "status", point->status, "version",
@@ -455,34 +375,106 @@ static json_t *side_value(const struct compared *point)
 		     : json_null();
 }
 
-static const char *make_json(
-	struct arena *arena, const struct differences *all, const struct campaign_diff *counts)
+/* Counts points in `key` of the tree, and lists one with what the sides have of it. */
+static void add_difference(
+	json_t *tree, const char *key, const struct compared *a, const struct compared *b)
 {
-	json_t *list = json_array();
-	for (size_t i = 0; i < all->count; i++)
-		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o}", "point", all->at[i].key, "a",
-				      side_value(all->at[i].a), "b", side_value(all->at[i].b)));
-	return json_text(arena,
-		json_pack("{s:I, s:I, s:I, s:I, s:o}", "equal", (json_int_t)counts->equal, "differ",
-			(json_int_t)counts->changed, "only_a", (json_int_t)counts->only_a, "only_b",
-			(json_int_t)counts->only_b, "points", list));
+	json_int_t count = json_integer_value(json_object_get(tree, key));
+	json_object_set_new(tree, key, json_integer(count + 1));
+	if (!text_equal(key, "equal"))
+		json_array_append_new(json_object_get(tree, "points"),
+			json_pack("{s:s, s:o, s:o}", "point", (a ? a : b)->key, "a", side_value(a),
+				"b", side_value(b)));
 }
 
-const char *campaign_diff(struct arena *arena, struct store *a, struct store *b,
-	enum diff_form form, struct campaign_diff *counts, const char **out)
+const char *campaign_diff(struct arena *arena, struct store *a, struct store *b, json_t **out)
 {
 	struct compared_side x, y;
-	struct differences all = {0};
-	*counts = (struct campaign_diff){0};
 	const char *why = read_side(arena, a, &x);
 	if (!why)
 		why = read_side(arena, b, &y);
 	if (why)
 		return why;
-	find_differences(arena, &x, &y, counts, &all);
-	*out = form == DIFF_TEXT  ? make_listing(arena, &all, counts, x.objective)
-	       : form == DIFF_CSV ? make_csv(arena, &all)
-				  : make_json(arena, &all, counts);
+	*out = json_pack("{s:i, s:i, s:i, s:i, s:s?, s:[]}", "equal", 0, "differ", 0, "only_a", 0,
+		"only_b", 0, "objective", x.objective, "points");
+	for (size_t i = 0; i < x.points.count; i++) {
+		const struct compared *own = &x.points.at[i];
+		int at = names_find(&y.names, own->key);
+		const struct compared *other = at < 0 ? NULL : &y.points.at[at];
+		bool equal = other && text_equal(own->pareto, other->pareto) &&
+			     text_equal(own->status, other->status);
+		add_difference(*out, equal ? "equal" : other ? "differ" : "only_a", own, other);
+	}
+	for (size_t i = 0; i < y.points.count; i++)
+		if (names_find(&x.names, y.points.at[i].key) < 0)
+			add_difference(*out, "only_b", NULL, &y.points.at[i]);
 	return NULL;
+}
+
+/* --- texts */
+
+/* The best value that a side has of a point; `other` if it has none. */
+static const char *best_text(
+	struct arena *arena, const json_t *point, const char *side, const char *other)
+{
+	const json_t *best = json_object_get(json_object_get(point, side), "best");
+	return json_is_real(best) ? arena_format(arena, "%.17g", json_real_value(best)) : other;
+}
+
+static const char *ratio_text(struct arena *arena, const json_t *point)
+{
+	const json_t *a = json_object_get(json_object_get(point, "a"), "best");
+	const json_t *b = json_object_get(json_object_get(point, "b"), "best");
+	bool both = json_is_real(a) && json_is_real(b) && json_real_value(a) > 0;
+	return both ? arena_format(arena, "%.6g", json_real_value(b) / json_real_value(a)) : "";
+}
+
+/* A word of a side; "" if it lacks the point. */
+static const char *word_of(const json_t *point, const char *side, const char *key)
+{
+	const char *word = json_string_value(json_object_get(json_object_get(point, side), key));
+	return word ? word : "";
+}
+
+const char *campaign_diff_text(struct arena *arena, const json_t *tree)
+{
+	static const char *const sides[] = {"a", "b"};
+	const char *objective = json_string_value(json_object_get(tree, "objective"));
+	const char *const titles[] = {objective ? arena_format(arena, "%s of A", objective) : "A",
+		"of B", "B/A", "<point", NULL};
+	struct listing *listing = listing_open(arena, titles);
+	const json_t *points = json_object_get(tree, "points"), *point;
+	size_t i;
+	json_array_foreach(points, i, point) {
+		for (int s = 0; s < 2; s++) {
+			const char *status = word_of(point, sides[s], "status");
+			listing_cell(listing, "%s",
+				best_text(arena, point, sides[s], *status ? status : "none"));
+		}
+		listing_cell(listing, "%s", ratio_text(arena, point));
+		listing_cell(listing, "%s", json_string_value(json_object_get(point, "point")));
+	}
+	return arena_format(arena,
+		"%s%lld points are equal, %lld differ, %lld are in A alone, %lld in B alone\n",
+		json_array_size(points) ? listing_text(listing) : "",
+		json_integer_value(json_object_get(tree, "equal")),
+		json_integer_value(json_object_get(tree, "differ")),
+		json_integer_value(json_object_get(tree, "only_a")),
+		json_integer_value(json_object_get(tree, "only_b")));
+}
+
+const char *campaign_diff_csv(struct arena *arena, const json_t *tree)
+{
+	struct text text = text_open(arena);
+	const json_t *points = json_object_get(tree, "points"), *point;
+	size_t i;
+	text_add(&text, "point,status_a,status_b,best_a,best_b,ratio,version_a,version_b\n");
+	json_array_foreach(points, i, point) {
+		csv_field(&text, json_string_value(json_object_get(point, "point")));
+		text_add(&text, ",%s,%s,%s,%s,%s,%s,%s\n", word_of(point, "a", "status"),
+			word_of(point, "b", "status"), best_text(arena, point, "a", ""),
+			best_text(arena, point, "b", ""), ratio_text(arena, point),
+			word_of(point, "a", "version"), word_of(point, "b", "version"));
+	}
+	return text_read(&text);
 }

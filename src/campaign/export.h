@@ -3,6 +3,7 @@
 
 #include "campaign/store.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 
 /*
@@ -21,17 +22,16 @@ typedef void print_text(const char *text);
 const char *export_csv(struct arena *arena, struct store *store, print_text *print);
 const char *export_json(struct arena *arena, struct store *store, print_text *print);
 
-const char *status_text(struct arena *arena, struct store *store, const char **out);
-const char *status_json(struct arena *arena, struct store *store, const char **out);
+/* How far a campaign is, as a tree that the caller releases; and that tree as a text for people. */
+const char *status_tree(struct store *store, json_t **out);
+const char *status_text(struct arena *arena, const json_t *tree);
 
-/* The difference of two campaigns, point by point; points with equal names and values are the same. */
-struct campaign_diff {
-	size_t equal, changed, only_a, only_b;
-};
-
-enum diff_form { DIFF_TEXT, DIFF_CSV, DIFF_JSON };
-const char *campaign_diff(struct arena *arena, struct store *a, struct store *b,
-	enum diff_form form, struct campaign_diff *counts, const char **out);
+/* The difference of two campaigns, point by point, as a tree that the caller releases: how many points are equal,
+ * differ, are in A or B alone, and all that are not equal.  Points with equal names and values are the
+ * same.  Then that tree as a text for people and as CSV. */
+const char *campaign_diff(struct arena *arena, struct store *a, struct store *b, json_t **out);
+const char *campaign_diff_text(struct arena *arena, const json_t *tree);
+const char *campaign_diff_csv(struct arena *arena, const json_t *tree);
 
 /* The points, tasks and results of a store into another one, which is empty or has the same
  * points; *differ counts results that were there and differ. */

@@ -330,13 +330,15 @@ static struct store *open_store(const char *folder)
 
 static int status(struct campaign_call *call)
 {
-	const char *text = "";
+	json_t *tree = NULL;
 	if (!take_folder(call) || !is_alone(call))
 		return command_refuse(call->diag);
 	struct store *store = open_store(call->folder);
-	fatal_if(call->format == FORMAT_TEXT ? status_text(call->arena, store, &text)
-					     : status_json(call->arena, store, &text));
-	command_print(text);
+	fatal_if(status_tree(store, &tree));
+	command_print(call->format == FORMAT_TEXT
+			      ? status_text(call->arena, tree)
+			      : command_value(call->arena, call->format, json_incref(tree)));
+	json_decref(tree);
 	store_close(store);
 	return EXIT_FOUND;
 }
@@ -356,8 +358,7 @@ static int export(struct campaign_call *call)
 
 static int diff(struct campaign_call *call)
 {
-	const char *text = "";
-	struct campaign_diff counts;
+	json_t *tree = NULL;
 	if (!take_folder(call))
 		return command_refuse(call->diag);
 	if (call->arguments.count != 1) {
@@ -365,14 +366,16 @@ static int diff(struct campaign_call *call)
 		return command_refuse(call->diag);
 	}
 	struct store *a = open_store(call->folder), *b = open_store(call->arguments.at[0]);
-	enum diff_form form = call->format == FORMAT_TEXT  ? DIFF_TEXT
-			      : call->format == FORMAT_CSV ? DIFF_CSV
-							   : DIFF_JSON;
-	fatal_if(campaign_diff(call->arena, a, b, form, &counts, &text));
+	fatal_if(campaign_diff(call->arena, a, b, &tree));
+	const char *text = call->format == FORMAT_TEXT  ? campaign_diff_text(call->arena, tree)
+			   : call->format == FORMAT_CSV ? campaign_diff_csv(call->arena, tree)
+							: json_text(call->arena, json_incref(tree));
+	bool equal = !json_array_size(json_object_get(tree, "points"));
 	command_print(text);
+	json_decref(tree);
 	store_close(a);
 	store_close(b);
-	return counts.changed + counts.only_a + counts.only_b ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+	return equal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 
 static int merge(struct campaign_call *call)

@@ -163,10 +163,13 @@ static int compare(
 		close_side(&diff.b);
 		return EXIT_INPUT;
 	}
-	command_print(format == FORMAT_TEXT  ? diff_text(arena, &diff)
-		      : format == FORMAT_CSV ? diff_csv(arena, &diff)
-					     : diff_json(arena, &diff));
-	bool equal = diff_equal(arena, &diff);
+	json_t *tree = diff_tree(arena, &diff);
+	bool equal = json_is_true(json_object_get(tree, "equal"));
+	const char *text = format == FORMAT_TEXT  ? diff_text(arena, &diff, tree)
+			   : format == FORMAT_CSV ? diff_csv(arena, tree)
+						  : json_text(arena, json_incref(tree));
+	command_print(text);
+	json_decref(tree);
 	close_side(&diff.a);
 	close_side(&diff.b);
 	return equal ? EXIT_FOUND : EXIT_IMPOSSIBLE;

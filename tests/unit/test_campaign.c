@@ -158,6 +158,8 @@ FOLDER_TEST(equal_points_are_explored_once)
 	struct ended status = campaign(arena_format(arena, "status %s/out", folder));
 	assert_non_null(strstr(status.out, "small: 45 points, 30 of them different\n"
 					   "done 30 (100.0 %), running 0, open 0\n"));
+	status = campaign(arena_format(arena, "status %s/out --format csv", folder));
+	assert_non_null(strstr(status.out, "\npoints,45\ndifferent,30\n"));
 }
 
 FOLDER_TEST(threads_change_nothing)

@@ -178,15 +178,12 @@ json_t *plan_choices(struct arena *arena, const struct plan *plan)
 }
 
 /* A number or a word that either side has. */
-struct diff_row {
-	const char *path;
-	json_t *a, *b; /* NULL: that side has none */
-};
-
 struct diff_rows {
 	struct arena *arena;
-	bool counts;
-	struct array(struct diff_row) rows;
+	bool counts; /* with ratios */
+	bool all;    /* equal ones, too */
+	size_t unlike;
+	json_t *list;
 };
 
 /* Names of things that only hold others: a path is as clear without them. */
@@ -257,6 +254,20 @@ static bool is_leaf(const json_t *value)
 	return value && !json_is_object(value) && !json_is_array(value);
 }
 
+/* Adds a value that both sides have, or one of them; an equal one only if all are shown. */
+static void add_row(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
+{
+	bool equal = a && b && json_equal(a, b);
+	double base = json_number_value(a);
+	rows->unlike += !equal;
+	if (equal && !rows->all)
+		return;
+	json_t *row = json_pack("{s:s, s:O?, s:O?}", "what", path, "a", a, "b", b);
+	if (rows->counts && base != 0 && json_is_number(b))
+		json_object_set_new(row, "ratio", json_real(json_number_value(b) / base));
+	json_array_append_new(rows->list, row);
+}
+
 static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b);
 
 /* The parts of one side, in its order.  `second`: it is B, and what A has too is compared already. */
@@ -287,45 +298,33 @@ static void compare_parts(
 static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
 {
 	if (is_leaf(a) || is_leaf(b)) {
-		*array_add(rows->arena, &rows->rows) = (struct diff_row){path, a, b};
+		add_row(rows, path, a, b);
 		return;
 	}
 	compare_parts(rows, path, a, b, false);
 	compare_parts(rows, path, b, a, true);
 }
 
-static bool is_equal(const struct diff_row *row)
+json_t *diff_tree(struct arena *arena, const struct diff *diff)
 {
-	return row->a && row->b && json_equal(row->a, row->b);
+	struct diff_rows choices = {arena, false, diff->all, 0, json_array()};
+	struct diff_rows counts = {arena, true, diff->all, 0, json_array()};
+	compare(&choices, "", diff->a.choices, diff->b.choices);
+	compare(&counts, "", diff->a.counts, diff->b.counts);
+	json_t *root = json_pack("{s:b, s:s, s:s}", "equal", !choices.unlike && !counts.unlike, "a",
+		diff->a.name, "b", diff->b.name);
+	if (diff->counting)
+		json_object_set_new(root, "counting", json_string(diff->counting));
+	json_object_set_new(root, "choices", choices.list);
+	json_object_set_new(root, "counts", counts.list);
+	return root;
 }
 
-/* The rows to be shown. */
-static struct diff_rows find_rows(
-	struct arena *arena, const struct diff *diff, bool counts, bool all)
+/* The value of a side of a row. */
+static const char *value_text(struct arena *arena, const json_t *row, const char *side)
 {
-	struct diff_rows rows = {.arena = arena, .counts = counts};
-	size_t kept = 0;
-	compare(&rows, "", counts ? diff->a.counts : diff->a.choices,
-		counts ? diff->b.counts : diff->b.choices);
-	for (size_t i = 0; i < rows.rows.count; i++)
-		if (all || !is_equal(&rows.rows.at[i]))
-			rows.rows.at[kept++] = rows.rows.at[i];
-	rows.rows.count = kept;
-	return rows;
-}
-
-static bool find_ratio(const struct diff_rows *rows, const struct diff_row *row, double *ratio)
-{
-	if (!rows->counts || !json_is_number(row->a) || !json_is_number(row->b) ||
-		json_number_value(row->a) == 0)
-		return false;
-	*ratio = json_number_value(row->b) / json_number_value(row->a);
-	return true;
-}
-
-static const char *value_text(struct arena *arena, const json_t *value)
-{
-	if (!value)
+	const json_t *value = json_object_get(row, side);
+	if (json_is_null(value))
 		return "-";
 	if (json_is_real(value))
 		return arena_format(arena, "%.10g", json_real_value(value));
@@ -339,35 +338,30 @@ static void widen(int *width, const char *text)
 		*width = length;
 }
 
-static void add_table(struct text *text, const char *title, const struct diff_rows *rows)
+static void add_table(struct text *text, const char *title, const json_t *rows, bool ratios)
 {
 	struct arena *arena = text->arena;
 	int widths[3] = {16, 12, 12};
-	if (!rows->rows.count)
+	const json_t *row;
+	size_t i;
+	if (!json_array_size(rows))
 		return;
-	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct diff_row *row = &rows->rows.at[i];
-		widen(&widths[0], row->path);
-		widen(&widths[1], value_text(arena, row->a));
-		widen(&widths[2], value_text(arena, row->b));
+	json_array_foreach(rows, i, row) {
+		widen(&widths[0], json_string_value(json_object_get(row, "what")));
+		widen(&widths[1], value_text(arena, row, "a"));
+		widen(&widths[2], value_text(arena, row, "b"));
 	}
 	text_add(text, "\n%-*s  %*s  %*s%s\n", widths[0], title, widths[1], "A", widths[2], "B",
-		rows->counts ? "     B / A" : "");
-	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct diff_row *row = &rows->rows.at[i];
-		double ratio;
-		text_add(text, "%-*s  %*s  %*s", widths[0], row->path, widths[1],
-			value_text(arena, row->a), widths[2], value_text(arena, row->b));
-		if (find_ratio(rows, row, &ratio))
-			text_add(text, "  %8.3f", ratio);
+		ratios ? "     B / A" : "");
+	json_array_foreach(rows, i, row) {
+		const json_t *ratio = json_object_get(row, "ratio");
+		text_add(text, "%-*s  %*s  %*s", widths[0],
+			json_string_value(json_object_get(row, "what")), widths[1],
+			value_text(arena, row, "a"), widths[2], value_text(arena, row, "b"));
+		if (ratio)
+			text_add(text, "  %8.3f", json_real_value(ratio));
 		text_add(text, "\n");
 	}
-}
-
-bool diff_equal(struct arena *arena, const struct diff *diff)
-{
-	return !find_rows(arena, diff, false, false).rows.count &&
-	       !find_rows(arena, diff, true, false).rows.count;
 }
 
 static void add_side(struct text *text, const char *letter, const struct diff_side *side)
@@ -377,75 +371,47 @@ static void add_side(struct text *text, const char *letter, const struct diff_si
 		text_add(text, "   %s\n", side->line);
 }
 
-const char *diff_text(struct arena *arena, const struct diff *diff)
+const char *diff_text(struct arena *arena, const struct diff *diff, const json_t *tree)
 {
 	struct text text = text_open(arena);
-	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
-	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
 	add_side(&text, "A", &diff->a);
 	add_side(&text, "B", &diff->b);
 	if (diff->counting)
 		text_add(&text, "counting  %s\n", diff->counting);
-	add_table(&text, "choice", &choices);
-	add_table(&text, "count", &counts);
-	if (diff_equal(arena, diff))
+	add_table(&text, "choice", json_object_get(tree, "choices"), false);
+	add_table(&text, "count", json_object_get(tree, "counts"), true);
+	if (json_is_true(json_object_get(tree, "equal")))
 		text_add(&text, "\nno difference\n");
 	return text_read(&text);
 }
 
-static void add_csv_rows(struct text *text, const struct diff_rows *rows)
+static void add_csv_rows(struct text *text, const char *kind, const json_t *rows)
 {
-	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct diff_row *row = &rows->rows.at[i];
-		double ratio;
-		text_add(text, rows->counts ? "count," : "choice,");
-		csv_field(text, row->path);
+	static const char *const sides[] = {"a", "b"};
+	const json_t *row;
+	size_t i;
+	json_array_foreach(rows, i, row) {
+		const json_t *ratio = json_object_get(row, "ratio");
+		text_add(text, "%s,", kind);
+		csv_field(text, json_string_value(json_object_get(row, "what")));
+		for (int side = 0; side < 2; side++) {
+			const json_t *value = json_object_get(row, sides[side]);
+			text_add(text, ",");
+			csv_field(text,
+				json_is_null(value) ? "" : json_leaf_text(text->arena, value));
+		}
 		text_add(text, ",");
-		csv_field(text, row->a ? json_leaf_text(text->arena, row->a) : "");
-		text_add(text, ",");
-		csv_field(text, row->b ? json_leaf_text(text->arena, row->b) : "");
-		text_add(text, ",");
-		if (find_ratio(rows, row, &ratio))
-			text_add(text, "%.17g", ratio);
+		if (ratio)
+			text_add(text, "%.17g", json_real_value(ratio));
 		text_add(text, "\n");
 	}
 }
 
-const char *diff_csv(struct arena *arena, const struct diff *diff)
+const char *diff_csv(struct arena *arena, const json_t *tree)
 {
 	struct text text = text_open(arena);
-	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
-	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
 	text_add(&text, "kind,what,a,b,ratio\n");
-	add_csv_rows(&text, &choices);
-	add_csv_rows(&text, &counts);
+	add_csv_rows(&text, "choice", json_object_get(tree, "choices"));
+	add_csv_rows(&text, "count", json_object_get(tree, "counts"));
 	return text_read(&text);
-}
-
-static json_t *make_list(const struct diff_rows *rows)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct diff_row *row = &rows->rows.at[i];
-		double ratio;
-		json_t *object =
-			json_pack("{s:s, s:O?, s:O?}", "what", row->path, "a", row->a, "b", row->b);
-		if (find_ratio(rows, row, &ratio))
-			json_object_set_new(object, "ratio", json_real(ratio));
-		json_array_append_new(list, object);
-	}
-	return list;
-}
-
-const char *diff_json(struct arena *arena, const struct diff *diff)
-{
-	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
-	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
-	json_t *root = json_pack("{s:b, s:s, s:s}", "equal", diff_equal(arena, diff), "a",
-		diff->a.name, "b", diff->b.name);
-	if (diff->counting)
-		json_object_set_new(root, "counting", json_string(diff->counting));
-	json_object_set_new(root, "choices", make_list(&choices));
-	json_object_set_new(root, "counts", make_list(&counts));
-	return json_text(arena, root);
 }

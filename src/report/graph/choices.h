@@ -43,9 +43,10 @@ struct diff {
 	bool all; /* show what is equal, too */
 };
 
-bool diff_equal(struct arena *arena, const struct diff *diff);
-const char *diff_text(struct arena *arena, const struct diff *diff);
-const char *diff_csv(struct arena *arena, const struct diff *diff);
-const char *diff_json(struct arena *arena, const struct diff *diff);
+/* The result as one tree: `equal`, the names, and a list of choices and of counts, each with its path `what`, `a`, `b`
+ * (null: that side has none) and `ratio`; the caller releases it.  Its texts for people and as CSV. */
+json_t *diff_tree(struct arena *arena, const struct diff *diff);
+const char *diff_text(struct arena *arena, const struct diff *diff, const json_t *tree);
+const char *diff_csv(struct arena *arena, const json_t *tree);
 
 #endif
