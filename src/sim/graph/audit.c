@@ -1,7 +1,6 @@
 #include "sim/graph/chip.h"
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "lower/graph/program.h"
 
 #include <inttypes.h>
@@ -162,19 +161,13 @@ static bool audit_send(struct audit *audit)
 	return true;
 }
 
-/* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`, or would if all of it were
- * there: of a part of a tensor each row has a base of its own. */
-struct written_piece {
-	int64_t low, high, base;
-	int tensor, step; /* who wrote it; -1: it was there before */
-	uint64_t part;    /* of the reduction that is in it (struct cover); 0: it is finished */
-};
-
+/*
+ * The memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold arrays row by
+ * row, and the scratchpad the parts of arrays that iterations of a run have.  A compute writes rows, of
+ * which others may have overwritten parts.
+ */
 struct audit_whole {
-	struct arena *arena;
-	struct pieces {
-		struct array(struct written_piece) list;
-	} hbm, lx;
+	struct pieces *hbm, *lx;
 };
 
 /* The rows of what a compute touches of an operand: bytes that follow each other in the tensor's host array
@@ -187,77 +180,30 @@ struct touched_rows {
 	int64_t bytes; /* of a row */
 };
 
-/*
- * The memories of a machine whose tiles do not move in boxes: HBM and one scratchpad hold arrays row by
- * row, and the scratchpad the parts of arrays that iterations of a run have.  A compute writes rows, of
- * which others may have overwritten parts.
- */
-struct audit;
-struct audit_whole;
-
-static void add_piece(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
-{
-	struct written_piece *last =
-		memory->list.count ? &memory->list.at[memory->list.count - 1] : NULL;
-	if (last && last->high == piece.low && last->base == piece.base &&
-		last->tensor == piece.tensor && last->step == piece.step &&
-		last->part == piece.part)
-		last->high = piece.high;
-	else if (piece.low < piece.high)
-		*array_add(whole->arena, &memory->list) = piece;
-}
-
 /* HBM with the graph's inputs in it. */
 static struct audit_whole *audit_whole_open(const struct program *program, struct arena *arena)
 {
 	struct audit_whole *whole = arena_new(arena, struct audit_whole);
-	whole->arena = arena;
+	whole->hbm = pieces_open(arena);
+	whole->lx = pieces_open(arena);
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct tensor *tensor = &program->workload->tensors[t];
 		int64_t home = program->hbm[t];
 		if (tensor->producer < 0 && home >= 0)
-			add_piece(whole, &whole->hbm,
+			pieces_write(whole->hbm,
 				(struct written_piece){
 					home, home + tensor->layout.bytes, home, (int)t, -1, 0});
 	}
 	return whole;
 }
 
-/* Removes the pieces in the bytes of a piece that is written. */
-static void overwrite(struct audit_whole *whole, struct pieces *memory, struct written_piece piece)
-{
-	size_t count = memory->list.count;
-	for (size_t i = 0; i < count; i++) {
-		struct written_piece *old = &memory->list.at[i], rest = *old;
-		if (old->high <= piece.low || old->low >= piece.high)
-			continue;
-		rest.low = piece.high;
-		old->high = number_max(old->low, number_min(old->high, piece.low));
-		add_piece(whole, memory, rest);
-	}
-	size_t kept = 0;
-	for (size_t i = 0; i < memory->list.count; i++)
-		if (memory->list.at[i].low < memory->list.at[i].high)
-			memory->list.at[kept++] = memory->list.at[i];
-	memory->list.count = kept;
-	add_piece(whole, memory, piece);
-}
-
-static const struct written_piece *find_piece(const struct pieces *memory, int64_t address)
-{
-	for (size_t i = 0; i < memory->list.count; i++)
-		if (memory->list.at[i].low <= address && address < memory->list.at[i].high)
-			return &memory->list.at[i];
-	return NULL;
-}
-
 /* The first byte of the array that is not there, and what lies in its place: NULL, nothing. */
-static int64_t find_missing(const struct pieces *memory, const struct written_piece *wanted,
-	int since, const struct written_piece **found)
+static int64_t find_missing(struct pieces *memory, const struct written_piece *wanted, int since,
+	const struct written_piece **found)
 {
 	int64_t at = wanted->low;
 	while (at < wanted->high) {
-		*found = find_piece(memory, at);
+		*found = pieces_find(memory, at);
 		if (!*found || (*found)->tensor != wanted->tensor ||
 			(*found)->base != wanted->base || (*found)->part != wanted->part ||
 			((*found)->step >= 0 && (*found)->step < since))
@@ -362,23 +308,20 @@ static struct written_piece row_piece(
 
 static struct pieces *memory_of(const struct audit *audit, const struct touched_rows *rows)
 {
-	return rows->operand->in_lx ? &audit->whole->lx : &audit->whole->hbm;
+	return rows->operand->in_lx ? audit->whole->lx : audit->whole->hbm;
 }
-
-/* Work of a row in events: a row takes as long as there are pieces. */
-enum { ROW_WORK = 4 };
 
 /* True if the run is to end. */
 static bool is_stopped(struct audit *audit)
 {
-	return stop_poll_ends(audit->poll, ROW_WORK);
+	return stop_poll_ends(audit->poll, 1);
 }
 
 static bool read_row(struct audit *audit, const struct touched_rows *rows, int since, uint64_t part)
 {
 	struct written_piece wanted = row_piece(audit, rows, part);
 	bool in_lx = rows->operand->in_lx;
-	const struct pieces *memory = memory_of(audit, rows);
+	struct pieces *memory = memory_of(audit, rows);
 	const struct written_piece *found;
 	int core = in_lx ? 0 : FAULT_IN_HBM;
 	int64_t at = find_missing(memory, &wanted, since, &found);
@@ -402,7 +345,7 @@ static bool read_row(struct audit *audit, const struct touched_rows *rows, int s
 static bool read_sums(struct audit *audit, struct touched_rows *rows, int since, uint64_t *part)
 {
 	struct written_piece first = row_piece(audit, rows, 0);
-	const struct written_piece *found = find_piece(memory_of(audit, rows), first.low);
+	const struct written_piece *found = pieces_find(memory_of(audit, rows), first.low);
 	*part = found ? found->part : 0;
 	bool right = read_row(audit, rows, since, *part);
 	while (right && !is_stopped(audit) && next_row(rows))
@@ -440,7 +383,7 @@ static bool write_output(struct audit *audit, int operand, int since)
 		return false;
 	part = find_part(audit, rows.operand, part);
 	do
-		overwrite(audit->whole, memory_of(audit, &rows), row_piece(audit, &rows, part));
+		pieces_write(memory_of(audit, &rows), row_piece(audit, &rows, part));
 	while (!is_stopped(audit) && next_row(&rows));
 	return true;
 }
@@ -467,7 +410,7 @@ static bool audit_whole_run(struct audit *audit)
 			;
 	}
 	if (op->primitive->kind == OP_OPAQUE)
-		audit->whole->lx.list.count = 0; /* an opaque op may leave anything there */
+		pieces_clear(audit->whole->lx); /* an opaque op may leave anything there */
 	for (int i = op->read_count; right && i < operands; i++)
 		right = write_output(audit, i, i <= OP_READS_MOST ? since[i] : 0);
 	return right;
@@ -484,7 +427,7 @@ static void audit_whole_end(struct audit *audit)
 		struct written_piece wanted = {home, home + tensor->layout.bytes, home,
 			tensor_home(program->workload, (int)t), -1, 0};
 		if (home < 0 || tensor->producer < 0 ||
-			find_missing(&audit->whole->hbm, &wanted, 0, &found) < 0)
+			find_missing(audit->whole->hbm, &wanted, 0, &found) < 0)
 			continue;
 		fault_add_step(audit->faults, FAULT_UNWRITTEN, -1, FAULT_IN_HBM, home,
 			"at the end '%s' is not there", tensor->name);

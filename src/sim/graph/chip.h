@@ -223,6 +223,30 @@ void shadow_write(struct shadow *shadow, int core, int64_t address, const struct
 struct content shadow_find(struct shadow *shadow, int core, int64_t address);
 
 /*
+ * The content of one memory, byte by byte, of a machine whose tiles do not move in boxes.  Pieces are disjoint and
+ * in the order of their addresses; neighbours that continue each other are one piece.  Accesses near the latest
+ * one take constant time, others a binary search.
+ */
+struct pieces;
+
+/* Bytes [low, high) of a memory: of the array of a tensor that begins at `base`, or would if all of it were
+ * there: of a part of a tensor each row has a base of its own. */
+struct written_piece {
+	int64_t low, high, base;
+	int tensor, step; /* who wrote it; -1: it was there before */
+	uint64_t part;    /* of the reduction that is in it (struct cover); 0: it is finished */
+};
+
+struct pieces *pieces_open(struct arena *arena); /* no byte is written */
+void pieces_clear(struct pieces *pieces);        /* likewise */
+
+/* Replaces what lies in the bytes of the piece. */
+void pieces_write(struct pieces *pieces, struct written_piece piece);
+
+/* The piece that has a byte, until the next write; NULL: the byte was never written. */
+const struct written_piece *pieces_find(struct pieces *pieces, int64_t address);
+
+/*
  * The arithmetic of one tile.  Operands are dense fp32 arrays over the box of
  * the host array that the tile touches, row-major; they are unpacked from sticks
  * before and packed after, so that the nest is plain affine indexing.

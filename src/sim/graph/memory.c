@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const sim_fault_names[] = {
 	"overlap", "unwritten", "stale", "bounds", "dependence", "deadlock", "value", NULL};
@@ -673,4 +674,130 @@ void shadow_write(struct shadow *shadow, int core, int64_t address, const struct
 	complain_order(shadow, core, address, found.writer, "overwrites", "writes");
 	complain_order(shadow, core, address, found.reader, "overwrites", "reads");
 	cell->content = *content;
+}
+
+/*
+ * A sorted array with a gap where the latest piece was inserted or removed: rows that are written in order of
+ * address move no other piece.
+ */
+struct pieces {
+	struct arena *arena;
+	struct written_piece *at;
+	size_t count, capacity;
+	size_t gap;    /* pieces before it; those behind it end at the capacity */
+	size_t latest; /* index of the latest access */
+};
+
+struct pieces *pieces_open(struct arena *arena)
+{
+	struct pieces *pieces = arena_new(arena, struct pieces);
+	pieces->arena = arena;
+	return pieces;
+}
+
+void pieces_clear(struct pieces *pieces)
+{
+	pieces->count = pieces->gap = pieces->latest = 0;
+}
+
+static struct written_piece *piece_at(const struct pieces *pieces, size_t i)
+{
+	return &pieces->at[i < pieces->gap ? i : i + pieces->capacity - pieces->count];
+}
+
+static bool is_first_behind(const struct pieces *pieces, size_t i, int64_t address)
+{
+	return i < pieces->count && piece_at(pieces, i)->high > address &&
+	       (i == 0 || piece_at(pieces, i - 1)->high <= address);
+}
+
+/* The index of the first piece that ends behind an address. */
+static size_t find_piece(const struct pieces *pieces, int64_t address)
+{
+	size_t at;
+	for (at = pieces->latest; at < pieces->latest + 2; at++)
+		if (is_first_behind(pieces, at, address))
+			return at;
+	bisect(at, 0, pieces->count, piece_at(pieces, at)->high <= address);
+	return at;
+}
+
+const struct written_piece *pieces_find(struct pieces *pieces, int64_t address)
+{
+	pieces->latest = find_piece(pieces, address);
+	if (pieces->latest == pieces->count || piece_at(pieces, pieces->latest)->low > address)
+		return NULL;
+	return piece_at(pieces, pieces->latest);
+}
+
+static void move_gap(struct pieces *pieces, size_t to)
+{
+	size_t room = pieces->capacity - pieces->count, from = pieces->gap;
+	struct written_piece *at = pieces->at;
+	if (to < from)
+		memmove(at + to + room, at + to, (from - to) * sizeof *at);
+	else if (to > from)
+		memmove(at + from, at + from + room, (to - from) * sizeof *at);
+	pieces->gap = to;
+}
+
+static void insert_piece(struct pieces *pieces, size_t i, struct written_piece piece)
+{
+	if (pieces->count == pieces->capacity) {
+		move_gap(pieces, pieces->count);
+		pieces->at = array_grown(pieces->arena, pieces->at, pieces->count,
+			&pieces->capacity, sizeof *pieces->at);
+	}
+	move_gap(pieces, i);
+	pieces->at[pieces->gap++] = piece;
+	pieces->count++;
+}
+
+static void remove_pieces(struct pieces *pieces, size_t from, size_t to)
+{
+	if (from == to)
+		return;
+	move_gap(pieces, from);
+	pieces->count -= to - from;
+}
+
+static bool continues(const struct written_piece *piece, const struct written_piece *next)
+{
+	return piece->high == next->low && piece->base == next->base &&
+	       piece->tensor == next->tensor && piece->step == next->step &&
+	       piece->part == next->part;
+}
+
+/* Ends the piece with index i where the other one begins; its rest behind that becomes a piece. */
+static void cut_piece(struct pieces *pieces, size_t i, const struct written_piece *other)
+{
+	struct written_piece rest = *piece_at(pieces, i);
+	piece_at(pieces, i)->high = other->low;
+	rest.low = other->high;
+	if (rest.low < rest.high)
+		insert_piece(pieces, i + 1, rest);
+}
+
+void pieces_write(struct pieces *pieces, struct written_piece piece)
+{
+	if (piece.low >= piece.high)
+		return;
+	size_t from = find_piece(pieces, piece.low), to;
+	if (from < pieces->count && piece_at(pieces, from)->low < piece.low)
+		cut_piece(pieces, from++, &piece);
+	for (to = from; to < pieces->count && piece_at(pieces, to)->high <= piece.high;)
+		to++;
+	if (to < pieces->count)
+		piece_at(pieces, to)->low = number_max(piece_at(pieces, to)->low, piece.high);
+	if (from > 0 && continues(piece_at(pieces, from - 1), &piece))
+		piece.low = piece_at(pieces, --from)->low;
+	if (to < pieces->count && continues(&piece, piece_at(pieces, to)))
+		piece.high = piece_at(pieces, to++)->high;
+	if (from == to) {
+		insert_piece(pieces, from, piece);
+	} else {
+		*piece_at(pieces, from) = piece;
+		remove_pieces(pieces, from + 1, to);
+	}
+	pieces->latest = from;
 }
