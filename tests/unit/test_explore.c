@@ -69,37 +69,6 @@ FOLDER_TEST(the_work_of_a_joint_proof_is_counted)
 	}
 }
 
-/* Programs of more events are not even made: this one would have some 10^12. */
-FOLDER_TEST(what_is_over_the_simulation_budget_is_priced_and_counted)
-{
-	const char *path = arena_format(arena, "%s/huge.yaml", folder);
-	FILE *file = fopen(path, "w");
-	fputs("workload: {name: huge, dimensions: {m: 1048576, n: 1048576, k: 1048576}, ops: "
-	      "['y[m,n] = sum(k) a[m,k] * b[k,n]']}\n",
-		file);
-	fclose(file);
-	struct ended ended = shell(arena,
-		"$LXPLORE explore specs/arch/spyre32.yaml %s --mode compatible --solver place=greedy "
-		"--cores 8 -o %s",
-		path, folder);
-	assert_int_equal(ended.status, 0);
-	const char *csv = folder_text("pareto.csv");
-	static const char *const empty[] = {"sim_cycles", "sim_energy_pj", "sim_hbm_bytes",
-		"sim_agrees", "sim_ratio", "executed"};
-	for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-		assert_string_equal(csv_cell(arena, csv, 1, empty[i]), "");
-	assert_true(
-		strtoll(csv_cell(arena, csv, 1, "latency_cycles"), NULL, 10) > INT64_C(1) << 40);
-	json_t *run = json_loads(folder_text("run.json"), 0, NULL);
-	json_t *counters = json_object_get(run, "counters");
-	assert_int_equal(json_integer_value(json_object_get(counters, "simulated")), 0);
-	assert_true(json_integer_value(json_object_get(counters, "offered")) > 0);
-	assert_int_equal(json_integer_value(json_object_get(counters, "over_simulation_budget")),
-		json_integer_value(json_object_get(counters, "offered")) -
-			json_integer_value(json_object_get(counters, "refused")));
-	json_decref(run);
-}
-
 FOLDER_TEST(every_plan_replays_with_the_score_of_its_row)
 {
 	assert_int_equal(
@@ -215,20 +184,6 @@ FOLDER_TEST(frontiers_are_those_under_version_control)
 		}
 	}
 	globfree(&files);
-}
-
-FOLDER_TEST(a_budget_cuts_and_says_so)
-{
-	struct ended ended =
-		shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 --budget 5 -o %s", folder);
-	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(ended.err, "cut short by: budget"));
-	json_t *run = json_loads(folder_text("run.json"), 0, NULL);
-	assert_true(json_is_true(json_object_get(run, "cut_short")));
-	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(run, "counters"), "offered")),
-		5);
-	json_decref(run);
 }
 
 FOLDER_TEST(an_interrupt_writes_what_is_known)
@@ -350,33 +305,6 @@ FOLDER_TEST(latency_is_that_of_the_price)
 	}
 }
 
-/* A machine of which one thing is slow: that bounds the fastest plan. */
-FOLDER_TEST(what_bounds_a_point_is_what_is_slow)
-{
-	static const char *const slow[][2] = {
-		{"HBM", "bound by HBM 100 %\n"}, {"overhead", "bound by overhead 100 %\n"}};
-	folder_put("graph.yaml", "workload:\n  dimensions: {m: 64, n: 256}\n"
-				 "  ops: ['y[m,n] = exp(x[m,n])', 'z[m,n] = exp(y[m,n])']\n");
-	for (int i = 0; i < 2; i++) {
-		const char *machine = arena_format(arena,
-			"architecture:\n"
-			"  nodes:\n"
-			"  - !Container {name: s, attributes: {clock: 1GHz, bundle_overhead: %s}}\n"
-			"  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B, "
-			"shared_bandwidth: %s}}\n"
-			"  - !Component {name: LX, class: SRAM, attributes: {size: 64KiB, reserve: 0.5, "
-			"transfer: box, alignment: 128}}\n"
-			"  - !Component {name: a, class: mac, attributes: {mac_rate: 2000, "
-			"vector_rate: 2000}}\n",
-			i ? "1ms" : "0ns", i ? "900GB/s" : "1GB/s");
-		struct ended ended = shell(arena, "$LXPLORE explore %s %s/graph.yaml -o %s/%d",
-			folder_put("machine.yaml", machine), folder, folder, i);
-		assert_int_equal(ended.status, 0);
-		if (!strstr(ended.err, slow[i][1]))
-			fail_msg("not %s: %s", slow[i][1], ended.err);
-	}
-}
-
 /* Of many points the best dozen are shown: the first ones, and those of least energy and HBM bytes. */
 FOLDER_TEST(a_table_shows_a_dozen_points)
 {
@@ -415,111 +343,4 @@ FOLDER_TEST(a_trace_has_every_core_and_engine)
 		}
 	assert_int_equal(seen, 0x7777); /* in, out, compute on all four */
 	json_decref(trace);
-}
-
-/* Tensors of terabytes: no execution that would take days, and no memory for it. */
-FOLDER_TEST(what_would_take_too_long_is_not_executed)
-{
-	const char *specs = arena_format(arena, "%s %s",
-		folder_put("machine.yaml",
-			"architecture:\n"
-			"  nodes:\n"
-			"  - !Container {name: s, attributes: {clock: 1GHz}}\n"
-			"  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B, shared_bandwidth: 1GB/s}}\n"
-			"  - !Component {name: LX, class: SRAM, attributes: {size: 64KiB, reserve: 0.5, transfer: box, "
-			"alignment: 128}}\n"
-			"  - !Component {name: a, class: mac, attributes: {mac_rate: 2, vector_rate: "
-			"2}}\n"),
-		folder_put("graph.yaml", "workload:\n"
-					 "  dimensions: {m: 1000000, n: 1000000}\n"
-					 "  ops: ['y[m,n] = exp(x[m,n])']\n"));
-	assert_int_equal(shell(arena, "$LXPLORE score %s", specs).status, 0);
-	static const char *const commands[] = {"check", "simulate"};
-	for (int i = 0; i < 2; i++) {
-		struct ended ended = shell(arena, "$LXPLORE %s %s", commands[i], specs);
-		assert_int_equal(ended.status, 3);
-		assert_string_equal(ended.err, "lxplore: not executed: the plan has more than "
-					       "10000000 instructions\n");
-	}
-}
-
-/* With a plan of an earlier run to start from, one candidate finds it again. */
-FOLDER_TEST(a_plan_is_where_the_search_starts)
-{
-	const char *kept = shell_folder(arena);
-	assert_int_equal(
-		shell(arena, "$LXPLORE explore " SOFTMAX " -c 4 --labels 0 -q -o %s", kept).status,
-		0);
-	const char *plan = arena_format(arena, "%s/plans/point-001.yaml", kept);
-	struct ended ended = shell(arena, "$LXPLORE score " SOFTMAX " %s", plan);
-	json_t *score = json_loads(ended.out, 0, NULL);
-	double cycles = json_number_value(json_object_get(score, "cycles"));
-	json_decref(score);
-	ended = shell(arena, "$LXPLORE explore " SOFTMAX " --labels 0 %s --budget 1 -q -o %s", plan,
-		folder);
-	assert_int_equal(ended.status, 0);
-	assert_string_equal(ended.err, "");
-	const char *csv = folder_text("pareto.csv");
-	assert_string_equal(csv_cell(arena, csv, 1, "solver"), "start");
-	assert_string_equal(csv_cell(arena, csv, 1, "sim_agrees"), "true");
-	assert_true(strtod(csv_cell(arena, csv, 1, "latency_cycles"), NULL) == cycles);
-	assert_null(csv_cell(arena, csv, 2, "point"));
-	ended = shell(arena, "$LXPLORE diff " SOFTMAX " %s %s/plans/point-001.yaml", plan, folder);
-	assert_int_equal(ended.status, 0);
-
-	ended = shell(arena,
-		"$LXPLORE explore " SOFTMAX " --labels 0 %s --cores 1 --budget 2 -q -o %s", plan,
-		folder);
-	assert_int_equal(ended.status, 0);
-	assert_non_null(
-		strstr(ended.err, "warning: the search starts without this plan: it is for "));
-	FILE *file = fopen(arena_format(arena, "%s/kept.yaml", kept), "wb");
-	fputs("constraints:\n  targets:\n  - {type: graph, cores: 1}\n", file);
-	assert_int_equal(fclose(file), 0);
-	ended = shell(arena,
-		"$LXPLORE explore " SOFTMAX " --labels 0 %s %s/kept.yaml --budget 2 -q -o %s", plan,
-		kept, folder);
-	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(ended.err, "warning: the search starts without this plan: "));
-	assert_non_null(strstr(ended.err, "kept.yaml:3:"));
-	shell_remove(kept);
-}
-
-FOLDER_TEST(fewer_objectives_give_fewer_points)
-{
-	struct ended ended = shell(arena,
-		"$LXPLORE explore " SOFTMAX " --labels 0 --budget 30 --objective latency -o %s",
-		folder);
-	assert_int_equal(ended.status, 0);
-	const char *csv = folder_text("pareto.csv");
-	assert_non_null(csv_cell(arena, csv, 1, "point"));
-	assert_null(csv_cell(arena, csv, 2, "point"));
-}
-
-FOLDER_TEST(a_place_that_cannot_be_written_ends_with_status_4)
-{
-	struct ended ended = shell(arena,
-		"touch %s/file; $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s/file/x",
-		folder, folder);
-	assert_int_equal(ended.status, 4);
-	assert_non_null(strstr(ended.err, "is not a folder"));
-	ended = shell(arena, "$LXPLORE list ops >/dev/full");
-	assert_int_equal(ended.status, 4);
-	assert_non_null(strstr(ended.err, "cannot write to stdout"));
-}
-
-FOLDER_TEST(the_environment_sets_cores_and_is_checked)
-{
-	struct ended ended = shell(arena,
-		"SENCORES=4 $LXPLORE explore " SOFTMAX " --labels 0 --budget 30 -o %s", folder);
-	assert_int_equal(ended.status, 0);
-	const char *csv = folder_text("pareto.csv");
-	for (int row = 1; csv_cell(arena, csv, row, "cores"); row++)
-		assert_in_range(strtol(csv_cell(arena, csv, row, "cores"), NULL, 10), 1, 4);
-	for (int i = 0; i < 3; i++) {
-		static const char *const values[] = {"0", "33", "four"};
-		ended = shell(arena, "SENCORES=%s $LXPLORE score " SOFTMAX, values[i]);
-		assert_int_equal(ended.status, 2);
-		assert_non_null(strstr(ended.err, "SENCORES"));
-	}
 }

@@ -153,48 +153,6 @@ TEST(an_iteration_that_is_left_out_is_noticed)
 	assert_non_null(strstr(result.faults[0].text, "stick 160 of 'O' is not there"));
 }
 
-BARE_TEST(what_is_wrong_with_a_run_is_said)
-{
-	static const struct {
-		const char *from, *to, *error;
-	} rows[] = {
-		{"{q: 5}", "{q: 3}",
-			"'S': the 3 tiles of 'q' that its run shares do not divide its 100 units"},
-		{"{q: 5}", "{x: 5}", "'S': it has no loop 'x', which its run shares"},
-		{"{q: 5}", "{k: 2}",
-			"'amax': it reduces over 'k', which its run shares: its output would not "
-			"be whole before the last iteration"},
-		{"{q: 5}", "{q: 0}", "the tiles of loop 'q' is 0; it can be 1 to 4294967295"},
-		{"{q: 5}", "{}", "the steps of a run share 1 to 4 loops, not 0"},
-		{"{q: 5}", "5", "'loop' in run is a word; a map is expected"},
-		{"loop: {q: 5}", "loop: {q: 5}\n    bundle: 0", "unknown key 'bundle' in run"},
-		{"{op: exp, bundle: 0", "{op: exp, bundle: 1",
-			"'exp': all steps of a run are of one bundle"},
-		{"- {op: S,",
-			"- {move: clone, tensor: Q, as: c, bundle: 0, mapping: undivided}\n    - {op: S,",
-			"a run has no moves; put it before 'loop'"},
-		{"core: h2 q4\"}\n    - {op: sub", "core: h2 q8\"}\n    - {op: sub",
-			"'amax': the factors of 'q' do not divide its 20 units"},
-		{"size: 640", "size: 3200", "'amax': its slice has 640 bytes, not 3200"},
-		{"from: 1, to: 3", "from: 0, to: 3",
-			"'amax': it lives in steps 1 to 3, and stays in LX for 0 to 3"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct arena *arena = arena_open();
-		struct diag *diag = diag_open(arena);
-		const char *at = strstr(fused, rows[i].from);
-		assert_non_null(at);
-		const char *plan = arena_format(arena, "%.*s%s%s", (int)(at - fused), fused,
-			rows[i].to, at + strlen(rows[i].from));
-		if (read_plan(arena, plan, diag))
-			fail_msg("accepted: %s", rows[i].error);
-		const char *error = complaints_first(arena, diag) + strlen("error: ");
-		if (strncmp(error, rows[i].error, strlen(rows[i].error)))
-			fail_msg("%s\ninstead of %s", error, rows[i].error);
-		arena_close(arena);
-	}
-}
-
 /* In one iteration of the run all of `a` is read, of which only a part is there. */
 TEST(parts_are_read_as_they_are_made)
 {
